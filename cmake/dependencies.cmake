@@ -1,0 +1,10 @@
+# Libraries of others: found here, used by the rooms that need them. A missing one is named with its package.
+function(tally_find package debian)
+  find_package(${package} QUIET ${ARGN})
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "${package} was not found: install the package ${debian} (./dev setup build does it)")
+  endif()
+endfunction()
+tally_find(fmt libfmt-dev)
+tally_find(CLI11 libcli11-dev)
+tally_find(nlohmann_json nlohmann-json3-dev)

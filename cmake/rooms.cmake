@@ -1,0 +1,20 @@
+# tally_room(NAME [SOURCES …] [DEPENDS room…] [LIBRARIES target…] [TESTS …])
+#
+# A room is a namespace, an include prefix and this target: tally_NAME. DEPENDS names the rooms below it whose headers
+# it includes; LIBRARIES are libraries of others, used inside only. TESTS become one program, NAME_test.
+function(tally_room name)
+  cmake_parse_arguments(room "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  list(TRANSFORM room_DEPENDS PREPEND tally_)
+  if(room_SOURCES)
+    add_library(tally_${name} STATIC ${room_SOURCES})
+    target_include_directories(tally_${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+    target_link_libraries(tally_${name} PUBLIC ${room_DEPENDS} PRIVATE tally_warnings ${room_LIBRARIES})
+  else()
+    add_library(tally_${name} INTERFACE)
+    target_include_directories(tally_${name} INTERFACE "${PROJECT_SOURCE_DIR}")
+    target_link_libraries(tally_${name} INTERFACE ${room_DEPENDS} ${room_LIBRARIES})
+  endif()
+  if(TALLY_TESTS AND room_TESTS)
+    tally_test(${name}_test SOURCES ${room_TESTS} LIBRARIES tally_${name} ${room_LIBRARIES})
+  endif()
+endfunction()

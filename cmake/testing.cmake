@@ -1,0 +1,11 @@
+# tally_test(NAME SOURCES … [LIBRARIES …] [LABELS …]): a GoogleTest program whose cases ctest lists one by one.
+find_package(GTest REQUIRED)
+include(GoogleTest)
+function(tally_test name)
+  cmake_parse_arguments(test "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  add_executable(${name} ${test_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${test_LIBRARIES} tally_warnings GTest::gtest_main)
+  gtest_discover_tests(${name} TEST_PREFIX "${name}/" PROPERTIES LABELS "${test_LABELS}" DISCOVERY_TIMEOUT 60)
+endfunction()

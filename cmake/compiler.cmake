@@ -6,8 +6,21 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
+# Older ones lack parts of C++20 that the rooms use; said here, because their own errors would not say it.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+  message(FATAL_ERROR "g++ ${CMAKE_CXX_COMPILER_VERSION} is too old: tally needs g++ 12 (package g++ of Debian 12)")
+endif()
 # The command is run from the top of the build tree, its engine lies beside it in libexec.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
 
 add_library(tally_warnings INTERFACE)
 target_compile_options(tally_warnings INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
+# Run-time checks ride on the same target, not on CMAKE_CXX_FLAGS: the freestanding engine has no library to report them.
+if(TALLY_ASSERTIONS)
+  target_compile_definitions(tally_warnings INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
+if(TALLY_SANITIZE)
+  target_compile_options(tally_warnings INTERFACE "-fsanitize=${TALLY_SANITIZE}" -fno-sanitize-recover=all
+                                                  -fno-omit-frame-pointer)
+  target_link_options(tally_warnings INTERFACE "-fsanitize=${TALLY_SANITIZE}")
+endif()

@@ -2,7 +2,7 @@
 function(tally_find package debian)
   find_package(${package} QUIET ${ARGN})
   if(NOT ${package}_FOUND)
-    message(FATAL_ERROR "${package} was not found: install the package ${debian} (./dev setup build does it)")
+    message(FATAL_ERROR "${package} was not found: install the package ${debian} (./dev setup build test does it)")
   endif()
 endfunction()
 tally_find(fmt libfmt-dev)

@@ -1,5 +1,5 @@
 # tally_test(NAME SOURCES … [LIBRARIES …] [LABELS …]): a GoogleTest program whose cases ctest lists one by one.
-find_package(GTest REQUIRED)
+tally_find(GTest libgtest-dev)
 include(GoogleTest)
 function(tally_test name)
   cmake_parse_arguments(test "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})

@@ -1,0 +1,71 @@
+#pragma once
+#include <signal.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+
+#include "tests/engine/stepper/counts.hpp"
+#include "tests/engine/stepper/instruction.hpp"
+
+namespace tally::stepper {
+
+/// Decoded instructions by address. Code may change under it: an entry holds only while its bytes are the ones there.
+class DecodeCache {
+ public:
+  const Instruction& at(uint64_t address, std::span<const uint8_t> bytes);
+
+ private:
+  struct Entry {
+    std::array<uint8_t, 15> bytes{};
+    Instruction instruction;
+  };
+  std::unordered_map<uint64_t, Entry> entries_;
+};
+
+/// One traced thread: what it is about to execute, and what it has executed.
+///
+/// The order is resume, wait, stopped, resume, …: stopped() decides from the stop's siginfo whether the instruction
+/// found at resume() has retired, and says which signal resume() has to pass on.
+class Tracee {
+ public:
+  /// A thread at its first stop; its next report is the end of the system call that made it.
+  Tracee(pid_t tid, DecodeCache& cache) : tid_(tid), cache_(&cache) {}
+
+  /// Lets it run to its next stop, one instruction at most. False when it is gone.
+  bool resume(int signal);
+
+  /// Accounts for a stop that is no exit; returns the signal to pass on, 0 for none.
+  int stopped(int status);
+
+  /// Accounts for the end: the system call that did not return has retired.
+  void ended();
+
+  const Counts& counts() const { return counts_; }
+
+ private:
+  void look();
+  void step_done(int trap_code);
+  void retire(const user_regs_struct& after);
+  void count_flow(const user_regs_struct& after);
+  void count_elements(uint64_t mask);
+  uint64_t read_mask() const;
+  void hide_trap_flag_on_stack(const user_regs_struct& after);
+  void hide_trap_flag_in_r11(const user_regs_struct& after);
+  bool is_ignored(int signal) const;
+
+  pid_t tid_;
+  DecodeCache* cache_;
+  Counts counts_;
+  user_regs_struct before_{};
+  Instruction pending_;
+  uint64_t mask_before_ = 0;
+  bool fresh_ = true;              ///< the system call that made it was its creator's
+  bool restarting_ = false;        ///< the kernel may step back to the system call
+  bool needless_restart_ = false;  ///< only the tracing made a signal interrupt the call
+};
+
+}  // namespace tally::stepper

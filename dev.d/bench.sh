@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# What tally itself costs: everyday programs alone and under `tally stat`, in turns, with the median of five.
+#
+# usage: ./dev bench [--runs N] [--json FILE] [--no-setup] [PROGRAM …] [-- STAT OPTIONS]
+#
+#   --runs N      runs of each side (default 5)
+#   --json FILE   every single time too, as JSON (`-` is stdout)
+#   PROGRAM       only these: bzip2, xz, gzip, sqlite3, true
+#   --no-setup    takes the installed packages as they are
+#
+# What stands after -- is handed to `tally stat`, for instance -- -e instructions. Close other programs first: on a busy
+# machine the wall time of both sides means little, and the spread in the table shows it.
+source dev.d/common
+
+build=()
+options=()
+for ((i = 1; i <= $#; ++i)); do
+  if [[ ${!i} == -- ]]; then options+=("${@:i}"); break; fi
+  if [[ ${!i} == --no-setup ]]; then build+=(--no-setup); else options+=("${!i}"); fi
+done
+if ((${#build[@]} == 0)); then ./dev setup bench; fi
+./dev build "${build[@]}" all bench_compare
+exec build/release/bench_compare --tally build/release/tally --folder build/release/bench-input "${options[@]}"

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that are missing, and nothing else.
+#
+# usage: ./dev setup [--list] [PURPOSE …]
+#
+# PURPOSE is build (the default), demo, test, bench or lint; dev.d/packages names the packages of each and says why.
+# Runs apt-get without questions, as root or with sudo; does nothing, and needs no network, where nothing is missing.
+#
+#   --list   prints what is missing, installs nothing
+#
+# examples: ./dev setup            ./dev setup build test            ./dev setup --list lint
+source dev.d/common
+
+list=no
+purposes=()
+for word in "$@"; do
+  case $word in
+    --list) list=yes ;;
+    -*) misuse "setup does not know the option $word" ;;
+    *)
+      grep -qE "^$word\?? " dev.d/packages || misuse "there is no purpose '$word'"
+      purposes+=("$word") ;;
+  esac
+done
+((${#purposes[@]})) || purposes=(build)
+
+# The packages of the purposes, each once; $1 is "" or "?" for those that a release may lack.
+packages() {
+  local purpose
+  for purpose in "${purposes[@]}"; do
+    awk -v purpose="$purpose$1" '$1 == purpose { print $2 }' dev.d/packages
+  done | sort -u
+}
+
+# As root apt-get itself, else through sudo; without a terminal sudo must not ask.
+as_root() {
+  if ((EUID == 0)); then env "$@"; elif [[ -t 0 ]]; then sudo env "$@"; else sudo -n env "$@"; fi
+}
+apt() { as_root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" </dev/null >&2; }
+
+if ! have dpkg-query || ! have apt-get; then
+  say "this is not Debian (no apt-get here); what ./dev ${purposes[*]} needs is, by Debian's names:"
+  packages "" | sed 's/^/  /' >&2
+  die "with these installed, --no-setup makes build, test, demo and bench go on without this step"
+fi
+
+installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+missing=()
+for package in $(packages ""); do installed "$package" || missing+=("$package"); done
+wished=()
+for package in $(packages "?"); do installed "$package" || wished+=("$package"); done
+if ((${#missing[@]} + ${#wished[@]} == 0)); then
+  exit 0
+fi
+if [[ $list == yes ]]; then
+  printf '%s\n' "${missing[@]}" "${wished[@]}" | sed '/^$/d'
+  exit 0
+fi
+
+if ((EUID != 0)) && ! have sudo; then
+  die "missing packages, and neither root nor sudo here. As root: apt-get install ${missing[*]} ${wished[*]}"
+fi
+say "installing for ${purposes[*]}: ${missing[*]} ${wished[*]}"
+# A mirror that does not answer may be one that is not needed: the install itself decides.
+apt update || say "apt-get update failed; going on with the package lists that are here"
+
+available() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -q '^  Candidate: [^(]'; }
+for package in "${wished[@]}"; do
+  if available "$package"; then missing+=("$package"); else say "$package is not packaged here: what needs it is skipped"; fi
+done
+absent=()
+for package in "${missing[@]}"; do available "$package" || absent+=("$package"); done
+if ((${#absent[@]})); then
+  die "apt knows no package ${absent[*]}. Is the network reachable, is 'main' in /etc/apt/sources.list, is this Debian 12 or later?"
+fi
+if ((${#missing[@]})); then
+  apt install --no-install-recommends "${missing[@]}" ||
+    die "apt-get could not install ${missing[*]} (its own words stand above). Is the network reachable?"
+fi

@@ -1,0 +1,225 @@
+// What `tally stat` costs: everyday programs alone (A) and under it (B), in turns A B A B, so that a machine that slows
+// down slows both. Speed is measured here and never asserted: goals are printed beside the results.
+
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/input.hpp"
+#include "bench/process.hpp"
+
+namespace {
+
+/// One program of the table.
+struct Program {
+  std::string name;
+  std::vector<std::string> command;
+  std::string input;      ///< what stands at its standard input
+  double goal_ratio = 0;  ///< time under tally by native time; 0 where the goal is a difference
+  double goal_ms = 0;     ///< difference in milliseconds
+  int runs_factor = 1;    ///< more runs for what is short
+};
+
+struct Spread {
+  double min = 0;
+  double median = 0;
+  double max = 0;
+};
+
+/// The times of both sides, run by run.
+struct Times {
+  std::vector<double> native;
+  std::vector<double> tally;
+};
+
+struct Options {
+  std::string tally = "build/release/tally";
+  std::string folder = "build/release/bench-input";
+  std::string json;
+  int runs = 5;
+  std::vector<std::string> names;
+  std::vector<std::string> stat_options;
+};
+
+std::vector<Program> programs(const std::string& folder) {
+  const auto mixed = folder + "/mixed";
+  return {
+      {.name = "bzip2", .command = {"bzip2", "-c", mixed}, .input = "/dev/null", .goal_ratio = 1.5},
+      {.name = "xz", .command = {"xz", "-T1", "-c", mixed}, .input = "/dev/null", .goal_ratio = 1.5},
+      {.name = "gzip", .command = {"gzip", "-c", mixed}, .input = "/dev/null", .goal_ratio = 1.5},
+      {.name = "sqlite3", .command = {"sqlite3", ":memory:"}, .input = folder + "/script.sql", .goal_ratio = 2.7},
+      {.name = "true", .command = {"/bin/true"}, .input = "/dev/null", .goal_ms = 8, .runs_factor = 5},
+  };
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  if (!file.flush()) {
+    fmt::print(stderr, "bench: {} could not be written\n", path);
+    std::exit(1);
+  }
+}
+
+void make_inputs(const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  write_file(folder + "/mixed", bench::mixed_input(3'000'000));
+  write_file(folder + "/script.sql", bench::sql_script(40'000));
+}
+
+Spread spread_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto half = values.size() / 2;
+  const double median = values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  return {values.front(), median, values.back()};
+}
+
+/// A run that fails says nothing about time: the bench ends and shows what tally said.
+double timed(const std::vector<std::string>& command, const bench::Streams& streams) {
+  const auto run = bench::run(command, streams);
+  if (run.status != 0) {
+    fmt::print(stderr, "bench: {} ended with {}\n", fmt::join(command, " "), run.status);
+    std::ifstream said(streams.error);
+    fmt::print(stderr, "{}", std::string(std::istreambuf_iterator<char>(said), {}));
+    std::exit(1);
+  }
+  return run.seconds;
+}
+
+Times measure(const Program& program, const Options& options) {
+  std::vector<std::string> counted = {options.tally, "stat"};
+  counted.insert(counted.end(), options.stat_options.begin(), options.stat_options.end());
+  counted.emplace_back("--");
+  counted.insert(counted.end(), program.command.begin(), program.command.end());
+  const bench::Streams streams{
+      .input = program.input, .output = "/dev/null", .error = options.folder + "/" + program.name + ".stderr"};
+
+  timed(program.command, streams);  // the first of each warms the page cache and is not counted
+  timed(counted, streams);
+  Times times;
+  for (int run = 0; run < options.runs * program.runs_factor; ++run) {
+    times.native.push_back(timed(program.command, streams));
+    times.tally.push_back(timed(counted, streams));
+  }
+  return times;
+}
+
+/// The value of a field of /proc/cpuinfo, "" where it is not there.
+std::string cpuinfo(const std::string& field) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(field)) return line.substr(std::min(line.find(':') + 2, line.size()));
+  }
+  return "";
+}
+
+std::string machine_line() {
+  utsname names{};
+  uname(&names);
+  auto model = cpuinfo("model name");
+  if (model.empty()) model = names.machine;
+  const bool guest = (" " + cpuinfo("flags") + " ").find(" hypervisor ") != std::string::npos;
+  return fmt::format("{}, {} CPUs{}, Linux {}", model, std::thread::hardware_concurrency(),
+                     guest ? ", a virtual machine" : "", names.release);
+}
+
+std::string milliseconds(const Spread& spread) {
+  return fmt::format("{:.1f} / {:.1f} / {:.1f}", spread.min * 1e3, spread.median * 1e3, spread.max * 1e3);
+}
+
+void print_row(FILE* out, const Program& program, const Times& times) {
+  const auto native = spread_of(times.native);
+  const auto tally = spread_of(times.tally);
+  std::string cost;
+  std::string goal;
+  if (program.goal_ms > 0) {
+    cost = fmt::format("+{:.1f} ms", (tally.median - native.median) * 1e3);
+    goal = fmt::format("+{:.0f} ms", program.goal_ms);
+  } else {
+    cost = fmt::format("{:.2f} x", tally.median / native.median);
+    goal = fmt::format("{:.1f} x", program.goal_ratio);
+  }
+  fmt::print(out, "{:<9} {:>4}  {:>26}  {:>26}  {:>9}  {:>7}\n", program.name, times.native.size(),
+             milliseconds(native), milliseconds(tally), cost, goal);
+  std::fflush(out);
+}
+
+nlohmann::json to_json(const Program& program, const Times& times) {
+  const auto object = [](const Spread& spread, const std::vector<double>& runs) {
+    return nlohmann::json{{"min", spread.min}, {"median", spread.median}, {"max", spread.max}, {"runs", runs}};
+  };
+  const auto native = spread_of(times.native);
+  const auto tally = spread_of(times.tally);
+  return {{"program", program.name},
+          {"command", program.command},
+          {"native_seconds", object(native, times.native)},
+          {"tally_seconds", object(tally, times.tally)},
+          {"ratio_of_medians", tally.median / native.median},
+          {"difference_of_medians_ms", (tally.median - native.median) * 1e3}};
+}
+
+Options read_options(int argc, char** argv) {
+  Options options;
+  // Everything behind -- is tally's; CLI11 would take it for names of programs.
+  const auto end = std::find(argv, argv + argc, std::string("--"));
+  if (end != argv + argc) options.stat_options.assign(end + 1, argv + argc);
+
+  CLI::App app{"The cost of tally stat, beside native runs."};
+  app.add_option("--tally", options.tally, "the command to measure");
+  app.add_option("--folder", options.folder, "where the inputs are made");
+  app.add_option("--json", options.json, "writes every time there, - is stdout");
+  app.add_option("--runs", options.runs, "runs of each side")->check(CLI::Range(1, 10'000));
+  app.add_option("program", options.names, "only these programs");
+  try {
+    app.parse(static_cast<int>(end - argv), argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error) == 0 ? 0 : 2);
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto options = read_options(argc, argv);
+  auto chosen = programs(options.folder);
+  for (const auto& name : options.names) {
+    if (std::none_of(chosen.begin(), chosen.end(), [&](const Program& program) { return program.name == name; })) {
+      fmt::print(stderr, "bench: there is no program '{}'\n", name);
+      return 2;
+    }
+  }
+  make_inputs(options.folder);
+
+  // With the JSON on stdout the table goes to stderr.
+  FILE* out = options.json == "-" ? stderr : stdout;
+  const auto machine = machine_line();
+  auto stat_command = options.stat_options;
+  stat_command.insert(stat_command.begin(), {"tally", "stat"});
+  fmt::print(out, "{}\nwall time in ms, min / median / max, native and `{}` in turns\n\n", machine,
+             fmt::join(stat_command, " "));
+  fmt::print(out, "{:<9} {:>4}  {:>26}  {:>26}  {:>9}  {:>7}\n", "program", "runs", "native", "tally", "cost", "goal");
+  nlohmann::json document = {{"schema", "tally-bench/1"}, {"machine", machine}, {"results", nlohmann::json::array()}};
+  document["stat_options"] = options.stat_options;
+  for (const auto& program : chosen) {
+    const auto& names = options.names;
+    if (!names.empty() && std::find(names.begin(), names.end(), program.name) == names.end()) continue;
+    const auto times = measure(program, options);
+    print_row(out, program, times);
+    document["results"].push_back(to_json(program, times));
+  }
+  if (options.json == "-") {
+    fmt::print("{}\n", document.dump(2));
+  } else if (!options.json.empty()) {
+    write_file(options.json, document.dump(2) + "\n");
+  }
+  return 0;
+}

@@ -96,6 +96,7 @@ int Tracee::stopped(int status) {
     // The kernel's report of a handler's frame carries the signal's number as its code: nothing was executed.
     if (info.si_code == SIGTRAP) {
       needless_restart_ = false;
+      keep_trap_open();
       return 0;
     }
     if (info.si_code == TRAP_TRACE || info.si_code == TRAP_BRKPT) {
@@ -212,6 +213,16 @@ uint64_t Tracee::read_mask() const {
     bits |= uint64_t{set} << i;
   }
   return bits;
+}
+
+void Tracee::keep_trap_open() {
+  // A step's trap that meets a blocked SIGTRAP makes the kernel throw the program's handler away. What remains visible:
+  // a handler that blocks SIGTRAP finds it open, and a program that blocks it by system call loses its handler.
+  uint64_t blocked = 0;
+  const uint64_t trap = uint64_t{1} << (SIGTRAP - 1);
+  if (ptrace(PTRACE_GETSIGMASK, tid_, sizeof blocked, &blocked) != 0 || !(blocked & trap)) return;
+  blocked &= ~trap;
+  ptrace(PTRACE_SETSIGMASK, tid_, sizeof blocked, &blocked);
 }
 
 // GETREGS does not show the flag that the stepping set; what it shows is the program's own.

@@ -31,6 +31,7 @@ Run run(const std::vector<std::string>& command, const Streams& streams) {
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, streams.error.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
 
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
 

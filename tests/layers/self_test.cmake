@@ -39,6 +39,7 @@ expect(freestanding channel/a.hpp "#include <cstdint>\n#include <vector>\n" "2: 
 expect(engine_below engine/a.cpp "#include \"tally/channel/a.hpp\"\n#include <sys/mman.h>\n#include <Zydis/Zydis.h>\n" "")
 expect(engine_base engine/a.cpp "#include \"tally/base/result.hpp\"\n" "1: includes tally/base/result.hpp: engine may include channel")
 expect(image_is_hosted engine/image/a.cpp "#include <vector>\n#include <elf.h>\n" "")
+expect(image_the_file engine/a.cpp "#include \"tally/engine/image.hpp\"\n" "")
 expect(into_the_engine linux/a.cpp "#include \"tally/engine/a.hpp\"\n" "1: includes tally/engine/a.hpp: engine is a program")
 expect(kernel measure/a.cpp "#include <sys/wait.h>\n" "1: includes <sys/wait.h>: a header of the kernel interface")
 expect(kernel_door linux/a.cpp "#include <sys/wait.h>\n#include <unistd.h>\n" "")

@@ -146,6 +146,24 @@ inline void raise(int signal) { check(call(__NR_tgkill, call(__NR_getpid), call(
 
 inline greg_t& reg(ucontext_t* context, int index) { return context->uc_mcontext.gregs[index]; }
 
+/// Bits of CPUID leaf 7, EBX, where the system keeps the vector state that they need: 5 is AVX2, 16 AVX-512F.
+inline bool has(int feature) {
+  uint32_t a = 1, b = 0, c = 0, d = 0;
+  asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  constexpr uint32_t osxsave = 1u << 27;
+  if ((c & osxsave) == 0) return false;
+  uint32_t state = 0;
+  asm volatile("xgetbv" : "=a"(state), "=d"(d) : "c"(0));
+  const uint32_t needed = feature == 5 ? 0x06 : 0xe6;
+  a = 7;
+  c = 0;
+  asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  return (b >> feature & 1) != 0 && (state & needed) == needed;
+}
+
+constexpr int avx2 = 5;
+constexpr int avx512 = 16;
+
 constexpr greg_t trap_flag = 0x100;
 
 }  // namespace bare

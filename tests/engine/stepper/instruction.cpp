@@ -144,6 +144,7 @@ Instruction decode(std::span<const uint8_t> code) {
   result.length = decoded.head.length;
   result.flow = flow_of(decoded);
   result.special = special_of(decoded);
+  result.operand_bytes = static_cast<uint8_t>(decoded.head.operand_width / 8);
   result.narrow_counter = decoded.head.address_width == 32;
   count_accesses(decoded, result);
   describe_vector_memory(decoded, result);

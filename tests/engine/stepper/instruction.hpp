@@ -24,6 +24,7 @@ enum class Special : uint8_t {
   gather,           ///< reads one element per set mask bit
   scatter,          ///< writes one element per set mask bit
   push_flags,       ///< would store the stepper's trap flag
+  pop_flags,        ///< after it the kernel takes the stepper's trap flag for the program's own
   syscall,          ///< would leave the stepper's trap flag in r11
   trap,             ///< int3, int n, icebp: retires, then raises a signal
   stack_segment,    ///< the processor holds the trap back until after the next instruction
@@ -39,7 +40,8 @@ struct ElementMask {
 
 /// One decoded instruction, reduced to what counting needs.
 struct Instruction {
-  uint8_t length = 0;  ///< 0 where the bytes are no instruction
+  uint8_t operand_bytes = 0;  ///< of a pop_flags
+  uint8_t length = 0;         ///< 0 where the bytes are no instruction
   Flow flow = Flow::next;
   Special special = Special::none;
   uint8_t loads = 0;            ///< of one execution; of a REP, of one iteration

@@ -82,6 +82,7 @@ void Tracee::look() {
 
 bool Tracee::resume(int signal) {
   look();
+  while (signal == 0 && pending_.special == Special::pop_flags && pop_flags()) look();
   return ptrace(PTRACE_SINGLESTEP, tid_, nullptr, signal) == 0;
 }
 
@@ -213,6 +214,22 @@ uint64_t Tracee::read_mask() const {
     bits |= uint64_t{set} << i;
   }
   return bits;
+}
+
+/// Does what the instruction does, without stepping it. False where the processor has to (it faults, or sets the flag).
+bool Tracee::pop_flags() {
+  constexpr uint64_t writable = 0x40cd5;  // CF PF AF ZF SF DF OF AC
+  errno = 0;
+  const auto word = static_cast<uint64_t>(ptrace(PTRACE_PEEKDATA, tid_, before_.rsp, nullptr));
+  if (errno != 0 || (word & trap_flag)) return false;
+  const uint64_t mask = pending_.operand_bytes == 2 ? writable & 0xffff : writable;
+  before_.eflags = (before_.eflags & ~mask) | (word & mask);
+  before_.rsp += pending_.operand_bytes;
+  before_.rip += pending_.length;
+  if (ptrace(PTRACE_SETREGS, tid_, nullptr, &before_) != 0) return false;
+  ++counts_.instructions;
+  ++counts_.loads;
+  return true;
 }
 
 void Tracee::keep_trap_open() {

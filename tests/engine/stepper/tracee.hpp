@@ -53,6 +53,7 @@ class Tracee {
   void count_flow(const user_regs_struct& after);
   void count_elements(uint64_t mask);
   uint64_t read_mask() const;
+  bool pop_flags();
   void keep_trap_open();
   void hide_trap_flag_on_stack(const user_regs_struct& after);
   void hide_trap_flag_in_r11(const user_regs_struct& after);

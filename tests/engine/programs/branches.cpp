@@ -1,0 +1,131 @@
+// Every kind of branch, each way, with the results of all of them summed into one value.
+#include "bare.hpp"
+
+namespace {
+
+asm(R"(
+        .macro each number
+        .byte 0x70 + \number, 4
+        leaq 1(%rax), %rax
+        .byte 0x71 + \number, 4
+        leaq 2(%rax), %rax
+        .byte 0x0f, 0x80 + \number
+        .long 4
+        leaq 16(%rax), %rax
+        .byte 0x0f, 0x81 + \number
+        .long 4
+        leaq 32(%rax), %rax
+        .endm
+
+        .globl conditions
+# jcc of all sixteen conditions, short and near: a pair adds 2 + 32 where its condition holds, else 1 + 16.
+conditions:
+        xorl %eax, %eax
+        movb $127, %cl
+        addb $1, %cl
+        each 0
+        xorl %ecx, %ecx
+        each 0
+        stc
+        each 2
+        clc
+        each 2
+        xorl %ecx, %ecx
+        each 4
+        orl $1, %ecx
+        each 4
+        stc
+        each 6
+        cmpl $0, %ecx
+        each 6
+        orl $-1, %ecx
+        each 8
+        xorl %ecx, %ecx
+        each 8
+        xorl %ecx, %ecx
+        each 10
+        orl $1, %ecx
+        each 10
+        cmpl $2, %ecx
+        each 12
+        cmpl %ecx, %ecx
+        each 12
+        cmpl %ecx, %ecx
+        each 14
+        cmpl $-2, %ecx
+        each 14
+        ret
+
+        .globl jumps
+# Direct short and near, indirect by register, by memory, by memory through rip, and by table.
+jumps:  xorl %eax, %eax
+        jmp 1f
+        ud2
+1:      .byte 0xe9
+        .long 2f - . - 4
+        ud2
+2:      incl %eax
+        leaq 3f(%rip), %rcx
+        jmpq *%rcx
+        ud2
+3:      incl %eax
+        leaq 4f(%rip), %rcx
+        movq %rcx, -8(%rsp)
+        jmpq *-8(%rsp)
+        ud2
+4:      incl %eax
+        jmpq *through(%rip)
+        ud2
+landed: incl %eax
+        movl $20, %edx
+5:      movl %edx, %ecx
+        andl $3, %ecx
+        leaq table(%rip), %r8
+        jmpq *(%r8,%rcx,8)
+way0:   addl $1, %eax
+        jmp 6f
+way1:   addl $10, %eax
+        jmp 6f
+way2:   addl $100, %eax
+        jmp 6f
+way3:   addl $1000, %eax
+6:      decl %edx
+        jnz 5b
+        ret
+
+        .globl calls
+calls:  xorl %eax, %eax
+        call one
+        leaq one(%rip), %rcx
+        callq *%rcx
+        movq %rcx, -64(%rsp)
+        callq *-64(%rsp)
+        callq *through_one(%rip)
+        leaq table_of_calls(%rip), %r8
+        movl $1, %ecx
+        callq *(%r8,%rcx,8)
+        ret
+one:    incl %eax
+        ret
+two:    addl $2, %eax
+        repz ret
+
+        .data
+through: .quad landed
+through_one: .quad one
+table:  .quad way0, way1, way2, way3
+table_of_calls: .quad one, two
+        .text
+)");
+extern "C" int conditions(), jumps(), calls();
+
+}  // namespace
+
+extern "C" int program(int, char**, char**) {
+  for (int i = 0; i < 20; ++i) {
+    bare::check(conditions() == 8 * 51);
+    bare::check(jumps() == 4 + 5 * 1111);
+    bare::check(calls() == 6);
+  }
+  return 0;
+}

@@ -114,6 +114,8 @@ Special special_of(const Decoded& decoded) {
   switch (decoded.head.mnemonic) {
     case ZYDIS_MNEMONIC_PUSHF:
     case ZYDIS_MNEMONIC_PUSHFQ: return Special::push_flags;
+    case ZYDIS_MNEMONIC_POPF:
+    case ZYDIS_MNEMONIC_POPFQ: return Special::pop_flags;
     case ZYDIS_MNEMONIC_SYSCALL: return Special::syscall;
     case ZYDIS_MNEMONIC_INT:
     case ZYDIS_MNEMONIC_INT1:

@@ -89,6 +89,11 @@ class Run {
       tracees_.emplace(tid, Tracee(tid, cache_)).first->second.resume(0);
       return;
     }
+    // Events of fork, clone and exec come in the middle of the system call.
+    if (status >> 16 != 0) {
+      found->second.go_on();
+      return;
+    }
     const int signal = found->second.stopped(status);
     found->second.resume(signal);
   }

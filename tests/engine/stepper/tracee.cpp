@@ -86,9 +86,9 @@ bool Tracee::resume(int signal) {
   return ptrace(PTRACE_SINGLESTEP, tid_, nullptr, signal) == 0;
 }
 
+void Tracee::go_on() { ptrace(PTRACE_SINGLESTEP, tid_, nullptr, 0); }
+
 int Tracee::stopped(int status) {
-  // Events of fork, clone and exec come in the middle of the system call, which is still pending.
-  if (status >> 16 != 0) return 0;
   siginfo_t info{};
   // No siginfo: the whole process is stopped, and stays so for nobody's sake.
   if (ptrace(PTRACE_GETSIGINFO, tid_, nullptr, &info) != 0) return 0;

@@ -38,6 +38,9 @@ class Tracee {
   /// Lets it run to its next stop, one instruction at most. False when it is gone.
   bool resume(int signal);
 
+  /// Lets it run on from a stop within the instruction that resume() found.
+  void go_on();
+
   /// Accounts for a stop that is no exit; returns the signal to pass on, 0 for none.
   int stopped(int status);
 

@@ -64,7 +64,8 @@ say "installing for ${purposes[*]}: ${missing[*]} ${wished[*]}"
 # A mirror that does not answer may be one that is not needed: the install itself decides.
 apt update || say "apt-get update failed; going on with the package lists that are here"
 
-available() { LC_ALL=C apt-cache policy "$1" 2>/dev/null | grep -q '^  Candidate: [^(]'; }
+# Not by a pipe into grep -q: it leaves early, and apt-cache then fails at its next line.
+available() { [[ $(LC_ALL=C apt-cache policy "$1" 2>/dev/null) =~ Candidate:\ [^\(] ]]; }
 for package in "${wished[@]}"; do
   if available "$package"; then missing+=("$package"); else say "$package is not packaged here: what needs it is skipped"; fi
 done

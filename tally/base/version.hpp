@@ -1,0 +1,11 @@
+// Which tally this is.
+#pragma once
+
+#include <string_view>
+
+namespace tally {
+
+/// "0.1.0".
+std::string_view version();
+
+}  // namespace tally

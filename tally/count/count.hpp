@@ -1,0 +1,75 @@
+// A count and its trust, and the arithmetic that carries the trust along. Pure: no clock, no kernel.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tally/base/units.hpp"
+#include "tally/count/trust.hpp"
+
+namespace tally {
+
+/// What a counter held when it was read, and for how long it had been asked for and had really run by then.
+struct Reading {
+  std::int64_t raw = 0;         ///< events, as the counter says
+  Nanoseconds time_enabled{0};  ///< how long the event was asked for
+  Nanoseconds time_running{0};  ///< how long a counter really counted it; less than enabled where it was multiplexed
+  bool operator==(const Reading&) const = default;
+};
+
+/// What came between two readings of one counter. Signed: a correction can make it negative.
+Reading operator-(const Reading& later, const Reading& earlier);
+
+/// A number of events (or nanoseconds, or bytes), never without its trust.
+struct Count {
+  std::optional<std::int64_t> value;    ///< nothing exactly when trust is absent
+  Trust trust = Trust::absent;          ///< how far the value can be believed
+  std::string reason;                   ///< why it is absent or partial; empty where there is nothing to say
+  std::string source;                   ///< who counted: "engine", "wait4", a PMU's name
+  std::string model;                    ///< name of the model that computed it, for trust modelled
+  std::optional<Reading> reading;       ///< the counter itself, where one was read
+  std::optional<double> error_percent;  ///< bound of a scaled value's error; nothing where none is claimed
+  bool operator==(const Count&) const = default;
+};
+
+/// A count that was proved by construction.
+Count exact(std::int64_t value, std::string source);
+
+/// A count that a PMU or the kernel made.
+Count counted(std::int64_t value, std::string source);
+
+/// A count in which something is missing or mixed in: `reason` says what.
+Count partial(std::int64_t value, std::string source, std::string reason);
+
+/// No count, and why.
+Count absent(std::string reason);
+
+/// The count that a reading stands for: counted where it ran all the time, scaled by enabled/running where it did not
+/// (rounded to the nearest integer), absent where it never ran or the scaled value does not fit.
+Count from_reading(const Reading& reading, std::string source);
+
+/// How much of the time the counter ran, in percent: nothing where no reading was made or it was never enabled.
+std::optional<double> running_percent(const Count& count);
+
+/// The same count, believed no further than `trust`; the reasons of both are kept. Absent stays absent.
+Count downgraded(Count count, Trust trust, const std::string& reason);
+
+/// Both together. Absent where one is absent (a part that was not counted is not 0); the trust is the worse one's.
+Count operator+(const Count& a, const Count& b);
+
+/// What came between two counts, signed. Absent where one is absent; the trust is the worse one's.
+Count operator-(const Count& later, const Count& earlier);
+
+/// One count for each of another: as trustworthy as its worse part.
+struct Ratio {
+  std::optional<double> value;  ///< nothing exactly when trust is absent
+  Trust trust = Trust::absent;
+  std::string reason;
+  bool operator==(const Ratio&) const = default;
+};
+
+/// `part` for each of `whole`; absent where one is absent or `whole` is 0.
+Ratio ratio(const Count& part, const Count& whole);
+
+}  // namespace tally

@@ -1,0 +1,61 @@
+#include "tally/count/statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tally {
+
+std::optional<RankInterval> median_ranks(std::size_t n) {
+  constexpr double wanted = 0.95;
+  const double size = static_cast<double>(n);
+  std::optional<RankInterval> best;
+  double below = 0;  // P(Bin(n, 1/2) ≤ j−1)
+  for (std::size_t j = 1; j <= n / 2; ++j) {
+    const double k = static_cast<double>(j - 1);
+    // Through logarithms: 2^-n itself is 0 beyond n = 1074.
+    below += std::exp(std::lgamma(size + 1) - std::lgamma(k + 1) - std::lgamma(size - k + 1) - size * std::log(2.0));
+    const double coverage = 1 - 2 * below;
+    if (coverage < wanted) break;
+    best = RankInterval{j, n + 1 - j, coverage};
+  }
+  return best;
+}
+
+Summary summarize(const std::vector<Count>& series) {
+  Summary summary;
+  summary.n = series.size();
+  if (series.empty()) {
+    summary.reason = "no run was completed";
+    return summary;
+  }
+  std::vector<std::int64_t> values;
+  summary.trust = Trust::exact;
+  for (const Count& count : series) {
+    summary.trust = worst(summary.trust, count.trust);
+    if (summary.reason.empty() || !count.value) summary.reason = count.reason;
+    if (!count.value) return summary;
+    values.push_back(*count.value);
+  }
+  std::sort(values.begin(), values.end());
+  const std::size_t n = values.size();
+  const std::int64_t upper = values[n / 2];
+  const std::int64_t lower = values[(n - 1) / 2];
+  // Half the distance, so that two large values do not overflow.
+  summary.median = static_cast<double>(lower) + static_cast<double>(upper - lower) / 2;
+  summary.min = values.front();
+  summary.max = values.back();
+  if (const auto ranks = median_ranks(n)) {
+    summary.low = values[ranks->low - 1];
+    summary.high = values[ranks->high - 1];
+    summary.coverage = ranks->coverage;
+  } else {
+    const std::string why =
+        fmt::format("{} runs are too few for an interval of the median: it needs {}", n, fewest_for_interval);
+    summary.reason = summary.reason.empty() ? why : summary.reason + "; " + why;
+  }
+  return summary;
+}
+
+}  // namespace tally

@@ -1,0 +1,69 @@
+#include "tally/event/table.hpp"
+
+#include <iterator>
+
+namespace tally::event {
+namespace {
+
+constexpr auto hw = Kind::hardware;
+constexpr auto sw = Kind::software;
+constexpr auto n = Unit::events;
+constexpr auto ns = Unit::nanoseconds;
+constexpr auto none = std::nullopt;
+constexpr Per share(Id of) { return {of, true}; }
+constexpr Per each(Id of) { return {of, false}; }
+constexpr bool yes = true;
+constexpr bool no = false;
+
+// One more event is one more line here and one more name in Id.
+constexpr Definition table[] = {
+    {Id::instructions, "instructions", hw, n, yes, none, "retired instructions; a REP string instruction is one"},
+    {Id::branches, "branches", hw, n, yes, share(Id::instructions), "retired branches of every kind"},
+    {Id::conditional_branches, "conditional-branches", hw, n, yes, share(Id::branches),
+     "retired conditional jumps, taken or not, with loop and jrcxz"},
+    {Id::conditional_taken, "conditional-taken", hw, n, yes, share(Id::conditional_branches),
+     "conditional jumps that jumped"},
+    {Id::conditional_not_taken, "conditional-not-taken", hw, n, yes, share(Id::conditional_branches),
+     "conditional jumps that did not jump"},
+    {Id::branches_taken, "branches-taken", hw, n, no, share(Id::branches),
+     "branches of every kind that went elsewhere: all but conditional-not-taken"},
+    {Id::direct_jumps, "direct-jumps", hw, n, yes, share(Id::branches), "unconditional jumps to a fixed target"},
+    {Id::indirect_jumps, "indirect-jumps", hw, n, yes, share(Id::branches),
+     "jumps to a target in a register or in memory"},
+    {Id::calls, "calls", hw, n, no, share(Id::branches), "near calls: direct-calls and indirect-calls"},
+    {Id::direct_calls, "direct-calls", hw, n, yes, share(Id::branches), "near calls of a fixed target"},
+    {Id::indirect_calls, "indirect-calls", hw, n, yes, share(Id::branches), "near calls through a register or memory"},
+    {Id::returns, "returns", hw, n, yes, share(Id::branches), "near returns"},
+    {Id::far_branches, "far-branches", hw, n, yes, share(Id::branches), "far transfers; a system call is one"},
+    {Id::loads, "loads", hw, n, yes, each(Id::instructions), "accesses that read memory, one for each element"},
+    {Id::stores, "stores", hw, n, yes, each(Id::instructions), "accesses that write memory, one for each element"},
+    {Id::page_faults, "page-faults", sw, n, yes, none, "page faults, minor and major"},
+    {Id::minor_faults, "minor-faults", sw, n, no, share(Id::page_faults), "page faults served without input or output"},
+    {Id::major_faults, "major-faults", sw, n, no, share(Id::page_faults),
+     "page faults that had to wait for input or output"},
+    {Id::context_switches, "context-switches", sw, n, no, none, "switches to another thread, voluntary or not"},
+    {Id::voluntary_switches, "voluntary-switches", sw, n, no, share(Id::context_switches),
+     "switches because the thread waited for something"},
+    {Id::involuntary_switches, "involuntary-switches", sw, n, no, share(Id::context_switches),
+     "switches because the kernel wanted the processor"},
+    {Id::peak_memory, "peak-memory", sw, Unit::bytes, yes, none, "largest resident set of one of the processes"},
+    {Id::user_time, "user_time", sw, ns, yes, none, "processor time in user mode"},
+    {Id::system_time, "system_time", sw, ns, yes, none, "processor time in the kernel"},
+    {Id::duration_time, "duration_time", sw, ns, yes, none, "time from the program's start to its end"},
+};
+
+constexpr bool in_order() {
+  for (std::size_t i = 0; i < std::size(table); ++i) {
+    if (table[i].id != static_cast<Id>(i)) return false;
+  }
+  return std::size(table) == static_cast<std::size_t>(Id::duration_time) + 1;
+}
+static_assert(in_order(), "the table must follow Id");
+
+}  // namespace
+
+std::span<const Definition> all() { return table; }
+
+const Definition& definition(Id id) { return table[static_cast<std::size_t>(id)]; }
+
+}  // namespace tally::event

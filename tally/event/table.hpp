@@ -1,0 +1,70 @@
+// The generic events: what may be asked for by the same name on every machine.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "tally/base/units.hpp"
+
+namespace tally::event {
+
+/// What is counted. The order is that of the table, and of the default table of `tally stat`.
+enum class Id {
+  instructions,
+  branches,
+  conditional_branches,
+  conditional_taken,
+  conditional_not_taken,
+  branches_taken,
+  direct_jumps,
+  indirect_jumps,
+  calls,
+  direct_calls,
+  indirect_calls,
+  returns,
+  far_branches,
+  loads,
+  stores,
+  page_faults,
+  minor_faults,
+  major_faults,
+  context_switches,
+  voluntary_switches,
+  involuntary_switches,
+  peak_memory,
+  user_time,
+  system_time,
+  duration_time,
+};
+
+/// Who counts an event.
+enum class Kind {
+  hardware,  ///< the processor, or what stands in for it: has a user and a kernel side
+  software,  ///< the kernel's own bookkeeping
+};
+
+/// What an event is compared with.
+struct Per {
+  Id id;
+  bool share;  ///< true: its counts are some of the other's; false: so many for each of the other
+};
+
+/// One event: a line of the table.
+struct Definition {
+  Id id;
+  std::string_view name;
+  Kind kind;
+  Unit unit;
+  bool in_default_set;
+  std::optional<Per> per;  ///< what it is compared with in the table's `per` column
+  std::string_view what;   ///< what one count of it means
+};
+
+/// All events, in the order of Id.
+std::span<const Definition> all();
+
+/// The line of one event.
+const Definition& definition(Id id);
+
+}  // namespace tally::event

@@ -1,0 +1,112 @@
+// What `tally stat` measured, as plain data: measuring fills it, reporting prints it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tally/base/units.hpp"
+#include "tally/count/count.hpp"
+#include "tally/count/statistics.hpp"
+
+namespace tally::result {
+
+/// One event's count.
+struct EventCount {
+  std::string event;  ///< as it was asked for
+  std::string name;   ///< in full, with the mode: "instructions:u"
+  Unit unit = Unit::events;
+  Count count;
+  bool operator==(const EventCount&) const = default;
+};
+
+/// How a process was left.
+enum class End {
+  exited,     ///< ended by itself; the code is its exit code
+  signalled,  ///< killed; the code is the signal's number
+  executed,   ///< went on as another program of the same process: the next image
+  running,    ///< still alive when counting ended
+  unknown,    ///< nobody saw its end
+};
+
+/// One thread of a process.
+struct Thread {
+  std::int64_t tid = 0;
+  std::string name;
+  std::vector<EventCount> counts;
+  bool operator==(const Thread&) const = default;
+};
+
+/// One program that a process executed: a process that calls exec appears once for each of its images.
+struct Process {
+  std::int64_t pid = 0;
+  std::int64_t parent_pid = 0;
+  int image = 0;        ///< 0 for what the process started as, one more for every exec
+  std::string command;  ///< the program's name or path
+  End end = End::unknown;
+  int end_code = 0;  ///< exit code or signal number
+  std::vector<EventCount> counts;
+  std::vector<Thread> threads;
+  bool operator==(const Process&) const = default;
+};
+
+/// A share of one event in another, from the counts of this result.
+struct Metric {
+  std::string name;   ///< "branches/instructions"
+  std::string event;  ///< full name of the event whose share it is
+  std::string per;    ///< full name of the event it is taken of
+  bool share = true;  ///< counts of `event` are some of those of `per`; else so many come with each
+  Ratio ratio;
+  bool operator==(const Metric&) const = default;
+};
+
+/// One execution of the command.
+struct Run {
+  std::optional<int> exit_code;  ///< as a shell gives it: 128 + signal for one that was killed; nothing while it lives
+  std::optional<int> signal;     ///< that killed the program
+  bool complete = true;          ///< the program ran to its end and nobody interrupted it
+  std::vector<EventCount> counts;
+  std::vector<Process> processes;
+  bool operator==(const Run&) const = default;
+};
+
+/// One row of the result: over all runs.
+struct Event {
+  EventCount total;                ///< the count; with several runs their median (rounded down)
+  std::optional<Summary> summary;  ///< with several runs
+  bool operator==(const Event&) const = default;
+};
+
+/// Where it was measured. Empty where the system does not say.
+struct Environment {
+  std::string cpu;
+  std::string architecture;
+  std::string kernel;
+  std::string microcode;
+  std::optional<bool> hypervisor;
+  std::optional<std::int64_t> perf_event_paranoid;
+  std::string governor;
+  std::vector<std::string> pmus;  ///< names of the processor's counter units that the kernel offers
+  std::string tally_version;
+  bool operator==(const Environment&) const = default;
+};
+
+/// The whole result.
+struct Stat {
+  std::vector<std::string> command;
+  std::optional<int> exit_code;  ///< of the first run that did not end with 0, else 0
+  std::optional<int> signal;     ///< that killed the program in that run
+  std::string backend;
+  Environment environment;
+  int runs_asked = 1;
+  std::vector<Run> runs;
+  std::vector<Event> events;
+  std::vector<Metric> metrics;
+  std::vector<std::string> notices;   ///< what the user should know about this measurement
+  std::optional<int> interrupted_by;  ///< the signal that tally itself received
+  bool incomplete = false;            ///< something that was asked for is not in here
+  bool operator==(const Stat&) const = default;
+};
+
+}  // namespace tally::result

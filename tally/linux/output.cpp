@@ -1,0 +1,78 @@
+#include "tally/linux/output.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "tally/linux/system.hpp"
+
+namespace tally::linux {
+
+void reserve_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (fcntl(fd, F_GETFD) != -1) continue;
+    // The lowest free number is this one. Read-only: a write to it must fail, not vanish.
+    if (open("/dev/null", O_RDONLY | O_CLOEXEC) != fd) return;
+  }
+}
+
+Result<Output> Output::open_file(const std::string& path) {
+  constexpr int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+  constexpr mode_t mode = 0666;
+  bool created = true;
+  int fd = retry([&] { return open(path.c_str(), flags | O_EXCL, mode); });
+  if (fd < 0 && errno == EEXIST) {
+    created = false;
+    fd = retry([&] { return open(path.c_str(), flags, mode); });
+  }
+  if (fd < 0) return system_failure(Code::cannot_write, fmt::format("cannot write the results to '{}'", path));
+  Output output(fd, "'" + path + "'");
+  output.owned_ = Descriptor(fd);
+  if (created) output.remove_unless_written_ = path;
+  return output;
+}
+
+Output Output::standard_output() { return {STDOUT_FILENO, "standard output"}; }
+
+Output Output::standard_error() { return {STDERR_FILENO, "standard error"}; }
+
+Output::Output(Output&& other) noexcept
+    : owned_(std::move(other.owned_)),
+      fd_(other.fd_),
+      name_(std::move(other.name_)),
+      remove_unless_written_(std::exchange(other.remove_unless_written_, {})) {}
+
+Output::~Output() {
+  if (!remove_unless_written_.empty()) unlink(remove_unless_written_.c_str());
+}
+
+Result<void> Output::write(std::string_view text) {
+  const std::string what = fmt::format("cannot write the results to {}", name_);
+  remove_unless_written_.clear();
+  struct stat status {};
+  if (owned_ && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && ftruncate(fd_, 0) != 0) {
+    return system_failure(Code::cannot_write, what);
+  }
+  while (!text.empty()) {
+    const ssize_t size = ::write(fd_, text.data(), text.size());
+    if (size >= 0) {
+      text.remove_prefix(static_cast<std::size_t>(size));
+    } else if (errno == EAGAIN) {
+      // A program that shares the terminal or pipe may have left it non-blocking.
+      pollfd ready{fd_, POLLOUT, 0};
+      poll(&ready, 1, -1);
+    } else if (errno != EINTR) {
+      return system_failure(Code::cannot_write, what);
+    }
+  }
+  if (!owned_) return {};
+  // Some file systems tell of a full disk only here.
+  if (close(owned_.release()) != 0) return system_failure(Code::cannot_write, what);
+  return {};
+}
+
+}  // namespace tally::linux

@@ -1,0 +1,43 @@
+// Where results are written.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tally/base/result.hpp"
+#include "tally/linux/descriptor.hpp"
+
+namespace tally::linux {
+
+/// Takes descriptors 0 to 2 where tally was started without them, so that no file of tally's own becomes the program's
+/// (or tally's) standard output. The program still finds them closed, and writing to them still fails. Call first.
+void reserve_standard_descriptors();
+
+/// A file, standard output or standard error that takes one text. Moves, never copies.
+class Output {
+ public:
+  /// Opens `path` now, so that a wrong one is known before anything is measured; what it holds is kept until write().
+  /// A file that was created for it and never written is removed again. Errors: cannot_write.
+  static Result<Output> open_file(const std::string& path);
+  static Output standard_output();
+  static Output standard_error();
+
+  Output(Output&& other) noexcept;
+  Output& operator=(Output&&) = delete;
+  ~Output();
+
+  /// Writes the text, in place of what a regular file held, and closes the file. Blocks until everything is taken.
+  /// Errors: cannot_write (the disk is full, the reader is gone): the message names the place and what was answered.
+  Result<void> write(std::string_view text);
+
+ private:
+  Output(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
+
+  Descriptor owned_;
+  int fd_ = -1;
+  std::string name_;
+  std::string remove_unless_written_;
+};
+
+}  // namespace tally::linux

@@ -1,0 +1,69 @@
+// The signals that reach tally itself while it measures.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <optional>
+
+#include "tally/base/result.hpp"
+#include "tally/linux/descriptor.hpp"
+
+namespace tally::linux {
+
+/// While it lives, SIGINT, SIGQUIT, SIGTERM, SIGHUP and SIGCHLD are blocked and come out of fd() instead, and SIGPIPE
+/// is ignored: results are written before tally dies. Those of the first four that were ignored when tally was started
+/// (nohup, a shell's background job) stay ignored. One at a time in a process; create it before any thread.
+class Signals {
+ public:
+  /// What one signal meant.
+  enum class Taken {
+    nothing,      ///< no signal was pending
+    child,        ///< a child ended, or a traced process stopped: ask wait4
+    interrupted,  ///< tally was asked to end; the program got that signal as well
+    give_up,      ///< SIGINT or SIGQUIT a second time: the user does not want to wait for the program
+  };
+
+  /// Starts watching. Errors: cannot_measure where the kernel refuses a signalfd.
+  static Result<Signals> watch();
+
+  Signals(Signals&&) noexcept = default;
+  Signals& operator=(Signals&&) = delete;
+  ~Signals();
+
+  /// Readable (poll it) while a signal is pending; never blocks.
+  int fd() const { return fd_.get(); }
+
+  /// Blocks until a signal is pending.
+  void wait() const;
+
+  /// Takes one pending signal. One that another process sent to tally is passed on to `program` (0: to nobody);
+  /// one that the terminal sent has reached the program already, as has one that the program sent itself.
+  Taken take(pid_t program);
+
+  /// The first signal that asked tally to end.
+  std::optional<int> interrupted_by() const { return interrupted_by_; }
+
+  /// Puts the calling process's mask and dispositions back to what tally was started with, for a child that is about to
+  /// execute a program. Async-signal-safe.
+  void restore_in_child() const noexcept;
+
+ private:
+  Signals() = default;
+
+  Descriptor fd_;
+  sigset_t mask_before_{};
+  struct sigaction pipe_before_ {};
+  struct sigaction child_before_ {};
+  std::optional<int> interrupted_by_;
+  int interrupts_ = 0;
+};
+
+/// Ends this process by the default action of a signal, without a core file, so that whoever waits for it sees that it
+/// was interrupted. Never returns.
+[[noreturn]] void die_of(int signal);
+
+/// "SIGINT" for 2; "signal 77" for a number without a name.
+std::string signal_name(int signal);
+
+}  // namespace tally::linux

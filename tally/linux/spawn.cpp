@@ -1,0 +1,125 @@
+#include "tally/linux/spawn.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/program.hpp"
+#include "tally/linux/system.hpp"
+
+namespace tally::linux {
+namespace {
+
+// What the child tells its parent through a pipe that a successful execve closes. Smaller than PIPE_BUF, so whole.
+struct Report {
+  int exec_errno;      // 0: about to execute
+  rusage before_exec;  // what the child had used by then: tally's share, not the program's
+};
+
+void send(int fd, int exec_errno) {
+  Report report{};
+  report.exec_errno = exec_errno;
+  getrusage(RUSAGE_SELF, &report.before_exec);
+  // A parent that is gone cannot be told; the program is executed all the same.
+  [[maybe_unused]] const ssize_t size = write(fd, &report, sizeof report);
+}
+
+int execute(int fd, const ChildHooks& hooks, const char* path, char* const* arguments) {
+  if (hooks.before_exec) hooks.before_exec(hooks.context);
+  send(fd, 0);
+  execve(path, arguments, environ);
+  const int why = errno;
+  if (hooks.after_failed_exec) hooks.after_failed_exec(hooks.context, why);
+  return why;
+}
+
+// Runs in the forked child: only async-signal-safe calls, no allocation.
+[[noreturn]] void child(int fd, const Signals& signals, const ChildHooks& hooks, char* const* direct,
+                        char* const* through_shell) {
+  signals.restore_in_child();
+  int why = execute(fd, hooks, through_shell[1], direct);
+  // A script without `#!`: execvp and every shell hand it to sh.
+  if (why == ENOEXEC) why = execute(fd, hooks, through_shell[0], through_shell);
+  send(fd, why);
+  _exit(127);
+}
+
+Error exec_error(const std::string& path, int why) {
+  const std::string shown = printable(path);
+  if (why == ENOENT) {
+    return {Code::not_found, fmt::format("cannot run '{}': the interpreter that it names does not exist", shown),
+            "see its first line (a script) or `readelf -l` (a program)", why};
+  }
+  return {Code::not_executable, fmt::format("cannot run '{}': {}", shown, errno_text(why)), "", why};
+}
+
+}  // namespace
+
+Exit exit_of(int wait_status) {
+  if (WIFSIGNALED(wait_status)) return {128 + WTERMSIG(wait_status), WTERMSIG(wait_status)};
+  return {WEXITSTATUS(wait_status), std::nullopt};
+}
+
+Nanoseconds now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
+}
+
+Result<Program> Program::start(const std::vector<std::string>& command, const Signals& signals, ChildHooks hooks) {
+  if (command.empty()) return fail(Code::bad_usage, "there is no command to run");
+  auto path = find_program(command.front(), search_path());
+  if (!path) return fail(path.error());
+
+  // Two argument lists, made before the fork: nothing may be allocated behind it.
+  std::vector<char*> direct;
+  std::vector<std::string> shell{"/bin/sh", *path};
+  for (const std::string& word : command) direct.push_back(const_cast<char*>(word.c_str()));
+  std::vector<char*> through_shell{shell[0].data(), shell[1].data()};
+  through_shell.insert(through_shell.end(), direct.begin() + 1, direct.end());
+  direct.push_back(nullptr);
+  through_shell.push_back(nullptr);
+
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return system_failure(Code::cannot_measure, "cannot start the program (pipe)");
+  Program program;
+  program.path_ = *path;
+  program.report_ = Descriptor(ends[0]);
+  const Descriptor write_end(ends[1]);
+  program.started_ = now();
+  program.pid_ = fork();
+  if (program.pid_ < 0) return system_failure(Code::cannot_measure, "cannot start the program (fork)");
+  if (program.pid_ == 0) child(write_end.get(), signals, hooks, direct.data(), through_shell.data());
+  return program;
+}
+
+Result<void> Program::executed() {
+  Report report{};
+  Report last{};
+  while (retry([&] { return read(report_.get(), &report, sizeof report); }) == static_cast<ssize_t>(sizeof report)) {
+    last = report;
+  }
+  report_.reset();
+  before_exec_ = usage_of(last.before_exec);
+  if (last.exec_errno == 0) return {};
+  retry([&] { return waitpid(pid_, nullptr, 0); });
+  return fail(exec_error(path_, last.exec_errno));
+}
+
+Result<std::optional<Ended>> Program::ended() {
+  int status = 0;
+  rusage figures{};
+  const pid_t reaped = retry([&] { return wait4(pid_, &status, WNOHANG, &figures); });
+  if (reaped < 0) return system_failure(Code::cannot_measure, "cannot see how the program ended (wait4)");
+  if (reaped == 0) return std::optional<Ended>{};
+  return std::optional<Ended>{ended_with(status, figures)};
+}
+
+Ended Program::ended_with(int wait_status, const rusage& figures) const {
+  return {wait_status, since(usage_of(figures), before_exec_)};
+}
+
+}  // namespace tally::linux

@@ -1,0 +1,62 @@
+// A way to count: what every backend does, and what it hands back.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tally/base/result.hpp"
+#include "tally/base/units.hpp"
+#include "tally/event/event.hpp"
+#include "tally/linux/signals.hpp"
+#include "tally/linux/usage.hpp"
+#include "tally/result/stat.hpp"
+
+namespace tally::backend {
+
+using result::EventCount;
+
+/// One execution of a command, to be counted.
+struct Request {
+  std::vector<std::string> command;  ///< the program and its arguments; never empty
+  std::vector<event::Event> events;  ///< what is asked; a backend answers for every one of them
+  linux::Signals* signals =
+      nullptr;         ///< tally's own signals, watched by the caller; never null. A backend waits on its
+                       ///< fd() and take()s from it; on Taken::give_up it stops waiting for the program
+  int block_size = 0;  ///< instructions in a block of the simulated PMU's engine; 0: the engine's choice
+};
+
+/// What one execution gave.
+struct Outcome {
+  int wait_status = 0;                     ///< of the started process, as wait4(2) gives it
+  bool ended = true;                       ///< false: the program was still alive when tally gave up waiting for it
+  linux::Usage usage;                      ///< what it used, by wait4(2)
+  Nanoseconds duration{0};                 ///< from its start to the end of the started process
+  std::vector<EventCount> counts;          ///< one for each event asked, in that order: the whole command's
+  std::vector<result::Process> processes;  ///< in the order of their start; empty where they cannot be told apart
+  std::vector<std::string> notices;        ///< what the user should know: what ran uncounted, and why
+  bool operator==(const Outcome&) const = default;
+};
+
+/// A way to count.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  /// "none", "sim", "perf": what `--backend` calls it.
+  virtual std::string_view name() const = 0;
+
+  /// Executes the command once and counts. Standard streams, working directory and environment are the program's own.
+  /// Blocks until the started process has ended, or the user gives up. Errors: not_found, not_executable where the
+  /// program could not be executed; cannot_measure for everything else. Threads: one call at a time.
+  virtual Result<Outcome> run(const Request& request) = 0;
+};
+
+/// The count of one asked event, with its names and unit filled in.
+EventCount event_count(const event::Event& event, Count count);
+
+}  // namespace tally::backend

@@ -1,0 +1,26 @@
+// The one place that knows all backends.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tally/backend/backend.hpp"
+#include "tally/linux/machine.hpp"
+
+namespace tally::backend {
+
+/// A backend, and what the user should know about the choice.
+struct Choice {
+  std::unique_ptr<Backend> backend;
+  std::vector<std::string> notices;  ///< lines; empty where the user chose, or where there was nothing to choose
+};
+
+/// The names that `--backend` takes, "auto" first.
+std::vector<std::string> backend_names();
+
+/// The backend called `name`. "auto" takes the simulated PMU where an event needs a counter, and runs the program
+/// natively where none does. Errors: bad_usage for an unknown name; cannot_measure for one that does not work here.
+Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine);
+
+}  // namespace tally::backend

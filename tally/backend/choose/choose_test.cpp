@@ -1,0 +1,69 @@
+#include "tally/backend/choose/choose.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tally::backend {
+namespace {
+
+const auto software = *event::parse_lists({"page-faults,duration_time"});
+const auto hardware = *event::parse_lists({"page-faults,instructions"});
+
+#if TALLY_HAS_SIM
+constexpr const char* for_hardware = "sim";
+#else
+constexpr const char* for_hardware = "none";
+#endif
+
+TEST(Choose, runs_natively_without_a_word_where_only_software_events_are_asked) {
+  const auto choice = choose("auto", software, {});
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->backend->name(), "none");
+  EXPECT_TRUE(choice->notices.empty());
+}
+
+TEST(Choose, says_why_the_pmu_is_not_used) {
+  linux::Machine machine;
+  machine.hypervisor = true;
+  const auto guest = choose("auto", hardware, machine);
+  ASSERT_TRUE(guest);
+  EXPECT_EQ(guest->backend->name(), for_hardware);
+  ASSERT_EQ(guest->notices.size(), 2u);
+  EXPECT_EQ(guest->notices[0].find("this VM exposes no PMU"), 0u);
+
+  machine.pmus = {"cpu"};
+  const auto host = choose("auto", hardware, machine);
+  EXPECT_EQ(host->notices[0].find("this version does not use the PMU"), 0u);
+}
+
+TEST(Choose, takes_what_the_user_names_in_silence) {
+  const auto choice = choose("none", hardware, {});
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->backend->name(), "none");
+  EXPECT_TRUE(choice->notices.empty());
+}
+
+TEST(Choose, perf_cannot_measure_and_says_what_can) {
+  const auto choice = choose("perf", hardware, {});
+  ASSERT_FALSE(choice);
+  EXPECT_EQ(choice.error().code, Code::cannot_measure);
+  EXPECT_NE(choice.error().hint.find("--backend"), std::string::npos);
+}
+
+TEST(Choose, sim_is_there_exactly_where_it_was_built) {
+  const auto choice = choose("sim", software, {});
+#if TALLY_HAS_SIM
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->backend->name(), "sim");
+#else
+  ASSERT_FALSE(choice);
+  EXPECT_EQ(choice.error().code, Code::cannot_measure);
+#endif
+}
+
+TEST(Choose, unknown_names_are_bad_usage) {
+  EXPECT_EQ(choose("prf", hardware, {}).error().code, Code::bad_usage);
+  EXPECT_EQ(choose("prf", hardware, {}).error().hint, "did you mean perf?");
+}
+
+}  // namespace
+}  // namespace tally::backend

@@ -1,0 +1,131 @@
+#include "tally/measure/stat.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "tally/linux/spawn.hpp"
+
+namespace tally::measure {
+namespace {
+
+result::Run run_of(backend::Outcome outcome, bool interrupted) {
+  result::Run run;
+  run.complete = outcome.ended && !interrupted;
+  if (outcome.ended) {
+    const linux::Exit exit = linux::exit_of(outcome.wait_status);
+    run.exit_code = exit.code;
+    run.signal = exit.signal;
+  }
+  run.counts = std::move(outcome.counts);
+  run.processes = std::move(outcome.processes);
+  return run;
+}
+
+// The count that stands for a whole series: the median, a whole number even where it lies between two.
+Count middle(const Summary& summary, const std::vector<Count>& series) {
+  Count count;
+  count.trust = summary.trust;
+  count.reason = summary.reason;
+  if (!series.empty()) {
+    count.source = series.front().source;
+    count.model = series.front().model;
+    if (summary.median) count.reason = series.front().reason;
+  }
+  if (summary.median) count.value = static_cast<std::int64_t>(std::floor(*summary.median));
+  return count;
+}
+
+result::Event event_row(const std::vector<result::Run>& runs, std::size_t index, bool repeated) {
+  result::Event row;
+  row.total = runs.front().counts[index];
+  if (!repeated) return row;
+  std::vector<Count> series;
+  for (const result::Run& run : runs) {
+    if (run.complete) series.push_back(run.counts[index].count);
+  }
+  row.summary = summarize(series);
+  row.total.count = middle(*row.summary, series);
+  return row;
+}
+
+// Where a single run was interrupted its counts stand, believed less.
+void mark_interrupted(std::vector<result::Event>& rows) {
+  for (result::Event& row : rows) {
+    row.total.count = downgraded(row.total.count, Trust::partial, "interrupted before the program's end");
+  }
+}
+
+std::vector<result::Metric> metrics_of(const std::vector<event::Event>& asked, const std::vector<result::Event>& rows) {
+  std::vector<result::Metric> metrics;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const event::Definition& line = event::definition(asked[i].id);
+    if (!line.per) continue;
+    for (std::size_t j = 0; j < asked.size(); ++j) {
+      if (asked[j].id != line.per->id || asked[j].mode != asked[i].mode) continue;
+      metrics.push_back({fmt::format("{}/{}", line.name, event::definition(line.per->id).name), rows[i].total.name,
+                         rows[j].total.name, line.per->share, ratio(rows[i].total.count, rows[j].total.count)});
+    }
+  }
+  return metrics;
+}
+
+void add_notices(std::vector<std::string>& notices, const std::vector<std::string>& more) {
+  for (const std::string& notice : more) {
+    if (std::find(notices.begin(), notices.end(), notice) == notices.end()) notices.push_back(notice);
+  }
+}
+
+// Fails only where there is nothing to keep.
+Result<void> run_all(backend::Backend& backend, const StatOptions& options, linux::Signals& signals,
+                     result::Stat& stat) {
+  const backend::Request request{options.command, options.events, &signals, options.block_size};
+  for (int i = 0; i < options.runs; ++i) {
+    auto outcome = backend.run(request);
+    if (!outcome) {
+      if (i == 0) return fail(outcome.error());
+      stat.notices.push_back(fmt::format("run {} of {}: {}", i + 1, options.runs, outcome.error().message));
+      break;
+    }
+    add_notices(stat.notices, outcome->notices);
+    stat.runs.push_back(run_of(std::move(*outcome), signals.interrupted_by().has_value()));
+    const result::Run& run = stat.runs.back();
+    if (i == 0 || stat.exit_code == 0) {
+      stat.exit_code = run.exit_code;
+      stat.signal = run.signal;
+    }
+    if (signals.interrupted_by() || (run.exit_code != 0 && !options.keep_going)) break;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options, linux::Signals& signals) {
+  result::Stat stat;
+  stat.command = options.command;
+  stat.backend = backend.name();
+  stat.runs_asked = options.runs;
+  if (const auto ran = run_all(backend, options, signals, stat); !ran) return fail(ran.error());
+
+  stat.interrupted_by = signals.interrupted_by();
+  const auto complete = std::count_if(stat.runs.begin(), stat.runs.end(), [](const auto& run) { return run.complete; });
+  stat.incomplete = complete < options.runs;
+  // One run, or no complete one of several: its own counts are all there is.
+  const bool repeated = options.runs > 1 && complete > 0;
+  for (std::size_t i = 0; i < options.events.size(); ++i) stat.events.push_back(event_row(stat.runs, i, repeated));
+  if (complete == 0) mark_interrupted(stat.events);
+  stat.metrics = metrics_of(options.events, stat.events);
+  if (options.runs > 1 && stat.incomplete) {
+    stat.notices.push_back(
+        fmt::format("only {} of {} runs were completed{}", complete, options.runs,
+                    stat.exit_code != 0 && !stat.interrupted_by
+                        ? fmt::format(": one ended with code {} (--keep-going goes on)", stat.exit_code.value_or(0))
+                        : ""));
+  }
+  return stat;
+}
+
+}  // namespace tally::measure

@@ -1,0 +1,32 @@
+// Counting a whole command, once or several times, over any backend.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/backend/backend.hpp"
+#include "tally/base/result.hpp"
+#include "tally/linux/machine.hpp"
+#include "tally/linux/signals.hpp"
+#include "tally/result/stat.hpp"
+
+namespace tally::measure {
+
+/// What `tally stat` is asked to do.
+struct StatOptions {
+  std::vector<std::string> command;
+  std::vector<event::Event> events;
+  int runs = 1;             ///< how often the command is executed, one after the other
+  bool keep_going = false;  ///< further runs after one that did not end with exit code 0
+  int block_size = 0;       ///< handed to the backend
+};
+
+/// Runs the command and counts. A program that fails, or an interrupt, does not make this fail: the result says so, and
+/// holds what was counted until then. Errors: those of Backend::run() in the first run; in a later run the result is
+/// incomplete instead and a notice tells why.
+Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options, linux::Signals& signals);
+
+/// Where it was measured, as the result tells it.
+result::Environment environment(const linux::Machine& machine);
+
+}  // namespace tally::measure

@@ -1,0 +1,171 @@
+#include <nlohmann/json.hpp>
+
+#include "tally/report/format.hpp"
+
+namespace tally::report {
+namespace {
+
+// Keeps the order in which keys are set, so that a file reads from the general to the particular.
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+template <class T>
+Json value_or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+const char* unit_name(Unit unit) {
+  switch (unit) {
+    case Unit::nanoseconds: return "ns";
+    case Unit::bytes: return "bytes";
+    case Unit::events: break;
+  }
+  return "events";
+}
+
+const char* end_name(result::End end) {
+  switch (end) {
+    case result::End::exited: return "exited";
+    case result::End::signalled: return "signalled";
+    case result::End::executed: return "executed";
+    case result::End::running: return "running";
+    case result::End::unknown: break;
+  }
+  return "unknown";
+}
+
+Json count_json(const result::EventCount& one) {
+  const Count& count = one.count;
+  Json json;
+  json["event"] = one.event;
+  json["name"] = one.name;
+  json["unit"] = unit_name(one.unit);
+  json["value"] = value_or_null(count.value);
+  json["trust"] = name(count.trust);
+  json["reason"] = text_or_null(count.reason);
+  json["source"] = text_or_null(count.source);
+  json["model"] = text_or_null(count.model);
+  json["running_percent"] = value_or_null(running_percent(count));
+  json["error_percent"] = value_or_null(count.error_percent);
+  if (count.reading) {
+    json["raw"] = count.reading->raw;
+    json["time_enabled_ns"] = count.reading->time_enabled.count();
+    json["time_running_ns"] = count.reading->time_running.count();
+  }
+  return json;
+}
+
+Json counts_json(const std::vector<result::EventCount>& counts) {
+  Json list = Json::array();
+  for (const result::EventCount& one : counts) list.push_back(count_json(one));
+  return list;
+}
+
+Json event_json(const result::Stat& stat, std::size_t index) {
+  const result::Event& row = stat.events[index];
+  Json json = count_json(row.total);
+  if (stat.runs_asked == 1) return json;
+  json["runs"] = Json::array();
+  for (const result::Run& run : stat.runs) json["runs"].push_back(value_or_null(run.counts[index].count.value));
+  const Summary summary = row.summary.value_or(summarize({}));
+  json["median"] = value_or_null(summary.median);
+  json["low"] = value_or_null(summary.low);
+  json["high"] = value_or_null(summary.high);
+  json["interval_percent"] = summary.coverage ? Json(*summary.coverage * 100) : Json(nullptr);
+  json["interval_reason"] = summary.coverage ? Json(nullptr) : Json(summary.reason);
+  json["min"] = value_or_null(summary.min);
+  json["max"] = value_or_null(summary.max);
+  return json;
+}
+
+Json metric_json(const result::Metric& metric) {
+  return {{"metric", metric.name},
+          {"event", metric.event},
+          {"per", metric.per},
+          {"value", value_or_null(metric.ratio.value)},
+          {"trust", name(metric.ratio.trust)},
+          {"reason", text_or_null(metric.ratio.reason)}};
+}
+
+Json environment_json(const result::Environment& environment) {
+  return {{"cpu", text_or_null(environment.cpu)},
+          {"architecture", text_or_null(environment.architecture)},
+          {"kernel", text_or_null(environment.kernel)},
+          {"microcode", text_or_null(environment.microcode)},
+          {"hypervisor", value_or_null(environment.hypervisor)},
+          {"perf_event_paranoid", value_or_null(environment.perf_event_paranoid)},
+          {"governor", text_or_null(environment.governor)},
+          {"pmus", environment.pmus},
+          {"tally", environment.tally_version}};
+}
+
+Json process_json(const result::Process& process, std::size_t run) {
+  return {{"run", run},
+          {"pid", process.pid},
+          {"parent_pid", process.parent_pid},
+          {"image", process.image},
+          {"command", process.command},
+          {"end", end_name(process.end)},
+          {"exit_code", process.end == result::End::exited ? Json(process.end_code) : Json(nullptr)},
+          {"signal", process.end == result::End::signalled ? Json(process.end_code) : Json(nullptr)},
+          {"events", counts_json(process.counts)}};
+}
+
+Json runs_json(const result::Stat& stat) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < stat.runs.size(); ++i) {
+    const result::Run& run = stat.runs[i];
+    list.push_back({{"run", i + 1},
+                    {"exit_code", value_or_null(run.exit_code)},
+                    {"signal", value_or_null(run.signal)},
+                    {"complete", run.complete}});
+  }
+  return list;
+}
+
+void add_processes(Json& json, const result::Stat& stat, Detail detail) {
+  Json processes = Json::array();
+  Json threads = Json::array();
+  for (std::size_t i = 0; i < stat.runs.size(); ++i) {
+    for (const result::Process& process : stat.runs[i].processes) {
+      processes.push_back(process_json(process, i + 1));
+      for (const result::Thread& thread : process.threads) {
+        threads.push_back({{"run", i + 1},
+                           {"pid", process.pid},
+                           {"image", process.image},
+                           {"tid", thread.tid},
+                           {"name", thread.name},
+                           {"events", counts_json(thread.counts)}});
+      }
+    }
+  }
+  if (detail.per_process) json["processes"] = std::move(processes);
+  if (detail.per_thread) json["threads"] = std::move(threads);
+}
+
+}  // namespace
+
+std::string json(const result::Stat& stat, Detail detail) {
+  Json json;
+  json["schema"] = "tally-stat/1";
+  json["command"] = stat.command;
+  json["exit_code"] = value_or_null(stat.exit_code);
+  json["signal"] = value_or_null(stat.signal);
+  json["backend"] = stat.backend;
+  json["incomplete"] = stat.incomplete;
+  json["interrupted_by"] = value_or_null(stat.interrupted_by);
+  json["notices"] = stat.notices;
+  json["environment"] = environment_json(stat.environment);
+  json["runs_asked"] = stat.runs_asked;
+  json["runs"] = runs_json(stat);
+  json["events"] = Json::array();
+  for (std::size_t i = 0; i < stat.events.size(); ++i) json["events"].push_back(event_json(stat, i));
+  json["metrics"] = Json::array();
+  for (const result::Metric& metric : stat.metrics) json["metrics"].push_back(metric_json(metric));
+  add_processes(json, stat, detail);
+  // A command line may hold bytes that are not UTF-8; JSON may not.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tally::report

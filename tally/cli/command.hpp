@@ -1,0 +1,47 @@
+// The commands: one line each in commands.cpp, one file each beside it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tally/base/result.hpp"
+
+namespace tally::cli {
+
+/// Exit codes of tally's own; everything else is the measured program's.
+enum ExitCode : int {
+  exit_ok = 0,
+  exit_bad_usage = 2,
+  exit_cannot_measure = 125,
+  exit_not_executable = 126,
+  exit_not_found = 127,
+};
+
+/// The exit code for a kind of failure.
+int exit_code(Code code);
+
+/// One command of `tally`.
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  int (*run)(const std::vector<std::string>& arguments);  ///< what follows the name; returns tally's exit code
+};
+
+/// All commands, in the order of `tally --help`.
+std::span<const Command> commands();
+
+/// `tally stat`.
+int run_stat(const std::vector<std::string>& arguments);
+
+/// Prints an error to standard error, its hint below it; returns its exit code.
+int report_error(const Error& error);
+
+/// Prints to standard error, as tally's own words: the first line behind "tally: ", the others below it.
+void say(const std::vector<std::string>& lines);
+
+/// Prints to standard output; 125 where that fails.
+int print(std::string_view text);
+
+}  // namespace tally::cli

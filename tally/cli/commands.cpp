@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+
+#include "tally/base/text.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/linux/output.hpp"
+
+namespace tally::cli {
+
+std::span<const Command> commands() {
+  static constexpr Command all[] = {
+      {"stat", "counts of a whole command: instructions, branches, loads, stores, faults, times", run_stat},
+  };
+  return all;
+}
+
+int exit_code(Code code) {
+  switch (code) {
+    case Code::bad_usage: return exit_bad_usage;
+    case Code::not_found: return exit_not_found;
+    case Code::not_executable: return exit_not_executable;
+    case Code::cannot_measure:
+    case Code::cannot_write: break;
+  }
+  return exit_cannot_measure;
+}
+
+void say(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += fmt::format("{}{}\n", text.empty() ? "tally: " : "       ", line);
+  // In one write, so that it does not mix with the program's words. Nobody can be told where this fails.
+  (void)linux::Output::standard_error().write(text);
+}
+
+int report_error(const Error& error) {
+  std::vector<std::string> lines{error.message};
+  if (!error.hint.empty()) lines.push_back(error.hint);
+  say(lines);
+  return exit_code(error.code);
+}
+
+int print(std::string_view text) {
+  const auto written = linux::Output::standard_output().write(text);
+  return written ? exit_ok : report_error(written.error());
+}
+
+}  // namespace tally::cli

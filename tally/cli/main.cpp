@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "tally/base/text.hpp"
+#include "tally/base/version.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/linux/output.hpp"
+
+namespace tally::cli {
+namespace {
+
+std::string help() {
+  std::string text =
+      "tally counts what the processor did for a command, and says of every number how far it can be trusted.\n"
+      "\n"
+      "Usage: tally COMMAND [options]\n"
+      "\n"
+      "Commands:\n";
+  for (const Command& command : commands()) text += fmt::format("  {:<8} {}\n", command.name, command.summary);
+  return text +
+         "\n"
+         "Options:\n"
+         "  --help     this text; `tally COMMAND --help` explains a command\n"
+         "  --version  the version\n"
+         "\n"
+         "Example:\n"
+         "  tally stat -- ls -l\n";
+}
+
+int unknown_command(const std::string& word) {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) names.emplace_back(command.name);
+  const auto near = nearest(word, names, 1);
+  const bool is_option = word.starts_with("-");
+  return report_error({Code::bad_usage,
+                       fmt::format("unknown {} '{}'", is_option ? "option" : "command", printable(word)),
+                       near.empty() ? "`tally --help` lists what there is; `tally stat -- PROGRAM` counts a program"
+                                    : fmt::format("did you mean `tally {}`? `tally --help` lists all", near.front())});
+}
+
+int run(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    (void)linux::Output::standard_error().write(help());
+    return exit_bad_usage;
+  }
+  const std::string& word = arguments.front();
+  if (word == "--help" || word == "-h") return print(help());
+  if (word == "--version") return print(fmt::format("tally {}\n", version()));
+  for (const Command& command : commands()) {
+    if (command.name == word) return command.run({arguments.begin() + 1, arguments.end()});
+  }
+  return unknown_command(word);
+}
+
+}  // namespace
+}  // namespace tally::cli
+
+int main(int argc, char** argv) {
+  tally::linux::reserve_standard_descriptors();
+  try {
+    return tally::cli::run({argv + 1, argv + argc});
+  } catch (const std::exception& failure) {
+    // Libraries throw where memory is short; nothing of tally's own does.
+    return tally::cli::report_error({tally::Code::cannot_measure, failure.what(), "", 0});
+  }
+}

@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "tally/backend/choose/choose.hpp"
+#include "tally/base/text.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/linux/machine.hpp"
+#include "tally/linux/output.hpp"
+#include "tally/linux/signals.hpp"
+#include "tally/measure/stat.hpp"
+#include "tally/report/format.hpp"
+
+namespace tally::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> event_lists;
+  std::string backend = "auto";
+  std::string format = "table";
+  std::string output;
+  report::Detail detail;
+  measure::StatOptions stat;
+};
+
+constexpr const char* examples =
+    "Without -o the results go to standard error; the program's own streams and exit code are its own.\n"
+    "tally's own exit codes: 125 it could not measure, 126 the program cannot be executed, 127 it was not found,\n"
+    "2 bad usage; 128+N: the program was killed by signal N.\n"
+    "\n"
+    "Examples:\n"
+    "  tally stat -- bzip2 -k big.tar\n"
+    "  tally stat -e instructions,branches -r 10 -- ./prog\n"
+    "  tally stat --format json -o result.json -- make -j4\n";
+
+class Help : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "\nUsage: tally stat [options] [--] PROGRAM [arguments]\n\n";
+  }
+};
+
+// Fills `options` from the arguments; `command` gets what follows them.
+void describe(CLI::App& app, Options& options) {
+  app.formatter(std::make_shared<Help>());
+  // Everything from the first word that is no option is the program's, verbatim.
+  app.prefix_command();
+  app.add_option("-e,--event", options.event_lists, "what to count: names separated by commas; may be repeated")
+      ->option_text("EVENT,…")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+  app.add_option("-r,--repeat", options.stat.runs, "run the program N times: median, its interval, min and max")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1'000'000));
+  app.add_flag("--keep-going", options.stat.keep_going, "with -r: go on after a run that did not end with exit code 0");
+  app.add_option("-o,--output", options.output, "write the results to FILE; - is standard output")->option_text("FILE");
+  app.add_option("--format", options.format, "table (default) or json")->option_text("FORMAT");
+  app.add_flag("--per-process", options.detail.per_process, "each process's own counts as well");
+  app.add_flag("--per-thread", options.detail.per_thread, "each thread's own counts as well");
+  app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("NAME");
+  app.add_option("--block-size", options.stat.block_size, "instructions in a block of the engine")
+      ->check(CLI::Range(0, 1'000'000))
+      ->group("");
+  app.footer(examples);
+}
+
+Result<std::vector<std::string>> command_of(const CLI::App& app) {
+  std::vector<std::string> words = app.remaining();
+  if (!words.empty() && words.front() == "--") {
+    words.erase(words.begin());
+  } else if (!words.empty() && words.front().size() > 1 && words.front().starts_with("-")) {
+    return fail(Code::bad_usage, fmt::format("unknown option '{}'", printable(words.front())),
+                "`tally stat --help` lists the options");
+  }
+  if (words.empty()) {
+    return fail(Code::bad_usage, "there is no program to run", "for example: tally stat -- ls -l");
+  }
+  return words;
+}
+
+Result<const report::Format*> format_of(const std::string& name) {
+  std::vector<std::string> names;
+  for (const report::Format& format : report::formats()) {
+    if (format.name == name) return &format;
+    names.emplace_back(format.name);
+  }
+  return fail(Code::bad_usage, fmt::format("unknown format '{}'", printable(name)),
+              "the formats are: " + join(names, ", "));
+}
+
+Result<linux::Output> open_output(const std::string& path) {
+  if (path.empty()) return linux::Output::standard_error();
+  if (path == "-") return linux::Output::standard_output();
+  return linux::Output::open_file(path);
+}
+
+// Counts, writes, and gives tally's exit code; everything in `options` has been checked.
+int count(const Options& options, const report::Format& format) {
+  const linux::Machine machine = linux::look_at_machine();
+  auto choice = backend::choose(options.backend, options.stat.events, machine);
+  if (!choice) return report_error(choice.error());
+  auto output = open_output(options.output);
+  if (!output) return report_error(output.error());
+  auto signals = linux::Signals::watch();
+  if (!signals) return report_error(signals.error());
+
+  const bool for_people = format.name == "table";
+  // A file for programs holds its notices itself; on standard error they would break it.
+  if (!choice->notices.empty() && (for_people || !options.output.empty())) say(choice->notices);
+  auto stat = measure::stat(*choice->backend, options.stat, *signals);
+  if (!stat) return report_error(stat.error());
+  stat->environment = measure::environment(machine);
+  if (!for_people) {
+    stat->notices.insert(stat->notices.begin(), choice->notices.begin(), choice->notices.end());
+  }
+
+  const auto written = output->write(format.write(*stat, options.detail));
+  int code = written ? stat->exit_code.value_or(exit_cannot_measure) : report_error(written.error());
+  if (stat->interrupted_by) linux::die_of(*stat->interrupted_by);
+  if (code == 0 && stat->incomplete) code = exit_cannot_measure;
+  return code;
+}
+
+}  // namespace
+
+int run_stat(const std::vector<std::string>& arguments) {
+  Options options;
+  CLI::App app("Counts of a whole command, each with its trust.");
+  describe(app, options);
+  try {
+    // CLI11 takes the arguments from the back.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  } catch (const CLI::CallForHelp&) {
+    return print(app.help());
+  } catch (const CLI::ParseError& error) {
+    return report_error({Code::bad_usage, error.what(), "`tally stat --help` lists the options", 0});
+  }
+
+  auto command = command_of(app);
+  if (!command) return report_error(command.error());
+  options.stat.command = std::move(*command);
+  options.stat.events = event::default_set();
+  if (!options.event_lists.empty()) {
+    auto events = event::parse_lists(options.event_lists);
+    if (!events) return report_error(events.error());
+    options.stat.events = std::move(*events);
+  }
+  const auto format = format_of(options.format);
+  if (!format) return report_error(format.error());
+  return count(options, **format);
+}
+
+}  // namespace tally::cli

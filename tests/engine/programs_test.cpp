@@ -1,0 +1,115 @@
+// The free-standing programs: natively they check themselves; under the engine they behave the same, and their counts
+// are the stepper's for every block size.
+#include "tests/engine/expect.hpp"
+
+namespace tally::engine_test {
+namespace {
+
+struct Program {
+  const char* name;
+  std::vector<std::string> arguments = {};
+  int code = 0;
+  bool killed = false;  ///< SIGKILL leaves no moment to finish a count
+};
+
+std::ostream& operator<<(std::ostream& stream, const Program& program) { return stream << program.name; }
+
+Command command_of(const Program& program) {
+  Command command;
+  command.words = {std::string(PROGRAMS) + "/" + program.name};
+  command.words.insert(command.words.end(), program.arguments.begin(), program.arguments.end());
+  return command;
+}
+
+class ProgramTest : public testing::TestWithParam<Program> {};
+
+TEST_P(ProgramTest, counts_what_the_stepper_counts) {
+  const Command command = command_of(GetParam());
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.code, GetParam().code) << native.err;
+  const Counted stepped = run_stepped(command);
+  ASSERT_TRUE(stepped.exact) << stepped.problem;
+  expect_same(stepped.outcome, native);
+  for (const int size : block_sizes) {
+    SCOPED_TRACE(testing::Message() << "block size " << size);
+    const Counted counted = run_counted(command, size);
+    expect_same(counted.outcome, native);
+    expect_counts(counted.counts, stepped.counts);
+    if (!GetParam().killed) expect_exact(counted);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(engine, ProgramTest,
+                         testing::Values(Program{"branches", {}}, Program{"returns", {}}, Program{"loops", {}},
+                                         Program{"flags", {}}, Program{"addressing", {}}, Program{"atomics", {}},
+                                         Program{"gather", {}}, Program{"stack_forms", {}}, Program{"strings", {}},
+                                         Program{"fault_repair", {}}, Program{"fault_skip", {}}, Program{"queued", {}},
+                                         Program{"nested", {}}, Program{"alternate_stack", {}},
+                                         Program{"leave_handler", {}}, Program{"state", {}}, Program{"red_zone", {}},
+                                         Program{"rewrite", {}}, Program{"processes", {}}, Program{"threads", {}},
+                                         Program{"rep_timer", {}}, Program{"block_timer", {}}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(ends, ProgramTest,
+                         testing::Values(Program{"ends", {"3"}, 3}, Program{"ends", {"e"}, 4},
+                                         Program{"ends", {"s"}, 139}, Program{"ends", {"k"}, 137, true},
+                                         Program{"ends", {"t"}, 143}, Program{"ends", {"a"}, 134}),
+                         [](const auto& one) { return "by_" + one.param.arguments[0]; });
+
+/// The first lines of a timer program's output, as numbers.
+std::vector<uint64_t> numbers(const std::string& text) {
+  std::vector<uint64_t> result;
+  for (size_t at = 0; at + 17 <= text.size(); at += 17) result.push_back(std::stoull(text.substr(at, 16), nullptr, 16));
+  return result;
+}
+
+struct Timed {
+  const char* name;
+  uint64_t handler;      ///< instructions of one handler run, the restorer's two included
+  uint64_t per_round;    ///< instructions of one round of the loop, where the number of rounds differs
+  uint64_t least_ticks;  ///< below it the timer did not run, and the test showed nothing
+};
+
+class TimerTest : public testing::TestWithParam<Timed> {};
+
+TEST_P(TimerTest, counts_a_fixed_part_and_the_handler_runs) {
+  const Timed& timed = GetParam();
+  const Command quiet = command_of({timed.name, {}});
+  const Command busy = command_of({timed.name, {"1"}});
+  const Counted stepped = run_stepped(quiet);
+  const Outcome stepped_native = run_native(quiet);
+  ASSERT_EQ(stepped_native.code, 0);
+  const uint64_t quiet_rounds = timed.per_round != 0 ? numbers(stepped.outcome.out).at(1) : 0;
+  for (const int size : block_sizes) {
+    SCOPED_TRACE(testing::Message() << "block size " << size);
+    const Counted counted = run_counted(busy, size);
+    ASSERT_EQ(counted.outcome.code, 0) << counted.outcome.err;
+    const auto said = numbers(counted.outcome.out);
+    ASSERT_GE(said.size(), timed.per_round != 0 ? 2u : 1u);
+    const uint64_t rounds = timed.per_round != 0 ? said[1] - quiet_rounds : 0;
+    EXPECT_GE(said[0], timed.least_ticks);
+    EXPECT_EQ(counted.counts.instructions,
+              stepped.counts.instructions + said[0] * timed.handler + rounds * timed.per_round);
+    EXPECT_EQ(counted.counts.returns, stepped.counts.returns + said[0]);
+    EXPECT_EQ(counted.counts.far, stepped.counts.far + said[0]);
+    expect_exact(counted);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(engine, TimerTest,
+                         testing::Values(Timed{"rep_timer", 4, 0, 2}, Timed{"block_timer", 18, 11, 2}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST(Loads, of_interrupted_string_instructions_are_whole) {
+  const Counted quiet = run_stepped(command_of({"rep_timer", {}}));
+  const Counted counted = run_counted(command_of({"rep_timer", {"1"}}));
+  const uint64_t ticks = numbers(counted.outcome.out).at(0);
+  // 64 rounds store the area and move all of it but 64 bytes; the quiet run's area is 128 bytes.
+  const uint64_t more = 64 * ((uint64_t{64} << 20) - 128);
+  // A handler run loads and stores the tick count, and its return loads.
+  EXPECT_EQ(counted.counts.loads, quiet.counts.loads + more + 2 * ticks);
+  EXPECT_EQ(counted.counts.stores, quiet.counts.stores + 2 * more + ticks);
+}
+
+}  // namespace
+}  // namespace tally::engine_test

@@ -1,0 +1,193 @@
+#include "tests/engine/run.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/personality.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace tally::engine_test {
+namespace {
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (const std::string& string : strings) result.push_back(const_cast<char*>(string.c_str()));
+  result.push_back(nullptr);
+  return result;
+}
+
+void redirect(const std::string& path, int flags, int to) {
+  const int fd = open(path.c_str(), flags | O_CLOEXEC, 0600);
+  if (fd < 0 || dup2(fd, to) < 0) _exit(124);
+}
+
+/// Files instead of pipes: nothing can fill up, and every way of running sees the same kind of output.
+Outcome run(const std::vector<std::string>& words, const Command& command, const Scratch& scratch) {
+  const std::string in = scratch.write("in", command.input);
+  const std::string out = scratch.write("out", "");
+  const std::string err = scratch.write("err", "");
+  const auto argv = pointers(words);
+  const auto envp = pointers(command.environment);
+  const pid_t child = fork();
+  if (child == 0) {
+    personality(ADDR_NO_RANDOMIZE);
+    redirect(in, O_RDONLY, 0);
+    redirect(out, O_WRONLY | O_APPEND, 1);
+    redirect(err, O_WRONLY | O_APPEND, 2);
+    if (chdir(command.directory.c_str()) != 0) _exit(124);
+    execve(argv[0], argv.data(), envp.data());
+    _exit(errno == ENOENT ? 127 : 126);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), read_file(out), read_file(err)};
+}
+
+struct Name {
+  const char* event;
+  const char* key;  ///< of the stepper
+  uint64_t Counts::*field;
+};
+
+constexpr Name names[] = {
+    {"instructions:u", "instructions", &Counts::instructions},
+    {"conditional-branches:u", "conditional", &Counts::conditional},
+    {"conditional-taken:u", "taken", &Counts::taken},
+    {"direct-jumps:u", "direct_jumps", &Counts::direct_jumps},
+    {"indirect-jumps:u", "indirect_jumps", &Counts::indirect_jumps},
+    {"direct-calls:u", "direct_calls", &Counts::direct_calls},
+    {"indirect-calls:u", "indirect_calls", &Counts::indirect_calls},
+    {"returns:u", "returns", &Counts::returns},
+    {"far-branches:u", "far", &Counts::far},
+    {"loads:u", "loads", &Counts::loads},
+    {"stores:u", "stores", &Counts::stores},
+};
+
+/// Events that are sums of the others; they have to agree with them.
+struct Sum {
+  const char* event;
+  uint64_t (*of)(const Counts&);
+};
+
+constexpr Sum sums[] = {
+    {"branches:u",
+     [](const Counts& c) {
+       return c.conditional + c.direct_jumps + c.indirect_jumps + c.direct_calls + c.indirect_calls + c.returns + c.far;
+     }},
+    {"branches-taken:u",
+     [](const Counts& c) {
+       return c.taken + c.direct_jumps + c.indirect_jumps + c.direct_calls + c.indirect_calls + c.returns + c.far;
+     }},
+    {"conditional-not-taken:u", [](const Counts& c) { return c.conditional - c.taken; }},
+    {"calls:u", [](const Counts& c) { return c.direct_calls + c.indirect_calls; }},
+};
+
+std::string event_list() {
+  std::string list;
+  for (const Name& name : names) list += std::string(list.empty() ? "" : ",") + name.event;
+  for (const Sum& sum : sums) list += std::string(",") + sum.event;
+  return list;
+}
+
+}  // namespace
+
+Outcome run_native(const Command& command) { return run(command.words, command, Scratch()); }
+
+Counted run_stepped(const Command& command) {
+  const Scratch scratch;
+  const std::string json = scratch.file("counts");
+  std::vector<std::string> words = {STEPPER, "--json", json};
+  words.insert(words.end(), command.words.begin(), command.words.end());
+  Counted result;
+  result.outcome = run(words, command, scratch);
+  const auto values = nlohmann::json::parse(read_file(json), nullptr, false);
+  if (!values.is_object()) {
+    result.problem = "the stepper wrote no counts: " + result.outcome.err;
+    return result;
+  }
+  for (const Name& name : names) result.counts.*name.field = values.at(name.key).get<uint64_t>();
+  result.exact = true;
+  return result;
+}
+
+std::vector<std::string> tally_words(const Command& command, const std::string& json, int block_size) {
+  std::vector<std::string> words = {TALLY,  "stat", "--backend", "sim", "--format",
+                                    "json", "-o",   json,        "-e",  event_list()};
+  if (block_size > 0) {
+    words.push_back("--block-size");
+    words.push_back(std::to_string(block_size));
+  }
+  words.push_back("--");
+  words.insert(words.end(), command.words.begin(), command.words.end());
+  return words;
+}
+
+Counted read_counts(const std::string& json) {
+  Counted result;
+  const auto file = nlohmann::json::parse(read_file(json), nullptr, false);
+  if (!file.is_object()) {
+    result.problem = "tally wrote no result";
+    return result;
+  }
+  std::map<std::string, uint64_t> values;
+  for (const auto& event : file.at("events")) {
+    const auto name = event.at("event").get<std::string>();
+    if (event.at("value").is_number()) values[name] = event.at("value").get<uint64_t>();
+    if (event.at("trust") != "exact" && result.problem.empty()) {
+      result.problem = fmt::format("{} is {}: {}", name, event.at("trust").dump(), event.at("reason").dump());
+    }
+  }
+  for (const Name& name : names) result.counts.*name.field = values[name.event];
+  for (const Sum& sum : sums) {
+    if (values[sum.event] == sum.of(result.counts)) continue;
+    result.problem = fmt::format("{} is {}, its parts say {}", sum.event, values[sum.event], sum.of(result.counts));
+  }
+  result.exact = result.problem.empty();
+  return result;
+}
+
+Counted run_counted(const Command& command, int block_size) {
+  const Scratch scratch;
+  const std::string json = scratch.file("counts");
+  const Outcome outcome = run(tally_words(command, json, block_size), command, scratch);
+  Counted result = read_counts(json);
+  result.outcome = outcome;
+  return result;
+}
+
+Scratch::Scratch() {
+  std::string name = std::filesystem::temp_directory_path() / "tally-engine-XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) std::abort();
+  path_ = name;
+}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string Scratch::write(const std::string& name, const std::string& text) const {
+  std::ofstream(file(name), std::ios::binary) << text;
+  return file(name);
+}
+
+std::string read_file(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::string describe(const Counts& counts) {
+  std::string text;
+  for (const Name& name : names) text += fmt::format("{:<24}{}\n", name.event, counts.*name.field);
+  return text;
+}
+
+}  // namespace tally::engine_test

@@ -1,0 +1,76 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/engine/stepper/counts.hpp"
+
+/// Running one program three ways under equal conditions: natively, through the stepper, through tally's engine.
+namespace tally::engine_test {
+
+using stepper::Counts;
+
+/// A program to run. Addresses are not randomised, the environment is `environment` and nothing else.
+struct Command {
+  std::vector<std::string> words;  ///< words[0] is a path
+  std::string input;               ///< what standard input holds
+  std::vector<std::string> environment = {"PATH=/usr/bin:/bin", "LC_ALL=C", "GLIBC_TUNABLES=glibc.pthread.rseq=0",
+                                          "PERL_HASH_SEED=0", "HOME=/nonexistent"};
+  std::string directory = "/";
+};
+
+/// What the world sees of a run.
+struct Outcome {
+  int code = 0;  ///< exit code, or 128 + the signal that ended it, as a shell says it
+  std::string out;
+  std::string err;
+
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+/// A run that was counted.
+struct Counted {
+  Outcome outcome;
+  Counts counts;
+  bool exact = false;   ///< every count carries the trust "exact"
+  std::string problem;  ///< why there are no counts, or what is not exact
+};
+
+/// Runs it natively.
+Outcome run_native(const Command& command);
+
+/// Runs it under the stepper.
+Counted run_stepped(const Command& command);
+
+/// Runs it under `tally stat --backend sim`; block_size 0 leaves the engine's own.
+Counted run_counted(const Command& command, int block_size = 0);
+
+/// The words of the tally command that counts `command` into the file `json`.
+std::vector<std::string> tally_words(const Command& command, const std::string& json, int block_size);
+
+/// Reads the counts of a JSON file that tally wrote.
+Counted read_counts(const std::string& json);
+
+/// A directory of the test's own, emptied and removed at its end.
+class Scratch {
+ public:
+  Scratch();
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  /// Writes a file and returns its path.
+  std::string write(const std::string& name, const std::string& text) const;
+
+ private:
+  std::string path_;
+};
+
+std::string read_file(const std::string& path);
+
+/// Every count on a line of its own, for messages.
+std::string describe(const Counts& counts);
+
+}  // namespace tally::engine_test

@@ -1,0 +1,257 @@
+#include "tally/backend/sim/harvest.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tally/backend/software.hpp"
+#include "tally/base/text.hpp"
+
+namespace tally::backend::sim {
+namespace {
+
+constexpr const char* source = "engine";
+
+struct Words {
+  channel::Partial bit;
+  const char* text;
+};
+
+constexpr Words words[] = {
+    {channel::partial_gs_base, "it uses the GS base, which the engine needs: it went on natively"},
+    {channel::partial_code_space, "there was no room for translated code near its own: it went on natively"},
+    {channel::partial_int80, "it made 32-bit system calls, whose effects the engine does not follow"},
+    {channel::partial_undecoded, "it executed instructions that the decoder does not know: their loads and stores are missing"},
+    {channel::partial_foreign_segment, "it changed to another code segment: it went on natively"},
+    {channel::partial_not_parked, "a thread could not be stopped at the end: its last block may be counted ahead"},
+    {channel::partial_exec_native, "it executed a program that ran natively"},
+    {channel::partial_killed, "it was killed: the last block of each of its threads may be counted ahead"},
+    {channel::partial_shared_memory, "there was no memory for counters"},
+    {channel::partial_vsyscall, "it called the vsyscall page, whose instructions are not counted"},
+    {channel::partial_ptraced, "it traces or is traced by others: what it executes then runs natively"},
+};
+
+bool has_died(const channel::Process& process, const Execution& execution) {
+  if (process.pid == execution.pid) return execution.ended;
+  return !linux::is_alive(process.pid);
+}
+
+/// Reads the counters of a thread that did not end by itself.
+channel::Totals unfinished(const channel::Thread& thread, std::uint32_t vectors_area, std::uint32_t segments, const Channel& shared) {
+  std::vector<std::uint64_t> counters(segments);
+  std::vector<channel::SegmentVector> vectors(segments);
+  channel::Totals totals;
+  if (segments > 0 && thread.area != 0 && vectors_area != 0 &&
+      linux::read_at(shared.file.get(), channel::area_offset(thread.area), counters.data(), segments * sizeof counters[0]) &&
+      linux::read_at(shared.file.get(), channel::area_offset(vectors_area), vectors.data(), segments * sizeof vectors[0])) {
+    totals = channel::sum(counters.data(), vectors.data(), segments);
+  }
+  totals.add(thread.base);
+  return totals;
+}
+
+/// One process of the channel on its way to a result.
+struct Image {
+  std::uint32_t index = 0;
+  Tally tally;
+  struct OfThread {
+    const channel::Thread* record;
+    Tally tally;
+  };
+  std::vector<OfThread> threads;
+  result::Process result;
+};
+
+class Harvest {
+ public:
+  Harvest(const Request& request, const Execution& execution, const Channel& shared)
+      : request_(request), execution_(execution), shared_(shared), records_(shared.records) {
+    const std::uint32_t n = std::min(records_.header().next_process, channel::process_limit - 1);
+    images_.resize(n);
+    for (std::uint32_t i = 0; i < n; ++i) images_[i].index = i + 1;
+    const std::uint32_t threads = std::min(records_.header().next_thread, channel::thread_limit - 1);
+    for (std::uint32_t i = 1; i <= threads; ++i) add_thread(records_.thread(i));
+    for (Image& image : images_) describe(image);
+  }
+
+  std::vector<Image>& images() { return images_; }
+
+ private:
+  void add_thread(const channel::Thread& thread) {
+    if (thread.state == channel::State::free || thread.process == 0 || thread.process > images_.size()) return;
+    Image& image = images_[thread.process - 1];
+    const channel::Process& process = records_.process(thread.process);
+    Image::OfThread made{&thread, {}};
+    if (thread.state == channel::State::ended) {
+      made.tally.totals = thread.final;
+    } else {
+      made.tally.totals = unfinished(thread, process.vectors, segments_of(process), shared_);
+      made.tally.reason = has_died(process, execution_) ? reasons_of(channel::partial_killed) : "it was still running";
+    }
+    image.tally.totals.add(made.tally.totals);
+    if (image.tally.reason.empty()) image.tally.reason = made.tally.reason;
+    image.threads.push_back(std::move(made));
+  }
+
+  /// A vfork child shares its parent's segments: the parent's record knows how many there are.
+  std::uint32_t segments_of(const channel::Process& process) const {
+    std::uint32_t segments = process.segments;
+    if (process.forked_from != 0 && records_.process(process.forked_from).vectors == process.vectors) {
+      segments = std::max(segments, records_.process(process.forked_from).segments);
+    }
+    return std::min(segments, channel::segment_limit);
+  }
+
+  void describe(Image& image) {
+    const channel::Process& process = records_.process(image.index);
+    const std::string partial = reasons_of(process.partial);
+    if (!partial.empty()) image.tally.reason += (image.tally.reason.empty() ? "" : "; ") + partial;
+    result::Process& made = image.result;
+    made.pid = process.pid;
+    made.parent_pid = process.parent_pid;
+    made.command = printable(std::string(process.name, strnlen(process.name, sizeof process.name)));
+    for (const Image& earlier : images_) {
+      if (earlier.index < image.index && records_.process(earlier.index).pid == process.pid && is_reexecution(process)) made.image++;
+    }
+    end_of(process, made);
+    for (const Image::OfThread& thread : image.threads) {
+      Tally tally = thread.tally;
+      if (!partial.empty()) tally.reason = image.tally.reason;
+      result::Thread one;
+      one.tid = thread.record->tid;
+      one.name = printable(std::string(thread.record->name, strnlen(thread.record->name, sizeof thread.record->name)));
+      one.counts = counts(tally);
+      made.threads.push_back(std::move(one));
+    }
+    made.counts = counts(image.tally);
+  }
+
+  static bool is_reexecution(const channel::Process& process) { return process.forked_from == 0; }
+
+  void end_of(const channel::Process& process, result::Process& made) const {
+    if (process.pid == execution_.pid && process.end != channel::End::executed) {
+      made.end = !execution_.ended ? result::End::running : WIFSIGNALED(execution_.wait_status) ? result::End::signalled : result::End::exited;
+      made.end_code = WIFSIGNALED(execution_.wait_status) ? WTERMSIG(execution_.wait_status) : WEXITSTATUS(execution_.wait_status);
+      return;
+    }
+    made.end_code = process.end_code;
+    switch (process.end) {
+      case channel::End::exited: made.end = result::End::exited; break;
+      case channel::End::signalled: made.end = result::End::signalled; break;
+      case channel::End::executed: made.end = result::End::executed; break;
+      case channel::End::unknown: made.end = has_died(process, execution_) ? result::End::unknown : result::End::running; break;
+    }
+  }
+
+  std::vector<EventCount> counts(const Tally& tally) const {
+    std::vector<EventCount> made;
+    for (const event::Event& event : request_.events) {
+      const bool hardware = event::definition(event.id).kind == event::Kind::hardware;
+      made.push_back(event_count(event, hardware ? count_of(event, tally) : absent("the kernel gives it for the whole command only")));
+    }
+    return made;
+  }
+
+  const Request& request_;
+  const Execution& execution_;
+  const Channel& shared_;
+  channel::Records records_;
+  std::vector<Image> images_;
+};
+
+/// The whole command's counts: exact when every part of it is.
+Tally total_of(const std::vector<Image>& images, const Execution& execution) {
+  Tally total;
+  std::vector<std::string> reasons;
+  for (const Image& image : images) {
+    total.totals.add(image.tally.totals);
+    if (image.tally.reason.empty()) continue;
+    const std::string said = image.result.command + ": " + image.tally.reason;
+    if (std::find(reasons.begin(), reasons.end(), said) == reasons.end()) reasons.push_back(said);
+  }
+  for (const std::string& native : execution.native) {
+    if (std::find(reasons.begin(), reasons.end(), native) == reasons.end()) reasons.push_back(native);
+  }
+  constexpr std::size_t most = 4;
+  const std::size_t more = reasons.size() > most ? reasons.size() - most : 0;
+  if (more > 0) reasons.resize(most);
+  total.reason = join(reasons, "; ");
+  if (more > 0) total.reason += fmt::format("; and {} more", more);
+  return total;
+}
+
+Count software(const event::Event& event, const Execution& execution, bool counted_anything) {
+  const Count native = software_count(event, execution.usage, execution.duration);
+  if (!execution.ended) return downgraded(native, Trust::partial, "the program was still running");
+  if (!counted_anything) return native;
+  switch (event.id) {
+    case event::Id::duration_time: case event::Id::user_time: case event::Id::system_time:
+      return downgraded(native, Trust::partial, "under the engine; native would be shorter");
+    default: return downgraded(native, Trust::partial, "includes the engine's own");
+  }
+}
+
+}  // namespace
+
+std::int64_t value_of(event::Id id, const channel::Totals& totals) {
+  using event::Id;
+  const auto& f = totals.field;
+  const std::int64_t calls = f[channel::direct_calls] + f[channel::indirect_calls];
+  const std::int64_t unconditional = f[channel::direct_jumps] + f[channel::indirect_jumps] + calls + f[channel::returns] + f[channel::far];
+  switch (id) {
+    case Id::instructions: return f[channel::instructions];
+    case Id::branches: return f[channel::conditional] + unconditional;
+    case Id::conditional_branches: return f[channel::conditional];
+    case Id::conditional_taken: return f[channel::taken];
+    case Id::conditional_not_taken: return f[channel::conditional] - f[channel::taken];
+    case Id::branches_taken: return f[channel::taken] + unconditional;
+    case Id::direct_jumps: return f[channel::direct_jumps];
+    case Id::indirect_jumps: return f[channel::indirect_jumps];
+    case Id::calls: return calls;
+    case Id::direct_calls: return f[channel::direct_calls];
+    case Id::indirect_calls: return f[channel::indirect_calls];
+    case Id::returns: return f[channel::returns];
+    case Id::far_branches: return f[channel::far];
+    case Id::loads: return f[channel::loads];
+    case Id::stores: return f[channel::stores];
+    default: return 0;
+  }
+}
+
+Count count_of(const event::Event& event, const Tally& tally) {
+  if (event.mode == event::Mode::kernel) return absent("the simulated PMU counts user mode only");
+  const std::int64_t value = value_of(event.id, tally.totals);
+  return tally.reason.empty() ? exact(value, source) : partial(value, source, tally.reason);
+}
+
+std::string reasons_of(std::uint32_t bits) {
+  std::vector<std::string> said;
+  for (const Words& one : words) {
+    if (bits & one.bit) said.emplace_back(one.text);
+  }
+  return join(said, "; ");
+}
+
+void harvest(const Request& request, const Execution& execution, const Channel& shared, Outcome& outcome) {
+  Harvest harvest(request, execution, shared);
+  std::vector<Image>& images = harvest.images();
+  const Tally total = total_of(images, execution);
+  const bool counted_anything = !images.empty();
+  for (const event::Event& event : request.events) {
+    const bool hardware = event::definition(event.id).kind == event::Kind::hardware;
+    if (!hardware) {
+      outcome.counts.push_back(event_count(event, software(event, execution, counted_anything)));
+    } else if (!counted_anything) {
+      const std::string why = execution.native.empty() ? "the program ended before it was taken over" : execution.native.front();
+      outcome.counts.push_back(event_count(event, absent(why)));
+    } else {
+      outcome.counts.push_back(event_count(event, count_of(event, total)));
+    }
+  }
+  for (Image& image : images) outcome.processes.push_back(std::move(image.result));
+  outcome.notices.insert(outcome.notices.end(), execution.native.begin(), execution.native.end());
+}
+
+}  // namespace tally::backend::sim

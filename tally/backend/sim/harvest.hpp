@@ -1,0 +1,30 @@
+// What engines wrote into the channel, as results.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/backend/backend.hpp"
+#include "tally/backend/sim/run.hpp"
+
+namespace tally::backend::sim {
+
+/// Counts of one thread or process, and why they are not exact; an empty reason means that they are.
+struct Tally {
+  channel::Totals totals;
+  std::string reason;
+};
+
+/// The value of a hardware event in the engine's totals. Pure.
+std::int64_t value_of(event::Id id, const channel::Totals& totals);
+
+/// The count of a hardware event. `what` may say in general why it is partial.
+Count count_of(const event::Event& event, const Tally& tally);
+
+/// Words for the bits of channel::Partial; empty for none.
+std::string reasons_of(std::uint32_t partial);
+
+/// Everything that was counted: fills counts, processes and notices of an outcome.
+void harvest(const Request& request, const Execution& execution, const Channel& shared, Outcome& outcome);
+
+}  // namespace tally::backend::sim

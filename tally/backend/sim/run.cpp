@@ -1,0 +1,232 @@
+#include "tally/backend/sim/run.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tally/base/text.hpp"
+#include "tally/channel/image.hpp"
+#include "tally/linux/announcements.hpp"
+#include "tally/linux/injector.hpp"
+#include "tally/linux/program.hpp"
+#include "tally/linux/spawn.hpp"
+#include "tally/linux/system.hpp"
+
+namespace tally::backend::sim {
+namespace {
+
+using channel::Slot;
+
+/// What the forked child of tally itself does around its execve: what the engine does around every later one.
+struct ChildSide {
+  channel::Header* header;
+  channel::Settings settings;
+  bool asks;  // false: it is to run natively
+
+  static void before_exec(void* context) {
+    auto& self = *static_cast<ChildSide*>(context);
+    if (!self.asks) return;
+    std::uint32_t& slot = self.header->slots[0];
+    __atomic_store_n(&slot, static_cast<std::uint32_t>(Slot::asked), __ATOMIC_RELEASE);
+    const channel::Announcement announcement{0, 0, 0, getpid(), getpid()};
+    if (write(self.settings.socket_fd, &announcement, sizeof announcement) != sizeof announcement) return;
+    linux::wait_while(slot, static_cast<std::uint32_t>(Slot::asked));
+    if (self.granted()) self.keep(true);
+  }
+
+  static void after_failed_exec(void* context, int) {
+    auto& self = *static_cast<ChildSide*>(context);
+    if (!self.granted()) return;
+    self.keep(false);
+    linux::trap();
+  }
+
+  bool granted() const { return __atomic_load_n(&header->slots[0], __ATOMIC_ACQUIRE) == static_cast<std::uint32_t>(Slot::granted); }
+  void keep(bool kept) const {
+    for (const int fd : {settings.channel_fd, settings.image_fd, settings.socket_fd}) linux::keep_over_exec(fd, kept);
+  }
+};
+
+std::string command_of(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/comm", process));
+  std::string name;
+  std::getline(file, name);
+  return name.empty() ? fmt::format("process {}", process) : printable(name);
+}
+
+/// The loop that serves the whole tree while the command runs. One thread, never a wait for one process alone.
+class Server {
+ public:
+  Server(Channel& shared, linux::Announcements& announcements, linux::Injector injector, linux::Program& program, Execution& execution)
+      : shared_(shared), announcements_(announcements), injector_(std::move(injector)), program_(program), execution_(execution) {}
+
+  Result<void> serve(linux::Signals& signals) {
+    execution_.pid = program_.pid();
+    while (true) {
+      answer();
+      if (reap()) return finish();
+      linux::wait_readable(announcements_.fd(), signals.fd());
+      if (signals.take(program_.pid()) != linux::Signals::Taken::give_up) continue;
+      execution_.ended = false;
+      execution_.duration = linux::now() - program_.started();
+      execution_.usage = linux::usage_of_living(program_.pid()).value_or(linux::Usage{});
+      return {};
+    }
+  }
+
+ private:
+  /// Attaches to whoever asks for it.
+  void answer() {
+    channel::Announcement a{};
+    while (const auto sender = announcements_.receive(&a, sizeof a)) {
+      if (a.slot >= channel::slot_count) continue;
+      const auto thread = linux::thread_of(*sender, a.pid, a.tid);
+      const bool granted = thread && injector_.attach(*thread);
+      if (granted) {
+        announced_[*sender] = a;
+      } else {
+        ran_natively(command_of(*sender) + " (and what it executed)", "it cannot be traced");
+        if (a.process != 0) shared_.records.process(a.process).host_pid = *sender;
+      }
+      std::uint32_t& slot = shared_.records.header().slots[a.slot];
+      __atomic_store_n(&slot, static_cast<std::uint32_t>(granted ? Slot::granted : Slot::refused), __ATOMIC_RELEASE);
+      linux::wake_all(slot);
+    }
+  }
+
+  void ran_natively(const std::string& what, const std::string& why) { execution_.native.push_back(what + " ran natively: " + why); }
+
+  /// Takes every end and stop that waits. True when the started process has ended.
+  bool reap() {
+    bool ended = false;
+    int status = 0;
+    rusage figures{};
+    pid_t process = 0;
+    while ((process = linux::retry([&] { return wait4(-1, &status, __WALL | WNOHANG, &figures); })) > 0) {
+      if (WIFSTOPPED(status)) {
+        stopped(process, status);
+        continue;
+      }
+      injector_.ended(process);
+      announced_.erase(process);
+      if (process == program_.pid()) {
+        ended = true;
+        execution_.wait_status = status;
+        last_figures_ = figures;
+      } else {
+        execution_.wait_statuses[process] = status;
+      }
+    }
+    return ended;
+  }
+
+  void stopped(pid_t process, int status) {
+    const auto seen = injector_.stopped(process, status);
+    if (seen.what == linux::Injector::Seen::nothing) return;
+    const auto found = announced_.find(process);
+    const channel::Announcement a = found == announced_.end() ? channel::Announcement{} : found->second;
+    if (seen.what == linux::Injector::Seen::injected) {
+      if (process == program_.pid()) execution_.taken_over = true;
+      give_back(a);
+    }
+    if (seen.what == linux::Injector::Seen::refused) {
+      ran_natively(command_of(process), seen.reason);
+      give_back(a);
+    }
+    if (a.slot != 0) __atomic_store_n(&shared_.records.header().slots[a.slot], static_cast<std::uint32_t>(Slot::idle), __ATOMIC_RELEASE);
+    announced_.erase(process);
+  }
+
+  /// The program that announced its execve is gone: its areas may serve others.
+  void give_back(const channel::Announcement& a) {
+    if (a.process == 0) return;
+    channel::Process& process = shared_.records.process(a.process);
+    if (a.thread == 0 || process.state != channel::State::ended) return;
+    channel::Thread& thread = shared_.records.thread(a.thread);
+    channel::give_area(shared_.records, shared_.records.header().free_counters, thread.area);
+    thread.area = 0;
+    channel::give_area(shared_.records, shared_.records.header().free_vectors, process.vectors);
+    process.vectors = 0;
+  }
+
+  Result<void> finish() {
+    execution_.duration = linux::now() - program_.started();
+    if (auto executed = program_.executed(); !executed) return executed;
+    execution_.usage = program_.ended_with(execution_.wait_status, last_figures_).usage;
+    return {};
+  }
+
+  Channel& shared_;
+  linux::Announcements& announcements_;
+  linux::Injector injector_;
+  linux::Program& program_;
+  Execution& execution_;
+  std::map<pid_t, channel::Announcement> announced_;
+  rusage last_figures_{};
+};
+
+Result<channel::ImageHeader> read_header(int fd, const std::string& path) {
+  channel::ImageHeader header{};
+  if (!linux::read_at(fd, 0, &header, sizeof header) || header.magic != channel::image_magic) {
+    return fail(Code::cannot_measure, fmt::format("'{}' is not tally's engine", printable(path)), "build or install tally again");
+  }
+  if (header.layout_version != channel::layout_version) {
+    return fail(Code::cannot_measure, fmt::format("'{}' is of another version than this command", printable(path)), "build or install tally again");
+  }
+  return header;
+}
+
+}  // namespace
+
+Result<Channel> Channel::make() {
+  auto file = linux::make_memory_file("tally", channel::file_bytes);
+  if (!file) return fail(file.error());
+  auto mapping = linux::map_shared(file->get(), 0, channel::records_bytes);
+  if (!mapping) return fail(mapping.error());
+  Channel made{std::move(*file), std::move(*mapping), {}};
+  made.records.base = made.mapping.data();
+  made.records.header().magic = channel::magic;
+  made.records.header().layout_version = channel::layout_version;
+  return made;
+}
+
+Result<Execution> execute(const Request& request, const std::string& image, Channel& shared) {
+  const linux::Descriptor image_file(open(image.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!image_file) return linux::system_failure(Code::cannot_measure, fmt::format("cannot open the engine '{}'", printable(image)), "build or install tally again");
+  const auto header = read_header(image_file.get(), image);
+  if (!header) return fail(header.error());
+  auto announcements = linux::Announcements::make();
+  if (!announcements) return fail(announcements.error());
+
+  const auto first = linux::high_descriptors(3);
+  if (!first) return fail(Code::cannot_measure, "there are no three unused file descriptors for the engine", "raise `ulimit -n`");
+  auto channel_fd = linux::duplicate_to(shared.file.get(), *first);
+  auto image_fd = linux::duplicate_to(image_file.get(), *first + 1);
+  auto socket_fd = linux::duplicate_to(announcements->their_fd(), *first + 2);
+  if (!channel_fd || !image_fd || !socket_fd) return fail(Code::cannot_measure, "cannot hand the engine's descriptors to the program");
+  announcements->close_theirs();
+  const channel::Settings settings{*first, *first + 1, *first + 2, static_cast<std::uint32_t>(request.block_size)};
+  shared.records.header().settings = settings;
+
+  Execution execution;
+  const auto path = linux::find_program(request.command.front(), linux::search_path());
+  if (!path) return fail(path.error());
+  ChildSide side{&shared.records.header(), settings, !linux::changes_rights(*path)};
+  if (!side.asks) execution.native.push_back(printable(*path) + " ran natively: it changes user, group or capabilities");
+  linux::adopt_orphans();
+  auto program = linux::Program::start(request.command, *request.signals, {&side, ChildSide::before_exec, ChildSide::after_failed_exec});
+  if (!program) return fail(program.error());
+  // Only descendants hold the other end now: an engine that outlives this loop finds nobody to ask, and says so.
+  socket_fd->reset();
+  linux::Injector injector({header->magic == 0 ? 0 : channel::image_base, header->bytes, settings.image_fd, header->entry,
+                            static_cast<std::uint64_t>(settings.channel_fd), static_cast<std::uint64_t>(settings.image_fd)});
+  Server server(shared, *announcements, std::move(injector), *program, execution);
+  if (auto served = server.serve(*request.signals); !served) return fail(served.error());
+  return execution;
+}
+
+}  // namespace tally::backend::sim

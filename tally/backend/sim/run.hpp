@@ -1,0 +1,39 @@
+// One execution under the engine: from the start of the command's process to its end.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tally/backend/backend.hpp"
+#include "tally/channel/channel.hpp"
+#include "tally/linux/memory_file.hpp"
+
+namespace tally::backend::sim {
+
+/// The memory file that engines count in, and the command's view of it.
+struct Channel {
+  linux::Descriptor file;
+  linux::Mapping mapping;
+  channel::Records records;
+
+  /// A new one. Errors: cannot_measure.
+  static Result<Channel> make();
+};
+
+/// How the started process ended, and what happened on the way.
+struct Execution {
+  int wait_status = 0;
+  bool ended = true;
+  linux::Usage usage;
+  Nanoseconds duration{0};
+  pid_t pid = 0;
+  bool taken_over = false;                 ///< the command itself ran under the engine
+  std::vector<std::string> native;         ///< programs that ran natively, each with the reason
+  std::map<pid_t, int> wait_statuses;      ///< of other descendants that this process reaped
+};
+
+/// Executes the command under the engine `image` (its path). Errors: not_found, not_executable, cannot_measure.
+Result<Execution> execute(const Request& request, const std::string& image, Channel& shared);
+
+}  // namespace tally::backend::sim

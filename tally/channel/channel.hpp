@@ -1,0 +1,207 @@
+/// What the engine and the command share: one sparse memory file, mapped by both, laid out by the plain structs below.
+///
+/// The command makes the file and reads it; each engine (one per program image) claims records and areas in it with
+/// atomic operations and writes counts. Nothing in it is ever locked: a process may be killed at any instruction.
+/// Counts of a process that was killed are what the file says, so they survive `kill -9`.
+///
+/// Freestanding: no C library, no other room.
+#pragma once
+#include <stdint.h>
+
+namespace tally::channel {
+
+/// Raised with every change of this layout; engine and command refuse each other when it differs.
+inline constexpr uint32_t layout_version = 1;
+inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
+
+/// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
+enum Field : uint32_t {
+  instructions,
+  loads,           ///< element accesses read
+  stores,          ///< element accesses written
+  conditional,     ///< conditional branches executed, `loop` and `jrcxz` with them
+  taken,           ///< conditional branches taken
+  direct_jumps,
+  indirect_jumps,
+  direct_calls,
+  indirect_calls,
+  returns,
+  far,             ///< far transfers: `syscall`, `int n`, far jumps and returns
+  field_count
+};
+
+/// A sum over all fields. Signed: corrections may be negative for a while.
+struct Totals {
+  int64_t field[field_count] = {};
+
+  /// Adds `n` executions of `v`, a Totals or a SegmentVector.
+  void add(const Totals& v, int64_t n = 1) {
+    for (uint32_t i = 0; i < field_count; i++) field[i] += v.field[i] * n;
+  }
+};
+
+/// What one execution of a segment adds. Kept small: a program has one for each segment of translated code.
+/// A segment that ends in a conditional branch has `taken` +1; the segment behind it, entered only when the branch was
+/// not taken, has −1. So one counter per segment gives both outcomes.
+struct SegmentVector {
+  uint16_t counts[3] = {};                                ///< instructions, loads, stores
+  int8_t branches[field_count - 3] = {};                  ///< conditional … far
+  uint8_t reserved[2] = {};
+};
+static_assert(sizeof(SegmentVector) == 16);
+
+/// Adds `n` executions of `v` to `to`.
+inline void add(Totals& to, const SegmentVector& v, int64_t n) {
+  for (uint32_t i = 0; i < 3; i++) to.field[i] += v.counts[i] * n;
+  for (uint32_t i = 3; i < field_count; i++) to.field[i] += v.branches[i - 3] * n;
+}
+
+/// Why the counts of a process are not the whole truth. Bits; words for them are the command's.
+enum Partial : uint32_t {
+  partial_none = 0,
+  partial_gs_base = 1u << 0,         ///< the program uses the GS base, which the engine needs: handed back to native code
+  partial_code_space = 1u << 1,      ///< no room for translated code within reach: handed back
+  partial_int80 = 1u << 2,           ///< 32-bit system calls from 64-bit code
+  partial_undecoded = 1u << 3,       ///< an instruction that the decoder does not know ran: its accesses are unknown
+  partial_foreign_segment = 1u << 4, ///< a far transfer to another code segment: handed back
+  partial_not_parked = 1u << 5,      ///< another thread could not be stopped at the end: its last segment may be ahead
+  partial_exec_native = 1u << 6,     ///< it executed a program that then ran natively
+  partial_killed = 1u << 7,          ///< ended between two counts (SIGKILL): the last segment of each thread may be ahead
+  partial_shared_memory = 1u << 8,   ///< no memory for counters
+  partial_vsyscall = 1u << 9,        ///< the vsyscall page was called: the kernel's emulation is not counted
+  partial_ptraced = 1u << 10,        ///< the program traces others or is traced itself
+};
+
+enum class State : uint32_t { free, running, ended };
+
+/// How a process record came to its end; `end_code` is the exit code or the signal.
+enum class End : uint32_t { unknown, exited, signalled, executed };
+
+/// One program image in one process: a fork makes a new one, and so does an execve.
+struct Process {
+  State state;
+  int32_t pid;              ///< in the process's own pid namespace
+  int32_t parent_pid;       ///< the same
+  int32_t host_pid;         ///< as the command sees it, where it attached; else 0
+  uint32_t vectors;         ///< area of its SegmentVectors, 0 = given back; a vfork child has its parent's
+  uint32_t segments;        ///< how many of them are valid
+  uint32_t partial;         ///< bits of Partial
+  uint32_t forked_from;     ///< index of the process that forked it, or 0
+  char name[64];            ///< file name of the program, cut at 63 bytes
+  End end;
+  int32_t end_code;
+  uint8_t reserved[152];
+};
+static_assert(sizeof(Process) == 256);
+
+/// One thread of one image.
+struct Thread {
+  State state;
+  uint32_t process;         ///< index of its Process
+  int32_t tid;              ///< in its own pid namespace
+  uint32_t area;            ///< area of its counters, 0 = given back
+  Totals base;              ///< corrections, and what was counted before `area` was begun
+  Totals final;             ///< all of it; valid once state is `ended`
+  char name[16];
+  uint8_t reserved[256 - 32 - 2 * sizeof(Totals)];
+};
+static_assert(sizeof(Thread) == 256);
+
+/// How an engine asks the command to take over the program that it is about to execute.
+enum class Slot : uint32_t { idle, asked, granted, refused };
+
+/// What the engine sends on the announcement socket; the kernel adds the sender's credentials.
+struct Announcement {
+  uint32_t slot;
+  uint32_t process;         ///< index of the announcing Process, 0 from the command's own child
+  uint32_t thread;          ///< index of its Thread when the areas of both are free once the program is replaced, else 0
+  int32_t pid, tid;         ///< in the sender's pid namespace
+};
+
+/// Settings that the command chooses before the first program starts.
+struct Settings {
+  int32_t channel_fd, image_fd, socket_fd;   ///< inherited descriptors, consecutive
+  uint32_t trace_limit;                      ///< most instructions translated as one piece, 0 = the engine's choice
+};
+
+inline constexpr uint32_t slot_count = 64;
+inline constexpr uint32_t process_limit = 1u << 20;
+inline constexpr uint32_t thread_limit = 1u << 20;
+inline constexpr uint32_t segment_limit = 1u << 21;
+
+/// Head of the file.
+struct Header {
+  uint64_t magic;
+  uint32_t layout_version;
+  uint32_t next_process;    ///< index 0 is never used
+  uint32_t next_thread;
+  uint32_t next_area;
+  Settings settings;
+  uint64_t free_counters;   ///< head of a list of zeroed counter areas: generation << 32 | area
+  uint64_t free_vectors;    ///< the same for vector areas
+  uint32_t slots[slot_count];
+};
+
+/// Where things lie in the file, in bytes. All of it is sparse: only what is written takes memory.
+inline constexpr uint64_t header_offset = 0;
+inline constexpr uint64_t header_bytes = 1u << 16;
+inline constexpr uint64_t process_offset = header_bytes;
+inline constexpr uint64_t thread_offset = process_offset + uint64_t{process_limit} * sizeof(Process);
+inline constexpr uint32_t area_limit = 1u << 20;
+inline constexpr uint64_t free_offset = thread_offset + uint64_t{thread_limit} * sizeof(Thread);
+inline constexpr uint64_t records_bytes = free_offset + uint64_t{area_limit} * sizeof(uint32_t);
+/// An area holds a thread's counters (8 bytes each) or a process's vectors (16 bytes each).
+inline constexpr uint64_t area_bytes = uint64_t{segment_limit} * sizeof(SegmentVector);
+inline constexpr uint64_t area_offset(uint32_t area) { return records_bytes + area * area_bytes; }
+inline constexpr uint64_t file_bytes = area_offset(area_limit);
+
+/// Segment numbers below this are not code: they count what is known only at run time, one vector each.
+enum Dynamic : uint32_t {
+  dynamic_none = 0,
+  dynamic_load,             ///< one load: `lods`, `scas`, an element of a gather
+  dynamic_store,            ///< one store: `stos`, an element of a scatter
+  dynamic_move,             ///< a load and a store: `movs`
+  dynamic_compare,          ///< two loads: `cmps`
+  first_segment = 8
+};
+
+/// Everything of the file that is mapped at once: the records.
+struct Records {
+  uint8_t* base = nullptr;
+
+  Header& header() const { return *reinterpret_cast<Header*>(base); }
+  Process& process(uint32_t i) const { return reinterpret_cast<Process*>(base + process_offset)[i]; }
+  Thread& thread(uint32_t i) const { return reinterpret_cast<Thread*>(base + thread_offset)[i]; }
+  uint32_t& next_free(uint32_t area) const { return reinterpret_cast<uint32_t*>(base + free_offset)[area]; }
+};
+
+/// Sum of `n` counters, each times its vector. Pure; about 1 ns a counter.
+inline Totals sum(const uint64_t* counters, const SegmentVector* vectors, uint32_t n) {
+  Totals totals;
+  for (uint32_t i = 0; i < n; i++)
+    if (counters[i] != 0) add(totals, vectors[i], static_cast<int64_t>(counters[i]));
+  return totals;
+}
+
+/// Takes a zeroed area from the free list `list`, or a fresh one; 0 when there are no more.
+/// Lock-free; a process killed within loses at most this one area.
+inline uint32_t take_area(const Records& records, uint64_t& list) {
+  uint64_t head = __atomic_load_n(&list, __ATOMIC_ACQUIRE);
+  while (const uint32_t area = static_cast<uint32_t>(head)) {
+    const uint64_t next = ((head >> 32) + 1) << 32 | __atomic_load_n(&records.next_free(area), __ATOMIC_RELAXED);
+    if (__atomic_compare_exchange_n(&list, &head, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return area;
+  }
+  const uint32_t area = __atomic_add_fetch(&records.header().next_area, 1, __ATOMIC_RELAXED);
+  return area < area_limit ? area : 0;
+}
+
+/// Gives an area back; a counter area must be zeroed.
+inline void give_area(const Records& records, uint64_t& list, uint32_t area) {
+  uint64_t head = __atomic_load_n(&list, __ATOMIC_ACQUIRE), next;
+  do {
+    __atomic_store_n(&records.next_free(area), static_cast<uint32_t>(head), __ATOMIC_RELAXED);
+    next = ((head >> 32) + 1) << 32 | area;
+  } while (!__atomic_compare_exchange_n(&list, &head, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+}
+
+}  // namespace tally::channel

@@ -1,0 +1,100 @@
+/// The few things that everything in the engine uses: integer names, raw system calls, memory of its own.
+///
+/// The engine lives inside the measured program, so it has no C library, no thread-local storage and no exceptions,
+/// and it never touches a vector register (the program's values are in them).
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+namespace tally::engine {
+
+using u8 = uint8_t;
+using u16 = uint16_t;
+using u32 = uint32_t;
+using u64 = uint64_t;
+using s8 = int8_t;
+using s16 = int16_t;
+using s32 = int32_t;
+using s64 = int64_t;
+
+/// A raw system call: the kernel's answer, negative errno on failure.
+inline s64 kernel(s64 number, u64 a = 0, u64 b = 0, u64 c = 0, u64 d = 0, u64 e = 0, u64 f = 0) {
+  s64 result;
+  register u64 r10 asm("r10") = d;
+  register u64 r8 asm("r8") = e;
+  register u64 r9 asm("r9") = f;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+inline bool failed(s64 result) { return static_cast<u64>(result) > static_cast<u64>(-4096); }
+
+inline void copy(void* to, const void* from, u64 n) {
+  asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n)::"memory");
+}
+inline void clear(void* to, u64 n) { asm volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(0) : "memory"); }
+
+template <class T>
+T at(u64 address) { return *reinterpret_cast<T*>(address); }
+
+/// Bits set. The compiler's own would call a library that is not there.
+inline u32 bits_set(u64 v) {
+  u32 n = 0;
+  for (; v != 0; v &= v - 1) n++;
+  return n;
+}
+inline bool fits32(s64 v) { return v == static_cast<s32>(v); }
+inline constexpr u64 page_bytes = 4096;
+inline constexpr u64 page_down(u64 a) { return a & ~(page_bytes - 1); }
+inline constexpr u64 page_up(u64 a) { return page_down(a + page_bytes - 1); }
+
+/// Ends the process with a message on its stderr: only for bugs of the engine itself and for a machine out of memory.
+[[noreturn]] void die(const char* what, u64 value);
+
+/// Address space of the engine's own, away from where the kernel places the program's: so that the program's
+/// addresses are what they are natively. Never fails (dies when the address space is full).
+u64 reserve(u64 bytes, int protection);
+
+/// An array that only grows, in a reserved range of `limit` elements; memory is used as it is written.
+template <class T>
+struct Growing {
+  T* data = nullptr;
+  u32 size = 0, limit = 0;
+
+  void init(u32 n) {
+    data = reinterpret_cast<T*>(reserve(page_up(u64{n} * sizeof(T)), 3));
+    limit = n;
+  }
+  T& operator[](u32 i) { return data[i]; }
+  bool full(u32 more = 1) const { return size + more > limit; }
+  u32 add(const T& v) {
+    data[size] = v;
+    return size++;
+  }
+};
+
+/// Mutual exclusion of the program's threads inside the engine. Never held while program code runs.
+class Lock {
+ public:
+  void take() {
+    for (u32 spins = 0; __atomic_exchange_n(&held_, 1, __ATOMIC_ACQUIRE) != 0; spins++)
+      if (spins < 100) __builtin_ia32_pause();
+      else kernel(SYS_sched_yield);
+  }
+  void release() { __atomic_store_n(&held_, 0, __ATOMIC_RELEASE); }
+
+ private:
+  int held_ = 0;
+};
+
+struct Guard {
+  explicit Guard(Lock& l) : lock(l) { lock.take(); }
+  ~Guard() { lock.release(); }
+  Lock& lock;
+};
+
+}  // namespace tally::engine

@@ -1,0 +1,342 @@
+#include "tally/engine/cache.hpp"
+
+#include "tally/engine/entry.hpp"
+
+namespace tally::engine {
+
+Lock cache_lock;
+Tables tables;
+
+namespace {
+
+struct Link {
+  u64 source;  // address of the displacement to patch
+  u64 target;  // program address
+};
+Growing<Link> links;
+
+constexpr u32 arena_limit = 16;
+Arena arenas[arena_limit];
+u32 arena_count;
+
+// Program address → trace: open addressing, grown by doubling.
+u32* slots;
+u32 slot_mask;
+u32 slots_used;
+
+// Page number → traces that hold code of it.
+struct PageEntry {
+  u64 page;
+  u32 first;
+};
+struct PageNode {
+  u32 trace, next;
+};
+PageEntry* pages;
+u32 page_mask;
+u32 pages_used;
+Growing<PageNode> page_nodes;
+
+u32 hash(u64 v) { return static_cast<u32>((v * 0x9E3779B97F4A7C15ull) >> 32); }
+
+template <class T>
+T* fresh_table(u32 entries) {
+  return reinterpret_cast<T*>(reserve(page_up(u64{entries} * sizeof(T)), 3));
+}
+
+void insert_slot(u32 trace) {
+  u32 i = hash(tables.traces[trace].pc) & slot_mask;
+  while (slots[i] != 0) i = (i + 1) & slot_mask;
+  slots[i] = trace;
+  slots_used++;
+}
+
+void grow_slots() {
+  const u32 n = (slot_mask + 1) * 2;
+  slots = fresh_table<u32>(n);  // the old one is left: together they are as large as the new one
+  slot_mask = n - 1;
+  slots_used = 0;
+  for (u32 t = 1; t < tables.traces.size; t++)
+    if (!tables.traces[t].dead) insert_slot(t);
+}
+
+PageEntry* page_entry(u64 page, bool make) {
+  u32 i = hash(page) & page_mask;
+  while (pages[i].page != 0) {
+    if (pages[i].page == page) return &pages[i];
+    i = (i + 1) & page_mask;
+  }
+  if (!make) return nullptr;
+  if (pages_used * 2 > page_mask) {
+    PageEntry* old = pages;
+    const u32 old_mask = page_mask;
+    pages = fresh_table<PageEntry>((page_mask + 1) * 2);
+    page_mask = page_mask * 2 + 1;
+    for (u32 k = 0; k <= old_mask; k++) {
+      if (old[k].page == 0) continue;
+      u32 j = hash(old[k].page) & page_mask;
+      while (pages[j].page != 0) j = (j + 1) & page_mask;
+      pages[j] = old[k];
+    }
+    return page_entry(page, true);
+  }
+  pages_used++;
+  pages[i].page = page;
+  return &pages[i];
+}
+
+u64 trampoline(Arena& a, void (*to)()) {
+  Emitter e{reinterpret_cast<u8*>(a.hot)};
+  const u64 at = e.here();
+  e.byte(0xff);
+  e.byte(0x25);
+  e.dword(0);
+  e.qword(reinterpret_cast<u64>(to));
+  a.hot = e.here();
+  return at;
+}
+
+// Within reach of a 32-bit displacement, with room for the size of the program's own code and data.
+bool reaches(u64 cache, u64 pc) {
+  const s64 d = static_cast<s64>(cache - pc);
+  return d > -(1700ll << 20) && d < (1500ll << 20);
+}
+
+s64 map_arena(u64 pc, u32 index) {
+  // Fixed-address programs: the top of the low 2 GB, so that 32-bit absolute operands and pushes reach it. Others:
+  // below the code, since brk and later libraries grow towards it from the other side; else above.
+  static const s16 distances[] = {-1280, -1024, -768, -512, -384, -256, 256, 512, 768, 1024, 1280};
+  for (const s16 mb : distances) {
+    const u64 at = pc < 0x7fffffff ? 0x68000000 - index * arena_bytes : (pc & ~0xfffffull) + (static_cast<s64>(mb) << 20);
+    const s64 r = kernel(SYS_mmap, at, arena_bytes, 7, 0x104022 /* PRIVATE ANONYMOUS NORESERVE FIXED_NOREPLACE */, -1ull, 0);
+    if (!failed(r) && static_cast<u64>(r) == at) return r;
+    if (!failed(r)) kernel(SYS_munmap, r, arena_bytes);
+  }
+  return -1;
+}
+
+void patch_dead(Trace& t) {
+  // The head becomes a jump to a stub that asks for the program address anew. Eight bytes in one store: the head is
+  // aligned and its first instruction is at least five bytes long, so no thread stands within.
+  Arena* a = arena_for(t.pc);
+  Emitter stub{reinterpret_cast<u8*>(a->cold)};
+  const u64 at = stub.here();
+  const u32 link = links.add({0, t.pc});
+  stub.store(rax, o_gpr);
+  stub.move_constant(rax, link);
+  stub.jump(a->to_link);
+  a->cold = stub.here();
+  u64 head = *reinterpret_cast<u64*>(t.body);
+  const u64 displacement = static_cast<u32>(at - t.body - 5);
+  head = (head & ~0xffffffffffull) | 0xe9 | displacement << 8;
+  __atomic_store_n(reinterpret_cast<u64*>(t.body), head, __ATOMIC_RELEASE);
+}
+
+bool drop_page(PageEntry* entry, u64 a, u64 n) {
+  bool any = false;
+  for (u32 k = entry->first; k != 0; k = page_nodes[k].next) {
+    Trace& t = tables.traces[page_nodes[k].trace];
+    if (t.dead) continue;
+    bool hit = false;
+    for (u32 i = 0; i < t.place_count && !hit; i++) {
+      const u64 pc = t.pc + static_cast<s64>(tables.places[t.places + i].pc);
+      hit = pc + 15 > a && pc < a + n;
+    }
+    if (!hit) continue;
+    t.dead = true;
+    any = true;
+    patch_dead(t);
+  }
+  return any;
+}
+
+}  // namespace
+
+void cache_init() {
+  tables.traces.init(1u << 20);
+  tables.places.init(24u << 20);
+  tables.segments.init(channel::segment_limit);
+  links.init(4u << 20);
+  page_nodes.init(4u << 20);
+  tables.traces.size = links.size = page_nodes.size = 1;
+  slot_mask = 4095;
+  slots = fresh_table<u32>(4096);
+  page_mask = 1023;
+  pages = fresh_table<PageEntry>(1024);
+}
+
+Arena* arena_for(u64 pc) {
+  for (u32 i = 0; i < arena_count; i++)
+    if (reaches(arenas[i].base, pc) && has_room(arenas[i])) return &arenas[i];
+  if (arena_count == arena_limit) return nullptr;
+  const s64 base = map_arena(pc, arena_count);
+  if (failed(base)) return nullptr;
+  Arena& a = arenas[arena_count++];
+  a.base = a.hot = static_cast<u64>(base);
+  a.cold = a.base + arena_hot_bytes;
+  a.traces.init(1u << 20);
+  a.to_link = trampoline(a, enter_link);
+  a.to_indirect = trampoline(a, enter_indirect);
+  a.to_syscall = trampoline(a, enter_syscall);
+  return &a;
+}
+
+bool has_room(const Arena& a) {
+  return a.hot + 65536 < a.base + arena_hot_bytes && a.cold + 65536 < a.base + arena_bytes && !a.traces.full();
+}
+
+bool tables_have_room() {
+  return !tables.traces.full() && !tables.places.full(512) && !tables.segments.full(512) && !links.full(512) &&
+         !page_nodes.full(512);
+}
+
+Trace* find_trace(u64 pc) {
+  for (u32 i = hash(pc) & slot_mask; slots[i] != 0; i = (i + 1) & slot_mask) {
+    Trace& t = tables.traces[slots[i]];
+    if (t.pc == pc && !t.dead) return &t;
+  }
+  return nullptr;
+}
+
+Trace* new_trace(Arena& arena, u64 pc, u64 start) {
+  if (slots_used * 2 > slot_mask) grow_slots();
+  const u32 index = tables.traces.add(Trace{});
+  Trace& t = tables.traces[index];
+  t.pc = pc;
+  t.start = start;
+  arena.traces.add(index);
+  insert_slot(index);
+  return &t;
+}
+
+void register_page(u32 trace, u64 pc) {
+  PageEntry* entry = page_entry(pc / page_bytes, true);
+  if (entry->first != 0 && page_nodes[entry->first].trace == trace) return;
+  entry->first = page_nodes.add({trace, entry->first});
+}
+
+u64 literal(Arena& a, u64 value) {
+  a.cold = (a.cold + 7) & ~7ull;
+  *reinterpret_cast<u64*>(a.cold) = value;
+  a.cold += 8;
+  return a.cold - 8;
+}
+
+u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target) {
+  // The displacement must not cross a cache line: it is patched while other threads run over it.
+  const u32 opcode_bytes = condition < 0 ? 1 : 2;
+  if (const u64 offset = (e.here() + opcode_bytes) & 63; offset > 60) e.nops(static_cast<u32>(64 - offset));
+  const u64 at = e.here();
+  if (condition < 0) e.byte(0xe9);
+  else e.byte(0x0f), e.byte(static_cast<u8>(0x80 | condition));
+  if (const Trace* t = find_trace(target); t != nullptr && fits32(static_cast<s64>(t->body - e.here() - 4))) {
+    e.dword(static_cast<u32>(t->body - e.here() - 4));
+    return at;
+  }
+  const u32 link = links.add({e.here(), target});
+  e.dword(static_cast<u32>(a.cold - e.here() - 4));
+  Emitter stub{reinterpret_cast<u8*>(a.cold)};
+  stub.store(rax, o_gpr);
+  stub.move_constant(rax, link);
+  stub.jump(a.to_link);
+  a.cold = stub.here();
+  return at;
+}
+
+u32 entry_check_bytes(u64 pc) { return (pc < 0x7fffffff ? 7 : 10) + 4 + 2 + 5 + 18; }
+
+void emit_entry_check(const Arena& a, Emitter& e, u64 pc) {
+  // rcx = the target, r11 free, both saved; the flags are the program's: rcx - pc is zero or not, without them.
+  if (pc < 0x7fffffff) {
+    e.byte(0x49);
+    e.byte(0xc7);
+    e.byte(0xc3);
+    e.dword(static_cast<u32>(-pc));
+  } else {
+    e.move_constant(r11, -pc);
+  }
+  e.add_registers(rcx, rcx, r11);
+  e.byte(0xe3);  // jrcxz over the jump
+  e.byte(5);
+  e.jump(a.to_indirect);
+  e.load(r11, o_gpr + 8 * r11);
+  e.load(rcx, o_gpr + 8 * rcx);
+}
+
+u64 entry_of(Trace& t) {
+  if (t.entry == 0) {
+    Arena* a = arena_for(t.pc);
+    if (!fits32(static_cast<s64>(a->cold - t.body))) a = nullptr;
+    for (u32 i = 0; a == nullptr && i < arena_count; i++)
+      if (t.body - arenas[i].base < arena_bytes) a = &arenas[i];
+    Emitter e{reinterpret_cast<u8*>((a->cold + 15) & ~15ull)};
+    t.entry = e.here();
+    emit_entry_check(*a, e, t.pc);
+    e.jump(t.body);
+    a->cold = e.here();
+  }
+  return t.entry;
+}
+
+void settle(Thread* t, Trace& trace) {
+  t->resume = trace.body;
+  if (t->link == 0) {
+    jump_table(t)[t->pc & (jump_table_entries - 1)] = entry_of(trace);
+    return;
+  }
+  const Link& link = links[static_cast<u32>(t->link)];
+  const s64 displacement = static_cast<s64>(trace.body - link.source - 4);
+  if (link.source != 0 && link.target == trace.pc && fits32(displacement))
+    __atomic_store_n(reinterpret_cast<u32*>(link.source), static_cast<u32>(displacement), __ATOMIC_RELEASE);
+}
+
+u64 link_target(u64 link) { return links[static_cast<u32>(link)].target; }
+
+void invalidate(u64 a, u64 n) {
+  Guard guard(cache_lock);
+  const u64 first = a / page_bytes - (a % page_bytes < 15 ? 1 : 0), last = (a + n - 1) / page_bytes;
+  bool any = false;
+  if (last - first > page_mask) {
+    for (u32 i = 0; i <= page_mask; i++)
+      if (pages[i].page >= first && pages[i].page <= last) any |= drop_page(&pages[i], a, n);
+  } else {
+    for (u64 p = first; p <= last; p++)
+      if (PageEntry* entry = page_entry(p, false)) any |= drop_page(entry, a, n);
+  }
+  if (!any) return;
+  // The tables are private copies of a page of defaults: dropping the copies brings the defaults back.
+  Guard threads_guard(threads_lock);
+  for (Thread* t = threads(); t != nullptr; t = t->next)
+    kernel(SYS_madvise, reinterpret_cast<u64>(jump_table(t)), jump_table_entries * 8, 4 /* MADV_DONTNEED */);
+}
+
+bool in_cache(u64 address) {
+  for (u32 i = 0; i < arena_count; i++)
+    if (address - arenas[i].base < arena_bytes) return true;
+  return false;
+}
+
+bool locate(u64 address, Spot& out) {
+  for (u32 k = 0; k < arena_count; k++) {
+    Arena& a = arenas[k];
+    if (address - a.base >= arena_hot_bytes) continue;
+    u32 low = 0, high = a.traces.size;  // the last trace whose start is at or below the address
+    while (low < high) {
+      const u32 middle = (low + high) / 2;
+      if (tables.traces[a.traces[middle]].start <= address) low = middle + 1;
+      else high = middle;
+    }
+    if (low == 0) return false;
+    const Trace& t = tables.traces[a.traces[low - 1]];
+    if (address < t.body || address - t.body >= t.bytes) return false;
+    const u32 offset = static_cast<u32>(address - t.body);
+    const Place* places = &tables.places[t.places];
+    u32 i = t.place_count;
+    while (i > 1 && places[i - 1].offset > offset) i--;
+    out = {&t, &places[i - 1], i - 1, offset, places[i - 1].offset == offset || offset == 0};
+    return true;
+  }
+  return false;
+}
+
+}  // namespace tally::engine

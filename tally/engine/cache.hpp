@@ -1,0 +1,136 @@
+/// The code cache: translated code, how it is found, linked and dropped.
+///
+/// A trace is a piece of translated code with one entry and several exits. It is cut into segments: a segment ends at
+/// a conditional branch (the next one is entered only when the branch is not taken) or where the trace ends. Each
+/// segment has one counter per thread, so that counter × what the segment holds gives every count exactly.
+///
+/// Caches are made on demand within 2 GB of the program code they hold, so that RIP-relative operands stay valid.
+#pragma once
+#include "tally/engine/decode.hpp"
+#include "tally/engine/emit.hpp"
+
+namespace tally::engine {
+
+/// One piece of address space with translated code. Hot code grows from the start, stubs and literals from `cold`.
+struct Arena {
+  u64 base = 0;
+  u64 hot = 0, cold = 0;
+  u64 to_link = 0, to_indirect = 0, to_syscall = 0;  // jumps into the engine
+  Growing<u32> traces;                               // by rising address
+};
+inline constexpr u64 arena_bytes = 96ull << 20, arena_hot_bytes = 64ull << 20;
+
+/// How a program register that generated code had to borrow comes back.
+enum class Borrowed : u8 { none, rcx_r11, one };
+
+/// One instruction of a trace: where its copy is, and what the program's state is there.
+struct Place {
+  s32 pc;            // from the trace's pc
+  u16 offset;        // from the trace's body: here all of the program's state is in place but what `borrowed` says
+  u8 segment;
+  Kind kind;
+  u8 loads, stores;
+  u8 dynamic;        // bit 7: by ECX; bit 6: by a mask (gather, scatter)
+  Borrowed borrowed;
+  u8 reg;            // the one, when it is one
+  u8 pad[3];
+};
+
+struct Segment {
+  u16 counted;       // offset behind the increment
+  u16 first;         // its first Place, within the trace
+};
+
+struct Trace {
+  u64 pc, start, body;
+  u64 entry;         // for indirect jumps: checks the target first; 0 until one comes
+  u32 bytes;         // from body
+  u32 places, place_count;
+  u32 segments;      // index of the first Segment
+  u32 number;        // segment number of the first one, the others follow
+  u16 segment_count;
+  bool dead;
+};
+
+/// Where a cache address stands in the program.
+struct Spot {
+  const Trace* trace;
+  const Place* place;
+  u32 index;         // of the place in its trace
+  u32 offset;        // of the address in the trace
+  bool exact;        // the address is the place's own: the program's state is in place there
+};
+
+void cache_init();
+
+/// Everything below wants cache_lock held, unless it says otherwise.
+extern Lock cache_lock;
+
+/// The arena for code at `pc`, made when there is none. Null when the address space near it is full.
+Arena* arena_for(u64 pc);
+bool has_room(const Arena& a);
+/// Whether the tables of traces, places, links have room for one more trace.
+bool tables_have_room();
+
+/// The live trace that starts at `pc`, or null.
+Trace* find_trace(u64 pc);
+/// `start`: the next free cache address of the arena; traces are made in rising order.
+Trace* new_trace(Arena& arena, u64 pc, u64 start);
+/// The trace with this index holds code of the page of `pc`.
+void register_page(u32 trace, u64 pc);
+
+/// A direct exit at `here`: (j)cc to the translation of `target`, patched when there is one. `condition` < 0: always.
+/// Returns the cache address of the jump.
+u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target);
+u64 literal(Arena& a, u64 value);
+/// The code at the head of a trace that an indirect jump reaches: goes on when the target is the trace's pc.
+void emit_entry_check(const Arena& a, Emitter& e, u64 pc);
+u32 entry_check_bytes(u64 pc);
+u64 entry_of(Trace& t);
+
+/// The program address of a link's exit.
+u64 link_target(u64 link);
+
+/// Where thread `t` goes on in the cache, given that its pc is that of `trace`; links the exit it came by.
+void settle(Thread* t, Trace& trace);
+
+/// Drops what was translated from [a, a + n). Takes the lock itself.
+void invalidate(u64 a, u64 n);
+
+bool in_cache(u64 address);
+/// Takes no lock. False for addresses between traces: stubs and trampolines.
+bool locate(u64 address, Spot& out);
+
+struct Tables {
+  Growing<Trace> traces;
+  Growing<Place> places;
+  Growing<Segment> segments;
+};
+extern Tables tables;
+
+// --- translate.cpp --------------------------------------------------------------------------------------------------
+
+enum class Outcome { translated, step, unreadable, leave, no_room };
+
+/// Translates from `pc` on. `indirect`: an indirect jump is on its way there.
+Outcome translate(u64 pc, bool indirect, Trace*& out);
+
+/// What an instruction that was executed at its own address counts; it led to `to`.
+void count_stepped(Thread* t, u64 to);
+
+// --- code.cpp: the program's executable memory ----------------------------------------------------------------------
+
+/// Copies up to `n` bytes of executable program memory at `pc`; returns how many there are, 0 when it cannot be executed.
+u32 read_code(u64 pc, u8* to, u32 n);
+/// Writes to the page of `pc` will be noticed from now on. Called before its code is read.
+void watch_page(u64 pc);
+/// A write fault at `address`: true when the page was watched; then it is writable again and its traces are dropped.
+bool unwatch_page(u64 address);
+/// The program changed its mappings: [a, a + n) now has `protection`, -1 for unmapped or unknown.
+void note_mapping(u64 a, u64 n, s64 protection);
+void code_init(u64 read_implies_exec);
+/// Around a fork: no other thread is in the middle of a change.
+void lock_code();
+void unlock_code();
+
+}  // namespace tally::engine

@@ -1,0 +1,62 @@
+// From a program address to a cache address: what every door of the engine asks.
+#include "tally/engine/cache.hpp"
+#include "tally/engine/entry.hpp"
+#include "tally/engine/signals.hpp"
+
+namespace tally::engine {
+
+extern "C" void dispatch(Thread* t) {
+  if (leaving()) leave(t, channel::partial_none);
+  Outcome outcome = Outcome::translated;
+  {
+    Guard guard(cache_lock);
+    if (t->link != 0) t->pc = link_target(t->link);
+    Trace* trace = find_trace(t->pc);
+    if (trace == nullptr) {
+      DecoderUse use;
+      outcome = translate(t->pc, t->link == 0, trace);
+    }
+    if (outcome == Outcome::translated) settle(t, *trace);
+  }
+  switch (outcome) {
+    case Outcome::translated: return;
+    // At its own address the instruction does, or fails to do, what it does natively.
+    case Outcome::step: case Outcome::unreadable: t->pad |= pad_step; return;
+    case Outcome::leave: leave(t, channel::partial_gs_base);
+    case Outcome::no_room: leave(t, channel::partial_code_space);
+  }
+}
+
+void count_stepped(Thread* t, u64 to) {
+  u8 bytes[15];
+  channel::Totals delta;
+  delta.field[channel::instructions] = 1;
+  if ((t->pc & ~0xc00ull) == 0xffffffffff600000) {
+    mark_partial(t, channel::partial_vsyscall);
+    return correct(t, delta);
+  }
+  const u32 n = read_code(t->pc, bytes, sizeof bytes);
+  Instruction in;
+  DecoderUse use;
+  if (n == 0 || !decode(t->pc, bytes, n, in)) {
+    mark_partial(t, channel::partial_undecoded);
+    return correct(t, delta);
+  }
+  delta.field[channel::loads] = in.loads;
+  delta.field[channel::stores] = in.stores;
+  const bool prefixed_near = in.raw.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || in.raw.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;
+  switch (in.raw.meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+      delta.field[channel::conditional] = 1;
+      delta.field[channel::taken] = to != in.next();
+      break;
+    case ZYDIS_CATEGORY_UNCOND_BR: delta.field[prefixed_near ? channel::direct_jumps : channel::far] = 1; break;
+    case ZYDIS_CATEGORY_CALL: delta.field[prefixed_near ? channel::direct_calls : channel::far] = 1; break;
+    case ZYDIS_CATEGORY_RET: delta.field[prefixed_near ? channel::returns : channel::far] = 1; break;
+    case ZYDIS_CATEGORY_SYSCALL: case ZYDIS_CATEGORY_SYSRET: delta.field[channel::far] = 1; break;
+    default: break;
+  }
+  correct(t, delta);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,49 @@
+/// The doors between program code and the engine: written in assembly, entered by jumps.
+#pragma once
+#include "tally/engine/thread.hpp"
+
+namespace tally::engine {
+
+extern "C" {
+/// From generated code; what each expects in registers stands beside it in entry.cpp. They do not return.
+void enter_link();
+void enter_indirect();
+void enter_syscall();
+
+/// Leaves the engine: loads all of the program's registers and jumps to `resume`, or to the landing pad when `pad` is
+/// set. Restartable at any instruction. `resume_begin` to `resume_end`.
+[[noreturn]] void resume_program();
+extern const char resume_begin[], resume_end[];
+
+/// An `int3` reached with all of the program's registers in place: the signal handler then has them in its frame.
+extern const char landing_pad[];
+
+/// Executes the program's system call with the registers in `gpr`; -512 when it must be begun anew because a signal
+/// came first (`*pad` set) or interrupted it in a way that restarts.
+s64 program_syscall(Thread* t);
+extern const char syscall_begin[], syscall_instruction[], syscall_abort[];
+
+/// Copies n bytes from program memory that may not be there; returns how many could not be read.
+u64 safe_copy(void* to, const void* from, u64 n);
+extern const char safe_copy_instruction[], safe_copy_end[];
+
+/// Sets the stack to the thread's own and calls `f(t)`, which does not return.
+[[noreturn]] void on_engine_stack(Thread* t, void (*f)(Thread*));
+
+/// clone(2) whose child starts on its engine stack with `child` as its thread; the parent returns.
+s64 clone_thread(u64 flags, u64 parent_tid, u64 child_tid, u64 tls, Thread* child);
+
+/// Ends the calling thread without touching memory after `*released` was set.
+[[noreturn]] void exit_thread(u64 status, u32* released);
+
+/// Restores the registers from a signal frame: rt_sigreturn with rsp = `frame`.
+[[noreturn]] void signal_return(u64 frame);
+void signal_restorer();
+
+/// Called from the assembly.
+void dispatch(Thread* t);
+void system_call(Thread* t);
+void thread_started(Thread* t);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,18 @@
+/// Where the engine and its own mappings live in the program.
+#pragma once
+#include "tally/channel/image.hpp"
+#include "tally/engine/base.hpp"
+
+namespace tally::engine {
+
+using channel::image_base;
+using channel::image_magic;
+using channel::ImageHeader;
+
+/// Records of the channel, then everything that the engine maps for itself.
+inline constexpr u64 records_at = 0x7e9000000000;
+inline constexpr u64 own_space = 0x7ea100000000;
+
+inline const ImageHeader& image_header() { return *reinterpret_cast<const ImageHeader*>(image_base); }
+
+}  // namespace tally::engine

@@ -1,0 +1,223 @@
+#include "tally/engine/processes.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "tally/engine/cache.hpp"
+#include "tally/engine/entry.hpp"
+#include "tally/engine/signals.hpp"
+
+namespace tally::engine {
+namespace {
+
+enum : u64 { clone_vm = 0x100, clone_sighand = 0x800, clone_vfork = 0x4000, clone_thread_flag = 0x10000, clone_settls = 0x80000 };
+
+s64 fork_process(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls) {
+  // No other thread may be in the middle of something in the engine: the child has only this one.
+  cache_lock.take();
+  lock_code();
+  threads_lock.take();
+  const s64 r = kernel(SYS_clone, flags, 0, parent_tid, child_tid, tls);
+  threads_lock.release();
+  unlock_code();
+  cache_lock.release();
+  if (r != 0) return r;
+  if (stack != 0) t->gpr[rsp] = stack;
+  if (!after_fork(t)) {
+    static const char words[] = "tally: a forked process has no memory for counters and ends here\n";
+    kernel(SYS_write, 2, reinterpret_cast<u64>(words), sizeof words - 1);
+    kernel(SYS_exit_group, 125);
+  }
+  if (t->signal != 0) {
+    // It came to the parent; pending signals are not inherited.
+    t->signal = 0;
+    t->pad = 0;
+    set_mask(t, t->mask_before);
+  }
+  return 0;
+}
+
+s64 share_memory(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls) {
+  Thread* child = new_thread(t, !(flags & clone_thread_flag));
+  if (child == nullptr) return -11;
+  child->gpr[rax] = 0;
+  child->gpr[rcx] = t->pc;
+  child->gpr[r11] = t->flags;
+  if (stack != 0) child->gpr[rsp] = stack;
+  child->vfork_child = !(flags & clone_thread_flag);
+  if (flags & clone_vfork) child->alt = t->alt;
+  if (!(flags & clone_sighand)) {
+    child->actions = reinterpret_cast<Actions*>(reserve(sizeof(Actions), 3));
+    copy(child->actions, t->actions, sizeof(Actions));
+  }
+  block_all();
+  const s64 r = clone_thread(flags, parent_tid, child_tid, tls, child);
+  unblock(t);
+  if (r < 0) finish_thread(child);
+  if (r < 0 || (flags & clone_vfork)) {
+    // The child has left this memory: by its own program or its end.
+    give_counters_back(child);
+    child->pooled = 1;
+    give_back(child);
+  }
+  return r;
+}
+
+bool claim_slot(u32& slot) {
+  for (u32 tries = 0; tries < 1u << 20; tries++)
+    for (u32 i = 1; i < channel::slot_count; i++) {
+      u32 idle = static_cast<u32>(channel::Slot::idle);
+      if (__atomic_compare_exchange_n(&records().header().slots[i], &idle, static_cast<u32>(channel::Slot::asked), false,
+                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+        slot = i;
+        return true;
+      }
+      if (i + 1 == channel::slot_count) kernel(SYS_sched_yield);
+    }
+  return false;
+}
+
+/// Asks the command to attach; true when it did. The command answers within milliseconds or has ended.
+bool announce(Thread* t, u32 slot) {
+  const bool vfork_child = t->vfork_child != 0;
+  const channel::Announcement a = {slot, t->process, vfork_child ? 0 : t->index, static_cast<s32>(kernel(SYS_getpid)),
+                                   static_cast<s32>(kernel(SYS_gettid))};
+  const s64 sent = kernel(SYS_sendto, static_cast<u64>(settings().socket_fd), reinterpret_cast<u64>(&a), sizeof a, 0x4000 /* MSG_NOSIGNAL */);
+  if (sent != sizeof a) return false;
+  u32* word = &records().header().slots[slot];
+  const u64 limit[2] = {10, 0};
+  while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<u32>(channel::Slot::asked)) {
+    const s64 r = kernel(SYS_futex, reinterpret_cast<u64>(word), 0, static_cast<u64>(channel::Slot::asked), reinterpret_cast<u64>(limit));
+    if (r == -110) break;
+  }
+  return __atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<u32>(channel::Slot::granted);
+}
+
+/// Whether the kernel would give the new program other rights than this one has: those it would lose under a tracer.
+bool changes_rights(u64 directory, u64 path, u64 flags) {
+  struct stat s;
+  if (kernel(SYS_newfstatat, directory, path, reinterpret_cast<u64>(&s), flags & AT_EMPTY_PATH) != 0) return false;
+  if ((s.st_mode & S_ISUID) && s.st_uid != static_cast<u32>(kernel(SYS_geteuid))) return true;
+  if ((s.st_mode & S_ISGID) && (s.st_mode & S_IXGRP) && s.st_gid != static_cast<u32>(kernel(SYS_getegid))) return true;
+  if (directory != static_cast<u64>(AT_FDCWD) || (flags & AT_EMPTY_PATH)) return false;
+  if (kernel(SYS_geteuid) == 0) return false;
+  char capability[64];
+  return kernel(SYS_getxattr, path, reinterpret_cast<u64>("security.capability"), reinterpret_cast<u64>(capability), sizeof capability) > 0;
+}
+
+}  // namespace
+
+void keep_descriptors_over_exec(bool keep) {
+  const channel::Settings& s = settings();
+  const int own[] = {s.channel_fd, s.image_fd, s.socket_fd};
+  for (const int fd : own) kernel(SYS_fcntl, static_cast<u64>(fd), F_SETFD, keep ? 0 : FD_CLOEXEC);
+}
+
+bool is_own_descriptor(u64 fd) {
+  const channel::Settings& s = settings();
+  const int n = static_cast<int>(fd);
+  return n == s.channel_fd || n == s.image_fd || n == s.socket_fd;
+}
+
+s64 run(Thread* t) {
+  __atomic_store_n(&t->in_kernel, 1, __ATOMIC_RELEASE);
+  const s64 r = program_syscall(t);
+  __atomic_store_n(&t->in_kernel, 0, __ATOMIC_RELEASE);
+  stop_here_if_asked(t);
+  return r;
+}
+
+s64 emulate_clone(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls) {
+  return flags & clone_vm ? share_memory(t, flags, stack, parent_tid, child_tid, tls) : fork_process(t, flags, stack, parent_tid, child_tid, tls);
+}
+
+s64 emulate_clone3(Thread* t, u64 arguments, u64 size) {
+  struct {
+    u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
+  } a{};
+  constexpr u64 pidfd = 0x1000, into_cgroup = 0x200000000, clear_sighand = 0x100000000;
+  if (size < 64 || size > sizeof a) return size < 64 ? -22 : -38;
+  if (get(&a, arguments, size) != 0) return -14;
+  // What plain clone cannot say is refused as by a kernel without clone3; every C library then falls back.
+  if ((a.flags & (into_cgroup | clear_sighand)) || a.set_tid_size != 0 || ((a.flags & pidfd) && a.parent_tid != 0)) return -38;
+  const u64 parent_tid = a.flags & pidfd ? a.pidfd : a.parent_tid;
+  return emulate_clone(t, a.flags | (a.exit_signal & 0xff), a.stack != 0 ? a.stack + a.stack_size : 0, parent_tid, a.child_tid, a.tls);
+}
+
+s64 emulate_exec(Thread* t) {
+  const u64* g = t->gpr;
+  const bool at = g[rax] == SYS_execveat;
+  const u64 directory = at ? g[rdi] : static_cast<u64>(AT_FDCWD), path = at ? g[rsi] : g[rdi], flags = at ? g[r8] : 0;
+  const s64 access = kernel(SYS_faccessat, directory, path, 1);
+  // What cannot be executed is left to the kernel to refuse: a search along PATH asks for many such.
+  if (access != 0 && !(flags & AT_EMPTY_PATH)) return run(t);
+  if (changes_rights(directory, path, flags)) {
+    mark_partial(t, channel::partial_exec_native);
+    end_as(t, channel::End::executed, 0);
+    finish_process(t);
+    const s64 r = run(t);
+    reopen_process(t);
+    return r;
+  }
+  u32 slot = 0;
+  if (!claim_slot(slot)) return -11;
+  end_as(t, channel::End::executed, 0);
+  finish_process(t);
+  const bool granted = announce(t, slot);
+  if (!granted) mark_partial(t, channel::partial_exec_native);
+  if (granted) keep_descriptors_over_exec(true);
+  const s64 r = run(t);
+  if (granted) {
+    keep_descriptors_over_exec(false);
+    asm volatile("int3");  // the command sees it and detaches; nobody else does
+  } else {
+    __atomic_and_fetch(&process_record(t).partial, ~static_cast<u32>(channel::partial_exec_native), __ATOMIC_RELAXED);
+    __atomic_store_n(&records().header().slots[slot], static_cast<u32>(channel::Slot::idle), __ATOMIC_RELEASE);
+  }
+  reopen_process(t);
+  return r;
+}
+
+void emulate_exit(Thread* t, u64 status) {
+  if (t->vfork_child == 0 && thread_count(t) == 1) emulate_exit_group(t, status);
+  block_all();
+  if (t->vfork_child != 0) end_as(t, channel::End::exited, static_cast<int>(status & 0xff));
+  finish_thread(t);
+  give_counters_back(t);
+  if (t->vfork_child != 0) {
+    kernel(SYS_exit, status);
+    __builtin_trap();
+  }
+  give_back(t);
+  exit_thread(status, &t->pooled);
+}
+
+void emulate_exit_group(Thread* t, u64 status) {
+  block_all();
+  end_as(t, channel::End::exited, static_cast<int>(status & 0xff));
+  if (t->vfork_child != 0) {
+    finish_thread(t);
+    kernel(SYS_exit_group, status);
+    __builtin_trap();
+  }
+  stop_others(t);
+  finish_process(t);
+  give_areas_back(t);
+  kernel(SYS_exit_group, status);
+  __builtin_trap();
+}
+
+extern "C" void thread_started(Thread* t) {
+  set_gs(reinterpret_cast<u64>(t));
+  use_signal_stack(t);
+  t->tid = kernel(SYS_gettid);
+  records().thread(t->index).tid = static_cast<s32>(t->tid);
+  if (t->vfork_child != 0) {
+    channel::Process& p = process_record(t);
+    p.pid = static_cast<s32>(kernel(SYS_getpid));
+  }
+  unblock(t);
+  dispatch(t);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,25 @@
+/// Processes: fork, clone, vfork, execve, exit, each done so that counts go on where the program does.
+#pragma once
+#include "tally/engine/thread.hpp"
+
+namespace tally::engine {
+
+/// clone(2) with these arguments; `stack` 0 = the parent's. What the parent's call returns.
+s64 emulate_clone(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls);
+s64 emulate_clone3(Thread* t, u64 arguments, u64 size);
+
+/// execve and execveat, the command asked to take the new program over first. Returns only on failure, with -512 when
+/// the call is to be begun anew.
+s64 emulate_exec(Thread* t);
+
+[[noreturn]] void emulate_exit(Thread* t, u64 status);
+[[noreturn]] void emulate_exit_group(Thread* t, u64 status);
+
+/// The three descriptors that the engine keeps: closed by every execve that is not announced.
+void keep_descriptors_over_exec(bool keep);
+bool is_own_descriptor(u64 fd);
+
+/// Runs the program's system call, remembering that its thread is in the kernel.
+s64 run(Thread* t);
+
+}  // namespace tally::engine

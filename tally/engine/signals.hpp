@@ -1,0 +1,41 @@
+/// Signals: the engine owns the kernel's handlers, the program's run as if they were the kernel's.
+#pragma once
+#include "tally/engine/thread.hpp"
+
+namespace tally::engine {
+
+/// Installs the engine's handlers, and its alternate stack for the calling thread.
+void signals_init(Thread* t);
+void use_signal_stack(Thread* t);
+
+/// Signals that the engine needs to receive whatever the program blocks: faults and the trap flag.
+inline constexpr u64 bit(int signal) { return 1ull << (signal - 1); }
+inline constexpr u64 engine_signals = bit(4) | bit(5) | bit(7) | bit(8) | bit(11);  // ILL TRAP BUS FPE SEGV
+
+/// Sets the program's mask; the kernel's follows.
+void set_mask(Thread* t, u64 mask);
+/// Blocks everything in the kernel / goes back to what the program's mask says.
+void block_all();
+/// A system call that was counted did not begin.
+void correct_unbegun(Thread* t);
+void unblock(Thread* t);
+
+s64 emulate_sigaction(Thread* t, u64 signal, u64 action, u64 old, u64 size);
+s64 emulate_sigprocmask(Thread* t, u64 how, u64 set, u64 old, u64 size);
+s64 emulate_sigaltstack(Thread* t, u64 set, u64 old);
+[[noreturn]] void emulate_sigreturn(Thread* t);
+
+/// All other threads of the process stop where their counts are exact. Gives up after a second: then `partial`.
+void stop_others(Thread* t);
+/// Called where a thread may stop: between system calls.
+void stop_here_if_asked(Thread* t);
+
+/// The program goes on natively, for good.
+[[noreturn]] void leave(Thread* t, channel::Partial why);
+bool leaving();
+
+/// Copies to or from program memory; -EFAULT when it is not there.
+s64 put(u64 to, const void* from, u64 n);
+s64 get(void* to, u64 from, u64 n);
+
+}  // namespace tally::engine

@@ -1,0 +1,149 @@
+// System calls of the program. Most go straight to the kernel; here are the few that change what the engine relies on.
+#include <sys/mman.h>
+
+#include "tally/engine/cache.hpp"
+#include "tally/engine/entry.hpp"
+#include "tally/engine/processes.hpp"
+#include "tally/engine/signals.hpp"
+
+namespace tally::engine {
+namespace {
+
+enum : u64 { set_gs_base = 0x1001, get_gs_base = 0x1004 };
+
+/// close_range(2) without the engine's descriptors.
+s64 close_range_around(u64 first, u64 last, u64 flags) {
+  if (first > last) return kernel(436, first, last, flags);
+  u64 from = first;
+  s64 r = 0;
+  int own[3] = {settings().channel_fd, settings().image_fd, settings().socket_fd};
+  for (int i = 0; i < 3; i++)
+    for (int k = i + 1; k < 3; k++)
+      if (own[k] < own[i]) {
+        const int swapped = own[i];
+        own[i] = own[k];
+        own[k] = swapped;
+      }
+  for (const int fd : own) {
+    const u64 n = static_cast<u64>(fd);
+    if (n < from || n > last) continue;
+    if (n > from) r = kernel(436, from, n - 1, flags);
+    if (r != 0) return r;
+    from = n + 1;
+  }
+  return from <= last ? kernel(436, from, last, flags) : r;
+}
+
+/// Runs a call whose argument `reg` points to a signal mask, with one that the engine can live with.
+s64 with_mask(Thread* t, u8 reg, u64 size) {
+  u64* g = t->gpr;
+  const u64 original = g[reg];
+  if (original == 0 || size != 8) return run(t);
+  if (get(&t->temporary_mask, original, 8) != 0) return -14;
+  t->temporary_mask &= ~engine_signals;
+  g[reg] = reinterpret_cast<u64>(&t->temporary_mask);
+  const s64 r = run(t);
+  g[reg] = original;
+  return r;
+}
+
+s64 with_mask_pair(Thread* t) {
+  u64* g = t->gpr;
+  const u64 original = g[r9];
+  if (original == 0) return run(t);
+  if (get(t->temporary_pair, original, 16) != 0) return -14;
+  if (t->temporary_pair[0] != 0) {
+    if (get(&t->temporary_mask, t->temporary_pair[0], 8) != 0) return -14;
+    t->temporary_mask &= ~engine_signals;
+    t->temporary_pair[0] = reinterpret_cast<u64>(&t->temporary_mask);
+  }
+  g[r9] = reinterpret_cast<u64>(t->temporary_pair);
+  const s64 r = run(t);
+  g[r9] = original;
+  return r;
+}
+
+s64 mapping_call(Thread* t, u64 number) {
+  const u64* g = t->gpr;
+  const s64 r = run(t);
+  if (failed(r)) return r;
+  switch (number) {
+    case SYS_mmap: note_mapping(static_cast<u64>(r), g[rsi], static_cast<s64>(g[rdx])); break;
+    case SYS_munmap: note_mapping(g[rdi], g[rsi], -1); break;
+    case SYS_mprotect: case SYS_pkey_mprotect: note_mapping(g[rdi], g[rsi], static_cast<s64>(g[rdx])); break;
+    case SYS_mremap:
+      note_mapping(g[rdi], g[rsi], -1);
+      note_mapping(static_cast<u64>(r), g[rdx], -1);
+      break;
+    default: break;
+  }
+  return r;
+}
+
+s64 call(Thread* t) {
+  const u64* g = t->gpr;
+  const u64 number = g[rax], a = g[rdi], b = g[rsi], c = g[rdx], d = g[r10];
+  switch (number) {
+    case SYS_exit: emulate_exit(t, a);
+    case SYS_exit_group: emulate_exit_group(t, a);
+    case SYS_fork: return emulate_clone(t, 17, 0, 0, 0, 0);
+    case SYS_vfork: return emulate_clone(t, 0x4111, 0, 0, 0, 0);
+    case SYS_clone: return emulate_clone(t, a, b, c, d, g[r8]);
+    case SYS_clone3: return emulate_clone3(t, a, b);
+    case SYS_execve: case SYS_execveat: return emulate_exec(t);
+    case SYS_rt_sigaction: return emulate_sigaction(t, a, b, c, d);
+    case SYS_rt_sigprocmask: return emulate_sigprocmask(t, a, b, c, d);
+    case SYS_sigaltstack: return emulate_sigaltstack(t, a, b);
+    case SYS_rt_sigreturn: emulate_sigreturn(t);
+    case SYS_rt_sigsuspend: return with_mask(t, rdi, b);
+    case SYS_ppoll: return with_mask(t, r10, g[r8]);
+    case SYS_epoll_pwait: case 441 /* epoll_pwait2 */: return with_mask(t, r8, g[r9]);
+    case SYS_pselect6: return with_mask_pair(t);
+    case SYS_mmap: case SYS_munmap: case SYS_mprotect: case SYS_pkey_mprotect: case SYS_mremap: return mapping_call(t, number);
+    // A registration would let the kernel send the thread to an abort handler from the middle of generated code.
+    case SYS_rseq: return -38;
+    case SYS_arch_prctl:
+      if (a == set_gs_base) {
+        t->pc -= 2;
+        correct_unbegun(t);
+        leave(t, channel::partial_gs_base);
+      }
+      if (a == get_gs_base) {
+        const u64 none = 0;
+        return put(b, &none, 8);
+      }
+      return run(t);
+    case SYS_ptrace: mark_partial(t, channel::partial_ptraced); return run(t);
+    // The engine's descriptors are not the program's.
+    case SYS_close: return is_own_descriptor(a) ? -9 : run(t);
+    case SYS_dup2: return is_own_descriptor(a) || is_own_descriptor(b) ? -9 : run(t);
+    case SYS_dup3: return is_own_descriptor(a) || is_own_descriptor(b) ? -9 : run(t);
+    case 436: return close_range_around(a & 0xffffffff, b & 0xffffffff, c);
+    default: return run(t);
+  }
+}
+
+}  // namespace
+
+void correct_unbegun(Thread* t) {
+  channel::Totals delta;
+  delta.field[channel::instructions] = delta.field[channel::far] = -1;
+  correct(t, delta);
+}
+
+extern "C" void system_call(Thread* t) {
+  u64* g = t->gpr;
+  const s64 r = call(t);
+  if (r == -512) {
+    // To be executed again once the signal's handler has run. If it had not begun, it has not retired either.
+    t->pc -= 2;
+    if (t->kernel_seen == 0) correct_unbegun(t);
+  } else {
+    g[rax] = static_cast<u64>(r);
+    g[rcx] = t->pc;
+    g[r11] = t->flags;
+  }
+  dispatch(t);
+}
+
+}  // namespace tally::engine

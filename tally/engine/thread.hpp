@@ -1,0 +1,148 @@
+/// What the engine keeps for each thread of the program: the registers while the engine runs, the counters.
+///
+/// The GS base points at it whenever program code runs, so generated code reaches everything in it by a fixed
+/// displacement and threads need no locks.
+#pragma once
+#include "tally/channel/channel.hpp"
+#include "tally/engine/base.hpp"
+
+namespace tally::engine {
+
+/// Numbers of the general registers as the instruction encoding has them.
+enum Register : u8 { rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15, no_register = 0xff };
+
+/// struct sigaction as the kernel has it.
+struct Action {
+  u64 handler, flags, restorer, mask;
+};
+
+/// The program's signal actions, as it set them; shared by threads that share them natively.
+struct Actions {
+  Action of[65];
+  u32 users;
+};
+
+/// struct sigaltstack as the kernel has it.
+struct AltStack {
+  u64 base;
+  u32 flags, pad;
+  u64 bytes;
+};
+
+/// What the next `int3` of the landing pad means.
+enum Pad : u64 { pad_deliver = 1, pad_step = 2, pad_stop = 4, pad_leave = 8 };
+
+struct Thread {
+  u64 gpr[16];                 // 0x00: the program's registers while the engine runs
+  u64 flags;                   // 0x80
+  u64 pc;                      // 0x88: where the program goes on
+  u64 resume;                  // 0x90: cache address that stands for pc
+  u64 spill[2];                // 0x98, 0xa0: of generated code, never live at a boundary
+  u64 stack;                   // 0xa8: the engine's own
+  u64 link;                    // 0xb0: exit by which the engine was entered, 0 after an indirect jump
+  u64 pad;                     // 0xb8: bits of Pad: what must happen before program code runs on
+  Thread* self;                // 0xc0
+  u64 kernel_seen;             // 0xc8: rcx as the kernel leaves it: tells a restarted system call from one not begun
+  u8 popcount[256];            // 0xd0: bits set in a byte, without touching the flags
+
+  Thread* next;                // all threads of the address space
+  u64 mask;                    // the program's signal mask; the kernel's lacks the signals that the engine needs
+  u64 mask_before;             // the mask under which the waiting signal came
+  u64 held;                    // signals that the program blocks and the kernel cannot
+  u64 temporary_mask;          // argument of a system call that replaces the mask for its time
+  u64 temporary_pair[2];       // the same, as pselect6 has it
+  u8 info[128];                // siginfo of the waiting signal
+  u32 signal;                  // the waiting signal, 0 = none
+  u32 stepping;                // the trap flag is set to reach a boundary or to run one instruction
+  AltStack alt;                // the program's own; the kernel has the engine's
+  Actions* actions;
+  u32 index;                   // of its channel::Thread
+  u32 process;                 // index of its channel::Process
+  u32 in_kernel;               // a system call of the program is under way
+  u32 parked;                  // stopped for good: the process is ending
+  u32 vfork_child;
+  u32 pooled;
+  s64 tid;
+  alignas(16) u8 vectors[512]; // fxsave area, for the decoder
+};
+
+enum ThreadOffset : u32 {
+  o_gpr = 0, o_flags = 0x80, o_pc = 0x88, o_resume = 0x90, o_spill1 = 0x98, o_spill2 = 0xa0, o_stack = 0xa8,
+  o_link = 0xb0, o_pad = 0xb8, o_self = 0xc0, o_seen = 0xc8, o_popcount = 0xd0,
+};
+static_assert(offsetof(Thread, flags) == o_flags && offsetof(Thread, pc) == o_pc && offsetof(Thread, resume) == o_resume);
+static_assert(offsetof(Thread, spill) == o_spill1 && offsetof(Thread, stack) == o_stack && offsetof(Thread, link) == o_link);
+static_assert(offsetof(Thread, pad) == o_pad && offsetof(Thread, self) == o_self && offsetof(Thread, popcount) == o_popcount);
+
+/// The block of address space that a thread has: offsets from the GS base.
+enum ThreadLayout : u32 {
+  jump_table_at = 0x10000,     // 64 Ki cache addresses, by the low 16 bits of the program's
+  stack_at = 0x90000,          // the engine's stack
+  signal_stack_at = 0xb0000,   // the engine's alternate signal stack
+  counters_at = 0x100000,      // mapped from the channel: one per segment
+};
+inline constexpr u32 jump_table_entries = 65536;
+inline constexpr u64 stack_bytes = 0x20000;
+inline constexpr u64 counters_bytes = u64{channel::segment_limit} * 8;
+inline constexpr u64 thread_bytes = counters_at + counters_bytes;
+
+inline Thread* current() {
+  Thread* t;
+  asm volatile("mov %%gs:%c1, %0" : "=r"(t) : "i"(o_self));
+  return t;
+}
+inline u64* jump_table(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + jump_table_at); }
+inline u64* counters(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + counters_at); }
+
+// --- threads.cpp ----------------------------------------------------------------------------------------------------
+
+/// Maps the channel and makes the record of this program image and its first thread. Called once, at the start.
+Thread* first_thread(int channel_fd, int image_fd);
+
+/// A thread about to be cloned, with the registers of `parent`. `own_process`: it gets a process record of its own.
+/// Null when there is no memory for it.
+Thread* new_thread(Thread* parent, bool own_process);
+
+/// The calling thread ends: its counts are final. Its counters, and then its block, may serve another thread.
+void finish_thread(Thread* t);
+void give_counters_back(Thread* t);
+void give_back(Thread* t);
+
+/// Counts of all threads that are parked or in the kernel are final, and the process's with them when there are no others.
+void finish_process(Thread* t);
+/// How the process of this thread ends, for its record.
+void end_as(Thread* t, channel::End how, int code);
+/// The last act of a process whose counts are final.
+void give_areas_back(Thread* t);
+
+/// After finish_process: the process goes on after all (its execve failed).
+void reopen_process(Thread* t);
+
+/// In the child of a fork: counters and records of its own; other threads are gone. False without memory.
+bool after_fork(Thread* t);
+
+/// Adds to the counts of a thread what its counters do not say.
+void correct(Thread* t, const channel::Totals& delta);
+
+/// Says that the counts of this thread's process are not the whole truth.
+void mark_partial(Thread* t, channel::Partial why);
+
+/// Claims the next segment number and says what one execution counts. 0 when the numbers are used up.
+u32 new_segment(const channel::SegmentVector& v);
+channel::SegmentVector& segment(u32 number);
+
+Thread* threads();
+u32 thread_count(Thread* of_process);
+const channel::Settings& settings();
+channel::Records records();
+channel::Process& process_record(Thread* t);
+
+/// Sets the GS base of the calling thread.
+void set_gs(u64 base);
+
+extern Lock threads_lock;
+
+/// Whether rdfsbase and its like may be used: CPUID and AT_HWCAP2 bit 1 say so. Set once at the start.
+extern bool fsgsbase_allowed;
+
+}  // namespace tally::engine

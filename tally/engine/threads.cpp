@@ -1,0 +1,325 @@
+// Threads of the program, their counters in the channel, and how counts become final.
+#include "tally/engine/thread.hpp"
+
+#include <sys/mman.h>
+
+#include "tally/engine/entry.hpp"
+#include "tally/engine/image.hpp"
+
+namespace tally::engine {
+
+Lock threads_lock;
+bool fsgsbase_allowed;
+
+namespace {
+
+using channel::Records;
+using channel::State;
+
+Records shared;
+channel::Settings settings_;
+Thread* live;                   // all threads of this address space
+Thread* pool;                   // ended ones whose blocks can be used again
+channel::SegmentVector* vectors_;
+u32 vectors_area;
+u32 segment_count;
+u32 own_process;                // that of the address space, not of a vfork child in it
+u64 next_free = own_space;      // where the engine's own mappings go on
+Lock reserve_lock;
+
+bool map_counters(Thread* t, u32 area) {
+  const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(counters(t)), counters_bytes, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_FIXED, static_cast<u64>(settings_.channel_fd), channel::area_offset(area));
+  return !failed(r);
+}
+
+bool map_vectors(u32 area) {
+  // Two places, used in turn: a forked child copies from the one to the other.
+  static u64 places[2];
+  static u32 turn;
+  turn ^= 1;
+  if (places[turn] == 0) places[turn] = reserve(channel::area_bytes, PROT_NONE);
+  const s64 r = kernel(SYS_mmap, places[turn], channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                       static_cast<u64>(settings_.channel_fd), channel::area_offset(area));
+  if (failed(r)) return false;
+  vectors_ = reinterpret_cast<channel::SegmentVector*>(r);
+  vectors_area = area;
+  return true;
+}
+
+Thread* make_block() {
+  Thread* t = reinterpret_cast<Thread*>(reserve(thread_bytes, PROT_READ | PROT_WRITE));
+  // Empty entries lead into the engine: a private copy of a page of the image, written only where targets are known.
+  const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(jump_table(t)), jump_table_entries * 8, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_FIXED, static_cast<u64>(settings_.image_fd), image_header().table_offset);
+  if (failed(r)) return nullptr;
+  t->self = t;
+  t->stack = reinterpret_cast<u64>(t) + stack_at + stack_bytes;
+  for (u32 i = 0; i < 256; i++) t->popcount[i] = static_cast<u8>(bits_set(i));
+  return t;
+}
+
+u32 new_process_record(u32 forked_from) {
+  const u32 i = __atomic_add_fetch(&shared.header().next_process, 1, __ATOMIC_RELAXED);
+  if (i >= channel::process_limit) return 0;
+  channel::Process& p = shared.process(i);
+  p.forked_from = forked_from;
+  return i;
+}
+
+u32 new_thread_record(u32 process) {
+  const u32 i = __atomic_add_fetch(&shared.header().next_thread, 1, __ATOMIC_RELAXED);
+  if (i >= channel::thread_limit) return 0;
+  shared.thread(i).process = process;
+  return i;
+}
+
+/// Counters and a record for a block.
+bool give_counters(Thread* t, u32 process) {
+  const u32 area = channel::take_area(shared, shared.header().free_counters);
+  const u32 index = new_thread_record(process);
+  if (area == 0 || index == 0 || process == 0 || !map_counters(t, area)) return false;
+  t->index = index;
+  t->process = process;
+  channel::Thread& record = shared.thread(index);
+  record.area = area;
+  __atomic_store_n(&record.state, State::running, __ATOMIC_RELEASE);
+  return true;
+}
+
+void name_thread(channel::Thread& record) { kernel(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<u64>(record.name)); }
+
+/// The counts of a stopped thread become final; its counters are zeroed and given back.
+void fold(Thread* t) {
+  channel::Thread& record = shared.thread(t->index);
+  if (record.state != State::running) return;
+  u64* c = counters(t);
+  channel::Totals totals = channel::sum(c, vectors_, segment_count);
+  totals.add(record.base);
+  record.final = totals;
+  __atomic_store_n(&record.state, State::ended, __ATOMIC_RELEASE);
+  for (u32 i = 0; i < segment_count; i++)
+    if (c[i] != 0) c[i] = 0;
+}
+
+void unlink(Thread* t) {
+  for (Thread** p = &live; *p != nullptr; p = &(*p)->next)
+    if (*p == t) {
+      *p = t->next;
+      return;
+    }
+}
+
+}  // namespace
+
+u64 reserve(u64 bytes, int protection) {
+  bytes = page_up(bytes);
+  Guard guard(reserve_lock);
+  for (int tries = 0; tries < 1000; tries++) {
+    const u64 at = next_free;
+    next_free += bytes + page_bytes;
+    const s64 r = kernel(SYS_mmap, at, bytes, static_cast<u64>(protection),
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | 0x100000 /* MAP_FIXED_NOREPLACE */, -1ull, 0);
+    if (!failed(r) && static_cast<u64>(r) == at) return at;
+    if (!failed(r)) kernel(SYS_munmap, static_cast<u64>(r), bytes);
+    if (r == -12) break;
+    next_free += 64ull << 20;
+  }
+  die("no memory for the engine, bytes wanted:", bytes);
+}
+
+const channel::Settings& settings() { return settings_; }
+Records records() { return shared; }
+Thread* threads() { return live; }
+channel::Process& process_record(Thread* t) { return shared.process(t->process); }
+channel::SegmentVector& segment(u32 number) { return vectors_[number]; }
+
+u32 new_segment(const channel::SegmentVector& v) {
+  if (segment_count >= channel::segment_limit) return 0;
+  vectors_[segment_count] = v;
+  const u32 number = segment_count++;
+  shared.process(own_process).segments = segment_count;  // a vfork child shares them: see Process::vectors
+  return number;
+}
+
+void set_gs(u64 base) {
+  if (fsgsbase_allowed) __builtin_ia32_wrgsbase64(base);
+  else kernel(SYS_arch_prctl, 0x1001, base);
+}
+
+void mark_partial(Thread* t, channel::Partial why) {
+  __atomic_or_fetch(&process_record(t).partial, static_cast<u32>(why), __ATOMIC_RELAXED);
+}
+
+void correct(Thread* t, const channel::Totals& delta) { shared.thread(t->index).base.add(delta); }
+
+u32 thread_count(Thread* of_process) {
+  u32 n = 0;
+  for (Thread* t = live; t != nullptr; t = t->next) n += t->process == of_process->process;
+  return n;
+}
+
+Thread* first_thread(int channel_fd, int image_fd) {
+  settings_.channel_fd = channel_fd;
+  settings_.image_fd = image_fd;
+  const s64 r = kernel(SYS_mmap, records_at, channel::records_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                       static_cast<u64>(channel_fd), 0);
+  if (failed(r)) die("the channel cannot be mapped", static_cast<u64>(-r));
+  shared.base = reinterpret_cast<u8*>(r);
+  const channel::Header& header = shared.header();
+  if (header.magic != channel::magic || header.layout_version != channel::layout_version) die("a channel of another version", header.layout_version);
+  settings_ = header.settings;
+  const u32 process = new_process_record(0);
+  const u32 area = channel::take_area(shared, shared.header().free_vectors);
+  Thread* t = make_block();
+  if (process == 0 || area == 0 || t == nullptr || !map_vectors(area)) die("no room in the channel", process);
+  segment_count = channel::first_segment;
+  clear(vectors_, channel::first_segment * sizeof *vectors_);
+  vectors_[channel::dynamic_load].counts[channel::loads] = 1;
+  vectors_[channel::dynamic_store].counts[channel::stores] = 1;
+  vectors_[channel::dynamic_move].counts[channel::loads] = vectors_[channel::dynamic_move].counts[channel::stores] = 1;
+  vectors_[channel::dynamic_compare].counts[channel::loads] = 2;
+  channel::Process& p = shared.process(process);
+  p.pid = static_cast<s32>(kernel(SYS_getpid));
+  p.parent_pid = static_cast<s32>(kernel(SYS_getppid));
+  p.vectors = area;
+  p.segments = segment_count;
+  own_process = process;
+  if (!give_counters(t, process)) die("no room in the channel", process);
+  t->tid = kernel(SYS_gettid);
+  shared.thread(t->index).tid = static_cast<s32>(t->tid);
+  __atomic_store_n(&p.state, State::running, __ATOMIC_RELEASE);
+  t->actions = reinterpret_cast<Actions*>(reserve(sizeof(Actions), PROT_READ | PROT_WRITE));
+  t->actions->users = 1;
+  t->alt.flags = 2;  // SS_DISABLE
+  t->next = nullptr;
+  live = t;
+  return t;
+}
+
+Thread* new_thread(Thread* parent, bool own_process) {
+  Guard guard(threads_lock);
+  Thread* t = nullptr;
+  for (Thread** p = &pool; *p != nullptr; p = &(*p)->next)
+    if (__atomic_load_n(&(*p)->pooled, __ATOMIC_ACQUIRE) != 0) {
+      t = *p;
+      *p = t->next;
+      break;
+    }
+  if (t == nullptr) t = make_block();
+  if (t == nullptr) return nullptr;
+  u32 process = parent->process;
+  if (own_process) {
+    process = new_process_record(parent->process);
+    channel::Process& p = shared.process(process);
+    p.vectors = vectors_area;
+    p.segments = segment_count;
+    p.parent_pid = process_record(parent).pid;
+    copy(p.name, process_record(parent).name, sizeof p.name);
+    p.state = State::running;
+  }
+  const u64 stack = t->stack;
+  for (u32 i = 0; i < 16; i++) t->gpr[i] = parent->gpr[i];
+  t->flags = parent->flags;
+  t->pc = parent->pc;
+  t->link = t->pad = 0;
+  t->mask = parent->mask;
+  t->held = t->signal = t->stepping = t->in_kernel = t->parked = t->vfork_child = t->pooled = 0;
+  t->alt = {0, 2, 0, 0};
+  t->actions = parent->actions;
+  t->stack = stack;
+  t->tid = 0;
+  if (!give_counters(t, process)) {
+    t->pooled = 1;
+    t->next = pool;
+    pool = t;
+    return nullptr;
+  }
+  t->next = live;
+  live = t;
+  return t;
+}
+
+void finish_thread(Thread* t) {
+  Guard guard(threads_lock);
+  name_thread(shared.thread(t->index));
+  fold(t);
+  unlink(t);
+  if (t->vfork_child != 0) __atomic_store_n(&process_record(t).state, State::ended, __ATOMIC_RELEASE);
+}
+
+void give_counters_back(Thread* t) {
+  channel::Thread& record = shared.thread(t->index);
+  if (record.area != 0) channel::give_area(shared, shared.header().free_counters, record.area);
+  record.area = 0;
+}
+
+void give_back(Thread* t) {
+  Guard guard(threads_lock);
+  t->next = pool;
+  pool = t;
+}
+
+void finish_process(Thread* t) {
+  Guard guard(threads_lock);
+  name_thread(shared.thread(t->index));
+  bool all = true;
+  for (Thread* o = live; o != nullptr; o = o->next) {
+    if (o->process != t->process) continue;
+    if (o == t || o->parked != 0 || o->in_kernel != 0) fold(o);
+    else all = false;
+  }
+  // Threads that still run are summed by the command once the process is gone; it needs the vectors for that.
+  if (all) __atomic_store_n(&process_record(t).state, State::ended, __ATOMIC_RELEASE);
+}
+
+void end_as(Thread* t, channel::End how, int code) {
+  channel::Process& p = process_record(t);
+  p.end = how;
+  p.end_code = code;
+}
+
+void give_areas_back(Thread* t) {
+  channel::Process& p = process_record(t);
+  if (p.state != State::ended || t->process != own_process) return;
+  for (Thread* o = live; o != nullptr; o = o->next)
+    if (o->process == t->process) give_counters_back(o);
+  channel::give_area(shared, shared.header().free_vectors, p.vectors);
+  p.vectors = 0;
+}
+
+void reopen_process(Thread* t) {
+  channel::Thread& record = shared.thread(t->index);
+  record.base = record.final;
+  __atomic_store_n(&record.state, State::running, __ATOMIC_RELEASE);
+  process_record(t).end = channel::End::unknown;
+  __atomic_store_n(&process_record(t).state, State::running, __ATOMIC_RELEASE);
+}
+
+bool after_fork(Thread* t) {
+  // The parent's counters are still mapped: nothing of the program runs before they are replaced.
+  const u32 parent = t->process;
+  const channel::SegmentVector* old = vectors_;
+  const u32 process = new_process_record(parent);
+  const u32 area = channel::take_area(shared, shared.header().free_vectors);
+  if (process == 0 || area == 0 || !map_vectors(area)) return false;
+  copy(vectors_, old, segment_count * sizeof *vectors_);
+  channel::Process& p = shared.process(process);
+  p.pid = static_cast<s32>(kernel(SYS_getpid));
+  p.parent_pid = static_cast<s32>(kernel(SYS_getppid));
+  p.vectors = area;
+  p.segments = segment_count;
+  p.partial = shared.process(parent).partial & (channel::partial_undecoded | channel::partial_int80);
+  copy(p.name, shared.process(parent).name, sizeof p.name);
+  own_process = process;
+  if (!give_counters(t, process)) return false;
+  t->tid = kernel(SYS_gettid);
+  shared.thread(t->index).tid = static_cast<s32>(t->tid);
+  __atomic_store_n(&p.state, State::running, __ATOMIC_RELEASE);
+  live = t;
+  t->next = nullptr;
+  t->vfork_child = 0;
+  return true;
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,41 @@
+// Messages from processes anywhere in the tree, with the sender's number as this process sees it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <optional>
+
+#include "tally/base/result.hpp"
+#include "tally/linux/descriptor.hpp"
+
+namespace tally::linux {
+
+/// A socket whose other end descendants inherit. Each message is a small plain struct.
+class Announcements {
+ public:
+  /// Errors: cannot_measure.
+  static Result<Announcements> make();
+
+  /// Readable while a message waits; poll it.
+  int fd() const { return ours_.get(); }
+  /// The end that descendants send to.
+  int their_fd() const { return theirs_.get(); }
+  void close_theirs() { theirs_.reset(); }
+
+  /// Takes one message of exactly `bytes`; its sender as the kernel vouches for it, translated through pid namespaces.
+  /// Nothing when none waits.
+  std::optional<pid_t> receive(void* message, std::size_t bytes);
+
+ private:
+  Descriptor ours_, theirs_;
+};
+
+/// The thread of `process` whose number in the process's own pid namespace is `tid`, that of the process itself there
+/// being `pid`. Nothing where it is gone.
+std::optional<pid_t> thread_of(pid_t process, pid_t pid, pid_t tid);
+
+/// Waits until one of two descriptors is readable or a signal arrives.
+void wait_readable(int a, int b);
+
+}  // namespace tally::linux

@@ -1,0 +1,134 @@
+#include "tally/linux/memory_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <fstream>
+
+#include "tally/linux/system.hpp"
+
+namespace tally::linux {
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (data_ != nullptr) munmap(data_, size_);
+}
+
+Result<Descriptor> make_memory_file(const char* name, std::uint64_t bytes) {
+  Descriptor file(memfd_create(name, MFD_CLOEXEC));
+  if (!file)
+    return system_failure(Code::cannot_measure, "cannot make the memory that the engine counts in (memfd_create)");
+  if (ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
+    return system_failure(Code::cannot_measure, "cannot size the memory that the engine counts in (ftruncate)",
+                          "a limit on the size of files (`ulimit -f`) also limits this");
+  }
+  return file;
+}
+
+Result<Mapping> map_shared(int fd, std::uint64_t offset, std::size_t bytes) {
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, static_cast<off_t>(offset));
+  if (at == MAP_FAILED) {
+    return system_failure(Code::cannot_measure, "cannot map the memory that the engine counts in (mmap)",
+                          "a limit on address space (`ulimit -v`) must leave 2 GB");
+  }
+  return Mapping(static_cast<std::uint8_t*>(at), bytes);
+}
+
+bool read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes) {
+  auto* at = static_cast<char*>(to);
+  while (bytes > 0) {
+    const ssize_t n = retry([&] { return pread(fd, at, bytes, static_cast<off_t>(offset)); });
+    if (n <= 0) return false;
+    at += n;
+    offset += static_cast<std::uint64_t>(n);
+    bytes -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+std::optional<int> high_descriptors(int count) {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  // Programs that close or poll everything up to the limit meet them there; 1,000 is where old ones stop to look.
+  const int top = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1000));
+  for (int first = top - count; first > 2; --first) {
+    bool unused = true;
+    for (int fd = first; fd < first + count; ++fd) unused = unused && fcntl(fd, F_GETFD) == -1;
+    if (unused) return first;
+  }
+  return std::nullopt;
+}
+
+Result<Descriptor> duplicate_to(int from, int to) {
+  Descriptor made(dup3(from, to, O_CLOEXEC));
+  if (!made) return system_failure(Code::cannot_measure, "cannot hand a descriptor to the program (dup3)");
+  return made;
+}
+
+std::string own_folder() {
+  std::array<char, 4096> path{};
+  const ssize_t n = readlink("/proc/self/exe", path.data(), path.size());
+  const std::string whole(path.data(), n > 0 ? static_cast<std::size_t>(n) : 0);
+  return whole.substr(0, whole.rfind('/'));
+}
+
+void wake_all(const std::uint32_t& word) { syscall(SYS_futex, &word, FUTEX_WAKE, 0x7fffffff, nullptr, nullptr, 0); }
+
+void wait_while(const std::uint32_t& word, std::uint32_t value) noexcept {
+  const timespec limit{10, 0};
+  while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) == value) {
+    if (syscall(SYS_futex, &word, FUTEX_WAIT, value, &limit, nullptr, 0) != 0 && errno == ETIMEDOUT) return;
+  }
+}
+
+void keep_over_exec(int fd, bool keep) noexcept { fcntl(fd, F_SETFD, keep ? 0 : FD_CLOEXEC); }
+
+void trap() noexcept {
+#if defined(__x86_64__)
+  asm volatile("int3");  // raise() could meet a mask that blocks it
+#else
+  raise(SIGTRAP);
+#endif
+}
+
+void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+bool is_alive(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string text;
+  if (!std::getline(file, text)) return false;
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos || name_end + 2 >= text.size()) return false;
+  const char state = text[name_end + 2];
+  return state != 'Z' && state != 'X';
+}
+
+bool changes_rights(const std::string& path) {
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0) return false;
+  if ((file.st_mode & S_ISUID) && file.st_uid != geteuid()) return true;
+  if ((file.st_mode & S_ISGID) && (file.st_mode & S_IXGRP) && file.st_gid != getegid()) return true;
+  return geteuid() != 0 && getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
+}
+
+}  // namespace tally::linux

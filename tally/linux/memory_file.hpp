@@ -1,0 +1,70 @@
+// Memory that is a file: shared with processes that inherit its descriptor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tally/base/result.hpp"
+#include "tally/linux/descriptor.hpp"
+
+namespace tally::linux {
+
+/// A mapped range. Moves, never copies.
+class Mapping {
+ public:
+  Mapping() = default;
+  Mapping(std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
+  Mapping(Mapping&& other) noexcept;
+  Mapping& operator=(Mapping&& other) noexcept;
+  ~Mapping();
+
+  std::uint8_t* data() const { return data_; }
+
+ private:
+  std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// A new sparse memory file of this size. Errors: cannot_measure.
+Result<Descriptor> make_memory_file(const char* name, std::uint64_t bytes);
+
+/// Maps a range of a file, to read and write. Errors: cannot_measure.
+Result<Mapping> map_shared(int fd, std::uint64_t offset, std::size_t bytes);
+
+/// Reads a range of a file; false where it is shorter or cannot be read.
+bool read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes);
+
+/// The first of `count` consecutive unused descriptors, as high as RLIMIT_NOFILE lets programs have them: where a
+/// program's own numbering does not reach. Nothing where there are none.
+std::optional<int> high_descriptors(int count);
+
+/// Makes `to` a duplicate of `from`, closed by every execve unless told otherwise. Errors: cannot_measure.
+Result<Descriptor> duplicate_to(int from, int to);
+
+/// The folder of the running program.
+std::string own_folder();
+
+/// Wakes everybody who waits on a futex word of a shared mapping.
+void wake_all(const std::uint32_t& word);
+
+/// Waits in a forked child until the word is no longer `value`, at most ten seconds. Async-signal-safe.
+void wait_while(const std::uint32_t& word, std::uint32_t value) noexcept;
+
+/// Whether execve keeps a descriptor open. Async-signal-safe.
+void keep_over_exec(int fd, bool keep) noexcept;
+
+/// Executes a breakpoint: the tracer sees a stop. Async-signal-safe.
+void trap() noexcept;
+
+/// Orphans among this process's descendants become its children.
+void adopt_orphans();
+
+/// Whether a process with this number is alive: exists and is no zombie.
+bool is_alive(pid_t process);
+
+/// Whether an execve of this file changes user, group or capabilities of who executes it.
+bool changes_rights(const std::string& path);
+
+}  // namespace tally::linux

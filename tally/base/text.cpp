@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 namespace tally {
@@ -158,6 +159,11 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
     best.push_back(candidate);
   }
   return best;
+}
+
+std::string signal_name(int signal) {
+  const char* short_name = sigabbrev_np(signal);
+  return short_name ? fmt::format("SIG{}", short_name) : fmt::format("signal {}", signal);
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {

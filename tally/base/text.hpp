@@ -56,6 +56,9 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
 /// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
+/// "SIGINT" for 2; "signal 77" for a number without a name.
+std::string signal_name(int signal);
+
 /// The whole text as a decimal integer; nothing where anything else is in it or it does not fit.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 

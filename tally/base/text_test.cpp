@@ -71,6 +71,11 @@ TEST(Text, nearest_offers_only_what_resembles) {
   EXPECT_TRUE(nearest("x", {"ls", "y"}).empty());
 }
 
+TEST(Text, signals_have_names_where_the_system_has_one) {
+  EXPECT_EQ(signal_name(11), "SIGSEGV");
+  EXPECT_EQ(signal_name(63), "signal 63");
+}
+
 TEST(Text, integers_are_taken_whole_or_not_at_all) {
   EXPECT_EQ(parse_integer("42"), 42);
   EXPECT_EQ(parse_integer("-1"), -1);

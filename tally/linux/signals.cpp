@@ -5,8 +5,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <cstring>
-
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {
@@ -74,6 +72,11 @@ Signals::Taken Signals::take(pid_t program) {
   return interrupts_ >= 2 ? Taken::give_up : Taken::interrupted;
 }
 
+void Signals::settle() {
+  while (take(0) != Taken::nothing) {
+  }
+}
+
 void die_of(int signal) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
@@ -86,11 +89,6 @@ void die_of(int signal) {
   sigprocmask(SIG_UNBLOCK, &only, nullptr);
   raise(signal);
   _exit(128 + signal);  // a signal whose default action does not end a process
-}
-
-std::string signal_name(int signal) {
-  const char* short_name = sigabbrev_np(signal);
-  return short_name ? std::string("SIG") + short_name : "signal " + std::to_string(signal);
 }
 
 }  // namespace tally::linux

@@ -41,6 +41,10 @@ class Signals {
   /// one that the terminal sent has reached the program already, as has one that the program sent itself.
   Taken take(pid_t program);
 
+  /// Takes everything that is pending, for nobody. After the program was reaped, this finds the terminal's Ctrl-C that
+  /// ended it: the kernel reaps no process while it still hands a signal to that process's group.
+  void settle();
+
   /// The first signal that asked tally to end.
   std::optional<int> interrupted_by() const { return interrupted_by_; }
 
@@ -62,8 +66,5 @@ class Signals {
 /// Ends this process by the default action of a signal, without a core file, so that whoever waits for it sees that it
 /// was interrupted. Never returns.
 [[noreturn]] void die_of(int signal);
-
-/// "SIGINT" for 2; "signal 77" for a number without a name.
-std::string signal_name(int signal);
 
 }  // namespace tally::linux

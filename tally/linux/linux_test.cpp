@@ -1,0 +1,215 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tally/linux/machine.hpp"
+#include "tally/linux/output.hpp"
+#include "tally/linux/program.hpp"
+#include "tally/linux/spawn.hpp"
+#include "tally/linux/usage.hpp"
+
+namespace tally::linux {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of files that is gone at the end.
+class Tree : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "tally-linux-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  std::string add(const std::string& path, const std::string& content, int mode = 0644) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << content;
+    chmod((root_ / path).c_str(), static_cast<mode_t>(mode));
+    return (root_ / path).string();
+  }
+
+  std::string content(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  fs::path root_;
+};
+
+using FindProgram = Tree;
+
+TEST_F(FindProgram, takes_the_first_executable_file_of_the_path) {
+  add("a/tool", "not executable");
+  fs::create_directories(root_ / "b/tool");
+  const std::string right = add("c/tool", "", 0755);
+  add("d/tool", "", 0755);
+  const std::string path = (root_ / "a").string() + ":" + (root_ / "b").string() + ":" + (root_ / "nowhere").string() +
+                           ":" + (root_ / "c").string() + ":" + (root_ / "d").string();
+  EXPECT_EQ(find_program("tool", path), right);
+}
+
+TEST_F(FindProgram, tells_a_missing_file_from_one_that_cannot_run) {
+  const std::string plain = add("a/tool", "");
+  EXPECT_EQ(find_program("tool", (root_ / "a").string()).error().code, Code::not_executable);
+  EXPECT_EQ(find_program("tool", (root_ / "b").string()).error().code, Code::not_found);
+  EXPECT_EQ(find_program(plain, "").error().os_errno, EACCES);
+  EXPECT_EQ(find_program(root_.string(), "").error().os_errno, EISDIR);
+  EXPECT_EQ(find_program(plain + "/x", "").error().code, Code::not_found);
+  EXPECT_EQ(find_program("", "/bin").error().code, Code::not_found);
+}
+
+using Looking = Tree;
+
+TEST_F(Looking, a_virtual_machine_without_pmu) {
+  add("proc/cpuinfo",
+      "processor\t: 0\nmodel name\t: Some CPU @ 2.00GHz\nmicrocode\t: 0x42\nflags\t\t: fpu hypervisor sse\n\n"
+      "processor\t: 1\nmodel name\t: Another\n");
+  add("proc/sys/kernel/osrelease", "6.1.0-test\n");
+  add("proc/sys/kernel/perf_event_paranoid", "-1\n");
+  add("sys/bus/event_source/devices/software/type", "1\n");
+  add("sys/bus/event_source/devices/breakpoint/type", "5\n");
+  const Machine machine = look_at_machine(root_.string());
+  EXPECT_EQ(machine.cpu, "Some CPU @ 2.00GHz");
+  EXPECT_EQ(machine.microcode, "0x42");
+  EXPECT_EQ(machine.kernel, "6.1.0-test");
+  EXPECT_EQ(machine.hypervisor, true);
+  EXPECT_EQ(machine.perf_event_paranoid, -1);
+  EXPECT_EQ(machine.governor, "");
+  EXPECT_TRUE(machine.pmus.empty());
+}
+
+TEST_F(Looking, a_hybrid_processor_with_a_governor) {
+  add("proc/cpuinfo", "flags\t\t: fpu nohypervisor\n");
+  add("sys/bus/event_source/devices/cpu_core/type", "4\n");
+  add("sys/bus/event_source/devices/cpu_atom/type", "10\n");
+  add("sys/bus/event_source/devices/uncore_imc_0/type", "20\n");
+  add("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+  const Machine machine = look_at_machine(root_.string());
+  EXPECT_EQ(machine.hypervisor, false);
+  EXPECT_EQ(machine.pmus, (std::vector<std::string>{"cpu_atom", "cpu_core"}));
+  EXPECT_EQ(machine.governor, "performance");
+}
+
+TEST_F(Looking, an_empty_machine_claims_nothing) {
+  Machine nothing;
+  nothing.architecture = look_at_machine().architecture;
+  EXPECT_EQ(look_at_machine(root_.string()), nothing);
+}
+
+using Writing = Tree;
+
+TEST_F(Writing, replaces_a_file_and_keeps_it_until_then) {
+  const std::string path = add("file", "a long earlier text");
+  {
+    auto output = Output::open_file(path);
+    ASSERT_TRUE(output);
+    EXPECT_EQ(content(path), "a long earlier text");
+    EXPECT_TRUE(output->write("new"));
+  }
+  EXPECT_EQ(content(path), "new");
+}
+
+TEST_F(Writing, leaves_no_empty_file_behind) {
+  const std::string path = (root_ / "file").string();
+  { ASSERT_TRUE(Output::open_file(path)); }
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST_F(Writing, a_full_disk_is_an_error) {
+  auto output = Output::open_file("/dev/full");
+  ASSERT_TRUE(output);
+  const auto written = output->write("text");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, Code::cannot_write);
+  EXPECT_EQ(written.error().os_errno, ENOSPC);
+}
+
+// Each call of a hook appends a letter to a file, which parent and child share.
+class Hooks : public Tree {
+ protected:
+  void SetUp() override {
+    Tree::SetUp();
+    const int fd = open((root_ / "seen").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    file_ = Descriptor(fd);
+  }
+  ChildHooks hooks() {
+    return {&file_, [](void* context) { put(context, 'b'); },
+            [](void* context, int why) { put(context, why == ENOEXEC ? 'n' : 'f'); }};
+  }
+  static void put(void* context, char letter) {
+    if (write(static_cast<Descriptor*>(context)->get(), &letter, 1) != 1) _exit(98);
+  }
+  Result<Ended> run(const std::vector<std::string>& command) {
+    auto signals = Signals::watch();
+    auto program = Program::start(command, *signals, hooks());
+    if (!program) return fail(program.error());
+    if (auto executed = program->executed(); !executed) return fail(executed.error());
+    while (true) {
+      auto ended = program->ended();
+      if (!ended) return fail(ended.error());
+      if (*ended) return **ended;
+      signals->wait();
+      signals->take(program->pid());
+    }
+  }
+  std::string calls() { return content((root_ / "seen").string()); }
+
+  Descriptor file_;
+};
+
+TEST_F(Hooks, run_once_before_a_good_execve) {
+  EXPECT_EQ(exit_of(run({"sh", "-c", "exit 9"})->wait_status).code, 9);
+  EXPECT_EQ(calls(), "b");
+}
+
+TEST_F(Hooks, run_in_pairs_where_execve_fails) {
+  const std::string script = add("script", "exit 8\n", 0755);
+  EXPECT_EQ(exit_of(run({script})->wait_status).code, 8);
+  EXPECT_EQ(calls(), "bnb");
+}
+
+TEST_F(Hooks, hear_of_the_last_failure_too) {
+  const std::string script = add("script", "#!/nowhere/interpreter\n", 0755);
+  EXPECT_EQ(run({script}).error().code, Code::not_found);
+  EXPECT_EQ(calls(), "bf");
+}
+
+TEST(ExitOf, speaks_as_a_shell) {
+  EXPECT_EQ(exit_of(3 << 8).code, 3);
+  EXPECT_FALSE(exit_of(3 << 8).signal);
+  EXPECT_EQ(exit_of(11).code, 139);
+  EXPECT_EQ(exit_of(11).signal, 11);
+}
+
+TEST(UsageOf, subtracts_what_was_used_before_the_program) {
+  Usage start;
+  start.user = Nanoseconds{5};
+  start.minor_faults = 3;
+  start.peak_rss_bytes = 100;
+  Usage now_used = start;
+  now_used.user = Nanoseconds{4};
+  now_used.minor_faults = 10;
+  now_used.peak_rss_bytes = 150;
+  const Usage used = since(now_used, start);
+  EXPECT_EQ(used.user, Nanoseconds{0}) << "never negative";
+  EXPECT_EQ(used.minor_faults, 7);
+  EXPECT_EQ(used.peak_rss_bytes, 150);
+  EXPECT_EQ(used.peak_floor_bytes, 100);
+}
+
+TEST(UsageOf, a_living_process_is_read_from_proc) {
+  const auto mine = usage_of_living(getpid());
+  ASSERT_TRUE(mine);
+  EXPECT_GT(mine->minor_faults, 0);
+  EXPECT_GT(mine->peak_rss_bytes, 100'000);
+  EXPECT_FALSE(usage_of_living(0));
+}
+
+}  // namespace
+}  // namespace tally::linux

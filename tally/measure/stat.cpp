@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "tally/base/text.hpp"
 #include "tally/linux/spawn.hpp"
 
 namespace tally::measure {
@@ -78,12 +79,21 @@ void add_notices(std::vector<std::string>& notices, const std::vector<std::strin
   }
 }
 
+std::string why_incomplete(const result::Stat& stat, int complete) {
+  std::string text = "incomplete: ";
+  if (stat.runs_asked > 1) text += fmt::format("{} of {} runs were completed; ", complete, stat.runs_asked);
+  if (stat.interrupted_by) return text + fmt::format("interrupted by {}", signal_name(*stat.interrupted_by));
+  if (stat.exit_code.value_or(0) == 0) return text + "a later run could not be made";
+  return text + fmt::format("one ended with exit code {} (--keep-going goes on)", *stat.exit_code);
+}
+
 // Fails only where there is nothing to keep.
 Result<void> run_all(backend::Backend& backend, const StatOptions& options, linux::Signals& signals,
                      result::Stat& stat) {
   const backend::Request request{options.command, options.events, &signals, options.block_size};
   for (int i = 0; i < options.runs; ++i) {
     auto outcome = backend.run(request);
+    signals.settle();
     if (!outcome) {
       if (i == 0) return fail(outcome.error());
       stat.notices.push_back(fmt::format("run {} of {}: {}", i + 1, options.runs, outcome.error().message));
@@ -118,13 +128,10 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   for (std::size_t i = 0; i < options.events.size(); ++i) stat.events.push_back(event_row(stat.runs, i, repeated));
   if (complete == 0) mark_interrupted(stat.events);
   stat.metrics = metrics_of(options.events, stat.events);
-  if (options.runs > 1 && stat.incomplete) {
-    stat.notices.push_back(
-        fmt::format("only {} of {} runs were completed{}", complete, options.runs,
-                    stat.exit_code != 0 && !stat.interrupted_by
-                        ? fmt::format(": one ended with code {} (--keep-going goes on)", stat.exit_code.value_or(0))
-                        : ""));
+  if (options.processes && stat.runs.front().processes.empty()) {
+    stat.notices.push_back("processes cannot be told apart when the program runs natively: only their sum is known");
   }
+  if (stat.incomplete) stat.notices.push_back(why_incomplete(stat, static_cast<int>(complete)));
   return stat;
 }
 

@@ -18,6 +18,7 @@ struct StatOptions {
   std::vector<event::Event> events;
   int runs = 1;             ///< how often the command is executed, one after the other
   bool keep_going = false;  ///< further runs after one that did not end with exit code 0
+  bool processes = false;   ///< each process's (or thread's) own counts are wanted
   int block_size = 0;       ///< handed to the backend
 };
 

@@ -1,0 +1,192 @@
+#include "tally/measure/stat.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <deque>
+
+namespace tally::measure {
+namespace {
+
+using backend::Outcome;
+
+// Plays back what it was given, one outcome for each run.
+class Script final : public backend::Backend {
+ public:
+  std::string_view name() const override { return "script"; }
+  Result<Outcome> run(const backend::Request& request) override {
+    ++runs;
+    last = request;
+    if (interrupt_in == runs) kill(getpid(), SIGINT);
+    if (interrupt_in == runs) request.signals->take(0);
+    auto next = std::move(outcomes.front());
+    outcomes.pop_front();
+    return next;
+  }
+
+  std::deque<Result<Outcome>> outcomes;
+  backend::Request last;
+  int runs = 0;
+  int interrupt_in = 0;
+};
+
+constexpr int exited(int code) { return code << 8; }
+
+class StatTest : public testing::Test {
+ protected:
+  StatTest() {
+    options_.command = {"program"};
+    options_.events = *event::parse_lists({"instructions,branches,loads,page-faults"});
+  }
+
+  void add(std::int64_t factor, int wait_status = 0) {
+    Outcome outcome;
+    outcome.wait_status = wait_status;
+    std::int64_t value = 1000;
+    for (const event::Event& event : options_.events) {
+      outcome.counts.push_back(backend::event_count(event, exact(factor * value, "script")));
+      value /= 2;
+    }
+    script_.outcomes.push_back(outcome);
+  }
+
+  Result<result::Stat> measure() {
+    auto signals = linux::Signals::watch();
+    return stat(script_, options_, *signals);
+  }
+
+  Script script_;
+  StatOptions options_;
+};
+
+TEST_F(StatTest, one_run_is_taken_as_it_is) {
+  add(1, exited(3));
+  const auto stat = measure();
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->exit_code, 3);
+  EXPECT_FALSE(stat->incomplete);
+  ASSERT_EQ(stat->events.size(), 4u);
+  EXPECT_EQ(stat->events[1].total.name, "branches:u");
+  EXPECT_EQ(stat->events[1].total.count.value, 500);
+  EXPECT_FALSE(stat->events[1].summary);
+  EXPECT_EQ(stat->backend, "script");
+}
+
+TEST_F(StatTest, the_request_reaches_the_backend) {
+  options_.block_size = 3;
+  add(1);
+  measure();
+  EXPECT_EQ(script_.last.command, options_.command);
+  EXPECT_EQ(script_.last.events, options_.events);
+  EXPECT_EQ(script_.last.block_size, 3);
+}
+
+TEST_F(StatTest, metrics_are_made_of_the_events_that_were_asked) {
+  add(1);
+  const auto stat = measure();
+  ASSERT_EQ(stat->metrics.size(), 2u);
+  EXPECT_EQ(stat->metrics[0].name, "branches/instructions");
+  EXPECT_EQ(stat->metrics[0].ratio.value, 0.5);
+  EXPECT_TRUE(stat->metrics[0].share);
+  EXPECT_EQ(stat->metrics[1].name, "loads/instructions");
+  EXPECT_FALSE(stat->metrics[1].share);
+}
+
+TEST_F(StatTest, metrics_do_not_mix_modes) {
+  options_.events = *event::parse_lists({"instructions:k,branches:u"});
+  add(1);
+  EXPECT_TRUE(measure()->metrics.empty());
+}
+
+TEST_F(StatTest, a_series_has_a_median) {
+  options_.runs = 3;
+  for (const int factor : {3, 1, 2}) add(factor);
+  const auto stat = measure();
+  EXPECT_EQ(stat->runs.size(), 3u);
+  EXPECT_EQ(stat->events[0].total.count.value, 2000);
+  EXPECT_EQ(stat->events[0].total.count.trust, Trust::exact);
+  EXPECT_EQ(stat->events[0].summary->min, 1000);
+  EXPECT_EQ(stat->events[0].summary->max, 3000);
+}
+
+TEST_F(StatTest, the_first_failure_ends_a_series) {
+  options_.runs = 3;
+  add(1);
+  add(2, exited(4));
+  const auto stat = measure();
+  EXPECT_EQ(script_.runs, 2);
+  EXPECT_EQ(stat->exit_code, 4);
+  EXPECT_TRUE(stat->incomplete);
+  ASSERT_EQ(stat->notices.size(), 1u);
+  EXPECT_NE(stat->notices[0].find("2 of 3 runs"), std::string::npos);
+}
+
+TEST_F(StatTest, keep_going_goes_on_and_reports_the_first_failure) {
+  options_.runs = 3;
+  options_.keep_going = true;
+  add(1);
+  add(2, 11);
+  add(3, exited(5));
+  const auto stat = measure();
+  EXPECT_EQ(script_.runs, 3);
+  EXPECT_EQ(stat->exit_code, 139);
+  EXPECT_EQ(stat->signal, 11);
+  EXPECT_FALSE(stat->incomplete);
+}
+
+TEST_F(StatTest, a_run_that_cannot_be_made_keeps_the_earlier_ones) {
+  options_.runs = 3;
+  add(1);
+  script_.outcomes.push_back(fail(Code::not_found, "it is gone"));
+  const auto stat = measure();
+  ASSERT_TRUE(stat);
+  EXPECT_TRUE(stat->incomplete);
+  EXPECT_EQ(stat->events[0].total.count.value, 1000);
+  EXPECT_NE(stat->notices[0].find("it is gone"), std::string::npos);
+}
+
+TEST_F(StatTest, nothing_to_keep_is_an_error) {
+  script_.outcomes.push_back(fail(Code::not_executable, "no"));
+  EXPECT_EQ(measure().error().code, Code::not_executable);
+}
+
+TEST_F(StatTest, an_interrupted_run_is_left_out_of_a_series) {
+  options_.runs = 3;
+  script_.interrupt_in = 2;
+  add(1);
+  add(7);
+  const auto stat = measure();
+  EXPECT_EQ(script_.runs, 2);
+  EXPECT_EQ(stat->interrupted_by, SIGINT);
+  EXPECT_TRUE(stat->incomplete);
+  EXPECT_EQ(stat->runs.size(), 2u);
+  EXPECT_FALSE(stat->runs[1].complete);
+  EXPECT_EQ(stat->events[0].summary->n, 1u);
+  EXPECT_EQ(stat->events[0].summary->max, 1000);
+}
+
+TEST_F(StatTest, an_interrupted_single_run_is_partial) {
+  script_.interrupt_in = 1;
+  add(1);
+  const auto stat = measure();
+  EXPECT_EQ(stat->events[0].total.count.value, 1000);
+  EXPECT_EQ(stat->events[0].total.count.trust, Trust::partial);
+  EXPECT_TRUE(stat->incomplete);
+}
+
+TEST(Environment, repeats_the_machine_and_names_the_version) {
+  linux::Machine machine;
+  machine.cpu = "cpu";
+  machine.hypervisor = true;
+  machine.perf_event_paranoid = 2;
+  machine.pmus = {"cpu"};
+  const result::Environment here = environment(machine);
+  EXPECT_EQ(here.cpu, "cpu");
+  EXPECT_EQ(here.hypervisor, true);
+  EXPECT_EQ(here.perf_event_paranoid, 2);
+  EXPECT_EQ(here.pmus, machine.pmus);
+  EXPECT_FALSE(here.tally_version.empty());
+}
+
+}  // namespace
+}  // namespace tally::measure

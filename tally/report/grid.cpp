@@ -11,23 +11,33 @@ void Grid::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+std::string Grid::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (widths[i] == 0) continue;
+    const std::string padding(widths[i] - display_width(cells[i]), ' ');
+    line += line.empty() ? " " : "  ";
+    line += columns_[i].align == Align::right ? padding + cells[i] : cells[i] + padding;
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
 std::string Grid::text() const {
-  std::vector<std::size_t> widths(columns_.size());
-  for (const auto& row : rows_) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], display_width(row[i]));
+  std::vector<std::string> headings;
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    std::size_t width = 0;
+    for (const auto& row : rows_) width = std::max(width, display_width(row[i]));
+    // A heading alone keeps no column.
+    if (width > 0) width = std::max(width, display_width(columns_[i].heading));
+    widths.push_back(width);
+    headings.push_back(width > 0 ? columns_[i].heading : "");
   }
   std::string text;
-  for (const auto& row : rows_) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (widths[i] == 0) continue;
-      const std::string padding(widths[i] - display_width(row[i]), ' ');
-      line += line.empty() ? " " : "  ";
-      line += columns_[i] == Align::right ? padding + row[i] : row[i] + padding;
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
+  const auto is_empty = [](const std::string& heading) { return heading.empty(); };
+  if (!std::all_of(headings.begin(), headings.end(), is_empty)) text += line(headings, widths);
+  for (const auto& row : rows_) text += line(row, widths);
   return text;
 }
 

@@ -1,7 +1,9 @@
 // Columns of text that line up.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tally::report {
@@ -9,10 +11,17 @@ namespace tally::report {
 /// Where the text of a column stands.
 enum class Align { left, right };
 
-/// Rows of cells, as wide as their widest; columns that are empty in every row take no room.
+/// A column: its heading, and where its text stands.
+struct Column {
+  std::string heading;
+  Align align = Align::left;
+};
+
+/// Rows of cells, as wide as their widest; a column that is empty in every row is left out, with its heading. The line
+/// of headings is left out where none has a text.
 class Grid {
  public:
-  explicit Grid(std::vector<Align> columns) : columns_(std::move(columns)) {}
+  explicit Grid(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
   /// One more row; missing cells are empty.
   void add(std::vector<std::string> cells);
@@ -21,7 +30,9 @@ class Grid {
   std::string text() const;
 
  private:
-  std::vector<Align> columns_;
+  std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) const;
+
+  std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
 

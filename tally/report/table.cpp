@@ -53,8 +53,7 @@ std::string median_text(const result::Event& row) {
 }
 
 std::string events_once(const result::Stat& stat) {
-  Grid grid({Align::left, Align::right, Align::left, Align::left});
-  grid.add({"event", "count", "per", "trust"});
+  Grid grid({{"event"}, {"count", Align::right}, {"per"}, {"trust"}});
   for (const result::Event& row : stat.events) {
     grid.add({row.total.name, number(row.total.count.value, row.total.unit), per_text(stat, row.total.name),
               trust_text(row.total.count)});
@@ -63,9 +62,14 @@ std::string events_once(const result::Stat& stat) {
 }
 
 std::string events_repeated(const result::Stat& stat) {
-  Grid grid(
-      {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::left, Align::left});
-  grid.add({"event", "median", "low", "high", "min", "max", "per", "trust"});
+  Grid grid({{"event"},
+             {"median", Align::right},
+             {"low", Align::right},
+             {"high", Align::right},
+             {"min", Align::right},
+             {"max", Align::right},
+             {"per"},
+             {"trust"}});
   for (const result::Event& row : stat.events) {
     if (!row.summary) continue;
     const Summary& summary = *row.summary;
@@ -81,11 +85,12 @@ std::string runs_line(const result::Stat& stat) {
   for (const result::Event& row : stat.events) {
     if (!row.summary || !row.summary->median) continue;
     const std::size_t n = row.summary->n;
+    const std::string runs = plural(static_cast<std::int64_t>(n), "run", "runs");
     if (row.summary->coverage) {
-      return fmt::format(" {} runs · low … high: the median's interval ({})\n", n,
+      return fmt::format(" {} · low to high: interval of the median, {}\n", runs,
                          percent_text(*row.summary->coverage * 100));
     }
-    return fmt::format(" {} runs · no interval of the median: that needs {}\n", n, fewest_for_interval);
+    return fmt::format(" {} · no interval of the median: that needs {} runs\n", runs, fewest_for_interval);
   }
   return {};
 }
@@ -93,7 +98,7 @@ std::string runs_line(const result::Stat& stat) {
 std::string end_text(const result::Process& process) {
   switch (process.end) {
     case result::End::exited: return fmt::format("exit {}", process.end_code);
-    case result::End::signalled: return fmt::format("killed by signal {}", process.end_code);
+    case result::End::signalled: return "killed by " + signal_name(process.end_code);
     case result::End::executed: return "went on as another program";
     case result::End::running: return "still running";
     case result::End::unknown: break;
@@ -102,7 +107,7 @@ std::string end_text(const result::Process& process) {
 }
 
 std::string counts_block(const std::vector<result::EventCount>& counts) {
-  Grid grid({Align::left, Align::right, Align::left});
+  Grid grid({{""}, {"", Align::right}, {""}});
   for (const result::EventCount& one : counts) {
     grid.add({"  " + one.name, number(one.count.value, one.unit), trust_text(one.count)});
   }
@@ -163,8 +168,7 @@ std::string table(const result::Stat& stat, Detail detail) {
   std::string text = fmt::format("\n{}\n", repeated ? events_repeated(stat) : events_once(stat));
   if (repeated) text += runs_line(stat);
   text += footer(stat);
-  if (stat.signal) text += fmt::format(" the program was killed by signal {}\n", *stat.signal);
-  if (stat.incomplete) text += " incomplete: not everything that was asked for was measured\n";
+  if (stat.signal) text += fmt::format(" the program was killed by {}\n", signal_name(*stat.signal));
   for (const std::string& notice : stat.notices) text += fmt::format(" note: {}\n", printable(notice));
   if (detail.per_process || detail.per_thread) text += process_blocks(stat, detail);
   return text + "\n";

@@ -1,0 +1,154 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tally/report/format.hpp"
+#include "tally/report/grid.hpp"
+
+namespace tally::report {
+namespace {
+
+result::Event row(const std::string& name, Count count, Unit unit = Unit::events) {
+  result::Event event;
+  event.total = {name.substr(0, name.find(':')), name, unit, std::move(count)};
+  return event;
+}
+
+Count modelled(std::int64_t value) {
+  Count count = exact(value, "engine");
+  count.trust = Trust::modelled;
+  count.model = "gshare";
+  return count;
+}
+
+// One row for every state of trust.
+result::Stat sample() {
+  result::Stat stat;
+  stat.command = {"bzip2", "-k", "linux.tar"};
+  stat.exit_code = 0;
+  stat.backend = "sim";
+  stat.events = {row("instructions:u", exact(2'501'138'701, "engine")),
+                 row("branches:u", exact(427'054'451, "engine")),
+                 row("loads:u", exact(702'114'020, "engine")),
+                 row("branch-misses:u", modelled(21'113'040)),
+                 row("cycles:u", from_reading({100, Nanoseconds{8}, Nanoseconds{2}}, "cpu")),
+                 row("page-faults", partial(1'204, "wait4", "includes the engine's")),
+                 row("stores:k", absent("user mode only")),
+                 row("peak-memory", counted(13'002'342, "wait4"), Unit::bytes),
+                 row("duration_time", counted(7'190'000'000, "clock"), Unit::nanoseconds)};
+  stat.metrics = {{"branches/instructions", "branches:u", "instructions:u", true, {0.17074, Trust::exact, ""}},
+                  {"loads/instructions", "loads:u", "instructions:u", false, {0.28072, Trust::exact, ""}}};
+  result::Process process;
+  process.pid = 42;
+  process.parent_pid = 41;
+  process.command = "bz\x1bip2";
+  process.end = result::End::exited;
+  process.counts = {{"loads", "loads:u", Unit::events, exact(702'114'020, "engine")}};
+  process.threads = {{42, "main", process.counts}, {43, "worker", process.counts}};
+  stat.runs = {{0, std::nullopt, true, {}, {process}}};
+  for (const result::Event& event : stat.events) stat.runs[0].counts.push_back(event.total);
+  return stat;
+}
+
+TEST(Table, one_run) {
+  EXPECT_EQ(table(sample(), {}), R"(
+ event                    count  per                     trust
+ instructions:u   2,501,138,701                          exact
+ branches:u         427,054,451  17.1 % of instructions  exact
+ loads:u            702,114,020  0.281 per instruction   exact
+ branch-misses:u     21,113,040                          model gshare
+ cycles:u                   400                          scaled, ran 25.0 %
+ page-faults              1,204                          partial: includes the engine's
+ stores:k                     -                          absent: user mode only
+ peak-memory          12.40 MiB                          counted by wait4
+ duration_time          7.190 s                          counted by clock
+
+ user mode only · 1 process, 2 threads · simulated PMU
+
+)");
+}
+
+TEST(Table, processes_and_threads_stand_below) {
+  const std::string text = table(sample(), {true, true});
+  EXPECT_NE(text.find(" process 42 of 41: bz?ip2, exit 0\n   loads:u  702,114,020  exact\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find(" process 42, thread 43: worker\n"), std::string::npos);
+  EXPECT_EQ(table(sample(), {true, false}).find("worker"), std::string::npos);
+}
+
+TEST(Table, a_series_shows_the_interval) {
+  result::Stat stat = sample();
+  stat.runs_asked = 6;
+  std::vector<Count> series;
+  for (const std::int64_t value : {1, 2, 3, 4, 5, 6}) series.push_back(exact(value * 1000, "engine"));
+  stat.events = {row("loads:u", exact(3'500, "engine"))};
+  stat.events[0].summary = summarize(series);
+  stat.metrics.clear();
+  EXPECT_EQ(table(stat, {}),
+            "\n"
+            " event    median    low   high    min    max  trust\n"
+            " loads:u   3,500  1,000  6,000  1,000  6,000  exact\n"
+            "\n"
+            " 6 runs · low to high: interval of the median, 96.9 %\n"
+            " user mode only · 1 process, 2 threads · simulated PMU\n"
+            "\n");
+}
+
+TEST(Table, half_a_median_is_shown) {
+  result::Stat stat = sample();
+  stat.events = {row("loads:u", exact(1, "engine"))};
+  stat.events[0].summary = summarize({exact(1, "engine"), exact(2, "engine")});
+  EXPECT_NE(table(stat, {}).find(" 1.5 "), std::string::npos);
+}
+
+TEST(Table, notices_and_a_killing_signal_are_told) {
+  result::Stat stat = sample();
+  stat.signal = 11;
+  stat.notices = {"incomplete: interrupted by SIGINT"};
+  const std::string text = table(stat, {});
+  EXPECT_NE(text.find(" the program was killed by SIGSEGV\n"), std::string::npos);
+  EXPECT_NE(text.find(" note: incomplete: interrupted by SIGINT\n"), std::string::npos);
+}
+
+TEST(Grid, leaves_out_empty_columns_and_their_headings) {
+  Grid grid({{"a"}, {"empty"}, {"number", Align::right}});
+  grid.add({"x", "", "1"});
+  grid.add({"µs", "", "22"});
+  EXPECT_EQ(grid.text(), " a   number\n x        1\n µs      22\n");
+}
+
+TEST(Json, numbers_are_numbers_and_absent_is_null_with_a_reason) {
+  const auto object = nlohmann::json::parse(json(sample(), {}));
+  EXPECT_EQ(object["schema"], "tally-stat/1");
+  EXPECT_EQ(object["events"][0]["value"], 2'501'138'701);
+  EXPECT_EQ(object["events"][0]["event"], "instructions");
+  EXPECT_EQ(object["events"][0]["name"], "instructions:u");
+  EXPECT_TRUE(object["events"][0]["reason"].is_null());
+  EXPECT_TRUE(object["events"][6]["value"].is_null());
+  EXPECT_EQ(object["events"][6]["trust"], "absent");
+  EXPECT_EQ(object["events"][6]["reason"], "user mode only");
+  EXPECT_EQ(object["events"][3]["model"], "gshare");
+  EXPECT_EQ(object["events"][4]["raw"], 100);
+  EXPECT_EQ(object["events"][4]["value"], 400);
+  EXPECT_EQ(object["events"][4]["running_percent"], 25.0);
+  EXPECT_TRUE(object["events"][4]["error_percent"].is_null());
+  EXPECT_EQ(object["events"][8]["unit"], "ns");
+  EXPECT_EQ(object["metrics"][0]["value"], 0.17074);
+}
+
+TEST(Json, processes_and_threads_only_where_asked) {
+  EXPECT_FALSE(nlohmann::json::parse(json(sample(), {})).contains("processes"));
+  const auto object = nlohmann::json::parse(json(sample(), {true, true}));
+  EXPECT_EQ(object["processes"][0]["pid"], 42);
+  EXPECT_EQ(object["processes"][0]["events"][0]["value"], 702'114'020);
+  EXPECT_EQ(object["threads"][1]["name"], "worker");
+}
+
+TEST(Json, bytes_that_are_no_text_do_not_break_it) {
+  result::Stat stat = sample();
+  stat.command = {"prog", "\xff\xfe"};
+  EXPECT_TRUE(nlohmann::json::accept(json(stat, {})));
+}
+
+}  // namespace
+}  // namespace tally::report

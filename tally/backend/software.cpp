@@ -31,7 +31,7 @@ Count software_count(const event::Event& event, const linux::Usage& usage, Nanos
     case Id::involuntary_switches: return counted(usage.involuntary_switches, source);
     case Id::user_time: return counted(usage.user.count(), source);
     case Id::system_time: return counted(usage.system.count(), source);
-    case Id::duration_time: return counted(duration.count(), "CLOCK_MONOTONIC");
+    case Id::duration_time: return counted(duration.count(), "clock");
     case Id::peak_memory: return peak_memory(usage);
     default: return absent("not one of the kernel's figures");
   }

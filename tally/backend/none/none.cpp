@@ -8,7 +8,7 @@ namespace {
 
 Count count_of(const event::Event& event, const Outcome& outcome) {
   if (event::definition(event.id).kind == event::Kind::hardware) {
-    return absent("runs natively: nothing counts this");
+    return absent("the program ran natively");
   }
   const Count count = software_count(event, outcome.usage, outcome.duration);
   return outcome.ended ? count : downgraded(count, Trust::partial, "the program was still running");

@@ -10,6 +10,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/linux/machine.hpp"
 #include "tally/linux/output.hpp"
+#include "tally/linux/program.hpp"
 #include "tally/linux/signals.hpp"
 #include "tally/measure/stat.hpp"
 #include "tally/report/format.hpp"
@@ -49,7 +50,7 @@ void describe(CLI::App& app, Options& options) {
   // Everything from the first word that is no option is the program's, verbatim.
   app.prefix_command();
   app.add_option("-e,--event", options.event_lists, "what to count: names separated by commas; may be repeated")
-      ->option_text("EVENT,…")
+      ->option_text("EVENTS")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
@@ -103,6 +104,10 @@ int count(const Options& options, const report::Format& format) {
   const linux::Machine machine = linux::look_at_machine();
   auto choice = backend::choose(options.backend, options.stat.events, machine);
   if (!choice) return report_error(choice.error());
+  // Before anything is said or written: the likeliest mistake is a wrong name.
+  if (const auto program = linux::find_program(options.stat.command.front(), linux::search_path()); !program) {
+    return report_error(program.error());
+  }
   auto output = open_output(options.output);
   if (!output) return report_error(output.error());
   auto signals = linux::Signals::watch();
@@ -120,7 +125,8 @@ int count(const Options& options, const report::Format& format) {
 
   const auto written = output->write(format.write(*stat, options.detail));
   int code = written ? stat->exit_code.value_or(exit_cannot_measure) : report_error(written.error());
-  if (stat->interrupted_by) linux::die_of(*stat->interrupted_by);
+  signals->settle();
+  if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
   if (code == 0 && stat->incomplete) code = exit_cannot_measure;
   return code;
 }
@@ -149,6 +155,7 @@ int run_stat(const std::vector<std::string>& arguments) {
     if (!events) return report_error(events.error());
     options.stat.events = std::move(*events);
   }
+  options.stat.processes = options.detail.per_process || options.detail.per_thread;
   const auto format = format_of(options.format);
   if (!format) return report_error(format.error());
   return count(options, **format);

@@ -1,0 +1,87 @@
+// Starts the built command as a user would, and catches what comes out of it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tally::test {
+
+using Words = std::vector<std::string>;
+
+/// How a started command ended, and what it wrote.
+struct Finished {
+  int wait_status = 0;
+  std::string out;
+  std::string err;
+
+  /// The exit code; −signal where a signal ended it.
+  int code() const;
+};
+
+/// What a command finds at its start.
+struct Surroundings {
+  std::string input;                ///< its standard input
+  bool closed_output = false;       ///< starts without standard output
+  bool closed_error = false;        ///< starts without standard error
+  bool ignored_hangup = false;      ///< SIGHUP ignored, as under nohup
+  bool output_reader_gone = false;  ///< standard output is a pipe that nobody reads
+};
+
+/// A command that runs in a process group of its own.
+class Running {
+ public:
+  explicit Running(const Words& words, const Surroundings& surroundings = {});
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running();
+
+  pid_t pid() const { return pid_; }
+
+  /// Blocks until its standard output holds `text`; false where it ended before.
+  bool wait_for_output(const std::string& text);
+
+  /// Sends a signal to the command alone.
+  void signal(int number) const;
+  /// Sends a signal to the command and everything it started, as a terminal does.
+  void signal_group(int number) const;
+
+  /// Reads everything it writes and waits for its end.
+  Finished finish();
+
+ private:
+  bool read_some();
+
+  pid_t pid_ = -1;
+  int out_ = -1;
+  int err_ = -1;
+  Finished finished_;
+};
+
+/// `tally` with these arguments, from its start to its end.
+Finished tally(const Words& arguments, const Surroundings& surroundings = {});
+
+/// `tally` and arguments as one list, for Running.
+Words tally_words(const Words& arguments);
+
+/// A file in a new folder, removed with it at the end.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& name, const std::optional<std::string>& content = {}, int mode = 0644);
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile();
+
+  const std::string& path() const { return path_; }
+  const std::string& folder() const { return folder_; }
+  /// What it holds now; nothing where there is no such file.
+  std::optional<std::string> content() const;
+
+ private:
+  std::string folder_;
+  std::string path_;
+};
+
+}  // namespace tally::test

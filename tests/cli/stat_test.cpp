@@ -1,0 +1,186 @@
+// `tally stat` on a program that runs once: what the program sees, and what is said about it.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tally/base/text.hpp"
+#include "tally/event/event.hpp"
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+Words native(Words words) {
+  words.insert(words.begin(), {"stat", "--backend", "none"});
+  return words;
+}
+
+json result_of(const Words& words) {
+  const TemporaryFile file("result.json");
+  Words all{"--format", "json", "-o", file.path()};
+  all.insert(all.end(), words.begin(), words.end());
+  const Finished finished = tally(native(all));
+  EXPECT_EQ(finished.err, "");
+  return json::parse(file.content().value_or("no file"));
+}
+
+TEST(Stat, streams_and_exit_code_are_the_programs_own) {
+  Surroundings input;
+  input.input = "from standard input";
+  const Finished finished = tally(native({"-o", "/dev/null", "--", "sh", "-c", "cat; echo oops >&2; exit 3"}), input);
+  EXPECT_EQ(finished.code(), 3);
+  EXPECT_EQ(finished.out, "from standard input");
+  EXPECT_EQ(finished.err, "oops\n");
+}
+
+TEST(Stat, a_killed_program_ends_tally_with_128_and_the_signal) {
+  const Finished finished = tally(native({"--", "sh", "-c", "kill -SEGV $$"}));
+  EXPECT_EQ(finished.code(), 128 + 11);
+  EXPECT_NE(finished.err.find("killed by SIGSEGV"), std::string::npos) << finished.err;
+  EXPECT_EQ(tally(native({"--", "sh", "-c", "kill -9 $$"})).code(), 128 + 9);
+}
+
+TEST(Stat, arguments_reach_the_program_letter_by_letter) {
+  const Words odd{"[a,b]", "", "--", "-r", "%%", "a b", "-e", "'x'", "{}"};
+  for (const Words& separator : {Words{"--"}, Words{}}) {
+    Words words{"-o", "/dev/null"};
+    words.insert(words.end(), separator.begin(), separator.end());
+    words.insert(words.end(), {"printf", "<%s>"});
+    words.insert(words.end(), odd.begin(), odd.end());
+    std::string wanted;
+    for (const std::string& word : odd) wanted += "<" + word + ">";
+    EXPECT_EQ(tally(native(words)).out, wanted);
+  }
+}
+
+TEST(Stat, the_program_finds_no_descriptor_or_signal_of_tallys) {
+  Surroundings closed;
+  closed.closed_output = true;
+  // Programs that look at themselves: a shell blocks signals while it starts others.
+  for (const Words& look : {Words{"/bin/ls", "/proc/self/fd"}, Words{"/bin/grep", "Sig[BIC]", "/proc/self/status"}}) {
+    Words words{"-o", "/dev/null", "--"};
+    words.insert(words.end(), look.begin(), look.end());
+    EXPECT_EQ(tally(native(words)).out, Running(look).finish().out);
+    EXPECT_EQ(tally(native(words), closed).err, Running(look, closed).finish().err);
+  }
+}
+
+TEST(Stat, a_script_without_a_first_line_runs_as_in_a_shell) {
+  const TemporaryFile script("script", "echo \"$# $1\"\n", 0755);
+  EXPECT_EQ(tally(native({"-o", "/dev/null", "--", script.path(), "one"})).out, "1 one\n");
+}
+
+TEST(Stat, without_o_results_go_to_standard_error) {
+  const Finished table = tally(native({"-e", "page-faults", "--", "true"}));
+  EXPECT_EQ(table.out, "");
+  EXPECT_NE(table.err.find(" page-faults "), std::string::npos);
+  const Finished object = tally(native({"--format", "json", "--", "true"}));
+  EXPECT_EQ(object.out, "");
+  EXPECT_EQ(json::parse(object.err)["exit_code"], 0);
+  const Finished automatic = tally({"stat", "--format", "json", "-e", "loads", "--", "true"});
+  EXPECT_FALSE(json::parse(automatic.err)["notices"].empty()) << "what tally has to say must not break the object";
+}
+
+TEST(Stat, an_output_file_is_replaced_whole) {
+  const TemporaryFile file("result.json", std::string(100'000, 'x'));
+  EXPECT_EQ(tally(native({"--format", "json", "-o", file.path(), "--", "true"})).code(), 0);
+  EXPECT_TRUE(json::accept(*file.content()));
+}
+
+TEST(Stat, only_software_events_run_natively_without_a_word) {
+  const TemporaryFile file("result.json");
+  const Finished finished =
+      tally({"stat", "-e", "page-faults,duration_time", "--format", "json", "-o", file.path(), "--", "true"});
+  EXPECT_EQ(finished.err, "");
+  const json result = json::parse(*file.content());
+  EXPECT_EQ(result["backend"], "none");
+  EXPECT_TRUE(result["notices"].empty());
+}
+
+TEST(Stat, automatic_choice_is_announced) {
+  const Finished finished = tally({"stat", "--", "true"});
+  EXPECT_EQ(finished.err.find("tally: this "), 0u) << finished.err;
+}
+
+TEST(Stat, the_kernels_figures_are_counted_and_name_their_source) {
+  const json result = result_of({"--", "true"});
+  std::map<std::string, json> events;
+  for (const json& event : result["events"]) events[event["name"]] = event;
+  ASSERT_EQ(events.size(), event::default_set().size());
+  for (const char* name : {"page-faults", "user_time", "system_time"}) {
+    EXPECT_EQ(events[name]["trust"], "counted") << name;
+    EXPECT_EQ(events[name]["source"], "wait4") << name;
+  }
+  EXPECT_GT(events["page-faults"]["value"], 0);
+  EXPECT_GT(events["duration_time"]["value"], 0);
+  EXPECT_EQ(events["peak-memory"]["unit"], "bytes");
+  EXPECT_TRUE(events["instructions:u"]["value"].is_null());
+  EXPECT_EQ(events["instructions:u"]["trust"], "absent");
+  EXPECT_TRUE(events["instructions:u"]["reason"].is_string());
+}
+
+TEST(Stat, page_faults_and_memory_are_the_programs) {
+  // `true` touches next to nothing, dd a buffer of 32 MiB.
+  const json small = result_of({"-e", "page-faults", "--", "true"});
+  EXPECT_LT(small["events"][0]["value"], 1000);
+  const json large =
+      result_of({"-e", "peak-memory", "--", "dd", "if=/dev/zero", "of=/dev/null", "bs=32M", "count=1", "status=none"});
+  EXPECT_GE(large["events"][0]["value"], 32 << 20);
+  EXPECT_EQ(large["events"][0]["trust"], "counted");
+}
+
+TEST(Stat, json_has_every_key_that_the_schema_requires) {
+  std::ifstream file(TALLY_STAT_SCHEMA);
+  const json schema = json::parse(file);
+  const auto check = [&](const json& object, const json& description, const std::string& where) {
+    for (const json& key : description["required"]) EXPECT_TRUE(object.contains(key)) << where << " lacks " << key;
+    for (const auto& [key, value] : object.items()) {
+      EXPECT_TRUE(description["properties"].contains(key)) << where << " has " << key << ", which is not described";
+    }
+  };
+  const json& definitions = schema["$defs"];
+  for (const Words& words : {Words{"--", "true"}, Words{"-r", "2", "--per-process", "--per-thread", "--", "true"}}) {
+    const json result = result_of(words);
+    EXPECT_EQ(result["schema"], "tally-stat/1");
+    check(result, schema, "the result");
+    check(result["environment"], definitions["environment"], "environment");
+    for (const json& event : result["events"]) check(event, definitions["event"], "an event");
+    for (const json& run : result["runs"]) check(run, definitions["run"], "a run");
+  }
+}
+
+TEST(Stat, processes_and_threads_are_there_where_asked) {
+  const json plain = result_of({"--", "true"});
+  EXPECT_FALSE(plain.contains("processes"));
+  EXPECT_FALSE(plain.contains("threads"));
+  const json asked = result_of({"--per-process", "--per-thread", "--", "true"});
+  EXPECT_TRUE(asked["processes"].is_array());
+  EXPECT_TRUE(asked["threads"].is_array());
+  EXPECT_NE(asked["notices"].dump().find("natively"), std::string::npos) << "it must say why they are empty";
+}
+
+TEST(Stat, the_tables_numbers_are_the_jsons) {
+  // One run cannot be written twice, so the numbers compared are those that do not change from run to run.
+  const Words tail{"-e", "major-faults,instructions", "--", "true"};
+  Words words = tail;
+  const json result = result_of(words);
+  std::istringstream lines(tally(native(tail)).err);
+  std::map<std::string, std::string> table;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream cells(line);
+    std::string name, number;
+    if (cells >> name >> number) table[name] = number;
+  }
+  for (const json& event : result["events"]) {
+    const std::string wanted = event["value"].is_null() ? "-" : thousands(event["value"].get<std::int64_t>());
+    EXPECT_EQ(table[event["name"].get<std::string>()], wanted);
+  }
+}
+
+}  // namespace
+}  // namespace tally::test

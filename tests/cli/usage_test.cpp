@@ -1,0 +1,118 @@
+// What tally answers to requests that it cannot or need not carry out.
+#include <gtest/gtest.h>
+
+#include "tally/event/event.hpp"
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(Usage, help_and_version_go_to_standard_output) {
+  for (const Words& words : {Words{"--help"}, {"-h"}, {"--version"}, {"stat", "--help"}, {"stat", "-h"}}) {
+    const Finished finished = tally(words);
+    EXPECT_EQ(finished.code(), 0) << words.back();
+    EXPECT_FALSE(finished.out.empty()) << words.back();
+    EXPECT_EQ(finished.err, "") << words.back();
+  }
+  EXPECT_TRUE(holds(tally({"--help"}).out, "stat"));
+  EXPECT_TRUE(holds(tally({"stat", "--help"}).out, "tally stat -- bzip2"));
+  EXPECT_FALSE(holds(tally({"stat", "--help"}).out, "block-size"));
+}
+
+TEST(Usage, mistakes_end_with_2_and_a_way_out) {
+  const struct {
+    Words words;
+    std::string said;
+  } cases[] = {
+      {{}, "Usage: tally COMMAND"},
+      {{"stta", "--", "ls"}, "did you mean `tally stat`"},
+      {{"bzip2", "file"}, "tally stat -- PROGRAM"},
+      {{"--frobnicate"}, "unknown option '--frobnicate'"},
+      {{"stat"}, "there is no program to run"},
+      {{"stat", "--"}, "there is no program to run"},
+      {{"stat", "--frobnicate", "--", "true"}, "unknown option '--frobnicate'"},
+      {{"stat", "-x", "true"}, "unknown option '-x'"},
+      {{"stat", "-e", "instrctions", "--", "true"}, "did you mean instructions?"},
+      {{"stat", "-e", "loads,,stores", "true"}, "an event's name is missing"},
+      {{"stat", "-e", "loads:x", "true"}, "unknown suffix ':x'"},
+      {{"stat", "-e", "page-faults:u", "true"}, "takes no suffix"},
+      {{"stat", "-r", "0", "true"}, "--repeat"},
+      {{"stat", "-r", "many", "true"}, "--repeat"},
+      {{"stat", "--format", "xml", "true"}, "the formats are: table, json"},
+      {{"stat", "--backend", "prf", "true"}, "did you mean perf?"},
+  };
+  for (const auto& one : cases) {
+    const Finished finished = tally(one.words);
+    EXPECT_EQ(finished.code(), 2) << one.said;
+    EXPECT_TRUE(holds(finished.err, one.said)) << one.said << "\n" << finished.err;
+    EXPECT_EQ(finished.out, "") << one.said;
+  }
+}
+
+TEST(Usage, what_cannot_be_run_ends_as_in_a_shell) {
+  const TemporaryFile plain("plain", "text", 0644);
+  const TemporaryFile bad_interpreter("script", "#!/nowhere/interpreter\n", 0755);
+  const TemporaryFile damaged("damaged", "\177ELF and nothing more", 0755);
+  EXPECT_EQ(tally({"stat", "--", "/nowhere/program"}).code(), 127);
+  EXPECT_EQ(tally({"stat", "--", "no-program-has-this-name"}).code(), 127);
+  EXPECT_EQ(tally({"stat", "--", ""}).code(), 127);
+  EXPECT_EQ(tally({"stat", "--", plain.path() + "/below"}).code(), 127);
+  EXPECT_EQ(tally({"stat", "--", bad_interpreter.path()}).code(), 127);
+  EXPECT_EQ(tally({"stat", "--", plain.path()}).code(), 126);
+  EXPECT_EQ(tally({"stat", "--", plain.folder()}).code(), 126);
+  EXPECT_TRUE(holds(tally({"stat", "--", plain.folder()}).err, "is a directory"));
+  EXPECT_TRUE(holds(tally({"stat", "--", "no-program-has-this-name"}).err, "'no-program-has-this-name'"));
+}
+
+TEST(Usage, perf_cannot_measure_yet_and_says_so) {
+  const Finished finished = tally({"stat", "--backend", "perf", "--", "true"});
+  EXPECT_EQ(finished.code(), 125);
+  EXPECT_TRUE(holds(finished.err, "cannot count with a PMU"));
+  EXPECT_TRUE(holds(finished.err, "--backend"));
+}
+
+TEST(Usage, results_that_cannot_be_written_end_with_125) {
+  const Words tail{"-e", "page-faults", "--", "true"};
+  const auto with = [&](Words words) {
+    words.insert(words.end(), tail.begin(), tail.end());
+    return words;
+  };
+  const Finished full = tally(with({"stat", "-o", "/dev/full"}));
+  EXPECT_EQ(full.code(), 125);
+  EXPECT_TRUE(holds(full.err, "'/dev/full': No space left on device")) << full.err;
+  const Finished nowhere = tally(with({"stat", "-o", "/nowhere/file"}));
+  EXPECT_EQ(nowhere.code(), 125);
+  EXPECT_TRUE(holds(nowhere.err, "No such file or directory")) << nowhere.err;
+
+  Surroundings gone;
+  gone.output_reader_gone = true;
+  const Finished broken = tally(with({"stat", "-o", "-"}), gone);
+  EXPECT_EQ(broken.code(), 125);
+  EXPECT_TRUE(holds(broken.err, "Broken pipe")) << broken.err;
+
+  Surroundings closed;
+  closed.closed_output = true;
+  EXPECT_EQ(tally(with({"stat", "-o", "-"}), closed).code(), 125);
+  closed.closed_error = true;
+  EXPECT_EQ(tally(with({"stat"}), closed).code(), 125);
+}
+
+TEST(Usage, a_wrong_output_file_is_told_before_the_program_runs) {
+  const TemporaryFile trace("trace");
+  EXPECT_EQ(tally({"stat", "-o", "/nowhere/file", "--", "touch", trace.path()}).code(), 125);
+  EXPECT_FALSE(trace.content());
+}
+
+TEST(Usage, a_file_that_was_not_written_is_left_as_it_was) {
+  const TemporaryFile fresh("result");
+  EXPECT_EQ(tally({"stat", "-o", fresh.path(), "--", "/nowhere/program"}).code(), 127);
+  EXPECT_FALSE(fresh.content());
+  const TemporaryFile old("result", "an earlier result, longer than nothing");
+  EXPECT_EQ(tally({"stat", "-o", old.path(), "--", "/nowhere/program"}).code(), 127);
+  EXPECT_EQ(old.content(), "an earlier result, longer than nothing");
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -26,13 +26,19 @@ title() { printf '\n\033[1m== %s\033[0m\n' "$*" | if [[ -t 1 && ! ${NO_COLOR-} ]
 explain() { sed 's/^/   /'; }
 # Shows a command as one would type it, runs it; its exit code is its own affair.
 show() {
-  printf '\n$ %s\n' "$*"
-  local status=0
+  local word line= status=0
+  for word in "$@"; do
+    if [[ $word =~ [^[:alnum:]_./,=+-] ]]; then line+=" ${word@Q}"; else line+=" $word"; fi
+  done
+  printf '\n$%s\n' "$line"
   "$@" 2>&1 || status=$?
   if ((status != 0)); then printf '(exit code %d)\n' "$status"; fi
 }
 # The count of one event of a command, without the thousands' commas.
-count() { $tally stat -e "$1" -o - -- "${@:2}" | awk -v event="$1:u" '$1 == event { gsub(",", "", $2); print $2 }'; }
+count() {
+  $tally stat -e "$1" -o - -- "${@:2}" 2>/dev/null |
+    awk -v event="$1:u" '$1 == event && $2 != "-" { gsub(",", "", $2); print $2 }'
+}
 
 title "1. A real program"
 # The same bytes wherever the same compiler is installed: its own headers, in a fixed order, without dates and owners.
@@ -50,7 +56,8 @@ exact      Instructions, branches by kind, loads, stores. They follow from the p
            ":u" says user mode; what the kernel does for the program is not in them.
 partial    Page faults, times, memory. The kernel measured them for the whole process, in which tally's engine was at
            work too. The line says so, and native runs (--backend none) give them without it.
-absent     There is no such number here, and the line says why. It is never printed as 0.
+absent     There would be no such number, and the line would say why: `tally stat --backend none -- true` has some. What
+           was not counted is never printed as 0.
 TEXT
 
 title "2. A program whose answer is known"
@@ -62,24 +69,30 @@ g++ -O2 -o "$folder/loop" "$folder/loop.cpp"
 explain <"$folder/loop.cpp"
 show $tally stat -e instructions,branches,loads,stores -- "$folder/loop" 1000000
 # Addresses are held still, so that starting the program costs the same twice and falls out of the difference.
-difference() {
-  local once twice
-  once=$(setarch -R "$(uname -m)" bash -c "$(declare -f count); tally=$tally; count $1 $folder/loop 1000000")
-  twice=$(setarch -R "$(uname -m)" bash -c "$(declare -f count); tally=$tally; count $1 $folder/loop 2000000")
-  if [[ $once && $twice ]]; then
-    awk -v event="$1" -v more=$((twice - once)) \
+still() { setarch -R bash -c "$(declare -f count); tally=$tally; count \"\$@\"" count "$@"; }
+differences() {
+  local event once twice
+  for event in instructions branches loads stores; do
+    once=$(still $event "$folder/loop" 1000000)
+    twice=$(still $event "$folder/loop" 2000000)
+    if [[ ! $once || ! $twice ]]; then echo "$event: not counted here"; continue; fi
+    awk -v event=$event -v more=$((twice - once)) \
       'BEGIN { printf "%-13s %9d more in 2,000,000 rounds than in 1,000,000: %.6f a round\n", event, more, more / 1e6 }'
-  fi
+  done
 }
-for event in instructions branches loads stores; do difference "$event"; done | explain
+echo
+differences | explain
 explain <<'TEXT'
-A round loads the sum once, stores it once and jumps back once; that is what was counted, a million times over.
+
+By its source a round loads the sum once, stores it once and jumps back once. The difference of two runs shows no less and
+no more, a million times over.
 TEXT
 
 title "3. Several processes"
 show $tally stat -e instructions,branches --per-process -- sh -c 'ls /usr/include | sort -r | wc -l'
 explain <<'TEXT'
-What a program starts is counted with it, through fork and exec, and told apart when asked.
+What a program starts is counted with it, through fork and exec, and told apart when asked. A process that goes on as
+another program stands there twice: as the shell that it was, and as what it became.
 TEXT
 
 title "4. A program that dies"

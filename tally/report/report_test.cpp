@@ -134,6 +134,7 @@ TEST(Json, numbers_are_numbers_and_absent_is_null_with_a_reason) {
   EXPECT_TRUE(object["events"][4]["error_percent"].is_null());
   EXPECT_EQ(object["events"][8]["unit"], "ns");
   EXPECT_EQ(object["metrics"][0]["value"], 0.17074);
+  EXPECT_FALSE(object["events"][0].contains("median")) << "that belongs to a series";
 }
 
 TEST(Json, processes_and_threads_only_where_asked) {

@@ -55,9 +55,13 @@ exact      Instructions, branches by kind, loads, stores. They follow from the p
            counted without hardware counters: equal, to the instruction, to what a debugger counts by single steps.
            ":u" says user mode; what the kernel does for the program is not in them.
 partial    Page faults, times, memory. The kernel measured them for the whole process, in which tally's engine was at
-           work too. The line says so, and native runs (--backend none) give them without it.
-absent     There would be no such number, and the line would say why: `tally stat --backend none -- true` has some. What
-           was not counted is never printed as 0.
+           work too, and the line says so. Natively they are without it:
+TEXT
+show $tally stat --backend none -e instructions,page-faults,peak-memory,user_time,duration_time -- \
+  bzip2 -k -f "$folder/input.tar"
+explain <<'TEXT'
+counted    By the kernel, and nobody else had a part in it.
+absent     There is no such number, and the line says why. What was not counted is never printed as 0.
 TEXT
 
 title "2. A program whose answer is known"

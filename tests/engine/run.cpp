@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/personality.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +31,19 @@ void redirect(const std::string& path, int flags, int to) {
   if (fd < 0 || dup2(fd, to) < 0) _exit(124);
 }
 
+/// Waits for the end. A program that hangs is killed with all that it started, so that the suite goes on: the limit is
+/// a hundred times what any of them takes, and no assertion is about time.
+int wait_for(pid_t child) {
+  constexpr int limit_ms = 100000;
+  const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+  pollfd one{handle, POLLIN, 0};
+  if (handle >= 0 && poll(&one, 1, limit_ms) == 0) kill(-child, SIGKILL);
+  if (handle >= 0) close(handle);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
 /// Files instead of pipes: nothing can fill up, and every way of running sees the same kind of output.
 Outcome run(const std::vector<std::string>& words, const Command& command, const Scratch& scratch) {
   const std::string in = scratch.write("in", command.input);
@@ -37,6 +53,7 @@ Outcome run(const std::vector<std::string>& words, const Command& command, const
   const auto envp = pointers(command.environment);
   const pid_t child = fork();
   if (child == 0) {
+    setpgid(0, 0);
     personality(ADDR_NO_RANDOMIZE);
     redirect(in, O_RDONLY, 0);
     redirect(out, O_WRONLY | O_APPEND, 1);
@@ -45,8 +62,7 @@ Outcome run(const std::vector<std::string>& words, const Command& command, const
     execve(argv[0], argv.data(), envp.data());
     _exit(errno == ENOENT ? 127 : 126);
   }
-  int status = 0;
-  waitpid(child, &status, 0);
+  const int status = wait_for(child);
   return {WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), read_file(out), read_file(err)};
 }
 

@@ -94,7 +94,9 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
 
 void flags_of(Instruction& in) {
   in.reads = in.writes = 0;
-  if (in.raw.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || in.raw.mnemonic == ZYDIS_MNEMONIC_PUSHF || in.raw.mnemonic == ZYDIS_MNEMONIC_LAHF) {
+  // What hands the flags to somebody else: r11 and signal frames show them.
+  if (in.kind == Kind::syscall || in.kind == Kind::trap || in.kind == Kind::step || in.kind == Kind::leave ||
+      in.raw.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || in.raw.mnemonic == ZYDIS_MNEMONIC_PUSHF || in.raw.mnemonic == ZYDIS_MNEMONIC_LAHF) {
     in.reads = arithmetic;
     return;
   }

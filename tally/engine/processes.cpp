@@ -53,9 +53,9 @@ s64 share_memory(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid,
   block_all();
   const s64 r = clone_thread(flags, parent_tid, child_tid, tls, child);
   unblock(t);
-  if (r < 0) finish_thread(child);
   if (r < 0 || (flags & clone_vfork)) {
-    // The child has left this memory: by its own program or its end.
+    // The child has left this memory: by its own program or its end. It may have been killed before it said so.
+    finish_thread(child);
     give_counters_back(child);
     child->pooled = 1;
     give_back(child);

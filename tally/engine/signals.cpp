@@ -317,6 +317,17 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
   deliver(t, c, signal, info, mask);
 }
 
+/// A write to a page whose code was translated; it is writable now. If the very trace that writes is among what was
+/// dropped, the write is executed alone and what follows is read anew: it may be what was written.
+void written(Thread* t, Context* c) {
+  Spot spot;
+  if (t->signal != 0 || !locate(c->ip, spot) || !spot.trace->dead || spot.place->dynamic != 0) return;
+  c->ip = settle_at(t, c, spot);
+  t->pc = c->ip;
+  t->stepping = one_instruction;
+  c->flags |= trap_flag;
+}
+
 extern "C" void on_signal(int signal, u8* info, Context* c) {
   Thread* t = current();
   const u64 rip = c->ip;
@@ -327,7 +338,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
       c->ip = reinterpret_cast<u64>(safe_copy_end);
       return;
     }
-    if (code == 2 && (c->error & 2) && unwatch_page(*reinterpret_cast<u64*>(info + 16))) return;
+    if (code == 2 && (c->error & 2) && unwatch_page(*reinterpret_cast<u64*>(info + 16))) return written(t, c);
   }
   if (signal == sigtrap && code > 0) {
     if (rip == reinterpret_cast<u64>(landing_pad) + 1) return at_pad(t, c);
@@ -350,7 +361,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   // Asynchronous. The mask that the program had:
   const u64 mask = (c->mask & ~engine_signals) | (t->mask & engine_signals);
   if (t->actions->of[signal].handler == 1) return;  // ignored meanwhile
-  if (mask & bit(signal)) {
+  if (mask & bit(signal) & engine_signals) {
     t->held |= bit(signal);  // the program blocks what the engine cannot
     return;
   }

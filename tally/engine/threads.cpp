@@ -242,7 +242,7 @@ Thread* new_thread(Thread* parent, bool own_process) {
 
 void finish_thread(Thread* t) {
   Guard guard(threads_lock);
-  name_thread(shared.thread(t->index));
+  if (t == current()) name_thread(shared.thread(t->index));
   fold(t);
   unlink(t);
   if (t->vfork_child != 0) __atomic_store_n(&process_record(t).state, State::ended, __ATOMIC_RELEASE);

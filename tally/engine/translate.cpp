@@ -239,7 +239,7 @@ void copy_repeat(Builder& b, const Instruction& in, u32 segment, const u8* bytes
 void copy_gather(Builder& b, const Instruction& in, u32 segment, const u8* bytes) {
   Emitter& e = b.e;
   const bool by_k = in.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
-  const u32 element = in.raw.raw.vex.W || in.raw.raw.evex.W ? 64 : 32;
+  const u32 element = (by_k ? in.raw.raw.evex.W : in.raw.raw.vex.W) != 0 ? 64 : 32;  // a union: only one is there
   const u32 index = in.raw.opcode & 1 ? 64 : 32;
   const u32 vector = in.raw.avx.vector_length;
   const u8 elements = static_cast<u8>(vector / (element > index ? element : index));

@@ -7,5 +7,10 @@ function(tally_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${test_LIBRARIES} tally_warnings GTest::gtest_main)
-  gtest_discover_tests(${name} TEST_PREFIX "${name}/" PROPERTIES LABELS "${test_LABELS}" DISCOVERY_TIMEOUT 60)
+  # A test that hangs fails by itself instead of holding up the others for ctest's own 25 minutes. The cases of our
+  # parameterised tests have names; pretty values would print each parameter behind its name.
+  gtest_discover_tests(
+    ${name} TEST_PREFIX "${name}/" NO_PRETTY_VALUES
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS "${test_LABELS}" TIMEOUT 300)
 endfunction()

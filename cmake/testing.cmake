@@ -7,10 +7,14 @@ function(tally_test name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${test_LIBRARIES} tally_warnings GTest::gtest_main)
+  set(properties TIMEOUT 300)
+  if(test_LABELS)
+    list(APPEND properties LABELS "${test_LABELS}")
+  endif()
   # A test that hangs fails by itself instead of holding up the others for ctest's own 25 minutes. The cases of our
   # parameterised tests have names; pretty values would print each parameter behind its name.
   gtest_discover_tests(
     ${name} TEST_PREFIX "${name}/" NO_PRETTY_VALUES
     DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "${test_LABELS}" TIMEOUT 300)
+    PROPERTIES ${properties})
 endfunction()

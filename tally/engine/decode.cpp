@@ -199,6 +199,8 @@ void decoder_init() {
 bool decode(u64 pc, const u8* bytes, u64 available, Instruction& out) {
   if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &out.context, bytes, available, &out.raw))) return false;
   out.pc = pc;
+  __builtin_memcpy(out.bytes, bytes, 8);
+  __builtin_memcpy(out.bytes + 8, bytes + 8, 8);
   out.length = out.raw.length;
   out.kind = kind_of(out.raw);
   flags_of(out);

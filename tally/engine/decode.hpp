@@ -34,6 +34,7 @@ struct Instruction {
   bool ends_early;              // repe, repne: RCX tells only afterwards how often it ran
   bool gather;
   u16 reads, writes;            // counter_flags that it needs, that it always overwrites
+  u8 bytes[16];                 // as they were read; what is behind `length` is of no meaning
   ZydisDecodedInstruction raw;
   ZydisDecoderContext context;
 
@@ -47,7 +48,8 @@ struct Instruction {
 
 void decoder_init();
 
-/// Decodes the instruction whose bytes are at `bytes` (at most `available`) and that stands at `pc` in the program.
+/// Decodes the instruction whose bytes are at `bytes` (at most `available`; 16 can be read) and that stands at `pc` in
+/// the program.
 /// False when the decoder does not know it. About 0.1 us. Uses vector registers: see DecoderUse.
 bool decode(u64 pc, const u8* bytes, u64 available, Instruction& out);
 

@@ -12,6 +12,12 @@ struct Emitter {
   void bytes(const u8* from, u32 n) {
     for (u32 i = 0; i < n; i++) *p++ = from[i];
   }
+  /// The bytes of an instruction, from where 16 can be read to where 16 can be written.
+  void instruction(const u8* from, u32 n) {
+    __builtin_memcpy(p, from, 8);
+    __builtin_memcpy(p + 8, from + 8, 8);
+    p += n;
+  }
   void dword(u32 v) {
     __builtin_memcpy(p, &v, 4);
     p += 4;

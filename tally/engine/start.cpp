@@ -124,8 +124,11 @@ EXPORTED void* memcpy(void* to, const void* from, size_t n) {
   return to;
 }
 EXPORTED void* memset(void* to, int c, size_t n) {
-  void* p = to;
-  asm volatile("rep stosb" : "+D"(p), "+c"(n) : "a"(c) : "memory");
+  // libZydis clears its structures with it, a few hundred bytes each time.
+  const unsigned long word = static_cast<unsigned char>(c) * 0x0101010101010101ul;
+  char* p = static_cast<char*>(to);
+  for (; n >= 8; n -= 8, p += 8) __builtin_memcpy(p, &word, 8);
+  for (; n > 0; n--) *p++ = static_cast<char>(c);
   return to;
 }
 EXPORTED size_t strlen(const char* s) { return tally::engine::length(s); }

@@ -5,9 +5,9 @@ namespace tally::engine {
 namespace {
 
 constexpr u32 segment_instructions = 64;  // most instructions of one segment
-constexpr u32 trace_instructions = 64;    // where a trace ends at the next chance, unless settings say otherwise
-constexpr u32 trace_segments = 12;
-constexpr u32 join_after = 16;            // a trace this long ends where another begins
+constexpr u32 trace_instructions = 32;    // where a trace ends at the next chance, unless settings say otherwise
+constexpr u32 trace_segments = 8;
+constexpr u32 join_after = 1;            // a trace this long ends where another begins
 
 Instruction* buffer() {
   static Instruction* b;
@@ -22,7 +22,7 @@ class Code {
   const u8* at(u64 pc, u32& available) {
     if (pc < start_ || pc + 15 > start_ + valid_) {
       start_ = pc;
-      valid_ = read_code(pc, bytes_, sizeof bytes_);
+      valid_ = read_code(pc, bytes_, sizeof bytes_ - 16);
       if (valid_ == 0) return nullptr;
     }
     available = static_cast<u32>(start_ + valid_ - pc);
@@ -32,7 +32,7 @@ class Code {
 
  private:
   u64 start_ = 1, valid_ = 0;
-  u8 bytes_[256];
+  u8 bytes_[256 + 16];  // 16 can be read at every instruction
 };
 
 bool read_instruction(Code& code, u64 pc, Instruction& out, bool& readable) {
@@ -152,7 +152,7 @@ struct Builder {
 // --- copies ---------------------------------------------------------------------------------------------------------
 
 /// A RIP-relative operand whose target the cache does not reach, and not the low 2 GB either: through a register.
-void copy_far(Builder& b, const Instruction& in, u32 segment, const u8* bytes) {
+void copy_far(Builder& b, const Instruction& in, u32 segment) {
   static const u8 candidates[] = {rax, rcx, rdx, rbx, rsi, rdi};
   const u16 used = registers_of(in);
   u8 reg = rax;
@@ -162,16 +162,16 @@ void copy_far(Builder& b, const Instruction& in, u32 segment, const u8* bytes) {
   b.e.store(reg, o_spill1);
   b.e.move_constant(reg, in.rip_operand());
   b.place(in, segment, Borrowed::one, reg);
-  b.e.bytes(bytes, modrm);
-  b.e.byte(static_cast<u8>((bytes[modrm] & 0x38) | reg));
-  b.e.bytes(bytes + displacement + 4, in.length - displacement - 4);
+  b.e.bytes(in.bytes, modrm);
+  b.e.byte(static_cast<u8>((in.bytes[modrm] & 0x38) | reg));
+  b.e.bytes(in.bytes + displacement + 4, in.length - displacement - 4);
   b.e.load(reg, o_spill1);
 }
 
-void copy_plain(Builder& b, const Instruction& in, u32 segment, const u8* bytes) {
+void copy_plain(Builder& b, const Instruction& in, u32 segment) {
   if (!in.rip_relative()) {
     b.place(in, segment);
-    b.e.bytes(bytes, in.length);
+    b.e.instruction(in.bytes, in.length);
     return;
   }
   const u64 operand = in.rip_operand();
@@ -185,21 +185,21 @@ void copy_plain(Builder& b, const Instruction& in, u32 segment, const u8* bytes)
   const s64 relative = static_cast<s64>(operand - (b.e.here() + in.length));
   if (fits32(relative)) {
     b.place(in, segment);
-    b.e.bytes(bytes, displacement);
+    b.e.bytes(in.bytes, displacement);
     b.e.dword(static_cast<u32>(relative));
-    b.e.bytes(bytes + displacement + 4, in.length - displacement - 4);
+    b.e.bytes(in.bytes + displacement + 4, in.length - displacement - 4);
     return;
   }
   if (fits32(static_cast<s64>(operand))) {
     b.place(in, segment);
-    b.e.bytes(bytes, modrm);
-    b.e.byte(static_cast<u8>((bytes[modrm] & 0x38) | 4));
+    b.e.bytes(in.bytes, modrm);
+    b.e.byte(static_cast<u8>((in.bytes[modrm] & 0x38) | 4));
     b.e.byte(0x25);
     b.e.dword(static_cast<u32>(operand));
-    b.e.bytes(bytes + displacement + 4, in.length - displacement - 4);
+    b.e.bytes(in.bytes + displacement + 4, in.length - displacement - 4);
     return;
   }
-  copy_far(b, in, segment, bytes);
+  copy_far(b, in, segment);
 }
 
 /// rax = RCX or ECX, then counter + rax, flags kept. `negative`: minus.
@@ -226,17 +226,17 @@ void emit_dynamic_by_rcx(Emitter& e, u8 dynamic, bool short_count, bool negative
   e.load(rdx, o_spill1);
 }
 
-void copy_repeat(Builder& b, const Instruction& in, u32 segment, const u8* bytes) {
+void copy_repeat(Builder& b, const Instruction& in, u32 segment) {
   const bool short_count = in.raw.address_width == 32;
   emit_dynamic_by_rcx(b.e, in.dynamic, short_count, false);
   Place& p = b.place(in, segment);
   p.dynamic = static_cast<u8>(in.dynamic | (short_count ? 0x80 : 0));
-  b.e.bytes(bytes, in.length);
+  b.e.instruction(in.bytes, in.length);
   if (in.ends_early) emit_dynamic_by_rcx(b.e, in.dynamic, short_count, true);
 }
 
 /// Elements of a gather or scatter: as many as mask bits are set. The flags stay as they are.
-void copy_gather(Builder& b, const Instruction& in, u32 segment, const u8* bytes) {
+void copy_gather(Builder& b, const Instruction& in, u32 segment) {
   Emitter& e = b.e;
   const bool by_k = in.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
   const u32 element = (by_k ? in.raw.raw.evex.W : in.raw.raw.vex.W) != 0 ? 64 : 32;  // a union: only one is there
@@ -278,7 +278,7 @@ void copy_gather(Builder& b, const Instruction& in, u32 segment, const u8* bytes
   e.load(rdx, o_spill2);
   e.load(rax, o_spill1);
   const u32 first = tables.places.size;
-  copy_plain(b, in, segment, bytes);
+  copy_plain(b, in, segment);
   Place& p = tables.places[first];
   p.dynamic = static_cast<u8>(in.dynamic | 0x40);
   p.pad[0] = elements;
@@ -488,20 +488,11 @@ Outcome translate(u64 pc, bool indirect, Trace*& out) {
       const Instruction& x = in[i];
       // No instruction of the head may end within its first five bytes: they are what replaces it when it is dropped.
       if (b.offset() == 0 && (x.kind == Kind::loop || x.kind == Kind::jump || x.length < 5)) b.e.nops(5);
-      u32 available = 0;
-      const u8* bytes = nullptr;
-      u8 copy_of[15];
       if (x.kind == Kind::plain || x.kind == Kind::trap) {
-        bytes = code.at(x.pc, available);
-        if (bytes == nullptr || available < x.length) {
-          trace.dead = true;
-          return Outcome::unreadable;
-        }
-        copy(copy_of, bytes, x.length);
-        if (x.kind == Kind::trap && x.raw.opcode == 0xcd && copy_of[1] == 0x80) mark_partial(current(), channel::partial_int80);
-        if (x.gather) copy_gather(b, x, segment, copy_of);
-        else if (x.dynamic != 0) copy_repeat(b, x, segment, copy_of);
-        else copy_plain(b, x, segment, copy_of);
+        if (x.kind == Kind::trap && x.raw.opcode == 0xcd && x.bytes[1] == 0x80) mark_partial(current(), channel::partial_int80);
+        if (x.gather) copy_gather(b, x, segment);
+        else if (x.dynamic != 0) copy_repeat(b, x, segment);
+        else copy_plain(b, x, segment);
         continue;
       }
       switch (x.kind) {

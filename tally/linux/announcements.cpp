@@ -38,6 +38,7 @@ std::optional<pid_t> Announcements::receive(void* message, std::size_t bytes) {
   header.msg_controllen = control.size();
   while (true) {
     const ssize_t n = retry([&] { return recvmsg(ours_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
+    if (n == 0) open_ = false;
     if (n <= 0) return std::nullopt;
     if (static_cast<std::size_t>(n) != bytes) continue;
     for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {

@@ -23,19 +23,23 @@ class Announcements {
   int their_fd() const { return theirs_.get(); }
   void close_theirs() { theirs_.reset(); }
 
+  /// False once no descendant holds the other end any more: then fd() is readable for ever, with nothing to read.
+  bool open() const { return open_; }
+
   /// Takes one message of exactly `bytes`; its sender as the kernel vouches for it, translated through pid namespaces.
   /// Nothing when none waits.
   std::optional<pid_t> receive(void* message, std::size_t bytes);
 
  private:
   Descriptor ours_, theirs_;
+  bool open_ = true;
 };
 
 /// The thread of `process` whose number in the process's own pid namespace is `tid`, that of the process itself there
 /// being `pid`. Nothing where it is gone.
 std::optional<pid_t> thread_of(pid_t process, pid_t pid, pid_t tid);
 
-/// Waits until one of two descriptors is readable or a signal arrives.
+/// Waits until one of two descriptors is readable or a signal arrives. A negative one is left out.
 void wait_readable(int a, int b);
 
 }  // namespace tally::linux

@@ -69,7 +69,7 @@ class Server {
     while (true) {
       answer();
       if (reap()) return finish();
-      linux::wait_readable(announcements_.fd(), signals.fd());
+      linux::wait_readable(announcements_.open() ? announcements_.fd() : -1, signals.fd());
       if (signals.take(program_.pid()) != linux::Signals::Taken::give_up) continue;
       execution_.ended = false;
       execution_.duration = linux::now() - program_.started();

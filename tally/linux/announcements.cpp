@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -49,6 +50,12 @@ std::optional<pid_t> Announcements::receive(void* message, std::size_t bytes) {
     }
   }
 }
+
+bool announce(int fd, const void* message, std::size_t bytes) noexcept {
+  return send(fd, message, bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes);
+}
+
+pid_t own_pid() noexcept { return getpid(); }
 
 std::optional<pid_t> thread_of(pid_t process, pid_t pid, pid_t tid) {
   if (pid == tid) return process;

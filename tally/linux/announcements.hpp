@@ -35,6 +35,12 @@ class Announcements {
   bool open_ = true;
 };
 
+/// Sends a message from a forked child; false where nobody listens. Async-signal-safe.
+bool announce(int fd, const void* message, std::size_t bytes) noexcept;
+
+/// The calling process's number. Async-signal-safe.
+pid_t own_pid() noexcept;
+
 /// The thread of `process` whose number in the process's own pid namespace is `tid`, that of the process itself there
 /// being `pid`. Nothing where it is gone.
 std::optional<pid_t> thread_of(pid_t process, pid_t pid, pid_t tid);

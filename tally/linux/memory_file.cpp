@@ -17,6 +17,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "tally/base/text.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {
@@ -52,6 +53,17 @@ Result<Mapping> map_shared(int fd, std::uint64_t offset, std::size_t bytes) {
                           "a limit on address space (`ulimit -v`) must leave 2 GB");
   }
   return Mapping(static_cast<std::uint8_t*>(at), bytes);
+}
+
+Result<Descriptor> open_file(const std::string& path, const std::string& what) {
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return system_failure(Code::cannot_measure, fmt::format("cannot open {} '{}'", what, printable(path)), "build or install tally again");
+  return file;
+}
+
+bool exists(const std::string& path) {
+  struct stat file {};
+  return stat(path.c_str(), &file) == 0;
 }
 
 bool read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes) {

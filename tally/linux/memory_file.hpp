@@ -33,6 +33,12 @@ Result<Descriptor> make_memory_file(const char* name, std::uint64_t bytes);
 /// Maps a range of a file, to read and write. Errors: cannot_measure.
 Result<Mapping> map_shared(int fd, std::uint64_t offset, std::size_t bytes);
 
+/// Opens a file to read it. Errors: cannot_measure, the message ends with the system's words.
+Result<Descriptor> open_file(const std::string& path, const std::string& what);
+
+/// Whether there is a file of this name.
+bool exists(const std::string& path);
+
 /// Reads a range of a file; false where it is shorter or cannot be read.
 bool read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes);
 

@@ -63,6 +63,14 @@ Exit exit_of(int wait_status) {
   return {WEXITSTATUS(wait_status), std::nullopt};
 }
 
+std::optional<Change> next_change() {
+  Change change;
+  change.process = retry([&] { return wait4(-1, &change.wait_status, __WALL | WNOHANG, &change.figures); });
+  if (change.process <= 0) return std::nullopt;
+  change.stopped = WIFSTOPPED(change.wait_status);
+  return change;
+}
+
 Nanoseconds now() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);

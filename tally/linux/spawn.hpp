@@ -37,6 +37,17 @@ struct Exit {
   std::optional<int> signal;  ///< that killed it
 };
 
+/// A child that has ended, or a traced process that has stopped.
+struct Change {
+  pid_t process = 0;
+  int wait_status = 0;
+  bool stopped = false;
+  rusage figures{};
+};
+
+/// The next one of any child, ended or stopped. Nothing where none waits to be told. Never blocks.
+std::optional<Change> next_change();
+
 /// What a wait status of an ended process means.
 Exit exit_of(int wait_status);
 

@@ -1,13 +1,14 @@
 #include "tally/backend/sim/harvest.hpp"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
+#include "tally/linux/spawn.hpp"
 
 namespace tally::backend::sim {
 namespace {
@@ -111,7 +112,7 @@ class Harvest {
     result::Process& made = image.result;
     made.pid = process.pid;
     made.parent_pid = process.parent_pid;
-    made.command = printable(std::string(process.name, strnlen(process.name, sizeof process.name)));
+    made.command = printable(std::string(process.name, ::strnlen(process.name, sizeof process.name)));
     for (const Image& earlier : images_) {
       if (earlier.index < image.index && records_.process(earlier.index).pid == process.pid && is_reexecution(process)) made.image++;
     }
@@ -121,7 +122,7 @@ class Harvest {
       if (!partial.empty()) tally.reason = image.tally.reason;
       result::Thread one;
       one.tid = thread.record->tid;
-      one.name = printable(std::string(thread.record->name, strnlen(thread.record->name, sizeof thread.record->name)));
+      one.name = printable(std::string(thread.record->name, ::strnlen(thread.record->name, sizeof thread.record->name)));
       one.counts = counts(tally);
       made.threads.push_back(std::move(one));
     }
@@ -132,8 +133,9 @@ class Harvest {
 
   void end_of(const channel::Process& process, result::Process& made) const {
     if (process.pid == execution_.pid && process.end != channel::End::executed) {
-      made.end = !execution_.ended ? result::End::running : WIFSIGNALED(execution_.wait_status) ? result::End::signalled : result::End::exited;
-      made.end_code = WIFSIGNALED(execution_.wait_status) ? WTERMSIG(execution_.wait_status) : WEXITSTATUS(execution_.wait_status);
+      const linux::Exit exit = linux::exit_of(execution_.wait_status);
+      made.end = !execution_.ended ? result::End::running : exit.signal ? result::End::signalled : result::End::exited;
+      made.end_code = exit.signal.value_or(exit.code);
       return;
     }
     made.end_code = process.end_code;

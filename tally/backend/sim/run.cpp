@@ -1,12 +1,9 @@
 #include "tally/backend/sim/run.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <fstream>
+#include <map>
 
 #include "tally/base/text.hpp"
 #include "tally/channel/image.hpp"
@@ -14,7 +11,6 @@
 #include "tally/linux/injector.hpp"
 #include "tally/linux/program.hpp"
 #include "tally/linux/spawn.hpp"
-#include "tally/linux/system.hpp"
 
 namespace tally::backend::sim {
 namespace {
@@ -32,8 +28,9 @@ struct ChildSide {
     if (!self.asks) return;
     std::uint32_t& slot = self.header->slots[0];
     __atomic_store_n(&slot, static_cast<std::uint32_t>(Slot::asked), __ATOMIC_RELEASE);
-    const channel::Announcement announcement{0, 0, 0, getpid(), getpid()};
-    if (write(self.settings.socket_fd, &announcement, sizeof announcement) != sizeof announcement) return;
+    const pid_t pid = linux::own_pid();
+    const channel::Announcement announcement{0, 0, 0, pid, pid};
+    if (!linux::announce(self.settings.socket_fd, &announcement, sizeof announcement)) return;
     linux::wait_while(slot, static_cast<std::uint32_t>(Slot::asked));
     if (self.granted()) self.keep(true);
   }
@@ -103,23 +100,17 @@ class Server {
   /// Takes every end and stop that waits. True when the started process has ended.
   bool reap() {
     bool ended = false;
-    int status = 0;
-    rusage figures{};
-    pid_t process = 0;
-    while ((process = linux::retry([&] { return wait4(-1, &status, __WALL | WNOHANG, &figures); })) > 0) {
-      if (WIFSTOPPED(status)) {
-        stopped(process, status);
+    while (const auto change = linux::next_change()) {
+      if (change->stopped) {
+        stopped(change->process, change->wait_status);
         continue;
       }
-      injector_.ended(process);
-      announced_.erase(process);
-      if (process == program_.pid()) {
-        ended = true;
-        execution_.wait_status = status;
-        last_figures_ = figures;
-      } else {
-        execution_.wait_statuses[process] = status;
-      }
+      injector_.ended(change->process);
+      announced_.erase(change->process);
+      if (change->process != program_.pid()) continue;
+      ended = true;
+      execution_.wait_status = change->wait_status;
+      last_figures_ = change->figures;
     }
     return ended;
   }
@@ -195,9 +186,9 @@ Result<Channel> Channel::make() {
 }
 
 Result<Execution> execute(const Request& request, const std::string& image, Channel& shared) {
-  const linux::Descriptor image_file(open(image.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!image_file) return linux::system_failure(Code::cannot_measure, fmt::format("cannot open the engine '{}'", printable(image)), "build or install tally again");
-  const auto header = read_header(image_file.get(), image);
+  const auto image_file = linux::open_file(image, "the engine");
+  if (!image_file) return fail(image_file.error());
+  const auto header = read_header(image_file->get(), image);
   if (!header) return fail(header.error());
   auto announcements = linux::Announcements::make();
   if (!announcements) return fail(announcements.error());
@@ -205,7 +196,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   const auto first = linux::high_descriptors(3);
   if (!first) return fail(Code::cannot_measure, "there are no three unused file descriptors for the engine", "raise `ulimit -n`");
   auto channel_fd = linux::duplicate_to(shared.file.get(), *first);
-  auto image_fd = linux::duplicate_to(image_file.get(), *first + 1);
+  auto image_fd = linux::duplicate_to(image_file->get(), *first + 1);
   auto socket_fd = linux::duplicate_to(announcements->their_fd(), *first + 2);
   if (!channel_fd || !image_fd || !socket_fd) return fail(Code::cannot_measure, "cannot hand the engine's descriptors to the program");
   announcements->close_theirs();
@@ -222,7 +213,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   if (!program) return fail(program.error());
   // Only descendants hold the other end now: an engine that outlives this loop finds nobody to ask, and says so.
   socket_fd->reset();
-  linux::Injector injector({header->magic == 0 ? 0 : channel::image_base, header->bytes, settings.image_fd, header->entry,
+  linux::Injector injector({channel::image_base, header->bytes, settings.image_fd, header->entry,
                             static_cast<std::uint64_t>(settings.channel_fd), static_cast<std::uint64_t>(settings.image_fd)});
   Server server(shared, *announcements, std::move(injector), *program, execution);
   if (auto served = server.serve(*request.signals); !served) return fail(served.error());

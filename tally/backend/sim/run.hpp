@@ -1,7 +1,6 @@
 // One execution under the engine: from the start of the command's process to its end.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -30,7 +29,6 @@ struct Execution {
   pid_t pid = 0;
   bool taken_over = false;                 ///< the command itself ran under the engine
   std::vector<std::string> native;         ///< programs that ran natively, each with the reason
-  std::map<pid_t, int> wait_statuses;      ///< of other descendants that this process reaped
 };
 
 /// Executes the command under the engine `image` (its path). Errors: not_found, not_executable, cannot_measure.

@@ -1,7 +1,5 @@
 #include "tally/backend/sim/sim.hpp"
 
-#include <sys/stat.h>
-
 #include "tally/backend/sim/harvest.hpp"
 #include "tally/backend/sim/run.hpp"
 #include "tally/base/text.hpp"
@@ -12,9 +10,8 @@ namespace {
 /// The engine's image: beside the command in a build tree, in libexec where it is installed.
 Result<std::string> find_image() {
   const std::string folder = linux::own_folder();
-  struct stat file {};
   for (const std::string& path : {folder + "/tally-engine", folder + "/../libexec/tally/tally-engine"}) {
-    if (stat(path.c_str(), &file) == 0) return path;
+    if (linux::exists(path)) return path;
   }
   return fail(Code::cannot_measure, "the engine of the simulated PMU is missing: no 'tally-engine' in " + printable(folder),
               "build or install tally again, or use `--backend none`");

@@ -1,6 +1,6 @@
 // Accesses relative to rip in every width, with and without an immediate behind the displacement, and the longest
 // addressing forms. A copy of the code elsewhere must still reach the same data.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // A stack that overflows: the handler runs on the alternate stack and leaves for good, 50 times.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // xchg, xadd, cmpxchg of 1 to 16 bytes, hit and missed, locked and not, aligned and across a cache line.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

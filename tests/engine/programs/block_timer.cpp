@@ -1,6 +1,6 @@
 // A timer of 1 ms over blocks that keep their state in flags, in the red zone and in vectors. As in rep_timer, the
 // instructions are a fixed number plus the handler's for each run. Argument: any, to turn the timer on.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Every kind of branch, each way, with the results of all of them summed into one value.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Ways to end. Argument: 3 exits so; e exits by `exit`, not `exit_group`; s faults; k, t, a send themselves SIGKILL,
 // SIGTERM, SIGABRT; w says "ready" and waits for a signal from outside; b says it and counts without end.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 extern "C" int program(int argc, char** argv, char**) {
   using namespace bare;

@@ -1,5 +1,5 @@
 // A thousand faults in the middle of a block, each repaired: the page is opened, or the register is put right.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

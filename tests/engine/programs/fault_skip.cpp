@@ -1,6 +1,6 @@
 // Faults that are skipped: the handler moves rip behind the instruction. SIGSEGV, SIGFPE, SIGILL, and int3, which is
 // no fault: its handler finds rip behind it already.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

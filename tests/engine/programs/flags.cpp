@@ -1,5 +1,5 @@
 // Flags that live across blocks, calls, indirect jumps and system calls, and what pushf and lahf show of them.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Gathers and scatters with full, partial and empty masks, where the processor has them.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Handlers that never return: the stack and the place of an earlier moment are put back, as siglongjmp does.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

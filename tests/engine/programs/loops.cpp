@@ -1,5 +1,5 @@
 // loop, loope, loopne, jrcxz, jecxz and the forms that count in ECX.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Signals within handlers: masks, SA_NODEFER, SA_RESETHAND, ignored ones, and the mask that a handler leaves behind.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

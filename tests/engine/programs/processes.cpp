@@ -1,5 +1,5 @@
 // fork and wait, vfork and exec, and exec of itself. Argument: how many times to execute itself again.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

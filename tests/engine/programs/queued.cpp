@@ -1,5 +1,5 @@
 // Real-time signals queued ten deep while blocked: all ten arrive, in order, each with its value.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // A leaf that lives below rsp: 128 bytes there survive branches of every kind, system calls, signals and faults.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

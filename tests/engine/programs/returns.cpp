@@ -1,6 +1,6 @@
 // Calls and returns that are no pairs: deep recursion, ret that pops arguments, push and ret as a jump, a return
 // address read, moved, dropped or changed.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Code that is written, run, patched and run again: on a page that is writable and executable, on one that is one or
 // the other, in the block that is running, and a mapping that is replaced.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // Every way to move the stack: enter and leave by level, pushes of 16 bits, of immediates, memory and rsp itself.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

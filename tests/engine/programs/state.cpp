@@ -1,5 +1,5 @@
 // x87, SSE, AVX and AVX-512 registers, MXCSR and the control word survive signals whose handlers change all of them.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // String instructions: both directions, all widths, counts in RCX and ECX, none, early ends, segment overrides.
-#include "bare.hpp"
+#include "tests/engine/programs/bare.hpp"
 
 namespace {
 

@@ -88,9 +88,10 @@ PageEntry* page_entry(u64 page, bool make) {
 u64 trampoline(Arena& a, void (*to)()) {
   Emitter e{reinterpret_cast<u8*>(a.hot)};
   const u64 at = e.here();
-  e.byte(0xff);
+  e.byte(0xff);  // jmp [rip + 2]: the address is aligned, the program may have alignment checks on
   e.byte(0x25);
-  e.dword(0);
+  e.dword(2);
+  e.nops(2);
   e.qword(reinterpret_cast<u64>(to));
   a.hot = e.here();
   return at;

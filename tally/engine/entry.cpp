@@ -28,7 +28,8 @@ asm(R"(
   mov %r14, %gs:0x70
   mov %r15, %gs:0x78
   mov %gs:0xc0, %rdi
-  cld
+  push $2                 # no direction flag, and no alignment check (AC): the engine's accesses are not aligned
+  popfq
 .endm
 
 # A jump table entry without a target yet. rcx = where the program goes; rcx and r11 are saved.

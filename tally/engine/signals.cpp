@@ -385,12 +385,15 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   }
 }
 
-// The kernel enters with the direction flag clear and the stack aligned; the engine's handlers use no vector register.
+// The kernel enters with the stack as after a call, and leaves the program's alignment check (AC) on. The engine's
+// handlers use no vector register.
 asm(R"(
 .text
 .globl signal_entry
 .hidden signal_entry
 signal_entry:
+  push $2
+  popfq
   sub $8, %rsp
   call on_signal
   add $8, %rsp

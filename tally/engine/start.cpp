@@ -73,6 +73,8 @@ const char* base_name(const char* path) {
 }  // namespace
 
 void die(const char* what, u64 value) {
+  static bool dying;
+  if (__atomic_exchange_n(&dying, true, __ATOMIC_RELAXED)) kernel(SYS_exit_group, 125);
   char digits[20] = "0x";
   u32 n = 2;
   for (int shift = 60; shift >= 0; shift -= 4)

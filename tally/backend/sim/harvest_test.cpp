@@ -1,0 +1,66 @@
+#include "tally/backend/sim/harvest.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tally::backend::sim {
+namespace {
+
+channel::Totals totals() {
+  channel::Totals t;
+  t.field[channel::instructions] = 1000;
+  t.field[channel::loads] = 300;
+  t.field[channel::stores] = 200;
+  t.field[channel::conditional] = 70;
+  t.field[channel::taken] = 40;
+  t.field[channel::direct_jumps] = 1;
+  t.field[channel::indirect_jumps] = 2;
+  t.field[channel::direct_calls] = 4;
+  t.field[channel::indirect_calls] = 8;
+  t.field[channel::returns] = 16;
+  t.field[channel::far] = 32;
+  return t;
+}
+
+TEST(Harvest, branches_are_the_sum_of_their_kinds) {
+  using event::Id;
+  EXPECT_EQ(value_of(Id::branches, totals()), 70 + 63);
+  EXPECT_EQ(value_of(Id::conditional_not_taken, totals()), 30);
+  EXPECT_EQ(value_of(Id::branches_taken, totals()), 40 + 63);
+  EXPECT_EQ(value_of(Id::calls, totals()), 12);
+  EXPECT_EQ(value_of(Id::branches, totals()), value_of(Id::branches_taken, totals()) + value_of(Id::conditional_not_taken, totals()));
+}
+
+TEST(Harvest, every_hardware_event_has_a_value_of_its_own) {
+  for (const event::Definition& definition : event::all()) {
+    if (definition.kind == event::Kind::hardware) {
+      EXPECT_NE(value_of(definition.id, totals()), 0) << definition.name;
+    } else {
+      EXPECT_EQ(value_of(definition.id, totals()), 0) << definition.name;
+    }
+  }
+}
+
+TEST(Harvest, a_count_is_exact_unless_something_is_said_against_it) {
+  const event::Event instructions = *event::parse("instructions");
+  EXPECT_EQ(count_of(instructions, {totals(), ""}), exact(1000, "engine"));
+  const Count partial = count_of(instructions, {totals(), "it was killed"});
+  EXPECT_EQ(partial.trust, Trust::partial);
+  EXPECT_EQ(partial.value, 1000);
+  EXPECT_EQ(partial.reason, "it was killed");
+}
+
+TEST(Harvest, the_kernel_side_is_absent) {
+  const Count count = count_of(*event::parse("instructions:k"), {totals(), ""});
+  EXPECT_EQ(count.trust, Trust::absent);
+  EXPECT_FALSE(count.value);
+  EXPECT_FALSE(count.reason.empty());
+}
+
+TEST(Harvest, every_bit_has_its_words) {
+  EXPECT_EQ(reasons_of(0), "");
+  for (std::uint32_t bit = 1; bit <= channel::partial_ptraced; bit <<= 1) EXPECT_NE(reasons_of(bit), "") << bit;
+  EXPECT_NE(reasons_of(channel::partial_killed | channel::partial_int80).find("; "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally::backend::sim

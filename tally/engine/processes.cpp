@@ -212,6 +212,7 @@ extern "C" void thread_started(Thread* t) {
   use_signal_stack(t);
   t->tid = kernel(SYS_gettid);
   records().thread(t->index).tid = static_cast<s32>(t->tid);
+  name_thread(t);
   if (t->vfork_child != 0) {
     channel::Process& p = process_record(t);
     p.pid = static_cast<s32>(kernel(SYS_getpid));

@@ -113,6 +113,11 @@ s64 call(Thread* t) {
         return put(b, &none, 8);
       }
       return run(t);
+    case SYS_prctl: {
+      const s64 r = run(t);
+      if (a == 15 /* PR_SET_NAME */) name_thread(t);
+      return r;
+    }
     case SYS_ptrace: mark_partial(t, channel::partial_ptraced); return run(t);
     // The engine's descriptors are not the program's.
     case SYS_close: return is_own_descriptor(a) ? -9 : run(t);

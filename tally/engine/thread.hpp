@@ -131,6 +131,9 @@ void mark_partial(Thread* t, channel::Partial why);
 u32 new_segment(const channel::SegmentVector& v);
 channel::SegmentVector& segment(u32 number);
 
+/// Writes the calling thread's name, as the kernel has it, into its record.
+void name_thread(Thread* t);
+
 Thread* threads();
 u32 thread_count(Thread* of_process);
 const channel::Settings& settings();

@@ -87,8 +87,6 @@ bool give_counters(Thread* t, u32 process) {
   return true;
 }
 
-void name_thread(channel::Thread& record) { kernel(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<u64>(record.name)); }
-
 /// The counts of a stopped thread become final; its counters are zeroed and given back.
 void fold(Thread* t) {
   channel::Thread& record = shared.thread(t->index);
@@ -153,6 +151,8 @@ void mark_partial(Thread* t, channel::Partial why) {
 
 void correct(Thread* t, const channel::Totals& delta) { shared.thread(t->index).base.add(delta); }
 
+void name_thread(Thread* t) { kernel(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<u64>(shared.thread(t->index).name)); }
+
 u32 thread_count(Thread* of_process) {
   u32 n = 0;
   for (Thread* t = live; t != nullptr; t = t->next) n += t->process == of_process->process;
@@ -188,6 +188,7 @@ Thread* first_thread(int channel_fd, int image_fd) {
   if (!give_counters(t, process)) die("no room in the channel", process);
   t->tid = kernel(SYS_gettid);
   shared.thread(t->index).tid = static_cast<s32>(t->tid);
+  name_thread(t);
   __atomic_store_n(&p.state, State::running, __ATOMIC_RELEASE);
   t->actions = reinterpret_cast<Actions*>(reserve(sizeof(Actions), PROT_READ | PROT_WRITE));
   t->actions->users = 1;
@@ -242,7 +243,6 @@ Thread* new_thread(Thread* parent, bool own_process) {
 
 void finish_thread(Thread* t) {
   Guard guard(threads_lock);
-  if (t == current()) name_thread(shared.thread(t->index));
   fold(t);
   unlink(t);
   if (t->vfork_child != 0) __atomic_store_n(&process_record(t).state, State::ended, __ATOMIC_RELEASE);
@@ -262,7 +262,6 @@ void give_back(Thread* t) {
 
 void finish_process(Thread* t) {
   Guard guard(threads_lock);
-  name_thread(shared.thread(t->index));
   bool all = true;
   for (Thread* o = live; o != nullptr; o = o->next) {
     if (o->process != t->process) continue;
@@ -315,6 +314,7 @@ bool after_fork(Thread* t) {
   if (!give_counters(t, process)) return false;
   t->tid = kernel(SYS_gettid);
   shared.thread(t->index).tid = static_cast<s32>(t->tid);
+  name_thread(t);
   __atomic_store_n(&p.state, State::running, __ATOMIC_RELEASE);
   live = t;
   t->next = nullptr;

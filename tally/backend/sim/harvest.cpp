@@ -105,9 +105,18 @@ class Harvest {
     return std::min(segments, channel::segment_limit);
   }
 
+  /// Whether a process asked to be taken over at its execve and no engine ever started in the new program.
+  bool vanished_into_exec(const Image& image) const {
+    const channel::Process& process = records_.process(image.index);
+    return process.end == channel::End::executed && std::none_of(images_.begin(), images_.end(), [&](const Image& later) {
+      return later.index > image.index && records_.process(later.index).pid == process.pid;
+    });
+  }
+
   void describe(Image& image) {
     const channel::Process& process = records_.process(image.index);
-    const std::string partial = reasons_of(process.partial);
+    std::string partial = reasons_of(process.partial);
+    if (partial.empty() && vanished_into_exec(image)) partial = "the program that it executed last was not counted: it started after counting had ended";
     if (!partial.empty()) image.tally.reason += (image.tally.reason.empty() ? "" : "; ") + partial;
     result::Process& made = image.result;
     made.pid = process.pid;
@@ -184,6 +193,19 @@ Tally total_of(const std::vector<Image>& images, const Execution& execution) {
   return total;
 }
 
+/// Descendants that were left alive, each once, for the user.
+std::string still_running(const std::vector<Image>& images) {
+  std::vector<std::string> living;
+  for (const Image& image : images) {
+    const bool last_of_pid = std::none_of(images.begin(), images.end(), [&](const Image& later) {
+      return later.index > image.index && later.result.pid == image.result.pid;
+    });
+    if (!last_of_pid || image.result.end == result::End::exited || image.result.end == result::End::signalled) continue;
+    if (linux::is_alive(static_cast<pid_t>(image.result.pid))) living.push_back(fmt::format("{} ({})", image.result.command, image.result.pid));
+  }
+  return join(living, ", ");
+}
+
 Count software(const event::Event& event, const Execution& execution, bool counted_anything) {
   const Count native = software_count(event, execution.usage, execution.duration);
   if (!execution.ended) return downgraded(native, Trust::partial, "the program was still running");
@@ -251,6 +273,10 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
     } else {
       outcome.counts.push_back(event_count(event, count_of(event, total)));
     }
+  }
+  if (execution.ended) {
+    const std::string living = still_running(images);
+    if (!living.empty()) outcome.notices.push_back("still running when counting ended: " + living);
   }
   for (Image& image : images) outcome.processes.push_back(std::move(image.result));
   outcome.notices.insert(outcome.notices.end(), execution.native.begin(), execution.native.end());

@@ -19,12 +19,14 @@ target_compile_options(tally_warnings INTERFACE -Wall -Wextra -Wshadow -Wconvers
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(tally_warnings INTERFACE -Wno-restrict)
 endif()
-# Run-time checks ride on the same target, not on CMAKE_CXX_FLAGS: the freestanding engine has no library to report them.
+# Run-time checks of our own rooms and tests. Not in CMAKE_CXX_FLAGS and not for every target: the freestanding engine has
+# no library to report them, and the programs that the tests measure are to be what they are in every preset.
+add_library(tally_checks INTERFACE)
 if(TALLY_ASSERTIONS)
-  target_compile_definitions(tally_warnings INTERFACE _GLIBCXX_ASSERTIONS)
+  target_compile_definitions(tally_checks INTERFACE _GLIBCXX_ASSERTIONS)
 endif()
 if(TALLY_SANITIZE)
-  target_compile_options(tally_warnings INTERFACE "-fsanitize=${TALLY_SANITIZE}" -fno-sanitize-recover=all
-                                                  -fno-omit-frame-pointer)
-  target_link_options(tally_warnings INTERFACE "-fsanitize=${TALLY_SANITIZE}")
+  target_compile_options(tally_checks INTERFACE "-fsanitize=${TALLY_SANITIZE}" -fno-sanitize-recover=all
+                                                -fno-omit-frame-pointer)
+  target_link_options(tally_checks INTERFACE "-fsanitize=${TALLY_SANITIZE}")
 endif()

@@ -196,13 +196,6 @@ const Case cases[] = {
 INSTANTIATE_TEST_SUITE_P(engine, RealTest, testing::ValuesIn(cases),
                          [](const auto& one) { return std::string(one.param.name); });
 
-// The engine's own descriptors lie high and are not handed on, but a program that lists its descriptors sees them.
-TEST(Descriptors, DISABLED_of_the_engine_are_not_listed) {
-  Command command;
-  command.words = {"/bin/sh", "-c", "ls /proc/self/fd; ls /proc/$$/fd"};
-  expect_same(run_counted(command).outcome, run_native(command));
-}
-
 TEST(NotPrograms, end_with_the_codes_of_a_shell) {
   const Scratch scratch;
   Command command;

@@ -276,6 +276,7 @@ void step_done(Thread* t, Context* c) {
     t->stepping = not_stepping;
     if (c->cs != 0x33) {
       mark_partial(t, channel::partial_foreign_segment);
+      finish_process(t);
       t->pc = c->ip;
       c->flags &= ~trap_flag;
       return leave_from(t, c);
@@ -554,6 +555,7 @@ bool leaving() { return leaving_; }
 
 void leave(Thread* t, channel::Partial why) {
   mark_partial(t, why);
+  finish_process(t);  // what was counted up to here is all that ever will be
   leaving_ = true;
   t->pad = pad_leave;
   resume_program();

@@ -59,6 +59,8 @@ inline constexpr u64 page_up(u64 a) { return page_down(a + page_bytes - 1); }
 /// Address space of the engine's own, away from where the kernel places the program's: so that the program's
 /// addresses are what they are natively. Never fails (dies when the address space is full).
 u64 reserve(u64 bytes, int protection);
+/// The same, 0 where there is none.
+u64 try_reserve(u64 bytes, int protection);
 
 /// An array that only grows, in a reserved range of `limit` elements; memory is used as it is written.
 template <class T>

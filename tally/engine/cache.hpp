@@ -126,6 +126,8 @@ u32 read_code(u64 pc, u8* to, u32 n);
 void watch_page(u64 pc);
 /// A write fault at `address`: true when the page was watched; then it is writable again and its traces are dropped.
 bool unwatch_page(u64 address);
+/// All pages are as the program made them: it goes on natively.
+void unwatch_all();
 /// The program changed its mappings: [a, a + n) now has `protection`, -1 for unmapped or unknown.
 void note_mapping(u64 a, u64 n, s64 protection);
 void code_init(u64 read_implies_exec);

@@ -185,6 +185,16 @@ bool unwatch_page(u64 address) {
   return ours;
 }
 
+void unwatch_all() {
+  ranges_lock.take();
+  for (u32 i = 0; watched != nullptr && i <= watched_mask; i++) {
+    if (!watched[i].on) continue;
+    watched[i].on = false;
+    kernel(SYS_mprotect, watched[i].page * page_bytes, page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC);
+  }
+  ranges_lock.release();
+}
+
 void note_mapping(u64 a, u64 n, s64 protection) {
   const u64 start = page_down(a), end = page_up(a + n);
   ranges_lock.take();

@@ -39,7 +39,12 @@ s64 fork_process(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid,
 
 s64 share_memory(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls) {
   Thread* child = new_thread(t, !(flags & clone_thread_flag));
-  if (child == nullptr) return -11;
+  if (child == nullptr) {
+    // No memory for another thread (a limit on address space): the program goes on natively, from this call on.
+    t->pc -= 2;
+    correct_unbegun(t);
+    leave(t, channel::partial_shared_memory);
+  }
   child->gpr[rax] = 0;
   child->gpr[rcx] = t->pc;
   child->gpr[r11] = t->flags;

@@ -251,6 +251,7 @@ void leave_from(Thread* t, Context* c) {
     Action a = t->actions->of[s];
     kernel_action(s, &a, nullptr);
   }
+  unwatch_all();
   c->ip = t->pc;
   c->mask = t->mask;
   c->stack = t->alt;

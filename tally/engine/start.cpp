@@ -65,6 +65,23 @@ const char* base_name(const char* path) {
   return name;
 }
 
+bool started;
+u64 first_pc, first_sp;
+int first_fd;  // of the three
+
+
+/// Before anything of the program has run: it starts as if nobody were here. The command misses its record and says so.
+[[noreturn]] void start_natively() {
+  for (int i = 0; i < 3; i++) kernel(SYS_fcntl, static_cast<u64>(first_fd + i), 2 /* F_SETFD */, 1 /* FD_CLOEXEC */);
+  set_gs(0);
+  asm volatile(
+      "mov %0, %%rsp\n push $0x202\n popfq\n mov %1, %%r11\n push %%r11\n"
+      "xor %%eax, %%eax\n xor %%ecx, %%ecx\n xor %%edx, %%edx\n xor %%ebx, %%ebx\n xor %%ebp, %%ebp\n xor %%esi, %%esi\n"
+      "xor %%edi, %%edi\n xor %%r8d, %%r8d\n xor %%r9d, %%r9d\n xor %%r10d, %%r10d\n xor %%r11d, %%r11d\n"
+      "xor %%r12d, %%r12d\n xor %%r13d, %%r13d\n xor %%r14d, %%r14d\n xor %%r15d, %%r15d\n ret" ::"r"(first_sp), "r"(first_pc));
+  __builtin_unreachable();
+}
+
 [[noreturn]] void go(Thread* t) {
   dispatch(t);
   resume_program();
@@ -73,6 +90,7 @@ const char* base_name(const char* path) {
 }  // namespace
 
 void die(const char* what, u64 value) {
+  if (!started) start_natively();
   static bool dying;
   if (__atomic_exchange_n(&dying, true, __ATOMIC_RELAXED)) kernel(SYS_exit_group, 125);
   char digits[20] = "0x";
@@ -90,6 +108,9 @@ void die(const char* what, u64 value) {
 }
 
 extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc, u64 sp, int channel_fd, int image_fd) {
+  first_pc = pc;
+  first_sp = sp;
+  first_fd = channel_fd;
   // The kernel's stack: count, arguments, 0, environment, 0, auxiliary vector.
   u64* p = reinterpret_cast<u64*>(sp);
   p += 1 + *p + 1;
@@ -115,6 +136,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   t->pc = pc;
   t->gpr[rsp] = sp;
   t->flags = 0x202;
+  started = true;
   on_engine_stack(t, go);
 }
 

@@ -34,11 +34,13 @@ bool map_counters(Thread* t, u32 area) {
 }
 
 bool map_vectors(u32 area) {
-  // Two places, used in turn: a forked child copies from the one to the other.
+  // Two places, used in turn: a forked child copies from the one to the other. Both are taken at once: later there may
+  // be a limit on address space.
   static u64 places[2];
   static u32 turn;
+  for (u64& place : places)
+    if (place == 0) place = reserve(channel::area_bytes, PROT_NONE);
   turn ^= 1;
-  if (places[turn] == 0) places[turn] = reserve(channel::area_bytes, PROT_NONE);
   const s64 r = kernel(SYS_mmap, places[turn], channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                        static_cast<u64>(settings_.channel_fd), channel::area_offset(area));
   if (failed(r)) return false;
@@ -48,7 +50,8 @@ bool map_vectors(u32 area) {
 }
 
 Thread* make_block() {
-  Thread* t = reinterpret_cast<Thread*>(reserve(thread_bytes, PROT_READ | PROT_WRITE));
+  Thread* t = reinterpret_cast<Thread*>(try_reserve(thread_bytes, PROT_READ | PROT_WRITE));
+  if (t == nullptr) return nullptr;
   // Empty entries lead into the engine: a private copy of a page of the image, written only where targets are known.
   const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(jump_table(t)), jump_table_entries * 8, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_FIXED, static_cast<u64>(settings_.image_fd), image_header().table_offset);
@@ -110,7 +113,7 @@ void unlink(Thread* t) {
 
 }  // namespace
 
-u64 reserve(u64 bytes, int protection) {
+u64 try_reserve(u64 bytes, int protection) {
   bytes = page_up(bytes);
   Guard guard(reserve_lock);
   for (int tries = 0; tries < 1000; tries++) {
@@ -123,7 +126,13 @@ u64 reserve(u64 bytes, int protection) {
     if (r == -12) break;
     next_free += 64ull << 20;
   }
-  die("no memory for the engine, bytes wanted:", bytes);
+  return 0;
+}
+
+u64 reserve(u64 bytes, int protection) {
+  const u64 at = try_reserve(bytes, protection);
+  if (at == 0) die("no memory for the engine, bytes wanted:", bytes);
+  return at;
 }
 
 const channel::Settings& settings() { return settings_; }

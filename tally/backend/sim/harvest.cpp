@@ -22,14 +22,14 @@ struct Words {
 
 constexpr Words words[] = {
     {channel::partial_gs_base, "it uses the GS base, which the engine needs: it went on natively"},
-    {channel::partial_code_space, "there was no room for translated code near its own: it went on natively"},
+    {channel::partial_code_space, "there was no room for translated code within reach of its own: it went on natively"},
     {channel::partial_int80, "it made 32-bit system calls, whose effects the engine does not follow"},
     {channel::partial_undecoded, "it executed instructions that the decoder does not know: their loads and stores are missing"},
     {channel::partial_foreign_segment, "it changed to another code segment: it went on natively"},
     {channel::partial_not_parked, "a thread could not be stopped at the end: its last block may be counted ahead"},
     {channel::partial_exec_native, "it executed a program that ran natively"},
     {channel::partial_killed, "it was killed: the last block of each of its threads may be counted ahead"},
-    {channel::partial_shared_memory, "there was no memory for counters"},
+    {channel::partial_shared_memory, "there was no memory for the engine (a limit on address space?): it went on natively"},
     {channel::partial_vsyscall, "it called the vsyscall page, whose instructions are not counted"},
     {channel::partial_ptraced, "it traces or is traced by others: what it executes then runs natively"},
 };
@@ -56,6 +56,7 @@ channel::Totals unfinished(const channel::Thread& thread, std::uint32_t vectors_
 /// One process of the channel on its way to a result.
 struct Image {
   std::uint32_t index = 0;
+  bool first_of_program = false;  // made by an engine that started, not by a fork
   Tally tally;
   struct OfThread {
     const channel::Thread* record;
@@ -118,6 +119,7 @@ class Harvest {
     std::string partial = reasons_of(process.partial);
     if (partial.empty() && vanished_into_exec(image)) partial = "the program that it executed last was not counted: it started after counting had ended";
     if (!partial.empty()) image.tally.reason += (image.tally.reason.empty() ? "" : "; ") + partial;
+    image.first_of_program = process.forked_from == 0 && process.state != channel::State::free;
     result::Process& made = image.result;
     made.pid = process.pid;
     made.parent_pid = process.parent_pid;
@@ -181,6 +183,12 @@ Tally total_of(const std::vector<Image>& images, const Execution& execution) {
     if (image.tally.reason.empty()) continue;
     const std::string said = image.result.command + ": " + image.tally.reason;
     if (std::find(reasons.begin(), reasons.end(), said) == reasons.end()) reasons.push_back(said);
+  }
+  // Every program that the engine was mapped into makes a record, unless it had to give up at its first step.
+  const auto started = std::count_if(images.begin(), images.end(), [&](const Image& image) { return image.first_of_program; });
+  if (started < execution.injected) {
+    reasons.push_back(fmt::format("{} of {} programs ran natively: the engine found no memory there (see `ulimit -v`)",
+                                  execution.injected - started, execution.injected));
   }
   for (const std::string& native : execution.native) {
     if (std::find(reasons.begin(), reasons.end(), native) == reasons.end()) reasons.push_back(native);
@@ -262,13 +270,13 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
   Harvest harvest(request, execution, shared);
   std::vector<Image>& images = harvest.images();
   const Tally total = total_of(images, execution);
-  const bool counted_anything = !images.empty();
+  const bool counted_anything = std::any_of(images.begin(), images.end(), [](const Image& image) { return !image.threads.empty(); });
   for (const event::Event& event : request.events) {
     const bool hardware = event::definition(event.id).kind == event::Kind::hardware;
     if (!hardware) {
       outcome.counts.push_back(event_count(event, software(event, execution, counted_anything)));
     } else if (!counted_anything) {
-      const std::string why = execution.native.empty() ? "the program ended before it was taken over" : execution.native.front();
+      const std::string why = !total.reason.empty() ? total.reason : "the program ended before it was taken over";
       outcome.counts.push_back(event_count(event, absent(why)));
     } else {
       outcome.counts.push_back(event_count(event, count_of(event, total)));

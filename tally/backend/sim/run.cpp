@@ -122,6 +122,7 @@ class Server {
     const channel::Announcement a = found == announced_.end() ? channel::Announcement{} : found->second;
     if (seen.what == linux::Injector::Seen::injected) {
       if (process == program_.pid()) execution_.taken_over = true;
+      ++execution_.injected;
       give_back(a);
     }
     if (seen.what == linux::Injector::Seen::refused) {

@@ -17,16 +17,16 @@ inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
 enum Field : uint32_t {
   instructions,
-  loads,           ///< element accesses read
-  stores,          ///< element accesses written
-  conditional,     ///< conditional branches executed, `loop` and `jrcxz` with them
-  taken,           ///< conditional branches taken
+  loads,        ///< element accesses read
+  stores,       ///< element accesses written
+  conditional,  ///< conditional branches executed, `loop` and `jrcxz` with them
+  taken,        ///< conditional branches taken
   direct_jumps,
   indirect_jumps,
   direct_calls,
   indirect_calls,
   returns,
-  far,             ///< far transfers: `syscall`, `int n`, far jumps and returns
+  far,  ///< far transfers: `syscall`, `int n`, far jumps and returns
   field_count
 };
 
@@ -44,8 +44,8 @@ struct Totals {
 /// A segment that ends in a conditional branch has `taken` +1; the segment behind it, entered only when the branch was
 /// not taken, has −1. So one counter per segment gives both outcomes.
 struct SegmentVector {
-  uint16_t counts[3] = {};                                ///< instructions, loads, stores
-  int8_t branches[field_count - 3] = {};                  ///< conditional … far
+  uint16_t counts[3] = {};                ///< instructions, loads, stores
+  int8_t branches[field_count - 3] = {};  ///< conditional … far
   uint8_t reserved[2] = {};
 };
 static_assert(sizeof(SegmentVector) == 16);
@@ -59,17 +59,17 @@ inline void add(Totals& to, const SegmentVector& v, int64_t n) {
 /// Why the counts of a process are not the whole truth. Bits; words for them are the command's.
 enum Partial : uint32_t {
   partial_none = 0,
-  partial_gs_base = 1u << 0,         ///< the program uses the GS base, which the engine needs: handed back to native code
-  partial_code_space = 1u << 1,      ///< no room for translated code within reach: handed back
-  partial_int80 = 1u << 2,           ///< 32-bit system calls from 64-bit code
-  partial_undecoded = 1u << 3,       ///< an instruction that the decoder does not know ran: its accesses are unknown
-  partial_foreign_segment = 1u << 4, ///< a far transfer to another code segment: handed back
-  partial_not_parked = 1u << 5,      ///< another thread could not be stopped at the end: its last segment may be ahead
-  partial_exec_native = 1u << 6,     ///< it executed a program that then ran natively
-  partial_killed = 1u << 7,          ///< ended between two counts (SIGKILL): the last segment of each thread may be ahead
-  partial_shared_memory = 1u << 8,   ///< no memory for counters
-  partial_vsyscall = 1u << 9,        ///< the vsyscall page was called: the kernel's emulation is not counted
-  partial_ptraced = 1u << 10,        ///< the program traces others or is traced itself
+  partial_gs_base = 1u << 0,     ///< the program uses the GS base, which the engine needs: handed back to native code
+  partial_code_space = 1u << 1,  ///< no room for translated code within reach: handed back
+  partial_int80 = 1u << 2,       ///< 32-bit system calls from 64-bit code
+  partial_undecoded = 1u << 3,   ///< an instruction that the decoder does not know ran: its accesses are unknown
+  partial_foreign_segment = 1u << 4,  ///< a far transfer to another code segment: handed back
+  partial_not_parked = 1u << 5,       ///< another thread could not be stopped at the end: its last segment may be ahead
+  partial_exec_native = 1u << 6,      ///< it executed a program that then ran natively
+  partial_killed = 1u << 7,  ///< ended between two counts (SIGKILL): the last segment of each thread may be ahead
+  partial_shared_memory = 1u << 8,  ///< no memory for counters
+  partial_vsyscall = 1u << 9,       ///< the vsyscall page was called: the kernel's emulation is not counted
+  partial_ptraced = 1u << 10,       ///< the program traces others or is traced itself
 };
 
 enum class State : uint32_t { free, running, ended };
@@ -80,14 +80,14 @@ enum class End : uint32_t { unknown, exited, signalled, executed };
 /// One program image in one process: a fork makes a new one, and so does an execve.
 struct Process {
   State state;
-  int32_t pid;              ///< in the process's own pid namespace
-  int32_t parent_pid;       ///< the same
-  int32_t host_pid;         ///< as the command sees it, where it attached; else 0
-  uint32_t vectors;         ///< area of its SegmentVectors, 0 = given back; a vfork child has its parent's
-  uint32_t segments;        ///< how many of them are valid
-  uint32_t partial;         ///< bits of Partial
-  uint32_t forked_from;     ///< index of the process that forked it, or 0
-  char name[64];            ///< file name of the program, cut at 63 bytes
+  int32_t pid;           ///< in the process's own pid namespace
+  int32_t parent_pid;    ///< the same
+  int32_t host_pid;      ///< as the command sees it, where it attached; else 0
+  uint32_t vectors;      ///< area of its SegmentVectors, 0 = given back; a vfork child has its parent's
+  uint32_t segments;     ///< how many of them are valid
+  uint32_t partial;      ///< bits of Partial
+  uint32_t forked_from;  ///< index of the process that forked it, or 0
+  char name[64];         ///< file name of the program, cut at 63 bytes
   End end;
   int32_t end_code;
   uint8_t reserved[152];
@@ -97,11 +97,11 @@ static_assert(sizeof(Process) == 256);
 /// One thread of one image.
 struct Thread {
   State state;
-  uint32_t process;         ///< index of its Process
-  int32_t tid;              ///< in its own pid namespace
-  uint32_t area;            ///< area of its counters, 0 = given back
-  Totals base;              ///< corrections, and what was counted before `area` was begun
-  Totals final;             ///< all of it; valid once state is `ended`
+  uint32_t process;  ///< index of its Process
+  int32_t tid;       ///< in its own pid namespace
+  uint32_t area;     ///< area of its counters, 0 = given back
+  Totals base;       ///< corrections, and what was counted before `area` was begun
+  Totals final;      ///< all of it; valid once state is `ended`
   char name[16];
   uint8_t reserved[256 - 32 - 2 * sizeof(Totals)];
 };
@@ -113,15 +113,15 @@ enum class Slot : uint32_t { idle, asked, granted, refused };
 /// What the engine sends on the announcement socket; the kernel adds the sender's credentials.
 struct Announcement {
   uint32_t slot;
-  uint32_t process;         ///< index of the announcing Process, 0 from the command's own child
-  uint32_t thread;          ///< index of its Thread when the areas of both are free once the program is replaced, else 0
-  int32_t pid, tid;         ///< in the sender's pid namespace
+  uint32_t process;  ///< index of the announcing Process, 0 from the command's own child
+  uint32_t thread;   ///< index of its Thread when the areas of both are free once the program is replaced, else 0
+  int32_t pid, tid;  ///< in the sender's pid namespace
 };
 
 /// Settings that the command chooses before the first program starts.
 struct Settings {
-  int32_t channel_fd, image_fd, socket_fd;   ///< inherited descriptors, consecutive
-  uint32_t trace_limit;                      ///< most instructions translated as one piece, 0 = the engine's choice
+  int32_t channel_fd, image_fd, socket_fd;  ///< inherited descriptors, consecutive
+  uint32_t trace_limit;                     ///< most instructions translated as one piece, 0 = the engine's choice
 };
 
 inline constexpr uint32_t slot_count = 64;
@@ -133,12 +133,12 @@ inline constexpr uint32_t segment_limit = 1u << 21;
 struct Header {
   uint64_t magic;
   uint32_t layout_version;
-  uint32_t next_process;    ///< index 0 is never used
+  uint32_t next_process;  ///< index 0 is never used
   uint32_t next_thread;
   uint32_t next_area;
   Settings settings;
-  uint64_t free_counters;   ///< head of a list of zeroed counter areas: generation << 32 | area
-  uint64_t free_vectors;    ///< the same for vector areas
+  uint64_t free_counters;  ///< head of a list of zeroed counter areas: generation << 32 | area
+  uint64_t free_vectors;   ///< the same for vector areas
   uint32_t slots[slot_count];
 };
 
@@ -158,10 +158,10 @@ inline constexpr uint64_t file_bytes = area_offset(area_limit);
 /// Segment numbers below this are not code: they count what is known only at run time, one vector each.
 enum Dynamic : uint32_t {
   dynamic_none = 0,
-  dynamic_load,             ///< one load: `lods`, `scas`, an element of a gather
-  dynamic_store,            ///< one store: `stos`, an element of a scatter
-  dynamic_move,             ///< a load and a store: `movs`
-  dynamic_compare,          ///< two loads: `cmps`
+  dynamic_load,     ///< one load: `lods`, `scas`, an element of a gather
+  dynamic_store,    ///< one store: `stos`, an element of a scatter
+  dynamic_move,     ///< a load and a store: `movs`
+  dynamic_compare,  ///< two loads: `cmps`
   first_segment = 8
 };
 

@@ -4,14 +4,14 @@
 
 namespace tally::channel {
 
-/// Where the image is mapped: accepted by the address, memory and thread sanitizers, and below what the kernel gives out
-/// by itself.
+/// Where the image is mapped: accepted by the address, memory and thread sanitizers, and below what the kernel gives
+/// out by itself.
 inline constexpr uint64_t image_base = 0x7ea000000000;
 
 /// First page of the image. Offsets are from the image's start, both in the file and in memory.
 struct ImageHeader {
   uint64_t magic;
-  uint32_t layout_version;   ///< of the channel
+  uint32_t layout_version;  ///< of the channel
   uint32_t reserved;
   uint64_t bytes;            ///< mapped: what follows is only in the file
   uint64_t writable_offset;  ///< from here to `bytes`: data

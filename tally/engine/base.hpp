@@ -40,7 +40,9 @@ inline void copy(void* to, const void* from, u64 n) {
 inline void clear(void* to, u64 n) { asm volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(0) : "memory"); }
 
 template <class T>
-T at(u64 address) { return *reinterpret_cast<T*>(address); }
+T at(u64 address) {
+  return *reinterpret_cast<T*>(address);
+}
 
 /// Bits set. The compiler's own would call a library that is not there.
 inline u32 bits_set(u64 v) {
@@ -85,8 +87,10 @@ class Lock {
  public:
   void take() {
     for (u32 spins = 0; __atomic_exchange_n(&held_, 1, __ATOMIC_ACQUIRE) != 0; spins++)
-      if (spins < 100) __builtin_ia32_pause();
-      else kernel(SYS_sched_yield);
+      if (spins < 100)
+        __builtin_ia32_pause();
+      else
+        kernel(SYS_sched_yield);
   }
   void release() { __atomic_store_n(&held_, 0, __ATOMIC_RELEASE); }
 

@@ -108,8 +108,10 @@ s64 map_arena(u64 pc, u32 index) {
   // below the code, since brk and later libraries grow towards it from the other side; else above.
   static const s16 distances[] = {-1280, -1024, -768, -512, -384, -256, 256, 512, 768, 1024, 1280};
   for (const s16 mb : distances) {
-    const u64 at = pc < 0x7fffffff ? 0x68000000 - index * arena_bytes : (pc & ~0xfffffull) + (static_cast<s64>(mb) << 20);
-    const s64 r = kernel(SYS_mmap, at, arena_bytes, 7, 0x104022 /* PRIVATE ANONYMOUS NORESERVE FIXED_NOREPLACE */, -1ull, 0);
+    const u64 at =
+        pc < 0x7fffffff ? 0x68000000 - index * arena_bytes : (pc & ~0xfffffull) + (static_cast<s64>(mb) << 20);
+    const s64 r =
+        kernel(SYS_mmap, at, arena_bytes, 7, 0x104022 /* PRIVATE ANONYMOUS NORESERVE FIXED_NOREPLACE */, -1ull, 0);
     if (!failed(r) && static_cast<u64>(r) == at) return r;
     if (!failed(r)) kernel(SYS_munmap, r, arena_bytes);
   }
@@ -228,8 +230,10 @@ u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target) {
   const u32 opcode_bytes = condition < 0 ? 1 : 2;
   if (const u64 offset = (e.here() + opcode_bytes) & 63; offset > 60) e.nops(static_cast<u32>(64 - offset));
   const u64 at = e.here();
-  if (condition < 0) e.byte(0xe9);
-  else e.byte(0x0f), e.byte(static_cast<u8>(0x80 | condition));
+  if (condition < 0)
+    e.byte(0xe9);
+  else
+    e.byte(0x0f), e.byte(static_cast<u8>(0x80 | condition));
   if (const Trace* t = find_trace(target); t != nullptr && fits32(static_cast<s64>(t->body - e.here() - 4))) {
     e.dword(static_cast<u32>(t->body - e.here() - 4));
     return at;
@@ -324,8 +328,10 @@ bool locate(u64 address, Spot& out) {
     u32 low = 0, high = a.traces.size;  // the last trace whose start is at or below the address
     while (low < high) {
       const u32 middle = (low + high) / 2;
-      if (tables.traces[a.traces[middle]].start <= address) low = middle + 1;
-      else high = middle;
+      if (tables.traces[a.traces[middle]].start <= address)
+        low = middle + 1;
+      else
+        high = middle;
     }
     if (low == 0) return false;
     const Trace& t = tables.traces[a.traces[low - 1]];

@@ -25,29 +25,29 @@ enum class Borrowed : u8 { none, rcx_r11, one };
 
 /// One instruction of a trace: where its copy is, and what the program's state is there.
 struct Place {
-  s32 pc;            // from the trace's pc
-  u16 offset;        // from the trace's body: here all of the program's state is in place but what `borrowed` says
+  s32 pc;      // from the trace's pc
+  u16 offset;  // from the trace's body: here all of the program's state is in place but what `borrowed` says
   u8 segment;
   Kind kind;
   u8 loads, stores;
-  u8 dynamic;        // bit 7: by ECX; bit 6: by a mask (gather, scatter)
+  u8 dynamic;  // bit 7: by ECX; bit 6: by a mask (gather, scatter)
   Borrowed borrowed;
-  u8 reg;            // the one, when it is one
+  u8 reg;  // the one, when it is one
   u8 pad[3];
 };
 
 struct Segment {
-  u16 counted;       // offset behind the increment
-  u16 first;         // its first Place, within the trace
+  u16 counted;  // offset behind the increment
+  u16 first;    // its first Place, within the trace
 };
 
 struct Trace {
   u64 pc, start, body;
-  u64 entry;         // for indirect jumps: checks the target first; 0 until one comes
-  u32 bytes;         // from body
+  u64 entry;  // for indirect jumps: checks the target first; 0 until one comes
+  u32 bytes;  // from body
   u32 places, place_count;
-  u32 segments;      // index of the first Segment
-  u32 number;        // segment number of the first one, the others follow
+  u32 segments;  // index of the first Segment
+  u32 number;    // segment number of the first one, the others follow
   u16 segment_count;
   bool dead;
 };
@@ -56,9 +56,9 @@ struct Trace {
 struct Spot {
   const Trace* trace;
   const Place* place;
-  u32 index;         // of the place in its trace
-  u32 offset;        // of the address in the trace
-  bool exact;        // the address is the place's own: the program's state is in place there
+  u32 index;   // of the place in its trace
+  u32 offset;  // of the address in the trace
+  bool exact;  // the address is the place's own: the program's state is in place there
 };
 
 void cache_init();
@@ -120,7 +120,8 @@ void count_stepped(Thread* t, u64 to);
 
 // --- code.cpp: the program's executable memory ----------------------------------------------------------------------
 
-/// Copies up to `n` bytes of executable program memory at `pc`; returns how many there are, 0 when it cannot be executed.
+/// Copies up to `n` bytes of executable program memory at `pc`; returns how many there are, 0 when it cannot be
+/// executed.
 u32 read_code(u64 pc, u8* to, u32 n);
 /// Writes to the page of `pc` will be noticed from now on. Called before its code is read.
 void watch_page(u64 pc);

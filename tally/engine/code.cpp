@@ -107,8 +107,10 @@ void each_mapping(F&& f) {
         f(fields[0], fields[1], permissions);
         fields[0] = fields[1] = field = position = 0;
       } else if (field < 2) {
-        if (c == '-' || c == ' ') field++;
-        else fields[field] = fields[field] << 4 | static_cast<u64>(c <= '9' ? c - '0' : c - 'a' + 10);
+        if (c == '-' || c == ' ')
+          field++;
+        else
+          fields[field] = fields[field] << 4 | static_cast<u64>(c <= '9' ? c - '0' : c - 'a' + 10);
       } else if (position < 4) {
         permissions[position++] = c;
       }

@@ -17,18 +17,27 @@ u64 read_fs() {
   return base;
 }
 void write_fs(u64 base) {
-  if (fsgsbase_allowed) __builtin_ia32_wrfsbase64(base);
-  else kernel(SYS_arch_prctl, 0x1002, base);
+  if (fsgsbase_allowed)
+    __builtin_ia32_wrfsbase64(base);
+  else
+    kernel(SYS_arch_prctl, 0x1002, base);
 }
 
 // String instructions, by opcode (their mnemonics are shared with SSE): what one iteration accesses.
 u8 string_dynamic(const ZydisDecodedInstruction& i) {
-  if (i.opcode_map != ZYDIS_OPCODE_MAP_DEFAULT || i.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) return channel::dynamic_none;
+  if (i.opcode_map != ZYDIS_OPCODE_MAP_DEFAULT || i.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
+    return channel::dynamic_none;
   switch (i.opcode) {
-    case 0xa4: case 0xa5: return channel::dynamic_move;
-    case 0xa6: case 0xa7: return channel::dynamic_compare;
-    case 0xaa: case 0xab: return channel::dynamic_store;
-    case 0xac: case 0xad: case 0xae: case 0xaf: return channel::dynamic_load;
+    case 0xa4:
+    case 0xa5: return channel::dynamic_move;
+    case 0xa6:
+    case 0xa7: return channel::dynamic_compare;
+    case 0xaa:
+    case 0xab: return channel::dynamic_store;
+    case 0xac:
+    case 0xad:
+    case 0xae:
+    case 0xaf: return channel::dynamic_load;
     default: return channel::dynamic_none;
   }
 }
@@ -38,7 +47,8 @@ constexpr u64 any_repeat = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_
 // Whether the prefix would make another register of a base or an index written into the instruction.
 bool extends_base(const ZydisDecodedInstruction& i) {
   switch (i.encoding) {
-    case ZYDIS_INSTRUCTION_ENCODING_LEGACY: return (i.attributes & ZYDIS_ATTRIB_HAS_REX) && (i.raw.rex.B | i.raw.rex.X) != 0;
+    case ZYDIS_INSTRUCTION_ENCODING_LEGACY:
+      return (i.attributes & ZYDIS_ATTRIB_HAS_REX) && (i.raw.rex.B | i.raw.rex.X) != 0;
     // Zydis gives the bits of the later prefixes as they are encoded, inverted: set means plain.
     case ZYDIS_INSTRUCTION_ENCODING_VEX: return i.raw.vex.size == 3 && (i.raw.vex.B & i.raw.vex.X) == 0;
     case ZYDIS_INSTRUCTION_ENCODING_EVEX: return (i.raw.evex.B & i.raw.evex.X) == 0;
@@ -51,7 +61,10 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
   switch (i.meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
       switch (i.mnemonic) {
-        case ZYDIS_MNEMONIC_JRCXZ: case ZYDIS_MNEMONIC_JECXZ: case ZYDIS_MNEMONIC_LOOP: case ZYDIS_MNEMONIC_LOOPE:
+        case ZYDIS_MNEMONIC_JRCXZ:
+        case ZYDIS_MNEMONIC_JECXZ:
+        case ZYDIS_MNEMONIC_LOOP:
+        case ZYDIS_MNEMONIC_LOOPE:
         case ZYDIS_MNEMONIC_LOOPNE: return Kind::loop;
         case ZYDIS_MNEMONIC_XBEGIN: return Kind::transaction;
         case ZYDIS_MNEMONIC_JCXZ: return Kind::step;
@@ -68,15 +81,21 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
       return i.raw.imm[0].is_relative ? Kind::call : Kind::call_indirect;
     case ZYDIS_CATEGORY_RET:
       // Only the plain near form: iret, retf, sysret and the operand size prefix run at their own address.
-      return (i.opcode == 0xc3 || i.opcode == 0xc2) && !(i.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) ? Kind::ret : Kind::step;
+      return (i.opcode == 0xc3 || i.opcode == 0xc2) && !(i.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) ? Kind::ret
+                                                                                                      : Kind::step;
     case ZYDIS_CATEGORY_SYSCALL: return i.mnemonic == ZYDIS_MNEMONIC_SYSCALL ? Kind::syscall : Kind::step;
     case ZYDIS_CATEGORY_SYSRET: return Kind::trap;
     case ZYDIS_CATEGORY_INTERRUPT: return Kind::trap;
     default: break;
   }
   switch (i.mnemonic) {
-    case ZYDIS_MNEMONIC_UD0: case ZYDIS_MNEMONIC_UD1: case ZYDIS_MNEMONIC_UD2: case ZYDIS_MNEMONIC_HLT: return Kind::trap;
-    case ZYDIS_MNEMONIC_RDGSBASE: case ZYDIS_MNEMONIC_WRGSBASE: case ZYDIS_MNEMONIC_LGS: return Kind::leave;
+    case ZYDIS_MNEMONIC_UD0:
+    case ZYDIS_MNEMONIC_UD1:
+    case ZYDIS_MNEMONIC_UD2:
+    case ZYDIS_MNEMONIC_HLT: return Kind::trap;
+    case ZYDIS_MNEMONIC_RDGSBASE:
+    case ZYDIS_MNEMONIC_WRGSBASE:
+    case ZYDIS_MNEMONIC_LGS: return Kind::leave;
     default: break;
   }
   const bool reads_memory = (i.attributes & ZYDIS_ATTRIB_HAS_MODRM) && i.raw.modrm.mod != 3;
@@ -96,7 +115,8 @@ void flags_of(Instruction& in) {
   in.reads = in.writes = 0;
   // What hands the flags to somebody else: r11 and signal frames show them.
   if (in.kind == Kind::syscall || in.kind == Kind::trap || in.kind == Kind::step || in.kind == Kind::leave ||
-      in.raw.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || in.raw.mnemonic == ZYDIS_MNEMONIC_PUSHF || in.raw.mnemonic == ZYDIS_MNEMONIC_LAHF) {
+      in.raw.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || in.raw.mnemonic == ZYDIS_MNEMONIC_PUSHF ||
+      in.raw.mnemonic == ZYDIS_MNEMONIC_LAHF) {
     in.reads = arithmetic;
     return;
   }
@@ -107,12 +127,19 @@ void flags_of(Instruction& in) {
   switch (in.raw.mnemonic) {
     // These leave the adjust flag undefined by the manual and clear it on every processor; elsewhere "undefined" may
     // mean "unchanged", and then it would be ours that shows.
-    case ZYDIS_MNEMONIC_AND: case ZYDIS_MNEMONIC_OR: case ZYDIS_MNEMONIC_XOR: case ZYDIS_MNEMONIC_TEST:
-      in.writes |= static_cast<u16>(f->undefined & arithmetic);
-      break;
+    case ZYDIS_MNEMONIC_AND:
+    case ZYDIS_MNEMONIC_OR:
+    case ZYDIS_MNEMONIC_XOR:
+    case ZYDIS_MNEMONIC_TEST: in.writes |= static_cast<u16>(f->undefined & arithmetic); break;
     // A count of zero changes nothing.
-    case ZYDIS_MNEMONIC_SHL: case ZYDIS_MNEMONIC_SHR: case ZYDIS_MNEMONIC_SAR: case ZYDIS_MNEMONIC_ROL:
-    case ZYDIS_MNEMONIC_ROR: case ZYDIS_MNEMONIC_RCL: case ZYDIS_MNEMONIC_RCR: case ZYDIS_MNEMONIC_SHLD:
+    case ZYDIS_MNEMONIC_SHL:
+    case ZYDIS_MNEMONIC_SHR:
+    case ZYDIS_MNEMONIC_SAR:
+    case ZYDIS_MNEMONIC_ROL:
+    case ZYDIS_MNEMONIC_ROR:
+    case ZYDIS_MNEMONIC_RCL:
+    case ZYDIS_MNEMONIC_RCR:
+    case ZYDIS_MNEMONIC_SHLD:
     case ZYDIS_MNEMONIC_SHRD: {
       const bool by_one = in.raw.opcode == 0xd0 || in.raw.opcode == 0xd1;
       const bool by_constant = in.raw.raw.imm[0].size != 0 && (in.raw.raw.imm[0].value.u & 31) != 0;
@@ -128,20 +155,30 @@ void flags_of(Instruction& in) {
 // Instructions with memory operands that are not data accesses.
 bool touches_nothing(const ZydisDecodedInstruction& i) {
   switch (i.meta.category) {
-    case ZYDIS_CATEGORY_NOP: case ZYDIS_CATEGORY_WIDENOP: case ZYDIS_CATEGORY_PREFETCH: case ZYDIS_CATEGORY_PREFETCHWT1:
-    case ZYDIS_CATEGORY_CLFLUSHOPT: case ZYDIS_CATEGORY_CLWB: return true;
+    case ZYDIS_CATEGORY_NOP:
+    case ZYDIS_CATEGORY_WIDENOP:
+    case ZYDIS_CATEGORY_PREFETCH:
+    case ZYDIS_CATEGORY_PREFETCHWT1:
+    case ZYDIS_CATEGORY_CLFLUSHOPT:
+    case ZYDIS_CATEGORY_CLWB: return true;
     default: break;
   }
   switch (i.mnemonic) {
-    case ZYDIS_MNEMONIC_LEA: case ZYDIS_MNEMONIC_CLFLUSH: case ZYDIS_MNEMONIC_CLWB: case ZYDIS_MNEMONIC_CLDEMOTE:
-    case ZYDIS_MNEMONIC_INVLPG: case ZYDIS_MNEMONIC_MONITOR: case ZYDIS_MNEMONIC_UMONITOR: return true;
+    case ZYDIS_MNEMONIC_LEA:
+    case ZYDIS_MNEMONIC_CLFLUSH:
+    case ZYDIS_MNEMONIC_CLWB:
+    case ZYDIS_MNEMONIC_CLDEMOTE:
+    case ZYDIS_MNEMONIC_INVLPG:
+    case ZYDIS_MNEMONIC_MONITOR:
+    case ZYDIS_MNEMONIC_UMONITOR: return true;
     default: return false;
   }
 }
 
 // One-byte opcodes without a ModRM byte that access memory; all others without ModRM do not.
 bool implicit_access(const ZydisDecodedInstruction& i) {
-  if (i.opcode_map == ZYDIS_OPCODE_MAP_0F) return i.opcode == 0xa0 || i.opcode == 0xa1 || i.opcode == 0xa8 || i.opcode == 0xa9;
+  if (i.opcode_map == ZYDIS_OPCODE_MAP_0F)
+    return i.opcode == 0xa0 || i.opcode == 0xa1 || i.opcode == 0xa8 || i.opcode == 0xa9;
   if (i.opcode_map != ZYDIS_OPCODE_MAP_DEFAULT) return false;
   const u8 o = i.opcode;
   return (o >= 0x50 && o <= 0x5f) || o == 0x68 || o == 0x6a || o == 0x8f || o == 0x9c || o == 0x9d ||
@@ -156,7 +193,12 @@ void accesses_of(Instruction& in) {
   switch (in.kind) {
     case Kind::call: in.stores = 1; return;
     case Kind::ret: in.loads = 1; return;
-    case Kind::jcc: case Kind::loop: case Kind::jump: case Kind::syscall: case Kind::trap: case Kind::transaction: return;
+    case Kind::jcc:
+    case Kind::loop:
+    case Kind::jump:
+    case Kind::syscall:
+    case Kind::trap:
+    case Kind::transaction: return;
     default: break;
   }
   if (in.raw.attributes & any_repeat) {
@@ -178,7 +220,8 @@ void accesses_of(Instruction& in) {
   const u32 n = operands(in, op);
   for (u32 k = 0; k < n; k++) {
     if (op[k].type != ZYDIS_OPERAND_TYPE_MEMORY || op[k].mem.type == ZYDIS_MEMOP_TYPE_AGEN) continue;
-    const bool reads = op[k].actions & ZYDIS_OPERAND_ACTION_MASK_READ, writes = op[k].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+    const bool reads = op[k].actions & ZYDIS_OPERAND_ACTION_MASK_READ,
+               writes = op[k].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
     if (op[k].mem.type == ZYDIS_MEMOP_TYPE_VSIB) {
       in.gather = true;
       in.dynamic = reads ? channel::dynamic_load : channel::dynamic_store;
@@ -209,19 +252,26 @@ bool decode(u64 pc, const u8* bytes, u64 available, Instruction& out) {
 }
 
 u32 operands(const Instruction& in, ZydisDecodedOperand (&out)[ZYDIS_MAX_OPERAND_COUNT]) {
-  return ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &in.context, &in.raw, out, in.raw.operand_count)) ? in.raw.operand_count : 0;
+  return ZYAN_SUCCESS(ZydisDecoderDecodeOperands(&decoder, &in.context, &in.raw, out, in.raw.operand_count))
+             ? in.raw.operand_count
+             : 0;
 }
 
 void add_kind(channel::SegmentVector& v, Kind kind) {
   auto one = [&](channel::Field f) { v.branches[f - 3]++; };
   switch (kind) {
-    case Kind::jcc: case Kind::loop: one(channel::conditional); one(channel::taken); break;
+    case Kind::jcc:
+    case Kind::loop:
+      one(channel::conditional);
+      one(channel::taken);
+      break;
     case Kind::jump: one(channel::direct_jumps); break;
     case Kind::jump_indirect: one(channel::indirect_jumps); break;
     case Kind::call: one(channel::direct_calls); break;
     case Kind::call_indirect: one(channel::indirect_calls); break;
     case Kind::ret: one(channel::returns); break;
-    case Kind::syscall: case Kind::trap: one(channel::far); break;
+    case Kind::syscall:
+    case Kind::trap: one(channel::far); break;
     default: break;
   }
 }
@@ -242,7 +292,8 @@ u16 registers_of(const Instruction& in) {
   u16 mask = 1u << rsp;
   auto add = [&](ZydisRegister r) {
     const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
-    if (whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15) mask |= static_cast<u16>(1u << (whole - ZYDIS_REGISTER_RAX));
+    if (whole >= ZYDIS_REGISTER_RAX && whole <= ZYDIS_REGISTER_R15)
+      mask |= static_cast<u16>(1u << (whole - ZYDIS_REGISTER_RAX));
   };
   for (u32 k = 0; k < n; k++) {
     if (op[k].type == ZYDIS_OPERAND_TYPE_REGISTER) add(op[k].reg.value);
@@ -254,7 +305,8 @@ u16 registers_of(const Instruction& in) {
 u8 overwritten_register(const Instruction& in) {
   const auto& r = in.raw;
   if (r.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY || r.operand_width < 32) return no_register;
-  const u8 rex_r = static_cast<u8>(r.raw.rex.R << 3), rex_b = static_cast<u8>(r.raw.rex.B << 3), rex_x = static_cast<u8>(r.raw.rex.X << 3);
+  const u8 rex_r = static_cast<u8>(r.raw.rex.R << 3), rex_b = static_cast<u8>(r.raw.rex.B << 3),
+           rex_x = static_cast<u8>(r.raw.rex.X << 3);
   const u8 reg = static_cast<u8>(r.raw.modrm.reg | rex_r), rm = static_cast<u8>(r.raw.modrm.rm | rex_b);
   const bool registers_only = r.raw.modrm.mod == 3;
   if (r.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT) {

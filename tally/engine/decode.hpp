@@ -8,16 +8,20 @@
 namespace tally::engine {
 
 enum class Kind : u8 {
-  plain,          // copied; the next instruction follows
+  plain,  // copied; the next instruction follows
   jcc,
-  loop,           // loop, loope, loopne, jrcxz, jecxz: short only, so they cannot be copied alone
-  jump, jump_indirect, call, call_indirect, ret,
+  loop,  // loop, loope, loopne, jrcxz, jecxz: short only, so they cannot be copied alone
+  jump,
+  jump_indirect,
+  call,
+  call_indirect,
+  ret,
   syscall,
-  trap,           // int3, int n, ud2, hlt …: copied, but nothing is translated beyond
-  transaction,    // xbegin: aborts at once
-  step,           // executed at its own address, one instruction at a time
-  leave,          // needs the GS base: the program goes on natively
-  end,            // not an instruction: what comes after the last one
+  trap,         // int3, int n, ud2, hlt …: copied, but nothing is translated beyond
+  transaction,  // xbegin: aborts at once
+  step,         // executed at its own address, one instruction at a time
+  leave,        // needs the GS base: the program goes on natively
+  end,          // not an instruction: what comes after the last one
 };
 
 /// The arithmetic flags, in the bits of RFLAGS.
@@ -29,12 +33,12 @@ struct Instruction {
   u64 pc;
   u8 length;
   Kind kind;
-  u8 loads, stores;             // element accesses known in advance
-  u8 dynamic;                   // channel::Dynamic: what is counted when it runs, by RCX or by a mask
-  bool ends_early;              // repe, repne: RCX tells only afterwards how often it ran
+  u8 loads, stores;  // element accesses known in advance
+  u8 dynamic;        // channel::Dynamic: what is counted when it runs, by RCX or by a mask
+  bool ends_early;   // repe, repne: RCX tells only afterwards how often it ran
   bool gather;
-  u16 reads, writes;            // counter_flags that it needs, that it always overwrites
-  u8 bytes[16];                 // as they were read; what is behind `length` is of no meaning
+  u16 reads, writes;  // counter_flags that it needs, that it always overwrites
+  u8 bytes[16];       // as they were read; what is behind `length` is of no meaning
   ZydisDecodedInstruction raw;
   ZydisDecoderContext context;
 

@@ -21,7 +21,8 @@ extern "C" void dispatch(Thread* t) {
   switch (outcome) {
     case Outcome::translated: return;
     // At its own address the instruction does, or fails to do, what it does natively.
-    case Outcome::step: case Outcome::unreadable: t->pad |= pad_step; return;
+    case Outcome::step:
+    case Outcome::unreadable: t->pad |= pad_step; return;
     case Outcome::leave: leave(t, channel::partial_gs_base);
     case Outcome::no_room: leave(t, channel::partial_code_space);
   }
@@ -44,7 +45,8 @@ void count_stepped(Thread* t, u64 to) {
   }
   delta.field[channel::loads] = in.loads;
   delta.field[channel::stores] = in.stores;
-  const bool prefixed_near = in.raw.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || in.raw.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;
+  const bool prefixed_near =
+      in.raw.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || in.raw.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;
   switch (in.raw.meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
       delta.field[channel::conditional] = 1;
@@ -53,7 +55,8 @@ void count_stepped(Thread* t, u64 to) {
     case ZYDIS_CATEGORY_UNCOND_BR: delta.field[prefixed_near ? channel::direct_jumps : channel::far] = 1; break;
     case ZYDIS_CATEGORY_CALL: delta.field[prefixed_near ? channel::direct_calls : channel::far] = 1; break;
     case ZYDIS_CATEGORY_RET: delta.field[prefixed_near ? channel::returns : channel::far] = 1; break;
-    case ZYDIS_CATEGORY_SYSCALL: case ZYDIS_CATEGORY_SYSRET: delta.field[channel::far] = 1; break;
+    case ZYDIS_CATEGORY_SYSCALL:
+    case ZYDIS_CATEGORY_SYSRET: delta.field[channel::far] = 1; break;
     default: break;
   }
   correct(t, delta);

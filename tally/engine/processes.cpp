@@ -10,7 +10,13 @@
 namespace tally::engine {
 namespace {
 
-enum : u64 { clone_vm = 0x100, clone_sighand = 0x800, clone_vfork = 0x4000, clone_thread_flag = 0x10000, clone_settls = 0x80000 };
+enum : u64 {
+  clone_vm = 0x100,
+  clone_sighand = 0x800,
+  clone_vfork = 0x4000,
+  clone_thread_flag = 0x10000,
+  clone_settls = 0x80000
+};
 
 s64 fork_process(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls) {
   // No other thread may be in the middle of something in the engine: the child has only this one.
@@ -72,8 +78,8 @@ bool claim_slot(u32& slot) {
   for (u32 tries = 0; tries < 1u << 20; tries++)
     for (u32 i = 1; i < channel::slot_count; i++) {
       u32 idle = static_cast<u32>(channel::Slot::idle);
-      if (__atomic_compare_exchange_n(&records().header().slots[i], &idle, static_cast<u32>(channel::Slot::asked), false,
-                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+      if (__atomic_compare_exchange_n(&records().header().slots[i], &idle, static_cast<u32>(channel::Slot::asked),
+                                      false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
         slot = i;
         return true;
       }
@@ -87,12 +93,14 @@ bool announce(Thread* t, u32 slot) {
   const bool vfork_child = t->vfork_child != 0;
   const channel::Announcement a = {slot, t->process, vfork_child ? 0 : t->index, static_cast<s32>(kernel(SYS_getpid)),
                                    static_cast<s32>(kernel(SYS_gettid))};
-  const s64 sent = kernel(SYS_sendto, static_cast<u64>(settings().socket_fd), reinterpret_cast<u64>(&a), sizeof a, 0x4000 /* MSG_NOSIGNAL */);
+  const s64 sent = kernel(SYS_sendto, static_cast<u64>(settings().socket_fd), reinterpret_cast<u64>(&a), sizeof a,
+                          0x4000 /* MSG_NOSIGNAL */);
   if (sent != sizeof a) return false;
   u32* word = &records().header().slots[slot];
   const u64 limit[2] = {10, 0};
   while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<u32>(channel::Slot::asked)) {
-    const s64 r = kernel(SYS_futex, reinterpret_cast<u64>(word), 0, static_cast<u64>(channel::Slot::asked), reinterpret_cast<u64>(limit));
+    const s64 r = kernel(SYS_futex, reinterpret_cast<u64>(word), 0, static_cast<u64>(channel::Slot::asked),
+                         reinterpret_cast<u64>(limit));
     if (r == -110) break;
   }
   return __atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<u32>(channel::Slot::granted);
@@ -107,7 +115,8 @@ bool changes_rights(u64 directory, u64 path, u64 flags) {
   if (directory != static_cast<u64>(AT_FDCWD) || (flags & AT_EMPTY_PATH)) return false;
   if (kernel(SYS_geteuid) == 0) return false;
   char capability[64];
-  return kernel(SYS_getxattr, path, reinterpret_cast<u64>("security.capability"), reinterpret_cast<u64>(capability), sizeof capability) > 0;
+  return kernel(SYS_getxattr, path, reinterpret_cast<u64>("security.capability"), reinterpret_cast<u64>(capability),
+                sizeof capability) > 0;
 }
 
 }  // namespace
@@ -133,7 +142,8 @@ s64 run(Thread* t) {
 }
 
 s64 emulate_clone(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls) {
-  return flags & clone_vm ? share_memory(t, flags, stack, parent_tid, child_tid, tls) : fork_process(t, flags, stack, parent_tid, child_tid, tls);
+  return flags & clone_vm ? share_memory(t, flags, stack, parent_tid, child_tid, tls)
+                          : fork_process(t, flags, stack, parent_tid, child_tid, tls);
 }
 
 s64 emulate_clone3(Thread* t, u64 arguments, u64 size) {
@@ -144,9 +154,11 @@ s64 emulate_clone3(Thread* t, u64 arguments, u64 size) {
   if (size < 64 || size > sizeof a) return size < 64 ? -22 : -38;
   if (get(&a, arguments, size) != 0) return -14;
   // What plain clone cannot say is refused as by a kernel without clone3; every C library then falls back.
-  if ((a.flags & (into_cgroup | clear_sighand)) || a.set_tid_size != 0 || ((a.flags & pidfd) && a.parent_tid != 0)) return -38;
+  if ((a.flags & (into_cgroup | clear_sighand)) || a.set_tid_size != 0 || ((a.flags & pidfd) && a.parent_tid != 0))
+    return -38;
   const u64 parent_tid = a.flags & pidfd ? a.pidfd : a.parent_tid;
-  return emulate_clone(t, a.flags | (a.exit_signal & 0xff), a.stack != 0 ? a.stack + a.stack_size : 0, parent_tid, a.child_tid, a.tls);
+  return emulate_clone(t, a.flags | (a.exit_signal & 0xff), a.stack != 0 ? a.stack + a.stack_size : 0, parent_tid,
+                       a.child_tid, a.tls);
 }
 
 s64 emulate_exec(Thread* t) {

@@ -11,7 +11,7 @@ namespace {
 struct Context {
   u64 uc_flags, link;
   AltStack stack;
-  u64 r[16];           // r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp
+  u64 r[16];  // r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp
   u64 ip, flags;
   u16 cs, gs, fs, ss;
   u64 error, trap, old_mask, cr2;
@@ -34,22 +34,30 @@ struct Frame {
 };
 static_assert(sizeof(Frame) == 440);
 
-enum : u64 { on_stack = 0x08000000, restart = 0x10000000, no_defer = 0x40000000, reset_hand = 0x80000000, sig_info = 4, has_restorer = 0x04000000,
-             no_child_stop = 1, no_child_wait = 2 };
+enum : u64 {
+  on_stack = 0x08000000,
+  restart = 0x10000000,
+  no_defer = 0x40000000,
+  reset_hand = 0x80000000,
+  sig_info = 4,
+  has_restorer = 0x04000000,
+  no_child_stop = 1,
+  no_child_wait = 2
+};
 constexpr u64 trap_flag = 0x100, direction_flag = 0x400, resume_flag = 0x10000;
 constexpr int sigill = 4, sigtrap = 5, sigkill = 9, sigsegv = 11, sigstop = 19;
 constexpr u64 autodisarm = 1u << 31, alt_disabled = 2, alt_on = 1;
 
 // Default action: the process ends. They get a handler of the engine's, so that the counts are exact at the end.
-constexpr u64 fatal_signals = bit(1) | bit(2) | bit(3) | bit(6) | bit(10) | bit(12) | bit(13) | bit(14) | bit(15) | bit(16) |
-                              bit(24) | bit(25) | bit(26) | bit(27) | bit(29) | bit(30) | bit(31);
+constexpr u64 fatal_signals = bit(1) | bit(2) | bit(3) | bit(6) | bit(10) | bit(12) | bit(13) | bit(14) | bit(15) |
+                              bit(16) | bit(24) | bit(25) | bit(26) | bit(27) | bit(29) | bit(30) | bit(31);
 
 enum Stepping : u32 { not_stepping, to_boundary, one_instruction };
 
-u32 opmask_offset;      // of the opmask registers in a signal frame
-bool stopping;          // the process ends: threads stop
-bool leaving_;          // the process goes on natively
-u64 actions_known;   // signals whose action the program has set or that the engine has asked for
+u32 opmask_offset;  // of the opmask registers in a signal frame
+bool stopping;      // the process ends: threads stop
+bool leaving_;      // the process goes on natively
+u64 actions_known;  // signals whose action the program has set or that the engine has asked for
 
 extern "C" void signal_entry(int, u8*, Context*);
 
@@ -58,7 +66,8 @@ s64 kernel_action(int signal, const Action* set, Action* old) {
 }
 
 void apply_action(const Action& a, int signal) {
-  const bool engines = (engine_signals & bit(signal)) != 0 || a.handler > 1 || (a.handler == 0 && (fatal_signals & bit(signal)) != 0);
+  const bool engines =
+      (engine_signals & bit(signal)) != 0 || a.handler > 1 || (a.handler == 0 && (fatal_signals & bit(signal)) != 0);
   if (!engines) {
     Action plain = a;
     plain.flags |= has_restorer;
@@ -67,8 +76,8 @@ void apply_action(const Action& a, int signal) {
     return;
   }
   const Action ours = {reinterpret_cast<u64>(signal_entry),
-                       (a.handler > 1 ? a.flags & (restart | no_child_stop | no_child_wait) : u64{0}) | sig_info | on_stack | has_restorer |
-                           ((engine_signals & bit(signal)) != 0 ? u64{no_defer} : u64{0}),
+                       (a.handler > 1 ? a.flags & (restart | no_child_stop | no_child_wait) : u64{0}) | sig_info |
+                           on_stack | has_restorer | ((engine_signals & bit(signal)) != 0 ? u64{no_defer} : u64{0}),
                        reinterpret_cast<u64>(signal_restorer), ~engine_signals};
   kernel_action(signal, &ours, nullptr);
 }
@@ -145,8 +154,8 @@ void die_by(Thread* t, Context* c, int signal, const u8* info, u64 mask) {
   c->flags &= ~trap_flag;
   c->mask = mask & ~bit(signal);
   c->stack = t->alt;
-  kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), static_cast<u64>(signal),
-         reinterpret_cast<u64>(info));
+  kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)),
+         static_cast<u64>(signal), reinterpret_cast<u64>(info));
 }
 
 u64 frame_bytes_of_vectors(u64 fpstate) {
@@ -165,7 +174,8 @@ void deliver(Thread* t, Context* c, int signal, u8* info, u64 mask) {
   const Action a = action;
   const u64 sp = c->reg(rsp);
   const bool alt_usable = t->alt.bytes != 0 && !(t->alt.flags & alt_disabled);
-  const bool already = alt_usable && !(t->alt.flags & autodisarm) && sp > t->alt.base && sp - t->alt.base <= t->alt.bytes;
+  const bool already =
+      alt_usable && !(t->alt.flags & autodisarm) && sp > t->alt.base && sp - t->alt.base <= t->alt.bytes;
   const u64 top = (a.flags & on_stack) && alt_usable && !already ? t->alt.base + t->alt.bytes : sp - 128;
   const u64 vectors = frame_bytes_of_vectors(c->fpstate);
   const u64 fp = (top - vectors) & ~63ull;
@@ -205,8 +215,8 @@ void note(Thread* t, Context* c, int signal, const u8* info, u64 mask) {
   if (t->signal != 0) {
     // One waits already, so this is one that cannot be blocked: it comes again later.
     c->mask |= bit(signal);
-    kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), static_cast<u64>(signal),
-           reinterpret_cast<u64>(info));
+    kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)),
+           static_cast<u64>(signal), reinterpret_cast<u64>(info));
     return;
   }
   copy(t->info, info, sizeof t->info);
@@ -298,7 +308,9 @@ void step_done(Thread* t, Context* c) {
   }
 }
 
-bool synchronous(int signal, const u8* info) { return (engine_signals & bit(signal)) != 0 && at<s32>(reinterpret_cast<u64>(info) + 8) > 0; }
+bool synchronous(int signal, const u8* info) {
+  return (engine_signals & bit(signal)) != 0 && at<s32>(reinterpret_cast<u64>(info) + 8) > 0;
+}
 
 void fault(Thread* t, Context* c, int signal, u8* info) {
   const u64 rip = c->ip;
@@ -354,8 +366,10 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
     }
     t->pad |= pad_stop;
     c->mask = ~engine_signals;
-    if (in_cache(rip)) t->stepping = to_boundary, c->flags |= trap_flag;
-    else if (rip >= reinterpret_cast<u64>(resume_begin) && rip < reinterpret_cast<u64>(resume_end)) c->ip = reinterpret_cast<u64>(resume_program);
+    if (in_cache(rip))
+      t->stepping = to_boundary, c->flags |= trap_flag;
+    else if (rip >= reinterpret_cast<u64>(resume_begin) && rip < reinterpret_cast<u64>(resume_end))
+      c->ip = reinterpret_cast<u64>(resume_program);
     return;
   }
   if (synchronous(signal, info)) return fault(t, c, signal, info);
@@ -429,8 +443,10 @@ void signals_init(Thread* t) {
 
 void set_mask(Thread* t, u64 mask) {
   t->mask = mask & ~(bit(sigkill) | bit(sigstop));
-  if (t->signal != 0) t->mask_before = t->mask;
-  else set_kernel_mask(t->mask & ~engine_signals);
+  if (t->signal != 0)
+    t->mask_before = t->mask;
+  else
+    set_kernel_mask(t->mask & ~engine_signals);
   for (int s = 1; u64 due = t->held & ~t->mask; s++) {
     if (!(due & bit(s))) continue;
     t->held &= ~bit(s);
@@ -484,9 +500,12 @@ s64 emulate_sigaltstack(Thread* t, u64 set, u64 old) {
     if (on) return -1;
     const u64 mode = wanted.flags & ~autodisarm;
     if (mode != 0 && mode != alt_disabled && mode != alt_on) return -22;
-    if (mode == alt_disabled) wanted = {0, static_cast<u32>(alt_disabled), 0, 0};
-    else if (wanted.bytes < 2048) return -12;
-    else wanted.flags &= static_cast<u32>(autodisarm);
+    if (mode == alt_disabled)
+      wanted = {0, static_cast<u32>(alt_disabled), 0, 0};
+    else if (wanted.bytes < 2048)
+      return -12;
+    else
+      wanted.flags &= static_cast<u32>(autodisarm);
     t->alt = wanted;
     t->alt.pad = 0;
   }
@@ -500,7 +519,8 @@ void emulate_sigreturn(Thread* t) {
   if (get(c, t->gpr[rsp], sizeof(Context)) != 0) {
     u8 info[128] = {sigsegv};
     info[8] = 0x80;
-    kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), sigsegv, reinterpret_cast<u64>(info));
+    kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), sigsegv,
+           reinterpret_cast<u64>(info));
     leave(t, channel::partial_foreign_segment);
   }
   t->alt = c->stack;
@@ -540,7 +560,8 @@ void stop_others(Thread* t) {
       Guard guard(threads_lock);
       for (Thread* o = threads(); o != nullptr; o = o->next) {
         if (o == t || o->process != t->process) continue;
-        if (__atomic_load_n(&o->parked, __ATOMIC_ACQUIRE) != 0 || __atomic_load_n(&o->in_kernel, __ATOMIC_ACQUIRE) != 0) continue;
+        if (__atomic_load_n(&o->parked, __ATOMIC_ACQUIRE) != 0 || __atomic_load_n(&o->in_kernel, __ATOMIC_ACQUIRE) != 0)
+          continue;
         all = false;
         if (o->tid != 0 && round % 100 == 0) kernel(SYS_tgkill, pid, static_cast<u64>(o->tid), sigtrap);
       }

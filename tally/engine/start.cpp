@@ -10,7 +10,8 @@
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
 // The command points the program here at the end of its execve:
-//   rdi = the program's first instruction, rsi = its stack pointer, rdx = descriptor of the channel, rcx = of the image.
+//   rdi = the program's first instruction, rsi = its stack pointer, rdx = descriptor of the channel, rcx = of the
+//   image.
 // All registers of a new program are 0 but the stack pointer. The image is mapped read-only and executable; its data
 // become writable before anything is written.
 asm(R"(
@@ -69,16 +70,17 @@ bool started;
 u64 first_pc, first_sp;
 int first_fd;  // of the three
 
-
 /// Before anything of the program has run: it starts as if nobody were here. The command misses its record and says so.
 [[noreturn]] void start_natively() {
   for (int i = 0; i < 3; i++) kernel(SYS_fcntl, static_cast<u64>(first_fd + i), 2 /* F_SETFD */, 1 /* FD_CLOEXEC */);
   set_gs(0);
   asm volatile(
       "mov %0, %%rsp\n push $0x202\n popfq\n mov %1, %%r11\n push %%r11\n"
-      "xor %%eax, %%eax\n xor %%ecx, %%ecx\n xor %%edx, %%edx\n xor %%ebx, %%ebx\n xor %%ebp, %%ebp\n xor %%esi, %%esi\n"
+      "xor %%eax, %%eax\n xor %%ecx, %%ecx\n xor %%edx, %%edx\n xor %%ebx, %%ebx\n xor %%ebp, %%ebp\n xor %%esi, "
+      "%%esi\n"
       "xor %%edi, %%edi\n xor %%r8d, %%r8d\n xor %%r9d, %%r9d\n xor %%r10d, %%r10d\n xor %%r11d, %%r11d\n"
-      "xor %%r12d, %%r12d\n xor %%r13d, %%r13d\n xor %%r14d, %%r14d\n xor %%r15d, %%r15d\n ret" ::"r"(first_sp), "r"(first_pc));
+      "xor %%r12d, %%r12d\n xor %%r13d, %%r13d\n xor %%r14d, %%r14d\n xor %%r15d, %%r15d\n ret" ::"r"(first_sp),
+      "r"(first_pc));
   __builtin_unreachable();
 }
 
@@ -157,4 +159,6 @@ EXPORTED void* memset(void* to, int c, size_t n) {
 }
 EXPORTED size_t strlen(const char* s) { return tally::engine::length(s); }
 EXPORTED void __stack_chk_fail() { tally::engine::die("a stack of the decoder is damaged", 0); }
-EXPORTED void __assert_fail(const char* what, const char*, unsigned line, const char*) { tally::engine::die(what, line); }
+EXPORTED void __assert_fail(const char* what, const char*, unsigned line, const char*) {
+  tally::engine::die(what, line);
+}

@@ -70,7 +70,8 @@ s64 mapping_call(Thread* t, u64 number) {
   switch (number) {
     case SYS_mmap: note_mapping(static_cast<u64>(r), g[rsi], static_cast<s64>(g[rdx])); break;
     case SYS_munmap: note_mapping(g[rdi], g[rsi], -1); break;
-    case SYS_mprotect: case SYS_pkey_mprotect: note_mapping(g[rdi], g[rsi], static_cast<s64>(g[rdx])); break;
+    case SYS_mprotect:
+    case SYS_pkey_mprotect: note_mapping(g[rdi], g[rsi], static_cast<s64>(g[rdx])); break;
     case SYS_mremap:
       note_mapping(g[rdi], g[rsi], -1);
       note_mapping(static_cast<u64>(r), g[rdx], -1);
@@ -90,16 +91,22 @@ s64 call(Thread* t) {
     case SYS_vfork: return emulate_clone(t, 0x4111, 0, 0, 0, 0);
     case SYS_clone: return emulate_clone(t, a, b, c, d, g[r8]);
     case SYS_clone3: return emulate_clone3(t, a, b);
-    case SYS_execve: case SYS_execveat: return emulate_exec(t);
+    case SYS_execve:
+    case SYS_execveat: return emulate_exec(t);
     case SYS_rt_sigaction: return emulate_sigaction(t, a, b, c, d);
     case SYS_rt_sigprocmask: return emulate_sigprocmask(t, a, b, c, d);
     case SYS_sigaltstack: return emulate_sigaltstack(t, a, b);
     case SYS_rt_sigreturn: emulate_sigreturn(t);
     case SYS_rt_sigsuspend: return with_mask(t, rdi, b);
     case SYS_ppoll: return with_mask(t, r10, g[r8]);
-    case SYS_epoll_pwait: case 441 /* epoll_pwait2 */: return with_mask(t, r8, g[r9]);
+    case SYS_epoll_pwait:
+    case 441 /* epoll_pwait2 */: return with_mask(t, r8, g[r9]);
     case SYS_pselect6: return with_mask_pair(t);
-    case SYS_mmap: case SYS_munmap: case SYS_mprotect: case SYS_pkey_mprotect: case SYS_mremap: return mapping_call(t, number);
+    case SYS_mmap:
+    case SYS_munmap:
+    case SYS_mprotect:
+    case SYS_pkey_mprotect:
+    case SYS_mremap: return mapping_call(t, number);
     // A registration would let the kernel send the thread to an abort handler from the middle of generated code.
     case SYS_rseq: return -38;
     case SYS_arch_prctl:

@@ -19,7 +19,6 @@ struct Action {
 /// The program's signal actions, as it set them; shared by threads that share them natively.
 struct Actions {
   Action of[65];
-  u32 users;
 };
 
 /// struct sigaltstack as the kernel has it.
@@ -33,53 +32,66 @@ struct AltStack {
 enum Pad : u64 { pad_deliver = 1, pad_step = 2, pad_stop = 4, pad_leave = 8 };
 
 struct Thread {
-  u64 gpr[16];                 // 0x00: the program's registers while the engine runs
-  u64 flags;                   // 0x80
-  u64 pc;                      // 0x88: where the program goes on
-  u64 resume;                  // 0x90: cache address that stands for pc
-  u64 spill[2];                // 0x98, 0xa0: of generated code, never live at a boundary
-  u64 stack;                   // 0xa8: the engine's own
-  u64 link;                    // 0xb0: exit by which the engine was entered, 0 after an indirect jump
-  u64 pad;                     // 0xb8: bits of Pad: what must happen before program code runs on
-  Thread* self;                // 0xc0
-  u64 kernel_seen;             // 0xc8: rcx as the kernel leaves it: tells a restarted system call from one not begun
-  u8 popcount[256];            // 0xd0: bits set in a byte, without touching the flags
+  u64 gpr[16];       // 0x00: the program's registers while the engine runs
+  u64 flags;         // 0x80
+  u64 pc;            // 0x88: where the program goes on
+  u64 resume;        // 0x90: cache address that stands for pc
+  u64 spill[2];      // 0x98, 0xa0: of generated code, never live at a boundary
+  u64 stack;         // 0xa8: the engine's own
+  u64 link;          // 0xb0: exit by which the engine was entered, 0 after an indirect jump
+  u64 pad;           // 0xb8: bits of Pad: what must happen before program code runs on
+  Thread* self;      // 0xc0
+  u64 kernel_seen;   // 0xc8: rcx as the kernel leaves it: tells a restarted system call from one not begun
+  u8 popcount[256];  // 0xd0: bits set in a byte, without touching the flags
 
-  Thread* next;                // all threads of the address space
-  u64 mask;                    // the program's signal mask; the kernel's lacks the signals that the engine needs
-  u64 mask_before;             // the mask under which the waiting signal came
-  u64 held;                    // signals that the program blocks and the kernel cannot
-  u64 temporary_mask;          // argument of a system call that replaces the mask for its time
-  u64 temporary_pair[2];       // the same, as pselect6 has it
-  u8 info[128];                // siginfo of the waiting signal
-  u32 signal;                  // the waiting signal, 0 = none
-  u32 stepping;                // the trap flag is set to reach a boundary or to run one instruction
-  AltStack alt;                // the program's own; the kernel has the engine's
+  Thread* next;           // all threads of the address space
+  u64 mask;               // the program's signal mask; the kernel's lacks the signals that the engine needs
+  u64 mask_before;        // the mask under which the waiting signal came
+  u64 held;               // signals that the program blocks and the kernel cannot
+  u64 temporary_mask;     // argument of a system call that replaces the mask for its time
+  u64 temporary_pair[2];  // the same, as pselect6 has it
+  u8 info[128];           // siginfo of the waiting signal
+  u32 signal;             // the waiting signal, 0 = none
+  u32 stepping;           // the trap flag is set to reach a boundary or to run one instruction
+  AltStack alt;           // the program's own; the kernel has the engine's
   Actions* actions;
-  u32 index;                   // of its channel::Thread
-  u32 process;                 // index of its channel::Process
-  u32 in_kernel;               // a system call of the program is under way
-  u32 parked;                  // stopped for good: the process is ending
+  u32 index;      // of its channel::Thread
+  u32 process;    // index of its channel::Process
+  u32 in_kernel;  // a system call of the program is under way
+  u32 parked;     // stopped for good: the process is ending
   u32 vfork_child;
   u32 pooled;
   s64 tid;
-  alignas(16) u8 vectors[512]; // fxsave area, for the decoder
+  alignas(16) u8 vectors[512];  // fxsave area, for the decoder
 };
 
 enum ThreadOffset : u32 {
-  o_gpr = 0, o_flags = 0x80, o_pc = 0x88, o_resume = 0x90, o_spill1 = 0x98, o_spill2 = 0xa0, o_stack = 0xa8,
-  o_link = 0xb0, o_pad = 0xb8, o_self = 0xc0, o_seen = 0xc8, o_popcount = 0xd0,
+  o_gpr = 0,
+  o_flags = 0x80,
+  o_pc = 0x88,
+  o_resume = 0x90,
+  o_spill1 = 0x98,
+  o_spill2 = 0xa0,
+  o_stack = 0xa8,
+  o_link = 0xb0,
+  o_pad = 0xb8,
+  o_self = 0xc0,
+  o_seen = 0xc8,
+  o_popcount = 0xd0,
 };
-static_assert(offsetof(Thread, flags) == o_flags && offsetof(Thread, pc) == o_pc && offsetof(Thread, resume) == o_resume);
-static_assert(offsetof(Thread, spill) == o_spill1 && offsetof(Thread, stack) == o_stack && offsetof(Thread, link) == o_link);
-static_assert(offsetof(Thread, pad) == o_pad && offsetof(Thread, self) == o_self && offsetof(Thread, popcount) == o_popcount);
+static_assert(offsetof(Thread, flags) == o_flags && offsetof(Thread, pc) == o_pc &&
+              offsetof(Thread, resume) == o_resume);
+static_assert(offsetof(Thread, spill) == o_spill1 && offsetof(Thread, stack) == o_stack &&
+              offsetof(Thread, link) == o_link);
+static_assert(offsetof(Thread, pad) == o_pad && offsetof(Thread, self) == o_self &&
+              offsetof(Thread, popcount) == o_popcount);
 
 /// The block of address space that a thread has: offsets from the GS base.
 enum ThreadLayout : u32 {
-  jump_table_at = 0x10000,     // 64 Ki cache addresses, by the low 16 bits of the program's
-  stack_at = 0x90000,          // the engine's stack
-  signal_stack_at = 0xb0000,   // the engine's alternate signal stack
-  counters_at = 0x100000,      // mapped from the channel: one per segment
+  jump_table_at = 0x10000,    // 64 Ki cache addresses, by the low 16 bits of the program's
+  stack_at = 0x90000,         // the engine's stack
+  signal_stack_at = 0xb0000,  // the engine's alternate signal stack
+  counters_at = 0x100000,     // mapped from the channel: one per segment
 };
 inline constexpr u32 jump_table_entries = 65536;
 inline constexpr u64 stack_bytes = 0x20000;
@@ -108,7 +120,8 @@ void finish_thread(Thread* t);
 void give_counters_back(Thread* t);
 void give_back(Thread* t);
 
-/// Counts of all threads that are parked or in the kernel are final, and the process's with them when there are no others.
+/// Counts of all threads that are parked or in the kernel are final, and the process's with them when there are no
+/// others.
 void finish_process(Thread* t);
 /// How the process of this thread ends, for its record.
 void end_as(Thread* t, channel::End how, int code);

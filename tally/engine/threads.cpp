@@ -18,13 +18,13 @@ using channel::State;
 
 Records shared;
 channel::Settings settings_;
-Thread* live;                   // all threads of this address space
-Thread* pool;                   // ended ones whose blocks can be used again
+Thread* live;  // all threads of this address space
+Thread* pool;  // ended ones whose blocks can be used again
 channel::SegmentVector* vectors_;
 u32 vectors_area;
 u32 segment_count;
-u32 own_process;                // that of the address space, not of a vfork child in it
-u64 next_free = own_space;      // where the engine's own mappings go on
+u32 own_process;            // that of the address space, not of a vfork child in it
+u64 next_free = own_space;  // where the engine's own mappings go on
 Lock reserve_lock;
 
 bool map_counters(Thread* t, u32 area) {
@@ -150,8 +150,10 @@ u32 new_segment(const channel::SegmentVector& v) {
 }
 
 void set_gs(u64 base) {
-  if (fsgsbase_allowed) __builtin_ia32_wrgsbase64(base);
-  else kernel(SYS_arch_prctl, 0x1001, base);
+  if (fsgsbase_allowed)
+    __builtin_ia32_wrgsbase64(base);
+  else
+    kernel(SYS_arch_prctl, 0x1001, base);
 }
 
 void mark_partial(Thread* t, channel::Partial why) {
@@ -160,7 +162,9 @@ void mark_partial(Thread* t, channel::Partial why) {
 
 void correct(Thread* t, const channel::Totals& delta) { shared.thread(t->index).base.add(delta); }
 
-void name_thread(Thread* t) { kernel(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<u64>(shared.thread(t->index).name)); }
+void name_thread(Thread* t) {
+  kernel(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<u64>(shared.thread(t->index).name));
+}
 
 u32 thread_count(Thread* of_process) {
   u32 n = 0;
@@ -176,7 +180,8 @@ Thread* first_thread(int channel_fd, int image_fd) {
   if (failed(r)) die("the channel cannot be mapped", static_cast<u64>(-r));
   shared.base = reinterpret_cast<u8*>(r);
   const channel::Header& header = shared.header();
-  if (header.magic != channel::magic || header.layout_version != channel::layout_version) die("a channel of another version", header.layout_version);
+  if (header.magic != channel::magic || header.layout_version != channel::layout_version)
+    die("a channel of another version", header.layout_version);
   settings_ = header.settings;
   const u32 process = new_process_record(0);
   const u32 area = channel::take_area(shared, shared.header().free_vectors);
@@ -200,7 +205,6 @@ Thread* first_thread(int channel_fd, int image_fd) {
   name_thread(t);
   __atomic_store_n(&p.state, State::running, __ATOMIC_RELEASE);
   t->actions = reinterpret_cast<Actions*>(reserve(sizeof(Actions), PROT_READ | PROT_WRITE));
-  t->actions->users = 1;
   t->alt.flags = 2;  // SS_DISABLE
   t->next = nullptr;
   live = t;
@@ -274,8 +278,10 @@ void finish_process(Thread* t) {
   bool all = true;
   for (Thread* o = live; o != nullptr; o = o->next) {
     if (o->process != t->process) continue;
-    if (o == t || o->parked != 0 || o->in_kernel != 0) fold(o);
-    else all = false;
+    if (o == t || o->parked != 0 || o->in_kernel != 0)
+      fold(o);
+    else
+      all = false;
   }
   // Threads that still run are summed by the command once the process is gone; it needs the vectors for that.
   if (all) __atomic_store_n(&process_record(t).state, State::ended, __ATOMIC_RELEASE);

@@ -7,11 +7,12 @@ namespace {
 constexpr u32 segment_instructions = 64;  // most instructions of one segment
 constexpr u32 trace_instructions = 32;    // where a trace ends at the next chance, unless settings say otherwise
 constexpr u32 trace_segments = 8;
-constexpr u32 join_after = 1;            // a trace this long ends where another begins
+constexpr u32 join_after = 1;  // a trace this long ends where another begins
 
 Instruction* buffer() {
   static Instruction* b;
-  if (b == nullptr) b = reinterpret_cast<Instruction*>(reserve(page_up(sizeof(Instruction) * (segment_instructions + 1)), 3));
+  if (b == nullptr)
+    b = reinterpret_cast<Instruction*>(reserve(page_up(sizeof(Instruction) * (segment_instructions + 1)), 3));
   return b;
 }
 
@@ -59,9 +60,12 @@ bool flags_dead(Code& code, u64 pc, u16 mask, int branches) {
     if (mask == 0) return true;
     switch (in.kind) {
       case Kind::plain: pc = in.next(); break;
-      case Kind::jump: case Kind::call: pc = in.target(); break;
-      case Kind::jcc: case Kind::loop:
-        return branches > 0 && flags_dead(code, in.next(), mask, branches - 1) && flags_dead(code, in.target(), mask, branches - 1);
+      case Kind::jump:
+      case Kind::call: pc = in.target(); break;
+      case Kind::jcc:
+      case Kind::loop:
+        return branches > 0 && flags_dead(code, in.next(), mask, branches - 1) &&
+               flags_dead(code, in.target(), mask, branches - 1);
       default: return false;
     }
   }
@@ -73,11 +77,13 @@ bool accesses_memory(const Instruction& in) { return in.loads + in.stores + in.d
 /// How a segment is counted: where, and what the increment may use.
 struct Increment {
   enum How : u8 { inc, scratch, late, spill } how;
-  u32 at;        // before this instruction of the segment
+  u32 at;  // before this instruction of the segment
   u8 reg;
 };
 
-bool borrows(Kind k) { return k == Kind::jump_indirect || k == Kind::call_indirect || k == Kind::ret || k == Kind::syscall; }
+bool borrows(Kind k) {
+  return k == Kind::jump_indirect || k == Kind::call_indirect || k == Kind::ret || k == Kind::syscall;
+}
 
 bool find_dead_flags(const Instruction* in, u32 n, u16 live, u32& at) {
   bool found = false;
@@ -102,8 +108,10 @@ Increment choose_increment(Code& code, const Instruction* in, u32 n, u64 next) {
   bool dead = false;
   if (last == Kind::jcc || last == Kind::loop)
     dead = flags_dead(code, next, counter_flags, 1) && flags_dead(code, in[n - 1].target(), counter_flags, 1);
-  else if (last == Kind::jump || last == Kind::call) dead = flags_dead(code, in[n - 1].target(), counter_flags, 1);
-  else if (last == Kind::plain) dead = flags_dead(code, next, counter_flags, 1);
+  else if (last == Kind::jump || last == Kind::call)
+    dead = flags_dead(code, in[n - 1].target(), counter_flags, 1);
+  else if (last == Kind::plain)
+    dead = flags_dead(code, next, counter_flags, 1);
   if (dead && n == 0) return {Increment::inc, 0, 0};
   if (dead && find_dead_flags(in, n, 0, at)) return {Increment::inc, at, 0};
   return {Increment::spill, 0, r11};
@@ -324,15 +332,18 @@ void emit_load_target(Builder& b, const Instruction& in) {
   e.byte(static_cast<u8>(0x48 | raw.rex.X << 1 | raw.rex.B));
   e.byte(0x8b);
   e.byte(static_cast<u8>(raw.modrm.mod << 6 | rcx << 3 | raw.modrm.rm));
-  if (raw.modrm.mod != 3 && raw.modrm.rm == 4) e.byte(static_cast<u8>(raw.sib.scale << 6 | raw.sib.index << 3 | raw.sib.base));
-  if (raw.modrm.mod == 1) e.byte(static_cast<u8>(raw.disp.value));
-  else if (raw.modrm.mod == 2 || (raw.modrm.mod == 0 && raw.modrm.rm == 4 && raw.sib.base == 5)) e.dword(static_cast<u32>(raw.disp.value));
+  if (raw.modrm.mod != 3 && raw.modrm.rm == 4)
+    e.byte(static_cast<u8>(raw.sib.scale << 6 | raw.sib.index << 3 | raw.sib.base));
+  if (raw.modrm.mod == 1)
+    e.byte(static_cast<u8>(raw.disp.value));
+  else if (raw.modrm.mod == 2 || (raw.modrm.mod == 0 && raw.modrm.rm == 4 && raw.sib.base == 5))
+    e.dword(static_cast<u32>(raw.disp.value));
 }
 
 /// Jumps by the thread's table: rcx = the target; rcx and r11 are saved.
 void emit_indirect(Emitter& e) {
-  static const u8 code[] = {0x44, 0x0f, 0xb7, 0xd9,               // movzx r11d, cx
-                            0x65, 0x42, 0xff, 0x24, 0xdd};        // jmp gs:[r11 * 8 + table]
+  static const u8 code[] = {0x44, 0x0f, 0xb7, 0xd9,         // movzx r11d, cx
+                            0x65, 0x42, 0xff, 0x24, 0xdd};  // jmp gs:[r11 * 8 + table]
   e.bytes(code, sizeof code);
   e.dword(jump_table_at);
 }
@@ -342,7 +353,8 @@ void emit_saves(Emitter& e) {
   e.store(r11, o_gpr + 8 * r11);
 }
 
-void end_indirect(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted) {
+void end_indirect(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number,
+                  u16& counted) {
   emit_saves(b.e);
   b.place(in, segment, Borrowed::rcx_r11);
   if (in.kind == Kind::ret) {
@@ -450,8 +462,8 @@ Outcome translate(u64 pc, bool indirect, Trace*& out) {
       if ((in[n].next() - 1) / page_bytes != at / page_bytes) register_page(index, in[n].next() - 1);
       kind = in[n].kind;
       at = in[n++].next();
-      if (kind == Kind::jump && !far_away(pc, in[n - 1].target()) && find_trace(in[n - 1].target()) == nullptr && total + n < limit &&
-          in[n - 1].target() != pc) {
+      if (kind == Kind::jump && !far_away(pc, in[n - 1].target()) && find_trace(in[n - 1].target()) == nullptr &&
+          total + n < limit && in[n - 1].target() != pc) {
         at = in[n - 1].target();  // goes on behind the jump
         kind = Kind::plain;
         continue;
@@ -489,10 +501,14 @@ Outcome translate(u64 pc, bool indirect, Trace*& out) {
       // No instruction of the head may end within its first five bytes: they are what replaces it when it is dropped.
       if (b.offset() == 0 && (x.kind == Kind::loop || x.kind == Kind::jump || x.length < 5)) b.e.nops(5);
       if (x.kind == Kind::plain || x.kind == Kind::trap) {
-        if (x.kind == Kind::trap && x.raw.opcode == 0xcd && x.bytes[1] == 0x80) mark_partial(current(), channel::partial_int80);
-        if (x.gather) copy_gather(b, x, segment);
-        else if (x.dynamic != 0) copy_repeat(b, x, segment);
-        else copy_plain(b, x, segment);
+        if (x.kind == Kind::trap && x.raw.opcode == 0xcd && x.bytes[1] == 0x80)
+          mark_partial(current(), channel::partial_int80);
+        if (x.gather)
+          copy_gather(b, x, segment);
+        else if (x.dynamic != 0)
+          copy_repeat(b, x, segment);
+        else
+          copy_plain(b, x, segment);
         continue;
       }
       switch (x.kind) {
@@ -513,9 +529,9 @@ Outcome translate(u64 pc, bool indirect, Trace*& out) {
           emit_push(b, x.next());
           end_exit(b, x.target(), segment);
           break;
-        case Kind::jump_indirect: case Kind::call_indirect: case Kind::ret:
-          end_indirect(b, x, segment, increment, number, counted);
-          break;
+        case Kind::jump_indirect:
+        case Kind::call_indirect:
+        case Kind::ret: end_indirect(b, x, segment, increment, number, counted); break;
         case Kind::syscall: end_syscall(b, x, segment, increment, number, counted); break;
         case Kind::transaction:
           b.place(x, segment);
@@ -535,9 +551,10 @@ Outcome translate(u64 pc, bool indirect, Trace*& out) {
     if (kind == Kind::plain || kind == Kind::trap) {
       end_exit(b, at, segment);
     } else if (open) {
-      // Behind a branch there is always one more segment, if only an empty one: it tells how often the branch was not taken.
-      // It goes on with program code unless the trace is long enough.
-      const bool stop = total >= limit || segment + 2 >= trace_segments || (total >= join_after && find_trace(at) != nullptr);
+      // Behind a branch there is always one more segment, if only an empty one: it tells how often the branch was not
+      // taken. It goes on with program code unless the trace is long enough.
+      const bool stop =
+          total >= limit || segment + 2 >= trace_segments || (total >= join_after && find_trace(at) != nullptr);
       if (stop) {
         channel::SegmentVector edge{};
         edge.branches[channel::taken - 3] = -1;

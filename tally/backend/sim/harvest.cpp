@@ -24,12 +24,14 @@ constexpr Words words[] = {
     {channel::partial_gs_base, "it uses the GS base, which the engine needs: it went on natively"},
     {channel::partial_code_space, "there was no room for translated code within reach of its own: it went on natively"},
     {channel::partial_int80, "it made 32-bit system calls, whose effects the engine does not follow"},
-    {channel::partial_undecoded, "it executed instructions that the decoder does not know: their loads and stores are missing"},
+    {channel::partial_undecoded,
+     "it executed instructions that the decoder does not know: their loads and stores are missing"},
     {channel::partial_foreign_segment, "it changed to another code segment: it went on natively"},
     {channel::partial_not_parked, "a thread could not be stopped at the end: its last block may be counted ahead"},
     {channel::partial_exec_native, "it executed a program that ran natively"},
     {channel::partial_killed, "it was killed: the last block of each of its threads may be counted ahead"},
-    {channel::partial_shared_memory, "there was no memory for the engine (a limit on address space?): it went on natively"},
+    {channel::partial_shared_memory,
+     "there was no memory for the engine (a limit on address space?): it went on natively"},
     {channel::partial_vsyscall, "it called the vsyscall page, whose instructions are not counted"},
     {channel::partial_ptraced, "it traces or is traced by others: what it executes then runs natively"},
 };
@@ -40,13 +42,16 @@ bool has_died(const channel::Process& process, const Execution& execution) {
 }
 
 /// Reads the counters of a thread that did not end by itself.
-channel::Totals unfinished(const channel::Thread& thread, std::uint32_t vectors_area, std::uint32_t segments, const Channel& shared) {
+channel::Totals unfinished(const channel::Thread& thread, std::uint32_t vectors_area, std::uint32_t segments,
+                           const Channel& shared) {
   std::vector<std::uint64_t> counters(segments);
   std::vector<channel::SegmentVector> vectors(segments);
   channel::Totals totals;
   if (segments > 0 && thread.area != 0 && vectors_area != 0 &&
-      linux::read_at(shared.file.get(), channel::area_offset(thread.area), counters.data(), segments * sizeof counters[0]) &&
-      linux::read_at(shared.file.get(), channel::area_offset(vectors_area), vectors.data(), segments * sizeof vectors[0])) {
+      linux::read_at(shared.file.get(), channel::area_offset(thread.area), counters.data(),
+                     segments * sizeof counters[0]) &&
+      linux::read_at(shared.file.get(), channel::area_offset(vectors_area), vectors.data(),
+                     segments * sizeof vectors[0])) {
     totals = channel::sum(counters.data(), vectors.data(), segments);
   }
   totals.add(thread.base);
@@ -109,15 +114,17 @@ class Harvest {
   /// Whether a process asked to be taken over at its execve and no engine ever started in the new program.
   bool vanished_into_exec(const Image& image) const {
     const channel::Process& process = records_.process(image.index);
-    return process.end == channel::End::executed && std::none_of(images_.begin(), images_.end(), [&](const Image& later) {
-      return later.index > image.index && records_.process(later.index).pid == process.pid;
-    });
+    return process.end == channel::End::executed &&
+           std::none_of(images_.begin(), images_.end(), [&](const Image& later) {
+             return later.index > image.index && records_.process(later.index).pid == process.pid;
+           });
   }
 
   void describe(Image& image) {
     const channel::Process& process = records_.process(image.index);
     std::string partial = reasons_of(process.partial);
-    if (partial.empty() && vanished_into_exec(image)) partial = "the program that it executed last was not counted: it started after counting had ended";
+    if (partial.empty() && vanished_into_exec(image))
+      partial = "the program that it executed last was not counted: it started after counting had ended";
     if (!partial.empty()) image.tally.reason += (image.tally.reason.empty() ? "" : "; ") + partial;
     image.first_of_program = process.forked_from == 0 && process.state != channel::State::free;
     result::Process& made = image.result;
@@ -125,7 +132,8 @@ class Harvest {
     made.parent_pid = process.parent_pid;
     made.command = printable(std::string(process.name, ::strnlen(process.name, sizeof process.name)));
     for (const Image& earlier : images_) {
-      if (earlier.index < image.index && records_.process(earlier.index).pid == process.pid && is_reexecution(process)) made.image++;
+      if (earlier.index < image.index && records_.process(earlier.index).pid == process.pid && is_reexecution(process))
+        made.image++;
     }
     end_of(process, made);
     for (const Image::OfThread& thread : image.threads) {
@@ -133,7 +141,8 @@ class Harvest {
       if (!partial.empty()) tally.reason = image.tally.reason;
       result::Thread one;
       one.tid = thread.record->tid;
-      one.name = printable(std::string(thread.record->name, ::strnlen(thread.record->name, sizeof thread.record->name)));
+      one.name =
+          printable(std::string(thread.record->name, ::strnlen(thread.record->name, sizeof thread.record->name)));
       one.counts = counts(tally);
       made.threads.push_back(std::move(one));
     }
@@ -154,7 +163,9 @@ class Harvest {
       case channel::End::exited: made.end = result::End::exited; break;
       case channel::End::signalled: made.end = result::End::signalled; break;
       case channel::End::executed: made.end = result::End::executed; break;
-      case channel::End::unknown: made.end = has_died(process, execution_) ? result::End::unknown : result::End::running; break;
+      case channel::End::unknown:
+        made.end = has_died(process, execution_) ? result::End::unknown : result::End::running;
+        break;
     }
   }
 
@@ -162,7 +173,8 @@ class Harvest {
     std::vector<EventCount> made;
     for (const event::Event& event : request_.events) {
       const bool hardware = event::definition(event.id).kind == event::Kind::hardware;
-      made.push_back(event_count(event, hardware ? count_of(event, tally) : absent("the kernel gives it for the whole command only")));
+      made.push_back(event_count(
+          event, hardware ? count_of(event, tally) : absent("the kernel gives it for the whole command only")));
     }
     return made;
   }
@@ -185,7 +197,8 @@ Tally total_of(const std::vector<Image>& images, const Execution& execution) {
     if (std::find(reasons.begin(), reasons.end(), said) == reasons.end()) reasons.push_back(said);
   }
   // Every program that the engine was mapped into makes a record, unless it had to give up at its first step.
-  const auto started = std::count_if(images.begin(), images.end(), [&](const Image& image) { return image.first_of_program; });
+  const auto started =
+      std::count_if(images.begin(), images.end(), [&](const Image& image) { return image.first_of_program; });
   if (started < execution.injected) {
     reasons.push_back(fmt::format("{} of {} programs ran natively: the engine found no memory there (see `ulimit -v`)",
                                   execution.injected - started, execution.injected));
@@ -209,7 +222,8 @@ std::string still_running(const std::vector<Image>& images) {
       return later.index > image.index && later.result.pid == image.result.pid;
     });
     if (!last_of_pid || image.result.end == result::End::exited || image.result.end == result::End::signalled) continue;
-    if (linux::is_alive(static_cast<pid_t>(image.result.pid))) living.push_back(fmt::format("{} ({})", image.result.command, image.result.pid));
+    if (linux::is_alive(static_cast<pid_t>(image.result.pid)))
+      living.push_back(fmt::format("{} ({})", image.result.command, image.result.pid));
   }
   return join(living, ", ");
 }
@@ -219,8 +233,9 @@ Count software(const event::Event& event, const Execution& execution, bool count
   if (!execution.ended) return downgraded(native, Trust::partial, "the program was still running");
   if (!counted_anything) return native;
   switch (event.id) {
-    case event::Id::duration_time: case event::Id::user_time: case event::Id::system_time:
-      return downgraded(native, Trust::partial, "under the engine; native would be shorter");
+    case event::Id::duration_time:
+    case event::Id::user_time:
+    case event::Id::system_time: return downgraded(native, Trust::partial, "under the engine; native would be shorter");
     default: return downgraded(native, Trust::partial, "includes the engine's own");
   }
 }
@@ -231,7 +246,8 @@ std::int64_t value_of(event::Id id, const channel::Totals& totals) {
   using event::Id;
   const auto& f = totals.field;
   const std::int64_t calls = f[channel::direct_calls] + f[channel::indirect_calls];
-  const std::int64_t unconditional = f[channel::direct_jumps] + f[channel::indirect_jumps] + calls + f[channel::returns] + f[channel::far];
+  const std::int64_t unconditional =
+      f[channel::direct_jumps] + f[channel::indirect_jumps] + calls + f[channel::returns] + f[channel::far];
   switch (id) {
     case Id::instructions: return f[channel::instructions];
     case Id::branches: return f[channel::conditional] + unconditional;
@@ -270,7 +286,8 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
   Harvest harvest(request, execution, shared);
   std::vector<Image>& images = harvest.images();
   const Tally total = total_of(images, execution);
-  const bool counted_anything = std::any_of(images.begin(), images.end(), [](const Image& image) { return !image.threads.empty(); });
+  const bool counted_anything =
+      std::any_of(images.begin(), images.end(), [](const Image& image) { return !image.threads.empty(); });
   for (const event::Event& event : request.events) {
     const bool hardware = event::definition(event.id).kind == event::Kind::hardware;
     if (!hardware) {

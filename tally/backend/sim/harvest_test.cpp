@@ -27,7 +27,8 @@ TEST(Harvest, branches_are_the_sum_of_their_kinds) {
   EXPECT_EQ(value_of(Id::conditional_not_taken, totals()), 30);
   EXPECT_EQ(value_of(Id::branches_taken, totals()), 40 + 63);
   EXPECT_EQ(value_of(Id::calls, totals()), 12);
-  EXPECT_EQ(value_of(Id::branches, totals()), value_of(Id::branches_taken, totals()) + value_of(Id::conditional_not_taken, totals()));
+  EXPECT_EQ(value_of(Id::branches, totals()),
+            value_of(Id::branches_taken, totals()) + value_of(Id::conditional_not_taken, totals()));
 }
 
 TEST(Harvest, every_hardware_event_has_a_value_of_its_own) {

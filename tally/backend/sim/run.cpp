@@ -42,7 +42,9 @@ struct ChildSide {
     linux::trap();
   }
 
-  bool granted() const { return __atomic_load_n(&header->slots[0], __ATOMIC_ACQUIRE) == static_cast<std::uint32_t>(Slot::granted); }
+  bool granted() const {
+    return __atomic_load_n(&header->slots[0], __ATOMIC_ACQUIRE) == static_cast<std::uint32_t>(Slot::granted);
+  }
   void keep(bool kept) const {
     for (const int fd : {settings.channel_fd, settings.image_fd, settings.socket_fd}) linux::keep_over_exec(fd, kept);
   }
@@ -58,8 +60,13 @@ std::string command_of(pid_t process) {
 /// The loop that serves the whole tree while the command runs. One thread, never a wait for one process alone.
 class Server {
  public:
-  Server(Channel& shared, linux::Announcements& announcements, linux::Injector injector, linux::Program& program, Execution& execution)
-      : shared_(shared), announcements_(announcements), injector_(std::move(injector)), program_(program), execution_(execution) {}
+  Server(Channel& shared, linux::Announcements& announcements, linux::Injector injector, linux::Program& program,
+         Execution& execution)
+      : shared_(shared),
+        announcements_(announcements),
+        injector_(std::move(injector)),
+        program_(program),
+        execution_(execution) {}
 
   Result<void> serve(linux::Signals& signals) {
     execution_.pid = program_.pid();
@@ -95,7 +102,9 @@ class Server {
     }
   }
 
-  void ran_natively(const std::string& what, const std::string& why) { execution_.native.push_back(what + " ran natively: " + why); }
+  void ran_natively(const std::string& what, const std::string& why) {
+    execution_.native.push_back(what + " ran natively: " + why);
+  }
 
   /// Takes every end and stop that waits. True when the started process has ended.
   bool reap() {
@@ -129,7 +138,9 @@ class Server {
       ran_natively(command_of(process), seen.reason);
       give_back(a);
     }
-    if (a.slot != 0) __atomic_store_n(&shared_.records.header().slots[a.slot], static_cast<std::uint32_t>(Slot::idle), __ATOMIC_RELEASE);
+    if (a.slot != 0)
+      __atomic_store_n(&shared_.records.header().slots[a.slot], static_cast<std::uint32_t>(Slot::idle),
+                       __ATOMIC_RELEASE);
     announced_.erase(process);
   }
 
@@ -164,10 +175,12 @@ class Server {
 Result<channel::ImageHeader> read_header(int fd, const std::string& path) {
   channel::ImageHeader header{};
   if (!linux::read_at(fd, 0, &header, sizeof header) || header.magic != channel::image_magic) {
-    return fail(Code::cannot_measure, fmt::format("'{}' is not tally's engine", printable(path)), "build or install tally again");
+    return fail(Code::cannot_measure, fmt::format("'{}' is not tally's engine", printable(path)),
+                "build or install tally again");
   }
   if (header.layout_version != channel::layout_version) {
-    return fail(Code::cannot_measure, fmt::format("'{}' is of another version than this command", printable(path)), "build or install tally again");
+    return fail(Code::cannot_measure, fmt::format("'{}' is of another version than this command", printable(path)),
+                "build or install tally again");
   }
   return header;
 }
@@ -195,11 +208,13 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   if (!announcements) return fail(announcements.error());
 
   const auto first = linux::high_descriptors(3);
-  if (!first) return fail(Code::cannot_measure, "there are no three unused file descriptors for the engine", "raise `ulimit -n`");
+  if (!first)
+    return fail(Code::cannot_measure, "there are no three unused file descriptors for the engine", "raise `ulimit -n`");
   auto channel_fd = linux::duplicate_to(shared.file.get(), *first);
   auto image_fd = linux::duplicate_to(image_file->get(), *first + 1);
   auto socket_fd = linux::duplicate_to(announcements->their_fd(), *first + 2);
-  if (!channel_fd || !image_fd || !socket_fd) return fail(Code::cannot_measure, "cannot hand the engine's descriptors to the program");
+  if (!channel_fd || !image_fd || !socket_fd)
+    return fail(Code::cannot_measure, "cannot hand the engine's descriptors to the program");
   announcements->close_theirs();
   const channel::Settings settings{*first, *first + 1, *first + 2, static_cast<std::uint32_t>(request.block_size)};
   shared.records.header().settings = settings;
@@ -208,14 +223,17 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   const auto path = linux::find_program(request.command.front(), linux::search_path());
   if (!path) return fail(path.error());
   ChildSide side{&shared.records.header(), settings, !linux::changes_rights(*path)};
-  if (!side.asks) execution.native.push_back(printable(*path) + " ran natively: it changes user, group or capabilities");
+  if (!side.asks)
+    execution.native.push_back(printable(*path) + " ran natively: it changes user, group or capabilities");
   linux::adopt_orphans();
-  auto program = linux::Program::start(request.command, *request.signals, {&side, ChildSide::before_exec, ChildSide::after_failed_exec});
+  auto program = linux::Program::start(request.command, *request.signals,
+                                       {&side, ChildSide::before_exec, ChildSide::after_failed_exec});
   if (!program) return fail(program.error());
   // Only descendants hold the other end now: an engine that outlives this loop finds nobody to ask, and says so.
   socket_fd->reset();
   linux::Injector injector({channel::image_base, header->bytes, settings.image_fd, header->entry,
-                            static_cast<std::uint64_t>(settings.channel_fd), static_cast<std::uint64_t>(settings.image_fd)});
+                            static_cast<std::uint64_t>(settings.channel_fd),
+                            static_cast<std::uint64_t>(settings.image_fd)});
   Server server(shared, *announcements, std::move(injector), *program, execution);
   if (auto served = server.serve(*request.signals); !served) return fail(served.error());
   return execution;

@@ -13,7 +13,8 @@ Result<std::string> find_image() {
   for (const std::string& path : {folder + "/tally-engine", folder + "/../libexec/tally/tally-engine"}) {
     if (linux::exists(path)) return path;
   }
-  return fail(Code::cannot_measure, "the engine of the simulated PMU is missing: no 'tally-engine' in " + printable(folder),
+  return fail(Code::cannot_measure,
+              "the engine of the simulated PMU is missing: no 'tally-engine' in " + printable(folder),
               "build or install tally again, or use `--backend none`");
 }
 

@@ -2,8 +2,8 @@
 //
 //   make_image ENGINE.so LIBZYDIS.so OUT
 //
-// What is written: a header page, libZydis, the engine (its data last, so that one range is writable), then a jump table
-// without targets. A mini loader: it knows four relocations and refuses everything else.
+// What is written: a header page, libZydis, the engine (its data last, so that one range is writable), then a jump
+// table without targets. A mini loader: it knows four relocations and refuses everything else.
 #include <elf.h>
 
 #include <cstdio>
@@ -36,7 +36,7 @@ struct Library {
   u64 bytes = 0;
   u64 writable = 0;  // offset of the first writable page
   std::vector<Elf64_Sym> symbols;
-  u64 names = 0;     // offset of the symbols' names in the file
+  u64 names = 0;  // offset of the symbols' names in the file
 
   const char* name(const Elf64_Sym& s) const { return file.data() + names + s.st_name; }
 
@@ -50,7 +50,8 @@ Library read_library(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) fail(path + ": cannot be read");
   lib.file.assign(std::istreambuf_iterator<char>(in), {});
-  if (lib.file.size() < sizeof(Elf64_Ehdr) || std::memcmp(lib.file.data(), ELFMAG, SELFMAG) != 0 || lib.header().e_machine != EM_X86_64)
+  if (lib.file.size() < sizeof(Elf64_Ehdr) || std::memcmp(lib.file.data(), ELFMAG, SELFMAG) != 0 ||
+      lib.header().e_machine != EM_X86_64)
     fail(path + ": not an x86-64 shared object");
   for (int i = 0; i < lib.header().e_phnum; i++) {
     const Elf64_Phdr& p = lib.segments()[i];
@@ -85,7 +86,8 @@ void relocate(std::vector<char>& image, const std::vector<Library>& libraries, c
   u64 tables[2] = {}, sizes[2] = {};
   for (int i = 0; i < lib.header().e_phnum; i++) {
     if (lib.segments()[i].p_type != PT_DYNAMIC) continue;
-    for (auto* d = reinterpret_cast<Elf64_Dyn*>(base + lib.segments()[i].p_vaddr); d->d_tag != DT_NULL; d++) switch (d->d_tag) {
+    for (auto* d = reinterpret_cast<Elf64_Dyn*>(base + lib.segments()[i].p_vaddr); d->d_tag != DT_NULL; d++)
+      switch (d->d_tag) {
         case DT_RELA: tables[0] = d->d_un.d_ptr; break;
         case DT_RELASZ: sizes[0] = d->d_un.d_val; break;
         case DT_JMPREL: tables[1] = d->d_un.d_ptr; break;
@@ -100,7 +102,9 @@ void relocate(std::vector<char>& image, const std::vector<Library>& libraries, c
       u64 value = 0;
       switch (ELF64_R_TYPE(r.r_info)) {
         case R_X86_64_RELATIVE: value = image_base + lib.offset + static_cast<u64>(r.r_addend); break;
-        case R_X86_64_64: case R_X86_64_GLOB_DAT: case R_X86_64_JUMP_SLOT: {
+        case R_X86_64_64:
+        case R_X86_64_GLOB_DAT:
+        case R_X86_64_JUMP_SLOT: {
           const Elf64_Sym& s = lib.symbols[ELF64_R_SYM(r.r_info)];
           const u64 found = find_symbol(libraries, lib.name(s));
           if (found == 0 && ELF64_ST_BIND(s.st_info) != STB_WEAK) fail(lib.path + ": needs " + lib.name(s));
@@ -133,7 +137,9 @@ int main(int argc, char** argv) {
   const u64 entry = find_symbol(libraries, "engine_entry"), no_target = find_symbol(libraries, "engine_no_target");
   if (entry == 0 || no_target == 0) fail(std::string(argv[1]) + ": not the engine");
   const Library& engine = libraries.back();
-  const ImageHeader header{image_magic, tally::channel::layout_version, 0, bytes, engine.offset + engine.writable, image_base + entry, bytes};
+  const ImageHeader header{image_magic, tally::channel::layout_version,  0,
+                           bytes,       engine.offset + engine.writable, image_base + entry,
+                           bytes};
   std::memcpy(image.data(), &header, sizeof header);
   for (u32 i = 0; i < jump_table_entries; i++) {
     const u64 target = image_base + no_target;

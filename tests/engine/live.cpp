@@ -1,6 +1,7 @@
 #include "tests/engine/live.hpp"
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/personality.h>
 #include <sys/wait.h>
@@ -22,6 +23,7 @@ Live::Live(const std::vector<std::string>& words, const Command& command) {
   pid_ = fork();
   if (pid_ == 0) {
     setpgid(0, 0);
+    close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
     personality(ADDR_NO_RANDOMIZE);
     dup2(ends[1], 1);
     execve(argv[0], argv.data(), envp.data());

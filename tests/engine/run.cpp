@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/personality.h>
@@ -54,6 +55,7 @@ Outcome run(const std::vector<std::string>& words, const Command& command, const
   const pid_t child = fork();
   if (child == 0) {
     setpgid(0, 0);
+    close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
     personality(ADDR_NO_RANDOMIZE);
     redirect(in, O_RDONLY, 0);
     redirect(out, O_WRONLY | O_APPEND, 1);

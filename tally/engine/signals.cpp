@@ -1,98 +1,34 @@
-#include "tally/engine/signals.hpp"
-
+// Signals on their way: from wherever they hit to a place where the program's state is exact, and to its handler.
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
+#include "tally/engine/frame.hpp"
 #include "tally/engine/image.hpp"
 
 namespace tally::engine {
 namespace {
 
-/// struct ucontext as the kernel has it, on x86-64.
-struct Context {
-  u64 uc_flags, link;
-  AltStack stack;
-  u64 r[16];  // r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp
-  u64 ip, flags;
-  u16 cs, gs, fs, ss;
-  u64 error, trap, old_mask, cr2;
-  u64 fpstate;
-  u64 reserved[8];
-  u64 mask;
-
-  u64& reg(u8 number) {
-    static const u8 order[16] = {13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7};
-    return r[order[number]];
-  }
-};
-static_assert(sizeof(Context) == 304);
-
-/// What the kernel puts on the stack for a handler.
-struct Frame {
-  u64 restorer;
-  Context context;
-  u8 info[128];
-};
-static_assert(sizeof(Frame) == 440);
-
-enum : u64 {
-  on_stack = 0x08000000,
-  restart = 0x10000000,
-  no_defer = 0x40000000,
-  reset_hand = 0x80000000,
-  sig_info = 4,
-  has_restorer = 0x04000000,
-  no_child_stop = 1,
-  no_child_wait = 2
-};
-constexpr u64 trap_flag = 0x100, direction_flag = 0x400, resume_flag = 0x10000;
-constexpr int sigill = 4, sigtrap = 5, sigkill = 9, sigsegv = 11, sigstop = 19;
-constexpr u64 autodisarm = 1u << 31, alt_disabled = 2, alt_on = 1;
-
-// Default action: the process ends. They get a handler of the engine's, so that the counts are exact at the end.
-constexpr u64 fatal_signals = bit(1) | bit(2) | bit(3) | bit(6) | bit(10) | bit(12) | bit(13) | bit(14) | bit(15) |
-                              bit(16) | bit(24) | bit(25) | bit(26) | bit(27) | bit(29) | bit(30) | bit(31);
-
 enum Stepping : u32 { not_stepping, to_boundary, one_instruction };
 
-u32 opmask_offset;  // of the opmask registers in a signal frame
-bool stopping;      // the process ends: threads stop
-bool leaving_;      // the process goes on natively
-u64 actions_known;  // signals whose action the program has set or that the engine has asked for
-
-extern "C" void signal_entry(int, u8*, Context*);
-
-s64 kernel_action(int signal, const Action* set, Action* old) {
-  return kernel(SYS_rt_sigaction, static_cast<u64>(signal), reinterpret_cast<u64>(set), reinterpret_cast<u64>(old), 8);
-}
-
-void apply_action(const Action& a, int signal) {
-  const bool engines =
-      (engine_signals & bit(signal)) != 0 || a.handler > 1 || (a.handler == 0 && (fatal_signals & bit(signal)) != 0);
-  if (!engines) {
-    Action plain = a;
-    plain.flags |= has_restorer;
-    plain.restorer = reinterpret_cast<u64>(signal_restorer);
-    kernel_action(signal, &plain, nullptr);
-    return;
-  }
-  const Action ours = {reinterpret_cast<u64>(signal_entry),
-                       (a.handler > 1 ? a.flags & (restart | no_child_stop | no_child_wait) : u64{0}) | sig_info |
-                           on_stack | has_restorer | ((engine_signals & bit(signal)) != 0 ? u64{no_defer} : u64{0}),
-                       reinterpret_cast<u64>(signal_restorer), ~engine_signals};
-  kernel_action(signal, &ours, nullptr);
-}
-
-void set_kernel_mask(u64 mask) { kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&mask), 0, 8); }
+bool stopping;  // the process ends: threads stop
+bool leaving_;  // the process goes on natively
 
 bool in_engine(u64 rip) { return rip - image_base < image_header().bytes; }
 
 // --- exact counts in the middle of a trace --------------------------------------------------------------------------
 
+/// Where the opmask registers are in a signal frame.
+u32 opmask_offset() {
+  u32 a = 13, b = 0, c = 5, d = 0;
+  asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  return b;
+}
+
+/// How many elements a gather or scatter at `p` has still to do, by its mask.
 u32 mask_elements(const Place& p, Context* c) {
   const u8* fp = reinterpret_cast<const u8*>(c->fpstate);
   u32 n = 0;
   if (p.pad[1] == 0) {
-    const u64 mask = *reinterpret_cast<const u64*>(fp + opmask_offset + 8 * p.pad[2]);
+    const u64 mask = *reinterpret_cast<const u64*>(fp + opmask_offset() + 8 * p.pad[2]);
     return bits_set(mask & ((1ull << p.pad[0]) - 1));
   }
   const u32 step = p.pad[1] / 8u;
@@ -256,11 +192,7 @@ void enter_from(Thread* t, Context* c) {
 
 /// The process leaves the engine: the kernel's handlers become the program's, this thread goes on at its pc.
 void leave_from(Thread* t, Context* c) {
-  for (int s = 1; s <= 64; s++) {
-    if (s == sigkill || s == sigstop || !(actions_known & bit(s))) continue;
-    Action a = t->actions->of[s];
-    kernel_action(s, &a, nullptr);
-  }
+  restore_actions(t);
   unwatch_all();
   c->ip = t->pc;
   c->mask = t->mask;
@@ -417,126 +349,6 @@ signal_entry:
 )");
 
 }  // namespace
-
-s64 put(u64 to, const void* from, u64 n) { return safe_copy(reinterpret_cast<void*>(to), from, n) == 0 ? 0 : -14; }
-s64 get(void* to, u64 from, u64 n) { return safe_copy(to, reinterpret_cast<const void*>(from), n) == 0 ? 0 : -14; }
-
-void use_signal_stack(Thread* t) {
-  const AltStack ours = {reinterpret_cast<u64>(t) + signal_stack_at, 0, 0, stack_bytes};
-  kernel(SYS_sigaltstack, reinterpret_cast<u64>(&ours), 0);
-}
-
-void signals_init(Thread* t) {
-  u32 a = 13, b = 0, c = 5, d = 0;
-  asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-  opmask_offset = b;
-  use_signal_stack(t);
-  kernel(SYS_rt_sigprocmask, 0, 0, reinterpret_cast<u64>(&t->mask), 8);
-  for (int s = 1; s <= 31; s++) {
-    if (!((engine_signals | fatal_signals) & bit(s))) continue;
-    kernel_action(s, nullptr, &t->actions->of[s]);  // ignored ones stay so over an execve
-    actions_known |= bit(s);
-    apply_action(t->actions->of[s], s);
-  }
-  set_mask(t, t->mask);
-}
-
-void set_mask(Thread* t, u64 mask) {
-  t->mask = mask & ~(bit(sigkill) | bit(sigstop));
-  if (t->signal != 0)
-    t->mask_before = t->mask;
-  else
-    set_kernel_mask(t->mask & ~engine_signals);
-  for (int s = 1; u64 due = t->held & ~t->mask; s++) {
-    if (!(due & bit(s))) continue;
-    t->held &= ~bit(s);
-    kernel(SYS_tgkill, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), static_cast<u64>(s));
-  }
-}
-void block_all() { set_kernel_mask(~engine_signals); }
-void unblock(Thread* t) {
-  if (t->signal == 0) set_kernel_mask(t->mask & ~engine_signals);
-}
-
-s64 emulate_sigaction(Thread* t, u64 signal, u64 action, u64 old, u64 size) {
-  if (size != 8 || signal < 1 || signal > 64) return -22;
-  if (action != 0 && (signal == sigkill || signal == sigstop)) return -22;
-  const int s = static_cast<int>(signal);
-  Action wanted;
-  if (action != 0 && get(&wanted, action, sizeof wanted) != 0) return -14;
-  Action& current_action = t->actions->of[s];
-  if (!(actions_known & bit(s))) {
-    if (s != sigkill && s != sigstop) kernel_action(s, nullptr, &current_action);
-    actions_known |= bit(s);
-  }
-  const Action before = current_action;
-  if (action != 0) {
-    current_action = wanted;
-    current_action.mask &= ~(bit(sigkill) | bit(sigstop));
-    apply_action(current_action, s);
-  }
-  return old != 0 ? put(old, &before, sizeof before) : 0;
-}
-
-s64 emulate_sigprocmask(Thread* t, u64 how, u64 set, u64 old, u64 size) {
-  if (size != 8) return -22;
-  const u64 before = t->mask;
-  u64 wanted = 0;
-  if (set != 0) {
-    if (get(&wanted, set, 8) != 0) return -14;
-    if (how > 2) return -22;
-    set_mask(t, how == 0 ? before | wanted : how == 1 ? before & ~wanted : wanted);
-  }
-  return old != 0 ? put(old, &before, 8) : 0;
-}
-
-s64 emulate_sigaltstack(Thread* t, u64 set, u64 old) {
-  AltStack before = t->alt, wanted;
-  const u64 sp = t->gpr[rsp];
-  const bool on = !(before.flags & (alt_disabled | autodisarm)) && sp > before.base && sp - before.base <= before.bytes;
-  if (on) before.flags |= alt_on;
-  if (set != 0) {
-    if (get(&wanted, set, sizeof wanted) != 0) return -14;
-    if (on) return -1;
-    const u64 mode = wanted.flags & ~autodisarm;
-    if (mode != 0 && mode != alt_disabled && mode != alt_on) return -22;
-    if (mode == alt_disabled)
-      wanted = {0, static_cast<u32>(alt_disabled), 0, 0};
-    else if (wanted.bytes < 2048)
-      return -12;
-    else
-      wanted.flags &= static_cast<u32>(autodisarm);
-    t->alt = wanted;
-    t->alt.pad = 0;
-  }
-  return old != 0 ? put(old, &before, sizeof before) : 0;
-}
-
-void emulate_sigreturn(Thread* t) {
-  // rsp is where the handler's return left it: behind the restorer's address.
-  Context copy_of;
-  Context* c = &copy_of;
-  if (get(c, t->gpr[rsp], sizeof(Context)) != 0) {
-    u8 info[128] = {sigsegv};
-    info[8] = 0x80;
-    kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), sigsegv,
-           reinterpret_cast<u64>(info));
-    leave(t, channel::partial_foreign_segment);
-  }
-  t->alt = c->stack;
-  t->pc = c->ip;
-  t->link = 0;
-  t->mask = c->mask & ~(bit(sigkill) | bit(sigstop));
-  if (t->signal != 0) t->mask_before = t->mask;
-  t->flags = c->flags & ~trap_flag;
-  c->flags &= ~trap_flag;
-  for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
-  dispatch(t);
-  c->ip = t->pad != 0 ? reinterpret_cast<u64>(landing_pad) : t->resume;
-  c->mask = t->signal != 0 ? ~engine_signals : t->mask & ~engine_signals;
-  c->stack = {reinterpret_cast<u64>(t) + signal_stack_at, 0, 0, stack_bytes};
-  signal_return(reinterpret_cast<u64>(c));
-}
 
 void stop_here_if_asked(Thread* t) {
   if (!__atomic_load_n(&stopping, __ATOMIC_ACQUIRE)) return;

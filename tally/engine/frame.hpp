@@ -1,0 +1,61 @@
+/// The kernel's signal frame, and what the two halves of signal handling share.
+#pragma once
+#include "tally/engine/signals.hpp"
+
+namespace tally::engine {
+
+/// struct ucontext as the kernel has it, on x86-64.
+struct Context {
+  u64 uc_flags, link;
+  AltStack stack;
+  u64 r[16];  // r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp
+  u64 ip, flags;
+  u16 cs, gs, fs, ss;
+  u64 error, trap, old_mask, cr2;
+  u64 fpstate;
+  u64 reserved[8];
+  u64 mask;
+
+  u64& reg(u8 number) {
+    static const u8 order[16] = {13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7};
+    return r[order[number]];
+  }
+};
+static_assert(sizeof(Context) == 304);
+
+/// What the kernel puts on the stack for a handler.
+struct Frame {
+  u64 restorer;
+  Context context;
+  u8 info[128];
+};
+static_assert(sizeof(Frame) == 440);
+
+enum : u64 {
+  on_stack = 0x08000000,
+  restart = 0x10000000,
+  no_defer = 0x40000000,
+  reset_hand = 0x80000000,
+  sig_info = 4,
+  has_restorer = 0x04000000,
+  no_child_stop = 1,
+  no_child_wait = 2
+};
+constexpr u64 trap_flag = 0x100, direction_flag = 0x400, resume_flag = 0x10000;
+constexpr int sigill = 4, sigtrap = 5, sigkill = 9, sigsegv = 11, sigstop = 19;
+constexpr u64 autodisarm = 1u << 31, alt_disabled = 2, alt_on = 1;
+
+inline s64 kernel_action(int signal, const Action* set, Action* old) {
+  return kernel(SYS_rt_sigaction, static_cast<u64>(signal), reinterpret_cast<u64>(set), reinterpret_cast<u64>(old), 8);
+}
+
+/// Makes the kernel's action for a signal what the program's demands: its own, or the engine's handler.
+void apply_action(const Action& a, int signal);
+
+/// Gives every signal back to the program: the kernel's actions are its own from now on.
+void restore_actions(Thread* t);
+
+/// The engine's handler for every signal that it owns.
+extern "C" void signal_entry(int, u8*, Context*);
+
+}  // namespace tally::engine

@@ -1,0 +1,322 @@
+#include "tally/engine/generate.hpp"
+
+namespace tally::engine {
+namespace {
+
+// --- copies ---------------------------------------------------------------------------------------------------------
+
+/// A RIP-relative operand whose target the cache does not reach, and not the low 2 GB either: through a register.
+void copy_far(Builder& b, const Instruction& in, u32 segment) {
+  static const u8 candidates[] = {rax, rcx, rdx, rbx, rsi, rdi};
+  const u16 used = registers_of(in);
+  u8 reg = rax;
+  for (const u8 c : candidates)
+    if (!(used >> c & 1)) reg = c;
+  const u32 modrm = in.raw.raw.modrm.offset, displacement = in.raw.raw.disp.offset;
+  b.e.store(reg, o_spill1);
+  b.e.move_constant(reg, in.rip_operand());
+  b.place(in, segment, Borrowed::one, reg);
+  b.e.bytes(in.bytes, modrm);
+  b.e.byte(static_cast<u8>((in.bytes[modrm] & 0x38) | reg));
+  b.e.bytes(in.bytes + displacement + 4, in.length - displacement - 4);
+  b.e.load(reg, o_spill1);
+}
+
+void copy_plain(Builder& b, const Instruction& in, u32 segment) {
+  if (!in.rip_relative()) {
+    b.place(in, segment);
+    b.e.instruction(in.bytes, in.length);
+    return;
+  }
+  const u64 operand = in.rip_operand();
+  if (in.raw.mnemonic == ZYDIS_MNEMONIC_LEA && in.raw.operand_width >= 32) {
+    b.place(in, segment);
+    const u8 reg = static_cast<u8>(in.raw.raw.modrm.reg | in.raw.raw.rex.R << 3);
+    b.e.move_constant(reg, in.raw.operand_width == 64 ? operand : static_cast<u32>(operand));
+    return;
+  }
+  const u32 modrm = in.raw.raw.modrm.offset, displacement = in.raw.raw.disp.offset;
+  const s64 relative = static_cast<s64>(operand - (b.e.here() + in.length));
+  if (fits32(relative)) {
+    b.place(in, segment);
+    b.e.bytes(in.bytes, displacement);
+    b.e.dword(static_cast<u32>(relative));
+    b.e.bytes(in.bytes + displacement + 4, in.length - displacement - 4);
+    return;
+  }
+  if (fits32(static_cast<s64>(operand))) {
+    b.place(in, segment);
+    b.e.bytes(in.bytes, modrm);
+    b.e.byte(static_cast<u8>((in.bytes[modrm] & 0x38) | 4));
+    b.e.byte(0x25);
+    b.e.dword(static_cast<u32>(operand));
+    b.e.bytes(in.bytes + displacement + 4, in.length - displacement - 4);
+    return;
+  }
+  copy_far(b, in, segment);
+}
+
+/// rax = RCX or ECX, then counter + rax, flags kept. `negative`: minus.
+void emit_dynamic_by_rcx(Emitter& e, u8 dynamic, bool short_count, bool negative) {
+  const u32 counter = counters_at + 8 * dynamic;
+  e.store(rdx, o_spill1);
+  if (short_count) {
+    e.store(rax, o_spill2);
+    e.byte(0x89);  // mov eax, ecx
+    e.byte(0xc8);
+    if (negative) e.not_register(rax);
+    e.load(rdx, counter);
+    e.add_registers(rdx, rdx, rax);
+    if (negative) e.add_constant(rdx, 1);
+    e.store(rdx, counter);
+    e.load(rax, o_spill2);
+  } else {
+    if (negative) e.not_register(rcx);
+    e.load(rdx, counter);
+    e.add_registers(rdx, rdx, rcx);
+    if (negative) e.add_constant(rdx, 1), e.not_register(rcx);
+    e.store(rdx, counter);
+  }
+  e.load(rdx, o_spill1);
+}
+
+void copy_repeat(Builder& b, const Instruction& in, u32 segment) {
+  const bool short_count = in.raw.address_width == 32;
+  emit_dynamic_by_rcx(b.e, in.dynamic, short_count, false);
+  Place& p = b.place(in, segment);
+  p.dynamic = static_cast<u8>(in.dynamic | (short_count ? 0x80 : 0));
+  b.e.instruction(in.bytes, in.length);
+  if (in.ends_early) emit_dynamic_by_rcx(b.e, in.dynamic, short_count, true);
+}
+
+/// Elements of a gather or scatter: as many as mask bits are set. The flags stay as they are.
+void copy_gather(Builder& b, const Instruction& in, u32 segment) {
+  Emitter& e = b.e;
+  const bool by_k = in.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+  const u32 element = (by_k ? in.raw.raw.evex.W : in.raw.raw.vex.W) != 0 ? 64 : 32;  // a union: only one is there
+  const u32 index = in.raw.opcode & 1 ? 64 : 32;
+  const u32 vector = in.raw.avx.vector_length;
+  const u8 elements = static_cast<u8>(vector / (element > index ? element : index));
+  const u8 mask = by_k ? in.raw.raw.evex.aaa : static_cast<u8>(~in.raw.raw.vex.vvvv & 15);
+  e.store(rax, o_spill1);
+  e.store(rdx, o_spill2);
+  if (by_k) {
+    const u8 kmovw[] = {0xc5, 0xf8, 0x93, static_cast<u8>(0xc0 | mask)};
+    e.bytes(kmovw, sizeof kmovw);
+  } else {
+    const u8 movmsk[] = {0xc4, static_cast<u8>(0xc1 | (mask < 8 ? 0x20 : 0)),
+                         static_cast<u8>(0x78 | (vector == 256 ? 4 : 0) | (element == 64 ? 1 : 0)), 0x50,
+                         static_cast<u8>(0xc0 | (mask & 7))};
+    e.bytes(movmsk, sizeof movmsk);
+  }
+  static const u8 lookup_rax[] = {0x65, 0x0f, 0xb6, 0x80}, lookup_rdx[] = {0x65, 0x0f, 0xb6, 0x92};
+  if (elements == 16) {
+    static const u8 halves[] = {0x0f, 0xb6, 0xd4, 0x0f, 0xb6, 0xc0};  // movzx edx, ah; movzx eax, al
+    e.bytes(halves, sizeof halves);
+    e.bytes(lookup_rdx, sizeof lookup_rdx);
+    e.dword(o_popcount);
+    e.bytes(lookup_rax, sizeof lookup_rax);
+    e.dword(o_popcount);
+    e.add_registers(rax, rax, rdx);
+  } else {
+    e.move_constant(rdx, (1u << elements) - 1);
+    static const u8 pext[] = {0xc4, 0xe2, 0x7a, 0xf5, 0xc2};  // pext eax, eax, edx
+    e.bytes(pext, sizeof pext);
+    e.bytes(lookup_rax, sizeof lookup_rax);
+    e.dword(o_popcount);
+  }
+  const u32 counter = counters_at + 8 * in.dynamic;
+  e.load(rdx, counter);
+  e.add_registers(rdx, rdx, rax);
+  e.store(rdx, counter);
+  e.load(rdx, o_spill2);
+  e.load(rax, o_spill1);
+  const u32 first = tables.places.size;
+  copy_plain(b, in, segment);
+  Place& p = tables.places[first];
+  p.dynamic = static_cast<u8>(in.dynamic | 0x40);
+  p.pad[0] = elements;
+  p.pad[1] = static_cast<u8>(by_k ? 0 : element);
+  p.pad[2] = mask;
+}
+
+// --- ends of segments -----------------------------------------------------------------------------------------------
+
+void emit_push(Builder& b, u64 value) {
+  if (value < 0x7fffffff) {
+    b.e.byte(0x68);
+    b.e.dword(static_cast<u32>(value));
+    return;
+  }
+  const u64 at = literal(b.arena, value);
+  b.e.byte(0xff);
+  b.e.byte(0x35);
+  b.e.dword(static_cast<u32>(at - b.e.here() - 4));
+}
+
+/// mov rcx, the operand of an indirect jump or call.
+void emit_load_target(Builder& b, const Instruction& in) {
+  Emitter& e = b.e;
+  const auto& raw = in.raw.raw;
+  if (in.raw.attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS) e.byte(0x64);
+  if (in.rip_relative()) {
+    const u64 operand = in.rip_operand();
+    if (fits32(static_cast<s64>(operand - (e.here() + 7)))) {
+      e.byte(0x48);
+      e.byte(0x8b);
+      e.byte(0x0d);
+      e.dword(static_cast<u32>(operand - e.here() - 4));
+    } else {
+      e.move_constant(rcx, operand);
+      e.byte(0x48);
+      e.byte(0x8b);
+      e.byte(0x09);
+    }
+    return;
+  }
+  if (in.raw.address_width == 32) e.byte(0x67);
+  e.byte(static_cast<u8>(0x48 | raw.rex.X << 1 | raw.rex.B));
+  e.byte(0x8b);
+  e.byte(static_cast<u8>(raw.modrm.mod << 6 | rcx << 3 | raw.modrm.rm));
+  if (raw.modrm.mod != 3 && raw.modrm.rm == 4)
+    e.byte(static_cast<u8>(raw.sib.scale << 6 | raw.sib.index << 3 | raw.sib.base));
+  if (raw.modrm.mod == 1)
+    e.byte(static_cast<u8>(raw.disp.value));
+  else if (raw.modrm.mod == 2 || (raw.modrm.mod == 0 && raw.modrm.rm == 4 && raw.sib.base == 5))
+    e.dword(static_cast<u32>(raw.disp.value));
+}
+
+/// Jumps by the thread's table: rcx = the target; rcx and r11 are saved.
+void emit_indirect(Emitter& e) {
+  static const u8 code[] = {0x44, 0x0f, 0xb7, 0xd9,         // movzx r11d, cx
+                            0x65, 0x42, 0xff, 0x24, 0xdd};  // jmp gs:[r11 * 8 + table]
+  e.bytes(code, sizeof code);
+  e.dword(jump_table_at);
+}
+
+void emit_saves(Emitter& e) {
+  e.store(rcx, o_gpr + 8 * rcx);
+  e.store(r11, o_gpr + 8 * r11);
+}
+
+void end_indirect(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number,
+                  u16& counted) {
+  emit_saves(b.e);
+  b.place(in, segment, Borrowed::rcx_r11);
+  if (in.kind == Kind::ret) {
+    b.e.byte(0x59);  // pop rcx
+    if (in.raw.raw.imm[0].size != 0) {
+      static const u8 lea_rsp[] = {0x48, 0x8d, 0xa4, 0x24};
+      b.e.bytes(lea_rsp, sizeof lea_rsp);
+      b.e.dword(static_cast<u32>(in.raw.raw.imm[0].value.u));
+    }
+  } else {
+    emit_load_target(b, in);
+    if (in.kind == Kind::call_indirect) emit_push(b, in.next());
+  }
+  if (increment.how == Increment::late) {
+    emit_increment(b.e, number, Increment::late, r11);
+    counted = b.offset();
+  }
+  emit_indirect(b.e);
+}
+
+void end_syscall(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted) {
+  b.place(in, segment);
+  emit_saves(b.e);
+  if (increment.how == Increment::late) {
+    emit_increment(b.e, number, Increment::late, r11);
+    counted = b.offset();
+  }
+  b.e.move_constant(rcx, in.next());
+  b.e.jump(b.arena.to_syscall);
+}
+
+/// loop and jrcxz reach 127 bytes only: over a jump to what follows.
+void end_loop(Builder& b, const Instruction& in, u32 segment) {
+  b.place(in, segment);
+  if (in.raw.address_width == 32) b.e.byte(0x67);
+  b.e.byte(in.raw.opcode);
+  b.e.byte(5);
+  u8* jump = b.e.p;
+  b.e.jump(0);
+  emit_exit(b.arena, b.e, -1, in.target());
+  const u32 over = static_cast<u32>(b.e.p - jump - 5);
+  __builtin_memcpy(jump + 1, &over, 4);
+}
+
+void end_jcc(Builder& b, const Instruction& in, u32 segment) {
+  const u32 index = tables.places.size;
+  b.place(in, segment);
+  const u64 jump = emit_exit(b.arena, b.e, in.raw.opcode & 15, in.target());
+  tables.places[index].offset = static_cast<u16>(jump - b.body);  // behind what aligns it
+}
+
+}  // namespace
+
+void emit_increment(Emitter& e, u32 number, Increment::How how, u8 reg) {
+  const u32 counter = counters_at + 8 * number;
+  if (how == Increment::inc) {
+    e.byte(0x65);
+    e.byte(0x48);
+    e.byte(0xff);
+    e.byte(0x04);
+    e.byte(0x25);
+    e.dword(counter);
+    return;
+  }
+  if (how == Increment::spill) e.store(reg, o_spill1);
+  e.load(reg, counter);
+  e.add_constant(reg, 1);
+  e.store(reg, counter);
+  if (how == Increment::spill) e.load(reg, o_spill1);
+}
+
+void emit_copy(Builder& b, const Instruction& in, u32 segment) {
+  if (in.gather)
+    copy_gather(b, in, segment);
+  else if (in.dynamic != 0)
+    copy_repeat(b, in, segment);
+  else
+    copy_plain(b, in, segment);
+}
+
+void emit_leave(Builder& b, u64 target, u32 segment) {
+  b.trace.place_count++;
+  Place p{};
+  p.pc = static_cast<s32>(target - b.trace.pc);
+  p.segment = static_cast<u8>(segment);
+  p.kind = Kind::end;
+  const u32 index = tables.places.add(p);
+  const u64 at = emit_exit(b.arena, b.e, -1, target);
+  tables.places[index].offset = static_cast<u16>(at - b.body);
+}
+
+void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted) {
+  switch (in.kind) {
+    case Kind::jcc: end_jcc(b, in, segment); break;
+    case Kind::loop: end_loop(b, in, segment); break;
+    case Kind::call:
+      b.place(in, segment);
+      emit_push(b, in.next());
+      emit_leave(b, in.target(), segment);
+      break;
+    case Kind::jump_indirect:
+    case Kind::call_indirect:
+    case Kind::ret: end_indirect(b, in, segment, increment, number, counted); break;
+    case Kind::syscall: end_syscall(b, in, segment, increment, number, counted); break;
+    case Kind::transaction:
+      b.place(in, segment);
+      b.e.byte(0xb8);  // mov eax, 0: aborted, no reason
+      b.e.dword(0);
+      emit_leave(b, in.target(), segment);
+      break;
+    case Kind::jump:
+      b.place(in, segment);
+      emit_leave(b, in.target(), segment);
+      break;
+    default: break;
+  }
+}
+
+}  // namespace tally::engine

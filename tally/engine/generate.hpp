@@ -1,0 +1,54 @@
+/// The code of a trace: copies of the program's instructions, the increment of a segment, what stands at its end.
+#pragma once
+#include "tally/engine/cache.hpp"
+
+namespace tally::engine {
+
+/// How a segment is counted: where, and what the increment may use.
+struct Increment {
+  enum How : u8 {
+    inc,      // one instruction, where the flags are not needed
+    scratch,  // through a register that the next instruction overwrites
+    late,     // through one that the end of the segment borrows anyway
+    spill,    // through one that is saved for it
+  } how;
+  u32 at;  // before this instruction of the segment
+  u8 reg;
+};
+
+/// A trace under construction.
+struct Builder {
+  Arena& arena;
+  Emitter e;
+  Trace& trace;
+  u64 body;
+
+  u16 offset() const { return static_cast<u16>(e.here() - body); }
+  Place& place(const Instruction& in, u32 segment, Borrowed borrowed = Borrowed::none, u8 reg = 0) {
+    Place p{};
+    p.pc = static_cast<s32>(in.pc - trace.pc);
+    p.offset = offset();
+    p.segment = static_cast<u8>(segment);
+    p.kind = in.kind;
+    p.loads = in.loads;
+    p.stores = in.stores;
+    p.borrowed = borrowed;
+    p.reg = reg;
+    trace.place_count++;
+    return tables.places[tables.places.add(p)];
+  }
+};
+
+void emit_increment(Emitter& e, u32 number, Increment::How how, u8 reg);
+
+/// The copy of an instruction that is no branch, with what counts its accesses where they are not known in advance.
+void emit_copy(Builder& b, const Instruction& in, u32 segment);
+
+/// A branch or system call, the last instruction of its segment. A late increment is placed here: `counted` is then the
+/// offset behind it.
+void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted);
+
+/// A direct exit; its jump is a place where the program stands at `target`.
+void emit_leave(Builder& b, u64 target, u32 segment);
+
+}  // namespace tally::engine

@@ -80,23 +80,45 @@ bool read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes) {
   return true;
 }
 
-std::optional<int> high_descriptors(int count) {
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  // Programs that close or poll everything up to the limit meet them there; 1,000 is where old ones stop to look.
-  const int top = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1000));
-  for (int first = top - count; first > 2; --first) {
-    bool unused = true;
-    for (int fd = first; fd < first + count; ++fd) unused = unused && fcntl(fd, F_GETFD) == -1;
-    if (unused) return first;
+namespace {
+
+bool are_unused(int first, int count) {
+  for (int fd = first; fd < first + count; ++fd) {
+    if (fcntl(fd, F_GETFD) != -1) return false;
   }
-  return std::nullopt;
+  return true;
 }
 
-Result<Descriptor> duplicate_to(int from, int to) {
-  Descriptor made(dup3(from, to, O_CLOEXEC));
-  if (!made) return system_failure(Code::cannot_measure, "cannot hand a descriptor to the program (dup3)");
+Result<std::vector<Descriptor>> duplicate_at(const std::vector<int>& from, int first) {
+  std::vector<Descriptor> made;
+  for (const int fd : from) {
+    made.emplace_back(dup3(fd, first + static_cast<int>(made.size()), O_CLOEXEC));
+    if (!made.back()) return system_failure(Code::cannot_measure, "cannot hand a descriptor to the program (dup3)");
+  }
   return made;
+}
+
+}  // namespace
+
+Result<std::vector<Descriptor>> duplicate_high(const std::vector<int>& from) {
+  const int count = static_cast<int>(from.size());
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  // Above the limit a descriptor can only be while the limit is raised; afterwards it stays.
+  constexpr rlim_t most = 1 << 16;  // the kernel's table of descriptors grows with the highest number
+  if (limit.rlim_cur < most && limit.rlim_max >= limit.rlim_cur + static_cast<rlim_t>(count)) {
+    const rlimit raised{limit.rlim_cur + static_cast<rlim_t>(count), limit.rlim_max};
+    const int first = static_cast<int>(limit.rlim_cur);
+    if (are_unused(first, count) && setrlimit(RLIMIT_NOFILE, &raised) == 0) {
+      auto made = duplicate_at(from, first);
+      setrlimit(RLIMIT_NOFILE, &limit);
+      return made;
+    }
+  }
+  for (int first = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, most)) - count; first > 2; --first) {
+    if (are_unused(first, count)) return duplicate_at(from, first);
+  }
+  return fail(Code::cannot_measure, "there are not enough unused file descriptors for the engine", "raise `ulimit -n`");
 }
 
 std::string own_folder() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tally/base/result.hpp"
 #include "tally/linux/descriptor.hpp"
@@ -42,12 +43,10 @@ bool exists(const std::string& path);
 /// Reads a range of a file; false where it is shorter or cannot be read.
 bool read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes);
 
-/// The first of `count` consecutive unused descriptors, as high as RLIMIT_NOFILE lets programs have them: where a
-/// program's own numbering does not reach. Nothing where there are none.
-std::optional<int> high_descriptors(int count);
-
-/// Makes `to` a duplicate of `from`, closed by every execve unless told otherwise. Errors: cannot_measure.
-Result<Descriptor> duplicate_to(int from, int to);
+/// Duplicates of `from` at consecutive numbers that programs do not use: above the soft RLIMIT_NOFILE where the hard
+/// one leaves room (programs get no such numbers from the kernel), else the highest that are unused. Closed by every
+/// execve unless told otherwise. Errors: cannot_measure.
+Result<std::vector<Descriptor>> duplicate_high(const std::vector<int>& from);
 
 /// The folder of the running program.
 std::string own_folder();

@@ -207,16 +207,11 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   auto announcements = linux::Announcements::make();
   if (!announcements) return fail(announcements.error());
 
-  const auto first = linux::high_descriptors(3);
-  if (!first)
-    return fail(Code::cannot_measure, "there are no three unused file descriptors for the engine", "raise `ulimit -n`");
-  auto channel_fd = linux::duplicate_to(shared.file.get(), *first);
-  auto image_fd = linux::duplicate_to(image_file->get(), *first + 1);
-  auto socket_fd = linux::duplicate_to(announcements->their_fd(), *first + 2);
-  if (!channel_fd || !image_fd || !socket_fd)
-    return fail(Code::cannot_measure, "cannot hand the engine's descriptors to the program");
+  auto inherited = linux::duplicate_high({shared.file.get(), image_file->get(), announcements->their_fd()});
+  if (!inherited) return fail(inherited.error());
   announcements->close_theirs();
-  const channel::Settings settings{*first, *first + 1, *first + 2, static_cast<std::uint32_t>(request.block_size)};
+  const channel::Settings settings{(*inherited)[0].get(), (*inherited)[1].get(), (*inherited)[2].get(),
+                                   static_cast<std::uint32_t>(request.block_size)};
   shared.records.header().settings = settings;
 
   Execution execution;
@@ -230,7 +225,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
                                        {&side, ChildSide::before_exec, ChildSide::after_failed_exec});
   if (!program) return fail(program.error());
   // Only descendants hold the other end now: an engine that outlives this loop finds nobody to ask, and says so.
-  socket_fd->reset();
+  (*inherited)[2].reset();
   linux::Injector injector({channel::image_base, header->bytes, settings.image_fd, header->entry,
                             static_cast<std::uint64_t>(settings.channel_fd),
                             static_cast<std::uint64_t>(settings.image_fd)});

@@ -69,6 +69,8 @@ enum Partial : uint32_t {
   partial_killed = 1u << 7,  ///< ended between two counts (SIGKILL): the last segment of each thread may be ahead
   partial_shared_memory = 1u << 8,  ///< no memory for counters
   partial_vsyscall = 1u << 9,       ///< the vsyscall page was called: the kernel's emulation is not counted
+  partial_confined = 1u << 11,      ///< it confines itself with seccomp: handed back
+  partial_shared_code = 1u << 12,   ///< it runs code from shared memory: changes by another mapping are not seen
   partial_ptraced = 1u << 10,       ///< the program traces others or is traced itself
 };
 
@@ -103,19 +105,20 @@ struct Thread {
   Totals base;       ///< corrections, and what was counted before `area` was begun
   Totals final;      ///< all of it; valid once state is `ended`
   char name[16];
-  uint8_t reserved[256 - 32 - 2 * sizeof(Totals)];
+  uint32_t answer;  ///< an Answer
+  uint8_t reserved[256 - 36 - 2 * sizeof(Totals)];
 };
 static_assert(sizeof(Thread) == 256);
 
-/// How an engine asks the command to take over the program that it is about to execute.
-enum class Slot : uint32_t { idle, asked, granted, refused };
+/// The word by which an engine asks the command to take over the program that it is about to execute: a futex.
+enum class Answer : uint32_t { none, asked, granted, refused };
 
 /// What the engine sends on the announcement socket; the kernel adds the sender's credentials.
 struct Announcement {
-  uint32_t slot;
-  uint32_t process;  ///< index of the announcing Process, 0 from the command's own child
-  uint32_t thread;   ///< index of its Thread when the areas of both are free once the program is replaced, else 0
-  int32_t pid, tid;  ///< in the sender's pid namespace
+  uint32_t process;     ///< index of the announcing Process, 0 from the command's own child
+  uint32_t thread;      ///< index of the announcing Thread: its `answer` is waited for
+  uint32_t gives_back;  ///< 1 when the areas of both are free once the program is replaced
+  int32_t pid, tid;     ///< in the sender's pid namespace
 };
 
 /// Settings that the command chooses before the first program starts.
@@ -124,7 +127,6 @@ struct Settings {
   uint32_t trace_limit;                     ///< most instructions translated as one piece, 0 = the engine's choice
 };
 
-inline constexpr uint32_t slot_count = 64;
 inline constexpr uint32_t process_limit = 1u << 20;
 inline constexpr uint32_t thread_limit = 1u << 20;
 inline constexpr uint32_t segment_limit = 1u << 21;
@@ -139,7 +141,7 @@ struct Header {
   Settings settings;
   uint64_t free_counters;  ///< head of a list of zeroed counter areas: generation << 32 | area
   uint64_t free_vectors;   ///< the same for vector areas
-  uint32_t slots[slot_count];
+  uint32_t first_answer;   ///< the Answer for the command's own child
 };
 
 /// Where things lie in the file, in bytes. All of it is sparse: only what is written takes memory.

@@ -121,7 +121,9 @@ s64 map_arena(u64 pc, u32 index) {
 void patch_dead(Trace& t) {
   // The head becomes a jump to a stub that asks for the program address anew. Eight bytes in one store: the head is
   // aligned and its first instruction is at least five bytes long, so no thread stands within.
-  Arena* a = arena_for(t.pc);
+  Arena* a = nullptr;
+  for (u32 i = 0; i < arena_count; i++)
+    if (t.body - arenas[i].base < arena_bytes) a = &arenas[i];
   Emitter stub{reinterpret_cast<u8*>(a->cold)};
   const u64 at = stub.here();
   const u32 link = links.add({0, t.pc});

@@ -127,6 +127,10 @@ u32 read_code(u64 pc, u8* to, u32 n);
 void watch_page(u64 pc);
 /// A write fault at `address`: true when the page was watched; then it is writable again and its traces are dropped.
 bool unwatch_page(u64 address);
+/// Whether code at `pc` may be written without the engine hearing of it at once.
+bool may_change(u64 pc);
+/// The pages of a range are as the program made them: they are about to move or to go.
+void unwatch_range(u64 a, u64 n);
 /// All pages are as the program made them: it goes on natively.
 void unwatch_all();
 /// The program changed its mappings: [a, a + n) now has `protection`, -1 for unmapped or unknown.

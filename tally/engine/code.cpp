@@ -91,12 +91,12 @@ void add_range(u64 a, u64 end, bool writable) {
   ranges[range_count++] = {a, end, writable};
 }
 
-/// Reads /proc/self/maps line by line; calls f(start, end, permissions).
+/// Reads /proc/self/maps line by line; calls f(start, end, permissions). False where there is no /proc.
 template <class F>
-void each_mapping(F&& f) {
+bool each_mapping(F&& f) {
   static char text[16384];
   const s64 fd = kernel(SYS_openat, static_cast<u64>(-100), reinterpret_cast<u64>("/proc/self/maps"), 02000000);
-  if (failed(fd)) return;
+  if (failed(fd)) return false;
   u64 fields[2] = {};
   char permissions[4] = {};
   u32 field = 0, position = 0;
@@ -116,15 +116,24 @@ void each_mapping(F&& f) {
       }
     }
   kernel(SYS_close, fd);
+  return true;
 }
 
 bool learn(u64 pc) {
   bool found = false;
-  each_mapping([&](u64 start, u64 end, const char* p) {
+  const bool known = each_mapping([&](u64 start, u64 end, const char* p) {
     if (p[0] != 'r' || (p[2] != 'x' && !everything_executes)) return;
-    if (find_range(start) == nullptr) add_range(start, end, p[1] == 'w');
+    const bool ours = watched != nullptr && watched_entry(start / page_bytes).page == start / page_bytes &&
+                      watched_entry(start / page_bytes).on;
+    if (find_range(start) == nullptr) add_range(start, end, p[1] == 'w' || ours);
     if (pc >= start && pc < end) found = true;
   });
+  u8 byte = 0;
+  if (!known && safe_copy(&byte, reinterpret_cast<const void*>(pc), 1) == 0) {
+    // No /proc to ask: what can be read is taken for code.
+    add_range(page_down(pc), page_down(pc) + page_bytes, false);
+    found = true;
+  }
   return found;
 }
 
@@ -147,6 +156,14 @@ u32 read_code(u64 pc, u8* to, u32 n) {
   if (end == 0) return 0;
   if (end - pc < n) n = static_cast<u32>(end - pc);
   return n - static_cast<u32>(safe_copy(to, reinterpret_cast<const void*>(pc), n));
+}
+
+bool may_change(u64 pc) {
+  ranges_lock.take();
+  const Range* r = find_range(pc);
+  const bool writable = r == nullptr || r->writable;
+  ranges_lock.release();
+  return writable;
 }
 
 void watch_page(u64 pc) {
@@ -187,15 +204,18 @@ bool unwatch_page(u64 address) {
   return ours;
 }
 
-void unwatch_all() {
+void unwatch_range(u64 a, u64 n) {
+  const u64 first = a / page_bytes, last = (a + n - 1) / page_bytes;
   ranges_lock.take();
   for (u32 i = 0; watched != nullptr && i <= watched_mask; i++) {
-    if (!watched[i].on) continue;
+    if (!watched[i].on || watched[i].page < first || watched[i].page > last) continue;
     watched[i].on = false;
     kernel(SYS_mprotect, watched[i].page * page_bytes, page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC);
   }
   ranges_lock.release();
 }
+
+void unwatch_all() { unwatch_range(0, ~u64{0}); }
 
 void note_mapping(u64 a, u64 n, s64 protection) {
   const u64 start = page_down(a), end = page_up(a + n);

@@ -57,7 +57,14 @@ bool extends_base(const ZydisDecodedInstruction& i) {
   }
 }
 
+// maskmovq and maskmovdqu store to [rdi] without saying so in a ModRM byte.
+bool is_masked_move(const ZydisDecodedInstruction& i) {
+  return i.opcode_map == ZYDIS_OPCODE_MAP_0F && i.opcode == 0xf7;
+}
+
 Kind kind_of(const ZydisDecodedInstruction& i) {
+  // With REX.W the prefix means nothing: linkers pad calls of __tls_get_addr with it.
+  const bool narrow = (i.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) && i.raw.rex.W == 0;
   switch (i.meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
       switch (i.mnemonic) {
@@ -71,18 +78,17 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
         default: break;
       }
       // AMD and Intel disagree on what an operand size prefix does to a near branch.
-      return i.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE ? Kind::step : Kind::jcc;
+      return narrow ? Kind::step : Kind::jcc;
     case ZYDIS_CATEGORY_UNCOND_BR:
       if (i.mnemonic == ZYDIS_MNEMONIC_XABORT) return Kind::plain;
-      if (i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || i.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) return Kind::step;
+      if (i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || narrow) return Kind::step;
       return i.raw.imm[0].is_relative ? Kind::jump : Kind::jump_indirect;
     case ZYDIS_CATEGORY_CALL:
-      if (i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || i.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) return Kind::step;
+      if (i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || narrow) return Kind::step;
       return i.raw.imm[0].is_relative ? Kind::call : Kind::call_indirect;
     case ZYDIS_CATEGORY_RET:
       // Only the plain near form: iret, retf, sysret and the operand size prefix run at their own address.
-      return (i.opcode == 0xc3 || i.opcode == 0xc2) && !(i.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) ? Kind::ret
-                                                                                                      : Kind::step;
+      return (i.opcode == 0xc3 || i.opcode == 0xc2) && !narrow ? Kind::ret : Kind::step;
     case ZYDIS_CATEGORY_SYSCALL: return i.mnemonic == ZYDIS_MNEMONIC_SYSCALL ? Kind::syscall : Kind::step;
     case ZYDIS_CATEGORY_SYSRET: return Kind::trap;
     case ZYDIS_CATEGORY_INTERRUPT: return Kind::trap;
@@ -101,7 +107,9 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
   const bool reads_memory = (i.attributes & ZYDIS_ATTRIB_HAS_MODRM) && i.raw.modrm.mod != 3;
   if (i.attributes & ZYDIS_ATTRIB_HAS_SEGMENT_GS &&
       ((reads_memory && i.mnemonic != ZYDIS_MNEMONIC_LEA && i.mnemonic != ZYDIS_MNEMONIC_NOP) ||
-       string_dynamic(i) != 0 || (i.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && i.opcode >= 0xa0 && i.opcode <= 0xa3)))
+       string_dynamic(i) != 0 ||
+       (i.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && ((i.opcode >= 0xa0 && i.opcode <= 0xa3) || i.opcode == 0xd7)) ||
+       is_masked_move(i)))
     return Kind::leave;
   // A RIP-relative operand is rewritten with a base register at times: bits that would extend it must be clear.
   if (reads_memory && i.raw.modrm.mod == 0 && i.raw.modrm.rm == 5 && extends_base(i)) return Kind::step;
@@ -207,6 +215,10 @@ void accesses_of(Instruction& in) {
       in.ends_early = (in.raw.opcode & 0xf6) == 0xa6;  // cmps, scas
       return;
     }
+  }
+  if (is_masked_move(in.raw) || in.raw.mnemonic == ZYDIS_MNEMONIC_CLZERO) {
+    in.stores = 1;
+    return;
   }
   const bool modrm_memory = (in.raw.attributes & ZYDIS_ATTRIB_HAS_MODRM) && in.raw.raw.modrm.mod != 3;
   if ((!modrm_memory && !implicit_access(in.raw)) || touches_nothing(in.raw)) return;

@@ -47,13 +47,18 @@ void count_stepped(Thread* t, u64 to) {
   delta.field[channel::stores] = in.stores;
   const bool prefixed_near =
       in.raw.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || in.raw.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;
+  const bool direct = in.raw.raw.imm[0].is_relative;
   switch (in.raw.meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
       delta.field[channel::conditional] = 1;
       delta.field[channel::taken] = to != in.next();
       break;
-    case ZYDIS_CATEGORY_UNCOND_BR: delta.field[prefixed_near ? channel::direct_jumps : channel::far] = 1; break;
-    case ZYDIS_CATEGORY_CALL: delta.field[prefixed_near ? channel::direct_calls : channel::far] = 1; break;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+      delta.field[!prefixed_near ? channel::far : direct ? channel::direct_jumps : channel::indirect_jumps] = 1;
+      break;
+    case ZYDIS_CATEGORY_CALL:
+      delta.field[!prefixed_near ? channel::far : direct ? channel::direct_calls : channel::indirect_calls] = 1;
+      break;
     case ZYDIS_CATEGORY_RET: delta.field[prefixed_near ? channel::returns : channel::far] = 1; break;
     case ZYDIS_CATEGORY_SYSCALL:
     case ZYDIS_CATEGORY_SYSRET: delta.field[channel::far] = 1; break;

@@ -287,9 +287,9 @@ void emit_leave(Builder& b, u64 target, u32 segment) {
   p.pc = static_cast<s32>(target - b.trace.pc);
   p.segment = static_cast<u8>(segment);
   p.kind = Kind::end;
-  const u32 index = tables.places.add(p);
-  const u64 at = emit_exit(b.arena, b.e, -1, target);
-  tables.places[index].offset = static_cast<u16>(at - b.body);
+  p.offset = b.offset();  // also before what aligns the jump: behind an int3 the program stands here
+  tables.places.add(p);
+  emit_exit(b.arena, b.e, -1, target);
 }
 
 void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted) {

@@ -20,6 +20,7 @@ enum : u64 {
 
 s64 fork_process(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls) {
   // No other thread may be in the middle of something in the engine: the child has only this one.
+  block_all();  // a signal that waits afterwards came to the parent before, or is the child's own
   cache_lock.take();
   lock_code();
   threads_lock.take();
@@ -27,19 +28,17 @@ s64 fork_process(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid,
   threads_lock.release();
   unlock_code();
   cache_lock.release();
-  if (r != 0) return r;
+  if (r != 0) {
+    unblock(t);
+    return r;
+  }
   if (stack != 0) t->gpr[rsp] = stack;
   if (!after_fork(t)) {
     static const char words[] = "tally: a forked process has no memory for counters and ends here\n";
     kernel(SYS_write, 2, reinterpret_cast<u64>(words), sizeof words - 1);
     kernel(SYS_exit_group, 125);
   }
-  if (t->signal != 0) {
-    // It came to the parent; pending signals are not inherited.
-    t->signal = 0;
-    t->pad = 0;
-    set_mask(t, t->mask_before);
-  }
+  signals_after_fork(t);
   return 0;
 }
 
@@ -58,7 +57,8 @@ s64 share_memory(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid,
   child->vfork_child = !(flags & clone_thread_flag);
   if (flags & clone_vfork) child->alt = t->alt;
   if (!(flags & clone_sighand)) {
-    child->actions = reinterpret_cast<Actions*>(reserve(sizeof(Actions), 3));
+    // A vfork child lives shorter than its block; others may leave theirs to threads of their own.
+    child->actions = flags & clone_vfork ? own_actions(child) : reinterpret_cast<Actions*>(reserve(sizeof(Actions), 3));
     copy(child->actions, t->actions, sizeof(Actions));
   }
   block_all();
@@ -74,36 +74,23 @@ s64 share_memory(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid,
   return r;
 }
 
-bool claim_slot(u32& slot) {
-  for (u32 tries = 0; tries < 1u << 20; tries++)
-    for (u32 i = 1; i < channel::slot_count; i++) {
-      u32 idle = static_cast<u32>(channel::Slot::idle);
-      if (__atomic_compare_exchange_n(&records().header().slots[i], &idle, static_cast<u32>(channel::Slot::asked),
-                                      false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-        slot = i;
-        return true;
-      }
-      if (i + 1 == channel::slot_count) kernel(SYS_sched_yield);
-    }
-  return false;
-}
-
 /// Asks the command to attach; true when it did. The command answers within milliseconds or has ended.
-bool announce(Thread* t, u32 slot) {
-  const bool vfork_child = t->vfork_child != 0;
-  const channel::Announcement a = {slot, t->process, vfork_child ? 0 : t->index, static_cast<s32>(kernel(SYS_getpid)),
+bool announce(Thread* t) {
+  using channel::Answer;
+  u32* word = &records().thread(t->index).answer;
+  __atomic_store_n(word, static_cast<u32>(Answer::asked), __ATOMIC_RELEASE);
+  const channel::Announcement a = {t->process, t->index, t->vfork_child == 0, static_cast<s32>(kernel(SYS_getpid)),
                                    static_cast<s32>(kernel(SYS_gettid))};
   const s64 sent = kernel(SYS_sendto, static_cast<u64>(settings().socket_fd), reinterpret_cast<u64>(&a), sizeof a,
                           0x4000 /* MSG_NOSIGNAL */);
   if (sent != sizeof a) return false;
-  u32* word = &records().header().slots[slot];
   const u64 limit[2] = {10, 0};
-  while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<u32>(channel::Slot::asked)) {
-    const s64 r = kernel(SYS_futex, reinterpret_cast<u64>(word), 0, static_cast<u64>(channel::Slot::asked),
+  while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<u32>(Answer::asked)) {
+    const s64 r = kernel(SYS_futex, reinterpret_cast<u64>(word), 0, static_cast<u64>(Answer::asked),
                          reinterpret_cast<u64>(limit));
     if (r == -110) break;
   }
-  return __atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<u32>(channel::Slot::granted);
+  return __atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<u32>(Answer::granted);
 }
 
 /// Whether the kernel would give the new program other rights than this one has: those it would lose under a tracer.
@@ -134,7 +121,7 @@ bool is_own_descriptor(u64 fd) {
 }
 
 s64 run(Thread* t) {
-  __atomic_store_n(&t->in_kernel, 1, __ATOMIC_RELEASE);
+  __atomic_store_n(&t->in_kernel, 1, __ATOMIC_SEQ_CST);  // before `stopping` is read
   const s64 r = program_syscall(t);
   __atomic_store_n(&t->in_kernel, 0, __ATOMIC_RELEASE);
   stop_here_if_asked(t);
@@ -168,36 +155,33 @@ s64 emulate_exec(Thread* t) {
   const s64 access = kernel(SYS_faccessat, directory, path, 1);
   // What cannot be executed is left to the kernel to refuse: a search along PATH asks for many such.
   if (access != 0 && !(flags & AT_EMPTY_PATH)) return run(t);
-  if (changes_rights(directory, path, flags)) {
-    mark_partial(t, channel::partial_exec_native);
-    end_as(t, channel::End::executed, 0);
-    finish_process(t);
-    const s64 r = run(t);
-    reopen_process(t);
-    return r;
-  }
-  u32 slot = 0;
-  if (!claim_slot(slot)) return -11;
+  const bool asks = !changes_rights(directory, path, flags);
   end_as(t, channel::End::executed, 0);
-  finish_process(t);
-  const bool granted = announce(t, slot);
+  finish_for_exec(t);
+  const bool granted = asks && announce(t);
   if (!granted) mark_partial(t, channel::partial_exec_native);
   if (granted) keep_descriptors_over_exec(true);
+  signals_for_exec(t);
   const s64 r = run(t);
+  signals_after_failed_exec(t);
   if (granted) {
     keep_descriptors_over_exec(false);
     asm volatile("int3");  // the command sees it and detaches; nobody else does
   } else {
-    __atomic_and_fetch(&process_record(t).partial, ~static_cast<u32>(channel::partial_exec_native), __ATOMIC_RELAXED);
-    __atomic_store_n(&records().header().slots[slot], static_cast<u32>(channel::Slot::idle), __ATOMIC_RELEASE);
+    unmark_partial(t, channel::partial_exec_native);
   }
   reopen_process(t);
   return r;
 }
 
-void emulate_exit(Thread* t, u64 status) {
+s64 emulate_exit(Thread* t, u64 status) {
   if (t->vfork_child == 0 && thread_count(t) == 1) emulate_exit_group(t, status);
   block_all();
+  if (t->signal != 0) {
+    // It would die with this thread: its handler first.
+    t->kernel_seen = 0;
+    return begin_anew;
+  }
   if (t->vfork_child != 0) end_as(t, channel::End::exited, static_cast<int>(status & 0xff));
   finish_thread(t);
   give_counters_back(t);

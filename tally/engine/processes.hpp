@@ -12,7 +12,8 @@ s64 emulate_clone3(Thread* t, u64 arguments, u64 size);
 /// the call is to be begun anew.
 s64 emulate_exec(Thread* t);
 
-[[noreturn]] void emulate_exit(Thread* t, u64 status);
+/// Returns only, with begin_anew, when a signal must be delivered first.
+s64 emulate_exit(Thread* t, u64 status);
 [[noreturn]] void emulate_exit_group(Thread* t, u64 status);
 
 /// The three descriptors that the engine keeps: closed by every execve that is not announced.

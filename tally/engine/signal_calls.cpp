@@ -5,9 +5,6 @@
 namespace tally::engine {
 namespace {
 
-// Default action: the process ends. They get a handler of the engine's, so that the counts are exact at the end.
-constexpr u64 fatal_signals = bit(1) | bit(2) | bit(3) | bit(6) | bit(10) | bit(12) | bit(13) | bit(14) | bit(15) |
-                              bit(16) | bit(24) | bit(25) | bit(26) | bit(27) | bit(29) | bit(30) | bit(31);
 u64 actions_known;  // signals whose action the program has set or that the engine has asked for
 
 void set_kernel_mask(u64 mask) { kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&mask), 0, 8); }
@@ -59,17 +56,22 @@ void signals_init(Thread* t) {
   set_mask(t, t->mask);
 }
 
+/// Signals that the engine held back for the program are sent anew when it no longer blocks them.
+static void release_held(Thread* t) {
+  for (int s = 1; u64 due = t->held & ~t->mask; s++) {
+    if (!(due & bit(s))) continue;
+    t->held &= ~bit(s);
+    kernel(SYS_tgkill, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), static_cast<u64>(s));
+  }
+}
+
 void set_mask(Thread* t, u64 mask) {
   t->mask = mask & ~(bit(sigkill) | bit(sigstop));
   if (t->signal != 0)
     t->mask_before = t->mask;
   else
     set_kernel_mask(t->mask & ~engine_signals);
-  for (int s = 1; u64 due = t->held & ~t->mask; s++) {
-    if (!(due & bit(s))) continue;
-    t->held &= ~bit(s);
-    kernel(SYS_tgkill, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), static_cast<u64>(s));
-  }
+  release_held(t);
 }
 void block_all() { set_kernel_mask(~engine_signals); }
 void unblock(Thread* t) {
@@ -98,13 +100,23 @@ s64 emulate_sigaction(Thread* t, u64 signal, u64 action, u64 old, u64 size) {
 
 s64 emulate_sigprocmask(Thread* t, u64 how, u64 set, u64 old, u64 size) {
   if (size != 8) return -22;
+  block_all();
+  if (t->signal != 0) {
+    // It came before this call: its handler runs before it, under the mask of before.
+    t->kernel_seen = 0;
+    return begin_anew;
+  }
   const u64 before = t->mask;
   u64 wanted = 0;
   if (set != 0) {
-    if (get(&wanted, set, 8) != 0) return -14;
-    if (how > 2) return -22;
+    const s64 refused = get(&wanted, set, 8) != 0 ? -14 : how > 2 ? -22 : 0;
+    if (refused != 0) {
+      unblock(t);
+      return refused;
+    }
     set_mask(t, how == 0 ? before | wanted : how == 1 ? before & ~wanted : wanted);
   }
+  if (set == 0) unblock(t);
   return old != 0 ? put(old, &before, 8) : 0;
 }
 
@@ -130,7 +142,12 @@ s64 emulate_sigaltstack(Thread* t, u64 set, u64 old) {
   return old != 0 ? put(old, &before, sizeof before) : 0;
 }
 
-void emulate_sigreturn(Thread* t) {
+s64 emulate_sigreturn(Thread* t) {
+  block_all();
+  if (t->signal != 0) {
+    t->kernel_seen = 0;
+    return begin_anew;
+  }
   // rsp is where the handler's return left it: behind the restorer's address.
   Context copy_of;
   Context* c = &copy_of;
@@ -145,7 +162,7 @@ void emulate_sigreturn(Thread* t) {
   t->pc = c->ip;
   t->link = 0;
   t->mask = c->mask & ~(bit(sigkill) | bit(sigstop));
-  if (t->signal != 0) t->mask_before = t->mask;
+  release_held(t);
   t->flags = c->flags & ~trap_flag;
   c->flags &= ~trap_flag;
   for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
@@ -154,6 +171,18 @@ void emulate_sigreturn(Thread* t) {
   c->mask = t->signal != 0 ? ~engine_signals : t->mask & ~engine_signals;
   c->stack = {reinterpret_cast<u64>(t) + signal_stack_at, 0, 0, stack_bytes};
   signal_return(reinterpret_cast<u64>(c));
+}
+
+void signals_for_exec(Thread* t) {
+  for (int s = 1; s <= 31; s++)
+    if ((engine_signals & bit(s)) && t->actions->of[s].handler == 1) kernel_action(s, &t->actions->of[s], nullptr);
+  if (t->signal == 0) set_kernel_mask(t->mask);
+}
+
+void signals_after_failed_exec(Thread* t) {
+  for (int s = 1; s <= 31; s++)
+    if (engine_signals & bit(s)) apply_action(t->actions->of[s], s);
+  unblock(t);
 }
 
 }  // namespace tally::engine

@@ -102,12 +102,10 @@ u64 frame_bytes_of_vectors(u64 fpstate) {
 
 /// Runs the program's handler for `signal` as the kernel would, the program being at c->ip with the registers of `c`.
 /// Returns only when there is nothing to run: then the handler's return goes on with `c`.
-void deliver(Thread* t, Context* c, int signal, u8* info, u64 mask) {
-  Action& action = t->actions->of[signal];
+void deliver(Thread* t, Context* c, int signal, u8* info, u64 mask, const Action& a) {
   c->flags &= ~trap_flag;
   t->stepping = not_stepping;
-  if (action.handler == 0 || c->cs != 0x33) return die_by(t, c, signal, info, mask);
-  const Action a = action;
+  if (a.handler <= 1 || c->cs != 0x33) return die_by(t, c, signal, info, mask);
   const u64 sp = c->reg(rsp);
   const bool alt_usable = t->alt.bytes != 0 && !(t->alt.flags & alt_disabled);
   const bool already =
@@ -139,8 +137,9 @@ void deliver(Thread* t, Context* c, int signal, u8* info, u64 mask) {
   t->pc = a.handler;
   t->link = 0;
   if (a.flags & reset_hand) {
-    action.handler = 0;
-    apply_action(action, signal);
+    Action& reset = t->actions->of[signal];
+    reset.handler = 0;
+    apply_action(reset, signal);
   }
   set_mask(t, mask | a.mask | (a.flags & no_defer ? 0 : bit(signal)));
   on_engine_stack(t, go_on);
@@ -157,6 +156,7 @@ void note(Thread* t, Context* c, int signal, const u8* info, u64 mask) {
   }
   copy(t->info, info, sizeof t->info);
   t->signal = static_cast<u32>(signal);
+  t->action = t->actions->of[signal];
   t->mask_before = mask;
   t->pad |= pad_deliver;
   c->mask = ~engine_signals;
@@ -174,7 +174,8 @@ void arrived(Thread* t, Context* c) {
   const int signal = static_cast<int>(t->signal);
   t->signal = 0;
   t->pad &= ~static_cast<u64>(pad_deliver);
-  deliver(t, c, signal, t->info, t->mask_before);
+  const Action action = t->action;
+  deliver(t, c, signal, t->info, t->mask_before, action);
 }
 
 /// Goes on in the engine with the registers of `c`, when the handler returns.
@@ -194,6 +195,9 @@ void enter_from(Thread* t, Context* c) {
 void leave_from(Thread* t, Context* c) {
   restore_actions(t);
   unwatch_all();
+  if (t->signal != 0)
+    kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), t->signal,
+           reinterpret_cast<u64>(t->info));
   c->ip = t->pc;
   c->mask = t->mask;
   c->stack = t->alt;
@@ -258,9 +262,9 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
   if (signal != sigsegv && *address == rip) *address = c->ip;
   t->stepping = not_stepping;
   // Another signal may be waiting; then the kernel's mask is not the program's.
-  const u64 mask = t->signal != 0 ? t->mask_before : (c->mask & ~engine_signals) | (t->mask & engine_signals);
+  const u64 mask = t->signal != 0 ? t->mask_before : t->mask;
   if ((mask & bit(signal)) || t->actions->of[signal].handler <= 1) return die_by(t, c, signal, info, mask);
-  deliver(t, c, signal, info, mask);
+  deliver(t, c, signal, info, mask, t->actions->of[signal]);
 }
 
 /// A write to a page whose code was translated; it is writable now. If the very trace that writes is among what was
@@ -278,13 +282,14 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   Thread* t = current();
   const u64 rip = c->ip;
   const s32 code = at<s32>(reinterpret_cast<u64>(info) + 8);
-  if (signal == sigsegv && code > 0) {
+  if ((signal == sigsegv || signal == sigbus) && code > 0) {
     if (rip == reinterpret_cast<u64>(safe_copy_instruction)) {
       if (unwatch_page(*reinterpret_cast<u64*>(info + 16))) return;
       c->ip = reinterpret_cast<u64>(safe_copy_end);
       return;
     }
-    if (code == 2 && (c->error & 2) && unwatch_page(*reinterpret_cast<u64*>(info + 16))) return written(t, c);
+    if (signal == sigsegv && code == 2 && (c->error & 2) && unwatch_page(*reinterpret_cast<u64*>(info + 16)))
+      return written(t, c);
   }
   if (signal == sigtrap && code > 0) {
     if (rip == reinterpret_cast<u64>(landing_pad) + 1) return at_pad(t, c);
@@ -306,18 +311,21 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   }
   if (synchronous(signal, info)) return fault(t, c, signal, info);
 
-  // Asynchronous. The mask that the program had:
-  const u64 mask = (c->mask & ~engine_signals) | (t->mask & engine_signals);
-  if (t->actions->of[signal].handler == 1) return;  // ignored meanwhile
+  // Asynchronous. The mask is the program's, not the kernel's: that one may be the engine's for the moment.
+  const u64 mask = t->mask;
+  const Action action = t->actions->of[signal];
+  // Ignored meanwhile, by its new action or by default.
+  if (action.handler == 1 || (action.handler == 0 && !((fatal_signals | engine_signals) & bit(signal)))) return;
   if (mask & bit(signal) & engine_signals) {
     t->held |= bit(signal);  // the program blocks what the engine cannot
     return;
   }
   Spot spot;
-  if (t->signal == 0 && t->stepping == one_instruction && !in_engine(rip)) return deliver(t, c, signal, info, mask);
+  if (t->signal == 0 && t->stepping == one_instruction && !in_engine(rip))
+    return deliver(t, c, signal, info, mask, action);
   if (t->signal == 0 && locate(rip, spot) && spot.exact) {
     c->ip = settle_at(t, c, spot);
-    return deliver(t, c, signal, info, mask);
+    return deliver(t, c, signal, info, mask, action);
   }
   note(t, c, signal, info, mask);
   if (in_cache(rip)) {
@@ -390,9 +398,26 @@ bool leaving() { return leaving_; }
 void leave(Thread* t, channel::Partial why) {
   mark_partial(t, why);
   finish_process(t);  // what was counted up to here is all that ever will be
-  leaving_ = true;
+  if (__atomic_exchange_n(&leaving_, true, __ATOMIC_ACQ_REL)) {
+    // Another thread was first and the handlers are the program's: from here it goes by a plain jump.
+    kernel(SYS_sigaltstack, reinterpret_cast<u64>(&t->alt), 0);
+    t->pad = 0;
+    t->resume = t->pc;
+    const u64 mask = t->mask;
+    kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&mask), 0, 8);
+    resume_program();
+  }
   t->pad = pad_leave;
   resume_program();
+}
+
+void signals_after_fork(Thread* t) {
+  stopping = false;
+  t->parked = t->in_kernel = 0;
+  t->held = 0;
+  t->signal = 0;
+  t->pad = 0;
+  unblock(t);
 }
 
 }  // namespace tally::engine

@@ -23,7 +23,14 @@ void unblock(Thread* t);
 s64 emulate_sigaction(Thread* t, u64 signal, u64 action, u64 old, u64 size);
 s64 emulate_sigprocmask(Thread* t, u64 how, u64 set, u64 old, u64 size);
 s64 emulate_sigaltstack(Thread* t, u64 set, u64 old);
-[[noreturn]] void emulate_sigreturn(Thread* t);
+/// Returns only, with begin_anew, when a signal must be delivered first.
+s64 emulate_sigreturn(Thread* t);
+
+/// In the child of a fork: what waited or was going on in the parent is the parent's.
+void signals_after_fork(Thread* t);
+/// What a new program inherits must be in the kernel: blocked and ignored signals, those that the engine needs too.
+void signals_for_exec(Thread* t);
+void signals_after_failed_exec(Thread* t);
 
 /// All other threads of the process stop where their counts are exact. Gives up after a second: then `partial`.
 void stop_others(Thread* t);

@@ -65,8 +65,12 @@ s64 with_mask_pair(Thread* t) {
 
 s64 mapping_call(Thread* t, u64 number) {
   const u64* g = t->gpr;
+  // What moves or goes must not keep the engine's protection.
+  if (number == SYS_munmap || number == SYS_mremap) unwatch_range(g[rdi], g[rsi]);
   const s64 r = run(t);
   if (failed(r)) return r;
+  if (number == SYS_mmap && (g[rdx] & PROT_EXEC) && (g[r10] & MAP_SHARED))
+    mark_partial(t, channel::partial_shared_code);
   switch (number) {
     case SYS_mmap: note_mapping(static_cast<u64>(r), g[rsi], static_cast<s64>(g[rdx])); break;
     case SYS_munmap: note_mapping(g[rdi], g[rsi], -1); break;
@@ -81,11 +85,18 @@ s64 mapping_call(Thread* t, u64 number) {
   return r;
 }
 
+/// The program goes on natively with this very call.
+[[noreturn]] void go_natively(Thread* t, channel::Partial why) {
+  t->pc -= 2;
+  correct_unbegun(t);
+  leave(t, why);
+}
+
 s64 call(Thread* t) {
   const u64* g = t->gpr;
   const u64 number = g[rax], a = g[rdi], b = g[rsi], c = g[rdx], d = g[r10];
   switch (number) {
-    case SYS_exit: emulate_exit(t, a);
+    case SYS_exit: return emulate_exit(t, a);
     case SYS_exit_group: emulate_exit_group(t, a);
     case SYS_fork: return emulate_clone(t, 17, 0, 0, 0, 0);
     case SYS_vfork: return emulate_clone(t, 0x4111, 0, 0, 0, 0);
@@ -96,7 +107,7 @@ s64 call(Thread* t) {
     case SYS_rt_sigaction: return emulate_sigaction(t, a, b, c, d);
     case SYS_rt_sigprocmask: return emulate_sigprocmask(t, a, b, c, d);
     case SYS_sigaltstack: return emulate_sigaltstack(t, a, b);
-    case SYS_rt_sigreturn: emulate_sigreturn(t);
+    case SYS_rt_sigreturn: return emulate_sigreturn(t);
     case SYS_rt_sigsuspend: return with_mask(t, rdi, b);
     case SYS_ppoll: return with_mask(t, r10, g[r8]);
     case SYS_epoll_pwait:
@@ -110,17 +121,15 @@ s64 call(Thread* t) {
     // A registration would let the kernel send the thread to an abort handler from the middle of generated code.
     case SYS_rseq: return -38;
     case SYS_arch_prctl:
-      if (a == set_gs_base) {
-        t->pc -= 2;
-        correct_unbegun(t);
-        leave(t, channel::partial_gs_base);
-      }
+      if (a == set_gs_base) go_natively(t, channel::partial_gs_base);
       if (a == get_gs_base) {
         const u64 none = 0;
         return put(b, &none, 8);
       }
       return run(t);
+    case SYS_seccomp: go_natively(t, channel::partial_confined);
     case SYS_prctl: {
+      if (a == 22 /* PR_SET_SECCOMP */) go_natively(t, channel::partial_confined);
       const s64 r = run(t);
       if (a == 15 /* PR_SET_NAME */) name_thread(t);
       return r;
@@ -146,7 +155,7 @@ void correct_unbegun(Thread* t) {
 extern "C" void system_call(Thread* t) {
   u64* g = t->gpr;
   const s64 r = call(t);
-  if (r == -512) {
+  if (r == begin_anew) {
     // To be executed again once the signal's handler has run. If it had not begun, it has not retired either.
     t->pc -= 2;
     if (t->kernel_seen == 0) correct_unbegun(t);

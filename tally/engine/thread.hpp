@@ -50,6 +50,7 @@ struct Thread {
   u64 held;               // signals that the program blocks and the kernel cannot
   u64 temporary_mask;     // argument of a system call that replaces the mask for its time
   u64 temporary_pair[2];  // the same, as pselect6 has it
+  Action action;          // what the program did about it when it came
   u8 info[128];           // siginfo of the waiting signal
   u32 signal;             // the waiting signal, 0 = none
   u32 stepping;           // the trap flag is set to reach a boundary or to run one instruction
@@ -91,6 +92,7 @@ enum ThreadLayout : u32 {
   jump_table_at = 0x10000,    // 64 Ki cache addresses, by the low 16 bits of the program's
   stack_at = 0x90000,         // the engine's stack
   signal_stack_at = 0xb0000,  // the engine's alternate signal stack
+  actions_at = 0xd0000,       // signal actions of a vfork child
   counters_at = 0x100000,     // mapped from the channel: one per segment
 };
 inline constexpr u32 jump_table_entries = 65536;
@@ -98,12 +100,16 @@ inline constexpr u64 stack_bytes = 0x20000;
 inline constexpr u64 counters_bytes = u64{channel::segment_limit} * 8;
 inline constexpr u64 thread_bytes = counters_at + counters_bytes;
 
+/// What a system call returns that is to be begun anew, after a signal's handler.
+inline constexpr s64 begin_anew = -512;
+
 inline Thread* current() {
   Thread* t;
   asm volatile("mov %%gs:%c1, %0" : "=r"(t) : "i"(o_self));
   return t;
 }
 inline u64* jump_table(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + jump_table_at); }
+inline Actions* own_actions(Thread* t) { return reinterpret_cast<Actions*>(reinterpret_cast<u64>(t) + actions_at); }
 inline u64* counters(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + counters_at); }
 
 // --- threads.cpp ----------------------------------------------------------------------------------------------------
@@ -128,7 +134,10 @@ void end_as(Thread* t, channel::End how, int code);
 /// The last act of a process whose counts are final.
 void give_areas_back(Thread* t);
 
-/// After finish_process: the process goes on after all (its execve failed).
+/// The counts of the calling thread are final, if its execve succeeds; the process's too when there are no other
+/// threads.
+void finish_for_exec(Thread* t);
+/// The process goes on after all (its execve failed).
 void reopen_process(Thread* t);
 
 /// In the child of a fork: counters and records of its own; other threads are gone. False without memory.
@@ -139,6 +148,7 @@ void correct(Thread* t, const channel::Totals& delta);
 
 /// Says that the counts of this thread's process are not the whole truth.
 void mark_partial(Thread* t, channel::Partial why);
+void unmark_partial(Thread* t, channel::Partial why);
 
 /// Claims the next segment number and says what one execution counts. 0 when the numbers are used up.
 u32 new_segment(const channel::SegmentVector& v);

@@ -160,6 +160,10 @@ void mark_partial(Thread* t, channel::Partial why) {
   __atomic_or_fetch(&process_record(t).partial, static_cast<u32>(why), __ATOMIC_RELAXED);
 }
 
+void unmark_partial(Thread* t, channel::Partial why) {
+  __atomic_and_fetch(&process_record(t).partial, ~static_cast<u32>(why), __ATOMIC_RELAXED);
+}
+
 void correct(Thread* t, const channel::Totals& delta) { shared.thread(t->index).base.add(delta); }
 
 void name_thread(Thread* t) {
@@ -285,6 +289,12 @@ void finish_process(Thread* t) {
   }
   // Threads that still run are summed by the command once the process is gone; it needs the vectors for that.
   if (all) __atomic_store_n(&process_record(t).state, State::ended, __ATOMIC_RELEASE);
+}
+
+void finish_for_exec(Thread* t) {
+  Guard guard(threads_lock);
+  fold(t);
+  if (thread_count(t) == 1) __atomic_store_n(&process_record(t).state, State::ended, __ATOMIC_RELEASE);
 }
 
 void end_as(Thread* t, channel::End how, int code) {

@@ -55,7 +55,7 @@ bool flags_dead(Code& code, u64 pc, u16 mask, int branches) {
   for (int i = 0; i < 6; i++) {
     Instruction in;
     bool readable = false;
-    if (!read_instruction(code, pc, in, readable)) return false;
+    if (!read_instruction(code, pc, in, readable) || may_change(pc)) return false;
     if (in.reads & mask) return false;
     mask &= static_cast<u16>(~in.writes);
     if (mask == 0) return true;

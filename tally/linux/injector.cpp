@@ -69,22 +69,23 @@ Injector::Seen Injector::stopped(pid_t process, int status) {
     if (ptrace(PTRACE_SYSCALL, process, nullptr, nullptr) != 0) return refuse(process, "it vanished");
     return {};
   }
-  if (status >> 16 == PTRACE_EVENT_STOP) {
-    ptrace(signal == SIGTRAP ? PTRACE_CONT : PTRACE_LISTEN, process, nullptr, nullptr);
-    return {};
-  }
   const auto found = under_way_.find(process);
   if (found == under_way_.end()) {
     ptrace(PTRACE_DETACH, process, nullptr, signal);
     return {};
   }
   Exec& exec = found->second;
+  const auto onward = exec.stage == Exec::in_exec   ? PTRACE_SYSCALL
+                      : exec.stage == Exec::mapping ? PTRACE_SINGLESTEP
+                                                    : PTRACE_CONT;
+  if (status >> 16 == PTRACE_EVENT_STOP) {
+    // Job control: stopped with the others, or woken with them.
+    ptrace(signal == SIGTRAP ? onward : PTRACE_LISTEN, process, nullptr, nullptr);
+    return {};
+  }
   if (signal != SIGTRAP) {
     // A signal of the program's own, on the way: it is delivered as if nobody were here.
-    const auto request = exec.stage == Exec::in_exec   ? PTRACE_SYSCALL
-                         : exec.stage == Exec::mapping ? PTRACE_SINGLESTEP
-                                                       : PTRACE_CONT;
-    ptrace(request, process, nullptr, signal);
+    ptrace(onward, process, nullptr, signal);
     return {};
   }
   switch (exec.stage) {

@@ -33,6 +33,9 @@ constexpr Words words[] = {
     {channel::partial_shared_memory,
      "there was no memory for the engine (a limit on address space?): it went on natively"},
     {channel::partial_vsyscall, "it called the vsyscall page, whose instructions are not counted"},
+    {channel::partial_confined, "it confined itself (seccomp): it went on natively"},
+    {channel::partial_shared_code,
+     "it runs code from shared memory: what it writes there through another mapping is not seen"},
     {channel::partial_ptraced, "it traces or is traced by others: what it executes then runs natively"},
 };
 

@@ -59,7 +59,7 @@ TEST(Harvest, the_kernel_side_is_absent) {
 
 TEST(Harvest, every_bit_has_its_words) {
   EXPECT_EQ(reasons_of(0), "");
-  for (std::uint32_t bit = 1; bit <= channel::partial_ptraced; bit <<= 1) EXPECT_NE(reasons_of(bit), "") << bit;
+  for (std::uint32_t bit = 1; bit <= channel::partial_shared_code; bit <<= 1) EXPECT_NE(reasons_of(bit), "") << bit;
   EXPECT_NE(reasons_of(channel::partial_killed | channel::partial_int80).find("; "), std::string::npos);
 }
 

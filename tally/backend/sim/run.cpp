@@ -15,7 +15,7 @@
 namespace tally::backend::sim {
 namespace {
 
-using channel::Slot;
+using channel::Answer;
 
 /// What the forked child of tally itself does around its execve: what the engine does around every later one.
 struct ChildSide {
@@ -26,12 +26,12 @@ struct ChildSide {
   static void before_exec(void* context) {
     auto& self = *static_cast<ChildSide*>(context);
     if (!self.asks) return;
-    std::uint32_t& slot = self.header->slots[0];
-    __atomic_store_n(&slot, static_cast<std::uint32_t>(Slot::asked), __ATOMIC_RELEASE);
+    std::uint32_t& answer = self.header->first_answer;
+    __atomic_store_n(&answer, static_cast<std::uint32_t>(Answer::asked), __ATOMIC_RELEASE);
     const pid_t pid = linux::own_pid();
     const channel::Announcement announcement{0, 0, 0, pid, pid};
     if (!linux::announce(self.settings.socket_fd, &announcement, sizeof announcement)) return;
-    linux::wait_while(slot, static_cast<std::uint32_t>(Slot::asked));
+    linux::wait_while(answer, static_cast<std::uint32_t>(Answer::asked));
     if (self.granted()) self.keep(true);
   }
 
@@ -43,7 +43,7 @@ struct ChildSide {
   }
 
   bool granted() const {
-    return __atomic_load_n(&header->slots[0], __ATOMIC_ACQUIRE) == static_cast<std::uint32_t>(Slot::granted);
+    return __atomic_load_n(&header->first_answer, __ATOMIC_ACQUIRE) == static_cast<std::uint32_t>(Answer::granted);
   }
   void keep(bool kept) const {
     for (const int fd : {settings.channel_fd, settings.image_fd, settings.socket_fd}) linux::keep_over_exec(fd, kept);
@@ -87,7 +87,7 @@ class Server {
   void answer() {
     channel::Announcement a{};
     while (const auto sender = announcements_.receive(&a, sizeof a)) {
-      if (a.slot >= channel::slot_count) continue;
+      if (a.process >= channel::process_limit || a.thread >= channel::thread_limit) continue;
       const auto thread = linux::thread_of(*sender, a.pid, a.tid);
       const bool granted = thread && injector_.attach(*thread);
       if (granted) {
@@ -96,9 +96,11 @@ class Server {
         ran_natively(command_of(*sender) + " (and what it executed)", "it cannot be traced");
         if (a.process != 0) shared_.records.process(a.process).host_pid = *sender;
       }
-      std::uint32_t& slot = shared_.records.header().slots[a.slot];
-      __atomic_store_n(&slot, static_cast<std::uint32_t>(granted ? Slot::granted : Slot::refused), __ATOMIC_RELEASE);
-      linux::wake_all(slot);
+      channel::Header& header = shared_.records.header();
+      std::uint32_t& answer = a.thread == 0 ? header.first_answer : shared_.records.thread(a.thread).answer;
+      __atomic_store_n(&answer, static_cast<std::uint32_t>(granted ? Answer::granted : Answer::refused),
+                       __ATOMIC_RELEASE);
+      linux::wake_all(answer);
     }
   }
 
@@ -138,9 +140,6 @@ class Server {
       ran_natively(command_of(process), seen.reason);
       give_back(a);
     }
-    if (a.slot != 0)
-      __atomic_store_n(&shared_.records.header().slots[a.slot], static_cast<std::uint32_t>(Slot::idle),
-                       __ATOMIC_RELEASE);
     announced_.erase(process);
   }
 
@@ -148,7 +147,7 @@ class Server {
   void give_back(const channel::Announcement& a) {
     if (a.process == 0) return;
     channel::Process& process = shared_.records.process(a.process);
-    if (a.thread == 0 || process.state != channel::State::ended) return;
+    if (a.gives_back == 0 || process.state != channel::State::ended) return;
     channel::Thread& thread = shared_.records.thread(a.thread);
     channel::give_area(shared_.records, shared_.records.header().free_counters, thread.area);
     thread.area = 0;

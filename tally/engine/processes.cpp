@@ -20,6 +20,8 @@ enum : u64 {
 
 s64 fork_process(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls) {
   // No other thread may be in the middle of something in the engine: the child has only this one.
+  const u32 process = before_fork(t);
+  if (process == 0) return -11;
   block_all();  // a signal that waits afterwards came to the parent before, or is the child's own
   cache_lock.take();
   lock_code();
@@ -29,11 +31,15 @@ s64 fork_process(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid,
   unlock_code();
   cache_lock.release();
   if (r != 0) {
+    if (r < 0)
+      fork_failed(process);
+    else
+      fork_done(process, static_cast<s32>(r));
     unblock(t);
     return r;
   }
   if (stack != 0) t->gpr[rsp] = stack;
-  if (!after_fork(t)) {
+  if (!after_fork(t, process)) {
     static const char words[] = "tally: a forked process has no memory for counters and ends here\n";
     kernel(SYS_write, 2, reinterpret_cast<u64>(words), sizeof words - 1);
     kernel(SYS_exit_group, 125);

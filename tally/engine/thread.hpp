@@ -141,7 +141,12 @@ void finish_for_exec(Thread* t);
 void reopen_process(Thread* t);
 
 /// In the child of a fork: counters and records of its own; other threads are gone. False without memory.
-bool after_fork(Thread* t);
+/// `process` is the record that before_fork made in the parent; 0 there is no room for one.
+u32 before_fork(Thread* t);
+void fork_failed(u32 process);
+/// In the parent: the child may still be far from writing its number itself.
+void fork_done(u32 process, s32 pid);
+bool after_fork(Thread* t, u32 process);
 
 /// Adds to the counts of a thread what its counters do not say.
 void correct(Thread* t, const channel::Totals& delta);

@@ -320,11 +320,24 @@ void reopen_process(Thread* t) {
   __atomic_store_n(&process_record(t).state, State::running, __ATOMIC_RELEASE);
 }
 
-bool after_fork(Thread* t) {
+u32 before_fork(Thread* t) {
+  const u32 process = new_process_record(t->process);
+  if (process == 0) return 0;
+  // Whoever looks now sees a process that has not counted anything yet, instead of none.
+  channel::Process& p = shared.process(process);
+  copy(p.name, process_record(t).name, sizeof p.name);
+  __atomic_store_n(&p.state, State::running, __ATOMIC_RELEASE);
+  return process;
+}
+
+void fork_failed(u32 process) { shared.process(process).state = State::free; }
+
+void fork_done(u32 process, s32 pid) { shared.process(process).pid = pid; }
+
+bool after_fork(Thread* t, u32 process) {
   // The parent's counters are still mapped: nothing of the program runs before they are replaced.
   const u32 parent = t->process;
   const channel::SegmentVector* old = vectors_;
-  const u32 process = new_process_record(parent);
   const u32 area = channel::take_area(shared, shared.header().free_vectors);
   if (process == 0 || area == 0 || !map_vectors(area)) return false;
   copy(vectors_, old, segment_count * sizeof *vectors_);
@@ -334,7 +347,6 @@ bool after_fork(Thread* t) {
   p.vectors = area;
   p.segments = segment_count;
   p.partial = shared.process(parent).partial & (channel::partial_undecoded | channel::partial_int80);
-  copy(p.name, shared.process(parent).name, sizeof p.name);
   own_process = process;
   if (!give_counters(t, process)) return false;
   t->tid = kernel(SYS_gettid);

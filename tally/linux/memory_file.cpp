@@ -39,9 +39,19 @@ Result<Descriptor> make_memory_file(const char* name, std::uint64_t bytes) {
   Descriptor file(memfd_create(name, MFD_CLOEXEC));
   if (!file)
     return system_failure(Code::cannot_measure, "cannot make the memory that the engine counts in (memfd_create)");
-  if (ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) {
+  // A limit on the size of files holds for this one too, and would end tally by a signal.
+  struct sigaction ignore {};
+  struct sigaction before {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, &ignore, &before);
+  const int sized = ftruncate(file.get(), static_cast<off_t>(bytes));
+  const int why = errno;
+  sigaction(SIGXFSZ, &before, nullptr);
+  errno = why;
+  if (sized != 0) {
     return system_failure(Code::cannot_measure, "cannot size the memory that the engine counts in (ftruncate)",
-                          "a limit on the size of files (`ulimit -f`) also limits this");
+                          "a limit on the size of files (`ulimit -f`) also limits this: set it inside, `tally stat -- "
+                          "sh -c \"ulimit -f …; …\"`");
   }
   return file;
 }

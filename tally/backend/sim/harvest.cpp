@@ -128,6 +128,9 @@ class Harvest {
     std::string partial = reasons_of(process.partial);
     if (partial.empty() && vanished_into_exec(image))
       partial = "the program that it executed last was not counted: it started after counting had ended";
+    if (partial.empty() && image.threads.empty() && process.state == channel::State::running) {
+      partial = has_died(process, execution_) ? reasons_of(channel::partial_killed) : "it was still running";
+    }
     if (!partial.empty()) image.tally.reason += (image.tally.reason.empty() ? "" : "; ") + partial;
     image.first_of_program = process.forked_from == 0 && process.state != channel::State::free;
     result::Process& made = image.result;
@@ -306,7 +309,10 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
     const std::string living = still_running(images);
     if (!living.empty()) outcome.notices.push_back("still running when counting ended: " + living);
   }
-  for (Image& image : images) outcome.processes.push_back(std::move(image.result));
+  for (Image& image : images) {
+    if (shared.records.process(image.index).state != channel::State::free)
+      outcome.processes.push_back(std::move(image.result));
+  }
   outcome.notices.insert(outcome.notices.end(), execution.native.begin(), execution.native.end());
 }
 

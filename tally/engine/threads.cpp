@@ -27,6 +27,11 @@ u32 own_process;            // that of the address space, not of a vfork child i
 u64 next_free = own_space;  // where the engine's own mappings go on
 Lock reserve_lock;
 
+/// What was written before is there for who sees the state.
+void set_state(State& of, State to) {
+  __atomic_store_n(reinterpret_cast<u32*>(&of), static_cast<u32>(to), __ATOMIC_RELEASE);
+}
+
 bool map_counters(Thread* t, u32 area) {
   const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(counters(t)), counters_bytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_FIXED, static_cast<u64>(settings_.channel_fd), channel::area_offset(area));
@@ -86,7 +91,7 @@ bool give_counters(Thread* t, u32 process) {
   t->process = process;
   channel::Thread& record = shared.thread(index);
   record.area = area;
-  __atomic_store_n(&record.state, State::running, __ATOMIC_RELEASE);
+  set_state(record.state, State::running);
   return true;
 }
 
@@ -98,7 +103,7 @@ void fold(Thread* t) {
   channel::Totals totals = channel::sum(c, vectors_, segment_count);
   totals.add(record.base);
   record.final = totals;
-  __atomic_store_n(&record.state, State::ended, __ATOMIC_RELEASE);
+  set_state(record.state, State::ended);
   for (u32 i = 0; i < segment_count; i++)
     if (c[i] != 0) c[i] = 0;
 }
@@ -207,7 +212,7 @@ Thread* first_thread(int channel_fd, int image_fd) {
   t->tid = kernel(SYS_gettid);
   shared.thread(t->index).tid = static_cast<s32>(t->tid);
   name_thread(t);
-  __atomic_store_n(&p.state, State::running, __ATOMIC_RELEASE);
+  set_state(p.state, State::running);
   t->actions = reinterpret_cast<Actions*>(reserve(sizeof(Actions), PROT_READ | PROT_WRITE));
   t->alt.flags = 2;  // SS_DISABLE
   t->next = nullptr;
@@ -262,7 +267,7 @@ void finish_thread(Thread* t) {
   Guard guard(threads_lock);
   fold(t);
   unlink(t);
-  if (t->vfork_child != 0) __atomic_store_n(&process_record(t).state, State::ended, __ATOMIC_RELEASE);
+  if (t->vfork_child != 0) set_state(process_record(t).state, State::ended);
 }
 
 void give_counters_back(Thread* t) {
@@ -288,13 +293,13 @@ void finish_process(Thread* t) {
       all = false;
   }
   // Threads that still run are summed by the command once the process is gone; it needs the vectors for that.
-  if (all) __atomic_store_n(&process_record(t).state, State::ended, __ATOMIC_RELEASE);
+  if (all) set_state(process_record(t).state, State::ended);
 }
 
 void finish_for_exec(Thread* t) {
   Guard guard(threads_lock);
   fold(t);
-  if (thread_count(t) == 1) __atomic_store_n(&process_record(t).state, State::ended, __ATOMIC_RELEASE);
+  if (thread_count(t) == 1) set_state(process_record(t).state, State::ended);
 }
 
 void end_as(Thread* t, channel::End how, int code) {
@@ -315,9 +320,9 @@ void give_areas_back(Thread* t) {
 void reopen_process(Thread* t) {
   channel::Thread& record = shared.thread(t->index);
   record.base = record.final;
-  __atomic_store_n(&record.state, State::running, __ATOMIC_RELEASE);
+  set_state(record.state, State::running);
   process_record(t).end = channel::End::unknown;
-  __atomic_store_n(&process_record(t).state, State::running, __ATOMIC_RELEASE);
+  set_state(process_record(t).state, State::running);
 }
 
 u32 before_fork(Thread* t) {
@@ -326,7 +331,7 @@ u32 before_fork(Thread* t) {
   // Whoever looks now sees a process that has not counted anything yet, instead of none.
   channel::Process& p = shared.process(process);
   copy(p.name, process_record(t).name, sizeof p.name);
-  __atomic_store_n(&p.state, State::running, __ATOMIC_RELEASE);
+  set_state(p.state, State::running);
   return process;
 }
 
@@ -352,7 +357,7 @@ bool after_fork(Thread* t, u32 process) {
   t->tid = kernel(SYS_gettid);
   shared.thread(t->index).tid = static_cast<s32>(t->tid);
   name_thread(t);
-  __atomic_store_n(&p.state, State::running, __ATOMIC_RELEASE);
+  set_state(p.state, State::running);
   live = t;
   t->next = nullptr;
   t->vfork_child = 0;

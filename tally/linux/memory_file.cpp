@@ -67,9 +67,10 @@ Result<Mapping> map_shared(int fd, std::uint64_t offset, std::size_t bytes) {
 
 Result<Descriptor> open_file(const std::string& path, const std::string& what) {
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file)
+  if (!file) {
     return system_failure(Code::cannot_measure, fmt::format("cannot open {} '{}'", what, printable(path)),
                           "build or install tally again");
+  }
   return file;
 }
 

@@ -167,8 +167,7 @@ TEST(Stat, processes_and_threads_are_there_where_asked) {
 TEST(Stat, the_tables_numbers_are_the_jsons) {
   // One run cannot be written twice, so the numbers compared are those that do not change from run to run.
   const Words tail{"-e", "major-faults,instructions", "--", "true"};
-  Words words = tail;
-  const json result = result_of(words);
+  const json result = result_of(tail);
   std::istringstream lines(tally(native(tail)).err);
   std::map<std::string, std::string> table;
   for (std::string line; std::getline(lines, line);) {

@@ -228,14 +228,15 @@ std::string still_running(const std::vector<Image>& images) {
       return later.index > image.index && later.result.pid == image.result.pid;
     });
     if (!last_of_pid || image.result.end == result::End::exited || image.result.end == result::End::signalled) continue;
-    if (linux::is_alive(static_cast<pid_t>(image.result.pid)))
+    if (linux::is_alive(static_cast<pid_t>(image.result.pid))) {
       living.push_back(fmt::format("{} ({})", image.result.command, image.result.pid));
+    }
   }
   return join(living, ", ");
 }
 
 Count software(const event::Event& event, const Execution& execution, bool counted_anything) {
-  const Count native = software_count(event, execution.usage, execution.duration);
+  Count native = software_count(event, execution.usage, execution.duration);
   if (!execution.ended) return downgraded(native, Trust::partial, "the program was still running");
   if (!counted_anything) return native;
   switch (event.id) {

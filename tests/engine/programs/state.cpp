@@ -52,7 +52,8 @@ void with_sse_and_x87() {
       "stmxcsr %[ca]\n\t fnstcw %[wa]\n\t faddp\n\t fstpl %[x]\n\t fninit"
       : [ca] "=m"(control_after), [wa] "=m"(word_after), [x] "=m"(x87)
       : [p] "r"(pattern), [s] "r"(seen), [c] "m"(control), [w] "m"(word)
-      : "rax", "rcx", "rdx", "rsi", "rdi", "r11", "memory", "cc");
+      : "rax", "rcx", "rdx", "rsi", "rdi", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
+        "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
   control = 0x1f80;
   asm volatile("ldmxcsr %0" ::"m"(control));
   bare::check(control_after == (0x1f80 | 0x6000) && word_after == 0x077f && x87 > 4.14159 && x87 < 4.1416);

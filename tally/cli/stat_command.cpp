@@ -44,6 +44,21 @@ class Help : public CLI::Formatter {
   }
 };
 
+// The names that -e takes, in lines of the help's width.
+std::string event_names() {
+  std::string text = "Events:\n ";
+  std::size_t column = 1;
+  for (const event::Definition& definition : event::all()) {
+    if (column + definition.name.size() + 1 > 110) {
+      text += "\n ";
+      column = 1;
+    }
+    text += " " + std::string(definition.name);
+    column += definition.name.size() + 1;
+  }
+  return text + "\n\n";
+}
+
 // Fills `options` from the arguments; `command` gets what follows them.
 void describe(CLI::App& app, Options& options) {
   app.formatter(std::make_shared<Help>());
@@ -66,7 +81,7 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--block-size", options.stat.block_size, "instructions in a block of the engine")
       ->check(CLI::Range(0, 1'000'000))
       ->group("");
-  app.footer(examples);
+  app.footer(event_names() + examples);
 }
 
 Result<std::vector<std::string>> command_of(const CLI::App& app) {

@@ -1,0 +1,154 @@
+// Where an engine and a program get in each other's way, each once seen to go wrong. The argument says which; exit code
+// 0 means that everything was as it is natively.
+#include <asm/prctl.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace {
+
+volatile sig_atomic_t handled;
+void count(int) { handled = handled + 1; }
+
+/// A signal that a child gets before it has run an instruction of its own.
+int killed_at_birth() {
+  for (int i = 0; i < 50; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      while (true) pause();
+    }
+    kill(child, SIGTERM);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGTERM) return 1;
+  }
+  return 0;
+}
+
+/// A handler's return and a change of the mask, while the next signal is on its way.
+int masks() {
+  signal(SIGUSR1, count);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 2000; ++i) kill(parent, SIGUSR1);
+    _exit(0);
+  }
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    const int before = handled;
+    for (int k = 0; k < 50; ++k) asm volatile("pause");
+    if (handled != before) return 1;
+    sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  }
+  sigset_t now;
+  sigprocmask(SIG_BLOCK, nullptr, &now);
+  const int before = handled;
+  raise(SIGUSR1);
+  return handled == before + 1 && sigismember(&now, SIGUSR1) == 0 ? 0 : 2;
+}
+
+volatile bool go;
+void* spin(void*) {
+  while (!go) {
+  }
+  return nullptr;
+}
+
+/// An execve that fails while other threads run.
+int failed_exec() {
+  pthread_t thread;
+  pthread_create(&thread, nullptr, spin, nullptr);
+  execl("/", "/", nullptr);
+  go = true;
+  return pthread_join(thread, nullptr);
+}
+
+/// The GS base taken by one of several threads.
+int gs_base() {
+  static long cell[2] = {11, 22};
+  pthread_t thread;
+  pthread_create(&thread, nullptr, spin, nullptr);
+  syscall(SYS_arch_prctl, ARCH_SET_GS, cell);
+  long value = 0;
+  asm volatile("mov %%gs:8, %0" : "=r"(value));
+  go = true;
+  pthread_join(thread, nullptr);
+  return value == 22 ? 0 : 1;
+}
+
+/// Code that is moved and then changed.
+int moved_code() {
+  const unsigned char code[] = {0xb8, 1, 0, 0, 0, 0xc3};  // mov $1, %eax; ret
+  auto* at = static_cast<unsigned char*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  memcpy(at, code, sizeof code);
+  if (reinterpret_cast<int (*)()>(at)() != 1) return 1;
+  at = static_cast<unsigned char*>(mremap(at, 4096, 3 * 4096, MREMAP_MAYMOVE));
+  at[1] = 2;
+  return reinterpret_cast<int (*)()>(at)() == 2 ? 0 : 2;
+}
+
+void look_behind(int, siginfo_t*, void* context) {
+  const auto* rip =
+      reinterpret_cast<const unsigned char*>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+  handled = handled + (rip[-1] == 0xcc ? 1 : 1000);
+}
+
+/// Breakpoints at every distance from the ends of cache lines.
+int breakpoints() {
+  struct sigaction action {};
+  action.sa_sigaction = look_behind;
+  action.sa_flags = SA_SIGINFO;
+  sigaction(SIGTRAP, &action, nullptr);
+  asm volatile(
+      ".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19\n\t int3\n\t .rept \\n\n\t nop\n\t .endr\n\t .endr");
+  return handled == 20 ? 0 : 1;
+}
+
+/// Strict seccomp: only read, write, exit and sigreturn from here.
+int confined() {
+  prctl(PR_SET_SECCOMP, 1);
+  syscall(SYS_exit, write(1, "in\n", 3) == 3 ? 0 : 1);
+  return 2;
+}
+
+/// A pointer into a mapping whose file is gone: EFAULT from a system call, SIGBUS elsewhere.
+int truncated() {
+  const int file = memfd_create("file", 0);
+  if (ftruncate(file, 4096) != 0) return 1;
+  auto* set = static_cast<sigset_t*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+  if (ftruncate(file, 0) != 0) return 1;
+  return syscall(SYS_rt_sigprocmask, SIG_BLOCK, set, nullptr, 8) == -1 ? 0 : 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  struct {
+    const char* name;
+    int (*run)();
+  } const edges[] = {{"killed_at_birth", killed_at_birth},
+                     {"masks", masks},
+                     {"failed_exec", failed_exec},
+                     {"gs_base", gs_base},
+                     {"moved_code", moved_code},
+                     {"breakpoints", breakpoints},
+                     {"confined", confined},
+                     {"truncated", truncated}};
+  for (const auto& edge : edges) {
+    if (argc > 1 && strcmp(argv[1], edge.name) == 0) return edge.run();
+  }
+  return 99;
+}

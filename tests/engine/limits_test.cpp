@@ -1,5 +1,5 @@
 // Where the engine's own needs meet the program's: descriptors, memory, room for translated code. A test that is
-// disabled names what is not right yet.
+// skipped names what is not right yet.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
@@ -21,9 +21,8 @@ TEST(Descriptors, may_be_few) { expect_as_natively(shell("ulimit -n 4; /bin/echo
 
 TEST(Descriptors, may_all_be_closed) { expect_as_natively(shell("exec <&- >&- 2>&-; exec /bin/true")); }
 
-// The engine's descriptors lie high, but a program that lists its descriptors sees them.
-TEST(Descriptors, DISABLED_of_the_engine_are_not_listed) {
-  expect_as_natively(shell("ls /proc/self/fd; ls /proc/$$/fd"));
+TEST(Descriptors, of_the_engine_are_not_listed) {
+  GTEST_SKIP() << "not yet so: /proc/self/fd shows the engine's descriptors (docs/design/engine.md, known differences)";
 }
 
 // The engine's lie above the limit, where the program may have none.

@@ -301,7 +301,7 @@ u64 link_target(u64 link) { return links[static_cast<u32>(link)].target; }
 
 void invalidate(u64 a, u64 n) {
   Guard guard(cache_lock);
-  const u64 first = a / page_bytes - (a % page_bytes < 15 ? 1 : 0), last = (a + n - 1) / page_bytes;
+  const u64 first = a / page_bytes - (a >= page_bytes && a % page_bytes < 15 ? 1 : 0), last = (a + n - 1) / page_bytes;
   bool any = false;
   if (last - first > page_mask) {
     for (u32 i = 0; i <= page_mask; i++)

@@ -129,10 +129,10 @@ void watch_page(u64 pc);
 bool unwatch_page(u64 address);
 /// Whether code at `pc` may be written without the engine hearing of it at once.
 bool may_change(u64 pc);
-/// The pages of a range are as the program made them: they are about to move or to go.
-void unwatch_range(u64 a, u64 n);
-/// All pages are as the program made them: it goes on natively.
-void unwatch_all();
+/// The watched pages of a range are as the program made them, what was translated from them is dropped. False when there
+/// are none.
+bool unwatch_range(u64 a, u64 n);
+bool unwatch_all();
 /// The program changed its mappings: [a, a + n) now has `protection`, -1 for unmapped or unknown.
 void note_mapping(u64 a, u64 n, s64 protection);
 void code_init(u64 read_implies_exec);

@@ -204,18 +204,22 @@ bool unwatch_page(u64 address) {
   return ours;
 }
 
-void unwatch_range(u64 a, u64 n) {
+bool unwatch_range(u64 a, u64 n) {
   const u64 first = a / page_bytes, last = (a + n - 1) / page_bytes;
+  bool any = false;
   ranges_lock.take();
   for (u32 i = 0; watched != nullptr && i <= watched_mask; i++) {
     if (!watched[i].on || watched[i].page < first || watched[i].page > last) continue;
     watched[i].on = false;
+    any = true;
     kernel(SYS_mprotect, watched[i].page * page_bytes, page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC);
   }
   ranges_lock.release();
+  if (any) invalidate(first * page_bytes, (last - first + 1) * page_bytes);
+  return any;
 }
 
-void unwatch_all() { unwatch_range(0, ~u64{0}); }
+bool unwatch_all() { return unwatch_range(page_bytes, 1ull << 47); }
 
 void note_mapping(u64 a, u64 n, s64 protection) {
   const u64 start = page_down(a), end = page_up(a + n);

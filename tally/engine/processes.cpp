@@ -128,7 +128,9 @@ bool is_own_descriptor(u64 fd) {
 
 s64 run(Thread* t) {
   __atomic_store_n(&t->in_kernel, 1, __ATOMIC_SEQ_CST);  // before `stopping` is read
-  const s64 r = program_syscall(t);
+  s64 r = program_syscall(t);
+  // The kernel may not write where translated code is watched: once more, with nothing watched.
+  if (r == -14 && unwatch_all()) r = program_syscall(t);
   __atomic_store_n(&t->in_kernel, 0, __ATOMIC_RELEASE);
   stop_here_if_asked(t);
   return r;

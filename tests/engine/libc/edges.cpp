@@ -117,6 +117,20 @@ int breakpoints() {
   return handled == 20 ? 0 : 1;
 }
 
+/// Code that the kernel writes: read(2) into a page that has run.
+int read_code() {
+  auto* at = static_cast<unsigned char*>(
+      mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  int ends[2];
+  if (pipe(ends) != 0) return 1;
+  for (unsigned char i = 0; i < 100; ++i) {
+    const unsigned char code[] = {0xb8, i, 0, 0, 0, 0xc3};  // mov $i, %eax; ret
+    if (write(ends[1], code, sizeof code) != sizeof code || read(ends[0], at, sizeof code) != sizeof code) return 2;
+    if (reinterpret_cast<int (*)()>(at)() != i) return 3;
+  }
+  return 0;
+}
+
 /// Strict seccomp: only read, write, exit and sigreturn from here.
 int confined() {
   prctl(PR_SET_SECCOMP, 1);
@@ -146,7 +160,8 @@ int main(int argc, char** argv) {
                      {"moved_code", moved_code},
                      {"breakpoints", breakpoints},
                      {"confined", confined},
-                     {"truncated", truncated}};
+                     {"truncated", truncated},
+                     {"read_code", read_code}};
   for (const auto& edge : edges) {
     if (argc > 1 && strcmp(argv[1], edge.name) == 0) return edge.run();
   }

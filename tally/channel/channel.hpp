@@ -84,7 +84,6 @@ struct Process {
   State state;
   int32_t pid;           ///< in the process's own pid namespace
   int32_t parent_pid;    ///< the same
-  int32_t host_pid;      ///< as the command sees it, where it attached; else 0
   uint32_t vectors;      ///< area of its SegmentVectors, 0 = given back; a vfork child has its parent's
   uint32_t segments;     ///< how many of them are valid
   uint32_t partial;      ///< bits of Partial
@@ -92,7 +91,7 @@ struct Process {
   char name[64];         ///< file name of the program, cut at 63 bytes
   End end;
   int32_t end_code;
-  uint8_t reserved[152];
+  uint8_t reserved[156];
 };
 static_assert(sizeof(Process) == 256);
 

@@ -7,6 +7,7 @@ namespace {
 struct Edge {
   const char* name;
   bool exact = true;
+  std::uint64_t at_least = 1000;  // instructions
 };
 
 std::ostream& operator<<(std::ostream& stream, const Edge& edge) { return stream << edge.name; }
@@ -24,12 +25,13 @@ TEST_P(EdgeTest, is_as_natively) {
       const Counted counted = run_counted(command, size);
       expect_same(counted.outcome, native);
       EXPECT_EQ(counted.exact, GetParam().exact) << counted.problem;
+      EXPECT_GE(counted.counts.instructions, GetParam().at_least);
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(engine, EdgeTest,
-                         testing::Values(Edge{"killed_at_birth"}, Edge{"masks"}, Edge{"failed_exec"},
+                         testing::Values(Edge{"killed_at_birth"}, Edge{"masks"}, Edge{"failed_exec", true, 80000000},
                                          Edge{"gs_base", false}, Edge{"moved_code"}, Edge{"breakpoints"},
                                          Edge{"confined", false}, Edge{"truncated"}, Edge{"read_code"}),
                          [](const auto& one) { return std::string(one.param.name); });

@@ -22,4 +22,21 @@ inline void expect_counts(const Counts& engine, const Counts& expected) {
 
 inline void expect_exact(const Counted& counted) { EXPECT_TRUE(counted.exact) << counted.problem; }
 
+/// Ends with `code`, does what it does natively and counts what the stepper counts, in every block size. A program that
+/// is killed from outside says that it is not exact.
+inline void expect_as_stepped(const Command& command, int code, bool exact) {
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.code, code) << native.err;
+  const Counted stepped = run_stepped(command);
+  ASSERT_TRUE(stepped.exact) << stepped.problem;
+  expect_same(stepped.outcome, native);
+  for (const int size : block_sizes) {
+    SCOPED_TRACE(testing::Message() << "block size " << size);
+    const Counted counted = run_counted(command, size);
+    expect_same(counted.outcome, native);
+    expect_counts(counted.counts, stepped.counts);
+    if (exact) expect_exact(counted);
+  }
+}
+
 }  // namespace tally::engine_test

@@ -28,19 +28,7 @@ const auto name_of = [](const auto& one) { return std::string(one.param.name); }
 class SteppedLibcTest : public testing::TestWithParam<Case> {};
 
 TEST_P(SteppedLibcTest, counts_what_the_stepper_counts) {
-  const Command command = command_of(GetParam());
-  const Outcome native = run_native(command);
-  ASSERT_EQ(native.code, GetParam().code) << native.err;
-  const Counted stepped = run_stepped(command);
-  ASSERT_TRUE(stepped.exact) << stepped.problem;
-  expect_same(stepped.outcome, native);
-  for (const int size : block_sizes) {
-    SCOPED_TRACE(testing::Message() << "block size " << size);
-    const Counted counted = run_counted(command, size);
-    expect_same(counted.outcome, native);
-    expect_counts(counted.counts, stepped.counts);
-    expect_exact(counted);
-  }
+  expect_as_stepped(command_of(GetParam()), GetParam().code, true);
 }
 
 INSTANTIATE_TEST_SUITE_P(engine, SteppedLibcTest,

@@ -94,7 +94,6 @@ class Server {
         announced_[*sender] = a;
       } else {
         ran_natively(command_of(*sender) + " (and what it executed)", "it cannot be traced");
-        if (a.process != 0) shared_.records.process(a.process).host_pid = *sender;
       }
       channel::Header& header = shared_.records.header();
       std::uint32_t& answer = a.thread == 0 ? header.first_answer : shared_.records.thread(a.thread).answer;
@@ -132,7 +131,6 @@ class Server {
     const auto found = announced_.find(process);
     const channel::Announcement a = found == announced_.end() ? channel::Announcement{} : found->second;
     if (seen.what == linux::Injector::Seen::injected) {
-      if (process == program_.pid()) execution_.taken_over = true;
       ++execution_.injected;
       give_back(a);
     }

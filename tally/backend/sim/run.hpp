@@ -27,7 +27,6 @@ struct Execution {
   linux::Usage usage;
   Nanoseconds duration{0};
   pid_t pid = 0;
-  bool taken_over = false;          ///< the command itself ran under the engine
   std::uint32_t injected = 0;       ///< programs that the engine was mapped into
   std::vector<std::string> native;  ///< programs that ran natively, each with the reason
 };

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -66,13 +67,44 @@ void* spin(void*) {
   return nullptr;
 }
 
-/// An execve that fails while other threads run.
+int waited[2];
+void* work_later(void*) {
+  char byte = 0;
+  if (read(waited[0], &byte, 1) != 1) return waited;
+  for (int i = 0; i < 30000000; ++i) asm volatile("nop");
+  return nullptr;
+}
+
+/// Whether a thread of this process sleeps in the kernel.
+bool sleeps(pid_t tid) {
+  char name[64];
+  char text[256] = {};
+  snprintf(name, sizeof name, "/proc/self/task/%d/stat", tid);
+  const int file = open(name, O_RDONLY);
+  const ssize_t size = read(file, text, sizeof text - 1);
+  close(file);
+  const char* end = strrchr(text, ')');
+  return size > 0 && end != nullptr && end[2] == 'S';
+}
+
+volatile pid_t worker;
+void* work_as_worker(void* argument) {
+  worker = static_cast<pid_t>(syscall(SYS_gettid));
+  return work_later(argument);
+}
+
+/// An execve that fails while another thread waits in the kernel; its work comes afterwards, and counts.
 int failed_exec() {
+  if (pipe(waited) != 0) return 1;
   pthread_t thread;
-  pthread_create(&thread, nullptr, spin, nullptr);
+  pthread_create(&thread, nullptr, work_as_worker, nullptr);
+  while (worker == 0 || !sleeps(worker)) {
+  }
   execl("/", "/", nullptr);
-  go = true;
-  return pthread_join(thread, nullptr);
+  if (write(waited[1], "x", 1) != 1) return 2;
+  void* failed = nullptr;
+  pthread_join(thread, &failed);
+  return failed == nullptr ? 0 : 3;
 }
 
 /// The GS base taken by one of several threads.

@@ -3,8 +3,8 @@
 #
 # usage: ./dev setup [--list] [PURPOSE …]
 #
-# PURPOSE is build (the default), demo, test, bench or lint; dev.d/packages names the packages of each and says why.
-# Runs apt-get without questions, as root or with sudo; does nothing, and needs no network, where nothing is missing.
+# PURPOSE is build (the default), demo, test, engine-suite, bench or lint; dev.d/packages names the packages of each and
+# says why. Runs apt-get without questions, as root or with sudo; does nothing, and needs no network, where nothing is missing.
 #
 #   --list   prints what is missing, installs nothing
 #

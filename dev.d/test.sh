@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test; ctest's own summary comes last.
 #
-# usage: ./dev test [--quick] [-R REGEX] [--preset NAME] [--no-setup] [-- CTEST OPTIONS]
+# usage: ./dev test [--quick | --engine-suite] [-R REGEX] [--preset NAME] [--no-setup] [-- CTEST OPTIONS]
 #
 #   --quick         leaves out the tests labelled `long`
+#   --engine-suite  only the everyday programs of tests/engine/suite, all of them: installs those that Debian has, takes
+#                   most of an hour, and writes build/PRESET/engine-support.md, to be kept as docs/reference/engine-support.md
 #   -R REGEX        only tests whose name matches; `ctest --test-dir build/release -N` lists the names
 #   --preset NAME   release (the default), dev or asan
 #   --no-setup      takes the installed packages as they are
@@ -14,13 +16,17 @@ source dev.d/common
 preset=release
 build=()
 chosen=()
+setup=yes
+suite=no
+left_out=suite-long
 while (($#)); do
   case $1 in
-    --quick) chosen+=(-LE '^long$') ;;
+    --quick) left_out='long|suite-long' ;;
+    --engine-suite) suite=yes ;;
     -R) [[ ${2-} ]] || misuse "-R wants a regular expression"; chosen+=(-R "$2"); shift ;;
     --preset) preset=${2-}; [[ $preset ]] || misuse "--preset wants a name"; shift ;;
     --preset=*) preset=${1#*=} ;;
-    --no-setup) build+=(--no-setup) ;;
+    --no-setup) setup=no; build+=(--no-setup) ;;
     --) shift; chosen+=("$@"); break ;;
     *) misuse "test does not know $1" ;;
   esac
@@ -28,5 +34,18 @@ while (($#)); do
 done
 known_preset "$preset"
 
+if [[ $suite == yes && $setup == yes ]]; then ./dev setup engine-suite; fi
 ./dev build --tests --preset "$preset" "${build[@]}"
-exec ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(processors)" "${chosen[@]}"
+tree=build/$preset
+run_ctest() { ctest --test-dir "$tree" --output-on-failure --no-tests=error -j "$(processors)" "$@"; }
+
+if [[ $suite == no ]]; then
+  run_ctest -LE "^($left_out)\$" "${chosen[@]}"
+  exit
+fi
+rm -rf "$tree/engine-suite"
+code=0
+run_ctest -L '^suite$' "${chosen[@]}" || code=$?
+python3 -B tests/engine/suite/page.py "$tree/engine-suite" >"$tree/engine-support.md"
+say "the results are in $tree/engine-support.md"
+exit "$code"

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Makes docs/reference/engine-support.md of what run.py wrote: page.py RESULTS_DIRECTORY > PAGE."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import cases as case_files
+
+
+def first_line(path, key):
+    try:
+        with open(path) as file:
+            for line in file:
+                if line.startswith(key):
+                    return line.split("=" if "=" in line else ":", 1)[1].strip().strip('"')
+    except OSError:
+        pass
+    return "unknown"
+
+
+def version(package):
+    asked = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", package], capture_output=True, text=True)
+    return asked.stdout.strip() if asked.returncode == 0 else None
+
+
+def packages(cases):
+    names = []
+    for case in cases:
+        names += [name for name in case.package if name not in names]
+    known = [f"{name} {found}" for name in names if (found := version(name))]
+    return ", ".join(known)
+
+
+def cell(text):
+    return str(text).replace("|", "\\|").replace("\n", " ")
+
+
+def read_results(directory):
+    found = {}
+    for name in os.listdir(directory):
+        if name.endswith(".json"):
+            with open(os.path.join(directory, name)) as file:
+                result = json.load(file)
+            found[result["group"], result["name"]] = result
+    return found
+
+
+def row(case, result):
+    if result is None or result["verdict"] == "skipped":
+        why = result["reason"] if result else "not run"
+        return [f"`{case.name}`", case.what, "skipped: " + why, "", "", ""]
+    verdict = "yes" if result["verdict"] == "same" else "**no**: " + "; ".join(result["problems"])[:200]
+    if result["verdict"] == "same" and result.get("runs", 1) > 1:
+        verdict += f", {result['runs']} times"
+    trust = result.get("trust", "")
+    if result.get("reason"):
+        trust += ": " + shortened(result["reason"])
+    ratio = ""
+    if result.get("native_seconds", 0) >= 0.02:  # below that the clock decides
+        ratio = f"{result['tally_seconds'] / result['native_seconds']:.1f}"
+    count = result.get("instructions")
+    return [f"`{case.name}`", case.what, verdict, trust, f"{count:,}" if count is not None else "", ratio]
+
+
+def shortened(reason):
+    """Each reason once, without the programs that share it."""
+    reasons = []
+    for part in reason.split("; "):
+        said = part.split(": ", 1)[-1]
+        if said not in reasons:
+            reasons.append(said)
+    return "; ".join(reasons)
+
+
+def main():
+    results = read_results(sys.argv[1])
+    cases = case_files.read_all(os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases"))
+    judged = [results[key] for case in cases if (key := (case.group, case.name)) in results]
+    same = sum(result["verdict"] == "same" for result in judged)
+    different = sum(result["verdict"] == "different" for result in judged)
+    print(f"""# Programs under the engine
+
+What `./dev test --engine-suite` found: every case runs natively and under `tally stat --backend sim`, and its output, errors and
+exit code are compared. Made by `tests/engine/suite/page.py`; the cases are in `tests/engine/suite/cases`.
+
+- {time.strftime('%Y-%m-%d', time.gmtime())}, {first_line('/etc/os-release', 'PRETTY_NAME')}, Linux {platform.release()}, {first_line('/proc/cpuinfo', 'model name')}, {os.cpu_count()} CPUs
+- {same} cases as natively, {different} not, {len(cases) - same - different} not run
+
+*Instructions* are those of the whole tree of processes, the shell of the case with them. *Ratio* is processor time under tally divided by
+native processor time, of one run on a machine that did other things too: for orientation only. Trust `partial` has its reasons beside
+it: what a case expects of them is part of its verdict.""")
+    for group in dict.fromkeys(case.group for case in cases):
+        members = [case for case in cases if case.group == group]
+        print(f"\n## {members[0].title}\n")
+        if versions := packages(members):
+            print(f"{versions}\n")
+        print("| case | what is done | as natively | trust | instructions | ratio |\n|---|---|---|---|---|---|")
+        for case in members:
+            print("| " + " | ".join(cell(text) for text in row(case, results.get((case.group, case.name)))) + " |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

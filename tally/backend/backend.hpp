@@ -22,9 +22,10 @@ struct Request {
   std::vector<std::string> command;  ///< the program and its arguments; never empty
   std::vector<event::Event> events;  ///< what is asked; a backend answers for every one of them
   linux::Signals* signals =
-      nullptr;         ///< tally's own signals, watched by the caller; never null. A backend waits on its
-                       ///< fd() and take()s from it; on Taken::give_up it stops waiting for the program
-  int block_size = 0;  ///< instructions in a block of the simulated PMU's engine; 0: the engine's choice
+      nullptr;          ///< tally's own signals, watched by the caller; never null. A backend waits on its
+                        ///< fd() and take()s from it; on Taken::give_up it stops waiting for the program
+  int block_size = 0;   ///< instructions in a block of the simulated PMU's engine; 0: the engine's choice
+  int cache_limit = 0;  ///< blocks that the engine keeps before it throws all away; 0: as many as there is room for
 };
 
 /// What one execution gave.

@@ -11,7 +11,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 1;
+inline constexpr uint32_t layout_version = 2;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -124,6 +124,7 @@ struct Announcement {
 struct Settings {
   int32_t channel_fd, image_fd, socket_fd;  ///< inherited descriptors, consecutive
   uint32_t trace_limit;                     ///< most instructions translated as one piece, 0 = the engine's choice
+  uint32_t cache_limit;  ///< most pieces kept before all are thrown away, 0 = as many as there is room
 };
 
 inline constexpr uint32_t process_limit = 1u << 20;
@@ -196,8 +197,9 @@ inline uint32_t take_area(const Records& records, uint64_t& list) {
   return area < area_limit ? area : 0;
 }
 
-/// Gives an area back; a counter area must be zeroed.
+/// Gives an area back; a counter area must be zeroed. 0 is none.
 inline void give_area(const Records& records, uint64_t& list, uint32_t area) {
+  if (area == 0) return;
   uint64_t head = __atomic_load_n(&list, __ATOMIC_ACQUIRE), next;
   do {
     __atomic_store_n(&records.next_free(area), static_cast<uint32_t>(head), __ATOMIC_RELAXED);

@@ -81,6 +81,9 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--block-size", options.stat.block_size, "instructions in a block of the engine")
       ->check(CLI::Range(0, 1'000'000))
       ->group("");
+  app.add_option("--cache-limit", options.stat.cache_limit, "blocks that the engine keeps before it throws all away")
+      ->check(CLI::Range(0, 1'000'000))
+      ->group("");
   app.footer(event_names() + examples);
 }
 

@@ -76,6 +76,11 @@ struct Growing {
   }
   T& operator[](u32 i) { return data[i]; }
   bool full(u32 more = 1) const { return size + more > limit; }
+  /// Gives the memory back; what is left are `n` empty elements.
+  void reset(u32 n) {
+    kernel(SYS_madvise, reinterpret_cast<u64>(data), page_up(u64{size} * sizeof(T)), 4 /* MADV_DONTNEED */);
+    size = n;
+  }
   u32 add(const T& v) {
     data[size] = v;
     return size++;

@@ -37,6 +37,8 @@ u32 page_mask;
 u32 pages_used;
 Growing<PageNode> page_nodes;
 
+u32 generation = 1;
+
 u32 hash(u64 v) { return static_cast<u32>((v * 0x9E3779B97F4A7C15ull) >> 32); }
 
 template <class T>
@@ -170,6 +172,28 @@ void cache_init() {
   pages = fresh_table<PageEntry>(1024);
 }
 
+u32 cache_generation() { return generation; }
+
+void cache_reset() {
+  generation++;
+  for (u32 i = 0; i < arena_count; i++) {
+    kernel(SYS_munmap, arenas[i].base, arena_bytes);
+    arenas[i].traces.reset(0);
+  }
+  arena_count = 0;
+  tables.traces.reset(1);
+  tables.places.reset(0);
+  tables.segments.reset(0);
+  links.reset(1);
+  page_nodes.reset(1);
+  kernel(SYS_madvise, reinterpret_cast<u64>(slots), (slot_mask + 1) * sizeof *slots, 4 /* MADV_DONTNEED */);
+  kernel(SYS_madvise, reinterpret_cast<u64>(pages), (page_mask + 1) * sizeof *pages, 4 /* MADV_DONTNEED */);
+  slots_used = pages_used = 0;
+  // Pages stay watched: what is written there drops nothing, what is translated from there is watched again.
+  Guard guard(threads_lock);
+  for (Thread* t = threads(); t != nullptr; t = t->next) forget_jumps(t);
+}
+
 Arena* arena_for(u64 pc) {
   for (u32 i = 0; i < arena_count; i++)
     if (reaches(arenas[i].base, pc) && has_room(arenas[i])) return &arenas[i];
@@ -179,7 +203,7 @@ Arena* arena_for(u64 pc) {
   Arena& a = arenas[arena_count++];
   a.base = a.hot = static_cast<u64>(base);
   a.cold = a.base + arena_hot_bytes;
-  a.traces.init(1u << 20);
+  if (a.traces.data == nullptr) a.traces.init(1u << 20);
   a.to_link = trampoline(a, enter_link);
   a.to_indirect = trampoline(a, enter_indirect);
   a.to_syscall = trampoline(a, enter_syscall);
@@ -187,12 +211,16 @@ Arena* arena_for(u64 pc) {
 }
 
 bool has_room(const Arena& a) {
-  return a.hot + 65536 < a.base + arena_hot_bytes && a.cold + 65536 < a.base + arena_bytes && !a.traces.full();
+  // Every trace may once need an entry check and, when it is dropped, a stub.
+  constexpr u64 later_bytes = 128;
+  return a.hot + 65536 < a.base + arena_hot_bytes &&
+         a.cold + 65536 + a.traces.size * later_bytes < a.base + arena_bytes && !a.traces.full();
 }
 
 bool tables_have_room() {
-  return !tables.traces.full() && !tables.places.full(512) && !tables.segments.full(512) && !links.full(512) &&
-         !page_nodes.full(512);
+  const u32 limit = settings().cache_limit;
+  return (limit == 0 || tables.traces.size <= limit) && !tables.traces.full() && !tables.places.full(512) &&
+         !tables.segments.full(512) && !links.full(512 + tables.traces.size) && !page_nodes.full(512);
 }
 
 Trace* find_trace(u64 pc) {
@@ -273,7 +301,7 @@ void emit_entry_check(const Arena& a, Emitter& e, u64 pc) {
 u64 entry_of(Trace& t) {
   if (t.entry == 0) {
     Arena* a = arena_for(t.pc);
-    if (!fits32(static_cast<s64>(a->cold - t.body))) a = nullptr;
+    if (a != nullptr && !fits32(static_cast<s64>(a->cold - t.body))) a = nullptr;
     for (u32 i = 0; a == nullptr && i < arena_count; i++)
       if (t.body - arenas[i].base < arena_bytes) a = &arenas[i];
     Emitter e{reinterpret_cast<u8*>((a->cold + 15) & ~15ull)};
@@ -311,10 +339,8 @@ void invalidate(u64 a, u64 n) {
       if (PageEntry* entry = page_entry(p, false)) any |= drop_page(entry, a, n);
   }
   if (!any) return;
-  // The tables are private copies of a page of defaults: dropping the copies brings the defaults back.
   Guard threads_guard(threads_lock);
-  for (Thread* t = threads(); t != nullptr; t = t->next)
-    kernel(SYS_madvise, reinterpret_cast<u64>(jump_table(t)), jump_table_entries * 8, 4 /* MADV_DONTNEED */);
+  for (Thread* t = threads(); t != nullptr; t = t->next) forget_jumps(t);
 }
 
 bool in_cache(u64 address) {

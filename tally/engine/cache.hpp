@@ -62,6 +62,10 @@ struct Spot {
 };
 
 void cache_init();
+/// Throws everything away. Nobody knows an address or number of it: see flush.
+void cache_reset();
+/// How often that happened.
+u32 cache_generation();
 
 /// Everything below wants cache_lock held, unless it says otherwise.
 extern Lock cache_lock;
@@ -108,6 +112,12 @@ struct Tables {
 };
 extern Tables tables;
 
+// --- flush.cpp ------------------------------------------------------------------------------------------------------
+
+/// Throws all translated code away and stops the other threads for that; or waits while another thread does. The
+/// calling thread stands at its `pc`, holds no lock and comes from no link. False when that was not possible.
+bool flush(Thread* t);
+
 // --- translate.cpp --------------------------------------------------------------------------------------------------
 
 enum class Outcome { translated, step, unreadable, leave, no_room };
@@ -129,8 +139,8 @@ void watch_page(u64 pc);
 bool unwatch_page(u64 address);
 /// Whether code at `pc` may be written without the engine hearing of it at once.
 bool may_change(u64 pc);
-/// The watched pages of a range are as the program made them, what was translated from them is dropped. False when there
-/// are none.
+/// The watched pages of a range are as the program made them, what was translated from them is dropped. False when
+/// there are none.
 bool unwatch_range(u64 a, u64 n);
 bool unwatch_all();
 /// The program changed its mappings: [a, a + n) now has `protection`, -1 for unmapped or unknown.

@@ -2,21 +2,40 @@
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/signals.hpp"
+#include "tally/engine/stops.hpp"
 
 namespace tally::engine {
 
-extern "C" void dispatch(Thread* t) {
-  if (leaving()) leave(t, channel::partial_none);
+namespace {
+
+Outcome find_or_translate(Thread* t) {
+  Guard guard(cache_lock);
   Outcome outcome = Outcome::translated;
-  {
-    Guard guard(cache_lock);
-    if (t->link != 0) t->pc = link_target(t->link);
-    Trace* trace = find_trace(t->pc);
-    if (trace == nullptr) {
-      DecoderUse use;
-      outcome = translate(t->pc, t->link == 0, trace);
+  Trace* trace = find_trace(t->pc);
+  if (trace == nullptr) {
+    DecoderUse use;
+    outcome = translate(t->pc, t->link == 0, trace);
+  }
+  if (outcome == Outcome::translated) settle(t, *trace);
+  return outcome;
+}
+
+}  // namespace
+
+extern "C" void dispatch(Thread* t) {
+  if (t->link != 0) t->pc = link_target(t->link);
+  Outcome outcome = Outcome::no_room;
+  // Others may fill the cache again before this thread has its turn; that a flush does not help at all is rare.
+  for (u32 tries = 0; outcome == Outcome::no_room && tries < 1000; tries++) {
+    if (leaving()) leave(t, channel::partial_none);
+    if (is_asked_out(t)) {
+      t->link = 0;
+      step_aside(t);
     }
-    if (outcome == Outcome::translated) settle(t, *trace);
+    outcome = find_or_translate(t);
+    if (outcome != Outcome::no_room) break;
+    t->link = 0;
+    if (!flush(t)) break;
   }
   switch (outcome) {
     case Outcome::translated: return;

@@ -93,6 +93,7 @@ resume_program:
 resume_end:
 landing_pad:
   int3
+  ud2                     # so that nothing else stands behind the int3
 
 .globl program_syscall, syscall_begin, syscall_instruction, syscall_abort
 .hidden program_syscall, syscall_begin, syscall_instruction, syscall_abort

@@ -6,6 +6,7 @@
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/signals.hpp"
+#include "tally/engine/stops.hpp"
 
 namespace tally::engine {
 namespace {
@@ -68,6 +69,7 @@ s64 share_memory(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid,
     copy(child->actions, t->actions, sizeof(Actions));
   }
   block_all();
+  go_out(t);  // a vfork lasts
   const s64 r = clone_thread(flags, parent_tid, child_tid, tls, child);
   unblock(t);
   if (r < 0 || (flags & clone_vfork)) {
@@ -77,6 +79,7 @@ s64 share_memory(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid,
     child->pooled = 1;
     give_back(child);
   }
+  come_in(t);
   return r;
 }
 
@@ -127,12 +130,11 @@ bool is_own_descriptor(u64 fd) {
 }
 
 s64 run(Thread* t) {
-  __atomic_store_n(&t->in_kernel, 1, __ATOMIC_SEQ_CST);  // before `stopping` is read
+  go_out(t);
   s64 r = program_syscall(t);
   // The kernel may not write where translated code is watched: once more, with nothing watched.
   if (r == -14 && unwatch_all()) r = program_syscall(t);
-  __atomic_store_n(&t->in_kernel, 0, __ATOMIC_RELEASE);
-  stop_here_if_asked(t);
+  come_in(t);
   return r;
 }
 
@@ -166,11 +168,12 @@ s64 emulate_exec(Thread* t) {
   const bool asks = !changes_rights(directory, path, flags);
   end_as(t, channel::End::executed, 0);
   finish_for_exec(t);
+  go_out(t);  // the command may take its time
   const bool granted = asks && announce(t);
   if (!granted) mark_partial(t, channel::partial_exec_native);
   if (granted) keep_descriptors_over_exec(true);
   signals_for_exec(t);
-  const s64 r = run(t);
+  const s64 r = program_syscall(t);
   signals_after_failed_exec(t);
   if (granted) {
     keep_descriptors_over_exec(false);
@@ -178,6 +181,7 @@ s64 emulate_exec(Thread* t) {
   } else {
     unmark_partial(t, channel::partial_exec_native);
   }
+  come_in(t);
   reopen_process(t);
   return r;
 }
@@ -192,6 +196,7 @@ s64 emulate_exit(Thread* t, u64 status) {
   }
   if (t->vfork_child != 0) end_as(t, channel::End::exited, static_cast<int>(status & 0xff));
   finish_thread(t);
+  block_everything();  // from here on its stacks may serve others
   give_counters_back(t);
   if (t->vfork_child != 0) {
     kernel(SYS_exit, status);
@@ -219,14 +224,16 @@ void emulate_exit_group(Thread* t, u64 status) {
 extern "C" void thread_started(Thread* t) {
   set_gs(reinterpret_cast<u64>(t));
   use_signal_stack(t);
+  if (t->vfork_child != 0) {
+    const s64 pid = kernel(SYS_getpid);
+    process_record(t).pid = static_cast<s32>(pid);
+    t->tgid = kernel(SYS_getppid) != 0 ? pid : 0;  // 0: it begins a pid namespace
+  }
   t->tid = kernel(SYS_gettid);
   records().thread(t->index).tid = static_cast<s32>(t->tid);
   name_thread(t);
-  if (t->vfork_child != 0) {
-    channel::Process& p = process_record(t);
-    p.pid = static_cast<s32>(kernel(SYS_getpid));
-  }
   unblock(t);
+  come_in(t);
   dispatch(t);
 }
 

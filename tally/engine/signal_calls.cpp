@@ -74,6 +74,7 @@ void set_mask(Thread* t, u64 mask) {
   release_held(t);
 }
 void block_all() { set_kernel_mask(~engine_signals); }
+void block_everything() { set_kernel_mask(~0ull); }
 void unblock(Thread* t) {
   if (t->signal == 0) set_kernel_mask(t->mask & ~engine_signals);
 }

@@ -3,13 +3,13 @@
 #include "tally/engine/entry.hpp"
 #include "tally/engine/frame.hpp"
 #include "tally/engine/image.hpp"
+#include "tally/engine/stops.hpp"
 
 namespace tally::engine {
 namespace {
 
 enum Stepping : u32 { not_stepping, to_boundary, one_instruction };
 
-bool stopping;  // the process ends: threads stop
 bool leaving_;  // the process goes on natively
 
 bool in_engine(u64 rip) { return rip - image_base < image_header().bytes; }
@@ -162,22 +162,6 @@ void note(Thread* t, Context* c, int signal, const u8* info, u64 mask) {
   c->mask = ~engine_signals;
 }
 
-/// Whatever waits, at a place where the program's registers are those of `c` and its pc is c->ip.
-void arrived(Thread* t, Context* c) {
-  c->flags &= ~trap_flag;
-  t->stepping = not_stepping;
-  if (stopping) {
-    t->parked = 1;
-    for (;;) kernel(SYS_pause);
-  }
-  if (t->signal == 0) return;
-  const int signal = static_cast<int>(t->signal);
-  t->signal = 0;
-  t->pad &= ~static_cast<u64>(pad_deliver);
-  const Action action = t->action;
-  deliver(t, c, signal, t->info, t->mask_before, action);
-}
-
 /// Goes on in the engine with the registers of `c`, when the handler returns.
 void enter_from(Thread* t, Context* c) {
   for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
@@ -189,6 +173,36 @@ void enter_from(Thread* t, Context* c) {
   c->reg(rdi) = reinterpret_cast<u64>(t);
   c->reg(rsi) = reinterpret_cast<u64>(go_on);
   c->reg(rsp) = t->stack;
+}
+
+/// Whatever waits, at a place where the program's registers are those of `c` and its pc is c->ip; then on from there.
+void arrived(Thread* t, Context* c) {
+  c->flags &= ~trap_flag;
+  t->stepping = not_stepping;
+  t->pad &= ~static_cast<u64>(pad_stop);
+  if (is_asked_out(t)) step_aside(t);
+  if (t->signal == 0) return enter_from(t, c);
+  const int signal = static_cast<int>(t->signal);
+  t->signal = 0;
+  t->pad &= ~static_cast<u64>(pad_deliver);
+  const Action action = t->action;
+  deliver(t, c, signal, t->info, t->mask_before, action);
+}
+
+/// Another thread waits for this one to come out: at the next place where its state is exact.
+void asked_out(Thread* t, Context* c) {
+  // Too late, or a signal brings it there anyway.
+  if (__atomic_load_n(&t->where, __ATOMIC_SEQ_CST) != inside || !is_asked_out(t) || t->signal != 0) return;
+  Spot spot;
+  if (locate(c->ip, spot) && spot.exact) {
+    c->ip = settle_at(t, c, spot);
+    return arrived(t, c);
+  }
+  t->pad |= pad_stop;
+  if (in_cache(c->ip))
+    t->stepping = to_boundary, c->flags |= trap_flag;
+  else if (c->ip >= reinterpret_cast<u64>(resume_begin) && c->ip < reinterpret_cast<u64>(resume_end))
+    c->ip = reinterpret_cast<u64>(resume_program);
 }
 
 /// The process leaves the engine: the kernel's handlers become the program's, this thread goes on at its pc.
@@ -209,13 +223,10 @@ void at_pad(Thread* t, Context* c) {
   c->ip = t->pc;
   t->pad = 0;
   if (why & pad_leave) return leave_from(t, c);
-  if (stopping || t->signal != 0) return arrived(t, c);
-  if (why & pad_step) {
-    t->stepping = one_instruction;
-    c->flags |= trap_flag;
-    return;
-  }
-  enter_from(t, c);
+  if (is_asked_out(t)) step_aside(t);
+  if (t->signal != 0 || !(why & pad_step)) return arrived(t, c);
+  t->stepping = one_instruction;
+  c->flags |= trap_flag;
 }
 
 void step_done(Thread* t, Context* c) {
@@ -238,9 +249,7 @@ void step_done(Thread* t, Context* c) {
     c->flags &= ~trap_flag;
   } else if (locate(c->ip, spot) && spot.exact) {
     c->ip = settle_at(t, c, spot);
-    const bool waits = t->signal != 0;
     arrived(t, c);
-    if (!waits) enter_from(t, c);
   }
 }
 
@@ -291,24 +300,15 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
     if (signal == sigsegv && code == 2 && (c->error & 2) && unwatch_page(*reinterpret_cast<u64*>(info + 16)))
       return written(t, c);
   }
-  if (signal == sigtrap && code > 0) {
-    if (rip == reinterpret_cast<u64>(landing_pad) + 1) return at_pad(t, c);
-    if (t->stepping != not_stepping && code == 2) return step_done(t, c);
+  if (signal == sigtrap && rip == reinterpret_cast<u64>(landing_pad) + 1) {
+    // A SIGTRAP that was sent takes the place of the int3's own when it was there first: it comes once more.
+    if (code <= 0)
+      kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), sigtrap,
+             reinterpret_cast<u64>(info));
+    return at_pad(t, c);
   }
-  if (signal == sigtrap && code <= 0 && stopping && t->signal == 0) {
-    Spot where;
-    if (locate(rip, where) && where.exact) {
-      c->ip = settle_at(t, c, where);
-      return arrived(t, c);
-    }
-    t->pad |= pad_stop;
-    c->mask = ~engine_signals;
-    if (in_cache(rip))
-      t->stepping = to_boundary, c->flags |= trap_flag;
-    else if (rip >= reinterpret_cast<u64>(resume_begin) && rip < reinterpret_cast<u64>(resume_end))
-      c->ip = reinterpret_cast<u64>(resume_program);
-    return;
-  }
+  if (signal == sigtrap && code == 2 && t->stepping != not_stepping) return step_done(t, c);
+  if (signal == request_signal && is_request(info)) return asked_out(t, c);
   if (synchronous(signal, info)) return fault(t, c, signal, info);
 
   // Asynchronous. The mask is the program's, not the kernel's: that one may be the engine's for the moment.
@@ -358,47 +358,16 @@ signal_entry:
 
 }  // namespace
 
-void stop_here_if_asked(Thread* t) {
-  if (!__atomic_load_n(&stopping, __ATOMIC_ACQUIRE)) return;
-  block_all();
-  t->parked = 1;
-  for (;;) kernel(SYS_pause);
-}
-
-void stop_others(Thread* t) {
-  if (t->vfork_child != 0) return;
-  if (__atomic_exchange_n(&stopping, true, __ATOMIC_ACQ_REL)) {
-    // Another thread ends the process already.
-    block_all();
-    t->parked = 1;
-    for (;;) kernel(SYS_pause);
-  }
-  const u64 pid = static_cast<u64>(kernel(SYS_getpid));
-  for (u32 round = 0; round < 2000; round++) {
-    bool all = true;
-    {
-      Guard guard(threads_lock);
-      for (Thread* o = threads(); o != nullptr; o = o->next) {
-        if (o == t || o->process != t->process) continue;
-        if (__atomic_load_n(&o->parked, __ATOMIC_ACQUIRE) != 0 || __atomic_load_n(&o->in_kernel, __ATOMIC_ACQUIRE) != 0)
-          continue;
-        all = false;
-        if (o->tid != 0 && round % 100 == 0) kernel(SYS_tgkill, pid, static_cast<u64>(o->tid), sigtrap);
-      }
-    }
-    if (all) return;
-    const u64 half_millisecond[2] = {0, 500000};
-    kernel(SYS_nanosleep, reinterpret_cast<u64>(half_millisecond), 0);
-  }
-  mark_partial(t, channel::partial_not_parked);
-}
-
 bool leaving() { return leaving_; }
 
 void leave(Thread* t, channel::Partial why) {
   mark_partial(t, why);
+  take_floor(t);  // from here on nobody asks others out: soon the handlers are the program's
+  const bool first = !__atomic_exchange_n(&leaving_, true, __ATOMIC_ACQ_REL);
   finish_process(t);  // what was counted up to here is all that ever will be
-  if (__atomic_exchange_n(&leaving_, true, __ATOMIC_ACQ_REL)) {
+  t->where = outside;
+  give_floor(t);
+  if (!first) {
     // Another thread was first and the handlers are the program's: from here it goes by a plain jump.
     kernel(SYS_sigaltstack, reinterpret_cast<u64>(&t->alt), 0);
     t->pad = 0;
@@ -412,8 +381,7 @@ void leave(Thread* t, channel::Partial why) {
 }
 
 void signals_after_fork(Thread* t) {
-  stopping = false;
-  t->parked = t->in_kernel = 0;
+  stops_after_fork(t);
   t->held = 0;
   t->signal = 0;
   t->pad = 0;

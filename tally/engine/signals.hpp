@@ -16,6 +16,8 @@ inline constexpr u64 engine_signals = bit(4) | bit(5) | bit(7) | bit(8) | bit(11
 void set_mask(Thread* t, u64 mask);
 /// Blocks everything in the kernel / goes back to what the program's mask says.
 void block_all();
+/// Signals that the engine needs, too: nothing of this thread may run any more.
+void block_everything();
 /// A system call that was counted did not begin.
 void correct_unbegun(Thread* t);
 void unblock(Thread* t);
@@ -31,11 +33,6 @@ void signals_after_fork(Thread* t);
 /// What a new program inherits must be in the kernel: blocked and ignored signals, those that the engine needs too.
 void signals_for_exec(Thread* t);
 void signals_after_failed_exec(Thread* t);
-
-/// All other threads of the process stop where their counts are exact. Gives up after a second: then `partial`.
-void stop_others(Thread* t);
-/// Called where a thread may stop: between system calls.
-void stop_here_if_asked(Thread* t);
 
 /// The program goes on natively, for good.
 [[noreturn]] void leave(Thread* t, channel::Partial why);

@@ -56,13 +56,13 @@ struct Thread {
   u32 stepping;           // the trap flag is set to reach a boundary or to run one instruction
   AltStack alt;           // the program's own; the kernel has the engine's
   Actions* actions;
-  u32 index;      // of its channel::Thread
-  u32 process;    // index of its channel::Process
-  u32 in_kernel;  // a system call of the program is under way
-  u32 parked;     // stopped for good: the process is ending
+  u32 index;    // of its channel::Thread
+  u32 process;  // index of its channel::Process
+  u32 where;    // a Where
   u32 vfork_child;
   u32 pooled;
-  s64 tid;
+  u32 generation;               // of the translated code that its jump table leads to
+  s64 tid, tgid;                // 0 = not known yet; tgid 0 = of no meaning to others
   alignas(16) u8 vectors[512];  // fxsave area, for the decoder
 };
 
@@ -121,13 +121,15 @@ Thread* first_thread(int channel_fd, int image_fd);
 /// Null when there is no memory for it.
 Thread* new_thread(Thread* parent, bool own_process);
 
+/// Empties the jump table of a thread that is not using it.
+void forget_jumps(Thread* t);
+
 /// The calling thread ends: its counts are final. Its counters, and then its block, may serve another thread.
 void finish_thread(Thread* t);
 void give_counters_back(Thread* t);
 void give_back(Thread* t);
 
-/// Counts of all threads that are parked or in the kernel are final, and the process's with them when there are no
-/// others.
+/// Counts of all threads that are outside are final, and the process's with them when there are no others.
 void finish_process(Thread* t);
 /// How the process of this thread ends, for its record.
 void end_as(Thread* t, channel::End how, int code);
@@ -147,6 +149,10 @@ void fork_failed(u32 process);
 /// In the parent: the child may still be far from writing its number itself.
 void fork_done(u32 process, s32 pid);
 bool after_fork(Thread* t, u32 process);
+
+/// What all counters say goes into the records of their threads: segment numbers may be given anew. No other thread of
+/// the address space is inside. A process that is killed within loses nothing.
+void counts_to_records();
 
 /// Adds to the counts of a thread what its counters do not say.
 void correct(Thread* t, const channel::Totals& delta);

@@ -3,8 +3,10 @@
 
 #include <sys/mman.h>
 
+#include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/image.hpp"
+#include "tally/engine/stops.hpp"
 
 namespace tally::engine {
 
@@ -62,6 +64,7 @@ Thread* make_block() {
                        MAP_PRIVATE | MAP_FIXED, static_cast<u64>(settings_.image_fd), image_header().table_offset);
   if (failed(r)) return nullptr;
   t->self = t;
+  t->generation = cache_generation();
   t->stack = reinterpret_cast<u64>(t) + stack_at + stack_bytes;
   for (u32 i = 0; i < 256; i++) t->popcount[i] = static_cast<u8>(bits_set(i));
   return t;
@@ -210,6 +213,7 @@ Thread* first_thread(int channel_fd, int image_fd) {
   own_process = process;
   if (!give_counters(t, process)) die("no room in the channel", process);
   t->tid = kernel(SYS_gettid);
+  t->tgid = p.pid;
   shared.thread(t->index).tid = static_cast<s32>(t->tid);
   name_thread(t);
   set_state(p.state, State::running);
@@ -218,6 +222,12 @@ Thread* first_thread(int channel_fd, int image_fd) {
   t->next = nullptr;
   live = t;
   return t;
+}
+
+void forget_jumps(Thread* t) {
+  // Empty entries lead into the engine: dropping the private copies of the image's page brings them back.
+  kernel(SYS_madvise, reinterpret_cast<u64>(jump_table(t)), jump_table_entries * 8, MADV_DONTNEED);
+  t->generation = cache_generation();
 }
 
 Thread* new_thread(Thread* parent, bool own_process) {
@@ -247,11 +257,14 @@ Thread* new_thread(Thread* parent, bool own_process) {
   t->pc = parent->pc;
   t->link = t->pad = 0;
   t->mask = parent->mask;
-  t->held = t->signal = t->stepping = t->in_kernel = t->parked = t->vfork_child = t->pooled = 0;
+  t->held = t->signal = t->stepping = t->vfork_child = t->pooled = 0;
+  t->where = outside;  // until it starts
+  if (t->generation != cache_generation()) forget_jumps(t);
   t->alt = {0, 2, 0, 0};
   t->actions = parent->actions;
   t->stack = stack;
   t->tid = 0;
+  t->tgid = parent->tgid;
   if (!give_counters(t, process)) {
     t->pooled = 1;
     t->next = pool;
@@ -272,8 +285,9 @@ void finish_thread(Thread* t) {
 
 void give_counters_back(Thread* t) {
   channel::Thread& record = shared.thread(t->index);
-  if (record.area != 0) channel::give_area(shared, shared.header().free_counters, record.area);
-  record.area = 0;
+  const u32 area = record.area;
+  record.area = 0;  // first: who is killed between leaks it, instead of giving it twice
+  channel::give_area(shared, shared.header().free_counters, area);
 }
 
 void give_back(Thread* t) {
@@ -287,13 +301,26 @@ void finish_process(Thread* t) {
   bool all = true;
   for (Thread* o = live; o != nullptr; o = o->next) {
     if (o->process != t->process) continue;
-    if (o == t || o->parked != 0 || o->in_kernel != 0)
+    if (o == t || __atomic_load_n(&o->where, __ATOMIC_SEQ_CST) != inside)
       fold(o);
     else
       all = false;
   }
   // Threads that still run are summed by the command once the process is gone; it needs the vectors for that.
   if (all) set_state(process_record(t).state, State::ended);
+}
+
+void counts_to_records() {
+  Guard guard(threads_lock);
+  for (Thread* o = live; o != nullptr; o = o->next) {
+    channel::Thread& record = shared.thread(o->index);
+    if (record.state != State::running) continue;
+    fold(o);  // from here to the end `final` is what counts
+    record.base = record.final;
+    set_state(record.state, State::running);
+  }
+  segment_count = channel::first_segment;
+  shared.process(own_process).segments = segment_count;
 }
 
 void finish_for_exec(Thread* t) {
@@ -311,8 +338,10 @@ void end_as(Thread* t, channel::End how, int code) {
 void give_areas_back(Thread* t) {
   channel::Process& p = process_record(t);
   if (p.state != State::ended || t->process != own_process) return;
+  Guard guard(threads_lock);
   for (Thread* o = live; o != nullptr; o = o->next)
-    if (o->process == t->process) give_counters_back(o);
+    if (o->process != t->process) return;  // a vfork child, which outlives its parent, still needs them
+  for (Thread* o = live; o != nullptr; o = o->next) give_counters_back(o);
   channel::give_area(shared, shared.header().free_vectors, p.vectors);
   p.vectors = 0;
 }
@@ -355,6 +384,7 @@ bool after_fork(Thread* t, u32 process) {
   own_process = process;
   if (!give_counters(t, process)) return false;
   t->tid = kernel(SYS_gettid);
+  t->tgid = p.pid;
   shared.thread(t->index).tid = static_cast<s32>(t->tid);
   name_thread(t);
   set_state(p.state, State::running);

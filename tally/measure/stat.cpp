@@ -90,7 +90,7 @@ std::string why_incomplete(const result::Stat& stat, int complete) {
 // Fails only where there is nothing to keep.
 Result<void> run_all(backend::Backend& backend, const StatOptions& options, linux::Signals& signals,
                      result::Stat& stat) {
-  const backend::Request request{options.command, options.events, &signals, options.block_size};
+  const backend::Request request{options.command, options.events, &signals, options.block_size, options.cache_limit};
   for (int i = 0; i < options.runs; ++i) {
     auto outcome = backend.run(request);
     signals.settle();

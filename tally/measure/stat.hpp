@@ -20,6 +20,7 @@ struct StatOptions {
   bool keep_going = false;  ///< further runs after one that did not end with exit code 0
   bool processes = false;   ///< each process's (or thread's) own counts are wanted
   int block_size = 0;       ///< handed to the backend
+  int cache_limit = 0;      ///< the same
 };
 
 /// Runs the command and counts. A program that fails, or an interrupt, does not make this fail: the result says so, and

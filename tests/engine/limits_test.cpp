@@ -42,13 +42,14 @@ TEST(Memory, may_be_too_little_for_the_engine) {
 }
 
 // Code that is written over again and again: 3,000 functions at one place, a block for each instruction. Translations
-// of code that is gone take room, and where it runs out the program goes on natively and the result says so.
+// of code that is gone take room; where it runs out all are thrown away.
 TEST(Code, may_be_replaced_without_end) {
   Command command;
   command.words = {std::string(PROGRAMS) + "/fuzz", "1000", "3000", "400"};
   const Outcome native = run_native(command);
   const Counted counted = run_counted(command, 1);
   expect_same(counted.outcome, native);
+  expect_exact(counted);
 }
 
 }  // namespace

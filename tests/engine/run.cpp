@@ -135,12 +135,16 @@ Counted run_stepped(const Command& command) {
   return result;
 }
 
-std::vector<std::string> tally_words(const Command& command, const std::string& json, int block_size) {
+std::vector<std::string> tally_words(const Command& command, const std::string& json, int block_size, int cache_limit) {
   std::vector<std::string> words = {TALLY,  "stat", "--backend", "sim", "--format",
                                     "json", "-o",   json,        "-e",  event_list()};
   if (block_size > 0) {
     words.push_back("--block-size");
     words.push_back(std::to_string(block_size));
+  }
+  if (cache_limit > 0) {
+    words.push_back("--cache-limit");
+    words.push_back(std::to_string(cache_limit));
   }
   words.push_back("--");
   words.insert(words.end(), command.words.begin(), command.words.end());
@@ -171,10 +175,10 @@ Counted read_counts(const std::string& json) {
   return result;
 }
 
-Counted run_counted(const Command& command, int block_size) {
+Counted run_counted(const Command& command, int block_size, int cache_limit) {
   const Scratch scratch;
   const std::string json = scratch.file("counts");
-  const Outcome outcome = run(tally_words(command, json, block_size), command, scratch);
+  const Outcome outcome = run(tally_words(command, json, block_size, cache_limit), command, scratch);
   Counted result = read_counts(json);
   result.outcome = outcome;
   return result;

@@ -42,11 +42,12 @@ Outcome run_native(const Command& command);
 /// Runs it under the stepper.
 Counted run_stepped(const Command& command);
 
-/// Runs it under `tally stat --backend sim`; block_size 0 leaves the engine's own.
-Counted run_counted(const Command& command, int block_size = 0);
+/// Runs it under `tally stat --backend sim`; block_size 0 leaves the engine's own, cache_limit 0 all the room there is.
+Counted run_counted(const Command& command, int block_size = 0, int cache_limit = 0);
 
 /// The words of the tally command that counts `command` into the file `json`.
-std::vector<std::string> tally_words(const Command& command, const std::string& json, int block_size);
+std::vector<std::string> tally_words(const Command& command, const std::string& json, int block_size,
+                                     int cache_limit = 0);
 
 /// Reads the counts of a JSON file that tally wrote.
 Counted read_counts(const std::string& json);

@@ -208,7 +208,8 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   if (!inherited) return fail(inherited.error());
   announcements->close_theirs();
   const channel::Settings settings{(*inherited)[0].get(), (*inherited)[1].get(), (*inherited)[2].get(),
-                                   static_cast<std::uint32_t>(request.block_size)};
+                                   static_cast<std::uint32_t>(request.block_size),
+                                   static_cast<std::uint32_t>(request.cache_limit)};
   shared.records.header().settings = settings;
 
   Execution execution;

@@ -1,0 +1,24 @@
+// A cache that is full is thrown away whole, while the program's threads run.
+#include "tally/engine/cache.hpp"
+#include "tally/engine/signals.hpp"
+#include "tally/engine/stops.hpp"
+
+namespace tally::engine {
+
+bool flush(Thread* t) {
+  if (!try_take_floor(t)) {
+    step_aside(t);  // somebody else does it, or ends the process
+    return true;
+  }
+  // Once a thread has left the engine, nobody can be asked any more and nothing is translated.
+  const bool all_out = !leaving() && hold_others(t);
+  if (all_out) {
+    Guard guard(cache_lock);
+    counts_to_records();
+    cache_reset();
+  }
+  give_floor(t);
+  return all_out;
+}
+
+}  // namespace tally::engine

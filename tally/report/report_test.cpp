@@ -86,12 +86,56 @@ TEST(Table, a_series_shows_the_interval) {
   stat.metrics.clear();
   EXPECT_EQ(table(stat, {}),
             "\n"
-            " event    median    low   high    min    max  trust\n"
-            " loads:u   3,500  1,000  6,000  1,000  6,000  exact\n"
+            " event    median    low   high    min    max  spread    trust\n"
+            " loads:u   3,500  1,000  6,000  1,000  6,000  ± 71.4 %  exact\n"
             "\n"
             " 6 runs · low to high: interval of the median, 96.9 %\n"
             " user mode only · 1 process, 2 threads · simulated PMU\n"
             "\n");
+}
+
+TEST(Table, a_reason_of_several_rows_is_a_footnote) {
+  result::Stat stat = sample();
+  const std::string long_reason(60, 'x');
+  stat.events = {row("page-faults", partial(1, "wait4", "includes the engine's")),
+                 row("peak-memory", partial(2, "wait4", "includes the engine's")),
+                 row("user_time", partial(3, "wait4", "not alone")), row("loads:u", absent(long_reason))};
+  stat.metrics.clear();
+  EXPECT_EQ(table(stat, {}),
+            "\n"
+            " event        count  trust\n"
+            " page-faults      1  partial [1]\n"
+            " peak-memory      2  partial [1]\n"
+            " user_time        3  partial: not alone\n"
+            " loads:u          -  absent [2]\n"
+            "\n"
+            " [1] includes the engine's\n"
+            " [2] " +
+                long_reason +
+                "\n"
+                "\n"
+                " 1 process, 2 threads · simulated PMU\n"
+                "\n");
+}
+
+TEST(Table, what_no_process_has_is_told_once) {
+  result::Stat stat = sample();
+  result::Process& process = stat.runs[0].processes[0];
+  process.counts.push_back({"page-faults", "page-faults", Unit::events, absent("for the whole command only")});
+  process.counts.push_back({"user_time", "user_time", Unit::nanoseconds, absent("for the whole command only")});
+  stat.runs[0].processes.push_back(process);
+  const std::string text = table(stat, {true, false});
+  EXPECT_NE(text.find("exact\n\n absent by process: page-faults, user_time (for the whole command only)\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("user_time  -"), std::string::npos) << text;
+}
+
+TEST(Table, equal_runs_have_no_spread) {
+  result::Stat stat = sample();
+  stat.events = {row("loads:u", exact(7, "engine"))};
+  stat.events[0].summary = summarize({exact(7, "engine"), exact(7, "engine")});
+  EXPECT_NE(table(stat, {}).find(" ± 0 "), std::string::npos);
 }
 
 TEST(Table, half_a_median_is_shown) {

@@ -1,31 +1,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "tally/base/text.hpp"
+#include "tally/report/footnotes.hpp"
 #include "tally/report/format.hpp"
 #include "tally/report/grid.hpp"
 
 namespace tally::report {
 namespace {
-
-std::string trust_text(const Count& count) {
-  std::string text(name(count.trust));
-  switch (count.trust) {
-    case Trust::exact: return text;
-    case Trust::counted: return count.source.empty() ? text : fmt::format("{} by {}", text, count.source);
-    case Trust::modelled: return "model " + count.model;
-    case Trust::scaled:
-      if (const auto percent = running_percent(count)) text += fmt::format(", ran {}", percent_text(*percent));
-      if (count.error_percent) text += fmt::format(", ± {}", percent_text(*count.error_percent));
-      return text;
-    case Trust::partial:
-    case Trust::absent: break;
-  }
-  return count.reason.empty() ? text : fmt::format("{}: {}", text, printable(count.reason));
-}
 
 std::string number(const std::optional<std::int64_t>& value, Unit unit) {
   return value ? value_text(*value, unit) : "-";
@@ -52,22 +39,32 @@ std::string median_text(const result::Event& row) {
   return is_half && row.total.unit == Unit::events ? text + ".5" : text;
 }
 
-std::string events_once(const result::Stat& stat) {
+// How far the values of a series lie from its median, at most.
+std::string spread_text(const Summary& summary) {
+  if (summary.n < 2 || !summary.median || !summary.min || !summary.max) return {};
+  const double above = static_cast<double>(*summary.max) - *summary.median;
+  const double farthest = std::max(above, *summary.median - static_cast<double>(*summary.min));
+  if (farthest == 0) return "± 0";
+  return *summary.median == 0 ? "" : "± " + percent_text(farthest / std::abs(*summary.median) * 100);
+}
+
+std::string events_once(const result::Stat& stat, Footnotes& notes) {
   Grid grid({{"event"}, {"count", Align::right}, {"per"}, {"trust"}});
   for (const result::Event& row : stat.events) {
     grid.add({row.total.name, number(row.total.count.value, row.total.unit), per_text(stat, row.total.name),
-              trust_text(row.total.count)});
+              notes.cell(row.total.count)});
   }
   return grid.text();
 }
 
-std::string events_repeated(const result::Stat& stat) {
+std::string events_repeated(const result::Stat& stat, Footnotes& notes) {
   Grid grid({{"event"},
              {"median", Align::right},
              {"low", Align::right},
              {"high", Align::right},
              {"min", Align::right},
              {"max", Align::right},
+             {"spread"},
              {"per"},
              {"trust"}});
   for (const result::Event& row : stat.events) {
@@ -76,7 +73,7 @@ std::string events_repeated(const result::Stat& stat) {
     const Unit unit = row.total.unit;
     const auto cell = [&](const std::optional<std::int64_t>& value) { return value ? number(value, unit) : ""; };
     grid.add({row.total.name, median_text(row), cell(summary.low), cell(summary.high), cell(summary.min),
-              cell(summary.max), per_text(stat, row.total.name), trust_text(row.total.count)});
+              cell(summary.max), spread_text(summary), per_text(stat, row.total.name), notes.cell(row.total.count)});
   }
   return grid.text();
 }
@@ -106,29 +103,80 @@ std::string end_text(const result::Process& process) {
   return "end unknown";
 }
 
-std::string counts_block(const std::vector<result::EventCount>& counts) {
+using Counts = std::vector<result::EventCount>;
+
+// The counts of every process, and of every thread where asked, in the order of their blocks.
+std::vector<const Counts*> blocks_of(const result::Stat& stat, Detail detail) {
+  std::vector<const Counts*> blocks;
+  for (const result::Run& run : stat.runs) {
+    for (const result::Process& process : run.processes) {
+      blocks.push_back(&process.counts);
+      if (!detail.per_thread) continue;
+      for (const result::Thread& thread : process.threads) blocks.push_back(&thread.counts);
+    }
+  }
+  return blocks;
+}
+
+// Reasons for which an event is absent from every block alike: event → reason. They are said once, below all blocks.
+std::map<std::string, std::string> absent_everywhere(const std::vector<const Counts*>& blocks) {
+  std::map<std::string, std::string> absent;
+  if (blocks.empty()) return absent;
+  for (const result::EventCount& one : *blocks.front()) {
+    const bool everywhere = std::all_of(blocks.begin(), blocks.end(), [&](const Counts* block) {
+      return std::any_of(block->begin(), block->end(), [&](const result::EventCount& other) {
+        return other.name == one.name && other.count.trust == Trust::absent && other.count.reason == one.count.reason;
+      });
+    });
+    if (everywhere) absent[one.name] = one.count.reason;
+  }
+  return absent;
+}
+
+std::string absent_text(const Counts& order, const std::map<std::string, std::string>& absent) {
+  std::map<std::string, std::vector<std::string>> events;
+  for (const result::EventCount& one : order) {
+    if (const auto found = absent.find(one.name); found != absent.end()) events[found->second].push_back(one.name);
+  }
+  std::string text;
+  for (const auto& [reason, names] : events) {
+    text += fmt::format("\n absent by process: {} ({})\n", join(names, ", "), printable(reason));
+  }
+  return text;
+}
+
+std::string counts_block(const Counts& counts, const std::map<std::string, std::string>& absent, Footnotes& notes) {
   Grid grid({{""}, {"", Align::right}, {""}});
   for (const result::EventCount& one : counts) {
-    grid.add({"  " + one.name, number(one.count.value, one.unit), trust_text(one.count)});
+    if (absent.contains(one.name)) continue;
+    grid.add({"  " + one.name, number(one.count.value, one.unit), notes.cell(one.count)});
   }
   return grid.text();
 }
 
-std::string process_blocks(const result::Stat& stat, Detail detail) {
+std::string process_blocks(const result::Stat& stat, Detail detail, Footnotes& notes) {
+  const std::vector<const Counts*> blocks = blocks_of(stat, detail);
+  if (blocks.empty()) return {};
+  const auto absent = absent_everywhere(blocks);
+  for (const Counts* block : blocks) {
+    for (const result::EventCount& one : *block) notes.announce(one.count);
+  }
   std::string text;
   for (std::size_t i = 0; i < stat.runs.size(); ++i) {
     const std::string run = stat.runs_asked > 1 ? fmt::format("run {}, ", i + 1) : "";
     for (const result::Process& process : stat.runs[i].processes) {
       text += fmt::format("\n {}process {} of {}: {}, {}\n", run, process.pid, process.parent_pid,
                           printable(process.command), end_text(process));
-      text += counts_block(process.counts);
+      text += counts_block(process.counts, absent, notes);
       if (!detail.per_thread) continue;
       for (const result::Thread& thread : process.threads) {
         text += fmt::format("\n {}process {}, thread {}: {}\n", run, process.pid, thread.tid, printable(thread.name));
-        text += counts_block(thread.counts);
+        text += counts_block(thread.counts, absent, notes);
       }
     }
   }
+  text += absent_text(*blocks.front(), absent);
+  if (const std::string below = notes.text(); !below.empty()) text += "\n" + below;
   return text;
 }
 
@@ -154,7 +202,9 @@ std::string footer(const result::Stat& stat) {
   });
   if (any_user) parts.emplace_back("user mode only");
   std::string people = stat.runs.empty() ? "" : population(stat.runs.back());
-  parts.push_back(people.empty() ? "the program and the children it waited for" : std::move(people));
+  parts.push_back(people.empty() ? stat.waited_for_all ? "the program and its descendants"
+                                                       : "the program and the children it waited for"
+                                 : std::move(people));
   if (stat.backend == "none") parts.emplace_back("run natively");
   if (stat.backend == "sim") parts.emplace_back("simulated PMU");
   if (stat.backend == "perf") parts.emplace_back("PMU");
@@ -165,12 +215,15 @@ std::string footer(const result::Stat& stat) {
 
 std::string table(const result::Stat& stat, Detail detail) {
   const bool repeated = !stat.events.empty() && stat.events.front().summary.has_value();
-  std::string text = fmt::format("\n{}\n", repeated ? events_repeated(stat) : events_once(stat));
+  Footnotes notes;
+  for (const result::Event& row : stat.events) notes.announce(row.total.count);
+  std::string text = fmt::format("\n{}\n", repeated ? events_repeated(stat, notes) : events_once(stat, notes));
+  if (const std::string below = notes.text(); !below.empty()) text += below + "\n";
   if (repeated) text += runs_line(stat);
   text += footer(stat);
   if (stat.signal) text += fmt::format(" the program was killed by {}\n", signal_name(*stat.signal));
   for (const std::string& notice : stat.notices) text += fmt::format(" note: {}\n", printable(notice));
-  if (detail.per_process || detail.per_thread) text += process_blocks(stat, detail);
+  if (detail.per_process || detail.per_thread) text += process_blocks(stat, detail, notes);
   return text + "\n";
 }
 

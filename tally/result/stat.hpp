@@ -100,6 +100,7 @@ struct Stat {
   std::string backend;
   Environment environment;
   int runs_asked = 1;
+  bool waited_for_all = false;  ///< runs last until every descendant has ended
   std::vector<Run> runs;
   std::vector<Event> events;
   std::vector<Metric> metrics;

@@ -22,16 +22,19 @@ struct Request {
   std::vector<std::string> command;  ///< the program and its arguments; never empty
   std::vector<event::Event> events;  ///< what is asked; a backend answers for every one of them
   linux::Signals* signals =
-      nullptr;          ///< tally's own signals, watched by the caller; never null. A backend waits on its
-                        ///< fd() and take()s from it; on Taken::give_up it stops waiting for the program
-  int block_size = 0;   ///< instructions in a block of the simulated PMU's engine; 0: the engine's choice
-  int cache_limit = 0;  ///< blocks that the engine keeps before it throws all away; 0: as many as there is room for
+      nullptr;              ///< tally's own signals, watched by the caller; never null. A backend waits on its
+                            ///< fd() and take()s from it; on Taken::give_up it stops waiting for the program
+  bool wait_all = false;    ///< wait until every descendant has ended, not the started process alone
+  bool repeatable = false;  ///< start it as linux::Conditions::repeatable says
+  int block_size = 0;       ///< instructions in a block of the simulated PMU's engine; 0: the engine's choice
+  int cache_limit = 0;      ///< blocks that the engine keeps before it throws all away; 0: as many as there is room for
 };
 
 /// What one execution gave.
 struct Outcome {
   int wait_status = 0;                     ///< of the started process, as wait4(2) gives it
   bool ended = true;                       ///< false: the program was still alive when tally gave up waiting for it
+  bool all_ended = true;                   ///< false: descendants were to be waited for, and tally gave up
   linux::Usage usage;                      ///< what it used, by wait4(2)
   Nanoseconds duration{0};                 ///< from its start to the end of the started process
   std::vector<EventCount> counts;          ///< one for each event asked, in that order: the whole command's
@@ -56,6 +59,10 @@ class Backend {
   /// program could not be executed; cannot_measure for everything else. Threads: one call at a time.
   virtual Result<Outcome> run(const Request& request) = 0;
 };
+
+/// Why an event of Kind::microarchitectural has no count where no PMU counts.
+inline constexpr const char* needs_pmu =
+    "it needs a PMU, or a model of a machine in the simulated PMU: this version uses neither yet";
 
 /// The count of one asked event, with its names and unit filled in.
 EventCount event_count(const event::Event& event, Count count);

@@ -30,7 +30,8 @@ struct Options {
 constexpr const char* examples =
     "Without -o the results go to standard error; the program's own streams and exit code are its own.\n"
     "tally's own exit codes: 125 it could not measure, 126 the program cannot be executed, 127 it was not found,\n"
-    "2 bad usage; 128+N: the program was killed by signal N.\n"
+    "2 bad usage; 128+N: the program was killed by signal N. Ctrl-C is the program's; where it ends the measurement,\n"
+    "tally writes what it has and dies of SIGINT. Three within two seconds: it no longer waits for the program.\n"
     "\n"
     "Examples:\n"
     "  tally stat -- bzip2 -k big.tar\n"
@@ -44,11 +45,12 @@ class Help : public CLI::Formatter {
   }
 };
 
-// The names that -e takes, in lines of the help's width.
-std::string event_names() {
-  std::string text = "Events:\n ";
+// The names of events, in lines of the help's width.
+std::string event_names(const char* heading, bool countable) {
+  std::string text = std::string(heading) + "\n ";
   std::size_t column = 1;
   for (const event::Definition& definition : event::all()) {
+    if ((definition.kind != event::Kind::microarchitectural) != countable) continue;
     if (column + definition.name.size() + 1 > 110) {
       text += "\n ";
       column = 1;
@@ -56,7 +58,12 @@ std::string event_names() {
     text += " " + std::string(definition.name);
     column += definition.name.size() + 1;
   }
-  return text + "\n\n";
+  return text + "\n";
+}
+
+std::string all_events() {
+  return event_names("Events:", true) +
+         event_names("Known, but absent in this version (they need a PMU, or a model of a machine):", false) + "\n";
 }
 
 // Fills `options` from the arguments; `command` gets what follows them.
@@ -73,6 +80,10 @@ void describe(CLI::App& app, Options& options) {
       ->option_text("N")
       ->check(CLI::Range(1, 1'000'000));
   app.add_flag("--keep-going", options.stat.keep_going, "with -r: go on after a run that did not end with exit code 0");
+  app.add_flag("--wait-all", options.stat.wait_all,
+               "wait for every process that the program leaves behind, and count it");
+  app.add_flag("--repeatable", options.stat.repeatable,
+               "no address randomisation, fixed hash seeds, no rseq: equal work gives equal counts");
   app.add_option("-o,--output", options.output, "write the results to FILE; - is standard output")->option_text("FILE");
   app.add_option("--format", options.format, "table (default) or json")->option_text("FORMAT");
   app.add_flag("--per-process", options.detail.per_process, "each process's own counts as well");
@@ -84,7 +95,7 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--cache-limit", options.stat.cache_limit, "blocks that the engine keeps before it throws all away")
       ->check(CLI::Range(0, 1'000'000))
       ->group("");
-  app.footer(event_names() + examples);
+  app.footer(all_events() + examples);
 }
 
 Result<std::vector<std::string>> command_of(const CLI::App& app) {
@@ -144,7 +155,9 @@ int count(const Options& options, const report::Format& format) {
   const auto written = output->write(format.write(*stat, options.detail));
   int code = written ? stat->exit_code.value_or(exit_cannot_measure) : report_error(written.error());
   signals->settle();
-  if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
+  // An interrupt that the program survived, to end by itself, was the program's: its exit code says what came of it.
+  const bool survived = stat->interrupted_by && !stat->incomplete;
+  if (const auto signal = signals->interrupted_by(); signal && !survived) linux::die_of(*signal);
   if (code == 0 && stat->incomplete) code = exit_cannot_measure;
   return code;
 }

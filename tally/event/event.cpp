@@ -23,7 +23,7 @@ tl::unexpected<Error> unknown(std::string_view text) {
 std::string name(const Event& event) {
   const Definition& line = definition(event.id);
   std::string text(line.name);
-  if (line.kind == Kind::hardware) text += event.mode == Mode::kernel ? ":k" : ":u";
+  if (has_modes(line.kind)) text += event.mode == Mode::kernel ? ":k" : ":u";
   return text;
 }
 
@@ -37,7 +37,7 @@ Result<Event> parse(std::string_view text) {
   if (colon == std::string_view::npos) return event;
 
   const std::string_view suffix = text.substr(colon + 1);
-  if (line->kind == Kind::software) {
+  if (!has_modes(line->kind)) {
     return fail(Code::bad_usage, fmt::format("'{}' takes no suffix, it got '{}'", base, printable(text.substr(colon))),
                 "software events are counted as a whole");
   }

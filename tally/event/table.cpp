@@ -6,6 +6,7 @@ namespace tally::event {
 namespace {
 
 constexpr auto hw = Kind::hardware;
+constexpr auto uarch = Kind::microarchitectural;
 constexpr auto sw = Kind::software;
 constexpr auto n = Unit::events;
 constexpr auto ns = Unit::nanoseconds;
@@ -37,6 +38,19 @@ constexpr Definition table[] = {
     {Id::far_branches, "far-branches", hw, n, yes, share(Id::branches), "far transfers; a system call is one"},
     {Id::loads, "loads", hw, n, yes, each(Id::instructions), "accesses that read memory, one for each element"},
     {Id::stores, "stores", hw, n, yes, each(Id::instructions), "accesses that write memory, one for each element"},
+    {Id::cycles, "cycles", uarch, n, no, none, "core clock cycles while not halted"},
+    {Id::ref_cycles, "ref-cycles", uarch, n, no, none, "the same at a constant rate, whatever the core's frequency"},
+    {Id::branch_misses, "branch-misses", uarch, n, no, share(Id::branches), "branches that were predicted wrongly"},
+    {Id::cache_references, "cache-references", uarch, n, no, none, "accesses that reached the last-level cache"},
+    {Id::cache_misses, "cache-misses", uarch, n, no, share(Id::cache_references), "those that it did not hold"},
+    {Id::l1d_load_misses, "L1-dcache-load-misses", uarch, n, no, share(Id::loads),
+     "loads that the first-level data cache did not hold"},
+    {Id::llc_loads, "LLC-loads", uarch, n, no, none, "loads that reached the last-level cache"},
+    {Id::llc_load_misses, "LLC-load-misses", uarch, n, no, share(Id::llc_loads), "those that it did not hold"},
+    {Id::dtlb_load_misses, "dTLB-load-misses", uarch, n, no, share(Id::loads),
+     "loads whose page the data TLB did not hold"},
+    {Id::itlb_load_misses, "iTLB-load-misses", uarch, n, no, none,
+     "instruction fetches whose page the instruction TLB did not hold"},
     {Id::page_faults, "page-faults", sw, n, yes, none, "page faults, minor and major"},
     {Id::minor_faults, "minor-faults", sw, n, no, share(Id::page_faults), "page faults served without input or output"},
     {Id::major_faults, "major-faults", sw, n, no, share(Id::page_faults),

@@ -26,6 +26,16 @@ enum class Id {
   far_branches,
   loads,
   stores,
+  cycles,
+  ref_cycles,
+  branch_misses,
+  cache_references,
+  cache_misses,
+  l1d_load_misses,
+  llc_loads,
+  llc_load_misses,
+  dtlb_load_misses,
+  itlb_load_misses,
   page_faults,
   minor_faults,
   major_faults,
@@ -40,9 +50,13 @@ enum class Id {
 
 /// Who counts an event.
 enum class Kind {
-  hardware,  ///< the processor, or what stands in for it: has a user and a kernel side
-  software,  ///< the kernel's own bookkeeping
+  hardware,            ///< the processor, or what stands in for it; follows from the program and the architecture
+  microarchitectural,  ///< the processor; depends on how it is made: only a PMU knows it, or a model of a machine
+  software,            ///< the kernel's own bookkeeping
 };
+
+/// Whether events of this kind have a user and a kernel side.
+constexpr bool has_modes(Kind kind) { return kind != Kind::software; }
 
 /// What an event is compared with.
 struct Per {

@@ -1,8 +1,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/personality.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -178,6 +180,35 @@ TEST_F(Hooks, hear_of_the_last_failure_too) {
   const std::string script = add("script", "#!/nowhere/interpreter\n", 0755);
   EXPECT_EQ(run({script}).error().code, Code::not_found);
   EXPECT_EQ(calls(), "bf");
+}
+
+TEST_F(Hooks, a_repeatable_program_has_fixed_addresses_and_tally_has_its_own_again) {
+  const int before = personality(0xffffffff);
+  auto signals = Signals::watch();
+  const std::string file = (root_ / "personality").string();
+  auto program =
+      Program::start({"sh", "-c", "cat /proc/self/personality >" + file}, *signals, {}, Conditions::repeatable);
+  ASSERT_TRUE(program) << program.error().message;
+  ASSERT_TRUE(program->executed());
+  EXPECT_EQ(personality(0xffffffff), before);
+  while (!*program->ended()) {
+    signals->wait();
+    signals->take(0);
+  }
+  EXPECT_EQ(content(file), "00040000\n");
+}
+
+TEST(RepeatableEnvironment, keeps_what_is_set_and_adds_to_lists) {
+  const auto made = repeatable_environment(
+      {"PYTHONHASHSEED=7", "GLIBC_TUNABLES=glibc.malloc.check=1", "GODEBUG=", "PERL_HASH_SEED_DEBUG=1"});
+  const auto count = [&](const std::string& one) { return std::count(made.begin(), made.end(), one); };
+  EXPECT_EQ(count("PYTHONHASHSEED=7"), 1);
+  EXPECT_EQ(count("PYTHONHASHSEED=0"), 0);
+  EXPECT_EQ(count("GLIBC_TUNABLES=glibc.malloc.check=1:glibc.pthread.rseq=0"), 1);
+  EXPECT_EQ(count("GODEBUG=randautoseed=0"), 1);
+  EXPECT_EQ(count("PERL_HASH_SEED=0"), 1);
+  EXPECT_EQ(repeatable_environment(made), made);
+  EXPECT_EQ(repeatable_environment({"GLIBC_TUNABLES=glibc.pthread.rseq=1"})[0], "GLIBC_TUNABLES=glibc.pthread.rseq=1");
 }
 
 TEST(ExitOf, speaks_as_a_shell) {

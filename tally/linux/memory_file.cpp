@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -157,8 +156,6 @@ void trap() noexcept {
   raise(SIGTRAP);
 #endif
 }
-
-void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
 bool is_alive(pid_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));

@@ -63,9 +63,6 @@ void keep_over_exec(int fd, bool keep) noexcept;
 /// Executes a breakpoint: the tracer sees a stop. Async-signal-safe.
 void trap() noexcept;
 
-/// Orphans among this process's descendants become its children.
-void adopt_orphans();
-
 /// Whether a process with this number is alive: exists and is no zombie.
 bool is_alive(pid_t process);
 

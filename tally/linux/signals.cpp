@@ -5,6 +5,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <utility>
+
+#include "tally/linux/spawn.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {
@@ -68,8 +71,11 @@ Signals::Taken Signals::take(pid_t program) {
   const bool sent_by_process = signal.ssi_code <= 0;
   if (program > 0 && sent_by_process && static_cast<pid_t>(signal.ssi_pid) != program) kill(program, number);
   if (number != SIGINT && number != SIGQUIT) return Taken::interrupted;
-  ++interrupts_;
-  return interrupts_ >= 2 ? Taken::give_up : Taken::interrupted;
+  // A program may well live on with one Ctrl-C, or two; who hammers on it wants to get out.
+  const Nanoseconds time = now();
+  const bool hammered = earlier_[0].count() != 0 && time - earlier_[0] < std::chrono::seconds(2);
+  earlier_[0] = std::exchange(earlier_[1], time);
+  return hammered ? Taken::give_up : Taken::interrupted;
 }
 
 void Signals::settle() {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "tally/base/result.hpp"
+#include "tally/base/units.hpp"
 #include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {
@@ -21,7 +22,7 @@ class Signals {
     nothing,      ///< no signal was pending
     child,        ///< a child ended, or a traced process stopped: ask wait4
     interrupted,  ///< tally was asked to end; the program got that signal as well
-    give_up,      ///< SIGINT or SIGQUIT a second time: the user does not want to wait for the program
+    give_up,      ///< SIGINT or SIGQUIT three times within two seconds: the user does not want to wait any more
   };
 
   /// Starts watching. Errors: cannot_measure where the kernel refuses a signalfd.
@@ -60,7 +61,7 @@ class Signals {
   struct sigaction pipe_before_ {};
   struct sigaction child_before_ {};
   std::optional<int> interrupted_by_;
-  int interrupts_ = 0;
+  Nanoseconds earlier_[2] = {};  // when the last two of SIGINT and SIGQUIT came
 };
 
 /// Ends this process by the default action of a signal, without a core file, so that whoever waits for it sees that it

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "tally/base/text.hpp"
 #include "tally/linux/program.hpp"
 #include "tally/linux/system.hpp"
@@ -27,24 +29,45 @@ void send(int fd, int exec_errno) {
   [[maybe_unused]] const ssize_t size = write(fd, &report, sizeof report);
 }
 
-int execute(int fd, const ChildHooks& hooks, const char* path, char* const* arguments) {
+// What execve takes, made before the fork: nothing may be allocated behind it.
+struct Image {
+  std::vector<char*> direct;         // the command's own arguments
+  std::vector<char*> through_shell;  // the same as a script for /bin/sh
+  std::vector<char*> environment;
+};
+
+int execute(int fd, const ChildHooks& hooks, const char* path, const std::vector<char*>& arguments,
+            const std::vector<char*>& environment) {
   if (hooks.before_exec) hooks.before_exec(hooks.context);
   send(fd, 0);
-  execve(path, arguments, environ);
+  execve(path, arguments.data(), environment.data());
   const int why = errno;
   if (hooks.after_failed_exec) hooks.after_failed_exec(hooks.context, why);
   return why;
 }
 
 // Runs in the forked child: only async-signal-safe calls, no allocation.
-[[noreturn]] void child(int fd, const Signals& signals, const ChildHooks& hooks, char* const* direct,
-                        char* const* through_shell) {
+[[noreturn]] void child(int fd, const Signals& signals, const ChildHooks& hooks, const Image& image) {
   signals.restore_in_child();
-  int why = execute(fd, hooks, through_shell[1], direct);
+  const auto& [direct, through_shell, environment] = image;
+  int why = execute(fd, hooks, through_shell[1], direct, environment);
   // A script without `#!`: execvp and every shell hand it to sh.
-  if (why == ENOEXEC) why = execute(fd, hooks, through_shell[0], through_shell);
+  if (why == ENOEXEC) why = execute(fd, hooks, through_shell[0], through_shell, environment);
   send(fd, why);
   _exit(127);
+}
+
+std::vector<std::string> environment_for(Conditions conditions) {
+  std::vector<std::string> own;
+  for (char** one = environ; *one != nullptr; ++one) own.emplace_back(*one);
+  return conditions == Conditions::repeatable ? repeatable_environment(std::move(own)) : own;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> made;
+  for (std::string& word : words) made.push_back(word.data());
+  made.push_back(nullptr);
+  return made;
 }
 
 Error exec_error(const std::string& path, int why) {
@@ -77,19 +100,23 @@ Nanoseconds now() {
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
 }
 
-Result<Program> Program::start(const std::vector<std::string>& command, const Signals& signals, ChildHooks hooks) {
+Result<Program> Program::start(const std::vector<std::string>& command, const Signals& signals, ChildHooks hooks,
+                               Conditions conditions) {
   if (command.empty()) return fail(Code::bad_usage, "there is no command to run");
   auto path = find_program(command.front(), search_path());
   if (!path) return fail(path.error());
 
-  // Two argument lists, made before the fork: nothing may be allocated behind it.
-  std::vector<char*> direct;
-  std::vector<std::string> shell{"/bin/sh", *path};
-  for (const std::string& word : command) direct.push_back(const_cast<char*>(word.c_str()));
-  std::vector<char*> through_shell{shell[0].data(), shell[1].data()};
-  through_shell.insert(through_shell.end(), direct.begin() + 1, direct.end());
-  direct.push_back(nullptr);
-  through_shell.push_back(nullptr);
+  std::vector<std::string> direct = command;
+  std::vector<std::string> through_shell{"/bin/sh", *path};
+  through_shell.insert(through_shell.end(), command.begin() + 1, command.end());
+  std::vector<std::string> environment = environment_for(conditions);
+  const Image image{pointers(direct), pointers(through_shell), pointers(environment)};
+  std::optional<FixedAddresses> fixed;
+  if (conditions == Conditions::repeatable) {
+    auto held = FixedAddresses::hold();
+    if (!held) return fail(held.error());
+    fixed.emplace(std::move(*held));
+  }
 
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return system_failure(Code::cannot_measure, "cannot start the program (pipe)");
@@ -100,11 +127,12 @@ Result<Program> Program::start(const std::vector<std::string>& command, const Si
   program.started_ = now();
   program.pid_ = fork();
   if (program.pid_ < 0) return system_failure(Code::cannot_measure, "cannot start the program (fork)");
-  if (program.pid_ == 0) child(write_end.get(), signals, hooks, direct.data(), through_shell.data());
+  if (program.pid_ == 0) child(write_end.get(), signals, hooks, image);
   return program;
 }
 
 Result<void> Program::executed() {
+  if (!report_) return {};
   Report report{};
   Report last{};
   while (retry([&] { return read(report_.get(), &report, sizeof report); }) == static_cast<ssize_t>(sizeof report)) {

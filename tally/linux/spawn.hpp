@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tally/base/result.hpp"
+#include "tally/linux/conditions.hpp"
 #include "tally/linux/descriptor.hpp"
 #include "tally/linux/signals.hpp"
 #include "tally/linux/usage.hpp"
@@ -55,8 +56,10 @@ Exit exit_of(int wait_status);
 class Program {
  public:
   /// Forks and lets the child execute `command`, found through PATH. Returns as soon as there is a child: whether its
-  /// execve succeeds is told by executed(). Errors: not_found, not_executable; cannot_measure where fork fails.
-  static Result<Program> start(const std::vector<std::string>& command, const Signals& signals, ChildHooks hooks = {});
+  /// execve succeeds is told by executed(). Errors: not_found, not_executable; cannot_measure where fork fails, or
+  /// where `conditions` cannot be had.
+  static Result<Program> start(const std::vector<std::string>& command, const Signals& signals, ChildHooks hooks = {},
+                               Conditions conditions = Conditions::given);
 
   pid_t pid() const { return pid_; }
 
@@ -64,7 +67,7 @@ class Program {
   Nanoseconds started() const { return started_; }
 
   /// Blocks until execve has succeeded, or has failed and the child is gone. A traced child must have been let run
-  /// first. Errors: not_found, not_executable.
+  /// first. Errors: not_found, not_executable; told once, a further call succeeds.
   Result<void> executed();
 
   /// How it ended; nothing while it lives. Never blocks. Errors: cannot_measure where somebody else reaped it.

@@ -58,6 +58,18 @@ Usage since(const Usage& now, const Usage& start) {
   return usage;
 }
 
+Usage operator+(const Usage& a, const Usage& b) {
+  Usage sum = a;
+  sum.user += b.user;
+  sum.system += b.system;
+  sum.minor_faults += b.minor_faults;
+  sum.major_faults += b.major_faults;
+  sum.voluntary_switches += b.voluntary_switches;
+  sum.involuntary_switches += b.involuntary_switches;
+  sum.peak_rss_bytes = std::max(a.peak_rss_bytes, b.peak_rss_bytes);
+  return sum;
+}
+
 std::optional<Usage> usage_of_living(pid_t pid) {
   const std::string folder = "/proc/" + std::to_string(pid);
   const std::string stat = read_all(folder + "/stat");

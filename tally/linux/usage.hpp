@@ -31,6 +31,9 @@ Usage usage_of(const rusage& figures);
 /// What was used since `start`; the peak is not a sum and stays, start's peak becomes the floor.
 Usage since(const Usage& now, const Usage& start);
 
+/// What two processes used; the peaks are not a sum, the larger one stays.
+Usage operator+(const Usage& a, const Usage& b);
+
 /// What a living process has used so far, without its descendants, from /proc (times in ticks of 10 ms there).
 /// Nothing where the process is gone or may not be looked at. Cost: two files read.
 std::optional<Usage> usage_of_living(pid_t pid);

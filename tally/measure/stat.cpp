@@ -12,13 +12,15 @@
 namespace tally::measure {
 namespace {
 
-result::Run run_of(backend::Outcome outcome, bool interrupted) {
+// A program that took a Ctrl-C and then ended by itself was counted to its end.
+result::Run run_of(backend::Outcome outcome, std::optional<int> interrupted_by) {
   result::Run run;
-  run.complete = outcome.ended && !interrupted;
+  run.complete = outcome.ended && outcome.all_ended;
   if (outcome.ended) {
     const linux::Exit exit = linux::exit_of(outcome.wait_status);
     run.exit_code = exit.code;
     run.signal = exit.signal;
+    if (exit.signal && exit.signal == interrupted_by) run.complete = false;
   }
   run.counts = std::move(outcome.counts);
   run.processes = std::move(outcome.processes);
@@ -55,7 +57,7 @@ result::Event event_row(const std::vector<result::Run>& runs, std::size_t index,
 // Where a single run was interrupted its counts stand, believed less.
 void mark_interrupted(std::vector<result::Event>& rows) {
   for (result::Event& row : rows) {
-    row.total.count = downgraded(row.total.count, Trust::partial, "interrupted before the program's end");
+    row.total.count = downgraded(row.total.count, Trust::partial, "interrupted before the end");
   }
 }
 
@@ -90,7 +92,14 @@ std::string why_incomplete(const result::Stat& stat, int complete) {
 // Fails only where there is nothing to keep.
 Result<void> run_all(backend::Backend& backend, const StatOptions& options, linux::Signals& signals,
                      result::Stat& stat) {
-  const backend::Request request{options.command, options.events, &signals, options.block_size, options.cache_limit};
+  backend::Request request;
+  request.command = options.command;
+  request.events = options.events;
+  request.signals = &signals;
+  request.wait_all = options.wait_all;
+  request.repeatable = options.repeatable;
+  request.block_size = options.block_size;
+  request.cache_limit = options.cache_limit;
   for (int i = 0; i < options.runs; ++i) {
     auto outcome = backend.run(request);
     signals.settle();
@@ -100,7 +109,7 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
       break;
     }
     add_notices(stat.notices, outcome->notices);
-    stat.runs.push_back(run_of(std::move(*outcome), signals.interrupted_by().has_value()));
+    stat.runs.push_back(run_of(std::move(*outcome), signals.interrupted_by()));
     const result::Run& run = stat.runs.back();
     if (i == 0 || stat.exit_code == 0) {
       stat.exit_code = run.exit_code;
@@ -118,6 +127,7 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   stat.command = options.command;
   stat.backend = backend.name();
   stat.runs_asked = options.runs;
+  stat.waited_for_all = options.wait_all;
   if (const auto ran = run_all(backend, options, signals, stat); !ran) return fail(ran.error());
 
   stat.interrupted_by = signals.interrupted_by();

@@ -156,7 +156,7 @@ TEST_F(StatTest, an_interrupted_run_is_left_out_of_a_series) {
   options_.runs = 3;
   script_.interrupt_in = 2;
   add(1);
-  add(7);
+  add(7, SIGINT);
   const auto stat = measure();
   EXPECT_EQ(script_.runs, 2);
   EXPECT_EQ(stat->interrupted_by, SIGINT);
@@ -169,11 +169,45 @@ TEST_F(StatTest, an_interrupted_run_is_left_out_of_a_series) {
 
 TEST_F(StatTest, an_interrupted_single_run_is_partial) {
   script_.interrupt_in = 1;
-  add(1);
+  add(1, SIGINT);
   const auto stat = measure();
   EXPECT_EQ(stat->events[0].total.count.value, 1000);
   EXPECT_EQ(stat->events[0].total.count.trust, Trust::partial);
   EXPECT_TRUE(stat->incomplete);
+}
+
+TEST_F(StatTest, a_program_that_survives_an_interrupt_was_counted_to_its_end) {
+  script_.interrupt_in = 1;
+  add(1, exited(5));
+  const auto stat = measure();
+  EXPECT_EQ(stat->interrupted_by, SIGINT);
+  EXPECT_EQ(stat->exit_code, 5);
+  EXPECT_FALSE(stat->incomplete);
+  EXPECT_EQ(stat->events[0].total.count.trust, Trust::exact);
+}
+
+TEST_F(StatTest, an_interrupt_ends_a_series_even_if_the_program_survives_it) {
+  options_.runs = 3;
+  script_.interrupt_in = 2;
+  add(1);
+  add(2);
+  const auto stat = measure();
+  EXPECT_EQ(script_.runs, 2);
+  EXPECT_TRUE(stat->incomplete);
+  EXPECT_TRUE(stat->runs[1].complete);
+  EXPECT_EQ(stat->events[0].summary->n, 2u);
+}
+
+TEST_F(StatTest, descendants_that_were_given_up_leave_it_incomplete) {
+  options_.wait_all = true;
+  script_.interrupt_in = 1;
+  add(1);
+  script_.outcomes.back()->all_ended = false;
+  const auto stat = measure();
+  EXPECT_TRUE(script_.last.wait_all);
+  EXPECT_EQ(stat->exit_code, 0);
+  EXPECT_TRUE(stat->incomplete);
+  EXPECT_EQ(stat->events[0].total.count.trust, Trust::partial);
 }
 
 TEST(Environment, repeats_the_machine_and_names_the_version) {

@@ -40,6 +40,9 @@ class Running {
 
   pid_t pid() const { return pid_; }
 
+  /// What has come out of its standard output so far.
+  const std::string& output() const { return finished_.out; }
+
   /// Blocks until its standard output holds `text`; false where it ended before.
   bool wait_for_output(const std::string& text);
 

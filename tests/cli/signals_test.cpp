@@ -1,6 +1,8 @@
 // Signals: the program gets its own, tally writes what it has and dies of the same.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -48,13 +50,47 @@ TEST(Signals, on_ctrl_c_the_results_are_written_and_tally_dies_of_it) {
   EXPECT_GT(result["events"][1]["value"], 0);
 }
 
-TEST(Signals, a_program_that_survives_ctrl_c_is_waited_for) {
-  Interrupted one("trap 'echo handled; exit 5' INT; echo ready; while :; do :; done");
+TEST(Signals, a_program_that_survives_ctrl_c_ends_tally_with_its_exit_code) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    Interrupted one("trap 'echo handled; exit 5' INT TERM; echo ready; while :; do :; done");
+    one->signal_group(number);
+    const Finished finished = one->finish();
+    EXPECT_EQ(finished.code(), 5);
+    EXPECT_NE(finished.out.find("handled"), std::string::npos);
+    const json result = one.result();
+    EXPECT_EQ(result["exit_code"], 5);
+    EXPECT_EQ(result["interrupted_by"], number);
+    EXPECT_EQ(result["incomplete"], false);
+    EXPECT_EQ(result["events"][1]["trust"], "counted");
+  }
+}
+
+TEST(Signals, ctrl_c_twice_is_still_the_programs_affair) {
+  Interrupted one("n=0; trap 'n=$((n+1)); echo got $n; [ $n -lt 2 ] || exit 0' INT; echo ready; while :; do :; done");
   one->signal_group(SIGINT);
-  const Finished finished = one->finish();
-  EXPECT_EQ(finished.code(), -SIGINT);
-  EXPECT_NE(finished.out.find("handled"), std::string::npos);
-  EXPECT_EQ(one.result()["exit_code"], 5);
+  ASSERT_TRUE(one->wait_for_output("got 1\n"));
+  one->signal_group(SIGINT);
+  EXPECT_EQ(one->finish().code(), 0);
+  EXPECT_EQ(one.result()["incomplete"], false);
+}
+
+TEST(Signals, ctrl_c_again_and_again_leaves_a_program_that_does_not_end) {
+  Interrupted one("trap '' INT; echo ready; exec >/dev/null 2>&1; while :; do :; done");
+  const pid_t group = one->pid();
+  const pid_t sender = fork();
+  if (sender == 0) {
+    // Signals of one kind that wait become one: it goes on until tally has had enough.
+    while (kill(-group, SIGINT) == 0) usleep(1000);
+    _exit(0);
+  }
+  EXPECT_EQ(one->finish().code(), -SIGINT);
+  kill(sender, SIGKILL);
+  waitpid(sender, nullptr, 0);
+  EXPECT_EQ(kill(-group, SIGKILL), 0) << "the program should still be there";
+  const json result = one.result();
+  EXPECT_TRUE(result["exit_code"].is_null());
+  EXPECT_EQ(result["incomplete"], true);
+  EXPECT_EQ(result["events"][1]["trust"], "partial");
 }
 
 TEST(Signals, sent_to_tally_alone_reach_the_program) {

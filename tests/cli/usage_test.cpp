@@ -66,6 +66,16 @@ TEST(Usage, what_cannot_be_run_ends_as_in_a_shell) {
   EXPECT_TRUE(holds(tally({"stat", "--", "no-program-has-this-name"}).err, "'no-program-has-this-name'"));
 }
 
+TEST(Usage, events_that_need_a_pmu_are_known) {
+  const Finished alone = tally({"stat", "-e", "cycles", "--", "true"});
+  EXPECT_EQ(alone.code(), 125);
+  EXPECT_TRUE(holds(alone.err, "cannot count cycles: it needs a PMU, or a model")) << alone.err;
+  EXPECT_TRUE(holds(alone.err, "instructions, branches, loads, stores")) << alone.err;
+  const Finished mixed = tally({"stat", "-e", "page-faults,branch-misses", "--backend", "none", "--", "true"});
+  EXPECT_EQ(mixed.code(), 0);
+  EXPECT_TRUE(holds(mixed.err, "absent")) << mixed.err;
+}
+
 TEST(Usage, perf_cannot_measure_yet_and_says_so) {
   const Finished finished = tally({"stat", "--backend", "perf", "--", "true"});
   EXPECT_EQ(finished.code(), 125);
@@ -88,9 +98,11 @@ TEST(Usage, results_that_cannot_be_written_end_with_125) {
 
   Surroundings gone;
   gone.output_reader_gone = true;
-  const Finished broken = tally(with({"stat", "-o", "-"}), gone);
-  EXPECT_EQ(broken.code(), 125);
-  EXPECT_TRUE(holds(broken.err, "Broken pipe")) << broken.err;
+  for (const char* format : {"table", "json"}) {
+    const Finished broken = tally(with({"stat", "--format", format, "-o", "-"}), gone);
+    EXPECT_EQ(broken.code(), 125);
+    EXPECT_TRUE(holds(broken.err, "Broken pipe")) << broken.err;
+  }
 
   Surroundings closed;
   closed.closed_output = true;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tally/backend/none/none.hpp"
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
@@ -28,6 +30,18 @@ std::string why_no_pmu(const linux::Machine& machine) {
   return fmt::format("this {} exposes no PMU (no `cpu` in /sys/bus/event_source/devices)", is_guest ? "VM" : "machine");
 }
 
+// A program is not run for the sake of events that nobody here counts.
+std::optional<Error> nothing_to_count(const std::vector<event::Event>& events) {
+  const auto needs = [](const event::Event& event) {
+    return event::definition(event.id).kind == event::Kind::microarchitectural;
+  };
+  if (events.empty() || !std::all_of(events.begin(), events.end(), needs)) return std::nullopt;
+  std::vector<std::string> names;
+  for (const event::Event& event : events) names.emplace_back(event::definition(event.id).name);
+  return Error{Code::cannot_measure, fmt::format("cannot count {}: {}", join(names, ", "), needs_pmu),
+               "instructions, branches, loads, stores and more are counted without: `tally stat --help` lists them", 0};
+}
+
 Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Machine& machine) {
   if (all_software(events)) return {none::make(), {}};
   if (auto sim = make_sim()) {
@@ -45,6 +59,9 @@ Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Ma
 std::vector<std::string> backend_names() { return {"auto", "perf", "sim", "none"}; }
 
 Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine) {
+  const auto names = backend_names();
+  const bool known = std::find(names.begin(), names.end(), name) != names.end();
+  if (auto nothing = nothing_to_count(events); known && nothing) return fail(*std::move(nothing));
   if (name == "auto") return choose_by_itself(events, machine);
   if (name == "none") return Choice{none::make(), {}};
   if (name == "sim") {
@@ -57,9 +74,9 @@ Result<Choice> choose(const std::string& name, const std::vector<event::Event>& 
         Code::cannot_measure, "this version cannot count with a PMU through the kernel (perf) yet",
         make_sim() ? "`--backend sim` counts with the simulated PMU" : "`--backend none` runs the program natively");
   }
-  const auto near = nearest(name, backend_names());
+  const auto near = nearest(name, names);
   return fail(Code::bad_usage, fmt::format("unknown backend '{}'", printable(name)),
-              near.empty() ? "the backends are: " + join(backend_names(), ", ") : "did you mean " + near.front() + "?");
+              near.empty() ? "the backends are: " + join(names, ", ") : "did you mean " + near.front() + "?");
 }
 
 }  // namespace tally::backend

@@ -20,7 +20,8 @@ struct Choice {
 std::vector<std::string> backend_names();
 
 /// The backend called `name`. "auto" takes the simulated PMU where an event needs a counter, and runs the program
-/// natively where none does. Errors: bad_usage for an unknown name; cannot_measure for one that does not work here.
+/// natively where none does. Errors: bad_usage for an unknown name; cannot_measure for one that does not work here, and
+/// where no event that is asked for can be counted.
 Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine);
 
 }  // namespace tally::backend

@@ -60,6 +60,16 @@ TEST(Choose, sim_is_there_exactly_where_it_was_built) {
 #endif
 }
 
+TEST(Choose, refuses_where_nothing_that_is_asked_can_be_counted) {
+  for (const std::string& name : backend_names()) {
+    const auto choice = choose(name, *event::parse_lists({"cycles,branch-misses:u"}), {});
+    ASSERT_FALSE(choice) << name;
+    EXPECT_EQ(choice.error().code, Code::cannot_measure);
+    EXPECT_EQ(choice.error().message.find("cannot count cycles, branch-misses: it needs a PMU"), 0u);
+  }
+  EXPECT_TRUE(choose("none", *event::parse_lists({"cycles,page-faults"}), {}));
+}
+
 TEST(Choose, unknown_names_are_bad_usage) {
   EXPECT_EQ(choose("prf", hardware, {}).error().code, Code::bad_usage);
   EXPECT_EQ(choose("prf", hardware, {}).error().hint, "did you mean perf?");

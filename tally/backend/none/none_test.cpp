@@ -56,17 +56,34 @@ TEST(None, a_signal_that_another_process_sends_to_tally_reaches_the_program) {
   EXPECT_EQ(WEXITSTATUS(outcome->wait_status), 7);
 }
 
-TEST(None, a_second_interrupt_ends_the_wait_and_keeps_what_was_counted) {
-  // The program lives until this pipe is closed. The two signals differ, because two of one kind may become one.
-  int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
-  ASSERT_EQ(fcntl(ends[1], F_SETFD, FD_CLOEXEC), 0);
-  const std::string tally = std::to_string(getpid());
-  const std::string script =
-      "trap '' INT QUIT; kill -INT " + tally + "; kill -QUIT " + tally + "; exec cat <&" + std::to_string(ends[0]);
-  const auto outcome = run({"sh", "-c", script}, "minor-faults,instructions");
-  close(ends[1]);
-  close(ends[0]);
+TEST(None, three_interrupts_in_a_row_end_the_wait_and_keep_what_was_counted) {
+  // The program says when it is deaf to signals, and lives until `lives` is closed.
+  int ready[2];
+  int lives[2];
+  ASSERT_EQ(pipe(ready), 0);
+  ASSERT_EQ(pipe2(lives, O_CLOEXEC), 0);
+  const int input = dup(lives[0]);
+  auto signals = linux::Signals::watch();
+  ASSERT_TRUE(signals);
+  // Signals of one kind that wait become one: they are sent until the wait has ended.
+  const pid_t tally = getpid();
+  const pid_t sender = fork();
+  if (sender == 0) {
+    char byte = 0;
+    if (read(ready[0], &byte, 1) != 1) _exit(1);
+    while (kill(tally, SIGINT) == 0) usleep(1000);
+    _exit(0);
+  }
+  Request request;
+  request.command = {"sh", "-c",
+                     "trap '' INT; echo >&" + std::to_string(ready[1]) + "; exec cat <&" + std::to_string(input)};
+  request.events = *event::parse_lists({"minor-faults,instructions"});
+  request.signals = &*signals;
+  const auto outcome = make()->run(request);
+  kill(sender, SIGKILL);
+  waitpid(sender, nullptr, 0);
+  signals->settle();
+  for (const int fd : {ready[0], ready[1], lives[0], lives[1], input}) close(fd);
   ASSERT_TRUE(outcome);
   EXPECT_FALSE(outcome->ended);
   EXPECT_EQ(outcome->counts[0].count.trust, Trust::partial);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
@@ -14,6 +15,7 @@ namespace tally::backend::sim {
 namespace {
 
 constexpr const char* source = "engine";
+constexpr const char* was_running = "it was still running";
 
 struct Words {
   channel::Partial bit;
@@ -98,7 +100,7 @@ class Harvest {
       made.tally.totals = thread.final;
     } else {
       made.tally.totals = unfinished(thread, process.vectors, segments_of(process), shared_);
-      made.tally.reason = has_died(process, execution_) ? reasons_of(channel::partial_killed) : "it was still running";
+      made.tally.reason = has_died(process, execution_) ? reasons_of(channel::partial_killed) : was_running;
     }
     image.tally.totals.add(made.tally.totals);
     if (image.tally.reason.empty()) image.tally.reason = made.tally.reason;
@@ -129,7 +131,7 @@ class Harvest {
     if (partial.empty() && vanished_into_exec(image))
       partial = "the program that it executed last was not counted: it started after counting had ended";
     if (partial.empty() && image.threads.empty() && process.state == channel::State::running) {
-      partial = has_died(process, execution_) ? reasons_of(channel::partial_killed) : "it was still running";
+      partial = has_died(process, execution_) ? reasons_of(channel::partial_killed) : was_running;
     }
     if (!partial.empty()) image.tally.reason += (image.tally.reason.empty() ? "" : "; ") + partial;
     image.first_of_program = process.forked_from == 0 && process.state != channel::State::free;
@@ -178,7 +180,7 @@ class Harvest {
   std::vector<EventCount> counts(const Tally& tally) const {
     std::vector<EventCount> made;
     for (const event::Event& event : request_.events) {
-      const bool hardware = event::definition(event.id).kind == event::Kind::hardware;
+      const bool hardware = event::has_modes(event::definition(event.id).kind);
       made.push_back(event_count(
           event, hardware ? count_of(event, tally) : absent("the kernel gives it for the whole command only")));
     }
@@ -192,15 +194,27 @@ class Harvest {
   std::vector<Image> images_;
 };
 
+/// Processes whose counts are those of a moment.
+std::int64_t running_count(const std::vector<Image>& images) {
+  std::set<std::int64_t> pids;
+  for (const Image& image : images) {
+    if (image.tally.reason == was_running) pids.insert(image.result.pid);
+  }
+  return static_cast<std::int64_t>(pids.size());
+}
+
 /// The whole command's counts: exact when every part of it is.
 Tally total_of(const std::vector<Image>& images, const Execution& execution) {
   Tally total;
   std::vector<std::string> reasons;
   for (const Image& image : images) {
     total.totals.add(image.tally.totals);
-    if (image.tally.reason.empty()) continue;
+    if (image.tally.reason.empty() || image.tally.reason == was_running) continue;
     const std::string said = image.result.command + ": " + image.tally.reason;
     if (std::find(reasons.begin(), reasons.end(), said) == reasons.end()) reasons.push_back(said);
+  }
+  if (const auto running = running_count(images); running > 0) {
+    reasons.push_back(plural(running, "process was", "processes were") + " still running");
   }
   // Every program that the engine was mapped into makes a record, unless it had to give up at its first step.
   const auto started =
@@ -235,9 +249,12 @@ std::string still_running(const std::vector<Image>& images) {
   return join(living, ", ");
 }
 
-Count software(const event::Event& event, const Execution& execution, bool counted_anything) {
+Count software(const event::Event& event, const Execution& execution, bool counted_anything, bool some_running) {
   Count native = software_count(event, execution.usage, execution.duration);
   if (!execution.ended) return downgraded(native, Trust::partial, "the program was still running");
+  if (some_running) {
+    native = downgraded(native, Trust::partial, "without processes that were still running");
+  }
   if (!counted_anything) return native;
   switch (event.id) {
     case event::Id::duration_time:
@@ -276,6 +293,7 @@ std::int64_t value_of(event::Id id, const channel::Totals& totals) {
 }
 
 Count count_of(const event::Event& event, const Tally& tally) {
+  if (event::definition(event.id).kind == event::Kind::microarchitectural) return absent(needs_pmu);
   if (event.mode == event::Mode::kernel) return absent("the simulated PMU counts user mode only");
   const std::int64_t value = value_of(event.id, tally.totals);
   return tally.reason.empty() ? exact(value, source) : partial(value, source, tally.reason);
@@ -289,17 +307,24 @@ std::string reasons_of(std::uint32_t bits) {
   return join(said, "; ");
 }
 
+std::vector<std::string> all_reasons() {
+  std::vector<std::string> all;
+  for (const Words& one : words) all.emplace_back(one.text);
+  return all;
+}
+
 void harvest(const Request& request, const Execution& execution, const Channel& shared, Outcome& outcome) {
   Harvest harvest(request, execution, shared);
   std::vector<Image>& images = harvest.images();
   const Tally total = total_of(images, execution);
   const bool counted_anything =
       std::any_of(images.begin(), images.end(), [](const Image& image) { return !image.threads.empty(); });
+  const std::int64_t running = running_count(images);
   for (const event::Event& event : request.events) {
-    const bool hardware = event::definition(event.id).kind == event::Kind::hardware;
+    const bool hardware = event::has_modes(event::definition(event.id).kind);
     if (!hardware) {
-      outcome.counts.push_back(event_count(event, software(event, execution, counted_anything)));
-    } else if (!counted_anything) {
+      outcome.counts.push_back(event_count(event, software(event, execution, counted_anything, running > 0)));
+    } else if (!counted_anything && event::definition(event.id).kind == event::Kind::hardware) {
       const std::string why = !total.reason.empty() ? total.reason : "the program ended before it was taken over";
       outcome.counts.push_back(event_count(event, absent(why)));
     } else {
@@ -308,7 +333,10 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
   }
   if (execution.ended) {
     const std::string living = still_running(images);
-    if (!living.empty()) outcome.notices.push_back("still running when counting ended: " + living);
+    if (!living.empty()) {
+      outcome.notices.push_back("still running when counting ended: " + living +
+                                (request.wait_all ? "" : " (--wait-all waits for them)"));
+    }
   }
   for (Image& image : images) {
     if (shared.records.process(image.index).state != channel::State::free)

@@ -24,6 +24,9 @@ Count count_of(const event::Event& event, const Tally& tally);
 /// Words for the bits of channel::Partial; empty for none.
 std::string reasons_of(std::uint32_t partial);
 
+/// The words of every bit.
+std::vector<std::string> all_reasons();
+
 /// Everything that was counted: fills counts, processes and notices of an outcome.
 void harvest(const Request& request, const Execution& execution, const Channel& shared, Outcome& outcome);
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <set>
+
 namespace tally::backend::sim {
 namespace {
 
@@ -61,6 +64,28 @@ TEST(Harvest, every_bit_has_its_words) {
   EXPECT_EQ(reasons_of(0), "");
   for (std::uint32_t bit = 1; bit <= channel::partial_shared_code; bit <<= 1) EXPECT_NE(reasons_of(bit), "") << bit;
   EXPECT_NE(reasons_of(channel::partial_killed | channel::partial_int80).find("; "), std::string::npos);
+}
+
+// The rows of the guide's table are the reasons that the output gives.
+TEST(Harvest, the_guide_explains_every_reason_in_its_own_words) {
+  std::ifstream guide(TALLY_GUIDE);
+  ASSERT_TRUE(guide);
+  std::set<std::string> explained;
+  bool in_table = false;
+  for (std::string line; std::getline(guide, line);) {
+    if (line.starts_with("| reason |")) in_table = true;
+    if (line.empty()) in_table = false;
+    if (in_table && line.starts_with("| ")) explained.insert(line.substr(2, line.find(" |", 2) - 2));
+  }
+  explained.erase("reason");
+  const auto reasons = all_reasons();
+  EXPECT_EQ(explained, std::set<std::string>(reasons.begin(), reasons.end()));
+}
+
+TEST(Harvest, what_depends_on_the_machine_is_absent) {
+  const Count count = count_of(*event::parse("cycles"), {totals(), ""});
+  EXPECT_EQ(count.trust, Trust::absent);
+  EXPECT_NE(count.reason.find("PMU"), std::string::npos);
 }
 
 }  // namespace

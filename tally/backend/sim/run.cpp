@@ -8,6 +8,7 @@
 #include "tally/base/text.hpp"
 #include "tally/channel/image.hpp"
 #include "tally/linux/announcements.hpp"
+#include "tally/linux/descendants.hpp"
 #include "tally/linux/injector.hpp"
 #include "tally/linux/program.hpp"
 #include "tally/linux/spawn.hpp"
@@ -61,25 +62,29 @@ std::string command_of(pid_t process) {
 class Server {
  public:
   Server(Channel& shared, linux::Announcements& announcements, linux::Injector injector, linux::Program& program,
-         Execution& execution)
+         const linux::Descendants& descendants, Execution& execution)
       : shared_(shared),
         announcements_(announcements),
         injector_(std::move(injector)),
         program_(program),
+        descendants_(descendants),
         execution_(execution) {}
 
-  Result<void> serve(linux::Signals& signals) {
+  Result<void> serve(linux::Signals& signals, bool wait_all) {
     execution_.pid = program_.pid();
+    execution_.ended = false;
     while (true) {
       answer();
-      if (reap()) return finish();
+      reap();
+      if (execution_.ended) {
+        if (auto executed = program_.executed(); !executed) return executed;
+        if (!wait_all || !descendants_.any_left()) break;
+      }
       linux::wait_readable(announcements_.open() ? announcements_.fd() : -1, signals.fd());
-      if (signals.take(program_.pid()) != linux::Signals::Taken::give_up) continue;
-      execution_.ended = false;
-      execution_.duration = linux::now() - program_.started();
-      execution_.usage = linux::usage_of_living(program_.pid()).value_or(linux::Usage{});
-      return {};
+      if (gives_up(signals.take(execution_.ended ? 0 : program_.pid()))) break;
     }
+    finish();
+    return {};
   }
 
  private:
@@ -107,9 +112,16 @@ class Server {
     execution_.native.push_back(what + " ran natively: " + why);
   }
 
-  /// Takes every end and stop that waits. True when the started process has ended.
-  bool reap() {
-    bool ended = false;
+  /// Ctrl-C is the program's as long as there is one; afterwards it ends the wait for what the program left behind.
+  bool gives_up(linux::Signals::Taken taken) {
+    using Taken = linux::Signals::Taken;
+    if (taken != Taken::give_up && !(execution_.ended && taken == Taken::interrupted)) return false;
+    execution_.all_ended = false;
+    return true;
+  }
+
+  /// Takes every end and stop that waits.
+  void reap() {
     while (const auto change = linux::next_change()) {
       if (change->stopped) {
         stopped(change->process, change->wait_status);
@@ -117,12 +129,14 @@ class Server {
       }
       injector_.ended(change->process);
       announced_.erase(change->process);
-      if (change->process != program_.pid()) continue;
-      ended = true;
-      execution_.wait_status = change->wait_status;
-      last_figures_ = change->figures;
+      if (change->process == program_.pid()) {
+        execution_.ended = true;
+        execution_.wait_status = change->wait_status;
+        last_figures_ = change->figures;
+      } else if (descendants_.include(change->process)) {
+        orphans_ = orphans_ + linux::usage_of(change->figures);
+      }
     }
-    return ended;
   }
 
   void stopped(pid_t process, int status) {
@@ -153,18 +167,20 @@ class Server {
     process.vectors = 0;
   }
 
-  Result<void> finish() {
+  void finish() {
     execution_.duration = linux::now() - program_.started();
-    if (auto executed = program_.executed(); !executed) return executed;
-    execution_.usage = program_.ended_with(execution_.wait_status, last_figures_).usage;
-    return {};
+    execution_.usage = execution_.ended ? program_.ended_with(execution_.wait_status, last_figures_).usage
+                                        : linux::usage_of_living(program_.pid()).value_or(linux::Usage{});
+    execution_.usage = execution_.usage + orphans_;
   }
 
   Channel& shared_;
   linux::Announcements& announcements_;
   linux::Injector injector_;
   linux::Program& program_;
+  const linux::Descendants& descendants_;
   Execution& execution_;
+  linux::Usage orphans_;  // of descendants whose parents were gone when they ended
   std::map<pid_t, channel::Announcement> announced_;
   rusage last_figures_{};
 };
@@ -218,17 +234,19 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   ChildSide side{&shared.records.header(), settings, !linux::changes_rights(*path)};
   if (!side.asks)
     execution.native.push_back(printable(*path) + " ran natively: it changes user, group or capabilities");
+  const linux::Descendants descendants;
   linux::adopt_orphans();
   auto program = linux::Program::start(request.command, *request.signals,
-                                       {&side, ChildSide::before_exec, ChildSide::after_failed_exec});
+                                       {&side, ChildSide::before_exec, ChildSide::after_failed_exec},
+                                       request.repeatable ? linux::Conditions::repeatable : linux::Conditions::given);
   if (!program) return fail(program.error());
   // Only descendants hold the other end now: an engine that outlives this loop finds nobody to ask, and says so.
   (*inherited)[2].reset();
   linux::Injector injector({channel::image_base, header->bytes, settings.image_fd, header->entry,
                             static_cast<std::uint64_t>(settings.channel_fd),
                             static_cast<std::uint64_t>(settings.image_fd)});
-  Server server(shared, *announcements, std::move(injector), *program, execution);
-  if (auto served = server.serve(*request.signals); !served) return fail(served.error());
+  Server server(shared, *announcements, std::move(injector), *program, descendants, execution);
+  if (auto served = server.serve(*request.signals, request.wait_all); !served) return fail(served.error());
   return execution;
 }
 

@@ -24,6 +24,7 @@ struct Channel {
 struct Execution {
   int wait_status = 0;
   bool ended = true;
+  bool all_ended = true;  ///< false: descendants were to be waited for, and tally gave up
   linux::Usage usage;
   Nanoseconds duration{0};
   pid_t pid = 0;

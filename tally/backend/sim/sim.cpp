@@ -32,6 +32,7 @@ class Sim final : public Backend {
     Outcome outcome;
     outcome.wait_status = execution->wait_status;
     outcome.ended = execution->ended;
+    outcome.all_ended = execution->all_ended;
     outcome.usage = execution->usage;
     outcome.duration = execution->duration;
     harvest(request, *execution, *shared, outcome);

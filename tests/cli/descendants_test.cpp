@@ -1,0 +1,103 @@
+// Processes that a program leaves behind: named, or waited for with --wait-all.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+// A daemon, away from its parent and its session, that works on once the program ($$) is gone.
+constexpr const char* leaves_a_daemon =
+    "(setsid sh -c \"while kill -0 $$; do :; done; i=0; while [ \\$i -lt 3000 ]; do i=\\$((i+1)); done\" "
+    ">/dev/null 2>&1 &); exit 4";
+
+// A daemon that ends when the file of this name is gone, or its process is killed.
+std::string leaves_an_endless_daemon(const std::string& file) {
+  return "(setsid sh -c 'echo $$ >" + file + "; while [ -e " + file +
+         " ]; do :; done' >/dev/null 2>&1 &); while ! [ -s " + file + " ]; do :; done; echo $$";
+}
+
+class Descendants : public testing::TestWithParam<const char*> {
+ protected:
+  Words words(Words more, const std::string& script) const {
+    Words all{"stat",     "--backend", GetParam(), "-e",        "instructions,minor-faults",
+              "--format", "json",      "-o",       file_.path()};
+    all.insert(all.end(), more.begin(), more.end());
+    all.insert(all.end(), {"--", "sh", "-c", script});
+    return all;
+  }
+  bool counts() const { return std::string(GetParam()) == "sim"; }
+  json result() const { return json::parse(file_.content().value_or("no file")); }
+
+  TemporaryFile file_{"result.json"};
+};
+
+TEST_P(Descendants, are_waited_for_with_wait_all) {
+  EXPECT_EQ(tally(words({"--wait-all", "--per-process"}, leaves_a_daemon)).code(), 4);
+  const json all = result();
+  EXPECT_EQ(all["incomplete"], false);
+  EXPECT_EQ(all["notices"].dump().find("still running"), std::string::npos);
+  for (const json& process : all["processes"]) EXPECT_NE(process["end"], "running");
+  if (!counts()) {
+    EXPECT_EQ(all["events"][1]["trust"], "counted");
+    return;
+  }
+  EXPECT_EQ(all["events"][0]["trust"], "exact") << all["events"][0];
+  EXPECT_GT(all["events"][0]["value"], 500'000) << "3,000 rounds of the daemon's loop";
+}
+
+TEST_P(Descendants, that_are_left_behind_are_named) {
+  if (!counts()) GTEST_SKIP() << "natively tally sees the program alone";
+  const TemporaryFile flag("lives", "");
+  EXPECT_EQ(tally(words({}, leaves_an_endless_daemon(flag.path()))).code(), 0);
+  const std::string daemon = flag.content().value_or("");
+  const json event = result()["events"][0];
+  EXPECT_EQ(event["trust"], "partial");
+  EXPECT_EQ(event["reason"], "1 process was still running");
+  const std::string named = "sh (" + daemon.substr(0, daemon.find('\n')) + ")";
+  EXPECT_NE(result()["notices"].dump().find(named), std::string::npos) << result()["notices"] << named;
+  EXPECT_EQ(kill(std::stoi(daemon), SIGKILL), 0);
+}
+
+TEST_P(Descendants, live_on_when_ctrl_c_ends_the_wait) {
+  const TemporaryFile flag("lives", "");
+  Running running(tally_words(words({"--wait-all"}, leaves_an_endless_daemon(flag.path()) + "; exec >&-")));
+  ASSERT_TRUE(running.wait_for_output("\n"));
+  // The wait for others begins when the program is reaped.
+  const pid_t program = std::stoi(running.output());
+  while (kill(program, 0) == 0) {
+  }
+  running.signal_group(SIGINT);
+  EXPECT_EQ(running.finish().code(), -SIGINT);
+  const pid_t daemon = std::stoi(flag.content().value_or("-1"));
+  EXPECT_EQ(kill(daemon, 0), 0) << "it should live on";
+  kill(daemon, SIGKILL);
+  EXPECT_EQ(result()["exit_code"], 0);
+  EXPECT_EQ(result()["incomplete"], true);
+  EXPECT_EQ(result()["interrupted_by"], SIGINT);
+  EXPECT_EQ(result()["events"][1]["trust"], "partial");
+}
+
+TEST_P(Descendants, are_not_what_tally_was_started_with) {
+  std::string line = "sleep 1000 >/dev/null 2>&1 & echo $! >&2; exec";
+  for (const std::string& word : tally_words(words({"--wait-all"}, "exit 3"))) line += " '" + word + "'";
+  const Finished finished = Running({"/bin/sh", "-c", line}).finish();
+  EXPECT_EQ(finished.code(), 3);
+  kill(std::stoi(finished.err), SIGKILL);
+}
+
+#if TALLY_HAS_SIM
+const auto backends = testing::Values("none", "sim");
+#else
+const auto backends = testing::Values("none");
+#endif
+INSTANTIATE_TEST_SUITE_P(cli, Descendants, backends, [](const auto& one) { return std::string(one.param); });
+
+}  // namespace
+}  // namespace tally::test

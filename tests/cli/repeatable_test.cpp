@@ -1,0 +1,87 @@
+// `tally stat --repeatable`: equal work gives equal counts.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+std::string native_output(Words words) {
+  words.insert(words.begin(), {"stat", "--backend", "none", "--repeatable", "-o", "/dev/null", "--"});
+  return tally(words).out;
+}
+
+TEST(Repeatable, sets_what_it_says_and_leaves_the_rest) {
+  const std::string environment = native_output({"/usr/bin/env", "-S", "sh -c env"});
+  for (const char* setting : {"GLIBC_TUNABLES=glibc.pthread.rseq=0\n", "PYTHONHASHSEED=0\n", "PERL_HASH_SEED=0\n",
+                              "PERL_PERTURB_KEYS=0\n", "PERL_RAND_SEED=0\n", "QT_HASH_SEED=0\n"}) {
+    EXPECT_NE(environment.find(setting), std::string::npos) << setting << environment;
+  }
+  EXPECT_NE(environment.find("\nPATH="), std::string::npos);
+  EXPECT_EQ(native_output({"/bin/cat", "/proc/self/personality"}), "00040000\n");
+}
+
+TEST(Repeatable, is_for_the_program_alone) {
+  EXPECT_EQ(tally({"stat", "--backend", "none", "-o", "/dev/null", "--", "/bin/cat", "/proc/self/personality"}).out,
+            "00000000\n");
+}
+
+struct Case {
+  const char* name;
+  Words words;               ///< IN is the path of a text
+  bool reads_clock = false;  ///< just behind a full second the vdso takes some instructions more
+};
+
+std::ostream& operator<<(std::ostream& stream, const Case& one) { return stream << one.name; }
+
+class Repeated : public testing::TestWithParam<Case> {};
+
+// Programs that use no time, randomness, process numbers or addresses.
+TEST_P(Repeated, counts_are_equal_in_every_run) {
+#if !TALLY_HAS_SIM
+  GTEST_SKIP() << "this build has no simulated PMU";
+#endif
+  Words program = GetParam().words;
+  if (access(program[0].c_str(), X_OK) != 0) GTEST_SKIP() << program[0] << " is not installed";
+  std::string text;
+  for (int i = 0; i < 4000; ++i) text += "line " + std::to_string(i * 7919 % 4001) + " of a text\n";
+  const TemporaryFile input("text", text);
+  for (std::string& word : program) {
+    if (const auto at = word.find("IN"); at != std::string::npos) word.replace(at, 2, input.path());
+  }
+  const TemporaryFile file("result.json");
+  Words words{"stat",     "--backend", "sim", "--repeatable",
+              "-r",       "5",         "-e",  "instructions,branches,conditional-taken,loads,stores",
+              "--format", "json",      "-o",  file.path(),
+              "--"};
+  words.insert(words.end(), program.begin(), program.end());
+  EXPECT_EQ(tally(words).code(), 0);
+  const json result = json::parse(file.content().value_or("no file"));
+  ASSERT_EQ(result["runs"].size(), 5u);
+  for (const json& event : result["events"]) {
+    EXPECT_EQ(event["trust"], "exact") << event;
+    const auto equal = std::count(event["runs"].begin(), event["runs"].end(), event["value"]);
+    EXPECT_GE(equal, GetParam().reads_clock ? 3 : 5) << event["name"] << event["runs"];
+    EXPECT_GT(event["min"], 1000);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    cli, Repeated,
+    testing::Values(Case{"bzip2", {"/usr/bin/bzip2", "-c", "IN"}}, Case{"gzip", {"/usr/bin/gzip", "-nc", "IN"}},
+                    Case{"sort", {"/usr/bin/sort", "--parallel=1", "IN"}},
+                    Case{"sed", {"/usr/bin/sed", "s/a/b/", "IN"}},
+                    Case{"shell", {"/bin/sh", "-c", "i=0; while [ $i -lt 300 ]; do i=$((i+1)); done"}},
+                    Case{"sqlite3", {"/usr/bin/sqlite3", ":memory:", "select sum(length(hex(zeroblob(99))));"}},
+                    Case{"perl", {"/usr/bin/perl", "-ne", "$n{$_}++ for split; END { print keys %n }", "IN"}},
+                    Case{"python3", {"/usr/bin/python3", "-S", "-c", "print({str(i) for i in range(300)})"}, true}),
+    [](const auto& one) { return std::string(one.param.name); });
+
+}  // namespace
+}  // namespace tally::test

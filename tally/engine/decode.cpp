@@ -62,6 +62,13 @@ bool is_masked_move(const ZydisDecodedInstruction& i) {
   return i.opcode_map == ZYDIS_OPCODE_MAP_0F && i.opcode == 0xf7;
 }
 
+// Without them xbegin is an illegal instruction. Asked where one is decoded: cpuid may take a virtual machine 50 us.
+bool has_transactions() {
+  u32 a = 7, b = 0, c = 0, d = 0;
+  asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  return b >> 11 & 1;
+}
+
 Kind kind_of(const ZydisDecodedInstruction& i) {
   // With REX.W the prefix means nothing: linkers pad calls of __tls_get_addr with it.
   const bool narrow = (i.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) && i.raw.rex.W == 0;
@@ -73,7 +80,7 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
         case ZYDIS_MNEMONIC_LOOP:
         case ZYDIS_MNEMONIC_LOOPE:
         case ZYDIS_MNEMONIC_LOOPNE: return Kind::loop;
-        case ZYDIS_MNEMONIC_XBEGIN: return Kind::transaction;
+        case ZYDIS_MNEMONIC_XBEGIN: return has_transactions() ? Kind::transaction : Kind::plain;
         case ZYDIS_MNEMONIC_JCXZ: return Kind::step;
         default: break;
       }

@@ -47,7 +47,10 @@ struct Instruction {
   bool rip_relative() const {
     return (raw.attributes & ZYDIS_ATTRIB_HAS_MODRM) && raw.raw.modrm.mod == 0 && raw.raw.modrm.rm == 5;
   }
-  u64 rip_operand() const { return next() + static_cast<u64>(raw.raw.disp.value); }
+  u64 rip_operand() const {
+    const u64 address = next() + static_cast<u64>(raw.raw.disp.value);
+    return raw.address_width == 32 ? static_cast<u32>(address) : address;
+  }
 };
 
 void decoder_init();

@@ -160,7 +160,9 @@ exit_thread:
   mov $60, %eax
   syscall
   ud2
-signal_return:
+signal_return:            # rdi frame, rsi flags
+  push %rsi
+  popfq
   mov %rdi, %rsp
 signal_restorer:
   mov $15, %eax

@@ -36,8 +36,9 @@ s64 clone_thread(u64 flags, u64 parent_tid, u64 child_tid, u64 tls, Thread* chil
 /// Ends the calling thread without touching memory after `*released` was set.
 [[noreturn]] void exit_thread(u64 status, u32* released);
 
-/// Restores the registers from a signal frame: rt_sigreturn with rsp = `frame`.
-[[noreturn]] void signal_return(u64 frame);
+/// Restores the registers from a signal frame: rt_sigreturn with rsp = `frame`. The kernel takes the arithmetic and
+/// control flags from the frame and leaves the rest, the ID flag, as it is in `flags`.
+[[noreturn]] void signal_return(u64 frame, u64 flags);
 void signal_restorer();
 
 /// Called from the assembly.

@@ -41,7 +41,8 @@ enum : u64 {
   no_child_stop = 1,
   no_child_wait = 2
 };
-constexpr u64 trap_flag = 0x100, direction_flag = 0x400, resume_flag = 0x10000;
+constexpr u64 trap_flag = 0x100, direction_flag = 0x400, resume_flag = 0x10000, alignment_flag = 0x40000,
+              id_flag = 0x200000;
 constexpr int sigill = 4, sigtrap = 5, sigbus = 7, sigkill = 9, sigsegv = 11, sigstop = 19;
 constexpr u64 autodisarm = 1u << 31, alt_disabled = 2, alt_on = 1;
 

@@ -164,14 +164,15 @@ s64 emulate_sigreturn(Thread* t) {
   t->link = 0;
   t->mask = c->mask & ~(bit(sigkill) | bit(sigstop));
   release_held(t);
-  t->flags = c->flags & ~trap_flag;
+  const u64 kept = t->flags & id_flag;
+  t->flags = (c->flags & ~(trap_flag | id_flag)) | kept;
   c->flags &= ~trap_flag;
   for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
   dispatch(t);
   c->ip = t->pad != 0 ? reinterpret_cast<u64>(landing_pad) : t->resume;
   c->mask = t->signal != 0 ? ~engine_signals : t->mask & ~engine_signals;
   c->stack = {reinterpret_cast<u64>(t) + signal_stack_at, 0, 0, stack_bytes};
-  signal_return(reinterpret_cast<u64>(c));
+  signal_return(reinterpret_cast<u64>(c), kept | 2);
 }
 
 void signals_for_exec(Thread* t) {

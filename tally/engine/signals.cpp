@@ -168,7 +168,7 @@ void enter_from(Thread* t, Context* c) {
   t->flags = c->flags & ~trap_flag;
   t->pc = c->ip;
   t->link = 0;
-  c->flags &= ~(trap_flag | direction_flag);
+  c->flags &= ~(trap_flag | direction_flag | alignment_flag);
   c->ip = reinterpret_cast<u64>(on_engine_stack);
   c->reg(rdi) = reinterpret_cast<u64>(t);
   c->reg(rsi) = reinterpret_cast<u64>(go_on);
@@ -342,13 +342,15 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
 }
 
 // The kernel enters with the stack as after a call, and leaves the program's alignment check (AC) on. The engine's
-// handlers use no vector register.
+// handlers use no vector register. The ID flag stays: no frame brings it back.
 asm(R"(
 .text
 .globl signal_entry
 .hidden signal_entry
 signal_entry:
-  push $2
+  pushfq
+  andl $0x200000, (%rsp)
+  orl $2, (%rsp)
   popfq
   sub $8, %rsp
   call on_signal

@@ -46,6 +46,20 @@ INSTANTIATE_TEST_SUITE_P(ends, ProgramTest,
                                          Program{"ends", {"t"}, 143}, Program{"ends", {"a"}, 134}),
                          [](const auto& one) { return "by_" + one.param.arguments[0]; });
 
+/// Not under the stepper, whose popf does not know the ID flag.
+TEST(OddForms, do_what_they_do_natively) {
+  const Command command = command_of({"odd_forms"});
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.code, 0) << native.err;
+  const Counts first = run_counted(command, block_sizes[0]).counts;
+  for (const int size : block_sizes) {
+    const Counted counted = run_counted(command, size);
+    expect_same(counted.outcome, native);
+    expect_counts(counted.counts, first);
+    expect_exact(counted);
+  }
+}
+
 /// The first lines of a timer program's output, as numbers.
 std::vector<uint64_t> numbers(const std::string& text) {
   std::vector<uint64_t> result;

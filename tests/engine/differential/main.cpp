@@ -1,0 +1,251 @@
+// differential [--seed N] [--seconds S] [--length N] [--sequences N] [--keep FILE]: random code natively and under the
+// engine, until the time is up. Exit code 1 and the smallest code that differs, with its seed, on the first difference.
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <optional>
+
+#include "tests/engine/differential/sequence.hpp"
+#include "tests/engine/run.hpp"
+
+namespace tally::differential {
+namespace {
+
+using engine_test::Command;
+using engine_test::Counted;
+using engine_test::Counts;
+using engine_test::Outcome;
+using engine_test::Scratch;
+
+struct Options {
+  uint64_t seed = 1;
+  double seconds = 10;
+  int length = 40;
+  int sequences = 60;
+  int rounds = 2;
+};
+
+constexpr size_t record_bytes = sizeof(Result) + stack_bytes + data_bytes;
+
+/// One case file, and the command that runs it.
+class Case {
+ public:
+  Case(const std::vector<Sequence>& sequences, int rounds) {
+    command_.words = {RUNNER, scratch_.write("case", case_file(sequences)), std::to_string(rounds)};
+  }
+  const Command& command() const { return command_; }
+
+ private:
+  Scratch scratch_;
+  Command command_;
+};
+
+std::optional<Result> result_at(const std::string& out, size_t record) {
+  if (out.size() < (record + 1) * record_bytes) return {};
+  Result result;
+  std::memcpy(&result, &out[record * record_bytes], sizeof result);
+  return result;
+}
+
+void clear_known(std::string& out) {
+  for (size_t at = 0; at + record_bytes <= out.size(); at += record_bytes) {
+    Result result;
+    std::memcpy(&result, &out[at], sizeof result);
+    std::memset(result.x87 + 6, 0, 18);  // the last x87 instruction was a copy's
+    for (uint64_t i = std::min(result.faults, fault_limit); i < fault_limit; ++i) result.fault[i] = {};
+    std::memcpy(&out[at], &result, sizeof result);
+  }
+}
+
+/// What one sequence left, in words: the first thing that differs.
+std::string first_difference(const std::string& native, const std::string& engine, size_t record) {
+  const auto a = result_at(native, record), b = result_at(engine, record);
+  if (!a || !b) return fmt::format("the output ends: {} and {} bytes", native.size(), engine.size());
+  std::string text;
+  int differences = 0;
+  const auto say = [&](const std::string& what, uint64_t x, uint64_t y) {
+    if (x != y && ++differences <= 12) text += fmt::format("  {}: natively {:x}, under the engine {:x}\n", what, x, y);
+  };
+  for (size_t i = 0; i < 16; ++i) say(fmt::format("register {}", i), a->registers[i], b->registers[i]);
+  say("flags", a->flags, b->flags);
+  say("faults", a->faults, b->faults);
+  say("lost", a->lost, b->lost);
+  for (size_t i = 0; i < std::min({a->faults, b->faults, fault_limit}); ++i) {
+    const Fault &x = a->fault[i], &y = b->fault[i];
+    const std::string name = fmt::format("fault {} ", i);
+    say(name + "signal", x.signal, y.signal);
+    say(name + "code", x.code, y.code);
+    say(name + "address", x.address, y.address);
+    say(name + "trap", x.trap, y.trap);
+    say(name + "error", x.error, y.error);
+    say(name + "ip", x.ip, y.ip);
+    say(name + "flags", x.flags, y.flags);
+    for (size_t r = 0; r < 16; ++r) say(name + fmt::format("register {}", r), x.registers[r], y.registers[r]);
+  }
+  for (size_t i = 0; i < sizeof a->x87; ++i) say(fmt::format("fxsave byte {}", i), a->x87[i], b->x87[i]);
+  for (size_t i = 0; i < 256; ++i)
+    say(fmt::format("vector {} word {}", i / 8, i % 8), a->vectors[i / 8][i % 8], b->vectors[i / 8][i % 8]);
+  for (size_t i = 0; i < 8; ++i) say(fmt::format("mask {}", i), a->masks[i], b->masks[i]);
+  const size_t memory = record * record_bytes + sizeof(Result);
+  for (size_t i = memory; i < memory + stack_bytes + data_bytes; ++i) {
+    const size_t offset = i - memory;
+    say(fmt::format("{} byte {:x}", offset < stack_bytes ? "stack" : "data", offset % stack_bytes),
+        static_cast<uint8_t>(native[i]), static_cast<uint8_t>(engine[i]));
+  }
+  return text;
+}
+
+/// How the runs of one file went.
+struct Comparison {
+  bool same = true;
+  std::optional<size_t> record;  ///< that differs first
+  std::string what;
+};
+
+Comparison compare_state(const std::vector<Sequence>& sequences, int rounds, int block_size,
+                         Counted* counted = nullptr) {
+  const Case one(sequences, rounds);
+  Outcome native = engine_test::run_native(one.command());
+  Counted engine = engine_test::run_counted(one.command(), block_size);
+  clear_known(native.out);
+  clear_known(engine.outcome.out);
+  Comparison result;
+  const std::string &a = native.out, &b = engine.outcome.out;
+  if (native.code != engine.outcome.code || native.err != engine.outcome.err || a != b) {
+    result.same = false;
+    const size_t at = static_cast<size_t>(
+        std::mismatch(a.begin(), a.begin() + static_cast<long>(std::min(a.size(), b.size())), b.begin()).first -
+        a.begin());
+    result.record = at / record_bytes;
+    result.what = fmt::format("exit code {} natively, {} under the engine {}{}\n{}", native.code, engine.outcome.code,
+                              native.err, engine.outcome.err, first_difference(a, b, *result.record));
+  } else if (!engine.exact) {
+    result.same = false;
+    result.what = engine.problem;
+  }
+  if (counted != nullptr) *counted = std::move(engine);
+  return result;
+}
+
+Comparison compare_counts(const std::vector<Sequence>& sequences, int rounds, int block_size) {
+  const Case one(sequences, rounds);
+  const Counted stepped = engine_test::run_stepped(one.command());
+  const Counted engine = engine_test::run_counted(one.command(), block_size);
+  Comparison result;
+  if (!stepped.exact) result.what = stepped.problem;
+  if (!(stepped.counts == engine.counts))
+    result.what = "counts of the stepper:\n" + engine_test::describe(stepped.counts) + "of the engine:\n" +
+                  engine_test::describe(engine.counts);
+  result.same = result.what.empty();
+  return result;
+}
+
+using Differs = std::function<Comparison(const std::vector<Sequence>&)>;
+
+/// Takes away whatever the difference does not need.
+Sequence minimised(Sequence sequence, const Differs& compare) {
+  int groups = 0;
+  for (const Item& item : sequence.items) groups = std::max(groups, item.group + 1);
+  for (int chunk = std::max(groups / 2, 1);; chunk /= 2) {
+    for (int first = 1; first < groups; first += chunk) {
+      Sequence smaller = sequence;
+      bool any = false;
+      for (Item& item : smaller.items) {
+        if (item.group < first || item.group >= first + chunk || item.removed) continue;
+        item.removed = any = true;
+      }
+      if (any && !compare({smaller}).same) sequence = std::move(smaller);
+    }
+    if (chunk == 1) return sequence;
+  }
+}
+
+/// The seed, the code and the difference, on standard output.
+int report(const std::vector<Sequence>& sequences, const Comparison& found, const Options& options, int block_size,
+           const Differs& compare) {
+  fmt::print("a difference in the file of seed {} (--seed {} --length {} --sequences {}), block size {}\n{}",
+             sequences[0].seed, sequences[0].seed, options.length, options.sequences, block_size, found.what);
+  const auto announce = [&](const Sequence& guilty) {
+    fmt::print("sequence of seed {}\n", guilty.seed);
+    std::fflush(stdout);
+    const Sequence least = minimised(guilty, compare);
+    const Comparison rest = compare({least});
+    fmt::print("{}{}fixed: data r{} edge r{} index r{} bad r{}\n", listing(least, 0), rest.what, least.fixed.data,
+               least.fixed.edge, least.fixed.index, least.fixed.bad);
+  };
+  std::vector<size_t> suspects;
+  if (found.record) suspects.push_back(*found.record % sequences.size());
+  for (size_t i = 0; i < sequences.size(); ++i) suspects.push_back(i);
+  for (const size_t i : suspects) {
+    if (compare({sequences[i]}).same) continue;
+    announce(sequences[i]);
+    return 1;
+  }
+  fmt::print("no sequence differs when it runs alone\n");
+  return 1;
+}
+
+bool steppable(const Sequence& sequence) {
+  return std::all_of(sequence.items.begin(), sequence.items.end(), [](const Item& item) { return item.steppable; });
+}
+
+int run(const Options& options) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.seconds);
+  static const int sizes[] = {0, 1, 3, 0, 64};
+  uint64_t files = 0, instructions = 0, stepped = 0;
+  uint64_t seed = options.seed;
+  for (; files == 0 || std::chrono::steady_clock::now() < end; ++files) {
+    // The parity of the seed decides about the place, which is the file's.
+    std::vector<Sequence> sequences;
+    const size_t count = static_cast<size_t>(options.sequences);
+    for (size_t i = 0; i < count; ++i) sequences.push_back(make_sequence(seed + 2 * i, options.length));
+    const int size = sizes[files % 5];
+    Counted counted;
+    const Comparison state = compare_state(sequences, options.rounds, size, &counted);
+    if (!state.same)
+      return report(sequences, state, options, size,
+                    [&](const auto& s) { return compare_state(s, options.rounds, size); });
+    instructions += counted.counts.instructions;
+    if (files % 4 == 1) {
+      sequences.resize(std::max<size_t>(count / 4, 1));
+      std::erase_if(sequences, [](const Sequence& s) { return !steppable(s); });
+      const Comparison counts = compare_counts(sequences, 1, size);
+      if (!counts.same)
+        return report(sequences, counts, options, size, [&](const auto& s) { return compare_counts(s, 1, size); });
+      stepped += sequences.size();
+    }
+    seed += 2 * count - (files % 2 == 0 ? 2 * count - 1 : 1);
+  }
+  fmt::print(
+      "{} files of {} sequences, {} instructions: no difference; {} sequences counted by the stepper; next seed {}\n",
+      files, options.sequences, instructions, stepped, seed);
+  return 0;
+}
+
+}  // namespace
+}  // namespace tally::differential
+
+int main(int argc, char** argv) {
+  tally::differential::Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    const std::string name = argv[i];
+    if (name == "--seed")
+      options.seed = std::stoull(argv[i + 1]);
+    else if (name == "--seconds")
+      options.seconds = std::stod(argv[i + 1]);
+    else if (name == "--length")
+      options.length = std::stoi(argv[i + 1]);
+    else if (name == "--sequences")
+      options.sequences = std::stoi(argv[i + 1]);
+    else if (name == "--rounds")
+      options.rounds = std::stoi(argv[i + 1]);
+    else
+      return fmt::print("differential does not know {}\n", name), 2;
+  }
+  return tally::differential::run(options);
+}

@@ -1,0 +1,65 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/engine/differential/case_file.hpp"
+#include "tests/engine/differential/random.hpp"
+
+namespace tally::differential {
+
+constexpr int rax = 0, rcx = 1, rdx = 2, rbx = 3, rsp = 4, rbp = 5, rsi = 6, rdi = 7;
+
+/// Where everything lies. In the high place a 32-bit address means nothing.
+struct Place {
+  uint64_t code = 0, data = 0;
+  bool low() const { return code >> 32 == 0; }
+};
+inline constexpr Place low_place = {0x20000000, 0x30000000};
+inline constexpr Place high_place = {0x555510000000, 0x555520000000};
+
+/// Registers whose values the code never changes, so that its memory operands stay where they should.
+struct Fixed {
+  int data = 0, edge = 0;  ///< into the middle of the data, close to its end
+  int index = 0;           ///< a small number
+  int bad = 0;             ///< an address where accesses fail
+
+  bool has(int reg) const { return reg == rsp || reg == data || reg == edge || reg == index || reg == bad; }
+};
+
+/// One instruction, with what depends on where it will lie.
+struct Item {
+  std::vector<uint8_t> bytes;
+  int group = 0;           ///< items of one group make sense together only
+  int relative_at = -1;    ///< offset of a displacement counted from the instruction's end
+  int relative_bytes = 4;  ///< 1 or 4
+  uint64_t target = 0;     ///< an address, where there is no label
+  int label = -1;          ///< the item to which it leads
+  bool exact_flags = false;
+  bool steppable = true;
+  bool removed = false;
+};
+
+/// A random piece of code and the state it begins with.
+struct Sequence {
+  uint64_t seed = 0;
+  Place place;
+  Fixed fixed;
+  std::vector<Item> items;
+  uint32_t start = 0;  ///< offset in the first page
+  Descriptor state{};
+};
+
+/// Depends on the seed and the length only.
+Sequence make_sequence(uint64_t seed, int length);
+
+/// The file that the runner reads. All sequences have the same place.
+std::string case_file(const std::vector<Sequence>& sequences);
+
+/// Pages of code that a sequence may have.
+inline constexpr uint64_t code_pages = 3;
+
+/// Its instructions with the addresses that they have when it is the `index`-th of a file.
+std::string listing(const Sequence& sequence, size_t index);
+
+}  // namespace tally::differential

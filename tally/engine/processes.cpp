@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "tally/engine/cache.hpp"
+#include "tally/engine/descriptors.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"
@@ -116,18 +117,6 @@ bool changes_rights(u64 directory, u64 path, u64 flags) {
 }
 
 }  // namespace
-
-void keep_descriptors_over_exec(bool keep) {
-  const channel::Settings& s = settings();
-  const int own[] = {s.channel_fd, s.image_fd, s.socket_fd};
-  for (const int fd : own) kernel(SYS_fcntl, static_cast<u64>(fd), F_SETFD, keep ? 0 : FD_CLOEXEC);
-}
-
-bool is_own_descriptor(u64 fd) {
-  const channel::Settings& s = settings();
-  const int n = static_cast<int>(fd);
-  return n == s.channel_fd || n == s.image_fd || n == s.socket_fd;
-}
 
 s64 run(Thread* t) {
   go_out(t);

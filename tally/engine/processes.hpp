@@ -16,10 +16,6 @@ s64 emulate_exec(Thread* t);
 s64 emulate_exit(Thread* t, u64 status);
 [[noreturn]] void emulate_exit_group(Thread* t, u64 status);
 
-/// The three descriptors that the engine keeps: closed by every execve that is not announced.
-void keep_descriptors_over_exec(bool keep);
-bool is_own_descriptor(u64 fd);
-
 /// Runs the program's system call, remembering that its thread is in the kernel.
 s64 run(Thread* t);
 

@@ -2,6 +2,7 @@
 #include <elf.h>
 
 #include "tally/engine/cache.hpp"
+#include "tally/engine/descriptors.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/processes.hpp"

@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 
 #include "tally/engine/cache.hpp"
+#include "tally/engine/descriptors.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
@@ -10,29 +11,6 @@ namespace tally::engine {
 namespace {
 
 enum : u64 { set_gs_base = 0x1001, get_gs_base = 0x1004 };
-
-/// close_range(2) without the engine's descriptors.
-s64 close_range_around(u64 first, u64 last, u64 flags) {
-  if (first > last) return kernel(436, first, last, flags);
-  u64 from = first;
-  s64 r = 0;
-  int own[3] = {settings().channel_fd, settings().image_fd, settings().socket_fd};
-  for (int i = 0; i < 3; i++)
-    for (int k = i + 1; k < 3; k++)
-      if (own[k] < own[i]) {
-        const int swapped = own[i];
-        own[i] = own[k];
-        own[k] = swapped;
-      }
-  for (const int fd : own) {
-    const u64 n = static_cast<u64>(fd);
-    if (n < from || n > last) continue;
-    if (n > from) r = kernel(436, from, n - 1, flags);
-    if (r != 0) return r;
-    from = n + 1;
-  }
-  return from <= last ? kernel(436, from, last, flags) : r;
-}
 
 /// Runs a call whose argument `reg` points to a signal mask, with one that the engine can live with.
 s64 with_mask(Thread* t, u8 reg, u64 size) {
@@ -95,6 +73,7 @@ s64 mapping_call(Thread* t, u64 number) {
 s64 call(Thread* t) {
   const u64* g = t->gpr;
   const u64 number = g[rax], a = g[rdi], b = g[rsi], c = g[rdx], d = g[r10];
+  if (takes_descriptor(number) && is_own_descriptor(a)) return -9;
   switch (number) {
     case SYS_exit: return emulate_exit(t, a);
     case SYS_exit_group: emulate_exit_group(t, a);
@@ -135,11 +114,11 @@ s64 call(Thread* t) {
       return r;
     }
     case SYS_ptrace: mark_partial(t, channel::partial_ptraced); return run(t);
-    // The engine's descriptors are not the program's.
-    case SYS_close: return is_own_descriptor(a) ? -9 : run(t);
-    case SYS_dup2: return is_own_descriptor(a) || is_own_descriptor(b) ? -9 : run(t);
-    case SYS_dup3: return is_own_descriptor(a) || is_own_descriptor(b) ? -9 : run(t);
-    case 436: return close_range_around(a & 0xffffffff, b & 0xffffffff, c);
+    case SYS_dup2:
+    case SYS_dup3: return is_own_descriptor(b) ? -9 : run(t);
+    case SYS_getdents:
+    case SYS_getdents64: return list_directory(t, number);
+    case SYS_close_range: return close_range_around(a & 0xffffffff, b & 0xffffffff, c);
     default: return run(t);
   }
 }

@@ -5,9 +5,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -163,6 +165,41 @@ int read_code() {
   return 0;
 }
 
+/// Whether each entry of a directory of descriptors can be used, and each that can be used is an entry; read in pieces
+/// so small that one call gives one or two.
+bool lists_what_is_open(const char* path, long call, size_t name_at) {
+  const int directory = open(path, O_RDONLY | O_DIRECTORY);
+  int listed = 0;
+  alignas(8) char part[64];
+  long size = 0;
+  while ((size = syscall(call, directory, part, sizeof part)) > 0) {
+    for (long at = 0; at < size;) {
+      unsigned short bytes = 0;
+      memcpy(&bytes, part + at + 16, sizeof bytes);
+      const char* name = part + at + name_at;
+      at += bytes;
+      if (name[0] == '.') continue;
+      struct stat status;
+      const int fd = atoi(name);
+      if (fcntl(fd, F_GETFD) == -1 || fstat(fd, &status) != 0) return false;
+      ++listed;
+    }
+  }
+  int open_here = 0;
+  for (int fd = 0; fd < 1 << 17; ++fd) open_here += fcntl(fd, F_GETFD) != -1;
+  close(directory);
+  return size == 0 && listed == open_here;
+}
+
+/// Descriptors as the program finds them.
+int descriptors() {
+  const char* const paths[] = {"/proc/self/fd", "/proc/self/fdinfo", "/proc/thread-self/fd"};
+  for (const char* path : paths) {
+    if (!lists_what_is_open(path, SYS_getdents64, 19) || !lists_what_is_open(path, SYS_getdents, 18)) return 1;
+  }
+  return 0;
+}
+
 /// Strict seccomp: only read, write, exit and sigreturn from here.
 int confined() {
   prctl(PR_SET_SECCOMP, 1);
@@ -187,6 +224,7 @@ int main(int argc, char** argv) {
     int (*run)();
   } const edges[] = {{"killed_at_birth", killed_at_birth},
                      {"masks", masks},
+                     {"descriptors", descriptors},
                      {"failed_exec", failed_exec},
                      {"gs_base", gs_base},
                      {"moved_code", moved_code},

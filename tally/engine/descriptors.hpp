@@ -1,0 +1,22 @@
+/// The three descriptors that the engine keeps in the program's table, above its limit: the channel, the image, the
+/// socket to the command. They are not the program's, and it does not see them.
+#pragma once
+#include "tally/engine/thread.hpp"
+
+namespace tally::engine {
+
+/// Closed by every execve that is not announced.
+void keep_descriptors_over_exec(bool keep);
+
+bool is_own_descriptor(u64 fd);
+
+/// Whether the first argument of this system call is a descriptor that the call works on: EBADF for the engine's.
+bool takes_descriptor(u64 number);
+
+/// close_range(2) around them.
+s64 close_range_around(u64 first, u64 last, u64 flags);
+
+/// getdents and getdents64: a list of a process's descriptors does not show them.
+s64 list_directory(Thread* t, u64 number);
+
+}  // namespace tally::engine

@@ -144,7 +144,7 @@ bool drop_page(PageEntry* entry, u64 a, u64 n) {
   for (u32 k = entry->first; k != 0; k = page_nodes[k].next) {
     Trace& t = tables.traces[page_nodes[k].trace];
     if (t.dead) continue;
-    bool hit = false;
+    bool hit = t.looked_ahead;
     for (u32 i = 0; i < t.place_count && !hit; i++) {
       const u64 pc = t.pc + static_cast<s64>(tables.places[t.places + i].pc);
       hit = pc + 15 > a && pc < a + n;
@@ -328,7 +328,7 @@ void settle(Thread* t, Trace& trace) {
 u64 link_target(u64 link) { return links[static_cast<u32>(link)].target; }
 
 void invalidate(u64 a, u64 n) {
-  Guard guard(cache_lock);
+  if (n == 0) return;
   const u64 first = a / page_bytes - (a >= page_bytes && a % page_bytes < 15 ? 1 : 0), last = (a + n - 1) / page_bytes;
   bool any = false;
   if (last - first > page_mask) {

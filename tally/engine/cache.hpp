@@ -50,7 +50,10 @@ struct Trace {
   u32 number;    // segment number of the first one, the others follow
   u16 segment_count;
   bool dead;
+  bool looked_ahead;  // it relies on code that it does not hold, of pages that it is registered for
 };
+
+struct FileMapping;
 
 /// Where a cache address stands in the program.
 struct Spot {
@@ -98,7 +101,7 @@ u64 link_target(u64 link);
 /// Where thread `t` goes on in the cache, given that its pc is that of `trace`; links the exit it came by.
 void settle(Thread* t, Trace& trace);
 
-/// Drops what was translated from [a, a + n). Takes the lock itself.
+/// Drops what was translated from [a, a + n).
 void invalidate(u64 a, u64 n);
 
 bool in_cache(u64 address);
@@ -143,8 +146,23 @@ bool may_change(u64 pc);
 /// there are none.
 bool unwatch_range(u64 a, u64 n);
 bool unwatch_all();
-/// The program changed its mappings: [a, a + n) now has `protection`, -1 for unmapped or unknown.
-void note_mapping(u64 a, u64 n, s64 protection);
+/// The program made a mapping, of a file or shared memory unless null, or unmapped it (protection -1); changed its
+/// protection; moved it.
+void note_mapping(u64 a, u64 n, s64 protection, const FileMapping* file = nullptr);
+void note_protection(u64 a, u64 n, s64 protection);
+void note_move(u64 old, u64 old_bytes, u64 to, u64 bytes);
+/// How much System V shared memory is attached at `a`.
+u64 attached_bytes(u64 a);
+/// Memory that the program does not want any more (madvise).
+void note_thrown_away(u64 a, u64 n);
+/// A file was written by a system call; device 0: any of those that are mapped.
+void note_written(u64 device, u64 inode);
+/// Writing to this file, one of /proc/PID/mem, writes memory, whatever its protection.
+void note_memory_file(u64 device, u64 inode);
+/// Whether anything that is known of may be written through a descriptor. Needs no lock.
+bool may_be_written();
+/// Shared memory is another process's, too. Wants lock_code.
+void note_forked();
 void code_init(u64 read_implies_exec);
 /// Around a fork: no other thread is in the middle of a change.
 void lock_code();

@@ -4,6 +4,7 @@
 
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
+#include "tally/engine/files.hpp"
 
 namespace tally::engine {
 namespace {
@@ -21,11 +22,19 @@ bool everything_executes;  // READ_IMPLIES_EXEC
 struct Watched {
   u64 page;
   bool on;
+  u8 before;  // the protection that it had
 };
 Watched* watched;  // open addressing by page number
 u32 watched_mask, watched_used;
 Lock ranges_lock;
 u64 seen_page[2];  // pages known not to need watching, cheapest first
+
+struct MemoryFile {
+  u64 device, inode;
+};
+constexpr u32 memory_file_limit = 4;  // a program opens one, if at all
+MemoryFile memory_files[memory_file_limit];
+u32 memory_file_count;
 
 u32 hash(u64 v) { return static_cast<u32>((v * 0x9E3779B97F4A7C15ull) >> 32); }
 
@@ -35,7 +44,8 @@ Watched& watched_entry(u64 page) {
   return watched[i];
 }
 
-void add_watched(u64 page) {
+/// The page cannot be written from now on; `before`: how it can be used otherwise.
+void watch(u64 page, u8 before) {
   if (watched == nullptr || watched_used * 2 > watched_mask) {
     Watched* old = watched;
     const u32 n = watched == nullptr ? 0 : watched_mask + 1;
@@ -46,7 +56,13 @@ void add_watched(u64 page) {
   }
   Watched& w = watched_entry(page);
   if (w.page == 0) watched_used++;
-  w = {page, true};
+  w = {page, true, before};
+  kernel(SYS_mprotect, page * page_bytes, page_bytes, before & ~static_cast<u64>(PROT_WRITE));
+}
+
+void unwatch(Watched& w) {
+  w.on = false;
+  kernel(SYS_mprotect, w.page * page_bytes, page_bytes, w.before);
 }
 
 Range* find_range(u64 pc) {
@@ -137,6 +153,74 @@ bool learn(u64 pc) {
   return found;
 }
 
+bool executes(s64 protection) {
+  return protection >= 0 && (protection & PROT_EXEC || (everything_executes && protection & PROT_READ));
+}
+
+/// What is known of [start, end) is this from now on; -1: nothing.
+void note(u64 start, u64 end, s64 protection) {
+  seen_page[0] = seen_page[1] = 0;
+  forget(start, end);
+  if (executes(protection)) add_range(start, end, protection & PROT_WRITE);
+  if (watched == nullptr) return;
+  if ((end - start) / page_bytes > watched_mask) {
+    for (u32 i = 0; i <= watched_mask; i++)
+      if (watched[i].page >= start / page_bytes && watched[i].page < end / page_bytes) watched[i].on = false;
+  } else {
+    for (u64 p = start / page_bytes; p < end / page_bytes; p++)
+      if (Watched& w = watched_entry(p); w.page == p) w.on = false;
+  }
+}
+
+/// The same bytes can be written at another address.
+bool is_alias(const FileMapping& m, u64 at, u64 page) {
+  return at != 0 && at / page_bytes != page && m.shared && m.writable;
+}
+
+bool may_change_elsewhere(u64 pc) {
+  const FileMapping* file = file_at(pc);
+  if (file == nullptr) return false;
+  if (file->shared || file->by_descriptor) return true;
+  for (u32 i = 0; const FileMapping* m = file_number(i); i++)
+    if (is_alias(*m, same_byte(*file, pc, *m), pc / page_bytes)) return true;
+  return false;
+}
+
+/// Watches the page of a file wherever else it can be written. False when that is nowhere.
+bool watch_elsewhere(const FileMapping& file, u64 page) {
+  bool any = false;
+  for (u32 i = 0; const FileMapping* m = file_number(i); i++) {
+    const u64 at = same_byte(file, page * page_bytes, *m);
+    if (!is_alias(*m, at, page)) continue;
+    any = true;
+    watch(at / page_bytes, static_cast<u8>(PROT_READ | PROT_WRITE | (m->executable ? PROT_EXEC : 0)));
+  }
+  return any;
+}
+
+/// What was translated from [a, a + n), and from the same bytes of a shared mapping at other addresses, is dropped.
+void drop_everywhere(u64 a, u64 n) {
+  invalidate(a, n);
+  for (u32 i = 0; const FileMapping* m = file_number(i); i++) {
+    if (!m->shared || !m->writable || m->start >= a + n || m->end <= a) continue;
+    const u64 from = m->start > a ? m->start : a, to = m->end < a + n ? m->end : a + n;
+    const u64 offset = m->offset + (from - m->start);
+    for (u32 k = 0; const FileMapping* other = file_number(k); k++) {
+      if (!other->executable || other->device != m->device || other->inode != m->inode) continue;
+      const u64 end = other->offset + (other->end - other->start);
+      const u64 low = offset > other->offset ? offset : other->offset,
+                high = offset + (to - from) < end ? offset + (to - from) : end;
+      if (low < high) invalidate(other->start + (low - other->offset), high - low);
+    }
+  }
+}
+
+/// Nothing is translated and nothing of this file changes while it lives: what was translated from a page is dropped
+/// before anybody can write there.
+struct Still {
+  Guard cache{cache_lock}, code{ranges_lock};
+};
+
 }  // namespace
 
 void code_init(u64 read_implies_exec) {
@@ -159,86 +243,124 @@ u32 read_code(u64 pc, u8* to, u32 n) {
 }
 
 bool may_change(u64 pc) {
-  ranges_lock.take();
+  Guard guard(ranges_lock);
   const Range* r = find_range(pc);
-  const bool writable = r == nullptr || r->writable;
-  ranges_lock.release();
-  return writable;
+  return r == nullptr || r->writable || may_change_elsewhere(pc);
 }
 
 void watch_page(u64 pc) {
   const u64 page = pc / page_bytes;
   if (page == seen_page[0] || page == seen_page[1]) return;
-  ranges_lock.take();
+  Guard guard(ranges_lock);
   const Range* r = find_range(pc);
   if (r == nullptr && learn(pc)) r = find_range(pc);
-  if (r != nullptr && r->writable) {
-    add_watched(page);
-    kernel(SYS_mprotect, page * page_bytes, page_bytes, PROT_READ | PROT_EXEC);
-  } else if (r != nullptr) {
-    seen_page[1] = seen_page[0];
-    seen_page[0] = page;
-  }
-  ranges_lock.release();
+  if (r == nullptr) return;
+  if (r->writable) watch(page, PROT_READ | PROT_WRITE | PROT_EXEC);
+  const FileMapping* file = file_at(pc);
+  if (file != nullptr && file->shared && file->others) mark_partial(current(), channel::partial_shared_code);
+  if (r->writable || (file != nullptr && watch_elsewhere(*file, page))) return;
+  seen_page[1] = seen_page[0];
+  seen_page[0] = page;
 }
 
 bool unwatch_page(u64 address) {
   const u64 page = address / page_bytes;
-  ranges_lock.take();
-  bool ours = false;
-  if (watched != nullptr) {
-    Watched& w = watched_entry(page);
-    ours = w.page == page;
-    if (ours && w.on) {
-      w.on = false;
-      kernel(SYS_mprotect, page * page_bytes, page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC);
-    }
-    // A page once watched whose fault comes late: another thread was first. The range says whether it may be written.
-    if (ours) {
-      const Range* r = find_range(address);
-      ours = r != nullptr && r->writable;
-    }
-  }
-  ranges_lock.release();
-  if (ours) invalidate(page * page_bytes, page_bytes);
+  Still still;
+  if (watched == nullptr || watched_entry(page).page != page) return false;
+  // A page once watched whose fault comes late, another thread was first: it says itself whether it may be written.
+  const Range* r = find_range(address);
+  const FileMapping* file = file_at(address);
+  const bool ours = (r != nullptr && r->writable) || (file != nullptr && file->writable);
+  if (ours) drop_everywhere(page * page_bytes, page_bytes);
+  if (ours && file != nullptr && file->shared && file->others)
+    mark_partial(current(), channel::partial_shared_code);  // somebody else may have translated it
+  if (Watched& w = watched_entry(page); w.on) unwatch(w);
   return ours;
 }
 
 bool unwatch_range(u64 a, u64 n) {
+  if (n == 0) return false;
   const u64 first = a / page_bytes, last = (a + n - 1) / page_bytes;
   bool any = false;
-  ranges_lock.take();
+  Still still;
   for (u32 i = 0; watched != nullptr && i <= watched_mask; i++) {
     if (!watched[i].on || watched[i].page < first || watched[i].page > last) continue;
-    watched[i].on = false;
+    drop_everywhere(watched[i].page * page_bytes, page_bytes);
+    unwatch(watched[i]);
     any = true;
-    kernel(SYS_mprotect, watched[i].page * page_bytes, page_bytes, PROT_READ | PROT_WRITE | PROT_EXEC);
   }
-  ranges_lock.release();
-  if (any) invalidate(first * page_bytes, (last - first + 1) * page_bytes);
   return any;
 }
 
 bool unwatch_all() { return unwatch_range(page_bytes, 1ull << 47); }
 
-void note_mapping(u64 a, u64 n, s64 protection) {
+void note_mapping(u64 a, u64 n, s64 protection, const FileMapping* file) {
   const u64 start = page_down(a), end = page_up(a + n);
-  ranges_lock.take();
-  seen_page[0] = seen_page[1] = 0;
-  forget(start, end);
-  if (protection >= 0 && (protection & PROT_EXEC || (everything_executes && protection & PROT_READ)))
-    add_range(start, end, protection & PROT_WRITE);
-  if (watched != nullptr) {
-    if ((end - start) / page_bytes > watched_mask) {
-      for (u32 i = 0; i <= watched_mask; i++)
-        if (watched[i].page >= start / page_bytes && watched[i].page < end / page_bytes) watched[i].on = false;
-    } else {
-      for (u64 p = start / page_bytes; p < end / page_bytes; p++)
-        if (Watched& w = watched_entry(p); w.page == p) w.on = false;
-    }
+  Still still;
+  note(start, end, protection);
+  files_forget(start, end);
+  if (file != nullptr) {
+    FileMapping m = *file;
+    m.start = start;
+    m.end = end;
+    m.writable = (protection & PROT_WRITE) != 0;
+    m.executable = executes(protection);
+    files_add(m);
   }
-  ranges_lock.release();
-  invalidate(start, end - start);
+  drop_everywhere(start, end - start);
 }
+
+void note_protection(u64 a, u64 n, s64 protection) {
+  const u64 start = page_down(a), end = page_up(a + n);
+  Still still;
+  note(start, end, protection);
+  if (protection >= 0) files_protect(start, end, (protection & PROT_WRITE) != 0, executes(protection));
+  drop_everywhere(start, end - start);
+}
+
+void note_move(u64 old, u64 old_bytes, u64 to, u64 bytes) {
+  Still still;
+  note(page_down(old), page_up(old + old_bytes), -1);
+  note(to, page_up(to + bytes), -1);
+  files_move(old, old_bytes, to, page_up(bytes));
+  invalidate(old, old_bytes);
+  invalidate(to, bytes);
+}
+
+u64 attached_bytes(u64 a) {
+  Guard guard(ranges_lock);
+  const FileMapping* first = file_at(a);
+  if (first == nullptr || first->device != system_v_device) return 0;
+  const FileMapping of = *first;
+  u64 end = a;
+  for (const FileMapping* m = first; m != nullptr && m->inode == of.inode && m->device == of.device; m = file_at(end))
+    end = m->end;
+  return end - a;
+}
+
+void note_thrown_away(u64 a, u64 n) {
+  Still still;
+  for (u32 i = 0; i < range_count; i++)
+    if (ranges[i].start < a + n && ranges[i].end > a) return invalidate(a, n);
+}
+
+void note_memory_file(u64 device, u64 inode) {
+  Guard guard(ranges_lock);
+  MemoryFile& m = memory_files[memory_file_count++ % memory_file_limit];
+  m = {device, inode};
+}
+
+bool may_be_written() { return files_may_be_written() || __atomic_load_n(&memory_file_count, __ATOMIC_RELAXED) != 0; }
+
+void note_written(u64 device, u64 inode) {
+  Still still;
+  for (u32 i = 0; i < memory_file_limit && i < memory_file_count; i++)
+    if (memory_files[i].device == device && memory_files[i].inode == inode) return invalidate(page_bytes, 1ull << 47);
+  for (u32 i = 0; const FileMapping* m = file_number(i); i++)
+    if (m->executable && (device == 0 || (m->device == device && m->inode == inode)))
+      invalidate(m->start, m->end - m->start);
+}
+
+void note_forked() { files_forked(); }
 
 }  // namespace tally::engine

@@ -6,6 +6,7 @@
 #include "tally/engine/cache.hpp"
 #include "tally/engine/descriptors.hpp"
 #include "tally/engine/entry.hpp"
+#include "tally/engine/memory_calls.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"
 
@@ -24,14 +25,17 @@ s64 fork_process(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid,
   // No other thread may be in the middle of something in the engine: the child has only this one.
   const u32 process = before_fork(t);
   if (process == 0) return -11;
+  lock_mappings(t);
   block_all();  // a signal that waits afterwards came to the parent before, or is the child's own
   cache_lock.take();
   lock_code();
+  note_forked();
   threads_lock.take();
   const s64 r = kernel(SYS_clone, flags, 0, parent_tid, child_tid, tls);
   threads_lock.release();
   unlock_code();
   cache_lock.release();
+  unlock_mappings();
   if (r != 0) {
     if (r < 0)
       fork_failed(process);

@@ -293,7 +293,8 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   const s32 code = at<s32>(reinterpret_cast<u64>(info) + 8);
   if ((signal == sigsegv || signal == sigbus) && code > 0) {
     if (rip == reinterpret_cast<u64>(safe_copy_instruction)) {
-      if (unwatch_page(*reinterpret_cast<u64*>(info + 16))) return;
+      // Only for a write: code is read under the very locks that this takes.
+      if ((c->error & 2) && unwatch_page(*reinterpret_cast<u64*>(info + 16))) return;
       c->ip = reinterpret_cast<u64>(safe_copy_end);
       return;
     }

@@ -1,9 +1,8 @@
 // System calls of the program. Most go straight to the kernel; here are the few that change what the engine relies on.
-#include <sys/mman.h>
-
 #include "tally/engine/cache.hpp"
 #include "tally/engine/descriptors.hpp"
 #include "tally/engine/entry.hpp"
+#include "tally/engine/memory_calls.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
 
@@ -41,28 +40,6 @@ s64 with_mask_pair(Thread* t) {
   return r;
 }
 
-s64 mapping_call(Thread* t, u64 number) {
-  const u64* g = t->gpr;
-  // What moves or goes must not keep the engine's protection.
-  if (number == SYS_munmap || number == SYS_mremap) unwatch_range(g[rdi], g[rsi]);
-  const s64 r = run(t);
-  if (failed(r)) return r;
-  if (number == SYS_mmap && (g[rdx] & PROT_EXEC) && (g[r10] & MAP_SHARED))
-    mark_partial(t, channel::partial_shared_code);
-  switch (number) {
-    case SYS_mmap: note_mapping(static_cast<u64>(r), g[rsi], static_cast<s64>(g[rdx])); break;
-    case SYS_munmap: note_mapping(g[rdi], g[rsi], -1); break;
-    case SYS_mprotect:
-    case SYS_pkey_mprotect: note_mapping(g[rdi], g[rsi], static_cast<s64>(g[rdx])); break;
-    case SYS_mremap:
-      note_mapping(g[rdi], g[rsi], -1);
-      note_mapping(static_cast<u64>(r), g[rdx], -1);
-      break;
-    default: break;
-  }
-  return r;
-}
-
 /// The program goes on natively with this very call.
 [[noreturn]] void go_natively(Thread* t, channel::Partial why) {
   t->pc -= 2;
@@ -96,7 +73,24 @@ s64 call(Thread* t) {
     case SYS_munmap:
     case SYS_mprotect:
     case SYS_pkey_mprotect:
-    case SYS_mremap: return mapping_call(t, number);
+    case SYS_mremap:
+    case SYS_shmat:
+    case SYS_shmdt: return emulate_mapping(t);
+    case SYS_madvise: return emulate_madvise(t);
+    case SYS_membarrier: return emulate_membarrier(t);
+    case SYS_open: return emulate_open(t, a, b);
+    case SYS_openat: return emulate_open(t, b, c);
+    case SYS_write:
+    case SYS_pwrite64:
+    case SYS_writev:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+    case SYS_sendfile:
+    case SYS_ftruncate:
+    case SYS_fallocate: return emulate_write(t, a);
+    case SYS_splice:
+    case SYS_copy_file_range: return emulate_write(t, c);
+    case SYS_truncate: return emulate_write(t, ~u64{0});
     // A registration would let the kernel send the thread to an abort handler from the middle of generated code.
     case SYS_rseq: return -38;
     case SYS_arch_prctl:

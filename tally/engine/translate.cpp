@@ -24,7 +24,9 @@ class Code {
   const u8* at(u64 pc, u32& available) {
     if (pc < start_ || pc + 15 > start_ + valid_) {
       start_ = pc;
-      valid_ = read_code(pc, bytes_, sizeof bytes_ - 16);
+      // Not beyond the page where an instruction at pc may end: what is behind it is not watched yet.
+      const u64 end = page_down(pc + 14) + page_bytes;
+      valid_ = read_code(pc, bytes_, end - pc < sizeof bytes_ - 16 ? static_cast<u32>(end - pc) : sizeof bytes_ - 16);
       if (valid_ == 0) return nullptr;
     }
     available = static_cast<u32>(start_ + valid_ - pc);
@@ -32,7 +34,16 @@ class Code {
     return bytes_ + (pc - start_);
   }
 
+  /// A trace relies on what is read here: it goes when that changes.
+  void relied_on_by(u32 trace) { trace_ = trace; }
+  void rely_on(const Instruction& in) {
+    tables.traces[trace_].looked_ahead = true;
+    register_page(trace_, in.pc);
+    if ((in.next() - 1) / page_bytes != in.pc / page_bytes) register_page(trace_, in.next() - 1);
+  }
+
  private:
+  u32 trace_ = 0;
   u64 start_ = 1, valid_ = 0;
   u8 bytes_[256 + 16];  // 16 can be read at every instruction
 };
@@ -56,6 +67,7 @@ bool flags_dead(Code& code, u64 pc, u16 mask, int branches) {
     Instruction in;
     bool readable = false;
     if (!read_instruction(code, pc, in, readable) || may_change(pc)) return false;
+    code.rely_on(in);
     if (in.reads & mask) return false;
     mask &= static_cast<u16>(~in.writes);
     if (mask == 0) return true;
@@ -71,6 +83,12 @@ bool flags_dead(Code& code, u64 pc, u16 mask, int branches) {
     }
   }
   return false;
+}
+
+/// After these the processor runs what others wrote before: a trace ends, since what follows may have changed
+/// meanwhile.
+bool serializes(const Instruction& in) {
+  return in.raw.mnemonic == ZYDIS_MNEMONIC_CPUID || in.raw.mnemonic == ZYDIS_MNEMONIC_SERIALIZE;
 }
 
 bool accesses_memory(const Instruction& in) { return in.loads + in.stores + in.dynamic > 0; }
@@ -168,6 +186,7 @@ class Translator {
       trace.entry = e.here();
       emit_entry_check(arena, e, pc_);
     }
+    ahead_.relied_on_by(index_);
     trace.body = e.here();
     trace.places = tables.places.size;
     trace.segments = tables.segments.size;
@@ -206,7 +225,7 @@ class Translator {
         continue;
       }
       last_ = in.kind;
-      if (last_ != Kind::plain) break;
+      if (last_ != Kind::plain || serializes(in)) break;
     }
     total_ += n;
     return n;

@@ -75,7 +75,7 @@ INSTANTIATE_TEST_SUITE_P(engine, ThreadedFlushTest,
                                          Program{"failed_exec", {libc("edges_static"), "failed_exec"}},
                                          Program{"spawns",
                                                  {"/bin/sh", "-c",
-                                                  "for i in 1 2 3 4 5; do (/bin/echo $i & /bin/true) | cat; done; "
+                                                  "for i in 1 2 3 4 5; do (/bin/echo $i & /bin/true; wait) | cat; done; "
                                                   "wait"}}),
                          name_of);
 

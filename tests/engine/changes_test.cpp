@@ -1,0 +1,63 @@
+// Code that changes, each way in which programs change it: libc/changes.cpp.
+#include "tests/engine/expect.hpp"
+
+namespace tally::engine_test {
+namespace {
+
+struct Change {
+  const char* name;
+  bool exact = true;
+  bool repeats = true;  ///< always the same number of instructions
+};
+
+std::ostream& operator<<(std::ostream& stream, const Change& change) { return stream << change.name; }
+
+class ChangeTest : public testing::TestWithParam<Change> {};
+
+/// In blocks of one instruction, and with a cache of a few blocks too.
+struct Way {
+  int block_size, cache_limit;
+};
+constexpr Way ways[] = {{0, 0}, {1, 0}, {0, 20}};
+
+TEST_P(ChangeTest, is_seen) {
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/changes_static", GetParam().name};
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.code, 0) << native.err;
+  Counts first;
+  for (const Way& way : ways) {
+    SCOPED_TRACE(testing::Message() << "block size " << way.block_size << ", cache limit " << way.cache_limit);
+    const Counted counted = run_counted(command, way.block_size, way.cache_limit);
+    expect_same(counted.outcome, native);
+    EXPECT_EQ(counted.exact, GetParam().exact) << counted.problem;
+    if (&way == &ways[0]) first = counted.counts;
+    if (GetParam().repeats) expect_counts(counted.counts, first);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(engine, ChangeTest,
+                         testing::Values(Change{"over_and_over"}, Change{"dual_memory_file"}, Change{"dual_late"},
+                                         Change{"dual_protected"}, Change{"dual_unlinked_file"}, Change{"dual_private"},
+                                         Change{"dual_by_remap"}, Change{"dual_system_v", false}, Change{"dual_read"},
+                                         Change{"dual_named_file", false, false}, Change{"written_file"},
+                                         Change{"truncated_file"}, Change{"written_memory"}, Change{"received"},
+                                         Change{"back_and_forth"}, Change{"looked_ahead"}, Change{"next_instruction"},
+                                         Change{"threads_patch", true, false}, Change{"crossing", true, false},
+                                         Change{"on_the_stack"}, Change{"vfork_patches"},
+                                         Change{"fork_patches", true, false}, Change{"thrown_away"},
+                                         Change{"gone", false}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST(Libraries, are_loaded_and_unloaded_ten_thousand_times) {
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/plugins", LIBC_PROGRAMS, "10000"};
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.code, 0) << native.err;
+  const Counted counted = run_counted(command);
+  expect_same(counted.outcome, native);
+  expect_exact(counted);
+}
+
+}  // namespace
+}  // namespace tally::engine_test

@@ -44,8 +44,10 @@ struct Instruction {
 
   u64 next() const { return pc + length; }
   u64 target() const { return next() + static_cast<u64>(raw.raw.imm[0].value.s); }
+  /// Moves to and from control registers name registers whatever the ModRM byte says: they have no displacement.
   bool rip_relative() const {
-    return (raw.attributes & ZYDIS_ATTRIB_HAS_MODRM) && raw.raw.modrm.mod == 0 && raw.raw.modrm.rm == 5;
+    return (raw.attributes & ZYDIS_ATTRIB_HAS_MODRM) && raw.raw.modrm.mod == 0 && raw.raw.modrm.rm == 5 &&
+           raw.raw.disp.size != 0;
   }
   u64 rip_operand() const {
     const u64 address = next() + static_cast<u64>(raw.raw.disp.value);

@@ -347,7 +347,8 @@ std::optional<std::vector<Item>> attempt(Random& random, const Rules& rules) {
   item.bytes.resize(in.length);
   item.exact_flags = shows_flags(in);
   item.steppable = !confuses_steppers(in);
-  const bool relative = (in.attributes & ZYDIS_ATTRIB_HAS_MODRM) && in.raw.modrm.mod == 0 && in.raw.modrm.rm == 5;
+  const bool relative = (in.attributes & ZYDIS_ATTRIB_HAS_MODRM) && in.raw.modrm.mod == 0 && in.raw.modrm.rm == 5 &&
+                        in.raw.disp.size != 0;
   if (relative) {
     item.relative_at = in.raw.disp.offset;
     item.target = data_address(random, rules.place);

@@ -28,6 +28,7 @@ struct Options {
   int length = 40;
   int sequences = 60;
   int rounds = 2;
+  std::string keep;  ///< where the smallest case file goes, for a look at it alone
 };
 
 constexpr size_t record_bytes = sizeof(Result) + stack_bytes + data_bytes;
@@ -175,6 +176,7 @@ int report(const std::vector<Sequence>& sequences, const Comparison& found, cons
     std::fflush(stdout);
     const Sequence least = minimised(guilty, compare);
     const Comparison rest = compare({least});
+    if (!options.keep.empty()) std::ofstream(options.keep, std::ios::binary) << case_file({least});
     fmt::print("{}{}fixed: data r{} edge r{} index r{} bad r{}\n", listing(least, 0), rest.what, least.fixed.data,
                least.fixed.edge, least.fixed.index, least.fixed.bad);
   };
@@ -232,20 +234,22 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   tally::differential::Options options;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string name = argv[i];
-    if (name == "--seed")
-      options.seed = std::stoull(argv[i + 1]);
-    else if (name == "--seconds")
-      options.seconds = std::stod(argv[i + 1]);
-    else if (name == "--length")
-      options.length = std::stoi(argv[i + 1]);
-    else if (name == "--sequences")
-      options.sequences = std::stoi(argv[i + 1]);
-    else if (name == "--rounds")
-      options.rounds = std::stoi(argv[i + 1]);
-    else
-      return fmt::print("differential does not know {}\n", name), 2;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string name = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
+    if (name == "--seed" && !value.empty()) {
+      options.seed = std::stoull(value);
+    } else if (name == "--seconds" && !value.empty()) {
+      options.seconds = std::stod(value);
+    } else if (name == "--length" && !value.empty()) {
+      options.length = std::stoi(value);
+    } else if (name == "--sequences" && !value.empty()) {
+      options.sequences = std::stoi(value);
+    } else if (name == "--keep" && !value.empty()) {
+      options.keep = value;
+    } else {
+      fmt::print(stderr, "differential does not know {} {}\n", name, value);
+      return 2;
+    }
   }
   return tally::differential::run(options);
 }

@@ -1,5 +1,6 @@
-// Forms that compilers do not write: an address of 32 bits counted from EIP, xbegin where there are no transactions,
-// the ID flag over signals, an alignment check on while the engine steps over an instruction.
+// Forms that compilers do not write: a debug register with an odd ModRM byte, an address of 32 bits counted from EIP,
+// xbegin where there are no transactions, the ID flag over signals, an alignment check on while the engine steps over
+// an instruction.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -23,6 +24,19 @@ void xbegin() {
   handle(sig_ill, skip_xbegin);
   asm volatile(".byte 0xc7, 0xf8, 0, 0, 0, 0" ::: "rax", "memory");
   check(illegal == 1);
+}
+
+void skip_three(int, bare::Info*, ucontext_t* context) {
+  illegal = illegal + 1;
+  bare::reg(context, REG_RIP) += 3;
+}
+
+/// Its ModRM byte looks like an operand counted from RIP, and is none.
+void debug_register() {
+  bare::handle(bare::sig_segv, skip_three);
+  illegal = 0;
+  asm volatile(".byte 0x0f, 0x21, 0x2d" ::: "rbp", "memory");  // mov rbp, dr5
+  bare::check(illegal == 1);
 }
 
 /// The target lies below 4 GB, the code does not.
@@ -82,6 +96,7 @@ aligned_word:
 
 extern "C" int program(int, char**, char**) {
   xbegin();
+  debug_register();
   narrow_address();
   id_flag();
   alignment_check();

@@ -131,8 +131,8 @@ safe_copy_end:
   mov %rcx, %rax
   ret
 
-.globl on_engine_stack, clone_thread, exit_thread, signal_return, signal_restorer
-.hidden on_engine_stack, clone_thread, exit_thread, signal_return, signal_restorer
+.globl on_engine_stack, clone_thread, clone3_thread, exit_thread, signal_return, signal_restorer
+.hidden on_engine_stack, clone_thread, clone3_thread, exit_thread, signal_return, signal_restorer
 on_engine_stack:
   mov 0xa8(%rdi), %rsp
   xor %ebp, %ebp
@@ -146,7 +146,7 @@ clone_thread:             # rdi flags, rsi parent_tid, rdx child_tid, rcx tls, r
   mov 0xa8(%r8), %rsi
   mov %rcx, %r8
   mov $56, %eax
-  syscall
+4:syscall
   test %rax, %rax
   jz 3f
   pop %r12
@@ -155,6 +155,11 @@ clone_thread:             # rdi flags, rsi parent_tid, rdx child_tid, rcx tls, r
   xor %ebp, %ebp
   call thread_started
   jmp resume_program
+clone3_thread:            # rdi arguments, rsi size, rdx child
+  push %r12
+  mov %rdx, %r12
+  mov $435, %eax
+  jmp 4b
 exit_thread:
   movl $1, (%rsi)
   mov $60, %eax

@@ -30,8 +30,20 @@ extern const char safe_copy_instruction[], safe_copy_end[];
 /// Sets the stack to the thread's own and calls `f(t)`, which does not return.
 [[noreturn]] void on_engine_stack(Thread* t, void (*f)(Thread*));
 
+/// struct clone_args as the kernel has it, and what the kernel is not told.
+struct Clone {
+  u64 flags = 0, pidfd = 0, child_tid = 0, parent_tid = 0, exit_signal = 0, stack = 0, stack_size = 0, tls = 0;
+  u64 set_tid = 0, set_tid_size = 0, cgroup = 0;
+  bool extended = false;  ///< it came by clone3
+  bool clears_actions = false;
+};
+inline constexpr u64 clone3_bytes = 88;
+
 /// clone(2) whose child starts on its engine stack with `child` as its thread; the parent returns.
 s64 clone_thread(u64 flags, u64 parent_tid, u64 child_tid, u64 tls, Thread* child);
+
+/// The same by clone3; the stack in the arguments is the child's own.
+s64 clone3_thread(const Clone* arguments, u64 size, Thread* child);
 
 /// Ends the calling thread without touching memory after `*released` was set.
 [[noreturn]] void exit_thread(u64 status, u32* released);

@@ -18,10 +18,26 @@ enum : u64 {
   clone_sighand = 0x800,
   clone_vfork = 0x4000,
   clone_thread_flag = 0x10000,
-  clone_settls = 0x80000
+  clone_settls = 0x80000,
+  clone_clear_sighand = 0x100000000
 };
 
-s64 fork_process(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls) {
+s64 begin_process(const Clone& c) {
+  if (!c.extended) return kernel(SYS_clone, c.flags | c.exit_signal, 0, c.parent_tid, c.child_tid, c.tls);
+  Clone own = c;
+  own.stack = own.stack_size = 0;
+  return kernel(SYS_clone3, reinterpret_cast<u64>(&own), clone3_bytes);
+}
+
+s64 begin_thread(const Clone& c, Thread* child) {
+  if (!c.extended) return clone_thread(c.flags | c.exit_signal, c.parent_tid, c.child_tid, c.tls, child);
+  Clone own = c;
+  own.stack = child->stack - stack_bytes;
+  own.stack_size = stack_bytes;
+  return clone3_thread(&own, clone3_bytes, child);
+}
+
+s64 fork_process(Thread* t, const Clone& c) {
   // No other thread may be in the middle of something in the engine: the child has only this one.
   const u32 process = before_fork(t);
   if (process == 0) return -11;
@@ -31,7 +47,7 @@ s64 fork_process(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid,
   lock_code();
   note_forked();
   threads_lock.take();
-  const s64 r = kernel(SYS_clone, flags, 0, parent_tid, child_tid, tls);
+  const s64 r = begin_process(c);
   threads_lock.release();
   unlock_code();
   cache_lock.release();
@@ -44,18 +60,19 @@ s64 fork_process(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid,
     unblock(t);
     return r;
   }
-  if (stack != 0) t->gpr[rsp] = stack;
+  if (c.stack != 0) t->gpr[rsp] = c.stack + c.stack_size;
   if (!after_fork(t, process)) {
     static const char words[] = "tally: a forked process has no memory for counters and ends here\n";
     kernel(SYS_write, 2, reinterpret_cast<u64>(words), sizeof words - 1);
     kernel(SYS_exit_group, 125);
   }
+  if (c.clears_actions) clear_actions(t);
   signals_after_fork(t);
   return 0;
 }
 
-s64 share_memory(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls) {
-  Thread* child = new_thread(t, !(flags & clone_thread_flag));
+s64 share_memory(Thread* t, const Clone& c) {
+  Thread* child = new_thread(t, !(c.flags & clone_thread_flag));
   if (child == nullptr) {
     // No memory for another thread (a limit on address space): the program goes on natively, from this call on.
     t->pc -= 2;
@@ -65,19 +82,21 @@ s64 share_memory(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid,
   child->gpr[rax] = 0;
   child->gpr[rcx] = t->pc;
   child->gpr[r11] = t->flags;
-  if (stack != 0) child->gpr[rsp] = stack;
-  child->vfork_child = !(flags & clone_thread_flag);
-  if (flags & clone_vfork) child->alt = t->alt;
-  if (!(flags & clone_sighand)) {
+  if (c.stack != 0) child->gpr[rsp] = c.stack + c.stack_size;
+  child->vfork_child = !(c.flags & clone_thread_flag);
+  child->clears_actions = c.clears_actions;
+  if (c.flags & clone_vfork) child->alt = t->alt;
+  if (!(c.flags & clone_sighand)) {
     // A vfork child lives shorter than its block; others may leave theirs to threads of their own.
-    child->actions = flags & clone_vfork ? own_actions(child) : reinterpret_cast<Actions*>(reserve(sizeof(Actions), 3));
+    child->actions =
+        c.flags & clone_vfork ? own_actions(child) : reinterpret_cast<Actions*>(reserve(sizeof(Actions), 3));
     copy(child->actions, t->actions, sizeof(Actions));
   }
   block_all();
   go_out(t);  // a vfork lasts
-  const s64 r = clone_thread(flags, parent_tid, child_tid, tls, child);
+  const s64 r = begin_thread(c, child);
   unblock(t);
-  if (r < 0 || (flags & clone_vfork)) {
+  if (r < 0 || (c.flags & clone_vfork)) {
     // The child has left this memory: by its own program or its end. It may have been killed before it said so.
     finish_thread(child);
     give_counters_back(child);
@@ -86,6 +105,20 @@ s64 share_memory(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid,
   }
   come_in(t);
   return r;
+}
+
+/// An execve ends all other threads: once they stand still their counts are final. False where there are none, or some
+/// go on in this memory. The floor is then this thread's.
+bool hold_for_exec(Thread* t) {
+  if (t->vfork_child != 0 || thread_count(t) == 1) return false;
+  take_floor(t);
+  bool alone = !leaving() && hold_others(t);
+  {
+    Guard guard(threads_lock);
+    for (Thread* o = threads(); o != nullptr; o = o->next) alone &= o->process == t->process;
+  }
+  if (!alone) give_floor(t);
+  return alone;
 }
 
 /// Asks the command to attach; true when it did. The command answers within milliseconds or has ended.
@@ -131,24 +164,41 @@ s64 run(Thread* t) {
   return r;
 }
 
+s64 emulate_clone(Thread* t, const Clone& c) { return c.flags & clone_vm ? share_memory(t, c) : fork_process(t, c); }
+
 s64 emulate_clone(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls) {
-  return flags & clone_vm ? share_memory(t, flags, stack, parent_tid, child_tid, tls)
-                          : fork_process(t, flags, stack, parent_tid, child_tid, tls);
+  Clone c;
+  c.flags = flags & ~u64{0xff};
+  c.exit_signal = flags & 0xff;
+  c.stack = stack;
+  c.parent_tid = parent_tid;
+  c.child_tid = child_tid;
+  c.tls = tls;
+  return emulate_clone(t, c);
 }
 
 s64 emulate_clone3(Thread* t, u64 arguments, u64 size) {
-  struct {
-    u64 flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
-  } a{};
-  constexpr u64 pidfd = 0x1000, into_cgroup = 0x200000000, clear_sighand = 0x100000000;
-  if (size < 64 || size > sizeof a) return size < 64 ? -22 : -38;
-  if (get(&a, arguments, size) != 0) return -14;
-  // What plain clone cannot say is refused as by a kernel without clone3; every C library then falls back.
-  if ((a.flags & (into_cgroup | clear_sighand)) || a.set_tid_size != 0 || ((a.flags & pidfd) && a.parent_tid != 0))
-    return -38;
-  const u64 parent_tid = a.flags & pidfd ? a.pidfd : a.parent_tid;
-  return emulate_clone(t, a.flags | (a.exit_signal & 0xff), a.stack != 0 ? a.stack + a.stack_size : 0, parent_tid,
-                       a.child_tid, a.tls);
+  constexpr s64 too_big = -7, invalid = -22, fault = -14;
+  if (size > page_bytes) return too_big;
+  if (size < 64) return invalid;
+  Clone c;
+  c.extended = true;
+  if (get(&c, arguments, size < clone3_bytes ? size : clone3_bytes) != 0) return fault;
+  // What a later kernel may know and this one is not asked for.
+  for (u64 at = clone3_bytes; at < size; at++) {
+    u8 more = 0;
+    if (get(&more, arguments + at, 1) != 0) return fault;
+    if (more != 0) return too_big;
+  }
+  // The kernel does not see the program's stack.
+  if ((c.stack == 0) != (c.stack_size == 0)) return invalid;
+  if (c.flags & clone_clear_sighand) {
+    if (c.flags & clone_sighand) return invalid;
+    // The engine needs its handlers; the program's are cleared by hand.
+    c.flags &= ~clone_clear_sighand;
+    c.clears_actions = true;
+  }
+  return emulate_clone(t, c);
 }
 
 s64 emulate_exec(Thread* t) {
@@ -159,9 +209,14 @@ s64 emulate_exec(Thread* t) {
   // What cannot be executed is left to the kernel to refuse: a search along PATH asks for many such.
   if (access != 0 && !(flags & AT_EMPTY_PATH)) return run(t);
   const bool asks = !changes_rights(directory, path, flags);
+  const bool holds = hold_for_exec(t);
   end_as(t, channel::End::executed, 0);
-  finish_for_exec(t);
-  go_out(t);  // the command may take its time
+  if (holds) {
+    finish_process(t);
+  } else {
+    finish_for_exec(t);
+    go_out(t);  // the command may take its time
+  }
   const bool granted = asks && announce(t);
   if (!granted) mark_partial(t, channel::partial_exec_native);
   if (granted) keep_descriptors_over_exec(true);
@@ -174,8 +229,9 @@ s64 emulate_exec(Thread* t) {
   } else {
     unmark_partial(t, channel::partial_exec_native);
   }
-  come_in(t);
+  if (!holds) come_in(t);
   reopen_process(t);
+  if (holds) give_floor(t);
   return r;
 }
 
@@ -225,6 +281,7 @@ extern "C" void thread_started(Thread* t) {
   t->tid = kernel(SYS_gettid);
   records().thread(t->index).tid = static_cast<s32>(t->tid);
   name_thread(t);
+  if (t->clears_actions != 0) clear_actions(t);
   unblock(t);
   come_in(t);
   dispatch(t);

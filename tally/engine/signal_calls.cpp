@@ -36,6 +36,15 @@ void restore_actions(Thread* t) {
   }
 }
 
+void clear_actions(Thread* t) {
+  for (int s = 1; s <= 64; s++) {
+    if (s == sigkill || s == sigstop || !(actions_known & bit(s))) continue;
+    Action& a = t->actions->of[s];
+    a = {a.handler == 1 ? u64{1} : u64{0}, 0, 0, 0};
+    apply_action(a, s);
+  }
+}
+
 s64 put(u64 to, const void* from, u64 n) { return safe_copy(reinterpret_cast<void*>(to), from, n) == 0 ? 0 : -14; }
 s64 get(void* to, u64 from, u64 n) { return safe_copy(to, reinterpret_cast<const void*>(from), n) == 0 ? 0 : -14; }
 

@@ -28,6 +28,9 @@ s64 emulate_sigaltstack(Thread* t, u64 set, u64 old);
 /// Returns only, with begin_anew, when a signal must be delivered first.
 s64 emulate_sigreturn(Thread* t);
 
+/// CLONE_CLEAR_SIGHAND: what the program handles is as by default, what it ignores stays ignored.
+void clear_actions(Thread* t);
+
 /// In the child of a fork: what waited or was going on in the parent is the parent's.
 void signals_after_fork(Thread* t);
 /// What a new program inherits must be in the kernel: blocked and ignored signals, those that the engine needs too.

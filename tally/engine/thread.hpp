@@ -60,6 +60,7 @@ struct Thread {
   u32 process;  // index of its channel::Process
   u32 where;    // a Where
   u32 vfork_child;
+  u32 clears_actions;  // it begins without the program's handlers
   u32 pooled;
   u32 generation;               // of the translated code that its jump table leads to
   s64 tid, tgid;                // 0 = not known yet; tgid 0 = of no meaning to others

@@ -347,9 +347,13 @@ void give_areas_back(Thread* t) {
 }
 
 void reopen_process(Thread* t) {
-  channel::Thread& record = shared.thread(t->index);
-  record.base = record.final;
-  set_state(record.state, State::running);
+  Guard guard(threads_lock);
+  for (Thread* o = live; o != nullptr; o = o->next) {
+    channel::Thread& record = shared.thread(o->index);
+    if (o->process != t->process || record.state != State::ended) continue;
+    record.base = record.final;
+    set_state(record.state, State::running);
+  }
   process_record(t).end = channel::End::unknown;
   set_state(process_record(t).state, State::running);
 }

@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(engine, ProgramTest,
                                          Program{"flags", {}}, Program{"addressing", {}}, Program{"atomics", {}},
                                          Program{"gather", {}}, Program{"stack_forms", {}}, Program{"strings", {}},
                                          Program{"fault_repair", {}}, Program{"fault_skip", {}}, Program{"queued", {}},
-                                         Program{"nested", {}}, Program{"bad_places", {}},
+                                         Program{"nested", {}}, Program{"clone3", {}}, Program{"bad_places", {}},
                                          Program{"alternate_stack", {}}, Program{"leave_handler", {}},
                                          Program{"state", {}}, Program{"red_zone", {}}, Program{"rewrite", {}},
                                          Program{"processes", {}}, Program{"threads", {}},
@@ -45,6 +45,39 @@ INSTANTIATE_TEST_SUITE_P(ends, ProgramTest,
                                          Program{"ends", {"s"}, 139}, Program{"ends", {"k"}, 137, true},
                                          Program{"ends", {"t"}, 143}, Program{"ends", {"a"}, 134}),
                          [](const auto& one) { return "by_" + one.param.arguments[0]; });
+
+/// Not under the stepper, to which the threads' ends at an execve are news that come too late. Every program image runs
+/// the same instructions, 6,000 of them in the loops of three threads.
+TEST(ExecOfAThread, keeps_the_counts_of_all_threads) {
+  for (const int size : block_sizes) {
+    uint64_t before = 0;
+    uint64_t difference = 0;
+    for (const char* times : {"1", "2", "3", "4"}) {
+      const Counted counted = run_counted(command_of({"exec_thread", {times}}), size);
+      EXPECT_EQ(counted.outcome.code, 7) << counted.outcome.err;
+      expect_exact(counted);
+      const uint64_t now = counted.counts.instructions;
+      if (difference != 0) {
+        EXPECT_EQ(now - before, difference);
+      }
+      if (before != 0) difference = now - before;
+      before = now;
+    }
+    EXPECT_GT(difference, 6000u);
+    EXPECT_LT(difference, 6500u);
+  }
+}
+
+/// One thread that goes round and round executes as much as it likes.
+TEST(ExecOfAThread, loses_nothing_whether_it_fails_or_not) {
+  for (const char* mode : {"s", "f"}) {
+    for (int i = 0; i < 20; ++i) {
+      const Counted counted = run_counted(command_of({"exec_thread", {"3", mode}}), i % 2);
+      EXPECT_EQ(counted.outcome.code, 7) << counted.outcome.err;
+      expect_exact(counted);
+    }
+  }
+}
 
 /// Not under the stepper, whose popf does not know the ID flag.
 TEST(OddForms, do_what_they_do_natively) {

@@ -194,6 +194,7 @@ bool unwanted(const ZydisDecodedInstruction& in) {
     case ZYDIS_MNEMONIC_XBEGIN:
     case ZYDIS_MNEMONIC_SYSENTER:
     case ZYDIS_MNEMONIC_SYSEXIT: return true;
+    case ZYDIS_MNEMONIC_PAUSE: return in.raw.rex.B != 0;  // the processor exchanges registers then
     case ZYDIS_MNEMONIC_INT: return in.raw.imm[0].value.u == 0x80;
     default: break;
   }

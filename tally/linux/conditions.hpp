@@ -29,10 +29,10 @@ class FixedAddresses {
   ~FixedAddresses();
 
  private:
-  explicit FixedAddresses(unsigned long before) : before_(before), held_(true) {}
+  explicit FixedAddresses(unsigned long before) : before_(before) {}
 
   unsigned long before_;
-  bool held_;
+  bool held_ = true;
 };
 
 }  // namespace tally::linux

@@ -32,7 +32,7 @@ void Footnotes::announce(const Count& count) {
 }
 
 std::string Footnotes::cell(const Count& count) {
-  const std::string text = without_reason(count);
+  std::string text = without_reason(count);
   if (!has_reason(count)) return text;
   const std::string reason = printable(count.reason);
   if (rows_[count.reason] <= 1 && display_width(reason) <= widest_in_row) return fmt::format("{}: {}", text, reason);

@@ -32,7 +32,7 @@ TEST_P(EdgeTest, is_as_natively) {
 
 INSTANTIATE_TEST_SUITE_P(engine, EdgeTest,
                          testing::Values(Edge{"killed_at_birth"}, Edge{"masks"}, Edge{"descriptors"},
-                                         Edge{"failed_exec", true, 80000000}, Edge{"gs_base", false},
+                                         Edge{"failed_exec", true, 30000000}, Edge{"gs_base", false},
                                          Edge{"moved_code"}, Edge{"breakpoints"}, Edge{"confined", false},
                                          Edge{"truncated"}, Edge{"read_code"}),
                          [](const auto& one) { return std::string(one.param.name); });

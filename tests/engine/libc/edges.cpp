@@ -129,7 +129,7 @@ int moved_code() {
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   memcpy(at, code, sizeof code);
   if (reinterpret_cast<int (*)()>(at)() != 1) return 1;
-  at = static_cast<unsigned char*>(mremap(at, 4096, 3 * 4096, MREMAP_MAYMOVE));
+  at = static_cast<unsigned char*>(mremap(at, 4096, 3 * 4096ul, MREMAP_MAYMOVE));
   at[1] = 2;
   return reinterpret_cast<int (*)()>(at)() == 2 ? 0 : 2;
 }

@@ -55,7 +55,7 @@ exact      Instructions, branches by kind, loads, stores. They follow from the p
            counted without hardware counters: equal, to the instruction, to what a debugger counts by single steps.
            ":u" says user mode; what the kernel does for the program is not in them.
 partial    Page faults, times, memory. The kernel measured them for the whole process, in which tally's engine was at
-           work too, and the line says so. Natively they are without it:
+           work too, and the notes [1] and [2] say so. Natively they are without it:
 TEXT
 show $tally stat --backend none -e instructions,page-faults,peak-memory,user_time,duration_time -- \
   bzip2 -k -f "$folder/input.tar"

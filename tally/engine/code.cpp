@@ -135,6 +135,12 @@ bool each_mapping(F&& f) {
   return true;
 }
 
+/// Asks the kernel, which answers EFAULT: a fault of the engine's own would want the lock that is held here.
+bool readable(u64 address) {
+  const u64 no_time[2] = {};
+  return kernel(SYS_futex, address & ~3ull, 128 /* FUTEX_WAIT, private */, 0, reinterpret_cast<u64>(no_time)) != -14;
+}
+
 bool learn(u64 pc) {
   bool found = false;
   const bool known = each_mapping([&](u64 start, u64 end, const char* p) {
@@ -144,10 +150,11 @@ bool learn(u64 pc) {
     if (find_range(start) == nullptr) add_range(start, end, p[1] == 'w' || ours);
     if (pc >= start && pc < end) found = true;
   });
-  u8 byte = 0;
-  if (!known && safe_copy(&byte, reinterpret_cast<const void*>(pc), 1) == 0) {
-    // No /proc to ask: what can be read is taken for code.
-    add_range(page_down(pc), page_down(pc) + page_bytes, false);
+  if (!known && readable(pc)) {
+    // No /proc to ask: what can be read from here on is taken for code.
+    u64 end = page_down(pc);
+    while (find_range(end) == nullptr && readable(end)) end += page_bytes;
+    add_range(page_down(pc), end, false);
     found = true;
   }
   return found;

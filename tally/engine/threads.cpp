@@ -370,7 +370,11 @@ u32 before_fork(Thread* t) {
 
 void fork_failed(u32 process) { shared.process(process).state = State::free; }
 
-void fork_done(u32 process, s32 pid) { shared.process(process).pid = pid; }
+void fork_done(u32 process, s32 pid) {
+  // Never over the number that the child has written itself: in a new pid namespace that is another one.
+  s32 none = 0;
+  __atomic_compare_exchange_n(&shared.process(process).pid, &none, pid, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
 
 bool after_fork(Thread* t, u32 process) {
   // The parent's counters are still mapped: nothing of the program runs before they are replaced.

@@ -16,6 +16,9 @@ s64 emulate_exec(Thread* t);
 s64 emulate_exit(Thread* t, u64 status);
 [[noreturn]] void emulate_exit_group(Thread* t, u64 status);
 
+/// ptrace(2), except that who asks to be traced has left the engine.
+s64 emulate_ptrace(Thread* t);
+
 /// Runs the program's system call, remembering that its thread is in the kernel.
 s64 run(Thread* t);
 

@@ -162,12 +162,16 @@ void note(Thread* t, Context* c, int signal, const u8* info, u64 mask) {
   c->mask = ~engine_signals;
 }
 
-/// Goes on in the engine with the registers of `c`, when the handler returns.
-void enter_from(Thread* t, Context* c) {
+void keep_registers(Thread* t, Context* c) {
   for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
   t->flags = c->flags & ~trap_flag;
   t->pc = c->ip;
   t->link = 0;
+}
+
+/// Goes on in the engine with the registers of `c`, when the handler returns.
+void enter_from(Thread* t, Context* c) {
+  keep_registers(t, c);
   c->flags &= ~(trap_flag | direction_flag | alignment_flag);
   c->ip = reinterpret_cast<u64>(on_engine_stack);
   c->reg(rdi) = reinterpret_cast<u64>(t);
@@ -180,7 +184,10 @@ void arrived(Thread* t, Context* c) {
   c->flags &= ~trap_flag;
   t->stepping = not_stepping;
   t->pad &= ~static_cast<u64>(pad_stop);
-  if (is_asked_out(t)) step_aside(t);
+  if (is_asked_out(t)) {
+    keep_registers(t, c);  // who stops it may look at them
+    step_aside(t);
+  }
   if (t->signal == 0) return enter_from(t, c);
   const int signal = static_cast<int>(t->signal);
   t->signal = 0;

@@ -107,7 +107,11 @@ s64 call(Thread* t) {
       if (a == 15 /* PR_SET_NAME */) name_thread(t);
       return r;
     }
-    case SYS_ptrace: mark_partial(t, channel::partial_ptraced); return run(t);
+    case SYS_ptrace:
+      // Whoever asks to be traced is to be seen as it is. A vfork child lives in its parent's memory, and is about to
+      // exec.
+      if (a == 0 /* PTRACE_TRACEME */ && t->vfork_child == 0) go_natively(t, channel::partial_ptraced);
+      return emulate_ptrace(t);
     case SYS_dup2:
     case SYS_dup3: return is_own_descriptor(b) ? -9 : run(t);
     case SYS_getdents:

@@ -31,7 +31,8 @@ TEST_P(EdgeTest, is_as_natively) {
 }
 
 INSTANTIATE_TEST_SUITE_P(engine, EdgeTest,
-                         testing::Values(Edge{"killed_at_birth"}, Edge{"masks"}, Edge{"descriptors"},
+                         testing::Values(Edge{"killed_at_birth"}, Edge{"traces_own_threads"},
+                                         Edge{"asks_to_be_traced", false}, Edge{"masks"}, Edge{"descriptors"},
                                          Edge{"failed_exec", true, 30000000}, Edge{"gs_base", false},
                                          Edge{"moved_code"}, Edge{"breakpoints"}, Edge{"confined", false},
                                          Edge{"truncated"}, Edge{"read_code"}),

@@ -3,14 +3,17 @@
 #include <asm/prctl.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -216,6 +219,85 @@ int truncated() {
   return syscall(SYS_rt_sigprocmask, SIG_BLOCK, set, nullptr, 8) == -1 ? 0 : 2;
 }
 
+constexpr unsigned long in_register = 0x1234567890;
+struct Stack {
+  unsigned long low, high;
+};
+Stack of_main, of_spinner;
+pid_t spinner;
+volatile bool released;
+
+Stack around(const char& local) {
+  const auto at = reinterpret_cast<unsigned long>(&local);
+  return {at - 65536, at + 65536};
+}
+
+void* spin_with_register(void*) {
+  char here = 0;
+  of_spinner = around(here);
+  __atomic_store_n(&spinner, static_cast<pid_t>(syscall(SYS_gettid)), __ATOMIC_RELEASE);
+  register unsigned long value asm("r15") = in_register;
+  asm volatile("1: cmpb $0, %0\n je 1b" : : "m"(released), "r"(value));
+  return nullptr;
+}
+
+/// Looks at the registers of a thread that shares this memory; 0 when they are its own.
+int look_at(pid_t tid, const Stack& stack, bool spins) {
+  int status = 0;
+  user_regs_struct r{};
+  if (ptrace(PTRACE_ATTACH, tid, nullptr, nullptr) != 0) return 1;
+  if (waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status)) return 2;
+  if (ptrace(PTRACE_GETREGS, tid, nullptr, &r) != 0) return 3;
+  if (r.rsp < stack.low || r.rsp > stack.high) return 4;
+  if (spins && r.r15 != in_register) return 5;
+  return ptrace(PTRACE_DETACH, tid, nullptr, nullptr) == 0 ? 0 : 6;
+}
+
+int look_at_parent(void* parent) {
+  for (int i = 0; i < 50; ++i) {
+    const int found = look_at(*static_cast<pid_t*>(parent), of_main, false);
+    if (found != 0) return found;
+    if (const int other = look_at(spinner, of_spinner, true)) return 10 + other;
+  }
+  return 0;
+}
+
+/// A child that shares the memory looks at the threads of its parent, as leak checkers do.
+int traces_own_threads() {
+  char here = 0;
+  of_main = around(here);
+  pthread_t thread;
+  pthread_create(&thread, nullptr, spin_with_register, nullptr);
+  while (__atomic_load_n(&spinner, __ATOMIC_ACQUIRE) == 0) {
+  }
+  static char stack[65536];
+  pid_t self = getpid();
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+  const pid_t child = clone(look_at_parent, stack + sizeof stack, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, &self);
+  int status = 0;
+  waitpid(child, &status, 0);
+  released = true;
+  pthread_join(thread, nullptr);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
+/// Who asks to be traced is seen as it is: here where it jumps to a page without code.
+int asks_to_be_traced() {
+  void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+    reinterpret_cast<void (*)()>(page)();
+  }
+  int status = 0;
+  user_regs_struct r{};
+  if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status) || WSTOPSIG(status) != SIGSEGV) return 1;
+  if (ptrace(PTRACE_GETREGS, child, nullptr, &r) != 0) return 2;
+  kill(child, SIGKILL);
+  waitpid(child, &status, 0);
+  return r.rip == reinterpret_cast<unsigned long>(page) ? 0 : 3;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -223,6 +305,8 @@ int main(int argc, char** argv) {
     const char* name;
     int (*run)();
   } const edges[] = {{"killed_at_birth", killed_at_birth},
+                     {"traces_own_threads", traces_own_threads},
+                     {"asks_to_be_traced", asks_to_be_traced},
                      {"masks", masks},
                      {"descriptors", descriptors},
                      {"failed_exec", failed_exec},

@@ -129,7 +129,8 @@ class Harvest {
     const channel::Process& process = records_.process(image.index);
     std::string partial = reasons_of(process.partial);
     if (partial.empty() && vanished_into_exec(image))
-      partial = "the program that it executed last was not counted: it started after counting had ended";
+      partial = has_died(process, execution_) ? "what it executed last ran natively, or ended before it was counted"
+                                              : "the program that it executed last was not counted";
     if (partial.empty() && image.threads.empty() && process.state == channel::State::running) {
       partial = has_died(process, execution_) ? reasons_of(channel::partial_killed) : was_running;
     }

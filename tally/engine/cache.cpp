@@ -36,6 +36,7 @@ PageEntry* pages;
 u32 page_mask;
 u32 pages_used;
 Growing<PageNode> page_nodes;
+u32 free_node;  // of traces that were dropped
 
 u32 generation = 1;
 
@@ -48,9 +49,10 @@ T* fresh_table(u32 entries) {
 
 void insert_slot(u32 trace) {
   u32 i = hash(tables.traces[trace].pc) & slot_mask;
-  while (slots[i] != 0) i = (i + 1) & slot_mask;
+  // The place of one that was dropped will do: code that is rewritten over and over must not fill the table.
+  while (slots[i] != 0 && !tables.traces[slots[i]].dead) i = (i + 1) & slot_mask;
+  if (slots[i] == 0) slots_used++;
   slots[i] = trace;
-  slots_used++;
 }
 
 void grow_slots() {
@@ -139,20 +141,31 @@ void patch_dead(Trace& t) {
   __atomic_store_n(reinterpret_cast<u64*>(t.body), head, __ATOMIC_RELEASE);
 }
 
+bool holds_code_of(const Trace& t, u64 a, u64 n) {
+  if (t.looked_ahead) return true;
+  for (u32 i = 0; i < t.place_count; i++) {
+    const u64 pc = t.pc + static_cast<s64>(tables.places[t.places + i].pc);
+    if (pc + 15 > a && pc < a + n) return true;
+  }
+  return false;
+}
+
 bool drop_page(PageEntry* entry, u64 a, u64 n) {
   bool any = false;
-  for (u32 k = entry->first; k != 0; k = page_nodes[k].next) {
+  for (u32* link = &entry->first; *link != 0;) {
+    const u32 k = *link;
     Trace& t = tables.traces[page_nodes[k].trace];
-    if (t.dead) continue;
-    bool hit = t.looked_ahead;
-    for (u32 i = 0; i < t.place_count && !hit; i++) {
-      const u64 pc = t.pc + static_cast<s64>(tables.places[t.places + i].pc);
-      hit = pc + 15 > a && pc < a + n;
+    if (!t.dead && holds_code_of(t, a, n)) {
+      t.dead = any = true;
+      patch_dead(t);
     }
-    if (!hit) continue;
-    t.dead = true;
-    any = true;
-    patch_dead(t);
+    if (t.dead) {
+      *link = page_nodes[k].next;
+      page_nodes[k].next = free_node;
+      free_node = k;
+    } else {
+      link = &page_nodes[k].next;
+    }
   }
   return any;
 }
@@ -188,7 +201,7 @@ void cache_reset() {
   page_nodes.reset(1);
   kernel(SYS_madvise, reinterpret_cast<u64>(slots), (slot_mask + 1) * sizeof *slots, 4 /* MADV_DONTNEED */);
   kernel(SYS_madvise, reinterpret_cast<u64>(pages), (page_mask + 1) * sizeof *pages, 4 /* MADV_DONTNEED */);
-  slots_used = pages_used = 0;
+  slots_used = pages_used = free_node = 0;
   // Pages stay watched: what is written there drops nothing, what is translated from there is watched again.
   Guard guard(threads_lock);
   for (Thread* t = threads(); t != nullptr; t = t->next) forget_jumps(t);
@@ -245,7 +258,10 @@ Trace* new_trace(Arena& arena, u64 pc, u64 start) {
 void register_page(u32 trace, u64 pc) {
   PageEntry* entry = page_entry(pc / page_bytes, true);
   if (entry->first != 0 && page_nodes[entry->first].trace == trace) return;
-  entry->first = page_nodes.add({trace, entry->first});
+  const u32 node = free_node != 0 ? free_node : page_nodes.add({});
+  if (node == free_node) free_node = page_nodes[node].next;
+  page_nodes[node] = {trace, entry->first};
+  entry->first = node;
 }
 
 u64 literal(Arena& a, u64 value) {

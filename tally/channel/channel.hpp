@@ -11,7 +11,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 2;
+inline constexpr uint32_t layout_version = 3;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -105,7 +105,8 @@ struct Thread {
   Totals final;      ///< all of it; valid once state is `ended`
   char name[16];
   uint32_t answer;  ///< an Answer
-  uint8_t reserved[256 - 36 - 2 * sizeof(Totals)];
+  uint32_t before;  ///< threads of the process that had this record before: their counts are in `base`
+  uint8_t reserved[256 - 40 - 2 * sizeof(Totals)];
 };
 static_assert(sizeof(Thread) == 256);
 
@@ -129,6 +130,8 @@ struct Settings {
 
 inline constexpr uint32_t process_limit = 1u << 20;
 inline constexpr uint32_t thread_limit = 1u << 20;
+/// From so many threads on a new one takes the record of one that has ended, where its process has such.
+inline constexpr uint32_t threads_told_apart = 1u << 15;
 inline constexpr uint32_t segment_limit = 1u << 21;
 
 /// Head of the file.

@@ -85,15 +85,28 @@ u32 new_thread_record(u32 process) {
   return i;
 }
 
+/// Whether the record of the thread that had this block before may go on with the next one.
+bool takes_over(const Thread* t, u32 process) {
+  if (t->index == 0 || __atomic_load_n(&shared.header().next_thread, __ATOMIC_RELAXED) < channel::threads_told_apart)
+    return false;
+  const channel::Thread& record = shared.thread(t->index);
+  return record.process == process && record.state == State::ended && record.area == 0;
+}
+
 /// Counters and a record for a block.
 bool give_counters(Thread* t, u32 process) {
   const u32 area = channel::take_area(shared, shared.header().free_counters);
-  const u32 index = new_thread_record(process);
+  const bool again = takes_over(t, process);
+  const u32 index = again ? t->index : new_thread_record(process);
   if (area == 0 || index == 0 || process == 0 || !map_counters(t, area)) return false;
   t->index = index;
   t->process = process;
   channel::Thread& record = shared.thread(index);
   record.area = area;
+  if (again) {
+    record.base = record.final;
+    record.before++;
+  }
   set_state(record.state, State::running);
   return true;
 }

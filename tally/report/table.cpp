@@ -185,12 +185,16 @@ std::string population(const result::Run& run) {
   if (run.processes.empty()) return {};
   std::set<std::int64_t> processes;
   std::set<std::pair<std::int64_t, std::int64_t>> threads;
+  std::size_t more = 0;
   for (const result::Process& process : run.processes) {
     processes.insert(process.pid);
-    for (const result::Thread& thread : process.threads) threads.emplace(process.pid, thread.tid);
+    for (const result::Thread& thread : process.threads) {
+      threads.emplace(process.pid, thread.tid);
+      more += static_cast<std::size_t>(thread.before);
+    }
   }
   // A process of which no thread is listed had one at least.
-  const std::size_t thread_count = std::max(threads.size(), processes.size());
+  const std::size_t thread_count = std::max(threads.size() + more, processes.size());
   return fmt::format("{}, {}", plural(static_cast<std::int64_t>(processes.size()), "process", "processes"),
                      plural(static_cast<std::int64_t>(thread_count), "thread", "threads"));
 }

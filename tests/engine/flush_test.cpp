@@ -73,10 +73,11 @@ INSTANTIATE_TEST_SUITE_P(engine, ThreadedFlushTest,
                                          Program{"masks", {libc("edges_static"), "masks"}},
                                          Program{"killed_at_birth", {libc("edges_static"), "killed_at_birth"}},
                                          Program{"failed_exec", {libc("edges_static"), "failed_exec"}},
-                                         Program{"spawns",
-                                                 {"/bin/sh", "-c",
-                                                  "for i in 1 2 3 4 5; do (/bin/echo $i & /bin/true; wait) | cat; done; "
-                                                  "wait"}}),
+                                         Program{
+                                             "spawns",
+                                             {"/bin/sh", "-c",
+                                              "for i in 1 2 3 4 5; do (/bin/echo $i & /bin/true; wait) | cat; done; "
+                                              "wait"}}),
                          name_of);
 
 }  // namespace

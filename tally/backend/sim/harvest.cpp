@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <set>
+#include <unordered_map>
 
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
@@ -85,6 +86,7 @@ class Harvest {
     for (std::uint32_t i = 0; i < n; ++i) images_[i].index = i + 1;
     const std::uint32_t threads = std::min(records_.header().next_thread, channel::thread_limit - 1);
     for (std::uint32_t i = 1; i <= threads; ++i) add_thread(records_.thread(i));
+    for (const Image& image : images_) last_of_[records_.process(image.index).pid] = image.index;
     for (Image& image : images_) describe(image);
   }
 
@@ -119,10 +121,7 @@ class Harvest {
   /// Whether a process asked to be taken over at its execve and no engine ever started in the new program.
   bool vanished_into_exec(const Image& image) const {
     const channel::Process& process = records_.process(image.index);
-    return process.end == channel::End::executed &&
-           std::none_of(images_.begin(), images_.end(), [&](const Image& later) {
-             return later.index > image.index && records_.process(later.index).pid == process.pid;
-           });
+    return process.end == channel::End::executed && last_of_.at(process.pid) == image.index;
   }
 
   void describe(Image& image) {
@@ -140,10 +139,8 @@ class Harvest {
     made.pid = process.pid;
     made.parent_pid = process.parent_pid;
     made.command = printable(std::string(process.name, ::strnlen(process.name, sizeof process.name)));
-    for (const Image& earlier : images_) {
-      if (earlier.index < image.index && records_.process(earlier.index).pid == process.pid && is_reexecution(process))
-        made.image++;
-    }
+    if (is_reexecution(process)) made.image += images_of_[process.pid];
+    images_of_[process.pid]++;
     end_of(process, made);
     for (const Image::OfThread& thread : image.threads) {
       Tally tally = thread.tally;
@@ -152,6 +149,8 @@ class Harvest {
       one.tid = thread.record->tid;
       one.name =
           printable(std::string(thread.record->name, ::strnlen(thread.record->name, sizeof thread.record->name)));
+      one.before = thread.record->before;
+      if (one.before > 0) one.name += fmt::format(" and {} before it", one.before);
       one.counts = counts(tally);
       made.threads.push_back(std::move(one));
     }
@@ -193,6 +192,8 @@ class Harvest {
   const Channel& shared_;
   channel::Records records_;
   std::vector<Image> images_;
+  std::unordered_map<std::int32_t, std::uint32_t> last_of_;    // pid → its last image
+  std::unordered_map<std::int32_t, std::uint32_t> images_of_;  // pid → images so far
 };
 
 /// Processes whose counts are those of a moment.
@@ -238,11 +239,12 @@ Tally total_of(const std::vector<Image>& images, const Execution& execution) {
 /// Descendants that were left alive, each once, for the user.
 std::string still_running(const std::vector<Image>& images) {
   std::vector<std::string> living;
+  std::unordered_map<std::int64_t, std::uint32_t> last_of;
+  for (const Image& image : images) last_of[image.result.pid] = image.index;
   for (const Image& image : images) {
-    const bool last_of_pid = std::none_of(images.begin(), images.end(), [&](const Image& later) {
-      return later.index > image.index && later.result.pid == image.result.pid;
-    });
-    if (!last_of_pid || image.result.end == result::End::exited || image.result.end == result::End::signalled) continue;
+    if (last_of.at(image.result.pid) != image.index || image.result.end == result::End::exited ||
+        image.result.end == result::End::signalled)
+      continue;
     if (linux::is_alive(static_cast<pid_t>(image.result.pid))) {
       living.push_back(fmt::format("{} ({})", image.result.command, image.result.pid));
     }

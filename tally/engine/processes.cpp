@@ -156,10 +156,14 @@ bool changes_rights(u64 directory, u64 path, u64 flags) {
 }  // namespace
 
 s64 run(Thread* t) {
+  const bool shows = (t->mask & engine_signals) != 0;
   go_out(t);
+  if (shows) show_blocked(t);
   s64 r = program_syscall(t);
   // The kernel may not write where translated code is watched: once more, with nothing watched.
   if (r == -14 && unwatch_all()) r = program_syscall(t);
+  t->under_temporary = 0;
+  if (shows) unblock(t);
   come_in(t);
   return r;
 }

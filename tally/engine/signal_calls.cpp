@@ -65,13 +65,36 @@ void signals_init(Thread* t) {
   set_mask(t, t->mask);
 }
 
-/// Signals that the engine held back for the program are sent anew when it no longer blocks them.
-static void release_held(Thread* t) {
-  for (int s = 1; u64 due = t->held & ~t->mask; s++) {
+static u8* held_info(Thread* t, int signal) { return t->held_info[bits_set(engine_signals & (bit(signal) - 1))]; }
+
+void hold(Thread* t, int signal, const u8* info) {
+  if (t->held & bit(signal)) return;  // the kernel keeps one of a kind, too
+  copy(held_info(t, signal), info, sizeof t->held_info[0]);
+  t->held |= bit(signal);
+}
+
+/// Sends held signals anew, to whom they were sent: the thread or all of its process.
+static void send_held(Thread* t, u64 which) {
+  constexpr s32 by_thread = -6;  // SI_TKILL
+  const u64 pid = static_cast<u64>(kernel(SYS_getpid)), tid = static_cast<u64>(kernel(SYS_gettid));
+  for (int s = 1; u64 due = t->held & which; s++) {
     if (!(due & bit(s))) continue;
     t->held &= ~bit(s);
-    kernel(SYS_tgkill, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), static_cast<u64>(s));
+    const u64 number = static_cast<u64>(s), info = reinterpret_cast<u64>(held_info(t, s));
+    if (at<s32>(info + 8) == by_thread)
+      kernel(SYS_rt_tgsigqueueinfo, pid, tid, number, info);
+    else
+      kernel(SYS_rt_sigqueueinfo, pid, number, info);
   }
+}
+
+/// What the engine held back for the program is sent anew when it no longer blocks it.
+static void release_held(Thread* t) { send_held(t, ~t->mask); }
+
+void show_blocked(Thread* t) {
+  if (t->signal != 0) return;  // that one comes before the call
+  set_kernel_mask(t->mask);
+  send_held(t, ~u64{0});
 }
 
 void set_mask(Thread* t, u64 mask) {
@@ -187,7 +210,7 @@ s64 emulate_sigreturn(Thread* t) {
 void signals_for_exec(Thread* t) {
   for (int s = 1; s <= 31; s++)
     if ((engine_signals & bit(s)) && t->actions->of[s].handler == 1) kernel_action(s, &t->actions->of[s], nullptr);
-  if (t->signal == 0) set_kernel_mask(t->mask);
+  show_blocked(t);
 }
 
 void signals_after_failed_exec(Thread* t) {

@@ -322,12 +322,9 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   // Asynchronous. The mask is the program's, not the kernel's: that one may be the engine's for the moment.
   const u64 mask = t->mask;
   const Action action = t->actions->of[signal];
+  if ((mask & bit(signal) & engine_signals) && t->under_temporary == 0) return hold(t, signal, info);
   // Ignored meanwhile, by its new action or by default.
   if (action.handler == 1 || (action.handler == 0 && !((fatal_signals | engine_signals) & bit(signal)))) return;
-  if (mask & bit(signal) & engine_signals) {
-    t->held |= bit(signal);  // the program blocks what the engine cannot
-    return;
-  }
   Spot spot;
   if (t->signal == 0 && t->stepping == one_instruction && !in_engine(rip))
     return deliver(t, c, signal, info, mask, action);

@@ -16,6 +16,11 @@ inline constexpr u64 engine_signals = bit(4) | bit(5) | bit(7) | bit(8) | bit(11
 void set_mask(Thread* t, u64 mask);
 /// Blocks everything in the kernel / goes back to what the program's mask says.
 void block_all();
+/// For the time of a system call of the program, which may look at what waits, wait for it or read it from a
+/// descriptor: the kernel blocks all that the program blocks and has what was held. unblock() ends it.
+void show_blocked(Thread* t);
+/// A signal that the program blocks and the kernel could not.
+void hold(Thread* t, int signal, const u8* info);
 /// Signals that the engine needs, too: nothing of this thread may run any more.
 void block_everything();
 /// A system call that was counted did not begin.

@@ -11,13 +11,13 @@ namespace {
 
 enum : u64 { set_gs_base = 0x1001, get_gs_base = 0x1004 };
 
-/// Runs a call whose argument `reg` points to a signal mask, with one that the engine can live with.
+/// Runs a call whose argument `reg` points to a signal mask, which counts for its time.
 s64 with_mask(Thread* t, u8 reg, u64 size) {
   u64* g = t->gpr;
   const u64 original = g[reg];
   if (original == 0 || size != 8) return run(t);
   if (get(&t->temporary_mask, original, 8) != 0) return -14;
-  t->temporary_mask &= ~engine_signals;
+  t->under_temporary = 1;
   g[reg] = reinterpret_cast<u64>(&t->temporary_mask);
   const s64 r = run(t);
   g[reg] = original;
@@ -31,7 +31,7 @@ s64 with_mask_pair(Thread* t) {
   if (get(t->temporary_pair, original, 16) != 0) return -14;
   if (t->temporary_pair[0] != 0) {
     if (get(&t->temporary_mask, t->temporary_pair[0], 8) != 0) return -14;
-    t->temporary_mask &= ~engine_signals;
+    t->under_temporary = 1;
     t->temporary_pair[0] = reinterpret_cast<u64>(&t->temporary_mask);
   }
   g[r9] = reinterpret_cast<u64>(t->temporary_pair);

@@ -47,11 +47,13 @@ struct Thread {
   Thread* next;           // all threads of the address space
   u64 mask;               // the program's signal mask; the kernel's lacks the signals that the engine needs
   u64 mask_before;        // the mask under which the waiting signal came
-  u64 held;               // signals that the program blocks and the kernel cannot
+  u64 held;               // signals that the program blocks and the kernel cannot while program code runs
   u64 temporary_mask;     // argument of a system call that replaces the mask for its time
   u64 temporary_pair[2];  // the same, as pselect6 has it
   Action action;          // what the program did about it when it came
   u8 info[128];           // siginfo of the waiting signal
+  u8 held_info[5][128];   // siginfo of the held ones
+  u32 under_temporary;    // the kernel goes by the temporary mask
   u32 signal;             // the waiting signal, 0 = none
   u32 stepping;           // the trap flag is set to reach a boundary or to run one instruction
   AltStack alt;           // the program's own; the kernel has the engine's

@@ -103,6 +103,7 @@ Injector::Seen Injector::begin_mapping(pid_t process, Exec& exec) {
   if (ptrace(PTRACE_GETREGS, process, nullptr, &exec.registers) != 0)
     return refuse(process, "its registers cannot be read");
   if (exec.registers.cs != code_segment_64bit) return refuse(process, "it is a 32-bit program");
+  ptrace(PTRACE_GETSIGMASK, process, sizeof exec.blocked, &exec.blocked);
   static const std::uint64_t in_vdso = syscall_in_vdso();
   const std::uint64_t vdso = vdso_of(process);
   if (in_vdso != 0 && vdso != 0) {
@@ -137,6 +138,7 @@ Injector::Seen Injector::begin_mapping(pid_t process, Exec& exec) {
 Injector::Seen Injector::finish(pid_t process, Exec& exec) {
   user_regs_struct after{};
   if (ptrace(PTRACE_GETREGS, process, nullptr, &after) != 0) return refuse(process, "its registers cannot be read");
+  ptrace(PTRACE_SETSIGMASK, process, sizeof exec.blocked, &exec.blocked);
   if (exec.word_before) ptrace(PTRACE_POKETEXT, process, exec.instruction, *exec.word_before);
   user_regs_struct registers = exec.registers;
   registers.orig_rax = ~0ull;

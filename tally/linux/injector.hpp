@@ -46,6 +46,7 @@ class Injector {
   struct Exec {
     enum Stage { attached, in_exec, mapping } stage = attached;
     user_regs_struct registers{};
+    std::uint64_t blocked = 0;        ///< signals: a step's trap unblocks SIGTRAP
     std::uint64_t instruction = 0;    ///< where the system call is executed
     std::optional<long> word_before;  ///< what stood there, where it was not the vdso's own
   };

@@ -283,6 +283,10 @@ bool harmless(const ZydisDecodedInstruction& in, const ZydisDecodedOperand* op, 
   if (in.mnemonic == ZYDIS_MNEMONIC_CLZERO && rules.fixed.data != rax) return false;
   if (is_bit_string(in, op) && general(op[1].reg.value) != rules.fixed.index) return false;
   for (unsigned i = 0; i < in.operand_count; ++i) {
+    // Zen 4 converts an RSP that does not know of the pushes just before (vcvtsi2sd with rounding control).
+    if (in.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX && op[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+        general(op[i].reg.value) == rsp)
+      return false;
     const bool writes = op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
     if (op[i].type == ZYDIS_OPERAND_TYPE_REGISTER && writes) {
       const int reg = general(op[i].reg.value);

@@ -196,7 +196,16 @@ bool steppable(const Sequence& sequence) {
   return std::all_of(sequence.items.begin(), sequence.items.end(), [](const Item& item) { return item.steppable; });
 }
 
+/// Some instructions tell on which processor they run.
+void stay_on_this_processor() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<unsigned>(std::max(sched_getcpu(), 0)), &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
 int run(const Options& options) {
+  stay_on_this_processor();
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.seconds);
   static const int sizes[] = {0, 1, 3, 0, 64};
   uint64_t files = 0, instructions = 0, stepped = 0;

@@ -13,7 +13,6 @@ Outcome find_or_translate(Thread* t) {
   Outcome outcome = Outcome::translated;
   Trace* trace = find_trace(t->pc);
   if (trace == nullptr) {
-    DecoderUse use;
     outcome = translate(t->pc, t->link == 0, trace);
   }
   if (outcome == Outcome::translated) settle(t, *trace);
@@ -57,17 +56,17 @@ void count_stepped(Thread* t, u64 to) {
   }
   const u32 n = read_code(t->pc, bytes, sizeof bytes);
   Instruction in;
-  DecoderUse use;
   if (n == 0 || !decode(t->pc, bytes, n, in)) {
     mark_partial(t, channel::partial_undecoded);
     return correct(t, delta);
   }
   delta.field[channel::loads] = in.loads;
   delta.field[channel::stores] = in.stores;
+  const ZydisDecodedInstruction raw = Details(in).raw;
   const bool prefixed_near =
-      in.raw.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || in.raw.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;
-  const bool direct = in.raw.raw.imm[0].is_relative;
-  switch (in.raw.meta.category) {
+      raw.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || raw.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;
+  const bool direct = raw.raw.imm[0].is_relative;
+  switch (raw.meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
       delta.field[channel::conditional] = 1;
       delta.field[channel::taken] = to != in.next();

@@ -12,7 +12,7 @@ void copy_far(Builder& b, const Instruction& in, u32 segment) {
   u8 reg = rax;
   for (const u8 c : candidates)
     if (!(used >> c & 1)) reg = c;
-  const u32 modrm = in.raw.raw.modrm.offset, displacement = in.raw.raw.disp.offset;
+  const u32 modrm = in.modrm_at, displacement = in.displacement_at;
   b.e.store(reg, o_spill1);
   b.e.move_constant(reg, in.rip_operand());
   b.place(in, segment, Borrowed::one, reg);
@@ -29,13 +29,12 @@ void copy_plain(Builder& b, const Instruction& in, u32 segment) {
     return;
   }
   const u64 operand = in.rip_operand();
-  if (in.raw.mnemonic == ZYDIS_MNEMONIC_LEA && in.raw.operand_width >= 32) {
+  if (in.legacy && in.map == Map::one_byte && in.opcode == 0x8d && in.operand_bits >= 32) {
     b.place(in, segment);
-    const u8 reg = static_cast<u8>(in.raw.raw.modrm.reg | in.raw.raw.rex.R << 3);
-    b.e.move_constant(reg, in.raw.operand_width == 64 ? operand : static_cast<u32>(operand));
+    b.e.move_constant(in.reg(), in.operand_bits == 64 ? operand : static_cast<u32>(operand));
     return;
   }
-  const u32 modrm = in.raw.raw.modrm.offset, displacement = in.raw.raw.disp.offset;
+  const u32 modrm = in.modrm_at, displacement = in.displacement_at;
   const s64 relative = static_cast<s64>(operand - (b.e.here() + in.length));
   if (fits32(relative)) {
     b.place(in, segment);
@@ -81,7 +80,7 @@ void emit_dynamic_by_rcx(Emitter& e, u8 dynamic, bool short_count, bool negative
 }
 
 void copy_repeat(Builder& b, const Instruction& in, u32 segment) {
-  const bool short_count = in.raw.address_width == 32;
+  const bool short_count = in.address_bits == 32;
   emit_dynamic_by_rcx(b.e, in.dynamic, short_count, false);
   Place& p = b.place(in, segment);
   p.dynamic = static_cast<u8>(in.dynamic | (short_count ? 0x80 : 0));
@@ -92,12 +91,13 @@ void copy_repeat(Builder& b, const Instruction& in, u32 segment) {
 /// Elements of a gather or scatter: as many as mask bits are set. The flags stay as they are.
 void copy_gather(Builder& b, const Instruction& in, u32 segment) {
   Emitter& e = b.e;
-  const bool by_k = in.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
-  const u32 element = (by_k ? in.raw.raw.evex.W : in.raw.raw.vex.W) != 0 ? 64 : 32;  // a union: only one is there
-  const u32 index = in.raw.opcode & 1 ? 64 : 32;
-  const u32 vector = in.raw.avx.vector_length;
+  const ZydisDecodedInstruction raw = Details(in).raw;
+  const bool by_k = raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+  const u32 element = (by_k ? raw.raw.evex.W : raw.raw.vex.W) != 0 ? 64 : 32;  // a union: only one is there
+  const u32 index = in.opcode & 1 ? 64 : 32;
+  const u32 vector = raw.avx.vector_length;
   const u8 elements = static_cast<u8>(vector / (element > index ? element : index));
-  const u8 mask = by_k ? in.raw.raw.evex.aaa : static_cast<u8>(~in.raw.raw.vex.vvvv & 15);
+  const u8 mask = by_k ? raw.raw.evex.aaa : static_cast<u8>(~raw.raw.vex.vvvv & 15);
   e.store(rax, o_spill1);
   e.store(rdx, o_spill2);
   if (by_k) {
@@ -157,8 +157,7 @@ void emit_push(Builder& b, u64 value) {
 /// mov rcx, the operand of an indirect jump or call.
 void emit_load_target(Builder& b, const Instruction& in) {
   Emitter& e = b.e;
-  const auto& raw = in.raw.raw;
-  if (in.raw.attributes & ZYDIS_ATTRIB_HAS_SEGMENT_FS) e.byte(0x64);
+  if (in.fs) e.byte(0x64);
   if (in.rip_relative()) {
     const u64 operand = in.rip_operand();
     if (fits32(static_cast<s64>(operand - (e.here() + 7)))) {
@@ -174,16 +173,16 @@ void emit_load_target(Builder& b, const Instruction& in) {
     }
     return;
   }
-  if (in.raw.address_width == 32) e.byte(0x67);
-  e.byte(static_cast<u8>(0x48 | raw.rex.X << 1 | raw.rex.B));
+  if (in.address_bits == 32) e.byte(0x67);
+  e.byte(static_cast<u8>(0x48 | (in.rex & 3)));
   e.byte(0x8b);
-  e.byte(static_cast<u8>(raw.modrm.mod << 6 | rcx << 3 | raw.modrm.rm));
-  if (raw.modrm.mod != 3 && raw.modrm.rm == 4)
-    e.byte(static_cast<u8>(raw.sib.scale << 6 | raw.sib.index << 3 | raw.sib.base));
-  if (raw.modrm.mod == 1)
-    e.byte(static_cast<u8>(raw.disp.value));
-  else if (raw.modrm.mod == 2 || (raw.modrm.mod == 0 && raw.modrm.rm == 4 && raw.sib.base == 5))
-    e.dword(static_cast<u32>(raw.disp.value));
+  e.byte(static_cast<u8>((in.modrm & 0xc7) | rcx << 3));
+  const bool by_sib = in.mod() != 3 && (in.modrm & 7) == 4;
+  if (by_sib) e.byte(in.sib);
+  if (in.mod() == 1)
+    e.byte(static_cast<u8>(in.displacement));
+  else if (in.mod() == 2 || (in.mod() == 0 && by_sib && (in.sib & 7) == 5))
+    e.dword(static_cast<u32>(in.displacement));
 }
 
 /// Jumps by the thread's table: rcx = the target; rcx and r11 are saved.
@@ -205,10 +204,10 @@ void end_indirect(Builder& b, const Instruction& in, u32 segment, const Incremen
   b.place(in, segment, Borrowed::rcx_r11);
   if (in.kind == Kind::ret) {
     b.e.byte(0x59);  // pop rcx
-    if (in.raw.raw.imm[0].size != 0) {
+    if (in.opcode == 0xc2) {
       static const u8 lea_rsp[] = {0x48, 0x8d, 0xa4, 0x24};
       b.e.bytes(lea_rsp, sizeof lea_rsp);
-      b.e.dword(static_cast<u32>(in.raw.raw.imm[0].value.u));
+      b.e.dword(static_cast<u16>(in.immediate));
     }
   } else {
     emit_load_target(b, in);
@@ -235,8 +234,8 @@ void end_syscall(Builder& b, const Instruction& in, u32 segment, const Increment
 /// loop and jrcxz reach 127 bytes only: over a jump to what follows.
 void end_loop(Builder& b, const Instruction& in, u32 segment) {
   b.place(in, segment);
-  if (in.raw.address_width == 32) b.e.byte(0x67);
-  b.e.byte(in.raw.opcode);
+  if (in.address_bits == 32) b.e.byte(0x67);
+  b.e.byte(in.opcode);
   b.e.byte(5);
   u8* jump = b.e.p;
   b.e.jump(0);
@@ -248,7 +247,7 @@ void end_loop(Builder& b, const Instruction& in, u32 segment) {
 void end_jcc(Builder& b, const Instruction& in, u32 segment) {
   const u32 index = tables.places.size;
   b.place(in, segment);
-  const u64 jump = emit_exit(b.arena, b.e, in.raw.opcode & 15, in.target());
+  const u64 jump = emit_exit(b.arena, b.e, in.opcode & 15, in.target());
   tables.places[index].offset = static_cast<u16>(jump - b.body);  // behind what aligns it
 }
 

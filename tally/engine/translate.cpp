@@ -267,7 +267,7 @@ class Translator {
                         u32 number, u16& counted) {
     // No instruction of the head may end within its first five bytes: they are what replaces it when it is dropped.
     if (b.offset() == 0 && (in.kind == Kind::loop || in.kind == Kind::jump || in.length < 5)) b.e.nops(5);
-    if (in.kind == Kind::trap && in.raw.opcode == 0xcd && in.bytes[1] == 0x80)
+    if (in.kind == Kind::trap && in.opcode == 0xcd && in.bytes[1] == 0x80)
       mark_partial(current(), channel::partial_int80);
     if (in.kind == Kind::plain || in.kind == Kind::trap)
       emit_copy(b, in, segment);

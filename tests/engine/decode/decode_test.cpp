@@ -1,0 +1,128 @@
+// The engine's two decoders say the same: every opcode and ModRM byte, with the prefixes that compilers write.
+#include <asm/prctl.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+
+#include "tally/engine/decode.hpp"
+#include "tally/engine/thread.hpp"
+
+namespace tally::engine {
+
+bool fsgsbase_allowed = false;  // the kernel is asked instead: slower, and right everywhere
+
+namespace {
+
+std::string hex(const u8* bytes) {
+  std::string text;
+  for (int i = 0; i < 15; ++i) {
+    char two[4];
+    std::snprintf(two, sizeof two, "%02x ", bytes[i]);
+    text += two;
+  }
+  return text;
+}
+
+class Decoders : public testing::Test {
+ protected:
+  void SetUp() override {
+    thread_.self = &thread_;
+    // The decoder keeps the program's vector registers in the thread that the GS base points at.
+    ASSERT_EQ(syscall(SYS_arch_prctl, ARCH_SET_GS, &thread_), 0);
+    decoder_init();
+  }
+  void TearDown() override { syscall(SYS_arch_prctl, ARCH_SET_GS, 0); }
+
+  /// Where the tables know the bytes, Zydis says the same of them. Returns whether they do.
+  bool compare(const u8* bytes) {
+    Instruction fast{};
+    Instruction full{};
+    if (!decode_common(0x1000, bytes, fast)) return false;
+    if (!decode_any(0x1000, bytes, 15, full)) {
+      ADD_FAILURE() << hex(bytes) << "is no instruction";
+      return true;
+    }
+    std::string wrong;
+    const auto check = [&wrong](const char* what, u64 a, u64 b) {
+      if (a != b) wrong += std::string(" ") + what + " " + std::to_string(a) + " instead of " + std::to_string(b) + ",";
+    };
+    check("length", fast.length, full.length);
+    check("kind", static_cast<u64>(fast.kind), static_cast<u64>(full.kind));
+    check("loads", fast.loads, full.loads);
+    check("stores", fast.stores, full.stores);
+    check("dynamic", fast.dynamic, full.dynamic);
+    check("early", fast.ends_early, full.ends_early);
+    check("gather", fast.gather, full.gather);
+    check("reads", fast.reads, full.reads);
+    check("writes", fast.writes, full.writes);
+    check("legacy", fast.legacy, full.legacy);
+    check("map", static_cast<u64>(fast.map), static_cast<u64>(full.map));
+    check("opcode", fast.opcode, full.opcode);
+    check("rex", fast.rex, full.rex);
+    check("modrm", fast.modrm, full.modrm);
+    check("sib", fast.sib, full.sib);
+    check("modrm_at", fast.modrm_at, full.modrm_at);
+    check("displacement_at", fast.displacement_at, full.displacement_at);
+    check("displacement", static_cast<u64>(fast.displacement), static_cast<u64>(full.displacement));
+    if (fast.kind != Kind::plain)
+      check("immediate", static_cast<u64>(fast.immediate), static_cast<u64>(full.immediate));
+    check("address_bits", fast.address_bits, full.address_bits);
+    check("overwritten", overwritten_register(fast), overwritten_register(full));
+    if (fast.kind == Kind::jump_indirect || fast.kind == Kind::call_indirect) check("fs", fast.fs, full.fs);
+    if (fast.map == Map::one_byte && fast.opcode == 0x8d) check("width", fast.operand_bits, full.operand_bits);
+    if (!wrong.empty()) ADD_FAILURE() << hex(bytes) << ":" << wrong;
+    return true;
+  }
+
+  alignas(64) Thread thread_{};
+};
+
+TEST_F(Decoders, agree_on_every_opcode_and_modrm) {
+  std::mt19937_64 random(1);
+  const std::string prefixes[] = {"",     "\x66",     "\xf3",     "\xf2",     "\x64",        "\x3e",
+                                  "\x2e", "\x66\x2e", "\x66\x66", "\xf3\x66", "\x66\x66\x2e"};
+  u64 known = 0;
+  for (const std::string& prefix : prefixes) {
+    for (int rex = 0x3f; rex <= 0x4f; ++rex) {
+      // All of REX without another prefix; with one, those that change most.
+      if (!prefix.empty() && rex != 0x3f && rex != 0x41 && rex != 0x48 && rex != 0x4f) continue;
+      for (int map = 0; map < 2; ++map) {
+        for (int opcode = 0; opcode < 256; ++opcode) {
+          for (int modrm = 0; modrm < 256; ++modrm) {
+            u8 bytes[16];
+            u64 noise[2] = {random(), random()};
+            std::memcpy(bytes, noise, sizeof bytes);
+            u8* p = bytes;
+            for (const char c : prefix) *p++ = static_cast<u8>(c);
+            if (rex >= 0x40) *p++ = static_cast<u8>(rex);
+            if (map == 1) *p++ = 0x0f;
+            *p++ = static_cast<u8>(opcode);
+            *p++ = static_cast<u8>(modrm);
+            known += compare(bytes);
+            if (HasFailure() && std::getenv("ALL") == nullptr) return;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(known, 500000u);
+}
+
+TEST_F(Decoders, agree_on_random_bytes) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 2000000; ++i) {
+    u64 noise[2] = {random(), random()};
+    u8 bytes[16];
+    std::memcpy(bytes, noise, sizeof bytes);
+    compare(bytes);
+    if (HasFailure() && std::getenv("ALL") == nullptr) return;
+  }
+}
+
+}  // namespace
+
+}  // namespace tally::engine

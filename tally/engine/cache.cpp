@@ -19,8 +19,12 @@ constexpr u32 arena_limit = 16;
 Arena arenas[arena_limit];
 u32 arena_count;
 
-// Program address → trace: open addressing, grown by doubling.
-u32* slots;
+// Program address → trace: open addressing, grown by doubling. What looks like another address is not looked at.
+struct Slot {
+  u32 trace;
+  u32 low;  // half of its program address
+};
+Slot* slots;
 u32 slot_mask;
 u32 slots_used;
 
@@ -40,6 +44,10 @@ u32 free_node;  // of traces that were dropped
 
 u32 generation = 1;
 
+constexpr u8 chain_limit = 8;
+/// How many entry checks stand behind one another from this one on: the byte before it.
+u8 chain_length(u64 entry) { return at<u8>(entry - 1); }
+
 u32 hash(u64 v) { return static_cast<u32>((v * 0x9E3779B97F4A7C15ull) >> 32); }
 
 template <class T>
@@ -48,16 +56,17 @@ T* fresh_table(u32 entries) {
 }
 
 void insert_slot(u32 trace) {
-  u32 i = hash(tables.traces[trace].pc) & slot_mask;
+  const u64 pc = tables.traces[trace].pc;
+  u32 i = hash(pc) & slot_mask;
   // The place of one that was dropped will do: code that is rewritten over and over must not fill the table.
-  while (slots[i] != 0 && !tables.traces[slots[i]].dead) i = (i + 1) & slot_mask;
-  if (slots[i] == 0) slots_used++;
-  slots[i] = trace;
+  while (slots[i].trace != 0 && !tables.traces[slots[i].trace].dead) i = (i + 1) & slot_mask;
+  if (slots[i].trace == 0) slots_used++;
+  slots[i] = {trace, static_cast<u32>(pc)};
 }
 
 void grow_slots() {
   const u32 n = (slot_mask + 1) * 2;
-  slots = fresh_table<u32>(n);  // the old one is left: together they are as large as the new one
+  slots = fresh_table<Slot>(n);  // the old one is left: together they are as large as the new one
   slot_mask = n - 1;
   slots_used = 0;
   for (u32 t = 1; t < tables.traces.size; t++)
@@ -180,7 +189,7 @@ void cache_init() {
   page_nodes.init(4u << 20);
   tables.traces.size = links.size = page_nodes.size = 1;
   slot_mask = 4095;
-  slots = fresh_table<u32>(4096);
+  slots = fresh_table<Slot>(4096);
   page_mask = 1023;
   pages = fresh_table<PageEntry>(1024);
 }
@@ -237,8 +246,9 @@ bool tables_have_room() {
 }
 
 Trace* find_trace(u64 pc) {
-  for (u32 i = hash(pc) & slot_mask; slots[i] != 0; i = (i + 1) & slot_mask) {
-    Trace& t = tables.traces[slots[i]];
+  for (u32 i = hash(pc) & slot_mask; slots[i].trace != 0; i = (i + 1) & slot_mask) {
+    if (slots[i].low != static_cast<u32>(pc)) continue;
+    Trace& t = tables.traces[slots[i].trace];
     if (t.pc == pc && !t.dead) return &t;
   }
   return nullptr;
@@ -294,9 +304,31 @@ u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target) {
   return at;
 }
 
-u32 entry_check_bytes(u64 pc) { return (pc < 0x7fffffff ? 7 : 10) + 4 + 2 + 5 + 18; }
+u32 entry_check_bytes(u64 pc) { return 1 + (pc < 0x7fffffff ? 7 : 10) + 4 + 2 + 5 + 18; }
 
-void emit_entry_check(const Arena& a, Emitter& e, u64 pc) {
+namespace {
+
+/// Where a check goes that fails: to the one that had the slot of the jump table before, so that targets which share a
+/// slot do not push each other out.
+u64 missed(Arena& a, u64 older) {
+  if (older == reinterpret_cast<u64>(engine_no_target)) return a.to_indirect;
+  const u64 at = a.cold;
+  if (!fits32(static_cast<s64>(older - at)) || chain_length(older) >= chain_limit) return a.to_indirect;
+  Emitter stub{reinterpret_cast<u8*>(at)};
+  stub.not_register(r11);
+  stub.add_registers(rcx, rcx, r11);
+  stub.add_constant(rcx, 1);  // the target again
+  stub.jump(older);
+  a.cold = stub.here();
+  return at;
+}
+
+}  // namespace
+
+u64 emit_entry_check(Arena& a, Emitter& e, u64 pc, u64 older) {
+  const u64 miss = missed(a, older);
+  e.byte(static_cast<u8>(miss == a.to_indirect ? 1 : chain_length(older) + 1));
+  const u64 entry = e.here();
   // rcx = the target, r11 free, both saved; the flags are the program's: rcx - pc is zero or not, without them.
   if (pc < 0x7fffffff) {
     e.byte(0x49);
@@ -309,30 +341,38 @@ void emit_entry_check(const Arena& a, Emitter& e, u64 pc) {
   e.add_registers(rcx, rcx, r11);
   e.byte(0xe3);  // jrcxz over the jump
   e.byte(5);
-  e.jump(a.to_indirect);
+  e.jump(miss);
   e.load(r11, o_gpr + 8 * r11);
   e.load(rcx, o_gpr + 8 * rcx);
+  return entry;
 }
 
-u64 entry_of(Trace& t) {
-  if (t.entry == 0) {
-    Arena* a = arena_for(t.pc);
-    if (a != nullptr && !fits32(static_cast<s64>(a->cold - t.body))) a = nullptr;
-    for (u32 i = 0; a == nullptr && i < arena_count; i++)
-      if (t.body - arenas[i].base < arena_bytes) a = &arenas[i];
-    Emitter e{reinterpret_cast<u8*>((a->cold + 15) & ~15ull)};
-    t.entry = e.here();
-    emit_entry_check(*a, e, t.pc);
-    e.jump(t.body);
-    a->cold = e.here();
-  }
-  return t.entry;
+namespace {
+
+/// An entry check out of the trace's line; it comes before what the slot leads to now.
+u64 add_entry(Trace& t, u64 older) {
+  Arena* a = arena_for(t.pc);
+  if (a != nullptr && !fits32(static_cast<s64>(a->cold - t.body))) a = nullptr;
+  for (u32 i = 0; a == nullptr && i < arena_count; i++)
+    if (t.body - arenas[i].base < arena_bytes) a = &arenas[i];
+  if (t.entry != 0 && !has_room(*a)) return t.entry;
+  const u64 miss_room = 32;
+  Emitter out{reinterpret_cast<u8*>(((a->cold + miss_room + 15) & ~15ull) - 1)};
+  const u64 entry = emit_entry_check(*a, out, t.pc, older);
+  out.jump(t.body);
+  a->cold = out.here();
+  return entry;
 }
 
-void settle(Thread* t, Trace& trace) {
+}  // namespace
+
+void settle(Thread* t, Trace& trace, bool is_new) {
   t->resume = trace.body;
   if (t->link == 0) {
-    jump_table(t)[t->pc & (jump_table_entries - 1)] = entry_of(trace);
+    u64& slot = jump_slot(t, t->pc);
+    const bool empty = slot == reinterpret_cast<u64>(engine_no_target);
+    if (!is_new && (trace.entry == 0 || !empty)) trace.entry = add_entry(trace, slot);
+    slot = trace.entry;
     return;
   }
   const Link& link = links[static_cast<u32>(t->link)];

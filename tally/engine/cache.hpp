@@ -90,16 +90,17 @@ void register_page(u32 trace, u64 pc);
 /// Returns the cache address of the jump.
 u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target);
 u64 literal(Arena& a, u64 value);
-/// The code at the head of a trace that an indirect jump reaches: goes on when the target is the trace's pc.
-void emit_entry_check(const Arena& a, Emitter& e, u64 pc);
+/// The code at the head of a trace that an indirect jump reaches: goes on when the target is the trace's pc, else
+/// to `older`, what the slot of the jump table led to before. Returns the address of its first instruction.
+u64 emit_entry_check(Arena& a, Emitter& e, u64 pc, u64 older);
 u32 entry_check_bytes(u64 pc);
-u64 entry_of(Trace& t);
 
 /// The program address of a link's exit.
 u64 link_target(u64 link);
 
-/// Where thread `t` goes on in the cache, given that its pc is that of `trace`; links the exit it came by.
-void settle(Thread* t, Trace& trace);
+/// Where thread `t` goes on in the cache, given that its pc is that of `trace`, which was made for it just now or
+/// earlier; links the exit it came by.
+void settle(Thread* t, Trace& trace, bool is_new);
 
 /// Drops what was translated from [a, a + n).
 void invalidate(u64 a, u64 n);
@@ -125,8 +126,8 @@ bool flush(Thread* t);
 
 enum class Outcome { translated, step, unreadable, leave, no_room };
 
-/// Translates from `pc` on. `indirect`: an indirect jump is on its way there.
-Outcome translate(u64 pc, bool indirect, Trace*& out);
+/// Translates from `pc` on. `older`: an indirect jump is on its way there, and what its slot leads to; else 0.
+Outcome translate(u64 pc, u64 older, Trace*& out);
 
 /// What an instruction that was executed at its own address counts; it led to `to`.
 void count_stepped(Thread* t, u64 to);

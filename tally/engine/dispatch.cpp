@@ -12,10 +12,9 @@ Outcome find_or_translate(Thread* t) {
   Guard guard(cache_lock);
   Outcome outcome = Outcome::translated;
   Trace* trace = find_trace(t->pc);
-  if (trace == nullptr) {
-    outcome = translate(t->pc, t->link == 0, trace);
-  }
-  if (outcome == Outcome::translated) settle(t, *trace);
+  const bool is_new = trace == nullptr;
+  if (is_new) outcome = translate(t->pc, t->link == 0 ? jump_slot(t, t->pc) : 0, trace);
+  if (outcome == Outcome::translated) settle(t, *trace, is_new);
   return outcome;
 }
 

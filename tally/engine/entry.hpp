@@ -8,6 +8,8 @@ extern "C" {
 /// From generated code; what each expects in registers stands beside it in entry.cpp. They do not return.
 void enter_link();
 void enter_indirect();
+/// What slots of a jump table lead to that have no target yet.
+extern const char engine_no_target[];
 void enter_syscall();
 
 /// Leaves the engine: loads all of the program's registers and jumps to `resume`, or to the landing pad when `pad` is

@@ -112,6 +112,8 @@ inline Thread* current() {
   return t;
 }
 inline u64* jump_table(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + jump_table_at); }
+/// Where an indirect jump of thread `t` to program address `pc` goes in the cache.
+inline u64& jump_slot(Thread* t, u64 pc) { return jump_table(t)[pc & (jump_table_entries - 1)]; }
 inline Actions* own_actions(Thread* t) { return reinterpret_cast<Actions*>(reinterpret_cast<u64>(t) + actions_at); }
 inline u64* counters(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + counters_at); }
 

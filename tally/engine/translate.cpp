@@ -134,7 +134,7 @@ bool far_away(u64 pc, u64 target) { return !fits32(static_cast<s64>(target - pc)
 /// Makes one trace.
 class Translator {
  public:
-  Translator(u64 pc, bool indirect) : pc_(pc), at_(pc), indirect_(indirect) {
+  Translator(u64 pc, u64 older) : pc_(pc), at_(pc), older_(older) {
     limit_ = settings().trace_limit != 0 ? settings().trace_limit : trace_instructions;
   }
 
@@ -178,14 +178,11 @@ class Translator {
   Builder begin(Arena& arena) {
     // The head is aligned so that it can be replaced in one store.
     Emitter e{reinterpret_cast<u8*>(arena.hot)};
-    const u32 check = indirect_ ? entry_check_bytes(pc_) : 0;
+    const u32 check = older_ != 0 ? entry_check_bytes(pc_) : 0;
     e.nops(static_cast<u32>(-(e.here() + check) & 15));
     Trace& trace = *new_trace(arena, pc_, e.here());
     index_ = static_cast<u32>(&trace - tables.traces.data);
-    if (indirect_) {
-      trace.entry = e.here();
-      emit_entry_check(arena, e, pc_);
-    }
+    if (older_ != 0) trace.entry = emit_entry_check(arena, e, pc_, older_);
     ahead_.relied_on_by(index_);
     trace.body = e.here();
     trace.places = tables.places.size;
@@ -278,7 +275,7 @@ class Translator {
   }
 
   u64 pc_, at_;
-  bool indirect_;
+  u64 older_;
   u32 limit_ = 0, total_ = 0, index_ = 0;
   u64 page_ = ~u64{0};
   Kind last_ = Kind::plain;
@@ -288,6 +285,6 @@ class Translator {
 
 }  // namespace
 
-Outcome translate(u64 pc, bool indirect, Trace*& out) { return Translator(pc, indirect).translate(out); }
+Outcome translate(u64 pc, u64 older, Trace*& out) { return Translator(pc, older).translate(out); }
 
 }  // namespace tally::engine

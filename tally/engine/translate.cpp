@@ -88,7 +88,8 @@ bool flags_dead(Code& code, u64 pc, u16 mask, int branches) {
 /// After these the processor runs what others wrote before: a trace ends, since what follows may have changed
 /// meanwhile.
 bool serializes(const Instruction& in) {
-  return in.raw.mnemonic == ZYDIS_MNEMONIC_CPUID || in.raw.mnemonic == ZYDIS_MNEMONIC_SERIALIZE;
+  const bool cpuid = in.opcode == 0xa2, serialize = in.opcode == 0x01 && in.modrm == 0xe8;
+  return in.legacy && in.map == Map::two_bytes && (cpuid || serialize);
 }
 
 bool accesses_memory(const Instruction& in) { return in.loads + in.stores + in.dynamic > 0; }

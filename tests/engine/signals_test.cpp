@@ -1,20 +1,17 @@
-// Signals, as programs with a C library use them: see libc/signals.cpp. Every case checks itself.
+// Signals and processes, as programs with a C library use them: see libc/signals.cpp and libc/spawning.cpp. Every case
+// checks itself.
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
 namespace {
 
-class SignalTest : public testing::TestWithParam<const char*> {};
-
-TEST_P(SignalTest, is_as_natively) {
-  if (GetParam() == std::string("steps"))
-    GTEST_SKIP()
-        << "not yet so: a program that sets the trap flag for itself (docs/design/engine.md, known differences)";
-  const bool lasts = GetParam() == std::string("million");  // once is enough
+/// Natively 0, and the same under the engine, which counts all of it.
+void expect_right(const std::string& program, const std::string& which) {
+  const bool lasts = which == "million" || which == "forks";  // once is enough
   for (const char* kind : {"dynamic", "static"}) {
     SCOPED_TRACE(kind);
     Command command;
-    command.words = {std::string(LIBC_PROGRAMS) + "/signals_" + kind, GetParam()};
+    command.words = {std::string(LIBC_PROGRAMS) + "/" + program + "_" + kind, which};
     const Outcome native = run_native(command);
     ASSERT_EQ(native.code, 0) << native.err;
     for (const int size : {0, 1}) {
@@ -27,10 +24,27 @@ TEST_P(SignalTest, is_as_natively) {
   }
 }
 
+class SignalTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SignalTest, is_as_natively) {
+  if (GetParam() == std::string("steps"))
+    GTEST_SKIP()
+        << "not yet so: a program that sets the trap flag for itself (docs/design/engine.md, known differences)";
+  expect_right("signals", GetParam());
+}
+
 INSTANTIATE_TEST_SUITE_P(engine, SignalTest,
                          testing::Values("nested", "resets", "stacks", "jumps", "contexts", "faults", "steps",
                                          "alignment", "waits", "descriptors", "timers", "queued", "storms", "million",
                                          "pending", "inherited", "jobs"),
+                         [](const auto& one) { return std::string(one.param); });
+
+class SpawnTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SpawnTest, is_as_natively) { expect_right("spawning", GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(engine, SpawnTest,
+                         testing::Values("spawn_errors", "forks", "closed", "limits", "numbers", "daemonised", "ended"),
                          [](const auto& one) { return std::string(one.param); });
 
 }  // namespace

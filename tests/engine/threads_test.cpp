@@ -1,6 +1,9 @@
 // Threads in numbers: nothing is lost when their blocks, counters and records are used again.
 #include <fmt/format.h>
 
+#include <map>
+#include <nlohmann/json.hpp>
+
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
@@ -22,6 +25,37 @@ TEST(Threads, fifty_thousand_count_what_a_few_count) {
   EXPECT_EQ(all.conditional, none.conditional + 250 * (one.conditional - none.conditional));
   EXPECT_EQ(all.returns, none.returns + 250 * (one.returns - none.returns));
   EXPECT_EQ(all.stores, none.stores + 250 * (one.stores - none.stores));
+}
+
+/// A thread of programs/threads.cpp goes round a loop of seven instructions, with four before it and four behind.
+TEST(Threads, have_counts_of_their_own_to_the_instruction) {
+  const Scratch scratch;
+  Command command;
+  command.words = {TALLY,
+                   "stat",
+                   "--backend",
+                   "sim",
+                   "--per-thread",
+                   "--format",
+                   "json",
+                   "-e",
+                   "instructions:u",
+                   "-o",
+                   scratch.file("json"),
+                   "--",
+                   std::string(PROGRAMS) + "/threads"};
+  ASSERT_EQ(run_native(command).code, 0);
+  const auto result = nlohmann::json::parse(read_file(scratch.file("json")));
+  std::map<std::uint64_t, int> threads;
+  std::uint64_t sum = 0;
+  for (const auto& thread : result.at("threads")) {
+    const auto& event = thread.at("events").at(0);
+    EXPECT_EQ(event.at("trust"), "exact");
+    ++threads[event.at("value").get<std::uint64_t>()];
+    sum += event.at("value").get<std::uint64_t>();
+  }
+  for (const std::uint64_t rounds : {100, 200, 300, 400}) EXPECT_EQ(threads[8 + 7 * rounds], 5) << rounds;
+  EXPECT_EQ(sum, result.at("events").at(0).at("value").get<std::uint64_t>());
 }
 
 }  // namespace

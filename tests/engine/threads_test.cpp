@@ -12,7 +12,7 @@ namespace {
 Counted batches(int n) {
   Command command;
   command.words = {std::string(PROGRAMS) + "/many_threads", fmt::format("{:03}", n)};
-  const Counted counted = run_counted(command);
+  Counted counted = run_counted(command);
   EXPECT_EQ(counted.outcome.code, 0) << counted.outcome.err;
   expect_exact(counted);
   return counted;

@@ -127,9 +127,10 @@ class Harvest {
   void describe(Image& image) {
     const channel::Process& process = records_.process(image.index);
     std::string partial = reasons_of(process.partial);
-    if (partial.empty() && vanished_into_exec(image))
+    if (partial.empty() && vanished_into_exec(image)) {
       partial = has_died(process, execution_) ? "what it executed last ran natively, or ended before it was counted"
                                               : "the program that it executed last was not counted";
+    }
     if (partial.empty() && image.threads.empty() && process.state == channel::State::running) {
       partial = has_died(process, execution_) ? reasons_of(channel::partial_killed) : was_running;
     }
@@ -192,8 +193,8 @@ class Harvest {
   const Channel& shared_;
   channel::Records records_;
   std::vector<Image> images_;
-  std::unordered_map<std::int32_t, std::uint32_t> last_of_;    // pid → its last image
-  std::unordered_map<std::int32_t, std::uint32_t> images_of_;  // pid → images so far
+  std::unordered_map<std::int32_t, std::uint32_t> last_of_;  // pid → its last image
+  std::unordered_map<std::int32_t, int> images_of_;          // pid → images so far
 };
 
 /// Processes whose counts are those of a moment.

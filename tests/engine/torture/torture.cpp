@@ -151,7 +151,7 @@ class Page {
     const uint32_t i = random.below(count);
     if (way_ == one_or_the_other) check(mprotect(writable_, page, both) == 0);
     functions_[i] = Function::random(random);
-    functions_[i].write(writable_ + i * place);
+    functions_[i].write(writable_ + size_t{i} * place);
     there_[i] = true;
     if (way_ == one_or_the_other) check(mprotect(executable_, page, run) == 0);
   }
@@ -160,7 +160,7 @@ class Page {
     const uint32_t i = random.below(count);
     if (!there_[i]) return;
     const uint32_t x = random();
-    check(call(executable_ + i * place, x) == functions_[i](x));
+    check(call(executable_ + size_t{i} * place, x) == functions_[i](x));
   }
 
   void throw_away() {
@@ -195,7 +195,7 @@ void write_run_and_free(Random& random) {
 unsigned char* shared_page;
 constexpr int patchers = 3;
 void patch_shared(Random& random, int number) {
-  unsigned char* at = shared_page + 1024 * number + 256 * static_cast<int>(random.below(4));
+  unsigned char* at = shared_page + size_t{1024} * static_cast<unsigned>(number) + size_t{256} * random.below(4);
   const Function function = Function::random(random);
   function.write(at);
   for (int i = 0; i < 10; ++i) {
@@ -240,7 +240,7 @@ void* make_processes(void*) {
       snprintf(number, sizeof number, "%d", code);
       char name[] = "torture", exit_now[] = "exit";
       char* const words[] = {name, exit_now, number, nullptr};
-      const pid_t child = vfork();
+      const pid_t child = vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork): what is to be tried
       if (child == 0) {
         execv("/proc/self/exe", words);
         _exit(127);
@@ -330,9 +330,10 @@ int main(int argc, char** argv) {
   check(rounds_made == rounds_summed && rounds_made > 0);
   check(signals_taken == signals_summed && signals_taken > 0);
   check(faults_made == faults_taken && faults_made > 0);
-  if (getenv("TORTURE_FIGURES") != nullptr)
+  if (getenv("TORTURE_FIGURES") != nullptr) {
     fprintf(stderr, "%lu rounds, %lu signals, %lu faults\n", rounds_made.load(), signals_taken.load(),
             faults_taken.load());
+  }
   puts("no difference");
   return 0;
 }

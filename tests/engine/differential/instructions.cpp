@@ -315,8 +315,8 @@ Item load_indices(Random& random, const Rules& rules, int vector, bool quad) {
   item.bytes.push_back(static_cast<uint8_t>((vector & 7) << 3 | 5));
   item.relative_at = static_cast<int>(item.bytes.size());
   add_word(item.bytes, 0);
-  item.target =
-      rules.place.data + constants_at + (random.percent(25) ? 2048u : 0u) + (quad ? 1024u : 0u) + random.below(14) * 64;
+  item.target = rules.place.data + constants_at + (random.percent(25) ? 2048u : 0u) + (quad ? 1024u : 0u) +
+                uint64_t{random.below(14)} * 64;
   return item;
 }
 
@@ -324,12 +324,13 @@ std::optional<std::vector<Item>> attempt(Random& random, const Rules& rules) {
   const Operand operand = any_operand(random, rules);
   Item item;
   const uint32_t encoding = random.below(100);
-  if (encoding < 58)
+  if (encoding < 58) {
     legacy(random, item.bytes, operand);
-  else if (encoding < 76)
+  } else if (encoding < 76) {
     vex(random, item.bytes, operand);
-  else
+  } else {
     evex(random, item.bytes, operand);
+  }
   const size_t opcode_end = item.bytes.size();
   item.bytes.insert(item.bytes.end(), operand.bytes.begin(), operand.bytes.end());
   for (int i = 0; i < 10; ++i) item.bytes.push_back(random.byte());
@@ -361,7 +362,7 @@ std::optional<std::vector<Item>> attempt(Random& random, const Rules& rules) {
   std::vector<Item> items;
   for (unsigned i = 0; i < in.operand_count; ++i) {
     if (op[i].type != ZYDIS_OPERAND_TYPE_MEMORY || op[i].mem.type != ZYDIS_MEMOP_TYPE_VSIB) continue;
-    const int vector = ZydisRegisterGetId(op[i].mem.index);
+    const int vector = static_cast<uint8_t>(ZydisRegisterGetId(op[i].mem.index));
     const std::string_view name(ZydisMnemonicGetString(in.mnemonic));
     const bool quad = name.ends_with("qd") || name.ends_with("qq") || name.find("herq") != name.npos ||
                       name.find("terq") != name.npos;

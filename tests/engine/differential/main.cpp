@@ -18,7 +18,6 @@ namespace {
 
 using engine_test::Command;
 using engine_test::Counted;
-using engine_test::Counts;
 using engine_test::Outcome;
 using engine_test::Scratch;
 
@@ -139,9 +138,10 @@ Comparison compare_counts(const std::vector<Sequence>& sequences, int rounds, in
   const Counted engine = engine_test::run_counted(one.command(), block_size);
   Comparison result;
   if (!stepped.exact) result.what = stepped.problem;
-  if (!(stepped.counts == engine.counts))
+  if (!(stepped.counts == engine.counts)) {
     result.what = "counts of the stepper:\n" + engine_test::describe(stepped.counts) + "of the engine:\n" +
                   engine_test::describe(engine.counts);
+  }
   result.same = result.what.empty();
   return result;
 }
@@ -218,16 +218,18 @@ int run(const Options& options) {
     const int size = sizes[files % 5];
     Counted counted;
     const Comparison state = compare_state(sequences, options.rounds, size, &counted);
-    if (!state.same)
+    if (!state.same) {
       return report(sequences, state, options, size,
                     [&](const auto& s) { return compare_state(s, options.rounds, size); });
+    }
     instructions += counted.counts.instructions;
     if (files % 4 == 1) {
       sequences.resize(std::max<size_t>(count / 4, 1));
       std::erase_if(sequences, [](const Sequence& s) { return !steppable(s); });
       const Comparison counts = compare_counts(sequences, 1, size);
-      if (!counts.same)
+      if (!counts.same) {
         return report(sequences, counts, options, size, [&](const auto& s) { return compare_counts(s, 1, size); });
+      }
       stepped += sequences.size();
     }
     seed += 2 * count - (files % 2 == 0 ? 2 * count - 1 : 1);

@@ -49,7 +49,8 @@ class Maker {
     }
     const Fixed& fixed = made_.fixed;
     state.registers[rsp] = address(stack_pointer_at);
-    state.registers[fixed.data] = address(data_at + 0x1000) + random_.below(256) * (random_.percent(50) ? 8 : 1);
+    state.registers[fixed.data] =
+        address(data_at + 0x1000) + uint64_t{random_.below(256)} * (random_.percent(50) ? 8 : 1);
     state.registers[fixed.edge] = address(second_guard_at) - random_.below(600) / (random_.percent(50) ? 1 : 8);
     state.registers[fixed.index] = static_cast<uint64_t>(random_.below(32)) - 16;
     state.registers[fixed.bad] = random_.one_of<uint64_t>({0, (0x8000 | random_.next()) << 48, address(guard_at) + 64,
@@ -124,7 +125,7 @@ class Maker {
     for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<uint8_t>(value >> 8 * i));
     add(std::move(bytes));
   }
-  uint64_t private_slot() { return address(private_at) + 8 * random_.below(64); }
+  uint64_t private_slot() { return address(private_at) + 8 * uint64_t{random_.below(64)}; }
 
   // --- shapes ---
 

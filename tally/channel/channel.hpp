@@ -11,7 +11,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 3;
+inline constexpr uint32_t layout_version = 4;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -125,7 +125,8 @@ struct Announcement {
 struct Settings {
   int32_t channel_fd, image_fd, socket_fd;  ///< inherited descriptors, consecutive
   uint32_t trace_limit;                     ///< most instructions translated as one piece, 0 = the engine's choice
-  uint32_t cache_limit;  ///< most pieces kept before all are thrown away, 0 = as many as there is room
+  uint32_t cache_limit;   ///< most pieces kept before all are thrown away, 0 = as many as there is room
+  uint32_t loop_is_fast;  ///< the instruction `loop` is one operation, as on AMD's processors, and not many
 };
 
 inline constexpr uint32_t process_limit = 1u << 20;

@@ -304,7 +304,9 @@ u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target) {
   return at;
 }
 
-u32 entry_check_bytes(u64 pc) { return 1 + (pc < 0x7fffffff ? 7 : 10) + 4 + 2 + 5 + 18; }
+u32 entry_check_bytes(u64 pc) {
+  return 1 + (pc < 0x7fffffff ? 7 : 10) + 4 + 2 + 5 + 18 + (settings().loop_is_fast != 0 ? 4 : 0);
+}
 
 namespace {
 
@@ -326,22 +328,36 @@ u64 missed(Arena& a, u64 older) {
 }  // namespace
 
 u64 emit_entry_check(Arena& a, Emitter& e, u64 pc, u64 older) {
+  // rcx = the target, r11 free, both saved. The flags are the program's: rcx - pc is zero or not, without them. Where
+  // `loop` is fast it leaves for a target that is another one, so that the usual way is the one straight on: a taken
+  // branch would take the place of a branch of the program in what the processor remembers to predict by. `loop` counts
+  // down first: hence the one more.
   const u64 miss = missed(a, older);
+  const bool by_loop = settings().loop_is_fast != 0;
+  const u64 away = e.here();
+  if (by_loop) {
+    e.add_constant(rcx, 1);
+    e.jump(miss);
+  }
   e.byte(static_cast<u8>(miss == a.to_indirect ? 1 : chain_length(older) + 1));
-  const u64 entry = e.here();
-  // rcx = the target, r11 free, both saved; the flags are the program's: rcx - pc is zero or not, without them.
+  const u64 entry = e.here(), constant = by_loop ? 1 - pc : -pc;
   if (pc < 0x7fffffff) {
     e.byte(0x49);
     e.byte(0xc7);
     e.byte(0xc3);
-    e.dword(static_cast<u32>(-pc));
+    e.dword(static_cast<u32>(constant));
   } else {
-    e.move_constant(r11, -pc);
+    e.move_constant(r11, constant);
   }
   e.add_registers(rcx, rcx, r11);
-  e.byte(0xe3);  // jrcxz over the jump
-  e.byte(5);
-  e.jump(miss);
+  if (by_loop) {
+    e.byte(0xe2);  // loop
+    e.byte(static_cast<u8>(away - e.here() - 1));
+  } else {
+    e.byte(0xe3);  // jrcxz over the jump
+    e.byte(5);
+    e.jump(miss);
+  }
   e.load(r11, o_gpr + 8 * r11);
   e.load(rcx, o_gpr + 8 * rcx);
   return entry;

@@ -7,8 +7,8 @@ namespace {
 constexpr u32 segment_instructions = 64;  // most instructions of one segment
 // Where a trace ends at the next chance, unless settings say otherwise. Longer ones make short programs slower (more
 // code is translated than runs) and long ones hardly faster.
-constexpr u32 trace_instructions = 32;
-constexpr u32 trace_segments = 8;
+constexpr u32 trace_instructions = 24;
+constexpr u32 trace_segments = 4;
 
 Instruction* buffer() {
   static Instruction* b;
@@ -38,14 +38,21 @@ class Code {
   void relied_on_by(u32 trace) { trace_ = trace; }
   void rely_on(const Instruction& in) {
     tables.traces[trace_].looked_ahead = true;
+    register_instruction(in);
+  }
+  void register_instruction(const Instruction& in) {
+    const u64 first = in.pc / page_bytes, last = (in.next() - 1) / page_bytes;
+    if (first == registered_ && last == registered_) return;
     register_page(trace_, in.pc);
-    if ((in.next() - 1) / page_bytes != in.pc / page_bytes) register_page(trace_, in.next() - 1);
+    if (last != first) register_page(trace_, in.next() - 1);
+    registered_ = last;
   }
 
  private:
   u32 trace_ = 0;
+  u64 registered_ = 0;  // the page that is known to hold code of the trace
   u64 start_ = 1, valid_ = 0;
-  u8 bytes_[256 + 16];  // 16 can be read at every instruction
+  u8 bytes_[128 + 16];  // 16 can be read at every instruction
 };
 
 bool read_instruction(Code& code, u64 pc, Instruction& out, bool& readable) {
@@ -184,6 +191,7 @@ class Translator {
     Trace& trace = *new_trace(arena, pc_, e.here());
     index_ = static_cast<u32>(&trace - tables.traces.data);
     if (older_ != 0) trace.entry = emit_entry_check(arena, e, pc_, older_);
+    code_.relied_on_by(index_);
     ahead_.relied_on_by(index_);
     trace.body = e.here();
     trace.places = tables.places.size;
@@ -214,8 +222,7 @@ class Translator {
       bool readable = false;
       Instruction& in = in_[n];
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
-      register_page(index_, at_);
-      if ((in.next() - 1) / page_bytes != at_ / page_bytes) register_page(index_, in.next() - 1);
+      code_.register_instruction(in);
       n++;
       at_ = in.next();
       if (in.kind == Kind::jump && follows(in, n)) {

@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -49,14 +51,52 @@ struct Options {
   std::vector<std::string> stat_options;
 };
 
+constexpr auto python_loop = R"(
+class Account:
+    def __init__(self, start): self.sum = start
+    def add(self, n): self.sum += n % 7
+account = Account(3)
+names = {}
+for i in range(400000):
+    account.add(i * i)
+    if i % 3 == 0: names[str(i)] = account.sum
+print(account.sum, len(names))
+)";
+
+constexpr auto perl_loop = R"(
+my (%h, $sum);
+for my $i (1 .. 500000) { $sum += $i * 3 % 7; $h{$i % 1000} .= 'x' if $i % 5 == 0 }
+sub fib { my $n = shift; $n < 2 ? $n : fib($n - 1) + fib($n - 2) }
+my $text = 'abc def ghi ' x 20000;
+my $words = 0;
+$words++ while $text =~ /(\w+)/g;
+print $sum, ' ', fib(20), ' ', $words, "\n";
+)";
+
 std::vector<Program> programs(const std::string& folder) {
   const auto mixed = folder + "/mixed";
+  const auto python = "/usr/bin/python3";  // not a script in front of it, as version managers install
   return {
       {.name = "bzip2", .command = {"bzip2", "-c", mixed}, .input = "/dev/null", .goal_ratio = 1.5},
       {.name = "xz", .command = {"xz", "-T1", "-c", mixed}, .input = "/dev/null", .goal_ratio = 1.5},
       {.name = "gzip", .command = {"gzip", "-c", mixed}, .input = "/dev/null", .goal_ratio = 1.5},
-      {.name = "sqlite3", .command = {"sqlite3", ":memory:"}, .input = folder + "/script.sql", .goal_ratio = 2.7},
-      {.name = "true", .command = {"/bin/true"}, .input = "/dev/null", .goal_ms = 8, .runs_factor = 5},
+      {.name = "sqlite3", .command = {"sqlite3", ":memory:"}, .input = folder + "/script.sql", .goal_ratio = 1.5},
+      {.name = "python3", .command = {python, "-c", python_loop}, .input = "/dev/null", .goal_ratio = 2.2},
+      {.name = "perl", .command = {"perl", "-e", perl_loop}, .input = "/dev/null", .goal_ratio = 2.2},
+      {.name = "python3 pass",
+       .command = {python, "-c", "pass"},
+       .input = "/dev/null",
+       .goal_ratio = 3,
+       .runs_factor = 3},
+      {.name = "gcc -O2",
+       .command = {"gcc", "-O2", "-o", folder + "/hello", folder + "/hello.c"},
+       .input = "/dev/null",
+       .goal_ratio = 3.5,
+       .runs_factor = 3},
+      {.name = "git --version", .command = {"git", "--version"}, .input = "/dev/null", .goal_ms = 5, .runs_factor = 5},
+      {.name = "true", .command = {"/bin/true"}, .input = "/dev/null", .goal_ms = 5, .runs_factor = 5},
+      {.name = "1 thread", .command = {BENCH_THREADS, "1"}, .input = "/dev/null", .goal_ratio = 1.5},
+      {.name = "2 threads", .command = {BENCH_THREADS, "2"}, .input = "/dev/null", .goal_ratio = 1.5},
   };
 }
 
@@ -73,6 +113,7 @@ void make_inputs(const std::string& folder) {
   std::filesystem::create_directories(folder);
   write_file(folder + "/mixed", bench::mixed_input(3'000'000));
   write_file(folder + "/script.sql", bench::sql_script(40'000));
+  write_file(folder + "/hello.c", "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n");
 }
 
 Spread spread_of(std::vector<double> values) {
@@ -80,6 +121,15 @@ Spread spread_of(std::vector<double> values) {
   const auto half = values.size() / 2;
   const double median = values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
   return {values.front(), median, values.back()};
+}
+
+bool is_installed(const std::string& program) {
+  if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0;
+  std::stringstream path(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "/usr/bin:/bin");
+  for (std::string folder; std::getline(path, folder, ':');) {
+    if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
 }
 
 /// A run that fails says nothing about time: the bench ends and shows what tally said.
@@ -99,8 +149,7 @@ Times measure(const Program& program, const Options& options) {
   counted.insert(counted.end(), options.stat_options.begin(), options.stat_options.end());
   counted.emplace_back("--");
   counted.insert(counted.end(), program.command.begin(), program.command.end());
-  const bench::Streams streams{
-      .input = program.input, .output = "/dev/null", .error = options.folder + "/" + program.name + ".stderr"};
+  const bench::Streams streams{.input = program.input, .output = "/dev/null", .error = options.folder + "/stderr"};
 
   timed(program.command, streams);  // the first of each warms the page cache and is not counted
   timed(counted, streams);
@@ -147,7 +196,7 @@ void print_row(FILE* out, const Program& program, const Times& times) {
     cost = fmt::format("{:.2f} x", tally.median / native.median);
     goal = fmt::format("{:.1f} x", program.goal_ratio);
   }
-  fmt::print(out, "{:<9} {:>4}  {:>26}  {:>26}  {:>9}  {:>7}\n", program.name, times.native.size(),
+  fmt::print(out, "{:<13} {:>4}  {:>26}  {:>26}  {:>9}  {:>7}\n", program.name, times.native.size(),
              milliseconds(native), milliseconds(tally), cost, goal);
   std::fflush(out);
 }
@@ -206,12 +255,16 @@ int main(int argc, char** argv) {
   stat_command.insert(stat_command.begin(), {"tally", "stat"});
   fmt::print(out, "{}\nwall time in ms, min / median / max, native and `{}` in turns\n\n", machine,
              fmt::join(stat_command, " "));
-  fmt::print(out, "{:<9} {:>4}  {:>26}  {:>26}  {:>9}  {:>7}\n", "program", "runs", "native", "tally", "cost", "goal");
+  fmt::print(out, "{:<13} {:>4}  {:>26}  {:>26}  {:>9}  {:>7}\n", "program", "runs", "native", "tally", "cost", "goal");
   nlohmann::json document = {{"schema", "tally-bench/1"}, {"machine", machine}, {"results", nlohmann::json::array()}};
   document["stat_options"] = options.stat_options;
   for (const auto& program : chosen) {
     const auto& names = options.names;
     if (!names.empty() && std::find(names.begin(), names.end(), program.name) == names.end()) continue;
+    if (!is_installed(program.command.front())) {
+      fmt::print(out, "{:<13} is not installed\n", program.name);
+      continue;
+    }
     const auto times = measure(program, options);
     print_row(out, program, times);
     document["results"].push_back(to_json(program, times));

@@ -91,7 +91,8 @@ struct Process {
   char name[64];         ///< file name of the program, cut at 63 bytes
   End end;
   int32_t end_code;
-  uint8_t reserved[156];
+  char executed[64];  ///< with partial_exec_native: file name of the program that ran natively, cut at 63 bytes
+  uint8_t reserved[92];
 };
 static_assert(sizeof(Process) == 256);
 

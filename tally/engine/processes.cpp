@@ -153,6 +153,20 @@ bool changes_rights(u64 directory, u64 path, u64 flags) {
                 sizeof capability) > 0;
 }
 
+/// Says which program will run natively: the file name at the end of `path`.
+void name_executed(Thread* t, u64 path) {
+  char* name = process_record(t).executed;
+  u32 n = 0;
+  char c = 0;
+  for (u32 i = 0; i < 4096 && get(&c, path + i, 1) == 0 && c != 0; i++) {
+    if (c == '/')
+      n = 0;
+    else if (n < sizeof channel::Process::executed - 1)
+      name[n++] = c;
+  }
+  name[n] = 0;
+}
+
 }  // namespace
 
 s64 run(Thread* t) {
@@ -222,7 +236,10 @@ s64 emulate_exec(Thread* t) {
     go_out(t);  // the command may take its time
   }
   const bool granted = asks && announce(t);
-  if (!granted) mark_partial(t, channel::partial_exec_native);
+  if (!granted) {
+    name_executed(t, path);
+    mark_partial(t, channel::partial_exec_native);
+  }
   if (granted) keep_descriptors_over_exec(true);
   signals_for_exec(t);
   const s64 r = program_syscall(t);

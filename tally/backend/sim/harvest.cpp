@@ -64,6 +64,15 @@ channel::Totals unfinished(const channel::Thread& thread, std::uint32_t vectors_
   return totals;
 }
 
+/// Why the counts of this process are partial, the program named that it executed natively.
+std::string reasons_of_process(const channel::Process& process) {
+  const std::string executed =
+      printable(std::string(process.executed, ::strnlen(process.executed, sizeof process.executed)));
+  if (!(process.partial & channel::partial_exec_native) || executed.empty()) return reasons_of(process.partial);
+  const std::string others = reasons_of(process.partial & ~std::uint32_t{channel::partial_exec_native});
+  return fmt::format("it executed {}, which ran natively{}{}", executed, others.empty() ? "" : "; ", others);
+}
+
 /// One process of the channel on its way to a result.
 struct Image {
   std::uint32_t index = 0;
@@ -126,7 +135,7 @@ class Harvest {
 
   void describe(Image& image) {
     const channel::Process& process = records_.process(image.index);
-    std::string partial = reasons_of(process.partial);
+    std::string partial = reasons_of_process(process);
     if (partial.empty() && vanished_into_exec(image)) {
       partial = has_died(process, execution_) ? "what it executed last ran natively, or ended before it was counted"
                                               : "the program that it executed last was not counted";

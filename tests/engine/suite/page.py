@@ -68,10 +68,11 @@ def row(case, result):
 
 
 def shortened(reason):
-    """Each reason once, without the programs that share it."""
+    """Each reason once, without the names of the programs that share it."""
     reasons = []
     for part in reason.split("; "):
-        said = part.split(": ", 1)[-1]
+        name, colon, said = part.partition(": ")
+        said = said if colon and " " not in name else part
         if said not in reasons:
             reasons.append(said)
     return "; ".join(reasons)

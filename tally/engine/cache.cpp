@@ -67,6 +67,8 @@ void insert_slot(u32 trace) {
 void grow_slots() {
   const u32 n = (slot_mask + 1) * 2;
   slots = fresh_table<Slot>(n);  // the old one is left: together they are as large as the new one
+  // All of it will be read and written soon, in no order: at once is cheaper than each page twice.
+  kernel(SYS_madvise, reinterpret_cast<u64>(slots), n * sizeof *slots, 23 /* MADV_POPULATE_WRITE */);
   slot_mask = n - 1;
   slots_used = 0;
   for (u32 t = 1; t < tables.traces.size; t++)
@@ -223,8 +225,9 @@ Arena* arena_for(u64 pc) {
   const s64 base = map_arena(pc, arena_count);
   if (failed(base)) return nullptr;
   Arena& a = arenas[arena_count++];
-  a.base = a.hot = static_cast<u64>(base);
-  a.cold = a.base + arena_hot_bytes;
+  a.base = static_cast<u64>(base);
+  a.hot = grow_from(a.base, a.base + arena_hot_bytes);
+  a.cold = grow_from(a.base + arena_hot_bytes, a.base + arena_bytes);
   if (a.traces.data == nullptr) a.traces.init(1u << 20);
   a.to_link = trampoline(a, enter_link);
   a.to_indirect = trampoline(a, enter_indirect);

@@ -25,17 +25,19 @@ struct Builder {
 
   u16 offset() const { return static_cast<u16>(e.here() - body); }
   Place& place(const Instruction& in, u32 segment, Borrowed borrowed = Borrowed::none, u8 reg = 0) {
-    Place p{};
+    // Written where it stays: a copy of what was just written in bytes would wait for them.
+    Place& p = tables.places[tables.places.add()];
     p.pc = static_cast<s32>(in.pc - trace.pc);
     p.offset = offset();
     p.segment = static_cast<u8>(segment);
     p.kind = in.kind;
     p.loads = in.loads;
     p.stores = in.stores;
+    p.dynamic = 0;
     p.borrowed = borrowed;
     p.reg = reg;
     trace.place_count++;
-    return tables.places[tables.places.add(p)];
+    return p;
   }
 };
 

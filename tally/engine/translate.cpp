@@ -184,7 +184,9 @@ class Translator {
   }
 
   Builder begin(Arena& arena) {
-    // The head is aligned so that it can be replaced in one store.
+    // A trace begins with a cache line, which is what the processor fetches. The head is aligned so that it can be
+    // replaced in one store.
+    arena.hot = (arena.hot + 63) & ~63ull;
     Emitter e{reinterpret_cast<u8*>(arena.hot)};
     const u32 check = older_ != 0 ? entry_check_bytes(pc_) : 0;
     e.nops(static_cast<u32>(-(e.here() + check) & 15));

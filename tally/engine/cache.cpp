@@ -388,6 +388,8 @@ u64 add_entry(Trace& t, u64 older) {
 void settle(Thread* t, Trace& trace, bool is_new) {
   t->resume = trace.body;
   if (t->link == 0) {
+    // Most targets of a short program are reached once: a slot is written, and its page copied, for the second time.
+    if (is_new) return;
     u64& slot = jump_slot(t, t->pc);
     const bool empty = slot == reinterpret_cast<u64>(engine_no_target);
     if (!is_new && (trace.entry == 0 || !empty)) trace.entry = add_entry(trace, slot);

@@ -115,7 +115,7 @@ Result<std::vector<Descriptor>> duplicate_high(const std::vector<int>& from) {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   // Above the limit a descriptor can only be while the limit is raised; afterwards it stays.
-  constexpr rlim_t most = 1 << 16;  // the kernel's table of descriptors grows with the highest number
+  constexpr rlim_t most = 1 << 12;  // each fork copies a table as long as the highest number
   if (limit.rlim_cur < most && limit.rlim_max >= limit.rlim_cur + static_cast<rlim_t>(count)) {
     const rlimit raised{limit.rlim_cur + static_cast<rlim_t>(count), limit.rlim_max};
     const int first = static_cast<int>(limit.rlim_cur);

@@ -68,6 +68,9 @@ struct Instruction {
   }
 };
 
+/// It may set the trap flag, which takes effect behind the next instruction.
+inline constexpr u8 popf_opcode = 0x9d;
+
 void decoder_init();
 
 /// Decodes the instruction whose bytes are at `bytes` (at most `available`; 16 can be read) and that stands at `pc` in

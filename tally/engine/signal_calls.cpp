@@ -198,9 +198,11 @@ s64 emulate_sigreturn(Thread* t) {
   release_held(t);
   const u64 kept = t->flags & id_flag;
   t->flags = (c->flags & ~(trap_flag | id_flag)) | kept;
+  t->traces_itself = (c->flags & trap_flag) != 0;
   c->flags &= ~trap_flag;
   for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
   dispatch(t);
+  if (t->traces_itself != 0) t->pad |= pad_step;
   c->ip = t->pad != 0 ? reinterpret_cast<u64>(landing_pad) : t->resume;
   c->mask = t->signal != 0 ? ~engine_signals : t->mask & ~engine_signals;
   c->stack = {reinterpret_cast<u64>(t) + signal_stack_at, 0, 0, stack_bytes};

@@ -103,8 +103,9 @@ u64 frame_bytes_of_vectors(u64 fpstate) {
 /// Runs the program's handler for `signal` as the kernel would, the program being at c->ip with the registers of `c`.
 /// Returns only when there is nothing to run: then the handler's return goes on with `c`.
 void deliver(Thread* t, Context* c, int signal, u8* info, u64 mask, const Action& a) {
-  c->flags &= ~trap_flag;
-  t->stepping = not_stepping;
+  // The frame shows the program's own trap flag; the handler runs without.
+  c->flags = t->traces_itself != 0 ? c->flags | trap_flag : c->flags & ~trap_flag;
+  t->stepping = t->traces_itself = 0;
   if (a.handler <= 1 || c->cs != 0x33) return die_by(t, c, signal, info, mask);
   const u64 sp = c->reg(rsp);
   const bool alt_usable = t->alt.bytes != 0 && !(t->alt.flags & alt_disabled);
@@ -225,18 +226,63 @@ void leave_from(Thread* t, Context* c) {
   set_gs(0);
 }
 
+/// Only the engine may execute system calls of the program.
+bool is_syscall(u64 pc) {
+  u8 bytes[2] = {};
+  return read_code(pc, bytes, 2) == 2 && bytes[0] == 0x0f && bytes[1] == 0x05;
+}
+
 void at_pad(Thread* t, Context* c) {
   const u64 why = t->pad;
   c->ip = t->pc;
   t->pad = 0;
   if (why & pad_leave) return leave_from(t, c);
   if (is_asked_out(t)) step_aside(t);
-  if (t->signal != 0 || !(why & pad_step)) return arrived(t, c);
+  if (t->signal != 0 || !(why & pad_step) || (t->traces_itself != 0 && is_syscall(t->pc))) return arrived(t, c);
   t->stepping = one_instruction;
   c->flags |= trap_flag;
 }
 
-void step_done(Thread* t, Context* c) {
+/// A signal of the processor, the program standing at c->ip with the registers of `c`.
+void raise(Thread* t, Context* c, int signal, u8* info) {
+  // Another signal may be waiting; then the kernel's mask is not the program's.
+  const u64 mask = t->signal != 0 ? t->mask_before : t->mask;
+  if ((mask & bit(signal)) || t->actions->of[signal].handler <= 1) return die_by(t, c, signal, info, mask);
+  deliver(t, c, signal, info, mask, t->actions->of[signal]);
+}
+
+/// The trap behind an instruction of a program that has set the trap flag; `c` has it still, or not any more.
+void trap_behind(Thread* t, Context* c, u8* info) {
+  t->traces_itself = (c->flags & trap_flag) != 0;
+  *reinterpret_cast<u64*>(info + 16) = c->ip;
+  raise(t, c, sigtrap, info);
+}
+
+/// Whether the instruction before this place sets the flags from the stack: the trap comes behind the next one.
+bool is_behind_popf(const Spot& s) {
+  if (s.index == 0) return false;
+  u8 opcode = 0;
+  const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(tables.places[s.trace->places + s.index - 1].pc));
+  return read_code(pc, &opcode, 1) == 1 && opcode == popf_opcode;
+}
+
+/// The program has set the trap flag by `popf`, and this is the first trap of it.
+void traces_itself(Thread* t, Context* c, u8* info) {
+  Spot spot;
+  if (!in_cache(c->ip)) {
+    // In the engine: the next instruction is executed alone, and the trap behind it is the program's.
+    t->flags &= ~trap_flag;
+    c->flags &= ~trap_flag;
+    t->traces_itself = 1;
+    t->pad |= pad_step;
+    return;
+  }
+  if (!locate(c->ip, spot) || !spot.exact || is_behind_popf(spot)) return;  // further, with the flag on
+  c->ip = settle_at(t, c, spot);
+  trap_behind(t, c, info);
+}
+
+void step_done(Thread* t, Context* c, u8* info) {
   if (t->stepping == one_instruction) {
     t->stepping = not_stepping;
     if (c->cs != 0x33) {
@@ -247,7 +293,7 @@ void step_done(Thread* t, Context* c) {
       return leave_from(t, c);
     }
     count_stepped(t, c->ip);
-    return enter_from(t, c);
+    return t->traces_itself != 0 ? trap_behind(t, c, info) : enter_from(t, c);
   }
   Spot spot;
   if (!in_cache(c->ip)) {
@@ -277,10 +323,7 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
   u64* address = reinterpret_cast<u64*>(info + 16);
   if (signal != sigsegv && *address == rip) *address = c->ip;
   t->stepping = not_stepping;
-  // Another signal may be waiting; then the kernel's mask is not the program's.
-  const u64 mask = t->signal != 0 ? t->mask_before : t->mask;
-  if ((mask & bit(signal)) || t->actions->of[signal].handler <= 1) return die_by(t, c, signal, info, mask);
-  deliver(t, c, signal, info, mask, t->actions->of[signal]);
+  raise(t, c, signal, info);
 }
 
 /// A write to a page whose code was translated; it is writable now. If the very trace that writes is among what was
@@ -315,7 +358,10 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
              reinterpret_cast<u64>(info));
     return at_pad(t, c);
   }
-  if (signal == sigtrap && code == 2 && t->stepping != not_stepping) return step_done(t, c);
+  if (signal == sigtrap && code == 2) {
+    if (t->stepping != not_stepping) return step_done(t, c, info);
+    return traces_itself(t, c, info);
+  }
   if (signal == request_signal && is_request(info)) return asked_out(t, c);
   if (synchronous(signal, info)) return fault(t, c, signal, info);
 

@@ -141,6 +141,7 @@ extern "C" void system_call(Thread* t) {
     g[rcx] = t->pc;
     g[r11] = t->flags;
   }
+  if (t->traces_itself != 0) t->pad |= pad_step;
   dispatch(t);
 }
 

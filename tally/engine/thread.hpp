@@ -56,6 +56,7 @@ struct Thread {
   u32 under_temporary;    // the kernel goes by the temporary mask
   u32 signal;             // the waiting signal, 0 = none
   u32 stepping;           // the trap flag is set to reach a boundary or to run one instruction
+  u32 traces_itself;      // the program has set the trap flag: SIGTRAP behind each instruction
   AltStack alt;           // the program's own; the kernel has the engine's
   Actions* actions;
   u32 index;    // of its channel::Thread

@@ -270,7 +270,7 @@ Thread* new_thread(Thread* parent, bool own_process) {
   t->pc = parent->pc;
   t->link = t->pad = 0;
   t->mask = parent->mask;
-  t->held = t->under_temporary = t->signal = t->stepping = t->vfork_child = t->pooled = 0;
+  t->held = t->under_temporary = t->signal = t->stepping = t->traces_itself = t->vfork_child = t->pooled = 0;
   t->where = outside;  // until it starts
   if (t->generation != cache_generation()) forget_jumps(t);
   t->alt = {0, 2, 0, 0};

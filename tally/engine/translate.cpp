@@ -99,6 +99,9 @@ bool serializes(const Instruction& in) {
   return in.legacy && in.map == Map::two_bytes && (cpuid || serialize);
 }
 
+/// The trap that it may cause comes behind the next instruction, which must be found then: it is in the same trace.
+bool is_popf(const Instruction& in) { return in.legacy && in.map == Map::one_byte && in.opcode == popf_opcode; }
+
 bool accesses_memory(const Instruction& in) { return in.loads + in.stores + in.dynamic > 0; }
 
 bool borrows(Kind k) {
@@ -219,7 +222,8 @@ class Translator {
   u32 read_segment(u32 segment) {
     u32 n = 0;
     last_ = Kind::plain;
-    while (n < segment_instructions && (total_ + n < limit_ || (n == 0 && segment == 0))) {
+    while (n < segment_instructions &&
+           (total_ + n < limit_ || (n == 0 && segment == 0) || (n > 0 && is_popf(in_[n - 1])))) {
       watch(at_);
       bool readable = false;
       Instruction& in = in_[n];

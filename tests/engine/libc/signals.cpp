@@ -264,6 +264,15 @@ void steps() {
       "step_to: nop" ::
           : "eax", "cc", "memory");
   check(seen_count == 1 + 1 + 10 + 3);
+  // Through a call and a return; a system call has no trap of its own.
+  const int before = seen_count;
+  asm volatile(
+      "pushfq; orl $0x100, (%%rsp); popfq\n"
+      "call 2f; jmp 3f; 2: nop; ret\n"
+      "3: movl $39, %%eax; syscall; nop; pushfq; andl $~0x100, (%%rsp); popfq" ::
+          : "rax", "rcx", "r11", "cc", "memory");
+  check(seen_count - before == 4 + 2 + 3);
+  seen_count = before;
   for (int i = 0; i < seen_count; ++i) {
     check(seen[i].code == TRAP_TRACE && seen[i].rip > reinterpret_cast<uint64_t>(step_from) &&
           seen[i].rip <= reinterpret_cast<uint64_t>(step_to) && seen[i].address == seen[i].rip);

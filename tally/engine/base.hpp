@@ -58,11 +58,16 @@ inline constexpr u64 page_up(u64 a) { return page_down(a + page_bytes - 1); }
 /// Ends the process with a message on its stderr: only for bugs of the engine itself and for a machine out of memory.
 [[noreturn]] void die(const char* what, u64 value);
 
+/// Memory of the engine is no part of the program's core file.
+inline void keep_from_core(u64 a, u64 bytes) { kernel(SYS_madvise, a, bytes, 16 /* MADV_DONTDUMP */); }
+
 /// Address space of the engine's own, away from where the kernel places the program's: so that the program's
 /// addresses are what they are natively. Never fails (dies when the address space is full).
 u64 reserve(u64 bytes, int protection);
 /// The same, 0 where there is none.
 u64 try_reserve(u64 bytes, int protection);
+/// How much of it there is by now.
+u64 reserved_bytes();
 
 /// Where in [start, end) memory that is used from the low end up begins: its first half megabyte comes page by page as
 /// small programs need it, what follows two megabytes at a time where the kernel has such pages. A page that is touched

@@ -127,7 +127,10 @@ s64 map_arena(u64 pc, u32 index) {
         pc < 0x7fffffff ? 0x68000000 - index * arena_bytes : (pc & ~0xfffffull) + (static_cast<s64>(mb) << 20);
     const s64 r =
         kernel(SYS_mmap, at, arena_bytes, 7, 0x104022 /* PRIVATE ANONYMOUS NORESERVE FIXED_NOREPLACE */, -1ull, 0);
-    if (!failed(r) && static_cast<u64>(r) == at) return r;
+    if (!failed(r) && static_cast<u64>(r) == at) {
+      keep_from_core(at, arena_bytes);
+      return r;
+    }
     if (!failed(r)) kernel(SYS_munmap, r, arena_bytes);
   }
   return -1;
@@ -233,6 +236,14 @@ Arena* arena_for(u64 pc) {
   a.to_indirect = trampoline(a, enter_indirect);
   a.to_syscall = trampoline(a, enter_syscall);
   return &a;
+}
+
+u64 arenas_bytes() { return arena_count * arena_bytes; }
+
+bool flush_makes_room(u64 pc) {
+  for (u32 i = 0; i < arena_count; i++)
+    if (reaches(arenas[i].base, pc)) return true;
+  return arena_count == arena_limit;
 }
 
 bool has_room(const Arena& a) {

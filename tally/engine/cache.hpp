@@ -76,6 +76,10 @@ extern Lock cache_lock;
 /// The arena for code at `pc`, made when there is none. Null when the address space near it is full.
 Arena* arena_for(u64 pc);
 bool has_room(const Arena& a);
+/// Address space of all arenas.
+u64 arenas_bytes();
+/// Whether code at `pc` has an arena only once others are given up. False where the address space near it has no room.
+bool flush_makes_room(u64 pc);
 /// Whether the tables of traces, places, links have room for one more trace.
 bool tables_have_room();
 
@@ -124,7 +128,7 @@ bool flush(Thread* t);
 
 // --- translate.cpp --------------------------------------------------------------------------------------------------
 
-enum class Outcome { translated, step, unreadable, leave, no_room };
+enum class Outcome { translated, step, unreadable, leave, no_room, no_space };
 
 /// Translates from `pc` on. `older`: an indirect jump is on its way there, and what its slot leads to; else 0.
 Outcome translate(u64 pc, u64 older, Trace*& out);

@@ -41,7 +41,8 @@ extern "C" void dispatch(Thread* t) {
     case Outcome::step:
     case Outcome::unreadable: t->pad |= pad_step; return;
     case Outcome::leave: leave(t, channel::partial_gs_base);
-    case Outcome::no_room: leave(t, channel::partial_code_space);
+    case Outcome::no_room:
+    case Outcome::no_space: leave(t, channel::partial_code_space);
   }
 }
 

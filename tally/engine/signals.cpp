@@ -85,6 +85,7 @@ void die_by(Thread* t, Context* c, int signal, const u8* info, u64 mask) {
   stop_others(t);
   end_as(t, channel::End::signalled, signal);
   finish_process(t);
+  block_everything();  // it takes effect where the handler returns to: there a core file shows the program
   const Action natural = {0, has_restorer, reinterpret_cast<u64>(signal_restorer), 0};
   kernel_action(signal, &natural, nullptr);
   c->flags &= ~trap_flag;

@@ -75,6 +75,7 @@ int first_fd;  // of the three
 [[noreturn]] void start_natively() {
   for (int i = 0; i < 3; i++) kernel(SYS_fcntl, static_cast<u64>(first_fd + i), 2 /* F_SETFD */, 1 /* FD_CLOEXEC */);
   set_gs(0);
+  forget_first_thread();
   asm volatile(
       "mov %0, %%rsp\n push $0x202\n popfq\n mov %1, %%r11\n push %%r11\n"
       "xor %%eax, %%eax\n xor %%ecx, %%ecx\n xor %%edx, %%edx\n xor %%ebx, %%ebx\n xor %%ebp, %%ebp\n xor %%esi, "
@@ -135,6 +136,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   code_init(static_cast<u64>(persona) & 0x0400000 /* READ_IMPLIES_EXEC */);
   cache_init();
   decoder_init();
+  if (arena_for(pc) == nullptr) start_natively();
   signals_init(t);
   t->pc = pc;
   t->gpr[rsp] = sp;

@@ -2,6 +2,7 @@
 #include "tally/engine/cache.hpp"
 #include "tally/engine/descriptors.hpp"
 #include "tally/engine/entry.hpp"
+#include "tally/engine/limits.hpp"
 #include "tally/engine/memory_calls.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
@@ -107,6 +108,9 @@ s64 call(Thread* t) {
       if (a == 15 /* PR_SET_NAME */) name_thread(t);
       return r;
     }
+    case SYS_prlimit64: return emulate_limit(t, a, b, c, d);
+    case SYS_setrlimit: return emulate_limit(t, 0, a, b, 0);
+    case SYS_getrlimit: return emulate_limit(t, 0, a, 0, b);
     case SYS_ptrace:
       // Whoever asks to be traced is to be seen as it is. A vfork child lives in its parent's memory, and is about to
       // exec.

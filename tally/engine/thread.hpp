@@ -123,6 +123,9 @@ inline u64* counters(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast
 /// Maps the channel and makes the record of this program image and its first thread. Called once, at the start.
 Thread* first_thread(int channel_fd, int image_fd);
 
+/// The process starts natively after all: no record of it and its thread, no memory but the image's own.
+void forget_first_thread();
+
 /// A thread about to be cloned, with the registers of `parent`. `own_process`: it gets a process record of its own.
 /// Null when there is no memory for it.
 Thread* new_thread(Thread* parent, bool own_process);

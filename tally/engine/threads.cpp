@@ -26,6 +26,7 @@ channel::SegmentVector* vectors_;
 u32 vectors_area;
 u32 segment_count;
 u32 own_process;            // that of the address space, not of a vfork child in it
+u64 reserved;               // bytes of them
 u64 next_free = own_space;  // where the engine's own mappings go on
 Lock reserve_lock;
 
@@ -37,6 +38,7 @@ void set_state(State& of, State to) {
 bool map_counters(Thread* t, u32 area) {
   const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(counters(t)), counters_bytes, PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_FIXED, static_cast<u64>(settings_.channel_fd), channel::area_offset(area));
+  if (!failed(r)) keep_from_core(reinterpret_cast<u64>(counters(t)), counters_bytes);
   return !failed(r);
 }
 
@@ -51,6 +53,7 @@ bool map_vectors(u32 area) {
   const s64 r = kernel(SYS_mmap, places[turn], channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                        static_cast<u64>(settings_.channel_fd), channel::area_offset(area));
   if (failed(r)) return false;
+  keep_from_core(static_cast<u64>(r), channel::area_bytes);
   vectors_ = reinterpret_cast<channel::SegmentVector*>(r);
   vectors_area = area;
   return true;
@@ -142,13 +145,19 @@ u64 try_reserve(u64 bytes, int protection) {
     next_free += bytes + page_bytes;
     const s64 r = kernel(SYS_mmap, at, bytes, static_cast<u64>(protection),
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | 0x100000 /* MAP_FIXED_NOREPLACE */, -1ull, 0);
-    if (!failed(r) && static_cast<u64>(r) == at) return at;
+    if (!failed(r) && static_cast<u64>(r) == at) {
+      keep_from_core(at, bytes);
+      reserved += bytes;
+      return at;
+    }
     if (!failed(r)) kernel(SYS_munmap, static_cast<u64>(r), bytes);
     if (r == -12) break;
     next_free += 64ull << 20;
   }
   return 0;
 }
+
+u64 reserved_bytes() { return reserved; }
 
 u64 reserve(u64 bytes, int protection) {
   const u64 at = try_reserve(bytes, protection);
@@ -203,6 +212,7 @@ Thread* first_thread(int channel_fd, int image_fd) {
   const s64 r = kernel(SYS_mmap, records_at, channel::records_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
                        static_cast<u64>(channel_fd), 0);
   if (failed(r)) die("the channel cannot be mapped", static_cast<u64>(-r));
+  keep_from_core(static_cast<u64>(r), channel::records_bytes);
   shared.base = reinterpret_cast<u8*>(r);
   const channel::Header& header = shared.header();
   if (header.magic != channel::magic || header.layout_version != channel::layout_version)
@@ -241,6 +251,15 @@ void forget_jumps(Thread* t) {
   // Empty entries lead into the engine: dropping the private copies of the image's page brings them back.
   kernel(SYS_madvise, reinterpret_cast<u64>(jump_table(t)), jump_table_entries * 8, MADV_DONTNEED);
   t->generation = cache_generation();
+}
+
+void forget_first_thread() {
+  if (live != nullptr) {
+    set_state(shared.thread(live->index).state, State::free);
+    set_state(process_record(live).state, State::free);
+  }
+  if (shared.base != nullptr) kernel(SYS_munmap, records_at, channel::records_bytes);
+  kernel(SYS_munmap, own_space, next_free - own_space);
 }
 
 Thread* new_thread(Thread* parent, bool own_process) {

@@ -154,7 +154,7 @@ class Translator {
     const Outcome first = look_at_first();
     if (first != Outcome::translated) return first;
     Arena* arena = arena_for(pc_);
-    if (arena == nullptr) return Outcome::no_room;
+    if (arena == nullptr) return flush_makes_room(pc_) ? Outcome::no_room : Outcome::no_space;
     Builder b = begin(*arena);
     u32 segment = 0;
     do {

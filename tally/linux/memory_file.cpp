@@ -122,11 +122,13 @@ Result<std::vector<Descriptor>> duplicate_high(const std::vector<int>& from) {
     if (are_unused(first, count) && setrlimit(RLIMIT_NOFILE, &raised) == 0) {
       auto made = duplicate_at(from, first);
       setrlimit(RLIMIT_NOFILE, &limit);
-      return made;
+      if (made) return made;
     }
   }
   for (int first = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, most)) - count; first > 2; --first) {
-    if (are_unused(first, count)) return duplicate_at(from, first);
+    if (!are_unused(first, count)) continue;
+    // Under another tally some look unused and are its own: then the next lower ones.
+    if (auto made = duplicate_at(from, first); made || errno != EBADF) return made;
   }
   return fail(Code::cannot_measure, "there are not enough unused file descriptors for the engine", "raise `ulimit -n`");
 }

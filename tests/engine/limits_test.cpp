@@ -34,12 +34,41 @@ TEST(Descriptors, of_every_number_are_free) {
   expect_as_natively(command);
 }
 
+TEST(Descriptors, let_tally_run_under_tally) {
+  Command command;
+  command.words = {TALLY, "stat", "--", "/bin/echo", "hi"};
+  const Counted counted = run_counted(command);
+  EXPECT_EQ(counted.outcome.code, 0) << counted.outcome.err;
+  EXPECT_EQ(counted.outcome.out, "hi\n");
+  EXPECT_FALSE(counted.exact);  // what the inner one takes over runs for it, not for the outer one
+}
+
 TEST(Memory, may_have_any_layout) { expect_as_natively(shell("ulimit -s unlimited; /bin/echo hi")); }
 
 // With too little address space for the engine a program runs natively.
 TEST(Memory, may_be_too_little_for_the_engine) {
   expect_as_natively(shell("ulimit -v 60000; /bin/echo hi"));
   expect_as_natively(shell("ulimit -d 20000; /bin/echo hi"));
+}
+
+// A limit that a program sets for itself is its own: the engine's needs do not count.
+TEST(Memory, may_be_limited_by_the_program) {
+  for (const char* limit : {"-v 300000", "-d 100000", "-v 1400000"}) {
+    const std::string script =
+        std::string("ulimit ") + limit + "; ulimit -v; ulimit -d; /bin/sh -c '/bin/echo hi; exec /bin/echo ho'";
+    const Command command = shell(script);
+    const Outcome native = run_native(command);
+    ASSERT_EQ(native.code, 0) << native.err;
+    const Counted counted = run_counted(command);
+    expect_same(counted.outcome, native);
+    expect_exact(counted);
+  }
+}
+
+// Enough for the engine, and not for its caches: no way into the engine and out of it without end.
+TEST(Memory, may_end_at_any_limit) {
+  for (int limit = 800; limit <= 2000; limit += 100)
+    expect_as_natively(shell("ulimit -v " + std::to_string(limit) + "000; exec /usr/bin/perl -e 'print qq(hi\\n)'"));
 }
 
 // Code that is written over again and again: 3,000 functions at one place, a block for each instruction. Translations

@@ -83,7 +83,7 @@ void describe(CLI::App& app, Options& options) {
   app.add_flag("--wait-all", options.stat.wait_all,
                "wait for every process that the program leaves behind, and count it");
   app.add_flag("--repeatable", options.stat.repeatable,
-               "no address randomisation, fixed hash seeds, no rseq: equal work gives equal counts");
+               "no address randomisation, fixed hash seeds, no rseq: what depends on no time, pid or file repeats");
   app.add_option("-o,--output", options.output, "write the results to FILE; - is standard output")->option_text("FILE");
   app.add_option("--format", options.format, "table (default) or json")->option_text("FORMAT");
   app.add_flag("--per-process", options.detail.per_process, "each process's own counts as well");

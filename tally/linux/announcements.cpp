@@ -71,9 +71,9 @@ std::optional<pid_t> thread_of(pid_t process, pid_t pid, pid_t tid) {
   return std::nullopt;
 }
 
-void wait_readable(int a, int b) {
+void wait_readable(int a, int b, int milliseconds) {
   std::array<pollfd, 2> waited{{{a, POLLIN, 0}, {b, POLLIN, 0}}};
-  poll(waited.data(), waited.size(), -1);
+  poll(waited.data(), waited.size(), milliseconds);
 }
 
 }  // namespace tally::linux

@@ -45,7 +45,8 @@ pid_t own_pid() noexcept;
 /// being `pid`. Nothing where it is gone.
 std::optional<pid_t> thread_of(pid_t process, pid_t pid, pid_t tid);
 
-/// Waits until one of two descriptors is readable or a signal arrives. A negative one is left out.
-void wait_readable(int a, int b);
+/// Waits until one of two descriptors is readable or a signal arrives, or until so many milliseconds have passed;
+/// without end when they are negative. A negative descriptor is left out.
+void wait_readable(int a, int b, int milliseconds = -1);
 
 }  // namespace tally::linux

@@ -73,14 +73,17 @@ class Server {
   Result<void> serve(linux::Signals& signals, bool wait_all) {
     execution_.pid = program_.pid();
     execution_.ended = false;
+    int left_ms = -1;
     while (true) {
       answer();
       reap();
       if (execution_.ended) {
         if (auto executed = program_.executed(); !executed) return executed;
-        if (!wait_all || !descendants_.any_left()) break;
+        const auto waited = linux::now() - ended_at_;
+        if (!descendants_.any_left() || (!wait_all && waited >= grace)) break;
+        left_ms = wait_all ? -1 : static_cast<int>((grace - waited) / std::chrono::milliseconds(1)) + 1;
       }
-      linux::wait_readable(announcements_.open() ? announcements_.fd() : -1, signals.fd());
+      linux::wait_readable(announcements_.open() ? announcements_.fd() : -1, signals.fd(), left_ms);
       if (gives_up(signals.take(execution_.ended ? 0 : program_.pid()))) break;
     }
     finish();
@@ -131,6 +134,7 @@ class Server {
       announced_.erase(change->process);
       if (change->process == program_.pid()) {
         execution_.ended = true;
+        ended_at_ = linux::now();
         execution_.wait_status = change->wait_status;
         last_figures_ = change->figures;
       } else if (descendants_.include(change->process)) {
@@ -168,12 +172,16 @@ class Server {
   }
 
   void finish() {
-    execution_.duration = linux::now() - program_.started();
+    execution_.duration = (execution_.ended ? ended_at_ : linux::now()) - program_.started();
     execution_.usage = execution_.ended ? program_.ended_with(execution_.wait_status, last_figures_).usage
                                         : linux::usage_of_living(program_.pid()).value_or(linux::Usage{});
     execution_.usage = execution_.usage + orphans_;
   }
 
+  /// For what ends just behind the program, as helpers do whose pipe it closed: they are not left behind.
+  static constexpr Nanoseconds grace = std::chrono::milliseconds(100);
+
+  Nanoseconds ended_at_{0};
   Channel& shared_;
   linux::Announcements& announcements_;
   linux::Injector injector_;

@@ -253,8 +253,11 @@ struct Prefixes {
   bool p66 = false, f2 = false, f3 = false, fs = false, notrack = false, cs = false;
 };
 
+constexpr u32 most_prefixes = 3;
+
+/// Where they end; one more than there may be is as far as it looks.
 const u8* read_prefixes(const u8* p, Prefixes& found) {
-  for (;; p++) switch (*p) {
+  for (const u8* const end = p + most_prefixes + 1; p != end; p++) switch (*p) {
       case 0x66: found.p66 = true; break;
       case 0xf2: found.f2 = true; break;
       case 0xf3: found.f3 = true; break;
@@ -263,6 +266,7 @@ const u8* read_prefixes(const u8* p, Prefixes& found) {
       case 0x2e: found.cs = true; break;
       default: return p;
     }
+  return p;
 }
 
 }  // namespace
@@ -270,7 +274,7 @@ const u8* read_prefixes(const u8* p, Prefixes& found) {
 bool decode_common(u64 pc, const u8* bytes, Instruction& out) {
   Prefixes prefix;
   const u8* p = read_prefixes(bytes, prefix);
-  if (p - bytes > 3) return false;
+  if (p - bytes > most_prefixes) return false;
   out.rex = 0;
   if ((*p & 0xf0) == 0x40) out.rex = *p++ & 15;
   out.map = Map::one_byte;

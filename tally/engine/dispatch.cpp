@@ -47,14 +47,14 @@ extern "C" void dispatch(Thread* t) {
 }
 
 void count_stepped(Thread* t, u64 to) {
-  u8 bytes[15];
+  u8 bytes[16];
   channel::Totals delta;
   delta.field[channel::instructions] = 1;
   if ((t->pc & ~0xc00ull) == 0xffffffffff600000) {
     mark_partial(t, channel::partial_vsyscall);
     return correct(t, delta);
   }
-  const u32 n = read_code(t->pc, bytes, sizeof bytes);
+  const u32 n = read_code(t->pc, bytes, 15);
   Instruction in;
   if (n == 0 || !decode(t->pc, bytes, n, in)) {
     mark_partial(t, channel::partial_undecoded);

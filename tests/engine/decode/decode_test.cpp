@@ -1,6 +1,7 @@
 // The engine's two decoders say the same: every opcode and ModRM byte, with the prefixes that compilers write.
 #include <asm/prctl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -121,6 +122,20 @@ TEST_F(Decoders, agree_on_random_bytes) {
     compare(bytes);
     if (HasFailure() && std::getenv("ALL") == nullptr) return;
   }
+}
+
+// Prefixes without end are no instruction: what is behind the bytes is not looked at.
+TEST_F(Decoders, look_at_no_more_than_there_is) {
+  constexpr size_t page = 4096;
+  u8* const at = static_cast<u8*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(at, MAP_FAILED);
+  ASSERT_EQ(mprotect(at + page, page, PROT_NONE), 0);
+  u8* const bytes = at + page - 16;
+  for (const int prefix : {0x66, 0xf2, 0xf3, 0x64, 0x3e, 0x2e}) {
+    std::memset(bytes, prefix, 16);
+    compare(bytes);
+  }
+  munmap(at, 2 * page);
 }
 
 }  // namespace

@@ -169,8 +169,19 @@ bool may_be_written();
 /// Shared memory is another process's, too. Wants lock_code.
 void note_forked();
 void code_init(u64 read_implies_exec);
-/// Around a fork: no other thread is in the middle of a change.
 void lock_code();
 void unlock_code();
+
+/// All locks of what threads share, but that of mappings: no other thread is in the middle of a change.
+inline void lock_tables() {
+  cache_lock.take();
+  lock_code();
+  threads_lock.take();
+}
+inline void unlock_tables() {
+  threads_lock.release();
+  unlock_code();
+  cache_lock.release();
+}
 
 }  // namespace tally::engine

@@ -43,14 +43,10 @@ s64 fork_process(Thread* t, const Clone& c) {
   if (process == 0) return -11;
   lock_mappings(t);
   block_all();  // a signal that waits afterwards came to the parent before, or is the child's own
-  cache_lock.take();
-  lock_code();
+  lock_tables();
   note_forked();
-  threads_lock.take();
   const s64 r = begin_process(c);
-  threads_lock.release();
-  unlock_code();
-  cache_lock.release();
+  unlock_tables();
   unlock_mappings();
   if (r != 0) {
     if (r < 0)
@@ -87,7 +83,9 @@ s64 share_memory(Thread* t, const Clone& c) {
   child->clears_actions = c.clears_actions;
   if (c.flags & clone_vfork) child->alt = t->alt;
   if (!(c.flags & clone_sighand)) {
-    // A vfork child lives shorter than its block; others may leave theirs to threads of their own.
+    // A vfork child lives shorter than its block; others may leave theirs to threads of their own. Like all memory, it
+    // is reserved under a lock that nobody holds while another thread forks.
+    Guard guard(threads_lock);
     child->actions =
         c.flags & clone_vfork ? own_actions(child) : reinterpret_cast<Actions*>(reserve(sizeof(Actions), 3));
     copy(child->actions, t->actions, sizeof(Actions));
@@ -110,7 +108,7 @@ s64 share_memory(Thread* t, const Clone& c) {
 /// An execve ends all other threads: once they stand still their counts are final. False where there are none, or some
 /// go on in this memory. The floor is then this thread's.
 bool hold_for_exec(Thread* t) {
-  if (t->vfork_child != 0 || thread_count(t) == 1) return false;
+  if (t->vfork_child != 0 || is_last(t)) return false;
   take_floor(t);
   bool alone = !leaving() && hold_others(t);
   {
@@ -257,7 +255,7 @@ s64 emulate_exec(Thread* t) {
 }
 
 s64 emulate_exit(Thread* t, u64 status) {
-  if (t->vfork_child == 0 && thread_count(t) == 1) emulate_exit_group(t, status);
+  if (t->vfork_child == 0 && is_last(t)) emulate_exit_group(t, status);
   block_all();
   if (t->signal != 0) {
     // It would die with this thread: its handler first.

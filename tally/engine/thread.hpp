@@ -178,7 +178,8 @@ channel::SegmentVector& segment(u32 number);
 void name_thread(Thread* t);
 
 Thread* threads();
-u32 thread_count(Thread* of_process);
+/// Whether its process has no other thread.
+bool is_last(const Thread* t);
 const channel::Settings& settings();
 channel::Records records();
 channel::Process& process_record(Thread* t);

@@ -135,6 +135,13 @@ void unlink(Thread* t) {
     }
 }
 
+/// Wants threads_lock: one that ends goes from this list to another.
+bool is_last_of(u32 process) {
+  u32 n = 0;
+  for (const Thread* t = live; t != nullptr; t = t->next) n += t->process == process;
+  return n == 1;
+}
+
 }  // namespace
 
 u64 try_reserve(u64 bytes, int protection) {
@@ -200,10 +207,9 @@ void name_thread(Thread* t) {
   kernel(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<u64>(shared.thread(t->index).name));
 }
 
-u32 thread_count(Thread* of_process) {
-  u32 n = 0;
-  for (Thread* t = live; t != nullptr; t = t->next) n += t->process == of_process->process;
-  return n;
+bool is_last(const Thread* t) {
+  Guard guard(threads_lock);
+  return is_last_of(t->process);
 }
 
 Thread* first_thread(int channel_fd, int image_fd) {
@@ -358,7 +364,7 @@ void counts_to_records() {
 void finish_for_exec(Thread* t) {
   Guard guard(threads_lock);
   fold(t);
-  if (thread_count(t) == 1) set_state(process_record(t).state, State::ended);
+  if (is_last_of(t->process)) set_state(process_record(t).state, State::ended);
 }
 
 void end_as(Thread* t, channel::End how, int code) {

@@ -3,6 +3,8 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include "tally/engine/cache.hpp"
+#include "tally/engine/memory_calls.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"
@@ -37,13 +39,18 @@ Thread* in_this_memory(u64 tid) {
   return nullptr;
 }
 
-/// Stopped wherever it happens to be, the other thread might hold a lock of the engine for as long as it is traced.
+/// Stopped wherever it happens to be, the other thread might hold a lock of the engine for as long as it is traced:
+/// nobody does who is held, but those of a system call that changes mappings.
 s64 attach(Thread* t, u64 tid) {
+  lock_mappings(t);
   take_floor(t);
   hold_others(t);
+  lock_tables();
   const s64 r = kernel(SYS_ptrace, PTRACE_ATTACH, tid);
   if (r == 0) kernel(SYS_waitid, P_PID, tid, 0, WSTOPPED | WNOWAIT | __WALL);
+  unlock_tables();
   give_floor(t);
+  unlock_mappings();
   return r;
 }
 

@@ -80,6 +80,16 @@ inline u64 grow_from(u64 start, u64 end) {
   return huge - small_bytes;
 }
 
+/// Gives the memory of the engine's own pages back: they are as when they were mapped. Where the program locked all
+/// memory (mlockall) they must be unlocked first.
+inline void throw_away(const void* at, u64 bytes) {
+  const u64 address = reinterpret_cast<u64>(at);
+  constexpr u64 not_needed = 4;  // MADV_DONTNEED
+  if (!failed(kernel(SYS_madvise, address, bytes, not_needed))) return;
+  kernel(SYS_munlock, address, bytes);
+  kernel(SYS_madvise, address, bytes, not_needed);
+}
+
 /// An array that only grows, in a reserved range of `limit` elements; memory is used as it is written.
 template <class T>
 struct Growing {
@@ -95,7 +105,7 @@ struct Growing {
   bool full(u32 more = 1) const { return size + more > limit; }
   /// Gives the memory back; what is left are `n` empty elements.
   void reset(u32 n) {
-    kernel(SYS_madvise, reinterpret_cast<u64>(data), page_up(u64{size} * sizeof(T)), 4 /* MADV_DONTNEED */);
+    throw_away(data, page_up(u64{size} * sizeof(T)));
     size = n;
   }
   /// One more, with what is there: zeros, or what was there before a reset.

@@ -213,8 +213,8 @@ void cache_reset() {
   tables.segments.reset(0);
   links.reset(1);
   page_nodes.reset(1);
-  kernel(SYS_madvise, reinterpret_cast<u64>(slots), (slot_mask + 1) * sizeof *slots, 4 /* MADV_DONTNEED */);
-  kernel(SYS_madvise, reinterpret_cast<u64>(pages), (page_mask + 1) * sizeof *pages, 4 /* MADV_DONTNEED */);
+  throw_away(slots, (slot_mask + 1) * sizeof *slots);
+  throw_away(pages, (page_mask + 1) * sizeof *pages);
   slots_used = pages_used = free_node = 0;
   // Pages stay watched: what is written there drops nothing, what is translated from there is watched again.
   Guard guard(threads_lock);

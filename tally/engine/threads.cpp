@@ -255,7 +255,7 @@ Thread* first_thread(int channel_fd, int image_fd) {
 
 void forget_jumps(Thread* t) {
   // Empty entries lead into the engine: dropping the private copies of the image's page brings them back.
-  kernel(SYS_madvise, reinterpret_cast<u64>(jump_table(t)), jump_table_entries * 8, MADV_DONTNEED);
+  throw_away(jump_table(t), jump_table_entries * 8);
   t->generation = cache_generation();
 }
 

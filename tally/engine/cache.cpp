@@ -184,6 +184,12 @@ bool drop_page(PageEntry* entry, u64 a, u64 n) {
   return any;
 }
 
+void forget_all_jumps() {
+  generation++;
+  Guard guard(threads_lock);
+  for (Thread* t = threads(); t != nullptr; t = t->next) forget_jumps(t);
+}
+
 }  // namespace
 
 void cache_init() {
@@ -202,7 +208,6 @@ void cache_init() {
 u32 cache_generation() { return generation; }
 
 void cache_reset() {
-  generation++;
   for (u32 i = 0; i < arena_count; i++) {
     kernel(SYS_munmap, arenas[i].base, arena_bytes);
     arenas[i].traces.reset(0);
@@ -217,8 +222,7 @@ void cache_reset() {
   throw_away(pages, (page_mask + 1) * sizeof *pages);
   slots_used = pages_used = free_node = 0;
   // Pages stay watched: what is written there drops nothing, what is translated from there is watched again.
-  Guard guard(threads_lock);
-  for (Thread* t = threads(); t != nullptr; t = t->next) forget_jumps(t);
+  forget_all_jumps();
 }
 
 Arena* arena_for(u64 pc) {
@@ -426,9 +430,7 @@ void invalidate(u64 a, u64 n) {
     for (u64 p = first; p <= last; p++)
       if (PageEntry* entry = page_entry(p, false)) any |= drop_page(entry, a, n);
   }
-  if (!any) return;
-  Guard threads_guard(threads_lock);
-  for (Thread* t = threads(); t != nullptr; t = t->next) forget_jumps(t);
+  if (any) forget_all_jumps();
 }
 
 bool in_cache(u64 address) {

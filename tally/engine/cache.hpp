@@ -67,7 +67,7 @@ struct Spot {
 void cache_init();
 /// Throws everything away. Nobody knows an address or number of it: see flush.
 void cache_reset();
-/// How often that happened.
+/// How often something was thrown away: jump tables that are older must be emptied before they are used again.
 u32 cache_generation();
 
 /// Everything below wants cache_lock held, unless it says otherwise.

@@ -65,7 +65,7 @@ struct Thread {
   u32 vfork_child;
   u32 clears_actions;  // it begins without the program's handlers
   u32 pooled;
-  u32 generation;               // of the translated code that its jump table leads to
+  u32 generation;               // cache_generation() when its jump table was last emptied
   s64 tid, tgid;                // 0 = not known yet; tgid 0 = of no meaning to others
   alignas(16) u8 vectors[512];  // fxsave area, for the decoder
 };

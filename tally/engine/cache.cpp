@@ -9,11 +9,11 @@ Tables tables;
 
 namespace {
 
-struct Link {
+struct Exit {
   u64 source;  // address of the displacement to patch
   u64 target;  // program address
 };
-Growing<Link> links;
+Growing<Exit> links;
 
 constexpr u32 arena_limit = 16;
 Arena arenas[arena_limit];
@@ -45,6 +45,9 @@ u32 free_node;  // of traces that were dropped
 u32 generation = 1;
 
 constexpr u8 chain_limit = 8;
+/// Entry checks out of a trace's line. Where more targets than a chain holds share a slot, they take turns in it; that
+/// must not fill the cache.
+constexpr u8 entry_limit = 16;
 /// How many entry checks stand behind one another from this one on: the byte before it.
 u8 chain_length(u64 entry) { return at<u8>(entry - 1); }
 
@@ -198,7 +201,8 @@ void cache_init() {
   tables.segments.init(channel::segment_limit);
   links.init(4u << 20);
   page_nodes.init(4u << 20);
-  tables.traces.size = links.size = page_nodes.size = 1;
+  tables.traces.size = page_nodes.size = 1;
+  links.size = first_link;
   slot_mask = 4095;
   slots = fresh_table<Slot>(4096);
   page_mask = 1023;
@@ -216,7 +220,7 @@ void cache_reset() {
   tables.traces.reset(1);
   tables.places.reset(0);
   tables.segments.reset(0);
-  links.reset(1);
+  links.reset(first_link);
   page_nodes.reset(1);
   throw_away(slots, (slot_mask + 1) * sizeof *slots);
   throw_away(pages, (page_mask + 1) * sizeof *pages);
@@ -389,12 +393,13 @@ u64 add_entry(Trace& t, u64 older) {
   if (a != nullptr && !fits32(static_cast<s64>(a->cold - t.body))) a = nullptr;
   for (u32 i = 0; a == nullptr && i < arena_count; i++)
     if (t.body - arenas[i].base < arena_bytes) a = &arenas[i];
-  if (t.entry != 0 && !has_room(*a)) return t.entry;
+  if (t.entry != 0 && (t.entries == entry_limit || !has_room(*a))) return t.entry;
   const u64 miss_room = 32;
   Emitter out{reinterpret_cast<u8*>(((a->cold + miss_room + 15) & ~15ull) - 1)};
   const u64 entry = emit_entry_check(*a, out, t.pc, older);
   out.jump(t.body);
   a->cold = out.here();
+  t.entries++;
   return entry;
 }
 
@@ -402,16 +407,17 @@ u64 add_entry(Trace& t, u64 older) {
 
 void settle(Thread* t, Trace& trace, bool is_new) {
   t->resume = trace.body;
-  if (t->link == 0) {
+  if (t->link == no_link) return;
+  if (t->link == by_jump) {
     // Most targets of a short program are reached once: a slot is written, and its page copied, for the second time.
     if (is_new) return;
     u64& slot = jump_slot(t, t->pc);
     const bool empty = slot == reinterpret_cast<u64>(engine_no_target);
-    if (!is_new && (trace.entry == 0 || !empty)) trace.entry = add_entry(trace, slot);
+    if (trace.entry == 0 || !empty) trace.entry = add_entry(trace, slot);
     slot = trace.entry;
     return;
   }
-  const Link& link = links[static_cast<u32>(t->link)];
+  const Exit& link = links[static_cast<u32>(t->link)];
   const s64 displacement = static_cast<s64>(trace.body - link.source - 4);
   if (link.source != 0 && link.target == trace.pc && fits32(displacement))
     __atomic_store_n(reinterpret_cast<u32*>(link.source), static_cast<u32>(displacement), __ATOMIC_RELEASE);

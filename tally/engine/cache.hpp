@@ -51,6 +51,7 @@ struct Trace {
   u16 segment_count;
   bool dead;
   bool looked_ahead;  // it relies on code that it does not hold, of pages that it is registered for
+  u8 entries;         // entry checks that were made for it out of its line
 };
 
 struct FileMapping;

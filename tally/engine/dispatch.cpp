@@ -13,7 +13,7 @@ Outcome find_or_translate(Thread* t) {
   Outcome outcome = Outcome::translated;
   Trace* trace = find_trace(t->pc);
   const bool is_new = trace == nullptr;
-  if (is_new) outcome = translate(t->pc, t->link == 0 ? jump_slot(t, t->pc) : 0, trace);
+  if (is_new) outcome = translate(t->pc, t->link == by_jump ? jump_slot(t, t->pc) : 0, trace);
   if (outcome == Outcome::translated) settle(t, *trace, is_new);
   return outcome;
 }
@@ -21,18 +21,18 @@ Outcome find_or_translate(Thread* t) {
 }  // namespace
 
 extern "C" void dispatch(Thread* t) {
-  if (t->link != 0) t->pc = link_target(t->link);
+  if (t->link >= first_link) t->pc = link_target(t->link);
   Outcome outcome = Outcome::no_room;
   // Others may fill the cache again before this thread has its turn; that a flush does not help at all is rare.
   for (u32 tries = 0; outcome == Outcome::no_room && tries < 1000; tries++) {
     if (leaving()) leave(t, channel::partial_none);
     if (is_asked_out(t)) {
-      t->link = 0;
+      t->link = no_link;
       step_aside(t);
     }
     outcome = find_or_translate(t);
     if (outcome != Outcome::no_room) break;
-    t->link = 0;
+    t->link = no_link;
     if (!flush(t)) break;
   }
   switch (outcome) {

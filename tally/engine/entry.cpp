@@ -43,7 +43,7 @@ enter_indirect:
   lea 1(%rcx,%r11), %rcx
   mov %rcx, %gs:0x88
   mov %rax, %gs:0x00
-1:movq $0, %gs:0xb0
+1:movq $1, %gs:0xb0        # by_jump
   save_others
   call dispatch
   jmp resume_program
@@ -59,7 +59,7 @@ enter_link:
 enter_syscall:
   mov %rcx, %gs:0x88
   mov %rax, %gs:0x00
-  movq $0, %gs:0xb0
+  movq $0, %gs:0xb0         # no_link
   save_others
   call system_call
   jmp resume_program

@@ -193,7 +193,7 @@ s64 emulate_sigreturn(Thread* t) {
   }
   t->alt = c->stack;
   t->pc = c->ip;
-  t->link = 0;
+  t->link = no_link;
   t->mask = c->mask & ~(bit(sigkill) | bit(sigstop));
   release_held(t);
   const u64 kept = t->flags & id_flag;

@@ -137,7 +137,7 @@ void deliver(Thread* t, Context* c, int signal, u8* info, u64 mask, const Action
   t->gpr[rsp] = frame_at;
   t->flags = c->flags & ~(direction_flag | resume_flag | trap_flag);
   t->pc = a.handler;
-  t->link = 0;
+  t->link = no_link;
   if (a.flags & reset_hand) {
     Action& reset = t->actions->of[signal];
     reset.handler = 0;
@@ -168,7 +168,7 @@ void keep_registers(Thread* t, Context* c) {
   for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
   t->flags = c->flags & ~trap_flag;
   t->pc = c->ip;
-  t->link = 0;
+  t->link = no_link;
 }
 
 /// Goes on in the engine with the registers of `c`, when the handler returns.

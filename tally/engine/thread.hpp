@@ -28,6 +28,9 @@ struct AltStack {
   u64 bytes;
 };
 
+/// What Thread::link says where it is not the number of an exit.
+enum Link : u64 { no_link = 0, by_jump = 1 /* an indirect one */, first_link = 2 };
+
 /// What the next `int3` of the landing pad means.
 enum Pad : u64 { pad_deliver = 1, pad_step = 2, pad_stop = 4, pad_leave = 8 };
 
@@ -38,7 +41,7 @@ struct Thread {
   u64 resume;        // 0x90: cache address that stands for pc
   u64 spill[2];      // 0x98, 0xa0: of generated code, never live at a boundary
   u64 stack;         // 0xa8: the engine's own
-  u64 link;          // 0xb0: exit by which the engine was entered, 0 after an indirect jump
+  u64 link;          // 0xb0: exit by which the engine was entered, or one of Link
   u64 pad;           // 0xb8: bits of Pad: what must happen before program code runs on
   Thread* self;      // 0xc0
   u64 kernel_seen;   // 0xc8: rcx as the kernel leaves it: tells a restarted system call from one not begun

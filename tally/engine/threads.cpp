@@ -293,7 +293,8 @@ Thread* new_thread(Thread* parent, bool own_process) {
   for (u32 i = 0; i < 16; i++) t->gpr[i] = parent->gpr[i];
   t->flags = parent->flags;
   t->pc = parent->pc;
-  t->link = t->pad = 0;
+  t->link = no_link;
+  t->pad = 0;
   t->mask = parent->mask;
   t->held = t->under_temporary = t->signal = t->stepping = t->traces_itself = t->vfork_child = t->pooled = 0;
   t->where = outside;  // until it starts

@@ -50,6 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Program{"leave_handler", {bare("leave_handler")}}, Program{"queued", {bare("queued")}},
                     Program{"restarts", {bare("restarts")}}, Program{"thread_signals", {bare("thread_signals")}},
                     Program{"fault_skip", {bare("fault_skip")}}, Program{"strings", {bare("strings")}},
+                    Program{"locked", {libc("edges_static"), "locked"}},
                     Program{"hello_dynamic", {libc("hello_dynamic"), "you"}}),
     name_of);
 

@@ -298,6 +298,90 @@ int asks_to_be_traced() {
   return r.rip == reinterpret_cast<unsigned long>(page) ? 0 : 3;
 }
 
+long resident_kilobytes() {
+  char line[128] = {};
+  FILE* const f = fopen("/proc/self/status", "r");
+  long n = 0;
+  while (fgets(line, sizeof line, f) != nullptr) {
+    if (sscanf(line, "VmRSS: %ld", &n) == 1) break;
+  }
+  fclose(f);
+  return n;
+}
+
+/// Calls in a ring of functions whose addresses are alike in their low 16 bits, and the same system call again and
+/// again: neither takes more memory the longer it lasts.
+int stays_small() {
+  constexpr int functions = 14;
+  constexpr long apart = 65536, allowed_kilobytes = 8000;
+  char* const code = static_cast<char*>(
+      mmap(nullptr, functions * apart, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (code == MAP_FAILED) return 1;
+  for (int i = 0; i < functions; ++i) memcpy(code + i * apart, "\x8d\x47\x01\xc3", 4);  // lea 1(%rdi), %eax; ret
+  int n = 0;
+  for (int i = 0; i < 300; ++i) n = reinterpret_cast<int (*)(int)>(code + i % functions * apart)(n);
+  const long before = resident_kilobytes();
+  for (int i = 0; i < 300000; ++i) {
+    n = reinterpret_cast<int (*)(int)>(code + i % functions * apart)(n);
+    syscall(SYS_getppid);
+  }
+  if (n != 300300) return 2;
+  return resident_kilobytes() - before < allowed_kilobytes ? 0 : 3;
+}
+
+/// All of the program's memory is locked, and with it what an engine keeps there.
+int locked() {
+  mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT);  // where there is a limit it may fail
+  int n = 0;
+  for (int i = 0; i < 100; ++i) {
+    char text[64];
+    n += snprintf(text, sizeof text, "%d %g %s", i, i / 4., "text");
+  }
+  return n == 1150 ? 0 : 1;
+}
+
+int mapping_threads[3];
+bool mapped_enough;
+
+void* map_and_unmap(void* mine) {
+  __atomic_store_n(static_cast<int*>(mine), static_cast<int>(syscall(SYS_gettid)), __ATOMIC_RELEASE);
+  while (!__atomic_load_n(&mapped_enough, __ATOMIC_ACQUIRE)) {
+    munmap(mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 8192);
+  }
+  return nullptr;
+}
+
+/// Runs in the memory of those that it stops.
+int stop_and_map(void*) {
+  for (int round = 0; round < 100; ++round) {
+    for (const int thread : mapping_threads) {
+      int status = 0;
+      if (ptrace(PTRACE_ATTACH, thread, 0, 0) != 0) _exit(1);
+      if (waitpid(thread, &status, __WALL) != thread) _exit(2);
+    }
+    munmap(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
+    for (const int thread : mapping_threads) ptrace(PTRACE_DETACH, thread, 0, 0);
+  }
+  _exit(0);
+}
+
+/// Threads are stopped in the middle of changing what is mapped; then who stopped them maps something itself.
+int stops_mapping_threads() {
+  pthread_t threads[3];
+  for (int i = 0; i < 3; ++i) {
+    pthread_create(&threads[i], nullptr, map_and_unmap, &mapping_threads[i]);
+    while (__atomic_load_n(&mapping_threads[i], __ATOMIC_ACQUIRE) == 0) usleep(100);
+  }
+  static char stack[65536];
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+  const pid_t child = clone(stop_and_map, stack + sizeof stack, CLONE_VM | CLONE_FS | CLONE_FILES | SIGCHLD, nullptr);
+  int status = 0;
+  waitpid(child, &status, 0);
+  __atomic_store_n(&mapped_enough, true, __ATOMIC_RELEASE);
+  for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -315,7 +399,10 @@ int main(int argc, char** argv) {
                      {"breakpoints", breakpoints},
                      {"confined", confined},
                      {"truncated", truncated},
-                     {"read_code", read_code}};
+                     {"read_code", read_code},
+                     {"stays_small", stays_small},
+                     {"locked", locked},
+                     {"stops_mapping_threads", stops_mapping_threads}};
   for (const auto& edge : edges) {
     if (argc > 1 && strcmp(argv[1], edge.name) == 0) return edge.run();
   }

@@ -96,10 +96,12 @@ struct Growing {
   T* data = nullptr;
   u32 size = 0, limit = 0;
 
-  void init(u32 n) {
-    const u64 bytes = page_up(u64{n} * sizeof(T)) + (4 << 20), base = reserve(bytes, 3);
-    data = reinterpret_cast<T*>(grow_from(base, base + bytes));
-    limit = n;
+  void init(u32 n) { place(reserve(bytes_for(n), 3), n); }
+  /// False without memory.
+  bool try_init(u32 n) {
+    const u64 base = try_reserve(bytes_for(n), 3);
+    if (base != 0) place(base, n);
+    return base != 0;
   }
   T& operator[](u32 i) { return data[i]; }
   bool full(u32 more = 1) const { return size + more > limit; }
@@ -114,17 +116,26 @@ struct Growing {
     data[size] = v;
     return size++;
   }
+
+ private:
+  static u64 bytes_for(u32 n) { return page_up(u64{n} * sizeof(T)) + (4 << 20); }
+  void place(u64 base, u32 n) {
+    data = reinterpret_cast<T*>(grow_from(base, base + bytes_for(n)));
+    limit = n;
+  }
 };
 
 /// Mutual exclusion of the program's threads inside the engine. Never held while program code runs.
 class Lock {
  public:
   void take() {
-    for (u32 spins = 0; __atomic_exchange_n(&held_, 1, __ATOMIC_ACQUIRE) != 0; spins++)
-      if (spins < 100)
+    for (u32 spins = 0; __atomic_exchange_n(&held_, 1, __ATOMIC_ACQUIRE) != 0; spins++) {
+      if (spins < 100) {
         __builtin_ia32_pause();
-      else
+      } else {
         kernel(SYS_sched_yield);
+      }
+    }
   }
   void release() { __atomic_store_n(&held_, 0, __ATOMIC_RELEASE); }
 

@@ -53,9 +53,10 @@ u8 chain_length(u64 entry) { return at<u8>(entry - 1); }
 
 u32 hash(u64 v) { return static_cast<u32>((v * 0x9E3779B97F4A7C15ull) >> 32); }
 
+/// Null without memory.
 template <class T>
 T* fresh_table(u32 entries) {
-  return reinterpret_cast<T*>(reserve(page_up(u64{entries} * sizeof(T)), 3));
+  return reinterpret_cast<T*>(try_reserve(page_up(u64{entries} * sizeof(T)), 3));
 }
 
 void insert_slot(u32 trace) {
@@ -67,15 +68,34 @@ void insert_slot(u32 trace) {
   slots[i] = {trace, static_cast<u32>(pc)};
 }
 
-void grow_slots() {
+bool grow_slots() {
   const u32 n = (slot_mask + 1) * 2;
-  slots = fresh_table<Slot>(n);  // the old one is left: together they are as large as the new one
+  Slot* const larger = fresh_table<Slot>(n);  // the old one is left: together they are as large as the new one
+  if (larger == nullptr) return false;
+  slots = larger;
   // All of it will be read and written soon, in no order: at once is cheaper than each page twice.
   kernel(SYS_madvise, reinterpret_cast<u64>(slots), n * sizeof *slots, 23 /* MADV_POPULATE_WRITE */);
   slot_mask = n - 1;
   slots_used = 0;
   for (u32 t = 1; t < tables.traces.size; t++)
     if (!tables.traces[t].dead) insert_slot(t);
+  return true;
+}
+
+bool grow_pages() {
+  PageEntry* const old = pages;
+  PageEntry* const larger = fresh_table<PageEntry>((page_mask + 1) * 2);
+  if (larger == nullptr) return false;
+  pages = larger;
+  const u32 old_mask = page_mask;
+  page_mask = page_mask * 2 + 1;
+  for (u32 k = 0; k <= old_mask; k++) {
+    if (old[k].page == 0) continue;
+    u32 j = hash(old[k].page) & page_mask;
+    while (pages[j].page != 0) j = (j + 1) & page_mask;
+    pages[j] = old[k];
+  }
+  return true;
 }
 
 PageEntry* page_entry(u64 page, bool make) {
@@ -85,19 +105,6 @@ PageEntry* page_entry(u64 page, bool make) {
     i = (i + 1) & page_mask;
   }
   if (!make) return nullptr;
-  if (pages_used * 2 > page_mask) {
-    PageEntry* old = pages;
-    const u32 old_mask = page_mask;
-    pages = fresh_table<PageEntry>((page_mask + 1) * 2);
-    page_mask = page_mask * 2 + 1;
-    for (u32 k = 0; k <= old_mask; k++) {
-      if (old[k].page == 0) continue;
-      u32 j = hash(old[k].page) & page_mask;
-      while (pages[j].page != 0) j = (j + 1) & page_mask;
-      pages[j] = old[k];
-    }
-    return page_entry(page, true);
-  }
   pages_used++;
   pages[i].page = page;
   return &pages[i];
@@ -205,8 +212,9 @@ void cache_init() {
   links.size = first_link;
   slot_mask = 4095;
   slots = fresh_table<Slot>(4096);
-  page_mask = 1023;
-  pages = fresh_table<PageEntry>(1024);
+  page_mask = 2047;
+  pages = fresh_table<PageEntry>(2048);
+  if (slots == nullptr || pages == nullptr) die("no memory for the engine", 0);
 }
 
 u32 cache_generation() { return generation; }
@@ -233,13 +241,14 @@ Arena* arena_for(u64 pc) {
   for (u32 i = 0; i < arena_count; i++)
     if (reaches(arenas[i].base, pc) && has_room(arenas[i])) return &arenas[i];
   if (arena_count == arena_limit) return nullptr;
+  Arena& a = arenas[arena_count];
+  if (a.traces.data == nullptr && !a.traces.try_init(1u << 20)) return nullptr;
   const s64 base = map_arena(pc, arena_count);
   if (failed(base)) return nullptr;
-  Arena& a = arenas[arena_count++];
+  arena_count++;
   a.base = static_cast<u64>(base);
   a.hot = grow_from(a.base, a.base + arena_hot_bytes);
   a.cold = grow_from(a.base + arena_hot_bytes, a.base + arena_bytes);
-  if (a.traces.data == nullptr) a.traces.init(1u << 20);
   a.to_link = trampoline(a, enter_link);
   a.to_indirect = trampoline(a, enter_indirect);
   a.to_syscall = trampoline(a, enter_syscall);
@@ -264,7 +273,9 @@ bool has_room(const Arena& a) {
 bool tables_have_room() {
   const u32 limit = settings().cache_limit;
   return (limit == 0 || tables.traces.size <= limit) && !tables.traces.full() && !tables.places.full(512) &&
-         !tables.segments.full(512) && !links.full(512 + tables.traces.size) && !page_nodes.full(512);
+         !tables.segments.full(512) && !links.full(512 + tables.traces.size) && !page_nodes.full(512) &&
+         // Grown here, so that a trace that was begun has room: its pages are fewer than half of the smallest table.
+         (slots_used * 2 <= slot_mask || grow_slots()) && (pages_used * 2 <= page_mask || grow_pages());
 }
 
 Trace* find_trace(u64 pc) {
@@ -277,7 +288,6 @@ Trace* find_trace(u64 pc) {
 }
 
 Trace* new_trace(Arena& arena, u64 pc, u64 start) {
-  if (slots_used * 2 > slot_mask) grow_slots();
   const u32 index = tables.traces.add(Trace{});
   Trace& t = tables.traces[index];
   t.pc = pc;

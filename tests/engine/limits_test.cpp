@@ -80,6 +80,15 @@ TEST(Memory, may_end_at_any_limit) {
   }
 }
 
+// The engine's tables cannot grow any more: what it has is used again, or the program goes on natively.
+TEST(Memory, may_be_used_up_by_the_program) {
+  for (const char* kind : {"dynamic", "static"}) {
+    Command command;
+    command.words = {std::string(LIBC_PROGRAMS) + "/edges_" + kind, "without_space"};
+    expect_as_natively(command);
+  }
+}
+
 // Code that is written over again and again: 3,000 functions at one place, a block for each instruction. Translations
 // of code that is gone take room; where it runs out all are thrown away.
 TEST(Code, may_be_replaced_without_end) {

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -329,6 +330,26 @@ int stays_small() {
   return resident_kilobytes() - before < allowed_kilobytes ? 0 : 3;
 }
 
+/// All address space that there may be is taken; then very much code runs for the first time.
+int without_space() {
+  constexpr int functions = 6000;
+  constexpr long apart = 4096;
+  char* const code =
+      static_cast<char*>(mmap(nullptr, functions * apart, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (code == MAP_FAILED) return 1;
+  for (int i = 0; i < functions; ++i) memcpy(code + i * apart, "\x8d\x47\x01\xc3", 4);  // lea 1(%rdi), %eax; ret
+  mprotect(code, functions * apart, PROT_READ | PROT_EXEC);
+  const rlimit most = {3ul << 30, 3ul << 30};
+  setrlimit(RLIMIT_AS, &most);
+  for (long size = 1l << 31; size >= apart; size /= 2) {
+    while (mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED) {
+    }
+  }
+  int n = 0;
+  for (int i = 0; i < functions; ++i) n = reinterpret_cast<int (*)(int)>(code + i * apart)(n);
+  return n == functions ? 0 : 2;
+}
+
 /// All of the program's memory is locked, and with it what an engine keeps there.
 int locked() {
   mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT);  // where there is a limit it may fail
@@ -401,6 +422,7 @@ int main(int argc, char** argv) {
                      {"truncated", truncated},
                      {"read_code", read_code},
                      {"stays_small", stays_small},
+                     {"without_space", without_space},
                      {"locked", locked},
                      {"stops_mapping_threads", stops_mapping_threads}};
   for (const auto& edge : edges) {

@@ -2,6 +2,7 @@
 #include "tally/engine/limits.hpp"
 
 #include "tally/engine/cache.hpp"
+#include "tally/engine/memory_calls.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
 
@@ -19,7 +20,14 @@ struct Pair {
   Limit program, kernel;
 };
 Pair pairs[2];
-Lock pairs_lock;
+
+/// The lock of mappings, which a fork holds: no child finds it taken by a thread that it does not have.
+struct Alone {
+  explicit Alone(Thread* t) { lock_mappings(t); }
+  ~Alone() { unlock_mappings(); }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+};
 
 Pair& pair_of(u64 resource) { return pairs[resource == data ? 0 : 1]; }
 
@@ -37,7 +45,7 @@ s64 emulate_limit(Thread* t, u64 process, u64 resource, u64 set, u64 old) {
   if (!own || (resource != data && resource != address_space)) return run(t);
   Limit wanted{}, before{};
   if (set != 0 && get(&wanted, set, sizeof wanted) != 0) return -14;
-  Guard guard(pairs_lock);
+  const Alone alone(t);
   Pair& pair = pair_of(resource);
   const s64 known = kernel(SYS_prlimit64, 0, resource, 0, reinterpret_cast<u64>(&before));
   if (failed(known)) return known;

@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(engine, EdgeTest,
                                          Edge{"failed_exec", true, 30000000}, Edge{"gs_base", false},
                                          Edge{"moved_code"}, Edge{"breakpoints"}, Edge{"confined", false},
                                          Edge{"truncated"}, Edge{"read_code"}, Edge{"stays_small"},
-                                         Edge{"stops_mapping_threads"}),
+                                         Edge{"forks_while_asking"}, Edge{"stops_mapping_threads"}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace

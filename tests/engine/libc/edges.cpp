@@ -350,6 +350,32 @@ int without_space() {
   return n == functions ? 0 : 2;
 }
 
+bool asked_enough;
+
+void* ask_for_limit(void*) {
+  rlimit limit{};
+  while (!__atomic_load_n(&asked_enough, __ATOMIC_ACQUIRE)) getrlimit(RLIMIT_AS, &limit);
+  return nullptr;
+}
+
+/// Children ask for a limit, forked while other threads did.
+int forks_while_asking() {
+  pthread_t threads[3];
+  for (pthread_t& thread : threads) pthread_create(&thread, nullptr, ask_for_limit, nullptr);
+  int wrong = 0;
+  for (int i = 0; i < 100; ++i) {
+    const pid_t child = fork();
+    rlimit limit{};
+    if (child == 0) _exit(getrlimit(RLIMIT_AS, &limit) == 0 ? 0 : 1);
+    int status = 0;
+    waitpid(child, &status, 0);
+    wrong += status != 0;
+  }
+  __atomic_store_n(&asked_enough, true, __ATOMIC_RELEASE);
+  for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+  return wrong;
+}
+
 /// All of the program's memory is locked, and with it what an engine keeps there.
 int locked() {
   mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT);  // where there is a limit it may fail
@@ -423,6 +449,7 @@ int main(int argc, char** argv) {
                      {"read_code", read_code},
                      {"stays_small", stays_small},
                      {"without_space", without_space},
+                     {"forks_while_asking", forks_while_asking},
                      {"locked", locked},
                      {"stops_mapping_threads", stops_mapping_threads}};
   for (const auto& edge : edges) {

@@ -39,6 +39,22 @@ Thread* in_this_memory(u64 tid) {
   return nullptr;
 }
 
+/// Until the thread has stopped for who attached it. A request of the engine's own to come out may be in its way, and
+/// is of no use any more.
+void wait_for_stop(u64 tid) {
+  for (;;) {
+    struct {
+      s32 signal, error, code;
+      s32 pad[3], status;
+      u8 rest[100];
+    } info{};
+    kernel(SYS_waitid, P_PID, tid, reinterpret_cast<u64>(&info), WSTOPPED | WNOWAIT | __WALL);
+    if (info.status != request_signal) return;
+    kernel(SYS_wait4, tid, 0, WSTOPPED | __WALL);
+    kernel(SYS_ptrace, PTRACE_CONT, tid, 0, 0);
+  }
+}
+
 /// Stopped wherever it happens to be, the other thread might hold a lock of the engine for as long as it is traced:
 /// nobody does who is held, but those of a system call that changes mappings.
 s64 attach(Thread* t, u64 tid) {
@@ -47,7 +63,7 @@ s64 attach(Thread* t, u64 tid) {
   hold_others(t);
   lock_tables();
   const s64 r = kernel(SYS_ptrace, PTRACE_ATTACH, tid);
-  if (r == 0) kernel(SYS_waitid, P_PID, tid, 0, WSTOPPED | WNOWAIT | __WALL);
+  if (r == 0) wait_for_stop(tid);
   unlock_tables();
   give_floor(t);
   unlock_mappings();

@@ -74,7 +74,8 @@ inline constexpr u8 popf_opcode = 0x9d;
 void decoder_init();
 
 /// Decodes the instruction whose bytes are at `bytes` (at most `available`; 16 can be read) and that stands at `pc` in
-/// the program. False when the decoder does not know it. About 10 ns for what compilers write most, else 0.3 us.
+/// the program. False when the decoder does not know it. About 25 ns in a cold program for what compilers write most,
+/// else ten times that.
 bool decode(u64 pc, const u8* bytes, u64 available, Instruction& out);
 
 /// The two halves of it. `decode_common` knows the forms that make up nearly all of compiled code, all 15 bytes being

@@ -1,0 +1,119 @@
+// What a register is: a name, an address, and fields with their meaning. The tables of the models are made of these.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tally::pmu {
+
+/// Where a fact comes from.
+struct Source {
+  std::string_view document;  ///< "Intel SDM vol. 3B"
+  std::string_view section;   ///< chapter, table or page in it
+};
+
+/// What software may do with a register or a field.
+enum class Access {
+  read_write,
+  read_only,         ///< writes fault or are ignored; the model says which
+  write_only,        ///< reads give zero or fault
+  write_1_to_clear,  ///< a 1 clears, a 0 leaves alone
+  write_1_to_set,    ///< a 1 sets, a 0 leaves alone
+};
+
+/// How the value of a field is read by people.
+enum class Show {
+  flag,     ///< one bit: set or not
+  code,     ///< hexadecimal
+  number,   ///< decimal
+  mask,     ///< one bit per thing
+  counter,  ///< the content of a counter: decimal, and the distance to its overflow
+};
+
+/// What one value of a field stands for.
+struct Meaning {
+  std::uint64_t value = 0;
+  std::string_view text;
+};
+
+/// No upper limit on the version.
+inline constexpr int newest = 255;
+
+/// Bits with one meaning. Repeated fields (one bit per counter) are one Field with a `count`: the `#` in the name is
+/// then the index.
+struct Field {
+  std::string_view name;  ///< as in the manual; `#` stands for the index of a repeated field
+  int lsb = 0;            ///< lowest bit
+  int width = 1;          ///< bits
+  std::string_view text;  ///< what it means when set, or what the number is
+  Show show = Show::flag;
+  Access access = Access::read_write;
+  std::span<const Meaning> values = {};  ///< names of single values
+  int since = 0;                         ///< first version of the model that has it
+  int until = newest;                    ///< last version that has it
+  int count = 1;                         ///< how often it is repeated
+  int stride = 1;                        ///< bits from one repetition to the next
+  int first = 0;                         ///< index of the first repetition
+
+  /// The same field with one thing changed: the tables read as one line per field.
+  constexpr Field as(Show how) const {
+    return changed([&](Field& f) { f.show = how; });
+  }
+  constexpr Field may(Access what) const {
+    return changed([&](Field& f) { f.access = what; });
+  }
+  constexpr Field named(std::span<const Meaning> names) const {
+    return changed([&](Field& f) { f.values = names; });
+  }
+  constexpr Field from(int version) const {
+    return changed([&](Field& f) { f.since = version; });
+  }
+  constexpr Field upto(int version) const {
+    return changed([&](Field& f) { f.until = version; });
+  }
+  constexpr Field times(int how_often, int distance, int index = 0) const {
+    return changed([&](Field& f) {
+      f.count = how_often;
+      f.stride = distance;
+      f.first = index;
+    });
+  }
+
+ private:
+  template <class Change>
+  constexpr Field changed(Change change) const {
+    Field copy = *this;
+    change(copy);
+    return copy;
+  }
+};
+
+/// One bit.
+constexpr Field flag(int bit, std::string_view name, std::string_view text) { return {name, bit, 1, text}; }
+
+/// Bits `msb` to `lsb`, written as the manuals write them; a code until as() says otherwise.
+constexpr Field bits(int msb, int lsb, std::string_view name, std::string_view text) {
+  return {name, lsb, msb - lsb + 1, text, Show::code};
+}
+
+/// All ones in the lowest `width` bits; `width` from 0 to 64.
+constexpr std::uint64_t low_ones(int width) { return width >= 64 ? ~0ULL : (1ULL << width) - 1; }
+
+/// The bits of repetition `index` (counted from 0) of a field.
+constexpr std::uint64_t field_mask(const Field& field, int index = 0) {
+  return low_ones(field.width) << (field.lsb + index * field.stride);
+}
+
+/// The value of repetition `index` of a field in a register's value.
+constexpr std::uint64_t extract(const Field& field, std::uint64_t value, int index = 0) {
+  return (value & field_mask(field, index)) >> (field.lsb + index * field.stride);
+}
+
+/// `value` with repetition `index` of a field replaced; bits of `content` that are wider than the field are dropped.
+constexpr std::uint64_t insert(const Field& field, std::uint64_t value, std::uint64_t content, int index = 0) {
+  const std::uint64_t mask = field_mask(field, index);
+  return (value & ~mask) | ((content << (field.lsb + index * field.stride)) & mask);
+}
+
+}  // namespace tally::pmu

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tally/linux/cpuid.hpp"
 #include "tally/linux/machine.hpp"
 #include "tally/linux/output.hpp"
 #include "tally/linux/program.hpp"
@@ -240,6 +241,17 @@ TEST(UsageOf, a_living_process_is_read_from_proc) {
   EXPECT_GT(mine->minor_faults, 0);
   EXPECT_GT(mine->peak_rss_bytes, 100'000);
   EXPECT_FALSE(usage_of_living(0));
+}
+
+TEST(Cpuid, is_executed_where_there_is_one) {
+  const auto registers = cpuid(0);
+#if defined(__x86_64__)
+  ASSERT_TRUE(registers);
+  EXPECT_GE(registers->eax, 1U);
+  EXPECT_NE(registers->ebx, 0U);  // the first letters of the vendor
+#else
+  EXPECT_FALSE(registers);
+#endif
 }
 
 }  // namespace

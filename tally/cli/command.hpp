@@ -10,6 +10,8 @@
 
 namespace tally::cli {
 
+class Page;
+
 /// Exit codes of tally's own; everything else is the measured program's.
 enum ExitCode : int {
   exit_ok = 0,
@@ -27,6 +29,7 @@ struct Command {
   std::string_view name;
   std::string_view summary;
   int (*run)(const std::vector<std::string>& arguments);  ///< what follows the name; returns tally's exit code
+  void (*describe)(Page& page);                           ///< its options and text, for man page and completion
 };
 
 /// All commands, in the order of `tally --help`.
@@ -34,6 +37,7 @@ std::span<const Command> commands();
 
 /// `tally stat`.
 int run_stat(const std::vector<std::string>& arguments);
+void describe_stat(Page& page);
 
 /// Prints an error to standard error, its hint below it; returns its exit code.
 int report_error(const Error& error);

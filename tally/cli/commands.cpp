@@ -8,7 +8,8 @@ namespace tally::cli {
 
 std::span<const Command> commands() {
   static constexpr Command all[] = {
-      {"stat", "counts of a whole command: instructions, branches, loads, stores, faults, times", run_stat},
+      {"stat", "counts of a whole command: instructions, branches, loads, stores, faults, times", run_stat,
+       describe_stat},
   };
   return all;
 }

@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "tally/backend/choose/choose.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/page.hpp"
 #include "tally/linux/machine.hpp"
 #include "tally/linux/output.hpp"
 #include "tally/linux/program.hpp"
@@ -38,13 +36,6 @@ constexpr const char* examples =
     "  tally stat -e instructions,branches -r 10 -- ./prog\n"
     "  tally stat --format json -o result.json -- make -j4\n";
 
-class Help : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App*, std::string) const override {
-    return "\nUsage: tally stat [options] [--] PROGRAM [arguments]\n\n";
-  }
-};
-
 // The names of events, in lines of the help's width.
 std::string event_names(const char* heading, bool countable) {
   std::string text = std::string(heading) + "\n ";
@@ -66,9 +57,9 @@ std::string all_events() {
          event_names("Known, but absent in this version (they need a PMU, or a model of a machine):", false) + "\n";
 }
 
-// Fills `options` from the arguments; `command` gets what follows them.
-void describe(CLI::App& app, Options& options) {
-  app.formatter(std::make_shared<Help>());
+// The options, bound to `options`; what follows them is the command.
+void describe(Page& app, Options& options) {
+  app.head("Counts of a whole command, each with its trust.", "tally stat [options] [--] PROGRAM [arguments]");
   // Everything from the first word that is no option is the program's, verbatim.
   app.prefix_command();
   app.add_option("-e,--event", options.event_lists, "what to count: names separated by commas; may be repeated")
@@ -88,7 +79,7 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--format", options.format, "table (default) or json")->option_text("FORMAT");
   app.add_flag("--per-process", options.detail.per_process, "each process's own counts as well");
   app.add_flag("--per-thread", options.detail.per_thread, "each thread's own counts as well");
-  app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("NAME");
+  app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("BACKEND");
   app.add_option("--block-size", options.stat.block_size, "instructions in a block of the engine")
       ->check(CLI::Range(0, 1'000'000))
       ->group("");
@@ -98,7 +89,7 @@ void describe(CLI::App& app, Options& options) {
   app.footer(all_events() + examples);
 }
 
-Result<std::vector<std::string>> command_of(const CLI::App& app) {
+Result<std::vector<std::string>> command_of(const Page& app) {
   std::vector<std::string> words = app.remaining();
   if (!words.empty() && words.front() == "--") {
     words.erase(words.begin());
@@ -164,18 +155,16 @@ int count(const Options& options, const report::Format& format) {
 
 }  // namespace
 
+void describe_stat(Page& page) {
+  static Options unused;
+  describe(page, unused);
+}
+
 int run_stat(const std::vector<std::string>& arguments) {
   Options options;
-  CLI::App app("Counts of a whole command, each with its trust.");
+  Page app;
   describe(app, options);
-  try {
-    // CLI11 takes the arguments from the back.
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::CallForHelp&) {
-    return print(app.help());
-  } catch (const CLI::ParseError& error) {
-    return report_error({Code::bad_usage, error.what(), "`tally stat --help` lists the options", 0});
-  }
+  if (const auto code = app.read(arguments)) return *code;
 
   auto command = command_of(app);
   if (!command) return report_error(command.error());

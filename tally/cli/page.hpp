@@ -1,0 +1,35 @@
+// What a command says about itself. Its --help, its man page and its completion are made of this one thing.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tally::cli {
+
+/// The options of one command, and the text around them.
+///
+/// The footer is plain text in a fixed form, because the man page is made of it, too: paragraphs, headings that end
+/// with a colon and stand alone in their line ("Examples:"), and lines that are indented by two spaces and kept as they
+/// are. The completion of an option's value goes by its option_text: see completion.cpp.
+class Page final : public CLI::App {
+ public:
+  Page();
+
+  /// What the command does, as one sentence with a full stop, and its usage: "tally stat [options] [--] PROGRAM".
+  void head(std::string sentence, std::string usage);
+  const std::string& usage() const { return usage_; }
+
+  /// Stores what the arguments say where the options are bound to. Returns tally's exit code where nothing is left to
+  /// do: the help was printed, or the arguments are wrong, which was said.
+  std::optional<int> read(const std::vector<std::string>& arguments);
+
+  /// The help, as it is printed.
+  std::string text() const;
+
+ private:
+  std::string usage_;
+};
+
+}  // namespace tally::cli

@@ -1,8 +1,37 @@
 #include "tally/backend/backend.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "tally/event/codes.hpp"
+
 namespace tally::backend {
+
+namespace {
+
+constexpr const char* needs_pmu =
+    "it needs a PMU, or a model of a machine in the simulated PMU: this version uses neither yet";
+
+}  // namespace
+
+Outlook outlook_of(const Count& count) { return {count.trust, count.reason, count.source}; }
+
+std::string why_it_needs_a_pmu(const event::Event& event) {
+  if (event.id != event::Id::code || !event.encoding) return needs_pmu;
+  const event::Encoding& encoding = *event.encoding;
+  if (event::is_conditional(encoding)) {
+    return "counter masks, inversion, edges and the like need a PMU: the simulated PMU knows no single cycle";
+  }
+  if (encoding.family == event::Family::none && !encoding.pmu.empty()) {
+    return fmt::format("this version counts no events of the kernel's PMU {}", encoding.pmu);
+  }
+  const event::KnownCode* known = event::known_code(encoding);
+  const std::string what =
+      known ? fmt::format("{}'s {} ({})", event::maker(encoding.family), known->name, event::code_text(encoding))
+            : "it";
+  return what + " needs a PMU, which this version does not use yet: the simulated PMU has no such event";
+}
 
 EventCount event_count(const event::Event& event, Count count) {
   return {event.asked, event::name(event), event::definition(event.id).unit, std::move(count)};

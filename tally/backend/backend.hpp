@@ -43,6 +43,14 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
+/// What a count of an event will be worth at best; known before anything runs.
+struct Outlook {
+  Trust trust = Trust::absent;
+  std::string reason;  ///< why it is absent or partial
+  std::string source;  ///< who counts; empty where nobody does
+  bool operator==(const Outlook&) const = default;
+};
+
 /// A way to count.
 class Backend {
  public:
@@ -58,11 +66,16 @@ class Backend {
   /// Blocks until the started process has ended, or the user gives up. Errors: not_found, not_executable where the
   /// program could not be executed; cannot_measure for everything else. Threads: one call at a time.
   virtual Result<Outcome> run(const Request& request) = 0;
+
+  /// What it will make of an event. Cost: none worth naming.
+  virtual Outlook outlook(const event::Event& event) const = 0;
 };
 
+/// The outlook that a count of nothing stands for: its trust, reason and source.
+Outlook outlook_of(const Count& count);
+
 /// Why an event of Kind::microarchitectural has no count where no PMU counts.
-inline constexpr const char* needs_pmu =
-    "it needs a PMU, or a model of a machine in the simulated PMU: this version uses neither yet";
+std::string why_it_needs_a_pmu(const event::Event& event);
 
 /// The count of one asked event, with its names and unit filled in.
 EventCount event_count(const event::Event& event, Count count);

@@ -92,6 +92,16 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(first, text.find_last_not_of(blank) - first + 1));
 }
 
+std::string lower(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return small;
+}
+
+bool same_word(std::string_view a, std::string_view b) { return a.size() == b.size() && lower(a) == lower(b); }
+
 std::string plural(std::int64_t number, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", thousands(number), number == 1 ? one : many);
 }

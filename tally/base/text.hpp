@@ -35,6 +35,12 @@ std::vector<std::string> split(std::string_view text, char separator);
 /// `text` without white space at both ends.
 std::string trimmed(std::string_view text);
 
+/// True where both are the same but for upper and lower case (ASCII).
+bool same_word(std::string_view a, std::string_view b);
+
+/// `text` in lower case (ASCII).
+std::string lower(std::string_view text);
+
 /// "1 process", "3 processes": `many` is used for every number but 1.
 std::string plural(std::int64_t number, std::string_view one, std::string_view many);
 

@@ -25,6 +25,13 @@ struct Options {
   measure::StatOptions stat;
 };
 
+constexpr const char* about_events =
+    "EVENTS are names as `tally events` lists them (instructions, branches, loads, page-faults), perf's (cs, "
+    "LLC-loads),\n"
+    "libpfm4's (BR_INST_RETIRED:CONDITIONAL), the kernel's (cpu/event=0xc4,umask=0x1/) or codes (r01c4, 0x4101C4).\n"
+    ":u counts user mode (the default), :k the kernel, :uk both; {a,b} is a group. `tally event NAME` explains one.\n"
+    "\n";
+
 constexpr const char* examples =
     "Without -o the results go to standard error; the program's own streams and exit code are its own.\n"
     "tally's own exit codes: 125 it could not measure, 126 the program cannot be executed, 127 it was not found,\n"
@@ -36,33 +43,13 @@ constexpr const char* examples =
     "  tally stat -e instructions,branches -r 10 -- ./prog\n"
     "  tally stat --format json -o result.json -- make -j4\n";
 
-// The names of events, in lines of the help's width.
-std::string event_names(const char* heading, bool countable) {
-  std::string text = std::string(heading) + "\n ";
-  std::size_t column = 1;
-  for (const event::Definition& definition : event::all()) {
-    if ((definition.kind != event::Kind::microarchitectural) != countable) continue;
-    if (column + definition.name.size() + 1 > 110) {
-      text += "\n ";
-      column = 1;
-    }
-    text += " " + std::string(definition.name);
-    column += definition.name.size() + 1;
-  }
-  return text + "\n";
-}
-
-std::string all_events() {
-  return event_names("Events:", true) +
-         event_names("Known, but absent in this version (they need a PMU, or a model of a machine):", false) + "\n";
-}
-
 // The options, bound to `options`; what follows them is the command.
 void describe(Page& app, Options& options) {
   app.head("Counts of a whole command, each with its trust.", "tally stat [options] [--] PROGRAM [arguments]");
   // Everything from the first word that is no option is the program's, verbatim.
   app.prefix_command();
-  app.add_option("-e,--event", options.event_lists, "what to count: names separated by commas; may be repeated")
+  app.add_option("-e,--event", options.event_lists,
+                 "what to count: names or codes separated by commas; may be repeated")
       ->option_text("EVENTS")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -86,7 +73,7 @@ void describe(Page& app, Options& options) {
   app.add_option("--cache-limit", options.stat.cache_limit, "blocks that the engine keeps before it throws all away")
       ->check(CLI::Range(0, 1'000'000))
       ->group("");
-  app.footer(all_events() + examples);
+  app.footer(std::string(about_events) + examples);
 }
 
 Result<std::vector<std::string>> command_of(const Page& app) {
@@ -142,6 +129,7 @@ int count(const Options& options, const report::Format& format) {
   if (!for_people) {
     stat->notices.insert(stat->notices.begin(), choice->notices.begin(), choice->notices.end());
   }
+  stat->notices.insert(stat->notices.end(), choice->event_notes.begin(), choice->event_notes.end());
 
   const auto written = output->write(format.write(*stat, options.detail));
   int code = written ? stat->exit_code.value_or(exit_cannot_measure) : report_error(written.error());

@@ -5,65 +5,109 @@
 #include <algorithm>
 
 #include "tally/base/text.hpp"
+#include "tally/event/codes.hpp"
+#include "tally/event/list.hpp"
+#include "tally/event/parsers.hpp"
+#include "tally/event/suggest.hpp"
 
 namespace tally::event {
 namespace {
 
-tl::unexpected<Error> unknown(std::string_view text) {
-  std::vector<std::string> names;
-  for (const Definition& line : all()) names.emplace_back(line.name);
-  const auto near = nearest(text, names);
-  const std::string hint =
-      near.empty() ? "the events are: " + join(names, ", ") : "did you mean " + join(near, ", ") + "?";
-  return fail(Code::bad_usage, fmt::format("unknown event '{}'", printable(text)), hint);
+// The modifiers of a group are those of each member that has none itself.
+std::string with_modifiers(const Item& item) {
+  if (item.modifiers.empty()) return item.text;
+  const std::string_view text = item.text;
+  if (text.find('/') != std::string_view::npos) return text.back() == '/' ? item.text + item.modifiers : item.text;
+  if (const auto id = find(text); id && !has_modes(definition(*id).kind)) return item.text;
+  const std::size_t colon = text.rfind(':');
+  const bool has_own = colon != std::string_view::npos && colon + 1 < text.size() &&
+                       text.find_first_not_of("uk", colon + 1) == std::string_view::npos;
+  return has_own ? item.text : item.text + ":" + item.modifiers;
+}
+
+bool same(const Event& a, const Event& b) {
+  return a.id == b.id && a.mode == b.mode && a.encoding == b.encoding && a.label == b.label && a.group == b.group;
 }
 
 }  // namespace
 
 std::string name(const Event& event) {
   const Definition& line = definition(event.id);
-  std::string text(line.name);
-  if (has_modes(line.kind)) text += event.mode == Mode::kernel ? ":k" : ":u";
+  std::string text = event.label.empty() ? std::string(line.name) : event.label;
+  if (has_modes(line.kind)) text += suffix(event.mode);
   return text;
 }
 
-Result<Event> parse(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  const std::string_view base = text.substr(0, colon);
-  const auto lines = all();
-  const auto line = std::find_if(lines.begin(), lines.end(), [&](const Definition& one) { return one.name == base; });
-  if (line == lines.end()) return unknown(base);
-  Event event{line->id, Mode::user, std::string(text)};
-  if (colon == std::string_view::npos) return event;
-
-  const std::string_view suffix = text.substr(colon + 1);
-  if (!has_modes(line->kind)) {
-    return fail(Code::bad_usage, fmt::format("'{}' takes no suffix, it got '{}'", base, printable(text.substr(colon))),
-                "software events are counted as a whole");
-  }
-  if (suffix == "k") event.mode = Mode::kernel;
-  if (suffix != "u" && suffix != "k") {
-    return fail(Code::bad_usage, fmt::format("unknown suffix '{}' of '{}'", printable(text.substr(colon)), base),
-                "':u' counts user mode, ':k' the kernel");
-  }
+Event coded(std::string_view asked, std::string label, Encoding encoding, Mode mode) {
+  Event event;
+  event.id = counterpart(encoding).value_or(Id::code);
+  event.mode = mode;
+  event.asked = asked;
+  event.encoding = std::move(encoding);
+  event.label = std::move(label);
   return event;
 }
 
-Result<std::vector<Event>> parse_lists(const std::vector<std::string>& lists) {
+std::string counted_as(const Event& event) {
+  if (event.label.empty() || event.id == Id::code) return {};
+  const std::string start = fmt::format("{} is counted as {}", name(event), definition(event.id).name);
+  const KnownCode* line = event.encoding ? known_code(*event.encoding) : nullptr;
+  if (!line) return start;
+  return fmt::format("{}: {}'s {} ({})", start, maker(event.encoding->family), line->name, code_text(*event.encoding));
+}
+
+Suffixed take_apart(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return {text, std::nullopt};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+Parsed parse_generic(std::string_view text) {
+  const auto [base, letters] = take_apart(text);
+  const auto id = find(base);
+  if (!id) return std::nullopt;
+  Event event;
+  event.id = *id;
+  event.asked = text;
+  if (!letters) return event;
+  const Definition& line = definition(*id);
+  if (!has_modes(line.kind)) {
+    return fail(Code::bad_usage, fmt::format("'{}' takes no suffix, it got ':{}'", line.name, printable(*letters)),
+                "software events are counted as a whole");
+  }
+  const auto mode = parse_modifiers(*letters, text);
+  if (!mode) return fail(mode.error());
+  event.mode = *mode;
+  return event;
+}
+
+Result<Event> parse(std::string_view text, const Sources& sources) {
+  if (auto event = parse_device(text, sources)) return *std::move(event);
+  if (auto event = parse_code(text, sources)) return *std::move(event);
+  if (auto event = parse_generic(text)) return *std::move(event);
+  if (auto event = parse_kernel_generic(text)) return *std::move(event);
+  if (auto event = parse_bare_device_event(text, sources)) return *std::move(event);
+  if (auto event = parse_pfm(text, sources)) return *std::move(event);
+  if (auto event = parse_apple(text)) return *std::move(event);
+  if (auto event = parse_pfm_anywhere(text)) return *std::move(event);
+  return fail(unknown_event(text, sources));
+}
+
+Result<std::vector<Event>> parse_lists(const std::vector<std::string>& lists, const Sources& sources) {
   std::vector<Event> events;
+  int groups = 0;
   for (const std::string& list : lists) {
-    for (const std::string& text : split(list, ',')) {
-      const std::string word = trimmed(text);
-      if (word.empty()) {
-        return fail(Code::bad_usage, fmt::format("an event's name is missing in '{}'", printable(list)),
-                    "separate names with one comma: -e instructions,loads");
-      }
-      auto event = parse(word);
+    const auto items = split_list(list, groups);
+    if (!items) return fail(items.error());
+    for (const Item& item : *items) {
+      auto event = parse(with_modifiers(item), sources);
       if (!event) return fail(event.error());
-      const bool again = std::any_of(events.begin(), events.end(), [&](const Event& other) {
-        return other.id == event->id && other.mode == event->mode;
-      });
-      if (!again) events.push_back(*event);
+      event->asked = item.text;
+      event->group = item.group;
+      groups = std::max(groups, item.group);
+      const bool again =
+          std::any_of(events.begin(), events.end(), [&](const Event& other) { return same(other, *event); });
+      if (!again) events.push_back(*std::move(event));
     }
   }
   return events;
@@ -73,7 +117,8 @@ std::vector<Event> default_set() {
   std::vector<Event> events;
   for (const Definition& line : all()) {
     if (!line.in_default_set) continue;
-    Event event{line.id, Mode::user, {}};
+    Event event;
+    event.id = line.id;
     event.asked = name(event);
     events.push_back(event);
   }

@@ -1,36 +1,46 @@
-// Text → events.
+// Text → events, by every name that people know them by. docs/reference/events.md has the grammar.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tally/base/result.hpp"
+#include "tally/event/encoding.hpp"
+#include "tally/event/modifiers.hpp"
+#include "tally/event/sources.hpp"
 #include "tally/event/table.hpp"
 
 namespace tally::event {
 
-/// In which mode of the processor a hardware event is counted; software events have none.
-enum class Mode { user, kernel };
-
 /// An event that was asked for.
 struct Event {
-  Id id = Id::instructions;
+  Id id = Id::instructions;  ///< the table's event that counts the same; Id::code where none does
   Mode mode = Mode::user;
-  std::string asked;  ///< as the user wrote it
+  std::string asked;                 ///< as the user wrote it
+  std::optional<Encoding> encoding;  ///< where a PMU's own name or a code was asked for
+  std::string label;                 ///< its name without the mode, where that is not the table's
+  int group = 0;                     ///< 0: in none; events with the same number stood in one pair of braces
+  std::vector<std::string> notes;    ///< what was translated or dropped on the way from the text
   bool operator==(const Event&) const = default;
 };
 
-/// The event's full name: "instructions:u", "page-faults".
+/// The event's full name: "instructions:u", "page-faults", "r01c2:u".
 std::string name(const Event& event);
 
-/// One event from its name, with `:u` (the default) or `:k` behind a hardware event's.
-/// Errors: bad_usage for an unknown name (the message offers the nearest ones) or suffix.
-Result<Event> parse(std::string_view text);
+/// "r00c4:u is counted as branches: Intel's BR_INST_RETIRED.ALL_BRANCHES (C4/00)"; empty for an event that was asked
+/// for by a name of the table, or that no event of the table stands for.
+std::string counted_as(const Event& event);
 
-/// Events from lists separated by commas; a second mention of the same event is dropped.
-/// Errors: those of parse(); bad_usage for an empty name.
-Result<std::vector<Event>> parse_lists(const std::vector<std::string>& lists);
+/// One event from its text. Hardware events are counted in user mode unless the text says otherwise.
+/// Errors: bad_usage for an unknown name (the message offers the nearest ones of all sources), a suffix, field or bit
+/// that is not understood, and what no count can be made of.
+Result<Event> parse(std::string_view text, const Sources& sources = {});
+
+/// Events from lists separated by commas, with groups in braces; a second mention of the same event is dropped.
+/// Errors: those of parse(); bad_usage for an empty name, and for braces or slashes that do not match.
+Result<std::vector<Event>> parse_lists(const std::vector<std::string>& lists, const Sources& sources = {});
 
 /// What `tally stat` counts when nothing is asked.
 std::vector<Event> default_set();

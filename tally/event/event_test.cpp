@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "tally/event/perf_names.hpp"
+
 namespace tally::event {
 namespace {
 
@@ -31,28 +33,77 @@ TEST(Parse, hardware_events_are_user_mode_unless_the_kernel_is_asked) {
   EXPECT_EQ(name(*parse("page-faults")), "page-faults");
 }
 
-TEST(Parse, unknown_names_offer_the_nearest) {
-  const auto event = parse("instrctions:u");
-  ASSERT_FALSE(event);
-  EXPECT_EQ(event.error().code, Code::bad_usage);
-  EXPECT_NE(event.error().message.find("'instrctions'"), std::string::npos);
-  EXPECT_EQ(event.error().hint, "did you mean instructions?");
-}
-
-TEST(Parse, names_that_resemble_nothing_get_the_whole_list) {
-  const auto event = parse("zzzzzzzzzz");
-  ASSERT_FALSE(event);
-  for (const Definition& line : all()) {
-    EXPECT_NE(event.error().hint.find(line.name), std::string::npos) << line.name;
+TEST(Parse, unknown_names_offer_the_nearest_of_all_sources) {
+  const struct {
+    const char* text;
+    const char* hint;
+  } cases[] = {
+      {"instrctions:u", "instructions"},
+      {"Branch-Instruction", "branch-instructions"},
+      {"UOPS_RETIRD:ALL", "UOPS_RETIRED:ALL"},
+      {"memory_order_violatio", "memory_order_violation"},
+      {"LLC-load-miss", "LLC-load-misses"},
+      {"01c2", "r01c2"},
+      {"4101C2", "0x4101C2"},
+      {"zzzzzzzzzzzzzzzzzz", "`tally events`"},
+  };
+  for (const auto& one : cases) {
+    const auto event = parse(one.text);
+    ASSERT_FALSE(event) << one.text;
+    EXPECT_EQ(event.error().code, Code::bad_usage);
+    EXPECT_NE(event.error().message.find(std::string("'") + one.text + "'"), std::string::npos)
+        << event.error().message;
+    EXPECT_NE(event.error().hint.find(one.hint), std::string::npos) << one.text << ": " << event.error().hint;
+    EXPECT_LT(event.error().hint.size(), 200u) << "an error is no list";
   }
 }
 
 TEST(Parse, suffixes_are_checked) {
-  for (const char* text : {"loads:x", "loads:", "loads:uk", "page-faults:u", "duration_time:k", "", ":u"}) {
+  for (const char* text : {"loads:x", "loads:", "loads:uu:k", "page-faults:u", "duration_time:k", "", ":u", ":",
+                           "loads:uk:", "bus-cycles:", "apple_m1::INST_ALL:"}) {
     const auto event = parse(text);
     ASSERT_FALSE(event) << text;
     EXPECT_EQ(event.error().code, Code::bad_usage) << text;
+    EXPECT_FALSE(event.error().hint.empty()) << text;
   }
+}
+
+TEST(Parse, modes_are_user_kernel_or_both) {
+  EXPECT_EQ(parse("loads:u")->mode, Mode::user);
+  EXPECT_EQ(parse("loads:k")->mode, Mode::kernel);
+  for (const char* text : {"loads:uk", "loads:ku"}) EXPECT_EQ(name(*parse(text)), "loads:uk");
+}
+
+TEST(Parse, perfs_other_modifiers_are_refused_by_name) {
+  for (const char letter : std::string("pPShGHIDWeb")) {
+    const auto event = parse(std::string("loads:u") + letter);
+    ASSERT_FALSE(event) << letter;
+    EXPECT_NE(event.error().message.find(std::string("the modifier '") + letter), std::string::npos)
+        << event.error().message;
+  }
+}
+
+TEST(Parse, names_of_other_tools_are_the_tables_events) {
+  for (const Alias& alias : aliases()) {
+    const auto event = parse(alias.name);
+    ASSERT_TRUE(event) << alias.name;
+    EXPECT_EQ(event->id, alias.id) << alias.name;
+    EXPECT_EQ(event->asked, alias.name);
+    EXPECT_TRUE(counted_as(*event).empty()) << "a synonym needs no explanation";
+  }
+  EXPECT_EQ(name(*parse("cpu-cycles:k")), "cycles:k");
+  EXPECT_EQ(parse("CPU-Cycles")->id, Id::cycles);
+}
+
+TEST(Parse, the_kernels_other_generic_events_have_its_numbers) {
+  EXPECT_EQ(other_kernel_events().size(), 3u + 7 * 3 * 2 - 9);  // nine cache events are in the table or synonyms
+  EXPECT_EQ(parse("bus-cycles")->encoding->config, 6u);
+  const auto event = parse("LLC-store-misses:k");
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->id, Id::code);
+  EXPECT_EQ(event->encoding->type, perf_type_cache);
+  EXPECT_EQ(event->encoding->config, 0x10102u);
+  EXPECT_EQ(name(*event), "LLC-store-misses:k");
 }
 
 TEST(ParseLists, keep_order_and_drop_repetitions) {
@@ -61,6 +112,42 @@ TEST(ParseLists, keep_order_and_drop_repetitions) {
   std::vector<std::string> names;
   for (const Event& event : *events) names.push_back(name(event));
   EXPECT_EQ(names, (std::vector<std::string>{"loads:u", "stores:u", "instructions:u", "instructions:k"}));
+}
+
+TEST(ParseLists, commas_inside_slashes_and_braces_are_no_separators) {
+  const auto events =
+      parse_lists({"cycles,{cpu/event=0xc4,umask=0x1/,loads:k},cs", "{stores}:uk,{page-faults,loads}:k"});
+  ASSERT_TRUE(events) << events.error().message;
+  std::vector<std::pair<std::string, int>> seen;
+  for (const Event& event : *events) seen.emplace_back(name(event), event.group);
+  const std::vector<std::pair<std::string, int>> wanted{{"cycles:u", 0},  {"cpu/event=0xc4,umask=0x1/:u", 1},
+                                                        {"loads:k", 1},   {"context-switches", 0},
+                                                        {"stores:uk", 2}, {"page-faults", 3},
+                                                        {"loads:k", 3}};
+  EXPECT_EQ(seen, wanted);
+}
+
+TEST(ParseLists, a_groups_modifiers_are_for_members_without_their_own) {
+  const auto events = parse_lists({"{loads,stores:u,cpu/instructions/,cpu/branches/u,hsw::UOPS_RETIRED:ALL,r01c2}:k"});
+  ASSERT_TRUE(events) << events.error().message;
+  std::vector<Mode> modes;
+  for (const Event& event : *events) modes.push_back(event.mode);
+  EXPECT_EQ(modes, (std::vector<Mode>{Mode::kernel, Mode::user, Mode::kernel, Mode::user, Mode::kernel, Mode::kernel}));
+}
+
+TEST(ParseLists, what_does_not_match_is_an_error) {
+  for (const char* list :
+       {"{loads", "loads}", "{{loads}}", "{}", "{loads,}", "{loads}stores", "loads{stores}", "{loads}:", "cpu/event=1",
+        "cpu/event=1,loads", "{loads} stores", "{loads}{stores}", "{loads}:x"}) {
+    const auto events = parse_lists({list});
+    ASSERT_FALSE(events) << list;
+    EXPECT_EQ(events.error().code, Code::bad_usage);
+  }
+}
+
+TEST(ParseLists, the_same_event_by_another_kind_of_name_is_kept) {
+  EXPECT_EQ(parse_lists({"branches,branch-instructions"})->size(), 1u);
+  EXPECT_EQ(parse_lists({"branches,r00c4,0x4100C4"})->size(), 3u) << "a row for each name that was asked for";
 }
 
 TEST(ParseLists, a_missing_name_is_an_error) {

@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "tally/base/text.hpp"
+
 namespace tally::event {
 namespace {
 
@@ -28,6 +30,8 @@ constexpr Definition table[] = {
      "conditional jumps that did not jump"},
     {Id::branches_taken, "branches-taken", hw, n, no, share(Id::branches),
      "branches of every kind that went elsewhere: all but conditional-not-taken"},
+    {Id::near_branches_taken, "near-branches-taken", hw, n, no, share(Id::branches),
+     "branches-taken without far-branches"},
     {Id::direct_jumps, "direct-jumps", hw, n, yes, share(Id::branches), "unconditional jumps to a fixed target"},
     {Id::indirect_jumps, "indirect-jumps", hw, n, yes, share(Id::branches),
      "jumps to a target in a register or in memory"},
@@ -64,20 +68,31 @@ constexpr Definition table[] = {
     {Id::user_time, "user_time", sw, ns, yes, none, "processor time in user mode"},
     {Id::system_time, "system_time", sw, ns, yes, none, "processor time in the kernel"},
     {Id::duration_time, "duration_time", sw, ns, yes, none, "time from the program's start to its end"},
+    {Id::code, "code", uarch, n, no, none, "an event of a PMU, by that PMU's own name or code"},
 };
 
 constexpr bool in_order() {
   for (std::size_t i = 0; i < std::size(table); ++i) {
     if (table[i].id != static_cast<Id>(i)) return false;
   }
-  return std::size(table) == static_cast<std::size_t>(Id::duration_time) + 1;
+  return std::size(table) == static_cast<std::size_t>(Id::code) + 1;
 }
 static_assert(in_order(), "the table must follow Id");
 
 }  // namespace
 
-std::span<const Definition> all() { return table; }
+std::span<const Definition> all() { return std::span(table).first(std::size(table) - 1); }
 
 const Definition& definition(Id id) { return table[static_cast<std::size_t>(id)]; }
+
+std::optional<Id> find(std::string_view name) {
+  for (const Definition& line : all()) {
+    if (same_word(line.name, name)) return line.id;
+  }
+  for (const Alias& alias : aliases()) {
+    if (same_word(alias.name, name)) return alias.id;
+  }
+  return std::nullopt;
+}
 
 }  // namespace tally::event

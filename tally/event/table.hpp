@@ -17,6 +17,7 @@ enum class Id {
   conditional_taken,
   conditional_not_taken,
   branches_taken,
+  near_branches_taken,
   direct_jumps,
   indirect_jumps,
   calls,
@@ -46,6 +47,7 @@ enum class Id {
   user_time,
   system_time,
   duration_time,
+  code,  ///< an event of a PMU that has no name here: its encoding says what it is. Always the last.
 };
 
 /// Who counts an event.
@@ -75,10 +77,24 @@ struct Definition {
   std::string_view what;   ///< what one count of it means
 };
 
-/// All events, in the order of Id.
+/// All events that have a name, in the order of Id: every one but Id::code.
 std::span<const Definition> all();
 
 /// The line of one event.
 const Definition& definition(Id id);
+
+/// The event of this name, upper and lower case alike: nothing where the table has none.
+std::optional<Id> find(std::string_view name);
+
+/// Another name for an event of the table.
+struct Alias {
+  std::string_view name;
+  Id id;
+  std::string_view of;  ///< whose word it is: "perf", "PAPI", "libpfm4"
+};
+
+/// The names that other tools have for events of the table. Only true synonyms: what counts something slightly
+/// different elsewhere is not in here.
+std::span<const Alias> aliases();
 
 }  // namespace tally::event

@@ -34,7 +34,7 @@ TEST(Usage, mistakes_end_with_2_and_a_way_out) {
       {{"stat", "--"}, "there is no program to run"},
       {{"stat", "--frobnicate", "--", "true"}, "unknown option '--frobnicate'"},
       {{"stat", "-x", "true"}, "unknown option '-x'"},
-      {{"stat", "-e", "instrctions", "--", "true"}, "did you mean instructions?"},
+      {{"stat", "-e", "instrctions", "--", "true"}, "did you mean instructions, "},
       {{"stat", "-e", "loads,,stores", "true"}, "an event's name is missing"},
       {{"stat", "-e", "loads:x", "true"}, "unknown suffix ':x'"},
       {{"stat", "-e", "page-faults:u", "true"}, "takes no suffix"},
@@ -71,6 +71,12 @@ TEST(Usage, events_that_need_a_pmu_are_known) {
   EXPECT_EQ(alone.code(), 125);
   EXPECT_TRUE(holds(alone.err, "cannot count cycles: it needs a PMU, or a model")) << alone.err;
   EXPECT_TRUE(holds(alone.err, "instructions, branches, loads, stores")) << alone.err;
+  const Finished kernel = tally({"stat", "-e", "instructions:k", "--", "true"});
+  EXPECT_EQ(kernel.code(), 125) << "the same answer as for other events that are absent here";
+  EXPECT_TRUE(holds(kernel.err, "cannot count instructions:k: ")) << kernel.err;
+  const Finished native = tally({"stat", "-e", "instructions", "--backend", "none", "--", "true"});
+  EXPECT_EQ(native.code(), 125);
+  EXPECT_TRUE(holds(native.err, "the program runs natively")) << native.err;
   const Finished mixed = tally({"stat", "-e", "page-faults,branch-misses", "--backend", "none", "--", "true"});
   EXPECT_EQ(mixed.code(), 0);
   EXPECT_TRUE(holds(mixed.err, "absent")) << mixed.err;

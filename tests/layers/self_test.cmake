@@ -24,6 +24,9 @@ endfunction()
 expect(upward base/a.hpp "// first\n\n#include \"tally/count/count.hpp\"\n"
        "3: includes tally/count/count.hpp: base is at layer 0, count at layer 1")
 expect(sideways event/a.cpp "#include <tally/result/result.hpp>\n" "1: includes tally/result/result.hpp: event is at layer 2")
+expect(one_file_asks event/pfm.cpp "#include <perfmon/pfmlib.h>\n#include \"tally/event/table.hpp\"\n" "")
+expect(the_others_do_not event/parse.cpp "#include \"tally/event/pfm.hpp\"\n#include <perfmon/pfmlib.h>\n"
+       "2: includes <perfmon/pfmlib.h>: the table names no library pfm for event")
 expect(down measure/a.cpp "#include \"tally/base/a.hpp\"\n#include \"tally/backend/backend.hpp\"\n" "")
 expect(report_measures report/a.cpp "#include \"tally/backend/backend.hpp\"\n"
        "1: includes tally/backend/backend.hpp: report may include base, count, event, result")

@@ -7,6 +7,7 @@
 #include "tally/backend/none/none.hpp"
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
+#include "tally/event/codes.hpp"
 #if TALLY_HAS_SIM
 #include "tally/backend/sim/sim.hpp"
 #endif
@@ -30,16 +31,36 @@ std::string why_no_pmu(const linux::Machine& machine) {
   return fmt::format("this {} exposes no PMU (no `cpu` in /sys/bus/event_source/devices)", is_guest ? "VM" : "machine");
 }
 
-// A program is not run for the sake of events that nobody here counts.
-std::optional<Error> nothing_to_count(const std::vector<event::Event>& events) {
-  const auto needs = [](const event::Event& event) {
-    return event::definition(event.id).kind == event::Kind::microarchitectural;
-  };
-  if (events.empty() || !std::all_of(events.begin(), events.end(), needs)) return std::nullopt;
-  std::vector<std::string> names;
-  for (const event::Event& event : events) names.emplace_back(event::definition(event.id).name);
-  return Error{Code::cannot_measure, fmt::format("cannot count {}: {}", join(names, ", "), needs_pmu),
-               "instructions, branches, loads, stores and more are counted without: `tally stat --help` lists them", 0};
+// A program is not run for the sake of events that this backend cannot count.
+std::optional<Error> nothing_to_count(const Backend& backend, const std::vector<event::Event>& events) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
+  for (const event::Event& event : events) {
+    const Outlook outlook = backend.outlook(event);
+    if (outlook.trust != Trust::absent) return std::nullopt;
+    auto at =
+        std::find_if(by_reason.begin(), by_reason.end(), [&](const auto& one) { return one.first == outlook.reason; });
+    if (at == by_reason.end()) at = by_reason.insert(at, {outlook.reason, {}});
+    at->second.push_back(printable(event.asked));
+  }
+  if (events.empty()) return std::nullopt;
+  std::vector<std::string> parts;
+  for (const auto& [reason, names] : by_reason) parts.push_back(fmt::format("{}: {}", join(names, ", "), reason));
+  return Error{Code::cannot_measure, "cannot count " + join(parts, "; "),
+               "instructions, branches, loads, stores and more are counted here: `tally events` lists them", 0};
+}
+
+// What became of names and codes of others: a PMU counts a code itself, the engine counts what it stands for.
+std::vector<std::string> notes_of(const Backend& backend, const std::vector<event::Event>& events) {
+  std::vector<std::string> notes;
+  for (const event::Event& event : events) {
+    if (backend.name() == "sim" && backend.outlook(event).trust != Trust::absent) {
+      if (std::string said = event::counted_as(event); !said.empty()) notes.push_back(std::move(said));
+    }
+    notes.insert(notes.end(), event.notes.begin(), event.notes.end());
+    const event::KnownCode* known = event.encoding ? event::known_code(*event.encoding) : nullptr;
+    if (known && !known->remark.empty()) notes.push_back(fmt::format("{}: {}", known->name, known->remark));
+  }
+  return notes;
 }
 
 Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Machine& machine) {
@@ -54,14 +75,8 @@ Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Ma
            "and this tally was built without the simulated PMU: only the kernel's own figures are counted."}};
 }
 
-}  // namespace
-
-std::vector<std::string> backend_names() { return {"auto", "perf", "sim", "none"}; }
-
-Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine) {
-  const auto names = backend_names();
-  const bool known = std::find(names.begin(), names.end(), name) != names.end();
-  if (auto nothing = nothing_to_count(events); known && nothing) return fail(*std::move(nothing));
+Result<Choice> choose_by_name(const std::string& name, const std::vector<event::Event>& events,
+                              const linux::Machine& machine) {
   if (name == "auto") return choose_by_itself(events, machine);
   if (name == "none") return Choice{none::make(), {}};
   if (name == "sim") {
@@ -74,9 +89,24 @@ Result<Choice> choose(const std::string& name, const std::vector<event::Event>& 
         Code::cannot_measure, "this version cannot count with a PMU through the kernel (perf) yet",
         make_sim() ? "`--backend sim` counts with the simulated PMU" : "`--backend none` runs the program natively");
   }
-  const auto near = nearest(name, names);
+  const auto near = nearest(name, backend_names());
   return fail(Code::bad_usage, fmt::format("unknown backend '{}'", printable(name)),
-              near.empty() ? "the backends are: " + join(names, ", ") : "did you mean " + near.front() + "?");
+              near.empty() ? "the backends are: " + join(backend_names(), ", ") : "did you mean " + near.front() + "?");
+}
+
+}  // namespace
+
+std::vector<std::string> backend_names() { return {"auto", "perf", "sim", "none"}; }
+
+Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine) {
+  auto choice = choose_by_name(name, events, machine);
+  if (!choice) return choice;
+  if (auto nothing = nothing_to_count(*choice->backend, events)) {
+    if (name == "none") nothing->hint = "without `--backend none` tally takes who can count it";
+    return fail(*std::move(nothing));
+  }
+  choice->event_notes = notes_of(*choice->backend, events);
+  return choice;
 }
 
 }  // namespace tally::backend

@@ -14,6 +14,8 @@ namespace tally::backend {
 struct Choice {
   std::unique_ptr<Backend> backend;
   std::vector<std::string> notices;  ///< lines; empty where the user chose, or where there was nothing to choose
+  std::vector<std::string> event_notes = {};  ///< how single events were understood: what was translated, what stands
+                                              ///< for what; one line each
 };
 
 /// The names that `--backend` takes, "auto" first.

@@ -9,8 +9,8 @@ namespace {
 
 Count count_of(const event::Event& event, const Outcome& outcome) {
   const event::Kind kind = event::definition(event.id).kind;
-  if (kind == event::Kind::microarchitectural) return absent(needs_pmu);
-  if (kind == event::Kind::hardware) return absent("the program ran natively");
+  if (kind == event::Kind::microarchitectural) return absent(why_it_needs_a_pmu(event));
+  if (kind == event::Kind::hardware) return absent("the program runs natively: only the kernel's figures are counted");
   const Count count = software_count(event, outcome.usage, outcome.duration);
   if (!outcome.ended) return downgraded(count, Trust::partial, "the program was still running");
   return outcome.all_ended ? count : downgraded(count, Trust::partial, "without processes that were still running");
@@ -34,7 +34,16 @@ class None final : public Backend {
     return outcome;
   }
 
+  Outlook outlook(const event::Event& event) const override { return outlook_of(count_of(event, largest_outcome())); }
+
  private:
+  /// Every figure is there.
+  static Outcome largest_outcome() {
+    Outcome outcome;
+    outcome.usage.peak_rss_bytes = 1;
+    return outcome;
+  }
+
   static Outcome wait(const linux::Program& program, const Request& request, const linux::Descendants& descendants) {
     using Taken = linux::Signals::Taken;
     Outcome outcome;

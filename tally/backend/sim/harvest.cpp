@@ -292,6 +292,7 @@ std::int64_t value_of(event::Id id, const channel::Totals& totals) {
     case Id::conditional_taken: return f[channel::taken];
     case Id::conditional_not_taken: return f[channel::conditional] - f[channel::taken];
     case Id::branches_taken: return f[channel::taken] + unconditional;
+    case Id::near_branches_taken: return f[channel::taken] + unconditional - f[channel::far];
     case Id::direct_jumps: return f[channel::direct_jumps];
     case Id::indirect_jumps: return f[channel::indirect_jumps];
     case Id::calls: return calls;
@@ -306,10 +307,20 @@ std::int64_t value_of(event::Id id, const channel::Totals& totals) {
 }
 
 Count count_of(const event::Event& event, const Tally& tally) {
-  if (event::definition(event.id).kind == event::Kind::microarchitectural) return absent(needs_pmu);
+  if (event::definition(event.id).kind == event::Kind::microarchitectural) return absent(why_it_needs_a_pmu(event));
   if (event.mode == event::Mode::kernel) return absent("the simulated PMU counts user mode only");
   const std::int64_t value = value_of(event.id, tally.totals);
-  return tally.reason.empty() ? exact(value, source) : partial(value, source, tally.reason);
+  const Count count = tally.reason.empty() ? exact(value, source) : partial(value, source, tally.reason);
+  if (event.mode == event::Mode::user) return count;
+  return downgraded(count, Trust::partial, "without the kernel's part: the simulated PMU counts user mode only");
+}
+
+Outlook outlook_of(const event::Event& event) {
+  if (event::has_modes(event::definition(event.id).kind)) return backend::outlook_of(count_of(event, {}));
+  Execution all_well;
+  all_well.ended = true;
+  all_well.usage.peak_rss_bytes = 1;
+  return backend::outlook_of(software(event, all_well, true, false));
 }
 
 std::string reasons_of(std::uint32_t bits) {

@@ -21,6 +21,9 @@ std::int64_t value_of(event::Id id, const channel::Totals& totals);
 /// The count of a hardware event. `what` may say in general why it is partial.
 Count count_of(const event::Event& event, const Tally& tally);
 
+/// What will come of an event where all goes well.
+Outlook outlook_of(const event::Event& event);
+
 /// Words for the bits of channel::Partial; empty for none.
 std::string reasons_of(std::uint32_t partial);
 

@@ -29,6 +29,7 @@ TEST(Harvest, branches_are_the_sum_of_their_kinds) {
   EXPECT_EQ(value_of(Id::branches, totals()), 70 + 63);
   EXPECT_EQ(value_of(Id::conditional_not_taken, totals()), 30);
   EXPECT_EQ(value_of(Id::branches_taken, totals()), 40 + 63);
+  EXPECT_EQ(value_of(Id::near_branches_taken, totals()), 40 + 63 - 32);
   EXPECT_EQ(value_of(Id::calls, totals()), 12);
   EXPECT_EQ(value_of(Id::branches, totals()),
             value_of(Id::branches_taken, totals()) + value_of(Id::conditional_not_taken, totals()));
@@ -58,6 +59,31 @@ TEST(Harvest, the_kernel_side_is_absent) {
   EXPECT_EQ(count.trust, Trust::absent);
   EXPECT_FALSE(count.value);
   EXPECT_FALSE(count.reason.empty());
+}
+
+TEST(Harvest, both_modes_lack_the_kernels_part) {
+  const Count count = count_of(*event::parse("instructions:uk"), {totals(), ""});
+  EXPECT_EQ(count.trust, Trust::partial);
+  EXPECT_EQ(count.value, 1000);
+  EXPECT_NE(count.reason.find("the kernel's part"), std::string::npos);
+}
+
+TEST(Harvest, codes_are_counted_where_the_table_has_what_they_stand_for) {
+  EXPECT_EQ(count_of(*event::parse("r00c4"), {totals(), ""}), exact(133, "engine"));
+  EXPECT_EQ(count_of(*event::parse("0x4101C2"), {totals(), ""}).trust, Trust::absent);
+  EXPECT_EQ(count_of(*event::parse("0x14100C0"), {totals(), ""}).trust, Trust::absent) << "cycles with an instruction";
+}
+
+TEST(Harvest, what_is_promised_is_what_comes_of_it) {
+  for (const event::Definition& line : event::all()) {
+    const event::Event event = *event::parse(line.name);
+    const Outlook outlook = outlook_of(event);
+    EXPECT_EQ(outlook.source.empty(), outlook.trust == Trust::absent) << line.name;
+    const Trust wanted = line.kind == event::Kind::hardware   ? Trust::exact
+                         : line.kind == event::Kind::software ? Trust::partial
+                                                              : Trust::absent;
+    EXPECT_EQ(outlook.trust, wanted) << line.name;
+  }
 }
 
 TEST(Harvest, every_bit_has_its_words) {

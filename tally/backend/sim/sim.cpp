@@ -41,6 +41,8 @@ class Sim final : public Backend {
     harvest(request, *execution, *shared, outcome);
     return outcome;
   }
+
+  Outlook outlook(const event::Event& event) const override { return outlook_of(event); }
 };
 
 }  // namespace

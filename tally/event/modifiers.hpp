@@ -1,0 +1,25 @@
+// What stands behind an event's name: the modes in which it is counted.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "tally/base/result.hpp"
+
+namespace tally::event {
+
+/// In which mode of the processor a hardware event is counted; software events have none.
+enum class Mode {
+  user,
+  kernel,
+  both,  ///< user and kernel
+};
+
+/// ":u", ":k", ":uk".
+std::string_view suffix(Mode mode);
+
+/// The letters behind the colon: u, k, or both in any order. Errors, bad_usage: no letter; a letter of perf that a
+/// count has no use for, with what to do; any other letter. `event` is the whole text, for the message.
+Result<Mode> parse_modifiers(std::string_view letters, std::string_view event);
+
+}  // namespace tally::event

@@ -1,0 +1,20 @@
+// Where names of events come from, besides the tables in here.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tally/event/pfm.hpp"
+
+namespace tally::event {
+
+/// The machine whose names are meant.
+struct Sources {
+  std::string root = "/";              ///< where its sys/ lies
+  std::optional<std::string> own_pmu;  ///< libpfm4's name of its processor's PMU; nothing: libpfm4 looks by itself
+};
+
+/// libpfm4's table for the processor of this machine; null where it has none.
+const pfm::Pmu* own_pmu(const Sources& sources);
+
+}  // namespace tally::event

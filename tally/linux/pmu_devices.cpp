@@ -1,0 +1,90 @@
+#include "tally/linux/pmu_devices.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tally/base/text.hpp"
+
+namespace tally::linux {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path devices(const std::string& root) { return fs::path(root) / "sys/bus/event_source/devices"; }
+
+std::string content(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return trimmed(text.str());
+}
+
+std::vector<std::string> entries(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    names.push_back(at->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::map<std::string, std::string> texts(const fs::path& folder) {
+  std::map<std::string, std::string> all;
+  for (const std::string& name : entries(folder)) {
+    std::error_code error;
+    if (fs::is_regular_file(folder / name, error)) all[name] = content(folder / name);
+  }
+  return all;
+}
+
+// Beside an event "x" lie "x.scale", "x.unit", "x.snapshot": what its counts are multiplied with, and in what they are.
+void drop_companions(std::map<std::string, std::string>& events) {
+  std::erase_if(events, [](const auto& one) {
+    const std::string& name = one.first;
+    return name.ends_with(".scale") || name.ends_with(".unit") || name.ends_with(".snapshot") ||
+           name.ends_with(".per-pkg");
+  });
+}
+
+bool is_file_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.size() < 256 &&
+         name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
+}
+
+}  // namespace
+
+bool is_core_pmu(std::string_view name) {
+  return name == "cpu" || name.starts_with("cpu_") || name.starts_with("armv") || name.starts_with("apple_");
+}
+
+std::vector<std::string> pmu_names(const std::string& root) { return entries(devices(root)); }
+
+std::optional<PmuDevice> pmu_device(const std::string& root, const std::string& name) {
+  if (!is_file_name(name)) return std::nullopt;
+  const fs::path folder = devices(root) / name;
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return std::nullopt;
+  PmuDevice device;
+  device.name = name;
+  if (const auto type = parse_integer(content(folder / "type")); type && *type >= 0 && *type <= UINT32_MAX) {
+    device.type = static_cast<std::uint32_t>(*type);
+  }
+  device.format = texts(folder / "format");
+  device.events = texts(folder / "events");
+  drop_companions(device.events);
+  device.cpus = content(folder / "cpus");
+  if (device.cpus.empty()) device.cpus = content(folder / "cpumask");
+  device.is_core = is_core_pmu(name);
+  return device;
+}
+
+bool has_tracepoint(const std::string& root, const std::string& group, const std::string& name) {
+  if (!is_file_name(group) || !is_file_name(name)) return false;
+  std::error_code error;
+  return fs::is_directory(fs::path(root) / "sys/kernel/tracing/events" / group / name, error);
+}
+
+}  // namespace tally::linux

@@ -102,6 +102,22 @@ std::string lower(std::string_view text) {
 
 bool same_word(std::string_view a, std::string_view b) { return a.size() == b.size() && lower(a) == lower(b); }
 
+std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines{""};
+  for (const std::string& word : split(text, ' ')) {
+    if (word.empty()) continue;
+    std::string& line = lines.back();
+    if (line.empty()) {
+      line = word;
+    } else if (display_width(line) + 1 + display_width(word) <= width) {
+      line += " " + word;
+    } else {
+      lines.push_back(word);
+    }
+  }
+  return lines;
+}
+
 std::string plural(std::int64_t number, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", thousands(number), number == 1 ? one : many);
 }

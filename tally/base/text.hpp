@@ -41,6 +41,9 @@ bool same_word(std::string_view a, std::string_view b);
 /// `text` in lower case (ASCII).
 std::string lower(std::string_view text);
 
+/// The words of `text` in lines of at most `width` columns; a longer word has a line of its own.
+std::vector<std::string> wrapped(std::string_view text, std::size_t width);
+
 /// "1 process", "3 processes": `many` is used for every number but 1.
 std::string plural(std::int64_t number, std::string_view one, std::string_view many);
 

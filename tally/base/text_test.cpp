@@ -84,5 +84,14 @@ TEST(Text, integers_are_taken_whole_or_not_at_all) {
   EXPECT_FALSE(parse_integer("99999999999999999999"));
 }
 
+TEST(Wrapped, breaks_between_words_and_never_in_one) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("one two three", 7), (Lines{"one two", "three"}));
+  EXPECT_EQ(wrapped("one  two", 80), (Lines{"one two"}));
+  EXPECT_EQ(wrapped("a_word_that_is_long b", 6), (Lines{"a_word_that_is_long", "b"}));
+  EXPECT_EQ(wrapped("µ µ µ", 5), (Lines{"µ µ µ"}));
+  EXPECT_EQ(wrapped("", 5), (Lines{""}));
+}
+
 }  // namespace
 }  // namespace tally

@@ -15,6 +15,7 @@ class Page;
 /// Exit codes of tally's own; everything else is the measured program's.
 enum ExitCode : int {
   exit_ok = 0,
+  exit_no = 1,  ///< the answer of commands that ask a question
   exit_bad_usage = 2,
   exit_cannot_measure = 125,
   exit_not_executable = 126,
@@ -38,6 +39,10 @@ std::span<const Command> commands();
 /// `tally stat`.
 int run_stat(const std::vector<std::string>& arguments);
 void describe_stat(Page& page);
+
+/// `tally doctor`.
+int run_doctor(const std::vector<std::string>& arguments);
+void describe_doctor(Page& page);
 
 /// Prints an error to standard error, its hint below it; returns its exit code.
 int report_error(const Error& error);

@@ -10,6 +10,8 @@ std::span<const Command> commands() {
   static constexpr Command all[] = {
       {"stat", "counts of a whole command: instructions, branches, loads, stores, faults, times", run_stat,
        describe_stat},
+      {"doctor", "whether hardware events can be counted here, if not why, and what to do", run_doctor,
+       describe_doctor},
   };
   return all;
 }

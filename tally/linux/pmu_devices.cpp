@@ -1,11 +1,9 @@
 #include "tally/linux/pmu_devices.hpp"
 
-#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "tally/base/text.hpp"
+#include "tally/linux/files.hpp"
 
 namespace tally::linux {
 namespace {
@@ -14,26 +12,9 @@ namespace fs = std::filesystem;
 
 fs::path devices(const std::string& root) { return fs::path(root) / "sys/bus/event_source/devices"; }
 
-std::string content(const fs::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return trimmed(text.str());
-}
-
-std::vector<std::string> entries(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    names.push_back(at->path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 std::map<std::string, std::string> texts(const fs::path& folder) {
   std::map<std::string, std::string> all;
-  for (const std::string& name : entries(folder)) {
+  for (const std::string& name : folder_entries(folder)) {
     std::error_code error;
     if (fs::is_regular_file(folder / name, error)) all[name] = content(folder / name);
   }
@@ -60,7 +41,7 @@ bool is_core_pmu(std::string_view name) {
   return name == "cpu" || name.starts_with("cpu_") || name.starts_with("armv") || name.starts_with("apple_");
 }
 
-std::vector<std::string> pmu_names(const std::string& root) { return entries(devices(root)); }
+std::vector<std::string> pmu_names(const std::string& root) { return folder_entries(devices(root)); }
 
 std::optional<PmuDevice> pmu_device(const std::string& root, const std::string& name) {
   if (!is_file_name(name)) return std::nullopt;
@@ -76,8 +57,9 @@ std::optional<PmuDevice> pmu_device(const std::string& root, const std::string& 
   device.events = texts(folder / "events");
   drop_companions(device.events);
   device.cpus = content(folder / "cpus");
+  // A machine may have several kinds of cores, each with a PMU that has this file, whatever its name.
+  device.is_core = is_core_pmu(name) || !device.cpus.empty();
   if (device.cpus.empty()) device.cpus = content(folder / "cpumask");
-  device.is_core = is_core_pmu(name);
   return device;
 }
 

@@ -66,9 +66,11 @@ std::vector<std::string> notes_of(const Backend& backend, const std::vector<even
 Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Machine& machine) {
   if (all_software(events)) return {none::make(), {}};
   if (auto sim = make_sim()) {
-    return {std::move(sim),
-            {why_no_pmu(machine) + "; counting with the simulated PMU.",
-             "Times and page faults include its own; `--backend none` runs the program natively."}};
+    std::vector<std::string> notices{
+        why_no_pmu(machine) + "; counting with the simulated PMU.",
+        "Times and page faults include its own; `--backend none` runs the program natively."};
+    if (machine.pmus.empty()) notices.emplace_back("`tally doctor` tells how to get a real one.");
+    return {std::move(sim), std::move(notices)};
   }
   return {none::make(),
           {why_no_pmu(machine) + ",",

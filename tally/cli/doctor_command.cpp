@@ -1,0 +1,49 @@
+#include "tally/cli/command.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/doctor/diagnose.hpp"
+#include "tally/report/doctor.hpp"
+
+namespace tally::cli {
+namespace {
+
+struct Options {
+  bool json = false;
+};
+
+constexpr const char* footer =
+    "The answer comes first, then what to do about it, what can be counted anyway, what the answer was concluded "
+    "from,\n"
+    "and the facts about processor, kernel and rights. Nothing is changed on this machine.\n"
+    "\n"
+    "Exit code: 0 where the kernel can count hardware events for you, 1 where it cannot, 2 bad usage.\n"
+    "\n"
+    "Examples:\n"
+    "  tally doctor\n"
+    "  tally doctor --json | jq .cause\n";
+
+void describe(Page& page, Options& options) {
+  page.head("Whether hardware events can be counted here, if not why, and what to do about it.",
+            "tally doctor [options]");
+  page.add_flag("--json", options.json, "as one JSON object, for programs");
+  page.footer(footer);
+}
+
+}  // namespace
+
+void describe_doctor(Page& page) {
+  static Options unused;
+  describe(page, unused);
+}
+
+int run_doctor(const std::vector<std::string>& arguments) {
+  Options options;
+  Page page;
+  describe(page, options);
+  if (const auto done = page.read(arguments)) return *done;
+  const result::Diagnosis diagnosis = doctor::diagnose(doctor::examine());
+  const int printed = print(options.json ? report::doctor_json(diagnosis) : report::doctor_text(diagnosis));
+  if (printed != exit_ok) return printed;
+  return diagnosis.hardware ? exit_ok : exit_no;
+}
+
+}  // namespace tally::cli

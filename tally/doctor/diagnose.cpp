@@ -1,0 +1,311 @@
+#include "tally/doctor/diagnose.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "tally/base/text.hpp"
+#include "tally/doctor/hosts.hpp"
+
+namespace tally::doctor {
+namespace {
+
+using linux::Attempt;
+using result::Diagnosis;
+using result::Step;
+
+// What was found out about one attempt to count instructions.
+enum class Answer { counts, too_few, never_ran, refused };
+
+Answer answer_of(const Attempt& attempt) {
+  if (attempt.os_errno != 0 || !attempt.counted) return Answer::refused;
+  if (attempt.counted->running.count() == 0) return Answer::never_ran;
+  return std::cmp_less(attempt.counted->value, linux::trial_loop) ? Answer::too_few : Answer::counts;
+}
+
+bool may_count_everything(const linux::Survey& survey) {
+  return linux::has_capability(survey, linux::cap_perfmon) || linux::has_capability(survey, linux::cap_sys_admin);
+}
+
+std::string pmu_names(const linux::Survey& survey) { return join(survey.machine.pmus, ", "); }
+
+std::string attempt_line(const Attempt& attempt) {
+  if (attempt.os_errno == 0) return "perf_event_open of instructions:u opens";
+  return "perf_event_open of instructions:u answers " + errno_name(attempt.os_errno);
+}
+
+// What is left without a PMU.
+std::vector<Step> without_pmu(const Facts& facts) {
+  if (facts.trial.instructions) {
+    return {
+        {"Without a PMU: the simulated one counts instructions, branches, loads and stores exactly, at the cost of "
+         "time.",
+         {"tally stat -- PROGRAM"}}};
+  }
+  std::vector<Step> steps;
+  if (facts.probes.trace_errno != 0 && facts.survey.yama_ptrace_scope == 3) {
+    steps.push_back(
+        {"The simulated PMU cannot run either: it needs ptrace, which kernel.yama.ptrace_scope forbids to "
+         "everybody until the next start (it is 3).",
+         {}});
+  } else if (facts.probes.trace_errno != 0) {
+    steps.push_back({fmt::format("The simulated PMU cannot run either: it needs ptrace, which answers {}. A container "
+                                 "gets it by:",
+                                 errno_name(facts.probes.trace_errno)),
+                     {"docker run --cap-add SYS_PTRACE …"}});
+  }
+  steps.push_back({"Without any: page faults, context switches and times, of a program that runs natively.",
+                   {"tally stat --backend none -- PROGRAM"}});
+  return steps;
+}
+
+// "CPUID announces …", of the counters; empty where there is no CPUID, or where it cannot tell: AMD's four oldest
+// counters are announced nowhere.
+std::string announced(const Facts& facts) {
+  if (!facts.processor) return {};
+  const pmu::Processor& processor = *facts.processor;
+  if (processor.amd_perfmon > 0) return fmt::format("CPUID announces {} counters", processor.amd_counters);
+  if (processor.perfmon.version > 0) {
+    return fmt::format("CPUID announces {} counters (perfmon version {})", processor.perfmon.counters,
+                       processor.perfmon.version);
+  }
+  return processor.vendor == "GenuineIntel" ? "CPUID.0AH announces no counters (version 0)" : "";
+}
+
+bool announces_counters(const Facts& facts) {
+  return facts.processor && (facts.processor->amd_perfmon > 0 || facts.processor->perfmon.version > 0);
+}
+
+void advise_host(const std::optional<Host>& host, Diagnosis& diagnosis) {
+  if (host) {
+    diagnosis.next = host->switches;
+  } else {
+    diagnosis.next.push_back(
+        {"Only the host can give it one. Which host this is was not recognised, so we do not say "
+         "how: ask who runs it.",
+         {}});
+  }
+}
+
+// The machine has no PMU, and a hypervisor that could give it one.
+void no_virtual_pmu(const Facts& facts, Diagnosis& diagnosis) {
+  const auto host = recognise_host(facts);
+  diagnosis.cause = "no-vpmu";
+  diagnosis.verdict = fmt::format("This virtual machine{} has no virtual PMU: its host gives it none.",
+                                  host ? " (" + host->name + ")" : "");
+  if (host) diagnosis.evidence.push_back(host->evidence);
+  if (!host && facts.processor) diagnosis.evidence.push_back("CPUID 40000000H: " + facts.processor->hypervisor);
+  advise_host(host, diagnosis);
+}
+
+void no_pmu(const Facts& facts, Diagnosis& diagnosis) {
+  if (facts.survey.lists_pmus) {
+    diagnosis.evidence.push_back("/sys/bus/event_source/devices lists no PMU of the processor: only " +
+                                 join(facts.survey.other_pmus, ", "));
+  }
+  diagnosis.evidence.push_back(attempt_line(facts.probes.cores.front()));
+  if (const std::string said = announced(facts); !said.empty()) diagnosis.evidence.push_back(said);
+  if (is_virtual(facts) == true && !announces_counters(facts)) return no_virtual_pmu(facts, diagnosis);
+  diagnosis.cause = "no-pmu";
+  diagnosis.verdict = announces_counters(facts) ? "The processor has a PMU, and the kernel does not drive it."
+                                                : "The kernel drives no PMU of this processor.";
+  diagnosis.next.push_back(
+      {"Why was not established. What the kernel found at boot stands in its messages; a setting "
+       "of the firmware can hide the counters, and a kernel can be older than the processor.",
+       {"dmesg | grep -i 'performance events\\|pmu'"}});
+}
+
+// The call did not reach the kernel's perf.
+void intercepted(const Facts& facts, Diagnosis& diagnosis) {
+  const int answer = facts.probes.gate_errno;
+  const auto& level = facts.survey.machine.perf_event_paranoid;
+  diagnosis.evidence.push_back(fmt::format(
+      "perf_event_open with impossible flags answers {}; a kernel with perf says EINVAL", errno_name(answer)));
+  if (facts.survey.seccomp) {
+    diagnosis.evidence.push_back(fmt::format("Seccomp: {} in /proc/self/status", *facts.survey.seccomp));
+  }
+  if (level) diagnosis.evidence.push_back("/proc/sys/kernel/perf_event_paranoid exists: the kernel has perf");
+
+  if (answer == ENOSYS && !level && facts.survey.seccomp != 2) {
+    diagnosis.cause = "no-perf";
+    diagnosis.verdict = "This kernel was built without perf events (CONFIG_PERF_EVENTS).";
+    diagnosis.next.push_back({"Boot a kernel that has them: those of the distributions do.", {}});
+  } else if (facts.survey.seccomp == 2) {
+    diagnosis.cause = "filter";
+    diagnosis.verdict = "A filter of system calls (seccomp) refuses perf_event_open, as container runtimes set one up.";
+    diagnosis.next.push_back(
+        {"Start the container with the capability that the runtime's own profile asks for (Docker "
+         "23 or later; Podman of before the end of 2025 wants SYS_ADMIN as well):",
+         {"docker run --cap-add PERFMON …", "podman run --cap-add PERFMON …"}});
+    diagnosis.next.push_back({"Or with a profile that allows perf_event_open, or with none:",
+                              {"docker run --security-opt seccomp=unconfined …"}});
+  } else {
+    diagnosis.cause = "intercepted";
+    diagnosis.verdict =
+        "Something answers perf_event_open before the kernel's perf does. What it is was not established.";
+    diagnosis.next.push_back({"A sandbox that stands in for the kernel (gVisor) does that, or an emulator.", {}});
+  }
+}
+
+void paranoid(const Facts& facts, Diagnosis& diagnosis) {
+  const std::int64_t level = *facts.survey.machine.perf_event_paranoid;
+  diagnosis.cause = "paranoid";
+  diagnosis.verdict =
+      fmt::format("There is a PMU ({}), but the kernel lets only privileged users count: perf_event_paranoid is {}.",
+                  pmu_names(facts.survey), level);
+  diagnosis.evidence.push_back(attempt_line(facts.probes.cores.front()));
+  diagnosis.evidence.push_back(fmt::format("/proc/sys/kernel/perf_event_paranoid: {}", level));
+  diagnosis.evidence.emplace_back("neither CAP_PERFMON nor CAP_SYS_ADMIN among the effective capabilities");
+  const bool contained = !facts.survey.container.empty();
+  diagnosis.next.push_back(
+      {fmt::format("As root{}: 2 lets everybody count their own programs in user mode, 1 in the "
+                   "kernel too. The file keeps it over a restart.",
+                   contained ? ", on the host of the container (the setting is the whole kernel's)" : ""),
+       {"sysctl kernel.perf_event_paranoid=2", "echo kernel.perf_event_paranoid=2 > /etc/sysctl.d/60-perf.conf"}});
+  if (contained) {
+    diagnosis.next.push_back({"Or give the container the capability:", {"docker run --cap-add PERFMON …"}});
+  } else {
+    diagnosis.next.push_back({"Or run tally with the capability CAP_PERFMON, or as root.", {}});
+  }
+}
+
+struct Meaning {
+  int os_errno;
+  const char* text;
+};
+
+// perf_event_open(2), ERRORS: what each means for a counter of instructions in user mode.
+constexpr Meaning meanings[] = {
+    {ENOENT, "the PMU that is there does not know this event"},
+    {EBUSY, "another user has a PMU for itself alone"},
+    {EMFILE, "this process may open no more files (ulimit -n)"},
+    {ENODEV, "the processor does not have the feature"},
+    {EOPNOTSUPP, "the PMU cannot count in this way"},
+};
+
+void refused(const Facts& facts, Diagnosis& diagnosis) {
+  const Attempt& attempt = facts.probes.cores.front();
+  const linux::Survey& survey = facts.survey;
+  const auto level = survey.machine.perf_event_paranoid;
+  if (attempt.os_errno == EACCES && level.value_or(0) > 2 && !may_count_everything(survey)) {
+    return paranoid(facts, diagnosis);
+  }
+  diagnosis.cause = "refused";
+  diagnosis.verdict = fmt::format("There is a PMU ({}), but it cannot be used; why was not established.",
+                                  survey.core_pmus.empty() ? "not seen in sysfs" : pmu_names(survey));
+  diagnosis.evidence.push_back(attempt_line(attempt));
+  const auto* meaning = std::find_if(std::begin(meanings), std::end(meanings),
+                                     [&](const Meaning& one) { return one.os_errno == attempt.os_errno; });
+  if (meaning != std::end(meanings)) {
+    diagnosis.evidence.push_back(fmt::format("{}: {}", errno_name(attempt.os_errno), meaning->text));
+  }
+  if (attempt.os_errno == EACCES || attempt.os_errno == EPERM) {
+    if (level)
+      diagnosis.evidence.push_back(fmt::format("perf_event_paranoid is {}: that alone would allow it", *level));
+    diagnosis.next.push_back(
+        {"A security module (SELinux, AppArmor) or a filter that looks at arguments can refuse; the "
+         "audit messages tell.",
+         {"dmesg | grep -i 'audit\\|denied'"}});
+  }
+}
+
+void never_ran(const Facts& facts, Diagnosis& diagnosis) {
+  diagnosis.cause = "busy";
+  diagnosis.verdict = fmt::format("There is a PMU ({}), but no counter of it was free: the event opened and never ran.",
+                                  pmu_names(facts.survey));
+  diagnosis.evidence.emplace_back("the counter opened; it was enabled, and ran 0 ns");
+  if (facts.survey.nmi_watchdog == 1) {
+    diagnosis.next.push_back({"The NMI watchdog holds a counter of each processor. As root, until the next start:",
+                              {"sysctl kernel.nmi_watchdog=0"}});
+  }
+  diagnosis.next.push_back(
+      {"Look for another profiler, here or on the host of this machine: who pins counters keeps them.", {}});
+}
+
+void too_few(const Facts& facts, Diagnosis& diagnosis) {
+  const auto& counted = facts.probes.cores.front().counted;
+  diagnosis.cause = "frozen";
+  diagnosis.verdict =
+      fmt::format("There is a PMU ({}), but it counts wrongly: do not believe it.", pmu_names(facts.survey));
+  diagnosis.evidence.push_back(fmt::format("a loop of {} turns was counted as {} instructions",
+                                           thousands(linux::trial_loop),
+                                           thousands(static_cast<std::int64_t>(counted->value))));
+  if (is_virtual(facts) == true) {
+    diagnosis.next.push_back(
+        {"The PMU of a virtual machine is as good as its hypervisor: update it, or ask who runs it.", {}});
+  }
+}
+
+std::string limits(const Facts& facts) {
+  std::vector<std::string> missing;
+  if (facts.probes.with_kernel.os_errno != 0) missing.emplace_back("what happens in the kernel");
+  if (facts.probes.whole_processor_errno != 0) missing.emplace_back("a whole processor");
+  return join(missing, " or ");
+}
+
+void counts(const Facts& facts, Diagnosis& diagnosis) {
+  diagnosis.hardware = true;
+  diagnosis.cause = "counts";
+  diagnosis.verdict = fmt::format("There is a PMU ({}), and you may use it.", pmu_names(facts.survey));
+  for (std::size_t i = 0; i < facts.probes.cores.size(); ++i) {
+    const Attempt& attempt = facts.probes.cores[i];
+    const std::string name = i < facts.survey.core_pmus.size() ? facts.survey.core_pmus[i].name : "the PMU";
+    diagnosis.evidence.push_back(
+        answer_of(attempt) == Answer::counts
+            ? fmt::format("a loop of {} turns was counted as {} instructions by {}", thousands(linux::trial_loop),
+                          thousands(static_cast<std::int64_t>(attempt.counted->value)), name)
+            : fmt::format("{} did not count it ({})", name,
+                          attempt.os_errno != 0 ? errno_name(attempt.os_errno) : "it opened and did not run"));
+  }
+  diagnosis.next.push_back(
+      {"This version of tally does not use a PMU yet: it counts with the simulated one, exactly, in "
+       "user mode. `perf stat` uses the PMU.",
+       {"tally stat -- PROGRAM"}});
+  if (const std::string missing = limits(facts); !missing.empty()) {
+    const auto level = facts.survey.machine.perf_event_paranoid;
+    diagnosis.next.push_back(
+        {fmt::format("Not allowed to you: counting {}{}. As root:", missing,
+                     level ? fmt::format(" (perf_event_paranoid is {})", *level) : ""),
+         {fmt::format("sysctl kernel.perf_event_paranoid={}", facts.probes.whole_processor_errno != 0 ? 0 : 1)}});
+  }
+}
+
+bool sees_no_pmu(const Facts& facts) {
+  if (facts.survey.lists_pmus) return facts.survey.core_pmus.empty();
+  // Without sysfs there is only the kernel's answer.
+  return facts.probes.cores.front().os_errno == ENOENT;
+}
+
+void conclude(const Facts& facts, Diagnosis& diagnosis) {
+  const auto& cores = facts.probes.cores;
+  const auto any = [&](Answer wanted) {
+    return std::any_of(cores.begin(), cores.end(), [&](const Attempt& one) { return answer_of(one) == wanted; });
+  };
+  if (any(Answer::counts)) return counts(facts, diagnosis);
+  if (sees_no_pmu(facts)) return no_pmu(facts, diagnosis);
+  if (facts.probes.gate_errno != EINVAL) return intercepted(facts, diagnosis);
+  if (any(Answer::too_few)) return too_few(facts, diagnosis);
+  if (any(Answer::never_ran)) return never_ran(facts, diagnosis);
+  refused(facts, diagnosis);
+}
+
+}  // namespace
+
+result::Diagnosis diagnose(const Facts& facts) {
+  Diagnosis diagnosis;
+  conclude(facts, diagnosis);
+  if (!diagnosis.hardware) {
+    for (Step& step : without_pmu(facts)) diagnosis.next.push_back(std::move(step));
+    if (sees_no_pmu(facts) && facts.probes.gate_errno != EINVAL) {
+      diagnosis.evidence.push_back(fmt::format("besides, perf_event_open does not reach the kernel's perf: {}",
+                                               errno_name(facts.probes.gate_errno)));
+    }
+  }
+  diagnosis.countable = countable(facts);
+  diagnosis.facts = describe(facts);
+  return diagnosis;
+}
+
+}  // namespace tally::doctor

@@ -1,0 +1,47 @@
+#include "tally/backend/choose/choose.hpp"
+#include "tally/doctor/facts.hpp"
+#include "tally/linux/cpuid.hpp"
+
+namespace tally::doctor {
+namespace {
+
+pmu::CpuidLeaf read_cpuid(std::uint32_t leaf, std::uint32_t subleaf) {
+  const auto registers = linux::cpuid(leaf, subleaf).value_or(linux::CpuidRegisters{});
+  return {registers.eax, registers.ebx, registers.ecx, registers.edx};
+}
+
+Trial failed(const Error& error) {
+  return {std::nullopt, error.hint.empty() ? error.message : error.message + " (" + error.hint + ")"};
+}
+
+// The smallest program that every system has.
+Trial try_engine(const linux::Machine& machine) {
+  const auto events = event::parse_lists({"instructions"});
+  if (!events) return failed(events.error());
+  auto choice = backend::choose("sim", *events, machine);
+  if (!choice) return failed(choice.error());
+  auto signals = linux::Signals::watch();
+  if (!signals) return failed(signals.error());
+  backend::Request request;
+  request.command = {"true"};
+  request.events = *events;
+  request.signals = &*signals;
+  const auto outcome = choice->backend->run(request);
+  if (!outcome) return failed(outcome.error());
+  const Count& count = outcome->counts.front().count;
+  if (count.trust != Trust::exact) return {std::nullopt, count.reason};
+  return {count.value, {}};
+}
+
+}  // namespace
+
+Facts examine() {
+  Facts facts;
+  facts.survey = linux::look_at_counting();
+  facts.probes = linux::try_counting(facts.survey);
+  if (linux::cpuid(0)) facts.processor = pmu::describe_processor(read_cpuid);
+  facts.trial = try_engine(facts.survey.machine);
+  return facts;
+}
+
+}  // namespace tally::doctor

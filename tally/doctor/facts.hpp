@@ -1,0 +1,34 @@
+// Everything that a diagnosis is made of. The diagnosis is a function of this and of nothing else.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tally/linux/probes.hpp"
+#include "tally/linux/survey.hpp"
+#include "tally/pmu/cpuid.hpp"
+
+namespace tally::doctor {
+
+/// A program that was run under the simulated PMU, to see whether that works.
+struct Trial {
+  std::optional<std::int64_t> instructions;  ///< how many it counted, exactly; nothing where it did not get so far
+  std::string problem;                       ///< why not
+  bool operator==(const Trial&) const = default;
+};
+
+/// What is known about a machine.
+struct Facts {
+  linux::Survey survey;
+  linux::Probes probes;
+  std::optional<pmu::Processor> processor;  ///< x86 only: what CPUID says
+  Trial trial;
+  bool operator==(const Facts&) const = default;
+};
+
+/// Looks at this machine, and tries what can be tried. Runs a small program under the simulated PMU. Cost: some tens
+/// of milliseconds.
+Facts examine();
+
+}  // namespace tally::doctor

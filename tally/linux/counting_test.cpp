@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "tally/linux/probes.hpp"
+
+namespace tally::linux {
+namespace {
+
+// Runs in a child: this process goes on without the filter.
+template <class Body>
+int in_child(Body body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// A filter as a container's: perf_event_open is answered with `answer`.
+bool refuse_perf(int answer) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(answer)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog filter{4, program};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST(PerfGate, the_kernel_answers_before_it_asks_for_rights) {
+  if (perf_gate_errno() != EINVAL) GTEST_SKIP() << "perf_event_open does not reach a kernel here";
+  EXPECT_EQ(in_child([] { return setuid(65534) != 0 ? 200 : perf_gate_errno(); }), EINVAL);
+}
+
+TEST(PerfGate, a_filter_answers_in_its_stead) {
+  for (const int answer : {EPERM, ENOSYS}) {
+    EXPECT_EQ(in_child([&] { return refuse_perf(answer) ? perf_gate_errno() : 200; }), answer);
+  }
+}
+
+TEST(Probes, a_filter_shows_in_the_survey_and_in_every_attempt) {
+  EXPECT_EQ(in_child([] {
+              if (!refuse_perf(EPERM)) return 200;
+              const Survey survey = look_at_counting();
+              const Probes probes = try_counting(survey);
+              if (survey.seccomp != 2) return 1;
+              if (probes.gate_errno != EPERM) return 2;
+              if (probes.software.os_errno != EPERM || probes.software_user.os_errno != EPERM) return 3;
+              if (probes.cores.empty() || probes.cores.front().os_errno != EPERM) return 4;
+              return probes.trace_errno == 0 && probes.memory_file_errno == 0 ? 0 : 5;
+            }),
+            0);
+}
+
+TEST(Probes, this_machine_answers_the_same_twice) {
+  const Survey survey = look_at_counting();
+  EXPECT_EQ(survey, look_at_counting());
+  const Probes one = try_counting(survey);
+  const Probes two = try_counting(survey);
+  EXPECT_EQ(one.gate_errno, two.gate_errno);
+  EXPECT_EQ(one.software.os_errno, two.software.os_errno);
+  ASSERT_EQ(one.cores.size(), std::max<std::size_t>(survey.core_pmus.size(), 1));
+  EXPECT_EQ(one.cores.front().os_errno, two.cores.front().os_errno);
+}
+
+}  // namespace
+}  // namespace tally::linux

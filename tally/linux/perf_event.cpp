@@ -1,0 +1,61 @@
+#include "tally/linux/perf_event.hpp"
+
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "tally/linux/system.hpp"
+
+namespace tally::linux {
+
+static_assert(perf_type_hardware == PERF_TYPE_HARDWARE && perf_type_software == PERF_TYPE_SOFTWARE);
+
+PerfCounter open_counter(const PerfEvent& event) {
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = event.type;
+  attributes.config = event.config;
+  attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  attributes.exclude_kernel = event.user_only ? 1 : 0;
+  attributes.exclude_hv = event.user_only ? 1 : 0;
+  // An inherited counter counts descendants that are made after it was opened, and their execve starts it: so it can be
+  // opened here, before the fork, and counts nothing of this process.
+  attributes.disabled = event.of_next_program ? 1 : 0;
+  attributes.inherit = event.of_next_program ? 1 : 0;
+  attributes.enable_on_exec = event.of_next_program ? 1 : 0;
+  const pid_t whose = event.processor >= 0 ? -1 : 0;
+  const long fd = retry(
+      [&] { return syscall(SYS_perf_event_open, &attributes, whose, event.processor, -1, PERF_FLAG_FD_CLOEXEC); });
+  return {Descriptor(static_cast<int>(fd)), fd < 0 ? errno : 0};
+}
+
+std::optional<PerfValue> PerfCounter::read() const {
+  if (!fd) return std::nullopt;
+  std::uint64_t words[3] = {};
+  const auto size = retry([&] { return ::read(fd.get(), words, sizeof words); });
+  if (size != static_cast<ssize_t>(sizeof words)) return std::nullopt;
+  return PerfValue{words[0], Nanoseconds(words[1]), Nanoseconds(words[2])};
+}
+
+int perf_gate_errno() {
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  const long fd = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, ~0UL);
+  const int why = fd < 0 ? errno : 0;
+  if (fd >= 0) close(static_cast<int>(fd));
+  return why;
+}
+
+std::optional<bool> readable_in_user_mode(const PerfCounter& counter) {
+  const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* at = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, counter.fd.get(), 0);
+  if (at == MAP_FAILED) return std::nullopt;
+  const bool readable = static_cast<const perf_event_mmap_page*>(at)->cap_user_rdpmc != 0;
+  munmap(at, bytes);
+  return readable;
+}
+
+}  // namespace tally::linux

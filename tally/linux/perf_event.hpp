@@ -1,0 +1,58 @@
+// Counters of the kernel: perf_event_open(2).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "tally/base/units.hpp"
+#include "tally/linux/descriptor.hpp"
+
+namespace tally::linux {
+
+/// The kernel's own events (PERF_TYPE_SOFTWARE of linux/perf_event.h).
+inline constexpr std::uint32_t perf_type_hardware = 0;
+inline constexpr std::uint32_t perf_type_software = 1;
+
+/// What to count, of the calling thread and where asked of what it starts.
+struct PerfEvent {
+  std::uint32_t type = perf_type_software;
+  std::uint64_t config = 0;
+  bool user_only = false;        ///< not what happens in the kernel or in a hypervisor
+  bool of_next_program = false;  ///< of the next program that a child of this thread executes, and of all its threads
+                                 ///< and descendants, from its execve on; else of this thread from now on
+  std::int32_t processor = -1;   ///< everything on this processor, instead of this thread
+};
+
+/// What a counter holds.
+struct PerfValue {
+  std::uint64_t value = 0;
+  Nanoseconds enabled{0};  ///< how long it was to count
+  Nanoseconds running{0};  ///< how long it did
+  bool operator==(const PerfValue&) const = default;
+};
+
+/// An open counter, or why there is none.
+struct PerfCounter {
+  Descriptor fd;
+  int os_errno = 0;  ///< of perf_event_open(2); 0 where it opened
+
+  explicit operator bool() const { return static_cast<bool>(fd); }
+
+  /// What it holds now, of all that it counts, living and ended. Nothing where the kernel gives nothing. Cost: one
+  /// system call, and an interrupt of each processor on which something counted runs.
+  std::optional<PerfValue> read() const;
+};
+
+/// Opens a counter.
+PerfCounter open_counter(const PerfEvent& event);
+
+/// The errno that a call of perf_event_open(2) with flags that no kernel knows ends with. EINVAL comes from the kernel:
+/// it looks at the flags before it asks who calls. Anything else means that the call never got there: ENOSYS where the
+/// kernel has no perf, or, as EPERM, where a filter of system calls (seccomp) answers.
+int perf_gate_errno();
+
+/// Whether the page of a counter says that programs may read it themselves (cap_user_rdpmc); nothing where the kernel
+/// maps no page.
+std::optional<bool> readable_in_user_mode(const PerfCounter& counter);
+
+}  // namespace tally::linux

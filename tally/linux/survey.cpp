@@ -1,0 +1,97 @@
+#include "tally/linux/survey.hpp"
+
+#include <charconv>
+#include <filesystem>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/files.hpp"
+#include "tally/linux/pmu_devices.hpp"
+
+namespace tally::linux {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::int64_t> number(const fs::path& path) { return parse_integer(content(path)); }
+
+void look_at_pmus(const std::string& root, const fs::path& devices, Survey& survey) {
+  std::error_code error;
+  survey.lists_pmus = fs::is_directory(devices, error);
+  for (const std::string& name : pmu_names(root)) {
+    const auto device = pmu_device(root, name);
+    if (!device || !device->is_core) {
+      survey.other_pmus.push_back(name);
+    } else {
+      survey.core_pmus.push_back({name, device->type, device->cpus, number(devices / name / "rdpmc")});
+    }
+  }
+}
+
+// Bytes 10 to 15 of a table's header (ACPI specification, "System Description Table Header").
+std::string acpi_oem(const fs::path& tables) {
+  for (const char* table : {"FACP", "APIC", "DSDT"}) {
+    const std::string bytes = content(tables / table, 16);
+    if (bytes.size() == 16) return trimmed(printable(bytes.substr(10, 6).c_str()));
+  }
+  return {};
+}
+
+Firmware firmware(const fs::path& base) {
+  const fs::path dmi = base / "sys/class/dmi/id";
+  return {content(dmi / "sys_vendor"),        content(dmi / "product_name"),
+          content(dmi / "bios_vendor"),       content(dmi / "bios_version"),
+          content(dmi / "chassis_asset_tag"), acpi_oem(base / "sys/firmware/acpi/tables")};
+}
+
+void look_for_container(const fs::path& base, Survey& survey) {
+  const std::string manager = content(base / "run/systemd/container");
+  std::error_code error;
+  if (!manager.empty()) {
+    survey.container = printable(manager);
+    survey.container_trace = "/run/systemd/container";
+  } else if (fs::exists(base / "run/.containerenv", error)) {
+    survey.container = "podman";
+    survey.container_trace = "/run/.containerenv";
+  } else if (fs::exists(base / ".dockerenv", error)) {
+    survey.container = "docker";
+    survey.container_trace = "/.dockerenv";
+  }
+}
+
+void look_at_process(const fs::path& base, Survey& survey) {
+  const std::string status = content(base / "proc/self/status");
+  if (const auto mode = parse_integer(value_of(status, "Seccomp"))) survey.seccomp = static_cast<int>(*mode);
+  const std::string bits = value_of(status, "CapEff");
+  std::uint64_t capabilities = 0;
+  const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), capabilities, 16);
+  if (!bits.empty() && error == std::errc{} && end == bits.data() + bits.size()) survey.capabilities = capabilities;
+  survey.allowed = value_of(status, "Cpus_allowed_list");
+}
+
+}  // namespace
+
+bool has_capability(const Survey& survey, int bit) {
+  return survey.capabilities && ((*survey.capabilities >> bit) & 1) != 0;
+}
+
+Survey look_at_counting(const std::string& root) {
+  const fs::path base(root);
+  const fs::path kernel = base / "proc/sys/kernel";
+  Survey survey;
+  survey.machine = look_at_machine(root);
+  look_at_pmus(root, base / "sys/bus/event_source/devices", survey);
+  survey.firmware = firmware(base);
+  survey.kernel_version = content(base / "proc/version");
+  survey.xen_pmu_mode = content(base / "sys/hypervisor/pmu/pmu_mode");
+  survey.online = content(base / "sys/devices/system/cpu/online");
+  survey.nmi_watchdog = number(kernel / "nmi_watchdog");
+  survey.mlock_kb = number(kernel / "perf_event_mlock_kb");
+  survey.perf_user_access = number(kernel / "perf_user_access");
+  survey.yama_ptrace_scope = number(kernel / "yama/ptrace_scope");
+  survey.clocksource = content(base / "sys/devices/system/clocksource/clocksource0/current_clocksource");
+  look_at_process(base, survey);
+  look_for_container(base, survey);
+  return survey;
+}
+
+}  // namespace tally::linux

@@ -1,0 +1,137 @@
+#include "tally/report/doctor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tally/base/text.hpp"
+
+namespace tally::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t width = 80;  // columns of the narrowest terminal that people use
+
+// Text in lines of the report, the first behind `first`, the others as far in.
+std::string block(const std::string& first, const std::string& text) {
+  std::string lines;
+  const std::size_t indent = display_width(first);
+  for (const std::string& line : wrapped(text, width - indent)) {
+    lines += (lines.empty() ? first : std::string(indent, ' ')) + line + "\n";
+  }
+  return lines;
+}
+
+std::string steps(const result::Diagnosis& diagnosis) {
+  if (diagnosis.next.empty()) return {};
+  std::string text = "\n What to do\n";
+  int number = 0;
+  for (const result::Step& step : diagnosis.next) {
+    text += block(fmt::format("   {}. ", ++number), step.text);
+    for (const std::string& command : step.commands)
+      text += command.empty() ? "\n" : fmt::format("        {}\n", command);
+  }
+  return text;
+}
+
+// A trust for itself, then what is said about it.
+std::string believed(const result::Countable& row) {
+  std::string text(name(row.trust));
+  if (!row.source.empty()) text += " (" + row.source + ")";
+  if (!row.reason.empty()) text += ": " + row.reason;
+  return text;
+}
+
+std::string countable(const result::Diagnosis& diagnosis) {
+  std::size_t column = 0;
+  for (const result::Countable& row : diagnosis.countable) column = std::max(column, display_width(row.what));
+  std::string text = "\n What tally counts here\n";
+  for (const result::Countable& row : diagnosis.countable) {
+    const std::string padding(column - display_width(row.what), ' ');
+    text += block(fmt::format("   {}{}  ", row.what, padding), believed(row));
+  }
+  return text;
+}
+
+std::string evidence(const result::Diagnosis& diagnosis) {
+  std::string text = "\n Why\n";
+  for (const std::string& line : diagnosis.evidence) text += block("   - ", printable(line));
+  return text;
+}
+
+// "simulated_pmu" → "Simulated PMU". The names of facts stay as they are: some are those of files, all are the JSON's.
+std::string heading(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 'a' + 'A');
+  if (name.ends_with(" pmu")) name.replace(name.size() - 3, 3, "PMU");
+  return name;
+}
+
+std::string facts(const result::FactGroup& group) {
+  std::size_t column = 0;
+  for (const result::Fact& fact : group.facts) column = std::max(column, display_width(fact.name));
+  std::string text = fmt::format("\n {}\n", heading(group.name));
+  for (const result::Fact& fact : group.facts) {
+    const std::string padding(column - display_width(fact.name), ' ');
+    text += block(fmt::format("   {}{}  ", fact.name, padding), fact.text);
+  }
+  return text;
+}
+
+Json value_json(const result::Fact& fact) {
+  return std::visit(
+      [](const auto& value) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, std::monostate>) {
+          return Json(nullptr);
+        } else {
+          return Json(value);
+        }
+      },
+      fact.value);
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json countable_json(const result::Countable& row) {
+  return {{"what", row.what},
+          {"trust", name(row.trust)},
+          {"source", text_or_null(row.source)},
+          {"reason", text_or_null(row.reason)}};
+}
+
+}  // namespace
+
+std::string doctor_text(const result::Diagnosis& diagnosis) {
+  std::string text = "\n";
+  text += block(
+      " ", diagnosis.hardware ? "Hardware events can be counted here." : "Hardware events cannot be counted here.");
+  text += block(" ", diagnosis.verdict);
+  text += steps(diagnosis) + countable(diagnosis) + evidence(diagnosis);
+  for (const result::FactGroup& group : diagnosis.facts) text += facts(group);
+  return text + "\n";
+}
+
+std::string doctor_json(const result::Diagnosis& diagnosis) {
+  Json json;
+  json["schema"] = "tally-doctor/1";
+  json["hardware"] = diagnosis.hardware;
+  json["cause"] = diagnosis.cause;
+  json["verdict"] = diagnosis.verdict;
+  json["evidence"] = diagnosis.evidence;
+  json["next"] = Json::array();
+  for (const result::Step& step : diagnosis.next) {
+    json["next"].push_back({{"text", step.text}, {"commands", step.commands}});
+  }
+  json["countable"] = Json::array();
+  for (const result::Countable& row : diagnosis.countable) json["countable"].push_back(countable_json(row));
+  for (const result::FactGroup& group : diagnosis.facts) {
+    Json& object = json[group.name] = Json::object();
+    for (const result::Fact& fact : group.facts) object[fact.name] = value_json(fact);
+  }
+  // Firmware may call itself what is not UTF-8; JSON may not hold it.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tally::report

@@ -44,6 +44,10 @@ void describe_stat(Page& page);
 int run_doctor(const std::vector<std::string>& arguments);
 void describe_doctor(Page& page);
 
+/// `tally register`.
+int run_register(const std::vector<std::string>& arguments);
+void describe_register(Page& page);
+
 /// Prints an error to standard error, its hint below it; returns its exit code.
 int report_error(const Error& error);
 

@@ -12,6 +12,8 @@ std::span<const Command> commands() {
        describe_stat},
       {"doctor", "whether hardware events can be counted here, if not why, and what to do", run_doctor,
        describe_doctor},
+      {"register", "a register of a PMU: a value decoded, made of fields, drawn and checked", run_register,
+       describe_register},
   };
   return all;
 }

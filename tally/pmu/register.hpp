@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace tally::pmu {
@@ -55,6 +56,8 @@ struct Field {
   int count = 1;                         ///< how often it is repeated
   int stride = 1;                        ///< bits from one repetition to the next
   int first = 0;                         ///< index of the first repetition
+  int upper_lsb = 0;                     ///< where the upper part of a number in two parts begins
+  int upper_width = 0;                   ///< its bits; 0: the field is in one piece
 
   /// The same field with one thing changed: the tables read as one line per field.
   constexpr Field as(Show how) const {
@@ -71,6 +74,12 @@ struct Field {
   }
   constexpr Field upto(int version) const {
     return changed([&](Field& f) { f.until = version; });
+  }
+  constexpr Field continued_at(int top, int bottom) const {
+    return changed([&](Field& f) {
+      f.upper_lsb = bottom;
+      f.upper_width = top - bottom + 1;
+    });
   }
   constexpr Field times(int how_often, int distance, int index = 0) const {
     return changed([&](Field& f) {
@@ -102,18 +111,74 @@ constexpr std::uint64_t low_ones(int width) { return width >= 64 ? ~0ULL : (1ULL
 
 /// The bits of repetition `index` (counted from 0) of a field.
 constexpr std::uint64_t field_mask(const Field& field, int index = 0) {
-  return low_ones(field.width) << (field.lsb + index * field.stride);
+  return (low_ones(field.width) << (field.lsb + index * field.stride)) |
+         (low_ones(field.upper_width) << field.upper_lsb);
 }
 
 /// The value of repetition `index` of a field in a register's value.
 constexpr std::uint64_t extract(const Field& field, std::uint64_t value, int index = 0) {
-  return (value & field_mask(field, index)) >> (field.lsb + index * field.stride);
+  const std::uint64_t lower = (value >> (field.lsb + index * field.stride)) & low_ones(field.width);
+  if (field.upper_width == 0) return lower;
+  return lower | ((value >> field.upper_lsb) & low_ones(field.upper_width)) << field.width;
 }
 
 /// `value` with repetition `index` of a field replaced; bits of `content` that are wider than the field are dropped.
 constexpr std::uint64_t insert(const Field& field, std::uint64_t value, std::uint64_t content, int index = 0) {
-  const std::uint64_t mask = field_mask(field, index);
-  return (value & ~mask) | ((content << (field.lsb + index * field.stride)) & mask);
+  value &= ~field_mask(field, index);
+  value |= (content & low_ones(field.width)) << (field.lsb + index * field.stride);
+  if (field.upper_width != 0) value |= ((content >> field.width) & low_ones(field.upper_width)) << field.upper_lsb;
+  return value;
 }
+
+/// Bits of a field's value, both parts together.
+constexpr int total_width(const Field& field) { return field.width + field.upper_width; }
+
+/// Where registers live.
+enum class Space {
+  msr,              ///< RDMSR, WRMSR; the number is ECX
+  system_register,  ///< MRS, MSR of AArch64; the number is op0:op1:CRn:CRm:op2, see system_register()
+  cpuid,            ///< an output of CPUID; the number is cpuid_output()
+  control,          ///< a control register of x86; the number is n of CRn
+  operand,          ///< an operand of an instruction: RDPMC's ECX
+};
+
+/// The number of an AArch64 system register, so that the next op2 is the next number.
+constexpr std::uint64_t system_register(unsigned op0, unsigned op1, unsigned crn, unsigned crm, unsigned op2) {
+  return op0 << 14 | op1 << 11 | crn << 7 | crm << 3 | op2;
+}
+
+/// The number of an output of CPUID; `part` is 0 to 3 for EAX, EBX, ECX, EDX.
+constexpr std::uint64_t cpuid_output(std::uint32_t leaf, std::uint32_t subleaf, unsigned part) {
+  return std::uint64_t{leaf} << 32 | subleaf << 8 | part;
+}
+
+struct Value;
+struct Slot;
+
+/// A register, or a row of registers of one kind: `#` in the name is then the index.
+struct Register {
+  std::string_view name;          ///< as in the manual
+  std::string_view aliases = {};  ///< other names it goes by, separated by blanks
+  std::string_view text = {};     ///< what it is, in one line
+  Space space = Space::msr;
+  std::uint64_t number = 0;        ///< of the first of the row
+  std::uint64_t other_number = 0;  ///< a second address of the same register (memory-mapped APIC); 0: none
+  std::span<const Field> fields = {};
+  Source source = {};
+  int width = 64;  ///< bits
+  Access access = Access::read_write;
+  std::string_view reset = {};  ///< value after power-up; empty where no source says it
+  std::string_view note = {};   ///< what faults, what is special; empty where nothing is
+  bool shared = false;          ///< bits in no field have uses outside of the PMU: they are not reserved
+  int since = 0;                ///< first version of the model that has it
+  int until = newest;           ///< last version that has it
+  int count = 1;                ///< registers in the row
+  int stride = 1;               ///< numbers from one to the next
+  int first = 0;                ///< index of the first
+  /// What a value comes to, in one sentence; null where the fields say it.
+  std::string (*summary)(const Value& value) = nullptr;
+  /// What the value of one field stands for, where a table of meanings is not enough; empty: see the field.
+  std::string (*explain)(const Value& value, const Slot& slot) = nullptr;
+};
 
 }  // namespace tally::pmu

@@ -38,6 +38,7 @@ known_preset "$preset"
 if [[ $suite == yes && $setup == yes ]]; then ./dev setup engine-suite; fi
 ./dev build --tests --preset "$preset" "${build[@]}"
 tree=build/$preset
+export TALLY_CACHE_DIR=$PWD/$tree/test-cache  # not the user's own: a build of the day's would push out what is kept
 run_ctest() { ctest --test-dir "$tree" --output-on-failure --no-tests=error -j "$(processors)" "$@"; }
 
 if [[ $suite == no ]]; then

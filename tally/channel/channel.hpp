@@ -11,7 +11,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 4;
+inline constexpr uint32_t layout_version = 5;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -122,12 +122,19 @@ struct Announcement {
   int32_t pid, tid;     ///< in the sender's pid namespace
 };
 
+/// Descriptors of the command's that every program under the engine has.
+inline constexpr uint32_t inherited_count = 5;
+
 /// Settings that the command chooses before the first program starts.
 struct Settings {
-  int32_t channel_fd, image_fd, socket_fd;  ///< inherited descriptors, consecutive
+  int32_t channel_fd, image_fd, socket_fd;  ///< inherited descriptors, consecutive, with two more below
   uint32_t trace_limit;                     ///< most instructions translated as one piece, 0 = the engine's choice
   uint32_t cache_limit;   ///< most pieces kept before all are thrown away, 0 = as many as there is room
   uint32_t loop_is_fast;  ///< the instruction `loop` is one operation, as on AMD's processors, and not many
+  /// Finished translations, see store.hpp: those that were kept, to be read, and those of this run.
+  int32_t kept_fd, added_fd;
+  uint64_t kept_bytes, added_bytes;  ///< 0 = there are none
+  uint64_t kept_inode, added_inode;
 };
 
 inline constexpr uint32_t process_limit = 1u << 20;

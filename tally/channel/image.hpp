@@ -17,6 +17,7 @@ struct ImageHeader {
   uint64_t writable_offset;  ///< from here to `bytes`: data
   uint64_t entry;            ///< address of the first instruction
   uint64_t table_offset;     ///< a jump table without targets
+  uint64_t build;            ///< of everything in the file: the same only for the same engine
 };
 inline constexpr uint64_t image_magic = 0x676e'6579'6c6c'6174;
 

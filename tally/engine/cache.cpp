@@ -168,7 +168,7 @@ void patch_dead(Trace& t) {
 bool holds_code_of(const Trace& t, u64 a, u64 n) {
   if (t.looked_ahead) return true;
   for (u32 i = 0; i < t.place_count; i++) {
-    const u64 pc = t.pc + static_cast<s64>(tables.places[t.places + i].pc);
+    const u64 pc = t.pc + static_cast<u64>(static_cast<s64>(t.places[i].pc));
     if (pc + 15 > a && pc < a + n) return true;
   }
   return false;
@@ -322,9 +322,16 @@ u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target) {
     e.byte(0xe9);
   else
     e.byte(0x0f), e.byte(static_cast<u8>(0x80 | condition));
+  lead_exit(a, e.p, target);
+  e.p += 4;
+  return at;
+}
+
+void lead_exit(Arena& a, u8* displacement, u64 target) {
+  Emitter e{displacement};
   if (const Trace* t = find_trace(target); t != nullptr && fits32(static_cast<s64>(t->body - e.here() - 4))) {
     e.dword(static_cast<u32>(t->body - e.here() - 4));
-    return at;
+    return;
   }
   const u32 link = links.add({e.here(), target});
   e.dword(static_cast<u32>(a.cold - e.here() - 4));
@@ -333,7 +340,6 @@ u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target) {
   stub.move_constant(rax, link);
   stub.jump(a.to_link);
   a.cold = stub.here();
-  return at;
 }
 
 u32 entry_check_bytes(u64 pc) {
@@ -471,7 +477,7 @@ bool locate(u64 address, Spot& out) {
     const Trace& t = tables.traces[a.traces[low - 1]];
     if (address < t.body || address - t.body >= t.bytes) return false;
     const u32 offset = static_cast<u32>(address - t.body);
-    const Place* places = &tables.places[t.places];
+    const Place* const places = t.places;
     u32 i = t.place_count;
     while (i > 1 && places[i - 1].offset > offset) i--;
     out = {&t, &places[i - 1], i - 1, offset, places[i - 1].offset == offset || offset == 0};

@@ -44,10 +44,11 @@ struct Segment {
 struct Trace {
   u64 pc, start, body;
   u64 entry;  // for indirect jumps: checks the target first; 0 until one comes
+  const Place* places;
+  const Segment* segments;
   u32 bytes;  // from body
-  u32 places, place_count;
-  u32 segments;  // index of the first Segment
-  u32 number;    // segment number of the first one, the others follow
+  u32 place_count;
+  u32 number;  // segment number of the first one, the others follow
   u16 segment_count;
   bool dead;
   bool looked_ahead;  // it relies on code that it does not hold, of pages that it is registered for
@@ -94,6 +95,8 @@ void register_page(u32 trace, u64 pc);
 /// A direct exit at `here`: (j)cc to the translation of `target`, patched when there is one. `condition` < 0: always.
 /// Returns the cache address of the jump.
 u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target);
+/// Where an exit whose displacement is at `displacement` leads for now.
+void lead_exit(Arena& a, u8* displacement, u64 target);
 u64 literal(Arena& a, u64 value);
 /// The code at the head of a trace that an indirect jump reaches: goes on when the target is the trace's pc, else
 /// to `older`, what the slot of the jump table led to before. Returns the address of its first instruction.
@@ -148,6 +151,8 @@ void watch_page(u64 pc);
 bool unwatch_page(u64 address);
 /// Whether code at `pc` may be written without the engine hearing of it at once.
 bool may_change(u64 pc);
+/// Whether [a, a + n) is code that nobody can write as it is mapped now, so that none of it needs to be watched.
+bool is_constant(u64 a, u64 n);
 /// The watched pages of a range are as the program made them, what was translated from them is dropped. False when
 /// there are none.
 bool unwatch_range(u64 a, u64 n);

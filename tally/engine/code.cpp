@@ -255,6 +255,14 @@ bool may_change(u64 pc) {
   return r == nullptr || r->writable || may_change_elsewhere(pc);
 }
 
+bool is_constant(u64 a, u64 n) {
+  Guard guard(ranges_lock);
+  const Range* r = find_range(a);
+  if (r == nullptr && learn(a)) r = find_range(a);
+  return r != nullptr && !r->writable && n <= r->end - a && !may_change_elsewhere(a) &&
+         (n == 1 || !may_change_elsewhere(a + n - 1));
+}
+
 void watch_page(u64 pc) {
   const u64 page = pc / page_bytes;
   if (page == seen_page[0] || page == seen_page[1]) return;

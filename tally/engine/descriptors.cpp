@@ -10,7 +10,7 @@
 namespace tally::engine {
 namespace {
 
-constexpr u32 own_count = 3;
+constexpr u32 own_count = channel::inherited_count;
 
 u32 first_own() { return static_cast<u32>(settings().channel_fd); }
 

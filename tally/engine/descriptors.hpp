@@ -1,5 +1,5 @@
-/// The three descriptors that the engine keeps in the program's table, above its limit: the channel, the image, the
-/// socket to the command. They are not the program's, and it does not see them.
+/// The descriptors that the engine keeps in the program's table, above its limit: the channel, the image, the
+/// socket to the command, and two for translations (store.hpp). They are not the program's, and it does not see them.
 #pragma once
 #include "tally/engine/thread.hpp"
 

@@ -18,6 +18,11 @@ struct Emitter {
     __builtin_memcpy(p + 8, from + 8, 8);
     p += n;
   }
+  /// Many bytes, in words: up to seven more are read and written.
+  void words(const u8* from, u32 n) {
+    for (u32 i = 0; i < n; i += 8) __builtin_memcpy(p + i, from + i, 8);
+    p += n;
+  }
   void dword(u32 v) {
     __builtin_memcpy(p, &v, 4);
     p += 4;

@@ -131,6 +131,35 @@ safe_copy_end:
   mov %rcx, %rax
   ret
 
+.globl safe_compare, safe_compare_differs
+.hidden safe_compare, safe_compare_differs
+safe_compare:
+  mov %rdx, %rcx
+  and $7, %edx
+  shr $3, %rcx
+  jz 6f
+5:mov (%rsi), %rax
+  cmp (%rdi), %rax
+  jne safe_compare_differs
+  add $8, %rsi
+  add $8, %rdi
+  dec %rcx
+  jnz 5b
+6:test %edx, %edx
+  jz 8f
+7:movzbl (%rsi), %eax
+  cmp (%rdi), %al
+  jne safe_compare_differs
+  inc %rsi
+  inc %rdi
+  dec %edx
+  jnz 7b
+8:xor %eax, %eax
+  ret
+safe_compare_differs:
+  mov $1, %eax
+  ret
+
 .globl on_engine_stack, clone_thread, clone3_thread, exit_thread, signal_return, signal_restorer
 .hidden on_engine_stack, clone_thread, clone3_thread, exit_thread, signal_return, signal_restorer
 on_engine_stack:

@@ -29,6 +29,10 @@ extern const char syscall_begin[], syscall_instruction[], syscall_abort[];
 u64 safe_copy(void* to, const void* from, u64 n);
 extern const char safe_copy_instruction[], safe_copy_end[];
 
+/// 0 when n bytes of program memory, which may not be there, are those at `ours`.
+u64 safe_compare(const void* ours, const void* theirs, u64 n);
+extern const char safe_compare_differs[];
+
 /// Sets the stack to the thread's own and calls `f(t)`, which does not return.
 [[noreturn]] void on_engine_stack(Thread* t, void (*f)(Thread*));
 

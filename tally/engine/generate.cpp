@@ -14,7 +14,7 @@ void copy_far(Builder& b, const Instruction& in, u32 segment) {
     if (!(used >> c & 1)) reg = c;
   const u32 modrm = in.modrm_at, displacement = in.displacement_at;
   b.e.store(reg, o_spill1);
-  b.e.move_constant(reg, in.rip_operand());
+  b.move_address(reg, in.rip_operand());
   b.place(in, segment, Borrowed::one, reg);
   b.e.bytes(in.bytes, modrm);
   b.e.byte(static_cast<u8>((in.bytes[modrm] & 0x38) | reg));
@@ -31,7 +31,7 @@ void copy_plain(Builder& b, const Instruction& in, u32 segment) {
   const u64 operand = in.rip_operand();
   if (in.legacy && in.map == Map::one_byte && in.opcode == 0x8d && in.operand_bits >= 32) {
     b.place(in, segment);
-    b.e.move_constant(in.reg(), in.operand_bits == 64 ? operand : static_cast<u32>(operand));
+    b.move_address(in.reg(), operand, in.operand_bits);
     return;
   }
   const u32 modrm = in.modrm_at, displacement = in.displacement_at;
@@ -39,7 +39,7 @@ void copy_plain(Builder& b, const Instruction& in, u32 segment) {
   if (fits32(relative)) {
     b.place(in, segment);
     b.e.bytes(in.bytes, displacement);
-    b.e.dword(static_cast<u32>(relative));
+    b.displacement(operand, in.length - displacement - 4);
     b.e.bytes(in.bytes + displacement + 4, in.length - displacement - 4);
     return;
   }
@@ -151,6 +151,7 @@ void emit_push(Builder& b, u64 value) {
   const u64 at = literal(b.arena, value);
   b.e.byte(0xff);
   b.e.byte(0x35);
+  b.fix(Fix::pushed, value, 0);
   b.e.dword(static_cast<u32>(at - b.e.here() - 4));
 }
 
@@ -164,9 +165,9 @@ void emit_load_target(Builder& b, const Instruction& in) {
       e.byte(0x48);
       e.byte(0x8b);
       e.byte(0x0d);
-      e.dword(static_cast<u32>(operand - e.here() - 4));
+      b.displacement(operand, 0);
     } else {
-      e.move_constant(rcx, operand);
+      b.move_address(rcx, operand);
       e.byte(0x48);
       e.byte(0x8b);
       e.byte(0x09);
@@ -214,7 +215,7 @@ void end_indirect(Builder& b, const Instruction& in, u32 segment, const Incremen
     if (in.kind == Kind::call_indirect) emit_push(b, in.next());
   }
   if (increment.how == Increment::late) {
-    emit_increment(b.e, number, Increment::late, r11);
+    emit_increment(b, segment, number, Increment::late, r11);
     counted = b.offset();
   }
   emit_indirect(b.e);
@@ -224,10 +225,11 @@ void end_syscall(Builder& b, const Instruction& in, u32 segment, const Increment
   b.place(in, segment);
   emit_saves(b.e);
   if (increment.how == Increment::late) {
-    emit_increment(b.e, number, Increment::late, r11);
+    emit_increment(b, segment, number, Increment::late, r11);
     counted = b.offset();
   }
-  b.e.move_constant(rcx, in.next());
+  b.move_address(rcx, in.next());
+  b.fix(Fix::system_call, in.pc, 1);
   b.e.jump(b.arena.to_syscall);
 }
 
@@ -239,7 +241,7 @@ void end_loop(Builder& b, const Instruction& in, u32 segment) {
   b.e.byte(5);
   u8* jump = b.e.p;
   b.e.jump(0);
-  emit_exit(b.arena, b.e, -1, in.target());
+  b.exit(-1, in.target());
   const u32 over = static_cast<u32>(b.e.p - jump - 5);
   __builtin_memcpy(jump + 1, &over, 4);
 }
@@ -247,15 +249,19 @@ void end_loop(Builder& b, const Instruction& in, u32 segment) {
 void end_jcc(Builder& b, const Instruction& in, u32 segment) {
   const u32 index = tables.places.size;
   b.place(in, segment);
-  const u64 jump = emit_exit(b.arena, b.e, in.opcode & 15, in.target());
+  const u64 jump = b.exit(in.opcode & 15, in.target());
   tables.places[index].offset = static_cast<u16>(jump - b.body);  // behind what aligns it
 }
 
 }  // namespace
 
-void emit_increment(Emitter& e, u32 number, Increment::How how, u8 reg) {
+void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 reg) {
   const u32 counter = counters_at + 8 * number;
+  constexpr u32 displacement_at = 5;  // in an access through GS
+  Emitter& e = b.e;
+  const auto fix = [&] { recorder.fix(Fix::counter, b.offset() + displacement_at, segment); };
   if (how == Increment::inc) {
+    fix();
     e.byte(0x65);
     e.byte(0x48);
     e.byte(0xff);
@@ -265,8 +271,10 @@ void emit_increment(Emitter& e, u32 number, Increment::How how, u8 reg) {
     return;
   }
   if (how == Increment::spill) e.store(reg, o_spill1);
+  fix();
   e.load(reg, counter);
   e.add_constant(reg, 1);
+  fix();
   e.store(reg, counter);
   if (how == Increment::spill) e.load(reg, o_spill1);
 }
@@ -288,7 +296,7 @@ void emit_leave(Builder& b, u64 target, u32 segment) {
   p.kind = Kind::end;
   p.offset = b.offset();  // also before what aligns the jump: behind an int3 the program stands here
   tables.places.add(p);
-  emit_exit(b.arena, b.e, -1, target);
+  b.exit(-1, target);
 }
 
 void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted) {

@@ -1,6 +1,6 @@
 /// The code of a trace: copies of the program's instructions, the increment of a segment, what stands at its end.
 #pragma once
-#include "tally/engine/cache.hpp"
+#include "tally/engine/store.hpp"
 
 namespace tally::engine {
 
@@ -24,6 +24,32 @@ struct Builder {
   u64 body;
 
   u16 offset() const { return static_cast<u16>(e.here() - body); }
+
+  /// What depends on where the trace and the program are goes through these: a template must know of it.
+  /// Such a thing lies `ahead` bytes from here.
+  void fix(Fix what, u64 address, int ahead, u32 extra = 0) {
+    recorder.fix(what, static_cast<u64>(offset() + ahead), static_cast<s64>(address - trace.pc), extra);
+  }
+  /// mov reg, an address of the program, or its low half
+  void move_address(u8 reg, u64 address, u32 bits = 64) {
+    const u64 value = bits == 64 ? address : static_cast<u32>(address);
+    if (value <= 0xffffffffu)
+      fix(Fix::low_address, address, 1 + (reg >> 3));
+    else
+      fix(Fix::address, address, 2);
+    e.move_constant(reg, value);
+  }
+  /// The displacement of a RIP-relative operand; `behind` bytes of the instruction follow it.
+  void displacement(u64 operand, u32 behind) {
+    fix(Fix::relative, operand, 0, behind);
+    e.dword(static_cast<u32>(operand - e.here() - 4 - behind));
+  }
+  /// (j)cc to the translation of `target`; returns the cache address of the jump.
+  u64 exit(int condition, u64 target) {
+    const u64 jump = emit_exit(arena, e, condition, target);
+    fix(Fix::exit, target, -4);
+    return jump;
+  }
   Place& place(const Instruction& in, u32 segment, Borrowed borrowed = Borrowed::none, u8 reg = 0) {
     // Written where it stays: a copy of what was just written in bytes would wait for them.
     Place& p = tables.places[tables.places.add()];
@@ -41,7 +67,7 @@ struct Builder {
   }
 };
 
-void emit_increment(Emitter& e, u32 number, Increment::How how, u8 reg);
+void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 reg);
 
 /// The copy of an instruction that is no branch, with what counts its accesses where they are not known in advance.
 void emit_copy(Builder& b, const Instruction& in, u32 segment);

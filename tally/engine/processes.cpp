@@ -9,6 +9,7 @@
 #include "tally/engine/memory_calls.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"
+#include "tally/engine/store.hpp"
 
 namespace tally::engine {
 namespace {
@@ -180,7 +181,11 @@ s64 run(Thread* t) {
   return r;
 }
 
-s64 emulate_clone(Thread* t, const Clone& c) { return c.flags & clone_vm ? share_memory(t, c) : fork_process(t, c); }
+s64 emulate_clone(Thread* t, const Clone& c) {
+  constexpr u64 new_user_namespace = 0x10000000;
+  if (c.flags & new_user_namespace) give_up_writing();
+  return c.flags & clone_vm ? share_memory(t, c) : fork_process(t, c);
+}
 
 s64 emulate_clone(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls) {
   Clone c;

@@ -4,6 +4,7 @@
 #include "tally/engine/frame.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/stops.hpp"
+#include "tally/engine/store.hpp"
 
 namespace tally::engine {
 namespace {
@@ -44,11 +45,11 @@ u32 mask_elements(const Place& p, Context* c) {
 /// its segment was counted is added, what generated code had borrowed is given back. Returns the program's pc.
 u64 settle_at(Thread* t, Context* c, const Spot& s) {
   const Trace& trace = *s.trace;
-  const Segment& seg = tables.segments[trace.segments + s.place->segment];
+  const Segment& seg = trace.segments[s.place->segment];
   channel::Totals delta;
   channel::SegmentVector kinds{};
   for (u32 i = seg.first; i < s.index; i++) {
-    const Place& p = tables.places[trace.places + i];
+    const Place& p = trace.places[i];
     delta.field[channel::instructions]++;
     delta.field[channel::loads] += p.loads;
     delta.field[channel::stores] += p.stores;
@@ -263,7 +264,7 @@ void trap_behind(Thread* t, Context* c, u8* info) {
 bool is_behind_popf(const Spot& s) {
   if (s.index == 0) return false;
   u8 opcode = 0;
-  const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(tables.places[s.trace->places + s.index - 1].pc));
+  const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(s.trace->places[s.index - 1].pc));
   return read_code(pc, &opcode, 1) == 1 && opcode == popf_opcode;
 }
 
@@ -349,6 +350,10 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
       c->ip = reinterpret_cast<u64>(safe_copy_end);
       return;
     }
+    if (rip >= reinterpret_cast<u64>(safe_compare) && rip < reinterpret_cast<u64>(safe_compare_differs)) {
+      c->ip = reinterpret_cast<u64>(safe_compare_differs);
+      return;
+    }
     if (signal == sigsegv && code == 2 && (c->error & 2) && unwatch_page(*reinterpret_cast<u64*>(info + 16)))
       return written(t, c);
   }
@@ -416,6 +421,7 @@ bool leaving() { return leaving_; }
 
 void leave(Thread* t, channel::Partial why) {
   mark_partial(t, why);
+  give_up_writing();
   take_floor(t);  // from here on nobody asks others out: soon the handlers are the program's
   const bool first = !__atomic_exchange_n(&leaving_, true, __ATOMIC_ACQ_REL);
   finish_process(t);  // what was counted up to here is all that ever will be

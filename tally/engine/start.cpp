@@ -7,6 +7,7 @@
 #include "tally/engine/image.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
+#include "tally/engine/store.hpp"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -73,7 +74,8 @@ int first_fd;  // of the three
 
 /// Before anything of the program has run: it starts as if nobody were here. The command misses its record and says so.
 [[noreturn]] void start_natively() {
-  for (int i = 0; i < 3; i++) kernel(SYS_fcntl, static_cast<u64>(first_fd + i), 2 /* F_SETFD */, 1 /* FD_CLOEXEC */);
+  for (int i = 0; i < static_cast<int>(channel::inherited_count); i++)
+    kernel(SYS_fcntl, static_cast<u64>(first_fd + i), 2 /* F_SETFD */, 1 /* FD_CLOEXEC */);
   set_gs(0);
   forget_first_thread();
   asm volatile(
@@ -136,6 +138,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   code_init(static_cast<u64>(persona) & 0x0400000 /* READ_IMPLIES_EXEC */);
   cache_init();
   decoder_init();
+  store_init();
   if (arena_for(pc) == nullptr) start_natively();
   signals_init(t);
   t->pc = pc;

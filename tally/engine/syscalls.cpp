@@ -6,6 +6,7 @@
 #include "tally/engine/memory_calls.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
+#include "tally/engine/store.hpp"
 
 namespace tally::engine {
 namespace {
@@ -46,6 +47,12 @@ s64 with_mask_pair(Thread* t) {
   t->pc -= 2;
   correct_unbegun(t);
   leave(t, why);
+}
+
+/// Options of prctl(2) by which a process can do less afterwards.
+bool gives_rights_up(u64 option) {
+  constexpr u64 drop_capability = 24, set_securebits = 28, no_new_privileges = 38;
+  return option == drop_capability || option == set_securebits || option == no_new_privileges;
 }
 
 s64 call(Thread* t) {
@@ -104,10 +111,27 @@ s64 call(Thread* t) {
     case SYS_seccomp: go_natively(t, channel::partial_confined);
     case SYS_prctl: {
       if (a == 22 /* PR_SET_SECCOMP */) go_natively(t, channel::partial_confined);
+      if (gives_rights_up(a)) give_up_writing();
       const s64 r = run(t);
       if (a == 15 /* PR_SET_NAME */) name_thread(t);
       return r;
     }
+    // Who is trusted less from here on must not write what more trusted programs will execute.
+    case SYS_setuid:
+    case SYS_setgid:
+    case SYS_setreuid:
+    case SYS_setregid:
+    case SYS_setresuid:
+    case SYS_setresgid:
+    case SYS_setfsuid:
+    case SYS_setfsgid:
+    case SYS_setgroups:
+    case SYS_capset:
+    case SYS_chroot:
+    case SYS_pivot_root:
+    case SYS_unshare:
+    case SYS_setns:
+    case 446 /* landlock_restrict_self */: give_up_writing(); return run(t);
     case SYS_prlimit64: return emulate_limit(t, a, b, c, d);
     case SYS_setrlimit: return emulate_limit(t, 0, a, b, 0);
     case SYS_getrlimit: return emulate_limit(t, 0, a, 0, b);

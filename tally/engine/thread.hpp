@@ -175,6 +175,8 @@ void unmark_partial(Thread* t, channel::Partial why);
 
 /// Claims the next segment number and says what one execution counts. 0 when the numbers are used up.
 u32 new_segment(const channel::SegmentVector& v);
+/// The same for `n` of them, numbered one after another; returns the first number.
+u32 new_segments(const channel::SegmentVector* v, u32 n);
 channel::SegmentVector& segment(u32 number);
 
 /// Writes the calling thread's name, as the kernel has it, into its record.

@@ -178,10 +178,13 @@ Thread* threads() { return live; }
 channel::Process& process_record(Thread* t) { return shared.process(t->process); }
 channel::SegmentVector& segment(u32 number) { return vectors_[number]; }
 
-u32 new_segment(const channel::SegmentVector& v) {
-  if (segment_count >= channel::segment_limit) return 0;
-  vectors_[segment_count] = v;
-  const u32 number = segment_count++;
+u32 new_segment(const channel::SegmentVector& v) { return new_segments(&v, 1); }
+
+u32 new_segments(const channel::SegmentVector* v, u32 n) {
+  if (segment_count + n > channel::segment_limit) return 0;
+  const u32 number = segment_count;
+  for (u32 i = 0; i < n; i++) vectors_[number + i] = v[i];
+  segment_count += n;
   shared.process(own_process).segments = segment_count;  // a vfork child shares them: see Process::vectors
   return number;
 }

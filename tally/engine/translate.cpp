@@ -41,6 +41,7 @@ class Code {
     register_instruction(in);
   }
   void register_instruction(const Instruction& in) {
+    recorder.note(in);
     const u64 first = in.pc / page_bytes, last = (in.next() - 1) / page_bytes;
     if (first == registered_ && last == registered_) return;
     register_page(trace_, in.pc);
@@ -151,11 +152,17 @@ class Translator {
 
   Outcome translate(Trace*& out) {
     if (!tables_have_room()) return Outcome::no_room;
-    const Outcome first = look_at_first();
-    if (first != Outcome::translated) return first;
+    const Template* known = find_template(pc_);
+    if (known == nullptr)
+      if (const Outcome first = look_at_first(); first != Outcome::translated) return first;
     Arena* arena = arena_for(pc_);
     if (arena == nullptr) return flush_makes_room(pc_) ? Outcome::no_room : Outcome::no_space;
     Builder b = begin(*arena);
+    if (known != nullptr && reaches_all(*known, b.body)) {
+      const Outcome outcome = use_again(b, *known);
+      out = &b.trace;
+      return outcome;
+    }
     u32 segment = 0;
     do {
       // Behind a branch there is always one more segment, if only an empty one: it tells how often the branch was not
@@ -172,11 +179,63 @@ class Translator {
     b.trace.segment_count = static_cast<u16>(segment);
     b.trace.bytes = static_cast<u32>(b.e.here() - b.body);
     arena->hot = b.e.here();
+    recorder.end(b.trace);
     out = &b.trace;
     return Outcome::translated;
   }
 
  private:
+  /// The trace is a copy of a template, with everything that depends on its place made right.
+  Outcome use_again(Builder& b, const Template& t) {
+    Trace& trace = b.trace;
+    trace.places = t.places();
+    trace.place_count = t.place_count;
+    trace.segments = t.segments();
+    trace.segment_count = t.segment_count;
+    trace.bytes = t.code_bytes;
+    trace.looked_ahead = t.looked_ahead;
+    trace.number = new_segments(t.vectors(), t.segment_count);
+    if (trace.number == 0) {
+      trace.dead = true;
+      return Outcome::no_room;
+    }
+    for (u32 i = 0; i < t.range_count; i++) {
+      const u64 first = pc_ + static_cast<u64>(static_cast<s64>(t.ranges()[i].from));
+      for (u64 page = page_down(first); page < first + t.ranges()[i].bytes; page += page_bytes)
+        register_page(index_, page);
+    }
+    b.e.words(t.code(), t.code_bytes);
+    for (u32 i = 0; i < t.fixup_count; i++) apply(b, t.fixups()[i]);
+    b.arena.hot = b.e.here();
+    return Outcome::translated;
+  }
+
+  /// Whether everything that the code refers to by a displacement is within reach of `body`.
+  bool reaches_all(const Template& t, u64 body) const {
+    for (u32 i = 0; i < t.fixup_count; i++) {
+      const Fixup& f = t.fixups()[i];
+      const u64 to = pc_ + static_cast<u64>(static_cast<s64>(f.value)), behind = body + f.offset + 4 + f.extra;
+      if (f.what == Fix::relative && !fits32(static_cast<s64>(to - behind))) return false;
+    }
+    return true;
+  }
+
+  void apply(Builder& b, const Fixup& f) {
+    u8* const at = reinterpret_cast<u8*>(b.body + f.offset);
+    const u64 address = pc_ + static_cast<u64>(static_cast<s64>(f.value)), behind = reinterpret_cast<u64>(at) + 4;
+    u64 value = 0;
+    switch (f.what) {
+      case Fix::counter: value = counters_at + 8 * (b.trace.number + static_cast<u32>(f.value)); break;
+      case Fix::relative: value = address - behind - f.extra; break;
+      case Fix::pushed: value = literal(b.arena, address) - behind; break;
+      case Fix::system_call: value = b.arena.to_syscall - behind; break;
+      case Fix::low_address: value = address; break;
+      case Fix::exit: return lead_exit(b.arena, at, address);
+      case Fix::address: __builtin_memcpy(at, &address, 8); return;
+    }
+    __builtin_memcpy(at, &value, 4);
+  }
+
   Outcome look_at_first() {
     watch_page(pc_);
     bool readable = false;
@@ -192,15 +251,16 @@ class Translator {
     arena.hot = (arena.hot + 63) & ~63ull;
     Emitter e{reinterpret_cast<u8*>(arena.hot)};
     const u32 check = older_ != 0 ? entry_check_bytes(pc_) : 0;
-    e.nops(static_cast<u32>(-(e.here() + check) & 15));
+    e.nops(static_cast<u32>(-(e.here() + check) & 63));
     Trace& trace = *new_trace(arena, pc_, e.here());
     index_ = static_cast<u32>(&trace - tables.traces.data);
     if (older_ != 0) trace.entry = emit_entry_check(arena, e, pc_, older_);
+    recorder.begin(pc_);
     code_.relied_on_by(index_);
     ahead_.relied_on_by(index_);
     trace.body = e.here();
-    trace.places = tables.places.size;
-    trace.segments = tables.segments.size;
+    trace.places = &tables.places[tables.places.size];
+    trace.segments = &tables.segments[tables.segments.size];
     return {arena, e, trace, trace.body};
   }
 
@@ -264,7 +324,7 @@ class Translator {
     const u16 first_place = static_cast<u16>(b.trace.place_count);
     for (u32 i = 0; i <= n; i++) {
       if (increment.at == i && increment.how != Increment::late) {
-        emit_increment(b.e, number, increment.how, increment.reg);
+        emit_increment(b, segment, number, increment.how, increment.reg);
         counted = b.offset();
       }
       if (i < n) emit_instruction(b, in_[i], i + 1 == n, segment, increment, number, counted);
@@ -278,8 +338,11 @@ class Translator {
                         u32 number, u16& counted) {
     // No instruction of the head may end within its first five bytes: they are what replaces it when it is dropped.
     if (b.offset() == 0 && (in.kind == Kind::loop || in.kind == Kind::jump || in.length < 5)) b.e.nops(5);
-    if (in.kind == Kind::trap && in.opcode == 0xcd && in.bytes[1] == 0x80)
+    if (in.kind == Kind::trap && in.opcode == 0xcd && in.bytes[1] == 0x80) {
       mark_partial(current(), channel::partial_int80);
+      recorder.give_up();
+    }
+    if (in.kind == Kind::transaction) recorder.give_up();  // what becomes of it depends on the processor
     if (in.kind == Kind::plain || in.kind == Kind::trap)
       emit_copy(b, in, segment);
     else if (in.kind == Kind::jump && !(is_last && last_ == Kind::jump))

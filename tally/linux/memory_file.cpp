@@ -90,6 +90,11 @@ bool read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes) {
   return true;
 }
 
+std::uint64_t inode_of(int fd) {
+  struct stat file {};
+  return fstat(fd, &file) == 0 ? file.st_ino : 0;
+}
+
 namespace {
 
 bool are_unused(int first, int count) {

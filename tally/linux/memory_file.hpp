@@ -43,6 +43,9 @@ bool exists(const std::string& path);
 /// Reads a range of a file; false where it is shorter or cannot be read.
 bool read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes);
 
+/// The number of an open file in its file system.
+std::uint64_t inode_of(int fd);
+
 /// Duplicates of `from` at consecutive numbers that programs do not use: above the soft RLIMIT_NOFILE where the hard
 /// one leaves room (programs get no such numbers from the kernel), else the highest that are unused. Closed by every
 /// execve unless told otherwise. Errors: cannot_measure.

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "tally/backend/sim/translations.hpp"
 #include "tally/base/text.hpp"
 #include "tally/channel/image.hpp"
 #include "tally/linux/announcements.hpp"
@@ -47,7 +48,8 @@ struct ChildSide {
     return __atomic_load_n(&header->first_answer, __ATOMIC_ACQUIRE) == static_cast<std::uint32_t>(Answer::granted);
   }
   void keep(bool kept) const {
-    for (const int fd : {settings.channel_fd, settings.image_fd, settings.socket_fd}) linux::keep_over_exec(fd, kept);
+    for (std::uint32_t i = 0; i < channel::inherited_count; ++i)
+      linux::keep_over_exec(settings.channel_fd + static_cast<int>(i), kept);
   }
 };
 
@@ -237,14 +239,24 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   auto announcements = linux::Announcements::make();
   if (!announcements) return fail(announcements.error());
 
-  auto inherited = linux::duplicate_high({shared.file.get(), image_file->get(), announcements->their_fd()});
+  Translations translations = Translations::open(header->build);
+  // One that is not there has a number all the same, which stays unused.
+  const auto or_any = [&](int fd) { return fd >= 0 ? fd : image_file->get(); };
+  auto inherited = linux::duplicate_high({shared.file.get(), image_file->get(), announcements->their_fd(),
+                                          or_any(translations.kept_fd()), or_any(translations.added_fd())});
   if (!inherited) return fail(inherited.error());
   announcements->close_theirs();
-  const channel::Settings settings{(*inherited)[0].get(), (*inherited)[1].get(), (*inherited)[2].get(),
-                                   static_cast<std::uint32_t>(request.block_size),
-                                   static_cast<std::uint32_t>(request.cache_limit),
-                                   // Blocks of one instruction are for tests: there the other form has its turn.
-                                   request.block_size == 1 ? 0 : loop_is_fast()};
+  channel::Settings settings{};
+  settings.channel_fd = (*inherited)[0].get();
+  settings.image_fd = (*inherited)[1].get();
+  settings.socket_fd = (*inherited)[2].get();
+  settings.kept_fd = (*inherited)[3].get();
+  settings.added_fd = (*inherited)[4].get();
+  settings.trace_limit = static_cast<std::uint32_t>(request.block_size);
+  settings.cache_limit = static_cast<std::uint32_t>(request.cache_limit);
+  // Blocks of one instruction are for tests: there the other form has its turn.
+  settings.loop_is_fast = request.block_size == 1 ? 0 : loop_is_fast();
+  translations.describe(settings);
   shared.records.header().settings = settings;
 
   Execution execution;
@@ -266,6 +278,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
                             static_cast<std::uint64_t>(settings.image_fd)});
   Server server(shared, *announcements, std::move(injector), *program, descendants, execution);
   if (auto served = server.serve(*request.signals, request.wait_all); !served) return fail(served.error());
+  translations.keep();
   return execution;
 }
 

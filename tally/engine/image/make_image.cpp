@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tally/channel/channel.hpp"
+#include "tally/channel/store.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/thread.hpp"
 
@@ -137,9 +138,9 @@ int main(int argc, char** argv) {
   const u64 entry = find_symbol(libraries, "engine_entry"), no_target = find_symbol(libraries, "engine_no_target");
   if (entry == 0 || no_target == 0) fail(std::string(argv[1]) + ": not the engine");
   const Library& engine = libraries.back();
-  const ImageHeader header{image_magic, tally::channel::layout_version,  0,
-                           bytes,       engine.offset + engine.writable, image_base + entry,
-                           bytes};
+  const u64 build = tally::channel::check_of(image.data(), image.size());
+  const ImageHeader header{image_magic,        tally::channel::layout_version, 0, bytes, engine.offset + engine.writable,
+                           image_base + entry, bytes,                          build};
   std::memcpy(image.data(), &header, sizeof header);
   for (u32 i = 0; i < jump_table_entries; i++) {
     const u64 target = image_base + no_target;

@@ -89,6 +89,7 @@ def execute(words, place, limit):
         "TZ": "UTC0",
         "SUITE": os.path.dirname(os.path.abspath(__file__)),
         "CACHE": cache(),
+        "TALLY_CACHE_DIR": os.path.join(place, "translations"),
     }
     files = [os.path.join(place, name) for name in ("out", "err")]
     with open(files[0], "wb") as out, open(files[1], "wb") as err:

@@ -1,0 +1,41 @@
+// Finished translations of the engine, from one run to the next (channel/store.hpp says what they are).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tally/channel/channel.hpp"
+#include "tally/channel/store.hpp"
+#include "tally/linux/cache_file.hpp"
+#include "tally/linux/memory_file.hpp"
+
+namespace tally::backend::sim {
+
+/// What a run is given and what it adds. Without a folder for such files, or when something is wrong with them, there
+/// is just nothing to begin with, and nothing is kept.
+class Translations {
+ public:
+  /// For the engine with this ImageHeader::build. Reads the head of a file of the cache folder; all of it once after
+  /// each start of the machine, which may have lost part of it.
+  static Translations open(std::uint64_t engine);
+
+  /// The descriptors that programs get; −1 where there is none.
+  int kept_fd() const { return kept_ ? kept_->file.get() : -1; }
+  int added_fd() const { return added_.get(); }
+  /// Fills in what describes the two.
+  void describe(channel::Settings& settings) const;
+
+  /// Moves what this run added into the file.
+  void keep();
+
+ private:
+  std::uint64_t engine_ = 0;
+  std::string folder_, name_;
+  std::optional<linux::CacheFile> kept_;
+  linux::Descriptor added_;
+  std::uint64_t added_inode_ = 0;
+  linux::Mapping added_view_;
+};
+
+}  // namespace tally::backend::sim

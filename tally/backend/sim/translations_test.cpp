@@ -1,0 +1,181 @@
+#include "tally/backend/sim/translations.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace tally::backend::sim {
+namespace {
+
+namespace fs = std::filesystem;
+using channel::RecordHead;
+using channel::Store;
+
+constexpr std::uint64_t engine = 0x1234;
+
+class TranslationsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "tally-translations-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    root_ = pattern;
+    folder_ = root_ / "cache";
+    setenv("TALLY_CACHE_DIR", folder_.c_str(), 1);
+  }
+  void TearDown() override {
+    unsetenv("TALLY_CACHE_DIR");
+    fs::remove_all(root_);
+  }
+
+  /// A run that adds records with these tags, 32 bytes each.
+  void run(std::initializer_list<std::uint32_t> tags, std::uint64_t of = engine, std::uint32_t bytes = 32) {
+    Translations translations = Translations::open(of);
+    const auto mapping = mapped(translations.added_fd());
+    for (const std::uint32_t tag : tags) {
+      std::uint8_t* const at = Store{mapping.data()}.claim(bytes);
+      ASSERT_NE(at, nullptr);
+      RecordHead& head = *reinterpret_cast<RecordHead*>(at);
+      head.bytes = bytes;
+      head.tag = tag;
+      std::memset(at + sizeof head, static_cast<int>(tag), 16);
+      head.check = channel::check_of(head);
+      Store{mapping.data()}.publish(head);
+    }
+    translations.keep();
+  }
+
+  /// How many of the records that a run finds on disk.
+  std::uint64_t kept(std::uint64_t of = engine) {
+    const Translations translations = Translations::open(of);
+    if (translations.kept_fd() < 0) return 0;
+    channel::StoreHeader header{};
+    EXPECT_EQ(pread(translations.kept_fd(), &header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
+    return header.records;
+  }
+
+  fs::path file() {
+    for (const auto& entry : fs::directory_iterator(folder_)) return entry.path();
+    return {};
+  }
+  std::size_t files() {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  static linux::Mapping mapped(int fd) {
+    auto mapping = linux::map_shared(fd, 0, 128 << 20);
+    EXPECT_TRUE(mapping);
+    return std::move(*mapping);
+  }
+  void change(std::uint64_t offset, const std::string& to) {
+    std::fstream stream(file(), std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekp(static_cast<std::streamoff>(offset));
+    stream << to;
+  }
+
+  fs::path root_, folder_;
+};
+
+TEST_F(TranslationsTest, what_one_run_adds_the_next_one_has) {
+  EXPECT_EQ(kept(), 0u);
+  run({1, 2, 3});
+  EXPECT_EQ(kept(), 3u);
+  run({3, 4});  // 3 is there already
+  EXPECT_EQ(kept(), 4u);
+  EXPECT_EQ(files(), 1u);
+  EXPECT_LT(static_cast<std::uint64_t>([&] {
+              struct stat s {};
+              stat(file().c_str(), &s);
+              return s.st_blocks;
+            }()) *
+                512,
+            4u << 20);
+}
+
+TEST_F(TranslationsTest, a_run_that_adds_nothing_writes_nothing) {
+  run({});
+  EXPECT_FALSE(fs::exists(folder_));
+}
+
+TEST_F(TranslationsTest, another_engine_has_another_file_and_the_oldest_go) {
+  run({1});
+  EXPECT_EQ(kept(engine + 1), 0u);
+  for (std::uint64_t other = 1; other <= 3; ++other) run({1}, engine + other);
+  EXPECT_EQ(files(), 2u);
+  EXPECT_EQ(kept(engine + 3), 1u);
+}
+
+TEST_F(TranslationsTest, what_others_may_write_is_not_used) {
+  run({1});
+  chmod(file().c_str(), 0666);
+  EXPECT_EQ(kept(), 0u);
+  chmod(file().c_str(), 0600);
+  EXPECT_EQ(kept(), 1u);
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(file().c_str(), 12345, 0), 0);
+    EXPECT_EQ(kept(), 0u);
+  }
+}
+
+TEST_F(TranslationsTest, nothing_is_made_in_a_folder_that_others_may_write) {
+  fs::create_directory(folder_);
+  chmod(folder_.c_str(), 0777);
+  run({1});
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(TranslationsTest, all_is_checked_once_after_a_start_of_the_machine) {
+  run({1, 2});
+  const std::uint64_t content = Store::log_offset(1u << 18) + sizeof(RecordHead);
+  change(content, "x");
+  EXPECT_EQ(kept(), 2u);  // no start in between: what was written is there
+  change(offsetof(channel::StoreHeader, boot), "another");
+  EXPECT_EQ(kept(), 0u);
+  run({5});
+  EXPECT_EQ(kept(), 1u);
+}
+
+TEST_F(TranslationsTest, what_is_no_store_is_replaced) {
+  run({1});
+  fs::resize_file(file(), 100);
+  EXPECT_EQ(kept(), 0u);
+  run({1, 2});
+  EXPECT_EQ(kept(), 2u);
+  change(0, "no store");
+  EXPECT_EQ(kept(), 0u);
+  run({1});
+  EXPECT_EQ(kept(), 1u);
+}
+
+TEST_F(TranslationsTest, a_full_store_is_begun_anew) {
+  constexpr std::uint32_t large = 50 << 20;
+  run({1, 2}, engine, large);
+  EXPECT_EQ(kept(), 2u);
+  run({3}, engine, large);
+  EXPECT_EQ(kept(), 1u);
+}
+
+TEST_F(TranslationsTest, a_limit_on_the_size_of_files_is_no_more_than_a_loss) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{1 << 20, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  const Translations translations = Translations::open(engine);
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_LT(translations.added_fd(), 0);
+}
+
+TEST_F(TranslationsTest, an_empty_name_of_the_folder_keeps_nothing) {
+  setenv("TALLY_CACHE_DIR", "", 1);
+  run({1});
+  EXPECT_EQ(kept(), 0u);
+  EXPECT_FALSE(fs::exists(folder_));
+}
+
+}  // namespace
+}  // namespace tally::backend::sim

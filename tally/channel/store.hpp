@@ -1,0 +1,121 @@
+/// Finished translations, for the programs of one run and from one run to the next.
+///
+/// Two files have this layout: one that was kept on disk and that nobody writes while programs run, and one in memory
+/// to which the programs of a run add; at the end the command moves what was added into the file. A file is a table of
+/// slots and a log of records. A record is found by a tag made from program code; what it holds behind its head, and
+/// whether it fits, only the engine knows: it compares all of the code that the record was made from with the
+/// program's. So nothing is taken on trust but who may write the files.
+///
+/// Freestanding, like channel.hpp. Nothing is locked: a process may be killed at any instruction.
+#pragma once
+#include <stdint.h>
+
+namespace tally::channel {
+
+inline constexpr uint64_t store_magic = 0x6572'6f74'736c'6174;
+inline constexpr uint64_t record_unit = 16;  ///< records begin at multiples of it
+
+/// Head of a store.
+struct StoreHeader {
+  uint64_t magic;
+  uint64_t engine;  ///< ImageHeader::build of the engine that made the records: no other can use them
+  uint64_t slots;   ///< a power of two
+  uint64_t bytes;   ///< of the file: the log ends here at the latest
+  uint64_t end;     ///< offset behind the last record
+  uint64_t records;
+  char boot[40];  ///< of the kernel that ran when all records were last checked; on disk only
+};
+inline constexpr uint64_t store_slots_offset = 4096;
+
+/// Where a record is; read and written as one word.
+struct alignas(8) StoreSlot {
+  uint32_t tag;
+  uint32_t place;  ///< offset in record_unit, 0 = free
+};
+
+/// How a record begins.
+struct RecordHead {
+  uint32_t bytes;  ///< of all of it, a multiple of record_unit
+  uint32_t tag;
+  uint64_t check;  ///< of what follows
+};
+
+/// 64-bit words folded into one, order and all; about 1 ns a word. `bytes` is a multiple of 8.
+inline uint64_t check_of(const void* data, uint64_t bytes) {
+  const auto* words = static_cast<const uint64_t*>(data);
+  uint64_t sum = bytes;
+  for (uint64_t i = 0; i < bytes / 8; i++) {
+    sum = (sum ^ words[i]) * 0x9e37'79b9'7f4a'7c15;
+    sum ^= sum >> 29;
+  }
+  return sum;
+}
+inline uint64_t check_of(const RecordHead& record) { return check_of(&record + 1, record.bytes - sizeof(RecordHead)); }
+
+/// A mapped store.
+struct Store {
+  uint8_t* base = nullptr;
+
+  StoreHeader& header() const { return *reinterpret_cast<StoreHeader*>(base); }
+  StoreSlot* slots() const { return reinterpret_cast<StoreSlot*>(base + store_slots_offset); }
+  static uint64_t log_offset(uint64_t slots) { return store_slots_offset + slots * sizeof(StoreSlot); }
+  const RecordHead* record(uint32_t place) const {
+    return reinterpret_cast<const RecordHead*>(base + place * record_unit);
+  }
+
+  /// An empty one in a file of `bytes` that holds zeros.
+  void begin(uint64_t engine, uint64_t slots, uint64_t bytes) const {
+    header() = {store_magic, engine, slots, bytes, log_offset(slots), 0, {}};
+  }
+
+  /// The first record with this tag that `fits` says yes to, or null.
+  template <class Fits>
+  const RecordHead* find(uint32_t tag, Fits&& fits) const {
+    const uint64_t mask = header().slots - 1;
+    for (uint64_t i = tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
+      const StoreSlot slot = load(slots()[i]);
+      if (slot.place == 0) return nullptr;
+      if (slot.tag == tag && fits(*record(slot.place))) return record(slot.place);
+    }
+    return nullptr;
+  }
+
+  /// Room for a record, to be written and then published; null when the store is full. A writer that is killed in
+  /// between loses this room.
+  uint8_t* claim(uint64_t bytes) const {
+    if (header().records * 2 >= header().slots) return nullptr;
+    uint64_t at = __atomic_load_n(&header().end, __ATOMIC_RELAXED);
+    do {
+      if (at + bytes > header().bytes) return nullptr;
+    } while (!__atomic_compare_exchange_n(&header().end, &at, at + bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return base + at;
+  }
+
+  /// Lets others find a record that is complete. False where its part of the table is full.
+  bool publish(const RecordHead& record) const {
+    const StoreSlot made{record.tag,
+                         static_cast<uint32_t>((reinterpret_cast<const uint8_t*>(&record) - base) / record_unit)};
+    const uint64_t mask = header().slots - 1;
+    for (uint64_t i = record.tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
+      uint64_t expected = 0, desired;
+      __builtin_memcpy(&desired, &made, sizeof desired);
+      if (__atomic_compare_exchange_n(reinterpret_cast<uint64_t*>(&slots()[i]), &expected, desired, false,
+                                      __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+        __atomic_add_fetch(&header().records, 1, __ATOMIC_RELAXED);
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  static constexpr uint64_t longest_search = 64;
+  static StoreSlot load(const StoreSlot& slot) {
+    const uint64_t word = __atomic_load_n(reinterpret_cast<const uint64_t*>(&slot), __ATOMIC_ACQUIRE);
+    StoreSlot loaded;
+    __builtin_memcpy(&loaded, &word, sizeof loaded);
+    return loaded;
+  }
+};
+
+}  // namespace tally::channel

@@ -1,0 +1,104 @@
+#include "tally/channel/store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace tally::channel {
+namespace {
+
+constexpr uint64_t slots = 256, bytes = 64 << 10;
+
+class StoreTest : public testing::Test {
+ protected:
+  StoreTest() : memory_(bytes / 8) {
+    store_.base = reinterpret_cast<uint8_t*>(memory_.data());
+    store_.begin(7, slots, bytes);
+  }
+
+  /// A record of 32 bytes whose second half is `value`, twice. Null where there is no room.
+  const RecordHead* add(uint32_t tag, uint64_t value) {
+    uint8_t* const at = store_.claim(32);
+    if (at == nullptr) return nullptr;
+    RecordHead& head = *reinterpret_cast<RecordHead*>(at);
+    head.bytes = 32;
+    head.tag = tag;
+    std::memcpy(at + 16, &value, 8);
+    std::memcpy(at + 24, &value, 8);
+    head.check = check_of(head);
+    return store_.publish(head) ? &head : nullptr;
+  }
+  static uint64_t value_of(const RecordHead& record) {
+    uint64_t value = 0;
+    std::memcpy(&value, &record + 1, 8);
+    return value;
+  }
+  bool has(uint32_t tag, uint64_t value) {
+    return store_.find(tag, [&](const RecordHead& record) { return value_of(record) == value; }) != nullptr;
+  }
+
+  std::vector<uint64_t> memory_;
+  Store store_;
+};
+
+TEST_F(StoreTest, finds_what_fits_among_records_of_one_tag) {
+  for (uint64_t value = 1; value <= 5; value++) ASSERT_NE(add(42, value), nullptr);
+  ASSERT_NE(add(42 + slots, 6), nullptr);  // another tag whose search begins at the same slot
+  for (uint64_t value = 1; value <= 5; value++) EXPECT_TRUE(has(42, value));
+  EXPECT_FALSE(has(42, 6));
+  EXPECT_TRUE(has(42 + slots, 6));
+  EXPECT_FALSE(has(43, 1));
+  EXPECT_EQ(store_.header().records, 6u);
+}
+
+TEST_F(StoreTest, is_full_before_a_search_becomes_long) {
+  uint64_t added = 0;
+  while (add(static_cast<uint32_t>(added * 0x9e3779b9u | 1), added) != nullptr) added++;
+  EXPECT_EQ(added, slots / 2);
+}
+
+TEST_F(StoreTest, has_no_room_behind_its_end) {
+  EXPECT_EQ(store_.claim(bytes), nullptr);
+  const uint64_t left = bytes - store_.header().end;
+  EXPECT_NE(store_.claim(left), nullptr);
+  EXPECT_EQ(store_.claim(16), nullptr);
+}
+
+TEST_F(StoreTest, what_was_not_published_is_not_found) {
+  RecordHead& head = *reinterpret_cast<RecordHead*>(store_.claim(32));
+  head.bytes = 32;
+  head.tag = 5;
+  EXPECT_FALSE(has(5, 0));
+}
+
+TEST_F(StoreTest, a_check_sees_every_bit) {
+  const RecordHead* record = add(1, 0x0123456789abcdef);
+  auto* const content = reinterpret_cast<uint8_t*>(const_cast<RecordHead*>(record)) + sizeof(RecordHead);
+  for (int bit = 0; bit < 128; bit++) {
+    content[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+    EXPECT_NE(check_of(*record), record->check) << bit;
+    content[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+  }
+  EXPECT_EQ(check_of(*record), record->check);
+}
+
+TEST_F(StoreTest, threads_add_at_once) {
+  constexpr uint64_t each = 30;
+  std::vector<std::thread> threads;
+  for (uint64_t k = 0; k < 4; k++) {
+    threads.emplace_back([this, k] {
+      for (uint64_t i = 0; i < each; i++) add(static_cast<uint32_t>(i % 3 + 1), k * each + i);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  uint64_t found = 0;
+  for (uint64_t value = 0; value < 4 * each; value++) found += has(static_cast<uint32_t>(value % each % 3 + 1), value);
+  // A search ends after 64 slots: more of one tag than that are not kept.
+  EXPECT_EQ(found, store_.header().records);
+  EXPECT_GE(found, 64u);
+}
+
+}  // namespace
+}  // namespace tally::channel

@@ -1,0 +1,176 @@
+#include "tally/engine/store.hpp"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "tally/engine/entry.hpp"
+#include "tally/engine/image.hpp"
+
+namespace tally::engine {
+
+Recorder recorder;
+
+namespace {
+
+channel::Store kept, added;
+bool writes;  // to `added`
+
+constexpr u64 low_limit = 0x7fffffff;
+
+/// The same in every process that has this code at the same place of a page. Reads program code, which must be there.
+u32 tag_of(u64 pc) {
+  u64 word = 0;  // aligned: never across the end of a page
+  if (safe_copy(&word, reinterpret_cast<const void*>(pc & ~7ull), 8) != 0) return 0;
+  const u64 place = pc < low_limit ? pc : pc % page_bytes;
+  word = (word ^ place * 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
+  const u32 tag = static_cast<u32>(word >> 32);
+  return tag == 0 ? 1 : tag;
+}
+
+u64 address(u64 pc, const CodeRange& r) { return pc + static_cast<u64>(static_cast<s64>(r.from)); }
+
+bool fits(const Template& t, u64 pc) {
+  if (t.low_pc != (pc < low_limit ? pc : 0)) return false;
+  const u8* original = t.originals();
+  for (u32 i = 0; i < t.range_count; i++) {
+    const CodeRange& r = t.ranges()[i];
+    if (!is_constant(address(pc, r), r.bytes) ||
+        safe_compare(original, reinterpret_cast<const void*>(address(pc, r)), r.bytes) != 0)
+      return false;
+    original += r.bytes;
+  }
+  return true;
+}
+
+const Template* as_template(const channel::RecordHead* record) { return reinterpret_cast<const Template*>(record); }
+
+/// What another process adds may be damaged by what its program does; what was kept has been checked by the command.
+bool is_sound(const channel::RecordHead& record) { return channel::check_of(record) == record.check; }
+
+bool map_store(channel::Store& store, int fd, u64 inode, u64 bytes, int protection) {
+  // Where a program closed what it inherited the number may be another file's.
+  struct stat s;
+  if (bytes == 0 || failed(kernel(SYS_fstat, static_cast<u64>(fd), reinterpret_cast<u64>(&s))) || s.st_ino != inode)
+    return false;
+  const u64 at = try_reserve(bytes, PROT_NONE);
+  if (at == 0) return false;
+  const s64 r =
+      kernel(SYS_mmap, at, bytes, static_cast<u64>(protection), MAP_SHARED | MAP_FIXED, static_cast<u64>(fd), 0);
+  if (failed(r)) return false;
+  keep_from_core(at, bytes);
+  store.base = reinterpret_cast<u8*>(at);
+  const channel::StoreHeader& h = store.header();
+  if (h.magic == channel::store_magic && h.engine == image_header().build && h.bytes <= bytes) return true;
+  store.base = nullptr;
+  return false;
+}
+
+/// Then it is the program's: it may need what the stores would take.
+bool address_space_is_limited() {
+  struct rlimit limit;
+  return kernel(SYS_prlimit64, 0, RLIMIT_AS, 0, reinterpret_cast<u64>(&limit)) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+template <class T>
+u8* put(u8* to, const T* from, u32 n) {
+  copy(to, from, n * sizeof(T));
+  return to + n * sizeof(T);
+}
+
+}  // namespace
+
+void store_init() {
+  const channel::Settings& s = settings();
+  // Tests choose the length of traces: those are not for others.
+  if (s.trace_limit != 0 || address_space_is_limited()) return;
+  map_store(kept, s.kept_fd, s.kept_inode, s.kept_bytes, PROT_READ);
+  writes = map_store(added, s.added_fd, s.added_inode, s.added_bytes, PROT_READ | PROT_WRITE);
+}
+
+const Template* find_template(u64 pc) {
+  if (kept.base == nullptr && added.base == nullptr) return nullptr;
+  if (!is_constant(pc, 1)) return nullptr;
+  const u32 tag = tag_of(pc);
+  if (tag == 0) return nullptr;
+  const channel::RecordHead* found = nullptr;
+  if (kept.base != nullptr)
+    found = kept.find(tag, [&](const channel::RecordHead& r) { return fits(*as_template(&r), pc); });
+  if (found == nullptr && added.base != nullptr)
+    found = added.find(tag, [&](const channel::RecordHead& r) { return is_sound(r) && fits(*as_template(&r), pc); });
+  return as_template(found);
+}
+
+void give_up_writing() {
+  Guard guard(cache_lock);
+  if (!writes) return;
+  writes = false;
+  // A private view: templates in use stay where they are.
+  const channel::Settings& s = settings();
+  kernel(SYS_mmap, reinterpret_cast<u64>(added.base), s.added_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED,
+         static_cast<u64>(s.added_fd), 0);
+  keep_from_core(reinterpret_cast<u64>(added.base), s.added_bytes);
+  kernel(SYS_close, static_cast<u64>(s.added_fd));
+}
+
+void Recorder::begin(u64 pc) {
+  on_ = writes;
+  pc_ = pc;
+  fixups_ = ranges_ = originals_ = 0;
+}
+
+void Recorder::note(const Instruction& in) {
+  if (!on_) return;
+  const s64 from = static_cast<s64>(in.pc - pc_);
+  for (u32 i = 0; i < ranges_; i++)
+    if (from >= range_[i].from && from + in.length <= range_[i].from + static_cast<s64>(range_[i].bytes)) return;
+  // What goes on where the last one ended is one range with it.
+  const bool more = ranges_ > 0 && range_[ranges_ - 1].from + static_cast<s64>(range_[ranges_ - 1].bytes) == from;
+  if (!fits32(from) || originals_ + in.length > original_limit || (!more && ranges_ == range_limit)) return give_up();
+  if (more)
+    range_[ranges_ - 1].bytes += in.length;
+  else
+    range_[ranges_++] = {static_cast<s32>(from), in.length};
+  for (u32 i = 0; i < in.length; i++) original_[originals_++] = in.bytes[i];
+}
+
+void Recorder::fix(Fix what, u64 offset, s64 value, u32 extra) {
+  if (!on_) return;
+  if (fixups_ == fixup_limit || !fits32(value)) return give_up();
+  fixup_[fixups_++] = {static_cast<s32>(value), static_cast<u16>(offset), what, static_cast<u8>(extra)};
+}
+
+void Recorder::end(const Trace& t) {
+  if (!on_) return;
+  on_ = false;
+  for (u32 i = 0; i < ranges_; i++)
+    if (!is_constant(address(pc_, range_[i]), range_[i].bytes)) return;
+  Template made{};
+  made.low_pc = pc_ < low_limit ? pc_ : 0;
+  made.code_bytes = static_cast<u16>(t.bytes);
+  made.original_bytes = static_cast<u16>(originals_);
+  made.place_count = static_cast<u16>(t.place_count);
+  made.fixup_count = static_cast<u16>(fixups_);
+  made.segment_count = static_cast<u8>(t.segment_count);
+  made.range_count = static_cast<u8>(ranges_);
+  made.looked_ahead = t.looked_ahead;
+  const u64 bytes = reinterpret_cast<u64>(made.originals()) + originals_ - reinterpret_cast<u64>(&made);
+  // The last word is copied whole.
+  made.head.bytes = static_cast<u32>((bytes + 8 + channel::record_unit - 1) & ~(channel::record_unit - 1));
+  made.head.tag = tag_of(pc_);
+  u8* const at = made.head.tag == 0 ? nullptr : added.claim(made.head.bytes);
+  if (at == nullptr) return;
+  u8* to = put(at, &made, 1);
+  to = put(to, &segment(t.number), t.segment_count);
+  to = put(to, t.places, t.place_count);
+  to = put(to, fixup_, fixups_);
+  to = put(to, range_, ranges_);
+  to = put(to, t.segments, t.segment_count);
+  to = put(to, reinterpret_cast<const u8*>(t.body), t.bytes);
+  put(to, original_, originals_);
+  channel::RecordHead& head = *reinterpret_cast<channel::RecordHead*>(at);
+  head.check = channel::check_of(head);
+  added.publish(head);
+}
+
+}  // namespace tally::engine

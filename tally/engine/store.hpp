@@ -1,0 +1,96 @@
+/// Finished translations that are used again: by another program of the run, or in a later run.
+///
+/// A template is a trace without a place: its code with a list of what depends on where the code and the program are,
+/// and everything that is known of its instructions. It is found by program code and used only where all bytes that it
+/// was made from are the same, and where they cannot change unnoticed.
+///
+/// Everything here wants cache_lock held.
+#pragma once
+#include "tally/channel/store.hpp"
+#include "tally/engine/cache.hpp"
+
+namespace tally::engine {
+
+/// What depends on where a trace stands.
+enum class Fix : u8 {
+  counter,      // dword: displacement of the counter of segment `value`
+  relative,     // dword: program address pc + value, from `extra` bytes behind the dword
+  exit,         // dword: a direct exit to program address pc + value
+  pushed,       // dword: displacement of a literal, the program address pc + value
+  system_call,  // dword: displacement of the arena's door for system calls
+  address,      // qword: program address pc + value
+  low_address,  // dword: the low half of it
+};
+
+struct Fixup {
+  s32 value;
+  u16 offset;  // from the body
+  Fix what;
+  u8 extra;
+};
+
+/// Program code that a template was made from.
+struct CodeRange {
+  s32 from;  // from the trace's pc
+  u32 bytes;
+};
+
+struct Template {
+  channel::RecordHead head;
+  u64 low_pc;  // where the code lies in the low 2 GB: other forms are shorter there, and it fits this address only
+  u16 code_bytes, original_bytes, place_count, fixup_count;
+  u8 segment_count, range_count;
+  bool looked_ahead;
+  u8 pad[13];
+
+  // What follows, each behind the one before:
+  const channel::SegmentVector* vectors() const { return behind<channel::SegmentVector>(this + 1, 0); }
+  const Place* places() const { return behind<Place>(vectors(), segment_count); }
+  const Fixup* fixups() const { return behind<Fixup>(places(), place_count); }
+  const CodeRange* ranges() const { return behind<CodeRange>(fixups(), fixup_count); }
+  const Segment* segments() const { return behind<Segment>(ranges(), range_count); }
+  const u8* code() const { return behind<u8>(segments(), segment_count); }
+  const u8* originals() const { return code() + code_bytes; }
+
+ private:
+  template <class To, class From>
+  static const To* behind(const From* from, u32 n) {
+    return reinterpret_cast<const To*>(from + n);
+  }
+};
+static_assert(sizeof(Template) % 16 == 0 && sizeof(Place) == 16 && sizeof(Fixup) == 8 && sizeof(CodeRange) == 8 &&
+              sizeof(Segment) == 4);
+
+/// Notes down, while a trace is made, what its template needs.
+class Recorder {
+ public:
+  void begin(u64 pc);
+  /// The trace relies on this instruction.
+  void note(const Instruction& in);
+  void fix(Fix what, u64 offset, s64 value, u32 extra = 0);
+  /// It is not to be used again.
+  void give_up() { on_ = false; }
+  /// Adds the finished trace to the store.
+  void end(const Trace& t);
+
+ private:
+  static constexpr u32 fixup_limit = 512, range_limit = 32, original_limit = 2048;
+  bool on_ = false;
+  u64 pc_ = 0;
+  u32 fixups_ = 0, ranges_ = 0, originals_ = 0;
+  Fixup fixup_[fixup_limit];
+  CodeRange range_[range_limit];
+  u8 original_[original_limit];
+};
+extern Recorder recorder;
+
+/// Maps what the command offers. Called once, at the start.
+void store_init();
+
+/// A template for the code at `pc`, or null.
+const Template* find_template(u64 pc);
+
+/// The process is about to do with fewer rights: from now on it cannot write what others use. Takes cache_lock.
+void give_up_writing();
+
+}  // namespace tally::engine

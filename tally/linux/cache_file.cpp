@@ -1,0 +1,120 @@
+#include "tally/linux/cache_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "tally/linux/system.hpp"
+
+namespace tally::linux {
+namespace {
+
+/// Only who owns it may write it: what is in there is executed.
+bool is_private(const struct stat& s) { return s.st_uid == geteuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0; }
+
+bool make_folder(const std::string& path) {
+  std::error_code why;
+  const std::filesystem::path above = std::filesystem::path(path).parent_path();
+  if (mkdir(path.c_str(), 0700) != 0 && errno == ENOENT) {
+    if (mkdir(above.c_str(), 0700) != 0 || mkdir(path.c_str(), 0700) != 0) return false;
+  }
+  struct stat s {};
+  return stat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && is_private(s);
+}
+
+/// A limit on the size of files is to be an error and no signal.
+class WithoutSizeSignal {
+ public:
+  WithoutSizeSignal() {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &ignore, &before_);
+  }
+  ~WithoutSizeSignal() { sigaction(SIGXFSZ, &before_, nullptr); }
+  WithoutSizeSignal(const WithoutSizeSignal&) = delete;
+  WithoutSizeSignal& operator=(const WithoutSizeSignal&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
+
+}  // namespace
+
+std::string cache_folder() {
+  const auto absolute = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value != nullptr && *value == '/' ? value : "");
+  };
+  if (std::getenv("TALLY_CACHE_DIR") != nullptr) return absolute("TALLY_CACHE_DIR");
+  if (const std::string caches = absolute("XDG_CACHE_HOME"); !caches.empty()) return caches + "/tally";
+  const std::string home = absolute("HOME");
+  return home.empty() ? "" : home + "/.cache/tally";
+}
+
+std::optional<CacheFile> open_cache_file(const std::string& path, bool writes) {
+  Descriptor file(open(path.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat s {};
+  if (!file || fstat(file.get(), &s) != 0 || !S_ISREG(s.st_mode) || !is_private(s)) return std::nullopt;
+  return CacheFile{std::move(file), static_cast<std::uint64_t>(s.st_size), s.st_ino};
+}
+
+std::optional<CacheFile> make_cache_file(const std::string& folder, std::uint64_t bytes) {
+  if (folder.empty() || !make_folder(folder)) return std::nullopt;
+  Descriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  const WithoutSizeSignal without;
+  struct stat s {};
+  if (!file || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 || fstat(file.get(), &s) != 0) return std::nullopt;
+  return CacheFile{std::move(file), bytes, s.st_ino};
+}
+
+bool name_cache_file(const CacheFile& file, const std::string& path) {
+  // A link does not replace a name: under another one first.
+  const std::string passing = fmt::format("{}.{}", path, getpid());
+  const std::string from = fmt::format("/proc/self/fd/{}", file.file.get());
+  if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, passing.c_str(), AT_SYMLINK_FOLLOW) != 0) return false;
+  if (rename(passing.c_str(), path.c_str()) == 0) return true;
+  unlink(passing.c_str());
+  return false;
+}
+
+bool has_space(const CacheFile& file, std::uint64_t offset, std::uint64_t bytes) {
+  const WithoutSizeSignal without;
+  return fallocate(file.file.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0;
+}
+
+bool take_cache_file(const CacheFile& file) { return flock(file.file.get(), LOCK_EX | LOCK_NB) == 0; }
+
+void remove_old_cache_files(const std::string& folder, const std::string& prefix, const std::string& keep) {
+  namespace fs = std::filesystem;
+  std::error_code why;
+  std::optional<std::pair<fs::file_time_type, fs::path>> newest;
+  const auto remove = [&](const fs::path& path) { fs::remove(path, why); };
+  for (const auto& entry : fs::directory_iterator(folder, why)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(prefix) || name == keep) continue;
+    const auto written = entry.last_write_time(why);
+    if (!newest || written > newest->first) {
+      if (newest) remove(newest->second);
+      newest = {written, entry.path()};
+    } else {
+      remove(entry.path());
+    }
+  }
+}
+
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+}  // namespace tally::linux

@@ -1,0 +1,58 @@
+// Finished translations that are used again: the counts are the same, whoever made them.
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "tests/engine/expect.hpp"
+
+namespace tally::engine_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AgainTest : public testing::TestWithParam<const char*> {
+ protected:
+  Command command(const std::string& folder) {
+    Command made;
+    made.words = {"/bin/sh", "-c", GetParam()};
+    made.environment.back() = "TALLY_CACHE_DIR=" + folder;
+    return made;
+  }
+  /// Bytes of the disk that the folder's files take.
+  static std::uintmax_t kept(const std::string& folder) {
+    std::uintmax_t blocks = 0;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      struct stat s {};
+      stat(entry.path().c_str(), &s);
+      blocks += static_cast<std::uintmax_t>(s.st_blocks);
+    }
+    return blocks * 512;
+  }
+  Scratch scratch_;
+};
+
+TEST_P(AgainTest, counts_the_same) {
+  // The same length: the stack begins at the same place.
+  const std::string none = scratch_.write("none", "no folder"), some = scratch_.file("some");
+  const Counted fresh = run_counted(command(none));
+  const Counted first = run_counted(command(some));
+  ASSERT_TRUE(fs::is_directory(some));
+  const auto after_first = kept(some);
+  const Counted second = run_counted(command(some));
+  for (const Counted* counted : {&first, &second}) {
+    expect_same(counted->outcome, fresh.outcome);
+    EXPECT_TRUE(counted->exact) << counted->problem;
+    expect_counts(counted->counts, fresh.counts);
+  }
+  EXPECT_GT(after_first, 2u << 20);  // the table alone has two megabytes
+  EXPECT_LT(kept(some) - after_first, 1u << 20);
+}
+
+// Not `grep`: it reads /proc/self/maps, which has a line more when there is a file of translations.
+INSTANTIATE_TEST_SUITE_P(engine, AgainTest,
+                         testing::Values("echo one", "for i in 1 2 3 4; do /bin/echo $i; done",
+                                         "seq 1000; sed s/r/R/ /etc/hostname; wc -l /etc/passwd"),
+                         [](const auto& one) { return "program_" + std::to_string(one.index); });
+
+}  // namespace
+}  // namespace tally::engine_test

@@ -22,6 +22,21 @@ std::string significant_digits(double number, int significant) {
   return fmt::format("{:.0f}", number);
 }
 
+// How many bytes the character at the beginning takes, by RFC 3629; 0 where there is none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Longer than need be, half of a UTF-16 pair, and beyond U+10FFFF.
+  const bool wrong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
+                     (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f);
+  return wrong ? 0 : length;
+}
+
 }  // namespace
 
 std::string thousands(std::int64_t number) {
@@ -69,6 +84,22 @@ std::string percent_text(double percent) {
   if (std::fabs(percent) < 0.001) return "<0.001 %";
   if (std::fabs(percent) < 0.9995) return fmt::format("{:.3f} %", percent);
   return significant_digits(percent, 3) + " %";
+}
+
+std::string number_text(double number) {
+  const double size = std::abs(number);
+  if (size >= 10'000 && size < 1e15) return thousands(std::llround(number));
+  return fmt::format("{:.4g}", number);
+}
+
+std::string valid_utf8(std::string_view text) {
+  std::string valid;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = utf8_length(text.substr(i));
+    valid += length == 0 ? "\xEF\xBF\xBD" : text.substr(i, length);
+    i += std::max<std::size_t>(length, 1);
+  }
+  return valid;
 }
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {

@@ -26,6 +26,12 @@ std::string value_text(std::int64_t value, Unit unit);
 /// A share in percent with three significant digits: 17.07 → "17.1 %", 0.5311 → "0.531 %", 100 → "100 %".
 std::string percent_text(double percent);
 
+/// A plain number with four significant digits: "2.077", "0.53", "12,345", "1.5e-05".
+std::string number_text(double number);
+
+/// `text` with U+FFFD in place of every byte that is not UTF-8: what programs that insist on UTF-8 can read.
+std::string valid_utf8(std::string_view text);
+
 /// The parts with `separator` between them.
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 

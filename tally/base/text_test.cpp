@@ -57,6 +57,23 @@ TEST(Text, widths_count_characters_not_bytes) { EXPECT_EQ(display_width("12 µs 
 
 TEST(Text, control_characters_do_not_reach_the_terminal) { EXPECT_EQ(printable("a\x1b[31m\nb"), "a?[31m?b"); }
 
+TEST(Text, plain_numbers_have_four_digits) {
+  EXPECT_EQ(number_text(2.0769), "2.077");
+  EXPECT_EQ(number_text(0.53), "0.53");
+  EXPECT_EQ(number_text(0), "0");
+  EXPECT_EQ(number_text(-1234.56), "-1235");
+  EXPECT_EQ(number_text(1234567.8), "1,234,568");
+  EXPECT_EQ(number_text(0.0000151), "1.51e-05");
+}
+
+TEST(Text, bytes_that_are_no_utf8_are_replaced) {
+  EXPECT_EQ(valid_utf8("plain µ € 😀"), "plain µ € 😀");
+  EXPECT_EQ(valid_utf8("a\xff\xfe"), "a\xEF\xBF\xBD\xEF\xBF\xBD");
+  for (const char* wrong : {"\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "\x80"}) {
+    EXPECT_EQ(valid_utf8(wrong).find_first_not_of("\xEF\xBF\xBD"), std::string::npos) << wrong;
+  }
+}
+
 TEST(Text, edit_distance_counts_a_swap_as_one) {
   EXPECT_EQ(edit_distance("", "abc"), 3u);
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);

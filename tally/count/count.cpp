@@ -137,6 +137,7 @@ Ratio ratio(const Count& part, const Count& whole) {
   result.value = static_cast<double>(*part.value) / static_cast<double>(*whole.value);
   result.trust = worst(part.trust, whole.trust);
   result.reason = both(part.reason, whole.reason, "; ");
+  result.model = both(part.model, whole.model, ", ");
   return result;
 }
 

@@ -66,6 +66,7 @@ struct Ratio {
   std::optional<double> value;  ///< nothing exactly when trust is absent
   Trust trust = Trust::absent;
   std::string reason;
+  std::string model;  ///< names of the models that computed its parts
   bool operator==(const Ratio&) const = default;
 };
 

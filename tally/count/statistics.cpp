@@ -23,25 +23,29 @@ std::optional<RankInterval> median_ranks(std::size_t n) {
   return best;
 }
 
-Summary summarize(const std::vector<Count>& series) {
-  Summary summary;
+namespace {
+
+// Of counts and of ratios alike: both have a value, a trust and a reason.
+template <class T, class Series>
+SummaryOf<T> in_short(const Series& series) {
+  SummaryOf<T> summary;
   summary.n = series.size();
   if (series.empty()) {
     summary.reason = "no run was completed";
     return summary;
   }
-  std::vector<std::int64_t> values;
+  std::vector<T> values;
   summary.trust = Trust::exact;
-  for (const Count& count : series) {
-    summary.trust = worst(summary.trust, count.trust);
-    if (summary.reason.empty() || !count.value) summary.reason = count.reason;
-    if (!count.value) return summary;
-    values.push_back(*count.value);
+  for (const auto& one : series) {
+    summary.trust = worst(summary.trust, one.trust);
+    if (summary.reason.empty() || !one.value) summary.reason = one.reason;
+    if (!one.value) return summary;
+    values.push_back(*one.value);
   }
   std::sort(values.begin(), values.end());
   const std::size_t n = values.size();
-  const std::int64_t upper = values[n / 2];
-  const std::int64_t lower = values[(n - 1) / 2];
+  const T upper = values[n / 2];
+  const T lower = values[(n - 1) / 2];
   // Half the distance, so that two large values do not overflow.
   summary.median = static_cast<double>(lower) + static_cast<double>(upper - lower) / 2;
   summary.min = values.front();
@@ -57,5 +61,11 @@ Summary summarize(const std::vector<Count>& series) {
   }
   return summary;
 }
+
+}  // namespace
+
+Summary summarize(const std::vector<Count>& series) { return in_short<std::int64_t>(series); }
+
+RatioSummary summarize_ratios(const std::vector<Ratio>& series) { return in_short<double>(series); }
 
 }  // namespace tally

@@ -26,19 +26,25 @@ struct RankInterval {
 /// distribution: [j, n+1−j] with the largest j for which 1 − 2·P(Bin(n, 1/2) ≤ j−1) ≥ 0.95. Nothing for n ≤ 5.
 std::optional<RankInterval> median_ranks(std::size_t n);
 
-/// A series in short.
-struct Summary {
-  std::size_t n = 0;                      ///< values in the series
-  std::optional<double> median;           ///< the middle one, or the mean of the two middle ones
-  std::optional<std::int64_t> low, high;  ///< the interval of the median; nothing for n ≤ 5
-  std::optional<double> coverage;         ///< how surely the true median lies in it
-  std::optional<std::int64_t> min, max;
+/// A series of values of type T in short.
+template <class T>
+struct SummaryOf {
+  std::size_t n = 0;               ///< values in the series
+  std::optional<double> median;    ///< the middle one, or the mean of the two middle ones
+  std::optional<T> low, high;      ///< the interval of the median; nothing for n ≤ 5
+  std::optional<double> coverage;  ///< how surely the true median lies in it
+  std::optional<T> min, max;
   Trust trust = Trust::absent;  ///< the worst of the series
   std::string reason;           ///< why there is no median, or no interval, or what the trust lacks
-  bool operator==(const Summary&) const = default;
+  bool operator==(const SummaryOf&) const = default;
 };
+using Summary = SummaryOf<std::int64_t>;
+using RatioSummary = SummaryOf<double>;
 
 /// The series in short. One absent count makes it absent: leaving it out would be a silent choice. Cost: a sort.
 Summary summarize(const std::vector<Count>& series);
+
+/// The same of ratios.
+RatioSummary summarize_ratios(const std::vector<Ratio>& series);
 
 }  // namespace tally

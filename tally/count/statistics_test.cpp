@@ -77,6 +77,19 @@ TEST(Summary, is_as_trustworthy_as_its_worst_run) {
   EXPECT_EQ(summarize(counts).reason, "mixed");
 }
 
+TEST(Summary, of_ratios_is_made_in_the_same_way) {
+  std::vector<Ratio> ratios;
+  for (const double value : {0.5, 0.25, 1.0}) ratios.push_back({value, Trust::exact, "", ""});
+  const RatioSummary summary = summarize_ratios(ratios);
+  EXPECT_EQ(summary.median, 0.5);
+  EXPECT_EQ(summary.min, 0.25);
+  EXPECT_EQ(summary.max, 1.0);
+  EXPECT_FALSE(summary.low);
+  ratios.push_back({std::nullopt, Trust::absent, "nothing to divide by", ""});
+  EXPECT_EQ(summarize_ratios(ratios).trust, Trust::absent);
+  EXPECT_FALSE(summarize_ratios(ratios).median);
+}
+
 TEST(Summary, of_nothing_says_so) { EXPECT_FALSE(summarize({}).reason.empty()); }
 
 }  // namespace

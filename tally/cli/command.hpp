@@ -48,6 +48,10 @@ void describe_doctor(Page& page);
 int run_register(const std::vector<std::string>& arguments);
 void describe_register(Page& page);
 
+/// `tally export`.
+int run_export(const std::vector<std::string>& arguments);
+void describe_export(Page& page);
+
 /// Prints an error to standard error, its hint below it; returns its exit code.
 int report_error(const Error& error);
 

@@ -10,6 +10,7 @@ std::span<const Command> commands() {
   static constexpr Command all[] = {
       {"stat", "counts of a whole command: instructions, branches, loads, stores, faults, times", run_stat,
        describe_stat},
+      {"export", "stored results in other formats: csv, table, hpctool", run_export, describe_export},
       {"doctor", "whether hardware events can be counted here, if not why, and what to do", run_doctor,
        describe_doctor},
       {"register", "a register of a PMU: a value decoded, made of fields, drawn and checked", run_register,

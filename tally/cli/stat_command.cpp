@@ -1,27 +1,29 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "tally/backend/choose/choose.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/results.hpp"
 #include "tally/linux/machine.hpp"
 #include "tally/linux/output.hpp"
 #include "tally/linux/program.hpp"
 #include "tally/linux/signals.hpp"
 #include "tally/measure/stat.hpp"
-#include "tally/report/format.hpp"
 
 namespace tally::cli {
 namespace {
 
 struct Options {
   std::vector<std::string> event_lists;
+  std::vector<std::string> metric_lists;
   std::string backend = "auto";
-  std::string format = "table";
-  std::string output;
-  report::Detail detail;
+  bool quiet = false;
+  ResultOptions results;
   measure::StatOptions stat;
 };
 
@@ -41,7 +43,9 @@ constexpr const char* examples =
     "Examples:\n"
     "  tally stat -- bzip2 -k big.tar\n"
     "  tally stat -e instructions,branches -r 10 -- ./prog\n"
-    "  tally stat --format json -o result.json -- make -j4\n";
+    "  tally stat --metrics loads-per-store,CPUs -- ./prog\n"
+    "  tally stat --format csv -o result.csv -- make -j4\n"
+    "  tally stat --format csv --append -o series.csv -- ./prog\n";
 
 // The options, bound to `options`; what follows them is the command.
 void describe(Page& app, Options& options) {
@@ -54,6 +58,13 @@ void describe(Page& app, Options& options) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
+  app.add_option(
+         "-M,--metrics", options.metric_lists,
+         "what to compute: names separated by commas, all, or NAME=FORMULA; counts what they need; list: their names")
+      ->option_text("METRICS")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
   app.add_option("-r,--repeat", options.stat.runs, "run the program N times: median, its interval, min and max")
       ->option_text("N")
       ->check(CLI::Range(1, 1'000'000));
@@ -62,11 +73,10 @@ void describe(Page& app, Options& options) {
                "wait for every process that the program leaves behind, and count it");
   app.add_flag("--repeatable", options.stat.repeatable,
                "no address randomisation, fixed hash seeds, no rseq: what depends on no time, pid or file repeats");
-  app.add_option("-o,--output", options.output, "write the results to FILE; - is standard output")->option_text("FILE");
-  app.add_option("--format", options.format, "table (default) or json")->option_text("FORMAT");
-  app.add_flag("--per-process", options.detail.per_process, "each process's own counts as well");
-  app.add_flag("--per-thread", options.detail.per_thread, "each thread's own counts as well");
   app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("BACKEND");
+  app.add_flag("-q,--quiet", options.quiet,
+               "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
+  add_result_options(app, options.results, "they go to standard error");
   app.add_option("--block-size", options.stat.block_size, "instructions in a block of the engine")
       ->check(CLI::Range(0, 1'000'000))
       ->group("");
@@ -90,24 +100,73 @@ Result<std::vector<std::string>> command_of(const Page& app) {
   return words;
 }
 
-Result<const report::Format*> format_of(const std::string& name) {
-  std::vector<std::string> names;
-  for (const report::Format& format : report::formats()) {
-    if (format.name == name) return &format;
-    names.emplace_back(format.name);
+std::string metric_list() {
+  std::string text;
+  for (const MetricDefinition& line : metric_table()) {
+    text += fmt::format("{:<30} {:<48} {}\n", line.name, line.formula, line.what);
   }
-  return fail(Code::bad_usage, fmt::format("unknown format '{}'", printable(name)),
-              "the formats are: " + join(names, ", "));
+  return text;
 }
 
-Result<linux::Output> open_output(const std::string& path) {
-  if (path.empty()) return linux::Output::standard_error();
-  if (path == "-") return linux::Output::standard_output();
-  return linux::Output::open_file(path);
+// Adds the events that the metrics need and that were not asked for, each in the mode of its metric.
+Result<void> add_events_of_metrics(measure::StatOptions& options) {
+  std::vector<std::string> names;
+  for (const MetricChoice& metric : options.metrics) {
+    for (const std::string& name : metric.formula.names()) {
+      // Software events take no mode, whatever the metric's is.
+      const auto with_mode = event::parse(name + metric.mode);
+      names.push_back(with_mode ? name + metric.mode : name);
+    }
+  }
+  auto events = event::parse_lists(names);
+  if (!events) return fail(events.error());
+  for (event::Event& event : *events) {
+    const bool there = std::any_of(options.events.begin(), options.events.end(),
+                                   [&](const event::Event& other) { return event::name(other) == event::name(event); });
+    if (!there) options.events.push_back(std::move(event));
+  }
+  return {};
+}
+
+Result<void> choose_events(Options& options) {
+  auto metrics = parse_metrics(options.metric_lists);
+  if (!metrics) return fail(metrics.error());
+  options.stat.metrics = std::move(*metrics);
+  if (!options.event_lists.empty()) {
+    auto events = event::parse_lists(options.event_lists);
+    if (!events) return fail(events.error());
+    options.stat.events = std::move(*events);
+  } else if (options.stat.metrics.empty()) {
+    options.stat.events = event::default_set();
+  }
+  return add_events_of_metrics(options.stat);
+}
+
+// Whether the format has a place for what is counted. Said before the program runs, where it is known then.
+Result<void> check_fit(const report::Format& format, const std::vector<event::Event>& events,
+                       const backend::Backend& backend) {
+  if (!format.fits) return {};
+  std::vector<std::string> names;
+  for (const event::Event& event : events) names.push_back(event::name(event));
+  if (auto fits = format.fits(names); !fits) return fits;
+  for (const event::Event& event : events) {
+    const backend::Outlook outlook = backend.outlook(event);
+    if (outlook.trust != Trust::absent) continue;
+    return fail(Code::bad_usage,
+                fmt::format("the format {} has no way to say that {} is absent ({})", format.name, event::name(event),
+                            outlook.reason),
+                "its rows are integers only; the other formats say why there is no number");
+  }
+  return {};
+}
+
+bool is_quiet(const Options& options) {
+  const char* word = std::getenv("TALLY_QUIET");
+  return options.quiet || (word && *word && std::string_view(word) != "0");
 }
 
 // Counts, writes, and gives tally's exit code; everything in `options` has been checked.
-int count(const Options& options, const report::Format& format) {
+int count(const Options& options) {
   const linux::Machine machine = linux::look_at_machine();
   auto choice = backend::choose(options.backend, options.stat.events, machine);
   if (!choice) return report_error(choice.error());
@@ -115,14 +174,17 @@ int count(const Options& options, const report::Format& format) {
   if (const auto program = linux::find_program(options.stat.command.front(), linux::search_path()); !program) {
     return report_error(program.error());
   }
-  auto output = open_output(options.output);
-  if (!output) return report_error(output.error());
+  auto destination = Destination::open(options.results, "table", linux::Output::standard_error());
+  if (!destination) return report_error(destination.error());
+  const auto fits = check_fit(destination->format(), options.stat.events, *choice->backend);
+  if (!fits) return report_error(fits.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
 
-  const bool for_people = format.name == "table";
+  const bool for_people = destination->is_for_people();
   // A file for programs holds its notices itself; on standard error they would break it.
-  if (!choice->notices.empty() && (for_people || !options.output.empty())) say(choice->notices);
+  const bool may_speak = for_people || !options.results.output.empty();
+  if (!choice->notices.empty() && may_speak && !is_quiet(options)) say(choice->notices);
   auto stat = measure::stat(*choice->backend, options.stat, *signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
@@ -131,8 +193,8 @@ int count(const Options& options, const report::Format& format) {
   }
   stat->notices.insert(stat->notices.end(), choice->event_notes.begin(), choice->event_notes.end());
 
-  const auto written = output->write(format.write(*stat, options.detail));
-  int code = written ? stat->exit_code.value_or(exit_cannot_measure) : report_error(written.error());
+  const int written = destination->write({*stat});
+  int code = written == exit_ok ? stat->exit_code.value_or(exit_cannot_measure) : written;
   signals->settle();
   // An interrupt that the program survived, to end by itself, was the program's: its exit code says what came of it.
   const bool survived = stat->interrupted_by && !stat->incomplete;
@@ -154,19 +216,14 @@ int run_stat(const std::vector<std::string>& arguments) {
   describe(app, options);
   if (const auto code = app.read(arguments)) return *code;
 
+  if (options.metric_lists == std::vector<std::string>{"list"}) return print(metric_list());
   auto command = command_of(app);
   if (!command) return report_error(command.error());
   options.stat.command = std::move(*command);
-  options.stat.events = event::default_set();
-  if (!options.event_lists.empty()) {
-    auto events = event::parse_lists(options.event_lists);
-    if (!events) return report_error(events.error());
-    options.stat.events = std::move(*events);
-  }
-  options.stat.processes = options.detail.per_process || options.detail.per_thread;
-  const auto format = format_of(options.format);
-  if (!format) return report_error(format.error());
-  return count(options, **format);
+  if (const auto chosen = choose_events(options); !chosen) return report_error(chosen.error());
+  options.stat.processes = options.results.style.per_process || options.results.style.per_thread;
+  options.stat.input = linux::Input::look();
+  return count(options);
 }
 
 }  // namespace tally::cli

@@ -20,18 +20,24 @@ void reserve_standard_descriptors() {
   }
 }
 
-Result<Output> Output::open_file(const std::string& path) {
-  constexpr int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY;
+Result<Output> Output::open_file(const std::string& path) { return open(path, false); }
+
+Result<Output> Output::open_to_append(const std::string& path) { return open(path, true); }
+
+Result<Output> Output::open(const std::string& path, bool append) {
+  // To append, the file is read before: it must go on as it begins.
+  const int flags = (append ? O_RDWR | O_APPEND : O_WRONLY) | O_CREAT | O_CLOEXEC | O_NOCTTY;
   constexpr mode_t mode = 0666;
   bool created = true;
-  int fd = retry([&] { return open(path.c_str(), flags | O_EXCL, mode); });
+  int fd = retry([&] { return ::open(path.c_str(), flags | O_EXCL, mode); });
   if (fd < 0 && errno == EEXIST) {
     created = false;
-    fd = retry([&] { return open(path.c_str(), flags, mode); });
+    fd = retry([&] { return ::open(path.c_str(), flags, mode); });
   }
   if (fd < 0) return system_failure(Code::cannot_write, fmt::format("cannot write the results to '{}'", path));
   Output output(fd, "'" + path + "'");
   output.owned_ = Descriptor(fd);
+  output.append_ = append;
   if (created) output.remove_unless_written_ = path;
   return output;
 }
@@ -44,19 +50,48 @@ Output::Output(Output&& other) noexcept
     : owned_(std::move(other.owned_)),
       fd_(other.fd_),
       name_(std::move(other.name_)),
+      append_(other.append_),
       remove_unless_written_(std::exchange(other.remove_unless_written_, {})) {}
 
 Output::~Output() {
   if (!remove_unless_written_.empty()) unlink(remove_unless_written_.c_str());
 }
 
+bool Output::is_file() const {
+  struct stat status {};
+  return owned_ && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+Result<std::string> Output::existing() const {
+  std::string text;
+  if (!is_file()) return text;
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t size = retry([&] { return pread(fd_, buffer, sizeof buffer, static_cast<off_t>(text.size())); });
+    if (size < 0) return system_failure(Code::cannot_write, fmt::format("cannot read {} to append to it", name_));
+    if (size == 0) return text;
+    text.append(buffer, static_cast<std::size_t>(size));
+  }
+}
+
 Result<void> Output::write(std::string_view text) {
   const std::string what = fmt::format("cannot write the results to {}", name_);
   remove_unless_written_.clear();
   struct stat status {};
-  if (owned_ && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode) && ftruncate(fd_, 0) != 0) {
-    return system_failure(Code::cannot_write, what);
+  const bool is_file = owned_ && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
+  if (is_file && !append_ && ftruncate(fd_, 0) != 0) return system_failure(Code::cannot_write, what);
+  if (const auto written = write_all(text); !written) {
+    // A half-written row would spoil the rows before it.
+    if (is_file && append_) (void)!ftruncate(fd_, status.st_size);
+    return fail(written.error());
   }
+  if (!owned_) return {};
+  // Some file systems tell of a full disk only here.
+  if (close(owned_.release()) != 0) return system_failure(Code::cannot_write, what);
+  return {};
+}
+
+Result<void> Output::write_all(std::string_view text) {
   while (!text.empty()) {
     const ssize_t size = ::write(fd_, text.data(), text.size());
     if (size >= 0) {
@@ -66,12 +101,9 @@ Result<void> Output::write(std::string_view text) {
       pollfd ready{fd_, POLLOUT, 0};
       poll(&ready, 1, -1);
     } else if (errno != EINTR) {
-      return system_failure(Code::cannot_write, what);
+      return system_failure(Code::cannot_write, fmt::format("cannot write the results to {}", name_));
     }
   }
-  if (!owned_) return {};
-  // Some file systems tell of a full disk only here.
-  if (close(owned_.release()) != 0) return system_failure(Code::cannot_write, what);
   return {};
 }
 

@@ -20,6 +20,10 @@ class Output {
   /// Opens `path` now, so that a wrong one is known before anything is measured; what it holds is kept until write().
   /// A file that was created for it and never written is removed again. Errors: cannot_write.
   static Result<Output> open_file(const std::string& path);
+
+  /// The same, but write() adds to what the file holds; where that fails, the file is left as it was. Errors:
+  /// cannot_write.
+  static Result<Output> open_to_append(const std::string& path);
   static Output standard_output();
   static Output standard_error();
 
@@ -27,16 +31,28 @@ class Output {
   Output& operator=(Output&&) = delete;
   ~Output();
 
+  bool is_standard_error() const { return !owned_ && fd_ == 2; }
+
+  /// Whether it is an ordinary file, beside which another one can lie.
+  bool is_file() const;
+
+  /// What the file holds now; empty for everything that is not an ordinary file. Errors: cannot_write, because it
+  /// cannot be read: it is asked before something is added.
+  Result<std::string> existing() const;
+
   /// Writes the text, in place of what a regular file held, and closes the file. Blocks until everything is taken.
   /// Errors: cannot_write (the disk is full, the reader is gone): the message names the place and what was answered.
   Result<void> write(std::string_view text);
 
  private:
+  static Result<Output> open(const std::string& path, bool append);
+  Result<void> write_all(std::string_view text);
   Output(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
 
   Descriptor owned_;
   int fd_ = -1;
   std::string name_;
+  bool append_ = false;
   std::string remove_unless_written_;
 };
 

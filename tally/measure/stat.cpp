@@ -4,13 +4,32 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "tally/base/text.hpp"
 #include "tally/linux/spawn.hpp"
+#include "tally/measure/metrics.hpp"
 
 namespace tally::measure {
 namespace {
+
+void count_processes(result::Run& run) {
+  if (run.processes.empty()) return;
+  std::set<std::int64_t> processes;
+  std::set<std::pair<std::int64_t, std::int64_t>> threads;
+  std::size_t more = 0;
+  for (const result::Process& process : run.processes) {
+    processes.insert(process.pid);
+    for (const result::Thread& thread : process.threads) {
+      threads.emplace(process.pid, thread.tid);
+      more += static_cast<std::size_t>(thread.before);
+    }
+  }
+  run.process_count = static_cast<std::int64_t>(processes.size());
+  // A process of which no thread is listed had one at least.
+  run.thread_count = static_cast<std::int64_t>(std::max(threads.size() + more, processes.size()));
+}
 
 // A program that took a Ctrl-C and then ended by itself was counted to its end.
 result::Run run_of(backend::Outcome outcome, std::optional<int> interrupted_by) {
@@ -24,6 +43,7 @@ result::Run run_of(backend::Outcome outcome, std::optional<int> interrupted_by) 
   }
   run.counts = std::move(outcome.counts);
   run.processes = std::move(outcome.processes);
+  count_processes(run);
   return run;
 }
 
@@ -57,22 +77,8 @@ result::Event event_row(const std::vector<result::Run>& runs, std::size_t index,
 // Where a single run was interrupted its counts stand, believed less.
 void mark_interrupted(std::vector<result::Event>& rows) {
   for (result::Event& row : rows) {
-    row.total.count = downgraded(row.total.count, Trust::partial, "interrupted before the end");
+    row.total.count = downgraded(row.total.count, Trust::partial, result::interrupted);
   }
-}
-
-std::vector<result::Metric> metrics_of(const std::vector<event::Event>& asked, const std::vector<result::Event>& rows) {
-  std::vector<result::Metric> metrics;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const event::Definition& line = event::definition(asked[i].id);
-    if (!line.per) continue;
-    for (std::size_t j = 0; j < asked.size(); ++j) {
-      if (asked[j].id != line.per->id || asked[j].mode != asked[i].mode) continue;
-      metrics.push_back({fmt::format("{}/{}", line.name, event::definition(line.per->id).name), rows[i].total.name,
-                         rows[j].total.name, line.per->share, ratio(rows[i].total.count, rows[j].total.count)});
-    }
-  }
-  return metrics;
 }
 
 void add_notices(std::vector<std::string>& notices, const std::vector<std::string>& more) {
@@ -100,7 +106,14 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
   request.repeatable = options.repeatable;
   request.block_size = options.block_size;
   request.cache_limit = options.cache_limit;
+  if (options.runs > 1 && !options.input.stream().empty()) {
+    stat.notices.push_back(
+        fmt::format("standard input is {}: what one run reads from it, the runs behind it do not find (a file is read "
+                    "by each anew)",
+                    options.input.stream()));
+  }
   for (int i = 0; i < options.runs; ++i) {
+    options.input.rewind();
     auto outcome = backend.run(request);
     signals.settle();
     if (!outcome) {
@@ -137,7 +150,7 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   const bool repeated = options.runs > 1 && complete > 0;
   for (std::size_t i = 0; i < options.events.size(); ++i) stat.events.push_back(event_row(stat.runs, i, repeated));
   if (complete == 0) mark_interrupted(stat.events);
-  stat.metrics = metrics_of(options.events, stat.events);
+  stat.metrics = metrics(options, stat, repeated);
   if (options.processes && stat.runs.front().processes.empty()) {
     stat.notices.push_back("processes cannot be told apart when the program runs natively: only their sum is known");
   }

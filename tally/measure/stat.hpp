@@ -6,6 +6,8 @@
 
 #include "tally/backend/backend.hpp"
 #include "tally/base/result.hpp"
+#include "tally/count/metric.hpp"
+#include "tally/linux/input.hpp"
 #include "tally/linux/machine.hpp"
 #include "tally/linux/signals.hpp"
 #include "tally/result/stat.hpp"
@@ -16,13 +18,15 @@ namespace tally::measure {
 struct StatOptions {
   std::vector<std::string> command;
   std::vector<event::Event> events;
-  int runs = 1;             ///< how often the command is executed, one after the other
-  bool keep_going = false;  ///< further runs after one that did not end with exit code 0
-  bool wait_all = false;    ///< wait for every descendant, not for the started process alone
-  bool repeatable = false;  ///< as little as possible that differs from run to run
-  bool processes = false;   ///< each process's (or thread's) own counts are wanted
-  int block_size = 0;       ///< handed to the backend
-  int cache_limit = 0;      ///< the same
+  std::vector<MetricChoice> metrics;  ///< asked for; those that come with the events need not be
+  linux::Input input;                 ///< standard input, as the first run finds it
+  int runs = 1;                       ///< how often the command is executed, one after the other
+  bool keep_going = false;            ///< further runs after one that did not end with exit code 0
+  bool wait_all = false;              ///< wait for every descendant, not for the started process alone
+  bool repeatable = false;            ///< as little as possible that differs from run to run
+  bool processes = false;             ///< each process's (or thread's) own counts are wanted
+  int block_size = 0;                 ///< handed to the backend
+  int cache_limit = 0;                ///< the same
 };
 
 /// Runs the command and counts. A program that fails, or an interrupt, does not make this fail: the result says so, and

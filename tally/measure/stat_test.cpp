@@ -91,15 +91,57 @@ TEST_F(StatTest, metrics_are_made_of_the_events_that_were_asked) {
   ASSERT_EQ(stat->metrics.size(), 2u);
   EXPECT_EQ(stat->metrics[0].name, "branches/instructions");
   EXPECT_EQ(stat->metrics[0].ratio.value, 0.5);
-  EXPECT_TRUE(stat->metrics[0].share);
+  EXPECT_EQ(stat->metrics[0].unit, "share");
+  EXPECT_EQ(stat->metrics[0].formula, "branches:u / instructions:u");
+  EXPECT_EQ(stat->metrics[0].beside, "branches:u");
   EXPECT_EQ(stat->metrics[1].name, "loads/instructions");
-  EXPECT_FALSE(stat->metrics[1].share);
+  EXPECT_EQ(stat->metrics[1].unit, "");
 }
 
 TEST_F(StatTest, metrics_do_not_mix_modes) {
   options_.events = *event::parse_lists({"instructions:k,branches:u"});
   add(1);
   EXPECT_TRUE(measure()->metrics.empty());
+}
+
+TEST_F(StatTest, a_metric_of_the_table_stands_in_a_row_that_is_free) {
+  options_.events = *event::parse_lists({"instructions,cycles,branches"});
+  add(1);
+  const auto stat = measure();
+  ASSERT_EQ(stat->metrics.size(), 2u) << "branch-rate says what branches/instructions does";
+  EXPECT_EQ(stat->metrics[0].name, "branches/instructions");
+  EXPECT_EQ(stat->metrics[1].name, "IPC");
+  EXPECT_EQ(stat->metrics[1].beside, "cycles:u");
+  EXPECT_EQ(stat->metrics[1].ratio.value, 2);
+  EXPECT_FALSE(stat->metrics[1].asked);
+}
+
+TEST_F(StatTest, metrics_that_were_asked_for_are_there_whatever_came_of_them) {
+  options_.events = *event::parse_lists({"instructions,loads"});
+  options_.metrics = *parse_metrics({"loads-per-instruction,CPI", "mine=2 * loads / instructions"});
+  add(1);
+  const auto stat = measure();
+  ASSERT_EQ(stat->metrics.size(), 4u);
+  EXPECT_EQ(stat->metrics[1].name, "loads-per-instruction");
+  EXPECT_TRUE(stat->metrics[1].asked);
+  EXPECT_EQ(stat->metrics[1].ratio.value, 0.5);
+  EXPECT_FALSE(stat->metrics[2].ratio.value);
+  EXPECT_FALSE(stat->metrics[2].ratio.reason.empty());
+  EXPECT_EQ(stat->metrics[3].ratio.value, 1);
+}
+
+TEST_F(StatTest, a_metric_of_a_series_is_made_of_its_runs) {
+  options_.events = *event::parse_lists({"instructions,loads"});
+  options_.runs = 3;
+  for (const std::int64_t loads : {100, 400, 200}) {
+    add(1);
+    script_.outcomes.back()->counts[1].count.value = loads;
+  }
+  const auto stat = measure();
+  const result::Metric& metric = stat->metrics.at(0);
+  EXPECT_EQ(metric.runs, (std::vector<std::optional<double>>{0.1, 0.4, 0.2}));
+  EXPECT_EQ(metric.ratio.value, 0.2);
+  EXPECT_EQ(metric.summary->max, 0.4);
 }
 
 TEST_F(StatTest, a_series_has_a_median) {

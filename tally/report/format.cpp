@@ -3,8 +3,21 @@
 namespace tally::report {
 
 std::span<const Format> formats() {
-  static constexpr Format all[] = {{"table", table}, {"json", json}};
+  static constexpr Format all[] = {
+      {"table", "for people", table, nullptr, append_anything, nullptr, false},
+      {"csv", "RFC 4180, one row for each count", csv, nullptr, append_csv, nullptr, true},
+      {"json", "one object with everything", json, nullptr, append_json, nullptr, false},
+      {"hpctool", "instructions, cycles, ref-cycles and four more, as HPCTool writes them", hpctool, hpctool_columns,
+       append_hpctool, fits_hpctool, true},
+  };
   return all;
 }
+
+const Format& fields_format() {
+  static constexpr Format format{"fields", "as perf stat -x", fields, nullptr, append_anything, nullptr, false};
+  return format;
+}
+
+Result<Style> append_anything(std::string_view, Style style) { return style; }
 
 }  // namespace tally::report

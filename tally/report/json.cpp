@@ -62,13 +62,10 @@ Json counts_json(const std::vector<result::EventCount>& counts) {
   return list;
 }
 
-Json event_json(const result::Stat& stat, std::size_t index) {
-  const result::Event& row = stat.events[index];
-  Json json = count_json(row.total);
-  if (stat.runs_asked == 1) return json;
-  json["runs"] = Json::array();
-  for (const result::Run& run : stat.runs) json["runs"].push_back(value_or_null(run.counts[index].count.value));
-  const Summary summary = row.summary.value_or(summarize({}));
+// The series of an event or of a metric: the values of the runs, and what they say together.
+template <class T>
+void add_series(Json& json, Json runs, const SummaryOf<T>& summary) {
+  json["runs"] = std::move(runs);
   json["median"] = value_or_null(summary.median);
   json["low"] = value_or_null(summary.low);
   json["high"] = value_or_null(summary.high);
@@ -76,16 +73,42 @@ Json event_json(const result::Stat& stat, std::size_t index) {
   json["interval_reason"] = summary.coverage ? Json(nullptr) : Json(summary.reason);
   json["min"] = value_or_null(summary.min);
   json["max"] = value_or_null(summary.max);
+}
+
+Json event_json(const result::Stat& stat, std::size_t index) {
+  const result::Event& row = stat.events[index];
+  Json json = count_json(row.total);
+  if (stat.runs_asked == 1) return json;
+  Json runs = Json::array();
+  Json trusts = Json::array();
+  Json reasons = Json::array();
+  for (const result::Run& run : stat.runs) {
+    runs.push_back(value_or_null(run.counts[index].count.value));
+    trusts.push_back(name(run.counts[index].count.trust));
+    reasons.push_back(text_or_null(run.counts[index].count.reason));
+  }
+  add_series(json, std::move(runs), row.summary.value_or(summarize({})));
+  json["run_trusts"] = std::move(trusts);
+  json["run_reasons"] = std::move(reasons);
   return json;
 }
 
-Json metric_json(const result::Metric& metric) {
-  return {{"metric", metric.name},
-          {"event", metric.event},
-          {"per", metric.per},
-          {"value", value_or_null(metric.ratio.value)},
-          {"trust", name(metric.ratio.trust)},
-          {"reason", text_or_null(metric.ratio.reason)}};
+Json metric_json(const result::Stat& stat, const result::Metric& metric) {
+  Json json{{"metric", metric.name},
+            {"formula", metric.formula},
+            {"unit", text_or_null(metric.unit)},
+            {"event", text_or_null(metric.beside)},
+            {"per", text_or_null(metric.per)},
+            {"asked", metric.asked},
+            {"value", value_or_null(metric.ratio.value)},
+            {"trust", name(metric.ratio.trust)},
+            {"reason", text_or_null(metric.ratio.reason)},
+            {"model", text_or_null(metric.ratio.model)}};
+  if (stat.runs_asked == 1) return json;
+  Json runs = Json::array();
+  for (const auto& value : metric.runs) runs.push_back(value_or_null(value));
+  add_series(json, std::move(runs), metric.summary.value_or(summarize_ratios({})));
+  return json;
 }
 
 Json environment_json(const result::Environment& environment) {
@@ -119,12 +142,14 @@ Json runs_json(const result::Stat& stat) {
     list.push_back({{"run", i + 1},
                     {"exit_code", value_or_null(run.exit_code)},
                     {"signal", value_or_null(run.signal)},
-                    {"complete", run.complete}});
+                    {"complete", run.complete},
+                    {"processes", value_or_null(run.process_count)},
+                    {"threads", value_or_null(run.thread_count)}});
   }
   return list;
 }
 
-void add_processes(Json& json, const result::Stat& stat, Detail detail) {
+void add_processes(Json& json, const result::Stat& stat, const Style& style) {
   Json processes = Json::array();
   Json threads = Json::array();
   for (std::size_t i = 0; i < stat.runs.size(); ++i) {
@@ -140,13 +165,11 @@ void add_processes(Json& json, const result::Stat& stat, Detail detail) {
       }
     }
   }
-  if (detail.per_process) json["processes"] = std::move(processes);
-  if (detail.per_thread) json["threads"] = std::move(threads);
+  if (style.per_process) json["processes"] = std::move(processes);
+  if (style.per_thread) json["threads"] = std::move(threads);
 }
 
-}  // namespace
-
-std::string json(const result::Stat& stat, Detail detail) {
+Json object(const result::Stat& stat, const Style& style) {
   Json json;
   json["schema"] = "tally-stat/1";
   json["command"] = stat.command;
@@ -155,6 +178,7 @@ std::string json(const result::Stat& stat, Detail detail) {
   json["backend"] = stat.backend;
   json["incomplete"] = stat.incomplete;
   json["interrupted_by"] = value_or_null(stat.interrupted_by);
+  json["waited_for_all"] = stat.waited_for_all;
   json["notices"] = stat.notices;
   json["environment"] = environment_json(stat.environment);
   json["runs_asked"] = stat.runs_asked;
@@ -162,10 +186,44 @@ std::string json(const result::Stat& stat, Detail detail) {
   json["events"] = Json::array();
   for (std::size_t i = 0; i < stat.events.size(); ++i) json["events"].push_back(event_json(stat, i));
   json["metrics"] = Json::array();
-  for (const result::Metric& metric : stat.metrics) json["metrics"].push_back(metric_json(metric));
-  add_processes(json, stat, detail);
+  for (const result::Metric& metric : stat.metrics) json["metrics"].push_back(metric_json(stat, metric));
+  add_processes(json, stat, style);
+  return json;
+}
+
+std::string text_of(const Json& json, const Style& style) {
   // A command line may hold bytes that are not UTF-8; JSON may not.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(style.one_line ? -1 : 2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+Result<std::string> json(const result::Stat& stat, const Style& style) { return text_of(object(stat, style), style); }
+
+std::string description(const result::Stat& stat, const Style& style, const Format& of) {
+  Json json = object(stat, style);
+  if (of.columns) {
+    json["columns"] = Json::object();
+    for (const auto& [column, event] : of.columns(stat)) json["columns"][column] = event;
+  }
+  return text_of(json, style);
+}
+
+Result<Style> append_json(std::string_view existing, Style style) {
+  const std::string_view first = existing.substr(0, existing.find('\n'));
+  const Json line = Json::parse(first, nullptr, false);
+  if (!line.is_object() || !line.contains("schema")) {
+    return fail(Code::bad_usage, "cannot append: the file does not hold one JSON object a line",
+                "`--append` makes such a file, when it begins one; give it a file of its own");
+  }
+  if (line["schema"] != "tally-stat/1") {
+    return fail(
+        Code::bad_usage,
+        "cannot append: the file holds objects of the schema " + line["schema"].dump() + ", not \"tally-stat/1\"",
+        "give it a file of its own");
+  }
+  style.one_line = true;
+  return style;
 }
 
 }  // namespace tally::report

@@ -4,54 +4,13 @@
 
 #include "tally/report/format.hpp"
 #include "tally/report/grid.hpp"
+#include "tally/report/sample_testing.hpp"
 
 namespace tally::report {
 namespace {
 
-result::Event row(const std::string& name, Count count, Unit unit = Unit::events) {
-  result::Event event;
-  event.total = {name.substr(0, name.find(':')), name, unit, std::move(count)};
-  return event;
-}
-
-Count modelled(std::int64_t value) {
-  Count count = exact(value, "engine");
-  count.trust = Trust::modelled;
-  count.model = "gshare";
-  return count;
-}
-
-// One row for every state of trust.
-result::Stat sample() {
-  result::Stat stat;
-  stat.command = {"bzip2", "-k", "linux.tar"};
-  stat.exit_code = 0;
-  stat.backend = "sim";
-  stat.events = {row("instructions:u", exact(2'501'138'701, "engine")),
-                 row("branches:u", exact(427'054'451, "engine")),
-                 row("loads:u", exact(702'114'020, "engine")),
-                 row("branch-misses:u", modelled(21'113'040)),
-                 row("cycles:u", from_reading({100, Nanoseconds{8}, Nanoseconds{2}}, "cpu")),
-                 row("page-faults", partial(1'204, "wait4", "includes the engine's")),
-                 row("stores:k", absent("user mode only")),
-                 row("peak-memory", counted(13'002'342, "wait4"), Unit::bytes),
-                 row("duration_time", counted(7'190'000'000, "clock"), Unit::nanoseconds)};
-  stat.metrics = {{"branches/instructions", "branches:u", "instructions:u", true, {0.17074, Trust::exact, ""}},
-                  {"loads/instructions", "loads:u", "instructions:u", false, {0.28072, Trust::exact, ""}}};
-  result::Process process;
-  process.pid = 42;
-  process.parent_pid = 41;
-  process.command = "bz\x1bip2";
-  process.end = result::End::exited;
-  process.counts = {{"loads", "loads:u", Unit::events, exact(702'114'020, "engine")}};
-  process.threads = {{42, "main", process.counts}, {43, "worker", process.counts}};
-  stat.runs = {{0, std::nullopt, true, {}, {process}}};
-  for (const result::Event& event : stat.events) stat.runs[0].counts.push_back(event.total);
-  return stat;
-}
-
 TEST(Table, one_run) {
-  EXPECT_EQ(table(sample(), {}), R"(
+  EXPECT_EQ(*table(sample(), {}), R"(
  event                    count  per                     trust
  instructions:u   2,501,138,701                          exact
  branches:u         427,054,451  17.1 % of instructions  exact
@@ -68,12 +27,15 @@ TEST(Table, one_run) {
 )");
 }
 
-TEST(Table, processes_and_threads_stand_below) {
-  const std::string text = table(sample(), {true, true});
-  EXPECT_NE(text.find(" process 42 of 41: bz?ip2, exit 0\n   loads:u  702,114,020  exact\n"), std::string::npos)
+TEST(Table, processes_and_threads_have_a_row_each) {
+  const std::string text = *table(sample(), {true, true});
+  EXPECT_NE(text.find("\n pid  parent  tid      loads:u  trust  end     command\n"
+                      "  42      41       702,114,020  exact  exit 0  bz?ip2\n"
+                      "  42           42  702,114,020  exact          thread main\n"
+                      "  42           43  702,114,020  exact          thread worker\n"),
+            std::string::npos)
       << text;
-  EXPECT_NE(text.find(" process 42, thread 43: worker\n"), std::string::npos);
-  EXPECT_EQ(table(sample(), {true, false}).find("worker"), std::string::npos);
+  EXPECT_EQ(table(sample(), {true, false})->find("worker"), std::string::npos);
 }
 
 TEST(Table, a_series_shows_the_interval) {
@@ -84,7 +46,7 @@ TEST(Table, a_series_shows_the_interval) {
   stat.events = {row("loads:u", exact(3'500, "engine"))};
   stat.events[0].summary = summarize(series);
   stat.metrics.clear();
-  EXPECT_EQ(table(stat, {}),
+  EXPECT_EQ(*table(stat, {}),
             "\n"
             " event    median    low   high    min    max  spread    trust\n"
             " loads:u   3,500  1,000  6,000  1,000  6,000  ± 71.4 %  exact\n"
@@ -101,7 +63,7 @@ TEST(Table, a_reason_of_several_rows_is_a_footnote) {
                  row("peak-memory", partial(2, "wait4", "includes the engine's")),
                  row("user_time", partial(3, "wait4", "not alone")), row("loads:u", absent(long_reason))};
   stat.metrics.clear();
-  EXPECT_EQ(table(stat, {}),
+  EXPECT_EQ(*table(stat, {}),
             "\n"
             " event        count  trust\n"
             " page-faults      1  partial [1]\n"
@@ -118,38 +80,44 @@ TEST(Table, a_reason_of_several_rows_is_a_footnote) {
                 "\n");
 }
 
+TEST(Table, the_only_thread_of_a_process_has_no_row_of_its_own) {
+  result::Stat stat = sample();
+  stat.runs[0].processes[0].threads.pop_back();
+  EXPECT_EQ(table(stat, {true, true})->find("thread main"), std::string::npos);
+}
+
 TEST(Table, what_no_process_has_is_told_once) {
   result::Stat stat = sample();
   result::Process& process = stat.runs[0].processes[0];
   process.counts.push_back({"page-faults", "page-faults", Unit::events, absent("for the whole command only")});
   process.counts.push_back({"user_time", "user_time", Unit::nanoseconds, absent("for the whole command only")});
   stat.runs[0].processes.push_back(process);
-  const std::string text = table(stat, {true, false});
-  EXPECT_NE(text.find("exact\n\n absent by process: page-faults, user_time (for the whole command only)\n"),
+  const std::string text = *table(stat, {true, false});
+  EXPECT_NE(text.find("bz?ip2\n\n absent by process: page-faults, user_time (for the whole command only)\n"),
             std::string::npos)
       << text;
-  EXPECT_EQ(text.find("user_time  -"), std::string::npos) << text;
+  EXPECT_EQ(text.find("  user_time"), std::string::npos) << text;
 }
 
 TEST(Table, equal_runs_have_no_spread) {
   result::Stat stat = sample();
   stat.events = {row("loads:u", exact(7, "engine"))};
   stat.events[0].summary = summarize({exact(7, "engine"), exact(7, "engine")});
-  EXPECT_NE(table(stat, {}).find(" ± 0 "), std::string::npos);
+  EXPECT_NE(table(stat, {})->find(" ± 0 "), std::string::npos);
 }
 
 TEST(Table, half_a_median_is_shown) {
   result::Stat stat = sample();
   stat.events = {row("loads:u", exact(1, "engine"))};
   stat.events[0].summary = summarize({exact(1, "engine"), exact(2, "engine")});
-  EXPECT_NE(table(stat, {}).find(" 1.5 "), std::string::npos);
+  EXPECT_NE(table(stat, {})->find(" 1.5 "), std::string::npos);
 }
 
 TEST(Table, notices_and_a_killing_signal_are_told) {
   result::Stat stat = sample();
   stat.signal = 11;
   stat.notices = {"incomplete: interrupted by SIGINT"};
-  const std::string text = table(stat, {});
+  const std::string text = *table(stat, {});
   EXPECT_NE(text.find(" the program was killed by SIGSEGV\n"), std::string::npos);
   EXPECT_NE(text.find(" note: incomplete: interrupted by SIGINT\n"), std::string::npos);
 }
@@ -162,7 +130,7 @@ TEST(Grid, leaves_out_empty_columns_and_their_headings) {
 }
 
 TEST(Json, numbers_are_numbers_and_absent_is_null_with_a_reason) {
-  const auto object = nlohmann::json::parse(json(sample(), {}));
+  const auto object = nlohmann::json::parse(*json(sample(), {}));
   EXPECT_EQ(object["schema"], "tally-stat/1");
   EXPECT_EQ(object["events"][0]["value"], 2'501'138'701);
   EXPECT_EQ(object["events"][0]["event"], "instructions");
@@ -182,8 +150,8 @@ TEST(Json, numbers_are_numbers_and_absent_is_null_with_a_reason) {
 }
 
 TEST(Json, processes_and_threads_only_where_asked) {
-  EXPECT_FALSE(nlohmann::json::parse(json(sample(), {})).contains("processes"));
-  const auto object = nlohmann::json::parse(json(sample(), {true, true}));
+  EXPECT_FALSE(nlohmann::json::parse(*json(sample(), {})).contains("processes"));
+  const auto object = nlohmann::json::parse(*json(sample(), {true, true}));
   EXPECT_EQ(object["processes"][0]["pid"], 42);
   EXPECT_EQ(object["processes"][0]["events"][0]["value"], 702'114'020);
   EXPECT_EQ(object["threads"][1]["name"], "worker");
@@ -192,7 +160,7 @@ TEST(Json, processes_and_threads_only_where_asked) {
 TEST(Json, bytes_that_are_no_text_do_not_break_it) {
   result::Stat stat = sample();
   stat.command = {"prog", "\xff\xfe"};
-  EXPECT_TRUE(nlohmann::json::accept(json(stat, {})));
+  EXPECT_TRUE(nlohmann::json::accept(*json(stat, {})));
 }
 
 }  // namespace

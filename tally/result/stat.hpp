@@ -12,6 +12,9 @@
 
 namespace tally::result {
 
+/// Why the counts of a run that was interrupted are partial.
+inline constexpr const char* interrupted = "interrupted before the end";
+
 /// One event's count.
 struct EventCount {
   std::string event;  ///< as it was asked for
@@ -53,13 +56,17 @@ struct Process {
   bool operator==(const Process&) const = default;
 };
 
-/// A share of one event in another, from the counts of this result.
+/// What several events of this result say together.
 struct Metric {
-  std::string name;   ///< "branches/instructions"
-  std::string event;  ///< full name of the event whose share it is
-  std::string per;    ///< full name of the event it is taken of
-  bool share = true;  ///< counts of `event` are some of those of `per`; else so many come with each
-  Ratio ratio;
+  std::string name;     ///< "branches/instructions", "IPC", "IPC:k"
+  std::string formula;  ///< in full names: "instructions:u / cycles:u"
+  std::string unit;     ///< "share" (of 1), "GHz", "per 1,000 instructions"; empty for a plain number
+  std::string beside;   ///< full name of the event in whose row it stands; or empty
+  std::string per;      ///< full name of the event that `beside` is compared with; empty for other metrics
+  bool asked = false;   ///< by the user; else it is there because its events are
+  Ratio ratio;          ///< with several runs the median of theirs
+  std::vector<std::optional<double>> runs;  ///< with several runs: of each
+  std::optional<RatioSummary> summary;      ///< with several runs
   bool operator==(const Metric&) const = default;
 };
 
@@ -68,6 +75,8 @@ struct Run {
   std::optional<int> exit_code;  ///< as a shell gives it: 128 + signal for one that was killed; nothing while it lives
   std::optional<int> signal;     ///< that killed the program
   bool complete = true;          ///< the program ran to its end and nobody interrupted it
+  std::optional<std::int64_t> process_count;  ///< processes of the run; nothing where they cannot be told apart
+  std::optional<std::int64_t> thread_count;   ///< their threads, ended ones too
   std::vector<EventCount> counts;
   std::vector<Process> processes;
   bool operator==(const Run&) const = default;

@@ -150,6 +150,7 @@ TEST(Stat, json_has_every_key_that_the_schema_requires) {
     check(result, schema, "the result");
     check(result["environment"], definitions["environment"], "environment");
     for (const json& event : result["events"]) check(event, definitions["event"], "an event");
+    for (const json& metric : result["metrics"]) check(metric, definitions["metric"], "a metric");
     for (const json& run : result["runs"]) check(run, definitions["run"], "a run");
   }
 }

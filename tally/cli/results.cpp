@@ -1,0 +1,151 @@
+#include "tally/cli/results.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tally/base/text.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/cli/page.hpp"
+
+namespace tally::cli {
+namespace {
+
+std::string format_names() {
+  std::vector<std::string> names;
+  for (const report::Format& format : report::formats()) names.emplace_back(format.name);
+  return join(names, ", ");
+}
+
+Result<const report::Format*> format_of(const ResultOptions& options, const std::string& usual) {
+  if (options.separator && options.separator->empty()) {
+    return fail(Code::bad_usage, "the separator of -x is empty", "for example: -x ,  or  -x '\\t'");
+  }
+  if (options.separator && options.format.empty()) return &report::fields_format();
+  const std::string& wanted = options.format.empty() ? usual : options.format;
+  for (const report::Format& format : report::formats()) {
+    if (format.name != wanted) continue;
+    if (options.separator && format.name != "csv") {
+      return fail(Code::bad_usage, fmt::format("-x does not go with --format {}", wanted),
+                  "-x alone writes the fields of `perf stat -x`; with --format csv it is the separator");
+    }
+    if (options.separator && options.separator->size() != 1 && *options.separator != "\\t") {
+      return fail(Code::bad_usage, "the separator of --format csv is one character", "for example: -x ';'");
+    }
+    return &format;
+  }
+  return fail(Code::bad_usage, fmt::format("unknown format '{}'", printable(wanted)),
+              "the formats are: " + format_names());
+}
+
+Result<void> check(const ResultOptions& options) {
+  const bool to_file = !options.output.empty() && options.output != "-";
+  if (options.append && !to_file) {
+    return fail(Code::bad_usage, "--append needs the file to append to", "give it with -o FILE");
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_result_options(Page& page, ResultOptions& options, const std::string& stream) {
+  page.add_option("-o,--output", options.output,
+                  "write the results to FILE; - is standard output; without it " + stream)
+      ->option_text("FILE");
+  page.add_option("--format", options.format, format_names())->option_text("FORMAT");
+  page.add_option("-x,--field-separator", options.separator,
+                  "fields as `perf stat -x` writes them, SEP between them; with --format csv: SEP for the comma")
+      ->option_text("SEP");
+  page.add_flag("--append", options.append, "with -o: add to FILE instead of replacing it");
+  page.add_option("--meta", options.description,
+                  "write to FILE, as JSON, what was measured where; csv and hpctool with -o NAME: NAME.meta.json")
+      ->option_text("FILE");
+  page.add_flag("--per-process", options.style.per_process, "each process's own counts as well");
+  page.add_flag("--per-thread", options.style.per_thread, "each thread's own counts as well");
+}
+
+Result<Destination> Destination::open(const ResultOptions& options, const std::string& usual, linux::Output stream) {
+  const auto format = format_of(options, usual);
+  if (!format) return fail(format.error());
+  if (const auto checked = check(options); !checked) return fail(checked.error());
+  report::Style style = options.style;
+  if (options.separator) style.separator = *options.separator == "\\t" ? "\t" : *options.separator;
+
+  const bool to_file = !options.output.empty() && options.output != "-";
+  auto output =
+      !to_file ? Result<linux::Output>(options.output == "-" ? linux::Output::standard_output() : std::move(stream))
+      : options.append ? linux::Output::open_to_append(options.output)
+                       : linux::Output::open_file(options.output);
+  if (!output) return fail(output.error());
+  Destination destination(**format, style, std::move(*output));
+  if (options.append) {
+    const auto existing = destination.output_.existing();
+    if (!existing) return fail(existing.error());
+    destination.style_.one_line = true;
+    if (!existing->empty()) {
+      auto continued = (*format)->append(*existing, destination.style_);
+      if (!continued) {
+        Error error = continued.error();
+        error.message = fmt::format("'{}': {}", printable(options.output), error.message);
+        return fail(error);
+      }
+      destination.style_ = *continued;
+      if (existing->back() != '\n') destination.before_ = "\n";
+    }
+  }
+  if (const auto opened = destination.open_description(options); !opened) return fail(opened.error());
+  return destination;
+}
+
+Result<void> Destination::open_description(const ResultOptions& options) {
+  std::string path = options.description;
+  description_in_lines_ = options.append;
+  if (path.empty() && format_->needs_description && output_.is_file()) {
+    path = options.output + (options.append ? ".meta.jsonl" : ".meta.json");
+  }
+  if (path.empty()) return {};
+  auto file = options.append ? linux::Output::open_to_append(path) : linux::Output::open_file(path);
+  if (!file) return fail(file.error());
+  description_.emplace(std::move(*file));
+  return {};
+}
+
+Result<std::string> Destination::text(const std::vector<result::Stat>& stats) const {
+  std::string whole;
+  report::Style style = style_;
+  if (stats.size() > 1) style.one_line = true;
+  for (const result::Stat& stat : stats) {
+    auto one = format_->write(stat, style);
+    if (!one) return fail(one.error());
+    whole += *one;
+    style.header = false;
+    style.first_run += static_cast<int>(stat.runs.size());
+  }
+  return before_ + whole;
+}
+
+Result<void> Destination::write_description(const std::vector<result::Stat>& stats) {
+  if (!description_) return {};
+  report::Style style = style_;
+  style.one_line = description_in_lines_ || stats.size() > 1;
+  std::string text;
+  for (const result::Stat& stat : stats) text += report::description(stat, style, *format_);
+  return description_->write(text);
+}
+
+int Destination::write(const std::vector<result::Stat>& stats) {
+  const auto whole = text(stats);
+  const auto written = whole ? output_.write(*whole) : Result<void>(fail(whole.error()));
+  const auto described = write_description(stats);
+  if (written && described) return exit_ok;
+  const int code = report_error(written ? described.error() : written.error());
+  if (written || (output_.is_standard_error() && whole)) return code;
+  for (const result::Stat& stat : stats) {
+    const auto table = report::table(stat, style_);
+    if (table) (void)linux::Output::standard_error().write(*table);
+  }
+  return code;
+}
+
+}  // namespace tally::cli

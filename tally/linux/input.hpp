@@ -1,0 +1,33 @@
+// Standard input, as a program that runs several times finds it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tally/base/result.hpp"
+
+namespace tally::linux {
+
+/// Where standard input stood when it was looked at.
+class Input {
+ public:
+  /// Looks at standard input. It may be closed.
+  static Input look();
+
+  /// Takes a file back to where it stood, so that the next run reads the same. Does nothing for everything else.
+  void rewind() const;
+
+  /// "a pipe" or "a socket" where each run reads on behind the one before it, and nothing can be done about that; empty
+  /// for files, terminals, devices, and where it is closed.
+  const std::string& stream() const { return stream_; }
+
+ private:
+  std::optional<long> place_;
+  std::string stream_;
+};
+
+/// The whole text of a file. Errors: bad_usage, for it is a file that the user named; the message ends with the
+/// system's words.
+Result<std::string> read_file(const std::string& path);
+
+}  // namespace tally::linux

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/base/text.hpp"
+#include "tally/report/csv.hpp"
+#include "tally/report/format.hpp"
+#include "tally/report/metrics.hpp"
+
+namespace tally::report {
+namespace {
+
+// The order is that of perf's stat-display.c (Linux 6.1): value, unit, event, with several runs their spread, for how
+// long the counter ran, in how much of the time, and a metric with its unit. Ours add the trust and its reason.
+using Cells = std::vector<std::string>;
+
+std::string unit_of(Unit unit) {
+  switch (unit) {
+    case Unit::nanoseconds: return "ns";
+    case Unit::bytes: return "bytes";
+    case Unit::events: break;
+  }
+  return {};
+}
+
+std::string running_time(const Count& count) {
+  return count.reading ? std::to_string(count.reading->time_running.count()) : "";
+}
+
+// Without a reading nothing was shared: all of the time, unless there is no number at all.
+std::string running_share(const Count& count) {
+  const double share = running_percent(count).value_or(count.value ? 100 : 0);
+  return fmt::format("{:.2f}", share);
+}
+
+// As perf names them: percentages with a sign in the unit, everything else by its name.
+void add_metric(Cells& cells, const result::Metric* metric) {
+  const bool has_value = metric && metric->ratio.value;
+  const bool share = metric && metric->unit == "share";
+  cells.push_back(has_value ? fmt::format("{:.6g}", *metric->ratio.value * (share ? 100 : 1)) : "");
+  cells.push_back(!metric ? "" : metric->per.empty() ? metric->name + (share ? " (%)" : "") : relation(*metric));
+}
+
+class Lines {
+ public:
+  Lines(const result::Stat& stat, const Style& style) : stat_(stat), style_(style) {}
+
+  std::string text() {
+    for (const result::Event& row : stat_.events) add_event(row);
+    for (const result::Metric& metric : stat_.metrics) {
+      if (metric.asked) add_metric_alone(metric);
+    }
+    return std::move(text_);
+  }
+
+ private:
+  bool repeated() const { return stat_.runs_asked > 1; }
+
+  void add(const Cells& cells) { text_ += csv_row(cells, style_.separator) + "\n"; }
+
+  void add_event(const result::Event& row) {
+    const Count& count = row.total.count;
+    Cells cells{count.value ? std::to_string(*count.value) : "<not counted>", unit_of(row.total.unit), row.total.name};
+    if (repeated()) {
+      const auto spread = row.summary ? spread_percent(*row.summary) : std::nullopt;
+      cells.push_back(spread ? fmt::format("{:.2f}%", *spread) : "");
+    }
+    cells.push_back(running_time(count));
+    cells.push_back(running_share(count));
+    add_metric(cells, beside(stat_, row.total.name));
+    cells.emplace_back(name(count.trust));
+    cells.push_back(count.reason);
+    add(cells);
+  }
+
+  void add_metric_alone(const result::Metric& metric) {
+    Cells cells(repeated() ? 6 : 5);
+    add_metric(cells, &metric);
+    cells.emplace_back(name(metric.ratio.trust));
+    cells.push_back(metric.ratio.reason);
+    add(cells);
+  }
+
+  const result::Stat& stat_;
+  const Style& style_;
+  std::string text_;
+};
+
+}  // namespace
+
+Result<std::string> fields(const result::Stat& stat, const Style& style) {
+  if (style.per_process || style.per_thread) {
+    return fail(Code::bad_usage, "the fields of -x have no place for processes and threads",
+                "`--format csv` has columns for them");
+  }
+  return Lines(stat, style).text();
+}
+
+}  // namespace tally::report

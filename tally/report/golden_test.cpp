@@ -1,0 +1,115 @@
+// Every format of every kind of result, as somebody last looked at it.
+#include <gtest/gtest.h>
+
+#include "tally/report/format.hpp"
+#include "tally/report/golden_testing.hpp"
+#include "tally/report/sample_testing.hpp"
+#include "tally/result/stored.hpp"
+
+namespace tally::report {
+namespace {
+
+struct Case {
+  const char* name;
+  result::Stat (*stat)();
+  Style style;
+};
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+
+result::Stat series() { return sample_series(6); }
+
+const Case cases[] = {{"one-run", sample, {}},
+                      {"metrics", sample_with_metrics, {}},
+                      {"series", series, {}},
+                      {"processes", sample_processes, {true, false}},
+                      {"threads", sample_processes, {true, true}},
+                      {"hpctool", sample_hpctool, {}}};
+
+class Golden : public testing::TestWithParam<Case> {};
+
+TEST_P(Golden, table) {
+  expect_golden(TALLY_GOLDEN, GetParam().name + std::string(".txt"), *table(GetParam().stat(), GetParam().style));
+}
+
+TEST_P(Golden, csv) {
+  expect_golden(TALLY_GOLDEN, GetParam().name + std::string(".csv"), *csv(GetParam().stat(), GetParam().style));
+}
+
+TEST_P(Golden, json) {
+  expect_golden(TALLY_GOLDEN, GetParam().name + std::string(".json"), *json(GetParam().stat(), GetParam().style));
+}
+
+// What is stored says everything that any format writes.
+TEST_P(Golden, stored_and_read_it_is_the_same) {
+  const Case& one = GetParam();
+  const std::string stored = *json(one.stat(), one.style);
+  const auto stats = result::read_stats(stored, "golden");
+  ASSERT_TRUE(stats) << stats.error().message;
+  ASSERT_EQ(stats->size(), 1u);
+  for (const Format& format : formats()) {
+    const auto live = format.write(one.stat(), one.style);
+    const auto read = format.write(stats->front(), one.style);
+    ASSERT_EQ(live.has_value(), read.has_value()) << format.name;
+    if (live) {
+      EXPECT_EQ(*live, *read) << format.name;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Report, Golden, testing::ValuesIn(cases), [](const testing::TestParamInfo<Case>& one) {
+  std::string name = one.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(GoldenFields, with_metrics) { expect_golden(TALLY_GOLDEN, "metrics.fields", *fields(sample_with_metrics(), {})); }
+
+TEST(Stored, what_is_no_result_is_told) {
+  const struct {
+    const char* text;
+    const char* said;
+  } wrong[] = {{"", "it is empty"},
+               {"{", "unexpected end of input"},
+               {"[]", "it is no JSON object with a schema"},
+               {"{}", "it is no JSON object with a schema"},
+               {R"({"schema":"tally-stat/2"})", "its schema is \"tally-stat/2\", and this version reads"},
+               {R"({"schema":"tally-stat/1"})", "key 'command' not found"},
+               {R"({"schema":"tally-stat/1","command":["x"],"backend":7})", "(/backend) type must be string"}};
+  for (const auto& one : wrong) {
+    const auto stats = result::read_stats(one.text, "file.json");
+    ASSERT_FALSE(stats) << one.text;
+    EXPECT_EQ(stats.error().code, Code::bad_usage);
+    EXPECT_NE(stats.error().message.find("'file.json' is no result"), std::string::npos);
+    EXPECT_NE(stats.error().message.find(one.said), std::string::npos) << stats.error().message;
+  }
+}
+
+TEST(Stored, one_object_a_line_is_read_as_several) {
+  Style style;
+  style.one_line = true;
+  const auto stats = result::read_stats(*json(sample(), style) + *json(sample_series(3), style), "lines");
+  ASSERT_TRUE(stats);
+  ASSERT_EQ(stats->size(), 2u);
+  EXPECT_EQ((*stats)[1].runs_asked, 3);
+}
+
+// Any damage to a stored result is an error or another result, never a crash.
+TEST(Stored, survives_damage) {
+  const std::string whole = *json(sample_processes(), {true, true});
+  std::uint64_t state = 1;
+  for (int round = 0; round < 400; ++round) {
+    std::string text = whole;
+    for (int i = 0; i < 3; ++i) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      text[(state >> 33) % text.size()] = "0{}[],:\"x-"[state % 10];
+    }
+    const auto stats = result::read_stats(text, "damaged");
+    if (stats) {
+      for (const Format& format : formats()) (void)format.write(stats->front(), {true, true});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tally::report

@@ -1,0 +1,14 @@
+// The processes of a result, one row each.
+#pragma once
+
+#include <string>
+
+#include "tally/report/footnotes.hpp"
+#include "tally/report/format.hpp"
+
+namespace tally::report {
+
+/// One row for each process, and for each thread where asked, with a few events; empty where there are none.
+std::string processes_block(const result::Stat& stat, const Style& style, Footnotes& notes);
+
+}  // namespace tally::report

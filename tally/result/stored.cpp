@@ -1,0 +1,248 @@
+#include "tally/result/stored.hpp"
+
+#include <fmt/format.h>
+
+// Messages name the place in the file: /events/0/value.
+#define JSON_DIAGNOSTICS 1
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "tally/base/text.hpp"
+
+namespace tally::result {
+namespace {
+
+using Json = nlohmann::json;
+
+// Everything below may throw Json::exception: read_stats() turns it into an Error.
+
+std::string text(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? "" : found->get<std::string>();
+}
+
+template <class T>
+std::optional<T> optional(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  return found->get<T>();
+}
+
+Trust trust(const Json& word) {
+  // The only word that a later version could add is one that this one cannot believe.
+  return trust_of(word.get<std::string>()).value_or(Trust::absent);
+}
+
+Unit unit(const std::string& name) {
+  if (name == "ns") return Unit::nanoseconds;
+  return name == "bytes" ? Unit::bytes : Unit::events;
+}
+
+End end(const std::string& name) {
+  static const std::map<std::string, End> names{
+      {"exited", End::exited}, {"signalled", End::signalled}, {"executed", End::executed}, {"running", End::running}};
+  const auto found = names.find(name);
+  return found == names.end() ? End::unknown : found->second;
+}
+
+EventCount event_count(const Json& json) {
+  EventCount one;
+  one.event = json.at("event").get<std::string>();
+  one.name = json.at("name").get<std::string>();
+  one.unit = unit(text(json, "unit"));
+  one.count.value = optional<std::int64_t>(json, "value");
+  one.count.trust = trust(json.at("trust"));
+  one.count.reason = text(json, "reason");
+  one.count.source = text(json, "source");
+  one.count.model = text(json, "model");
+  one.count.error_percent = optional<double>(json, "error_percent");
+  if (const auto raw = optional<std::int64_t>(json, "raw")) {
+    one.count.reading = Reading{*raw, Nanoseconds{json.at("time_enabled_ns").get<std::int64_t>()},
+                                Nanoseconds{json.at("time_running_ns").get<std::int64_t>()}};
+  }
+  if (!one.count.value) one.count.trust = Trust::absent;
+  return one;
+}
+
+std::vector<EventCount> event_counts(const Json& list) {
+  std::vector<EventCount> counts;
+  for (const Json& json : list) counts.push_back(event_count(json));
+  return counts;
+}
+
+// What the files say of a run's count is its value and trust; the rest is the row's.
+EventCount count_of_run(const Json& json, const EventCount& row, std::size_t run) {
+  EventCount one = row;
+  one.count.value =
+      json.at("runs").at(run).is_null() ? std::nullopt : std::optional(json.at("runs").at(run).get<std::int64_t>());
+  if (json.contains("run_trusts")) one.count.trust = trust(json.at("run_trusts").at(run));
+  if (json.contains("run_reasons")) {
+    const Json& reason = json.at("run_reasons").at(run);
+    one.count.reason = reason.is_null() ? "" : reason.get<std::string>();
+  }
+  if (!one.count.value) one.count.trust = Trust::absent;
+  return one;
+}
+
+void read_event(const Json& json, Stat& stat) {
+  Event row;
+  row.total = event_count(json);
+  const bool series = stat.runs_asked > 1;
+  std::vector<Count> complete;
+  for (std::size_t i = 0; i < stat.runs.size(); ++i) {
+    stat.runs[i].counts.push_back(series ? count_of_run(json, row.total, i) : row.total);
+    if (stat.runs[i].complete) complete.push_back(stat.runs[i].counts.back().count);
+  }
+  if (series && !complete.empty()) row.summary = summarize(complete);
+  stat.events.push_back(std::move(row));
+}
+
+Metric metric(const Json& json, const Stat& stat) {
+  Metric one;
+  one.name = json.at("metric").get<std::string>();
+  one.formula = text(json, "formula");
+  one.unit = text(json, "unit");
+  one.beside = text(json, "event");
+  one.per = text(json, "per");
+  one.asked = json.value("asked", false);
+  one.ratio = {optional<double>(json, "value"), trust(json.at("trust")), text(json, "reason"), text(json, "model")};
+  if (stat.runs_asked == 1) return one;
+  std::vector<Ratio> complete;
+  for (const Json& value : json.at("runs")) {
+    const std::size_t run = one.runs.size();
+    one.runs.push_back(value.is_null() ? std::nullopt : std::optional(value.get<double>()));
+    if (run >= stat.runs.size() || !stat.runs[run].complete) continue;
+    complete.push_back(one.ratio);
+    complete.back().value = one.runs.back();
+    if (!one.runs.back()) complete.back().trust = Trust::absent;
+  }
+  if (!complete.empty()) one.summary = summarize_ratios(complete);
+  return one;
+}
+
+Environment environment(const Json& json) {
+  return {text(json, "cpu"),
+          text(json, "architecture"),
+          text(json, "kernel"),
+          text(json, "microcode"),
+          optional<bool>(json, "hypervisor"),
+          optional<std::int64_t>(json, "perf_event_paranoid"),
+          text(json, "governor"),
+          json.value("pmus", std::vector<std::string>{}),
+          text(json, "tally")};
+}
+
+Run& run_of(Stat& stat, const Json& json) { return stat.runs.at(json.at("run").get<std::size_t>() - 1); }
+
+void read_processes(const Json& json, Stat& stat) {
+  std::map<std::tuple<std::size_t, std::int64_t, int>, std::size_t> places;
+  for (const Json& one : json.value("processes", Json::array())) {
+    Process process;
+    process.pid = one.at("pid").get<std::int64_t>();
+    process.parent_pid = one.at("parent_pid").get<std::int64_t>();
+    process.image = one.at("image").get<int>();
+    process.command = text(one, "command");
+    process.end = end(text(one, "end"));
+    process.end_code = optional<int>(one, "exit_code").value_or(optional<int>(one, "signal").value_or(0));
+    process.counts = event_counts(one.at("events"));
+    Run& run = run_of(stat, one);
+    places[{one.at("run").get<std::size_t>(), process.pid, process.image}] = run.processes.size();
+    run.processes.push_back(std::move(process));
+  }
+  for (const Json& one : json.value("threads", Json::array())) {
+    Thread thread;
+    thread.tid = one.at("tid").get<std::int64_t>();
+    thread.name = text(one, "name");
+    thread.counts = event_counts(one.at("events"));
+    Run& run = run_of(stat, one);
+    const std::tuple key{one.at("run").get<std::size_t>(), one.at("pid").get<std::int64_t>(),
+                         one.at("image").get<int>()};
+    // Threads without their process: it was not asked for, but somebody must own them.
+    if (!places.contains(key)) {
+      places[key] = run.processes.size();
+      run.processes.push_back({});
+      run.processes.back().pid = std::get<1>(key);
+      run.processes.back().image = std::get<2>(key);
+    }
+    run.processes[places[key]].threads.push_back(std::move(thread));
+  }
+}
+
+Stat stat_of(const Json& json) {
+  Stat stat;
+  stat.command = json.at("command").get<std::vector<std::string>>();
+  stat.exit_code = optional<int>(json, "exit_code");
+  stat.signal = optional<int>(json, "signal");
+  stat.backend = json.at("backend").get<std::string>();
+  stat.environment = environment(json.at("environment"));
+  stat.runs_asked = json.at("runs_asked").get<int>();
+  stat.waited_for_all = json.value("waited_for_all", false);
+  for (const Json& one : json.at("runs")) {
+    Run run;
+    run.exit_code = optional<int>(one, "exit_code");
+    run.signal = optional<int>(one, "signal");
+    run.complete = one.at("complete").get<bool>();
+    run.process_count = optional<std::int64_t>(one, "processes");
+    run.thread_count = optional<std::int64_t>(one, "threads");
+    stat.runs.push_back(std::move(run));
+  }
+  for (const Json& one : json.at("events")) read_event(one, stat);
+  for (const Json& one : json.at("metrics")) stat.metrics.push_back(metric(one, stat));
+  stat.notices = json.at("notices").get<std::vector<std::string>>();
+  stat.interrupted_by = optional<int>(json, "interrupted_by");
+  stat.incomplete = json.at("incomplete").get<bool>();
+  read_processes(json, stat);
+  return stat;
+}
+
+tl::unexpected<Error> broken(const std::string& name, std::string_view what) {
+  return fail(Code::bad_usage, fmt::format("'{}' is no result of `tally stat`: {}", printable(name), printable(what)),
+              "`tally stat --format json -o FILE` writes one");
+}
+
+Result<Stat> checked(const Json& json, const std::string& name) {
+  if (!json.is_object() || !json.contains("schema")) return broken(name, "it is no JSON object with a schema");
+  if (json["schema"] != "tally-stat/1") {
+    return broken(name, fmt::format("its schema is {}, and this version reads \"tally-stat/1\"",
+                                    json["schema"].dump(-1, ' ', false, Json::error_handler_t::replace)));
+  }
+  return stat_of(json);
+}
+
+// One object, or one in each line.
+std::vector<Json> objects(std::string_view text) {
+  std::vector<Json> lines;
+  if (Json::accept(text)) {
+    lines.push_back(Json::parse(text));
+    return lines;
+  }
+  for (const std::string& line : split(text, '\n')) {
+    if (trimmed(line).empty()) continue;
+    // Neither form: told of the whole text, because that is the usual one.
+    lines.push_back(Json::parse(Json::accept(line) ? std::string_view(line) : text));
+  }
+  return lines;
+}
+
+}  // namespace
+
+Result<std::vector<Stat>> read_stats(std::string_view text, const std::string& name) {
+  std::vector<Stat> stats;
+  try {
+    for (const Json& json : objects(text)) {
+      auto stat = checked(json, name);
+      if (!stat) return fail(stat.error());
+      stats.push_back(std::move(*stat));
+    }
+  } catch (const Json::exception& exception) {
+    return broken(name, exception.what());
+  } catch (const std::out_of_range&) {
+    return broken(name, "a process belongs to a run that is not in it");
+  }
+  if (stats.empty()) return broken(name, "it is empty");
+  return stats;
+}
+
+}  // namespace tally::result

@@ -1,0 +1,18 @@
+// Results that were written as JSON, read back.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tally/base/result.hpp"
+#include "tally/result/stat.hpp"
+
+namespace tally::result {
+
+/// The results of `tally stat` in a JSON text: one object, or one in every line. Keys that this version does not know
+/// are left alone. Errors: bad_usage where the text is something else, with the place; `name` is the file's, for the
+/// message.
+Result<std::vector<Stat>> read_stats(std::string_view text, const std::string& name);
+
+}  // namespace tally::result

@@ -20,6 +20,13 @@ std::string cell(std::string_view text) {
   return escaped.empty() ? "–" : escaped;
 }
 
+std::string sentence(std::string_view text) {
+  std::string line(text);
+  const bool name = line.size() > 1 && line[1] >= 'A' && line[1] <= 'Z';
+  if (!line.empty() && !name && line[0] >= 'a' && line[0] <= 'z') line[0] = static_cast<char>(line[0] - 'a' + 'A');
+  return line + ". ";
+}
+
 // "PERFEVTSEL0 to 7": the first and the last of a row.
 std::string heading(const Model& model, const Register& reg) {
   const Place first{&model, &reg, 0};
@@ -66,7 +73,7 @@ std::string register_section(const Model& model, const Register& reg) {
   if (!versions.empty()) text += fmt::format("Exists {}. ", versions);
   if (!reg.reset.empty()) text += fmt::format("Reset: {}. ", reg.reset);
   if (reg.access == pmu::Access::read_only) text += "Read-only. ";
-  if (!reg.note.empty()) text += fmt::format("{}. ", reg.note);
+  if (!reg.note.empty()) text += sentence(reg.note);
   text += fmt::format("Source: {}, {}.\n\n| bits | field | versions | meaning |\n|---|---|---|---|\n",
                       reg.source.document, reg.source.section);
   for (const Field& field : reg.fields) {
@@ -87,6 +94,7 @@ std::string register_reference() {
     text += fmt::format("## {}: {}\n\n", model->name, model->title);
     for (const Register& reg : model->registers) text += register_section(*model, reg);
   }
+  text.pop_back();  // no empty line at the end of the page
   return text;
 }
 

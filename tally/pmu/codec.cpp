@@ -80,7 +80,7 @@ std::string counter_reading(std::uint64_t count, int width) {
 void check_unknown_bits(const Value& value, std::vector<Remark>& remarks) {
   const Register& reg = *value.place.reg;
   const std::uint64_t unknown = unknown_bits(value);
-  if (unknown == 0 || reg.shared) return;
+  if (unknown == 0 || reg.others != OtherBits::reserved) return;
   const bool plural_bits = std::popcount(unknown) > 1;
   const std::uint64_t elsewhere = value.version ? unknown & known_bits(reg) : 0;
   std::string text =
@@ -207,9 +207,12 @@ std::string version_text(const Model& model, int since, int until) {
   const bool from_start = since <= model.versions.front().number;
   const bool to_end = until >= model.versions.back().number;
   if (from_start && to_end) return {};
-  if (to_end) return "since version " + name_of(since);
-  if (from_start) return "up to version " + name_of(until);
-  return fmt::format("versions {} to {}", name_of(since), name_of(until));
+  // "since PMUv3p5", but "since version 4".
+  const bool bare = model.versions.front().name.front() <= '9';
+  const std::string_view one = bare ? "version " : "";
+  if (to_end) return fmt::format("since {}{}", one, name_of(since));
+  if (from_start) return fmt::format("up to {}{}", one, name_of(until));
+  return fmt::format("{}{} to {}", bare ? "versions " : "", name_of(since), name_of(until));
 }
 
 std::string ranges(std::uint64_t set_bits) {

@@ -46,7 +46,7 @@ std::string run_name(const Field& field);
 /// The bits of all slots.
 std::uint64_t known_bits(const Register& reg, std::optional<int> version = {});
 
-/// Set bits that belong to no field: reserved ones, or another unit's where the register is shared.
+/// Set bits that belong to no field: what they are says Register::others.
 std::uint64_t unknown_bits(const Value& value);
 
 /// The content of a field by its name in the table; `index` is that of a repetition, as in the name.

@@ -152,6 +152,13 @@ constexpr std::uint64_t cpuid_output(std::uint32_t leaf, std::uint32_t subleaf, 
   return std::uint64_t{leaf} << 32 | subleaf << 8 | part;
 }
 
+/// What the bits are that belong to no field of a register.
+enum class OtherBits {
+  reserved,    ///< must be 0
+  other_uses,  ///< another unit's, which has no place here
+  ignored,     ///< may be written; without effect
+};
+
 struct Value;
 struct Slot;
 
@@ -169,12 +176,12 @@ struct Register {
   Access access = Access::read_write;
   std::string_view reset = {};  ///< value after power-up; empty where no source says it
   std::string_view note = {};   ///< what faults, what is special; empty where nothing is
-  bool shared = false;          ///< bits in no field have uses outside of the PMU: they are not reserved
-  int since = 0;                ///< first version of the model that has it
-  int until = newest;           ///< last version that has it
-  int count = 1;                ///< registers in the row
-  int stride = 1;               ///< numbers from one to the next
-  int first = 0;                ///< index of the first
+  OtherBits others = OtherBits::reserved;
+  int since = 0;       ///< first version of the model that has it
+  int until = newest;  ///< last version that has it
+  int count = 1;       ///< registers in the row
+  int stride = 1;      ///< numbers from one to the next
+  int first = 0;       ///< index of the first
   /// What a value comes to, in one sentence; null where the fields say it.
   std::string (*summary)(const Value& value) = nullptr;
   /// What the value of one field stands for, where a table of meanings is not enough; empty: see the field.

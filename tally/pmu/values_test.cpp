@@ -250,6 +250,11 @@ TEST(Reserved, bits_fault_where_intel_says_so) {
   EXPECT_TRUE(silent("CR4=0xFFFFFFFF", "reserved"));  // other units' bits
 }
 
+TEST(Reserved, bits_that_a_write_ignores_are_not) {
+  EXPECT_TRUE(silent("0xC1=0xFFFFFFFF80000000", "reserved"));
+  EXPECT_TRUE(remarked("0x4C1=0x1000000000000", wrong, "bit 48 is reserved"));
+}
+
 TEST(Reserved, versions_decide) {
   EXPECT_TRUE(remarked("186H=610000H", caution, "ANY (bit 21)"));
   EXPECT_TRUE(remarked("186H=610000H", note, "ANY: versions 3 to 4"));

@@ -325,7 +325,7 @@ constexpr Register table[] = {
      .fields = features,
      .source = debug_features,
      .access = Access::read_only,
-     .shared = true},
+     .others = OtherBits::other_uses},
 };
 
 constexpr Rule rules[] = {

@@ -161,7 +161,7 @@ constexpr Register output(std::string_view name, std::uint64_t number, std::stri
           .source = source,
           .width = 32,
           .access = Access::read_only,
-          .shared = true,
+          .others = OtherBits::other_uses,
           .summary = summary};
 }
 
@@ -199,7 +199,7 @@ constexpr Register table[] = {
      .fields = cr4,
      .source = control_registers,
      .reset = "0",
-     .shared = true},
+     .others = OtherBits::other_uses},
     {.name = "IA32_TIME_STAMP_COUNTER",
      .aliases = "TSC IA32_TSC",
      .text = "time stamp counter",

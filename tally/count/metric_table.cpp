@@ -16,7 +16,7 @@ constexpr MetricDefinition table[] = {
     {"frequency", "cycles:u / user_time", "GHz", nowhere, "core frequency while the program ran in user mode"},
     {"core-ref-ratio", "cycles / ref-cycles", plain, "ref-cycles",
      "core clock compared with the reference clock: above 1 is turbo, below 1 is throttled or saving power"},
-    {"CPUs", "(user_time + system_time) / duration_time", plain, "duration_time",
+    {"CPUs", "(user_time + system_time) / duration_time", plain, nowhere,
      "processors that were busy with the program, on average"},
 
     {"branch-rate", "branches / instructions", share, nowhere, "instructions that are branches"},

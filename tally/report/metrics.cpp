@@ -78,8 +78,7 @@ std::optional<double> spread_percent(const SummaryOf<T>& summary) {
 template std::optional<double> spread_percent(const SummaryOf<std::int64_t>& summary);
 template std::optional<double> spread_percent(const SummaryOf<double>& summary);
 
-std::string metrics_block(const result::Stat& stat) {
-  Footnotes notes;
+std::string metrics_block(const result::Stat& stat, Footnotes& notes) {
   for (const result::Metric& metric : stat.metrics) {
     if (metric.asked) notes.announce(as_count(metric));
   }

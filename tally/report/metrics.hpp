@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tally/count/statistics.hpp"
+#include "tally/report/footnotes.hpp"
 #include "tally/result/stat.hpp"
 
 namespace tally::report {
@@ -27,7 +28,7 @@ std::string beside_text(const result::Stat& stat, const std::string& event);
 template <class T>
 std::optional<double> spread_percent(const SummaryOf<T>& summary);
 
-/// The block of the metrics that were asked for; empty where none was.
-std::string metrics_block(const result::Stat& stat);
+/// The block of the metrics that were asked for, with the notes that are new in it; empty where none was.
+std::string metrics_block(const result::Stat& stat, Footnotes& notes);
 
 }  // namespace tally::report

@@ -105,7 +105,7 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
   for (const result::Event& row : stat.events) notes.announce(row.total.count);
   std::string text = fmt::format("\n{}\n", repeated ? events_repeated(stat, notes) : events_once(stat, notes));
   if (const std::string below = notes.text(); !below.empty()) text += below + "\n";
-  if (const std::string metrics = metrics_block(stat); !metrics.empty()) text += metrics + "\n";
+  if (const std::string metrics = metrics_block(stat, notes); !metrics.empty()) text += metrics + "\n";
   if (repeated) text += runs_line(stat);
   text += footer(stat);
   if (stat.signal) text += fmt::format(" the program was killed by {}\n", signal_name(*stat.signal));

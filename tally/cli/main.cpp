@@ -5,18 +5,18 @@
 #include "tally/base/text.hpp"
 #include "tally/base/version.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/manual.hpp"
+#include "tally/cli/overview.hpp"
 #include "tally/linux/output.hpp"
 
 namespace tally::cli {
-namespace {
-
 std::string help() {
-  std::string text =
-      "tally counts what the processor did for a command, and says of every number how far it can be trusted.\n"
-      "\n"
-      "Usage: tally COMMAND [options]\n"
-      "\n"
-      "Commands:\n";
+  std::string text = std::string(overview) +
+                     "\n"
+                     "\n"
+                     "Usage: tally COMMAND [options]\n"
+                     "\n"
+                     "Commands:\n";
   for (const Command& command : commands()) text += fmt::format("  {:<8} {}\n", command.name, command.summary);
   return text +
          "\n"
@@ -27,6 +27,8 @@ std::string help() {
          "Example:\n"
          "  tally stat -- ls -l\n";
 }
+
+namespace {
 
 int unknown_command(const std::string& word) {
   std::vector<std::string> names;
@@ -47,6 +49,9 @@ int run(const std::vector<std::string>& arguments) {
   const std::string& word = arguments.front();
   if (word == "--help" || word == "-h") return print(help());
   if (word == "--version") return print(fmt::format("tally {}\n", version()));
+  // For the build, which installs what they print.
+  if (word == "--print-man") return print(manual(arguments.size() > 1 ? arguments[1] : ""));
+  if (word == "--print-bash-completion") return print(bash_completion());
   for (const Command& command : commands()) {
     if (command.name == word) return command.run({arguments.begin() + 1, arguments.end()});
   }

@@ -21,7 +21,10 @@ class Format final : public CLI::Formatter {
 
 }  // namespace
 
-Page::Page() { formatter(std::make_shared<Format>()); }
+Page::Page() {
+  formatter(std::make_shared<Format>());
+  set_help_flag("-h,--help", "this text");
+}
 
 void Page::head(std::string sentence, std::string usage) {
   description(std::move(sentence));

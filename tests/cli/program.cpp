@@ -144,8 +144,10 @@ TemporaryFile::~TemporaryFile() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-std::optional<std::string> TemporaryFile::content() const {
-  std::ifstream file(path_);
+std::optional<std::string> TemporaryFile::content() const { return read(path_); }
+
+std::optional<std::string> TemporaryFile::read(const std::string& path) {
+  std::ifstream file(path);
   if (!file) return std::nullopt;
   std::ostringstream text;
   text << file.rdbuf();

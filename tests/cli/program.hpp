@@ -79,6 +79,9 @@ class TemporaryFile {
 
   const std::string& path() const { return path_; }
   const std::string& folder() const { return folder_; }
+  /// What any file holds; nothing where there is none.
+  static std::optional<std::string> read(const std::string& path);
+
   /// What it holds now; nothing where there is no such file.
   std::optional<std::string> content() const;
 

@@ -7,10 +7,10 @@
 namespace tally::backend::sim {
 namespace {
 
-/// The engine's image: beside the command in a build tree, in libexec where it is installed.
+// The engine's image: beside the command in a build tree, in libexec where it is installed.
 Result<std::string> find_image() {
   const std::string folder = linux::own_folder();
-  for (const std::string& path : {folder + "/tally-engine", folder + "/../libexec/tally/tally-engine"}) {
+  for (const std::string& path : {folder + "/tally-engine", folder + "/" TALLY_ENGINE_FOLDER "/tally-engine"}) {
     if (linux::exists(path)) return path;
   }
   if (folder.empty())

@@ -1,0 +1,37 @@
+# What `cmake --install` installs: the command, its engine, man pages and completion. Included where the command is made.
+#
+# The command finds its engine from where it lies itself, so that the installed tree can be moved as a whole.
+include(GNUInstallDirs)
+install(TARGETS tally RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+if(TARGET tally_backend_sim)
+  install(PROGRAMS "${CMAKE_BINARY_DIR}/tally-engine" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tally")
+endif()
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+# The built command prints them: one page for each NAME_command.cpp, and the one of tally itself.
+if(CMAKE_CROSSCOMPILING)
+  message(STATUS "Man pages and completion are left out: the command that prints them does not run here")
+  return()
+endif()
+set(man "${CMAKE_BINARY_DIR}/share/man/man1")
+set(completion "${CMAKE_BINARY_DIR}/share/bash-completion/completions/tally")
+file(MAKE_DIRECTORY "${man}" "${CMAKE_BINARY_DIR}/share/bash-completion/completions")
+set(pages "")
+get_target_property(sources tally SOURCES)
+list(FILTER sources INCLUDE REGEX "_command\\.cpp$")
+list(TRANSFORM sources REPLACE "_command\\.cpp$" "")
+foreach(name IN LISTS sources ITEMS "")
+  string(JOIN "-" page tally ${name})
+  add_custom_command(
+    OUTPUT "${man}/${page}.1"
+    COMMAND tally --print-man ${name} > "${man}/${page}.1"
+    DEPENDS tally VERBATIM)
+  list(APPEND pages "${man}/${page}.1")
+endforeach()
+add_custom_command(
+  OUTPUT "${completion}"
+  COMMAND tally --print-bash-completion > "${completion}"
+  DEPENDS tally VERBATIM)
+add_custom_target(tally_pages ALL DEPENDS ${pages} "${completion}" COMMENT "Man pages and completion")
+install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+install(FILES "${completion}" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")

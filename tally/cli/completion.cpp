@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "tally/backend/choose/choose.hpp"
+#include "tally/base/text.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/cli/manual.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/count/metric.hpp"
+#include "tally/event/event.hpp"
+#include "tally/report/format.hpp"
+
+namespace tally::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words event_words() {
+  Words words;
+  for (const event::Definition& definition : event::all()) words.emplace_back(definition.name);
+  return words;
+}
+
+Words metric_words() {
+  Words words{"list", "all"};
+  for (const MetricDefinition& line : metric_table()) words.emplace_back(line.name);
+  return words;
+}
+
+Words format_words() {
+  Words words;
+  for (const report::Format& format : report::formats()) words.emplace_back(format.name);
+  return words;
+}
+
+// What a value can be, by the option_text of its option, or the name of the positional argument. A value that is not
+// here is not completed; FILE is a file.
+constexpr struct {
+  const char* text;
+  Words (*words)();
+} values[] = {
+    {"EVENTS", event_words}, {"METRICS", metric_words}, {"FORMAT", format_words}, {"BACKEND", backend::backend_names}};
+
+// "-e|--event" of an option.
+Words names_of(const CLI::Option& option) {
+  Words names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+// The arms of `case $command`: the options of each command, and what their values are.
+std::string options_arms() {
+  std::string arms;
+  for (const Command& command : commands()) {
+    Page page;
+    command.describe(page);
+    Words all;
+    for (const CLI::Option* option : page.get_options()) {
+      if (option->get_group().empty()) continue;
+      for (const std::string& name : names_of(*option)) all.push_back(name);
+    }
+    arms += fmt::format("    {}) echo '{}' ;;\n", command.name, join(all, " "));
+  }
+  return arms;
+}
+
+std::string value_arms() {
+  std::string arms;
+  for (const Command& command : commands()) {
+    Page page;
+    command.describe(page);
+    for (const CLI::Option* option : page.get_options()) {
+      const Words names = names_of(*option);
+      if (option->get_group().empty() || option->get_items_expected_max() == 0) continue;
+      const std::string text = option->get_positional() ? option->get_name() : option->get_option_text();
+      Words patterns;
+      if (option->get_positional()) patterns.push_back(fmt::format("{}:", command.name));
+      for (const std::string& name : names) patterns.push_back(fmt::format("{}:{}", command.name, name));
+      arms += fmt::format("    {}) echo {} ;;\n", join(patterns, "|"), text.empty() ? "VALUE" : text);
+    }
+  }
+  return arms;
+}
+
+std::string word_arms() {
+  std::string arms;
+  for (const auto& value : values) arms += fmt::format("    {}) echo '{}' ;;\n", value.text, join(value.words(), " "));
+  return arms;
+}
+
+std::string command_words() {
+  Words words;
+  for (const Command& command : commands()) words.emplace_back(command.name);
+  return join(words, " ");
+}
+
+// Works with bash alone; with the package bash-completion the measured program's own completion is used behind its
+// name.
+constexpr const char* logic = R"bash(
+# Completes the last item of a list that is separated by commas.
+_tally_list() {
+  local typed=$1 before=
+  [[ $typed == *,* ]] && before=${typed%,*},
+  local IFS=$' \t\n' word
+  COMPREPLY=()
+  for word in $(compgen -W "$2" -- "${typed##*,}"); do COMPREPLY+=("$before$word"); done
+}
+
+_tally_value() {
+  local kind=$1 typed=$2
+  case $kind in
+    FILE) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$typed")) ;;
+    EVENTS | METRICS) compopt -o nospace 2>/dev/null; _tally_list "$typed" "$(_tally_words "$kind")" ;;
+    *) COMPREPLY=($(compgen -W "$(_tally_words "$kind")" -- "$typed")) ;;
+  esac
+}
+
+_tally() {
+  local IFS=$' \t\n'
+  local typed=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    COMPREPLY=($(compgen -W "$(_tally_commands) --help --version" -- "$typed"))
+    return
+  fi
+  local command=${COMP_WORDS[1]} i kind
+  # bash cuts words at an equals sign: --format=json comes as three.
+  if [[ $typed == = ]]; then typed= before=${COMP_WORDS[COMP_CWORD - 1]}; fi
+  if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
+  # The first word that is neither an option nor its value begins the program, where the command has one.
+  if [[ $command == stat ]]; then
+    for ((i = 2; i < COMP_CWORD; ++i)); do
+      case ${COMP_WORDS[i]} in
+        --) ((++i)); break ;;
+        =) ((++i)) ;;
+        -*)
+          kind=$(_tally_kind "$command:${COMP_WORDS[i]}")
+          [[ $kind && ${COMP_WORDS[i + 1]} != = ]] && ((++i)) ;;
+        *) break ;;
+      esac
+    done
+    if ((i < COMP_CWORD)) || [[ ${COMP_WORDS[COMP_CWORD - 1]} == -- ]]; then
+      if declare -F _command_offset >/dev/null; then
+        _command_offset "$i"
+      elif ((i == COMP_CWORD)); then
+        COMPREPLY=($(compgen -c -- "$typed"))
+      else
+        compopt -o filenames 2>/dev/null
+        COMPREPLY=($(compgen -f -- "$typed"))
+      fi
+      return
+    fi
+  fi
+  kind=$(_tally_kind "$command:$before")
+  if [[ $kind ]]; then
+    _tally_value "$kind" "$typed"
+  elif [[ $typed == -* ]]; then
+    COMPREPLY=($(compgen -W "$(_tally_options "$command")" -- "$typed"))
+  elif [[ $command == stat ]]; then
+    compopt -o filenames 2>/dev/null
+    COMPREPLY=($(compgen -c -- "$typed"))
+  else
+    kind=$(_tally_kind "$command:")
+    if [[ $kind ]]; then _tally_value "$kind" "$typed"; fi
+  fi
+}
+
+complete -F _tally tally
+)bash";
+
+}  // namespace
+
+std::string bash_completion() {
+  std::string text = "# bash completion of tally, printed by the command itself.\n\n";
+  text += fmt::format("_tally_commands() {{ echo '{}'; }}\n\n", command_words());
+  text += fmt::format("_tally_options() {{\n  case $1 in\n{}  esac\n}}\n\n", options_arms());
+  text +=
+      fmt::format("# What the value of an option is.\n_tally_kind() {{\n  case $1 in\n{}  esac\n}}\n\n", value_arms());
+  text += fmt::format("_tally_words() {{\n  case $1 in\n{}  esac\n}}\n", word_arms());
+  return text + logic;
+}
+
+}  // namespace tally::cli

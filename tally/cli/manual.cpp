@@ -1,0 +1,158 @@
+#include "tally/cli/manual.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tally/base/text.hpp"
+#include "tally/base/version.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/cli/overview.hpp"
+#include "tally/cli/page.hpp"
+
+namespace tally::cli {
+namespace {
+
+// Text as groff prints it letter by letter: a hyphen is otherwise typeset as a dash, which nobody can paste.
+std::string plain(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '\\') {
+      escaped += "\\e";
+    } else if (c == '-') {
+      escaped += "\\-";
+    } else if (c == '`') {
+      escaped += "\\(ga";
+    } else if (c == '\'') {
+      escaped += "\\(aq";
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+// A line of text: one that begins with a point would be a request.
+std::string line(std::string_view text) {
+  const std::string escaped = plain(text);
+  return (escaped.starts_with('.') ? "\\&" : "") + escaped + "\n";
+}
+
+std::string head(const std::string& name, std::string_view summary, const std::string& usage) {
+  std::string upper = name;
+  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return fmt::format(".TH {} 1 \"\" \"tally {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}", upper,
+                     version(), plain(name), plain(summary), line(usage));
+}
+
+// A sentence that ends with a colon is none.
+bool is_heading(const std::string& text) {
+  return text.size() > 1 && text.size() <= 24 && text.front() != ' ' && text.ends_with(':') &&
+         text.find(',') == text.npos;
+}
+
+// Commands and columns keep their lines; a list of words is filled.
+bool keeps_lines(const std::vector<std::string>& block) {
+  return std::any_of(block.begin(), block.end(), [](const std::string& text) {
+    return text.starts_with("  tally ") || text.find("  ", text.find_first_not_of(' ')) != std::string::npos;
+  });
+}
+
+std::string indented(const std::vector<std::string>& block) {
+  const bool keeps = keeps_lines(block);
+  std::string text = keeps ? ".PP\n.nf\n.RS\n" : ".PP\n.RS\n";
+  for (const std::string& one : block) text += line(one.substr(2));
+  return text + (keeps ? ".RE\n.fi\n" : ".RE\n");
+}
+
+// The footer of a page, in its fixed form: see page.hpp.
+std::string body(const std::string& footer) {
+  std::string text;
+  const std::vector<std::string> lines = split(footer, '\n');
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].starts_with("  ")) {
+      std::vector<std::string> block;
+      while (i < lines.size() && lines[i].starts_with("  ")) block.push_back(lines[i++]);
+      text += indented(block);
+      --i;
+    } else if (lines[i].empty()) {
+      if (i + 1 < lines.size() && !lines[i + 1].empty() && !lines[i + 1].starts_with("  ")) text += ".PP\n";
+    } else if (is_heading(lines[i]) && (i == 0 || lines[i - 1].empty() || lines[i - 1].starts_with("  "))) {
+      text += fmt::format(".SS {}\n", plain(lines[i].substr(0, lines[i].size() - 1)));
+    } else {
+      text += line(lines[i]);
+    }
+  }
+  // A paragraph request before a heading or another one has nothing to begin.
+  for (const char* next : {".SS ", ".PP\n"}) {
+    for (std::size_t at = 0; (at = text.find(".PP\n" + std::string(next), at)) != std::string::npos;) text.erase(at, 4);
+  }
+  return text;
+}
+
+std::string option_entry(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("\\fB\\-" + plain(name) + "\\fR");
+  for (const std::string& name : option.get_lnames()) names.push_back("\\fB\\-\\-" + plain(name) + "\\fR");
+  if (names.empty()) names.push_back("\\fI" + plain(option.get_name()) + "\\fR");
+  std::string value;
+  if (option.get_items_expected_max() > 0 && !option.get_positional()) {
+    const std::string& text = option.get_option_text();
+    value = " \\fI" + plain(text.empty() ? option.get_type_name() : text) + "\\fR";
+  }
+  return fmt::format(".TP\n{}{}\n{}", join(names, ", "), value, line(option.get_description()));
+}
+
+std::string see_also(const std::string& but) {
+  std::vector<std::string> pages;
+  if (!but.empty()) pages.emplace_back("\\fBtally\\fR(1)");
+  for (const Command& command : commands()) {
+    if (command.name != but) pages.push_back(fmt::format("\\fBtally\\-{}\\fR(1)", plain(command.name)));
+  }
+  return ".SH SEE ALSO\n" + join(pages, ", ") + "\n";
+}
+
+std::string command_page(const Command& command) {
+  Page page;
+  command.describe(page);
+  std::string text = head(fmt::format("tally-{}", command.name), command.summary, page.usage());
+  text += ".SH DESCRIPTION\n" + line(page.get_description());
+  text += ".SH OPTIONS\n";
+  for (const CLI::Option* option : page.get_options()) {
+    if (!option->get_group().empty()) text += option_entry(*option);
+  }
+  text += ".SH NOTES\n" + body(page.get_footer());
+  return text + see_also(std::string(command.name));
+}
+
+std::string main_page() {
+  std::string text = head("tally", "counts what the processor did for a command", "tally COMMAND [options]");
+  text += ".SH DESCRIPTION\n" + line(overview);
+  text += ".SH COMMANDS\n";
+  for (const Command& command : commands()) {
+    text += fmt::format(".TP\n\\fBtally\\-{}\\fR(1)\n{}", plain(command.name), line(command.summary));
+  }
+  text +=
+      ".SH OPTIONS\n.TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nThe commands.\n.TP\n\\fB\\-\\-version\\fR\nThe version.\n";
+  text +=
+      ".SH EXIT STATUS\nThat of the program that was measured; 128+N where signal N killed it. Of tally itself: "
+      "2 for wrong use, 125 where it could not measure or write, 126 for a program that cannot be executed, 127 for "
+      "one that was not found; 1 is the answer no of commands that ask a question.\n";
+  text +=
+      ".SH ENVIRONMENT\n.TP\nTALLY_QUIET\nWhere it is set, and not to 0, \\fBtally stat\\fR says nothing about who "
+      "counts, as with \\fB\\-\\-quiet\\fR.\n";
+  return text + see_also("");
+}
+
+}  // namespace
+
+std::string manual(const std::string& name) {
+  if (name.empty()) return main_page();
+  for (const Command& command : commands()) {
+    if (command.name == name) return command_page(command);
+  }
+  return {};
+}
+
+}  // namespace tally::cli

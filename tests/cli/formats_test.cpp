@@ -1,0 +1,221 @@
+// Results for other tools: what they read, and what happens where they cannot be written.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tally/base/text.hpp"
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+constexpr const char* header =
+    "run,interval_ns,pid,tid,cpu,region,event,value,trust,running_percent,error_percent,model,reason\r\n";
+
+// A count that is the same in every run and needs no engine.
+const Words tail{"--backend", "none", "-e", "major-faults,instructions", "--", "true"};
+
+Finished stat(Words words) {
+  words.insert(words.begin(), "stat");
+  words.insert(words.end(), tail.begin(), tail.end());
+  return tally(words);
+}
+
+std::size_t lines(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+Finished shell(const std::string& script, const Words& arguments = {}) {
+  Words words{"/bin/sh", "-c", script, TALLY_COMMAND};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return Running(words).finish();
+}
+
+bool have(const std::string& program) { return shell("command -v " + program).code() == 0; }
+
+TEST(Formats, csv_is_the_file_and_json_lies_beside_it) {
+  const TemporaryFile file("rows.csv");
+  ASSERT_EQ(stat({"--format", "csv", "-r", "2", "-o", file.path()}).code(), 0);
+  const std::string rows = *file.content();
+  EXPECT_EQ(rows.find(header), 0u);
+  EXPECT_EQ(lines(rows), 5u) << rows;
+  EXPECT_TRUE(holds(rows, "\r\n2,,,,,,instructions:u,,absent,")) << rows;
+  const Finished beside = tally({"export", "--format", "table", file.path() + ".meta.json"});
+  EXPECT_EQ(beside.code(), 0) << beside.err;
+  EXPECT_TRUE(holds(beside.out, "major-faults"));
+}
+
+TEST(Formats, the_json_beside_goes_where_it_is_told) {
+  const TemporaryFile meta("meta.json");
+  const Finished finished = stat({"--format", "csv", "-o", "-", "--meta", meta.path()});
+  EXPECT_EQ(finished.out.find(header), 0u);
+  EXPECT_EQ(json::parse(*meta.content())["schema"], "tally-stat/1");
+  const TemporaryFile rows("rows.csv");
+  stat({"--format", "csv", "-o", rows.path(), "--meta", meta.path()});
+  EXPECT_FALSE(std::filesystem::exists(rows.path() + ".meta.json"));
+}
+
+TEST(Formats, append_goes_on_and_refuses_what_it_did_not_begin) {
+  const TemporaryFile file("rows.csv");
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(stat({"--format", "csv", "--append", "-r", "2", "-o", file.path()}).code(), 0);
+  const std::string rows = *file.content();
+  EXPECT_EQ(lines(rows), 9u) << rows;
+  EXPECT_EQ(rows.rfind(header), 0u) << "one header";
+  EXPECT_TRUE(holds(rows, "\r\n4,,,,,,instructions:u,")) << rows;
+  const Finished both = tally({"export", "-o", "-", file.path() + ".meta.jsonl"});
+  EXPECT_EQ(both.out, rows) << "stored and written again it is the same";
+
+  const TemporaryFile other("other.csv", "run,value\r\n1,2\r\n");
+  const TemporaryFile trace("trace");
+  const Finished refused = tally({"stat", "--backend", "none", "--format", "csv", "--append", "-o", other.path(), "-e",
+                                  "page-faults", "--", "touch", trace.path()});
+  EXPECT_EQ(refused.code(), 2);
+  EXPECT_TRUE(holds(refused.err, "another header, 'run,value'")) << refused.err;
+  EXPECT_FALSE(trace.content()) << "it must be told before the program runs";
+  EXPECT_EQ(other.content(), "run,value\r\n1,2\r\n");
+}
+
+TEST(Formats, json_is_appended_line_by_line) {
+  const TemporaryFile file("results.jsonl");
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(stat({"--format", "json", "--append", "-o", file.path()}).code(), 0);
+  EXPECT_EQ(lines(*file.content()), 2u);
+  EXPECT_EQ(lines(tally({"export", file.path()}).out), 5u);
+}
+
+TEST(Formats, a_file_without_an_end_of_line_gets_one) {
+  const TemporaryFile file("notes.txt", "what this is");
+  ASSERT_EQ(stat({"--append", "-o", file.path()}).code(), 0);
+  EXPECT_EQ(file.content()->find("what this is\n\n event"), 0u) << *file.content();
+}
+
+TEST(Formats, results_that_cannot_be_written_are_shown) {
+  for (const char* format : {"csv", "json", "table"}) {
+    const Finished full = stat({"--format", format, "-o", "/dev/full"});
+    EXPECT_EQ(full.code(), 125) << format;
+    EXPECT_TRUE(holds(full.err, "No space left on device")) << full.err;
+    EXPECT_TRUE(holds(full.err, " major-faults ")) << "the counts must not be lost: " << full.err;
+  }
+  Surroundings gone;
+  gone.output_reader_gone = true;
+  Words words{"stat", "-x", ",", "-o", "-"};
+  words.insert(words.end(), tail.begin(), tail.end());
+  const Finished broken = tally(words, gone);
+  EXPECT_EQ(broken.code(), 125);
+  EXPECT_TRUE(holds(broken.err, "Broken pipe") && holds(broken.err, " major-faults ")) << broken.err;
+  Surroundings closed;
+  closed.closed_output = true;
+  const Finished nothing = tally(words, closed);
+  EXPECT_EQ(nothing.code(), 125);
+  EXPECT_TRUE(holds(nothing.err, " major-faults ")) << nothing.err;
+}
+
+TEST(Formats, a_full_disk_leaves_the_rows_that_were_there) {
+  const TemporaryFile file("rows.csv");
+  stat({"--format", "csv", "--append", "-o", file.path()});
+  const std::string before = *file.content();
+  // A limit on the size of files stands for the disk; SIGXFSZ is ignored, as many programs do.
+  const Finished limited = Running({"/bin/bash", "-c",
+                                    "trap '' XFSZ; ulimit -f 1; exec \"$0\" stat -q --backend none -r 60 -e "
+                                    "major-faults --format csv --append -o "
+                                    "\"$1\" --meta /dev/null -- true",
+                                    TALLY_COMMAND, file.path()})
+                               .finish();
+  EXPECT_EQ(limited.code(), 125) << limited.err;
+  EXPECT_TRUE(holds(limited.err, "File too large")) << limited.err;
+  EXPECT_TRUE(holds(limited.err, " major-faults ")) << limited.err;
+  EXPECT_EQ(file.content(), before);
+}
+
+TEST(Formats, hpctool_is_refused_where_cycles_are_absent) {
+  const TemporaryFile trace("trace");
+  const Finished finished =
+      tally({"stat", "--format", "hpctool", "-e",
+             "instructions,cycles,ref-cycles,branches,branch-misses,cache-references,cache-misses", "--", "touch",
+             trace.path()});
+  if (finished.code() == 0) GTEST_SKIP() << "cycles are counted here";
+  EXPECT_EQ(finished.code(), 2);
+  EXPECT_TRUE(holds(finished.err, "cycles:u is absent")) << finished.err;
+  EXPECT_FALSE(trace.content());
+}
+
+TEST(Formats, stored_results_become_hpctools_file) {
+  const TemporaryFile stored("result.json", *TemporaryFile::read(TALLY_GOLDEN "/hpctool.json"));
+  const TemporaryFile out("hpcoutput.csv");
+  ASSERT_EQ(tally({"export", "--format", "hpctool", "-o", out.path(), stored.path()}).code(), 0);
+  EXPECT_EQ(out.content(), "ins,l_cycle,ref_cycle,event1,event2,event3,event4\r\n7890,0,65550,1777,145,2302,1917\r\n");
+  const json beside = json::parse(*TemporaryFile::read(out.path() + ".meta.json"));
+  EXPECT_EQ(beside["columns"]["event1"], "branches:u");
+  EXPECT_EQ(beside["columns"]["ins"], "instructions:u");
+}
+
+TEST(Formats, metrics_count_what_they_need) {
+  const Finished finished =
+      tally({"stat", "-q", "--backend", "none", "--metrics", "cpus", "--format", "csv", "-o", "-", "--", "true"});
+  EXPECT_TRUE(holds(finished.out, "1,,,,,,user_time,")) << finished.out;
+  EXPECT_TRUE(holds(finished.out, "1,,,,,,CPUs,0.")) << finished.out;
+  const Finished list = tally({"stat", "--metrics", "list"});
+  EXPECT_EQ(list.code(), 0);
+  EXPECT_TRUE(holds(list.out, "IPC ")) << list.out;
+  EXPECT_TRUE(holds(list.out, "instructions / cycles")) << list.out;
+}
+
+TEST(Formats, quiet_means_no_word_about_who_counts) {
+  EXPECT_EQ(tally({"stat", "-q", "-e", "loads,page-faults", "-o", "/dev/null", "--", "true"}).err, "");
+  const auto with = [](const std::string& value) {
+    return shell("TALLY_QUIET=" + value + " \"$0\" stat -e loads,page-faults -o /dev/null -- true").err;
+  };
+  EXPECT_EQ(with("1"), "");
+  EXPECT_NE(with("0"), "");
+  EXPECT_NE(with(""), "");
+}
+
+TEST(Formats, runs_read_a_file_anew_and_a_pipe_only_once) {
+  const std::string options = " stat -q --backend none -r 3 -e page-faults ";
+  const TemporaryFile input("input", "one\ntwo\n");
+  const Finished redirected =
+      Running({"/bin/sh", "-c", "{ read first; \"$0\"" + options + "cat; cat; } <\"$1\"", TALLY_COMMAND, input.path()})
+          .finish();
+  EXPECT_EQ(redirected.out, "two\ntwo\ntwo\n") << "from where the first run began, and not again behind the last";
+  EXPECT_FALSE(holds(redirected.err, "standard input is")) << redirected.err;
+  const Finished piped = shell("echo one | \"$0\"" + options + "cat");
+  EXPECT_EQ(piped.out, "one\n");
+  EXPECT_TRUE(holds(piped.err, "standard input is a pipe")) << piped.err;
+  EXPECT_FALSE(holds(shell("echo one | \"$0\" stat -q --backend none -e page-faults cat").err, "standard input is"));
+}
+
+TEST(Formats, pandas_reads_the_rows_as_they_are) {
+  const Words python{"/usr/bin/env", "python3", "-c", "import pandas"};
+  const bool in_path = Running(python).finish().code() == 0;
+  const std::string interpreter = in_path ? "/usr/bin/env python3" : "/usr/bin/python3";
+  if (!in_path && shell(interpreter + " -c 'import pandas'").code() != 0) {
+    GTEST_SKIP() << "pandas is not installed (package python3-pandas)";
+  }
+  const TemporaryFile file("rows.csv");
+  ASSERT_EQ(stat({"--format", "csv", "-r", "3", "-o", file.path()}).code(), 0);
+  const std::string code =
+      "import pandas, sys; d = pandas.read_csv(sys.argv[1]); m = d[d.event == 'major-faults']; "
+      "print(len(d), list(m.run), m.value.sum() >= 0, d.value.isna().sum(), sorted(set(d.trust)))";
+  const Finished read = Running({"/bin/sh", "-c", interpreter + " -c \"$0\" \"$1\"", code, file.path()}).finish();
+  EXPECT_EQ(read.out, "6 [1, 2, 3] True 3 ['absent', 'counted']\n") << read.err;
+}
+
+TEST(Formats, sqlite_imports_the_rows_as_they_are) {
+  if (!have("sqlite3")) GTEST_SKIP() << "sqlite3 is not installed";
+  const TemporaryFile file("rows.csv");
+  ASSERT_EQ(stat({"--format", "csv", "-r", "3", "-o", file.path()}).code(), 0);
+  const Finished read =
+      Running({"/bin/sh", "-c",
+               "sqlite3 :memory: \".import --csv $0 r\" \"select count(*), sum(value = ''), max(run), "
+               "group_concat(distinct trust), sum(instr(reason, char(13))) from r\"",
+               file.path()})
+          .finish();
+  EXPECT_EQ(read.out, "6|3|3|counted,absent|0\n") << read.err;
+}
+
+}  // namespace
+}  // namespace tally::test

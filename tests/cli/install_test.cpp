@@ -1,0 +1,43 @@
+// The installed tree: another prefix, and moved.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(Install, works_from_another_prefix_and_when_it_was_moved) {
+  const TemporaryFile place("installed");
+  const Finished installed = Running({TALLY_CMAKE, "--install", TALLY_BUILD, "--prefix", place.path()}).finish();
+  ASSERT_EQ(installed.code(), 0) << installed.out << installed.err;
+  for (const char* file : {"bin/tally", "share/man/man1/tally.1", "share/man/man1/tally-stat.1",
+                           "share/bash-completion/completions/tally", "share/doc/tally/LICENSE"}) {
+    EXPECT_TRUE(fs::exists(place.path() + "/" + file)) << file << "\n" << installed.out;
+  }
+  const std::string moved = place.folder() + "/moved";
+  fs::rename(place.path(), moved);
+  const std::string link = place.folder() + "/link";
+  fs::create_symlink(moved + "/bin/tally", link);
+  // From a folder where no engine lies, by its path and through a link.
+  for (const std::string& command : {moved + "/bin/tally", link}) {
+    const Finished finished =
+        Running({"/bin/sh", "-c", "cd / && exec \"$0\" stat -q -e instructions,page-faults -- true", command}).finish();
+    EXPECT_EQ(finished.code(), 0) << finished.err;
+#if TALLY_HAS_SIM
+    EXPECT_NE(finished.err.find("simulated PMU"), std::string::npos) << finished.err;
+    EXPECT_NE(finished.err.find("exact"), std::string::npos) << finished.err;
+#endif
+  }
+#if TALLY_HAS_SIM
+  fs::remove_all(moved + "/libexec");
+  const Finished without = Running({moved + "/bin/tally", "stat", "-q", "-e", "instructions", "--", "true"}).finish();
+  EXPECT_EQ(without.code(), 125) << "the engine of the build tree must not be the one that was used: " << without.err;
+#endif
+}
+
+}  // namespace
+}  // namespace tally::test

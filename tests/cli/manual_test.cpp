@@ -1,0 +1,132 @@
+// Man pages and completion, as the command prints them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tally/base/text.hpp"
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+// The commands that `tally --help` lists.
+Words commands() {
+  Words names;
+  bool in_list = false;
+  for (const std::string& line : split(tally({"--help"}).out, '\n')) {
+    if (in_list && line.empty()) break;
+    if (in_list) names.push_back(trimmed(line.substr(0, line.find(' ', 2))));
+    if (line == "Commands:") in_list = true;
+  }
+  return names;
+}
+
+bool have(const std::string& program) {
+  return Running({"/bin/sh", "-c", "command -v \"$0\" >/dev/null", program}).finish().code() == 0;
+}
+
+TEST(Manual, every_command_has_a_page_that_says_what_its_help_says) {
+  ASSERT_FALSE(commands().empty());
+  for (const std::string& name : commands()) {
+    const std::string page = tally({"--print-man", name}).out;
+    EXPECT_EQ(page.find(".TH TALLY"), 0u) << name;
+    for (const std::string& line : split(tally({name, "--help"}).out, '\n')) {
+      if (!line.starts_with("  --") && !line.starts_with("  -")) continue;
+      std::string option = line.substr(line.find("--") + 2);
+      option = option.substr(0, option.find_first_of(" ,"));
+      std::string escaped;
+      for (const char c : option) escaped += c == '-' ? "\\-" : std::string(1, c);
+      EXPECT_NE(page.find("\\-\\-" + escaped + "\\fR"), std::string::npos) << name << " " << option;
+    }
+    EXPECT_EQ(page.find("block"), std::string::npos) << "hidden options stay hidden";
+    EXPECT_NE(tally({"--print-man"}).out.find("tally\\-" + name), std::string::npos);
+  }
+}
+
+TEST(Manual, pages_are_read_without_a_warning) {
+  if (!have("man")) GTEST_SKIP() << "man is not installed (package man-db)";
+  Words names = commands();
+  names.emplace_back();
+  for (const std::string& name : names) {
+    const TemporaryFile page("page.1", tally(name.empty() ? Words{"--print-man"} : Words{"--print-man", name}).out);
+    const Finished read =
+        Running({"/bin/sh", "-c", "LC_ALL=C.UTF-8 MANWIDTH=200 man --warnings -l \"$0\" | cat", page.path()}).finish();
+    EXPECT_EQ(read.err, "") << name;
+    EXPECT_NE(read.out.find("SYNOPSIS"), std::string::npos) << name;
+    if (name == "stat") {
+      EXPECT_NE(read.out.find("tally stat -e instructions,branches -r 10 -- ./prog"), std::string::npos) << read.out;
+    }
+  }
+}
+
+class Completion : public testing::Test {
+ protected:
+  Completion() : script_("tally", tally({"--print-bash-completion"}).out) {}
+
+  void SetUp() override {
+    if (!have("bash")) GTEST_SKIP() << "bash is not installed";
+  }
+
+  // What bash offers for the last of these words.
+  Words offers(const Words& words, const std::string& before = "") {
+    Words shell{"/usr/bin/env", "bash", "-c",
+                before +
+                    "\nsource \"$0\"; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMP_LINE=\"$*\"; "
+                    "COMP_POINT=${#COMP_LINE}; _tally; printf '%s\\n' \"${COMPREPLY[@]}\"",
+                script_.path()};
+    shell.insert(shell.end(), words.begin(), words.end());
+    const Finished finished = Running(shell).finish();
+    EXPECT_EQ(finished.err, "");
+    Words list = split(trimmed(finished.out), '\n');
+    std::sort(list.begin(), list.end());
+    return list;
+  }
+
+  bool offered(const Words& words, const std::string& word, const std::string& before = "") {
+    const Words list = offers(words, before);
+    return std::find(list.begin(), list.end(), word) != list.end();
+  }
+
+  TemporaryFile script_;
+};
+
+TEST_F(Completion, is_a_script_that_bash_takes) {
+  const Finished checked = Running({"/usr/bin/env", "bash", "-n", script_.path()}).finish();
+  EXPECT_EQ(checked.code(), 0) << checked.err;
+}
+
+TEST_F(Completion, knows_commands_options_and_values) {
+  EXPECT_EQ(offers({"tally", "st"}), Words{"stat"});
+  EXPECT_TRUE(offered({"tally", "stat", "--per-"}, "--per-thread"));
+  EXPECT_FALSE(offered({"tally", "stat", "--"}, "--block-size"));
+  EXPECT_EQ(offers({"tally", "stat", "--format", "c"}), Words{"csv"});
+  EXPECT_EQ(offers({"tally", "stat", "--format", "=", "c"}), Words{"csv"});
+  EXPECT_EQ(offers({"tally", "stat", "--backend", "no"}), Words{"none"});
+  EXPECT_EQ(offers({"tally", "stat", "-e", "instructions,sto"}), Words{"instructions,stores"});
+  EXPECT_EQ(offers({"tally", "stat", "-M", "IPC,loads-per-s"}), Words{"IPC,loads-per-store"});
+  EXPECT_EQ(offers({"tally", "export", "--format", "h"}), Words{"hpctool"});
+  EXPECT_EQ(offers({"tally", "stat", "-r", ""}), Words{""}) << "a number is not guessed";
+}
+
+TEST_F(Completion, offers_files_where_files_are_meant) {
+  EXPECT_EQ(offers({"tally", "stat", "-o", script_.folder() + "/ta"}), Words{script_.path()});
+  EXPECT_EQ(offers({"tally", "export", script_.folder() + "/ta"}), Words{script_.path()});
+}
+
+TEST_F(Completion, behind_the_program_everything_is_the_programs) {
+  EXPECT_TRUE(offered({"tally", "stat", "-r", "3", "tru"}, "true"));
+  EXPECT_TRUE(offered({"tally", "stat", "-r", "3", "--", "tru"}, "true"));
+  EXPECT_EQ(offers({"tally", "stat", "-r", "3", "cat", script_.folder() + "/ta"}), Words{script_.path()});
+  EXPECT_EQ(offers({"tally", "stat", "cat", "--format", "cs"}), Words{""}) << "these are not tally's options";
+}
+
+TEST_F(Completion, behind_the_program_its_own_completion_is_used) {
+  const std::string library = "/usr/share/bash-completion/bash_completion";
+  if (!TemporaryFile::read(library)) GTEST_SKIP() << "bash-completion is not installed";
+  EXPECT_TRUE(
+      offered({"tally", "stat", "-e", "loads", "--", "tru"}, "true", "source " + library + "; compopt() { :; }"))
+      << "compopt works within a completion only, which this is not";
+}
+
+}  // namespace
+}  // namespace tally::test

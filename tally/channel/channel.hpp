@@ -122,19 +122,16 @@ struct Announcement {
   int32_t pid, tid;     ///< in the sender's pid namespace
 };
 
-/// Descriptors of the command's that every program under the engine has.
+/// Descriptors of the command's that every program under the engine has, at consecutive numbers. A program is told the
+/// first one in a register, where none that is trusted less can change it; nothing here says what they are.
+enum Inherited : uint32_t { inherited_channel, inherited_image, inherited_socket, inherited_kept, inherited_added };
 inline constexpr uint32_t inherited_count = 5;
 
 /// Settings that the command chooses before the first program starts.
 struct Settings {
-  int32_t channel_fd, image_fd, socket_fd;  ///< inherited descriptors, consecutive, with two more below
-  uint32_t trace_limit;                     ///< most instructions translated as one piece, 0 = the engine's choice
+  uint32_t trace_limit;   ///< most instructions translated as one piece, 0 = the engine's choice
   uint32_t cache_limit;   ///< most pieces kept before all are thrown away, 0 = as many as there is room
   uint32_t loop_is_fast;  ///< the instruction `loop` is one operation, as on AMD's processors, and not many
-  /// Finished translations, see store.hpp: those that were kept, to be read, and those of this run.
-  int32_t kept_fd, added_fd;
-  uint64_t kept_bytes, added_bytes;  ///< 0 = there are none
-  uint64_t kept_inode, added_inode;
 };
 
 inline constexpr uint32_t process_limit = 1u << 20;

@@ -14,18 +14,20 @@ namespace tally::channel {
 
 inline constexpr uint64_t store_magic = 0x6572'6f74'736c'6174;
 inline constexpr uint64_t record_unit = 16;  ///< records begin at multiples of it
+/// Sparse: what is not used takes no space. 131,072 records of some 600 bytes fit: the C compiler's optimiser alone has
+/// about 50,000.
+inline constexpr uint64_t store_bytes = 128u << 20, store_slots = 1u << 18;
 
 /// Head of a store.
 struct StoreHeader {
   uint64_t magic;
   uint64_t engine;  ///< ImageHeader::build of the engine that made the records: no other can use them
-  uint64_t slots;   ///< a power of two
-  uint64_t bytes;   ///< of the file: the log ends here at the latest
   uint64_t end;     ///< offset behind the last record
   uint64_t records;
   char boot[40];  ///< of the kernel that ran when all records were last checked; on disk only
 };
 inline constexpr uint64_t store_slots_offset = 4096;
+inline constexpr uint64_t store_log_offset = store_slots_offset + store_slots * 8;
 
 /// Where a record is; read and written as one word.
 struct alignas(8) StoreSlot {
@@ -52,30 +54,38 @@ inline uint64_t check_of(const void* data, uint64_t bytes) {
 }
 inline uint64_t check_of(const RecordHead& record) { return check_of(&record + 1, record.bytes - sizeof(RecordHead)); }
 
-/// A mapped store.
+/// A mapped store. Whatever it holds, nothing outside of its bytes is read or written: who adds to it may go wrong.
 struct Store {
   uint8_t* base = nullptr;
 
   StoreHeader& header() const { return *reinterpret_cast<StoreHeader*>(base); }
   StoreSlot* slots() const { return reinterpret_cast<StoreSlot*>(base + store_slots_offset); }
-  static uint64_t log_offset(uint64_t slots) { return store_slots_offset + slots * sizeof(StoreSlot); }
+  /// A record of the log; null where none can be.
   const RecordHead* record(uint32_t place) const {
-    return reinterpret_cast<const RecordHead*>(base + place * record_unit);
+    const uint64_t at = place * record_unit;
+    if (at < store_log_offset || at + sizeof(RecordHead) > store_bytes) return nullptr;
+    const auto* const head = reinterpret_cast<const RecordHead*>(base + at);
+    const uint32_t bytes = __atomic_load_n(&head->bytes, __ATOMIC_RELAXED);
+    const bool inside = bytes % record_unit == 0 && bytes >= sizeof(RecordHead) && at + bytes <= store_bytes;
+    return inside ? head : nullptr;
+  }
+  /// The same, if it is as it was written.
+  const RecordHead* sound_record(uint32_t place) const {
+    const RecordHead* const head = record(place);
+    return head != nullptr && check_of(*head) == head->check ? head : nullptr;
   }
 
-  /// An empty one in a file of `bytes` that holds zeros.
-  void begin(uint64_t engine, uint64_t slots, uint64_t bytes) const {
-    header() = {store_magic, engine, slots, bytes, log_offset(slots), 0, {}};
-  }
+  /// An empty one in a file that holds zeros.
+  void begin(uint64_t engine) const { header() = {store_magic, engine, store_log_offset, 0, {}}; }
 
   /// The first record with this tag that `fits` says yes to, or null.
   template <class Fits>
   const RecordHead* find(uint32_t tag, Fits&& fits) const {
-    const uint64_t mask = header().slots - 1;
     for (uint64_t i = tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
       const StoreSlot slot = load(slots()[i]);
       if (slot.place == 0) return nullptr;
-      if (slot.tag == tag && fits(*record(slot.place))) return record(slot.place);
+      if (slot.tag != tag) continue;
+      if (const RecordHead* const found = record(slot.place); found != nullptr && fits(*found)) return found;
     }
     return nullptr;
   }
@@ -83,10 +93,11 @@ struct Store {
   /// Room for a record, to be written and then published; null when the store is full. A writer that is killed in
   /// between loses this room.
   uint8_t* claim(uint64_t bytes) const {
-    if (header().records * 2 >= header().slots) return nullptr;
+    if (header().records * 2 >= store_slots) return nullptr;
     uint64_t at = __atomic_load_n(&header().end, __ATOMIC_RELAXED);
     do {
-      if (at + bytes > header().bytes) return nullptr;
+      if (at < store_log_offset || at % record_unit != 0 || at > store_bytes || bytes > store_bytes - at)
+        return nullptr;
     } while (!__atomic_compare_exchange_n(&header().end, &at, at + bytes, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return base + at;
   }
@@ -95,7 +106,6 @@ struct Store {
   bool publish(const RecordHead& record) const {
     const StoreSlot made{record.tag,
                          static_cast<uint32_t>((reinterpret_cast<const uint8_t*>(&record) - base) / record_unit)};
-    const uint64_t mask = header().slots - 1;
     for (uint64_t i = record.tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
       uint64_t expected = 0, desired;
       __builtin_memcpy(&desired, &made, sizeof desired);
@@ -109,7 +119,7 @@ struct Store {
   }
 
  private:
-  static constexpr uint64_t longest_search = 64;
+  static constexpr uint64_t longest_search = 64, mask = store_slots - 1;
   static StoreSlot load(const StoreSlot& slot) {
     const uint64_t word = __atomic_load_n(reinterpret_cast<const uint64_t*>(&slot), __ATOMIC_ACQUIRE);
     StoreSlot loaded;

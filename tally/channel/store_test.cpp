@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -9,14 +10,13 @@
 namespace tally::channel {
 namespace {
 
-constexpr uint64_t slots = 256, bytes = 64 << 10;
-
 class StoreTest : public testing::Test {
  protected:
-  StoreTest() : memory_(bytes / 8) {
-    store_.base = reinterpret_cast<uint8_t*>(memory_.data());
-    store_.begin(7, slots, bytes);
+  StoreTest() {
+    store_.base = static_cast<uint8_t*>(calloc(1, store_bytes));  // reserved, not written
+    store_.begin(7);
   }
+  ~StoreTest() override { free(store_.base); }
 
   /// A record of 32 bytes whose second half is `value`, twice. Null where there is no room.
   const RecordHead* add(uint32_t tag, uint64_t value) {
@@ -39,29 +39,29 @@ class StoreTest : public testing::Test {
     return store_.find(tag, [&](const RecordHead& record) { return value_of(record) == value; }) != nullptr;
   }
 
-  std::vector<uint64_t> memory_;
   Store store_;
 };
 
 TEST_F(StoreTest, finds_what_fits_among_records_of_one_tag) {
   for (uint64_t value = 1; value <= 5; value++) ASSERT_NE(add(42, value), nullptr);
-  ASSERT_NE(add(42 + slots, 6), nullptr);  // another tag whose search begins at the same slot
+  ASSERT_NE(add(static_cast<uint32_t>(42 + store_slots), 6),
+            nullptr);  // another tag whose search begins at the same slot
   for (uint64_t value = 1; value <= 5; value++) EXPECT_TRUE(has(42, value));
   EXPECT_FALSE(has(42, 6));
-  EXPECT_TRUE(has(42 + slots, 6));
+  EXPECT_TRUE(has(static_cast<uint32_t>(42 + store_slots), 6));
   EXPECT_FALSE(has(43, 1));
   EXPECT_EQ(store_.header().records, 6u);
 }
 
 TEST_F(StoreTest, is_full_before_a_search_becomes_long) {
   uint64_t added = 0;
-  while (add(static_cast<uint32_t>(added * 0x9e3779b9u | 1), added) != nullptr) added++;
-  EXPECT_EQ(added, slots / 2);
+  while (add(static_cast<uint32_t>(added * 2 + 1), added) != nullptr) added++;
+  EXPECT_EQ(added, store_slots / 2);
 }
 
 TEST_F(StoreTest, has_no_room_behind_its_end) {
-  EXPECT_EQ(store_.claim(bytes), nullptr);
-  const uint64_t left = bytes - store_.header().end;
+  EXPECT_EQ(store_.claim(store_bytes), nullptr);
+  const uint64_t left = store_bytes - store_.header().end;
   EXPECT_NE(store_.claim(left), nullptr);
   EXPECT_EQ(store_.claim(16), nullptr);
 }
@@ -82,6 +82,28 @@ TEST_F(StoreTest, a_check_sees_every_bit) {
     content[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
   }
   EXPECT_EQ(check_of(*record), record->check);
+}
+
+TEST_F(StoreTest, damage_leads_nowhere_outside_of_it) {
+  RecordHead* const record = const_cast<RecordHead*>(add(1, 7));
+  StoreSlot& slot = store_.slots()[1];
+  const StoreSlot right = slot;
+  for (const uint32_t place :
+       {1u, static_cast<uint32_t>(store_log_offset / 16 - 1), 0xffffffffu, static_cast<uint32_t>(store_bytes / 16)}) {
+    slot.place = place;
+    EXPECT_FALSE(has(1, 7));
+    EXPECT_EQ(store_.sound_record(place), nullptr);
+  }
+  slot = right;
+  for (const uint32_t bytes : {0u, 8u, 33u, 0xfffffff0u}) {
+    record->bytes = bytes;
+    EXPECT_FALSE(has(1, 7));
+    EXPECT_EQ(store_.sound_record(right.place), nullptr);
+  }
+  for (const uint64_t end : {uint64_t{0}, store_log_offset + 1, store_bytes, ~uint64_t{0} - 7}) {
+    store_.header().end = end;
+    EXPECT_EQ(store_.claim(32), nullptr) << end;
+  }
 }
 
 TEST_F(StoreTest, threads_add_at_once) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr u32 own_count = channel::inherited_count;
 
-u32 first_own() { return static_cast<u32>(settings().channel_fd); }
+u32 first_own() { return static_cast<u32>(inherited(channel::inherited_channel)); }
 
 /// What both forms of a directory entry begin with, and where the name of each stands.
 struct Entry {

@@ -44,6 +44,7 @@ void copy_plain(Builder& b, const Instruction& in, u32 segment) {
     return;
   }
   if (fits32(static_cast<s64>(operand))) {
+    if (in.address_bits == 32) recorder.give_up();  // it is the low half of an address that lies anywhere
     b.place(in, segment);
     b.e.bytes(in.bytes, modrm);
     b.e.byte(static_cast<u8>((in.bytes[modrm] & 0x38) | 4));

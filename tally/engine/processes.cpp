@@ -127,7 +127,7 @@ bool announce(Thread* t) {
   __atomic_store_n(word, static_cast<u32>(Answer::asked), __ATOMIC_RELEASE);
   const channel::Announcement a = {t->process, t->index, t->vfork_child == 0, static_cast<s32>(kernel(SYS_getpid)),
                                    static_cast<s32>(kernel(SYS_gettid))};
-  const s64 sent = kernel(SYS_sendto, static_cast<u64>(settings().socket_fd), reinterpret_cast<u64>(&a), sizeof a,
+  const s64 sent = kernel(SYS_sendto, inherited(channel::inherited_socket), reinterpret_cast<u64>(&a), sizeof a,
                           0x4000 /* MSG_NOSIGNAL */);
   if (sent != sizeof a) return false;
   const u64 limit[2] = {10, 0};

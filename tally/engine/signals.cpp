@@ -350,6 +350,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
       c->ip = reinterpret_cast<u64>(safe_copy_end);
       return;
     }
+    if (signal == sigbus && mend_store(*reinterpret_cast<u64*>(info + 16))) return;
     if (rip >= reinterpret_cast<u64>(safe_compare) && rip < reinterpret_cast<u64>(safe_compare_differs)) {
       c->ip = reinterpret_cast<u64>(safe_compare_differs);
       return;

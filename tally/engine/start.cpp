@@ -12,8 +12,8 @@
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
 // The command points the program here at the end of its execve:
-//   rdi = the program's first instruction, rsi = its stack pointer, rdx = descriptor of the channel, rcx = of the
-//   image.
+//   rdi = the program's first instruction, rsi = its stack pointer, rdx = the first of the inherited descriptors, rcx
+//   and r8 = numbers of the files of translations, kept and added.
 // All registers of a new program are 0 but the stack pointer. The image is mapped read-only and executable; its data
 // become writable before anything is written.
 asm(R"(
@@ -25,6 +25,7 @@ engine_entry:
   mov %rsi, %r13
   mov %rdx, %r14
   mov %rcx, %r15
+  mov %r8, %rbp
   mov $0x7ea000000000, %rax
   mov 0x18(%rax), %rdi       # ImageHeader::writable_offset
   mov 0x10(%rax), %rsi       # ImageHeader::bytes
@@ -37,7 +38,8 @@ engine_entry:
   mov %r12, %rdi
   mov %r13, %rsi
   mov %r14d, %edx
-  mov %r15d, %ecx
+  mov %r15, %rcx
+  mov %rbp, %r8
   call engine_start
   ud2
 .bss
@@ -70,12 +72,11 @@ const char* base_name(const char* path) {
 
 bool started;
 u64 first_pc, first_sp;
-int first_fd;  // of the three
+u32 first_fd;  // of the inherited ones
 
 /// Before anything of the program has run: it starts as if nobody were here. The command misses its record and says so.
 [[noreturn]] void start_natively() {
-  for (int i = 0; i < static_cast<int>(channel::inherited_count); i++)
-    kernel(SYS_fcntl, static_cast<u64>(first_fd + i), 2 /* F_SETFD */, 1 /* FD_CLOEXEC */);
+  for (u32 i = 0; i < channel::inherited_count; i++) kernel(SYS_close, first_fd + i);
   set_gs(0);
   forget_first_thread();
   asm volatile(
@@ -113,10 +114,11 @@ void die(const char* what, u64 value) {
   __builtin_trap();
 }
 
-extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc, u64 sp, int channel_fd, int image_fd) {
+extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc, u64 sp, u32 first, u64 kept,
+                                                                         u64 added) {
   first_pc = pc;
   first_sp = sp;
-  first_fd = channel_fd;
+  first_fd = first;
   // The kernel's stack: count, arguments, 0, environment, 0, auxiliary vector.
   u64* p = reinterpret_cast<u64*>(sp);
   p += 1 + *p + 1;
@@ -128,7 +130,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
     if (p[0] == AT_EXECFN) name = reinterpret_cast<const char*>(p[1]);
   }
   fsgsbase_allowed = (capabilities & 2) != 0;
-  Thread* t = first_thread(channel_fd, image_fd);
+  Thread* t = first_thread(first);
   set_gs(reinterpret_cast<u64>(t));
   keep_descriptors_over_exec(false);
   channel::Process& process = process_record(t);
@@ -138,7 +140,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   code_init(static_cast<u64>(persona) & 0x0400000 /* READ_IMPLIES_EXEC */);
   cache_init();
   decoder_init();
-  store_init();
+  store_init(kept, added);
   if (arena_for(pc) == nullptr) start_natively();
   signals_init(t);
   t->pc = pc;

@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <initializer_list>
+
 #include "tally/engine/entry.hpp"
 #include "tally/engine/image.hpp"
 
@@ -16,7 +18,9 @@ namespace {
 channel::Store kept, added;
 bool writes;  // to `added`
 
-constexpr u64 low_limit = 0x7fffffff;
+/// Below it addresses may have short forms: a template has those of its own address. Nothing that code above refers to
+/// by a displacement lies in the low 4 GB.
+constexpr u64 low_limit = 0x180000000;
 
 /// The same in every process that has this code at the same place of a page. Reads program code, which must be there.
 u32 tag_of(u64 pc) {
@@ -48,22 +52,46 @@ const Template* as_template(const channel::RecordHead* record) { return reinterp
 /// What another process adds may be damaged by what its program does; what was kept has been checked by the command.
 bool is_sound(const channel::RecordHead& record) { return channel::check_of(record) == record.check; }
 
-bool map_store(channel::Store& store, int fd, u64 inode, u64 bytes, int protection) {
-  // Where a program closed what it inherited the number may be another file's.
+u64 added_inode;
+u32 damaged;  // pages that could not be read
+
+/// A program that gave up rights has another file there, and one that closed what it inherited may have its own.
+bool is_file(u64 fd, u64 inode) {
   struct stat s;
-  if (bytes == 0 || failed(kernel(SYS_fstat, static_cast<u64>(fd), reinterpret_cast<u64>(&s))) || s.st_ino != inode)
-    return false;
-  const u64 at = try_reserve(bytes, PROT_NONE);
+  return inode != 0 && !failed(kernel(SYS_fstat, fd, reinterpret_cast<u64>(&s))) && s.st_ino == inode &&
+         s.st_size == channel::store_bytes;
+}
+
+bool map_store(channel::Store& store, channel::Inherited which, u64 inode, int protection) {
+  const u64 fd = inherited(which);
+  if (!is_file(fd, inode)) return false;
+  const u64 at = try_reserve(channel::store_bytes, PROT_NONE);
   if (at == 0) return false;
-  const s64 r =
-      kernel(SYS_mmap, at, bytes, static_cast<u64>(protection), MAP_SHARED | MAP_FIXED, static_cast<u64>(fd), 0);
+  const s64 r = kernel(SYS_mmap, at, channel::store_bytes, static_cast<u64>(protection), MAP_SHARED | MAP_FIXED, fd, 0);
   if (failed(r)) return false;
-  keep_from_core(at, bytes);
+  keep_from_core(at, channel::store_bytes);
   store.base = reinterpret_cast<u8*>(at);
   const channel::StoreHeader& h = store.header();
-  if (h.magic == channel::store_magic && h.engine == image_header().build && h.bytes <= bytes) return true;
+  if (h.magic == channel::store_magic && h.engine == image_header().build) return true;
   store.base = nullptr;
   return false;
+}
+
+/// The pages of a store become the process's own: what is written there nobody else sees.
+bool make_private(const channel::Store& store, u64 inode) {
+  const u64 at = reinterpret_cast<u64>(store.base), fd = inherited(channel::inherited_added);
+  if (is_file(fd, inode) &&
+      !failed(kernel(SYS_mmap, at, channel::store_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0)))
+    return true;
+  // Another process of the same descriptors was first: a copy.
+  u64 used = store.header().end;
+  used = used < channel::store_bytes ? page_up(used) : channel::store_bytes;
+  const s64 copied = kernel(SYS_mmap, 0, channel::store_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, ~u64{0}, 0);
+  if (failed(copied)) return false;
+  copy(reinterpret_cast<void*>(copied), store.base, used);
+  return !failed(kernel(SYS_mremap, static_cast<u64>(copied), channel::store_bytes, channel::store_bytes,
+                        MREMAP_MAYMOVE | MREMAP_FIXED, at));
 }
 
 /// Then it is the program's: it may need what the stores would take.
@@ -80,13 +108,26 @@ u8* put(u8* to, const T* from, u32 n) {
 
 }  // namespace
 
-void store_init() {
-  const channel::Settings& s = settings();
+void store_init(u64 kept_inode, u64 inode_of_added) {
   // Tests choose the length of traces: those are not for others.
-  if (s.trace_limit != 0 || address_space_is_limited()) return;
-  map_store(kept, s.kept_fd, s.kept_inode, s.kept_bytes, PROT_READ);
-  writes = map_store(added, s.added_fd, s.added_inode, s.added_bytes, PROT_READ | PROT_WRITE);
+  if (settings().trace_limit != 0 || address_space_is_limited()) return;
+  added_inode = inode_of_added;
+  map_store(kept, channel::inherited_kept, kept_inode, PROT_READ);
+  writes = map_store(added, channel::inherited_added, added_inode, PROT_READ | PROT_WRITE);
 }
+
+bool mend_store(u64 address) {
+  for (const channel::Store* store : {&kept, &added}) {
+    const u64 base = reinterpret_cast<u64>(store->base);
+    if (base == 0 || address - base >= channel::store_bytes) continue;
+    damaged++;
+    return !failed(kernel(SYS_mmap, page_down(address), page_bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~u64{0}, 0));
+  }
+  return false;
+}
+
+u32 store_damage() { return damaged; }
 
 const Template* find_template(u64 pc) {
   if (kept.base == nullptr && added.base == nullptr) return nullptr;
@@ -103,14 +144,17 @@ const Template* find_template(u64 pc) {
 
 void give_up_writing() {
   Guard guard(cache_lock);
-  if (!writes) return;
+  give_up_writing_locked();
+}
+
+void give_up_writing_locked() {
+  // Templates in use stay where they are. Other processes may share this memory or these descriptors, and not both: so
+  // each is looked after by itself.
+  if (writes && !make_private(added, added_inode)) die("no memory to give up rights", 0);
   writes = false;
-  // A private view: templates in use stay where they are.
-  const channel::Settings& s = settings();
-  kernel(SYS_mmap, reinterpret_cast<u64>(added.base), s.added_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED,
-         static_cast<u64>(s.added_fd), 0);
-  keep_from_core(reinterpret_cast<u64>(added.base), s.added_bytes);
-  kernel(SYS_close, static_cast<u64>(s.added_fd));
+  // Not closed: the program would be given the numbers.
+  for (const auto which : {channel::inherited_kept, channel::inherited_added})
+    kernel(SYS_dup3, inherited(channel::inherited_image), inherited(which), 02000000 /* O_CLOEXEC */);
 }
 
 void Recorder::begin(u64 pc) {
@@ -121,6 +165,8 @@ void Recorder::begin(u64 pc) {
 
 void Recorder::note(const Instruction& in) {
   if (!on_) return;
+  // What becomes of xbegin depends on the processor.
+  if (in.legacy && in.map == Map::one_byte && in.opcode == 0xc7 && in.modrm == 0xf8) return give_up();
   const s64 from = static_cast<s64>(in.pc - pc_);
   for (u32 i = 0; i < ranges_; i++)
     if (from >= range_[i].from && from + in.length <= range_[i].from + static_cast<s64>(range_[i].bytes)) return;

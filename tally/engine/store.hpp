@@ -4,7 +4,7 @@
 /// and everything that is known of its instructions. It is found by program code and used only where all bytes that it
 /// was made from are the same, and where they cannot change unnoticed.
 ///
-/// Everything here wants cache_lock held.
+/// Everything here wants cache_lock held, unless it says otherwise.
 #pragma once
 #include "tally/channel/store.hpp"
 #include "tally/engine/cache.hpp"
@@ -37,7 +37,7 @@ struct CodeRange {
 
 struct Template {
   channel::RecordHead head;
-  u64 low_pc;  // where the code lies in the low 2 GB: other forms are shorter there, and it fits this address only
+  u64 low_pc;  // where the code lies low: addresses have shorter forms there, and it fits this one only; else 0
   u16 code_bytes, original_bytes, place_count, fixup_count;
   u8 segment_count, range_count;
   bool looked_ahead;
@@ -84,13 +84,21 @@ class Recorder {
 };
 extern Recorder recorder;
 
-/// Maps what the command offers. Called once, at the start.
-void store_init();
+/// Maps what the command offers: files with these numbers, 0 = none. Called once, at the start.
+void store_init(u64 kept_inode, u64 added_inode);
+
+/// A page at `address` cannot be read, because somebody cut the file or the disk fails: it is empty from now on. False
+/// where it is none of a store. Takes no lock.
+bool mend_store(u64 address);
+/// How often that happened: what was copied from a store meanwhile is worth nothing.
+u32 store_damage();
 
 /// A template for the code at `pc`, or null.
 const Template* find_template(u64 pc);
 
-/// The process is about to do with fewer rights: from now on it cannot write what others use. Takes cache_lock.
+/// The process is about to do with fewer rights: from now on it, and what it executes, cannot write what others use.
+/// The first takes cache_lock, the second wants it held.
 void give_up_writing();
+void give_up_writing_locked();
 
 }  // namespace tally::engine

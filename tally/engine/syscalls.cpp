@@ -51,8 +51,8 @@ s64 with_mask_pair(Thread* t) {
 
 /// Options of prctl(2) by which a process can do less afterwards.
 bool gives_rights_up(u64 option) {
-  constexpr u64 drop_capability = 24, set_securebits = 28, no_new_privileges = 38;
-  return option == drop_capability || option == set_securebits || option == no_new_privileges;
+  constexpr u64 drop_capability = 24, set_securebits = 28, no_new_privileges = 38, ambient = 47;
+  return option == drop_capability || option == set_securebits || option == no_new_privileges || option == ambient;
 }
 
 s64 call(Thread* t) {
@@ -131,7 +131,8 @@ s64 call(Thread* t) {
     case SYS_pivot_root:
     case SYS_unshare:
     case SYS_setns:
-    case 446 /* landlock_restrict_self */: give_up_writing(); return run(t);
+    case 446 /* landlock_restrict_self */:
+    case 460 /* lsm_set_self_attr */: give_up_writing(); return run(t);
     case SYS_prlimit64: return emulate_limit(t, a, b, c, d);
     case SYS_setrlimit: return emulate_limit(t, 0, a, b, 0);
     case SYS_getrlimit: return emulate_limit(t, 0, a, 0, b);

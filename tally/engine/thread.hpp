@@ -124,7 +124,7 @@ inline u64* counters(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast
 // --- threads.cpp ----------------------------------------------------------------------------------------------------
 
 /// Maps the channel and makes the record of this program image and its first thread. Called once, at the start.
-Thread* first_thread(int channel_fd, int image_fd);
+Thread* first_thread(u32 first_fd);
 
 /// The process starts natively after all: no record of it and its thread, no memory but the image's own.
 void forget_first_thread();
@@ -186,6 +186,8 @@ Thread* threads();
 /// Whether its process has no other thread.
 bool is_last(const Thread* t);
 const channel::Settings& settings();
+/// One of the command's descriptors.
+u64 inherited(channel::Inherited which);
 channel::Records records();
 channel::Process& process_record(Thread* t);
 

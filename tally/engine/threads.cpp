@@ -20,6 +20,7 @@ using channel::State;
 
 Records shared;
 channel::Settings settings_;
+u32 first_inherited;
 Thread* live;  // all threads of this address space
 Thread* pool;  // ended ones whose blocks can be used again
 channel::SegmentVector* vectors_;
@@ -37,7 +38,7 @@ void set_state(State& of, State to) {
 
 bool map_counters(Thread* t, u32 area) {
   const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(counters(t)), counters_bytes, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_FIXED, static_cast<u64>(settings_.channel_fd), channel::area_offset(area));
+                       MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel), channel::area_offset(area));
   if (!failed(r)) keep_from_core(reinterpret_cast<u64>(counters(t)), counters_bytes);
   return !failed(r);
 }
@@ -51,7 +52,7 @@ bool map_vectors(u32 area) {
     if (place == 0) place = reserve(channel::area_bytes, PROT_NONE);
   turn ^= 1;
   const s64 r = kernel(SYS_mmap, places[turn], channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                       static_cast<u64>(settings_.channel_fd), channel::area_offset(area));
+                       inherited(channel::inherited_channel), channel::area_offset(area));
   if (failed(r)) return false;
   keep_from_core(static_cast<u64>(r), channel::area_bytes);
   vectors_ = reinterpret_cast<channel::SegmentVector*>(r);
@@ -64,7 +65,7 @@ Thread* make_block() {
   if (t == nullptr) return nullptr;
   // Empty entries lead into the engine: a private copy of a page of the image, written only where targets are known.
   const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(jump_table(t)), jump_table_entries * 8, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_FIXED, static_cast<u64>(settings_.image_fd), image_header().table_offset);
+                       MAP_PRIVATE | MAP_FIXED, inherited(channel::inherited_image), image_header().table_offset);
   if (failed(r)) return nullptr;
   t->self = t;
   t->generation = cache_generation();
@@ -173,6 +174,7 @@ u64 reserve(u64 bytes, int protection) {
 }
 
 const channel::Settings& settings() { return settings_; }
+u64 inherited(channel::Inherited which) { return first_inherited + which; }
 Records records() { return shared; }
 Thread* threads() { return live; }
 channel::Process& process_record(Thread* t) { return shared.process(t->process); }
@@ -215,11 +217,10 @@ bool is_last(const Thread* t) {
   return is_last_of(t->process);
 }
 
-Thread* first_thread(int channel_fd, int image_fd) {
-  settings_.channel_fd = channel_fd;
-  settings_.image_fd = image_fd;
+Thread* first_thread(u32 first_fd) {
+  first_inherited = first_fd;
   const s64 r = kernel(SYS_mmap, records_at, channel::records_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                       static_cast<u64>(channel_fd), 0);
+                       inherited(channel::inherited_channel), 0);
   if (failed(r)) die("the channel cannot be mapped", static_cast<u64>(-r));
   keep_from_core(static_cast<u64>(r), channel::records_bytes);
   shared.base = reinterpret_cast<u8*>(r);

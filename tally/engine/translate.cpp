@@ -207,7 +207,9 @@ class Translator {
     b.e.words(t.code(), t.code_bytes);
     for (u32 i = 0; i < t.fixup_count; i++) apply(b, t.fixups()[i]);
     b.arena.hot = b.e.here();
-    return Outcome::translated;
+    if (store_damage() == damage_before_) return Outcome::translated;
+    trace.dead = true;
+    return Outcome::no_room;
   }
 
   /// Whether everything that the code refers to by a displacement is within reach of `body`.
@@ -341,8 +343,8 @@ class Translator {
     if (in.kind == Kind::trap && in.opcode == 0xcd && in.bytes[1] == 0x80) {
       mark_partial(current(), channel::partial_int80);
       recorder.give_up();
+      give_up_writing_locked();  // it may give up rights by one
     }
-    if (in.kind == Kind::transaction) recorder.give_up();  // what becomes of it depends on the processor
     if (in.kind == Kind::plain || in.kind == Kind::trap)
       emit_copy(b, in, segment);
     else if (in.kind == Kind::jump && !(is_last && last_ == Kind::jump))
@@ -354,6 +356,7 @@ class Translator {
   u64 pc_, at_;
   u64 older_;
   u32 limit_ = 0, total_ = 0, index_ = 0;
+  const u32 damage_before_ = store_damage();
   u64 page_ = ~u64{0};
   Kind last_ = Kind::plain;
   Code code_, ahead_;

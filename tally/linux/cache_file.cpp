@@ -20,14 +20,23 @@ namespace {
 /// Only who owns it may write it: what is in there is executed.
 bool is_private(const struct stat& s) { return s.st_uid == geteuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0; }
 
-bool make_folder(const std::string& path) {
-  std::error_code why;
-  const std::filesystem::path above = std::filesystem::path(path).parent_path();
-  if (mkdir(path.c_str(), 0700) != 0 && errno == ENOENT) {
-    if (mkdir(above.c_str(), 0700) != 0 || mkdir(path.c_str(), 0700) != 0) return false;
-  }
+/// Whether what is made in there is safe from others: it is this user's own, or the system's.
+bool is_trusted(const std::string& folder) {
   struct stat s {};
-  return stat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && is_private(s);
+  return stat(folder.c_str(), &s) == 0 && (s.st_uid == geteuid() || s.st_uid == 0);
+}
+
+/// The folder, and the one above it, are made if need be. Under sudo with the user's HOME they are not root's: then
+/// not.
+bool make_folder(const std::string& path) {
+  const std::filesystem::path above = std::filesystem::path(path).parent_path();
+  struct stat s {};
+  if (stat(above.c_str(), &s) != 0) {
+    if (!is_trusted(above.parent_path()) || mkdir(above.c_str(), 0700) != 0) return false;
+  }
+  if (!is_trusted(above)) return false;
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return false;
+  return lstat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && is_private(s);
 }
 
 /// A limit on the size of files is to be an error and no signal.
@@ -99,7 +108,9 @@ void remove_old_cache_files(const std::string& folder, const std::string& prefix
   const auto remove = [&](const fs::path& path) { fs::remove(path, why); };
   for (const auto& entry : fs::directory_iterator(folder, why)) {
     const std::string name = entry.path().filename();
-    if (!name.starts_with(prefix) || name == keep) continue;
+    const bool ours = name.starts_with(prefix) && name.size() == prefix.size() + 16 &&
+                      name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string::npos;
+    if (!ours || name == keep || !entry.is_regular_file(why)) continue;
     const auto written = entry.last_write_time(why);
     if (!newest || written > newest->first) {
       if (newest) remove(newest->second);

@@ -36,7 +36,8 @@ bool has_space(const CacheFile& file, std::uint64_t offset, std::uint64_t bytes)
 /// Takes the file for this process until it is closed; false where another one has it.
 bool take_cache_file(const CacheFile& file);
 
-/// Removes all files of the folder whose names begin so, but `keep` and the one that was written last before it.
+/// Removes all files of the folder whose names are `prefix` and 16 hexadecimal digits, but `keep` and the one that was
+/// written last before it.
 void remove_old_cache_files(const std::string& folder, const std::string& prefix, const std::string& keep);
 
 /// What names this start of the kernel; empty where it does not say.

@@ -149,8 +149,9 @@ Injector::Seen Injector::finish(pid_t process, Exec& exec) {
   }
   registers.rdi = registers.rip;
   registers.rsi = registers.rsp;
-  registers.rdx = injection_.argument1;
-  registers.rcx = injection_.argument2;
+  registers.rdx = injection_.arguments[0];
+  registers.rcx = injection_.arguments[1];
+  registers.r8 = injection_.arguments[2];
   registers.rip = injection_.entry;
   if (ptrace(PTRACE_SETREGS, process, nullptr, &registers) != 0) return refuse(process, "its registers cannot be set");
   under_way_.erase(process);

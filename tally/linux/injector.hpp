@@ -4,6 +4,7 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,8 +18,8 @@ struct Injection {
   std::uint64_t bytes = 0;
   int fd = -1;              ///< of the file, as the program inherits it
   std::uint64_t entry = 0;  ///< called with rdi = the program's first instruction, rsi = its stack pointer,
-                            ///< rdx and rcx = the two arguments
-  std::uint64_t argument1 = 0, argument2 = 0;
+                            ///< rdx, rcx and r8 = the arguments
+  std::array<std::uint64_t, 3> arguments{};
 };
 
 /// Attaches to processes that are about to call execve, and lets the new program start in the injected code. A process

@@ -35,9 +35,9 @@ INSTANTIATE_TEST_SUITE_P(engine, EdgeTest,
                                          Edge{"asks_to_be_traced", false}, Edge{"masks"}, Edge{"descriptors"},
                                          Edge{"failed_exec", true, 30000000}, Edge{"gs_base", false},
                                          Edge{"moved_code"}, Edge{"breakpoints"}, Edge{"confined", false},
-                                         Edge{"trusted_less"}, Edge{"truncated"}, Edge{"read_code"},
-                                         Edge{"stays_small"}, Edge{"forks_while_asking"},
-                                         Edge{"stops_mapping_threads"}),
+                                         Edge{"trusted_less"}, Edge{"trusted_less_later"}, Edge{"descriptors_behind"},
+                                         Edge{"truncated"}, Edge{"read_code"}, Edge{"stays_small"},
+                                         Edge{"forks_while_asking"}, Edge{"stops_mapping_threads"}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace

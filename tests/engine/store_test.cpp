@@ -54,5 +54,20 @@ INSTANTIATE_TEST_SUITE_P(engine, AgainTest,
                                          "seq 1000; sed s/r/R/ /etc/hostname; wc -l /etc/passwd"),
                          [](const auto& one) { return "program_" + std::to_string(one.index); });
 
+// Each is right whoever was there before.
+TEST(Again, is_right_at_another_address) {
+  const Scratch scratch;
+  Command command;
+  command.environment.back() = "TALLY_CACHE_DIR=" + scratch.file("cache");
+  for (int round = 0; round < 2; ++round) {
+    for (const char* base : {"90000000", "510000000", "50000000", "510003000"}) {
+      SCOPED_TRACE(base);
+      command.words = {std::string(PROGRAMS) + "/elsewhere_" + base};
+      ASSERT_EQ(run_native(command).code, 0);
+      EXPECT_EQ(run_counted(command).outcome.code, 0);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tally::engine_test

@@ -22,8 +22,8 @@ using channel::Answer;
 /// What the forked child of tally itself does around its execve: what the engine does around every later one.
 struct ChildSide {
   channel::Header* header;
-  channel::Settings settings;
-  bool asks;  // false: it is to run natively
+  int first_fd;  // of the inherited ones
+  bool asks;     // false: it is to run natively
 
   static void before_exec(void* context) {
     auto& self = *static_cast<ChildSide*>(context);
@@ -32,7 +32,9 @@ struct ChildSide {
     __atomic_store_n(&answer, static_cast<std::uint32_t>(Answer::asked), __ATOMIC_RELEASE);
     const pid_t pid = linux::own_pid();
     const channel::Announcement announcement{0, 0, 0, pid, pid};
-    if (!linux::announce(self.settings.socket_fd, &announcement, sizeof announcement)) return;
+    if (!linux::announce(self.first_fd + static_cast<int>(channel::inherited_socket), &announcement,
+                         sizeof announcement))
+      return;
     linux::wait_while(answer, static_cast<std::uint32_t>(Answer::asked));
     if (self.granted()) self.keep(true);
   }
@@ -49,7 +51,7 @@ struct ChildSide {
   }
   void keep(bool kept) const {
     for (std::uint32_t i = 0; i < channel::inherited_count; ++i)
-      linux::keep_over_exec(settings.channel_fd + static_cast<int>(i), kept);
+      linux::keep_over_exec(first_fd + static_cast<int>(i), kept);
   }
 };
 
@@ -239,7 +241,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   auto announcements = linux::Announcements::make();
   if (!announcements) return fail(announcements.error());
 
-  Translations translations = Translations::open(header->build);
+  Translations translations = Translations::open(header->build, request.repeatable);
   // One that is not there has a number all the same, which stays unused.
   const auto or_any = [&](int fd) { return fd >= 0 ? fd : image_file->get(); };
   auto inherited = linux::duplicate_high({shared.file.get(), image_file->get(), announcements->their_fd(),
@@ -247,22 +249,17 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   if (!inherited) return fail(inherited.error());
   announcements->close_theirs();
   channel::Settings settings{};
-  settings.channel_fd = (*inherited)[0].get();
-  settings.image_fd = (*inherited)[1].get();
-  settings.socket_fd = (*inherited)[2].get();
-  settings.kept_fd = (*inherited)[3].get();
-  settings.added_fd = (*inherited)[4].get();
   settings.trace_limit = static_cast<std::uint32_t>(request.block_size);
   settings.cache_limit = static_cast<std::uint32_t>(request.cache_limit);
   // Blocks of one instruction are for tests: there the other form has its turn.
   settings.loop_is_fast = request.block_size == 1 ? 0 : loop_is_fast();
-  translations.describe(settings);
   shared.records.header().settings = settings;
 
   Execution execution;
   const auto path = linux::find_program(request.command.front(), linux::search_path());
   if (!path) return fail(path.error());
-  ChildSide side{&shared.records.header(), settings, !linux::changes_rights(*path)};
+  const int first_fd = inherited->front().get();
+  ChildSide side{&shared.records.header(), first_fd, !linux::changes_rights(*path)};
   if (!side.asks)
     execution.native.push_back(printable(*path) + " ran natively: it changes user, group or capabilities");
   const linux::Descendants descendants;
@@ -272,10 +269,13 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
                                        request.repeatable ? linux::Conditions::repeatable : linux::Conditions::given);
   if (!program) return fail(program.error());
   // Only descendants hold the other end now: an engine that outlives this loop finds nobody to ask, and says so.
-  (*inherited)[2].reset();
-  linux::Injector injector({channel::image_base, header->bytes, settings.image_fd, header->entry,
-                            static_cast<std::uint64_t>(settings.channel_fd),
-                            static_cast<std::uint64_t>(settings.image_fd)});
+  (*inherited)[channel::inherited_socket].reset();
+  linux::Injector injector(
+      {channel::image_base,
+       header->bytes,
+       first_fd + static_cast<int>(channel::inherited_image),
+       header->entry,
+       {static_cast<std::uint64_t>(first_fd), translations.kept_inode(), translations.added_inode()}});
   Server server(shared, *announcements, std::move(injector), *program, descendants, execution);
   if (auto served = server.serve(*request.signals, request.wait_all); !served) return fail(served.error());
   translations.keep();

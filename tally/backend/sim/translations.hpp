@@ -17,14 +17,16 @@ namespace tally::backend::sim {
 class Translations {
  public:
   /// For the engine with this ImageHeader::build. Reads the head of a file of the cache folder; all of it once after
-  /// each start of the machine, which may have lost part of it.
-  static Translations open(std::uint64_t engine);
+  /// each start of the machine, which may have lost part of it. `only_added`: whether there is such a file makes no
+  /// difference to programs, a few of which look at their memory map.
+  static Translations open(std::uint64_t engine, bool only_added = false);
 
   /// The descriptors that programs get; −1 where there is none.
   int kept_fd() const { return kept_ ? kept_->file.get() : -1; }
   int added_fd() const { return added_.get(); }
-  /// Fills in what describes the two.
-  void describe(channel::Settings& settings) const;
+  /// The numbers of the two files, 0 = none.
+  std::uint64_t kept_inode() const { return kept_ ? kept_->inode : 0; }
+  std::uint64_t added_inode() const { return added_inode_; }
 
   /// Moves what this run added into the file.
   void keep();

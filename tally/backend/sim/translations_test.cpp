@@ -122,6 +122,42 @@ TEST_F(TranslationsTest, what_others_may_write_is_not_used) {
   }
 }
 
+TEST_F(TranslationsTest, other_files_of_the_folder_stay) {
+  fs::create_directory(folder_);
+  chmod(folder_.c_str(), 0700);
+  for (const char* name : {"translations-fr.json", "translations-0123456789abcdef0", "translations-0123456789abcdeg"})
+    std::ofstream(folder_ / name) << "mine";
+  for (std::uint64_t other = 1; other <= 4; ++other) run({1}, engine + other);
+  EXPECT_EQ(files(), 3u + 2u);
+}
+
+TEST_F(TranslationsTest, a_run_that_is_to_repeat_has_only_what_it_adds) {
+  run({1});
+  EXPECT_LT(Translations::open(engine, true).kept_fd(), 0);
+  EXPECT_GE(Translations::open(engine, true).added_fd(), 0);
+}
+
+TEST_F(TranslationsTest, a_folder_that_cannot_be_written_is_read) {
+  run({1});
+  chmod(file().c_str(), 0400);
+  EXPECT_EQ(kept(), 1u);
+}
+
+TEST_F(TranslationsTest, nothing_is_made_where_another_user_could_change_it) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  ASSERT_EQ(chown(root_.c_str(), 12345, 0), 0);
+  run({1});
+  EXPECT_FALSE(fs::exists(folder_));
+}
+
+TEST_F(TranslationsTest, a_damaged_memory_file_is_no_more_than_a_loss) {
+  Translations translations = Translations::open(engine);
+  const auto mapping = mapped(translations.added_fd());
+  std::memset(mapping.data(), 0xff, channel::store_log_offset + 4096);
+  translations.keep();
+  EXPECT_EQ(kept(), 0u);
+}
+
 TEST_F(TranslationsTest, nothing_is_made_in_a_folder_that_others_may_write) {
   fs::create_directory(folder_);
   chmod(folder_.c_str(), 0777);
@@ -131,7 +167,7 @@ TEST_F(TranslationsTest, nothing_is_made_in_a_folder_that_others_may_write) {
 
 TEST_F(TranslationsTest, all_is_checked_once_after_a_start_of_the_machine) {
   run({1, 2});
-  const std::uint64_t content = Store::log_offset(1u << 18) + sizeof(RecordHead);
+  const std::uint64_t content = channel::store_log_offset + sizeof(RecordHead);
   change(content, "x");
   EXPECT_EQ(kept(), 2u);  // no start in between: what was written is there
   change(offsetof(channel::StoreHeader, boot), "another");

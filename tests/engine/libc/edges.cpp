@@ -234,6 +234,46 @@ int trusted_less() {
   return 0;
 }
 
+/// A child that shares the memory, or the descriptors, gave up rights before.
+int trusted_less_later() {
+  const unsigned long kinds[] = {CLONE_VM | CLONE_VFORK, CLONE_FILES};
+  for (const unsigned long shared : kinds) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const long other = shared == CLONE_FILES ? syscall(SYS_clone, shared | SIGCHLD, 0, 0, 0, 0) : vfork();
+      if (other == 0) {
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        _exit(0);
+      }
+      int status = 0;
+      waitpid(static_cast<pid_t>(other), &status, 0);
+      prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+      if (writable_translations() != 0) _exit(1);
+      execl("/bin/sh", "sh", "-c", "! grep -q 'rw-s .*tally-translations' /proc/self/maps", nullptr);
+      _exit(3);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) return 1;
+  }
+  return 0;
+}
+
+/// Descriptors that are the program's own, beyond the limit that it began with, after it gave up rights.
+int descriptors_behind() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max < 4000 ? limit.rlim_max : 4000;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  for (int i = 0; i < 1100; ++i) {
+    const int fd = open("/dev/zero", O_RDONLY);
+    char byte = 1;
+    if (fd < 0 || read(fd, &byte, 1) != 1) return 1;
+  }
+  return 0;
+}
+
 /// Strict seccomp: only read, write, exit and sigreturn from here.
 int confined() {
   prctl(PR_SET_SECCOMP, 1);
@@ -476,6 +516,8 @@ int main(int argc, char** argv) {
                      {"breakpoints", breakpoints},
                      {"confined", confined},
                      {"trusted_less", trusted_less},
+                     {"trusted_less_later", trusted_less_later},
+                     {"descriptors_behind", descriptors_behind},
                      {"truncated", truncated},
                      {"read_code", read_code},
                      {"stays_small", stays_small},

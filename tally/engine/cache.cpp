@@ -396,8 +396,8 @@ u64 emit_entry_check(Arena& a, Emitter& e, u64 pc, u64 older) {
     e.byte(5);
     e.jump(miss);
   }
-  e.load(r11, o_gpr + 8 * r11);
-  e.load(rcx, o_gpr + 8 * rcx);
+  e.load(r11, o_borrowed_r11);
+  e.load(rcx, o_borrowed_rcx);
   return entry;
 }
 

@@ -1,7 +1,7 @@
 #include "tally/engine/entry.hpp"
 
 // Offsets in Thread, as thread.hpp asserts them: gpr 0x00 + 8 × number, flags 0x80, pc 0x88, resume 0x90, stack 0xa8,
-// link 0xb0, pad 0xb8, self 0xc0, seen 0xc8.
+// link 0xb0, pad 0xb8, self 0xc0, seen 0xc8, borrowed 0xd0 and 0xd8.
 asm(R"(
 .text
 .globl engine_no_target, enter_indirect, enter_link, enter_syscall
@@ -32,6 +32,14 @@ asm(R"(
   popfq
 .endm
 
+# rcx and r11 from where generated code saves them; rax is saved.
+.macro save_borrowed
+  mov %gs:0xd0, %rax
+  mov %rax, %gs:0x08
+  mov %gs:0xd8, %rax
+  mov %rax, %gs:0x58
+.endm
+
 # A jump table entry without a target yet. rcx = where the program goes; rcx and r11 are saved.
 engine_no_target:
   mov %rcx, %gs:0x88
@@ -44,6 +52,7 @@ enter_indirect:
   mov %rcx, %gs:0x88
   mov %rax, %gs:0x00
 1:movq $1, %gs:0xb0        # by_jump
+  save_borrowed
   save_others
   call dispatch
   jmp resume_program
@@ -60,6 +69,7 @@ enter_syscall:
   mov %rcx, %gs:0x88
   mov %rax, %gs:0x00
   movq $0, %gs:0xb0         # no_link
+  save_borrowed
   save_others
   call system_call
   jmp resume_program

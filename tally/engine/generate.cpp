@@ -196,8 +196,8 @@ void emit_indirect(Emitter& e) {
 }
 
 void emit_saves(Emitter& e) {
-  e.store(rcx, o_gpr + 8 * rcx);
-  e.store(r11, o_gpr + 8 * r11);
+  e.store(rcx, o_borrowed_rcx);
+  e.store(r11, o_borrowed_r11);
 }
 
 void end_indirect(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number,

@@ -68,7 +68,7 @@ u64 settle_at(Thread* t, Context* c, const Spot& s) {
     counters(t)[number] -= n;
   }
   if (s.offset >= p.offset) {
-    if (p.borrowed == Borrowed::rcx_r11) c->reg(rcx) = t->gpr[rcx], c->reg(r11) = t->gpr[r11];
+    if (p.borrowed == Borrowed::rcx_r11) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
     if (p.borrowed == Borrowed::one) c->reg(p.reg) = t->spill[0];
   }
   return trace.pc + static_cast<s64>(p.pc);

@@ -45,7 +45,8 @@ struct Thread {
   u64 pad;           // 0xb8: bits of Pad: what must happen before program code runs on
   Thread* self;      // 0xc0
   u64 kernel_seen;   // 0xc8: rcx as the kernel leaves it: tells a restarted system call from one not begun
-  u8 popcount[256];  // 0xd0: bits set in a byte, without touching the flags
+  u64 borrowed[2];   // 0xd0, 0xd8: rcx and r11 where generated code needs them: side by side, which is cheaper to store
+  u8 popcount[256];  // 0xe0: bits set in a byte, without touching the flags
 
   Thread* next;           // all threads of the address space
   u64 mask;               // the program's signal mask; the kernel's lacks the signals that the engine needs
@@ -85,12 +86,15 @@ enum ThreadOffset : u32 {
   o_pad = 0xb8,
   o_self = 0xc0,
   o_seen = 0xc8,
-  o_popcount = 0xd0,
+  o_borrowed_rcx = 0xd0,
+  o_borrowed_r11 = 0xd8,
+  o_popcount = 0xe0,
 };
 static_assert(offsetof(Thread, flags) == o_flags && offsetof(Thread, pc) == o_pc &&
               offsetof(Thread, resume) == o_resume);
 static_assert(offsetof(Thread, spill) == o_spill1 && offsetof(Thread, stack) == o_stack &&
               offsetof(Thread, link) == o_link);
+static_assert(offsetof(Thread, borrowed) == o_borrowed_rcx);
 static_assert(offsetof(Thread, pad) == o_pad && offsetof(Thread, self) == o_self &&
               offsetof(Thread, popcount) == o_popcount);
 
@@ -172,6 +176,9 @@ void correct(Thread* t, const channel::Totals& delta);
 /// Says that the counts of this thread's process are not the whole truth.
 void mark_partial(Thread* t, channel::Partial why);
 void unmark_partial(Thread* t, channel::Partial why);
+
+/// The next `n` segment numbers follow one another, and their counters are where they slow nothing down.
+void place_segments(u32 n);
 
 /// Claims the next segment number and says what one execution counts. 0 when the numbers are used up.
 u32 new_segment(const channel::SegmentVector& v);

@@ -182,6 +182,16 @@ channel::SegmentVector& segment(u32 number) { return vectors_[number]; }
 
 u32 new_segment(const channel::SegmentVector& v) { return new_segments(&v, 1); }
 
+void place_segments(u32 n) {
+  // A processor that looks for a store which a load may read compares the low 12 bits of their addresses first. A
+  // counter that had those of a place where generated code saves registers would hold up every load from there: half
+  // as much again for a program that is unlucky.
+  constexpr u32 per_page = page_bytes / 8, first = 0x80 / 8, last = 0x100 / 8;
+  static_assert(o_spill1 >= first * 8 && o_borrowed_r11 < last * 8 && counters_at % page_bytes == 0);
+  const u32 in_page = segment_count % per_page;
+  if (in_page + n > first && in_page < last) segment_count += last - in_page;
+}
+
 u32 new_segments(const channel::SegmentVector* v, u32 n) {
   if (segment_count + n > channel::segment_limit) return 0;
   const u32 number = segment_count;

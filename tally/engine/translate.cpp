@@ -158,6 +158,7 @@ class Translator {
     Arena* arena = arena_for(pc_);
     if (arena == nullptr) return flush_makes_room(pc_) ? Outcome::no_room : Outcome::no_space;
     Builder b = begin(*arena);
+    place_segments(trace_segments);
     if (known != nullptr && reaches_all(*known, b.body)) {
       const Outcome outcome = use_again(b, *known);
       out = &b.trace;

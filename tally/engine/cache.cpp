@@ -297,6 +297,8 @@ Trace* new_trace(Arena& arena, u64 pc, u64 start) {
   return &t;
 }
 
+bool serves(const Arena& a, u64 pc) { return reaches(a.base, pc) && arena_for(pc) == &a; }
+
 void register_page(u32 trace, u64 pc) {
   PageEntry* entry = page_entry(pc / page_bytes, true);
   if (entry->first != 0 && page_nodes[entry->first].trace == trace) return;

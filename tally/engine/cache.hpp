@@ -78,6 +78,8 @@ extern Lock cache_lock;
 /// The arena for code at `pc`, made when there is none. Null when the address space near it is full.
 Arena* arena_for(u64 pc);
 bool has_room(const Arena& a);
+/// Whether code at `pc` is, or would be, translated there.
+bool serves(const Arena& a, u64 pc);
 /// Address space of all arenas.
 u64 arenas_bytes();
 /// Whether code at `pc` has an arena only once others are given up. False where the address space near it has no room.
@@ -149,6 +151,12 @@ u32 read_code(u64 pc, u8* to, u32 n);
 void watch_page(u64 pc);
 /// A write fault at `address`: true when the page was watched; then it is writable again and its traces are dropped.
 bool unwatch_page(u64 address);
+/// The pointer at `address`, if the program can change it only in ways that are noted below. Who relies on it is
+/// registered for its page.
+bool read_pointer(u64 address, u64& value);
+/// Whether such pointers may have changed since this was last asked. Then all threads must come out of their traces
+/// once: one may be in the middle of one that was dropped, and must not go by the old pointer any more.
+bool pointers_changed();
 /// Whether code at `pc` may be written without the engine hearing of it at once.
 bool may_change(u64 pc);
 /// Whether [a, a + n) is code that nobody can write as it is mapped now, so that none of it needs to be watched.

@@ -19,6 +19,17 @@ Range* ranges;
 u32 range_count;
 bool everything_executes;  // READ_IMPLIES_EXEC
 
+/// Memory that the program made read-only, most of it tables by which libraries find one another: pointers that were
+/// read there hold until the range is noted again.
+struct ReadOnly {
+  u64 start, end;
+  bool used;
+};
+constexpr u32 read_only_limit = 256;
+ReadOnly read_only[read_only_limit];
+u32 read_only_count;
+bool pointers_gone;  // some that were used
+
 struct Watched {
   u64 page;
   bool on;
@@ -164,9 +175,25 @@ bool executes(s64 protection) {
   return protection >= 0 && (protection & PROT_EXEC || (everything_executes && protection & PROT_READ));
 }
 
+void forget_read_only(u64 start, u64 end) {
+  for (u32 i = read_only_count; i-- > 0;) {
+    if (read_only[i].start >= end || read_only[i].end <= start) continue;
+    if (read_only[i].used) __atomic_store_n(&pointers_gone, true, __ATOMIC_RELAXED);
+    read_only[i] = read_only[--read_only_count];
+  }
+}
+
+void add_read_only(u64 start, u64 end) {
+  // A garbage collector may protect many ranges: those in which no pointer was wanted give way.
+  for (u32 i = read_only_count; read_only_count == read_only_limit && i-- > 0;)
+    if (!read_only[i].used) read_only[i] = read_only[--read_only_count];
+  if (read_only_count < read_only_limit) read_only[read_only_count++] = {start, end, false};
+}
+
 /// What is known of [start, end) is this from now on; -1: nothing.
 void note(u64 start, u64 end, s64 protection) {
   seen_page[0] = seen_page[1] = 0;
+  forget_read_only(start, end);
   forget(start, end);
   if (executes(protection)) add_range(start, end, protection & PROT_WRITE);
   if (watched == nullptr) return;
@@ -331,7 +358,24 @@ void note_protection(u64 a, u64 n, s64 protection) {
   note(start, end, protection);
   if (protection >= 0) files_protect(start, end, (protection & PROT_WRITE) != 0, executes(protection));
   drop_everywhere(start, end - start);
+  if (protection == PROT_READ) add_read_only(start, end);
 }
+
+bool read_pointer(u64 address, u64& value) {
+  {
+    Guard guard(ranges_lock);
+    const FileMapping* file = file_at(address);
+    if (file != nullptr && file->shared) return false;
+    ReadOnly* found = nullptr;
+    for (u32 i = 0; i < read_only_count; i++)
+      if (address >= read_only[i].start && address + 8 <= read_only[i].end) found = &read_only[i];
+    if (found == nullptr) return false;
+    found->used = true;
+  }
+  return safe_copy(&value, reinterpret_cast<const void*>(address), 8) == 0;
+}
+
+bool pointers_changed() { return __atomic_exchange_n(&pointers_gone, false, __ATOMIC_RELAXED); }
 
 void note_move(u64 old, u64 old_bytes, u64 to, u64 bytes) {
   Still still;
@@ -355,6 +399,9 @@ u64 attached_bytes(u64 a) {
 
 void note_thrown_away(u64 a, u64 n) {
   Still still;
+  for (u32 i = 0; i < read_only_count; i++)
+    if (read_only[i].start < a + n && read_only[i].end > a) invalidate(a, n);
+  forget_read_only(a, a + n);
   for (u32 i = 0; i < range_count; i++)
     if (ranges[i].start < a + n && ranges[i].end > a) return invalidate(a, n);
 }

@@ -43,7 +43,8 @@ struct Instruction {
   u8 dynamic;        // channel::Dynamic: what is counted when it runs, by RCX or by a mask
   bool ends_early;   // repe, repne: RCX tells only afterwards how often it ran
   bool gather;
-  bool legacy;  // encoded without VEX, EVEX or XOP
+  bool resolved;  // an indirect branch whose target is known: `immediate` leads there
+  bool legacy;    // encoded without VEX, EVEX or XOP
   Map map;
   u8 opcode;
   u8 rex;  // the bits W R X B

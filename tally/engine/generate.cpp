@@ -254,6 +254,13 @@ void end_jcc(Builder& b, const Instruction& in, u32 segment) {
   tables.places[index].offset = static_cast<u16>(jump - b.body);  // behind what aligns it
 }
 
+/// An indirect jump or call whose target is known.
+void end_resolved(Builder& b, const Instruction& in, u32 segment) {
+  b.place(in, segment);
+  if (in.kind == Kind::call_indirect) emit_push(b, in.next());
+  b.exit_by(in.rip_operand(), in.target());
+}
+
 }  // namespace
 
 void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 reg) {
@@ -300,7 +307,13 @@ void emit_leave(Builder& b, u64 target, u32 segment) {
   b.exit(-1, target);
 }
 
+void emit_passed(Builder& b, const Instruction& in, u32 segment) {
+  b.place(in, segment);
+  if (in.kind == Kind::call) emit_push(b, in.next());
+}
+
 void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted) {
+  if (in.resolved) return end_resolved(b, in, segment);
   switch (in.kind) {
     case Kind::jcc: end_jcc(b, in, segment); break;
     case Kind::loop: end_loop(b, in, segment); break;

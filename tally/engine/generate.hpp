@@ -50,6 +50,11 @@ struct Builder {
     fix(Fix::exit, target, -4);
     return jump;
   }
+  /// The same to where the pointer at `operand` leads.
+  void exit_by(u64 operand, u64 target) {
+    emit_exit(arena, e, -1, target);
+    fix(Fix::exit_by, operand, -4);
+  }
   Place& place(const Instruction& in, u32 segment, Borrowed borrowed = Borrowed::none, u8 reg = 0) {
     // Written where it stays: a copy of what was just written in bytes would wait for them.
     Place& p = tables.places[tables.places.add()];
@@ -71,6 +76,9 @@ void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 
 
 /// The copy of an instruction that is no branch, with what counts its accesses where they are not known in advance.
 void emit_copy(Builder& b, const Instruction& in, u32 segment);
+
+/// A direct jump or call within a trace: what follows is at its target.
+void emit_passed(Builder& b, const Instruction& in, u32 segment);
 
 /// A branch or system call, the last instruction of its segment. A late increment is placed here: `counted` is then the
 /// offset behind it.

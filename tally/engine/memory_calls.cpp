@@ -75,6 +75,13 @@ s64 call_and_note(Thread* t) {
   return r;
 }
 
+/// Afterwards no thread of the process runs what was dropped before.
+void bring_all_out_once(Thread* t) {
+  take_floor(t);
+  if (!leaving()) hold_others(t);
+  give_floor(t);
+}
+
 bool is_memory_file(u64 path) {
   static const char start[] = "/proc/", end[] = "/mem";
   char name[32] = {};
@@ -96,6 +103,7 @@ s64 emulate_mapping(Thread* t) {
   const s64 r = call_and_note(t);
   mappings_lock.release();
   come_in(t);
+  if (pointers_changed()) bring_all_out_once(t);
   return r;
 }
 
@@ -111,18 +119,14 @@ s64 emulate_madvise(Thread* t) {
   const u64 advice = t->gpr[rdx];
   if (!failed(r) && (advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE))
     note_thrown_away(t->gpr[rdi], t->gpr[rsi]);
+  if (pointers_changed()) bring_all_out_once(t);
   return r;
 }
 
 s64 emulate_membarrier(Thread* t) {
   const s64 r = run(t);
-  // Afterwards no thread of the process runs what was changed before: all come out of their traces once.
   constexpr u64 private_expedited_sync_core = 1 << 5;
-  if (!failed(r) && (t->gpr[rdi] & private_expedited_sync_core)) {
-    take_floor(t);
-    if (!leaving()) hold_others(t);
-    give_floor(t);
-  }
+  if (!failed(r) && (t->gpr[rdi] & private_expedited_sync_core)) bring_all_out_once(t);
   return r;
 }
 

@@ -16,6 +16,7 @@ enum class Fix : u8 {
   counter,      // dword: displacement of the counter of segment `value`
   relative,     // dword: program address pc + value, from `extra` bytes behind the dword
   exit,         // dword: a direct exit to program address pc + value
+  exit_by,      // dword: a direct exit to where the pointer at program address pc + value leads, which must hold
   pushed,       // dword: displacement of a literal, the program address pc + value
   system_call,  // dword: displacement of the arena's door for system calls
   address,      // qword: program address pc + value

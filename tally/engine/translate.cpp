@@ -40,6 +40,10 @@ class Code {
     tables.traces[trace_].looked_ahead = true;
     register_instruction(in);
   }
+  void rely_on_pointer(u64 address) {
+    tables.traces[trace_].looked_ahead = true;
+    register_page(trace_, address);  // and with the next page, where it crosses to it: see invalidate
+  }
   void register_instruction(const Instruction& in) {
     recorder.note(in);
     const u64 first = in.pc / page_bytes, last = (in.next() - 1) / page_bytes;
@@ -66,6 +70,7 @@ bool read_instruction(Code& code, u64 pc, Instruction& out, bool& readable) {
     out.length = 0;
     return false;
   }
+  out.resolved = false;
   return true;
 }
 
@@ -125,7 +130,7 @@ bool find_dead_flags(const Instruction* in, u32 n, u16 live, u32& at) {
 Increment choose_increment(Code& code, const Instruction* in, u32 n, u64 next) {
   u32 at = 0;
   if (find_dead_flags(in, n, counter_flags, at)) return {Increment::inc, at, 0};
-  const Kind last = n > 0 ? in[n - 1].kind : Kind::plain;
+  const Kind last = n == 0 ? Kind::plain : in[n - 1].resolved ? Kind::end : in[n - 1].kind;
   for (u32 i = 0; i < n; i++)
     if (const u8 reg = overwritten_register(in[i]); reg != no_register) return {Increment::scratch, i, reg};
   if (borrows(last)) return {Increment::late, n - 1, r11};
@@ -159,18 +164,19 @@ class Translator {
     if (arena == nullptr) return flush_makes_room(pc_) ? Outcome::no_room : Outcome::no_space;
     Builder b = begin(*arena);
     place_segments(trace_segments);
-    if (known != nullptr && reaches_all(*known, b.body)) {
+    if (known != nullptr && can_use(*known, b)) {
       const Outcome outcome = use_again(b, *known);
       out = &b.trace;
       return outcome;
     }
+    if (known != nullptr) recorder.give_up();  // a second one would not be found before the first
     u32 segment = 0;
     do {
       // Behind a branch there is always one more segment, if only an empty one: it tells how often the branch was not
       // taken.
       const bool full =
           segment > 0 && (total_ >= limit_ || segment + 1 >= trace_segments || find_trace(at_) != nullptr);
-      const u32 n = full ? 0 : read_segment(segment);
+      const u32 n = full ? 0 : read_segment(segment, *arena);
       if (!emit_segment(b, n, segment++)) {
         // Out of segment numbers: what was begun is given up; nothing leads to it.
         b.trace.dead = true;
@@ -205,6 +211,8 @@ class Translator {
       for (u64 page = page_down(first); page < first + t.ranges()[i].bytes; page += page_bytes)
         register_page(index_, page);
     }
+    for (u32 i = 0; i < t.fixup_count; i++)
+      if (t.fixups()[i].what == Fix::exit_by) code_.rely_on_pointer(address(t.fixups()[i]));
     b.e.words(t.code(), t.code_bytes);
     for (u32 i = 0; i < t.fixup_count; i++) apply(b, t.fixups()[i]);
     b.arena.hot = b.e.here();
@@ -213,26 +221,31 @@ class Translator {
     return Outcome::no_room;
   }
 
-  /// Whether everything that the code refers to by a displacement is within reach of `body`.
-  bool reaches_all(const Template& t, u64 body) const {
+  u64 address(const Fixup& f) const { return pc_ + static_cast<u64>(static_cast<s64>(f.value)); }
+
+  /// Whether everything that the code refers to by a displacement is within reach.
+  bool can_use(const Template& t, const Builder& b) const {
     for (u32 i = 0; i < t.fixup_count; i++) {
       const Fixup& f = t.fixups()[i];
-      const u64 to = pc_ + static_cast<u64>(static_cast<s64>(f.value)), behind = body + f.offset + 4 + f.extra;
+      const u64 to = address(f), behind = b.body + f.offset + 4 + f.extra;
+      u64 target = 0;
       if (f.what == Fix::relative && !fits32(static_cast<s64>(to - behind))) return false;
+      if (f.what == Fix::exit_by && !(read_pointer(to, target) && serves(b.arena, target))) return false;
     }
     return true;
   }
 
   void apply(Builder& b, const Fixup& f) {
     u8* const at = reinterpret_cast<u8*>(b.body + f.offset);
-    const u64 address = pc_ + static_cast<u64>(static_cast<s64>(f.value)), behind = reinterpret_cast<u64>(at) + 4;
-    u64 value = 0;
+    u64 address = this->address(f), value = 0;
+    const u64 behind = reinterpret_cast<u64>(at) + 4;
     switch (f.what) {
       case Fix::counter: value = counters_at + 8 * (b.trace.number + static_cast<u32>(f.value)); break;
       case Fix::relative: value = address - behind - f.extra; break;
       case Fix::pushed: value = literal(b.arena, address) - behind; break;
       case Fix::system_call: value = b.arena.to_syscall - behind; break;
       case Fix::low_address: value = address; break;
+      case Fix::exit_by: read_pointer(address, address); [[fallthrough]];
       case Fix::exit: return lead_exit(b.arena, at, address);
       case Fix::address: __builtin_memcpy(at, &address, 8); return;
     }
@@ -281,8 +294,33 @@ class Translator {
     return !far_away(pc_, target) && target != pc_ && total_ + n < limit_ && find_trace(target) == nullptr;
   }
 
+  /// Whether the target of an indirect branch stands in memory that is only read, as that of a jump from a procedure
+  /// linkage table to a library, and can be led to directly.
+  bool is_resolved(const Instruction& in, const Arena& arena, u64& target) const {
+    return (in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect) && in.rip_relative() && !in.fs &&
+           in.address_bits == 64 && read_pointer(in.rip_operand(), target) && serves(arena, target);
+  }
+
+  void resolve(Instruction& in, const Arena& arena) {
+    u64 target = 0;
+    if (!is_resolved(in, arena, target)) return;
+    in.resolved = true;
+    in.immediate = static_cast<s64>(target - in.next());
+    code_.rely_on_pointer(in.rip_operand());
+  }
+
+  /// Whether a call leads to nothing but such a jump. Then the trace goes on there.
+  bool follows_call(const Instruction& call, u32 n, const Arena& arena) {
+    if (total_ + n >= limit_ || far_away(pc_, call.target())) return false;
+    u64 target = 0;
+    bool readable = false;
+    Instruction in;
+    watch(call.target());
+    return read_instruction(code_, call.target(), in, readable) && is_resolved(in, arena, target);
+  }
+
   /// Reads instructions up to the next branch or the end of the trace; returns how many. `last_` is what ended it.
-  u32 read_segment(u32 segment) {
+  u32 read_segment(u32 segment, const Arena& arena) {
     u32 n = 0;
     last_ = Kind::plain;
     while (n < segment_instructions &&
@@ -292,9 +330,10 @@ class Translator {
       Instruction& in = in_[n];
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
       code_.register_instruction(in);
+      resolve(in, arena);
       n++;
       at_ = in.next();
-      if (in.kind == Kind::jump && follows(in, n)) {
+      if ((in.kind == Kind::jump && follows(in, n)) || (in.kind == Kind::call && follows_call(in, n, arena))) {
         at_ = in.target();
         continue;
       }
@@ -340,7 +379,8 @@ class Translator {
   void emit_instruction(Builder& b, const Instruction& in, bool is_last, u32 segment, const Increment& increment,
                         u32 number, u16& counted) {
     // No instruction of the head may end within its first five bytes: they are what replaces it when it is dropped.
-    if (b.offset() == 0 && (in.kind == Kind::loop || in.kind == Kind::jump || in.length < 5)) b.e.nops(5);
+    if (b.offset() == 0 && (in.kind == Kind::loop || in.kind == Kind::jump || in.resolved || in.length < 5))
+      b.e.nops(5);
     if (in.kind == Kind::trap && in.opcode == 0xcd && in.bytes[1] == 0x80) {
       mark_partial(current(), channel::partial_int80);
       recorder.give_up();
@@ -348,10 +388,10 @@ class Translator {
     }
     if (in.kind == Kind::plain || in.kind == Kind::trap)
       emit_copy(b, in, segment);
-    else if (in.kind == Kind::jump && !(is_last && last_ == Kind::jump))
-      b.place(in, segment);  // no code: what follows is at the target already
-    else
+    else if (is_last && last_ == in.kind)
       emit_end(b, in, segment, increment, number, counted);
+    else
+      emit_passed(b, in, segment);
   }
 
   u64 pc_, at_;

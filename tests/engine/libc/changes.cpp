@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -469,6 +470,175 @@ int gone() {
   return 0;
 }
 
+/// Functions and what leads to them by a pointer: a page of code, one between, two with pointers (in either of them, or
+/// across both), one that is always written.
+struct Pointers {
+  Byte* code = map(5 * page, all);
+  int place;
+
+  explicit Pointers(int where) : place(where) {
+    put(code + 512, 1);
+    put(code + 768, 2);
+  }
+  Byte* slot() const { return pages() + page + (place - 1) * 16 - 4; }
+  Byte* pages() const { return code + 2 * page; }
+
+  void instruction(Byte* at, Byte opcode, Byte modrm, const Byte* operand) const {
+    const int distance = static_cast<int>(operand - (at + 6));
+    at[0] = opcode;
+    at[1] = modrm;
+    memcpy(at + 2, &distance, 4);
+  }
+  void write_code() const {
+    instruction(code, 0xff, 0x25, slot());  // jmp *slot(%rip)
+    const Byte to_jump[] = {0xe8, 0xdb, 0xff, 0xff, 0xff, 0xc3};
+    memcpy(code + 32, to_jump, sizeof to_jump);  // call the jump; ret
+    instruction(code + 64, 0xff, 0x15, slot());  // call *slot(%rip); ret
+    code[70] = 0xc3;
+  }
+  void set(int value) const {
+    const Byte* to = code + 256 + 256 * value;
+    memcpy(slot(), &to, 8);
+  }
+  bool lead_to(int value) const { return call(code) == value && call(code + 32) == value && call(code + 64) == value; }
+};
+
+void unprotect(const Pointers& p, int value) {
+  mprotect(p.pages(), 2 * page, both);
+  p.set(value);
+}
+void map_anew(const Pointers& p, int value) {
+  mmap(p.pages(), 2 * page, both, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  p.set(value);
+}
+void unmap(const Pointers& p, int value) {
+  munmap(p.pages(), 2 * page);
+  map_anew(p, value);
+}
+void move_there(const Pointers& p, int value) {
+  Byte* other = map(2 * page, both);
+  mremap(other, 2 * page, 2 * page, MREMAP_MAYMOVE | MREMAP_FIXED, p.pages());
+  p.set(value);
+}
+void throw_away(const Pointers& p, int value) {
+  madvise(p.pages(), 2 * page, MADV_DONTNEED);
+  unprotect(p, value);
+}
+void write_memory(const Pointers& p, int value) {
+  static const int file = open("/proc/self/mem", O_RDWR);
+  const Byte* to = p.code + 256 + 256 * value;
+  if (pwrite(file, &to, 8, reinterpret_cast<off_t>(p.slot())) != 8) exit(93);
+}
+
+/// Jumps and calls by pointers in memory that is only read, as those between libraries, and is changed now and then.
+int pointers() {
+  void (*const ways[])(const Pointers&, int) = {unprotect, map_anew, unmap, move_there, throw_away, write_memory};
+  for (int place = 0; place < 3; ++place) {
+    const Pointers p(place);
+    p.write_code();
+    for (int i = 0; i < 60; ++i) {
+      const int value = 1 + i / 6 % 2;
+      ways[i % 6](p, value);
+      if (i % 4 != 0 && mprotect(p.pages(), 2 * page, PROT_READ) != 0) return 1;
+      for (int k = 0; k < 3; ++k)
+        if (!p.lead_to(value)) return 2 + i % 6;
+    }
+  }
+  return 0;
+}
+
+/// Of a pointer across two pages only the half in the second one changes.
+int pointers_half() {
+  const Pointers p(1);
+  p.write_code();
+  p.set(1);
+  mprotect(p.pages(), 2 * page, PROT_READ);
+  if (!p.lead_to(1)) return 1;
+  Byte* there = p.code - (1ll << 32);
+  if (mmap(there, page, all, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != there) return 2;
+  put(there + 512, 3);
+  mprotect(p.pages() + page, page, both);
+  --*reinterpret_cast<int*>(p.pages() + page);
+  mprotect(p.pages() + page, page, PROT_READ);
+  return p.lead_to(3) ? 0 : 3;
+}
+
+/// The same bytes may be written at another address.
+int pointers_shared() {
+  const int file = memory_file(page);
+  Byte* write = map(page, both, MAP_SHARED, file);
+  const Pointers p(2);
+  p.write_code();
+  mmap(p.pages() + page, page, PROT_READ, MAP_SHARED | MAP_FIXED, file, 0);
+  mprotect(p.pages() + page, page, PROT_READ);
+  for (int i = 0; i < 100; ++i) {
+    const Byte* to = p.code + 512 + 256 * (i % 2);
+    memcpy(write + 12, &to, 8);
+    if (!p.lead_to(1 + i % 2)) return 1;
+  }
+  return 0;
+}
+
+/// Where what was written goes, the file shows through.
+int pointers_thrown_away() {
+  const int file = memory_file(page);
+  const Pointers p(2);
+  p.write_code();
+  p.set(1);
+  if (pwrite(file, p.pages() + page, page, 0) != page) return 1;
+  mmap(p.pages() + page, page, both, MAP_PRIVATE | MAP_FIXED, file, 0);
+  for (int i = 0; i < 20; ++i) {
+    mprotect(p.pages(), 2 * page, both);
+    p.set(2);
+    mprotect(p.pages(), 2 * page, PROT_READ);
+    if (!p.lead_to(2)) return 2;
+    madvise(p.pages(), 2 * page, MADV_DONTNEED);
+    if (!p.lead_to(1)) return 3;
+  }
+  return 0;
+}
+
+/// A thread sees in one straight piece that a pointer was changed, and jumps by it. On one processor: it is stopped in
+/// the middle of that piece for as long as the other one changes the pointer.
+Pointers* followed;
+void* follow_pointer(void*) {
+  long wrong = 0;
+  for (int i = 1; i <= 15; ++i) {
+    wrong += reinterpret_cast<int (*)(int)>(followed->code + 1024)(i) != 1 + i % 2;
+    seen = i;
+  }
+  return reinterpret_cast<void*>(wrong);
+}
+int pointers_in_step() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  sched_setaffinity(0, sizeof one, &one);
+  const Pointers p(2);
+  followed = const_cast<Pointers*>(&p);
+  Byte* at = p.code + 1024;
+  Byte* turn = p.code + 4 * page;
+  for (int i = 0; i < 10; ++i) memcpy(at + 2 * i, "\xf3\x90", 2);  // pause
+  p.instruction(at + 20, 0x3b, 0x3d, turn);                        // cmp turn(%rip), %edi
+  memcpy(at + 26, "\x75\xe4", 2);                                  // jne at
+  p.instruction(at + 28, 0xff, 0x25, p.slot());                    // jmp *slot(%rip)
+  pthread_t thread;
+  p.set(1);
+  mprotect(p.pages(), 2 * page, PROT_READ);
+  pthread_create(&thread, nullptr, follow_pointer, nullptr);
+  for (int i = 1; i <= 15; ++i) {
+    for (int k = 0; k < 10; ++k) sched_yield();  // the other one waits in the piece
+    mprotect(p.pages(), 2 * page, both);
+    p.set(1 + i % 2);
+    mprotect(p.pages(), 2 * page, PROT_READ);
+    __atomic_store_n(reinterpret_cast<int*>(turn), i, __ATOMIC_RELEASE);
+    while (seen != i) sched_yield();
+  }
+  void* wrong = nullptr;
+  pthread_join(thread, &wrong);
+  return wrong != nullptr;
+}
+
 struct Case {
   const char* name;
   int (*run)();
@@ -497,7 +667,12 @@ const Case cases[] = {{"over_and_over", over_and_over},
                       {"vfork_patches", vfork_patches},
                       {"fork_patches", fork_patches},
                       {"thrown_away", thrown_away},
-                      {"gone", gone}};
+                      {"gone", gone},
+                      {"pointers", pointers},
+                      {"pointers_half", pointers_half},
+                      {"pointers_shared", pointers_shared},
+                      {"pointers_thrown_away", pointers_thrown_away},
+                      {"pointers_in_step", pointers_in_step}};
 
 }  // namespace
 

@@ -147,7 +147,7 @@ std::uint64_t get(const Value& value, std::string_view field, int index) {
   for (const Field& one : value.place.reg->fields) {
     if (one.name == field) return extract(one, value.bits, index);
   }
-  assert(!"a rule names a field that its register does not have");
+  assert(false && "a rule names a field that its register does not have");
   return 0;
 }
 

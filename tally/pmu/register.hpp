@@ -61,39 +61,41 @@ struct Field {
 
   /// The same field with one thing changed: the tables read as one line per field.
   constexpr Field as(Show how) const {
-    return changed([&](Field& f) { f.show = how; });
+    Field copy = *this;
+    copy.show = how;
+    return copy;
   }
   constexpr Field may(Access what) const {
-    return changed([&](Field& f) { f.access = what; });
+    Field copy = *this;
+    copy.access = what;
+    return copy;
   }
   constexpr Field named(std::span<const Meaning> names) const {
-    return changed([&](Field& f) { f.values = names; });
+    Field copy = *this;
+    copy.values = names;
+    return copy;
   }
   constexpr Field from(int version) const {
-    return changed([&](Field& f) { f.since = version; });
+    Field copy = *this;
+    copy.since = version;
+    return copy;
   }
   constexpr Field upto(int version) const {
-    return changed([&](Field& f) { f.until = version; });
+    Field copy = *this;
+    copy.until = version;
+    return copy;
   }
   constexpr Field continued_at(int top, int bottom) const {
-    return changed([&](Field& f) {
-      f.upper_lsb = bottom;
-      f.upper_width = top - bottom + 1;
-    });
+    Field copy = *this;
+    copy.upper_lsb = bottom;
+    copy.upper_width = top - bottom + 1;
+    return copy;
   }
   constexpr Field times(int how_often, int distance, int index = 0) const {
-    return changed([&](Field& f) {
-      f.count = how_often;
-      f.stride = distance;
-      f.first = index;
-    });
-  }
-
- private:
-  template <class Change>
-  constexpr Field changed(Change change) const {
     Field copy = *this;
-    change(copy);
+    copy.count = how_often;
+    copy.stride = distance;
+    copy.first = index;
     return copy;
   }
 };

@@ -26,11 +26,16 @@ std::string why_it_needs_a_pmu(const event::Event& event) {
   if (encoding.family == event::Family::none && !encoding.pmu.empty()) {
     return fmt::format("this version counts no events of the kernel's PMU {}", encoding.pmu);
   }
-  const event::KnownCode* known = event::known_code(encoding);
-  const std::string what =
-      known ? fmt::format("{}'s {} ({})", event::maker(encoding.family), known->name, event::code_text(encoding))
-            : "it";
-  return what + " needs a PMU, which this version does not use yet: the simulated PMU has no such event";
+  const auto known = event::known_code(encoding);
+  if (known) {
+    return fmt::format("{}'s {} ({}) needs a PMU: the simulated PMU has no such event, and this version uses no other",
+                       event::maker(encoding.family), known->name, event::code_text(encoding));
+  }
+  if (encoding.family == event::Family::apple || encoding.family == event::Family::arm) {
+    return fmt::format("it needs a PMU of {}'s processors, and this version uses none yet",
+                       event::maker(encoding.family));
+  }
+  return "it needs a PMU: the simulated PMU has no such event, and this version uses no other yet";
 }
 
 EventCount event_count(const event::Event& event, Count count) {

@@ -202,9 +202,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates, std::size_t limit) {
   std::vector<std::pair<std::size_t, std::string>> found;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
     const std::size_t allowed = std::max<std::size_t>(2, std::max(word.size(), candidate.size()) / 3);
     const bool contained = word.size() >= 3 && candidate.find(word) != std::string::npos;
+    // No edits make up for a difference in length that is larger: most of a long list ends here.
+    const std::size_t longer = std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size());
+    if (!contained && longer > allowed) continue;
+    const std::size_t distance = edit_distance(word, candidate);
     // One or two letters are within two edits of every short word: that is no resemblance.
     const bool close = distance <= allowed && distance < std::min(word.size(), candidate.size());
     if (close || contained) found.emplace_back(contained ? std::min<std::size_t>(distance, 1) : distance, candidate);

@@ -44,6 +44,14 @@ void describe_stat(Page& page);
 int run_doctor(const std::vector<std::string>& arguments);
 void describe_doctor(Page& page);
 
+/// `tally events`.
+int run_events(const std::vector<std::string>& arguments);
+void describe_events(Page& page);
+
+/// `tally event`.
+int run_event(const std::vector<std::string>& arguments);
+void describe_event(Page& page);
+
 /// `tally register`.
 int run_register(const std::vector<std::string>& arguments);
 void describe_register(Page& page);

@@ -13,6 +13,9 @@ std::span<const Command> commands() {
       {"export", "stored results in other formats: csv, table, hpctool", run_export, describe_export},
       {"doctor", "whether hardware events can be counted here, if not why, and what to do", run_doctor,
        describe_doctor},
+      {"events", "what may be counted here, by name, and how far its count can be trusted", run_events,
+       describe_events},
+      {"event", "one event explained: what it counts, where, how it is encoded", run_event, describe_event},
       {"register", "a register of a PMU: a value decoded, made of fields, drawn and checked", run_register,
        describe_register},
   };

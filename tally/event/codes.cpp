@@ -1,6 +1,9 @@
 #include "tally/event/codes.hpp"
 
 #include <algorithm>
+#include <iterator>
+
+#include "tally/pmu/intel/events.hpp"
 
 namespace tally::event {
 namespace {
@@ -60,23 +63,7 @@ constexpr KnownCode table[] = {
     {atom, 0xC4, 0xEB, "BR_INST_RETIRED.NON_RETURN_IND", none, "the sum of indirect-jumps and indirect-calls"},
     {atom, 0xC4, 0xBF, "BR_INST_RETIRED.FAR_BRANCH", Id::far_branches, ""},
 
-    {core, 0xC2, 0x01, "UOPS_RETIRED.ALL", none,
-     "the tutorial of HPCTool labels 4101C2H an L3 cache miss: it is none, and a miss rate made of it means nothing"},
     {core, 0xC2, 0x02, "UOPS_RETIRED.RETIRE_SLOTS", none, ""},
-    {core, 0xD0, 0x81, "MEM_UOPS_RETIRED.ALL_LOADS", none, uops},
-    {core, 0xD0, 0x82, "MEM_UOPS_RETIRED.ALL_STORES", none, uops},
-    {core, 0x24, 0x21, "L2_RQSTS.DEMAND_DATA_RD_MISS", none, ""},
-    {core, 0x24, 0x41, "L2_RQSTS.DEMAND_DATA_RD_HIT", none,
-     "Haswell's own table has C1 as the unit mask (erratum HSD78); 41 stands in tutorials"},
-    {core, 0x24, 0xC1, "L2_RQSTS.DEMAND_DATA_RD_HIT", none, "Haswell and Broadwell"},
-    {core, 0xD1, 0x01, "MEM_LOAD_RETIRED.L1_HIT", none, ""},
-    {core, 0xD1, 0x02, "MEM_LOAD_RETIRED.L2_HIT", none, ""},
-    {core, 0xD1, 0x04, "MEM_LOAD_RETIRED.L3_HIT", none, ""},
-    {core, 0xD1, 0x08, "MEM_LOAD_RETIRED.L1_MISS", none, ""},
-    {core, 0xD1, 0x10, "MEM_LOAD_RETIRED.L2_MISS", none, ""},
-    {core, 0xD1, 0x20, "MEM_LOAD_RETIRED.L3_MISS", none, "printed as an L3 hit in the RDPMC article: the hit is D1/04"},
-    {core, 0xD1, 0x40, "MEM_LOAD_RETIRED.HIT_LFB", none,
-     "hits in a line fill buffer; printed as an L3 miss in the RDPMC article: the miss is D1/20"},
     {core, 0xCB, 0x01, "HW_INTERRUPTS.RECEIVED", none, "each of them adds one to instructions and to branches"},
 
     {amd, 0xC0, 0x00, "RETIRED_INSTRUCTIONS", Id::instructions, ""},
@@ -94,18 +81,24 @@ constexpr KnownCode table[] = {
 
 std::span<const KnownCode> known_codes() { return table; }
 
-const KnownCode* known_code(const Encoding& encoding) {
-  if (!is_x86(encoding.family) || event_code(encoding) > 0xFF) return nullptr;
+std::optional<KnownCode> known_code(const Encoding& encoding) {
+  if (!is_x86(encoding.family) || event_code(encoding) > 0xFF) return std::nullopt;
   const auto line = std::find_if(std::begin(table), std::end(table), [&](const KnownCode& one) {
     return (one.families & of(encoding.family)) && one.event == event_code(encoding) &&
            one.umask == unit_mask(encoding);
   });
-  return line == std::end(table) ? nullptr : line;
+  if (line != std::end(table)) return *line;
+  if (encoding.family != Family::intel_core) return std::nullopt;
+  const auto event = static_cast<std::uint8_t>(event_code(encoding));
+  const auto umask = static_cast<std::uint8_t>(unit_mask(encoding));
+  const pmu::intel::EventCode* other = pmu::intel::find_event(event, umask);
+  if (!other) return std::nullopt;
+  return KnownCode{core, event, umask, other->name, none, other->pitfall};
 }
 
 std::optional<Id> counterpart(const Encoding& encoding) {
   if (is_conditional(encoding)) return std::nullopt;
-  const KnownCode* line = known_code(encoding);
+  const auto line = known_code(encoding);
   return line ? line->id : std::nullopt;
 }
 

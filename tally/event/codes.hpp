@@ -21,11 +21,12 @@ struct KnownCode {
   std::string_view remark;  ///< what to know about it; may be empty
 };
 
-/// All of them.
+/// Those that have an event of the table, and some more.
 std::span<const KnownCode> known_codes();
 
-/// The line of this encoding, which must have no conditions; null where it is not known.
-const KnownCode* known_code(const Encoding& encoding);
+/// What the code of an encoding is, whatever its conditions: by the table, else by tally/pmu's list of Intel's codes
+/// that documents use. Nothing where it is not known.
+std::optional<KnownCode> known_code(const Encoding& encoding);
 
 /// The event of the table that counts exactly what the encoding asks for: nothing where none does.
 std::optional<Id> counterpart(const Encoding& encoding);

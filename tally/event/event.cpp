@@ -51,7 +51,7 @@ Event coded(std::string_view asked, std::string label, Encoding encoding, Mode m
 std::string counted_as(const Event& event) {
   if (event.label.empty() || event.id == Id::code) return {};
   const std::string start = fmt::format("{} is counted as {}", name(event), definition(event.id).name);
-  const KnownCode* line = event.encoding ? known_code(*event.encoding) : nullptr;
+  const auto line = event.encoding ? known_code(*event.encoding) : std::nullopt;
   if (!line) return start;
   return fmt::format("{}: {}'s {} ({})", start, maker(event.encoding->family), line->name, code_text(*event.encoding));
 }
@@ -89,7 +89,9 @@ Result<Event> parse(std::string_view text, const Sources& sources) {
   if (auto event = parse_bare_device_event(text, sources)) return *std::move(event);
   if (auto event = parse_pfm(text, sources)) return *std::move(event);
   if (auto event = parse_apple(text)) return *std::move(event);
-  if (auto event = parse_pfm_anywhere(text)) return *std::move(event);
+  if (sources.others) {
+    if (auto event = parse_pfm_anywhere(text)) return *std::move(event);
+  }
   return fail(unknown_event(text, sources));
 }
 

@@ -190,8 +190,10 @@ std::vector<Name> names(const Pmu& pmu) {
                       static_cast<unsigned>(event.code), static_cast<unsigned>(mask.code)});
     }
     if (masks.empty()) {
+      // Intel's events without unit masks have theirs in the code; AMD's and Arm's codes are longer than a byte.
       const auto code = static_cast<unsigned>(event.code);
-      made.push_back({event.name, what, code & 0xFF, code >> 8});
+      const bool is_long = is_amd(pmu.family) || !is_x86(pmu.family);
+      made.push_back({event.name, what, is_long ? code : code & 0xFF, is_long ? 0 : code >> 8});
     }
   }
   return made;

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "tally/base/text.hpp"
-#include "tally/event/apple_m1.hpp"
 #include "tally/event/codes.hpp"
 #include "tally/event/event.hpp"
+#include "tally/pmu/apple/events.hpp"
 
 namespace tally::event {
 namespace {
@@ -109,7 +109,7 @@ TEST_F(Pfm, known_codes_are_libpfms) {
       if (!found || !*found) continue;
       ++compared;
       // Where the name is known its code must be known to count the same, if not by this very line.
-      const KnownCode* there = known_code((*found)->encoding);
+      const auto there = known_code((*found)->encoding);
       if (line.id) {
         EXPECT_TRUE(there && there->id == line.id)
             << pmu.name << "::" << line.name << " is " << code_text((*found)->encoding);
@@ -137,7 +137,7 @@ TEST(AppleM1, every_event_has_the_kernels_or_the_frameworks_name) {
   std::set<unsigned> codes;
   unsigned linux_names = 0;
   unsigned framework_names = 0;
-  for (const apple_m1::Line& line : apple_m1::lines()) {
+  for (const pmu::apple::Event& line : pmu::apple::events()) {
     EXPECT_TRUE(codes.insert(line.code).second);
     EXPECT_FALSE(line.linux_name.empty() && line.framework_name.empty());
     EXPECT_NE(line.counters, 0);
@@ -163,13 +163,13 @@ TEST(AppleM1, every_event_has_the_kernels_or_the_frameworks_name) {
 }
 
 TEST(AppleM1, counters_are_the_drivers) {
-  EXPECT_EQ(apple_m1::find(0x8C)->counters, 0x82);
-  EXPECT_EQ(apple_m1::find(0x02)->counters, 0x3FD);
-  EXPECT_EQ(apple_m1::find(0x96)->counters, 0x80);
-  EXPECT_EQ(apple_m1::find(0x96)->observed, 0xE0);
-  EXPECT_EQ(apple_m1::find(0xF5)->counters, 0x54);
-  EXPECT_EQ(apple_m1::find(0xF8)->counters, 0xFC);
-  EXPECT_EQ(apple_m1::find(0x52)->counters, 0x3FC);
+  EXPECT_EQ(pmu::apple::find_event(0x8C)->counters, 0x82);
+  EXPECT_EQ(pmu::apple::find_event(0x02)->counters, 0x3FD);
+  EXPECT_EQ(pmu::apple::find_event(0x96)->counters, 0x80);
+  EXPECT_EQ(pmu::apple::find_event(0x96)->observed, 0xE0);
+  EXPECT_EQ(pmu::apple::find_event(0xF5)->counters, 0x54);
+  EXPECT_EQ(pmu::apple::find_event(0xF8)->counters, 0xFC);
+  EXPECT_EQ(pmu::apple::find_event(0x52)->counters, 0x3FC);
 }
 
 }  // namespace

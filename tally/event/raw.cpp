@@ -86,7 +86,7 @@ std::optional<std::string> note_of_own_processor(std::string_view text, const En
   if (!own || !is_amd(own->family)) return std::nullopt;
   Encoding there = encoding;
   there.family = own->family;
-  const KnownCode* line = is_conditional(there) ? nullptr : known_code(there);
+  const auto line = is_conditional(there) ? std::nullopt : known_code(there);
   return fmt::format("{}: read as Intel's code; on this machine's own processor ({}) it is {}", text, own->name,
                      line ? line->name : "another event");
 }

@@ -12,6 +12,7 @@ namespace tally::event {
 struct Sources {
   std::string root = "/";              ///< where its sys/ lies
   std::optional<std::string> own_pmu;  ///< libpfm4's name of its processor's PMU; nothing: libpfm4 looks by itself
+  bool others = true;                  ///< look into the tables of all other processors, too
 };
 
 /// libpfm4's table for the processor of this machine; null where it has none.

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "tally/base/text.hpp"
-#include "tally/event/apple_m1.hpp"
 #include "tally/event/perf_names.hpp"
 #include "tally/event/table.hpp"
 #include "tally/linux/pmu_devices.hpp"
+#include "tally/pmu/apple/events.hpp"
 
 namespace tally::event {
 namespace {
@@ -17,20 +17,33 @@ namespace {
 // Comparing is quadratic in the length of a name, and nobody mistypes a page.
 constexpr std::size_t longest_compared = 100;
 
-/// Names by how near they are to the user: this project's, the kernel's, this processor's, then everybody's.
+/// Names with their lower case, by which they are compared: makers differ in it.
 class Candidates {
  public:
   void add(std::string_view name) {
-    if (!name.empty() && seen_.insert(lower(name)).second) names_.emplace_back(name);
+    std::string small = lower(name);
+    if (name.empty() || !seen_.insert(small).second) return;
+    names_.emplace_back(name);
+    small_.push_back(std::move(small));
   }
-  const std::vector<std::string>& names() const { return names_; }
+
+  /// Spelled as their source does.
+  std::vector<std::string> nearest(std::string_view text) const {
+    std::vector<std::string> found;
+    for (const std::string& one : tally::nearest(lower(text), small_)) {
+      found.push_back(names_[static_cast<std::size_t>(std::find(small_.begin(), small_.end(), one) - small_.begin())]);
+    }
+    return found;
+  }
 
  private:
   std::vector<std::string> names_;
+  std::vector<std::string> small_;
   std::set<std::string> seen_;
 };
 
-std::vector<std::string> candidates(const Sources& sources) {
+// By how near they are to the user: this project's, the kernel's, this processor's, then everybody's.
+Candidates candidates(const Sources& sources) {
   Candidates all;
   for (const Definition& line : event::all()) all.add(line.name);
   for (const Alias& alias : aliases()) all.add(alias.name);
@@ -43,25 +56,38 @@ std::vector<std::string> candidates(const Sources& sources) {
   if (const pfm::Pmu* own = own_pmu(sources)) {
     for (const pfm::Name& one : pfm::names(*own)) all.add(one.name);
   }
-  for (const pfm::Pmu& pmu : pfm::pmus()) {
-    for (const pfm::Name& one : pfm::names(pmu)) all.add(one.name);
-  }
-  for (const apple_m1::Line& line : apple_m1::lines()) {
+  for (const pmu::apple::Event& line : pmu::apple::events()) {
     for (const std::string& word : split(line.framework_name, ' ')) all.add(word);
     all.add(line.linux_name);
   }
-  return all.names();
+  return all;
 }
 
-// Names differ in case between makers; what is suggested is spelled as its source does.
-std::vector<std::string> nearest_in_any_case(std::string_view text, const std::vector<std::string>& names) {
-  std::vector<std::string> small;
-  for (const std::string& name : names) small.push_back(lower(name));
-  std::vector<std::string> found;
-  for (const std::string& one : nearest(lower(text), small)) {
-    found.push_back(names[static_cast<std::size_t>(std::find(small.begin(), small.end(), one) - small.begin())]);
+// The same on every machine, and some ten thousand.
+const Candidates& of_all_processors() {
+  static const Candidates all = [] {
+    Candidates made;
+    for (const pfm::Pmu& pmu : pfm::pmus()) {
+      for (const pfm::Name& one : pfm::names(pmu)) made.add(one.name);
+    }
+    return made;
+  }();
+  return all;
+}
+
+// What this machine has goes first; the whole text before its first part: "UOPS_RETIRED:ALL" is a name.
+std::vector<std::string> nearest_names(std::string_view text, const Sources& sources) {
+  const Candidates here = candidates(sources);
+  for (const std::string_view wanted : {text, text.substr(0, text.find(':'))}) {
+    auto near = here.nearest(wanted);
+    const auto others = sources.others ? of_all_processors().nearest(wanted) : std::vector<std::string>{};
+    for (const std::string& other : others) {
+      const bool has_room = near.size() < 3 && std::find(near.begin(), near.end(), other) == near.end();
+      if (has_room) near.push_back(other);
+    }
+    if (!near.empty()) return near;
   }
-  return found;
+  return {};
 }
 
 // "sched:sched_switch"; where the names can be read, which is root's right on most machines.
@@ -92,10 +118,7 @@ Error unknown_event(std::string_view text, const Sources& sources) {
     error.hint =
         base.size() <= 4 ? fmt::format("as a code it is r{}", base) : fmt::format("as a code it is 0x{}", base);
   } else if (!base.empty() && base.size() <= longest_compared) {
-    // The whole text first: "UOPS_RETIRED:ALL" is a name.
-    const auto names = candidates(sources);
-    auto near = nearest_in_any_case(base, names);
-    if (near.empty()) near = nearest_in_any_case(base.substr(0, base.find(':')), names);
+    const auto near = nearest_names(base, sources);
     if (!near.empty()) error.hint = "did you mean " + join(near, ", ") + "?";
   }
   return error;

@@ -57,7 +57,7 @@ std::vector<std::string> notes_of(const Backend& backend, const std::vector<even
       if (std::string said = event::counted_as(event); !said.empty()) notes.push_back(std::move(said));
     }
     notes.insert(notes.end(), event.notes.begin(), event.notes.end());
-    const event::KnownCode* known = event.encoding ? event::known_code(*event.encoding) : nullptr;
+    const auto known = event.encoding ? event::known_code(*event.encoding) : std::nullopt;
     if (known && !known->remark.empty()) notes.push_back(fmt::format("{}: {}", known->name, known->remark));
   }
   return notes;
@@ -110,5 +110,7 @@ Result<Choice> choose(const std::string& name, const std::vector<event::Event>& 
   choice->event_notes = notes_of(*choice->backend, events);
   return choice;
 }
+
+Outlook outlook(const event::Event& event) { return choose_by_itself({event}, {}).backend->outlook(event); }
 
 }  // namespace tally::backend

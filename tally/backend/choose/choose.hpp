@@ -26,4 +26,7 @@ std::vector<std::string> backend_names();
 /// where no event that is asked for can be counted.
 Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine);
 
+/// What will come of an event that is asked for by itself, with the backend that "auto" takes for it.
+Outlook outlook(const event::Event& event);
+
 }  // namespace tally::backend

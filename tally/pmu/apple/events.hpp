@@ -17,6 +17,7 @@ struct Event {
   std::uint8_t code = 0;
   std::string_view linux_name;           ///< in Linux's driver; empty where it has none
   std::string_view framework_name;       ///< in the M1 PMU framework; several are separated by blanks; empty: none
+  std::string_view what;                 ///< what its name says one count means; empty where nobody knows
   std::uint16_t counters = any_counter;  ///< bit n: PMCn counts it, by the newest Linux driver
   std::uint16_t observed = 0;            ///< the same as others observed it; 0: as `counters`
 };

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include "tally/backend/choose/choose.hpp"
+#include "tally/base/text.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/cli/event_text.hpp"
+#include "tally/cli/page.hpp"
+
+namespace tally::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> events;
+  bool json = false;
+};
+
+void describe(Page& page, Options& options) {
+  page.head("One event explained: what it counts, where, how it is encoded, and what goes wrong with it.",
+            "tally event [options] EVENT...");
+  page.add_option("event", options.events, "a name or a code, as `tally stat -e` takes it")->option_text("EVENT");
+  page.add_flag("--json", options.json, "for programs: schema tally-event/1");
+  page.footer(
+      "Examples:\n"
+      "  tally event instructions\n"
+      "  tally event 0x4101C2\n"
+      "  tally event hsw::BR_INST_RETIRED:CONDITIONAL:k\n"
+      "  tally event cpu/event=0xc4,umask=0x1,cmask=2/u\n"
+      "  tally event apple_m1::INST_INT_ST\n");
+}
+
+}  // namespace
+
+void describe_event(Page& page) {
+  static Options unused;
+  describe(page, unused);
+}
+
+int run_event(const std::vector<std::string>& arguments) {
+  Options options;
+  Page page;
+  describe(page, options);
+  if (const auto code = page.read(arguments)) return *code;
+  if (options.events.empty()) {
+    return report_error({Code::bad_usage, "there is no event to explain", "for example: tally event r01c2", 0});
+  }
+  const auto events = event::parse_lists(options.events);
+  if (!events) return report_error(events.error());
+  std::vector<Explained> explained;
+  for (const event::Event& one : *events) explained.push_back({event::explain(one), backend::outlook(one)});
+  if (options.json) return print(event_json(explained));
+  std::string text;
+  for (const Explained& one : explained) text += (text.empty() ? "" : "\n") + event_text(one);
+  return print(text);
+}
+
+}  // namespace tally::cli

@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/backend/choose/choose.hpp"
+#include "tally/base/text.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/cli/event_text.hpp"
+#include "tally/cli/page.hpp"
+
+namespace tally::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> patterns;
+  bool all = false;
+  bool json = false;
+};
+
+void describe(Page& page, Options& options) {
+  page.head("What may be counted here, by name, and how far its count can be trusted.",
+            "tally events [options] [PATTERN...]");
+  page.add_option("pattern", options.patterns, "names that fit: with * ? [] as a whole, else as a part")
+      ->option_text("PATTERN");
+  page.add_flag("--all", options.all, "the events of all processors, not of this machine's alone");
+  page.add_flag("--json", options.json, "for programs: schema tally-events/1");
+  page.footer(
+      "Without a pattern: the events that are the same on every machine, and those that this machine's kernel names.\n"
+      "With one, the kernel's other generic events, this processor's own and Apple M1's are searched as well. Exit "
+      "code\n"
+      "1: no event fits.\n"
+      "\n"
+      "Examples:\n"
+      "  tally events\n"
+      "  tally events branch\n"
+      "  tally events 'L1-*'\n"
+      "  tally events 'hsw::UOPS_*'\n");
+}
+
+bool fits_any(const event::Entry& entry, const std::vector<std::string>& patterns) {
+  return patterns.empty() || std::any_of(patterns.begin(), patterns.end(),
+                                         [&](const std::string& pattern) { return event::matches(entry, pattern); });
+}
+
+// What comes of an entry; one that a table offers and its own library does not encode is absent, with that reason.
+backend::Outlook outlook_of(const event::Entry& entry) {
+  const auto event = event::parse(entry.name);
+  return event ? backend::outlook(*event) : backend::Outlook{Trust::absent, event.error().message, ""};
+}
+
+std::string about_the_rest(const Options& options) {
+  if (options.all || !options.patterns.empty()) return "";
+  return "\n`tally events PATTERN` searches this processor's own events as well, with --all those of all processors;\n"
+         "`tally event NAME` explains one.\n";
+}
+
+int nothing_fits(const Options& options) {
+  say({fmt::format("no event fits {}", printable(join(options.patterns, ", "))),
+       options.all ? "`tally events` lists the events of every machine"
+                   : "--all searches the events of all processors; `tally events` lists those of every machine"});
+  return exit_no;
+}
+
+}  // namespace
+
+void describe_events(Page& page) {
+  static Options unused;
+  describe(page, unused);
+}
+
+int run_events(const std::vector<std::string>& arguments) {
+  Options options;
+  Page page;
+  describe(page, options);
+  if (const auto code = page.read(arguments)) return *code;
+  // "hsw::UOPS_*" names a processor: it is looked for wherever it is.
+  options.all = options.all || std::any_of(options.patterns.begin(), options.patterns.end(),
+                                           [](const std::string& one) { return one.find("::") != std::string::npos; });
+  const auto reach = options.all                ? event::Reach::all
+                     : options.patterns.empty() ? event::Reach::here
+                                                : event::Reach::wide;
+  std::vector<Offered> offered;
+  for (event::Entry& entry : event::catalog(reach)) {
+    if (!fits_any(entry, options.patterns)) continue;
+    auto outlook = outlook_of(entry);
+    offered.push_back({std::move(entry), std::move(outlook)});
+  }
+  if (options.json) {
+    const int code = print(events_json(offered));
+    return code == exit_ok && offered.empty() ? int{exit_no} : code;
+  }
+  if (offered.empty()) return nothing_fits(options);
+  return print(events_text(offered) + about_the_rest(options));
+}
+
+}  // namespace tally::cli

@@ -9,6 +9,7 @@
 #include "tally/base/result.hpp"
 #include "tally/base/units.hpp"
 #include "tally/event/event.hpp"
+#include "tally/linux/conditions.hpp"
 #include "tally/linux/signals.hpp"
 #include "tally/linux/usage.hpp"
 #include "tally/result/stat.hpp"
@@ -26,9 +27,13 @@ struct Request {
                             ///< fd() and take()s from it; on Taken::give_up it stops waiting for the program
   bool wait_all = false;    ///< wait until every descendant has ended, not the started process alone
   bool repeatable = false;  ///< start it as linux::Conditions::repeatable says
-  int block_size = 0;       ///< instructions in a block of the simulated PMU's engine; 0: the engine's choice
-  int cache_limit = 0;      ///< blocks that the engine keeps before it throws all away; 0: as many as there is room for
+  std::optional<int> processor = {};  ///< the only one that it may run on, as linux::Conditions::processor says
+  int block_size = 0;                 ///< instructions in a block of the simulated PMU's engine; 0: the engine's choice
+  int cache_limit = 0;  ///< blocks that the engine keeps before it throws all away; 0: as many as there is room for
 };
+
+/// The conditions under which a backend starts the program.
+inline linux::Conditions conditions_of(const Request& request) { return {request.repeatable, request.processor}; }
 
 /// What one execution gave.
 struct Outcome {

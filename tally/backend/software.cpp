@@ -5,36 +5,123 @@
 #include <algorithm>
 
 #include "tally/base/text.hpp"
+#include "tally/linux/system.hpp"
 
 namespace tally::backend {
 namespace {
 
-constexpr const char* source = "wait4";
+using event::Id;
+
+constexpr const char* by_wait4 = "wait4";
+constexpr const char* by_perf_event = "perf_event";
+
+std::optional<linux::KernelEvent> kernel_event(Id id) {
+  using linux::KernelEvent;
+  switch (id) {
+    case Id::page_faults: return KernelEvent::page_faults;
+    case Id::minor_faults: return KernelEvent::minor_faults;
+    case Id::major_faults: return KernelEvent::major_faults;
+    case Id::context_switches: return KernelEvent::context_switches;
+    case Id::cpu_migrations: return KernelEvent::cpu_migrations;
+    case Id::alignment_faults: return KernelEvent::alignment_faults;
+    case Id::emulation_faults: return KernelEvent::emulation_faults;
+    case Id::task_clock: return KernelEvent::task_clock;
+    case Id::cpu_clock: return KernelEvent::cpu_clock;
+    default: return std::nullopt;
+  }
+}
 
 Count peak_memory(const linux::Usage& usage) {
-  if (usage.peak_rss_bytes > usage.peak_floor_bytes) return counted(usage.peak_rss_bytes, source);
-  return partial(usage.peak_rss_bytes, source,
+  if (usage.peak_rss_bytes > usage.peak_floor_bytes) return counted(usage.peak_rss_bytes, by_wait4);
+  return partial(usage.peak_rss_bytes, by_wait4,
                  fmt::format("at most this: less than the {} that the process had before its program was executed",
                              bytes_text(usage.peak_floor_bytes)));
 }
 
-}  // namespace
+Count time_stamp_ticks(const Figures& figures) {
+  if (!figures.ticks) return absent("only x86 has this counter");
+  const Count count = counted(*figures.ticks, "tsc");
+  if (figures.steady_ticks) return count;
+  return downgraded(count, Trust::partial, "this processor's counter may change its rate (no invariant TSC)");
+}
 
-Count software_count(const event::Event& event, const linux::Usage& usage, Nanoseconds duration) {
-  using event::Id;
-  switch (event.id) {
-    case Id::page_faults: return counted(usage.minor_faults + usage.major_faults, source);
-    case Id::minor_faults: return counted(usage.minor_faults, source);
-    case Id::major_faults: return counted(usage.major_faults, source);
-    case Id::context_switches: return counted(usage.voluntary_switches + usage.involuntary_switches, source);
-    case Id::voluntary_switches: return counted(usage.voluntary_switches, source);
-    case Id::involuntary_switches: return counted(usage.involuntary_switches, source);
-    case Id::user_time: return counted(usage.user.count(), source);
-    case Id::system_time: return counted(usage.system.count(), source);
-    case Id::duration_time: return counted(duration.count(), "clock");
+Count only_by_counter(Id id, const Figures& figures) {
+  if (!linux::kernel_counts(*kernel_event(id))) return absent("the kernel counts none on this architecture");
+  for (const KernelCount& one : figures.kernel) {
+    if (one.id != id || one.os_errno == 0) continue;
+    return absent(
+        fmt::format("the kernel refuses to count it: {} (`tally doctor` tells more)", linux::errno_text(one.os_errno)));
+  }
+  return absent("it was not counted");
+}
+
+Count by_bookkeeping(Id id, const Figures& figures) {
+  const linux::Usage& usage = figures.usage;
+  switch (id) {
+    case Id::page_faults: return counted(usage.minor_faults + usage.major_faults, by_wait4);
+    case Id::minor_faults: return counted(usage.minor_faults, by_wait4);
+    case Id::major_faults: return counted(usage.major_faults, by_wait4);
+    case Id::context_switches: return counted(usage.voluntary_switches + usage.involuntary_switches, by_wait4);
+    case Id::voluntary_switches: return counted(usage.voluntary_switches, by_wait4);
+    case Id::involuntary_switches: return counted(usage.involuntary_switches, by_wait4);
+    case Id::cpu_migrations:
+    case Id::alignment_faults:
+    case Id::emulation_faults: return only_by_counter(id, figures);
+    case Id::task_clock:
+    case Id::cpu_clock: return counted((usage.user + usage.system).count(), by_wait4);
+    case Id::user_time: return counted(usage.user.count(), by_wait4);
+    case Id::system_time: return counted(usage.system.count(), by_wait4);
+    case Id::duration_time: return counted(figures.duration.count(), "clock");
     case Id::peak_memory: return peak_memory(usage);
+    case Id::tsc: return time_stamp_ticks(figures);
     default: return absent("not one of the kernel's figures");
   }
+}
+
+}  // namespace
+
+KernelCounters::KernelCounters(const std::vector<event::Event>& events) {
+  for (const event::Event& event : events) {
+    const auto wanted = kernel_event(event.id);
+    if (wanted && linux::kernel_counts(*wanted)) opened_.push_back({event.id, linux::open_for_next_program(*wanted)});
+  }
+}
+
+std::vector<KernelCount> KernelCounters::read() const {
+  std::vector<KernelCount> counts;
+  for (const Opened& one : opened_) counts.push_back({one.id, one.counter.os_errno, one.counter.read()});
+  return counts;
+}
+
+void take_time(Figures& figures, const linux::Moment& start, const linux::Moment& end) {
+  figures.duration = end.time - start.time;
+  if (!start.ticks || !end.ticks) return;
+  figures.ticks = static_cast<std::int64_t>(*end.ticks - *start.ticks);
+  figures.steady_ticks = linux::time_stamp_is_invariant();
+}
+
+Count software_count(const event::Event& event, const Figures& figures) {
+  for (const KernelCount& one : figures.kernel) {
+    // One that was never enabled saw no execve: wait4 knows as much.
+    if (one.id != event.id || !one.value || one.value->enabled.count() == 0) continue;
+    // Without its times: the kernel never takes such a counter away to lend it to others.
+    return counted(static_cast<std::int64_t>(one.value->value), by_perf_event);
+  }
+  return by_bookkeeping(event.id, figures);
+}
+
+Figures expected_figures(const event::Event& event) {
+  Figures figures;
+  figures.usage.peak_rss_bytes = 1;
+  if (event.id == Id::tsc) {
+    const linux::Moment moment = linux::this_moment();
+    take_time(figures, moment, moment);
+  }
+  figures.kernel = KernelCounters({event}).read();
+  for (KernelCount& one : figures.kernel) {
+    if (one.os_errno == 0) one.value = linux::PerfValue{0, Nanoseconds{1}, Nanoseconds{1}};
+  }
+  return figures;
 }
 
 bool all_software(const std::vector<event::Event>& events) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include "tally/backend/backend.hpp"
 
 namespace tally::backend {
@@ -19,9 +21,22 @@ linux::Usage usage() {
   return usage;
 }
 
-std::optional<std::int64_t> value(const char* event) {
-  return software_count(*event::parse(event), usage(), Nanoseconds{128}).value;
+Figures figures() {
+  Figures figures;
+  figures.usage = usage();
+  figures.duration = Nanoseconds{128};
+  figures.ticks = 256;
+  figures.steady_ticks = true;
+  return figures;
 }
+
+KernelCount held(const char* event, std::uint64_t value) {
+  return {event::parse(event)->id, 0, linux::PerfValue{value, Nanoseconds{5}, Nanoseconds{5}}};
+}
+
+KernelCount refused(const char* event) { return {event::parse(event)->id, EACCES, std::nullopt}; }
+
+std::optional<std::int64_t> value(const char* event) { return software_count(*event::parse(event), figures()).value; }
 
 TEST(SoftwareCount, each_event_has_its_own_figure) {
   EXPECT_EQ(value("user_time"), 1);
@@ -34,20 +49,70 @@ TEST(SoftwareCount, each_event_has_its_own_figure) {
   EXPECT_EQ(value("context-switches"), 48);
   EXPECT_EQ(value("peak-memory"), 64);
   EXPECT_EQ(value("duration_time"), 128);
+  EXPECT_EQ(value("task-clock"), 3);
+  EXPECT_EQ(value("cpu-clock"), 3);
+  EXPECT_EQ(value("tsc"), 256);
 }
 
-TEST(SoftwareCount, every_software_event_has_a_value_and_a_source_and_no_hardware_event_has) {
+TEST(SoftwareCount, a_counter_of_the_kernel_is_believed_before_its_bookkeeping) {
+  Figures both = figures();
+  both.kernel = {held("page-faults", 11), held("cpu-migrations", 0), refused("context-switches")};
+  const Count faults = software_count(*event::parse("page-faults"), both);
+  EXPECT_EQ(faults.value, 11);
+  EXPECT_EQ(faults.source, "perf_event");
+  EXPECT_EQ(faults.trust, Trust::counted);
+  EXPECT_EQ(software_count(*event::parse("cpu-migrations"), both).value, 0);
+  const Count switches = software_count(*event::parse("context-switches"), both);
+  EXPECT_EQ(switches.value, 48);
+  EXPECT_EQ(switches.source, "wait4");
+}
+
+TEST(SoftwareCount, what_only_a_counter_knows_is_absent_without_it_and_never_0) {
+  Figures none = figures();
+  none.kernel = {refused("cpu-migrations")};
+  const Count count = software_count(*event::parse("cpu-migrations"), none);
+  EXPECT_EQ(count.trust, Trust::absent);
+  EXPECT_NE(count.reason.find("Permission denied"), std::string::npos);
+}
+
+TEST(SoftwareCount, a_counter_that_saw_no_execve_is_none) {
+  Figures early = figures();
+  early.kernel = {{event::Id::page_faults, 0, linux::PerfValue{}}};
+  EXPECT_EQ(software_count(*event::parse("page-faults"), early).source, "wait4");
+}
+
+TEST(SoftwareCount, ticks_are_as_steady_as_their_counter) {
+  Figures varying = figures();
+  varying.steady_ticks = false;
+  EXPECT_EQ(software_count(*event::parse("tsc"), figures()).trust, Trust::counted);
+  EXPECT_EQ(software_count(*event::parse("tsc"), varying).trust, Trust::partial);
+  varying.ticks.reset();
+  EXPECT_EQ(software_count(*event::parse("tsc"), varying).trust, Trust::absent);
+}
+
+#if defined(__x86_64__)
+TEST(SoftwareCount, x86_has_no_false_0_of_events_that_its_kernel_never_counts) {
+  for (const char* name : {"alignment-faults", "emulation-faults"}) {
+    const event::Event event = *event::parse(name);
+    EXPECT_TRUE(KernelCounters({event}).read().empty());
+    EXPECT_EQ(software_count(event, expected_figures(event)).trust, Trust::absent);
+  }
+}
+#endif
+
+TEST(SoftwareCount, a_value_has_a_source_and_no_hardware_event_has_one) {
   for (const event::Definition& line : event::all()) {
-    const Count count = software_count(*event::parse(line.name), usage(), Nanoseconds{128});
-    EXPECT_EQ(count.value.has_value(), line.kind == event::Kind::software) << line.name;
-    EXPECT_EQ(count.source.empty(), line.kind != event::Kind::software) << line.name;
+    const Count count = software_count(*event::parse(line.name), figures());
+    EXPECT_EQ(count.source.empty(), !count.value.has_value()) << line.name;
+    EXPECT_EQ(count.reason.empty(), count.value.has_value()) << line.name;
+    EXPECT_TRUE(line.kind == event::Kind::software || !count.value) << line.name;
   }
 }
 
 TEST(SoftwareCount, a_peak_below_the_floor_is_partial) {
-  linux::Usage hidden = usage();
-  hidden.peak_floor_bytes = 64;
-  const Count count = software_count(*event::parse("peak-memory"), hidden, Nanoseconds{0});
+  Figures hidden = figures();
+  hidden.usage.peak_floor_bytes = 64;
+  const Count count = software_count(*event::parse("peak-memory"), hidden);
   EXPECT_EQ(count.trust, Trust::partial);
   EXPECT_EQ(count.value, 64);
   EXPECT_NE(count.reason.find("64 B"), std::string::npos);

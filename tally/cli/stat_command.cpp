@@ -9,6 +9,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/results.hpp"
+#include "tally/linux/conditions.hpp"
 #include "tally/linux/machine.hpp"
 #include "tally/linux/output.hpp"
 #include "tally/linux/program.hpp"
@@ -73,6 +74,9 @@ void describe(Page& app, Options& options) {
                "wait for every process that the program leaves behind, and count it");
   app.add_flag("--repeatable", options.stat.repeatable,
                "no address randomisation, fixed hash seeds, no rseq: what depends on no time, pid or file repeats");
+  app.add_option("--pin", options.stat.processor, "let the program run on processor CPU only, as `taskset -c` does")
+      ->option_text("CPU")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("BACKEND");
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
@@ -173,6 +177,9 @@ int count(const Options& options) {
   // Before anything is said or written: the likeliest mistake is a wrong name.
   if (const auto program = linux::find_program(options.stat.command.front(), linux::search_path()); !program) {
     return report_error(program.error());
+  }
+  if (options.stat.processor) {
+    if (const auto there = linux::check_processor(*options.stat.processor); !there) return report_error(there.error());
   }
   auto destination = Destination::open(options.results, "table", linux::Output::standard_error());
   if (!destination) return report_error(destination.error());

@@ -46,7 +46,7 @@ class Group {
 };
 
 std::string frequency_text(const pmu::Frequency& frequency) {
-  return fmt::format("{:.6g} MHz ({})", static_cast<double>(frequency.hertz) / 1e6, frequency.source);
+  return fmt::format("{:.5g} MHz ({})", static_cast<double>(frequency.hertz) / 1e6, frequency.source);
 }
 
 void add_frequency(Group& group, const char* name, const std::optional<pmu::Frequency>& frequency) {
@@ -75,6 +75,13 @@ void add_amd_counters(Group& group, const Facts& facts) {
   group.number("counter_width", 48, "48 bits");
 }
 
+// As CPUID says it, else as it was measured.
+std::optional<pmu::Frequency> time_stamp_frequency(const Facts& facts) {
+  if (facts.processor->time_stamp) return facts.processor->time_stamp;
+  if (!facts.probes.time_stamp_hertz) return std::nullopt;
+  return pmu::Frequency{*facts.probes.time_stamp_hertz, "measured"};
+}
+
 FactGroup processor(const Facts& facts) {
   Group group("processor");
   group.text("name", facts.survey.machine.cpu);
@@ -90,7 +97,7 @@ FactGroup processor(const Facts& facts) {
     amd ? add_amd_counters(group, facts) : add_intel_counters(group, processor.perfmon);
     if (processor.hybrid) group.flag("hybrid", true, "yes: cores of two kinds");
     add_frequency(group, "base_frequency", processor.base);
-    add_frequency(group, "tsc_frequency", processor.time_stamp);
+    add_frequency(group, "tsc_frequency", time_stamp_frequency(facts));
     group.flag("tsc_invariant", processor.invariant_time_stamp);
   }
   group.text("online", facts.survey.online);

@@ -15,6 +15,7 @@ constexpr Alias table[] = {
     {"L1-dcache-stores", Id::stores, "perf"},
     {"faults", Id::page_faults, "perf"},
     {"cs", Id::context_switches, "perf"},
+    {"migrations", Id::cpu_migrations, "perf"},
 
     {"PAPI_TOT_INS", Id::instructions, "PAPI"},
     {"PAPI_BR_INS", Id::branches, "PAPI"},

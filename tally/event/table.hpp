@@ -43,10 +43,16 @@ enum class Id {
   context_switches,
   voluntary_switches,
   involuntary_switches,
+  cpu_migrations,
+  alignment_faults,
+  emulation_faults,
   peak_memory,
+  task_clock,
+  cpu_clock,
   user_time,
   system_time,
   duration_time,
+  tsc,
   code,  ///< an event of a PMU that has no name here: its encoding says what it is. Always the last.
 };
 
@@ -54,7 +60,7 @@ enum class Id {
 enum class Kind {
   hardware,            ///< the processor, or what stands in for it; follows from the program and the architecture
   microarchitectural,  ///< the processor; depends on how it is made: only a PMU knows it, or a model of a machine
-  software,            ///< the kernel's own bookkeeping
+  software,            ///< the kernel's own bookkeeping, and the clocks
 };
 
 /// Whether events of this kind have a user and a kernel side.

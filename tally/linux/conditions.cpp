@@ -1,11 +1,16 @@
 #include "tally/linux/conditions.hpp"
 
+#include <fmt/format.h>
+#include <sched.h>
 #include <sys/personality.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
+#include "tally/base/text.hpp"
+#include "tally/linux/files.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {
@@ -46,6 +51,21 @@ void apply(const Setting& setting, std::vector<std::string>& environment) {
   *found += setting.value;
 }
 
+// Room for the most processors that a kernel can be built for.
+using ProcessorSet = std::array<cpu_set_t, 8>;
+constexpr std::size_t processor_limit = sizeof(ProcessorSet) * 8;
+
+// Whether a list as the kernel writes them, "0-3,8", holds a number.
+bool lists(const std::string& list, int number) {
+  for (const std::string& range : split(list, ',')) {
+    const auto ends = split(range, '-');
+    const auto first = parse_integer(ends.front());
+    const auto last = parse_integer(ends.back());
+    if (first && last && *first <= number && number <= *last) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> repeatable_environment(std::vector<std::string> environment) {
@@ -67,6 +87,29 @@ FixedAddresses::FixedAddresses(FixedAddresses&& other) noexcept
 
 FixedAddresses::~FixedAddresses() {
   if (held_) personality(before_);
+}
+
+Result<void> check_processor(int processor) {
+  ProcessorSet allowed{};
+  if (sched_getaffinity(0, sizeof allowed, allowed.data()) != 0) {
+    return system_failure(Code::cannot_measure, "cannot see where the program may run (sched_getaffinity)");
+  }
+  const auto number = static_cast<std::size_t>(processor);
+  if (number < processor_limit && CPU_ISSET_S(number, sizeof allowed, allowed.data())) return {};
+  const std::string online = content("/sys/devices/system/cpu/online");
+  if (!online.empty() && !lists(online, processor)) {
+    return fail(Code::bad_usage, fmt::format("there is no processor {} here", processor),
+                fmt::format("those that are there and switched on: {}", online));
+  }
+  const std::string list = value_of(content("/proc/self/status"), "Cpus_allowed_list");
+  return fail(Code::cannot_measure, fmt::format("tally may not run on processor {}", processor),
+              fmt::format("taskset, a container or a cpuset confines it to: {}", list.empty() ? "others" : list));
+}
+
+bool stay_on(int processor) noexcept {
+  ProcessorSet one{};
+  CPU_SET_S(static_cast<std::size_t>(processor), sizeof one, one.data());
+  return sched_setaffinity(0, sizeof one, one.data()) == 0;
 }
 
 }  // namespace tally::linux

@@ -1,6 +1,7 @@
 // The conditions under which a program is started.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,10 +9,19 @@
 
 namespace tally::linux {
 
-enum class Conditions {
-  given,       ///< as tally was started itself
-  repeatable,  ///< addresses are not randomised, the environment is repeatable_environment()
+struct Conditions {
+  bool repeatable = false;       ///< addresses are not randomised, the environment is repeatable_environment()
+  std::optional<int> processor;  ///< the only one that the program may run on; see check_processor()
+  bool operator==(const Conditions&) const = default;
 };
+
+/// Errors: bad_usage where there is no such processor (or it is switched off); cannot_measure where this process may
+/// not run on it.
+Result<void> check_processor(int processor);
+
+/// Lets the calling thread, and what it starts, run on this processor only. Async-signal-safe; false where the kernel
+/// refuses.
+bool stay_on(int processor) noexcept;
 
 /// `environment` ("NAME=value") with what makes programs repeat themselves: fixed seeds where an interpreter or library
 /// takes one from there, and no restartable sequences in the GNU C library. What is set already stays as it is; a list

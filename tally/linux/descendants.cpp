@@ -1,5 +1,6 @@
 #include "tally/linux/descendants.hpp"
 
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -8,6 +9,9 @@
 #include <fstream>
 #include <system_error>
 
+#include "tally/base/text.hpp"
+#include "tally/linux/files.hpp"
+#include "tally/linux/memory_file.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {
@@ -44,6 +48,15 @@ bool Descendants::any_left() const {
   if (others_.empty()) return true;
   const std::vector<pid_t> left = children();
   return std::any_of(left.begin(), left.end(), [&](pid_t child) { return include(child); });
+}
+
+std::vector<std::string> Descendants::living() const {
+  std::vector<std::string> names;
+  for (const pid_t child : children()) {
+    if (!include(child) || !is_alive(child)) continue;
+    names.push_back(fmt::format("{} ({})", printable(content(fmt::format("/proc/{}/comm", child))), child));
+  }
+  return names;
 }
 
 }  // namespace tally::linux

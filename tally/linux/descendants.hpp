@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
 namespace tally::linux {
@@ -23,6 +24,9 @@ class Descendants {
   /// Whether one is left, dead and not reaped or alive. As long as a descendant lives, so does a child: itself or one
   /// that it descends from.
   bool any_left() const;
+
+  /// Those that are alive and whose parent this process is, as "NAME (PID)". Cost: some small files.
+  std::vector<std::string> living() const;
 
  private:
   std::vector<pid_t> others_;

@@ -187,8 +187,8 @@ TEST_F(Hooks, a_repeatable_program_has_fixed_addresses_and_tally_has_its_own_aga
   const int before = personality(0xffffffff);
   auto signals = Signals::watch();
   const std::string file = (root_ / "personality").string();
-  auto program =
-      Program::start({"sh", "-c", "cat /proc/self/personality >" + file}, *signals, {}, Conditions::repeatable);
+  auto program = Program::start({"sh", "-c", "cat /proc/self/personality >" + file}, *signals, {},
+                                {.repeatable = true, .processor = {}});
   ASSERT_TRUE(program) << program.error().message;
   ASSERT_TRUE(program->executed());
   EXPECT_EQ(personality(0xffffffff), before);

@@ -13,6 +13,26 @@ namespace tally::linux {
 
 static_assert(perf_type_hardware == PERF_TYPE_HARDWARE && perf_type_software == PERF_TYPE_SOFTWARE);
 
+#define TALLY_IS(ours, theirs) static_assert(static_cast<std::uint64_t>(KernelEvent::ours) == PERF_COUNT_SW_##theirs)
+TALLY_IS(cpu_clock, CPU_CLOCK);
+TALLY_IS(task_clock, TASK_CLOCK);
+TALLY_IS(page_faults, PAGE_FAULTS);
+TALLY_IS(context_switches, CONTEXT_SWITCHES);
+TALLY_IS(cpu_migrations, CPU_MIGRATIONS);
+TALLY_IS(minor_faults, PAGE_FAULTS_MIN);
+TALLY_IS(major_faults, PAGE_FAULTS_MAJ);
+TALLY_IS(alignment_faults, ALIGNMENT_FAULTS);
+TALLY_IS(emulation_faults, EMULATION_FAULTS);
+#undef TALLY_IS
+
+bool kernel_counts([[maybe_unused]] KernelEvent event) {
+#if defined(__x86_64__)
+  return event != KernelEvent::alignment_faults && event != KernelEvent::emulation_faults;
+#else
+  return true;
+#endif
+}
+
 PerfCounter open_counter(const PerfEvent& event) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
@@ -30,6 +50,15 @@ PerfCounter open_counter(const PerfEvent& event) {
   const long fd = retry(
       [&] { return syscall(SYS_perf_event_open, &attributes, whose, event.processor, -1, PERF_FLAG_FD_CLOEXEC); });
   return {Descriptor(static_cast<int>(fd)), fd < 0 ? errno : 0};
+}
+
+PerfCounter open_for_next_program(KernelEvent event) {
+  PerfEvent whole{perf_type_software, static_cast<std::uint64_t>(event), false, true, -1};
+  PerfCounter counter = open_counter(whole);
+  const bool is_clock = event == KernelEvent::task_clock || event == KernelEvent::cpu_clock;
+  if (counter.os_errno != EACCES || !is_clock) return counter;
+  whole.user_only = true;
+  return open_counter(whole);
 }
 
 std::optional<PerfValue> PerfCounter::read() const {

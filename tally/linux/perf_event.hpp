@@ -9,9 +9,26 @@
 
 namespace tally::linux {
 
-/// The kernel's own events (PERF_TYPE_SOFTWARE of linux/perf_event.h).
+/// PERF_TYPE_HARDWARE and PERF_TYPE_SOFTWARE of linux/perf_event.h.
 inline constexpr std::uint32_t perf_type_hardware = 0;
 inline constexpr std::uint32_t perf_type_software = 1;
+
+/// The kernel's own events: what PerfEvent::config is for perf_type_software (perf_sw_ids of linux/perf_event.h).
+enum class KernelEvent : std::uint64_t {
+  cpu_clock = 0,
+  task_clock = 1,
+  page_faults = 2,
+  context_switches = 3,
+  cpu_migrations = 4,
+  minor_faults = 5,
+  major_faults = 6,
+  alignment_faults = 7,
+  emulation_faults = 8,
+};
+
+/// Whether the kernel of this architecture counts an event at all: x86 has no place that adds to alignment_faults and
+/// emulation_faults, so their counters open and hold a false 0.
+bool kernel_counts(KernelEvent event);
 
 /// What to count, of the calling thread and where asked of what it starts.
 struct PerfEvent {
@@ -45,6 +62,12 @@ struct PerfCounter {
 
 /// Opens a counter.
 PerfCounter open_counter(const PerfEvent& event);
+
+/// Opens a counter of the next program that a child of this thread executes, and of all that it starts. Where the
+/// kernel refuses its own part of the count (perf_event_paranoid 2) the clocks are opened without it, for they tell the
+/// same: the whole time on a processor. Nothing else is: context switches and migrations happen in the kernel, and
+/// would read a false 0; page faults would lack those of system calls.
+PerfCounter open_for_next_program(KernelEvent event);
 
 /// The errno that a call of perf_event_open(2) with flags that no kernel knows ends with. EINVAL comes from the kernel:
 /// it looks at the flags before it asks who calls. Anything else means that the call never got there: ENOSYS where the

@@ -95,6 +95,7 @@ Probes try_counting(const Survey& survey) {
   probes.software_user = count_loop(open_counter({perf_type_software, PERF_COUNT_SW_PAGE_FAULTS, true, false, -1}));
   probes.memory_file_errno = try_memory_file();
   probes.trace_errno = try_to_trace();
+  probes.time_stamp_hertz = measured_time_stamp_hertz();
   return probes;
 }
 

@@ -7,6 +7,7 @@
 
 #include "tally/linux/perf_event.hpp"
 #include "tally/linux/survey.hpp"
+#include "tally/linux/time_stamp.hpp"
 
 namespace tally::linux {
 
@@ -31,10 +32,11 @@ struct Probes {
   Attempt software_user;           ///< page faults in user mode
   int memory_file_errno = 0;       ///< memfd_create, where the simulated PMU counts
   int trace_errno = 0;             ///< ptrace of a child, by which the engine gets into a program
+  std::optional<std::uint64_t> time_stamp_hertz;  ///< measured_time_stamp_hertz()
   bool operator==(const Probes&) const = default;
 };
 
-/// Tries. Opens and closes some counters, starts a child and ends it. Cost: some milliseconds.
+/// Tries. Opens and closes some counters, starts a child and ends it. Cost: some 20 ms.
 Probes try_counting(const Survey& survey);
 
 }  // namespace tally::linux

@@ -47,8 +47,13 @@ int execute(int fd, const ChildHooks& hooks, const char* path, const std::vector
 }
 
 // Runs in the forked child: only async-signal-safe calls, no allocation.
-[[noreturn]] void child(int fd, const Signals& signals, const ChildHooks& hooks, const Image& image) {
+[[noreturn]] void child(int fd, const Signals& signals, const ChildHooks& hooks, const Conditions& conditions,
+                        const Image& image) {
   signals.restore_in_child();
+  if (conditions.processor && !stay_on(*conditions.processor)) {
+    send(fd, errno);
+    _exit(127);
+  }
   const auto& [direct, through_shell, environment] = image;
   int why = execute(fd, hooks, through_shell[1], direct, environment);
   // A script without `#!`: execvp and every shell hand it to sh.
@@ -57,10 +62,10 @@ int execute(int fd, const ChildHooks& hooks, const char* path, const std::vector
   _exit(127);
 }
 
-std::vector<std::string> environment_for(Conditions conditions) {
+std::vector<std::string> environment_for(const Conditions& conditions) {
   std::vector<std::string> own;
   for (char** one = environ; *one != nullptr; ++one) own.emplace_back(*one);
-  return conditions == Conditions::repeatable ? repeatable_environment(std::move(own)) : own;
+  return conditions.repeatable ? repeatable_environment(std::move(own)) : own;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
@@ -112,7 +117,7 @@ Result<Program> Program::start(const std::vector<std::string>& command, const Si
   std::vector<std::string> environment = environment_for(conditions);
   const Image image{pointers(direct), pointers(through_shell), pointers(environment)};
   std::optional<FixedAddresses> fixed;
-  if (conditions == Conditions::repeatable) {
+  if (conditions.repeatable) {
     auto held = FixedAddresses::hold();
     if (!held) return fail(held.error());
     fixed.emplace(std::move(*held));
@@ -124,10 +129,10 @@ Result<Program> Program::start(const std::vector<std::string>& command, const Si
   program.path_ = *path;
   program.report_ = Descriptor(ends[0]);
   const Descriptor write_end(ends[1]);
-  program.started_ = now();
+  program.started_ = this_moment();
   program.pid_ = fork();
   if (program.pid_ < 0) return system_failure(Code::cannot_measure, "cannot start the program (fork)");
-  if (program.pid_ == 0) child(write_end.get(), signals, hooks, image);
+  if (program.pid_ == 0) child(write_end.get(), signals, hooks, conditions, image);
   return program;
 }
 

@@ -11,6 +11,7 @@
 #include "tally/linux/conditions.hpp"
 #include "tally/linux/descriptor.hpp"
 #include "tally/linux/signals.hpp"
+#include "tally/linux/time_stamp.hpp"
 #include "tally/linux/usage.hpp"
 
 namespace tally::linux {
@@ -59,12 +60,12 @@ class Program {
   /// execve succeeds is told by executed(). Errors: not_found, not_executable; cannot_measure where fork fails, or
   /// where `conditions` cannot be had.
   static Result<Program> start(const std::vector<std::string>& command, const Signals& signals, ChildHooks hooks = {},
-                               Conditions conditions = Conditions::given);
+                               Conditions conditions = {});
 
   pid_t pid() const { return pid_; }
 
-  /// When it was forked, on the clock of now().
-  Nanoseconds started() const { return started_; }
+  /// When it was forked.
+  const Moment& started() const { return started_; }
 
   /// Blocks until execve has succeeded, or has failed and the child is gone. A traced child must have been let run
   /// first. Errors: not_found, not_executable; told once, a further call succeeds.
@@ -81,7 +82,7 @@ class Program {
 
   std::string path_;
   pid_t pid_ = 0;
-  Nanoseconds started_{0};
+  Moment started_;
   Descriptor report_;
   Usage before_exec_;
 };

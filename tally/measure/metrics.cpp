@@ -43,6 +43,13 @@ class Source {
   bool repeated_;
 };
 
+// Two who count do not count alike: perf_event leaves out the last switch of a thread, wait4 has it. A share of one in
+// the other could be more than all.
+bool share_is_sound(const result::EventCount& part, const result::EventCount& whole) {
+  return part.unit != Unit::events || part.count.source.empty() || whole.count.source.empty() ||
+         part.count.source == whole.count.source;
+}
+
 // An event compared with the one that its line of the event table names.
 std::vector<result::Metric> pairs(const StatOptions& options, const result::Stat& stat, const Source& source) {
   std::vector<result::Metric> metrics;
@@ -52,6 +59,7 @@ std::vector<result::Metric> pairs(const StatOptions& options, const result::Stat
     if (!line.per) continue;
     for (std::size_t j = 0; j < asked.size(); ++j) {
       if (asked[j].id != line.per->id || asked[j].mode != asked[i].mode) continue;
+      if (line.per->share && !share_is_sound(stat.events[i].total, stat.events[j].total)) continue;
       const std::string& part = stat.events[i].total.name;
       const std::string& whole = stat.events[j].total.name;
       result::Metric metric;

@@ -104,6 +104,7 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
   request.signals = &signals;
   request.wait_all = options.wait_all;
   request.repeatable = options.repeatable;
+  request.processor = options.processor;
   request.block_size = options.block_size;
   request.cache_limit = options.cache_limit;
   if (options.runs > 1 && !options.input.stream().empty()) {
@@ -141,6 +142,7 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   stat.backend = backend.name();
   stat.runs_asked = options.runs;
   stat.waited_for_all = options.wait_all;
+  stat.processor = options.processor;
   if (const auto ran = run_all(backend, options, signals, stat); !ran) return fail(ran.error());
 
   stat.interrupted_by = signals.interrupted_by();

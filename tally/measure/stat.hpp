@@ -24,6 +24,7 @@ struct StatOptions {
   bool keep_going = false;            ///< further runs after one that did not end with exit code 0
   bool wait_all = false;              ///< wait for every descendant, not for the started process alone
   bool repeatable = false;            ///< as little as possible that differs from run to run
+  std::optional<int> processor = {};  ///< the only one that the command may run on
   bool processes = false;             ///< each process's (or thread's) own counts are wanted
   int block_size = 0;                 ///< handed to the backend
   int cache_limit = 0;                ///< the same

@@ -181,6 +181,7 @@ Json object(const result::Stat& stat, const Style& style) {
   json["waited_for_all"] = stat.waited_for_all;
   json["notices"] = stat.notices;
   json["environment"] = environment_json(stat.environment);
+  json["processor"] = value_or_null(stat.processor);
   json["runs_asked"] = stat.runs_asked;
   json["runs"] = runs_json(stat);
   json["events"] = Json::array();

@@ -43,6 +43,7 @@ const result::Metric* beside(const result::Stat& stat, const std::string& event)
 std::string relation(const result::Metric& metric) {
   if (metric.unit == "share") return "% of " + bare(metric.per);
   std::string one = bare(metric.per);
+  if (one.ends_with("_time")) return "per ns";
   if (one.ends_with('s')) one.pop_back();
   return "per " + one;
 }

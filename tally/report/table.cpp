@@ -88,12 +88,10 @@ std::string footer(const result::Stat& stat) {
   });
   if (any_user) parts.emplace_back("user mode only");
   std::string people = stat.runs.empty() ? "" : population(stat.runs.back());
-  parts.push_back(people.empty() ? stat.waited_for_all ? "the program and its descendants"
-                                                       : "the program and the children it waited for"
-                                 : std::move(people));
-  if (stat.backend == "none") parts.emplace_back("run natively");
-  if (stat.backend == "sim") parts.emplace_back("simulated PMU");
-  if (stat.backend == "perf") parts.emplace_back("PMU");
+  parts.push_back(people.empty() ? "the program and its descendants" : std::move(people));
+  if (stat.processor) parts.push_back(fmt::format("started on processor {} alone", *stat.processor));
+  const bool by_pmu = stat.backend == "perf" && any_user;
+  parts.emplace_back(stat.backend == "sim" ? "simulated PMU" : by_pmu ? "PMU" : "run natively");
   return fmt::format(" {}\n", join(parts, " · "));
 }
 

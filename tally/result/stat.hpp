@@ -111,7 +111,8 @@ struct Stat {
   std::string backend;
   Environment environment;
   int runs_asked = 1;
-  bool waited_for_all = false;  ///< runs last until every descendant has ended
+  bool waited_for_all = false;   ///< runs last until every descendant has ended
+  std::optional<int> processor;  ///< the only one that the program was started on
   std::vector<Run> runs;
   std::vector<Event> events;
   std::vector<Metric> metrics;

@@ -179,6 +179,7 @@ Stat stat_of(const Json& json) {
   stat.environment = environment(json.at("environment"));
   stat.runs_asked = json.at("runs_asked").get<int>();
   stat.waited_for_all = json.value("waited_for_all", false);
+  stat.processor = optional<int>(json, "processor");
   for (const Json& one : json.at("runs")) {
     Run run;
     run.exit_code = optional<int>(one, "exit_code");

@@ -54,6 +54,8 @@ TEST(Usage, mistakes_end_with_2_and_a_way_out) {
       {{"stat", "-r", "0", "true"}, "--repeat"},
       {{"stat", "-r", "many", "true"}, "--repeat"},
       {{"stat", "--format", "xml", "true"}, "the formats are: table, csv, json, hpctool"},
+      {{"stat", "--pin", "99999", "true"}, "there is no processor 99999 here"},
+      {{"stat", "--pin", "-1", "true"}, "--pin"},
       {{"stat", "--backend", "prf", "true"}, "did you mean perf?"},
   };
   for (const auto& one : cases) {
@@ -98,7 +100,7 @@ TEST(Usage, events_that_need_a_pmu_are_known) {
 TEST(Usage, perf_cannot_measure_yet_and_says_so) {
   const Finished finished = tally({"stat", "--backend", "perf", "--", "true"});
   EXPECT_EQ(finished.code(), 125);
-  EXPECT_TRUE(holds(finished.err, "cannot count with a PMU"));
+  EXPECT_TRUE(holds(finished.err, "cannot count the processor's events with a PMU"));
   EXPECT_TRUE(holds(finished.err, "--backend"));
 }
 

@@ -111,6 +111,8 @@ void read_probes(const std::string& text, doctor::Facts& facts) {
       probes.trace_errno = errno_of(word);
     } else if (name == "user_reads") {
       probes.user_reads = word == "yes";
+    } else if (name == "time_stamp_hertz") {
+      probes.time_stamp_hertz = static_cast<std::uint64_t>(parse_integer(word).value_or(0));
     } else if (name == "trial" && word != "-") {
       facts.trial.instructions = parse_integer(word);
     } else if (name == "trial") {

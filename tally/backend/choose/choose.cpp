@@ -8,6 +8,7 @@
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
 #include "tally/event/codes.hpp"
+#include "tally/linux/system.hpp"
 #if TALLY_HAS_SIM
 #include "tally/backend/sim/sim.hpp"
 #endif
@@ -77,6 +78,24 @@ Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Ma
            "and this tally was built without the simulated PMU: only the kernel's own figures are counted."}};
 }
 
+// Only the kernel's own events so far.
+Result<Choice> choose_perf(const std::vector<event::Event>& events) {
+  if (!all_software(events)) {
+    return fail(
+        Code::cannot_measure,
+        "this version cannot count the processor's events with a PMU through the kernel (perf) yet",
+        make_sim() ? "`--backend sim` counts with the simulated PMU" : "`--backend none` runs the program natively");
+  }
+  for (const KernelCount& one : KernelCounters(events).read()) {
+    if (one.os_errno == 0) continue;
+    return fail(Code::cannot_measure,
+                fmt::format("the kernel refuses to count {} (perf_event_open): {}", event::definition(one.id).name,
+                            linux::errno_text(one.os_errno)),
+                "`tally doctor` tells why; `--backend none` takes what the kernel keeps anyway", one.os_errno);
+  }
+  return Choice{none::make(none::Counters::required), {}};
+}
+
 Result<Choice> choose_by_name(const std::string& name, const std::vector<event::Event>& events,
                               const linux::Machine& machine) {
   if (name == "auto") return choose_by_itself(events, machine);
@@ -86,11 +105,7 @@ Result<Choice> choose_by_name(const std::string& name, const std::vector<event::
     return fail(Code::cannot_measure, "the simulated PMU is not part of this tally: it was built without its engine",
                 "build with -DTALLY_ENGINE=ON on x86-64, or use `--backend none`");
   }
-  if (name == "perf") {
-    return fail(
-        Code::cannot_measure, "this version cannot count with a PMU through the kernel (perf) yet",
-        make_sim() ? "`--backend sim` counts with the simulated PMU" : "`--backend none` runs the program natively");
-  }
+  if (name == "perf") return choose_perf(events);
   const auto near = nearest(name, backend_names());
   return fail(Code::bad_usage, fmt::format("unknown backend '{}'", printable(name)),
               near.empty() ? "the backends are: " + join(backend_names(), ", ") : "did you mean " + near.front() + "?");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tally/linux/perf_event.hpp"
+
 namespace tally::backend {
 namespace {
 
@@ -51,6 +53,17 @@ TEST(Choose, perf_cannot_measure_and_says_what_can) {
   ASSERT_FALSE(choice);
   EXPECT_EQ(choice.error().code, Code::cannot_measure);
   EXPECT_NE(choice.error().hint.find("--backend"), std::string::npos);
+}
+
+TEST(Choose, perf_counts_the_kernels_own_events_or_says_why_not) {
+  const auto choice = choose("perf", software, {});
+  if (const auto known = linux::open_for_next_program(linux::KernelEvent::page_faults); !known) {
+    ASSERT_FALSE(choice);
+    EXPECT_EQ(choice.error().os_errno, known.os_errno);
+    return;
+  }
+  ASSERT_TRUE(choice) << choice.error().message;
+  EXPECT_EQ(choice->backend->name(), "perf");
 }
 
 TEST(Choose, sim_is_there_exactly_where_it_was_built) {

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tally/linux/perf_event.hpp"
+
 namespace tally::backend::none {
 namespace {
 
@@ -25,7 +27,8 @@ TEST(None, answers_for_every_event_in_the_order_asked) {
   ASSERT_EQ(outcome->counts.size(), 3u);
   EXPECT_EQ(outcome->counts[0].name, "page-faults");
   EXPECT_EQ(outcome->counts[0].count.trust, Trust::counted);
-  EXPECT_EQ(outcome->counts[0].count.source, "wait4");
+  const bool permitted = static_cast<bool>(linux::open_for_next_program(linux::KernelEvent::page_faults));
+  EXPECT_EQ(outcome->counts[0].count.source, permitted ? "perf_event" : "wait4");
   EXPECT_GT(outcome->counts[0].count.value, 0);
   EXPECT_EQ(outcome->counts[1].name, "instructions:u");
   EXPECT_EQ(outcome->counts[1].count.trust, Trust::absent);
@@ -39,6 +42,62 @@ TEST(None, hands_on_exit_codes_and_signals) {
   const auto killed = run({"sh", "-c", "kill -9 $$"});
   EXPECT_TRUE(WIFSIGNALED(killed->wait_status));
   EXPECT_EQ(WTERMSIG(killed->wait_status), 9);
+}
+
+// Skips where the kernel does not let its counters be used.
+#define NEEDS_COUNTERS()                                                     \
+  if (!linux::open_for_next_program(linux::KernelEvent::context_switches)) { \
+    GTEST_SKIP() << "the kernel refuses perf_event_open here";               \
+  }
+
+TEST(None, what_was_counted_stays_when_the_program_is_killed) {
+  NEEDS_COUNTERS();
+  const auto outcome =
+      run({"sh", "-c", "sleep 0.01; sleep 0.01; sleep 0.01; kill -9 $$"}, "context-switches,task-clock,page-faults");
+  ASSERT_TRUE(outcome);
+  EXPECT_TRUE(WIFSIGNALED(outcome->wait_status));
+  // At least one for each sleep; counted without the kernel's part this would be 0.
+  EXPECT_GE(outcome->counts[0].count.value, 3);
+  EXPECT_GT(outcome->counts[1].count.value, 0);
+  EXPECT_GT(outcome->counts[2].count.value, 0);
+  for (const EventCount& one : outcome->counts) {
+    EXPECT_EQ(one.count.trust, Trust::counted) << one.name;
+    EXPECT_EQ(one.count.source, "perf_event") << one.name;
+  }
+}
+
+TEST(None, descendants_are_counted_and_tally_itself_is_not) {
+  NEEDS_COUNTERS();
+  const auto faults = [](const std::string& script) {
+    return *run({"sh", "-c", script}, "page-faults")->counts[0].count.value;
+  };
+  const std::int64_t alone = faults(":");
+  EXPECT_GT(faults("(:); (:); (:)"), alone + 30) << "each child copies some pages at least";
+  // A process that tally is itself would have brought thousands: it is linked with the C++ library.
+  EXPECT_LT(alone, 1000);
+}
+
+TEST(None, clocks_fit_the_times_of_wait4) {
+  const auto outcome = run({"sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"},
+                           "task-clock,user_time,system_time,duration_time,tsc");
+  ASSERT_TRUE(outcome);
+  const auto value = [&](std::size_t i) { return *outcome->counts[i].count.value; };
+  EXPECT_GT(value(0), (value(1) + value(2)) / 2);
+  EXPECT_LE(value(0), value(3)) << "one thread is on one processor at a time";
+#if defined(__x86_64__)
+  EXPECT_GT(value(4), 0);
+#endif
+}
+
+TEST(None, a_program_stays_on_its_processor) {
+  auto signals = linux::Signals::watch();
+  Request request;
+  request.command = {"sh", "-c", "test \"$(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status)\" = 0"};
+  request.events = *event::parse_lists({"page-faults"});
+  request.signals = &*signals;
+  request.processor = 0;
+  if (!linux::check_processor(0)) GTEST_SKIP() << "this process may not run on processor 0";
+  EXPECT_EQ(make()->run(request)->wait_status, 0);
 }
 
 TEST(None, tells_why_a_program_was_not_executed) {

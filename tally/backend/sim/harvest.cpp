@@ -263,7 +263,7 @@ std::string still_running(const std::vector<Image>& images) {
 }
 
 Count software(const event::Event& event, const Execution& execution, bool counted_anything, bool some_running) {
-  Count native = software_count(event, execution.usage, execution.duration);
+  Count native = software_count(event, execution.figures);
   if (!execution.ended) return downgraded(native, Trust::partial, "the program was still running");
   if (some_running) {
     native = downgraded(native, Trust::partial, "without processes that were still running");
@@ -271,6 +271,9 @@ Count software(const event::Event& event, const Execution& execution, bool count
   if (!counted_anything) return native;
   switch (event.id) {
     case event::Id::duration_time:
+    case event::Id::tsc:
+    case event::Id::task_clock:
+    case event::Id::cpu_clock:
     case event::Id::user_time:
     case event::Id::system_time: return downgraded(native, Trust::partial, "under the engine; native would be shorter");
     default: return downgraded(native, Trust::partial, "includes the engine's own");
@@ -319,7 +322,7 @@ Outlook outlook_of(const event::Event& event) {
   if (event::has_modes(event::definition(event.id).kind)) return backend::outlook_of(count_of(event, {}));
   Execution all_well;
   all_well.ended = true;
-  all_well.usage.peak_rss_bytes = 1;
+  all_well.figures = expected_figures(event);
   return backend::outlook_of(software(event, all_well, true, false));
 }
 

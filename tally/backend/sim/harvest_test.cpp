@@ -79,6 +79,8 @@ TEST(Harvest, what_is_promised_is_what_comes_of_it) {
     const event::Event event = *event::parse(line.name);
     const Outlook outlook = outlook_of(event);
     EXPECT_EQ(outlook.source.empty(), outlook.trust == Trust::absent) << line.name;
+    // Whether the kernel lets its counters be used depends on the machine, and some of its events on the architecture.
+    if (line.kind == event::Kind::software && outlook.trust == Trust::absent) continue;
     const Trust wanted = line.kind == event::Kind::hardware   ? Trust::exact
                          : line.kind == event::Kind::software ? Trust::partial
                                                               : Trust::absent;

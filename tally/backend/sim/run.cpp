@@ -83,7 +83,7 @@ class Server {
       reap();
       if (execution_.ended) {
         if (auto executed = program_.executed(); !executed) return executed;
-        const auto waited = linux::now() - ended_at_;
+        const auto waited = linux::now() - ended_at_.time;
         if (!descendants_.any_left() || (!wait_all && waited >= grace)) break;
         left_ms = wait_all ? -1 : static_cast<int>((grace - waited) / std::chrono::milliseconds(1)) + 1;
       }
@@ -138,7 +138,7 @@ class Server {
       announced_.erase(change->process);
       if (change->process == program_.pid()) {
         execution_.ended = true;
-        ended_at_ = linux::now();
+        ended_at_ = linux::this_moment();
         execution_.wait_status = change->wait_status;
         last_figures_ = change->figures;
       } else if (descendants_.include(change->process)) {
@@ -176,16 +176,17 @@ class Server {
   }
 
   void finish() {
-    execution_.duration = (execution_.ended ? ended_at_ : linux::now()) - program_.started();
-    execution_.usage = execution_.ended ? program_.ended_with(execution_.wait_status, last_figures_).usage
-                                        : linux::usage_of_living(program_.pid()).value_or(linux::Usage{});
-    execution_.usage = execution_.usage + orphans_;
+    Figures& figures = execution_.figures;
+    take_time(figures, program_.started(), execution_.ended ? ended_at_ : linux::this_moment());
+    figures.usage = execution_.ended ? program_.ended_with(execution_.wait_status, last_figures_).usage
+                                     : linux::usage_of_living(program_.pid()).value_or(linux::Usage{});
+    figures.usage = figures.usage + orphans_;
   }
 
   /// For what ends just behind the program, as helpers do whose pipe it closed: they are not left behind.
   static constexpr Nanoseconds grace = std::chrono::milliseconds(100);
 
-  Nanoseconds ended_at_{0};
+  linux::Moment ended_at_;
   Channel& shared_;
   linux::Announcements& announcements_;
   linux::Injector injector_;
@@ -264,9 +265,10 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
     execution.native.push_back(printable(*path) + " ran natively: it changes user, group or capabilities");
   const linux::Descendants descendants;
   linux::adopt_orphans();
-  auto program = linux::Program::start(request.command, *request.signals,
-                                       {&side, ChildSide::before_exec, ChildSide::after_failed_exec},
-                                       request.repeatable ? linux::Conditions::repeatable : linux::Conditions::given);
+  const KernelCounters counters(request.events);
+  auto program =
+      linux::Program::start(request.command, *request.signals,
+                            {&side, ChildSide::before_exec, ChildSide::after_failed_exec}, conditions_of(request));
   if (!program) return fail(program.error());
   // Only descendants hold the other end now: an engine that outlives this loop finds nobody to ask, and says so.
   (*inherited)[channel::inherited_socket].reset();
@@ -279,6 +281,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   Server server(shared, *announcements, std::move(injector), *program, descendants, execution);
   if (auto served = server.serve(*request.signals, request.wait_all); !served) return fail(served.error());
   translations.keep();
+  execution.figures.kernel = counters.read();
   return execution;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tally/backend/backend.hpp"
+#include "tally/backend/software.hpp"
 #include "tally/channel/channel.hpp"
 #include "tally/linux/memory_file.hpp"
 
@@ -25,8 +26,7 @@ struct Execution {
   int wait_status = 0;
   bool ended = true;
   bool all_ended = true;  ///< false: descendants were to be waited for, and tally gave up
-  linux::Usage usage;
-  Nanoseconds duration{0};
+  Figures figures;
   pid_t pid = 0;
   std::uint32_t injected = 0;       ///< programs that the engine was mapped into
   std::vector<std::string> native;  ///< programs that ran natively, each with the reason

@@ -36,8 +36,8 @@ class Sim final : public Backend {
     outcome.wait_status = execution->wait_status;
     outcome.ended = execution->ended;
     outcome.all_ended = execution->all_ended;
-    outcome.usage = execution->usage;
-    outcome.duration = execution->duration;
+    outcome.usage = execution->figures.usage;
+    outcome.duration = execution->figures.duration;
     harvest(request, *execution, *shared, outcome);
     return outcome;
   }

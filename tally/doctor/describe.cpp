@@ -100,6 +100,8 @@ FactGroup processor(const Facts& facts) {
     add_frequency(group, "tsc_frequency", time_stamp_frequency(facts));
     group.flag("tsc_invariant", processor.invariant_time_stamp);
   }
+  if (!facts.event_names.empty()) group.text("event_names", "libpfm4's " + facts.event_names);
+  if (facts.event_names.empty()) group.unknown("event_names", "libpfm4 does not know this processor");
   group.text("online", facts.survey.online);
   group.text("allowed", facts.survey.allowed);
   return group.take();

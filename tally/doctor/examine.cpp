@@ -1,5 +1,6 @@
 #include "tally/backend/choose/choose.hpp"
 #include "tally/doctor/facts.hpp"
+#include "tally/event/sources.hpp"
 #include "tally/linux/cpuid.hpp"
 
 namespace tally::doctor {
@@ -40,6 +41,7 @@ Facts examine() {
   facts.survey = linux::look_at_counting();
   facts.probes = linux::try_counting(facts.survey);
   if (linux::cpuid(0)) facts.processor = pmu::describe_processor(read_cpuid);
+  if (const auto* table = event::own_pmu({})) facts.event_names = table->name + ", " + table->what;
   facts.trial = try_engine(facts.survey.machine);
   return facts;
 }

@@ -23,6 +23,7 @@ struct Facts {
   linux::Survey survey;
   linux::Probes probes;
   std::optional<pmu::Processor> processor;  ///< x86 only: what CPUID says
+  std::string event_names;                  ///< libpfm4's table for this processor; empty where it has none
   Trial trial;
   bool operator==(const Facts&) const = default;
 };

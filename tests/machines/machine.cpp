@@ -88,6 +88,11 @@ linux::Attempt attempt_of(std::istringstream& words) {
 
 void read_probes(const std::string& text, doctor::Facts& facts) {
   linux::Probes& probes = facts.probes;
+  const auto rest_of = [](std::istringstream& words) {
+    std::string rest;
+    std::getline(words, rest);
+    return trimmed(rest);
+  };
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
@@ -101,6 +106,8 @@ void read_probes(const std::string& text, doctor::Facts& facts) {
       probes.software = attempt_of(words);
     } else if (name == "software_user") {
       probes.software_user = attempt_of(words);
+    } else if (name == "event_names") {
+      facts.event_names = rest_of(words);
     } else if (words >> word; name == "gate") {
       probes.gate_errno = errno_of(word);
     } else if (name == "whole_processor") {
@@ -116,8 +123,7 @@ void read_probes(const std::string& text, doctor::Facts& facts) {
     } else if (name == "trial" && word != "-") {
       facts.trial.instructions = parse_integer(word);
     } else if (name == "trial") {
-      std::getline(words, facts.trial.problem);
-      facts.trial.problem = trimmed(facts.trial.problem);
+      facts.trial.problem = rest_of(words);
     } else {
       ADD_FAILURE() << "not a probe: " << line;
     }

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tally/pmu/draw.hpp"
+#include "tally/pmu/fuzz.hpp"
 
 namespace tally::pmu {
 namespace {
@@ -187,17 +188,7 @@ TEST(Fuzz, any_text_is_read_or_refused) {
         text += pieces[random() % pieces.size()];
       }
     }
-    (void)parse_number(text);
-    const auto request = parse_request(text);
-    if (!request) {
-      ASSERT_FALSE(request.error().message.empty()) << text;
-      continue;
-    }
-    ++accepted;
-    for (const Value& value : request->values) {
-      ASSERT_EQ(value.bits & ~low_ones(value.place.reg->width), 0U) << text;
-      (void)check(value);
-    }
+    if (check_any_text(text)) ++accepted;
   }
   EXPECT_GT(accepted, 100);
   for (int i = 0; i < 200; ++i) {

@@ -1,6 +1,6 @@
 # libpfm4 brings no CMake or pkg-config file. Defines Libpfm::Libpfm.
 find_path(Libpfm_INCLUDE_DIR perfmon/pfmlib.h)
-find_library(Libpfm_LIBRARY pfm)
+find_library(Libpfm_LIBRARY NAMES libpfm.a pfm)  # the static one: the shared one takes a millisecond to be relocated
 mark_as_advanced(Libpfm_INCLUDE_DIR Libpfm_LIBRARY)
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Libpfm REQUIRED_VARS Libpfm_LIBRARY Libpfm_INCLUDE_DIR)

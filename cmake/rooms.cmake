@@ -5,6 +5,7 @@
 function(tally_room name)
   cmake_parse_arguments(room "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   list(TRANSFORM room_DEPENDS PREPEND tally_)
+  list(TRANSFORM room_LIBRARIES REPLACE "^fmt::fmt$" tally_fmt)
   if(room_SOURCES)
     add_library(tally_${name} STATIC ${room_SOURCES})
     target_include_directories(tally_${name} PUBLIC "${PROJECT_SOURCE_DIR}")

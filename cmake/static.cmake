@@ -1,0 +1,27 @@
+# The command is linked statically where that can be done: it starts in a third of the time, and a short program under
+# it is done two milliseconds sooner. The libraries are those that the packages bring, but for libfmt: Debian has it as a
+# shared library only, so it is made of its headers here.
+option(TALLY_STATIC "Link the command statically" ON)
+if(TALLY_SANITIZE)
+  set(TALLY_STATIC OFF)
+endif()
+if(TALLY_STATIC)
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_LINK_OPTIONS -static)
+  check_cxx_source_compiles("#include <string>\nint main() { return std::string(\"a\").size() == 1 ? 0 : 1; }"
+                            TALLY_LINKS_STATICALLY)
+  unset(CMAKE_REQUIRED_LINK_OPTIONS)
+  if(NOT TALLY_LINKS_STATICALLY OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(TALLY_STATIC OFF)
+  endif()
+endif()
+
+# tally_fmt: what rooms are linked with that name fmt::fmt.
+if(TALLY_STATIC)
+  add_library(tally_fmt STATIC cmake/fmt.cpp)
+  target_compile_definitions(tally_fmt PRIVATE FMT_HEADER_ONLY)
+  target_compile_options(tally_fmt PRIVATE -fkeep-inline-functions)
+else()
+  add_library(tally_fmt INTERFACE)
+  target_link_libraries(tally_fmt INTERFACE fmt::fmt)
+endif()

@@ -85,6 +85,20 @@ TEST(Stored, what_is_no_result_is_told) {
   }
 }
 
+TEST(Stored, a_process_of_a_run_that_is_not_there_is_told) {
+  std::string text = *json(sample_processes(), {true, false});
+  const std::string place = "\"processes\": [\n    {\n      \"run\": 1,";
+  const std::size_t at = text.find(place);
+  ASSERT_NE(at, std::string::npos);
+  for (const char* run : {"0", "9"}) {
+    std::string damaged = text;
+    damaged.replace(at + place.size() - 2, 1, run);
+    const auto stats = result::read_stats(damaged, "damaged");
+    ASSERT_FALSE(stats) << run;
+    EXPECT_NE(stats.error().message.find("a run that is not in it"), std::string::npos) << stats.error().message;
+  }
+}
+
 TEST(Stored, one_object_a_line_is_read_as_several) {
   Style style;
   style.one_line = true;

@@ -1,6 +1,8 @@
 // Every format of every kind of result, as somebody last looked at it.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tally/report/format.hpp"
 #include "tally/report/golden_testing.hpp"
 #include "tally/report/sample_testing.hpp"
@@ -108,19 +110,50 @@ TEST(Stored, one_object_a_line_is_read_as_several) {
   EXPECT_EQ((*stats)[1].runs_asked, 3);
 }
 
-// Any damage to a stored result is an error or another result, never a crash.
-TEST(Stored, survives_damage) {
+class Random {
+ public:
+  std::uint64_t below(std::uint64_t limit) {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return (state_ >> 33) % limit;
+  }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+void read_and_write(const std::string& text) {
+  const auto stats = result::read_stats(text, "damaged");
+  for (const Format& format : formats()) {
+    if (stats) (void)format.write(stats->front(), {true, true});
+  }
+}
+
+// Any damage to a stored result is an error or another result, never a crash: letters of it, and whole values.
+TEST(Stored, survives_damaged_letters) {
   const std::string whole = *json(sample_processes(), {true, true});
-  std::uint64_t state = 1;
+  Random random;
   for (int round = 0; round < 400; ++round) {
     std::string text = whole;
-    for (int i = 0; i < 3; ++i) {
-      state = state * 6364136223846793005u + 1442695040888963407u;
-      text[(state >> 33) % text.size()] = "0{}[],:\"x-"[state % 10];
-    }
-    const auto stats = result::read_stats(text, "damaged");
-    if (stats) {
-      for (const Format& format : formats()) (void)format.write(stats->front(), {true, true});
+    for (int i = 0; i < 3; ++i) text[random.below(text.size())] = "0{}[],:\"x-"[random.below(10)];
+    read_and_write(text);
+  }
+}
+
+TEST(Stored, survives_values_that_are_something_else) {
+  const nlohmann::json others{
+      nullptr, -1, 99, 1e300, "x", nlohmann::json::array(), nlohmann::json::object(), {1, 2, 3, 4, 5, 6, 7, 8, 9}};
+  Random random;
+  for (const result::Stat& stat : {sample_processes(), sample_series(6), sample_with_metrics()}) {
+    const auto whole = nlohmann::json::parse(*json(stat, {true, true}));
+    std::vector<std::string> places;
+    const auto flat = whole.flatten();
+    for (const auto& [place, value] : flat.items()) places.push_back(place);
+    for (int round = 0; round < 1'000; ++round) {
+      nlohmann::json damaged = whole;
+      nlohmann::json::json_pointer place(places[random.below(places.size())]);
+      for (std::uint64_t up = random.below(3); up > 0 && !place.parent_pointer().empty(); --up) place.pop_back();
+      damaged[place] = others[random.below(others.size())];
+      read_and_write(damaged.dump());
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
+#include <type_traits>
 
 #include "tally/base/text.hpp"
 
@@ -23,11 +24,27 @@ std::string text(const Json& object, const char* key) {
   return found == object.end() || found->is_null() ? "" : found->get<std::string>();
 }
 
+// A number with a point is no integer: what it would be cut to is nobody's number.
+template <class T>
+T number(const Json& json) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (!json.is_number_integer()) return static_cast<T>(json.get_ref<const std::int64_t&>());
+  }
+  return json.get<T>();
+}
+
 template <class T>
 std::optional<T> optional(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return std::nullopt;
-  return found->get<T>();
+  return number<T>(*found);
+}
+
+// One value of a list that has one for each run.
+template <class T>
+std::optional<T> of_run(const Json& list, std::size_t run) {
+  const Json& value = list.at(run);
+  return value.is_null() ? std::nullopt : std::optional(number<T>(value));
 }
 
 Trust trust(const Json& word) {
@@ -59,8 +76,8 @@ EventCount event_count(const Json& json) {
   one.count.model = text(json, "model");
   one.count.error_percent = optional<double>(json, "error_percent");
   if (const auto raw = optional<std::int64_t>(json, "raw")) {
-    one.count.reading = Reading{*raw, Nanoseconds{json.at("time_enabled_ns").get<std::int64_t>()},
-                                Nanoseconds{json.at("time_running_ns").get<std::int64_t>()}};
+    one.count.reading = Reading{*raw, Nanoseconds{number<std::int64_t>(json.at("time_enabled_ns"))},
+                                Nanoseconds{number<std::int64_t>(json.at("time_running_ns"))}};
   }
   if (!one.count.value) one.count.trust = Trust::absent;
   return one;
@@ -75,8 +92,7 @@ std::vector<EventCount> event_counts(const Json& list) {
 // What the files say of a run's count is its value and trust; the rest is the row's.
 EventCount count_of_run(const Json& json, const EventCount& row, std::size_t run) {
   EventCount one = row;
-  one.count.value =
-      json.at("runs").at(run).is_null() ? std::nullopt : std::optional(json.at("runs").at(run).get<std::int64_t>());
+  one.count.value = of_run<std::int64_t>(json.at("runs"), run);
   if (json.contains("run_trusts")) one.count.trust = trust(json.at("run_trusts").at(run));
   if (json.contains("run_reasons")) {
     const Json& reason = json.at("run_reasons").at(run);
@@ -110,10 +126,10 @@ Metric metric(const Json& json, const Stat& stat) {
   one.ratio = {optional<double>(json, "value"), trust(json.at("trust")), text(json, "reason"), text(json, "model")};
   if (stat.runs_asked == 1) return one;
   std::vector<Ratio> complete;
-  for (const Json& value : json.at("runs")) {
-    const std::size_t run = one.runs.size();
-    one.runs.push_back(value.is_null() ? std::nullopt : std::optional(value.get<double>()));
-    if (run >= stat.runs.size() || !stat.runs[run].complete) continue;
+  // Where no run was completed, a metric has no series.
+  for (std::size_t run = 0; run < stat.runs.size() && !json.at("runs").empty(); ++run) {
+    one.runs.push_back(of_run<double>(json.at("runs"), run));
+    if (!stat.runs[run].complete) continue;
     complete.push_back(one.ratio);
     complete.back().value = one.runs.back();
     if (!one.runs.back()) complete.back().trust = Trust::absent;
@@ -134,31 +150,31 @@ Environment environment(const Json& json) {
           text(json, "tally")};
 }
 
-Run& run_of(Stat& stat, const Json& json) { return stat.runs.at(json.at("run").get<std::size_t>() - 1); }
+Run& run_of(Stat& stat, const Json& json) { return stat.runs.at(number<std::size_t>(json.at("run")) - 1); }
 
 void read_processes(const Json& json, Stat& stat) {
   std::map<std::tuple<std::size_t, std::int64_t, int>, std::size_t> places;
   for (const Json& one : json.value("processes", Json::array())) {
     Process process;
-    process.pid = one.at("pid").get<std::int64_t>();
-    process.parent_pid = one.at("parent_pid").get<std::int64_t>();
-    process.image = one.at("image").get<int>();
+    process.pid = number<std::int64_t>(one.at("pid"));
+    process.parent_pid = number<std::int64_t>(one.at("parent_pid"));
+    process.image = number<int>(one.at("image"));
     process.command = text(one, "command");
     process.end = end(text(one, "end"));
     process.end_code = optional<int>(one, "exit_code").value_or(optional<int>(one, "signal").value_or(0));
     process.counts = event_counts(one.at("events"));
     Run& run = run_of(stat, one);
-    places[{one.at("run").get<std::size_t>(), process.pid, process.image}] = run.processes.size();
+    places[{number<std::size_t>(one.at("run")), process.pid, process.image}] = run.processes.size();
     run.processes.push_back(std::move(process));
   }
   for (const Json& one : json.value("threads", Json::array())) {
     Thread thread;
-    thread.tid = one.at("tid").get<std::int64_t>();
+    thread.tid = number<std::int64_t>(one.at("tid"));
     thread.name = text(one, "name");
     thread.counts = event_counts(one.at("events"));
     Run& run = run_of(stat, one);
-    const std::tuple key{one.at("run").get<std::size_t>(), one.at("pid").get<std::int64_t>(),
-                         one.at("image").get<int>()};
+    const std::tuple key{number<std::size_t>(one.at("run")), number<std::int64_t>(one.at("pid")),
+                         number<int>(one.at("image"))};
     // Threads without their process: it was not asked for, but somebody must own them.
     if (!places.contains(key)) {
       places[key] = run.processes.size();
@@ -177,7 +193,7 @@ Stat stat_of(const Json& json) {
   stat.signal = optional<int>(json, "signal");
   stat.backend = json.at("backend").get<std::string>();
   stat.environment = environment(json.at("environment"));
-  stat.runs_asked = json.at("runs_asked").get<int>();
+  stat.runs_asked = number<int>(json.at("runs_asked"));
   stat.waited_for_all = json.value("waited_for_all", false);
   stat.processor = optional<int>(json, "processor");
   for (const Json& one : json.at("runs")) {

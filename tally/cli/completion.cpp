@@ -112,7 +112,7 @@ _tally_value() {
   local kind=$1 typed=$2
   case $kind in
     FILE) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$typed")) ;;
-    EVENTS | METRICS) compopt -o nospace 2>/dev/null; _tally_list "$typed" "$(_tally_words "$kind")" ;;
+    EVENTS | event | METRICS) compopt -o nospace 2>/dev/null; _tally_list "$typed" "$(_tally_words "$kind")" ;;
     *) COMPREPLY=($(compgen -W "$(_tally_words "$kind")" -- "$typed")) ;;
   esac
 }

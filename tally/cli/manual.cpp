@@ -39,10 +39,13 @@ std::string line(std::string_view text) {
   return (escaped.starts_with('.') ? "\\&" : "") + escaped + "\n";
 }
 
+std::string upper(std::string text) {
+  for (char& c : text) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return text;
+}
+
 std::string head(const std::string& name, std::string_view summary, const std::string& usage) {
-  std::string upper = name;
-  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return fmt::format(".TH {} 1 \"\" \"tally {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}", upper,
+  return fmt::format(".TH {} 1 \"\" \"tally {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}", upper(name),
                      version(), plain(name), plain(summary), line(usage));
 }
 
@@ -79,13 +82,13 @@ std::string body(const std::string& footer) {
     } else if (lines[i].empty()) {
       if (i + 1 < lines.size() && !lines[i + 1].empty() && !lines[i + 1].starts_with("  ")) text += ".PP\n";
     } else if (is_heading(lines[i]) && (i == 0 || lines[i - 1].empty() || lines[i - 1].starts_with("  "))) {
-      text += fmt::format(".SS {}\n", plain(lines[i].substr(0, lines[i].size() - 1)));
+      text += fmt::format(".SH {}\n", plain(upper(lines[i].substr(0, lines[i].size() - 1))));
     } else {
       text += line(lines[i]);
     }
   }
   // A paragraph request before a heading or another one has nothing to begin.
-  for (const char* next : {".SS ", ".PP\n"}) {
+  for (const char* next : {".SH ", ".PP\n"}) {
     for (std::size_t at = 0; (at = text.find(".PP\n" + std::string(next), at)) != std::string::npos;) text.erase(at, 4);
   }
   return text;
@@ -122,8 +125,9 @@ std::string command_page(const Command& command) {
   for (const CLI::Option* option : page.get_options()) {
     if (!option->get_group().empty()) text += option_entry(*option);
   }
-  text += ".SH NOTES\n" + body(page.get_footer());
-  return text + see_also(std::string(command.name));
+  const std::string notes = body(page.get_footer());
+  if (!notes.empty() && !notes.starts_with(".SH")) text += ".SH NOTES\n";
+  return text + notes + see_also(std::string(command.name));
 }
 
 std::string main_page() {

@@ -39,8 +39,11 @@ Words format_words() {
 constexpr struct {
   const char* text;
   Words (*words)();
-} values[] = {
-    {"EVENTS", event_words}, {"METRICS", metric_words}, {"FORMAT", format_words}, {"BACKEND", backend::backend_names}};
+} values[] = {{"EVENTS", event_words},
+              {"event", event_words},
+              {"METRICS", metric_words},
+              {"FORMAT", format_words},
+              {"BACKEND", backend::backend_names}};
 
 // "-e|--event" of an option.
 Words names_of(const CLI::Option& option) {

@@ -104,6 +104,7 @@ TEST(Parse, the_kernels_other_generic_events_have_its_numbers) {
   EXPECT_EQ(event->encoding->type, perf_type_cache);
   EXPECT_EQ(event->encoding->config, 0x10102u);
   EXPECT_EQ(name(*event), "LLC-store-misses:k");
+  EXPECT_EQ(parse("L1-icache-load-misses")->encoding->config, 0x10001u);
 }
 
 TEST(ParseLists, keep_order_and_drop_repetitions) {

@@ -20,8 +20,6 @@ constexpr std::uint32_t zen = of(Family::amd_zen);
 constexpr std::uint32_t amd = of(Family::amd) | zen;
 constexpr auto none = std::nullopt;
 
-constexpr const char* uops = "counts micro-ops; the events loads and stores count accesses";
-
 // Sources: Intel SDM vol. 3B, "Pre-defined Architectural Performance Events"; Intel's event tables (intel/perfmon) of
 // Haswell, Skylake, Ice Lake and Goldmont; AMD's PPR for family 17h and 19h; libpfm4's tables, which agree.
 // Event 00 does not exist in silicon: the kernel and libpfm4 use it to name the fixed counters.

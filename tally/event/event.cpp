@@ -50,7 +50,7 @@ Event coded(std::string_view asked, std::string label, Encoding encoding, Mode m
 
 std::string counted_as(const Event& event) {
   if (event.label.empty() || event.id == Id::code) return {};
-  const std::string start = fmt::format("{} is counted as {}", name(event), definition(event.id).name);
+  std::string start = fmt::format("{} is counted as {}", name(event), definition(event.id).name);
   const auto line = event.encoding ? known_code(*event.encoding) : std::nullopt;
   if (!line) return start;
   return fmt::format("{}: {}'s {} ({})", start, maker(event.encoding->family), line->name, code_text(*event.encoding));

@@ -170,7 +170,7 @@ std::string what_without_condition(const Event& event) {
 }
 
 std::string what_of(const Event& event) {
-  const std::string what = what_without_condition(event);
+  std::string what = what_without_condition(event);
   if (what.empty() || !event.encoding || !is_conditional(*event.encoding)) return what;
   return condition(*event.encoding) + what;
 }

@@ -16,6 +16,7 @@ constexpr Alias table[] = {
     {"faults", Id::page_faults, "perf"},
     {"cs", Id::context_switches, "perf"},
     {"migrations", Id::cpu_migrations, "perf"},
+    {"msr/tsc/", Id::tsc, "perf"},
 
     {"PAPI_TOT_INS", Id::instructions, "PAPI"},
     {"PAPI_BR_INS", Id::branches, "PAPI"},
@@ -37,6 +38,11 @@ constexpr Alias table[] = {
     {"PERF_COUNT_SW_PAGE_FAULTS_MIN", Id::minor_faults, "libpfm4"},
     {"PERF_COUNT_SW_PAGE_FAULTS_MAJ", Id::major_faults, "libpfm4"},
     {"PERF_COUNT_SW_CONTEXT_SWITCHES", Id::context_switches, "libpfm4"},
+    {"PERF_COUNT_SW_CPU_MIGRATIONS", Id::cpu_migrations, "libpfm4"},
+    {"PERF_COUNT_SW_TASK_CLOCK", Id::task_clock, "libpfm4"},
+    {"PERF_COUNT_SW_CPU_CLOCK", Id::cpu_clock, "libpfm4"},
+    {"PERF_COUNT_SW_ALIGNMENT_FAULTS", Id::alignment_faults, "libpfm4"},
+    {"PERF_COUNT_SW_EMULATION_FAULTS", Id::emulation_faults, "libpfm4"},
 };
 
 }  // namespace

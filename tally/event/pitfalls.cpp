@@ -68,6 +68,11 @@ constexpr Line table[] = {
     {Id::context_switches,
      {"as a perf event that leaves out the kernel it reads 0, a false one: perf stat -e cs:u prints it",
       "Linux 6.1, 6.18"}},
+    {Id::tsc,
+     {"runs on in sleep and whatever the core's frequency is: a clock, no measure of work (a program that slept a "
+      "second "
+      "had 3.5e9 ticks and 157 million cycles)",
+      "RDPMC article"}},
     {Id::user_time,
      {"sampled by the timer tick on some kernels: short programs get none", "Linux, CONFIG_TICK_CPU_ACCOUNTING"}},
 };
@@ -119,7 +124,7 @@ std::string_view explanation(Class what) {
     case Class::correctable: return "a PMU gives the same count but for page faults and interrupts";
     case Class::speculative: return "depends on the processor's make and history: compare medians, never single counts";
     case Class::micro_ops: return "a PMU counts micro-operations or dispatches, not what the program says";
-    case Class::software: return "the kernel's bookkeeping";
+    case Class::software: return "the kernel's bookkeeping, or a clock";
     case Class::unknown: break;
   }
   return "nobody has published how far a PMU's counts of it repeat";

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-// Messages name the place in the file: /events/0/value.
-#define JSON_DIAGNOSTICS 1
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
+#include <utility>
 
 #include "tally/base/text.hpp"
 
@@ -45,19 +45,6 @@ std::vector<std::string> all_names(const Place& place) {
   return names;
 }
 
-std::vector<const Model*> chosen(const Model* model) {
-  if (model) return {model};
-  return {models().begin(), models().end()};
-}
-
-std::vector<Place> all_places(const Model* model) {
-  std::vector<Place> found;
-  for (const Model* one : chosen(model)) {
-    for (const Place& place : places(*one)) found.push_back(place);
-  }
-  return found;
-}
-
 std::uint64_t number_of(const Place& place) {
   return place.reg->number + static_cast<std::uint64_t>(place.index) * place.reg->stride;
 }
@@ -65,6 +52,49 @@ std::uint64_t number_of(const Place& place) {
 bool is_msr_at(const Place& place, std::uint64_t number) {
   if (place.reg->space != Space::msr) return false;
   return number_of(place) == number || (place.reg->other_number != 0 && place.reg->other_number == number);
+}
+
+// A register with all that it may be asked for by, in lower case.
+struct Entry {
+  Place place;
+  std::vector<std::string> names;    // as all_names() has them, for people
+  std::vector<std::string> full;     // the same, in lower case
+  std::vector<std::string> shorter;  // and without what is left out
+  std::string address;
+};
+
+std::vector<Entry> make_index() {
+  std::vector<Entry> made;
+  for (const Model* model : models()) {
+    for (const Place& place : places(*model)) {
+      Entry entry{place, all_names(place), {}, {}, lower(address(place))};
+      for (const std::string& one : entry.names) {
+        entry.full.push_back(lower(one));
+        entry.shorter.push_back(short_name(one));
+      }
+      made.push_back(std::move(entry));
+    }
+  }
+  return made;
+}
+
+// All registers of all models, in the order of models(). Made once: a lookup goes through a thousand names.
+const std::vector<Entry>& every_entry() {
+  static const std::vector<Entry> all = make_index();
+  return all;
+}
+
+// The entries of one model; of all where it is null.
+std::span<const Entry> entries(const Model* model) {
+  const std::vector<Entry>& all = every_entry();
+  if (!model) return all;
+  const auto of_model = [&](const Entry& entry) { return entry.place.model == model; };
+  const auto first = std::find_if(all.begin(), all.end(), of_model);
+  return {first, std::find_if_not(first, all.end(), of_model)};
+}
+
+bool has(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 // Hexadecimal as the manuals write MSR numbers: "38DH", "0C1H", "C0010200H".
@@ -76,17 +106,17 @@ std::string manual_hex(std::uint64_t number) {
 std::vector<std::string> near_names(const std::string& word, const Model* model) {
   std::map<std::string, std::string> full;
   std::vector<std::string> candidates;
-  for (const Place& place : all_places(model)) {
-    for (const std::string& one : all_names(place)) {
-      for (const std::string& way : {short_name(one), lower(one)}) {
-        if (full.emplace(way, one).second) candidates.push_back(way);
+  for (const Entry& entry : entries(model)) {
+    for (std::size_t i = 0; i < entry.names.size(); ++i) {
+      for (const std::string& way : {entry.shorter[i], entry.full[i]}) {
+        if (full.emplace(way, entry.names[i]).second) candidates.push_back(way);
       }
     }
   }
   std::vector<std::string> near;
   for (const std::string& candidate : nearest(word, candidates, 5)) {
     const std::string& one = full[candidate];
-    if (near.size() < 3 && std::find(near.begin(), near.end(), one) == near.end()) near.push_back(one);
+    if (near.size() < 3 && !has(near, one)) near.push_back(one);
   }
   return near;
 }
@@ -97,8 +127,8 @@ Error unknown_register(std::string_view text, const Model* model) {
   std::vector<std::string> near = near_names(short_name(text), model);
   // "186" is decimal; who writes it without a sign means the manual's 186H.
   if (const auto hexadecimal = parse_number(std::string(text) + "H"); hexadecimal && parse_number(text)) {
-    for (const Place& place : all_places(model)) {
-      if (is_msr_at(place, *hexadecimal)) near = {fmt::format("{}H ({})", text, name(place))};
+    for (const Entry& entry : entries(model)) {
+      if (is_msr_at(entry.place, *hexadecimal)) near = {fmt::format("{}H ({})", text, entry.names.front())};
     }
   }
   error.hint = near.empty() ? "`tally register --list` lists all" : fmt::format("did you mean {}?", join(near, ", "));
@@ -135,7 +165,9 @@ bool matches(std::string_view pattern, std::string_view text) {
 }  // namespace
 
 std::span<const Model* const> models() {
-  static constexpr std::array all = {&intel_model, &amd_model, &x86_model, &arm_model, &apple_model};
+#define TALLY_POINTER(name) &name##_model,
+  static constexpr const Model* all[] = {TALLY_MODELS(TALLY_POINTER)};
+#undef TALLY_POINTER
   return all;
 }
 
@@ -185,17 +217,16 @@ std::vector<Place> places(const Model& model) {
 }
 
 Result<Place> find_register(std::string_view text, const Model* model) {
+  const std::string full = lower(text);
   const std::string word = short_name(text);
   const auto number = parse_number(text);
   std::optional<Place> shortened;
-  for (const Place& place : all_places(model)) {
-    for (const std::string& one : all_names(place)) {
-      // A full name goes before a shortened one: PMC0 is Apple's, and Intel's IA32_PMC0 has it in its name.
-      if (lower(one) == lower(text)) return place;
-      if (!shortened && short_name(one) == word) shortened = place;
-    }
-    if (number && is_msr_at(place, *number)) return place;
-    if (place.reg->space == Space::system_register && lower(address(place)) == lower(text)) return place;
+  for (const Entry& entry : entries(model)) {
+    // A full name goes before a shortened one: PMC0 is Apple's, and Intel's IA32_PMC0 has it in its name.
+    if (has(entry.full, full)) return entry.place;
+    if (number && is_msr_at(entry.place, *number)) return entry.place;
+    if (entry.place.reg->space == Space::system_register && entry.address == full) return entry.place;
+    if (!shortened && has(entry.shorter, word)) shortened = entry.place;
   }
   if (shortened) return *shortened;
   return tl::unexpected(unknown_register(text, model));
@@ -203,12 +234,12 @@ Result<Place> find_register(std::string_view text, const Model* model) {
 
 std::vector<Place> matching(std::string_view pattern, const Model* model) {
   const std::string small = lower(pattern);
+  const auto number = parse_number(pattern);
   std::vector<Place> found;
-  for (const Place& place : all_places(model)) {
-    bool hit = small.empty() || matches(small, address(place)) || matches(small, place.reg->text);
-    for (const std::string& one : all_names(place)) hit = hit || matches(small, one);
-    if (const auto number = parse_number(pattern)) hit = hit || is_msr_at(place, *number);
-    if (hit) found.push_back(place);
+  for (const Entry& entry : entries(model)) {
+    bool hit = small.empty() || matches(small, entry.address) || matches(small, entry.place.reg->text);
+    for (const std::string& one : entry.full) hit = hit || matches(small, one);
+    if (hit || (number && is_msr_at(entry.place, *number))) found.push_back(entry.place);
   }
   return found;
 }

@@ -39,7 +39,7 @@ struct Rule {
   void (*check)(const Value& value, std::vector<Remark>& remarks) = nullptr;
 };
 
-/// A kind of PMU. One file defines it, one line in model.cpp lists it.
+/// A kind of PMU. One file defines it, one word in TALLY_MODELS lists it.
 struct Model {
   std::string_view name;   ///< "intel": what --model takes
   std::string_view title;  ///< "Intel architectural performance monitoring"
@@ -75,7 +75,7 @@ std::vector<Place> places(const Model& model);
 
 /// The register of this name or number (hexadecimal, decimal, NNNH, S3_3_C9_C12_0); case, the prefixes IA32_ and MSR_
 /// and the suffixes _EL0 and _EL1 do not matter. Searches all models where `model` is null.
-/// Errors: bad_usage; the hint names the nearest registers.
+/// Errors: bad_usage; the hint names the nearest registers. Cost: the first call makes an index of all names.
 Result<Place> find_register(std::string_view text, const Model* model = nullptr);
 
 /// All registers whose name, address or text matches: a part of it, or a pattern with * and ?. Empty: all.
@@ -85,11 +85,11 @@ std::vector<Place> matching(std::string_view pattern, const Model* model = nullp
 /// not fit 64 bits.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 
-// The definitions, one file each.
-extern const Model intel_model;
-extern const Model amd_model;
-extern const Model x86_model;
-extern const Model arm_model;
-extern const Model apple_model;
+// The models, in the order in which names are looked up. One more is a file that defines NAME_model, and NAME here.
+#define TALLY_MODELS(one) one(intel) one(amd) one(x86) one(arm) one(apple)
+
+#define TALLY_DECLARE(name) extern const Model name##_model;
+TALLY_MODELS(TALLY_DECLARE)
+#undef TALLY_DECLARE
 
 }  // namespace tally::pmu

@@ -286,6 +286,19 @@ TEST(Amd, the_event_in_two_parts) {
   EXPECT_TRUE(remarked("0xC0010200=0x4300C4", note, "0C4H is taken branches here"));
 }
 
+TEST(Amd, precise_counts_on_counter_2_alone) {
+  EXPECT_EQ(field("PERF_CTL2=80000_4300C0H", "PREC_RET"), 1U);
+  EXPECT_TRUE(remarked("PERF_CTL1=80000_4300C0H", caution, "reserved on every counter but 2"));
+  EXPECT_TRUE(silent("PERF_CTL2=80000_4300C0H", "PREC_RET"));
+}
+
+TEST(Amd, the_status_of_version_2) {
+  EXPECT_EQ(field("0xC0000300=4000000_00000000H", "LBR_Frz"), 1U);
+  EXPECT_EQ(field("0xC0000300=8000000_00000000H", "PMC_Frz"), 1U);
+  EXPECT_EQ(name(value_of("0xC0000303=0").place), "PerfCntrGlobalStatusSet");
+  EXPECT_EQ(name(value_of("0xC00000E9=0").place), "IRPERF");
+}
+
 TEST(Arm, filters_exclude) {
   EXPECT_EQ(summary("PMEVTYPER0_EL0=0x08"), "counts at EL0 and EL1");
   EXPECT_EQ(summary("PMEVTYPER0=0x80000008"), "counts at EL0");

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Source apm{"AMD APM vol. 2 (24593)", "Hardware Performance Monitoring and Control"};
 constexpr Source legacy_apm{"AMD APM vol. 2 (24593)", "Legacy performance counters"};
-constexpr Source v2{"AMD APM vol. 2 (24593)", "Performance Monitoring Counter Global Status and Control"};
+constexpr Source v2{"AMD APM vol. 2 (24593)", "13.2.1, Core Performance Counter Status Registers"};
 
 constexpr Meaning who[] = {{0, "all"}, {1, "guests only"}, {2, "the host only"}, {3, "all"}};
 constexpr Field control[] = {
@@ -26,11 +26,13 @@ constexpr Field control[] = {
     flag(23, "INV", "inverts the comparison with CNT_MASK"),
     bits(31, 24, "CNT_MASK", "counts cycles with at least so many events; 0 counts events").as(Show::number),
     bits(41, 40, "HOST_GUEST", "whose work is counted under SVM").named(who),
+    flag(43, "PREC_RET", "counts retired events precisely (PERF_CTL2 only; CPUID.80000021H:EAX says where)"),
 };
 
 constexpr Field counter[] = {bits(47, 0, "count", "events counted").as(Show::counter)};
 
 constexpr Field global_control[] = {flag(0, "EN#", "the counter may count").times(16, 1)};
+// Figure 13-13 calls the upper two LBRSF and PMCF.
 constexpr Field global_status[] = {
     flag(0, "Ovf#", "the counter has overflowed").times(16, 1),
     flag(58, "LBR_Frz", "the branch records are frozen"),
@@ -90,6 +92,11 @@ void intel_codes(const Value& value, std::vector<Remark>& remarks) {
   }
 }
 
+void precise_counter(const Value& value, std::vector<Remark>& remarks) {
+  if (get(value, "PREC_RET") == 0 || value.place.index == 2) return;
+  remarks.push_back({Severity::caution, "PREC_RET (bit 43) is reserved on every counter but 2", apm});
+}
+
 constexpr Register table[] = {
     {.name = "PERF_LEGACY_CTL#",
      .aliases = "MSR_K7_EVNTSEL#",
@@ -132,6 +139,14 @@ constexpr Register table[] = {
      .since = 1,
      .count = 6,
      .stride = 2},
+    {.name = "IRPERF",
+     .aliases = "MSR_F17H_IRPERF",
+     .text = "instructions retired, always counting",
+     .number = 0xC000'00E9,
+     .fields = counter,
+     .source = apm,
+     .note = "exists where CPUID.80000008H:EBX[1] is set; counts while HWCR[30] is set",
+     .since = 1},
     {.name = "PerfCntrGlobalStatus",
      .text = "which counters have overflowed",
      .number = 0xC000'0300,
@@ -155,15 +170,22 @@ constexpr Register table[] = {
      .source = v2,
      .access = Access::write_1_to_clear,
      .since = 2},
+    {.name = "PerfCntrGlobalStatusSet",
+     .text = "sets bits of the status, as overflows would",
+     .number = 0xC000'0303,
+     .fields = global_status,
+     .source = v2,
+     .access = Access::write_1_to_set,
+     .note = "an overflow that is set so raises no interrupt and freezes nothing; Frz bits do freeze",
+     .since = 2},
 };
 
 constexpr Version versions[] = {{0, "K7"}, {1, "core"}, {2, "v2"}};
 
 constexpr Rule rules[] = {
-    {"never-counts", "PERF_LEGACY_CTL#", never_counts},
-    {"never-counts", "PERF_CTL#", never_counts},
-    {"intel-codes", "PERF_LEGACY_CTL#", intel_codes},
-    {"intel-codes", "PERF_CTL#", intel_codes},
+    {"never-counts", "PERF_LEGACY_CTL#", never_counts},       {"never-counts", "PERF_CTL#", never_counts},
+    {"intel-codes", "PERF_LEGACY_CTL#", intel_codes},         {"intel-codes", "PERF_CTL#", intel_codes},
+    {"precise-counter", "PERF_LEGACY_CTL#", precise_counter}, {"precise-counter", "PERF_CTL#", precise_counter},
 };
 
 }  // namespace

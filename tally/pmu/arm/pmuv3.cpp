@@ -80,6 +80,7 @@ constexpr Meaning common_events[] = {
 };
 constexpr Field event_type[] = {
     bits(15, 0, "event", "event number; bits 15:10 since PMUv3p1").named(common_events),
+    flag(24, "SH", "different from NSH: counts Secure EL2").from(5),
     flag(26, "M", "with P: whether EL3 is counted"),
     flag(27, "NSH", "counts EL2"),
     flag(28, "NSU", "equal to U: counts Non-secure EL0"),
@@ -91,6 +92,7 @@ constexpr Field event_type[] = {
     bits(63, 61, "TC", "how the count of a cycle is compared with TH").from(8),
 };
 constexpr Field cycle_filter[] = {
+    flag(24, "SH", "different from NSH: counts Secure EL2").from(5),
     flag(26, "M", "with P: whether EL3 is counted"),
     flag(27, "NSH", "counts EL2"),
     flag(28, "NSU", "equal to U: counts Non-secure EL0"),

@@ -18,11 +18,13 @@ constexpr const char* by_perf_event = "perf_event";
 std::optional<linux::KernelEvent> kernel_event(Id id) {
   using linux::KernelEvent;
   switch (id) {
-    case Id::page_faults: return KernelEvent::page_faults;
+    case Id::page_faults:
+    case Id::user_page_faults: return KernelEvent::page_faults;
     case Id::minor_faults: return KernelEvent::minor_faults;
     case Id::major_faults: return KernelEvent::major_faults;
     case Id::context_switches: return KernelEvent::context_switches;
     case Id::cpu_migrations: return KernelEvent::cpu_migrations;
+    case Id::cgroup_switches: return KernelEvent::cgroup_switches;
     case Id::alignment_faults: return KernelEvent::alignment_faults;
     case Id::emulation_faults: return KernelEvent::emulation_faults;
     case Id::task_clock: return KernelEvent::task_clock;
@@ -40,7 +42,7 @@ Count peak_memory(const linux::Usage& usage) {
 
 Count time_stamp_ticks(const Figures& figures) {
   if (!figures.ticks) return absent("only x86 has this counter");
-  const Count count = counted(*figures.ticks, "tsc");
+  Count count = counted(*figures.ticks, "tsc");
   if (figures.steady_ticks) return count;
   return downgraded(count, Trust::partial, "this processor's counter may change its rate (no invariant TSC)");
 }
@@ -52,7 +54,7 @@ Count only_by_counter(Id id, const Figures& figures) {
     return absent(
         fmt::format("the kernel refuses to count it: {} (`tally doctor` tells more)", linux::errno_text(one.os_errno)));
   }
-  return absent("it was not counted");
+  return absent("only the kernel's counters have it: ask for the kernel's own events alone, or with --backend none");
 }
 
 Count by_bookkeeping(Id id, const Figures& figures) {
@@ -64,7 +66,9 @@ Count by_bookkeeping(Id id, const Figures& figures) {
     case Id::context_switches: return counted(usage.voluntary_switches + usage.involuntary_switches, by_wait4);
     case Id::voluntary_switches: return counted(usage.voluntary_switches, by_wait4);
     case Id::involuntary_switches: return counted(usage.involuntary_switches, by_wait4);
+    case Id::user_page_faults:
     case Id::cpu_migrations:
+    case Id::cgroup_switches:
     case Id::alignment_faults:
     case Id::emulation_faults: return only_by_counter(id, figures);
     case Id::task_clock:
@@ -74,6 +78,8 @@ Count by_bookkeeping(Id id, const Figures& figures) {
     case Id::duration_time: return counted(figures.duration.count(), "clock");
     case Id::peak_memory: return peak_memory(usage);
     case Id::tsc: return time_stamp_ticks(figures);
+    case Id::bpf_output:
+    case Id::dummy: return absent("it never counts: perf opens it for the records that come with it");
     default: return absent("not one of the kernel's figures");
   }
 }
@@ -83,7 +89,8 @@ Count by_bookkeeping(Id id, const Figures& figures) {
 KernelCounters::KernelCounters(const std::vector<event::Event>& events) {
   for (const event::Event& event : events) {
     const auto wanted = kernel_event(event.id);
-    if (wanted && linux::kernel_counts(*wanted)) opened_.push_back({event.id, linux::open_for_next_program(*wanted)});
+    if (!wanted || !linux::kernel_counts(*wanted)) continue;
+    opened_.push_back({event.id, linux::open_for_next_program(*wanted, event.id == Id::user_page_faults)});
   }
 }
 

@@ -54,6 +54,25 @@ TEST(SoftwareCount, each_event_has_its_own_figure) {
   EXPECT_EQ(value("tsc"), 256);
 }
 
+TEST(SoftwareCount, what_only_counters_of_the_kernel_have_is_absent_without) {
+  for (const char* event : {"page-faults:u", "cpu-migrations", "cgroup-switches"}) {
+    const Count none = software_count(*event::parse(event), figures());
+    EXPECT_EQ(none.trust, Trust::absent) << event;
+    EXPECT_NE(none.reason.find("only the kernel's counters have it"), std::string::npos) << event;
+    Figures counted = figures();
+    counted.kernel = {held(event, 7)};
+    EXPECT_EQ(software_count(*event::parse(event), counted).value, 7) << event;
+  }
+}
+
+TEST(SoftwareCount, what_never_counts_is_no_0) {
+  for (const char* event : {"dummy", "bpf-output"}) {
+    const Count none = software_count(*event::parse(event), figures());
+    EXPECT_EQ(none.trust, Trust::absent) << event;
+    EXPECT_NE(none.reason.find("never counts"), std::string::npos) << event;
+  }
+}
+
 TEST(SoftwareCount, a_counter_of_the_kernel_is_believed_before_its_bookkeeping) {
   Figures both = figures();
   both.kernel = {held("page-faults", 11), held("cpu-migrations", 0), refused("context-switches")};

@@ -14,6 +14,7 @@ constexpr Alias table[] = {
     {"L1-dcache-loads", Id::loads, "perf"},
     {"L1-dcache-stores", Id::stores, "perf"},
     {"faults", Id::page_faults, "perf"},
+    {"faults:u", Id::user_page_faults, "perf"},
     {"cs", Id::context_switches, "perf"},
     {"migrations", Id::cpu_migrations, "perf"},
     {"msr/tsc/", Id::tsc, "perf"},
@@ -43,6 +44,7 @@ constexpr Alias table[] = {
     {"PERF_COUNT_SW_CPU_CLOCK", Id::cpu_clock, "libpfm4"},
     {"PERF_COUNT_SW_ALIGNMENT_FAULTS", Id::alignment_faults, "libpfm4"},
     {"PERF_COUNT_SW_EMULATION_FAULTS", Id::emulation_faults, "libpfm4"},
+    {"PERF_COUNT_SW_CGROUP_SWITCHES", Id::cgroup_switches, "libpfm4"},
 };
 
 }  // namespace

@@ -25,6 +25,20 @@ std::string with_modifiers(const Item& item) {
   return has_own ? item.text : item.text + ":" + item.modifiers;
 }
 
+// What to write instead of a mode behind an event of the kernel's bookkeeping.
+std::string_view instead_of_modes(Id id) {
+  switch (id) {
+    case Id::page_faults: return "page-faults are all, page-faults:u those of the program's own accesses";
+    case Id::context_switches:
+    case Id::cpu_migrations:
+    case Id::cgroup_switches:
+      return "it happens in the kernel: in user mode there would be a false 0; leave the suffix out";
+    case Id::task_clock:
+    case Id::cpu_clock: return "user_time and system_time are its parts";
+    default: return "the kernel's own events are counted as a whole: leave the suffix out";
+  }
+}
+
 bool same(const Event& a, const Event& b) {
   return a.id == b.id && a.mode == b.mode && a.encoding == b.encoding && a.label == b.label && a.group == b.group;
 }
@@ -63,17 +77,21 @@ Suffixed take_apart(std::string_view text) {
 }
 
 Parsed parse_generic(std::string_view text) {
+  Event event;
+  event.asked = text;
+  // As a whole first: page-faults:u is a name.
+  if (const auto whole = find(text)) {
+    event.id = *whole;
+    return event;
+  }
   const auto [base, letters] = take_apart(text);
   const auto id = find(base);
   if (!id) return std::nullopt;
-  Event event;
   event.id = *id;
-  event.asked = text;
-  if (!letters) return event;
   const Definition& line = definition(*id);
   if (!has_modes(line.kind)) {
     return fail(Code::bad_usage, fmt::format("'{}' takes no suffix, it got ':{}'", line.name, printable(*letters)),
-                "software events are counted as a whole");
+                std::string(instead_of_modes(*id)));
   }
   const auto mode = parse_modifiers(*letters, text);
   if (!mode) return fail(mode.error());

@@ -41,7 +41,8 @@ TEST(Parse, unknown_names_offer_the_nearest_of_all_sources) {
       {"instrctions:u", "instructions"},
       {"Branch-Instruction", "branch-instructions"},
       {"UOPS_RETIRD:ALL", "UOPS_RETIRED:ALL"},
-      {"memory_order_violatio", "memory_order_violation"},
+      {"memory_order_violatio", "apple_m1::memory_order_violation"},
+      {"cycle", "apple_m1::cycle, cycles"},
       {"LLC-load-miss", "LLC-load-misses"},
       {"01c2", "r01c2"},
       {"4101C2", "0x4101C2"},
@@ -59,7 +60,7 @@ TEST(Parse, unknown_names_offer_the_nearest_of_all_sources) {
 }
 
 TEST(Parse, suffixes_are_checked) {
-  for (const char* text : {"loads:x", "loads:", "loads:uu:k", "page-faults:u", "duration_time:k", "", ":u", ":",
+  for (const char* text : {"loads:x", "loads:", "loads:uu:k", "page-faults:k", "duration_time:k", "", ":u", ":",
                            "loads:uk:", "bus-cycles:", "apple_m1::INST_ALL:"}) {
     const auto event = parse(text);
     ASSERT_FALSE(event) << text;
@@ -72,6 +73,25 @@ TEST(Parse, modes_are_user_kernel_or_both) {
   EXPECT_EQ(parse("loads:u")->mode, Mode::user);
   EXPECT_EQ(parse("loads:k")->mode, Mode::kernel);
   for (const char* text : {"loads:uk", "loads:ku"}) EXPECT_EQ(name(*parse(text)), "loads:uk");
+}
+
+TEST(Parse, modes_of_the_kernels_own_events_are_refused_with_what_to_write) {
+  const auto hint = [](const char* text) {
+    const auto event = parse(text);
+    return event ? "accepted" : event.error().hint;
+  };
+  EXPECT_NE(hint("page-faults:k").find("page-faults:u those of the program's own"), std::string::npos);
+  EXPECT_NE(hint("cs:u").find("a false 0"), std::string::npos);
+  EXPECT_NE(hint("task-clock:u").find("user_time and system_time"), std::string::npos);
+  EXPECT_NE(hint("tsc:u").find("leave the suffix out"), std::string::npos);
+}
+
+TEST(Parse, the_faults_of_user_mode_are_an_event_of_their_own) {
+  EXPECT_EQ(parse("page-faults:u")->id, Id::user_page_faults);
+  EXPECT_EQ(parse("faults:u")->id, Id::user_page_faults);
+  EXPECT_EQ(name(*parse("faults:u")), "page-faults:u");
+  EXPECT_EQ(parse("page-faults")->id, Id::page_faults);
+  EXPECT_EQ(kernel_number(Id::user_page_faults)->config, kernel_number(Id::page_faults)->config);
 }
 
 TEST(Parse, perfs_other_modifiers_are_refused_by_name) {
@@ -153,6 +173,13 @@ TEST(ParseLists, the_same_event_by_another_kind_of_name_is_kept) {
 
 TEST(ParseLists, a_missing_name_is_an_error) {
   for (const char* list : {"", "loads,", ",loads", "loads,,stores"}) EXPECT_FALSE(parse_lists({list})) << list;
+}
+
+TEST(ParseLists, blanks_separate_nothing) {
+  const auto events = parse_lists({"loads stores"});
+  ASSERT_FALSE(events);
+  EXPECT_NE(events.error().message.find("a blank stands inside a name"), std::string::npos) << events.error().message;
+  EXPECT_TRUE(parse_lists({" loads , {stores, branches} ,cpu/event=0xc4, umask=1/"}));
 }
 
 TEST(DefaultSet, holds_the_architectural_events_and_the_kernels_figures) {

@@ -73,6 +73,8 @@ class Splitter {
       return std::nullopt;
     }
     if (text.empty()) return wrong_here("an event's name is missing");
+    if (text.find('/') == std::string::npos && text.find_first_of(" \t\n") != std::string::npos)
+      return wrong_here("a blank stands inside a name");
     items_.push_back({text, group_, {}});
     return std::nullopt;
   }

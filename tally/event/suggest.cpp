@@ -20,10 +20,11 @@ constexpr std::size_t longest_compared = 100;
 /// Names with their lower case, by which they are compared: makers differ in it.
 class Candidates {
  public:
-  void add(std::string_view name) {
+  /// `prefix` is what has to stand in front of the name, and is left out by those who type it wrongly.
+  void add(std::string_view name, std::string_view prefix = "") {
     std::string small = lower(name);
     if (name.empty() || !seen_.insert(small).second) return;
-    names_.emplace_back(name);
+    names_.push_back(fmt::format("{}{}", prefix, name));
     small_.push_back(std::move(small));
   }
 
@@ -57,8 +58,8 @@ Candidates candidates(const Sources& sources) {
     for (const pfm::Name& one : pfm::names(*own)) all.add(one.name);
   }
   for (const pmu::apple::Event& line : pmu::apple::events()) {
-    for (const std::string& word : split(line.framework_name, ' ')) all.add(word);
-    all.add(line.linux_name);
+    for (const std::string& word : split(line.framework_name, ' ')) all.add(word, "apple_m1::");
+    all.add(line.linux_name, "apple_m1::");
   }
   return all;
 }
@@ -113,6 +114,9 @@ Error unknown_event(std::string_view text, const Sources& sources) {
   const std::string_view base = text.substr(0, text.find_last_not_of("uk:") + 1);
   if (is_tracepoint(text, sources)) {
     return {Code::bad_usage, fmt::format("'{}' is a tracepoint: tally counts none", text), list, 0};
+  }
+  if (text.starts_with("mem:")) {
+    return {Code::bad_usage, fmt::format("'{}' is a breakpoint: tally counts none", printable(text)), list, 0};
   }
   if (looks_like_code(base)) {
     error.hint =

@@ -23,6 +23,7 @@ TALLY_IS(minor_faults, PAGE_FAULTS_MIN);
 TALLY_IS(major_faults, PAGE_FAULTS_MAJ);
 TALLY_IS(alignment_faults, ALIGNMENT_FAULTS);
 TALLY_IS(emulation_faults, EMULATION_FAULTS);
+TALLY_IS(cgroup_switches, CGROUP_SWITCHES);
 #undef TALLY_IS
 
 bool kernel_counts([[maybe_unused]] KernelEvent event) {
@@ -52,13 +53,13 @@ PerfCounter open_counter(const PerfEvent& event) {
   return {Descriptor(static_cast<int>(fd)), fd < 0 ? errno : 0};
 }
 
-PerfCounter open_for_next_program(KernelEvent event) {
-  PerfEvent whole{perf_type_software, static_cast<std::uint64_t>(event), false, true, -1};
-  PerfCounter counter = open_counter(whole);
+PerfCounter open_for_next_program(KernelEvent event, bool user_only) {
+  PerfEvent asked{perf_type_software, static_cast<std::uint64_t>(event), user_only, true, -1};
+  PerfCounter counter = open_counter(asked);
   const bool is_clock = event == KernelEvent::task_clock || event == KernelEvent::cpu_clock;
   if (counter.os_errno != EACCES || !is_clock) return counter;
-  whole.user_only = true;
-  return open_counter(whole);
+  asked.user_only = true;
+  return open_counter(asked);
 }
 
 std::optional<PerfValue> PerfCounter::read() const {

@@ -24,6 +24,7 @@ enum class KernelEvent : std::uint64_t {
   major_faults = 6,
   alignment_faults = 7,
   emulation_faults = 8,
+  cgroup_switches = 11,  ///< since Linux 5.13
 };
 
 /// Whether the kernel of this architecture counts an event at all: x86 has no place that adds to alignment_faults and
@@ -66,8 +67,8 @@ PerfCounter open_counter(const PerfEvent& event);
 /// Opens a counter of the next program that a child of this thread executes, and of all that it starts. Where the
 /// kernel refuses its own part of the count (perf_event_paranoid 2) the clocks are opened without it, for they tell the
 /// same: the whole time on a processor. Nothing else is: context switches and migrations happen in the kernel, and
-/// would read a false 0; page faults would lack those of system calls.
-PerfCounter open_for_next_program(KernelEvent event);
+/// would read a false 0; page faults would lack those of system calls, which is what `user_only` asks for.
+PerfCounter open_for_next_program(KernelEvent event, bool user_only = false);
 
 /// The errno that a call of perf_event_open(2) with flags that no kernel knows ends with. EINVAL comes from the kernel:
 /// it looks at the flags before it asks who calls. Anything else means that the call never got there: ENOSYS where the

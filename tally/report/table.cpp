@@ -84,7 +84,8 @@ std::string population(const result::Run& run) {
 std::string footer(const result::Stat& stat) {
   std::vector<std::string> parts;
   const bool any_user = std::any_of(stat.events.begin(), stat.events.end(), [](const result::Event& row) {
-    return row.total.count.value && row.total.name.ends_with(":u");
+    // page-faults:u, by the kernel's counter, says so in its own row: the others beside it are of the kernel, too.
+    return row.total.count.value && row.total.name.ends_with(":u") && row.total.count.source != "perf_event";
   });
   if (any_user) parts.emplace_back("user mode only");
   std::string people = stat.runs.empty() ? "" : population(stat.runs.back());

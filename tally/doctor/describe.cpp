@@ -11,7 +11,6 @@
 namespace tally::doctor {
 namespace {
 
-using result::Fact;
 using result::FactGroup;
 
 class Group {

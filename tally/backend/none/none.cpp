@@ -23,7 +23,7 @@ Count count_of(const event::Event& event, const Figures& figures, const Left& le
   const event::Kind kind = event::definition(event.id).kind;
   if (kind == event::Kind::microarchitectural) return absent(why_it_needs_a_pmu(event));
   if (kind == event::Kind::hardware) return absent("the program runs natively: only the kernel's figures are counted");
-  const Count count = software_count(event, figures);
+  Count count = software_count(event, figures);
   if (!left.ended) return downgraded(count, Trust::partial, "the program was still running");
   if (!left.some_alive || event.id == event::Id::duration_time || event.id == event::Id::tsc) return count;
   return downgraded(count, Trust::partial,

@@ -45,13 +45,13 @@ TEST(None, hands_on_exit_codes_and_signals) {
 }
 
 // Skips where the kernel does not let its counters be used.
-#define NEEDS_COUNTERS()                                                     \
+#define TALLY_NEEDS_COUNTERS()                                               \
   if (!linux::open_for_next_program(linux::KernelEvent::context_switches)) { \
     GTEST_SKIP() << "the kernel refuses perf_event_open here";               \
   }
 
 TEST(None, what_was_counted_stays_when_the_program_is_killed) {
-  NEEDS_COUNTERS();
+  TALLY_NEEDS_COUNTERS();
   const auto outcome =
       run({"sh", "-c", "sleep 0.01; sleep 0.01; sleep 0.01; kill -9 $$"}, "context-switches,task-clock,page-faults");
   ASSERT_TRUE(outcome);
@@ -67,7 +67,7 @@ TEST(None, what_was_counted_stays_when_the_program_is_killed) {
 }
 
 TEST(None, descendants_are_counted_and_tally_itself_is_not) {
-  NEEDS_COUNTERS();
+  TALLY_NEEDS_COUNTERS();
   const auto faults = [](const std::string& script) {
     return *run({"sh", "-c", script}, "page-faults")->counts[0].count.value;
   };
@@ -75,6 +75,17 @@ TEST(None, descendants_are_counted_and_tally_itself_is_not) {
   EXPECT_GT(faults("(:); (:); (:)"), alone + 30) << "each child copies some pages at least";
   // A process that tally is itself would have brought thousands: it is linked with the C++ library.
   EXPECT_LT(alone, 1000);
+}
+
+TEST(None, faults_of_user_mode_are_those_of_the_programs_own_accesses) {
+  TALLY_NEEDS_COUNTERS();
+  // The kernel fills the buffer: its 256 pages, or the few that hold them, are faulted in on its side.
+  const auto outcome = run({"dd", "if=/dev/zero", "of=/dev/null", "bs=1M", "count=1", "status=none"},
+                           "page-faults,page-faults:u,minor-faults");
+  ASSERT_TRUE(outcome);
+  EXPECT_GT(outcome->counts[1].count.value, 0);
+  EXPECT_LT(outcome->counts[1].count.value, outcome->counts[0].count.value);
+  EXPECT_EQ(outcome->counts[1].name, "page-faults:u");
 }
 
 TEST(None, clocks_fit_the_times_of_wait4) {

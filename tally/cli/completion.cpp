@@ -40,7 +40,7 @@ constexpr struct {
   const char* text;
   Words (*words)();
 } values[] = {{"EVENTS", event_words},
-              {"event", event_words},
+              {"EVENT", event_words},
               {"METRICS", metric_words},
               {"FORMAT", format_words},
               {"BACKEND", backend::backend_names}};

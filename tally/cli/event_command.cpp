@@ -17,7 +17,7 @@ struct Options {
 void describe(Page& page, Options& options) {
   page.head("One event explained: what it counts, where, how it is encoded, and what goes wrong with it.",
             "tally event [options] EVENT...");
-  page.add_option("event", options.events, "a name or a code, as `tally stat -e` takes it")->option_text("EVENT");
+  page.add_option("EVENT", options.events, "a name or a code, as `tally stat -e` takes it");
   page.add_flag("--json", options.json, "for programs: schema tally-event/1");
   page.footer(
       "Examples:\n"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tally/base/text.hpp"
@@ -78,8 +79,11 @@ std::string selector_block(const event::Selector& selector) {
 
 std::string processors_block(const event::Explanation& one) {
   std::string text;
+  constexpr std::size_t widest = 40;
+  std::size_t width = 0;
+  for (const event::Named& named : one.processors) width = std::max(width, std::min(named.name.size(), widest));
   for (const event::Named& named : one.processors) {
-    text += hanging(fmt::format("   {:<24} ", named.name), join(named.pmus, ", "));
+    text += hanging(fmt::format("   {:<{}}  ", named.name, width), join(named.pmus, ", "));
   }
   const char* title =
       one.event.encoding ? "The same code by libpfm4, and on which processors:" : "As a code of processors:";

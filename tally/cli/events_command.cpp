@@ -20,8 +20,7 @@ struct Options {
 void describe(Page& page, Options& options) {
   page.head("What may be counted here, by name, and how far its count can be trusted.",
             "tally events [options] [PATTERN...]");
-  page.add_option("pattern", options.patterns, "names that fit: with * ? [] as a whole, else as a part")
-      ->option_text("PATTERN");
+  page.add_option("PATTERN", options.patterns, "names that fit: with * ? [] as a whole, else as a part");
   page.add_flag("--all", options.all, "the events of all processors, not of this machine's alone");
   page.add_flag("--json", options.json, "for programs: schema tally-events/1");
   page.footer(

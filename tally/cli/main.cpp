@@ -17,11 +17,11 @@ std::string help() {
                      "Usage: tally COMMAND [options]\n"
                      "\n"
                      "Commands:\n";
-  for (const Command& command : commands()) text += fmt::format("  {:<8} {}\n", command.name, command.summary);
+  for (const Command& command : commands()) text += fmt::format("  {:<9} {}\n", command.name, command.summary);
   return text +
          "\n"
          "Options:\n"
-         "  --help     this text; `tally COMMAND --help` explains a command\n"
+         "  --help     this text; `tally COMMAND --help`, or `tally help COMMAND`, explains a command\n"
          "  --version  the version\n"
          "\n"
          "Example:\n"
@@ -41,6 +41,15 @@ int unknown_command(const std::string& word) {
                                     : fmt::format("did you mean `tally {}`? `tally --help` lists all", near.front())});
 }
 
+// `tally help`, `tally help COMMAND`.
+int run_help(const std::vector<std::string>& words) {
+  if (words.empty()) return print(help());
+  for (const Command& command : commands()) {
+    if (command.name == words.front()) return command.run({"--help"});
+  }
+  return unknown_command(words.front());
+}
+
 int run(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
     (void)linux::Output::standard_error().write(help());
@@ -48,7 +57,8 @@ int run(const std::vector<std::string>& arguments) {
   }
   const std::string& word = arguments.front();
   if (word == "--help" || word == "-h") return print(help());
-  if (word == "--version") return print(fmt::format("tally {}\n", version()));
+  if (word == "help") return run_help({arguments.begin() + 1, arguments.end()});
+  if (word == "--version" || word == "-V") return print(fmt::format("tally {}\n", version()));
   // For the build, which installs what they print.
   if (word == "--print-man") return print(manual(arguments.size() > 1 ? arguments[1] : ""));
   if (word == "--print-bash-completion") return print(bash_completion());

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <memory>
+#include <algorithm>
 
+#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/wrap.hpp"
 
 namespace tally::cli {
 namespace {
@@ -12,19 +14,73 @@ namespace {
 // "tally stat" of "tally stat [options] …".
 std::string name_of(const std::string& usage) { return usage.substr(0, usage.find(' ', usage.find(' ') + 1)); }
 
-class Format final : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App* app, std::string) const override {
-    return fmt::format("\nUsage: {}\n\n", static_cast<const Page*>(app)->usage());
+// "-e, --event EVENTS", or a positional argument's name.
+std::string entry_of(const CLI::Option& option) {
+  if (option.get_positional()) return option.get_name();
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  std::string text = join(names, ", ");
+  // In line with those that have a short name.
+  if (option.get_snames().empty()) text.insert(0, "    ");
+  if (option.get_items_expected_max() > 0) text += " " + option.get_option_text();
+  return text;
+}
+
+std::string entries(const Page& page, const char* heading, bool positional) {
+  constexpr std::size_t widest = 32;
+  std::vector<const CLI::Option*> shown;
+  for (const CLI::Option* option : page.get_options()) {
+    if (option->get_positional() == positional && !option->get_group().empty()) shown.push_back(option);
   }
-};
+  if (shown.empty()) return {};
+  std::size_t width = 0;
+  for (const CLI::Option* option : shown) width = std::max(width, std::min(entry_of(*option).size(), widest));
+  std::string text = fmt::format("\n{}:\n", heading);
+  for (const CLI::Option* option : shown) {
+    text += hanging(fmt::format("  {:<{}}  ", entry_of(*option), width), option->get_description());
+  }
+  return text;
+}
+
+// The footer's paragraphs in lines of the terminal; what is indented stays as it is.
+std::string paragraphs(const std::string& footer) {
+  std::string text;
+  std::string paragraph;
+  const auto end_paragraph = [&] {
+    if (!paragraph.empty()) text += hanging("", paragraph);
+    paragraph.clear();
+  };
+  for (const std::string& line : split(trimmed(footer), '\n')) {
+    if (line.empty() || line.starts_with("  ")) {
+      end_paragraph();
+      text += line + "\n";
+    } else {
+      paragraph += (paragraph.empty() ? "" : " ") + line;
+    }
+  }
+  end_paragraph();
+  return text;
+}
+
+// What CLI11 says in its own terms.
+Error in_words(const CLI::ParseError& error, const std::string& command) {
+  std::string message = error.what();
+  if (const auto at = message.find(": 1 required"); at != std::string::npos) {
+    message = fmt::format("a value is missing behind {}", message.substr(0, at));
+  }
+  for (const std::string_view extra :
+       {"The following argument was not expected: ", "The following arguments were not expected: "}) {
+    if (!message.starts_with(extra)) continue;
+    const std::string word = message.substr(extra.size());
+    message = fmt::format("{} '{}'", word.starts_with('-') ? "unknown option" : "unexpected argument", printable(word));
+  }
+  return {Code::bad_usage, std::move(message), fmt::format("`{} --help` lists the options", command), 0};
+}
 
 }  // namespace
 
-Page::Page() {
-  formatter(std::make_shared<Format>());
-  set_help_flag("-h,--help", "this text");
-}
+Page::Page() { set_help_flag("-h,--help", "this text"); }
 
 void Page::head(std::string sentence, std::string usage) {
   description(std::move(sentence));
@@ -38,12 +94,15 @@ std::optional<int> Page::read(const std::vector<std::string>& arguments) {
   } catch (const CLI::CallForHelp&) {
     return print(text());
   } catch (const CLI::ParseError& error) {
-    return report_error(
-        {Code::bad_usage, error.what(), fmt::format("`{} --help` lists the options", name_of(usage_)), 0});
+    return report_error(in_words(error, name_of(usage_)));
   }
   return std::nullopt;
 }
 
-std::string Page::text() const { return help(); }
+std::string Page::text() const {
+  std::string text = fmt::format("{}\nUsage: {}\n", hanging("", get_description()), usage_);
+  text += entries(*this, "Arguments", true) + entries(*this, "Options", false);
+  return get_footer().empty() ? text : fmt::format("{}\n{}", text, paragraphs(get_footer()));
+}
 
 }  // namespace tally::cli

@@ -45,7 +45,7 @@ constexpr const char* text =
 void describe(Page& page, Options& options) {
   page.head("A register of a PMU: a value decoded, made of fields, drawn bit by bit, and checked.",
             "tally register [options] REQUEST...");
-  page.add_option("REQUEST", options.requests, "registers and values, as below")->option_text(" ");
+  page.add_option("REQUEST", options.requests, "registers and values, as below");
   page.add_flag(
       "--list", options.list,
       "lists registers: all, or those whose name, address or text holds a word or fits a pattern with * and ?");

@@ -31,7 +31,7 @@ TEST(Manual, every_command_has_a_page_that_says_what_its_help_says) {
     const std::string page = tally({"--print-man", name}).out;
     EXPECT_EQ(page.find(".TH TALLY"), 0u) << name;
     for (const std::string& line : split(tally({name, "--help"}).out, '\n')) {
-      if (!line.starts_with("  --") && !line.starts_with("  -")) continue;
+      if (!line.starts_with("  -") && !line.starts_with("      --")) continue;
       std::string option = line.substr(line.find("--") + 2);
       option = option.substr(0, option.find_first_of(" ,"));
       std::string escaped;

@@ -1,6 +1,7 @@
 // What tally answers to requests that it cannot or need not carry out.
 #include <gtest/gtest.h>
 
+#include "tally/base/text.hpp"
 #include "tally/event/event.hpp"
 #include "tests/cli/program.hpp"
 
@@ -10,7 +11,14 @@ namespace {
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(Usage, help_and_version_go_to_standard_output) {
-  for (const Words& words : {Words{"--help"}, {"-h"}, {"--version"}, {"stat", "--help"}, {"stat", "-h"}}) {
+  for (const Words& words : {Words{"--help"},
+                             {"-h"},
+                             {"--version"},
+                             {"stat", "--help"},
+                             {"stat", "-h"},
+                             {"help"},
+                             {"help", "register"},
+                             {"-V"}}) {
     const Finished finished = tally(words);
     EXPECT_EQ(finished.code(), 0) << words.back();
     EXPECT_FALSE(finished.out.empty()) << words.back();
@@ -19,6 +27,22 @@ TEST(Usage, help_and_version_go_to_standard_output) {
   EXPECT_TRUE(holds(tally({"--help"}).out, "stat"));
   EXPECT_TRUE(holds(tally({"stat", "--help"}).out, "tally stat -- bzip2"));
   EXPECT_FALSE(holds(tally({"stat", "--help"}).out, "block-size"));
+  EXPECT_EQ(tally({"help", "register"}).out, tally({"register", "--help"}).out);
+}
+
+TEST(Usage, help_is_in_columns_of_a_terminal) {
+  const std::string overview = tally({"--help"}).out;
+  const std::size_t start = overview.find("Commands:\n") + 10;
+  for (const std::string& line : split(overview.substr(start, overview.find("\n\n", start) - start), '\n')) {
+    EXPECT_EQ(line.substr(10, 2), "  ") << line;
+    const std::string name = line.substr(2, line.find(' ', 2) - 2);
+    const std::string help = tally({name, "--help"}).out;
+    for (const std::string& one : split(help, '\n')) {
+      EXPECT_TRUE(display_width(one) <= 80 || one.starts_with("  ")) << name << ": " << one;
+    }
+    EXPECT_EQ(help.find("TEXT"), std::string::npos) << name << ": CLI11's word for a value";
+    EXPECT_EQ(help.find("\n\n\n"), std::string::npos) << name;
+  }
 }
 
 TEST(Usage, mistakes_end_with_2_and_a_way_out) {
@@ -50,7 +74,12 @@ TEST(Usage, mistakes_end_with_2_and_a_way_out) {
       {{"stat", "-e", "instrctions", "--", "true"}, "did you mean instructions, "},
       {{"stat", "-e", "loads,,stores", "true"}, "an event's name is missing"},
       {{"stat", "-e", "loads:x", "true"}, "unknown suffix ':x'"},
-      {{"stat", "-e", "page-faults:u", "true"}, "takes no suffix"},
+      {{"stat", "-e", "page-faults:k", "true"}, "takes no suffix"},
+      {{"stat", "-e", "loads stores", "true"}, "a blank stands inside a name"},
+      {{"stat", "-e"}, "a value is missing behind --event"},
+      {{"doctor", "here"}, "unexpected argument 'here'"},
+      {{"doctor", "--here"}, "unknown option '--here'"},
+      {{"help", "stta"}, "did you mean `tally stat`"},
       {{"stat", "-r", "0", "true"}, "--repeat"},
       {{"stat", "-r", "many", "true"}, "--repeat"},
       {{"stat", "--format", "xml", "true"}, "the formats are: table, csv, json, hpctool"},

@@ -3,8 +3,9 @@
 #
 # usage: ./dev setup [--list] [PURPOSE …]
 #
-# PURPOSE is build (the default), demo, test, engine-suite, bench or lint; dev.d/packages names the packages of each and
-# says why. Runs apt-get without questions, as root or with sudo; does nothing, and needs no network, where nothing is missing.
+# PURPOSE is build (the default), demo, test, guest, engine-suite, bench or lint; dev.d/packages names the packages of each
+# and says why. Runs apt-get without questions, as root or with sudo; does nothing, and needs no network, where nothing is
+# missing. With test comes guest, and with guest what ./dev guest boots (./dev guest --help).
 #
 #   --list   prints what is missing, installs nothing
 #
@@ -23,6 +24,13 @@ for word in "$@"; do
   esac
 done
 ((${#purposes[@]})) || purposes=(build)
+if [[ " ${purposes[*]} " == *" test "* ]]; then purposes+=(guest); fi
+
+# What the guest is made of is no package of this machine. Without it the tests in the guest are skipped.
+fill_guest() {
+  if [[ " ${purposes[*]} " != *" guest "* || $list == yes ]]; then return; fi
+  TALLY_GUEST_REQUIRED='' ./dev guest --fetch || say "the tests that need hardware counters will be skipped"
+}
 
 # The packages of the purposes, each once; $1 is "" or "?" for those that a release may lack.
 packages() {
@@ -50,6 +58,7 @@ for package in $(packages ""); do installed "$package" || missing+=("$package");
 wished=()
 for package in $(packages "?"); do installed "$package" || wished+=("$package"); done
 if ((${#missing[@]} + ${#wished[@]} == 0)); then
+  fill_guest
   exit 0
 fi
 if [[ $list == yes ]]; then
@@ -78,3 +87,4 @@ if ((${#missing[@]})); then
   apt install --no-install-recommends "${missing[@]}" ||
     die "apt-get could not install ${missing[*]} (its own words stand above). Is the network reachable?"
 fi
+fill_guest

@@ -5,7 +5,7 @@
 namespace tally::workload {
 namespace {
 
-// The counts follow from the listings in x86_64/: a line of code is a term.
+// The counts follow from the listings in x86_64/ and aarch64/: a line of code is a term.
 
 /// Of a string instruction: how many pointers it takes and what an element costs.
 struct StringShape {
@@ -85,13 +85,36 @@ constexpr Workload table[] = {
     {"stride", "bytes stride", 0, stride},
 };
 
+Counts countdown(const Parameters& p) {
+  return {.instructions = 2 * p.n + 5, .conditional = p.n, .taken = p.n - 1, .far = 1};
+}
+
+Counts system_calls(const Parameters& p) {
+  return {.instructions = 4 * p.n + 4, .conditional = p.n, .taken = p.n - 1, .far = p.n + 1};
+}
+
+Counts touch(const Parameters& p) {
+  return {.instructions = 5 * p.n + 5, .conditional = p.n, .taken = p.n - 1, .far = 1, .loads = p.n, .stores = p.n};
+}
+
+constexpr Workload aarch64_table[] = {
+    {"countdown", "n", 1, countdown},
+    {"system_calls", "n", 1, system_calls},
+    {"touch", "n", 1, touch},
+};
+
 }  // namespace
 
 std::span<const Workload> all() { return table; }
 
+std::span<const Workload> all_of_aarch64() { return aarch64_table; }
+
 const Workload* find(std::string_view name) {
-  const auto* found = std::ranges::find(table, name, &Workload::name);
-  return found != std::end(table) ? found : nullptr;
+  for (const auto programs : {all(), all_of_aarch64()}) {
+    const auto found = std::ranges::find(programs, name, &Workload::name);
+    if (found != programs.end()) return &*found;
+  }
+  return nullptr;
 }
 
 }  // namespace tally::workload

@@ -22,7 +22,7 @@ struct Counts {
   uint64_t conditional = 0;  ///< conditional branches, taken or not
   uint64_t taken = 0;        ///< conditional branches taken
   uint64_t direct_jumps = 0;
-  uint64_t far = 0;  ///< the final `syscall`
+  uint64_t far = 0;  ///< system calls: the final exit, as a rule
   uint64_t loads = 0;
   uint64_t stores = 0;
 
@@ -40,10 +40,13 @@ struct Workload {
   Counts (*expected)(const Parameters&);
 };
 
-/// Every program, in the order of the documentation.
+/// Every program of x86-64, in the order of the documentation.
 std::span<const Workload> all();
 
-/// The program of that name, or nullptr.
+/// Every program of aarch64. Their `far` are the system calls.
+std::span<const Workload> all_of_aarch64();
+
+/// The program of that name, of either, or nullptr.
 const Workload* find(std::string_view name);
 
 }  // namespace tally::workload

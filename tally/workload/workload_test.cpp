@@ -59,6 +59,14 @@ TEST(workload, stride_walk_of_a_mebibyte) {
   EXPECT_EQ(find("stride")->expected({.bytes = 1 << 20, .stride = 1024}).loads, 1u << 20);
 }
 
+// By hand: the loop's own instructions, those before and behind it, and the system call that ends it.
+TEST(workload, programs_of_aarch64) {
+  EXPECT_EQ(find("countdown")->expected({.n = 1}).instructions, 2u + 2 + 3);
+  EXPECT_EQ(find("countdown")->expected({.n = 1000000}).branches(), 1000001u);
+  EXPECT_EQ(find("system_calls")->expected({.n = 1000}).instructions, 1u + 4 * 1000 + 3);
+  EXPECT_EQ(find("touch")->expected({.n = 1000}).instructions, 2u + 5 * 1000 + 3);
+}
+
 TEST(workload, an_unknown_name_is_absent) { EXPECT_EQ(find("rep_insb"), nullptr); }
 
 }  // namespace

@@ -124,6 +124,26 @@ TEST_F(Writing, leaves_no_empty_file_behind) {
   EXPECT_FALSE(fs::exists(path));
 }
 
+TEST_F(Writing, a_file_that_was_removed_meanwhile_is_made_again) {
+  const std::string path = add("folder/file", "an earlier text");
+  auto output = Output::open_file(path);
+  ASSERT_TRUE(output);
+  fs::remove(path);
+  ASSERT_TRUE(output->write("new"));
+  EXPECT_EQ(content(path), "new");
+
+  auto no_folder = Output::open_file(path);
+  fs::remove_all(root_ / "folder");
+  const auto lost = no_folder->write("new");
+  ASSERT_FALSE(lost) << "nobody would ever see it";
+  EXPECT_NE(lost.error().message.find("removed meanwhile"), std::string::npos) << lost.error().message;
+
+  const std::string rows = add("rows", "header\n");
+  auto appended = Output::open_to_append(rows);
+  fs::remove(rows);
+  EXPECT_FALSE(appended->write("row\n")) << "without its header";
+}
+
 TEST_F(Writing, a_full_disk_is_an_error) {
   auto output = Output::open_file("/dev/full");
   ASSERT_TRUE(output);

@@ -38,7 +38,8 @@ Result<Output> Output::open(const std::string& path, bool append) {
   Output output(fd, "'" + path + "'");
   output.owned_ = Descriptor(fd);
   output.append_ = append;
-  if (created) output.remove_unless_written_ = path;
+  output.path_ = path;
+  output.remove_unless_written_ = created;
   return output;
 }
 
@@ -51,10 +52,11 @@ Output::Output(Output&& other) noexcept
       fd_(other.fd_),
       name_(std::move(other.name_)),
       append_(other.append_),
-      remove_unless_written_(std::exchange(other.remove_unless_written_, {})) {}
+      path_(std::move(other.path_)),
+      remove_unless_written_(std::exchange(other.remove_unless_written_, false)) {}
 
 Output::~Output() {
-  if (!remove_unless_written_.empty()) unlink(remove_unless_written_.c_str());
+  if (remove_unless_written_) unlink(path_.c_str());
 }
 
 bool Output::is_file() const {
@@ -74,11 +76,26 @@ Result<std::string> Output::existing() const {
   }
 }
 
+Result<void> Output::make_again() {
+  const std::string what = fmt::format("cannot write the results to {}, which was removed meanwhile", name_);
+  // Rows that go on behind others are nothing without them.
+  if (append_) return fail(Code::cannot_write, what);
+  const int fd =
+      retry([&] { return ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, mode_t{0666}); });
+  if (fd < 0) return system_failure(Code::cannot_write, what);
+  owned_ = Descriptor(fd);
+  fd_ = fd;
+  return {};
+}
+
 Result<void> Output::write(std::string_view text) {
   const std::string what = fmt::format("cannot write the results to {}", name_);
-  remove_unless_written_.clear();
+  remove_unless_written_ = false;
   struct stat status {};
   const bool is_file = owned_ && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
+  if (is_file && status.st_nlink == 0) {
+    if (auto made = make_again(); !made) return made;
+  }
   if (is_file && !append_ && ftruncate(fd_, 0) != 0) return system_failure(Code::cannot_write, what);
   if (const auto written = write_all(text); !written) {
     // A half-written row would spoil the rows before it.

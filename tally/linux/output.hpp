@@ -41,11 +41,13 @@ class Output {
   Result<std::string> existing() const;
 
   /// Writes the text, in place of what a regular file held, and closes the file. Blocks until everything is taken.
+  /// A file that somebody removed meanwhile, the measured program perhaps, is made again; not one to append to.
   /// Errors: cannot_write (the disk is full, the reader is gone): the message names the place and what was answered.
   Result<void> write(std::string_view text);
 
  private:
   static Result<Output> open(const std::string& path, bool append);
+  Result<void> make_again();
   Result<void> write_all(std::string_view text);
   Output(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
 
@@ -53,7 +55,8 @@ class Output {
   int fd_ = -1;
   std::string name_;
   bool append_ = false;
-  std::string remove_unless_written_;
+  std::string path_;
+  bool remove_unless_written_ = false;
 };
 
 }  // namespace tally::linux

@@ -114,6 +114,25 @@ TEST(Formats, results_that_cannot_be_written_are_shown) {
   EXPECT_TRUE(holds(nothing.err, " major-faults ")) << nothing.err;
 }
 
+TEST(Formats, a_program_that_removes_the_folder_of_the_results_does_not_hide_them) {
+  for (const std::string format : {"table", "csv", "json"}) {
+    const Finished removed = shell("folder=$(mktemp -d) && \"$0\" stat -q --backend none -e major-faults --format " +
+                                   format + " -o \"$folder/x\" -- rm -rf \"$folder\"");
+    EXPECT_EQ(removed.code(), 125) << format;
+    EXPECT_TRUE(holds(removed.err, "removed meanwhile")) << removed.err;
+    EXPECT_TRUE(holds(removed.err, " major-faults ")) << removed.err;
+  }
+}
+
+TEST(Formats, a_folder_that_nothing_can_be_written_to_is_told_before_the_program_runs) {
+  const TemporaryFile trace("trace");
+  const Finished refused = stat({"-o", "/proc/self/x"});
+  EXPECT_EQ(refused.code(), 125);
+  EXPECT_TRUE(holds(refused.err, "cannot write the results to '/proc/self/x': ")) << refused.err;
+  tally({"stat", "--backend", "none", "-e", "page-faults", "-o", "/proc/self/x", "--", "touch", trace.path()});
+  EXPECT_FALSE(trace.content()) << "no hour of counting for nothing";
+}
+
 TEST(Formats, a_full_disk_leaves_the_rows_that_were_there) {
   const TemporaryFile file("rows.csv");
   stat({"--format", "csv", "--append", "-o", file.path()});

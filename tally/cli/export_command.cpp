@@ -1,11 +1,16 @@
+#include <fmt/format.h>
+
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/results.hpp"
 #include "tally/linux/input.hpp"
+#include "tally/result/hpctool.hpp"
 #include "tally/result/stored.hpp"
 
 namespace tally::cli {
@@ -19,18 +24,27 @@ struct Options {
 constexpr const char* examples =
     "A file holds one result, or one in each line, as --append leaves them. Several are written one behind the other, "
     "their\n"
-    "runs numbered through. Processes and threads are there where the file has them.\n"
+    "runs numbered through. Processes and threads are there where the file has them. Each row of HPCTool is a run.\n"
     "\n"
     "Examples:\n"
     "  tally stat --format json -o result.json -- ./prog\n"
     "  tally export result.json >result.csv\n"
-    "  tally export --format table --per-process result.json\n";
+    "  tally export --format table --per-process result.json\n"
+    "  tally export --format table hpcoutput-sampl.csv\n";
 
 void describe(Page& page, Options& options) {
-  page.head("Writes stored results of `tally stat` (its JSON) in another format.", "tally export [options] FILE…");
-  page.add_option("FILE", options.files, "results: what `tally stat --format json` wrote");
+  page.head("Writes stored results, of `tally stat` (its JSON) or of HPCTool (its csv), in another format.",
+            "tally export [options] FILE…");
+  page.add_option("FILE", options.files, "results: what `tally stat --format json`, or HPCTool, wrote");
   add_result_options(page, options.results, "they go there, too; the format is csv where none is named");
   page.footer(examples);
+}
+
+// Who gives the rows of --format csv means the JSON beside them: rows do not hold everything.
+Error rows_are_not_read(Error error, std::string_view text, const std::string& file) {
+  if (!text.starts_with("run,interval_ns,")) return error;
+  return {error.code, fmt::format("'{}' has the rows of a result, not all of it", printable(file)),
+          fmt::format("the JSON that was written beside it has: tally export {}.meta.json", printable(file)), 0};
 }
 
 Result<std::vector<result::Stat>> read_all(const std::vector<std::string>& files) {
@@ -38,8 +52,15 @@ Result<std::vector<result::Stat>> read_all(const std::vector<std::string>& files
   for (const std::string& file : files) {
     const auto text = linux::read_file(file);
     if (!text) return fail(text.error());
+    if (result::is_hpctool(*text)) {
+      const auto beside = linux::read_file(file + ".meta.json");
+      auto stat = result::read_hpctool(*text, file, beside ? *beside : "");
+      if (!stat) return fail(stat.error());
+      all.push_back(*std::move(stat));
+      continue;
+    }
     auto stats = result::read_stats(*text, file);
-    if (!stats) return fail(stats.error());
+    if (!stats) return fail(rows_are_not_read(stats.error(), *text, file));
     for (result::Stat& stat : *stats) all.push_back(std::move(stat));
   }
   return all;

@@ -66,6 +66,19 @@ SummaryOf<T> in_short(const Series& series) {
 
 Summary summarize(const std::vector<Count>& series) { return in_short<std::int64_t>(series); }
 
+Count median_count(const Summary& summary, const std::vector<Count>& series) {
+  Count count;
+  count.trust = summary.trust;
+  count.reason = summary.reason;
+  if (!series.empty()) {
+    count.source = series.front().source;
+    count.model = series.front().model;
+    if (summary.median) count.reason = series.front().reason;
+  }
+  if (summary.median) count.value = static_cast<std::int64_t>(std::floor(*summary.median));
+  return count;
+}
+
 RatioSummary summarize_ratios(const std::vector<Ratio>& series) { return in_short<double>(series); }
 
 }  // namespace tally

@@ -44,6 +44,9 @@ using RatioSummary = SummaryOf<double>;
 /// The series in short. One absent count makes it absent: leaving it out would be a silent choice. Cost: a sort.
 Summary summarize(const std::vector<Count>& series);
 
+/// The count that stands for a whole series: the median, a whole number even where it lies between two.
+Count median_count(const Summary& summary, const std::vector<Count>& series);
+
 /// The same of ratios.
 RatioSummary summarize_ratios(const std::vector<Ratio>& series);
 

@@ -61,6 +61,35 @@ constexpr const char* pieces[] = {"instructions",
                                   "",
                                   "-1"};
 
+// As people write them: an event, sometimes with modes and conditions behind it, several in a row.
+TEST(RandomText, of_events_with_modes_and_conditions_gives_those_events) {
+  constexpr const char* events[] = {"instructions",
+                                    "cs",
+                                    "page-faults",
+                                    "bus-cycles",
+                                    "r00c4",
+                                    "0x4100C4",
+                                    "4100C2H",
+                                    "hsw::UOPS_RETIRED:ALL",
+                                    "INST_RETIRED:ANY_P",
+                                    "cpu/event=0xc4,umask=0x1/",
+                                    "cpu/branches/",
+                                    "armv8_pmuv3/event=0x8/",
+                                    "apple_m1::INST_ALL",
+                                    "LLC-store-misses"};
+  constexpr const char* endings[] = {"", ":u", ":k", ":uk", ":ku", ":c=2", ":i:c=2", ":e", "u", "k", ":p", ":"};
+  std::mt19937 random(3);
+  for (int i = 0; i < 500; ++i) {
+    std::string text;
+    for (auto n = 1 + random() % 3; n > 0; --n) {
+      if (!text.empty()) text += ',';
+      text += events[random() % std::size(events)];
+      text += endings[random() % std::size(endings)];
+    }
+    check_any_text(random() % 4 == 0 ? "{" + text + "}:k" : text);
+  }
+}
+
 TEST(RandomText, of_known_pieces_gives_events_or_errors_with_words) {
   std::mt19937 random(20240229);
   for (int i = 0; i < 1000; ++i) {

@@ -105,7 +105,7 @@ TEST(Codes, on_another_makers_processor_the_reader_is_told) {
 }
 
 TEST(Codes, what_is_no_code_is_told) {
-  for (const char* text : {"0x", "0xg", "0x4100C4:", "0x11223344556677889", "r", "r00c4:q"}) {
+  for (const char* text : {"0x", "0xg", "0x1g", "0x4100C4:", "0x11223344556677889", "r", "r00c4:q"}) {
     EXPECT_FALSE(parse(text, nowhere)) << text;
   }
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <vector>
 
 #include "tally/linux/probes.hpp"
 
@@ -43,6 +44,21 @@ TEST(PerfGate, the_kernel_answers_before_it_asks_for_rights) {
   if (!survey.machine.perf_event_paranoid) GTEST_SKIP() << "this kernel has no perf";
   EXPECT_EQ(perf_gate_errno(), EINVAL);
   EXPECT_EQ(in_child([] { return setuid(65534) != 0 ? 200 : perf_gate_errno(); }), EINVAL);
+}
+
+TEST(PerfCounter, of_the_next_program_counts_nothing_of_this_one) {
+  const PerfCounter counter = open_for_next_program(KernelEvent::page_faults);
+  if (!counter) GTEST_SKIP() << "the kernel refuses perf_event_open here";
+  // Fresh pages, each touched for the first time.
+  const std::size_t size = 64 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::vector<char> pages(size, 'x');
+  EXPECT_EQ(pages.back(), 'x');
+  const auto before = counter.read();
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before->value, 0u);
+  EXPECT_EQ(before->enabled.count(), 0);
+  EXPECT_EQ(in_child([] { return execl("/bin/sh", "sh", "-c", ":", nullptr); }), 0);
+  EXPECT_GT(counter.read()->value, 0u);
 }
 
 TEST(PerfGate, a_filter_answers_in_its_stead) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <utility>
 
@@ -47,20 +46,6 @@ result::Run run_of(backend::Outcome outcome, std::optional<int> interrupted_by) 
   return run;
 }
 
-// The count that stands for a whole series: the median, a whole number even where it lies between two.
-Count middle(const Summary& summary, const std::vector<Count>& series) {
-  Count count;
-  count.trust = summary.trust;
-  count.reason = summary.reason;
-  if (!series.empty()) {
-    count.source = series.front().source;
-    count.model = series.front().model;
-    if (summary.median) count.reason = series.front().reason;
-  }
-  if (summary.median) count.value = static_cast<std::int64_t>(std::floor(*summary.median));
-  return count;
-}
-
 result::Event event_row(const std::vector<result::Run>& runs, std::size_t index, bool repeated) {
   result::Event row;
   row.total = runs.front().counts[index];
@@ -70,7 +55,7 @@ result::Event event_row(const std::vector<result::Run>& runs, std::size_t index,
     if (run.complete) series.push_back(run.counts[index].count);
   }
   row.summary = summarize(series);
-  row.total.count = middle(*row.summary, series);
+  row.total.count = median_count(*row.summary, series);
   return row;
 }
 

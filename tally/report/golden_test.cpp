@@ -72,7 +72,9 @@ TEST(Stored, what_is_no_result_is_told) {
     const char* text;
     const char* said;
   } wrong[] = {{"", "it is empty"},
+               {"{", "parse error at line 1, column 2: syntax error"},
                {"{", "unexpected end of input"},
+               {"a,b\n1,2\n", "it is not JSON"},
                {"[]", "it is no JSON object with a schema"},
                {"{}", "it is no JSON object with a schema"},
                {R"({"schema":"tally-stat/2"})", "its schema is \"tally-stat/2\", and this version reads"},

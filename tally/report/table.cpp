@@ -88,6 +88,7 @@ std::string footer(const result::Stat& stat) {
     return row.total.count.value && row.total.name.ends_with(":u") && row.total.count.source != "perf_event";
   });
   if (any_user) parts.emplace_back("user mode only");
+  if (stat.backend == "hpctool") return " counted by HPCTool, a run for each of its rows\n";
   std::string people = stat.runs.empty() ? "" : population(stat.runs.back());
   parts.push_back(people.empty() ? "the program and its descendants" : std::move(people));
   if (stat.processor) parts.push_back(fmt::format("started on processor {} alone", *stat.processor));

@@ -217,6 +217,12 @@ tl::unexpected<Error> broken(const std::string& name, std::string_view what) {
               "`tally stat --format json -o FILE` writes one");
 }
 
+// "[json.exception.type_error.302] (/events/0/value) type must be …": what stands behind the bracket.
+std::string_view without_library_words(std::string_view what) {
+  const std::size_t bracket = what.find("] ");
+  return what.starts_with("[json.exception.") && bracket != std::string_view::npos ? what.substr(bracket + 2) : what;
+}
+
 Result<Stat> checked(const Json& json, const std::string& name) {
   if (!json.is_object() || !json.contains("schema")) return broken(name, "it is no JSON object with a schema");
   if (json["schema"] != "tally-stat/1") {
@@ -252,7 +258,9 @@ Result<std::vector<Stat>> read_stats(std::string_view text, const std::string& n
       stats.push_back(std::move(*stat));
     }
   } catch (const Json::exception& exception) {
-    return broken(name, exception.what());
+    // Where a file begins as JSON does, the place where it ceases to be some helps.
+    const bool begins_well = trimmed(text.substr(0, 100)).starts_with('{');
+    return broken(name, begins_well ? without_library_words(exception.what()) : "it is not JSON");
   } catch (const std::out_of_range&) {
     return broken(name, "a process belongs to a run that is not in it");
   }

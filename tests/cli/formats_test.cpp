@@ -170,6 +170,26 @@ TEST(Formats, stored_results_become_hpctools_file) {
   EXPECT_EQ(beside["columns"]["ins"], "instructions:u");
 }
 
+TEST(Formats, hpctools_files_are_read) {
+  const TemporaryFile rows("hpcoutput-poll.csv", std::string("ins,l_cycle,ref_cycle,event1,event2,event3,event4\r\n"
+                                                             "7890,0,65550,1777,145,2302,1917\r\n"));
+  const Finished csv = tally({"export", rows.path()});
+  EXPECT_EQ(csv.code(), 0) << csv.err;
+  EXPECT_TRUE(holds(csv.out, "\r\n1,,,,,,instructions,7890,counted,,,,\r\n")) << csv.out;
+  EXPECT_TRUE(holds(csv.out, "1,,,,,,cycles,,absent,,,,0 in every row")) << csv.out;
+  EXPECT_TRUE(holds(tally({"export", "--format", "table", rows.path()}).out, "counted by HPCTool"));
+  const TemporaryFile stored("hpctool.json", tally({"export", "--format", "json", rows.path()}).out);
+  EXPECT_EQ(tally({"export", stored.path()}).out, csv.out) << "stored and read again it is the same";
+}
+
+TEST(Formats, rows_alone_are_no_result_and_the_json_beside_them_is_named) {
+  const TemporaryFile rows("rows.csv");
+  ASSERT_EQ(stat({"--format", "csv", "-o", rows.path()}).code(), 0);
+  const Finished refused = tally({"export", rows.path()});
+  EXPECT_EQ(refused.code(), 2);
+  EXPECT_TRUE(holds(refused.err, "tally export " + rows.path() + ".meta.json")) << refused.err;
+}
+
 TEST(Formats, metrics_count_what_they_need) {
   const Finished finished =
       tally({"stat", "-q", "--backend", "none", "--metrics", "cpus", "--format", "csv", "-o", "-", "--", "true"});

@@ -125,7 +125,8 @@ Spread spread_of(std::vector<double> values) {
 
 bool is_installed(const std::string& program) {
   if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0;
-  std::stringstream path(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "/usr/bin:/bin");
+  const char* const set = std::getenv("PATH");
+  std::stringstream path(set != nullptr ? set : "/usr/bin:/bin");
   for (std::string folder; std::getline(path, folder, ':');) {
     if (access((folder + "/" + program).c_str(), X_OK) == 0) return true;
   }

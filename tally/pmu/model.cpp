@@ -125,8 +125,8 @@ Error unknown_register(std::string_view text, const Model* model) {
   Error error{Code::bad_usage, fmt::format("no register is called '{}'", printable(text)), "", 0};
   if (parse_number(text)) error.message = fmt::format("no register has the number {}", text);
   std::vector<std::string> near = near_names(short_name(text), model);
-  // "186" is decimal; who writes it without a sign means the manual's 186H.
-  if (const auto hexadecimal = parse_number(std::string(text) + "H"); hexadecimal && parse_number(text)) {
+  // "186" is decimal, and "38D" nothing; who writes them without a sign means the manual's 186H and 38DH.
+  if (const auto hexadecimal = parse_number(std::string(text) + "H")) {
     for (const Entry& entry : entries(model)) {
       if (is_msr_at(entry.place, *hexadecimal)) near = {fmt::format("{}H ({})", text, entry.names.front())};
     }

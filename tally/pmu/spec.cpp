@@ -44,8 +44,10 @@ std::size_t end_of_name(std::string_view text) {
 Result<std::uint64_t> value_of(std::string_view text, const Place& place) {
   const auto value = parse_number(trimmed(text));
   if (!value) {
+    const bool lacks_sign = parse_number(trimmed(text) + "H").has_value();
     return fail(Code::bad_usage, fmt::format("'{}' is no value of 64 bits at most", printable(text)),
-                "values are written 0x4100c4, 4100C4H or 4260036");
+                lacks_sign ? fmt::format("in hexadecimal it is 0x{}", trimmed(text))
+                           : "values are written 0x4100c4, 4100C4H or 4260036");
   }
   if (*value > low_ones(place.reg->width)) {
     return fail(Code::bad_usage,

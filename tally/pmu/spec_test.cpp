@@ -88,6 +88,8 @@ TEST(Request, mistakes_are_named) {
   EXPECT_TRUE(holds(refusal("IA32_PERFEVTSLE0"), "did you mean IA32_PERFEVTSEL0"));
   EXPECT_TRUE(holds(refusal("PMCR0_EL2"), "PMCR0_EL1"));
   EXPECT_TRUE(holds(refusal("186=0x4100C4"), "did you mean 186H (IA32_PERFEVTSEL0)?"));
+  EXPECT_TRUE(holds(refusal("38D"), "did you mean 38DH (IA32_FIXED_CTR_CTRL)?"));
+  EXPECT_TRUE(holds(refusal("0x38D=22A"), "in hexadecimal it is 0x22A"));
   EXPECT_TRUE(holds(refusal("0x999"), "no register has the number 0x999"));
   EXPECT_TRUE(holds(refusal("=5"), "a register's name or number is missing"));
   EXPECT_TRUE(holds(refusal(""), "a register's name or number is missing"));

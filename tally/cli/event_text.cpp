@@ -21,6 +21,7 @@ std::string line(std::string_view label, const std::string& text) {
 }
 
 const char* mode_words(const event::Event& event) {
+  if (event.id == event::Id::user_page_faults) return "user mode";
   if (!event::has_modes(event::definition(event.id).kind)) return "the program as a whole";
   switch (event.mode) {
     case event::Mode::kernel: return "the kernel, on the program's behalf";
@@ -56,6 +57,7 @@ std::string perf_words(const event::Explanation& one) {
   text += fmt::format(", config 0x{:x}", one.perf->config);
   if (one.perf->config1) text += fmt::format(", config1 0x{:x}", one.perf->config1);
   if (one.perf->config2) text += fmt::format(", config2 0x{:x}", one.perf->config2);
+  if (one.event.id == event::Id::user_page_faults) text += ", exclude_kernel and exclude_hv set";
   if (event::has_modes(event::definition(one.event.id).kind)) {
     if (one.event.mode == event::Mode::user) text += ", exclude_kernel and exclude_hv set";
     if (one.event.mode == event::Mode::kernel) text += ", exclude_user and exclude_hv set";

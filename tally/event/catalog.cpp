@@ -27,7 +27,9 @@ void add_devices(const Sources& sources, std::vector<Entry>& entries) {
     const auto device = linux::pmu_device(sources.root, pmu);
     if (!device) continue;
     for (const auto& [name, terms] : device->events) {
-      entries.push_back({Origin::device, fmt::format("{}/{}/", pmu, name), {}, terms});
+      std::string full = fmt::format("{}/{}/", pmu, name);
+      // msr/tsc/ is another name of an event that is there already.
+      if (!find(full)) entries.push_back({Origin::device, std::move(full), {}, terms});
     }
   }
 }

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
+#include "tally/event/catalog.hpp"
 #include "tally/event/event.hpp"
 
 namespace tally::event {
@@ -96,6 +98,20 @@ TEST(Device, terms_are_put_where_sysfs_says) {
   EXPECT_EQ(name(*event), "cpu/event=0xc4,umask=0x1,cmask=2,inv,edge/:uk");
   EXPECT_EQ(parse("cpu/config=0x1c4,config1=7,config2=9/", machine.sources)->encoding->config1, 7u);
   EXPECT_EQ(parse("cpu/event=0xc4,name=mine/:k", machine.sources)->label, "mine");
+}
+
+TEST(Device, what_sysfs_has_is_listed_once) {
+  const Machine machine({{"msr/type", "10"},
+                         {"msr/format/event", "config:0-63"},
+                         {"msr/events/tsc", "event=0x00"},
+                         {"msr/events/smi", "event=0x04"}},
+                        "hsw");
+  const auto entries = catalog(Reach::here, machine.sources);
+  const auto times = [&](std::string_view name) {
+    return std::count_if(entries.begin(), entries.end(), [&](const Entry& one) { return matches(one, name); });
+  };
+  EXPECT_EQ(times("msr/smi/"), 1);
+  EXPECT_EQ(times("msr/tsc/"), 1) << "another name of tsc";
 }
 
 TEST(Device, named_events_are_their_terms) {

@@ -103,19 +103,31 @@ std::string manual_hex(std::uint64_t number) {
   return (digits.front() > '9' && digits.size() < 4 ? "0" : "") + digits + "H";
 }
 
-std::vector<std::string> near_names(const std::string& word, const Model* model) {
-  std::map<std::string, std::string> full;
-  std::vector<std::string> candidates;
+// Every way of writing a name, and the name as people are told it.
+struct Ways {
+  std::vector<std::string> ways;
+  std::map<std::string, std::string> told;
+};
+
+Ways make_ways(const Model* model) {
+  Ways made;
   for (const Entry& entry : entries(model)) {
     for (std::size_t i = 0; i < entry.names.size(); ++i) {
       for (const std::string& way : {entry.shorter[i], entry.full[i]}) {
-        if (full.emplace(way, entry.names[i]).second) candidates.push_back(way);
+        if (made.told.emplace(way, entry.names[i]).second) made.ways.push_back(way);
       }
     }
   }
+  return made;
+}
+
+std::vector<std::string> near_names(const std::string& word, const Model* model) {
+  static const Ways of_all = make_ways(nullptr);
+  const Ways of_one = model ? make_ways(model) : Ways{};
+  const Ways& known = model ? of_one : of_all;
   std::vector<std::string> near;
-  for (const std::string& candidate : nearest(word, candidates, 5)) {
-    const std::string& one = full[candidate];
+  for (const std::string& way : nearest(word, known.ways, 5)) {
+    const std::string& one = known.told.at(way);
     if (near.size() < 3 && !has(near, one)) near.push_back(one);
   }
   return near;

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 std::vector<std::string> core_pmus(const std::string& root) {
   std::vector<std::string> names;
   for (std::string& name : pmu_names(root)) {
-    if (const auto device = pmu_device(root, name); device && device->is_core) names.push_back(std::move(name));
+    if (is_core_pmu(root, name)) names.push_back(std::move(name));
   }
   return names;
 }

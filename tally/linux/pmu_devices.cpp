@@ -41,6 +41,11 @@ bool is_core_pmu(std::string_view name) {
   return name == "cpu" || name.starts_with("cpu_") || name.starts_with("armv") || name.starts_with("apple_");
 }
 
+bool is_core_pmu(const std::string& root, const std::string& name) {
+  // A machine may have several kinds of cores, each with a PMU that has this file, whatever its name.
+  return is_core_pmu(name) || !content(devices(root) / name / "cpus").empty();
+}
+
 std::vector<std::string> pmu_names(const std::string& root) { return folder_entries(devices(root)); }
 
 std::optional<PmuDevice> pmu_device(const std::string& root, const std::string& name) {
@@ -57,8 +62,7 @@ std::optional<PmuDevice> pmu_device(const std::string& root, const std::string& 
   device.events = texts(folder / "events");
   drop_companions(device.events);
   device.cpus = content(folder / "cpus");
-  // A machine may have several kinds of cores, each with a PMU that has this file, whatever its name.
-  device.is_core = is_core_pmu(name) || !device.cpus.empty();
+  device.is_core = is_core_pmu(root, name);
   if (device.cpus.empty()) device.cpus = content(folder / "cpumask");
   return device;
 }

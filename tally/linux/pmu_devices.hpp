@@ -23,6 +23,8 @@ struct PmuDevice {
 
 /// True for the kernel's names of core PMUs: cpu, cpu_core, cpu_atom, armv8_…, apple_….
 bool is_core_pmu(std::string_view name);
+/// The same of a PMU of this machine, whatever its name: hybrid processors have several. One file is read at most.
+bool is_core_pmu(const std::string& root, const std::string& name);
 
 /// The names of all units, in order. `root` is where sys/ lies; empty where there is no such folder.
 std::vector<std::string> pmu_names(const std::string& root = "/");

@@ -54,8 +54,10 @@ std::optional<Error> nothing_to_count(const Backend& backend, const std::vector<
 std::vector<std::string> notes_of(const Backend& backend, const std::vector<event::Event>& events) {
   std::vector<std::string> notes;
   for (const event::Event& event : events) {
-    if (backend.name() == "sim" && backend.outlook(event).trust != Trust::absent) {
-      if (std::string said = event::counted_as(event); !said.empty()) notes.push_back(std::move(said));
+    // Asked for few events, and only then: for a software event the answer is a kernel counter that is opened.
+    if (std::string said = event::counted_as(event);
+        !said.empty() && backend.name() == "sim" && backend.outlook(event).trust != Trust::absent) {
+      notes.push_back(std::move(said));
     }
     notes.insert(notes.end(), event.notes.begin(), event.notes.end());
     const auto known = event.encoding ? event::known_code(*event.encoding) : std::nullopt;

@@ -9,6 +9,7 @@
 #include "tally/base/text.hpp"
 #include "tally/channel/image.hpp"
 #include "tally/linux/announcements.hpp"
+#include "tally/linux/cpuid.hpp"
 #include "tally/linux/descendants.hpp"
 #include "tally/linux/injector.hpp"
 #include "tally/linux/program.hpp"
@@ -227,11 +228,9 @@ Result<Channel> Channel::make() {
 
 /// Asked once here and not by every program of the tree: in a virtual machine CPUID may take tens of microseconds.
 std::uint32_t loop_is_fast() {
-#if defined(__x86_64__)
-  return __builtin_cpu_is("amd") ? 1 : 0;
-#else
-  return 0;
-#endif
+  constexpr std::uint32_t auth = 0x68747541;  // the first letters of AuthenticAMD
+  const auto maker = linux::cpuid(0);
+  return maker && maker->ebx == auth ? 1 : 0;
 }
 
 Result<Execution> execute(const Request& request, const std::string& image, Channel& shared) {

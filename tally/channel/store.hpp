@@ -42,6 +42,34 @@ struct RecordHead {
   uint64_t check;  ///< of what follows
 };
 
+/// One of the records that a program used.
+struct Use {
+  uint32_t place;         ///< of the record, in the kept file unless `use_added` is set
+  int32_t from_previous;  ///< program address, from that of the use before; 0 = too far to say
+};
+inline constexpr uint32_t use_added = 1u << 31;
+
+/// A record that names others: those that a program used, in its order. The next run of the program need not search for
+/// each. A hint: whether a record fits is looked at all the same.
+struct Sequence {
+  RecordHead head;
+  uint64_t mark;  ///< sequence_mark: no other record has that here
+  uint64_t program;
+
+  Use* uses() { return reinterpret_cast<Use*>(this + 1); }
+  const Use* uses() const { return reinterpret_cast<const Use*>(this + 1); }
+  /// May be one more than there are, of place 0.
+  uint32_t count() const { return static_cast<uint32_t>((head.bytes - sizeof(Sequence)) / sizeof(Use)); }
+};
+static_assert(sizeof(Sequence) % record_unit == 0 && sizeof(Use) == 8);
+inline constexpr uint64_t sequence_mark = ~uint64_t{0};
+
+/// The record as a sequence; null where it is another one.
+inline const Sequence* as_sequence(const RecordHead& record) {
+  const auto* const sequence = reinterpret_cast<const Sequence*>(&record);
+  return record.bytes >= sizeof(Sequence) && sequence->mark == sequence_mark ? sequence : nullptr;
+}
+
 /// 64-bit words folded into one, order and all; about 1 ns a word. `bytes` is a multiple of 8.
 inline uint64_t check_of(const void* data, uint64_t bytes) {
   const auto* words = static_cast<const uint64_t*>(data);
@@ -75,6 +103,10 @@ struct Store {
     return head != nullptr && check_of(*head) == head->check ? head : nullptr;
   }
 
+  uint32_t place_of(const RecordHead& record) const {
+    return static_cast<uint32_t>((reinterpret_cast<const uint8_t*>(&record) - base) / record_unit);
+  }
+
   /// An empty one in a file that holds zeros.
   void begin(uint64_t engine) const { header() = {store_magic, engine, store_log_offset, 0, {}}; }
 
@@ -104,8 +136,7 @@ struct Store {
 
   /// Lets others find a record that is complete. False where its part of the table is full.
   bool publish(const RecordHead& record) const {
-    const StoreSlot made{record.tag,
-                         static_cast<uint32_t>((reinterpret_cast<const uint8_t*>(&record) - base) / record_unit)};
+    const StoreSlot made{record.tag, place_of(record)};
     for (uint64_t i = record.tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
       uint64_t expected = 0, desired;
       __builtin_memcpy(&desired, &made, sizeof desired);
@@ -116,6 +147,28 @@ struct Store {
       }
     }
     return false;
+  }
+
+  /// The sequence of a program, or null.
+  const Sequence* find_sequence(uint64_t program) const {
+    const RecordHead* const found = find(sequence_tag(program), [&](const RecordHead& record) {
+      const Sequence* const sequence = as_sequence(record);
+      return sequence != nullptr && sequence->program == program;
+    });
+    return found == nullptr ? nullptr : as_sequence(*found);
+  }
+  static uint32_t sequence_tag(uint64_t program) { return static_cast<uint32_t>(program >> 32) | 1; }
+
+  /// Others find `by` from now on where they found `record`, which has the same tag.
+  void replace(const RecordHead& record, const RecordHead& by) const {
+    const uint32_t place = place_of(record);
+    for (uint64_t i = record.tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
+      if (load(slots()[i]).place != place) continue;
+      const StoreSlot made{by.tag, place_of(by)};
+      uint64_t word;
+      __builtin_memcpy(&word, &made, sizeof word);
+      return __atomic_store_n(reinterpret_cast<uint64_t*>(&slots()[i]), word, __ATOMIC_RELEASE);
+    }
   }
 
  private:

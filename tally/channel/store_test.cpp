@@ -106,6 +106,34 @@ TEST_F(StoreTest, damage_leads_nowhere_outside_of_it) {
   }
 }
 
+TEST_F(StoreTest, a_program_has_the_sequence_that_was_kept_last) {
+  const auto add_sequence = [&](uint64_t program, uint32_t place, const Sequence* before) {
+    uint8_t* const at = store_.claim(sizeof(Sequence) + 2 * sizeof(Use));
+    auto& made = *reinterpret_cast<Sequence*>(at);
+    made.head = {sizeof(Sequence) + 2 * sizeof(Use), Store::sequence_tag(program), 0};
+    made.mark = sequence_mark;
+    made.program = program;
+    made.uses()[0] = {place, 0};
+    made.uses()[1] = {place + 1, -16};
+    made.head.check = check_of(made.head);
+    if (before != nullptr)
+      store_.replace(before->head, made.head);
+    else
+      store_.publish(made.head);
+  };
+  const uint64_t one = 0x7700000001, two = 0x7700000002;  // of one tag
+  add(Store::sequence_tag(one), 5);                       // a record that is none
+  EXPECT_EQ(store_.find_sequence(one), nullptr);
+  add_sequence(one, 100, nullptr);
+  add_sequence(two, 200, nullptr);
+  ASSERT_NE(store_.find_sequence(one), nullptr);
+  EXPECT_EQ(store_.find_sequence(one)->uses()[1].place, 101u);
+  EXPECT_EQ(store_.find_sequence(two)->count(), 2u);
+  add_sequence(one, 300, store_.find_sequence(one));
+  EXPECT_EQ(store_.find_sequence(one)->uses()[0].place, 300u);
+  EXPECT_EQ(store_.find_sequence(two)->uses()[0].place, 200u);
+}
+
 TEST_F(StoreTest, threads_add_at_once) {
   constexpr uint64_t each = 30;
   std::vector<std::thread> threads;

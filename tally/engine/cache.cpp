@@ -59,9 +59,12 @@ T* fresh_table(u32 entries) {
   return reinterpret_cast<T*>(try_reserve(page_up(u64{entries} * sizeof(T)), 3));
 }
 
+/// What is near in the program is near in the table: eight slots of a cache line for 128 bytes of code.
+u32 first_slot(u64 pc) { return (hash(pc >> 7) << 3 | (pc >> 4 & 7)) & slot_mask; }
+
 void insert_slot(u32 trace) {
   const u64 pc = tables.traces[trace].pc;
-  u32 i = hash(pc) & slot_mask;
+  u32 i = first_slot(pc);
   // The place of one that was dropped will do: code that is rewritten over and over must not fill the table.
   while (slots[i].trace != 0 && !tables.traces[slots[i].trace].dead) i = (i + 1) & slot_mask;
   if (slots[i].trace == 0) slots_used++;
@@ -69,8 +72,8 @@ void insert_slot(u32 trace) {
 }
 
 bool grow_slots() {
-  const u32 n = (slot_mask + 1) * 2;
-  Slot* const larger = fresh_table<Slot>(n);  // the old one is left: together they are as large as the new one
+  const u32 n = (slot_mask + 1) * 4;
+  Slot* const larger = fresh_table<Slot>(n);  // the old one is left: together they are smaller than the new one
   if (larger == nullptr) return false;
   slots = larger;
   // All of it will be read and written soon, in no order: at once is cheaper than each page twice.
@@ -147,8 +150,9 @@ s64 map_arena(u64 pc, u32 index) {
 }
 
 void patch_dead(Trace& t) {
-  // The head becomes a jump to a stub that asks for the program address anew. Eight bytes in one store: the head is
-  // aligned and its first instruction is at least five bytes long, so no thread stands within.
+  // The head becomes a jump to the one in front of the trace, and that leads to a stub that asks for the program
+  // address anew. Two bytes in one store: the head is aligned and its first instruction is no shorter, so no thread
+  // stands within.
   Arena* a = nullptr;
   for (u32 i = 0; i < arena_count; i++)
     if (t.body - arenas[i].base < arena_bytes) a = &arenas[i];
@@ -159,10 +163,10 @@ void patch_dead(Trace& t) {
   stub.move_constant(rax, link);
   stub.jump(a->to_link);
   a->cold = stub.here();
-  u64 head = *reinterpret_cast<u64*>(t.body);
-  const u64 displacement = static_cast<u32>(at - t.body - 5);
-  head = (head & ~0xffffffffffull) | 0xe9 | displacement << 8;
-  __atomic_store_n(reinterpret_cast<u64*>(t.body), head, __ATOMIC_RELEASE);
+  Emitter front{reinterpret_cast<u8*>(t.start - dead_jump_bytes)};
+  front.jump(at);
+  const u32 back = static_cast<u32>(t.start - dead_jump_bytes - t.body - 2) & 0xff;
+  __atomic_store_n(reinterpret_cast<u16*>(t.body), static_cast<u16>(0xeb | back << 8), __ATOMIC_RELEASE);
 }
 
 bool holds_code_of(const Trace& t, u64 a, u64 n) {
@@ -279,7 +283,7 @@ bool tables_have_room() {
 }
 
 Trace* find_trace(u64 pc) {
-  for (u32 i = hash(pc) & slot_mask; slots[i].trace != 0; i = (i + 1) & slot_mask) {
+  for (u32 i = first_slot(pc); slots[i].trace != 0; i = (i + 1) & slot_mask) {
     if (slots[i].low != static_cast<u32>(pc)) continue;
     Trace& t = tables.traces[slots[i].trace];
     if (t.pc == pc && !t.dead) return &t;
@@ -428,7 +432,10 @@ void settle(Thread* t, Trace& trace, bool is_new) {
   if (t->link == no_link) return;
   if (t->link == by_jump) {
     // Most targets of a short program are reached once: a slot is written, and its page copied, for the second time.
-    if (is_new) return;
+    if (is_new || trace.awaited) {
+      trace.awaited = false;
+      return;
+    }
     u64& slot = jump_slot(t, t->pc);
     const bool empty = slot == reinterpret_cast<u64>(engine_no_target);
     if (trace.entry == 0 || !empty) trace.entry = add_entry(trace, slot);

@@ -41,9 +41,12 @@ struct Segment {
   u16 first;    // its first Place, within the trace
 };
 
+/// Room in front of each trace for the jump that is taken when it is dropped.
+inline constexpr u32 dead_jump_bytes = 5;
+
 struct Trace {
-  u64 pc, start, body;
-  u64 entry;  // for indirect jumps: checks the target first; 0 until one comes
+  u64 pc, start, body;  // from start on: its entry check, its code
+  u64 entry;            // for indirect jumps: checks the target first; 0 until one comes
   const Place* places;
   const Segment* segments;
   u32 bytes;  // from body
@@ -52,6 +55,7 @@ struct Trace {
   u16 segment_count;
   bool dead;
   bool looked_ahead;  // it relies on code that it does not hold, of pages that it is registered for
+  bool awaited;       // made for an indirect jump that is still to come
   u8 entries;         // entry checks that were made for it out of its line
 };
 

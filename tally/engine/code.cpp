@@ -38,7 +38,9 @@ struct Watched {
 Watched* watched;  // open addressing by page number
 u32 watched_mask, watched_used;
 Lock ranges_lock;
-u64 seen_page[2];  // pages known not to need watching, cheapest first
+u64 seen_page[2];      // pages known not to need watching, cheapest first
+u64 constant_page[4];  // pages known to be constant, the last ones
+u32 constant_turn;
 
 struct MemoryFile {
   u64 device, inode;
@@ -193,6 +195,7 @@ void add_read_only(u64 start, u64 end) {
 /// What is known of [start, end) is this from now on; -1: nothing.
 void note(u64 start, u64 end, s64 protection) {
   seen_page[0] = seen_page[1] = 0;
+  for (u64& page : constant_page) page = 0;
   forget_read_only(start, end);
   forget(start, end);
   if (executes(protection)) add_range(start, end, protection & PROT_WRITE);
@@ -284,10 +287,16 @@ bool may_change(u64 pc) {
 
 bool is_constant(u64 a, u64 n) {
   Guard guard(ranges_lock);
+  const u64 page = a / page_bytes;
+  const bool one_page = (a + n - 1) / page_bytes == page;
+  for (const u64 known : constant_page)
+    if (one_page && known == page) return true;
   const Range* r = find_range(a);
   if (r == nullptr && learn(a)) r = find_range(a);
-  return r != nullptr && !r->writable && n <= r->end - a && !may_change_elsewhere(a) &&
-         (n == 1 || !may_change_elsewhere(a + n - 1));
+  const bool constant = r != nullptr && !r->writable && n <= r->end - a && !may_change_elsewhere(a) &&
+                        (n == 1 || !may_change_elsewhere(a + n - 1));
+  if (constant && one_page) constant_page[constant_turn++ % 4] = page;
+  return constant;
 }
 
 void watch_page(u64 pc) {

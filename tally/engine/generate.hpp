@@ -72,6 +72,9 @@ struct Builder {
   }
 };
 
+/// A trace for the code at `pc`; `older` as for translate().
+Builder begin_trace(Arena& arena, u64 pc, u64 older);
+
 void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 reg);
 
 /// The copy of an instruction that is no branch, with what counts its accesses where they are not known in advance.
@@ -86,5 +89,14 @@ void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& i
 
 /// A direct exit; its jump is a place where the program stands at `target`.
 void emit_leave(Builder& b, u64 target, u32 segment);
+
+// --- reuse.cpp ------------------------------------------------------------------------------------------------------
+
+/// A template for the code at `pc`, or null.
+const Template* known_template(u64 pc);
+
+/// A trace from it, and more from those behind it. Null where it cannot be used from there; dead where there is no
+/// room.
+Trace* reuse(const Template& t, u64 pc, u64 older, Arena& arena);
 
 }  // namespace tally::engine

@@ -65,6 +65,7 @@ s64 fork_process(Thread* t, const Clone& c) {
   }
   if (c.clears_actions) clear_actions(t);
   signals_after_fork(t);
+  drop_sequence();
   return 0;
 }
 
@@ -232,6 +233,7 @@ s64 emulate_exec(Thread* t) {
   const bool asks = !changes_rights(directory, path, flags);
   const bool holds = hold_for_exec(t);
   end_as(t, channel::End::executed, 0);
+  if (t->vfork_child == 0) keep_sequence();
   if (holds) {
     finish_process(t);
   } else {
@@ -288,6 +290,7 @@ void emulate_exit_group(Thread* t, u64 status) {
     __builtin_trap();
   }
   stop_others(t);
+  keep_sequence();
   finish_process(t);
   give_areas_back(t);
   kernel(SYS_exit_group, status);

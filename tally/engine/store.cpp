@@ -34,19 +34,6 @@ u32 tag_of(u64 pc) {
 
 u64 address(u64 pc, const CodeRange& r) { return pc + static_cast<u64>(static_cast<s64>(r.from)); }
 
-bool fits(const Template& t, u64 pc) {
-  if (t.low_pc != (pc < low_limit ? pc : 0)) return false;
-  const u8* original = t.originals();
-  for (u32 i = 0; i < t.range_count; i++) {
-    const CodeRange& r = t.ranges()[i];
-    if (!is_constant(address(pc, r), r.bytes) ||
-        safe_compare(original, reinterpret_cast<const void*>(address(pc, r)), r.bytes) != 0)
-      return false;
-    original += r.bytes;
-  }
-  return true;
-}
-
 const Template* as_template(const channel::RecordHead* record) { return reinterpret_cast<const Template*>(record); }
 
 /// What another process adds may be damaged by what its program does; what was kept has been checked by the command.
@@ -129,6 +116,20 @@ bool mend_store(u64 address) {
 
 u32 store_damage() { return damaged; }
 
+bool fits_template(const Template& t, u64 pc) {
+  // No range at all: a page that could not be read.
+  if (t.low_pc != (pc < low_limit ? pc : 0) || t.range_count == 0) return false;
+  const u8* original = t.originals();
+  for (u32 i = 0; i < t.range_count; i++) {
+    const CodeRange& r = t.ranges()[i];
+    if (!is_constant(address(pc, r), r.bytes) ||
+        safe_compare(original, reinterpret_cast<const void*>(address(pc, r)), r.bytes) != 0)
+      return false;
+    original += r.bytes;
+  }
+  return true;
+}
+
 const Template* find_template(u64 pc) {
   if (kept.base == nullptr && added.base == nullptr) return nullptr;
   if (!is_constant(pc, 1)) return nullptr;
@@ -136,10 +137,50 @@ const Template* find_template(u64 pc) {
   if (tag == 0) return nullptr;
   const channel::RecordHead* found = nullptr;
   if (kept.base != nullptr)
-    found = kept.find(tag, [&](const channel::RecordHead& r) { return fits(*as_template(&r), pc); });
+    found = kept.find(tag, [&](const channel::RecordHead& r) { return fits_template(*as_template(&r), pc); });
   if (found == nullptr && added.base != nullptr)
-    found = added.find(tag, [&](const channel::RecordHead& r) { return is_sound(r) && fits(*as_template(&r), pc); });
+    found = added.find(
+        tag, [&](const channel::RecordHead& r) { return is_sound(r) && fits_template(*as_template(&r), pc); });
   return as_template(found);
+}
+
+const Template* template_at(channel::Use use) {
+  const bool is_added = (use.place & channel::use_added) != 0;
+  const channel::Store& store = is_added ? added : kept;
+  if (store.base == nullptr) return nullptr;
+  const channel::RecordHead* const found = store.record(use.place & ~channel::use_added);
+  return found != nullptr && (!is_added || is_sound(*found)) ? as_template(found) : nullptr;
+}
+
+channel::Use use_of(const Template& t) {
+  const bool is_kept = reinterpret_cast<u64>(&t) - reinterpret_cast<u64>(kept.base) < channel::store_bytes;
+  if (kept.base != nullptr && is_kept) return {kept.place_of(t.head), 0};
+  return {added.place_of(t.head) | channel::use_added, 0};
+}
+
+Uses find_sequence(u64 program) {
+  for (const channel::Store* store : {&added, &kept}) {
+    const channel::Sequence* const found = store->base == nullptr ? nullptr : store->find_sequence(program);
+    if (found == nullptr || (store == &added && !is_sound(found->head))) continue;
+    // Asked once: where others write, it may say something else later.
+    const u32 n = found->count();
+    const u64 room = reinterpret_cast<u64>(store->base) + channel::store_bytes - reinterpret_cast<u64>(found->uses());
+    if (n <= room / sizeof(channel::Use)) return {found->uses(), n};
+  }
+  return {};
+}
+
+void add_sequence(u64 program, const channel::Use* uses, u32 n) {
+  if (!writes) return;
+  channel::Sequence made{{}, channel::sequence_mark, program};
+  made.head.bytes = static_cast<u32>(sizeof made + (n + (n & 1)) * sizeof *uses);
+  made.head.tag = channel::Store::sequence_tag(program);
+  u8* const at = added.claim(made.head.bytes);
+  if (at == nullptr) return;
+  put(put(at, &made, 1), uses, n);
+  auto& head = *reinterpret_cast<channel::RecordHead*>(at);
+  head.check = channel::check_of(head);
+  added.publish(head);
 }
 
 void give_up_writing() {
@@ -157,8 +198,9 @@ void give_up_writing_locked() {
     kernel(SYS_dup3, inherited(channel::inherited_image), inherited(which), 02000000 /* O_CLOEXEC */);
 }
 
-void Recorder::begin(u64 pc) {
+void Recorder::begin(u64 pc, bool by_jump) {
   on_ = writes;
+  by_jump_ = by_jump;
   pc_ = pc;
   fixups_ = ranges_ = originals_ = 0;
 }
@@ -200,6 +242,7 @@ void Recorder::end(const Trace& t) {
   made.segment_count = static_cast<u8>(t.segment_count);
   made.range_count = static_cast<u8>(ranges_);
   made.looked_ahead = t.looked_ahead;
+  made.by_jump = by_jump_;
   const u64 bytes = reinterpret_cast<u64>(made.originals()) + originals_ - reinterpret_cast<u64>(&made);
   // The last word is copied whole.
   made.head.bytes = static_cast<u32>((bytes + 8 + channel::record_unit - 1) & ~(channel::record_unit - 1));
@@ -217,6 +260,7 @@ void Recorder::end(const Trace& t) {
   channel::RecordHead& head = *reinterpret_cast<channel::RecordHead*>(at);
   head.check = channel::check_of(head);
   added.publish(head);
+  note_use(*as_template(&head), pc_);
 }
 
 }  // namespace tally::engine

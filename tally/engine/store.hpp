@@ -42,7 +42,8 @@ struct Template {
   u16 code_bytes, original_bytes, place_count, fixup_count;
   u8 segment_count, range_count;
   bool looked_ahead;
-  u8 pad[13];
+  bool by_jump;  // an indirect jump came first
+  u8 pad[12];
 
   // What follows, each behind the one before:
   const channel::SegmentVector* vectors() const { return behind<channel::SegmentVector>(this + 1, 0); }
@@ -65,7 +66,7 @@ static_assert(sizeof(Template) % 16 == 0 && sizeof(Place) == 16 && sizeof(Fixup)
 /// Notes down, while a trace is made, what its template needs.
 class Recorder {
  public:
-  void begin(u64 pc);
+  void begin(u64 pc, bool by_jump);
   /// The trace relies on this instruction.
   void note(const Instruction& in);
   void fix(Fix what, u64 offset, s64 value, u32 extra = 0);
@@ -76,7 +77,7 @@ class Recorder {
 
  private:
   static constexpr u32 fixup_limit = 512, range_limit = 32, original_limit = 2048;
-  bool on_ = false;
+  bool on_ = false, by_jump_ = false;
   u64 pc_ = 0;
   u32 fixups_ = 0, ranges_ = 0, originals_ = 0;
   Fixup fixup_[fixup_limit];
@@ -96,10 +97,42 @@ u32 store_damage();
 
 /// A template for the code at `pc`, or null.
 const Template* find_template(u64 pc);
+/// Whether this one is.
+bool fits_template(const Template& t, u64 pc);
+/// The template at a place, which may be anything, or null.
+const Template* template_at(channel::Use use);
+/// The opposite, but for the distance.
+channel::Use use_of(const Template& t);
+/// What a program used in an earlier run, or earlier in this one.
+struct Uses {
+  const channel::Use* data = nullptr;
+  u32 size = 0;
+};
+Uses find_sequence(u64 program);
+/// For others to find; nothing happens where there is no room.
+void add_sequence(u64 program, const channel::Use* uses, u32 n);
 
 /// The process is about to do with fewer rights: from now on it, and what it executes, cannot write what others use.
 /// The first takes cache_lock, the second wants it held.
 void give_up_writing();
 void give_up_writing_locked();
+
+// --- sequence.cpp: which templates this program needs next ----------------------------------------------------------
+
+/// `name`: of the program's file.
+void sequence_init(const char* name);
+/// The template that was used next in an earlier run, or null.
+const Template* next_template();
+/// Its program address, if the one before was for `pc`; 0 = not known.
+u64 next_address(u64 pc);
+/// It was used, or is not needed; or another one was used, and what comes next is what came after that one.
+void pass_template();
+void pass_to(const Template& t);
+/// A trace for `pc` was made of this template, or the template of the trace.
+void note_use(const Template& t, u64 pc);
+/// What this program used is complete. Takes no lock for long.
+void keep_sequence();
+/// The process goes on as a copy of another one: what it used is not the beginning of a program.
+void drop_sequence();
 
 }  // namespace tally::engine

@@ -157,18 +157,22 @@ class Translator {
 
   Outcome translate(Trace*& out) {
     if (!tables_have_room()) return Outcome::no_room;
-    const Template* known = find_template(pc_);
+    const Template* known = known_template(pc_);
     if (known == nullptr)
       if (const Outcome first = look_at_first(); first != Outcome::translated) return first;
     Arena* arena = arena_for(pc_);
     if (arena == nullptr) return flush_makes_room(pc_) ? Outcome::no_room : Outcome::no_space;
-    Builder b = begin(*arena);
+    if (known != nullptr)
+      if (Trace* const made = reuse(*known, pc_, older_, *arena); made != nullptr) {
+        out = made;
+        return made->dead ? Outcome::no_room : Outcome::translated;
+      }
+    Builder b = begin_trace(*arena, pc_, older_);
+    const u32 index = static_cast<u32>(&b.trace - tables.traces.data);
+    code_.relied_on_by(index);
+    ahead_.relied_on_by(index);
+    recorder.begin(pc_, older_ != 0);
     place_segments(trace_segments);
-    if (known != nullptr && can_use(*known, b)) {
-      const Outcome outcome = use_again(b, *known);
-      out = &b.trace;
-      return outcome;
-    }
     if (known != nullptr) recorder.give_up();  // a second one would not be found before the first
     u32 segment = 0;
     do {
@@ -192,66 +196,6 @@ class Translator {
   }
 
  private:
-  /// The trace is a copy of a template, with everything that depends on its place made right.
-  Outcome use_again(Builder& b, const Template& t) {
-    Trace& trace = b.trace;
-    trace.places = t.places();
-    trace.place_count = t.place_count;
-    trace.segments = t.segments();
-    trace.segment_count = t.segment_count;
-    trace.bytes = t.code_bytes;
-    trace.looked_ahead = t.looked_ahead;
-    trace.number = new_segments(t.vectors(), t.segment_count);
-    if (trace.number == 0) {
-      trace.dead = true;
-      return Outcome::no_room;
-    }
-    for (u32 i = 0; i < t.range_count; i++) {
-      const u64 first = pc_ + static_cast<u64>(static_cast<s64>(t.ranges()[i].from));
-      for (u64 page = page_down(first); page < first + t.ranges()[i].bytes; page += page_bytes)
-        register_page(index_, page);
-    }
-    for (u32 i = 0; i < t.fixup_count; i++)
-      if (t.fixups()[i].what == Fix::exit_by) code_.rely_on_pointer(address(t.fixups()[i]));
-    b.e.words(t.code(), t.code_bytes);
-    for (u32 i = 0; i < t.fixup_count; i++) apply(b, t.fixups()[i]);
-    b.arena.hot = b.e.here();
-    if (store_damage() == damage_before_) return Outcome::translated;
-    trace.dead = true;
-    return Outcome::no_room;
-  }
-
-  u64 address(const Fixup& f) const { return pc_ + static_cast<u64>(static_cast<s64>(f.value)); }
-
-  /// Whether everything that the code refers to by a displacement is within reach.
-  bool can_use(const Template& t, const Builder& b) const {
-    for (u32 i = 0; i < t.fixup_count; i++) {
-      const Fixup& f = t.fixups()[i];
-      const u64 to = address(f), behind = b.body + f.offset + 4 + f.extra;
-      u64 target = 0;
-      if (f.what == Fix::relative && !fits32(static_cast<s64>(to - behind))) return false;
-      if (f.what == Fix::exit_by && !(read_pointer(to, target) && serves(b.arena, target))) return false;
-    }
-    return true;
-  }
-
-  void apply(Builder& b, const Fixup& f) {
-    u8* const at = reinterpret_cast<u8*>(b.body + f.offset);
-    u64 address = this->address(f), value = 0;
-    const u64 behind = reinterpret_cast<u64>(at) + 4;
-    switch (f.what) {
-      case Fix::counter: value = counters_at + 8 * (b.trace.number + static_cast<u32>(f.value)); break;
-      case Fix::relative: value = address - behind - f.extra; break;
-      case Fix::pushed: value = literal(b.arena, address) - behind; break;
-      case Fix::system_call: value = b.arena.to_syscall - behind; break;
-      case Fix::low_address: value = address; break;
-      case Fix::exit_by: read_pointer(address, address); [[fallthrough]];
-      case Fix::exit: return lead_exit(b.arena, at, address);
-      case Fix::address: __builtin_memcpy(at, &address, 8); return;
-    }
-    __builtin_memcpy(at, &value, 4);
-  }
-
   Outcome look_at_first() {
     watch_page(pc_);
     bool readable = false;
@@ -259,25 +203,6 @@ class Translator {
     if (!readable) return Outcome::unreadable;
     if (in_[0].kind == Kind::step) return Outcome::step;
     return in_[0].kind == Kind::leave ? Outcome::leave : Outcome::translated;
-  }
-
-  Builder begin(Arena& arena) {
-    // A trace begins with a cache line, which is what the processor fetches. The head is aligned so that it can be
-    // replaced in one store.
-    arena.hot = (arena.hot + 63) & ~63ull;
-    Emitter e{reinterpret_cast<u8*>(arena.hot)};
-    const u32 check = older_ != 0 ? entry_check_bytes(pc_) : 0;
-    e.nops(static_cast<u32>(-(e.here() + check) & 63));
-    Trace& trace = *new_trace(arena, pc_, e.here());
-    index_ = static_cast<u32>(&trace - tables.traces.data);
-    if (older_ != 0) trace.entry = emit_entry_check(arena, e, pc_, older_);
-    recorder.begin(pc_);
-    code_.relied_on_by(index_);
-    ahead_.relied_on_by(index_);
-    trace.body = e.here();
-    trace.places = &tables.places[tables.places.size];
-    trace.segments = &tables.segments[tables.segments.size];
-    return {arena, e, trace, trace.body};
   }
 
   void watch(u64 a) {
@@ -376,11 +301,21 @@ class Translator {
     return true;
   }
 
+  /// The two bytes that are replaced when the trace is dropped must be of one instruction, and not of an exit: those
+  /// are patched by themselves.
+  void emit_head(Builder& b, const Instruction& in) {
+    const bool is_push_or_pop = in.legacy && in.map == Map::one_byte && (in.opcode & 0xf0) == 0x50;
+    if (in.kind == Kind::jump || in.resolved)
+      b.e.nops(2);
+    else if (in.length == 1 && is_push_or_pop)
+      b.e.byte(0x40);  // a prefix that says nothing
+    else if (in.length == 1)
+      b.e.nops(2);
+  }
+
   void emit_instruction(Builder& b, const Instruction& in, bool is_last, u32 segment, const Increment& increment,
                         u32 number, u16& counted) {
-    // No instruction of the head may end within its first five bytes: they are what replaces it when it is dropped.
-    if (b.offset() == 0 && (in.kind == Kind::loop || in.kind == Kind::jump || in.resolved || in.length < 5))
-      b.e.nops(5);
+    if (b.offset() == 0) emit_head(b, in);
     if (in.kind == Kind::trap && in.opcode == 0xcd && in.bytes[1] == 0x80) {
       mark_partial(current(), channel::partial_int80);
       recorder.give_up();
@@ -396,8 +331,7 @@ class Translator {
 
   u64 pc_, at_;
   u64 older_;
-  u32 limit_ = 0, total_ = 0, index_ = 0;
-  const u32 damage_before_ = store_damage();
+  u32 limit_ = 0, total_ = 0;
   u64 page_ = ~u64{0};
   Kind last_ = Kind::plain;
   Code code_, ahead_;

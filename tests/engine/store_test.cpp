@@ -54,6 +54,27 @@ INSTANTIATE_TEST_SUITE_P(engine, AgainTest,
                                          "seq 1000; sed s/r/R/ /etc/hostname; wc -l /etc/passwd"),
                          [](const auto& one) { return "program_" + std::to_string(one.index); });
 
+// What a program needed last time is a guess: another program may have its name now.
+TEST(Again, is_right_for_another_program_of_that_name) {
+  const Scratch scratch;
+  Command command;
+  command.words = {scratch.file("program"), "one"};
+  command.environment.back() = "TALLY_CACHE_DIR=" + scratch.file("some");
+  Command fresh = command;
+  fresh.environment.back() = "TALLY_CACHE_DIR=" + scratch.write("none", "no dir");
+  for (const char* program : {"/bin/echo", "/bin/true", "/bin/ls", "/bin/echo"}) {
+    SCOPED_TRACE(program);
+    fs::copy_file(program, scratch.file("program"), fs::copy_options::overwrite_existing);
+    const Counted expected = run_counted(fresh);
+    for (int round = 0; round < 2; ++round) {
+      const Counted counted = run_counted(command);
+      expect_same(counted.outcome, expected.outcome);
+      EXPECT_TRUE(counted.exact) << counted.problem;
+      expect_counts(counted.counts, expected.counts);
+    }
+  }
+}
+
 // Each is right whoever was there before.
 TEST(Again, is_right_at_another_address) {
   const Scratch scratch;

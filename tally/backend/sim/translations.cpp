@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 #include <vector>
 
 namespace tally::backend::sim {
@@ -57,34 +58,88 @@ bool survived(const std::string& path, std::uint64_t engine) {
   return true;
 }
 
-bool is_there(const Store& store, const RecordHead& record) {
-  return store.find(record.tag, [&](const RecordHead& other) {
-    return other.bytes == record.bytes && other.check == record.check;
-  }) != nullptr;
+const RecordHead* find_equal(const Store& store, const RecordHead& record) {
+  return store.find(
+      record.tag, [&](const RecordHead& other) { return other.bytes == record.bytes && other.check == record.check; });
 }
 
-/// Adds the records of `from` that `to`, in `file`, lacks. False when it is full.
-bool add(const Store& to, const linux::CacheFile& file, const Store& from) {
-  std::vector<std::uint32_t> fresh;
-  std::uint64_t bytes = 0;
-  for (const std::uint32_t place : places(from)) {
-    const RecordHead* const record = from.sound_record(place);
-    if (record == nullptr || is_there(to, *record)) continue;
-    fresh.push_back(place);
-    bytes += record->bytes;
+/// Moves what a run added into a file.
+class Move {
+ public:
+  /// `same_file`: the run's programs had this one, and named its records.
+  Move(const Store& to, const linux::CacheFile& file, const Store& from, bool same_file)
+      : to_(to), file_(file), from_(from), same_file_(same_file) {}
+
+  /// False when the file is full.
+  bool everything() {
+    sort_out();
+    // A page of a mapped file without a place on the disk could not be written.
+    if (to_.header().end + bytes_ > store_bytes) return false;
+    if (!linux::has_space(file_, to_.header().end, bytes_ + 1)) return true;
+    for (const std::uint32_t place : fresh_) {
+      const RecordHead* const copied = add(*from_.record(place));
+      if (!copied) return false;
+      moved_[place] = to_.place_of(*copied);
+    }
+    return std::all_of(sequences_.begin(), sequences_.end(), [&](std::uint32_t place) { return add_sequence(place); });
   }
-  // A page of a mapped file without a place on the disk could not be written.
-  if (to.header().end + bytes > store_bytes) return false;
-  if (!linux::has_space(file, to.header().end, bytes + 1)) return true;
-  for (const std::uint32_t place : fresh) {
-    const RecordHead& record = *from.record(place);
-    std::uint8_t* const at = to.claim(record.bytes);
-    if (at == nullptr) return false;
+
+ private:
+  void sort_out() {
+    for (const std::uint32_t place : places(from_)) {
+      const RecordHead* const record = from_.sound_record(place);
+      if (!record) continue;
+      if (channel::as_sequence(*record)) {
+        sequences_.push_back(place);
+      } else if (const RecordHead* const equal = find_equal(to_, *record)) {
+        moved_[place] = to_.place_of(*equal);
+        continue;
+      } else {
+        fresh_.push_back(place);
+      }
+      bytes_ += record->bytes;
+    }
+  }
+
+  const RecordHead* add(const RecordHead& record) {
+    std::uint8_t* const at = to_.claim(record.bytes);
+    if (!at) return nullptr;
     std::memcpy(at, &record, record.bytes);
-    to.publish(*reinterpret_cast<const RecordHead*>(at));
+    const auto* const copied = reinterpret_cast<const RecordHead*>(at);
+    to_.publish(*copied);
+    return copied;
   }
-  return true;
-}
+
+  std::uint32_t moved(std::uint32_t place) const {
+    if (!(place & channel::use_added)) return same_file_ ? place : 0;
+    const auto found = moved_.find(place & ~channel::use_added);
+    return found == moved_.end() ? 0 : found->second;
+  }
+
+  bool add_sequence(std::uint32_t place) {
+    const channel::Sequence& sequence = *channel::as_sequence(*from_.record(place));
+    const channel::Sequence* const before = to_.find_sequence(sequence.program);
+    std::uint8_t* const at = to_.claim(sequence.head.bytes);
+    if (!at) return false;
+    std::memcpy(at, &sequence, sequence.head.bytes);
+    auto& copied = *reinterpret_cast<channel::Sequence*>(at);
+    for (std::uint32_t i = 0; i < copied.count(); ++i) copied.uses()[i].place = moved(copied.uses()[i].place);
+    copied.head.check = channel::check_of(copied.head);
+    if (before)
+      to_.replace(before->head, copied.head);
+    else
+      to_.publish(copied.head);
+    return true;
+  }
+
+  Store to_;
+  const linux::CacheFile& file_;
+  Store from_;
+  bool same_file_;
+  std::vector<std::uint32_t> fresh_, sequences_;
+  std::unordered_map<std::uint32_t, std::uint32_t> moved_;
+  std::uint64_t bytes_ = 0;
+};
 
 }  // namespace
 
@@ -116,7 +171,8 @@ void Translations::keep() {
     if (!linux::take_cache_file(*old)) return;  // another tally is at it
     const auto mapping = linux::map_shared(old->file.get(), 0, store_bytes);
     if (!mapping) return;
-    if (add(Store{mapping->data()}, *old, fresh)) return;
+    const bool same_file = kept_ && kept_->inode == old->inode;
+    if (Move(Store{mapping->data()}, *old, fresh, same_file).everything()) return;
   }
   // There is none that can be used, or it is full: begun anew with what was needed last.
   const auto file = linux::make_cache_file(folder_, store_bytes);
@@ -127,7 +183,7 @@ void Translations::keep() {
   store.begin(engine_);
   const std::string boot = linux::boot_id().substr(0, sizeof store.header().boot - 1);
   std::memcpy(store.header().boot, boot.c_str(), boot.size() + 1);
-  add(store, *file, fresh);
+  Move(store, *file, fresh, false).everything();
   if (linux::name_cache_file(*file, path)) linux::remove_old_cache_files(folder_, prefix, name_);
 }
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 namespace tally::backend::sim {
 namespace {
@@ -31,6 +32,33 @@ class TranslationsTest : public testing::Test {
   void TearDown() override {
     unsetenv("TALLY_CACHE_DIR");
     fs::remove_all(root_);
+  }
+
+  /// Adds the sequence of a program to a mapped store.
+  static void add_sequence(const Store& store, std::uint64_t program, const std::vector<std::uint32_t>& places) {
+    const auto bytes = static_cast<std::uint32_t>(sizeof(channel::Sequence) + places.size() * sizeof(channel::Use));
+    std::uint8_t* const at = store.claim(bytes);
+    ASSERT_NE(at, nullptr);
+    auto& made = *reinterpret_cast<channel::Sequence*>(at);
+    made.head = {bytes, Store::sequence_tag(program), 0};
+    made.mark = channel::sequence_mark;
+    made.program = program;
+    for (std::size_t i = 0; i < places.size(); ++i) made.uses()[i] = {places[i], 8};
+    made.head.check = channel::check_of(made.head);
+    store.publish(made.head);
+  }
+  /// The tags of the records that the kept sequence of a program names, 0 where it names none.
+  std::vector<std::uint32_t> kept_sequence(std::uint64_t program) {
+    const auto opened = linux::open_cache_file(file().string(), true);
+    const auto mapping = mapped(opened->file.get());
+    const Store store{mapping.data()};
+    const channel::Sequence* const found = store.find_sequence(program);
+    std::vector<std::uint32_t> tags;
+    for (std::uint32_t i = 0; found != nullptr && i < found->count(); ++i) {
+      const RecordHead* const record = store.sound_record(found->uses()[i].place);
+      tags.push_back(record == nullptr ? 0 : record->tag);
+    }
+    return tags;
   }
 
   /// A run that adds records with these tags, 32 bytes each.
@@ -95,6 +123,35 @@ TEST_F(TranslationsTest, what_one_run_adds_the_next_one_has) {
             }()) *
                 512,
             4u << 20);
+}
+
+TEST_F(TranslationsTest, a_sequence_names_the_records_where_they_were_moved_to) {
+  constexpr std::uint64_t program = 0x1122334455667788;
+  run({1, 2});
+  const auto keep = [&](std::vector<std::uint32_t> tags, std::uint32_t kept_place) {
+    Translations translations = Translations::open(engine);
+    const auto mapping = mapped(translations.added_fd());
+    const Store store{mapping.data()};
+    std::vector<std::uint32_t> places;
+    for (const std::uint32_t tag : tags) {
+      std::uint8_t* const at = store.claim(32);
+      auto& head = *reinterpret_cast<RecordHead*>(at);
+      head = {32, tag, 0};
+      std::memset(at + sizeof head, static_cast<int>(tag), 16);
+      head.check = channel::check_of(head);
+      store.publish(head);
+      places.push_back(store.place_of(head) | channel::use_added);
+    }
+    if (kept_place != 0) places.push_back(kept_place);
+    places.push_back(0x12345 | channel::use_added);  // nothing is there
+    add_sequence(store, program, places);
+    translations.keep();
+  };
+  keep({3, 2}, channel::store_log_offset / channel::record_unit);
+  EXPECT_EQ(kept_sequence(program), (std::vector<std::uint32_t>{3, 2, 1, 0}));
+  keep({4, 3, 1}, 0);  // the next run of the program was another one
+  EXPECT_EQ(kept_sequence(program), (std::vector<std::uint32_t>{4, 3, 1, 0}));
+  EXPECT_EQ(kept_sequence(program + 1), std::vector<std::uint32_t>());
 }
 
 TEST_F(TranslationsTest, a_run_that_adds_nothing_writes_nothing) {

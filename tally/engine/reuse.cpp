@@ -1,0 +1,139 @@
+// A trace from a template: a copy, with everything that depends on its place made right. What the program that the
+// templates come from ran next, this one will most likely run next too: some of them are made at once, and led to one
+// another before any of them runs.
+#include "tally/engine/entry.hpp"
+#include "tally/engine/generate.hpp"
+
+namespace tally::engine {
+namespace {
+
+/// Most traces that are made without being asked for.
+constexpr u32 ahead_limit = 64;
+
+/// Exits of the traces that are being made, before it is known which of these they lead to.
+struct Pending {
+  u8* displacement;
+  u64 target;
+};
+constexpr u32 pending_limit = 2048;
+Pending pending[pending_limit];
+u32 pending_count;
+
+u64 address(u64 pc, const Fixup& f) { return pc + static_cast<u64>(static_cast<s64>(f.value)); }
+
+/// Whether everything that the code refers to by a displacement is within reach from where it will be.
+bool can_use(const Template& t, u64 pc, const Arena& arena) {
+  constexpr s64 code_limit = 1 << 20;  // the code begins no further from here
+  for (u32 i = 0; i < t.fixup_count; i++) {
+    const Fixup& f = t.fixups()[i];
+    u64 target = 0;
+    if (f.what == Fix::relative) {
+      const s64 distance = static_cast<s64>(address(pc, f) - arena.hot);
+      if (!fits32(distance - code_limit) || !fits32(distance + code_limit)) return false;
+    }
+    if (f.what == Fix::exit_by && !(read_pointer(address(pc, f), target) && serves(arena, target))) return false;
+  }
+  return true;
+}
+
+void apply(Builder& b, const Fixup& f) {
+  u8* const at = reinterpret_cast<u8*>(b.body + f.offset);
+  u64 to = address(b.trace.pc, f), value = 0;
+  const u64 behind = reinterpret_cast<u64>(at) + 4;
+  switch (f.what) {
+    case Fix::counter: value = counters_at + 8 * (b.trace.number + static_cast<u32>(f.value)); break;
+    case Fix::relative: value = to - behind - f.extra; break;
+    case Fix::pushed: value = literal(b.arena, to) - behind; break;
+    case Fix::system_call: value = b.arena.to_syscall - behind; break;
+    case Fix::low_address: value = to; break;
+    case Fix::exit_by: read_pointer(to, to); [[fallthrough]];
+    case Fix::exit: pending[pending_count++] = {at, to}; return;
+    case Fix::address: __builtin_memcpy(at, &to, 8); return;
+  }
+  __builtin_memcpy(at, &value, 4);
+}
+
+void register_pages(const Template& t, u64 pc, u32 index) {
+  for (u32 i = 0; i < t.range_count; i++) {
+    const u64 first = pc + static_cast<u64>(static_cast<s64>(t.ranges()[i].from));
+    for (u64 page = page_down(first); page < first + t.ranges()[i].bytes; page += page_bytes)
+      register_page(index, page);
+  }
+  for (u32 i = 0; i < t.fixup_count; i++)
+    if (t.fixups()[i].what == Fix::exit_by) register_page(index, address(pc, t.fixups()[i]));
+}
+
+/// Null when there is no room, or what was copied is damaged.
+Trace* make(const Template& t, u64 pc, u64 older, Arena& arena) {
+  const u32 damage_before = store_damage();
+  Builder b = begin_trace(arena, pc, older);
+  Trace& trace = b.trace;
+  trace.places = t.places();
+  trace.place_count = t.place_count;
+  trace.segments = t.segments();
+  trace.segment_count = t.segment_count;
+  trace.bytes = t.code_bytes;
+  trace.looked_ahead = t.looked_ahead;
+  trace.number = new_segments(t.vectors(), t.segment_count);
+  if (trace.number == 0) {
+    trace.dead = true;
+    return nullptr;
+  }
+  register_pages(t, pc, static_cast<u32>(&trace - tables.traces.data));
+  b.e.words(t.code(), t.code_bytes);
+  const u32 pending_before = pending_count;
+  for (u32 i = 0; i < t.fixup_count; i++) apply(b, t.fixups()[i]);
+  arena.hot = b.e.here();
+  if (store_damage() == damage_before) {
+    note_use(t, pc);
+    return &trace;
+  }
+  trace.dead = true;
+  pending_count = pending_before;
+  return nullptr;
+}
+
+/// Makes traces of the templates that came next, the last time.
+void make_ahead(u64 pc, Arena& arena) {
+  for (u32 i = 0; i < ahead_limit; i++) {
+    const Template* const t = next_template();
+    if (t == nullptr || pending_count + t->fixup_count > pending_limit) return;
+    pc = next_address(pc);
+    if (pc == 0) return;
+    if (find_trace(pc) == nullptr) {
+      if (!tables_have_room() || arena_for(pc) != &arena || !fits_template(*t, pc) || !can_use(*t, pc, arena)) return;
+      place_segments(t->segment_count);
+      Trace* const made = make(*t, pc, t->by_jump ? reinterpret_cast<u64>(engine_no_target) : 0, arena);
+      if (made == nullptr) return;
+      made->awaited = t->by_jump;
+    }
+    pass_template();
+  }
+}
+
+}  // namespace
+
+const Template* known_template(u64 pc) {
+  const Template* const next = next_template();
+  if (next != nullptr && fits_template(*next, pc)) {
+    pass_template();
+    return next;
+  }
+  const Template* const found = find_template(pc);
+  if (found != nullptr) pass_to(*found);
+  return found;
+}
+
+Trace* reuse(const Template& t, u64 pc, u64 older, Arena& arena) {
+  if (!can_use(t, pc, arena)) return nullptr;
+  pending_count = 0;
+  const u32 index = tables.traces.size;
+  place_segments(t.segment_count);
+  Trace* const made = make(t, pc, older, arena);
+  if (made == nullptr) return &tables.traces[index];
+  make_ahead(pc, arena);
+  for (u32 i = 0; i < pending_count; i++) lead_exit(arena, pending[i].displacement, pending[i].target);
+  return made;
+}
+
+}  // namespace tally::engine

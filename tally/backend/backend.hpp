@@ -72,8 +72,11 @@ class Backend {
   /// program could not be executed; cannot_measure for everything else. Threads: one call at a time.
   virtual Result<Outcome> run(const Request& request) = 0;
 
-  /// What it will make of an event. Cost: none worth naming.
+  /// What it will make of an event. Cost: some system calls at most.
   virtual Outlook outlook(const event::Event& event) const = 0;
+
+  /// What it counts where nothing is asked for.
+  virtual std::vector<event::Event> default_set() const { return event::default_set(); }
 };
 
 /// The outlook that a count of nothing stands for: its trust, reason and source.

@@ -15,24 +15,6 @@ using event::Id;
 constexpr const char* by_wait4 = "wait4";
 constexpr const char* by_perf_event = "perf_event";
 
-std::optional<linux::KernelEvent> kernel_event(Id id) {
-  using linux::KernelEvent;
-  switch (id) {
-    case Id::page_faults:
-    case Id::user_page_faults: return KernelEvent::page_faults;
-    case Id::minor_faults: return KernelEvent::minor_faults;
-    case Id::major_faults: return KernelEvent::major_faults;
-    case Id::context_switches: return KernelEvent::context_switches;
-    case Id::cpu_migrations: return KernelEvent::cpu_migrations;
-    case Id::cgroup_switches: return KernelEvent::cgroup_switches;
-    case Id::alignment_faults: return KernelEvent::alignment_faults;
-    case Id::emulation_faults: return KernelEvent::emulation_faults;
-    case Id::task_clock: return KernelEvent::task_clock;
-    case Id::cpu_clock: return KernelEvent::cpu_clock;
-    default: return std::nullopt;
-  }
-}
-
 Count peak_memory(const linux::Usage& usage) {
   if (usage.peak_rss_bytes > usage.peak_floor_bytes) return counted(usage.peak_rss_bytes, by_wait4);
   return partial(usage.peak_rss_bytes, by_wait4,
@@ -85,6 +67,24 @@ Count by_bookkeeping(Id id, const Figures& figures) {
 }
 
 }  // namespace
+
+std::optional<linux::KernelEvent> kernel_event(Id id) {
+  using linux::KernelEvent;
+  switch (id) {
+    case Id::page_faults:
+    case Id::user_page_faults: return KernelEvent::page_faults;
+    case Id::minor_faults: return KernelEvent::minor_faults;
+    case Id::major_faults: return KernelEvent::major_faults;
+    case Id::context_switches: return KernelEvent::context_switches;
+    case Id::cpu_migrations: return KernelEvent::cpu_migrations;
+    case Id::cgroup_switches: return KernelEvent::cgroup_switches;
+    case Id::alignment_faults: return KernelEvent::alignment_faults;
+    case Id::emulation_faults: return KernelEvent::emulation_faults;
+    case Id::task_clock: return KernelEvent::task_clock;
+    case Id::cpu_clock: return KernelEvent::cpu_clock;
+    default: return std::nullopt;
+  }
+}
 
 KernelCounters::KernelCounters(const std::vector<event::Event>& events) {
   for (const event::Event& event : events) {

@@ -13,6 +13,9 @@
 
 namespace tally::backend {
 
+/// The kernel's own number for an event; nothing for one that it does not count in a counter.
+std::optional<linux::KernelEvent> kernel_event(event::Id id);
+
 /// What a counter of the kernel held.
 struct KernelCount {
   event::Id id = event::Id::page_faults;

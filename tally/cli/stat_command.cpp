@@ -24,6 +24,7 @@ struct Options {
   std::vector<std::string> metric_lists;
   std::string backend = "auto";
   bool quiet = false;
+  bool nothing_asked = false;  // neither events nor metrics: the backend's own set is counted
   ResultOptions results;
   measure::StatOptions stat;
 };
@@ -141,6 +142,7 @@ Result<void> choose_events(Options& options) {
     if (!events) return fail(events.error());
     options.stat.events = std::move(*events);
   } else if (options.stat.metrics.empty()) {
+    options.nothing_asked = true;
     options.stat.events = event::default_set();
   }
   return add_events_of_metrics(options.stat);
@@ -170,10 +172,11 @@ bool is_quiet(const Options& options) {
 }
 
 // Counts, writes, and gives tally's exit code; everything in `options` has been checked.
-int count(const Options& options) {
+int count(Options& options) {
   const linux::Machine machine = linux::look_at_machine();
   auto choice = backend::choose(options.backend, options.stat.events, machine);
   if (!choice) return report_error(choice.error());
+  if (options.nothing_asked) options.stat.events = choice->backend->default_set();
   // Before anything is said or written: the likeliest mistake is a wrong name.
   if (const auto program = linux::find_program(options.stat.command.front(), linux::search_path()); !program) {
     return report_error(program.error());

@@ -35,6 +35,10 @@ Count combined(const Count& a, const Count& b, bool fits, std::int64_t value) {
 
 }  // namespace
 
+Reading operator+(const Reading& a, const Reading& b) {
+  return {a.raw + b.raw, a.time_enabled + b.time_enabled, a.time_running + b.time_running};
+}
+
 Reading operator-(const Reading& later, const Reading& earlier) {
   return {later.raw - earlier.raw, later.time_enabled - earlier.time_enabled,
           later.time_running - earlier.time_running};
@@ -113,7 +117,9 @@ Count downgraded(Count count, Trust trust, const std::string& reason) {
 Count operator+(const Count& a, const Count& b) {
   std::int64_t value = 0;
   const bool fits = !__builtin_add_overflow(a.value.value_or(0), b.value.value_or(0), &value);
-  return combined(a, b, fits, value);
+  Count count = combined(a, b, fits, value);
+  if (a.reading && b.reading) count.reading = *a.reading + *b.reading;
+  return count;
 }
 
 Count operator-(const Count& later, const Count& earlier) {

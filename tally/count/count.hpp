@@ -21,6 +21,9 @@ struct Reading {
 /// What came between two readings of one counter. Signed: a correction can make it negative.
 Reading operator-(const Reading& later, const Reading& earlier);
 
+/// What two counters held, of the same event at two places.
+Reading operator+(const Reading& a, const Reading& b);
+
 /// A number of events (or nanoseconds, or bytes), never without its trust.
 struct Count {
   std::optional<std::int64_t> value;    ///< nothing exactly when trust is absent

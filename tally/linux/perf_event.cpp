@@ -1,6 +1,7 @@
 #include "tally/linux/perf_event.hpp"
 
 #include <linux/perf_event.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -34,32 +35,37 @@ bool kernel_counts([[maybe_unused]] KernelEvent event) {
 #endif
 }
 
-PerfCounter open_counter(const PerfEvent& event) {
+PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target, const PerfCounter* leader) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
   attributes.type = event.type;
   attributes.config = event.config;
+  attributes.config1 = event.config1;
+  attributes.config2 = event.config2;
   attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  attributes.exclude_user = event.kernel_only ? 1 : 0;
   attributes.exclude_kernel = event.user_only ? 1 : 0;
-  attributes.exclude_hv = event.user_only ? 1 : 0;
-  // An inherited counter counts descendants that are made after it was opened, and their execve starts it: so it can be
-  // opened here, before the fork, and counts nothing of this process.
-  attributes.disabled = event.of_next_program ? 1 : 0;
-  attributes.inherit = event.of_next_program ? 1 : 0;
-  attributes.enable_on_exec = event.of_next_program ? 1 : 0;
-  const pid_t whose = event.processor >= 0 ? -1 : 0;
-  const long fd = retry(
-      [&] { return syscall(SYS_perf_event_open, &attributes, whose, event.processor, -1, PERF_FLAG_FD_CLOEXEC); });
+  attributes.exclude_hv = event.user_only || event.kernel_only ? 1 : 0;
+  attributes.inherit = target.inherit ? 1 : 0;
+  // A member is on where its leader is.
+  attributes.disabled = !leader && target.start != PerfStart::at_once ? 1 : 0;
+  attributes.enable_on_exec = !leader && target.start == PerfStart::at_exec ? 1 : 0;
+  const int group = leader ? leader->fd.get() : -1;
+  const long fd = retry([&] {
+    return syscall(SYS_perf_event_open, &attributes, target.thread, target.processor, group, PERF_FLAG_FD_CLOEXEC);
+  });
   return {Descriptor(static_cast<int>(fd)), fd < 0 ? errno : 0};
 }
 
+bool PerfCounter::enable() const { return ioctl(fd.get(), PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) == 0; }
+
 PerfCounter open_for_next_program(KernelEvent event, bool user_only) {
-  PerfEvent asked{perf_type_software, static_cast<std::uint64_t>(event), user_only, true, -1};
-  PerfCounter counter = open_counter(asked);
+  PerfEvent asked{perf_type_software, static_cast<std::uint64_t>(event), user_only};
+  PerfCounter counter = open_counter(asked, next_program);
   const bool is_clock = event == KernelEvent::task_clock || event == KernelEvent::cpu_clock;
   if (counter.os_errno != EACCES || !is_clock) return counter;
   asked.user_only = true;
-  return open_counter(asked);
+  return open_counter(asked, next_program);
 }
 
 std::optional<PerfValue> PerfCounter::read() const {

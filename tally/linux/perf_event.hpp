@@ -31,15 +31,37 @@ enum class KernelEvent : std::uint64_t {
 /// emulation_faults, so their counters open and hold a false 0.
 bool kernel_counts(KernelEvent event);
 
-/// What to count, of the calling thread and where asked of what it starts.
+/// What to count.
 struct PerfEvent {
   std::uint32_t type = perf_type_software;
   std::uint64_t config = 0;
-  bool user_only = false;        ///< not what happens in the kernel or in a hypervisor
-  bool of_next_program = false;  ///< of the next program that a child of this thread executes, and of all its threads
-                                 ///< and descendants, from its execve on; else of this thread from now on
-  std::int32_t processor = -1;   ///< everything on this processor, instead of this thread
+  bool user_only = false;    ///< not what happens in the kernel or in a hypervisor
+  bool kernel_only = false;  ///< not what happens in user mode or in a hypervisor
+  std::uint64_t config1 = 0;
+  std::uint64_t config2 = 0;
+  bool operator==(const PerfEvent&) const = default;
 };
+
+/// When a counter begins to count.
+enum class PerfStart {
+  at_once,
+  at_exec,    ///< when the thread executes its next program
+  when_told,  ///< PerfCounter::enable()
+};
+
+/// Whose events to count.
+struct PerfTarget {
+  std::int32_t thread = 0;      ///< its number; 0: the calling one; −1: whoever runs on the processor
+  std::int32_t processor = -1;  ///< −1: any
+  bool inherit = false;         ///< and those of threads and processes that it makes from now on, and of theirs
+  PerfStart start = PerfStart::at_once;
+  bool operator==(const PerfTarget&) const = default;
+};
+
+/// The target of a command that a child of the calling thread is about to execute: all of it, from its execve on.
+/// Inherited counters count what is made after they were opened, and its execve starts them: they may be opened before
+/// the fork, and count nothing of this process.
+inline constexpr PerfTarget next_program{0, -1, true, PerfStart::at_exec};
 
 /// What a counter holds.
 struct PerfValue {
@@ -59,10 +81,14 @@ struct PerfCounter {
   /// What it holds now, of all that it counts, living and ended. Nothing where the kernel gives nothing. Cost: one
   /// system call, and an interrupt of each processor on which something counted runs.
   std::optional<PerfValue> read() const;
+
+  /// Lets it count from now on, with all of its group. False where the kernel refuses.
+  bool enable() const;
 };
 
-/// Opens a counter.
-PerfCounter open_counter(const PerfEvent& event);
+/// Opens a counter. With a `leader` it becomes a member of its group: they count at the same times or not at all, and
+/// start with it.
+PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target = {}, const PerfCounter* leader = nullptr);
 
 /// Opens a counter of the next program that a child of this thread executes, and of all that it starts. Where the
 /// kernel refuses its own part of the count (perf_event_paranoid 2) the clocks are opened without it, for they tell the

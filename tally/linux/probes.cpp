@@ -18,7 +18,7 @@ namespace {
 
 // PERF_TYPE_HARDWARE events go to the PMU whose type stands in the upper half (Linux 5.13, commit 55bcf6ef314a).
 PerfEvent instructions(std::optional<std::uint32_t> pmu, bool user_only) {
-  PerfEvent event{perf_type_hardware, PERF_COUNT_HW_INSTRUCTIONS, user_only, false, -1};
+  PerfEvent event{perf_type_hardware, PERF_COUNT_HW_INSTRUCTIONS, user_only};
   if (pmu) event.config |= std::uint64_t{*pmu} << 32;
   return event;
 }
@@ -63,9 +63,7 @@ void try_hardware(const Survey& survey, Probes& probes) {
     if (counter && !probes.user_reads) probes.user_reads = readable_in_user_mode(counter);
   }
   probes.with_kernel = count_loop(open_counter(instructions({}, false)));
-  PerfEvent everything = instructions({}, false);
-  everything.processor = 0;
-  probes.whole_processor_errno = open_counter(everything).os_errno;
+  probes.whole_processor_errno = open_counter(instructions({}, false), {.thread = -1, .processor = 0}).os_errno;
 }
 
 int try_to_trace() {
@@ -91,8 +89,8 @@ Probes try_counting(const Survey& survey) {
   Probes probes;
   probes.gate_errno = perf_gate_errno();
   try_hardware(survey, probes);
-  probes.software = count_loop(open_counter({perf_type_software, PERF_COUNT_SW_PAGE_FAULTS, false, false, -1}));
-  probes.software_user = count_loop(open_counter({perf_type_software, PERF_COUNT_SW_PAGE_FAULTS, true, false, -1}));
+  probes.software = count_loop(open_counter({perf_type_software, PERF_COUNT_SW_PAGE_FAULTS, false}));
+  probes.software_user = count_loop(open_counter({perf_type_software, PERF_COUNT_SW_PAGE_FAULTS, true}));
   probes.memory_file_errno = try_memory_file();
   probes.trace_errno = try_to_trace();
   probes.time_stamp_hertz = measured_time_stamp_hertz();

@@ -64,8 +64,11 @@ class Program {
 
   pid_t pid() const { return pid_; }
 
-  /// When it was forked.
+  /// When it was forked, or when it was said to begin.
   const Moment& started() const { return started_; }
+
+  /// For a child that was held back in a hook: its time begins now.
+  void begins_now() { started_ = this_moment(); }
 
   /// Blocks until execve has succeeded, or has failed and the child is gone. A traced child must have been let run
   /// first. Errors: not_found, not_executable; told once, a further call succeeds.

@@ -97,7 +97,7 @@ Counts touch(const Parameters& p) {
   return {.instructions = 5 * p.n + 5, .conditional = p.n, .taken = p.n - 1, .far = 1, .loads = p.n, .stores = p.n};
 }
 
-constexpr Workload aarch64_table[] = {
+constexpr Workload common_table[] = {
     {"countdown", "n", 1, countdown},
     {"system_calls", "n", 1, system_calls},
     {"touch", "n", 1, touch},
@@ -107,10 +107,10 @@ constexpr Workload aarch64_table[] = {
 
 std::span<const Workload> all() { return table; }
 
-std::span<const Workload> all_of_aarch64() { return aarch64_table; }
+std::span<const Workload> all_common() { return common_table; }
 
 const Workload* find(std::string_view name) {
-  for (const auto programs : {all(), all_of_aarch64()}) {
+  for (const auto programs : {all(), all_common()}) {
     const auto found = std::ranges::find(programs, name, &Workload::name);
     if (found != programs.end()) return &*found;
   }

@@ -40,13 +40,13 @@ struct Workload {
   Counts (*expected)(const Parameters&);
 };
 
-/// Every program of x86-64, in the order of the documentation.
+/// Every program that only x86-64 has, in the order of the documentation.
 std::span<const Workload> all();
 
-/// Every program of aarch64. Their `far` are the system calls.
-std::span<const Workload> all_of_aarch64();
+/// Every program that x86-64 and aarch64 have, with the same counts on both. Their `far` are the system calls.
+std::span<const Workload> all_common();
 
-/// The program of that name, of either, or nullptr.
+/// The program of that name, or nullptr.
 const Workload* find(std::string_view name);
 
 }  // namespace tally::workload

@@ -60,7 +60,7 @@ TEST(workload, stride_walk_of_a_mebibyte) {
 }
 
 // By hand: the loop's own instructions, those before and behind it, and the system call that ends it.
-TEST(workload, programs_of_aarch64) {
+TEST(workload, programs_of_every_architecture) {
   EXPECT_EQ(find("countdown")->expected({.n = 1}).instructions, 2u + 2 + 3);
   EXPECT_EQ(find("countdown")->expected({.n = 1000000}).branches(), 1000001u);
   EXPECT_EQ(find("system_calls")->expected({.n = 1000}).instructions, 1u + 4 * 1000 + 3);

@@ -126,10 +126,11 @@ TEST(Usage, events_that_need_a_pmu_are_known) {
   EXPECT_TRUE(holds(mixed.err, "absent")) << mixed.err;
 }
 
-TEST(Usage, perf_cannot_measure_yet_and_says_so) {
+TEST(Usage, perf_without_a_pmu_cannot_measure_and_says_so) {
   const Finished finished = tally({"stat", "--backend", "perf", "--", "true"});
+  if (finished.code() == 0) GTEST_SKIP() << "there is a PMU here";
   EXPECT_EQ(finished.code(), 125);
-  EXPECT_TRUE(holds(finished.err, "cannot count the processor's events with a PMU"));
+  EXPECT_TRUE(holds(finished.err, "cannot count with a PMU: "));
   EXPECT_TRUE(holds(finished.err, "--backend"));
 }
 

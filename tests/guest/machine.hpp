@@ -1,7 +1,10 @@
 // What the tests with hardware counters stand on.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tally/workload/workload.hpp"
 
@@ -16,8 +19,14 @@ struct Known {
   workload::Counts counts;
 };
 
-/// The program NAME_N of the build tree, "countdown" of 1000. On x86-64 too, where fact3 takes the place of countdown.
+/// The program NAME_N of the build tree, "countdown" of 1000. On x86-64 too, where others do what it does.
 Known known(const std::string& name, std::uint64_t n);
+
+/// Some that there are, with their N.
+std::vector<std::pair<std::string, std::uint64_t>> known_programs();
+
+/// Whether this is the guest of ./dev guest, whose processor counts a cycle for each instruction and no branches.
+bool is_guest();
 
 }  // namespace tally::hardware_test
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tally/backend/none/none.hpp"
+#include "tally/backend/perf/perf.hpp"
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
 #include "tally/event/codes.hpp"
@@ -22,14 +23,6 @@ std::unique_ptr<Backend> make_sim() {
 #else
   return nullptr;
 #endif
-}
-
-std::string why_no_pmu(const linux::Machine& machine) {
-  if (!machine.pmus.empty()) {
-    return fmt::format("this version does not use the PMU of this machine ({})", join(machine.pmus, ", "));
-  }
-  const bool is_guest = machine.hypervisor.value_or(false);
-  return fmt::format("this {} exposes no PMU (no `cpu` in /sys/bus/event_source/devices)", is_guest ? "VM" : "machine");
 }
 
 // A program is not run for the sake of events that this backend cannot count.
@@ -66,34 +59,58 @@ std::vector<std::string> notes_of(const Backend& backend, const std::vector<even
   return notes;
 }
 
+bool counts_any_hardware(const Backend& backend, const std::vector<event::Event>& events) {
+  return std::any_of(events.begin(), events.end(), [&](const event::Event& event) {
+    return event::definition(event.id).kind != event::Kind::software && backend.outlook(event).trust != Trust::absent;
+  });
+}
+
+// Why the PMU of this machine is not counted with; empty where it is.
+std::string why_no_pmu(const linux::Machine& machine, const Backend& perf, const std::vector<event::Event>& events) {
+  if (machine.pmus.empty()) {
+    const bool is_guest = machine.hypervisor.value_or(false);
+    return fmt::format("this {} exposes no PMU (no `cpu` in /sys/bus/event_source/devices)",
+                       is_guest ? "VM" : "machine");
+  }
+  if (std::string why = perf::why_not(machine); !why.empty()) return "this machine's PMU is not used: " + why;
+  if (counts_any_hardware(perf, events)) return {};
+  return fmt::format("this machine's PMU ({}) counts nothing of what was asked for", join(machine.pmus, ", "));
+}
+
 Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Machine& machine) {
   if (all_software(events)) return {none::make(), {}};
+  auto perf = perf::make(machine);
+  const std::string why = why_no_pmu(machine, *perf, events);
+  if (why.empty()) return {std::move(perf), {}};
   if (auto sim = make_sim()) {
     std::vector<std::string> notices{
-        why_no_pmu(machine) + "; counting with the simulated PMU.",
+        why + "; counting with the simulated PMU.",
         "Times and page faults include its own; `--backend none` runs the program natively."};
     if (machine.pmus.empty()) notices.emplace_back("`tally doctor` tells how to get a real one.");
     return {std::move(sim), std::move(notices)};
   }
-  return {none::make(),
-          {why_no_pmu(machine) + ",",
-           "and this tally was built without the simulated PMU: only the kernel's own figures are counted."}};
+  return {
+      none::make(),
+      {why + ",", "and this tally was built without the simulated PMU: only the kernel's own figures are counted."}};
 }
 
-// Only the kernel's own events so far.
-Result<Choice> choose_perf(const std::vector<event::Event>& events) {
+Result<Choice> choose_perf(const std::vector<event::Event>& events, const linux::Machine& machine) {
+  const auto refused = [](const std::string& what, const std::string& hint, int os_errno) {
+    return fail(Code::cannot_measure, what, hint, os_errno);
+  };
   if (!all_software(events)) {
-    return fail(
-        Code::cannot_measure,
-        "this version cannot count the processor's events with a PMU through the kernel (perf) yet",
-        make_sim() ? "`--backend sim` counts with the simulated PMU" : "`--backend none` runs the program natively");
+    const std::string why = perf::why_not(machine);
+    if (why.empty()) return Choice{perf::make(machine), {}};
+    return refused("cannot count with a PMU: " + why,
+                   make_sim() ? "`tally doctor` tells more; `--backend sim` counts with the simulated PMU"
+                              : "`tally doctor` tells more; `--backend none` runs the program natively",
+                   0);
   }
   for (const KernelCount& one : KernelCounters(events).read()) {
     if (one.os_errno == 0) continue;
-    return fail(Code::cannot_measure,
-                fmt::format("the kernel refuses to count {} (perf_event_open): {}", event::definition(one.id).name,
-                            linux::errno_text(one.os_errno)),
-                "`tally doctor` tells why; `--backend none` takes what the kernel keeps anyway", one.os_errno);
+    return refused(fmt::format("the kernel refuses to count {} (perf_event_open): {}", event::definition(one.id).name,
+                               linux::errno_text(one.os_errno)),
+                   "`tally doctor` tells why; `--backend none` takes what the kernel keeps anyway", one.os_errno);
   }
   return Choice{none::make(none::Counters::required), {}};
 }
@@ -107,7 +124,7 @@ Result<Choice> choose_by_name(const std::string& name, const std::vector<event::
     return fail(Code::cannot_measure, "the simulated PMU is not part of this tally: it was built without its engine",
                 "build with -DTALLY_ENGINE=ON on x86-64, or use `--backend none`");
   }
-  if (name == "perf") return choose_perf(events);
+  if (name == "perf") return choose_perf(events, machine);
   const auto near = nearest(name, backend_names());
   return fail(Code::bad_usage, fmt::format("unknown backend '{}'", printable(name)),
               near.empty() ? "the backends are: " + join(backend_names(), ", ") : "did you mean " + near.front() + "?");
@@ -128,6 +145,9 @@ Result<Choice> choose(const std::string& name, const std::vector<event::Event>& 
   return choice;
 }
 
-Outlook outlook(const event::Event& event) { return choose_by_itself({event}, {}).backend->outlook(event); }
+Outlook outlook(const event::Event& event) {
+  static const linux::Machine machine = linux::look_at_machine();
+  return choose_by_itself({event}, machine).backend->outlook(event);
+}
 
 }  // namespace tally::backend

@@ -37,7 +37,7 @@ TEST(Choose, says_why_the_pmu_is_not_used) {
 
   machine.pmus = {"cpu"};
   const auto host = choose("auto", hardware, machine);
-  EXPECT_EQ(host->notices[0].find("this version does not use the PMU"), 0u);
+  EXPECT_EQ(host->notices[0].find("this machine's PMU is not used"), 0u);
   EXPECT_EQ(host->notices.size(), 2u);
 }
 

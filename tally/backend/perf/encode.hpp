@@ -1,0 +1,25 @@
+// What perf_event_open(2) is told, so that it counts an event on this machine.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/event/event.hpp"
+#include "tally/linux/perf_event.hpp"
+#include "tally/linux/pmu_devices.hpp"
+
+namespace tally::backend::perf {
+
+/// An event as the kernel takes it, or why it takes none.
+struct Encoded {
+  linux::PerfEvent event;
+  std::string source;    ///< who will count: the PMU's name, or "perf_event" for the kernel's own events
+  std::string doubt;     ///< why such a count is to be believed less: a code that this PMU does not list
+  std::string why_none;  ///< not empty: it cannot be asked for
+  bool operator==(const Encoded&) const = default;
+};
+
+/// For the machine whose processor has these PMUs (its cores' only). Pure, but for libpfm4's tables.
+Encoded encode(const event::Event& event, const std::vector<linux::PmuDevice>& cores);
+
+}  // namespace tally::backend::perf

@@ -1,0 +1,39 @@
+// What `tally stat` counted, out of its JSON.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::hardware_test {
+
+/// One row.
+struct Row {
+  std::optional<std::int64_t> value;
+  std::string trust;
+  std::string reason;
+};
+
+/// A finished `tally stat`.
+struct Counted {
+  int code = 0;
+  std::string said;  ///< standard error
+  std::string backend;
+  std::map<std::string, Row> rows;  ///< by their full names: "instructions:u"
+
+  /// A count that must be there; −1, and a failed test, where it is not.
+  std::int64_t value(const std::string& name) const;
+};
+
+/// Runs `tally stat` with these options, behind them `--` and the command. Fails the test where it gives no JSON.
+Counted counted(const test::Words& options, const test::Words& command);
+
+/// What Debian's `perf stat` counts, by the events' names; empty where there is no perf.
+std::map<std::string, std::int64_t> counted_by_perf(const std::string& events, const test::Words& options,
+                                                    const test::Words& command);
+
+}  // namespace tally::hardware_test

@@ -1,0 +1,106 @@
+// `tally stat` with a PMU, and programs with known answers.
+#include <gtest/gtest.h>
+
+#include "tests/guest/counted.hpp"
+#include "tests/guest/machine.hpp"
+
+namespace tally::hardware_test {
+namespace {
+
+using Words = test::Words;
+
+// Emulated, a count is the known one. Real processors add one for a page fault and an interrupt, as a rule.
+void expect_instructions(const Counted& result, const std::string& name, std::uint64_t n, const char* event) {
+  const auto known_count = static_cast<std::int64_t>(known(name, n).counts.instructions);
+  const std::int64_t value = result.value(event);
+  EXPECT_GE(value, known_count) << name << " of " << n;
+  EXPECT_LE(value, known_count + (is_guest() ? 0 : 2000)) << name << " of " << n;
+}
+
+std::int64_t instructions_of(const std::string& name, std::uint64_t n) {
+  return static_cast<std::int64_t>(known(name, n).counts.instructions);
+}
+
+TEST(Stat, known_programs_are_counted_to_the_instruction) {
+  NEEDS_PMU();
+  for (const auto& [name, n] : known_programs()) {
+    const Counted result = counted({"-e", "instructions"}, {known(name, n).path});
+    expect_instructions(result, name, n, "instructions:u");
+    EXPECT_EQ(result.rows.at("instructions:u").trust, "counted");
+    EXPECT_EQ(result.backend, "perf");
+    EXPECT_EQ(result.said, "") << "there is nothing to explain";
+  }
+}
+
+TEST(Stat, a_group_is_counted_together) {
+  NEEDS_PMU();
+  const Counted result = counted({"-e", "{instructions,cycles,page-faults}"}, {known("countdown", 1000000).path});
+  expect_instructions(result, "countdown", 1000000, "instructions:u");
+  EXPECT_GT(result.value("cycles:u"), 0);
+  EXPECT_GT(result.value("page-faults"), 0);
+}
+
+TEST(Stat, cycles_are_exact_where_the_machine_is_emulated) {
+  NEEDS_PMU();
+  if (!is_guest()) GTEST_SKIP() << "real processors take as many cycles as they like";
+  const Counted result = counted({"-e", "instructions,cycles"}, {known("countdown", 1000000).path});
+  EXPECT_EQ(result.value("cycles:u"), result.value("instructions:u"));
+}
+
+TEST(Stat, user_mode_and_kernel_are_told_apart) {
+  NEEDS_PMU();
+  const Words events{"-e", "instructions,instructions:k,instructions:uk"};
+  const Counted one = counted(events, {known("system_calls", 1).path});
+  const Counted many = counted(events, {known("system_calls", 1000).path});
+  expect_instructions(many, "system_calls", 1000, "instructions:u");
+  EXPECT_GT(many.value("instructions:k"), one.value("instructions:k") + 1000 * 50) << "fifty for each system call";
+  EXPECT_GE(many.value("instructions:uk"), many.value("instructions:u") + 1000 * 50);
+}
+
+TEST(Stat, a_tree_of_processes_is_counted_whole) {
+  NEEDS_PMU();
+  const auto of = [](const std::string& script) {
+    return counted({"-e", "instructions"}, {"sh", "-c", script}).value("instructions:u");
+  };
+  const std::string loop = known("countdown", 1000000).path;
+  const std::int64_t one = of(loop + "; :");
+  const std::int64_t two = of(loop + "; " + loop + "; :");
+  // A fork and a wait of the shell besides.
+  EXPECT_GE(two - one, instructions_of("countdown", 1000000));
+  EXPECT_LT(two - one, instructions_of("countdown", 1000000) + 100000);
+}
+
+TEST(Stat, as_many_as_perf_counts) {
+  NEEDS_PMU();
+  for (const Words& command : {Words{known("touch", 1000).path}, Words{known("system_calls", 1000).path}}) {
+    const auto theirs = counted_by_perf("instructions:u,cycles:u,page-faults", {}, command);
+    if (theirs.empty()) GTEST_SKIP() << "there is no perf to compare with";
+    const Counted ours = counted({"-e", "instructions,page-faults"}, command);
+    EXPECT_NEAR(static_cast<double>(ours.value("instructions:u")), static_cast<double>(theirs.at("instructions:u")),
+                is_guest() ? 0 : 2000);
+    // Where the stack lies decides whether the kernel touches one more page of it.
+    EXPECT_NEAR(static_cast<double>(ours.value("page-faults")), static_cast<double>(theirs.at("page-faults")), 3);
+  }
+}
+
+TEST(Stat, an_event_that_the_pmu_has_not_got_is_absent) {
+  NEEDS_PMU();
+  if (!is_guest()) GTEST_SKIP() << "real processors have it";
+  const Counted result = counted({"-e", "instructions,branches,r08,r21"}, {known("countdown", 1000).path});
+  EXPECT_FALSE(result.rows.at("branches:u").value);
+  EXPECT_NE(result.rows.at("branches:u").reason.find("no such event"), std::string::npos);
+  EXPECT_EQ(result.value("r08:u"), instructions_of("countdown", 1000));
+  EXPECT_EQ(result.rows.at("r08:u").trust, "counted");
+  EXPECT_EQ(result.rows.at("r21:u").trust, "partial") << "it opens, and holds a false 0";
+}
+
+TEST(Stat, counts_are_kept_when_the_program_is_killed) {
+  NEEDS_PMU();
+  const Counted result =
+      counted({"-e", "instructions"}, {"sh", "-c", known("countdown", 1000000).path + "; kill -9 $$"});
+  EXPECT_EQ(result.code, 137);
+  EXPECT_GT(result.value("instructions:u"), instructions_of("countdown", 1000000));
+}
+
+}  // namespace
+}  // namespace tally::hardware_test

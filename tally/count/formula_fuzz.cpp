@@ -26,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const auto again = tally::Formula::parse(formula->text());
-  must(again && again->text() == formula->text() && again->names() == formula->names(), "a formula's text is it again");
+  must(again && *again == *formula, "a formula's text is it again");
   const std::vector<tally::Count> ones(formula->names().size(), tally::exact(1, "fuzzer"));
   const tally::Ratio ratio = formula->evaluate(ones);
   must(ratio.value.has_value() == ratio.reason.empty(), "a ratio has a value or a reason");

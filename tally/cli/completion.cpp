@@ -115,7 +115,7 @@ _tally_value() {
   local kind=$1 typed=$2
   case $kind in
     FILE) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$typed")) ;;
-    EVENTS | event | METRICS) compopt -o nospace 2>/dev/null; _tally_list "$typed" "$(_tally_words "$kind")" ;;
+    EVENTS | EVENT | METRICS) compopt -o nospace 2>/dev/null; _tally_list "$typed" "$(_tally_words "$kind")" ;;
     *) COMPREPLY=($(compgen -W "$(_tally_words "$kind")" -- "$typed")) ;;
   esac
 }
@@ -125,10 +125,14 @@ _tally() {
   local typed=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "$(_tally_commands) --help --version" -- "$typed"))
+    COMPREPLY=($(compgen -W "$(_tally_commands) help --help --version" -- "$typed"))
     return
   fi
   local command=${COMP_WORDS[1]} i kind
+  if [[ $command == help ]]; then
+    COMPREPLY=($(compgen -W "$(_tally_commands)" -- "$typed"))
+    return
+  fi
   # bash cuts words at an equals sign: --format=json comes as three.
   if [[ $typed == = ]]; then typed= before=${COMP_WORDS[COMP_CWORD - 1]}; fi
   if [[ $before == = ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi

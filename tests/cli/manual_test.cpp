@@ -106,6 +106,8 @@ TEST_F(Completion, knows_commands_options_and_values) {
   EXPECT_EQ(offers({"tally", "stat", "-M", "IPC,loads-per-s"}), Words{"IPC,loads-per-store"});
   EXPECT_EQ(offers({"tally", "export", "--format", "h"}), Words{"hpctool"});
   EXPECT_EQ(offers({"tally", "event", "sto"}), Words{"stores"});
+  EXPECT_EQ(offers({"tally", "event", "loads,sto"}), Words{"loads,stores"});
+  EXPECT_EQ(offers({"tally", "help", "st"}), Words{"stat"});
   EXPECT_EQ(offers({"tally", "stat", "-r", ""}), Words{""}) << "a number is not guessed";
 }
 

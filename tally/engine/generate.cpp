@@ -341,13 +341,11 @@ void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& i
 }
 
 Builder begin_trace(Arena& arena, u64 pc, u64 older) {
-  // A trace begins with a cache line, which is what the processor fetches. The head is aligned so that it can be
-  // replaced in one store.
-  arena.hot = (arena.hot + 63) & ~63ull;
+  // The head is aligned so that it can be replaced in one store. More than that makes code larger and nothing faster.
   Emitter e{reinterpret_cast<u8*>(arena.hot)};
   const u32 check = older != 0 ? entry_check_bytes(pc) : 0;
   e.nops(dead_jump_bytes);
-  e.nops(static_cast<u32>(-(e.here() + check) & 63));
+  e.nops(static_cast<u32>(-(e.here() + check) & 15));
   Trace& trace = *new_trace(arena, pc, e.here());
   if (older != 0) trace.entry = emit_entry_check(arena, e, pc, older);
   trace.body = e.here();

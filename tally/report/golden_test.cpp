@@ -17,7 +17,8 @@ struct Case {
   Style style;
 };
 
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+// GoogleTest looks for this name.
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }  // NOLINT(readability-identifier-naming)
 
 result::Stat series() { return sample_series(6); }
 

@@ -91,7 +91,7 @@ inline result::Stat sample_series(int runs) {
   std::vector<Ratio> ratios;
   for (int i = 1; i <= runs; ++i) {
     series[0].push_back(exact(10'000, "engine"));
-    series[1].push_back(exact(1'000 * i, "engine"));
+    series[1].push_back(exact(std::int64_t{1'000} * i, "engine"));
     series[2].push_back(i == 2 ? absent("the kernel did not say") : counted(i, "wait4"));
     ratios.push_back({10.0 / i, Trust::exact, "", ""});
     result::Run run{0, std::nullopt, true, {}, {}, {}, {}};

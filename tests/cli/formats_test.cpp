@@ -138,12 +138,10 @@ TEST(Formats, a_full_disk_leaves_the_rows_that_were_there) {
   stat({"--format", "csv", "--append", "-o", file.path()});
   const std::string before = *file.content();
   // A limit on the size of files stands for the disk; SIGXFSZ is ignored, as many programs do.
-  const Finished limited = Running({"/bin/bash", "-c",
-                                    "trap '' XFSZ; ulimit -f 1; exec \"$0\" stat -q --backend none -r 60 -e "
-                                    "major-faults --format csv --append -o "
-                                    "\"$1\" --meta /dev/null -- true",
-                                    TALLY_COMMAND, file.path()})
-                               .finish();
+  const std::string script =
+      "trap '' XFSZ; ulimit -f 1; exec \"$0\" stat -q --backend none -r 60 -e major-faults --format csv --append -o "
+      "\"$1\" --meta /dev/null -- true";
+  const Finished limited = Running({"/bin/bash", "-c", script, TALLY_COMMAND, file.path()}).finish();
   EXPECT_EQ(limited.code(), 125) << limited.err;
   EXPECT_TRUE(holds(limited.err, "File too large")) << limited.err;
   EXPECT_TRUE(holds(limited.err, " major-faults ")) << limited.err;

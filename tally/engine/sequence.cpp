@@ -52,6 +52,7 @@ void note_use(const Template& t, u64 pc) {
 }
 
 void keep_sequence() {
+  Guard guard(cache_lock);
   constexpr u32 least = 64;
   if (is_kept || uses.size < least || (known.size > 0 && searches < uses.size / 4)) return;
   is_kept = true;

@@ -130,7 +130,7 @@ void pass_template();
 void pass_to(const Template& t);
 /// A trace for `pc` was made of this template, or the template of the trace.
 void note_use(const Template& t, u64 pc);
-/// What this program used is complete. Takes no lock for long.
+/// What this program used is complete. Takes cache_lock.
 void keep_sequence();
 /// The process goes on as a copy of another one: what it used is not the beginning of a program.
 void drop_sequence();

@@ -8,14 +8,14 @@ namespace tally::engine {
 namespace {
 
 /// Most traces that are made without being asked for.
-constexpr u32 ahead_limit = 64;
+constexpr u32 ahead_limit = 256;
 
 /// Exits of the traces that are being made, before it is known which of these they lead to.
 struct Pending {
   u8* displacement;
   u64 target;
 };
-constexpr u32 pending_limit = 2048;
+constexpr u32 pending_limit = 8192;
 Pending pending[pending_limit];
 u32 pending_count;
 

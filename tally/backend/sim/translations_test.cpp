@@ -154,6 +154,15 @@ TEST_F(TranslationsTest, a_sequence_names_the_records_where_they_were_moved_to) 
   EXPECT_EQ(kept_sequence(program + 1), std::vector<std::uint32_t>());
 }
 
+TEST_F(TranslationsTest, what_was_added_behind_an_unfinished_record_is_kept) {
+  Translations translations = Translations::open(engine);
+  const auto mapping = mapped(translations.added_fd());
+  ASSERT_NE(Store{mapping.data()}.claim(64), nullptr);  // its writer was killed
+  add_sequence(Store{mapping.data()}, 7, {1, 2});
+  translations.keep();
+  EXPECT_EQ(kept(), 1u);
+}
+
 TEST_F(TranslationsTest, a_run_that_adds_nothing_writes_nothing) {
   run({});
   EXPECT_FALSE(fs::exists(folder_));

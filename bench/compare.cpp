@@ -1,5 +1,6 @@
-// What `tally stat` costs: everyday programs alone (A) and under it (B), in turns A B A B, so that a machine that slows
-// down slows both. Speed is measured here and never asserted: goals are printed beside the results.
+// What `tally stat` costs: everyday programs alone, or under a peer that counts the same (A), and under it (B), in
+// turns A B A B, so that a machine that slows down slows both. Speed is measured here and never asserted: goals are
+// printed beside the results.
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
@@ -24,10 +25,12 @@ namespace {
 struct Program {
   std::string name;
   std::vector<std::string> command;
-  std::string input;      ///< what stands at its standard input
-  double goal_ratio = 0;  ///< time under tally by native time; 0 where the goal is a difference
-  double goal_ms = 0;     ///< difference in milliseconds
-  int runs_factor = 1;    ///< more runs for what is short
+  std::string input;                           ///< what stands at its standard input
+  double goal_ratio = 0;                       ///< time under tally by native time; 0 where the goal is a difference
+  double goal_ms = 0;                          ///< difference in milliseconds
+  int runs_factor = 1;                         ///< more runs for what is short
+  std::vector<std::string> peer = {};          ///< what runs the command on side A; nothing: the command runs alone
+  std::vector<std::string> stat_options = {};  ///< for `tally stat`, before those of the command line
 };
 
 struct Spread {
@@ -95,6 +98,13 @@ std::vector<Program> programs(const std::string& folder) {
        .runs_factor = 3},
       {.name = "git --version", .command = {"git", "--version"}, .input = "/dev/null", .goal_ms = 5, .runs_factor = 5},
       {.name = "true", .command = {"/bin/true"}, .input = "/dev/null", .goal_ms = 5, .runs_factor = 5},
+      {.name = "perf stat",
+       .command = {"/bin/true"},
+       .input = "/dev/null",
+       .goal_ratio = 1.2,
+       .runs_factor = 5,
+       .peer = {"perf", "stat", "-e", "page-faults,task-clock", "--"},
+       .stat_options = {"-e", "page-faults,task-clock"}},
       {.name = "1 thread", .command = {BENCH_THREADS, "1"}, .input = "/dev/null", .goal_ratio = 1.5},
       {.name = "2 threads", .command = {BENCH_THREADS, "2"}, .input = "/dev/null", .goal_ratio = 1.5},
   };
@@ -147,16 +157,19 @@ double timed(const std::vector<std::string>& command, const bench::Streams& stre
 
 Times measure(const Program& program, const Options& options) {
   std::vector<std::string> counted = {options.tally, "stat"};
+  counted.insert(counted.end(), program.stat_options.begin(), program.stat_options.end());
   counted.insert(counted.end(), options.stat_options.begin(), options.stat_options.end());
   counted.emplace_back("--");
   counted.insert(counted.end(), program.command.begin(), program.command.end());
   const bench::Streams streams{.input = program.input, .output = "/dev/null", .error = options.folder + "/stderr"};
 
-  timed(program.command, streams);  // the first of each warms the page cache and is not counted
+  auto alone = program.peer;
+  alone.insert(alone.end(), program.command.begin(), program.command.end());
+  timed(alone, streams);  // the first of each warms the page cache and is not counted
   timed(counted, streams);
   Times times;
   for (int run = 0; run < options.runs * program.runs_factor; ++run) {
-    times.native.push_back(timed(program.command, streams));
+    times.native.push_back(timed(alone, streams));
     times.tally.push_back(timed(counted, streams));
   }
   return times;
@@ -210,6 +223,7 @@ nlohmann::json to_json(const Program& program, const Times& times) {
   const auto tally = spread_of(times.tally);
   return {{"program", program.name},
           {"command", program.command},
+          {"peer", program.peer},
           {"native_seconds", object(native, times.native)},
           {"tally_seconds", object(tally, times.tally)},
           {"ratio_of_medians", tally.median / native.median},
@@ -254,16 +268,17 @@ int main(int argc, char** argv) {
   const auto machine = machine_line();
   auto stat_command = options.stat_options;
   stat_command.insert(stat_command.begin(), {"tally", "stat"});
-  fmt::print(out, "{}\nwall time in ms, min / median / max, native and `{}` in turns\n\n", machine,
-             fmt::join(stat_command, " "));
+  fmt::print(out, "{}\nwall time in ms, min / median / max, native (or the peer of that name) and `{}` in turns\n\n",
+             machine, fmt::join(stat_command, " "));
   fmt::print(out, "{:<13} {:>4}  {:>26}  {:>26}  {:>9}  {:>7}\n", "program", "runs", "native", "tally", "cost", "goal");
   nlohmann::json document = {{"schema", "tally-bench/1"}, {"machine", machine}, {"results", nlohmann::json::array()}};
   document["stat_options"] = options.stat_options;
   for (const auto& program : chosen) {
     const auto& names = options.names;
     if (!names.empty() && std::find(names.begin(), names.end(), program.name) == names.end()) continue;
-    if (!is_installed(program.command.front())) {
-      fmt::print(out, "{:<13} is not installed\n", program.name);
+    const auto& needed = program.peer.empty() ? program.command.front() : program.peer.front();
+    if (!is_installed(needed)) {
+      fmt::print(out, "{:<13} {} is not installed\n", program.name, needed);
       continue;
     }
     const auto times = measure(program, options);

@@ -6,7 +6,7 @@
 #   --runs N      runs of each side (default 5)
 #   --json FILE   every single time too, as JSON (`-` is stdout)
 #   PROGRAM       only these: bzip2, xz, gzip, sqlite3, python3, perl, 'python3 pass', 'gcc -O2', 'git --version', true,
-#                 '1 thread', '2 threads'
+#                 'perf stat' (two software events of /bin/true, beside perf), '1 thread', '2 threads'
 #   --no-setup    takes the installed packages as they are
 #
 # What stands after -- is handed to `tally stat`, for instance -- -e instructions. Close other programs first: on a busy

@@ -116,10 +116,11 @@ TEST_F(StoreTest, a_program_has_the_sequence_that_was_kept_last) {
     made.uses()[0] = {place, 0};
     made.uses()[1] = {place + 1, -16};
     made.head.check = check_of(made.head);
-    if (before != nullptr)
+    if (before != nullptr) {
       store_.replace(before->head, made.head);
-    else
+    } else {
       store_.publish(made.head);
+    }
   };
   const uint64_t one = 0x7700000001, two = 0x7700000002;  // of one tag
   add(Store::sequence_tag(one), 5);                       // a record that is none

@@ -16,7 +16,7 @@ struct Command {
   std::string input;               ///< what standard input holds
   std::vector<std::string> environment = {
       "PATH=/usr/bin:/bin", "LC_ALL=C",          "GLIBC_TUNABLES=glibc.pthread.rseq=0",
-      "PERL_HASH_SEED=0",   "HOME=/nonexistent", "TALLY_CACHE_DIR=" TALLY_TEST_CACHE};
+      "PERL_HASH_SEED=0",   "HOME=/nonexistent", std::string("TALLY_CACHE_DIR=") + TALLY_TEST_CACHE};
   std::string directory = "/";
 };
 

@@ -313,7 +313,7 @@ Count count_of(const event::Event& event, const Tally& tally) {
   if (event::definition(event.id).kind == event::Kind::microarchitectural) return absent(why_it_needs_a_pmu(event));
   if (event.mode == event::Mode::kernel) return absent("the simulated PMU counts user mode only");
   const std::int64_t value = value_of(event.id, tally.totals);
-  const Count count = tally.reason.empty() ? exact(value, source) : partial(value, source, tally.reason);
+  Count count = tally.reason.empty() ? exact(value, source) : partial(value, source, tally.reason);
   if (event.mode == event::Mode::user) return count;
   return downgraded(count, Trust::partial, "without the kernel's part: the simulated PMU counts user mode only");
 }

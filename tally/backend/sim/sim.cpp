@@ -13,9 +13,10 @@ Result<std::string> find_image() {
   for (const std::string& path : {folder + "/tally-engine", folder + "/" TALLY_ENGINE_FOLDER "/tally-engine"}) {
     if (linux::exists(path)) return path;
   }
-  if (folder.empty())
+  if (folder.empty()) {
     return fail(Code::cannot_measure, "tally does not find its engine: there is no /proc that says where it lies",
                 "mount /proc, or use `--backend none`");
+  }
   return fail(Code::cannot_measure,
               "the engine of the simulated PMU is missing: no 'tally-engine' in " + printable(folder),
               "build or install tally again, or use `--backend none`");

@@ -141,10 +141,11 @@ class Move {
     auto& copied = *reinterpret_cast<channel::Sequence*>(at);
     for (std::uint32_t i = 0; i < copied.count(); ++i) copied.uses()[i].place = moved(copied.uses()[i].place);
     copied.head.check = channel::check_of(copied.head);
-    if (before)
+    if (before) {
       to_.replace(before->head, copied.head);
-    else
+    } else {
       to_.publish(copied.head);
+    }
     return true;
   }
 

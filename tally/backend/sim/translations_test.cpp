@@ -128,7 +128,7 @@ TEST_F(TranslationsTest, what_one_run_adds_the_next_one_has) {
 TEST_F(TranslationsTest, a_sequence_names_the_records_where_they_were_moved_to) {
   constexpr std::uint64_t program = 0x1122334455667788;
   run({1, 2});
-  const auto keep = [&](std::vector<std::uint32_t> tags, std::uint32_t kept_place) {
+  const auto keep = [&](const std::vector<std::uint32_t>& tags, std::uint32_t kept_place) {
     Translations translations = Translations::open(engine);
     const auto mapping = mapped(translations.added_fd());
     const Store store{mapping.data()};

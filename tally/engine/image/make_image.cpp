@@ -139,8 +139,9 @@ int main(int argc, char** argv) {
   if (entry == 0 || no_target == 0) fail(std::string(argv[1]) + ": not the engine");
   const Library& engine = libraries.back();
   const u64 build = tally::channel::check_of(image.data(), image.size());
-  const ImageHeader header{image_magic,        tally::channel::layout_version, 0, bytes, engine.offset + engine.writable,
-                           image_base + entry, bytes,                          build};
+  const ImageHeader header{
+      image_magic, tally::channel::layout_version, 0, bytes, engine.offset + engine.writable, image_base + entry, bytes,
+      build};
   std::memcpy(image.data(), &header, sizeof header);
   for (u32 i = 0; i < jump_table_entries; i++) {
     const u64 target = image_base + no_target;

@@ -1,0 +1,68 @@
+#include "tally/sim/cache.hpp"
+
+namespace tally::sim {
+
+Cache::Cache(const CacheShape& shape, std::uint64_t* table)
+    : shape_(shape),
+      set_words_(shape.replacement == Replacement::lru ? Lru::words(shape.ways) : TreePlru::words(shape.ways)),
+      reciprocal_(shape.sets > 1 ? ~std::uint64_t{0} / shape.sets : 0),
+      table_(table) {}
+
+std::uint32_t Cache::set_of(std::uint64_t address) const {
+  const std::uint64_t line = address >> shape_.line_bits;
+  const std::uint32_t sets = shape_.sets;
+  if ((sets & (sets - 1)) == 0) return static_cast<std::uint32_t>(line & (sets - 1));
+  // The reciprocal is rounded down, so the quotient is right or one too small (line < 2^62, as lines have 4 bytes).
+  const auto quotient = static_cast<std::uint64_t>((static_cast<unsigned __int128>(line) * reciprocal_) >> 64);
+  const std::uint64_t rest = line - quotient * sets;
+  return static_cast<std::uint32_t>(rest >= sets ? rest - sets : rest);
+}
+
+template <class Policy>
+Look Cache::access_in(std::uint64_t* set, std::uint64_t tag) {
+  Look look;
+  const std::uint32_t place = place_of(set, shape_.ways, tag);
+  look.hit = place < shape_.ways;
+  if (look.hit) {
+    look.first_use = set[place] != tag;
+    set[place] = tag;
+    Policy::use(set, shape_.ways, place);
+  } else if (const std::uint64_t displaced = Policy::insert(set, shape_.ways, tag)) {
+    look.displaced = line_of(displaced);
+  }
+  return look;
+}
+
+Look Cache::access(std::uint64_t address) {
+  std::uint64_t* const set = words_of(address);
+  const std::uint64_t tag = tag_of(address, shape_.line_bits);
+  return shape_.replacement == Replacement::lru ? access_in<Lru>(set, tag) : access_in<TreePlru>(set, tag);
+}
+
+Look Cache::use(std::uint64_t address) { return holds(address) ? access(address) : Look{}; }
+
+Look Cache::prefetch(std::uint64_t address) {
+  if (holds(address)) return Look{.hit = true};
+  const Look look = access(address);
+  std::uint64_t* const set = words_of(address);
+  const std::uint32_t place = place_of(set, shape_.ways, tag_of(address, shape_.line_bits));
+  set[place] &= ~used_bit;
+  return look;
+}
+
+bool Cache::holds(std::uint64_t address) const {
+  return place_of(words_of(address), shape_.ways, tag_of(address, shape_.line_bits)) < shape_.ways;
+}
+
+bool Cache::remove(std::uint64_t address) {
+  std::uint64_t* const set = words_of(address);
+  const std::uint32_t place = place_of(set, shape_.ways, tag_of(address, shape_.line_bits));
+  if (place == shape_.ways) return false;
+  if (shape_.replacement == Replacement::lru)
+    Lru::remove(set, shape_.ways, place);
+  else
+    TreePlru::remove(set, shape_.ways, place);
+  return true;
+}
+
+}  // namespace tally::sim

@@ -1,0 +1,138 @@
+#include "tally/sim/hierarchy.hpp"
+
+#include <initializer_list>
+
+namespace tally::sim {
+
+void LevelCounts::count(Access access, bool hit) {
+  switch (access) {
+    case Access::fetch:
+      ++fetches;
+      fetch_misses += !hit;
+      break;
+    case Access::modify:
+    case Access::load:
+      ++loads;
+      load_misses += !hit;
+      break;
+    case Access::store:
+      ++stores;
+      store_misses += !hit;
+      break;
+  }
+}
+
+void LevelCounts::add(const LevelCounts& other) {
+  fetches += other.fetches;
+  fetch_misses += other.fetch_misses;
+  loads += other.loads;
+  load_misses += other.load_misses;
+  stores += other.stores;
+  store_misses += other.store_misses;
+}
+
+void HierarchyCounts::add(const HierarchyCounts& other) {
+  l1i.add(other.l1i);
+  l1d.add(other.l1d);
+  l2.add(other.l2);
+  llc.add(other.llc);
+  prefetches += other.prefetches;
+}
+
+HierarchyShape fast(const HierarchyShape& shape) {
+  HierarchyShape result = shape;
+  result.l1i.replacement = result.l1d.replacement = Replacement::lru;
+  result.l2.inclusive = result.llc.inclusive = false;
+  result.prefetch.next_line = false;
+  return result;
+}
+
+LowerLevels::LowerLevels(const HierarchyShape& shape, std::uint64_t* l2_table, std::uint64_t* llc_table)
+    : stream_(shape.prefetch.streamer) {
+  if (shape.l2.sets != 0) l2_ = Cache(shape.l2, l2_table);
+  if (shape.llc.sets != 0) llc_ = Cache(shape.llc, llc_table);
+}
+
+void LowerLevels::make_room(const Cache& level, std::uint64_t displaced, Cache* l1i, Cache* l1d) {
+  if (displaced == no_line || !level.shape().inclusive) return;
+  if (&level == &llc_ && l2_.exists()) l2_.remove(displaced);
+  if (l1i != nullptr && l1i->exists()) l1i->remove(displaced);
+  if (l1d != nullptr && l1d->exists()) l1d->remove(displaced);
+}
+
+namespace {
+
+// A store into a level that does not allocate on writes uses the line if it is there and leaves no trace else.
+Look reach(Cache& level, std::uint64_t address, Access access) {
+  return access == Access::store && !level.shape().write_allocate ? level.use(address) : level.access(address);
+}
+
+}  // namespace
+
+void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts& counts, Cache* l1i, Cache* l1d) {
+  bool hit = false;
+  if (l2_.exists()) {
+    const Look look = reach(l2_, address, access);
+    hit = look.hit;
+    counts.l2.count(access, hit);
+    make_room(l2_, look.displaced, l1i, l1d);
+  }
+  if (!hit && llc_.exists()) {
+    const Look look = reach(llc_, address, access);
+    counts.llc.count(access, look.hit);
+    make_room(llc_, look.displaced, l1i, l1d);
+  }
+  if (!stream_ || !l2_.exists()) return;
+  const Streamer::Lines lines = streamer_.request(address, l2_.shape().line_bits);
+  for (unsigned i = 0; i < lines.count; ++i)
+    prefetch(lines.first + static_cast<std::uint64_t>(lines.step * static_cast<std::int64_t>(i)), counts, l1i, l1d);
+}
+
+void LowerLevels::prefetch(std::uint64_t address, HierarchyCounts& counts, Cache* l1i, Cache* l1d) {
+  bool hit = false;
+  if (l2_.exists()) {
+    const Look look = l2_.prefetch(address);
+    hit = look.hit;
+    counts.prefetches += !hit;
+    make_room(l2_, look.displaced, l1i, l1d);
+  }
+  if (hit || !llc_.exists()) return;
+  make_room(llc_, llc_.prefetch(address).displaced, l1i, l1d);
+}
+
+Hierarchy::Hierarchy(const HierarchyShape& shape, const Tables& tables)
+    : lower_(shape, tables.l2, tables.llc), next_line_(shape.prefetch.next_line) {
+  if (shape.l1i.sets != 0) l1i_ = Cache(shape.l1i, tables.l1i);
+  if (shape.l1d.sets != 0) l1d_ = Cache(shape.l1d, tables.l1d);
+  for (const CacheShape* level : {&shape.llc, &shape.l2, &shape.l1i, &shape.l1d})
+    if (level->sets != 0) line_bits_ = level->line_bits;
+}
+
+void Hierarchy::access(std::uint64_t address, std::uint64_t bytes, Access access) {
+  const std::uint64_t last = (address + bytes - 1) >> line_bits_;
+  for (std::uint64_t line = address >> line_bits_; line <= last; ++line) touch(line << line_bits_, access);
+}
+
+void Hierarchy::touch(std::uint64_t address, Access access) {
+  Cache& level = access == Access::fetch ? l1i_ : l1d_;
+  LevelCounts& counts = access == Access::fetch ? counts_.l1i : counts_.l1d;
+  Look look;
+  if (level.exists()) {
+    look = reach(level, address, access);
+    counts.count(access, look.hit);
+  }
+  // What the load has just brought is there for the store.
+  if (access == Access::modify && level.exists()) counts.count(Access::store, true);
+  if (!look.hit) lower_.request(address, access, counts_, &l1i_, &l1d_);
+  if (next_line_ && access != Access::fetch && l1d_.exists() && (!look.hit || look.first_use)) bring_next(address);
+}
+
+void Hierarchy::bring_next(std::uint64_t address) {
+  const std::uint64_t next = next_line(address, line_bits_);
+  if (next == no_line || l1d_.holds(next)) return;
+  l1d_.prefetch(next);
+  ++counts_.prefetches;
+  lower_.prefetch(next, counts_, &l1i_, &l1d_);
+}
+
+}  // namespace tally::sim

@@ -1,0 +1,38 @@
+// Least recently used: the set is a list, the most recent tag first.
+#pragma once
+
+#include <cstdint>
+
+#include "tally/sim/tag.hpp"
+
+namespace tally::sim {
+
+/// A set of `ways` tags in the order of their last use; empty places, which are 0, stand at the end. The check of the
+/// most recent line looks at the first word only, which is what generated code does.
+struct Lru {
+  /// Words of memory of one set.
+  static constexpr std::uint32_t words(std::uint32_t ways) { return ways; }
+
+  /// Makes the tag at `place` the most recent one.
+  static void use(std::uint64_t* set, std::uint32_t /*ways*/, std::uint32_t place) {
+    const std::uint64_t tag = set[place];
+    for (; place > 0; --place) set[place] = set[place - 1];
+    set[0] = tag;
+  }
+
+  /// Puts a tag that the set does not hold into it, as the most recent one; what it displaced, 0 for nothing.
+  static std::uint64_t insert(std::uint64_t* set, std::uint32_t ways, std::uint64_t tag) {
+    const std::uint64_t displaced = set[ways - 1];
+    set[ways - 1] = tag;
+    use(set, ways, ways - 1);
+    return displaced;
+  }
+
+  /// Empties the place.
+  static void remove(std::uint64_t* set, std::uint32_t ways, std::uint32_t place) {
+    for (; place + 1 < ways; ++place) set[place] = set[place + 1];
+    set[place] = 0;
+  }
+};
+
+}  // namespace tally::sim

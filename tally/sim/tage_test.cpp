@@ -1,0 +1,126 @@
+#include "tally/sim/tage.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "tally/sim/bimodal.hpp"
+#include "tally/sim/branches_testing.hpp"
+#include "tally/sim/gshare.hpp"
+
+namespace tally::sim {
+namespace {
+
+using testing::wrong;
+
+std::unique_ptr<Tage> tage() {
+  auto result = std::make_unique<Tage>();
+  result->reset();
+  return result;
+}
+
+TEST(Tage, LearnsABiasAtOnce) { EXPECT_LE(wrong(*tage(), "T", 100, 0), 2U); }
+
+TEST(Tage, LearnsAlternation) { EXPECT_EQ(wrong(*tage(), "TN", 300, 200), 0U); }
+
+// Longer than gshare's 14 outcomes, and within TAGE's 128.
+TEST(Tage, LearnsLongLoops) {
+  for (const std::size_t length : {10U, 30U, 60U, 100U}) {
+    const std::string loop = std::string(length - 1, 'T') + "N";
+    EXPECT_EQ(wrong(*tage(), loop, 600, 500), 0U) << length;
+    const auto bimodal = std::make_unique<Bimodal>();
+    EXPECT_EQ(wrong(*bimodal, loop, 600, 500), 100U) << length;
+  }
+}
+
+TEST(Tage, ALoopBeyondItsHistoryCostsItsExit) {
+  EXPECT_NEAR(static_cast<double>(wrong(*tage(), std::string(299, 'T') + "N", 600, 500)), 100, 15);
+}
+
+TEST(Tage, LearnsPatternsThatTheOthersDoNot) {
+  // Has runs that look alike for 15 outcomes and more and go on differently.
+  const std::string pattern = "TTNTTTTTTTTTTTTTTTTTTTTNNTTTTTTTTTTTTTTTTTTTTTTNTNTTTTTTTTTTTTTTTTTTTTTTTT";
+  const auto bimodal = std::make_unique<Bimodal>();
+  const auto gshare = std::make_unique<Gshare>();
+  EXPECT_GT(wrong(*bimodal, pattern, 600, 500), 400U);
+  EXPECT_GT(wrong(*gshare, pattern, 600, 500), 100U);
+  EXPECT_EQ(wrong(*tage(), pattern, 600, 500), 0U);
+}
+
+// Nobody can predict noise: about half is wrong, not more, however much is allocated for it.
+TEST(Tage, NoiseIsHalfWrong) {
+  const auto predictor = tage();
+  std::uint32_t noise = 1;
+  int count = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    noise = noise * 1664525 + 1013904223;
+    count += !predictor->predict(0x1000 + noise % 64 * 4, (noise >> 24 & 1) != 0);
+  }
+  EXPECT_NEAR(count, 50'000, 1'500);
+}
+
+// A program in small: loops with long patterns, each among branches that nobody can predict and that would take all
+// entries for themselves.
+class Mixed {
+ public:
+  /// Wrong predictions of the branches with patterns, of the last `counted` rounds.
+  int wrong(Tage& predictor, int rounds, int counted) {
+    int count = 0;
+    for (int round = 0; round < rounds; ++round) {
+      for (unsigned loop = 0; loop < 8; ++loop) {
+        for (unsigned i = 0; i < 20 + loop; ++i) {
+          const bool right = predictor.predict(0x2000 + loop * 16, i != 19 + loop);
+          if (round >= rounds - counted) count += !right;
+        }
+        for (unsigned i = 0; i < 4; ++i) predictor.predict(0x8000 + next() % 256 * 4, (next() >> 3 & 1) != 0);
+      }
+    }
+    return count;
+  }
+
+ private:
+  std::uint32_t next() {
+    noise_ = noise_ * 1664525 + 1013904223;
+    return noise_ >> 8;
+  }
+  std::uint32_t noise_ = 1;
+};
+
+TEST(Tage, NoiseDoesNotDriveThePatternsOut) {
+  const int wrong = Mixed().wrong(*tage(), 4000, 1000);
+  EXPECT_LE(wrong, 15) << "of 8000 exits";
+}
+
+// What was useful once must not keep its entries for ever.
+TEST(Tage, LearnsANewProgramAfterALongOne) {
+  const auto predictor = tage();
+  const auto program = [&](std::uint64_t pc, unsigned loops, int rounds) {
+    int count = 0;
+    for (int round = 0; round < rounds; ++round)
+      for (unsigned loop = 0; loop < loops; ++loop)
+        for (unsigned i = 0; i < 12 + loop % 7; ++i) {
+          const bool right = predictor->predict(pc + loop * 64, i != 11 + loop % 7);
+          if (round >= rounds - 10) count += !right;
+        }
+    return count;
+  };
+  program(0x10000, 600, 300);
+  EXPECT_LE(program(0x900000, 100, 300), 50) << "of 1000 exits";
+}
+
+TEST(Tage, ResetForgetsAll) {
+  const auto used = tage();
+  Mixed().wrong(*used, 100, 0);
+  used->reset();
+  const auto fresh = tage();
+  std::uint32_t noise = 1;
+  for (int i = 0; i < 100'000; ++i) {
+    noise = noise * 1664525 + 1013904223;
+    ASSERT_EQ(used->predict(noise >> 20, (noise >> 8 & 1) != 0), fresh->predict(noise >> 20, (noise >> 8 & 1) != 0))
+        << i;
+  }
+}
+
+}  // namespace
+}  // namespace tally::sim

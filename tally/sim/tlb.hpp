@@ -1,0 +1,52 @@
+// Translation buffers: which pages' addresses are at hand.
+#pragma once
+
+#include <cstdint>
+
+#include "tally/sim/cache.hpp"
+#include "tally/sim/hierarchy.hpp"
+
+namespace tally::sim {
+
+/// What the TLBs look like. All pages have the length that the shapes name (line_bits, 12 for 4 KiB): whether the
+/// kernel gave a program larger ones is not seen from inside it.
+struct TlbShape {
+  CacheShape itlb, dtlb;
+  CacheShape stlb;  ///< the second level, for both
+  bool operator==(const TlbShape&) const = default;
+};
+
+/// What is counted: as in a cache, with a page in place of a line. A miss in the second level is a walk of the page
+/// tables; where there is none, a miss in the first is. The walks' own accesses are not modelled.
+struct TlbCounts {
+  LevelCounts itlb, dtlb, stlb;
+  bool operator==(const TlbCounts&) const = default;
+  void add(const TlbCounts& other);
+};
+
+/// One thread's TLBs. Owns no memory.
+class Tlbs {
+ public:
+  /// Where the tables lie: table_words() of each, null for one that does not exist.
+  struct Tables {
+    std::uint64_t* itlb = nullptr;
+    std::uint64_t* dtlb = nullptr;
+    std::uint64_t* stlb = nullptr;
+  };
+
+  Tlbs(const TlbShape& shape, const Tables& tables);
+
+  /// An access of `bytes` bytes (at least 1); one across two pages is two references.
+  void access(std::uint64_t address, std::uint64_t bytes, Access access);
+
+  const TlbCounts& counts() const { return counts_; }
+
+ private:
+  void touch(std::uint64_t address, Access access);
+
+  Cache itlb_, dtlb_, stlb_;
+  TlbCounts counts_;
+  unsigned page_bits_ = 12;
+};
+
+}  // namespace tally::sim

@@ -10,7 +10,7 @@
 # machine failed; 77: there is no machine, for the reason that is said.
 #
 #   --cpu NAME      the processor: max (the default), neoverse-n1, cortex-a72, …
-#   --smp N         so many processors (1)
+#   --smp N         so many processors (1); with more a count of instructions has those of the others in it
 #   --paranoid N    kernel.perf_event_paranoid; without it Debian's default, 3
 #   --user          COMMAND runs as an ordinary user
 #   --no-pmu        a processor without counters
@@ -71,6 +71,10 @@ if [[ $what != run ]]; then exit 0; fi
 have qemu-system-aarch64 || unavailable "there is no qemu-system-aarch64: ./dev setup guest installs it"
 have cpio || unavailable "there is no cpio: ./dev setup guest installs it"
 tree=build/guest
+# One at a time in this tree: the files are the last one's.
+mkdir -p "$tree"
+exec {run_lock}>"$tree/guest.lock"
+flock "$run_lock"
 if [[ $build == yes ]]; then
   have aarch64-linux-gnu-g++ || unavailable "there is no aarch64-linux-gnu-g++: ./dev setup guest installs it"
   have cmake && have ninja || die "cmake or ninja is missing: ./dev setup installs them"
@@ -81,10 +85,6 @@ if [[ $build == yes ]]; then
 fi
 if ((${#command[@]} == 0)); then command=(sh "$PWD/tests/guest/run" "$PWD/$tree"); fi
 
-# One at a time in this tree: the files are the last one's.
-mkdir -p "$tree"
-exec {run_lock}>"$tree/guest.lock"
-flock "$run_lock"
 files=$PWD/$tree/files
 rm -rf "$files"
 mkdir -p "$files" "$tree/boot"

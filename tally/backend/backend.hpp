@@ -1,6 +1,8 @@
 // A way to count: what every backend does, and what it hands back.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,15 +20,37 @@ namespace tally::backend {
 
 using result::EventCount;
 
+/// Whose events are counted, where they are not a command's own. Numbers as the kernel has them.
+struct Attachment {
+  std::vector<std::int32_t> processes;  ///< with all their threads, and what these start from now on
+  std::vector<std::int32_t> threads;    ///< each alone
+  std::vector<int> processors;          ///< everything that runs on them
+  bool any() const { return !processes.empty() || !threads.empty() || !processors.empty(); }
+  bool operator==(const Attachment&) const = default;
+};
+
+/// When is counted, where it is not from the beginning to the end.
+struct Timing {
+  std::optional<Nanoseconds> delay = {};     ///< from the start to the first count
+  std::optional<Nanoseconds> interval = {};  ///< what came in each of them is told as well
+  std::optional<Nanoseconds> timeout = {};   ///< so long is counted; then the command is asked to end (SIGTERM)
+  bool any() const { return delay || interval || timeout; }
+  bool operator==(const Timing&) const = default;
+};
+
 /// One execution of a command, to be counted.
 struct Request {
-  std::vector<std::string> command;  ///< the program and its arguments; never empty
+  std::vector<std::string> command;  ///< the program and its arguments; empty only with an attachment: what is counted
+                                     ///< then ends with those that it is attached to, or when the user says so
   std::vector<event::Event> events;  ///< what is asked; a backend answers for every one of them
   linux::Signals* signals =
-      nullptr;              ///< tally's own signals, watched by the caller; never null. A backend waits on its
-                            ///< fd() and take()s from it; on Taken::give_up it stops waiting for the program
-  bool wait_all = false;    ///< wait until every descendant has ended, not the started process alone
-  bool repeatable = false;  ///< start it as linux::Conditions::repeatable says
+      nullptr;                 ///< tally's own signals, watched by the caller; never null. A backend waits on its
+                               ///< fd() and take()s from it; on Taken::give_up it stops waiting for the program
+  Attachment attachment = {};  ///< a command then only says how long is counted
+  Timing timing = {};          ///< a backend may lack it: see choose()
+  std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each; may be empty
+  bool wait_all = false;              ///< wait until every descendant has ended, not the started process alone
+  bool repeatable = false;            ///< start it as linux::Conditions::repeatable says
   std::optional<int> processor = {};  ///< the only one that it may run on, as linux::Conditions::processor says
   int block_size = 0;                 ///< instructions in a block of the simulated PMU's engine; 0: the engine's choice
   int cache_limit = 0;  ///< blocks that the engine keeps before it throws all away; 0: as many as there is room for
@@ -37,14 +61,15 @@ inline linux::Conditions conditions_of(const Request& request) { return {request
 
 /// What one execution gave.
 struct Outcome {
-  int wait_status = 0;                     ///< of the started process, as wait4(2) gives it
-  bool ended = true;                       ///< false: the program was still alive when tally gave up waiting for it
-  bool all_ended = true;                   ///< false: descendants were to be waited for, and tally gave up
-  linux::Usage usage;                      ///< what it used, by wait4(2)
-  Nanoseconds duration{0};                 ///< from its start to the end of the started process
-  std::vector<EventCount> counts;          ///< one for each event asked, in that order: the whole command's
-  std::vector<result::Process> processes;  ///< in the order of their start; empty where they cannot be told apart
-  std::vector<std::string> notices;        ///< what the user should know: what ran uncounted, and why
+  int wait_status = 0;                      ///< of the started process, as wait4(2) gives it
+  bool ended = true;                        ///< false: the program was still alive when tally gave up waiting for it
+  bool all_ended = true;                    ///< false: descendants were to be waited for, and tally gave up
+  linux::Usage usage;                       ///< what it used, by wait4(2)
+  Nanoseconds duration{0};                  ///< from its start to the end of the started process
+  std::vector<EventCount> counts;           ///< one for each event asked, in that order: the whole command's
+  std::vector<result::Interval> intervals;  ///< where they were asked for
+  std::vector<result::Process> processes;   ///< in the order of their start; empty where they cannot be told apart
+  std::vector<std::string> notices;         ///< what the user should know: what ran uncounted, and why
   bool operator==(const Outcome&) const = default;
 };
 

@@ -79,6 +79,7 @@ Result<Destination> Destination::open(const ResultOptions& options, const std::s
                        : linux::Output::open_file(options.output);
   if (!output) return fail(output.error());
   Destination destination(**format, style, std::move(*output));
+  destination.stream_ = !to_file;
   if (options.append) {
     const auto existing = destination.output_.existing();
     if (!existing) return fail(existing.error());
@@ -132,6 +133,14 @@ Result<void> Destination::write_description(const std::vector<result::Stat>& sta
   std::string text;
   for (const result::Stat& stat : stats) text += report::description(stat, style, *format_);
   return description_->write(text);
+}
+
+bool Destination::tell(const result::Interval& interval) {
+  auto stream = output_.is_standard_error() ? linux::Output::standard_error() : linux::Output::standard_output();
+  const bool told = static_cast<bool>(stream.write(format_->live(interval, style_)));
+  style_.header = false;
+  style_.intervals = false;
+  return told;
 }
 
 int Destination::write(const std::vector<result::Stat>& stats) {

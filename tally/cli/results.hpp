@@ -39,6 +39,12 @@ class Destination {
   /// Whether what is written is for people alone.
   bool is_for_people() const { return format_->name == "table"; }
 
+  /// Whether intervals are told while they go on: on a stream, in a form that has a way to.
+  bool is_live() const { return stream_ && format_->live; }
+
+  /// Tells one interval now; what is written at the end leaves it out. False where nobody takes it.
+  bool tell(const result::Interval& interval);
+
   /// Writes all results, one behind the other. Where that fails it is told, and the results are shown on standard error
   /// as a table, unless that is what failed: what was measured is not lost. Returns tally's exit code.
   int write(const std::vector<result::Stat>& stats);
@@ -54,6 +60,7 @@ class Destination {
   const report::Format* format_;
   report::Style style_;
   linux::Output output_;
+  bool stream_ = false;  // standard output or error, as it stands
   std::optional<linux::Output> description_;
   bool description_in_lines_ = false;
   std::string before_;  // what stands before the text, so that it begins a line

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
+#include <tuple>
 #include <utility>
 
 #include "tally/backend/choose/choose.hpp"
+#include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
@@ -24,6 +27,12 @@ struct Options {
   std::vector<std::string> metric_lists;
   std::string backend = "auto";
   bool quiet = false;
+  std::string processes;
+  std::string threads;
+  bool all_processors = false;
+  std::string processors;
+  bool kernel = false;
+  std::optional<int> interval_ms, delay_ms, timeout_ms;
   bool nothing_asked = false;  // neither events nor metrics: the backend's own set is counted
   ResultOptions results;
   measure::StatOptions stat;
@@ -46,12 +55,34 @@ constexpr const char* examples =
     "  tally stat -- bzip2 -k big.tar\n"
     "  tally stat -e instructions,branches -r 10 -- ./prog\n"
     "  tally stat --metrics loads-per-store,CPUs -- ./prog\n"
+    "  tally stat -p 1234 -I 1000 -e instructions,cycles\n"
     "  tally stat --format csv -o result.csv -- make -j4\n"
     "  tally stat --format csv --append -o series.csv -- ./prog\n";
 
+// Whose events, and when.
+void add_target_options(Page& app, Options& options) {
+  app.add_option("-p,--pid", options.processes, "count processes that run already, with what they start from now on")
+      ->option_text("PIDS");
+  app.add_option("-t,--tid", options.threads, "count threads that run already, each alone")->option_text("TIDS");
+  app.add_flag("-a,--all-cpus", options.all_processors, "count everything that runs, on every processor");
+  app.add_option("-C,--cpu", options.processors, "count everything that runs on these processors: 0,2-3")
+      ->option_text("CPUS");
+  app.add_flag("--kernel", options.kernel, "count user mode and kernel together, for events without :u or :k");
+  app.add_option("-I,--interval", options.interval_ms, "tell every MS milliseconds what came in them")
+      ->option_text("MS")
+      ->check(CLI::Range(1, 86'400'000));
+  app.add_option("-D,--delay", options.delay_ms, "begin to count MS milliseconds after the start")
+      ->option_text("MS")
+      ->check(CLI::Range(1, 86'400'000));
+  app.add_option("--timeout", options.timeout_ms, "count for MS milliseconds, then ask the program to end (SIGTERM)")
+      ->option_text("MS")
+      ->check(CLI::Range(1, 86'400'000));
+}
+
 // The options, bound to `options`; what follows them is the command.
 void describe(Page& app, Options& options) {
-  app.head("Counts of a whole command, each with its trust.", "tally stat [options] [--] PROGRAM [arguments]");
+  app.head("Counts of a whole command, or of what runs already, each with its trust.",
+           "tally stat [options] [--] PROGRAM [arguments]");
   // Everything from the first word that is no option is the program's, verbatim.
   app.prefix_command();
   app.add_option("-e,--event", options.event_lists,
@@ -78,6 +109,7 @@ void describe(Page& app, Options& options) {
   app.add_option("--pin", options.stat.processor, "let the program run on processor CPU only, as `taskset -c` does")
       ->option_text("CPU")
       ->check(CLI::NonNegativeNumber);
+  add_target_options(app, options);
   app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("BACKEND");
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
@@ -91,7 +123,8 @@ void describe(Page& app, Options& options) {
   app.footer(std::string(about_events) + examples);
 }
 
-Result<std::vector<std::string>> command_of(const Page& app) {
+// Nothing but an attachment makes sense without a command.
+Result<std::vector<std::string>> command_of(const Page& app, bool may_be_missing) {
   std::vector<std::string> words = app.remaining();
   if (!words.empty() && words.front() == "--") {
     words.erase(words.begin());
@@ -99,10 +132,52 @@ Result<std::vector<std::string>> command_of(const Page& app) {
     return fail(Code::bad_usage, fmt::format("unknown option '{}'", printable(words.front())),
                 "`tally stat --help` lists the options");
   }
+  if (words.empty() && may_be_missing) return words;
   if (words.empty()) {
     return fail(Code::bad_usage, "there is no program to run", "for example: tally stat -- ls -l");
   }
   return words;
+}
+
+std::optional<Nanoseconds> milliseconds(std::optional<int> number) {
+  return number ? std::optional<Nanoseconds>(std::chrono::milliseconds(*number)) : std::nullopt;
+}
+
+// "1234,1235", as they stand in ps.
+Result<std::vector<int>> numbers(const std::string& list, const char* what) {
+  std::vector<int> found;
+  for (const std::string& text : split(list, ',')) {
+    const auto number = parse_integer(trimmed(text));
+    if (list.empty()) break;
+    if (!number || *number < 1 || *number > INT_MAX) {
+      return fail(Code::bad_usage, fmt::format("'{}' is no number of a {}", printable(text), what),
+                  fmt::format("for example: -{} 1234,1235", *what));
+    }
+    found.push_back(static_cast<int>(*number));
+  }
+  return found;
+}
+
+Result<void> choose_target(Options& options) {
+  auto& [processes, threads, processors] = options.stat.attachment;
+  for (const auto& [texts, list, what] :
+       {std::tuple{&options.processes, &processes, "process"}, std::tuple{&options.threads, &threads, "thread"}}) {
+    const auto read = numbers(*texts, what);
+    if (!read) return fail(read.error());
+    *list = *read;
+  }
+  if (options.all_processors || !options.processors.empty()) {
+    auto list = linux::processors(options.all_processors ? "" : options.processors);
+    if (!list) return fail(list.error());
+    processors = std::move(*list);
+  }
+  if (!processors.empty() && !(processes.empty() && threads.empty())) {
+    return fail(Code::bad_usage, "-a and -C count everything on processors, -p and -t what runs anywhere",
+                "leave one of them out");
+  }
+  options.stat.timing = {milliseconds(options.delay_ms), milliseconds(options.interval_ms),
+                         milliseconds(options.timeout_ms)};
+  return {};
 }
 
 std::string metric_list() {
@@ -138,7 +213,7 @@ Result<void> choose_events(Options& options) {
   if (!metrics) return fail(metrics.error());
   options.stat.metrics = std::move(*metrics);
   if (!options.event_lists.empty()) {
-    auto events = event::parse_lists(options.event_lists);
+    auto events = event::parse_lists(options.event_lists, {}, options.kernel ? event::Mode::both : event::Mode::user);
     if (!events) return fail(events.error());
     options.stat.events = std::move(*events);
   } else if (options.stat.metrics.empty()) {
@@ -171,15 +246,31 @@ bool is_quiet(const Options& options) {
   return options.quiet || (word && *word && std::string_view(word) != "0");
 }
 
+std::vector<event::Event> default_events(const backend::Backend& backend, const Options& options) {
+  std::vector<event::Event> events = backend.default_set();
+  if (options.stat.attachment.any()) {
+    std::erase_if(events, [](const event::Event& event) {
+      const bool software = event::definition(event.id).kind == event::Kind::software;
+      return software && !backend::kernel_event(event.id) && event.id != event::Id::duration_time;
+    });
+  }
+  for (event::Event& event : events) {
+    if (options.kernel && event::has_modes(event::definition(event.id).kind)) event.mode = event::Mode::both;
+  }
+  return events;
+}
+
 // Counts, writes, and gives tally's exit code; everything in `options` has been checked.
 int count(Options& options) {
   const linux::Machine machine = linux::look_at_machine();
-  auto choice = backend::choose(options.backend, options.stat.events, machine);
+  auto choice = backend::choose(options.backend, options.stat.events, machine,
+                                {options.stat.attachment.any(), options.stat.timing.any()});
   if (!choice) return report_error(choice.error());
-  if (options.nothing_asked) options.stat.events = choice->backend->default_set();
+  if (options.nothing_asked) options.stat.events = default_events(*choice->backend, options);
   // Before anything is said or written: the likeliest mistake is a wrong name.
-  if (const auto program = linux::find_program(options.stat.command.front(), linux::search_path()); !program) {
-    return report_error(program.error());
+  if (!options.stat.command.empty()) {
+    const auto program = linux::find_program(options.stat.command.front(), linux::search_path());
+    if (!program) return report_error(program.error());
   }
   if (options.stat.processor) {
     if (const auto there = linux::check_processor(*options.stat.processor); !there) return report_error(there.error());
@@ -195,6 +286,9 @@ int count(Options& options) {
   // A file for programs holds its notices itself; on standard error they would break it.
   const bool may_speak = for_people || !options.results.output.empty();
   if (!choice->notices.empty() && may_speak && !is_quiet(options)) say(choice->notices);
+  if (destination->is_live()) {
+    options.stat.on_interval = [&](const result::Interval& interval) { (void)destination->tell(interval); };
+  }
   auto stat = measure::stat(*choice->backend, options.stat, *signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
@@ -207,7 +301,7 @@ int count(Options& options) {
   int code = written == exit_ok ? stat->exit_code.value_or(exit_cannot_measure) : written;
   signals->settle();
   // An interrupt that the program survived, to end by itself, was the program's: its exit code says what came of it.
-  const bool survived = stat->interrupted_by && !stat->incomplete;
+  const bool survived = stat->interrupted_by && !stat->incomplete && !options.stat.command.empty();
   if (const auto signal = signals->interrupted_by(); signal && !survived) linux::die_of(*signal);
   if (code == 0 && stat->incomplete) code = exit_cannot_measure;
   return code;
@@ -227,7 +321,8 @@ int run_stat(const std::vector<std::string>& arguments) {
   if (const auto code = app.read(arguments)) return *code;
 
   if (options.metric_lists == std::vector<std::string>{"list"}) return print(metric_list());
-  auto command = command_of(app);
+  if (const auto chosen = choose_target(options); !chosen) return report_error(chosen.error());
+  auto command = command_of(app, options.stat.attachment.any());
   if (!command) return report_error(command.error());
   options.stat.command = std::move(*command);
   if (const auto chosen = choose_events(options); !chosen) return report_error(chosen.error());

@@ -13,16 +13,21 @@
 namespace tally::event {
 namespace {
 
-// The modifiers of a group are those of each member that has none itself.
-std::string with_modifiers(const Item& item) {
-  if (item.modifiers.empty()) return item.text;
-  const std::string_view text = item.text;
-  if (text.find('/') != std::string_view::npos) return text.back() == '/' ? item.text + item.modifiers : item.text;
-  if (const auto id = find(text); id && !has_modes(definition(*id).kind)) return item.text;
+// Whether the text itself says in which mode.
+bool has_own_mode(std::string_view text) {
+  if (text.find('/') != std::string_view::npos) return text.back() != '/';
   const std::size_t colon = text.rfind(':');
-  const bool has_own = colon != std::string_view::npos && colon + 1 < text.size() &&
-                       text.find_first_not_of("uk", colon + 1) == std::string_view::npos;
-  return has_own ? item.text : item.text + ":" + item.modifiers;
+  return colon != std::string_view::npos && colon + 1 < text.size() &&
+         text.find_first_not_of("uk", colon + 1) == std::string_view::npos;
+}
+
+// The modifiers of a group are those of each member that has none itself; without any there is the usual mode.
+std::string with_modifiers(const Item& item, Mode usual) {
+  std::string modifiers = item.modifiers;
+  if (modifiers.empty() && usual != Mode::user) modifiers = suffix(usual).substr(1);
+  if (modifiers.empty() || has_own_mode(item.text)) return item.text;
+  if (const auto id = find(item.text); id && !has_modes(definition(*id).kind)) return item.text;
+  return item.text + (item.text.back() == '/' ? "" : ":") + modifiers;
 }
 
 // What to write instead of a mode behind an event of the kernel's bookkeeping.
@@ -114,14 +119,14 @@ Result<Event> parse(std::string_view text, const Sources& sources) {
   return fail(unknown_event(text, sources));
 }
 
-Result<std::vector<Event>> parse_lists(const std::vector<std::string>& lists, const Sources& sources) {
+Result<std::vector<Event>> parse_lists(const std::vector<std::string>& lists, const Sources& sources, Mode usual) {
   std::vector<Event> events;
   int groups = 0;
   for (const std::string& list : lists) {
     const auto items = split_list(list, groups);
     if (!items) return fail(items.error());
     for (const Item& item : *items) {
-      auto event = parse(with_modifiers(item), sources);
+      auto event = parse(with_modifiers(item, usual), sources);
       if (!event) return fail(event.error());
       event->asked = item.text;
       event->group = item.group;

@@ -39,8 +39,10 @@ std::string counted_as(const Event& event);
 Result<Event> parse(std::string_view text, const Sources& sources = {});
 
 /// Events from lists separated by commas, with groups in braces; a second mention of the same event is dropped.
-/// Errors: those of parse(); bad_usage for an empty name, and for braces or slashes that do not match.
-Result<std::vector<Event>> parse_lists(const std::vector<std::string>& lists, const Sources& sources = {});
+/// An event of a PMU whose text says no mode is counted in `usual`. Errors: those of parse(); bad_usage for an empty
+/// name, and for braces or slashes that do not match.
+Result<std::vector<Event>> parse_lists(const std::vector<std::string>& lists, const Sources& sources = {},
+                                       Mode usual = Mode::user);
 
 /// What `tally stat` counts when nothing is asked.
 std::vector<Event> default_set();

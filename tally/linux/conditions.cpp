@@ -66,6 +66,22 @@ bool lists(const std::string& list, int number) {
   return false;
 }
 
+// "0,2-3" → 0, 2, 3; nothing where it is no such list.
+std::optional<std::vector<int>> numbers(const std::string& list) {
+  std::vector<int> found;
+  for (const std::string& range : split(list, ',')) {
+    const auto ends = split(range, '-');
+    const auto first = parse_integer(ends.front());
+    const auto last = parse_integer(ends.back());
+    const auto limit = static_cast<std::int64_t>(processor_limit);
+    if (!first || !last || ends.size() > 2 || *first < 0 || *first > *last || *last >= limit) return std::nullopt;
+    for (std::int64_t i = *first; i <= *last; ++i) found.push_back(static_cast<int>(i));
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
 }  // namespace
 
 std::vector<std::string> repeatable_environment(std::vector<std::string> environment) {
@@ -104,6 +120,20 @@ Result<void> check_processor(int processor) {
   const std::string list = value_of(content("/proc/self/status"), "Cpus_allowed_list");
   return fail(Code::cannot_measure, fmt::format("tally may not run on processor {}", processor),
               fmt::format("taskset, a container or a cpuset confines it to: {}", list.empty() ? "others" : list));
+}
+
+Result<std::vector<int>> processors(const std::string& list) {
+  const std::string online = content("/sys/devices/system/cpu/online");
+  auto found = numbers(list.empty() ? online : list);
+  if (!found) {
+    return fail(Code::bad_usage, fmt::format("'{}' is no list of processors", printable(list)), "for example: 0,2-3");
+  }
+  for (const int processor : *found) {
+    if (online.empty() || lists(online, processor)) continue;
+    return fail(Code::bad_usage, fmt::format("there is no processor {} here", processor),
+                fmt::format("those that are there and switched on: {}", online));
+  }
+  return *std::move(found);
 }
 
 bool stay_on(int processor) noexcept {

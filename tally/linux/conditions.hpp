@@ -19,6 +19,10 @@ struct Conditions {
 /// not run on it.
 Result<void> check_processor(int processor);
 
+/// The processors of a list such as "0,2-3"; all that are switched on where it is empty. Errors: bad_usage for what is
+/// no such list, and for a processor that is not there.
+Result<std::vector<int>> processors(const std::string& list);
+
 /// Lets the calling thread, and what it starts, run on this processor only. Async-signal-safe; false where the kernel
 /// refuses.
 bool stay_on(int processor) noexcept;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -98,6 +99,8 @@ std::optional<Change> next_change() {
   change.stopped = WIFSTOPPED(change.wait_status);
   return change;
 }
+
+void ask_to_end(pid_t process) { kill(process, SIGTERM); }
 
 Nanoseconds now() {
   timespec time{};

@@ -90,6 +90,9 @@ class Program {
   Usage before_exec_;
 };
 
+/// Sends SIGTERM to a process.
+void ask_to_end(pid_t process);
+
 /// The monotonic clock.
 Nanoseconds now();
 

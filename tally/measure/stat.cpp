@@ -41,6 +41,7 @@ result::Run run_of(backend::Outcome outcome, std::optional<int> interrupted_by) 
     if (exit.signal && exit.signal == interrupted_by) run.complete = false;
   }
   run.counts = std::move(outcome.counts);
+  run.intervals = std::move(outcome.intervals);
   run.processes = std::move(outcome.processes);
   count_processes(run);
   return run;
@@ -90,6 +91,8 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
   request.wait_all = options.wait_all;
   request.repeatable = options.repeatable;
   request.processor = options.processor;
+  request.attachment = options.attachment;
+  request.timing = options.timing;
   request.block_size = options.block_size;
   request.cache_limit = options.cache_limit;
   if (options.runs > 1 && !options.input.stream().empty()) {
@@ -99,6 +102,10 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
                     options.input.stream()));
   }
   for (int i = 0; i < options.runs; ++i) {
+    request.on_interval = [&options, i](result::Interval interval) {
+      interval.run = i + 1;
+      if (options.on_interval) options.on_interval(interval);
+    };
     options.input.rewind();
     auto outcome = backend.run(request);
     signals.settle();
@@ -107,6 +114,7 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
       stat.notices.push_back(fmt::format("run {} of {}: {}", i + 1, options.runs, outcome.error().message));
       break;
     }
+    for (result::Interval& interval : outcome->intervals) interval.run = i + 1;
     add_notices(stat.notices, outcome->notices);
     stat.runs.push_back(run_of(std::move(*outcome), signals.interrupted_by()));
     const result::Run& run = stat.runs.back();
@@ -119,6 +127,20 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
   return {};
 }
 
+std::string numbers(const char* one, const char* many, const std::vector<int>& list) {
+  std::vector<std::string> texts;
+  for (const int number : list) texts.push_back(std::to_string(number));
+  return list.empty() ? "" : fmt::format("{} {}", list.size() == 1 ? one : many, join(texts, ", "));
+}
+
+std::string words(const backend::Attachment& attachment) {
+  std::vector<std::string> parts{numbers("process", "processes", attachment.processes),
+                                 numbers("thread", "threads", attachment.threads),
+                                 numbers("everything on processor", "everything on processors", attachment.processors)};
+  std::erase(parts, "");
+  return join(parts, ", ");
+}
+
 }  // namespace
 
 Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options, linux::Signals& signals) {
@@ -128,6 +150,7 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   stat.runs_asked = options.runs;
   stat.waited_for_all = options.wait_all;
   stat.processor = options.processor;
+  stat.target = words(options.attachment);
   if (const auto ran = run_all(backend, options, signals, stat); !ran) return fail(ran.error());
 
   stat.interrupted_by = signals.interrupted_by();

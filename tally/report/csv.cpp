@@ -6,6 +6,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/report/format.hpp"
+#include "tally/report/intervals.hpp"
 
 namespace tally::report {
 namespace {
@@ -42,10 +43,20 @@ class Rows {
     for (std::size_t i = 0; i < stat_.runs.size(); ++i) {
       run_ = style_.first_run + static_cast<int>(i);
       complete_ = stat_.runs[i].complete;
+      if (style_.intervals) {
+        for (const result::Interval& interval : stat_.runs[i].intervals) add_interval(interval);
+      }
       add_counts("", "", stat_.runs[i].counts);
       add_metrics(i);
       for (const result::Process& process : stat_.runs[i].processes) add_process(process);
     }
+    return std::move(text_);
+  }
+
+  std::string text_of_interval(const result::Interval& interval) {
+    if (style_.header) add(header);
+    run_ = style_.first_run + interval.run - 1;
+    add_interval(interval);
     return std::move(text_);
   }
 
@@ -56,9 +67,16 @@ class Rows {
     for (const result::EventCount& one : counts) {
       const Count count =
           complete_ ? one.count : downgraded(one.count, Trust::partial, std::string(result::interrupted));
-      add({std::to_string(run_), "", pid, tid, "", "", one.name, text_of(count.value), std::string(name(count.trust)),
-           text_of(running_percent(count)), text_of(count.error_percent), count.model, count.reason});
+      add({std::to_string(run_), interval_, pid, tid, "", "", one.name, text_of(count.value),
+           std::string(name(count.trust)), text_of(running_percent(count)), text_of(count.error_percent), count.model,
+           count.reason});
     }
+  }
+
+  void add_interval(const result::Interval& interval) {
+    interval_ = std::to_string(interval.end.count());
+    add_counts("", "", interval.counts);
+    interval_.clear();
   }
 
   // Only those that were asked for by name: a column of integers stays one where nobody wanted ratios in it.
@@ -84,10 +102,16 @@ class Rows {
   const Style& style_;
   int run_ = 1;
   bool complete_ = true;
+  std::string interval_;  // its end in nanoseconds, while its rows are written
   std::string text_;
 };
 
 }  // namespace
+
+std::string interval_csv(const result::Interval& interval, const Style& style) {
+  static const result::Stat none;
+  return Rows(none, style).text_of_interval(interval);
+}
 
 std::string csv_row(const std::vector<std::string>& fields, std::string_view separator) {
   std::vector<std::string> cells;

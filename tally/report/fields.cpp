@@ -5,6 +5,7 @@
 #include "tally/base/text.hpp"
 #include "tally/report/csv.hpp"
 #include "tally/report/format.hpp"
+#include "tally/report/intervals.hpp"
 #include "tally/report/metrics.hpp"
 
 namespace tally::report {
@@ -45,7 +46,18 @@ class Lines {
  public:
   Lines(const result::Stat& stat, const Style& style) : stat_(stat), style_(style) {}
 
+  std::string text_of_interval(const result::Interval& interval) {
+    time_ = fmt::format("{}.{:09}", interval.end.count() / 1'000'000'000, interval.end.count() % 1'000'000'000);
+    for (const result::EventCount& one : interval.counts) add_event({one, std::nullopt});
+    return std::move(text_);
+  }
+
   std::string text() {
+    if (style_.intervals) {
+      for (const result::Run& run : stat_.runs) {
+        for (const result::Interval& interval : run.intervals) text_ += Lines(stat_, style_).text_of_interval(interval);
+      }
+    }
     for (const result::Event& row : stat_.events) add_event(row);
     for (const result::Metric& metric : stat_.metrics) {
       if (metric.asked) add_metric_alone(metric);
@@ -60,7 +72,10 @@ class Lines {
 
   void add_event(const result::Event& row) {
     const Count& count = row.total.count;
-    Cells cells{count.value ? std::to_string(*count.value) : "<not counted>", unit_of(row.total.unit), row.total.name};
+    Cells cells;
+    if (!time_.empty()) cells.push_back(time_);
+    cells.insert(cells.end(), {count.value ? std::to_string(*count.value) : "<not counted>", unit_of(row.total.unit),
+                               row.total.name});
     if (repeated()) {
       const auto spread = row.summary ? spread_percent(*row.summary) : std::nullopt;
       cells.push_back(spread ? fmt::format("{:.2f}%", *spread) : "");
@@ -83,10 +98,16 @@ class Lines {
 
   const result::Stat& stat_;
   const Style& style_;
+  std::string time_;  // the end of an interval in seconds, while its lines are written
   std::string text_;
 };
 
 }  // namespace
+
+std::string interval_fields(const result::Interval& interval, const Style& style) {
+  static const result::Stat none;
+  return Lines(none, style).text_of_interval(interval);
+}
 
 Result<std::string> fields(const result::Stat& stat, const Style& style) {
   if (style.per_process || style.per_thread) {

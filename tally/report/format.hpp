@@ -17,6 +17,7 @@ struct Style {
   bool per_process = false;     ///< each process's own counts as well
   bool per_thread = false;      ///< each thread's own counts as well
   std::string separator = ",";  ///< between the columns of csv and fields
+  bool intervals = true;        ///< the counts of intervals too, where there are some and they were not told before
   bool header = true;           ///< begins with the line of column names, where the form has one
   int first_run = 1;            ///< number of the first run, where runs have numbers
   bool one_line = false;        ///< json: the object in one line
@@ -40,6 +41,9 @@ struct Format {
   /// Whether these events (full names, in the order asked) have a place in it, before they are counted; all of them
   /// must then be there. Null where any will do. Errors: bad_usage with what is missing.
   Result<void> (*fits)(const std::vector<std::string>& events);
+
+  /// One interval, while it goes on; null where the form tells everything at the end.
+  std::string (*live)(const result::Interval& interval, const Style& style);
 
   bool needs_description = false;  ///< a JSON object is written beside the file, which says what was measured
 };

@@ -169,10 +169,21 @@ void add_processes(Json& json, const result::Stat& stat, const Style& style) {
   if (style.per_thread) json["threads"] = std::move(threads);
 }
 
+void add_intervals(Json& json, const result::Stat& stat) {
+  Json intervals = Json::array();
+  for (const result::Run& run : stat.runs) {
+    for (const result::Interval& one : run.intervals) {
+      intervals.push_back({{"run", one.run}, {"end_ns", one.end.count()}, {"events", counts_json(one.counts)}});
+    }
+  }
+  if (!intervals.empty()) json["intervals"] = std::move(intervals);
+}
+
 Json object(const result::Stat& stat, const Style& style) {
   Json json;
   json["schema"] = "tally-stat/1";
   json["command"] = stat.command;
+  if (!stat.target.empty()) json["target"] = stat.target;
   json["exit_code"] = value_or_null(stat.exit_code);
   json["signal"] = value_or_null(stat.signal);
   json["backend"] = stat.backend;
@@ -188,6 +199,7 @@ Json object(const result::Stat& stat, const Style& style) {
   for (std::size_t i = 0; i < stat.events.size(); ++i) json["events"].push_back(event_json(stat, i));
   json["metrics"] = Json::array();
   for (const result::Metric& metric : stat.metrics) json["metrics"].push_back(metric_json(stat, metric));
+  add_intervals(json, stat);
   add_processes(json, stat, style);
   return json;
 }

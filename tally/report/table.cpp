@@ -7,6 +7,7 @@
 #include "tally/report/footnotes.hpp"
 #include "tally/report/format.hpp"
 #include "tally/report/grid.hpp"
+#include "tally/report/intervals.hpp"
 #include "tally/report/metrics.hpp"
 #include "tally/report/processes.hpp"
 
@@ -90,11 +91,27 @@ std::string footer(const result::Stat& stat) {
   if (any_user) parts.emplace_back("user mode only");
   if (stat.backend == "hpctool") return " counted by HPCTool, a run for each of its rows\n";
   std::string people = stat.runs.empty() ? "" : population(stat.runs.back());
-  parts.push_back(people.empty() ? "the program and its descendants" : std::move(people));
+  parts.push_back(!stat.target.empty() ? stat.target
+                  : people.empty()     ? "the program and its descendants"
+                                       : std::move(people));
   if (stat.processor) parts.push_back(fmt::format("started on processor {} alone", *stat.processor));
   const bool by_pmu = stat.backend == "perf" && any_user;
-  parts.emplace_back(stat.backend == "sim" ? "simulated PMU" : by_pmu ? "PMU" : "run natively");
+  parts.emplace_back(stat.backend == "sim" ? "simulated PMU"
+                     : by_pmu              ? "PMU"
+                     : stat.target.empty() ? "run natively"
+                                           : "the kernel's counters");
   return fmt::format(" {}\n", join(parts, " · "));
+}
+
+std::string intervals_block(const result::Stat& stat, Style style) {
+  std::string text;
+  for (const result::Run& run : stat.runs) {
+    for (const result::Interval& interval : run.intervals) {
+      if (style.intervals) text += interval_lines(interval, style);
+      style.header = false;
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -103,7 +120,8 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
   const bool repeated = !stat.events.empty() && stat.events.front().summary.has_value();
   Footnotes notes;
   for (const result::Event& row : stat.events) notes.announce(row.total.count);
-  std::string text = fmt::format("\n{}\n", repeated ? events_repeated(stat, notes) : events_once(stat, notes));
+  std::string text = fmt::format("{}\n{}\n", intervals_block(stat, style),
+                                 repeated ? events_repeated(stat, notes) : events_once(stat, notes));
   if (const std::string below = notes.text(); !below.empty()) text += below + "\n";
   if (const std::string metrics = metrics_block(stat, notes); !metrics.empty()) text += metrics + "\n";
   if (repeated) text += runs_line(stat);

@@ -24,6 +24,14 @@ struct EventCount {
   bool operator==(const EventCount&) const = default;
 };
 
+/// What was counted in a stretch of time.
+struct Interval {
+  int run = 1;         ///< of which run, from 1
+  Nanoseconds end{0};  ///< when it ended, from the beginning of the run
+  std::vector<EventCount> counts;
+  bool operator==(const Interval&) const = default;
+};
+
 /// How a process was left.
 enum class End {
   exited,     ///< ended by itself; the code is its exit code
@@ -79,6 +87,7 @@ struct Run {
   std::optional<std::int64_t> thread_count;   ///< their threads, ended ones too
   std::vector<EventCount> counts;
   std::vector<Process> processes;
+  std::vector<Interval> intervals = {};  ///< where they were asked for
   bool operator==(const Run&) const = default;
 };
 
@@ -105,9 +114,10 @@ struct Environment {
 
 /// The whole result.
 struct Stat {
-  std::vector<std::string> command;
-  std::optional<int> exit_code;  ///< of the first run that did not end with 0, else 0
-  std::optional<int> signal;     ///< that killed the program in that run
+  std::vector<std::string> command;  ///< empty where there was none: see target
+  std::string target = {};           ///< whose events were counted, in words, where they are not the command's
+  std::optional<int> exit_code;      ///< of the first run that did not end with 0, else 0
+  std::optional<int> signal;         ///< that killed the program in that run
   std::string backend;
   Environment environment;
   int runs_asked = 1;

@@ -187,6 +187,7 @@ void read_processes(const Json& json, Stat& stat) {
 Stat stat_of(const Json& json) {
   Stat stat;
   stat.command = json.at("command").get<std::vector<std::string>>();
+  if (json.contains("target")) stat.target = text(json, "target");
   stat.exit_code = optional<int>(json, "exit_code");
   stat.signal = optional<int>(json, "signal");
   stat.backend = json.at("backend").get<std::string>();
@@ -208,6 +209,11 @@ Stat stat_of(const Json& json) {
   stat.notices = json.at("notices").get<std::vector<std::string>>();
   stat.interrupted_by = optional<int>(json, "interrupted_by");
   stat.incomplete = json.at("incomplete").get<bool>();
+  for (const Json& one : json.value("intervals", Json::array())) {
+    run_of(stat, one).intervals.push_back({number<int>(one.at("run")),
+                                           Nanoseconds(number<std::int64_t>(one.at("end_ns"))),
+                                           event_counts(one.at("events"))});
+  }
   read_processes(json, stat);
   return stat;
 }

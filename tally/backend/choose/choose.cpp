@@ -77,11 +77,14 @@ std::string why_no_pmu(const linux::Machine& machine, const Backend& perf, const
   return fmt::format("this machine's PMU ({}) counts nothing of what was asked for", join(machine.pmus, ", "));
 }
 
-Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Machine& machine) {
-  if (all_software(events)) return {none::make(), {}};
+Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Machine& machine, const Needs& needs) {
+  if (all_software(events) && !needs.any()) return {none::make(), {}};
   auto perf = perf::make(machine);
+  if (all_software(events)) return {std::move(perf), {}};
   const std::string why = why_no_pmu(machine, *perf, events);
   if (why.empty()) return {std::move(perf), {}};
+  // The simulated PMU counts whole programs that tally starts.
+  if (needs.any()) return {std::move(perf), {why + ": only the kernel's own events are counted."}};
   if (auto sim = make_sim()) {
     std::vector<std::string> notices{
         why + "; counting with the simulated PMU.",
@@ -94,7 +97,7 @@ Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Ma
       {why + ",", "and this tally was built without the simulated PMU: only the kernel's own figures are counted."}};
 }
 
-Result<Choice> choose_perf(const std::vector<event::Event>& events, const linux::Machine& machine) {
+Result<Choice> choose_perf(const std::vector<event::Event>& events, const linux::Machine& machine, const Needs& needs) {
   const auto refused = [](const std::string& what, const std::string& hint, int os_errno) {
     return fail(Code::cannot_measure, what, hint, os_errno);
   };
@@ -112,31 +115,44 @@ Result<Choice> choose_perf(const std::vector<event::Event>& events, const linux:
                                linux::errno_text(one.os_errno)),
                    "`tally doctor` tells why; `--backend none` takes what the kernel keeps anyway", one.os_errno);
   }
+  if (needs.any()) return Choice{perf::make(machine), {}};
   return Choice{none::make(none::Counters::required), {}};
 }
 
 Result<Choice> choose_by_name(const std::string& name, const std::vector<event::Event>& events,
-                              const linux::Machine& machine) {
-  if (name == "auto") return choose_by_itself(events, machine);
+                              const linux::Machine& machine, const Needs& needs) {
+  if (name == "auto") return choose_by_itself(events, machine, needs);
   if (name == "none") return Choice{none::make(), {}};
   if (name == "sim") {
     if (auto sim = make_sim()) return Choice{std::move(sim), {}};
     return fail(Code::cannot_measure, "the simulated PMU is not part of this tally: it was built without its engine",
                 "build with -DTALLY_ENGINE=ON on x86-64, or use `--backend none`");
   }
-  if (name == "perf") return choose_perf(events, machine);
+  if (name == "perf") return choose_perf(events, machine, needs);
   const auto near = nearest(name, backend_names());
   return fail(Code::bad_usage, fmt::format("unknown backend '{}'", printable(name)),
               near.empty() ? "the backends are: " + join(backend_names(), ", ") : "did you mean " + near.front() + "?");
+}
+
+// What a backend cannot do is said before anything runs.
+std::optional<Error> what_it_lacks(const Backend& backend, const Needs& needs) {
+  if (!needs.any() || backend.name() == "perf") return std::nullopt;
+  const std::string who = backend.name() == "sim" ? "the simulated PMU" : "a native run without counters";
+  return Error{Code::cannot_measure,
+               needs.attachment ? who + " counts programs that tally starts, and cannot attach to others"
+                                : who + " knows no intervals, delay or time-out yet",
+               "without --backend the PMU counts, or where there is none the kernel its own events", 0};
 }
 
 }  // namespace
 
 std::vector<std::string> backend_names() { return {"auto", "perf", "sim", "none"}; }
 
-Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine) {
-  auto choice = choose_by_name(name, events, machine);
+Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine,
+                      const Needs& needs) {
+  auto choice = choose_by_name(name, events, machine, needs);
   if (!choice) return choice;
+  if (auto error = what_it_lacks(*choice->backend, needs)) return fail(*std::move(error));
   if (auto nothing = nothing_to_count(*choice->backend, events)) {
     if (name == "none") nothing->hint = "without `--backend none` tally takes who can count it";
     return fail(*std::move(nothing));
@@ -147,7 +163,7 @@ Result<Choice> choose(const std::string& name, const std::vector<event::Event>& 
 
 Outlook outlook(const event::Event& event) {
   static const linux::Machine machine = linux::look_at_machine();
-  return choose_by_itself({event}, machine).backend->outlook(event);
+  return choose_by_itself({event}, machine, {}).backend->outlook(event);
 }
 
 }  // namespace tally::backend

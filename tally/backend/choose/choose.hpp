@@ -10,6 +10,13 @@
 
 namespace tally::backend {
 
+/// What has to be possible besides counting the events of a whole command.
+struct Needs {
+  bool attachment = false;  ///< Request::attachment
+  bool timing = false;      ///< Request::timing
+  bool any() const { return attachment || timing; }
+};
+
 /// A backend, and what the user should know about the choice.
 struct Choice {
   std::unique_ptr<Backend> backend;
@@ -24,7 +31,8 @@ std::vector<std::string> backend_names();
 /// The backend called `name`. "auto" takes the simulated PMU where an event needs a counter, and runs the program
 /// natively where none does. Errors: bad_usage for an unknown name; cannot_measure for one that does not work here, and
 /// where no event that is asked for can be counted.
-Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine);
+Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine,
+                      const Needs& needs = {});
 
 /// What will come of an event that is asked for by itself, with the backend that "auto" takes for it.
 Outlook outlook(const event::Event& event);

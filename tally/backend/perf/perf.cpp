@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include "tally/backend/native.hpp"
-#include "tally/backend/perf/counters.hpp"
+#include "tally/backend/perf/attached.hpp"
+#include "tally/backend/perf/conductor.hpp"
 #include "tally/linux/gate.hpp"
 #include "tally/linux/known_work.hpp"
 #include "tally/linux/pmu_devices.hpp"
@@ -32,6 +33,67 @@ void keep_kernel_counts(const std::vector<event::Event>& events, const std::vect
   }
 }
 
+// What the kernel kept for the whole program, while counting began or ended at another time.
+Count timed(Count count, const Timing& timing) {
+  if (!(timing.delay || timing.timeout) || count.source == "perf_event" || count.reading) return count;
+  return downgraded(std::move(count), Trust::partial, "of the whole run, not only of the time that was counted");
+}
+
+// Counts the command, or what is attached to as long as it runs.
+class CommandRun {
+ public:
+  CommandRun(const Request& request, const std::vector<linux::PmuDevice>& cores)
+      : request_(request), counters_(request.events, cores), native_(request) {}
+
+  Result<Outcome> run() {
+    auto gate = linux::Gate::make();
+    if (!gate) return fail(gate.error());
+    if (const auto started = native_.start(gate->hooks()); !started) return fail(started.error());
+    auto notices = open();
+    if (!notices) return fail(notices.error());
+    Conductor conductor(request_, counters_, [this] { linux::ask_to_end(native_.pid()); });
+    native_.begins_now();
+    conductor.begin(native_.started().time);
+    gate->open();
+    if (const auto executed = native_.executed(); !executed) return fail(executed.error());
+    const Left left = native_.wait(&conductor);
+    const std::vector<Count> counts = conductor.finish(linux::now());
+
+    Figures figures = native_.figures();
+    if (!attached()) keep_kernel_counts(request_.events, counts, figures);
+    Outcome outcome = native_.outcome(figures);
+    outcome.notices.insert(outcome.notices.begin(), notices->begin(), notices->end());
+    outcome.intervals = conductor.intervals();
+    const Nanoseconds duration = conductor.counted(linux::now());
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const event::Event& event = request_.events[i];
+      outcome.counts.push_back(
+          event_count(event, !conductor.began() ? absent("the program ended before counting was to begin")
+                             : attached()       ? attached_count(event, counts[i], duration)
+                                                : timed(of_command(event, counts[i], figures, left), request_.timing)));
+    }
+    return outcome;
+  }
+
+ private:
+  bool attached() const { return request_.attachment.any(); }
+
+  Result<std::vector<std::string>> open() {
+    if (attached()) return open_attached(request_.attachment, counters_);
+    const auto start = request_.timing.delay ? linux::PerfStart::when_told : linux::PerfStart::at_exec;
+    counters_.open({native_.pid(), -1, true, start});
+    return std::vector<std::string>{};
+  }
+
+  static Count of_command(const event::Event& event, const Count& counted, const Figures& figures, const Left& left) {
+    return is_software(event) ? native_count(event, figures, left) : believed_as_left(counted, left);
+  }
+
+  const Request& request_;
+  Counters counters_;
+  NativeRun native_;
+};
+
 class Perf final : public Backend {
  public:
   explicit Perf(const linux::Machine& machine) : cores_(devices_of(machine)) {}
@@ -39,27 +101,8 @@ class Perf final : public Backend {
   std::string_view name() const override { return "perf"; }
 
   Result<Outcome> run(const Request& request) override {
-    auto gate = linux::Gate::make();
-    if (!gate) return fail(gate.error());
-    NativeRun native(request);
-    if (const auto started = native.start(gate->hooks()); !started) return fail(started.error());
-    Counters counters(request.events, cores_);
-    counters.open({native.pid(), -1, true, linux::PerfStart::at_exec});
-    native.begins_now();
-    gate->open();
-    if (const auto executed = native.executed(); !executed) return fail(executed.error());
-    const Left left = native.wait();
-
-    const std::vector<Count> counts = counters.read();
-    Figures figures = native.figures();
-    keep_kernel_counts(request.events, counts, figures);
-    Outcome outcome = native.outcome(figures);
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      const event::Event& event = request.events[i];
-      outcome.counts.push_back(event_count(
-          event, is_software(event) ? native_count(event, figures, left) : believed_as_left(counts[i], left)));
-    }
-    return outcome;
+    if (request.command.empty()) return count_attached(request, cores_);
+    return CommandRun(request, cores_).run();
   }
 
   Outlook outlook(const event::Event& event) const override {

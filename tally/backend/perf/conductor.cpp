@@ -1,0 +1,89 @@
+#include "tally/backend/perf/conductor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace tally::backend::perf {
+
+Conductor::Conductor(const Request& request, const Counters& counters, std::function<void()> at_timeout)
+    : request_(request), counters_(counters), at_timeout_(std::move(at_timeout)) {}
+
+void Conductor::begin(Nanoseconds now) {
+  begun_ = now;
+  if (request_.timing.delay) {
+    delayed_ = now + *request_.timing.delay;
+  } else {
+    start(now);
+  }
+}
+
+void Conductor::start(Nanoseconds now) {
+  delayed_.reset();
+  started_ = now;
+  last_end_ = now;
+  // Without a delay a command's execve starts its own.
+  if (request_.timing.delay || request_.attachment.any()) counters_.enable();
+  if (request_.timing.interval) {
+    before_ = counters_.read();
+    next_end_ = now + *request_.timing.interval;
+  }
+  if (request_.timing.timeout) last_call_ = now + *request_.timing.timeout;
+}
+
+std::optional<Nanoseconds> Conductor::next() const {
+  std::optional<Nanoseconds> soonest;
+  for (const auto& time : {delayed_, next_end_, last_call_}) {
+    if (time && (!soonest || *time < *soonest)) soonest = time;
+  }
+  return soonest;
+}
+
+void Conductor::due(Nanoseconds now) {
+  if (delayed_ && *delayed_ <= now) start(now);
+  if (next_end_ && *next_end_ <= now) {
+    end_interval(now);
+    // Where this came late, what was missed is part of the one that ended.
+    while (*next_end_ <= now) *next_end_ += *request_.timing.interval;
+  }
+  if (last_call_ && *last_call_ <= now) {
+    last_call_.reset();
+    (void)finish(now);
+    at_timeout_();
+  }
+}
+
+std::vector<Count> Conductor::finish(Nanoseconds now) {
+  if (final_) return *final_;
+  final_ = counters_.read();
+  ended_ = now;
+  if (next_end_ && now > last_end_) end_interval(now);
+  next_end_.reset();
+  return *final_;
+}
+
+Nanoseconds Conductor::counted(Nanoseconds end) const {
+  if (started_.count() == 0) return Nanoseconds{0};
+  return (final_ ? ended_ : end) - started_;
+}
+
+void Conductor::end_interval(Nanoseconds now) {
+  std::vector<Count> counts = counters_.read();
+  result::Interval interval{1, now - begun_, {}};
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    interval.counts.push_back(in_interval(i, counts, now - last_end_));
+  }
+  before_ = std::move(counts);
+  last_end_ = now;
+  if (request_.on_interval) request_.on_interval(interval);
+  intervals_.push_back(std::move(interval));
+}
+
+EventCount Conductor::in_interval(std::size_t index, const std::vector<Count>& counts, Nanoseconds length) const {
+  const event::Event& event = request_.events[index];
+  if (event.id == event::Id::duration_time) return event_count(event, tally::counted(length.count(), "clock"));
+  const bool at_end_only = event::definition(event.id).kind == event::Kind::software && !kernel_event(event.id);
+  if (at_end_only) return event_count(event, absent("known at the end only"));
+  return event_count(event, counts[index] - before_[index]);
+}
+
+}  // namespace tally::backend::perf

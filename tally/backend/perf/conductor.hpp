@@ -1,0 +1,57 @@
+// When is counted: the delay, the intervals and the time-out of a request.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "tally/backend/native.hpp"
+#include "tally/backend/perf/counters.hpp"
+
+namespace tally::backend::perf {
+
+/// Starts counters, reads them at the end of each interval, and ends counting after the time-out.
+class Conductor final : public Schedule {
+ public:
+  /// Request and counters must live as long. `at_timeout` is called once, where it comes.
+  Conductor(const Request& request, const Counters& counters, std::function<void()> at_timeout);
+
+  /// The command begins, or what is attached to is counted from here on. Starts the counters where there is no delay
+  /// and they wait to be told.
+  void begin(Nanoseconds now);
+
+  std::optional<Nanoseconds> next() const override;
+  void due(Nanoseconds now) override;
+
+  /// The counts of the whole time, those of a time-out where that came first; ends the last interval.
+  std::vector<Count> finish(Nanoseconds now);
+
+  /// Whether counting has begun: a program may end within the delay.
+  bool began() const { return started_.count() != 0; }
+
+  /// From the first count on to the last.
+  Nanoseconds counted(Nanoseconds end) const;
+
+  const std::vector<result::Interval>& intervals() const { return intervals_; }
+
+ private:
+  void start(Nanoseconds now);
+  void end_interval(Nanoseconds now);
+  EventCount in_interval(std::size_t index, const std::vector<Count>& counts, Nanoseconds length) const;
+
+  const Request& request_;
+  const Counters& counters_;
+  std::function<void()> at_timeout_;
+  Nanoseconds begun_{0};                  // the command, or the attachment
+  std::optional<Nanoseconds> delayed_;    // when the counters are to start
+  Nanoseconds started_{0};                // when they did
+  std::optional<Nanoseconds> next_end_;   // of an interval
+  std::optional<Nanoseconds> last_call_;  // the time-out
+  Nanoseconds last_end_{0};
+  std::vector<Count> before_;  // at the end of the last interval
+  std::optional<std::vector<Count>> final_;
+  Nanoseconds ended_{0};
+  std::vector<result::Interval> intervals_;
+};
+
+}  // namespace tally::backend::perf

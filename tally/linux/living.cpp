@@ -1,0 +1,62 @@
+#include "tally/linux/living.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/memory_file.hpp"
+
+namespace tally::linux {
+namespace {
+
+constexpr int look_every_ms = 100;
+
+bool has_ended(int descriptor) {
+  pollfd one{descriptor, POLLIN, 0};
+  return poll(&one, 1, 0) == 1;
+}
+
+}  // namespace
+
+std::vector<pid_t> threads_of(pid_t process) {
+  std::vector<pid_t> threads;
+  std::error_code error;
+  const std::string folder = "/proc/" + std::to_string(process) + "/task";
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (const auto number = parse_integer(entry->path().filename().string())) {
+      threads.push_back(static_cast<pid_t>(*number));
+    }
+  }
+  std::sort(threads.begin(), threads.end());
+  return threads;
+}
+
+Living::Living(const std::vector<pid_t>& processes, const std::vector<pid_t>& threads) {
+  for (const pid_t process : processes) {
+    all_.push_back({process, Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process, 0)))});
+  }
+  for (const pid_t thread : threads) all_.push_back({thread, Descriptor()});
+}
+
+bool Living::any() {
+  std::erase_if(
+      all_, [](const One& one) { return one.descriptor ? has_ended(one.descriptor.get()) : !is_alive(one.number); });
+  return !all_.empty();
+}
+
+void Living::wait(int fd, int milliseconds) const {
+  std::vector<pollfd> waited{{fd, POLLIN, 0}};
+  for (const One& one : all_) {
+    if (one.descriptor) waited.push_back({one.descriptor.get(), POLLIN, 0});
+  }
+  const bool looks = waited.size() <= all_.size();
+  if (looks) milliseconds = milliseconds < 0 ? look_every_ms : std::min(milliseconds, look_every_ms);
+  poll(waited.data(), waited.size(), milliseconds);
+}
+
+}  // namespace tally::linux

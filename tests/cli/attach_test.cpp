@@ -1,0 +1,130 @@
+// Counting what runs already, and at other times than from beginning to end: with the kernel's own events, which need
+// no PMU. tests/guest has the same with one.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tally/linux/perf_event.hpp"
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+#define TALLY_NEEDS_COUNTERS()                                         \
+  if (!linux::open_for_next_program(linux::KernelEvent::task_clock)) { \
+    GTEST_SKIP() << "the kernel refuses perf_event_open here";         \
+  }
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+json result_of(const Words& words) {
+  Words all{"stat", "-q", "--format", "json", "-o", "-"};
+  all.insert(all.end(), words.begin(), words.end());
+  const Finished finished = tally(all);
+  const json parsed = json::parse(finished.out, nullptr, false);
+  EXPECT_FALSE(parsed.is_discarded()) << finished.err;
+  return parsed;
+}
+
+std::int64_t value(const json& result, std::size_t row) { return result["events"][row]["value"].get<std::int64_t>(); }
+
+TEST(Attach, a_process_is_counted_until_its_end) {
+  TALLY_NEEDS_COUNTERS();
+  const TemporaryFile fifo("fifo");
+  ASSERT_EQ(mkfifo(fifo.path().c_str(), 0600), 0);
+  Running program({"/bin/sh", "-c", "read x <" + fifo.path() + "; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"});
+  Running counting(tally_words({"stat", "-q", "--format", "csv", "-o", "-", "-e", "page-faults,task-clock,user_time",
+                                "-I", "20", "-p", std::to_string(program.pid())}));
+  // The first interval is over: the counters are open, and the program may go on.
+  ASSERT_TRUE(counting.wait_for_output("\r\n1,"));
+  std::ofstream(fifo.path()) << "go\n";
+  const Finished finished = counting.finish();
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_TRUE(holds(finished.out, "\r\n1,,,,,,task-clock,")) << finished.out;
+  EXPECT_FALSE(holds(finished.out, "\r\n1,,,,,,task-clock,0,")) << finished.out;
+  EXPECT_TRUE(holds(finished.out, "user_time,,absent")) << "wait4 tells of our own children only";
+  program.finish();
+}
+
+TEST(Attach, what_is_not_there_is_told) {
+  TALLY_NEEDS_COUNTERS();
+  const Finished process = tally({"stat", "-e", "task-clock", "-p", "2147483647"});
+  EXPECT_EQ(process.code(), 125);
+  EXPECT_TRUE(holds(process.err, "there is no process 2147483647"));
+  const Finished thread = tally({"stat", "-e", "task-clock", "-t", "2147483647"});
+  EXPECT_TRUE(holds(thread.err, "there is no thread 2147483647"));
+  EXPECT_TRUE(holds(tally({"stat", "-p", "1,sh"}).err, "'sh' is no number of a process"));
+  EXPECT_EQ(tally({"stat", "-e", "task-clock", "-C", "4000"}).code(), 2);
+  EXPECT_EQ(tally({"stat", "-e", "task-clock", "-C", "1-"}).code(), 2);
+  EXPECT_EQ(tally({"stat", "-e", "task-clock", "-a", "-p", "1"}).code(), 2);
+}
+
+TEST(Attach, the_simulated_pmu_cannot) {
+  const Finished finished = tally({"stat", "--backend", "none", "-e", "page-faults", "-p", "1"});
+  EXPECT_EQ(finished.code(), 125);
+  EXPECT_TRUE(holds(finished.err, "cannot attach"));
+}
+
+TEST(Attach, an_interrupt_ends_it_with_everything_counted) {
+  TALLY_NEEDS_COUNTERS();
+  Running target({"/bin/sleep", "1000"});
+  Running counting(tally_words({"stat", "-q", "--format", "csv", "-o", "-", "-e", "task-clock", "-I", "20", "-p",
+                                std::to_string(target.pid())}));
+  ASSERT_TRUE(counting.wait_for_output("\r\n1,"));
+  counting.signal(SIGINT);
+  const Finished finished = counting.finish();
+  EXPECT_EQ(finished.code(), -SIGINT);
+  EXPECT_TRUE(holds(finished.out, "\r\n1,,,,,,task-clock,")) << finished.out;
+  EXPECT_FALSE(holds(finished.out, "partial")) << finished.out;
+}
+
+TEST(Timing, intervals_add_up_to_the_whole) {
+  TALLY_NEEDS_COUNTERS();
+  const json result = result_of(
+      {"-e", "page-faults,task-clock", "-I", "20", "--", "sh", "-c", "for i in 1 2 3 4 5 6; do sleep 0.02; done"});
+  std::int64_t faults = 0;
+  std::int64_t before = 0;
+  for (const json& interval : result["intervals"]) {
+    faults += interval["events"][0]["value"].get<std::int64_t>();
+    EXPECT_GT(interval["end_ns"], before);
+    before = interval["end_ns"].get<std::int64_t>();
+  }
+  EXPECT_GE(result["intervals"].size(), 4u);
+  EXPECT_EQ(faults, value(result, 0));
+}
+
+TEST(Timing, intervals_are_told_while_they_go_on) {
+  TALLY_NEEDS_COUNTERS();
+  Running counting(
+      tally_words({"stat", "-q", "-x", ",", "-o", "-", "-e", "task-clock", "-I", "20", "--", "sleep", "1000"}));
+  ASSERT_TRUE(counting.wait_for_output("task-clock"));
+  EXPECT_TRUE(holds(counting.output(), "0.02")) << counting.output();
+  counting.signal(SIGTERM);
+  EXPECT_TRUE(holds(counting.finish().out, "task-clock"));
+}
+
+TEST(Timing, a_delay_leaves_the_beginning_out) {
+  TALLY_NEEDS_COUNTERS();
+  const json all = result_of({"-e", "page-faults", "--", "sleep", "0.2"});
+  const json later = result_of({"-e", "page-faults,user_time", "--delay", "100", "--", "sleep", "0.2"});
+  EXPECT_LT(value(later, 0), value(all, 0) / 2);
+  EXPECT_EQ(later["events"][1]["trust"], "partial");
+  const json never = result_of({"-e", "page-faults", "--delay", "60000", "--", "true"});
+  EXPECT_EQ(never["events"][0]["trust"], "absent");
+}
+
+TEST(Timing, a_time_out_ends_the_program) {
+  TALLY_NEEDS_COUNTERS();
+  const json result = result_of({"-e", "task-clock,duration_time", "--timeout", "50", "--", "sleep", "1000"});
+  EXPECT_EQ(result["signal"], SIGTERM);
+  EXPECT_FALSE(result["incomplete"]);
+  EXPECT_EQ(result["events"][0]["trust"], "counted");
+}
+
+}  // namespace
+}  // namespace tally::test

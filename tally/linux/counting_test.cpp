@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "tally/linux/known_work.hpp"
 #include "tally/linux/probes.hpp"
 
 namespace tally::linux {
@@ -92,6 +94,20 @@ TEST(Probes, this_machine_answers_the_same_twice) {
   EXPECT_EQ(one.cores.front().os_errno, two.cores.front().os_errno);
   // Not how close: others may hold the processor at any moment.
   EXPECT_EQ(one.time_stamp_hertz.has_value(), two.time_stamp_hertz.has_value());
+}
+
+TEST(KnownWork, what_does_not_count_truly_is_not_trusted) {
+  const auto why = [](std::uint64_t value, std::int64_t running = 1) {
+    return why_not_trusted({"branches", 0, PerfValue{value, Nanoseconds{1}, Nanoseconds{running}}, 500, 550});
+  };
+  EXPECT_EQ(why(500), "");
+  EXPECT_EQ(why(550), "");
+  EXPECT_EQ(why(0), "it does not count truly: a loop of 500 branches was 0");
+  EXPECT_EQ(why(499), "it does not count truly: a loop of 500 branches was 499");
+  EXPECT_EQ(why(8000), "it does not count truly: a loop of 500 branches was 8000");
+  EXPECT_NE(why(0, 0).find("never run"), std::string::npos);
+  EXPECT_NE(why_not_trusted({"branches", EACCES, {}, 500, 550}).find("Permission denied"), std::string::npos);
+  EXPECT_FALSE(why_not_trusted({"branches", 0, {}, 500, 550}).empty());
 }
 
 }  // namespace

@@ -59,13 +59,14 @@ KnownWork count_known_work(std::optional<std::uint32_t> pmu) {
 
 std::string why_not_trusted(const KnownWork& work) {
   if (work.os_errno != 0) {
-    return fmt::format("the kernel refuses to count {} (perf_event_open: {})", work.event, errno_text(work.os_errno));
+    // Not which event: one that is forbidden may not even exist.
+    return fmt::format("the kernel does not let it count (perf_event_open: {})", errno_text(work.os_errno));
   }
   if (!work.value) return fmt::format("its counter of {} cannot be read", work.event);
   if (work.value->running.count() == 0) return "its counters never run: somebody else holds them all";
   const std::uint64_t value = work.value->value;
   if (value >= work.least && value <= work.most) return {};
-  return fmt::format("it does not count: a loop of {} {} was {}", work.least, work.event, value);
+  return fmt::format("it does not count truly: a loop of {} {} was {}", work.least, work.event, value);
 }
 
 }  // namespace tally::linux

@@ -88,14 +88,18 @@ std::string footer(const result::Stat& stat) {
     // page-faults:u, by the kernel's counter, says so in its own row: the others beside it are of the kernel, too.
     return row.total.count.value && row.total.name.ends_with(":u") && row.total.count.source != "perf_event";
   });
-  if (any_user) parts.emplace_back("user mode only");
+  const bool any_kernel = std::any_of(stat.events.begin(), stat.events.end(), [](const result::Event& row) {
+    return row.total.count.value && row.total.name.ends_with("k") &&
+           row.total.name.rfind(':') + 3 >= row.total.name.size();
+  });
+  if (any_user && !any_kernel) parts.emplace_back("user mode only");
   if (stat.backend == "hpctool") return " counted by HPCTool, a run for each of its rows\n";
   std::string people = stat.runs.empty() ? "" : population(stat.runs.back());
   parts.push_back(!stat.target.empty() ? stat.target
                   : people.empty()     ? "the program and its descendants"
                                        : std::move(people));
   if (stat.processor) parts.push_back(fmt::format("started on processor {} alone", *stat.processor));
-  const bool by_pmu = stat.backend == "perf" && any_user;
+  const bool by_pmu = stat.backend == "perf" && (any_user || any_kernel);
   parts.emplace_back(stat.backend == "sim" ? "simulated PMU"
                      : by_pmu              ? "PMU"
                      : stat.target.empty() ? "run natively"

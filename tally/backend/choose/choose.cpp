@@ -155,6 +155,8 @@ Result<Choice> choose(const std::string& name, const std::vector<event::Event>& 
   if (auto error = what_it_lacks(*choice->backend, needs)) return fail(*std::move(error));
   if (auto nothing = nothing_to_count(*choice->backend, events)) {
     if (name == "none") nothing->hint = "without `--backend none` tally takes who can count it";
+    if (choice->backend->name() == "perf")
+      nothing->hint = "`tally doctor` tells what can be counted here, and what to do";
     return fail(*std::move(nothing));
   }
   choice->event_notes = notes_of(*choice->backend, events);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+
 #include "tally/backend/native.hpp"
 #include "tally/backend/perf/attached.hpp"
 #include "tally/backend/perf/conductor.hpp"
@@ -133,9 +135,13 @@ std::string why_not(const linux::Machine& machine) {
   const auto devices = devices_of(machine);
   for (const linux::PmuDevice& device : devices) {
     const auto type = devices.size() > 1 ? device.type : std::nullopt;
-    if (std::string why = linux::why_not_trusted(linux::count_known_work(type)); !why.empty()) {
-      return fmt::format("{}: {}", device.name, why);
+    const linux::KnownWork work = linux::count_known_work(type);
+    std::string why = linux::why_not_trusted(work);
+    if (why.empty()) continue;
+    if (work.os_errno == EACCES && machine.perf_event_paranoid) {
+      why += fmt::format("; kernel.perf_event_paranoid is {}", *machine.perf_event_paranoid);
     }
+    return fmt::format("{}: {}", device.name, why);
   }
   return devices.empty() ? "this machine's kernel has no PMU of the processor" : "";
 }

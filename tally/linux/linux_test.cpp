@@ -191,6 +191,23 @@ TEST_F(Hooks, run_once_before_a_good_execve) {
   EXPECT_EQ(calls(), "b");
 }
 
+// As a terminal's Ctrl-C, which tally gets while there is no program yet: nobody else passes it on.
+TEST_F(Hooks, a_signal_that_came_before_the_program_reaches_it) {
+  auto signals = Signals::watch();
+  raise(SIGINT);
+  auto program = Program::start({"sleep", "20"}, *signals, hooks());
+  ASSERT_TRUE(program && program->executed());
+  Result<std::optional<Ended>> ended;
+  for (int tries = 0; tries < 500 && ended && !*ended; ++tries) {
+    usleep(10'000);
+    ended = program->ended();
+  }
+  ASSERT_TRUE(ended && *ended);
+  EXPECT_EQ(exit_of((*ended)->wait_status).signal, SIGINT);
+  signals->settle();
+  EXPECT_EQ(signals->interrupted_by(), SIGINT);
+}
+
 TEST_F(Hooks, run_in_pairs_where_execve_fails) {
   const std::string script = add("script", "exit 8\n", 0755);
   EXPECT_EQ(exit_of(run({script})->wait_status).code, 8);

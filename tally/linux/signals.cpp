@@ -24,6 +24,7 @@ bool is_ignored(int signal) {
 
 Result<Signals> Signals::watch() {
   Signals signals;
+  sigemptyset(&signals.passed_on_);
   sigset_t watched;
   sigemptyset(&watched);
   sigaddset(&watched, SIGCHLD);
@@ -59,6 +60,16 @@ void Signals::wait() const {
   poll(&ready, 1, -1);
 }
 
+void Signals::pass_on(pid_t program) {
+  sigset_t waiting;
+  if (sigpending(&waiting) != 0) return;
+  for (const int signal : ending) {
+    if (is_ignored(signal) || sigismember(&waiting, signal) != 1) continue;
+    kill(program, signal);
+    sigaddset(&passed_on_, signal);
+  }
+}
+
 Signals::Taken Signals::take(pid_t program) {
   signalfd_siginfo signal{};
   const ssize_t size = retry([&] { return read(fd_.get(), &signal, sizeof signal); });
@@ -69,7 +80,9 @@ Signals::Taken Signals::take(pid_t program) {
   if (!interrupted_by_) interrupted_by_ = number;
   // Codes above 0 come from the kernel: a terminal's signal goes to its whole foreground group.
   const bool sent_by_process = signal.ssi_code <= 0;
-  if (program > 0 && sent_by_process && static_cast<pid_t>(signal.ssi_pid) != program) kill(program, number);
+  const bool has_it = sigismember(&passed_on_, number) == 1;
+  sigdelset(&passed_on_, number);
+  if (program > 0 && sent_by_process && !has_it && static_cast<pid_t>(signal.ssi_pid) != program) kill(program, number);
   if (number != SIGINT && number != SIGQUIT) return Taken::interrupted;
   // A program may well live on with one Ctrl-C, or two; who hammers on it wants to get out.
   const Nanoseconds time = now();

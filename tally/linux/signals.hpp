@@ -38,6 +38,9 @@ class Signals {
   /// Blocks until a signal is pending.
   void wait() const;
 
+  /// For a program that was forked just now: what came before, and what came while it was, reached tally alone.
+  void pass_on(pid_t program);
+
   /// Takes one pending signal. One that another process sent to tally is passed on to `program` (0: to nobody);
   /// one that the terminal sent has reached the program already, as has one that the program sent itself.
   Taken take(pid_t program);
@@ -61,6 +64,7 @@ class Signals {
   struct sigaction pipe_before_ {};
   struct sigaction child_before_ {};
   std::optional<int> interrupted_by_;
+  sigset_t passed_on_{};  // has reached the program, and waits to be taken
   Nanoseconds earlier_[2] = {};  // when the last two of SIGINT and SIGQUIT came
 };
 

@@ -108,7 +108,7 @@ Nanoseconds now() {
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
 }
 
-Result<Program> Program::start(const std::vector<std::string>& command, const Signals& signals, ChildHooks hooks,
+Result<Program> Program::start(const std::vector<std::string>& command, Signals& signals, ChildHooks hooks,
                                Conditions conditions) {
   if (command.empty()) return fail(Code::bad_usage, "there is no command to run");
   auto path = find_program(command.front(), search_path());
@@ -136,6 +136,7 @@ Result<Program> Program::start(const std::vector<std::string>& command, const Si
   program.pid_ = fork();
   if (program.pid_ < 0) return system_failure(Code::cannot_measure, "cannot start the program (fork)");
   if (program.pid_ == 0) child(write_end.get(), signals, hooks, conditions, image);
+  signals.pass_on(program.pid_);
   return program;
 }
 

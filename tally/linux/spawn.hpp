@@ -59,7 +59,7 @@ class Program {
   /// Forks and lets the child execute `command`, found through PATH. Returns as soon as there is a child: whether its
   /// execve succeeds is told by executed(). Errors: not_found, not_executable; cannot_measure where fork fails, or
   /// where `conditions` cannot be had.
-  static Result<Program> start(const std::vector<std::string>& command, const Signals& signals, ChildHooks hooks = {},
+  static Result<Program> start(const std::vector<std::string>& command, Signals& signals, ChildHooks hooks = {},
                                Conditions conditions = {});
 
   pid_t pid() const { return pid_; }

@@ -1,0 +1,96 @@
+#include "tally/sim/core.hpp"
+
+#include <algorithm>
+
+namespace tally::sim {
+
+namespace {
+
+constexpr Timing not_known = {};
+
+bool is_vector(Register r) { return r >= first_x87 && r < first_mask; }
+
+// One stretch being run: times are relative to its beginning until the end.
+class Run {
+ public:
+  Run(const CoreTable& core, CoreState& state) : core_(core), state_(state) {}
+
+  void step(const CoreInstruction& instruction, const Timing& timing) {
+    std::int32_t start = ready(instruction.sources);
+    std::int32_t end = front_;
+    if ((instruction.memory & CoreInstruction::loads) != 0) {
+      start = std::max(start, ready(instruction.address) + load_ticks(instruction));
+      end = take(Unit::load, core_.load_busy);
+    } else if (instruction.memory != 0) {
+      start = std::max(start, ready(instruction.address));
+    }
+    std::int32_t slots = timing.slots;
+    if ((instruction.memory & CoreInstruction::stores) != 0) {
+      end = std::max(end, take(Unit::store, core_.store_busy));
+      // A plain store is one operation with its data, any other instruction's store is one more.
+      slots += timing.operation != Operation::move && timing.operation != Operation::vector_move &&
+               timing.operation != Operation::push && timing.operation != Operation::call;
+    }
+    if (timing.unit != Unit::none) end = std::max(end, take(timing.unit, timing.busy));
+    const std::int32_t done = start + timing.latency * ticks_per_cycle;
+    front_ = std::max({front_ + slots * (ticks_per_cycle / core_.width), done, end});
+    for (const Register result : instruction.results)
+      if (result != no_register) state_.ready[result] = done;
+  }
+
+  // Ends the stretch: times become relative to its end.
+  std::int32_t finish() {
+    const std::int32_t oldest = -core_.window * ticks_per_cycle;
+    for (std::int32_t& time : state_.ready) time = std::max(time - front_, oldest);
+    for (std::int32_t& time : state_.free) time = std::max(time - front_, oldest);
+    return front_;
+  }
+
+ private:
+  template <std::size_t n>
+  std::int32_t ready(const Register (&sources)[n]) const {
+    std::int32_t time = front_ - core_.window * ticks_per_cycle;
+    for (const Register source : sources)
+      if (source != no_register) time = std::max(time, state_.ready[source]);
+    return time;
+  }
+
+  std::int32_t load_ticks(const CoreInstruction& instruction) const {
+    const bool vector = is_vector(instruction.results[0]);
+    return (vector ? core_.vector_load_latency : core_.load_latency) * ticks_per_cycle;
+  }
+
+  // A unit works without a pause when there is enough to do, and cannot catch up on more than the window.
+  // Returns when it is free again, before which the instruction does not end.
+  std::int32_t take(Unit unit, std::int32_t busy) {
+    std::int32_t& free = state_.free[static_cast<unsigned>(unit)];
+    free = std::max(free, front_ - core_.window * ticks_per_cycle) + busy;
+    return free;
+  }
+
+  const CoreTable& core_;
+  CoreState& state_;
+  std::int32_t front_ = 0;  ///< when the last instruction ended
+};
+
+}  // namespace
+
+const Timing* CoreTable::timing(Operation operation) const {
+  for (const Timing& row : timings)
+    if (row.operation == operation) return &row;
+  return nullptr;
+}
+
+CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instructions, CoreState& state) {
+  CoreCost cost;
+  Run stretch(core, state);
+  for (const CoreInstruction& instruction : instructions) {
+    const Timing* const timing = core.timing(instruction.operation);
+    cost.unknown += timing == nullptr;
+    stretch.step(instruction, timing != nullptr ? *timing : not_known);
+  }
+  cost.ticks = stretch.finish();
+  return cost;
+}
+
+}  // namespace tally::sim

@@ -91,6 +91,10 @@ TEST(Core, AUnitThatHadNothingToDoCatchesUpOnTheWindowOnly) {
   const CoreInstruction independent{.operation = Operation::multiply, .sources = {r11}, .results = {r12}};
   // 200 multiplications with 50 cycles' worth of slots: their unit began 48 cycles before the first.
   EXPECT_EQ(run(haswell_core, Code(200, independent), state).ticks, (200 - 48) * ticks_per_cycle);
+  Code in_one(4000, nop());
+  in_one.insert(in_one.end(), 200, independent);
+  state = {};
+  EXPECT_EQ(run(haswell_core, in_one, state).ticks, (1000 + 200 - 48) * ticks_per_cycle);
 }
 
 TEST(Core, UnknownInstructionsAreCountedAndTakeASlot) {

@@ -6,6 +6,7 @@
 
 #include "tally/sim/cache.hpp"
 #include "tally/sim/hierarchy.hpp"
+#include "tally/sim/memory.hpp"
 #include "tally/sim/tlb.hpp"
 
 namespace tally::sim::testing {
@@ -36,23 +37,17 @@ struct OwnCache {
 /// A hierarchy with its memory.
 struct OwnHierarchy {
   explicit OwnHierarchy(const HierarchyShape& shape)
-      : l1i(table_words(shape.l1i)),
-        l1d(table_words(shape.l1d)),
-        l2(table_words(shape.l2)),
-        llc(table_words(shape.llc)),
-        view(shape, {.l1i = l1i.data(), .l1d = l1d.data(), .l2 = l2.data(), .llc = llc.data()}) {}
-  std::vector<std::uint64_t> l1i, l1d, l2, llc;
+      : own(private_words(shape)),
+        shared(shared_words(shape)),
+        view(shape, tables_in(shape, own.data(), shared.data())) {}
+  std::vector<std::uint64_t> own, shared;
   Hierarchy view;
 };
 
 /// TLBs with their memory.
 struct OwnTlbs {
-  explicit OwnTlbs(const TlbShape& shape)
-      : itlb(table_words(shape.itlb)),
-        dtlb(table_words(shape.dtlb)),
-        stlb(table_words(shape.stlb)),
-        view(shape, {.itlb = itlb.data(), .dtlb = dtlb.data(), .stlb = stlb.data()}) {}
-  std::vector<std::uint64_t> itlb, dtlb, stlb;
+  explicit OwnTlbs(const TlbShape& shape) : own(tlb_words(shape)), view(shape, tables_in(shape, own.data())) {}
+  std::vector<std::uint64_t> own;
   Tlbs view;
 };
 

@@ -1,0 +1,64 @@
+#include "tally/machine/models.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "tally/base/text.hpp"
+#include "tally/machine/machine.hpp"
+#include "tally/sim/haswell_core.hpp"
+
+namespace tally::machine {
+
+namespace {
+
+// Cores, one line each.
+const sim::CoreTable* const cores[] = {&sim::haswell_core};
+
+}  // namespace
+
+const sim::CoreTable* core_named(std::string_view name) {
+  for (const sim::CoreTable* core : cores)
+    if (core->name == name) return core;
+  return nullptr;
+}
+
+std::vector<std::string> core_names() {
+  std::vector<std::string> result;
+  for (const sim::CoreTable* core : cores) result.emplace_back(core->name);
+  return result;
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> result{"host"};
+  for (const Shipped& model : shipped) result.emplace_back(model.name);
+  return result;
+}
+
+Result<Machine> named(std::string_view name, const std::filesystem::path& root) {
+  if (name == "host") return host(root);
+  for (const Shipped& model : shipped)
+    if (model.name == name) return parse(model.text, model.name);
+  return fail(Code::bad_usage, fmt::format("there is no machine model '{}'", name),
+              fmt::format("models are {}; a file with one of your own is given by its path, with a slash in it",
+                          join(names(), ", ")));
+}
+
+Result<Machine> from_file(const std::filesystem::path& file) {
+  errno = 0;
+  std::ifstream stream(file);
+  std::ostringstream text;
+  if (stream) text << stream.rdbuf();
+  if (!stream || std::filesystem::is_directory(file)) {
+    const int error = std::filesystem::is_directory(file) ? EISDIR : errno;
+    return fail(
+        Code::bad_usage, fmt::format("cannot read the machine model {}: {}", file.string(), std::strerror(error)),
+        "--model takes the name of a model, or a file in the format of docs/reference/machine-models.md", error);
+  }
+  return parse(text.str(), file.string());
+}
+
+}  // namespace tally::machine

@@ -1,0 +1,22 @@
+// The shipped models: each a text in the format that `--model FILE` reads too, in a file of its own.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace tally::machine {
+
+/// A model's name and its text.
+struct Shipped {
+  std::string_view name;
+  std::string_view text;
+};
+
+extern const std::string_view haswell_text;
+
+/// All of them: one line each.
+inline const std::array shipped{
+    Shipped{"haswell", haswell_text},
+};
+
+}  // namespace tally::machine

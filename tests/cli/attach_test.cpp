@@ -26,7 +26,7 @@ json result_of(const Words& words) {
   Words all{"stat", "-q", "--format", "json", "-o", "-"};
   all.insert(all.end(), words.begin(), words.end());
   const Finished finished = tally(all);
-  const json parsed = json::parse(finished.out, nullptr, false);
+  json parsed = json::parse(finished.out, nullptr, false);
   EXPECT_FALSE(parsed.is_discarded()) << finished.err;
   return parsed;
 }

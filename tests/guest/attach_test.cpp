@@ -115,14 +115,14 @@ auto turns_of(std::int64_t turns) {
 }
 
 TEST(Attach, a_process_to_the_instruction) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   const std::int64_t one = attached(turns_of(few));
   const std::int64_t other = attached(turns_of(many));
   expect_near(other - one, difference, 0);
 }
 
 TEST(Attach, what_it_starts_from_then_on) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   const auto body = [](std::int64_t turns) {
     return [turns](const Signal& ready, const Signal& go) {
       ready.give();
@@ -141,7 +141,7 @@ TEST(Attach, what_it_starts_from_then_on) {
 }
 
 TEST(Attach, all_threads_that_it_has) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   const auto body = [](std::int64_t turns) {
     return [turns](const Signal& ready, const Signal& go) {
       const Signal work;
@@ -162,7 +162,7 @@ TEST(Attach, all_threads_that_it_has) {
 }
 
 TEST(Attach, one_thread_alone) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   const Child child([](const Signal& ready, const Signal& go) {
     ready.give();
     go.wait();
@@ -182,7 +182,7 @@ TEST(Attach, one_thread_alone) {
 }
 
 TEST(Attach, whole_processors) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   if (geteuid() != 0) GTEST_SKIP() << "whole processors are counted by root";
   const std::string loop = known("countdown", 1000000).path;
   const Counted here = counted({"-C", "0", "-e", "instructions,duration_time", "--pin", "0"}, {loop});
@@ -197,7 +197,7 @@ TEST(Attach, whole_processors) {
 }
 
 TEST(Timing, intervals_of_instructions_add_up) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   const test::Finished finished =
       test::tally({"stat", "-q", "--format", "csv", "-o", "-", "-e", "instructions", "-I", "1", "--", "sh", "-c",
                    known("countdown", 1000000).path + "; " + known("countdown", 1000000).path});
@@ -214,7 +214,7 @@ TEST(Timing, intervals_of_instructions_add_up) {
 }
 
 TEST(Timing, counting_begins_after_the_delay) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   const std::string loop = known("countdown", 1000000).path;
   const Words command{"sh", "-c", loop + "; sleep 0.4; " + known("countdown", 1000).path + "; :"};
   const Counted later = counted({"-e", "instructions", "--delay", "200"}, command);
@@ -223,7 +223,7 @@ TEST(Timing, counting_begins_after_the_delay) {
 }
 
 TEST(Modes, kernel_and_user_together_where_they_are_asked_for) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   const Counted both = counted({"--kernel", "-e", "instructions,cycles:u"}, {known("system_calls", 1000).path});
   EXPECT_GT(both.value("instructions:uk"), 50000);
   EXPECT_GT(both.value("cycles:u"), 0);

@@ -25,7 +25,7 @@ std::uint64_t counted(const std::string& program) {
 }
 
 TEST(Counter, a_known_loop_is_counted_to_the_instruction) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   const Known loop = known("countdown", 1000000);
   const std::uint64_t value = counted(loop.path);
   EXPECT_GE(value, loop.counts.instructions);

@@ -31,5 +31,5 @@ bool is_guest();
 }  // namespace tally::hardware_test
 
 /// Skips the test, with the reason, where no PMU counts.
-#define NEEDS_PMU() \
+#define TALLY_NEEDS_PMU() \
   if (const std::string why = tally::hardware_test::why_no_pmu(); !why.empty()) GTEST_SKIP() << why

@@ -50,7 +50,7 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 
 // A setting of the whole machine is changed in the guest only, which is nobody's.
 #define TALLY_NEEDS_GUEST() \
-  NEEDS_PMU();              \
+  TALLY_NEEDS_PMU();        \
   if (!is_guest() || geteuid() != 0) GTEST_SKIP() << "kernel.perf_event_paranoid is changed in the guest only"
 
 TEST(Permission, at_3_nothing_is_counted_and_the_level_is_named) {

@@ -9,6 +9,8 @@ namespace {
 
 using Words = test::Words;
 
+constexpr std::int64_t many_calls = 1000;
+
 // Emulated, a count is the known one. Real processors add one for a page fault and an interrupt, as a rule.
 void expect_instructions(const Counted& result, const std::string& name, std::uint64_t n, const char* event) {
   const auto known_count = static_cast<std::int64_t>(known(name, n).counts.instructions);
@@ -22,7 +24,7 @@ std::int64_t instructions_of(const std::string& name, std::uint64_t n) {
 }
 
 TEST(Stat, known_programs_are_counted_to_the_instruction) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   for (const auto& [name, n] : known_programs()) {
     const Counted result = counted({"-e", "instructions"}, {known(name, n).path});
     expect_instructions(result, name, n, "instructions:u");
@@ -33,7 +35,7 @@ TEST(Stat, known_programs_are_counted_to_the_instruction) {
 }
 
 TEST(Stat, a_group_is_counted_together) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   const Counted result = counted({"-e", "{instructions,cycles,page-faults}"}, {known("countdown", 1000000).path});
   expect_instructions(result, "countdown", 1000000, "instructions:u");
   EXPECT_GT(result.value("cycles:u"), 0);
@@ -41,24 +43,25 @@ TEST(Stat, a_group_is_counted_together) {
 }
 
 TEST(Stat, cycles_are_exact_where_the_machine_is_emulated) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   if (!is_guest()) GTEST_SKIP() << "real processors take as many cycles as they like";
   const Counted result = counted({"-e", "instructions,cycles"}, {known("countdown", 1000000).path});
   EXPECT_EQ(result.value("cycles:u"), result.value("instructions:u"));
 }
 
 TEST(Stat, user_mode_and_kernel_are_told_apart) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   const Words events{"-e", "instructions,instructions:k,instructions:uk"};
   const Counted one = counted(events, {known("system_calls", 1).path});
   const Counted many = counted(events, {known("system_calls", 1000).path});
   expect_instructions(many, "system_calls", 1000, "instructions:u");
-  EXPECT_GT(many.value("instructions:k"), one.value("instructions:k") + 1000 * 50) << "fifty for each system call";
-  EXPECT_GE(many.value("instructions:uk"), many.value("instructions:u") + 1000 * 50);
+  EXPECT_GT(many.value("instructions:k"), one.value("instructions:k") + 50 * many_calls)
+      << "fifty for each system call";
+  EXPECT_GE(many.value("instructions:uk"), many.value("instructions:u") + 50 * many_calls);
 }
 
 TEST(Stat, a_tree_of_processes_is_counted_whole) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   const auto of = [](const std::string& script) {
     return counted({"-e", "instructions"}, {"sh", "-c", script}).value("instructions:u");
   };
@@ -71,7 +74,7 @@ TEST(Stat, a_tree_of_processes_is_counted_whole) {
 }
 
 TEST(Stat, as_many_as_perf_counts) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   for (const Words& command : {Words{known("touch", 1000).path}, Words{known("system_calls", 1000).path}}) {
     const auto theirs = counted_by_perf("instructions:u,cycles:u,page-faults", {}, command);
     if (theirs.empty()) GTEST_SKIP() << "there is no perf to compare with";
@@ -84,7 +87,7 @@ TEST(Stat, as_many_as_perf_counts) {
 }
 
 TEST(Stat, an_event_that_the_pmu_has_not_got_is_absent) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   if (!is_guest()) GTEST_SKIP() << "real processors have it";
   const Counted result = counted({"-e", "instructions,branches,r08,r21"}, {known("countdown", 1000).path});
   EXPECT_FALSE(result.rows.at("branches:u").value);
@@ -95,7 +98,7 @@ TEST(Stat, an_event_that_the_pmu_has_not_got_is_absent) {
 }
 
 TEST(Stat, a_group_that_does_not_fit_is_told_and_shared_counters_are_estimates) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   if (!is_guest()) GTEST_SKIP() << "how many counters there are is known of the guest: seven";
   const std::string loop = known("countdown", 1000000).path;
   const Counted group =
@@ -113,7 +116,7 @@ TEST(Stat, a_group_that_does_not_fit_is_told_and_shared_counters_are_estimates) 
 }
 
 TEST(Stat, counts_are_kept_when_the_program_is_killed) {
-  NEEDS_PMU();
+  TALLY_NEEDS_PMU();
   const Counted result =
       counted({"-e", "instructions"}, {"sh", "-c", known("countdown", 1000000).path + "; kill -9 $$"});
   EXPECT_EQ(result.code, 137);

@@ -10,8 +10,7 @@ namespace tally::backend {
 
 namespace {
 
-constexpr const char* needs_pmu =
-    "it needs a PMU, or a model of a machine in the simulated PMU: this version uses neither yet";
+constexpr const char* needs_pmu = "it needs a PMU: the simulated one has no model of a machine yet";
 
 }  // namespace
 
@@ -24,18 +23,17 @@ std::string why_it_needs_a_pmu(const event::Event& event) {
     return "counter masks, inversion, edges and the like need a PMU: the simulated PMU knows no single cycle";
   }
   if (encoding.family == event::Family::none && !encoding.pmu.empty()) {
-    return fmt::format("this version counts no events of the kernel's PMU {}", encoding.pmu);
+    return fmt::format("the simulated PMU has no events of the kernel's PMU {}", encoding.pmu);
   }
   const auto known = event::known_code(encoding);
   if (known) {
-    return fmt::format("{}'s {} ({}) needs a PMU: the simulated PMU has no such event, and this version uses no other",
-                       event::maker(encoding.family), known->name, event::code_text(encoding));
+    return fmt::format("{}'s {} ({}) needs a PMU: the simulated one has no such event", event::maker(encoding.family),
+                       known->name, event::code_text(encoding));
   }
   if (encoding.family == event::Family::apple || encoding.family == event::Family::arm) {
-    return fmt::format("it needs a PMU of {}'s processors, and this version uses none yet",
-                       event::maker(encoding.family));
+    return fmt::format("it needs a PMU of {}'s processors", event::maker(encoding.family));
   }
-  return "it needs a PMU: the simulated PMU has no such event, and this version uses no other yet";
+  return "it needs a PMU: the simulated one has no such event";
 }
 
 EventCount event_count(const event::Event& event, Count count) {

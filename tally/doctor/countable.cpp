@@ -11,12 +11,12 @@ using result::Countable;
 constexpr const char* by_kernel = "perf_event, run natively";
 constexpr const char* by_wait4 = "wait4, run natively";
 
-Countable exact_events(const Facts& facts) {
+Countable exact_events(const Facts& facts, bool by_pmu) {
   Countable row{"instructions, branches, loads, stores", Trust::absent, {}, {}};
-  if (facts.trial.instructions) return {row.what, Trust::exact, "simulated PMU, user mode", {}};
-  row.reason = facts.survey.machine.architecture == "x86_64"
-                   ? facts.trial.problem
-                   : "the simulated PMU is for x86-64, and this version uses no other";
+  if (facts.trial.instructions) {
+    return {row.what, Trust::exact, by_pmu ? "simulated PMU, --backend sim" : "simulated PMU, user mode", {}};
+  }
+  row.reason = facts.survey.machine.architecture == "x86_64" ? facts.trial.problem : "the simulated PMU is for x86-64";
   return row;
 }
 
@@ -28,6 +28,14 @@ Countable migrations(const Facts& facts) {
           fmt::format("the kernel refuses to count it ({})", errno_name(facts.probes.software.os_errno))};
 }
 
+Countable in_the_kernel(const Facts& facts, bool by_pmu) {
+  Countable row{"anything in the kernel", Trust::absent, {}, "it needs a PMU"};
+  if (!by_pmu) return row;
+  if (facts.probes.with_kernel.os_errno == 0) return {row.what, Trust::counted, by_kernel, {}};
+  row.reason = fmt::format("the kernel refuses to count it ({})", errno_name(facts.probes.with_kernel.os_errno));
+  return row;
+}
+
 Countable ticks(const Facts& facts) {
   if (!facts.processor) return {"tsc", Trust::absent, {}, "only x86 has this counter"};
   if (facts.processor->invariant_time_stamp) return {"tsc", Trust::counted, "tsc", {}};
@@ -36,22 +44,25 @@ Countable ticks(const Facts& facts) {
 
 }  // namespace
 
-std::vector<Countable> countable(const Facts& facts) {
+std::vector<Countable> countable(const Facts& facts, bool by_pmu) {
   const linux::Probes& probes = facts.probes;
   event::Event cycles;
   cycles.id = event::Id::cycles;
   // The clocks tell the same with and without the kernel's part.
   const bool clocks = probes.software.os_errno == 0 || probes.software_user.os_errno == 0;
-  return {
-      exact_events(facts),
-      {"page-faults, context-switches", Trust::counted, probes.software.os_errno == 0 ? by_kernel : by_wait4, {}},
-      migrations(facts),
-      {"task-clock, cpu-clock", Trust::counted, clocks ? by_kernel : by_wait4, {}},
-      {"user_time, system_time, peak-memory", Trust::counted, by_wait4, {}},
-      ticks(facts),
-      {"cycles, cache and branch misses", Trust::absent, {}, backend::why_it_needs_a_pmu(cycles)},
-      {"anything in the kernel", Trust::absent, {}, "it needs a PMU: this version uses none yet"},
-  };
+  std::vector<Countable> rows;
+  if (by_pmu) rows.push_back({"instructions, cycles, what the PMU has", Trust::counted, by_kernel, {}});
+  rows.push_back(exact_events(facts, by_pmu));
+  rows.push_back(
+      {"page-faults, context-switches", Trust::counted, probes.software.os_errno == 0 ? by_kernel : by_wait4, {}});
+  rows.push_back(migrations(facts));
+  rows.push_back({"task-clock, cpu-clock", Trust::counted, clocks ? by_kernel : by_wait4, {}});
+  rows.push_back({"user_time, system_time, peak-memory", Trust::counted, by_wait4, {}});
+  rows.push_back(ticks(facts));
+  if (!by_pmu)
+    rows.push_back({"cycles, cache and branch misses", Trust::absent, {}, backend::why_it_needs_a_pmu(cycles)});
+  rows.push_back(in_the_kernel(facts, by_pmu));
+  return rows;
 }
 
 }  // namespace tally::doctor

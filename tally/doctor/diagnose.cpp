@@ -260,9 +260,7 @@ void counts(const Facts& facts, Diagnosis& diagnosis) {
                           attempt.os_errno != 0 ? errno_name(attempt.os_errno) : "it opened and did not run"));
   }
   diagnosis.next.push_back(
-      {"This version of tally does not use a PMU yet: it counts with the simulated one, exactly, in "
-       "user mode. `perf stat` uses the PMU.",
-       {"tally stat -- PROGRAM"}});
+      {"Nothing needs to be done: tally uses it by itself.", {"tally stat -e instructions,cycles -- PROGRAM"}});
   if (const std::string missing = limits(facts); !missing.empty()) {
     const auto level = facts.survey.machine.perf_event_paranoid;
     diagnosis.next.push_back(
@@ -303,7 +301,7 @@ result::Diagnosis diagnose(const Facts& facts) {
                                                errno_name(facts.probes.gate_errno)));
     }
   }
-  diagnosis.countable = countable(facts);
+  diagnosis.countable = countable(facts, diagnosis.hardware);
   diagnosis.facts = describe(facts);
   return diagnosis;
 }

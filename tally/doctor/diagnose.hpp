@@ -13,8 +13,9 @@ namespace tally::doctor {
 /// established; else the answer says what was tried and what came back. Pure.
 result::Diagnosis diagnose(const Facts& facts);
 
-/// What can be counted on this machine by this version of tally, and how far it can be believed. Pure.
-std::vector<result::Countable> countable(const Facts& facts);
+/// What can be counted on this machine by this version of tally, and how far it can be believed; `by_pmu`: there is one
+/// that counts. Pure.
+std::vector<result::Countable> countable(const Facts& facts, bool by_pmu);
 
 /// The facts in the order and words of the report. Pure.
 std::vector<result::FactGroup> describe(const Facts& facts);

@@ -2,17 +2,24 @@
 # What tally itself costs: everyday programs alone and under `tally stat`, in turns, with the median of five.
 #
 # usage: ./dev bench [--runs N] [--json FILE] [--no-setup] [PROGRAM …] [-- STAT OPTIONS]
+#        ./dev bench --models [MODEL]
 #
 #   --runs N      runs of each side (default 5)
 #   --json FILE   every single time too, as JSON (`-` is stdout)
 #   PROGRAM       only these: bzip2, xz, gzip, sqlite3, python3, perl, 'python3 pass', 'gcc -O2', 'git --version', true,
 #                 'perf stat' (two software events of /bin/true, beside perf), '1 thread', '2 threads'
+#   --models      instead: the plain models of caches and predictors, what a walk through memory misses in them and what
+#                 an access costs; MODEL is a name or a file (default haswell, which takes half a minute)
 #   --no-setup    takes the installed packages as they are
 #
 # What stands after -- is handed to `tally stat`, for instance -- -e instructions. Close other programs first: on a busy
 # machine the wall time of both sides means little, and the spread in the table shows it.
 source dev.d/common
 
+if [[ ${1-} == --models ]]; then
+  ./dev build bench_models
+  exec build/release/bench_models "${@:2}"
+fi
 build=()
 options=()
 for ((i = 1; i <= $#; ++i)); do

@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "tally/sim/tables_testing.hpp"
+
 namespace tally::sim {
 namespace {
 
@@ -52,6 +54,8 @@ TEST(Branches, TageRemembersLongerThanGshare) {
   EXPECT_GE(misses(Direction::gshare), 990U);
   EXPECT_LE(misses(Direction::tage), 100U);
 }
+
+TEST(Branches, CountsOfThreadsAreAdded) { EXPECT_TRUE(testing::adds_all<BranchCounts>()); }
 
 }  // namespace
 }  // namespace tally::sim

@@ -75,12 +75,6 @@ class Run {
 
 }  // namespace
 
-const Timing* CoreTable::timing(Operation operation) const {
-  for (const Timing& row : timings)
-    if (row.operation == operation) return &row;
-  return nullptr;
-}
-
 CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instructions, CoreState& state) {
   CoreCost cost;
   Run stretch(core, state);

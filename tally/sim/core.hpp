@@ -4,6 +4,7 @@
 // comparison with its branch, forwarding from stores to loads. It is a declared model, not a measurement.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -54,16 +55,26 @@ struct Timing {
 /// A core: a table of timings with what is common to all.
 struct CoreTable {
   const char* name;
-  std::uint8_t width;                  ///< instructions that start, and end, in a cycle; divides ticks_per_cycle
-  std::uint8_t window;                 ///< cycles by which an instruction can be done before those in front of it
-  std::uint8_t load_latency;           ///< cycles of a load into a general register that hits in L1D
-  std::uint8_t vector_load_latency;    ///< into a vector register
-  std::uint8_t load_busy, store_busy;  ///< ticks for which a load or store keeps its unit from others
-  std::span<const Timing> timings;
+  std::uint8_t width;                      ///< instructions that start, and end, in a cycle; divides ticks_per_cycle
+  std::uint8_t window;                     ///< cycles by which an instruction can be done before those in front of it
+  std::uint8_t load_latency;               ///< cycles of a load into a general register that hits in L1D
+  std::uint8_t vector_load_latency;        ///< into a vector register
+  std::uint8_t load_busy, store_busy;      ///< ticks for which a load or store keeps its unit from others
+  std::array<Timing, operations> timings;  ///< by kind; see by_operation()
 
   /// The row of a kind; null for one that the table does not know.
-  const Timing* timing(Operation operation) const;
+  const Timing* timing(Operation operation) const {
+    const Timing& row = timings[static_cast<unsigned>(operation)];
+    return operation != Operation::unknown && row.operation == operation ? &row : nullptr;
+  }
 };
+
+/// Rows in any order, put into the places of their kinds.
+constexpr std::array<Timing, operations> by_operation(std::span<const Timing> rows) {
+  std::array<Timing, operations> result{};
+  for (const Timing& row : rows) result[static_cast<unsigned>(row.operation)] = row;
+  return result;
+}
 
 /// When what is ready, in ticks relative to the end of the last instruction: 0 is now, what is negative was ready
 /// before. Zeroes are the state at the beginning.

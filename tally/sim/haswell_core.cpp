@@ -1,5 +1,7 @@
 #include "tally/sim/haswell_core.hpp"
 
+#include <iterator>
+
 namespace tally::sim {
 
 namespace {
@@ -13,7 +15,7 @@ constexpr std::uint16_t cycle = ticks_per_cycle;
 using enum Operation;
 
 // Slots are operations of the fused domain.
-constexpr Timing timings[] = {
+constexpr Timing rows[] = {
     {nop, 0, 1, Unit::none, 0, fog},
     {zeroing, 0, 1, Unit::none, 0, llvm},
     {move, 0, 1, Unit::none, 0, fog},  // 0 or 1: most are eliminated when registers are renamed
@@ -96,12 +98,14 @@ constexpr Timing timings[] = {
     {x87_root, 17, 1, Unit::divide, 13 * cycle, fog},
 };
 
+static_assert(std::size(rows) == operations - 1, "one row for every kind");
+
 }  // namespace
 
 // Width 4, a reorder buffer of 192 operations (48 cycles of 4), two loads and one store a cycle: Intel 64 and IA-32
 // Architectures Optimization Reference Manual, "Haswell microarchitecture". Loads: 4 cycles with a simple address, 5
 // with any other; vectors 6 (LLVM).
-const CoreTable haswell_core = {
+constinit const CoreTable haswell_core = {
     .name = "haswell",
     .width = 4,
     .window = 48,
@@ -109,7 +113,7 @@ const CoreTable haswell_core = {
     .vector_load_latency = 6,
     .load_busy = cycle / 2,
     .store_busy = cycle,
-    .timings = timings,
+    .timings = by_operation(rows),
 };
 
 }  // namespace tally::sim

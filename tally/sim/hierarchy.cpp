@@ -36,6 +36,7 @@ void HierarchyCounts::add(const HierarchyCounts& other) {
   l1d.add(other.l1d);
   l2.add(other.l2);
   llc.add(other.llc);
+  l1d_across.add(other.l1d_across);
   prefetches += other.prefetches;
 }
 
@@ -65,6 +66,12 @@ namespace {
 // A store into a level that does not allocate on writes uses the line if it is there and leaves no trace else.
 Look reach(Cache& level, std::uint64_t address, Access access) {
   return access == Access::store && !level.shape().write_allocate ? level.use(address) : level.access(address);
+}
+
+// One reference of a first level. What the load of a modification has just brought is there for its store.
+void count_in(LevelCounts& counts, Access access, bool hit) {
+  counts.count(access, hit);
+  if (access == Access::modify) counts.count(Access::store, true);
 }
 
 }  // namespace
@@ -109,22 +116,26 @@ Hierarchy::Hierarchy(const HierarchyShape& shape, const Tables& tables)
 }
 
 void Hierarchy::access(std::uint64_t address, std::uint64_t bytes, Access access) {
-  const std::uint64_t last = (address + bytes - 1) >> line_bits_;
-  for (std::uint64_t line = address >> line_bits_; line <= last; ++line) touch(line << line_bits_, access);
+  const std::uint64_t first = address >> line_bits_, last = (address + bytes - 1) >> line_bits_;
+  bool missed = !touch(address, access);
+  if (first == last) return;
+  for (std::uint64_t line = first + 1; line <= last; ++line) {
+    const bool hit = touch(line << line_bits_, access);
+    if (access != Access::fetch) count_in(counts_.l1d_across, access, hit || !missed);
+    missed = missed || !hit;
+  }
 }
 
-void Hierarchy::touch(std::uint64_t address, Access access) {
+bool Hierarchy::touch(std::uint64_t address, Access access) {
   Cache& level = access == Access::fetch ? l1i_ : l1d_;
-  LevelCounts& counts = access == Access::fetch ? counts_.l1i : counts_.l1d;
   Look look;
   if (level.exists()) {
     look = reach(level, address, access);
-    counts.count(access, look.hit);
+    count_in(access == Access::fetch ? counts_.l1i : counts_.l1d, access, look.hit);
   }
-  // What the load has just brought is there for the store.
-  if (access == Access::modify && level.exists()) counts.count(Access::store, true);
   if (!look.hit) lower_.request(address, access, counts_, &l1i_, &l1d_);
   if (next_line_ && access != Access::fetch && l1d_.exists() && (!look.hit || look.first_use)) bring_next(address);
+  return look.hit;
 }
 
 void Hierarchy::bring_next(std::uint64_t address) {

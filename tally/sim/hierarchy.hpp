@@ -47,6 +47,10 @@ HierarchyShape fast(const HierarchyShape& shape);
 /// What is counted in a hierarchy.
 struct HierarchyCounts {
   LevelCounts l1i, l1d, l2, llc;
+  /// What loads and stores across lines add to l1d: each line after the first is a reference here, each missed line
+  /// after the first one missed a miss. So l1d less this counts accesses, of which one that misses anything is one
+  /// miss, as cachegrind and events of retired loads do.
+  LevelCounts l1d_across;
   std::uint64_t prefetches = 0;  ///< lines that prefetchers brought into a level; they are no references
   bool operator==(const HierarchyCounts&) const = default;
   void add(const HierarchyCounts& other);
@@ -95,7 +99,7 @@ class Hierarchy {
   const HierarchyCounts& counts() const { return counts_; }
 
  private:
-  void touch(std::uint64_t address, Access access);
+  bool touch(std::uint64_t address, Access access);
   void bring_next(std::uint64_t address);
 
   Cache l1i_, l1d_;

@@ -83,6 +83,27 @@ TEST(Hierarchy, ASplitAccessIsTwoReferences) {
   EXPECT_EQ(own.view.counts().l1d.stores, 12U);
 }
 
+// The same by access: of one that misses two lines the second is taken back.
+TEST(Hierarchy, WhatLiesAcrossLinesIsCountedBesides) {
+  OwnHierarchy own(small());
+  const auto across = [&] { return own.view.counts().l1d_across; };
+  own.view.access(0x1000, 64, Access::load);
+  EXPECT_EQ(across(), LevelCounts{});
+  own.view.access(0x103c, 8, Access::load);  // its second line is missed, its first was there
+  EXPECT_EQ(across(), (LevelCounts{.loads = 1}));
+  own.view.access(0x20fc, 8, Access::store);  // both are missed
+  EXPECT_EQ(across(), (LevelCounts{.loads = 1, .stores = 1, .store_misses = 1}));
+  own.view.access(0x303c, 8, Access::modify);  // both
+  EXPECT_EQ(across(), (LevelCounts{.loads = 2, .load_misses = 1, .stores = 2, .store_misses = 1}));
+  own.view.access(0x4020, 128, Access::load);  // three
+  EXPECT_EQ(across(), (LevelCounts{.loads = 4, .load_misses = 3, .stores = 2, .store_misses = 1}));
+  own.view.access(0x6000, 1, Access::load);
+  own.view.access(0x6020, 128, Access::load);  // the first was there, two are missed: one miss of the access
+  EXPECT_EQ(across(), (LevelCounts{.loads = 6, .load_misses = 4, .stores = 2, .store_misses = 1}));
+  own.view.access(0x503c, 8, Access::fetch);
+  EXPECT_EQ(across().fetches, 0U);
+}
+
 TEST(Hierarchy, AModificationLoadsAndStoresAndMissesOnce) {
   OwnHierarchy own(small());
   own.view.access(0x1000, 8, Access::modify);
@@ -228,6 +249,8 @@ TEST(Hierarchy, FastLowerLevelsNeedOnlyTheMisses) {
   EXPECT_EQ(counts.llc, whole.view.counts().llc);
   EXPECT_EQ(counts.prefetches, whole.view.counts().prefetches);
 }
+
+TEST(Hierarchy, CountsOfThreadsAreAdded) { EXPECT_TRUE(testing::adds_all<HierarchyCounts>()); }
 
 }  // namespace
 }  // namespace tally::sim

@@ -1,6 +1,8 @@
 // Memory for tables, for tests and benchmarks: the room itself owns none.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +35,17 @@ struct OwnCache {
   std::vector<std::uint64_t> table;
   Cache cache;
 };
+
+/// True where `a.add(b)` adds every number of counts that are nothing but numbers of 64 bits.
+template <class Counts>
+bool adds_all() {
+  constexpr std::size_t numbers = sizeof(Counts) / sizeof(std::uint64_t);
+  std::array<std::uint64_t, numbers> low{}, high{}, sum{};
+  for (std::size_t i = 0; i < numbers; ++i) low[i] = i + 1, high[i] = (i + 1) * 1000, sum[i] = (i + 1) * 1001;
+  auto a = std::bit_cast<Counts>(low);
+  a.add(std::bit_cast<Counts>(high));
+  return a == std::bit_cast<Counts>(sum);
+}
 
 /// A hierarchy with its memory.
 struct OwnHierarchy {

@@ -1,5 +1,7 @@
 #include "tally/sim/tage.hpp"
 
+#include <bit>
+
 namespace tally::sim {
 
 namespace {
@@ -16,8 +18,7 @@ void Tage::reset() {
     for (Entry& entry : table) entry = Entry{};
   for (Counter2& counter : base_) counter = 1;
   for (unsigned i = 0; i < tables; ++i) index_[i] = tag_[i] = tag2_[i] = Folded{};
-  for (std::uint8_t& outcome : history_) outcome = 0;
-  newest_ = 0;
+  history_ = 0;
   random_ = 1;
   failures_ = 0;
   trust_fresh_ = 0;
@@ -41,12 +42,12 @@ Tage::Lookup Tage::look_up(std::uint64_t pc) const {
     lookup.index[i] = static_cast<std::uint16_t>((low ^ low >> (index_bits - i) ^ index_[i].value) & index_mask);
     lookup.tag[i] = static_cast<std::uint16_t>((low ^ tag_[i].value ^ tag2_[i].value << 1) & tag_mask);
   }
-  for (int i = tables - 1; i >= 0; --i) {
-    // A tag of 0 in an unused entry is harmless: such an entry says what a fresh one says, and is replaced first.
-    if (entries_[i][lookup.index[i]].tag != lookup.tag[i]) continue;
-    (lookup.provider < 0 ? lookup.provider : lookup.alternate) = i;
-    if (lookup.alternate >= 0) break;
-  }
+  // A tag of 0 in an unused entry is harmless: such an entry says what a fresh one says, and is replaced first.
+  std::uint32_t matches = 0;
+  for (unsigned i = 0; i < tables; ++i)
+    matches |= static_cast<std::uint32_t>(entries_[i][lookup.index[i]].tag == lookup.tag[i]) << i;
+  lookup.provider = std::bit_width(matches) - 1;
+  if (matches != 0) lookup.alternate = std::bit_width(matches & ~(1u << lookup.provider)) - 1;
   lookup.alternative = says(lookup.alternate, lookup, pc);
   lookup.provided = says(lookup.provider, lookup, pc);
   if (lookup.provider >= 0) {
@@ -95,14 +96,13 @@ void Tage::train(const Lookup& lookup, std::uint64_t pc, bool taken) {
 }
 
 void Tage::remember(bool taken) {
-  newest_ = (newest_ + 1) % sizeof history_;
-  history_[newest_] = taken;
   for (unsigned i = 0; i < tables; ++i) {
-    const bool out = history_[(newest_ - history_lengths[i]) % sizeof history_] != 0;
+    const bool out = (history_ >> (history_lengths[i] - 1) & 1) != 0;
     index_[i].shift(history_lengths[i], index_bits, taken, out);
     tag_[i].shift(history_lengths[i], tag_bits, taken, out);
     tag2_[i].shift(history_lengths[i], tag_bits - 1, taken, out);
   }
+  history_ = history_ << 1 | static_cast<unsigned>(taken);
 }
 
 bool Tage::predict(std::uint64_t pc, bool taken) {

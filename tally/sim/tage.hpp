@@ -58,8 +58,7 @@ class Tage {
   Entry entries_[tables][1u << index_bits];
   Counter2 base_[base_entries];
   Folded index_[tables], tag_[tables], tag2_[tables];
-  std::uint8_t history_[256];  ///< outcomes, a ring
-  std::uint32_t newest_;       ///< its youngest
+  unsigned __int128 history_;  ///< outcomes, the youngest in bit 0
   std::uint32_t random_;       ///< spreads allocations over the tables; a fixed sequence
   std::uint32_t failures_;     ///< of allocations, less successes: when it is high, usefulness ages
   std::int32_t trust_fresh_;   ///< −8 … 7: from 0 on a fresh entry is not believed but its alternate

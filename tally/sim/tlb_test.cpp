@@ -50,5 +50,7 @@ TEST(Tlbs, AModificationIsTranslatedForBoth) {
   EXPECT_EQ(own.view.counts().dtlb, (LevelCounts{.loads = 1, .load_misses = 1, .stores = 1}));
 }
 
+TEST(Tlbs, CountsOfThreadsAreAdded) { EXPECT_TRUE(testing::adds_all<TlbCounts>()); }
+
 }  // namespace
 }  // namespace tally::sim

@@ -131,10 +131,11 @@ void branch_costs() {
 void core_cost(const machine::Machine& machine) {
   const sim::CoreTable& core = *machine::core_named(machine.core);
   std::vector<sim::CoreInstruction> code;
-  for (unsigned i = 0; i < 1000; ++i)
+  for (unsigned i = 0; i < 1000; ++i) {
     code.push_back({.operation = static_cast<sim::Operation>(1 + i % (sim::operations - 1)),
                     .sources = {static_cast<sim::Register>(1 + i % 16), static_cast<sim::Register>(1 + i % 7)},
                     .results = {static_cast<sim::Register>(1 + i % 11)}});
+  }
   sim::CoreState state;
   print_cost("instruction in the core model, once", nanoseconds(1'000'000, [&] {
                for (int i = 0; i < 1000; ++i) sim::run(core, code, state);

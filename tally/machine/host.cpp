@@ -58,12 +58,17 @@ Result<Machine> host(const std::filesystem::path& root) {
   sim::HierarchyShape caches;
   caches.prefetch = machine->caches.prefetch;
   std::int64_t last_level = 0;
-  for (const std::string& entry : linux::folder_entries(folder))
-    if (entry.starts_with("index"))
-      if (const auto cache = listed(folder / entry)) place(*cache, caches, last_level);
-  if (caches.l1d.sets == 0)
+  for (const std::string& entry : linux::folder_entries(folder)) {
+    if (entry.starts_with("index")) {
+      if (const auto cache = listed(folder / entry)) {
+        place(*cache, caches, last_level);
+      }
+    }
+  }
+  if (caches.l1d.sets == 0) {
     return fail(Code::cannot_measure, fmt::format("the kernel lists no data cache in {}", folder.string()),
                 fmt::format("name a model: {}; or describe the machine in a file", shipped.front().name));
+  }
   machine->caches = caches;
   machine->sources = {"caches: " + folder.string(),
                       "TLBs, latencies, timings of instructions: the model haswell, for the kernel knows none"};

@@ -120,12 +120,13 @@ class Parser {
 
   Done take_prefetch(const std::vector<std::string>& words) {
     for (const std::string& word : words) {
-      if (word == "next-line")
+      if (word == "next-line") {
         machine_.caches.prefetch.next_line = true;
-      else if (word == "streamer")
+      } else if (word == "streamer") {
         machine_.caches.prefetch.streamer = true;
-      else
+      } else {
         return unknown_word(word, {"next-line", "streamer"});
+      }
     }
     return {};
   }
@@ -153,9 +154,10 @@ class Parser {
       return wrong(fmt::format("'{}' is missing", key), fmt::format("add {}=NUMBER", key));
     }
     const auto value = size_of(at->second);
-    if (!value || *value < low || *value > high)
+    if (!value || *value < low || *value > high) {
       return wrong(fmt::format("{}={}", key, at->second),
                    fmt::format("a number from {} to {} is needed; K, M and G stand for 2^10, 2^20, 2^30", low, high));
+    }
     return *value;
   }
 
@@ -170,9 +172,10 @@ class Parser {
   // Sets from a size: it must be a whole number of sets.
   Done set_geometry(sim::CacheShape& shape, std::uint64_t units, std::uint64_t ways, std::uint64_t unit_bytes,
                     const std::string& what) const {
-    if (units == 0 || units % ways != 0)
+    if (units == 0 || units % ways != 0) {
       return wrong(fmt::format("{} cannot be divided into sets of {} ways", what, ways),
                    fmt::format("it must be a multiple of ways × {}", unit_bytes == 1 ? "1" : "line"));
+    }
     shape.sets = static_cast<std::uint32_t>(units / ways);
     shape.ways = static_cast<std::uint32_t>(ways);
     return {};

@@ -40,14 +40,18 @@ std::string text_of(const Machine& machine) {
           cache_line("l2", machine.caches.l2) + cache_line("llc", machine.caches.llc);
   text +=
       tlb_line("itlb", machine.tlbs.itlb) + tlb_line("dtlb", machine.tlbs.dtlb) + tlb_line("stlb", machine.tlbs.stlb);
-  if (machine.caches.prefetch != sim::PrefetchShape{})
+  if (machine.caches.prefetch != sim::PrefetchShape{}) {
     text += fmt::format("prefetch{}{}\n", machine.caches.prefetch.next_line ? " next-line" : "",
                         machine.caches.prefetch.streamer ? " streamer" : "");
-  if (!machine.core.empty()) text += fmt::format("core {}\n", machine.core);
+  }
+  if (!machine.core.empty()) {
+    text += fmt::format("core {}\n", machine.core);
+  }
   const sim::Latencies& latencies = machine.latencies;
-  if (latencies != sim::Latencies{})
+  if (latencies != sim::Latencies{}) {
     text += fmt::format("latency l2={} llc={} memory={} stlb={} walk={} mispredict={}\n", latencies.l2, latencies.llc,
                         latencies.memory, latencies.stlb, latencies.walk, latencies.mispredict);
+  }
   return text;
 }
 

@@ -67,7 +67,7 @@ sim::HierarchyCounts multiply(const sim::HierarchyShape& shape, std::uint64_t n)
     caches.view.access(a + i * 4, 4, Access::store);
     caches.view.access(b + i * 4, 4, Access::store);
   }
-  for (std::uint64_t row = 0; row < n; ++row)
+  for (std::uint64_t row = 0; row < n; ++row) {
     for (std::uint64_t column = 0; column < n; ++column) {
       for (std::uint64_t k = 0; k < n; ++k) {
         caches.view.access(a + (row * n + k) * 4, 4, Access::load);
@@ -75,6 +75,7 @@ sim::HierarchyCounts multiply(const sim::HierarchyShape& shape, std::uint64_t n)
       }
       caches.view.access(c + (row * n + column) * 4, 4, Access::store);
     }
+  }
   return caches.view.counts();
 }
 

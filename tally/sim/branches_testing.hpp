@@ -11,11 +11,14 @@ namespace tally::sim::testing {
 template <class Predictor>
 std::uint64_t wrong(Predictor& predictor, std::string_view pattern, int rounds, int warm) {
   std::uint64_t count = 0;
-  for (int round = 0; round < rounds; ++round)
+  for (int round = 0; round < rounds; ++round) {
     for (const char outcome : pattern) {
       const bool right = predictor.predict(0x401234, outcome == 'T');
-      if (round >= warm) count += !right;
+      if (round >= warm) {
+        count += !right;
+      }
     }
+  }
   return count;
 }
 

@@ -58,10 +58,11 @@ bool Cache::remove(std::uint64_t address) {
   std::uint64_t* const set = words_of(address);
   const std::uint32_t place = place_of(set, shape_.ways, tag_of(address, shape_.line_bits));
   if (place == shape_.ways) return false;
-  if (shape_.replacement == Replacement::lru)
+  if (shape_.replacement == Replacement::lru) {
     Lru::remove(set, shape_.ways, place);
-  else
+  } else {
     TreePlru::remove(set, shape_.ways, place);
+  }
   return true;
 }
 

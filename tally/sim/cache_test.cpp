@@ -90,11 +90,12 @@ TEST(Cache, AddressZeroIsNotThereBeforeItIsUsed) {
 // The check that generated code makes of the most recent way: one exclusive or tells line and straddling.
 TEST(Cache, TheTagTellsLineAndStraddlingAtOnce) {
   const std::uint64_t tag = tag_of(0x7fff'1234'5678, 6);
-  for (const unsigned bytes : {1U, 8U, 64U})
+  for (const unsigned bytes : {1U, 8U, 64U}) {
     for (std::uint64_t address = 0x7fff'1234'5600; address < 0x7fff'1234'5700; ++address) {
       const bool inside = address >> 6 == 0x7fff'1234'5678 >> 6 && (address & 63) + bytes <= 64;
       EXPECT_EQ((address ^ tag) >= ~std::uint64_t{64 - bytes}, inside) << std::hex << address << ' ' << bytes;
     }
+  }
 }
 
 TEST(Cache, APrefetchedLineIsNewUntilItIsUsed) {

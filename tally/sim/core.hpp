@@ -39,8 +39,8 @@ struct CoreInstruction {
 };
 
 /// What there is only a limited number of.
-enum class Unit : std::uint8_t { none, load, store, multiply, shuffle, fp_add, fp_multiply, vector, divide, count_ };
-constexpr unsigned units = static_cast<unsigned>(Unit::count_);
+enum class Unit : std::uint8_t { none, load, store, multiply, shuffle, fp_add, fp_multiply, vector, divide, count };
+constexpr unsigned units = static_cast<unsigned>(Unit::count);
 
 /// How long one kind takes.
 struct Timing {

@@ -71,7 +71,7 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
       if (round >= rounds_to_settle) ticks += taken;
     }
   }
-  result.cycles = static_cast<std::uint64_t>(ticks / (rounds_that_count * ticks_per_cycle));
+  result.cycles = static_cast<std::uint64_t>(ticks / rounds_that_count / ticks_per_cycle);
   return result;
 }
 

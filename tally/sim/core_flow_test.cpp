@@ -59,7 +59,7 @@ TEST(CoreFlow, AnEdgeThatIsTakenSeldomHasItsOwnCost) {
   const Code divide{{.operation = Operation::divide_wide, .sources = {r11}, .results = {r12}}};
   const Code use{add(r13, r12), nop(), nop(), nop()};
   const std::vector<CoreBlock> blocks{{divide, 10}, {use, 1000}};
-  EXPECT_EQ(total_of(blocks, {{0, 1, 10}, {1, 1, 990}}).cycles, 10U * 64 + 990 + 10 * 7 / 4);
+  EXPECT_EQ(total_of(blocks, {{0, 1, 10}, {1, 1, 990}}).cycles, 10U * 64U + 990 + 10U * 7U / 4);
 }
 
 // And a block that is entered after a long time finds all its sources ready.
@@ -76,7 +76,7 @@ TEST(CoreFlow, TheUsualEdgeIsTheMostFrequentOne) {
   const Code chain{multiply(r12, r12)};
   const std::vector<CoreBlock> blocks{{idle, 10}, {chain, n}, {idle, 10}};
   const std::uint64_t cycles = total_of(blocks, {{0, 1, 10}, {1, 1, n - 20}, {2, 1, 10}}).cycles;
-  EXPECT_EQ(cycles, 20U * 100 + (n - 20) * 3 + 20 / 4);
+  EXPECT_EQ(cycles, 2000U + (n - 20) * 3 + 5);
 }
 
 TEST(CoreFlow, ExecutionsWithoutAnEdgeCostWhatTheUsualOnesDo) {

@@ -88,10 +88,10 @@ enum class Operation : std::uint8_t {
   x87_multiply,
   x87_divide,
   x87_root,
-  count_,  ///< how many there are
+  count,  ///< how many there are
 };
 
-constexpr unsigned operations = static_cast<unsigned>(Operation::count_);
+constexpr unsigned operations = static_cast<unsigned>(Operation::count);
 
 /// What of an instruction's form changes its kind, beside the mnemonic.
 struct Form {

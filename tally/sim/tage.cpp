@@ -46,8 +46,8 @@ Tage::Lookup Tage::look_up(std::uint64_t pc) const {
   std::uint32_t matches = 0;
   for (unsigned i = 0; i < tables; ++i)
     matches |= static_cast<std::uint32_t>(entries_[i][lookup.index[i]].tag == lookup.tag[i]) << i;
-  lookup.provider = std::bit_width(matches) - 1;
-  if (matches != 0) lookup.alternate = std::bit_width(matches & ~(1u << lookup.provider)) - 1;
+  lookup.provider = static_cast<int>(std::bit_width(matches)) - 1;
+  if (matches != 0) lookup.alternate = static_cast<int>(std::bit_width(matches & ~(1u << lookup.provider))) - 1;
   lookup.alternative = says(lookup.alternate, lookup, pc);
   lookup.provided = says(lookup.provider, lookup, pc);
   if (lookup.provider >= 0) {

@@ -97,12 +97,16 @@ TEST(Tage, LearnsANewProgramAfterALongOne) {
   const auto predictor = tage();
   const auto program = [&](std::uint64_t pc, unsigned loops, int rounds) {
     int count = 0;
-    for (int round = 0; round < rounds; ++round)
-      for (unsigned loop = 0; loop < loops; ++loop)
+    for (int round = 0; round < rounds; ++round) {
+      for (unsigned loop = 0; loop < loops; ++loop) {
         for (unsigned i = 0; i < 12 + loop % 7; ++i) {
-          const bool right = predictor->predict(pc + loop * 64, i != 11 + loop % 7);
-          if (round >= rounds - 10) count += !right;
+          const bool right = predictor->predict(pc + std::uint64_t{loop} * 64, i != 11 + loop % 7);
+          if (round >= rounds - 10) {
+            count += !right;
+          }
         }
+      }
+    }
     return count;
   };
   program(0x10000, 600, 300);

@@ -15,8 +15,8 @@ TlbShape small() { return {.itlb = pages(4, 4), .dtlb = pages(4, 4), .stlb = pag
 TEST(Tlbs, PagesThatFitAreTranslatedOnce) {
   OwnTlbs own(small());
   for (int round = 0; round < 5; ++round)
-    for (std::uint64_t i = 0; i < 16 * 4096; i += 8) own.view.access(i, 8, Access::load);
-  EXPECT_EQ(own.view.counts().dtlb, (LevelCounts{.loads = 5 * 8192, .load_misses = 16}));
+    for (std::uint64_t i = 0; i < 0x10000; i += 8) own.view.access(i, 8, Access::load);
+  EXPECT_EQ(own.view.counts().dtlb, (LevelCounts{.loads = 40960, .load_misses = 16}));
   EXPECT_EQ(own.view.counts().stlb, (LevelCounts{.loads = 16, .load_misses = 16}));
 }
 

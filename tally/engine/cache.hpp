@@ -41,6 +41,8 @@ struct Segment {
   u16 first;    // its first Place, within the trace
 };
 
+/// Where the code of a trace begins.
+inline constexpr u64 trace_alignment = 16;
 /// Room in front of each trace for the jump that is taken when it is dropped.
 inline constexpr u32 dead_jump_bytes = 5;
 
@@ -163,7 +165,10 @@ bool read_pointer(u64 address, u64& value);
 bool pointers_changed();
 /// Whether code at `pc` may be written without the engine hearing of it at once.
 bool may_change(u64 pc);
-/// Whether [a, a + n) is code that nobody can write as it is mapped now, so that none of it needs to be watched.
+/// Asks the kernel about code that is about to run, where nothing is known of it.
+void know_code(u64 pc);
+/// Whether [a, a + n) is known as code that nobody can write as it is mapped now, so that none of it needs to be
+/// watched. The kernel is not asked: where no code is expected to be, it would be asked again and again.
 bool is_constant(u64 a, u64 n);
 /// The watched pages of a range are as the program made them, what was translated from them is dropped. False when
 /// there are none.

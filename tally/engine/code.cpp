@@ -154,13 +154,22 @@ bool readable(u64 address) {
   return kernel(SYS_futex, address & ~3ull, 128 /* FUTEX_WAIT, private */, 0, reinterpret_cast<u64>(no_time)) != -14;
 }
 
+bool is_watched(u64 address) {
+  if (watched == nullptr) return false;
+  const Watched& w = watched_entry(address / page_bytes);
+  return w.page == address / page_bytes && w.on;
+}
+
 bool learn(u64 pc) {
   bool found = false;
   const bool known = each_mapping([&](u64 start, u64 end, const char* p) {
     if (p[0] != 'r' || (p[2] != 'x' && !everything_executes)) return;
-    const bool ours = watched != nullptr && watched_entry(start / page_bytes).page == start / page_bytes &&
-                      watched_entry(start / page_bytes).on;
-    if (find_range(start) == nullptr) add_range(start, end, p[1] == 'w' || ours);
+    // What the kernel shows as one piece may be the program's read-only code and pages beside it that are watched.
+    for (u64 from = start, to; from < end; from = to) {
+      const bool writable = p[1] == 'w' || is_watched(from);
+      for (to = from + page_bytes; to < end && (p[1] == 'w' || is_watched(to) == writable);) to += page_bytes;
+      if (find_range(from) == nullptr) add_range(from, to, writable);
+    }
     if (pc >= start && pc < end) found = true;
   });
   if (!known && readable(pc)) {
@@ -285,14 +294,18 @@ bool may_change(u64 pc) {
   return r == nullptr || r->writable || may_change_elsewhere(pc);
 }
 
+void know_code(u64 pc) {
+  Guard guard(ranges_lock);
+  if (find_range(pc) == nullptr) learn(pc);
+}
+
 bool is_constant(u64 a, u64 n) {
   Guard guard(ranges_lock);
   const u64 page = a / page_bytes;
   const bool one_page = (a + n - 1) / page_bytes == page;
   for (const u64 known : constant_page)
     if (one_page && known == page) return true;
-  const Range* r = find_range(a);
-  if (r == nullptr && learn(a)) r = find_range(a);
+  const Range* const r = find_range(a);
   const bool constant = r != nullptr && !r->writable && n <= r->end - a && !may_change_elsewhere(a) &&
                         (n == 1 || !may_change_elsewhere(a + n - 1));
   if (constant && one_page) constant_page[constant_turn++ % 4] = page;

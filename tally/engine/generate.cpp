@@ -345,7 +345,7 @@ Builder begin_trace(Arena& arena, u64 pc, u64 older) {
   Emitter e{reinterpret_cast<u8*>(arena.hot)};
   const u32 check = older != 0 ? entry_check_bytes(pc) : 0;
   e.nops(dead_jump_bytes);
-  e.nops(static_cast<u32>(-(e.here() + check) & 15));
+  e.nops(static_cast<u32>(-(e.here() + check) % trace_alignment));
   Trace& trace = *new_trace(arena, pc, e.here());
   if (older != 0) trace.entry = emit_entry_check(arena, e, pc, older);
   trace.body = e.here();

@@ -114,6 +114,7 @@ void make_ahead(u64 pc, Arena& arena) {
 }  // namespace
 
 const Template* known_template(u64 pc) {
+  know_code(pc);
   const Template* const next = next_template();
   if (next != nullptr && fits_template(*next, pc)) {
     pass_template();

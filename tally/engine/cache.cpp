@@ -320,11 +320,10 @@ u64 literal(Arena& a, u64 value) {
 }
 
 u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target) {
-  // The displacement must not cross a cache line: it is patched while other threads run over it. Nor may it where the
-  // trace is used again: of its place there only this much is known.
   const u32 opcode_bytes = condition < 0 ? 1 : 2;
-  if (const u64 offset = (e.here() + opcode_bytes) % trace_alignment; offset > trace_alignment - 4)
-    e.nops(static_cast<u32>(trace_alignment - offset));
+  u32 gap = 0;
+  while (crosses_line(e.here() + opcode_bytes + gap)) gap++;
+  e.nops(gap);
   const u64 at = e.here();
   if (condition < 0)
     e.byte(0xe9);

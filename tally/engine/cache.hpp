@@ -43,6 +43,8 @@ struct Segment {
 
 /// Where the code of a trace begins.
 inline constexpr u64 trace_alignment = 16;
+/// Whether a displacement there lies in two cache lines: then it cannot be patched while other threads run over it.
+inline bool crosses_line(u64 displacement) { return displacement % 64 > 60; }
 /// Room in front of each trace for the jump that is taken when it is dropped.
 inline constexpr u32 dead_jump_bytes = 5;
 

@@ -340,12 +340,16 @@ void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& i
   }
 }
 
-Builder begin_trace(Arena& arena, u64 pc, u64 older) {
-  // The head is aligned so that it can be replaced in one store. More than that makes code larger and nothing faster.
-  Emitter e{reinterpret_cast<u8*>(arena.hot)};
+u64 next_body(const Arena& arena, u64 pc, u64 older) {
   const u32 check = older != 0 ? entry_check_bytes(pc) : 0;
-  e.nops(dead_jump_bytes);
-  e.nops(static_cast<u32>(-(e.here() + check) % trace_alignment));
+  return (arena.hot + dead_jump_bytes + check + trace_alignment - 1) & ~(trace_alignment - 1);
+}
+
+Builder begin_trace(Arena& arena, u64 pc, u64 older, u64 later) {
+  // The head is aligned so that it can be replaced in one store. More than that makes code larger and nothing faster.
+  const u32 check = older != 0 ? entry_check_bytes(pc) : 0;
+  Emitter e{reinterpret_cast<u8*>(arena.hot)};
+  e.nops(static_cast<u32>(next_body(arena, pc, older) + later - check - arena.hot));
   Trace& trace = *new_trace(arena, pc, e.here());
   if (older != 0) trace.entry = emit_entry_check(arena, e, pc, older);
   trace.body = e.here();

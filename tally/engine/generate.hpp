@@ -72,8 +72,10 @@ struct Builder {
   }
 };
 
-/// A trace for the code at `pc`; `older` as for translate().
-Builder begin_trace(Arena& arena, u64 pc, u64 older);
+/// Where the code of the next trace would begin, and a trace for the code at `pc` that begins there or `later` bytes
+/// behind, a multiple of trace_alignment; `older` as for translate().
+u64 next_body(const Arena& arena, u64 pc, u64 older);
+Builder begin_trace(Arena& arena, u64 pc, u64 older, u64 later = 0);
 
 void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 reg);
 

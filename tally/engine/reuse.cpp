@@ -19,10 +19,26 @@ constexpr u32 pending_limit = 8192;
 Pending pending[pending_limit];
 u32 pending_count;
 
+/// How far behind `body` its code must begin so that all its exits can be patched; trace_alignment * 4 where it is so
+/// nowhere.
+u64 room_before(const Template& t, u64 body) {
+  const auto is_right = [&](u64 later) {
+    for (u32 i = 0; i < t.fixup_count; i++) {
+      const Fixup& f = t.fixups()[i];
+      if ((f.what == Fix::exit || f.what == Fix::exit_by) && crosses_line(body + later + f.offset)) return false;
+    }
+    return true;
+  };
+  u64 later = 0;
+  while (later < 4 * trace_alignment && !is_right(later)) later += trace_alignment;
+  return later;
+}
+
 u64 address(u64 pc, const Fixup& f) { return pc + static_cast<u64>(static_cast<s64>(f.value)); }
 
 /// Whether everything that the code refers to by a displacement is within reach from where it will be.
 bool can_use(const Template& t, u64 pc, const Arena& arena) {
+  if (room_before(t, 0) == 4 * trace_alignment) return false;
   constexpr s64 code_limit = 1 << 20;  // the code begins no further from here
   for (u32 i = 0; i < t.fixup_count; i++) {
     const Fixup& f = t.fixups()[i];
@@ -66,7 +82,7 @@ void register_pages(const Template& t, u64 pc, u32 index) {
 /// Null when there is no room, or what was copied is damaged.
 Trace* make(const Template& t, u64 pc, u64 older, Arena& arena) {
   const u32 damage_before = store_damage();
-  Builder b = begin_trace(arena, pc, older);
+  Builder b = begin_trace(arena, pc, older, room_before(t, next_body(arena, pc, older)));
   Trace& trace = b.trace;
   trace.places = t.places();
   trace.place_count = t.place_count;

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -46,6 +48,22 @@ test::Finished as_user(const Words& arguments) {
   return test::Running(words).finish();
 }
 
+// A known program where everybody may run it: the repository may lie in somebody's own folder.
+class Shared {
+ public:
+  Shared(const std::string& name, std::uint64_t n) {
+    const std::filesystem::path from = known(name, n).path;
+    path = std::filesystem::temp_directory_path() / from.filename();
+    std::filesystem::copy_file(from, path, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::permissions(path, std::filesystem::perms(0755));
+  }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  ~Shared() { std::filesystem::remove(path); }
+
+  std::string path;
+};
+
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // A setting of the whole machine is changed in the guest only, which is nobody's.
@@ -59,7 +77,7 @@ TEST(Permission, at_3_nothing_is_counted_and_the_level_is_named) {
   const auto forced = as_user({"--backend", "perf", "-e", "instructions", "true"});
   EXPECT_EQ(forced.code(), 125);
   EXPECT_TRUE(holds(forced.err, "Permission denied); kernel.perf_event_paranoid is 3")) << forced.err;
-  const auto finished = as_user({"-e", "instructions,page-faults", known("countdown", 1000).path});
+  const auto finished = as_user({"-e", "instructions,page-faults", Shared("countdown", 1000).path});
   EXPECT_TRUE(holds(finished.out, "<not counted>,,instructions:u")) << finished.out;
   EXPECT_TRUE(holds(finished.out, ",page-faults,,100.00,,,counted,")) << "by wait4: " << finished.out;
 }
@@ -67,7 +85,7 @@ TEST(Permission, at_3_nothing_is_counted_and_the_level_is_named) {
 TEST(Permission, at_2_the_users_part_is_counted) {
   TALLY_NEEDS_GUEST();
   const Paranoid level(2);
-  const auto finished = as_user({"-e", "instructions,instructions:k,context-switches", known("countdown", 1000).path});
+  const auto finished = as_user({"-e", "instructions,instructions:k,context-switches", Shared("countdown", 1000).path});
   EXPECT_TRUE(holds(finished.out, "2005,,instructions:u")) << finished.out;
   EXPECT_TRUE(holds(finished.out, "<not counted>,,instructions:k")) << finished.out;
   EXPECT_FALSE(holds(finished.out, "<not counted>,,context-switches")) << "wait4 has them: " << finished.out;

@@ -84,7 +84,7 @@ TEST(Core, TheWindowIsTheMostThatCanBeDoneInAdvance) {
   EXPECT_EQ(run(haswell_core, Code{divide}, state).ticks, 29 * ticks_per_cycle) << "its latency";
 }
 
-TEST(Core, AUnitThatHadNothingToDoCatchesUpOnTheWindowOnly) {
+TEST(Core, AnIdleUnitCatchesUpOnTheWindowOnly) {
   CoreState state;
   run(haswell_core, Code(4000, nop()), state);
   EXPECT_EQ(state.ready[r12], -48 * ticks_per_cycle);

@@ -16,6 +16,7 @@
 #   --no-pmu        a processor without counters
 #   --timeout S     gives up after S seconds (240)
 #   --fetch         only fetches what the machine is made of, where that is not there; --refresh: again
+#   --target NAME   builds this too, for COMMAND
 #   --no-build      takes build/guest as it is
 #
 # Kernel and libraries are Debian's, of the host's own release, fetched once by apt into a folder of their own
@@ -27,14 +28,16 @@ source dev.d/common
 source dev.d/guest/fetch
 
 cpu=max smp=1 paranoid='' as='' pmu=on limit=240 build=yes what=run
+targets=(guest)
 command=()
 while (($#)); do
   case $1 in
-    --cpu | --smp | --paranoid | --timeout) [[ ${2-} ]] || misuse "$1 wants a value" ;;&
+    --cpu | --smp | --paranoid | --timeout | --target) [[ ${2-} ]] || misuse "$1 wants a value" ;;&
     --cpu) cpu=$2; shift ;;
     --smp) smp=$2; shift ;;
     --paranoid) paranoid=$2; shift ;;
     --timeout) limit=$2; shift ;;
+    --target) targets+=("$2"); shift ;;
     --user) as='/packages/usr/bin/setpriv --reuid user --regid user --clear-groups' ;;
     --no-pmu) pmu=off ;;
     --fetch) what=fetch ;;
@@ -60,12 +63,16 @@ unavailable() {
 release=$(. /etc/os-release 2>/dev/null && echo "${ID-linux}-${VERSION_CODENAME-${VERSION_ID-unknown}}")
 cache=${TALLY_GUEST_CACHE:-${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/tally/guest}/$release
 mkdir -p "$(dirname "$cache")" 2>/dev/null || unavailable "$(dirname "$cache") cannot be made: TALLY_GUEST_CACHE names another folder"
-exec {fetch_lock}>"$cache.lock"
-flock "$fetch_lock"
+# Held while the machine runs: another tree that wants other packages in there waits for its end.
+exec {cache_lock}>"$cache.lock"
+flock -s "$cache_lock"
 if [[ $what == refresh ]] || ! guest_is_complete "$cache"; then
-  fetch_guest "$cache" || unavailable "there is no guest: its kernel and libraries are not in $cache, and could not be fetched"
+  flock "$cache_lock"
+  if [[ $what == refresh ]] || ! guest_is_complete "$cache"; then
+    fetch_guest "$cache" || unavailable "there is no guest: its kernel and libraries are not in $cache, and could not be fetched"
+  fi
+  flock -s "$cache_lock"
 fi
-exec {fetch_lock}>&-
 if [[ $what != run ]]; then exit 0; fi
 
 have qemu-system-aarch64 || unavailable "there is no qemu-system-aarch64: ./dev setup guest installs it"
@@ -81,7 +88,7 @@ if [[ $build == yes ]]; then
   if have ccache && [[ ! ${CMAKE_CXX_COMPILER_LAUNCHER-} ]]; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
   cmake -S . -B "$tree" -G Ninja --toolchain "$PWD/cmake/aarch64.cmake" --log-level=NOTICE -DTALLY_GUEST_ROOT="$cache/root" \
     -DCMAKE_BUILD_TYPE=Release -DTALLY_ENGINE=OFF -DTALLY_TESTS=ON >&2
-  cmake --build "$tree" -j "$(processors)" --target guest >&2
+  cmake --build "$tree" -j "$(processors)" --target "${targets[@]}" >&2
 fi
 if ((${#command[@]} == 0)); then command=(sh "$PWD/tests/guest/run" "$PWD/$tree"); fi
 

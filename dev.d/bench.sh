@@ -3,6 +3,7 @@
 #
 # usage: ./dev bench [--runs N] [--json FILE] [--no-setup] [PROGRAM …] [-- STAT OPTIONS]
 #        ./dev bench --models [MODEL]
+#        ./dev bench --reads
 #
 #   --runs N      runs of each side (default 5)
 #   --json FILE   every single time too, as JSON (`-` is stdout)
@@ -10,6 +11,8 @@
 #                 'perf stat' (two software events of /bin/true, beside perf), '1 thread', '2 threads'
 #   --models      instead: the plain models of caches and predictors, what a walk through memory misses in them and what
 #                 an access costs; MODEL is a name or a file (default haswell, which takes half a minute)
+#   --reads       instead: what one reading of counters costs in retired instructions, user mode and kernel, by tally, the
+#                 kernel's system calls and PAPI; in the machine of ./dev guest, where that is exact and repeats
 #   --no-setup    takes the installed packages as they are
 #
 # What stands after -- is handed to `tally stat`, for instance -- -e instructions. Close other programs first: on a busy
@@ -19,6 +22,10 @@ source dev.d/common
 if [[ ${1-} == --models ]]; then
   ./dev build bench_models
   exec build/release/bench_models "${@:2}"
+fi
+if [[ ${1-} == --reads ]]; then
+  # PAPI refuses to count at Debian's own level, and on processors that libpfm4 does not know.
+  exec ./dev guest --cpu neoverse-n1 --paranoid 1 --target bench_reads -- "$PWD/build/guest/bench_reads"
 fi
 build=()
 options=()

@@ -1,5 +1,5 @@
 // Program code → a trace: decoded a segment at a time, copied, given one counter a segment.
-#include "tally/engine/generate.hpp"
+#include "tally/engine/reading.hpp"
 
 namespace tally::engine {
 namespace {
@@ -16,137 +16,6 @@ Instruction* buffer() {
     b = reinterpret_cast<Instruction*>(reserve(page_up(sizeof(Instruction) * (segment_instructions + 1)), 3));
   return b;
 }
-
-/// A window of program code that has been read.
-class Code {
- public:
-  /// Bytes at pc: at least 15 where the program has them. Null when pc cannot be executed.
-  const u8* at(u64 pc, u32& available) {
-    if (pc < start_ || pc + 15 > start_ + valid_) {
-      start_ = pc;
-      // Not beyond the page where an instruction at pc may end: what is behind it is not watched yet.
-      const u64 end = page_down(pc + 14) + page_bytes;
-      valid_ = read_code(pc, bytes_, end - pc < sizeof bytes_ - 16 ? static_cast<u32>(end - pc) : sizeof bytes_ - 16);
-      if (valid_ == 0) return nullptr;
-    }
-    available = static_cast<u32>(start_ + valid_ - pc);
-    if (available > 15) available = 15;
-    return bytes_ + (pc - start_);
-  }
-
-  /// A trace relies on what is read here: it goes when that changes.
-  void relied_on_by(u32 trace) { trace_ = trace; }
-  void rely_on(const Instruction& in) {
-    tables.traces[trace_].looked_ahead = true;
-    register_instruction(in);
-  }
-  void rely_on_pointer(u64 address) {
-    tables.traces[trace_].looked_ahead = true;
-    register_page(trace_, address);  // and with the next page, where it crosses to it: see invalidate
-  }
-  void register_instruction(const Instruction& in) {
-    recorder.note(in);
-    const u64 first = in.pc / page_bytes, last = (in.next() - 1) / page_bytes;
-    if (first == registered_ && last == registered_) return;
-    register_page(trace_, in.pc);
-    if (last != first) register_page(trace_, in.next() - 1);
-    registered_ = last;
-  }
-
- private:
-  u32 trace_ = 0;
-  u64 registered_ = 0;  // the page that is known to hold code of the trace
-  u64 start_ = 1, valid_ = 0;
-  u8 bytes_[128 + 16];  // 16 can be read at every instruction
-};
-
-bool read_instruction(Code& code, u64 pc, Instruction& out, bool& readable) {
-  u32 n = 0;
-  const u8* bytes = code.at(pc, n);
-  readable = bytes != nullptr;
-  if (!readable) return false;
-  if (!decode(pc, bytes, n, out)) {
-    out.kind = Kind::step;
-    out.length = 0;
-    return false;
-  }
-  out.resolved = false;
-  return true;
-}
-
-/// Whether the program overwrites all flags of `mask` from pc on before it reads one. Looks at a few instructions.
-bool flags_dead(Code& code, u64 pc, u16 mask, int branches) {
-  for (int i = 0; i < 6; i++) {
-    Instruction in;
-    bool readable = false;
-    if (!read_instruction(code, pc, in, readable) || may_change(pc)) return false;
-    code.rely_on(in);
-    if (in.reads & mask) return false;
-    mask &= static_cast<u16>(~in.writes);
-    if (mask == 0) return true;
-    switch (in.kind) {
-      case Kind::plain: pc = in.next(); break;
-      case Kind::jump:
-      case Kind::call: pc = in.target(); break;
-      case Kind::jcc:
-      case Kind::loop:
-        return branches > 0 && flags_dead(code, in.next(), mask, branches - 1) &&
-               flags_dead(code, in.target(), mask, branches - 1);
-      default: return false;
-    }
-  }
-  return false;
-}
-
-/// After these the processor runs what others wrote before: a trace ends, since what follows may have changed
-/// meanwhile.
-bool serializes(const Instruction& in) {
-  const bool cpuid = in.opcode == 0xa2, serialize = in.opcode == 0x01 && in.modrm == 0xe8;
-  return in.legacy && in.map == Map::two_bytes && (cpuid || serialize);
-}
-
-/// The trap that it may cause comes behind the next instruction, which must be found then: it is in the same trace.
-bool is_popf(const Instruction& in) { return in.legacy && in.map == Map::one_byte && in.opcode == popf_opcode; }
-
-bool accesses_memory(const Instruction& in) { return in.loads + in.stores + in.dynamic > 0; }
-
-bool borrows(Kind k) {
-  return k == Kind::jump_indirect || k == Kind::call_indirect || k == Kind::ret || k == Kind::syscall;
-}
-
-bool find_dead_flags(const Instruction* in, u32 n, u16 live, u32& at) {
-  bool found = false;
-  for (u32 i = n; i-- > 0;) {
-    live = static_cast<u16>((live & ~in[i].writes) | in[i].reads);
-    if (live != 0) continue;
-    // Best directly before an instruction that sets the flags and cannot fault: then nobody ever sees ours.
-    const bool best = in[i].writes == counter_flags && !accesses_memory(in[i]);
-    if (!found || best) at = i;
-    found = true;
-  }
-  return found;
-}
-
-Increment choose_increment(Code& code, const Instruction* in, u32 n, u64 next) {
-  u32 at = 0;
-  if (find_dead_flags(in, n, counter_flags, at)) return {Increment::inc, at, 0};
-  const Kind last = n == 0 ? Kind::plain : in[n - 1].resolved ? Kind::end : in[n - 1].kind;
-  for (u32 i = 0; i < n; i++)
-    if (const u8 reg = overwritten_register(in[i]); reg != no_register) return {Increment::scratch, i, reg};
-  if (borrows(last)) return {Increment::late, n - 1, r11};
-  bool dead = false;
-  if (last == Kind::jcc || last == Kind::loop)
-    dead = flags_dead(code, next, counter_flags, 1) && flags_dead(code, in[n - 1].target(), counter_flags, 1);
-  else if (last == Kind::jump || last == Kind::call)
-    dead = flags_dead(code, in[n - 1].target(), counter_flags, 1);
-  else if (last == Kind::plain)
-    dead = flags_dead(code, next, counter_flags, 1);
-  if (dead && n == 0) return {Increment::inc, 0, 0};
-  if (dead && find_dead_flags(in, n, 0, at)) return {Increment::inc, at, 0};
-  return {Increment::spill, 0, r11};
-}
-
-bool far_away(u64 pc, u64 target) { return !fits32(static_cast<s64>(target - pc)); }
 
 /// Makes one trace.
 class Translator {
@@ -219,21 +88,6 @@ class Translator {
     return !far_away(pc_, target) && target != pc_ && total_ + n < limit_ && find_trace(target) == nullptr;
   }
 
-  /// Whether the target of an indirect branch stands in memory that is only read, as that of a jump from a procedure
-  /// linkage table to a library, and can be led to directly.
-  bool is_resolved(const Instruction& in, const Arena& arena, u64& target) const {
-    return (in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect) && in.rip_relative() && !in.fs &&
-           in.address_bits == 64 && read_pointer(in.rip_operand(), target) && serves(arena, target);
-  }
-
-  void resolve(Instruction& in, const Arena& arena) {
-    u64 target = 0;
-    if (!is_resolved(in, arena, target)) return;
-    in.resolved = true;
-    in.immediate = static_cast<s64>(target - in.next());
-    code_.rely_on_pointer(in.rip_operand());
-  }
-
   /// Whether a call leads to nothing but such a jump. Then the trace goes on there.
   bool follows_call(const Instruction& call, u32 n, const Arena& arena) {
     if (total_ + n >= limit_ || far_away(pc_, call.target())) return false;
@@ -255,7 +109,7 @@ class Translator {
       Instruction& in = in_[n];
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
       code_.register_instruction(in);
-      resolve(in, arena);
+      resolve(code_, in, arena);
       n++;
       at_ = in.next();
       if ((in.kind == Kind::jump && follows(in, n)) || (in.kind == Kind::call && follows_call(in, n, arena))) {

@@ -263,6 +263,16 @@ void end_resolved(Builder& b, const Instruction& in, u32 segment) {
 
 }  // namespace
 
+void emit_head(Builder& b, const Instruction& in) {
+  const bool is_push_or_pop = in.legacy && in.map == Map::one_byte && (in.opcode & 0xf0) == 0x50;
+  if (in.kind == Kind::jump || in.resolved)
+    b.e.nops(2);
+  else if (in.length == 1 && is_push_or_pop)
+    b.e.byte(0x40);  // a prefix that says nothing
+  else if (in.length == 1)
+    b.e.nops(2);
+}
+
 void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 reg) {
   const u32 counter = counters_at + 8 * number;
   constexpr u32 displacement_at = 5;  // in an access through GS

@@ -77,6 +77,10 @@ struct Builder {
 u64 next_body(const Arena& arena, u64 pc, u64 older);
 Builder begin_trace(Arena& arena, u64 pc, u64 older, u64 later = 0);
 
+/// The two bytes that are replaced when the trace is dropped must be of one instruction, and not of an exit: those
+/// are patched by themselves.
+void emit_head(Builder& b, const Instruction& in);
+
 void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 reg);
 
 /// The copy of an instruction that is no branch, with what counts its accesses where they are not known in advance.

@@ -74,14 +74,6 @@ class Translator {
     return in_[0].kind == Kind::leave ? Outcome::leave : Outcome::translated;
   }
 
-  void watch(u64 a) {
-    if (a / page_bytes != page_ || (a + 14) / page_bytes != page_) {
-      watch_page(a);
-      if ((a + 14) / page_bytes != a / page_bytes) watch_page(a + 14);
-      page_ = a / page_bytes;
-    }
-  }
-
   /// Whether the trace goes on at the target of a jump instead of leaving there.
   bool follows(const Instruction& jump, u32 n) const {
     const u64 target = jump.target();
@@ -94,7 +86,7 @@ class Translator {
     u64 target = 0;
     bool readable = false;
     Instruction in;
-    watch(call.target());
+    code_.watch(call.target());
     return read_instruction(code_, call.target(), in, readable) && is_resolved(in, arena, target);
   }
 
@@ -104,7 +96,7 @@ class Translator {
     last_ = Kind::plain;
     while (n < segment_instructions &&
            (total_ + n < limit_ || (n == 0 && segment == 0) || (n > 0 && is_popf(in_[n - 1])))) {
-      watch(at_);
+      code_.watch(at_);
       bool readable = false;
       Instruction& in = in_[n];
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
@@ -155,18 +147,6 @@ class Translator {
     return true;
   }
 
-  /// The two bytes that are replaced when the trace is dropped must be of one instruction, and not of an exit: those
-  /// are patched by themselves.
-  void emit_head(Builder& b, const Instruction& in) {
-    const bool is_push_or_pop = in.legacy && in.map == Map::one_byte && (in.opcode & 0xf0) == 0x50;
-    if (in.kind == Kind::jump || in.resolved)
-      b.e.nops(2);
-    else if (in.length == 1 && is_push_or_pop)
-      b.e.byte(0x40);  // a prefix that says nothing
-    else if (in.length == 1)
-      b.e.nops(2);
-  }
-
   void emit_instruction(Builder& b, const Instruction& in, bool is_last, u32 segment, const Increment& increment,
                         u32 number, u16& counted) {
     if (b.offset() == 0) emit_head(b, in);
@@ -186,7 +166,6 @@ class Translator {
   u64 pc_, at_;
   u64 older_;
   u32 limit_ = 0, total_ = 0;
-  u64 page_ = ~u64{0};
   Kind last_ = Kind::plain;
   Code code_, ahead_;
   Instruction* in_ = buffer();

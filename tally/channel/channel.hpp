@@ -42,9 +42,10 @@ struct Totals {
 
 /// What one execution of a segment adds. Kept small: a program has one for each segment of translated code.
 /// A segment that ends in a conditional branch has `taken` +1; the segment behind it, entered only when the branch was
-/// not taken, has −1. So one counter per segment gives both outcomes.
+/// not taken, has −1. So one counter per segment gives both outcomes. Where a segment counts for what comes behind it,
+/// an early exit from there takes back what did not run: it has a counter of its own.
 struct SegmentVector {
-  uint16_t counts[3] = {};                ///< instructions, loads, stores
+  int16_t counts[3] = {};                 ///< instructions, loads, stores
   int8_t branches[field_count - 3] = {};  ///< conditional … far
   uint8_t reserved[2] = {};
 };
@@ -131,6 +132,7 @@ inline constexpr uint32_t inherited_count = 5;
 struct Settings {
   uint32_t trace_limit;   ///< most instructions translated as one piece, 0 = the engine's choice
   uint32_t cache_limit;   ///< most pieces kept before all are thrown away, 0 = as many as there is room
+  uint32_t hot_from;      ///< executions from which on a piece is made anew for the next run, 0 = the engine's choice
   uint32_t loop_is_fast;  ///< the instruction `loop` is one operation, as on AMD's processors, and not many
 };
 

@@ -63,11 +63,13 @@ struct Sequence {
 };
 static_assert(sizeof(Sequence) % record_unit == 0 && sizeof(Use) == 8);
 inline constexpr uint64_t sequence_mark = ~uint64_t{0};
+/// A record of the same form: of each two that it names the second is better than the first.
+inline constexpr uint64_t replacements_mark = ~uint64_t{1};
 
-/// The record as a sequence; null where it is another one.
-inline const Sequence* as_sequence(const RecordHead& record) {
+/// The record as a sequence, or as one of the same form; null where it is another one.
+inline const Sequence* as_sequence(const RecordHead& record, uint64_t mark = sequence_mark) {
   const auto* const sequence = reinterpret_cast<const Sequence*>(&record);
-  return record.bytes >= sizeof(Sequence) && sequence->mark == sequence_mark ? sequence : nullptr;
+  return record.bytes >= sizeof(Sequence) && sequence->mark == mark ? sequence : nullptr;
 }
 
 /// 64-bit words folded into one, order and all; about 1 ns a word. `bytes` is a multiple of 8.
@@ -159,16 +161,18 @@ struct Store {
   }
   static uint32_t sequence_tag(uint64_t program) { return static_cast<uint32_t>(program >> 32) | 1; }
 
-  /// Others find `by` from now on where they found `record`, which has the same tag.
-  void replace(const RecordHead& record, const RecordHead& by) const {
+  /// Others find `by` from now on where they found `record`, which has the same tag. False where they did not.
+  bool replace(const RecordHead& record, const RecordHead& by) const {
     const uint32_t place = place_of(record);
     for (uint64_t i = record.tag & mask, tries = 0; tries < longest_search; i = (i + 1) & mask, tries++) {
       if (load(slots()[i]).place != place) continue;
       const StoreSlot made{by.tag, place_of(by)};
       uint64_t word;
       __builtin_memcpy(&word, &made, sizeof word);
-      return __atomic_store_n(reinterpret_cast<uint64_t*>(&slots()[i]), word, __ATOMIC_RELEASE);
+      __atomic_store_n(reinterpret_cast<uint64_t*>(&slots()[i]), word, __ATOMIC_RELEASE);
+      return true;
     }
+    return false;
   }
 
  private:

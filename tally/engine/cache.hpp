@@ -33,12 +33,19 @@ struct Place {
   u8 dynamic;  // bit 7: by ECX; bit 6: by a mask (gather, scatter)
   Borrowed borrowed;
   u8 reg;  // the one, when it is one
-  u8 pad[3];
+  union {
+    u8 pad[3];
+    bool falls_through;  // of a branch in the middle of a segment: the segment goes on where it is not taken
+  };
 };
 
 struct Segment {
-  u16 counted;  // offset behind the increment
+  u16 counted;  // offset behind the increment; of an exit's segment, of the branch that leads there
   u16 first;    // its first Place, within the trace
+
+  /// As `first`: the segment is nothing but an exit. What it counts makes up for what the first one counted, or did
+  /// not.
+  static constexpr u16 is_exit = 0xffff;
 };
 
 /// Where the code of a trace begins.
@@ -61,7 +68,11 @@ struct Trace {
   bool looked_ahead;  // it relies on code that it does not hold, of pages that it is registered for
   bool awaited;       // made for an indirect jump that is still to come
   u8 entries;         // entry checks that were made for it out of its line
+  u32 use;            // of a template: note_use() says which; 0 = none
 };
+
+/// Whether its first segment is all of it, and each other one an exit.
+inline bool counts_exits(const Trace& t) { return t.segment_count > 1 && t.segments[1].first == Segment::is_exit; }
 
 struct FileMapping;
 

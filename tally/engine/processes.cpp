@@ -6,6 +6,7 @@
 #include "tally/engine/cache.hpp"
 #include "tally/engine/descriptors.hpp"
 #include "tally/engine/entry.hpp"
+#include "tally/engine/improve.hpp"
 #include "tally/engine/memory_calls.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"
@@ -290,6 +291,7 @@ void emulate_exit_group(Thread* t, u64 status) {
     __builtin_trap();
   }
   stop_others(t);
+  improve(t);
   keep_sequence();
   finish_process(t);
   give_areas_back(t);

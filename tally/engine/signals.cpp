@@ -46,6 +46,7 @@ u32 mask_elements(const Place& p, Context* c) {
 u64 settle_at(Thread* t, Context* c, const Spot& s) {
   const Trace& trace = *s.trace;
   const Segment& seg = trace.segments[s.place->segment];
+  if (seg.first == Segment::is_exit) return trace.pc + static_cast<u64>(static_cast<s64>(s.place->pc));
   channel::Totals delta;
   channel::SegmentVector kinds{};
   for (u32 i = seg.first; i < s.index; i++) {
@@ -54,6 +55,7 @@ u64 settle_at(Thread* t, Context* c, const Spot& s) {
     delta.field[channel::loads] += p.loads;
     delta.field[channel::stores] += p.stores;
     add_kind(kinds, p.kind);
+    if ((p.kind == Kind::jcc || p.kind == Kind::loop) && p.falls_through) kinds.branches[channel::taken - 3]--;
   }
   channel::add(delta, kinds, 1);
   if (s.place->segment > 0) delta.field[channel::taken]--;

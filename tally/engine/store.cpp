@@ -93,6 +93,19 @@ u8* put(u8* to, const T* from, u32 n) {
   return to + n * sizeof(T);
 }
 
+/// A record that names others; null without room.
+const channel::RecordHead* put_uses(channel::Sequence made, const channel::Use* uses, u32 n) {
+  if (!writes) return nullptr;
+  made.head.bytes = static_cast<u32>(sizeof made + (n + (n & 1)) * sizeof *uses);
+  made.head.tag = channel::Store::sequence_tag(made.program);
+  u8* const at = added.claim(made.head.bytes);
+  if (at == nullptr) return nullptr;
+  put(put(at, &made, 1), uses, n);
+  auto& head = *reinterpret_cast<channel::RecordHead*>(at);
+  head.check = channel::check_of(head);
+  return &head;
+}
+
 }  // namespace
 
 void store_init(u64 kept_inode, u64 inode_of_added) {
@@ -170,18 +183,14 @@ Uses find_sequence(u64 program) {
   return {};
 }
 
+bool store_is_written() { return writes; }
+
 void add_sequence(u64 program, const channel::Use* uses, u32 n) {
-  if (!writes) return;
-  channel::Sequence made{{}, channel::sequence_mark, program};
-  made.head.bytes = static_cast<u32>(sizeof made + (n + (n & 1)) * sizeof *uses);
-  made.head.tag = channel::Store::sequence_tag(program);
-  u8* const at = added.claim(made.head.bytes);
-  if (at == nullptr) return;
-  put(put(at, &made, 1), uses, n);
-  auto& head = *reinterpret_cast<channel::RecordHead*>(at);
-  head.check = channel::check_of(head);
-  added.publish(head);
+  const auto* const made = put_uses({{}, channel::sequence_mark, program}, uses, n);
+  if (made != nullptr) added.publish(*made);
 }
+
+void add_replacements(const channel::Use* pairs, u32 n) { put_uses({{}, channel::replacements_mark, 0}, pairs, n); }
 
 void give_up_writing() {
   Guard guard(cache_lock);
@@ -198,9 +207,10 @@ void give_up_writing_locked() {
     kernel(SYS_dup3, inherited(channel::inherited_image), inherited(which), 02000000 /* O_CLOEXEC */);
 }
 
-void Recorder::begin(u64 pc, bool by_jump) {
+void Recorder::begin(u64 pc, bool by_jump, u8 generation) {
   on_ = writes;
   by_jump_ = by_jump;
+  generation_ = generation;
   pc_ = pc;
   fixups_ = ranges_ = originals_ = 0;
 }
@@ -228,7 +238,7 @@ void Recorder::fix(Fix what, u64 offset, s64 value, u32 extra) {
   fixup_[fixups_++] = {static_cast<s32>(value), static_cast<u16>(offset), what, static_cast<u8>(extra)};
 }
 
-void Recorder::end(const Trace& t) {
+void Recorder::end(Trace& t, u32 use) {
   if (!on_) return;
   on_ = false;
   for (u32 i = 0; i < ranges_; i++)
@@ -243,6 +253,7 @@ void Recorder::end(const Trace& t) {
   made.range_count = static_cast<u8>(ranges_);
   made.looked_ahead = t.looked_ahead;
   made.by_jump = by_jump_;
+  made.generation = generation_;
   const u64 bytes = reinterpret_cast<u64>(made.originals()) + originals_ - reinterpret_cast<u64>(&made);
   // The last word is copied whole.
   made.head.bytes = static_cast<u32>((bytes + 8 + channel::record_unit - 1) & ~(channel::record_unit - 1));
@@ -259,8 +270,13 @@ void Recorder::end(const Trace& t) {
   put(to, original_, originals_);
   channel::RecordHead& head = *reinterpret_cast<channel::RecordHead*>(at);
   head.check = channel::check_of(head);
+  if (use != 0) return replace_used(use, *as_template(&head));
   added.publish(head);
-  note_use(*as_template(&head), pc_);
+  t.use = note_use(*as_template(&head), pc_);
+}
+
+void replace_template(const Template& t, const Template& by) {
+  if (!(use_of(t).place & channel::use_added) || !added.replace(t.head, by.head)) added.publish(by.head);
 }
 
 }  // namespace tally::engine

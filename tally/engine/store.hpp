@@ -42,8 +42,9 @@ struct Template {
   u16 code_bytes, original_bytes, place_count, fixup_count;
   u8 segment_count, range_count;
   bool looked_ahead;
-  bool by_jump;  // an indirect jump came first
-  u8 pad[12];
+  bool by_jump;   // an indirect jump came first
+  u8 generation;  // how often it was made anew from what a process had counted
+  u8 pad[11];
 
   // What follows, each behind the one before:
   const channel::SegmentVector* vectors() const { return behind<channel::SegmentVector>(this + 1, 0); }
@@ -66,18 +67,19 @@ static_assert(sizeof(Template) % 16 == 0 && sizeof(Place) == 16 && sizeof(Fixup)
 /// Notes down, while a trace is made, what its template needs.
 class Recorder {
  public:
-  void begin(u64 pc, bool by_jump);
+  void begin(u64 pc, bool by_jump, u8 generation = 0);
   /// The trace relies on this instruction.
   void note(const Instruction& in);
   void fix(Fix what, u64 offset, s64 value, u32 extra = 0);
   /// It is not to be used again.
   void give_up() { on_ = false; }
-  /// Adds the finished trace to the store.
-  void end(const Trace& t);
+  /// Adds the finished trace to the store. `use`: it takes the place of the template of that use, 0 = of none.
+  void end(Trace& t, u32 use = 0);
 
  private:
   static constexpr u32 fixup_limit = 512, range_limit = 32, original_limit = 2048;
   bool on_ = false, by_jump_ = false;
+  u8 generation_ = 0;
   u64 pc_ = 0;
   u32 fixups_ = 0, ranges_ = 0, originals_ = 0;
   Fixup fixup_[fixup_limit];
@@ -103,6 +105,8 @@ bool fits_template(const Template& t, u64 pc);
 const Template* template_at(channel::Use use);
 /// The opposite, but for the distance.
 channel::Use use_of(const Template& t);
+/// Who looks for code that `t` fits finds `by`, which was added, instead; where `t` was kept, once it is kept too.
+void replace_template(const Template& t, const Template& by);
 /// What a program used in an earlier run, or earlier in this one.
 struct Uses {
   const channel::Use* data = nullptr;
@@ -111,6 +115,10 @@ struct Uses {
 Uses find_sequence(u64 program);
 /// For others to find; nothing happens where there is no room.
 void add_sequence(u64 program, const channel::Use* uses, u32 n);
+/// Each first of two is to be replaced by the second when what was added is kept.
+void add_replacements(const channel::Use* pairs, u32 n);
+/// Whether anything can be added.
+bool store_is_written();
 
 /// The process is about to do with fewer rights: from now on it, and what it executes, cannot write what others use.
 /// The first takes cache_lock, the second wants it held.
@@ -128,8 +136,12 @@ u64 next_address(u64 pc);
 /// It was used, or is not needed; or another one was used, and what comes next is what came after that one.
 void pass_template();
 void pass_to(const Template& t);
-/// A trace for `pc` was made of this template, or the template of the trace.
-void note_use(const Template& t, u64 pc);
+/// A trace for `pc` was made of this template, or the template of the trace. Returns the number of this use, or 0.
+u32 note_use(const Template& t, u64 pc);
+/// The template of a use, or null.
+const Template* used_template(u32 use);
+/// It is another one from now on, here and for others.
+void replace_used(u32 use, const Template& by);
 /// What this program used is complete. Takes cache_lock.
 void keep_sequence();
 /// The process goes on as a copy of another one: what it used is not the beginning of a program.

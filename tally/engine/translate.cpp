@@ -119,8 +119,8 @@ class Translator {
     channel::SegmentVector v{};
     for (u32 i = 0; i < n; i++) {
       v.counts[channel::instructions]++;
-      v.counts[channel::loads] = static_cast<u16>(v.counts[channel::loads] + in_[i].loads);
-      v.counts[channel::stores] = static_cast<u16>(v.counts[channel::stores] + in_[i].stores);
+      v.counts[channel::loads] = static_cast<s16>(v.counts[channel::loads] + in_[i].loads);
+      v.counts[channel::stores] = static_cast<s16>(v.counts[channel::stores] + in_[i].stores);
       add_kind(v, in_[i].kind);
     }
     if (segment > 0) v.branches[channel::taken - 3]--;

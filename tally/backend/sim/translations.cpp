@@ -92,8 +92,13 @@ class Move {
     // A page of a mapped file without a place on the disk could not be written.
     if (to_.header().end + bytes_ > store_bytes) return false;
     if (!linux::has_space(file_, to_.header().end, bytes_ + 1)) return true;
+    std::unordered_map<std::uint32_t, const RecordHead*> before;
+    for (const auto& [old, better] : better_) {
+      if (same_file_ && !(old & channel::use_added)) before[best(old) & ~channel::use_added] = to_.record(old);
+    }
     for (const std::uint32_t place : fresh_) {
-      const RecordHead* const copied = add(*from_.record(place));
+      const auto old = before.find(place);
+      const RecordHead* const copied = add(*from_.record(place), old == before.end() ? nullptr : old->second);
       if (!copied) return false;
       moved_[place] = to_.place_of(*copied);
     }
@@ -102,9 +107,16 @@ class Move {
 
  private:
   void sort_out() {
-    for (const std::uint32_t place : logged(from_)) {
+    const auto all = logged(from_);
+    for (const std::uint32_t place : all) {
       const RecordHead* const record = from_.sound_record(place);
       if (!record) continue;
+      if (const auto* pairs = channel::as_sequence(*record, channel::replacements_mark)) note_replaced(*pairs);
+    }
+    for (const std::uint32_t place : all) {
+      const RecordHead* const record = from_.sound_record(place);
+      if (!record || better_.count(place | channel::use_added) > 0) continue;
+      if (channel::as_sequence(*record, channel::replacements_mark)) continue;
       if (channel::as_sequence(*record)) {
         sequences_.push_back(place);
       } else if (const RecordHead* const equal = find_equal(to_, *record)) {
@@ -117,18 +129,34 @@ class Move {
     }
   }
 
-  const RecordHead* add(const RecordHead& record) {
+  void note_replaced(const channel::Sequence& pairs) {
+    for (std::uint32_t i = 0; i + 1 < pairs.count(); i += 2) {
+      const std::uint32_t old = pairs.uses()[i].place, better = pairs.uses()[i + 1].place;
+      // Made later, so that no chain of them is a circle.
+      if ((better & channel::use_added) && (!(old & channel::use_added) || old < better)) better_[old] = better;
+    }
+  }
+
+  /// What the best of what was made of a record is; the record itself where there is nothing better.
+  std::uint32_t best(std::uint32_t place) const {
+    for (auto found = better_.find(place); found != better_.end(); found = better_.find(place)) place = found->second;
+    return place;
+  }
+
+  /// `before`: the record of the file whose place it takes, if that is still there.
+  const RecordHead* add(const RecordHead& record, const RecordHead* before) {
     std::uint8_t* const at = to_.claim(record.bytes);
     if (!at) return nullptr;
     std::memcpy(at, &record, record.bytes);
     const auto* const copied = reinterpret_cast<const RecordHead*>(at);
-    to_.publish(*copied);
+    if (!before || !to_.replace(*before, *copied)) to_.publish(*copied);
     return copied;
   }
 
   std::uint32_t moved(std::uint32_t place) const {
-    if (!(place & channel::use_added)) return same_file_ ? place : 0;
-    const auto found = moved_.find(place & ~channel::use_added);
+    const std::uint32_t now = best(place);
+    if (!(now & channel::use_added)) return same_file_ ? now : 0;
+    const auto found = moved_.find(now & ~channel::use_added);
     return found == moved_.end() ? 0 : found->second;
   }
 
@@ -154,6 +182,7 @@ class Move {
   Store from_;
   bool same_file_;
   std::vector<std::uint32_t> fresh_, sequences_;
+  std::unordered_map<std::uint32_t, std::uint32_t> better_;  // of those that were made anew
   std::unordered_map<std::uint32_t, std::uint32_t> moved_;
   std::uint64_t bytes_ = 0;
 };

@@ -1,0 +1,379 @@
+// Better traces for code that ran often. When a process ends its counters say which way each branch went: the traces
+// that ran most are made anew along that way, through jumps and calls, counted once for all of it instead of once a
+// segment. Who leaves one earlier is counted at that exit, which makes up for what did not run. They take the places of
+// the templates they came from: the next run of the program begins with them.
+#include "tally/engine/improve.hpp"
+
+#include "tally/engine/entry.hpp"
+#include "tally/engine/reading.hpp"
+
+namespace tally::engine {
+namespace {
+
+/// How often a trace must have run: making it anew costs as much as some thousand increments.
+constexpr u64 hot_executions = 4096;
+constexpr u32 instruction_limit = 96, branch_limit = 8;
+/// A trace is not made anew forever if a program goes another way each time.
+constexpr u8 generation_limit = 3;
+/// It ends where it is reached by fewer than one in so many that entered it.
+constexpr u64 least_share = 8, whole_share = 1 << 16;
+
+u64 hot_from() { return settings().hot_from != 0 ? settings().hot_from : hot_executions; }
+
+/// By all threads of the process that still have counters.
+u64 executions(const Thread* t, u32 number) {
+  u64 n = 0;
+  for (Thread* o = threads(); o != nullptr; o = o->next)
+    if (o->process == t->process) n += counters(o)[number];
+  return n;
+}
+
+bool is_branch(Kind k) { return k == Kind::jcc || k == Kind::loop; }
+
+void add(channel::SegmentVector& to, const channel::SegmentVector& v, s32 n) {
+  for (u32 i = 0; i < 3; i++) to.counts[i] = static_cast<s16>(to.counts[i] + n * v.counts[i]);
+  for (u32 i = 0; i < sizeof v.branches; i++) to.branches[i] = static_cast<s8>(to.branches[i] + n * v.branches[i]);
+}
+
+/// Where the branches of this process went.
+class Profile {
+ public:
+  struct Branch {
+    u64 pc, taken, passed;
+  };
+
+  /// For up to `n` branches. False without memory.
+  bool init(u32 n) {
+    u32 size = 64;
+    while (size < 2 * n) size *= 2;
+    branches_ = reinterpret_cast<Branch*>(try_reserve(page_up(size * sizeof(Branch)), 3));
+    mask_ = size - 1;
+    return branches_ != nullptr;
+  }
+  void note(u64 pc, u64 taken, u64 passed) {
+    Branch& b = find(pc);
+    b.pc = pc;
+    b.taken += taken;
+    b.passed += passed;
+  }
+  Branch& find(u64 pc) const {
+    u32 i = static_cast<u32>(pc * 0x9E3779B97F4A7C15ull >> 32) & mask_;
+    while (branches_[i].pc != 0 && branches_[i].pc != pc) i = (i + 1) & mask_;
+    return branches_[i];
+  }
+
+ private:
+  Branch* branches_ = nullptr;
+  u32 mask_ = 0;
+};
+
+/// What the counters say of one trace.
+class History {
+ public:
+  History(const Thread* thread, const Trace& trace) : thread_(thread), trace_(trace) {
+    entered_ = executions(thread, trace.number);
+    if (!counts_exits(trace)) return;
+    for (u32 i = 1; i < trace.segment_count; i++)
+      if (trace.segments[i].counted < trace.segments[0].counted) entered_ += executions(thread, trace.number + i);
+  }
+
+  u64 entered() const { return entered_; }
+
+  /// Calls `each(branch, taken, passed)` with the Place of every conditional branch.
+  template <class Each>
+  void branches(Each&& each) const {
+    u64 reached = entered_;
+    u32 segment = 0;
+    for (u32 i = 0; i < trace_.place_count; i++) {
+      const Place& p = trace_.places[i];
+      if (!is_branch(p.kind)) continue;
+      segment++;
+      const u64 next = executions(thread_, trace_.number + segment);
+      if (!counts_exits(trace_)) {
+        each(p, reached - next, next);
+        reached = next;
+        continue;
+      }
+      const u64 stayed = reached - next;
+      if (p.falls_through)
+        each(p, next, stayed);
+      else
+        each(p, stayed, next);
+      reached = stayed;
+    }
+  }
+
+  /// Whether it was left early more often than not.
+  bool is_mistaken() const {
+    bool mistaken = false;
+    branches(
+        [&](const Place& p, u64 taken, u64 passed) { mistaken |= p.falls_through ? taken > passed : passed > taken; });
+    return mistaken;
+  }
+
+ private:
+  const Thread* thread_;
+  const Trace& trace_;
+  u64 entered_;
+};
+
+Instruction* buffer() {
+  static Instruction* b;
+  if (b == nullptr)
+    b = reinterpret_cast<Instruction*>(reserve(page_up(sizeof(Instruction) * (instruction_limit + 2)), 3));
+  return b;
+}
+
+/// Makes one trace.
+class Improver {
+ public:
+  Improver(const Profile& profile, const Trace& old) : profile_(profile), old_(old), pc_(old.pc), at_(old.pc) {}
+
+  void improve(const Template& known) {
+    Arena* const arena = arena_for(pc_);
+    if (arena == nullptr) return;
+    const u64 older = old_.entry != 0 || known.by_jump ? reinterpret_cast<u64>(engine_no_target) : 0;
+    const u32 use = old_.use;
+    Builder b = begin_trace(*arena, pc_, older);
+    b.trace.dead = true;  // nothing leads to it: it is for others
+    const u32 index = static_cast<u32>(&b.trace - tables.traces.data);
+    code_.relied_on_by(index);
+    ahead_.relied_on_by(index);
+    recorder.begin(pc_, older != 0, static_cast<u8>(known.generation + 1));
+    read(*arena);
+    if (n_ == 0 || !emit(b)) return recorder.give_up();
+    b.trace.bytes = static_cast<u32>(b.e.here() - b.body);
+    arena->hot = b.e.here();
+    recorder.end(b.trace, use);
+  }
+
+ private:
+  struct Branch {
+    u32 end;     // instructions up to it, itself among them
+    bool taken;  // the trace goes on where it leads to
+    u64 exit;    // where it leads to else
+    u32 hole;    // offset of the displacement that leads to the exit
+    u16 offset;
+  };
+
+  /// Whether the trace goes on at `to`.
+  bool goes_on(u64 to) const {
+    if (n_ >= instruction_limit || to == pc_ || far_away(pc_, to)) return false;
+    for (u32 i = 0; i < n_; i++)
+      if (in_[i].pc == to) return false;
+    return true;
+  }
+
+  /// Notes a conditional branch down; whether the trace goes on behind it.
+  bool passes(const Instruction& in) {
+    const Profile::Branch& seen = profile_.find(in.pc);
+    const u64 all = seen.taken + seen.passed;
+    const bool taken = seen.taken > seen.passed;
+    branch_[branches_++] = {n_, taken, taken ? in.next() : in.target(), 0, 0};
+    if (all == 0) return false;
+    share_ = share_ * (taken ? seen.taken : seen.passed) / all;
+    return branches_ < branch_limit && share_ >= whole_share / least_share;
+  }
+
+  void read(const Arena& arena) {
+    while (n_ < instruction_limit || (n_ == instruction_limit && is_popf(in_[n_ - 1]))) {
+      Instruction& in = in_[n_];
+      bool readable = false;
+      code_.watch(at_);
+      if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
+      if (in.kind == Kind::trap) break;
+      code_.register_instruction(in);
+      resolve(code_, in, arena);
+      n_++;
+      at_ = in.next();
+      if (in.kind == Kind::plain && !serializes(in)) continue;
+      if (is_branch(in.kind)) {
+        if (!passes(in)) break;
+        const u64 to = branch_[branches_ - 1].taken ? in.target() : in.next();
+        if (!goes_on(to)) break;
+        at_ = to;
+        continue;
+      }
+      if ((in.kind != Kind::jump && in.kind != Kind::call) || !goes_on(in.target())) {
+        ended_ = in.kind != Kind::plain;
+        return;
+      }
+      at_ = in.target();
+    }
+  }
+
+  bool ends_by_branch() const { return branches_ > 0 && branch_[branches_ - 1].end == n_; }
+
+  /// What the whole way counts, and what leaving it at each exit adds to that, or takes from it.
+  void count_up(u32 counted_in) {
+    channel::SegmentVector way{};
+    u32 k = 0;
+    for (u32 i = 0; i < n_; i++) {
+      way.counts[channel::instructions]++;
+      way.counts[channel::loads] = static_cast<s16>(way.counts[channel::loads] + in_[i].loads);
+      way.counts[channel::stores] = static_cast<s16>(way.counts[channel::stores] + in_[i].stores);
+      add_kind(way, in_[i].kind);
+      if (k == branches_ || branch_[k].end != i + 1) continue;
+      s8& taken = way.branches[channel::taken - 3];
+      vectors_[k + 1] = way;
+      if (branch_[k].taken)
+        vectors_[k + 1].branches[channel::taken - 3]--;
+      else
+        taken--;
+      k++;
+    }
+    vectors_[0] = way;
+    for (k = counted_in; k < branches_; k++) add(vectors_[k + 1], way, -1);
+  }
+
+  /// The cheapest of all places on the way. `segment`: of how many branches it comes behind.
+  Increment choose(u32& segment) {
+    Increment best{Increment::spill, 0, r11};
+    u32 start = 0;
+    for (u32 k = 0; start < n_ && (k == 0 || best.how != Increment::inc); k++) {
+      const u32 end = k < branches_ ? branch_[k].end : n_;
+      const Increment found = choose_increment(ahead_, in_ + start, end - start, in_[end - 1].next());
+      // What an exit borrows is there only where the trace ends.
+      if (k == 0 || found.how < best.how) {
+        best = {found.how, found.at + start, found.reg};
+        segment = k;
+      }
+      start = end;
+    }
+    return best;
+  }
+
+  void emit_branch(Builder& b, const Instruction& in, Branch& branch, bool is_last) {
+    const u32 index = tables.places.size;
+    b.place(in, 0);
+    Place& p = tables.places[index];
+    p.falls_through = !branch.taken;
+    branch.offset = p.offset;
+    const u8 condition = static_cast<u8>(in.opcode & 15);
+    if (in.kind == Kind::loop) {
+      if (in.address_bits == 32) b.e.byte(0x67);
+      b.e.byte(in.opcode);
+      b.e.byte(5);
+      if (!branch.taken) {
+        b.e.byte(0xe9);
+        b.e.dword(5);
+      }
+      b.e.byte(0xe9);
+    } else if (is_last) {
+      const u64 jump = b.exit(branch.taken ? condition : condition ^ 1, branch.taken ? in.target() : in.next());
+      branch.offset = p.offset = static_cast<u16>(jump - b.body);
+      return;
+    } else {
+      b.e.byte(0x0f);
+      b.e.byte(static_cast<u8>(0x80 | (branch.taken ? condition ^ 1 : condition)));
+    }
+    branch.hole = b.offset();
+    b.e.dword(0);
+  }
+
+  void emit_exit_segment(Builder& b, const Branch& branch, u32 segment) {
+    if (branch.hole != 0) {
+      const u32 distance = b.offset() - branch.hole - 4;
+      __builtin_memcpy(reinterpret_cast<u8*>(b.body + branch.hole), &distance, 4);
+    }
+    const Increment increment = choose_increment(ahead_, in_, 0, branch.exit);
+    emit_increment(b, segment, b.trace.number + segment, increment.how, increment.reg);
+    emit_leave(b, branch.exit, segment);
+  }
+
+  bool emit(Builder& b) {
+    u32 counted_in = 0;
+    const Increment increment = choose(counted_in);
+    count_up(counted_in);
+    place_segments(branches_ + 1);
+    const u32 number = new_segments(vectors_, branches_ + 1);
+    if (number == 0) return false;
+    b.trace.number = number;
+    b.trace.segment_count = static_cast<u16>(branches_ + 1);
+    u16 counted = 0xffff;
+    u32 k = 0;
+    for (u32 i = 0; i < n_; i++) {
+      const Instruction& in = in_[i];
+      if (increment.at == i && increment.how != Increment::late) {
+        emit_increment(b, 0, number, increment.how, increment.reg);
+        counted = b.offset();
+      }
+      if (b.offset() == 0) emit_head(b, in);
+      if (k < branches_ && branch_[k].end == i + 1) {
+        emit_branch(b, in, branch_[k], i + 1 == n_);
+        k++;
+      } else if (in.kind == Kind::plain) {
+        emit_copy(b, in, 0);
+      } else if (ended_ && i + 1 == n_) {
+        emit_end(b, in, 0, increment, number, counted);
+      } else {
+        emit_passed(b, in, 0);
+      }
+    }
+    tables.segments.add({counted, 0});
+    for (const Branch& branch : branch_) {
+      if (&branch == branch_ + branches_) break;
+      tables.segments.add({branch.offset, Segment::is_exit});
+    }
+    if (ends_by_branch()) {
+      const Branch& last = branch_[branches_ - 1];
+      // A `loop` jumps over the jump to its exit: the way goes on behind it.
+      if (in_[n_ - 1].kind == Kind::loop) emit_leave(b, last.taken ? in_[n_ - 1].target() : in_[n_ - 1].next(), 0);
+      emit_exit_segment(b, last, branches_);
+      branches_--;
+    } else if (!ended_) {
+      emit_leave(b, at_, 0);
+    }
+    for (k = 0; k < branches_; k++) emit_exit_segment(b, branch_[k], k + 1);
+    return true;
+  }
+
+  const Profile& profile_;
+  const Trace& old_;
+  u64 pc_, at_;
+  Instruction* in_ = buffer();
+  u32 n_ = 0;
+  Branch branch_[branch_limit];
+  u32 branches_ = 0;
+  u64 share_ = whole_share;  // of what enters, as much as comes here
+  bool ended_ = false;       // by an instruction that leads away
+  channel::SegmentVector vectors_[branch_limit + 1];
+  Code code_, ahead_;
+};
+
+template <class Each>
+void each_trace(Each&& each) {
+  for (u32 i = 1; i < tables.traces.size; i++)
+    if (const Trace& trace = tables.traces[i]; trace.use != 0 && !trace.dead && trace.number != 0) each(trace);
+}
+
+}  // namespace
+
+void improve(Thread* t) {
+  Guard guard(cache_lock);
+  if (!store_is_written()) return;
+  u32 hot = 0, branches = 0;
+  each_trace([&](const Trace& trace) {
+    const u64 n = History(t, trace).entered();
+    hot += n >= hot_from();
+    if (n >= hot_from() / 16) branches += trace.segment_count;
+  });
+  Profile profile;
+  if (hot == 0 || !profile.init(branches)) return;
+  each_trace([&](const Trace& trace) {
+    const History history(t, trace);
+    if (history.entered() < hot_from() / 16) return;
+    history.branches([&](const Place& p, u64 taken, u64 passed) {
+      profile.note(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), taken, passed);
+    });
+  });
+  each_trace([&](const Trace& trace) {
+    const History history(t, trace);
+    if (history.entered() < hot_from() || !tables_have_room()) return;
+    const Template* const known = used_template(trace.use);
+    if (known == nullptr || known->generation == generation_limit) return;
+    if (known->generation == 0 || history.is_mistaken()) Improver(profile, trace).improve(*known);
+  });
+}
+
+}  // namespace tally::engine

@@ -120,6 +120,9 @@ void describe(Page& app, Options& options) {
   app.add_option("--cache-limit", options.stat.cache_limit, "blocks that the engine keeps before it throws all away")
       ->check(CLI::Range(0, 1'000'000))
       ->group("");
+  app.add_option("--hot-from", options.stat.hot_from, "executions from which on the engine makes a block anew")
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->group("");
   app.footer(std::string(about_events) + examples);
 }
 

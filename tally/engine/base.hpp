@@ -66,6 +66,8 @@ inline void keep_from_core(u64 a, u64 bytes) { kernel(SYS_madvise, a, bytes, 16 
 u64 reserve(u64 bytes, int protection);
 /// The same, 0 where there is none.
 u64 try_reserve(u64 bytes, int protection);
+/// Gives it back.
+void unreserve(u64 at, u64 bytes);
 /// How much of it there is by now.
 u64 reserved_bytes();
 

@@ -149,10 +149,17 @@ s64 map_arena(u64 pc, u32 index) {
   return -1;
 }
 
-void patch_dead(Trace& t) {
-  // The head becomes a jump to the one in front of the trace, and that leads to a stub that asks for the program
-  // address anew. Two bytes in one store: the head is aligned and its first instruction is no shorter, so no thread
-  // stands within.
+/// The head of a trace becomes a jump to the one in front of it, and that leads to `to`. Two bytes in one store: the
+/// head is aligned and its first instruction is no shorter, so no thread stands within.
+void patch_head(const Trace& t, u64 to) {
+  Emitter front{reinterpret_cast<u8*>(t.start - dead_jump_bytes)};
+  front.jump(to);
+  const u32 back = static_cast<u32>(t.start - dead_jump_bytes - t.body - 2) & 0xff;
+  __atomic_store_n(reinterpret_cast<u16*>(t.body), static_cast<u16>(0xeb | back << 8), __ATOMIC_RELEASE);
+}
+
+/// Who comes to a trace that was dropped asks for the program address anew.
+void patch_dead(const Trace& t) {
   Arena* a = nullptr;
   for (u32 i = 0; i < arena_count; i++)
     if (t.body - arenas[i].base < arena_bytes) a = &arenas[i];
@@ -163,10 +170,7 @@ void patch_dead(Trace& t) {
   stub.move_constant(rax, link);
   stub.jump(a->to_link);
   a->cold = stub.here();
-  Emitter front{reinterpret_cast<u8*>(t.start - dead_jump_bytes)};
-  front.jump(at);
-  const u32 back = static_cast<u32>(t.start - dead_jump_bytes - t.body - 2) & 0xff;
-  __atomic_store_n(reinterpret_cast<u16*>(t.body), static_cast<u16>(0xeb | back << 8), __ATOMIC_RELEASE);
+  patch_head(t, at);
 }
 
 bool holds_code_of(const Trace& t, u64 a, u64 n) {
@@ -198,12 +202,6 @@ bool drop_page(PageEntry* entry, u64 a, u64 n) {
   return any;
 }
 
-void forget_all_jumps() {
-  generation++;
-  Guard guard(threads_lock);
-  for (Thread* t = threads(); t != nullptr; t = t->next) forget_jumps(t);
-}
-
 }  // namespace
 
 void cache_init() {
@@ -219,6 +217,19 @@ void cache_init() {
   page_mask = 2047;
   pages = fresh_table<PageEntry>(2048);
   if (slots == nullptr || pages == nullptr) die("no memory for the engine", 0);
+}
+
+void forget_all_jumps() {
+  generation++;
+  Guard guard(threads_lock);
+  for (Thread* t = threads(); t != nullptr; t = t->next) forget_jumps(t);
+}
+
+void supersede(const Trace& old, const Trace* by) {
+  if (by != nullptr && fits32(static_cast<s64>(by->body - old.start)))
+    patch_head(old, by->body);
+  else
+    patch_dead(old);
 }
 
 u32 cache_generation() { return generation; }

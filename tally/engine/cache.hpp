@@ -133,6 +133,10 @@ void settle(Thread* t, Trace& trace, bool is_new);
 
 /// Drops what was translated from [a, a + n).
 void invalidate(u64 a, u64 n);
+/// What still leads to `old`, which is dead, leads to `by`; or, where there is none, to what is made of its code then.
+void supersede(const Trace& old, const Trace* by);
+/// Indirect jumps ask for their targets anew: what they led to is dead.
+void forget_all_jumps();
 
 bool in_cache(u64 address);
 /// Takes no lock. False for addresses between traces: stubs and trampolines.

@@ -1,8 +1,10 @@
-// Better traces for code that ran often. When a process ends its counters say which way each branch went: the traces
-// that ran most are made anew along that way, through jumps and calls, counted once for all of it instead of once a
-// segment. Who leaves one earlier is counted at that exit, which makes up for what did not run. They take the places of
-// the templates they came from: the next run of the program begins with them.
+// Better traces for code that ran often. The counters say which way each branch went: traces are made anew along that
+// way, through jumps and calls, and counted once for all of it instead of once a segment. Who leaves one earlier is
+// counted at that exit, which makes up for what did not run. Their templates take the places of those they came from:
+// the next run of the program begins with them.
 #include "tally/engine/improve.hpp"
+
+#include <sys/mman.h>
 
 #include "tally/engine/entry.hpp"
 #include "tally/engine/reading.hpp"
@@ -35,6 +37,29 @@ void add(channel::SegmentVector& to, const channel::SegmentVector& v, s32 n) {
   for (u32 i = 0; i < sizeof v.branches; i++) to.branches[i] = static_cast<s8>(to.branches[i] + n * v.branches[i]);
 }
 
+/// Zeros, for as long as it lives.
+template <class T>
+class Scratch {
+ public:
+  Scratch() = default;
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch() {
+    if (data_ != nullptr) unreserve(reinterpret_cast<u64>(data_), bytes_);
+  }
+  /// False without memory.
+  bool init(u32 n) {
+    bytes_ = page_up(n * sizeof(T));
+    data_ = reinterpret_cast<T*>(try_reserve(bytes_, PROT_READ | PROT_WRITE));
+    return data_ != nullptr;
+  }
+  T& operator[](u32 i) const { return data_[i]; }
+
+ private:
+  T* data_ = nullptr;
+  u64 bytes_ = 0;
+};
+
 /// Where the branches of this process went.
 class Profile {
  public:
@@ -46,9 +71,8 @@ class Profile {
   bool init(u32 n) {
     u32 size = 64;
     while (size < 2 * n) size *= 2;
-    branches_ = reinterpret_cast<Branch*>(try_reserve(page_up(size * sizeof(Branch)), 3));
     mask_ = size - 1;
-    return branches_ != nullptr;
+    return branches_.init(size);
   }
   void note(u64 pc, u64 taken, u64 passed) {
     Branch& b = find(pc);
@@ -63,7 +87,7 @@ class Profile {
   }
 
  private:
-  Branch* branches_ = nullptr;
+  Scratch<Branch> branches_;
   u32 mask_ = 0;
 };
 
@@ -129,22 +153,26 @@ class Improver {
  public:
   Improver(const Profile& profile, const Trace& old) : profile_(profile), old_(old), pc_(old.pc), at_(old.pc) {}
 
-  void improve(const Template& known) {
+  /// Null where it cannot be made.
+  const Trace* improve(const Template& known) {
     Arena* const arena = arena_for(pc_);
-    if (arena == nullptr) return;
+    if (arena == nullptr || !tables_have_room()) return nullptr;
     const u64 older = old_.entry != 0 || known.by_jump ? reinterpret_cast<u64>(engine_no_target) : 0;
-    const u32 use = old_.use;
     Builder b = begin_trace(*arena, pc_, older);
-    b.trace.dead = true;  // nothing leads to it: it is for others
     const u32 index = static_cast<u32>(&b.trace - tables.traces.data);
     code_.relied_on_by(index);
     ahead_.relied_on_by(index);
     recorder.begin(pc_, older != 0, static_cast<u8>(known.generation + 1));
     read(*arena);
-    if (n_ == 0 || !emit(b)) return recorder.give_up();
+    if (n_ == 0 || !emit(b)) {
+      recorder.give_up();
+      b.trace.dead = true;
+      return nullptr;
+    }
     b.trace.bytes = static_cast<u32>(b.e.here() - b.body);
     arena->hot = b.e.here();
-    recorder.end(b.trace, use);
+    recorder.end(b.trace, old_.use);
+    return &b.trace;
   }
 
  private:
@@ -341,39 +369,86 @@ class Improver {
   Code code_, ahead_;
 };
 
-template <class Each>
-void each_trace(Each&& each) {
-  for (u32 i = 1; i < tables.traces.size; i++)
-    if (const Trace& trace = tables.traces[i]; trace.use != 0 && !trace.dead && trace.number != 0) each(trace);
-}
+/// All that a process can find out of its counters.
+class Review {
+ public:
+  explicit Review(const Thread* t) : thread_(t) {}
+
+  /// Whether anything ran often enough.
+  bool begin() {
+    u32 hot = 0, branches = 0;
+    each_trace([&](Trace& trace, u64 entered) {
+      hot += entered >= hot_from();
+      if (is_warm(entered)) branches += trace.segment_count;
+    });
+    if (hot == 0 || !list_.init(hot) || !profile_.init(branches)) return false;
+    each_trace([&](Trace& trace, u64 entered) {
+      if (!is_warm(entered)) return;
+      History(thread_, trace).branches([&](const Place& p, u64 taken, u64 passed) {
+        profile_.note(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), taken, passed);
+      });
+      if (entered >= hot_from()) consider(trace);
+    });
+    return size_ > 0;
+  }
+
+  void improve() {
+    // What is made anew leads to what is made anew.
+    for (u32 i = 0; i < size_; i++) list_[i].trace->dead = true;
+    for (u32 i = 0; i < size_; i++)
+      supersede(*list_[i].trace, Improver(profile_, *list_[i].trace).improve(*list_[i].known));
+    forget_all_jumps();
+  }
+
+ private:
+  struct Hot {
+    Trace* trace;
+    const Template* known;
+  };
+
+  static bool is_warm(u64 entered) { return entered >= hot_from() / 16 && entered > 0; }
+
+  template <class Each>
+  void each_trace(Each&& each) {
+    for (u32 i = 1; i < tables.traces.size; i++)
+      if (Trace& trace = tables.traces[i]; trace.use != 0 && !trace.dead)
+        each(trace, History(thread_, trace).entered());
+  }
+
+  void consider(Trace& trace) {
+    const Template* const known = used_template(trace.use);
+    if (known == nullptr || known->generation == generation_limit) return;
+    if (known->generation == 0 || History(thread_, trace).is_mistaken()) list_[size_++] = {&trace, known};
+  }
+
+  const Thread* thread_;
+  Profile profile_;
+  Scratch<Hot> list_;
+  u32 size_ = 0;
+};
 
 }  // namespace
 
 void improve(Thread* t) {
   Guard guard(cache_lock);
   if (!store_is_written()) return;
-  u32 hot = 0, branches = 0;
-  each_trace([&](const Trace& trace) {
-    const u64 n = History(t, trace).entered();
-    hot += n >= hot_from();
-    if (n >= hot_from() / 16) branches += trace.segment_count;
-  });
-  Profile profile;
-  if (hot == 0 || !profile.init(branches)) return;
-  each_trace([&](const Trace& trace) {
-    const History history(t, trace);
-    if (history.entered() < hot_from() / 16) return;
-    history.branches([&](const Place& p, u64 taken, u64 passed) {
-      profile.note(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), taken, passed);
-    });
-  });
-  each_trace([&](const Trace& trace) {
-    const History history(t, trace);
-    if (history.entered() < hot_from() || !tables_have_room()) return;
-    const Template* const known = used_template(trace.use);
-    if (known == nullptr || known->generation == generation_limit) return;
-    if (known->generation == 0 || history.is_mistaken()) Improver(profile, trace).improve(*known);
-  });
+  Review review(t);
+  if (review.begin()) review.improve();
+}
+
+void improve_at_times(Thread* t) {
+  // At 20, 40, 80 ms of processor time and so on, or whenever tests want it. Not all programs may read the time stamp
+  // counter; the kernel is asked at every 64th system call.
+  static u32 calls;
+  static u64 next_ns = 20'000'000;
+  if (t->vfork_child != 0 || (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) & 63) != 0) return;
+  if (settings().hot_from != 0) return improve(t);
+  u64 time[2] = {};
+  kernel(SYS_clock_gettime, 2 /* CLOCK_PROCESS_CPUTIME_ID */, reinterpret_cast<u64>(time));
+  const u64 now_ns = time[0] * 1'000'000'000 + time[1];
+  if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
+  __atomic_store_n(&next_ns, 2 * now_ns, __ATOMIC_RELAXED);
+  improve(t);
 }
 
 }  // namespace tally::engine

@@ -1,11 +1,14 @@
-/// Better templates for the next run, from what this one's counters say.
+/// Better code for what ran often, from what the counters say.
 #pragma once
-#include "tally/engine/store.hpp"
+#include "tally/engine/thread.hpp"
 
 namespace tally::engine {
 
-/// The process is about to end, and only `t` still runs. Makes traces that ran often anew along the way that was gone,
-/// for the store. Takes cache_lock; some microseconds for each that it makes.
+/// Traces that ran often are made anew along the way that was gone, for this process and, as templates, for the next
+/// run. Takes cache_lock; some microseconds for each.
 void improve(Thread* t);
+
+/// The same, now and then, after a system call.
+void improve_at_times(Thread* t);
 
 }  // namespace tally::engine

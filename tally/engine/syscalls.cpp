@@ -2,6 +2,7 @@
 #include "tally/engine/cache.hpp"
 #include "tally/engine/descriptors.hpp"
 #include "tally/engine/entry.hpp"
+#include "tally/engine/improve.hpp"
 #include "tally/engine/limits.hpp"
 #include "tally/engine/memory_calls.hpp"
 #include "tally/engine/processes.hpp"
@@ -171,6 +172,7 @@ extern "C" void system_call(Thread* t) {
     g[r11] = t->flags;
   }
   if (t->traces_itself != 0) t->pad |= pad_step;
+  improve_at_times(t);
   dispatch(t);
 }
 

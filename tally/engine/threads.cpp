@@ -165,6 +165,12 @@ u64 try_reserve(u64 bytes, int protection) {
   return 0;
 }
 
+void unreserve(u64 at, u64 bytes) {
+  Guard guard(reserve_lock);
+  kernel(SYS_munmap, at, page_up(bytes));
+  reserved -= page_up(bytes);
+}
+
 u64 reserved_bytes() { return reserved; }
 
 u64 reserve(u64 bytes, int protection) {

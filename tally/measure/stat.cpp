@@ -95,6 +95,7 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
   request.timing = options.timing;
   request.block_size = options.block_size;
   request.cache_limit = options.cache_limit;
+  request.hot_from = options.hot_from;
   if (options.runs > 1 && !options.input.stream().empty()) {
     stat.notices.push_back(
         fmt::format("standard input is {}: what one run reads from it, the runs behind it do not find (a file is read "

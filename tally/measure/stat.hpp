@@ -32,6 +32,7 @@ struct StatOptions {
   std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each
   int block_size = 0;                                             ///< handed to the backend
   int cache_limit = 0;                                            ///< the same
+  int hot_from = 0;                                               ///< the same
 };
 
 /// Runs the command and counts. A program that fails, or an interrupt, does not make this fail: the result says so, and

@@ -77,12 +77,14 @@ TEST_F(StatTest, one_run_is_taken_as_it_is) {
 TEST_F(StatTest, the_request_reaches_the_backend) {
   options_.block_size = 3;
   options_.cache_limit = 5;
+  options_.hot_from = 7;
   add(1);
   measure();
   EXPECT_EQ(script_.last.command, options_.command);
   EXPECT_EQ(script_.last.events, options_.events);
   EXPECT_EQ(script_.last.block_size, 3);
   EXPECT_EQ(script_.last.cache_limit, 5);
+  EXPECT_EQ(script_.last.hot_from, 7);
 }
 
 TEST_F(StatTest, metrics_are_made_of_the_events_that_were_asked) {

@@ -5,8 +5,8 @@
 
 namespace tally::engine_test {
 
-/// Blocks of one instruction, of a few, and of more than most programs have in a row.
-inline constexpr int block_sizes[] = {1, 3, 64};
+/// Blocks of one instruction, of a few, of more than most programs have in a row; and such as are made of what ran.
+inline constexpr int block_sizes[] = {1, 3, 64, made_anew};
 
 /// Equal in everything the world sees of a run.
 inline void expect_same(const Outcome& engine, const Outcome& native) {

@@ -37,7 +37,8 @@ INSTANTIATE_TEST_SUITE_P(engine, ProgramTest,
                                          Program{"state", {}}, Program{"red_zone", {}}, Program{"rewrite", {}},
                                          Program{"processes", {}}, Program{"threads", {}},
                                          Program{"thread_signals", {}}, Program{"restarts", {}},
-                                         Program{"rep_timer", {}}, Program{"block_timer", {}}),
+                                         Program{"rep_timer", {}}, Program{"block_timer", {}},
+                                         Program{"exits_timer", {}}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(ends, ProgramTest,
@@ -134,7 +135,8 @@ TEST_P(TimerTest, counts_a_fixed_part_and_the_handler_runs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(engine, TimerTest,
-                         testing::Values(Timed{"rep_timer", 4, 0, 2}, Timed{"block_timer", 18, 11, 2}),
+                         testing::Values(Timed{"rep_timer", 4, 0, 2}, Timed{"block_timer", 18, 11, 2},
+                                         Timed{"exits_timer", 4, 13, 2}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 TEST(Loads, of_interrupted_string_instructions_are_whole) {

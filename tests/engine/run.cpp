@@ -138,6 +138,10 @@ Counted run_stepped(const Command& command) {
 std::vector<std::string> tally_words(const Command& command, const std::string& json, int block_size, int cache_limit) {
   std::vector<std::string> words = {TALLY,  "stat", "--backend", "sim", "--format",
                                     "json", "-o",   json,        "-e",  event_list()};
+  if (block_size == made_anew) {
+    words.emplace_back("--hot-from");
+    words.emplace_back("1");
+  }
   if (block_size > 0) {
     words.push_back("--block-size");
     words.push_back(std::to_string(block_size));
@@ -178,7 +182,9 @@ Counted read_counts(const std::string& json) {
 Counted run_counted(const Command& command, int block_size, int cache_limit) {
   const Scratch scratch;
   const std::string json = scratch.file("counts");
-  const Outcome outcome = run(tally_words(command, json, block_size, cache_limit), command, scratch);
+  const auto words = tally_words(command, json, block_size, cache_limit);
+  for (int before = 0; before < 2 && block_size == made_anew; ++before) run(words, command, scratch);
+  const Outcome outcome = run(words, command, scratch);
   Counted result = read_counts(json);
   result.outcome = outcome;
   return result;

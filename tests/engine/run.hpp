@@ -43,6 +43,10 @@ Outcome run_native(const Command& command);
 /// Runs it under the stepper.
 Counted run_stepped(const Command& command);
 
+/// As a block size: the engine makes everything anew that has run once, while it runs and for the next time, and the
+/// program runs for the third time.
+inline constexpr int made_anew = -1;
+
 /// Runs it under `tally stat --backend sim`; block_size 0 leaves the engine's own, cache_limit 0 all the room there is.
 Counted run_counted(const Command& command, int block_size = 0, int cache_limit = 0);
 

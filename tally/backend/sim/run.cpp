@@ -251,6 +251,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   channel::Settings settings{};
   settings.trace_limit = static_cast<std::uint32_t>(request.block_size);
   settings.cache_limit = static_cast<std::uint32_t>(request.cache_limit);
+  settings.hot_from = static_cast<std::uint32_t>(request.hot_from);
   // Blocks of one instruction are for tests: there the other form has its turn.
   settings.loop_is_fast = request.block_size == 1 ? 0 : loop_is_fast();
   shared.records.header().settings = settings;

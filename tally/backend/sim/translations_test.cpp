@@ -34,14 +34,25 @@ class TranslationsTest : public testing::Test {
     fs::remove_all(root_);
   }
 
-  /// Adds the sequence of a program to a mapped store.
-  static void add_sequence(const Store& store, std::uint64_t program, const std::vector<std::uint32_t>& places) {
+  /// Adds a record with this tag, 32 bytes; returns how a use names it.
+  static std::uint32_t add(const Store& store, std::uint32_t tag, std::uint32_t content) {
+    std::uint8_t* const at = store.claim(32);
+    auto& head = *reinterpret_cast<RecordHead*>(at);
+    head = {32, tag, 0};
+    std::memset(at + sizeof head, static_cast<int>(content), 16);
+    head.check = channel::check_of(head);
+    store.publish(head);
+    return store.place_of(head) | channel::use_added;
+  }
+  /// Adds the sequence of a program to a mapped store, or another record that names some.
+  static void add_sequence(const Store& store, std::uint64_t program, const std::vector<std::uint32_t>& places,
+                           std::uint64_t mark = channel::sequence_mark) {
     const auto bytes = static_cast<std::uint32_t>(sizeof(channel::Sequence) + places.size() * sizeof(channel::Use));
     std::uint8_t* const at = store.claim(bytes);
     ASSERT_NE(at, nullptr);
     auto& made = *reinterpret_cast<channel::Sequence*>(at);
     made.head = {bytes, Store::sequence_tag(program), 0};
-    made.mark = channel::sequence_mark;
+    made.mark = mark;
     made.program = program;
     for (std::size_t i = 0; i < places.size(); ++i) made.uses()[i] = {places[i], 8};
     made.head.check = channel::check_of(made.head);
@@ -133,15 +144,7 @@ TEST_F(TranslationsTest, a_sequence_names_the_records_where_they_were_moved_to) 
     const auto mapping = mapped(translations.added_fd());
     const Store store{mapping.data()};
     std::vector<std::uint32_t> places;
-    for (const std::uint32_t tag : tags) {
-      std::uint8_t* const at = store.claim(32);
-      auto& head = *reinterpret_cast<RecordHead*>(at);
-      head = {32, tag, 0};
-      std::memset(at + sizeof head, static_cast<int>(tag), 16);
-      head.check = channel::check_of(head);
-      store.publish(head);
-      places.push_back(store.place_of(head) | channel::use_added);
-    }
+    for (const std::uint32_t tag : tags) places.push_back(add(store, tag, tag));
     if (kept_place != 0) places.push_back(kept_place);
     places.push_back(0x12345 | channel::use_added);  // nothing is there
     add_sequence(store, program, places);
@@ -152,6 +155,51 @@ TEST_F(TranslationsTest, a_sequence_names_the_records_where_they_were_moved_to) 
   keep({4, 3, 1}, 0);  // the next run of the program was another one
   EXPECT_EQ(kept_sequence(program), (std::vector<std::uint32_t>{4, 3, 1, 0}));
   EXPECT_EQ(kept_sequence(program + 1), std::vector<std::uint32_t>());
+}
+
+/// The first byte of what is found by a tag, and how many records have it.
+std::pair<int, int> found_by(const Store& store, std::uint32_t tag) {
+  int records = 0;
+  const RecordHead* first = nullptr;
+  store.find(tag, [&](const RecordHead& record) {
+    if (first == nullptr) first = &record;
+    ++records;
+    return false;
+  });
+  return {first == nullptr ? -1 : *reinterpret_cast<const std::uint8_t*>(first + 1), records};
+}
+
+TEST_F(TranslationsTest, what_is_better_is_found_instead) {
+  constexpr std::uint64_t program = 0x1122334455667788;
+  const auto last_run = [&](bool same_file) {
+    Translations translations = Translations::open(engine, !same_file);
+    const auto mapping = mapped(translations.added_fd());
+    const Store store{mapping.data()};
+    const std::uint32_t kept_place = channel::store_log_offset / channel::record_unit;  // tag 1, content 1
+    const std::uint32_t worse = add(store, 2, 20), better = add(store, 2, 21), best = add(store, 2, 22);
+    const std::uint32_t other = add(store, 1, 11);
+    add_sequence(store, 0, {kept_place, other, worse, better, better, best}, channel::replacements_mark);
+    // One that says nothing: a circle, and a record that is not there.
+    add_sequence(store, 0, {best, worse, kept_place, 0x12345}, channel::replacements_mark);
+    add_sequence(store, program, {kept_place, worse, better, best});
+    translations.keep();
+  };
+  const auto opened = [&] { return mapped(linux::open_cache_file(file().string(), true)->file.get()); };
+  run({1});
+  last_run(true);
+  {
+    const auto mapping = opened();
+    EXPECT_EQ(found_by(Store{mapping.data()}, 1), std::make_pair(11, 1));
+    EXPECT_EQ(found_by(Store{mapping.data()}, 2), std::make_pair(22, 1));
+  }
+  EXPECT_EQ(kept_sequence(program), (std::vector<std::uint32_t>{1, 2, 2, 2}));
+  // The file that was kept is not the one that the run had.
+  fs::remove_all(folder_);
+  run({3});
+  last_run(false);
+  const auto mapping = opened();
+  EXPECT_EQ(found_by(Store{mapping.data()}, 1), std::make_pair(11, 1));
+  EXPECT_EQ(found_by(Store{mapping.data()}, 3), std::make_pair(3, 1));
 }
 
 TEST_F(TranslationsTest, what_was_added_behind_an_unfinished_record_is_kept) {

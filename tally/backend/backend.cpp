@@ -10,7 +10,7 @@ namespace tally::backend {
 
 namespace {
 
-constexpr const char* needs_pmu = "it needs a PMU: the simulated one has no model of a machine yet";
+constexpr const char* needs_pmu = "it needs a PMU: no model of the simulated one gives it";
 
 }  // namespace
 

@@ -8,10 +8,12 @@
 #pragma once
 #include <stdint.h>
 
+#include "tally/channel/models.hpp"
+
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 5;
+inline constexpr uint32_t layout_version = 6;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -134,6 +136,7 @@ struct Settings {
   uint32_t cache_limit;   ///< most pieces kept before all are thrown away, 0 = as many as there is room
   uint32_t hot_from;      ///< executions from which on a piece is made anew for the next run, 0 = the engine's choice
   uint32_t loop_is_fast;  ///< the instruction `loop` is one operation, as on AMD's processors, and not many
+  Models models;          ///< what is simulated
 };
 
 inline constexpr uint32_t process_limit = 1u << 20;
@@ -166,7 +169,11 @@ inline constexpr uint64_t records_bytes = free_offset + uint64_t{area_limit} * s
 /// An area holds a thread's counters (8 bytes each) or a process's vectors (16 bytes each).
 inline constexpr uint64_t area_bytes = uint64_t{segment_limit} * sizeof(SegmentVector);
 inline constexpr uint64_t area_offset(uint32_t area) { return records_bytes + area * area_bytes; }
-inline constexpr uint64_t file_bytes = area_offset(area_limit);
+/// Behind the areas: what models counted, by number of the thread.
+inline constexpr uint64_t model_counts_offset(uint32_t thread) {
+  return area_offset(area_limit) + uint64_t{thread} * model_counts_bytes;
+}
+inline constexpr uint64_t file_bytes = model_counts_offset(thread_limit);
 
 /// Segment numbers below this are not code: they count what is known only at run time, one vector each.
 enum Dynamic : uint32_t {

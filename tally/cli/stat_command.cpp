@@ -33,6 +33,9 @@ struct Options {
   std::string processors;
   bool kernel = false;
   std::optional<int> interval_ms, delay_ms, timeout_ms;
+  std::string model, precision = "fast", prefetch = "off", llc = "shared";
+  std::string models_by;  // tests: how the engine asks the models
+  std::optional<backend::Simulation> simulation;
   bool nothing_asked = false;  // neither events nor metrics: the backend's own set is counted
   ResultOptions results;
   measure::StatOptions stat;
@@ -111,6 +114,20 @@ void describe(Page& app, Options& options) {
       ->check(CLI::NonNegativeNumber);
   add_target_options(app, options);
   app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("BACKEND");
+  app.add_option("--model", options.model, "simulate this machine: host, haswell, or a file with a slash in its name")
+      ->option_text("MODEL");
+  app.add_option("--precision", options.precision, "of the simulation: fast (default), full")
+      ->option_text("CLASS")
+      ->check(CLI::IsMember({"fast", "full"}));
+  app.add_option("--prefetch", options.prefetch, "the simulated machine's prefetchers: off (default), on")
+      ->option_text("ON|OFF")
+      ->check(CLI::IsMember({"on", "off"}));
+  app.add_option("--llc", options.llc, "the simulated last level: shared by a process's threads (default), private")
+      ->option_text("WHOSE")
+      ->check(CLI::IsMember({"shared", "private"}));
+  app.add_option("--models-by", options.models_by, "each: the plain models see everything; both: and are compared")
+      ->check(CLI::IsMember({"each", "both"}))
+      ->group("");
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
   add_result_options(app, options.results, "they go to standard error");
@@ -211,6 +228,23 @@ Result<void> add_events_of_metrics(measure::StatOptions& options) {
   return {};
 }
 
+// The machine to simulate: the one that was named, or `host` where only the way is.
+Result<void> choose_model(Options& options) {
+  const bool any =
+      options.precision != "fast" || options.prefetch != "off" || options.llc != "shared" || !options.models_by.empty();
+  if (options.model.empty() && !any) return {};
+  auto machine = backend::machine_of(options.model.empty() ? "host" : options.model);
+  if (!machine) return fail(machine.error());
+  backend::Simulation simulation{.machine = std::move(*machine)};
+  simulation.precision = options.precision == "full" ? backend::Precision::full : backend::Precision::fast;
+  simulation.prefetch = options.prefetch == "on";
+  simulation.own_llc = options.llc == "private";
+  simulation.each = options.models_by == "each";
+  simulation.compared = options.models_by == "both";
+  options.simulation = std::move(simulation);
+  return {};
+}
+
 Result<void> choose_events(Options& options) {
   auto metrics = parse_metrics(options.metric_lists);
   if (!metrics) return fail(metrics.error());
@@ -267,7 +301,7 @@ std::vector<event::Event> default_events(const backend::Backend& backend, const 
 int count(Options& options) {
   const linux::Machine machine = linux::look_at_machine();
   auto choice = backend::choose(options.backend, options.stat.events, machine,
-                                {options.stat.attachment.any(), options.stat.timing.any()});
+                                {options.stat.attachment.any(), options.stat.timing.any(), options.simulation});
   if (!choice) return report_error(choice.error());
   if (options.nothing_asked) options.stat.events = default_events(*choice->backend, options);
   // Before anything is said or written: the likeliest mistake is a wrong name.
@@ -329,6 +363,7 @@ int run_stat(const std::vector<std::string>& arguments) {
   if (!command) return report_error(command.error());
   options.stat.command = std::move(*command);
   if (const auto chosen = choose_events(options); !chosen) return report_error(chosen.error());
+  if (const auto chosen = choose_model(options); !chosen) return report_error(chosen.error());
   options.stat.processes = options.results.style.per_process || options.results.style.per_thread;
   options.stat.input = linux::Input::look();
   return count(options);

@@ -1,6 +1,7 @@
 #include "tally/engine/cache.hpp"
 
 #include "tally/engine/entry.hpp"
+#include "tally/engine/models.hpp"
 
 namespace tally::engine {
 
@@ -267,6 +268,7 @@ Arena* arena_for(u64 pc) {
   a.to_link = trampoline(a, enter_link);
   a.to_indirect = trampoline(a, enter_indirect);
   a.to_syscall = trampoline(a, enter_syscall);
+  if (model_plan.any()) a.to_model = trampoline(a, enter_model);
   return &a;
 }
 

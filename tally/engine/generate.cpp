@@ -1,5 +1,7 @@
 #include "tally/engine/generate.hpp"
 
+#include "tally/engine/model_code.hpp"
+
 namespace tally::engine {
 namespace {
 
@@ -219,6 +221,7 @@ void end_indirect(Builder& b, const Instruction& in, u32 segment, const Incremen
     emit_increment(b, segment, number, Increment::late, r11);
     counted = b.offset();
   }
+  if (model_plan.any()) emit_model_indirect(b, in);
   emit_indirect(b.e);
 }
 

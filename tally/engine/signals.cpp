@@ -3,6 +3,7 @@
 #include "tally/engine/entry.hpp"
 #include "tally/engine/frame.hpp"
 #include "tally/engine/image.hpp"
+#include "tally/engine/model_code.hpp"
 #include "tally/engine/stops.hpp"
 #include "tally/engine/store.hpp"
 
@@ -68,11 +69,13 @@ u64 settle_at(Thread* t, Context* c, const Spot& s) {
     if (p.dynamic & 0x80) n = static_cast<u32>(n);
     if (p.dynamic & 0x40) n = mask_elements(p, c);
     counters(t)[number] -= n;
+    if (model_plan.any() && !(p.dynamic & 0x40)) models_repeat(t, c->reg(rcx), c->reg(rsi), c->reg(rdi));
   }
   if (s.offset >= p.offset) {
     if (p.borrowed == Borrowed::rcx_r11) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
     if (p.borrowed == Borrowed::one) c->reg(p.reg) = t->spill[0];
   }
+  if (model_plan.any()) give_model_registers_back(t, c, s);
   return trace.pc + static_cast<s64>(p.pc);
 }
 
@@ -201,6 +204,32 @@ void arrived(Thread* t, Context* c) {
   deliver(t, c, signal, t->info, t->mask_before, action);
 }
 
+/// Where the thread was on its way back to the program, it looks once more whether something waits.
+bool begin_leaving_again(Context* c) {
+  if (c->ip >= reinterpret_cast<u64>(resume_begin) && c->ip < reinterpret_cast<u64>(resume_end)) {
+    c->ip = reinterpret_cast<u64>(resume_program);
+    return true;
+  }
+  if (c->ip >= reinterpret_cast<u64>(model_leave_begin) && c->ip < reinterpret_cast<u64>(model_leave_end)) {
+    c->ip = reinterpret_cast<u64>(model_leave_begin);
+    return true;
+  }
+  return false;
+}
+
+/// Something waits, and the thread is back from the model with all of generated code's registers: on to the next place
+/// where the program's state is exact.
+void at_model_pad(Thread* t, Context* c) {
+  c->ip = model_thread(t)->back;
+  Spot spot;
+  if (locate(c->ip, spot) && spot.exact) {
+    c->ip = settle_at(t, c, spot);
+    return arrived(t, c);
+  }
+  t->stepping = to_boundary;
+  c->flags |= trap_flag;
+}
+
 /// Another thread waits for this one to come out: at the next place where its state is exact.
 void asked_out(Thread* t, Context* c) {
   // Too late, or a signal brings it there anyway.
@@ -213,8 +242,8 @@ void asked_out(Thread* t, Context* c) {
   t->pad |= pad_stop;
   if (in_cache(c->ip))
     t->stepping = to_boundary, c->flags |= trap_flag;
-  else if (c->ip >= reinterpret_cast<u64>(resume_begin) && c->ip < reinterpret_cast<u64>(resume_end))
-    c->ip = reinterpret_cast<u64>(resume_program);
+  else
+    begin_leaving_again(c);
 }
 
 /// The process leaves the engine: the kernel's handlers become the program's, this thread goes on at its pc.
@@ -273,6 +302,7 @@ bool is_behind_popf(const Spot& s) {
 /// The program has set the trap flag by `popf`, and this is the first trap of it.
 void traces_itself(Thread* t, Context* c, u8* info) {
   Spot spot;
+  if (!in_cache(c->ip) && model_plan.any() && model_thread(t)->active != 0) return;  // further, with the flag on
   if (!in_cache(c->ip)) {
     // In the engine: the next instruction is executed alone, and the trap behind it is the program's.
     t->flags &= ~trap_flag;
@@ -360,12 +390,13 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
     if (signal == sigsegv && code == 2 && (c->error & 2) && unwatch_page(*reinterpret_cast<u64*>(info + 16)))
       return written(t, c);
   }
-  if (signal == sigtrap && rip == reinterpret_cast<u64>(landing_pad) + 1) {
+  const bool from_model = rip == reinterpret_cast<u64>(model_pad) + 1;
+  if (signal == sigtrap && (from_model || rip == reinterpret_cast<u64>(landing_pad) + 1)) {
     // A SIGTRAP that was sent takes the place of the int3's own when it was there first: it comes once more.
     if (code <= 0)
       kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), sigtrap,
              reinterpret_cast<u64>(info));
-    return at_pad(t, c);
+    return from_model ? at_model_pad(t, c) : at_pad(t, c);
   }
   if (signal == sigtrap && code == 2) {
     if (t->stepping != not_stepping) return step_done(t, c, info);
@@ -391,8 +422,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   if (in_cache(rip)) {
     t->stepping = to_boundary;
     c->flags |= trap_flag;
-  } else if (rip >= reinterpret_cast<u64>(resume_begin) && rip < reinterpret_cast<u64>(resume_end)) {
-    c->ip = reinterpret_cast<u64>(resume_program);
+  } else if (begin_leaving_again(c)) {
   } else if (rip >= reinterpret_cast<u64>(syscall_begin) && rip <= reinterpret_cast<u64>(syscall_instruction)) {
     // Not begun, or interrupted and set back by the kernel to begin anew: only then rcx is the address behind it.
     const bool begun = rip == reinterpret_cast<u64>(syscall_instruction) && c->reg(rcx) == rip + 2;

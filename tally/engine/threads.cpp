@@ -6,6 +6,7 @@
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/image.hpp"
+#include "tally/engine/models.hpp"
 #include "tally/engine/stops.hpp"
 
 namespace tally::engine {
@@ -97,8 +98,8 @@ bool takes_over(const Thread* t, u32 process) {
   return record.process == process && record.state == State::ended && record.area == 0;
 }
 
-/// Counters and a record for a block.
-bool give_counters(Thread* t, u32 process) {
+/// Counters and a record for a block. `goes_on`: it is that of the parent of a fork.
+bool give_counters(Thread* t, u32 process, bool goes_on = false) {
   const u32 area = channel::take_area(shared, shared.header().free_counters);
   const bool again = takes_over(t, process);
   const u32 index = again ? t->index : new_thread_record(process);
@@ -111,6 +112,7 @@ bool give_counters(Thread* t, u32 process) {
     record.base = record.final;
     record.before++;
   }
+  if (!models_attach(t, goes_on)) return false;
   set_state(record.state, State::running);
   return true;
 }
@@ -119,6 +121,7 @@ bool give_counters(Thread* t, u32 process) {
 void fold(Thread* t) {
   channel::Thread& record = shared.thread(t->index);
   if (record.state != State::running) return;
+  models_drain(t);
   u64* c = counters(t);
   channel::Totals totals = channel::sum(c, vectors_, segment_count);
   totals.add(record.base);
@@ -244,6 +247,7 @@ Thread* first_thread(u32 first_fd) {
   if (header.magic != channel::magic || header.layout_version != channel::layout_version)
     die("a channel of another version", header.layout_version);
   settings_ = header.settings;
+  models_init();
   const u32 process = new_process_record(0);
   const u32 area = channel::take_area(shared, shared.header().free_vectors);
   Thread* t = make_block();
@@ -418,6 +422,7 @@ void reopen_process(Thread* t) {
 }
 
 u32 before_fork(Thread* t) {
+  models_drain(t);
   const u32 process = new_process_record(t->process);
   if (process == 0) return 0;
   // Whoever looks now sees a process that has not counted anything yet, instead of none.
@@ -449,7 +454,8 @@ bool after_fork(Thread* t, u32 process) {
   p.segments = segment_count;
   p.partial = shared.process(parent).partial & (channel::partial_undecoded | channel::partial_int80);
   own_process = process;
-  if (!give_counters(t, process)) return false;
+  models_after_fork();
+  if (!give_counters(t, process, true)) return false;
   t->tid = kernel(SYS_gettid);
   t->tgid = p.pid;
   shared.thread(t->index).tid = static_cast<s32>(t->tid);

@@ -1,4 +1,5 @@
 // Program code → a trace: decoded a segment at a time, copied, given one counter a segment.
+#include "tally/engine/model_code.hpp"
 #include "tally/engine/reading.hpp"
 
 namespace tally::engine {
@@ -42,6 +43,10 @@ class Translator {
     ahead_.relied_on_by(index);
     recorder.begin(pc_, older_ != 0);
     place_segments(trace_segments);
+    if (model_plan.any()) {
+      recorder.give_up();  // what is woven in depends on the machine
+      model_code.begin_trace();
+    }
     if (known != nullptr) recorder.give_up();  // a second one would not be found before the first
     u32 segment = 0;
     do {
@@ -58,6 +63,7 @@ class Translator {
     } while (last_ == Kind::jcc || last_ == Kind::loop);
     b.trace.segment_count = static_cast<u16>(segment);
     b.trace.bytes = static_cast<u32>(b.e.here() - b.body);
+    if (model_plan.any()) model_code.end_trace(b, index);
     arena->hot = b.e.here();
     recorder.end(b.trace);
     out = &b.trace;
@@ -135,16 +141,37 @@ class Translator {
     const Increment increment = choose_increment(ahead_, in_, n, at_);
     u16 counted = 0xffff;
     const u16 first_place = static_cast<u16>(b.trace.place_count);
+    if (model_plan.any()) model_code.begin_segment(b, in_, n, flags_needed_behind(n));
     for (u32 i = 0; i <= n; i++) {
       if (increment.at == i && increment.how != Increment::late) {
         emit_increment(b, segment, number, increment.how, increment.reg);
         counted = b.offset();
       }
-      if (i < n) emit_instruction(b, in_[i], i + 1 == n, segment, increment, number, counted);
+      if (i == n) break;
+      if (model_plan.any()) model_code.before(b, i, i + 1 == n && last_ != Kind::plain);
+      emit_instruction(b, in_[i], i + 1 == n, segment, increment, number, counted);
+      if (model_plan.any()) model_code.after(b, i);
     }
+    if (model_plan.any()) model_code.end_segment(b);
     tables.segments.add({counted, first_place});
     if (last_ == Kind::plain || last_ == Kind::trap) emit_leave(b, at_, segment);
     return true;
+  }
+
+  /// Which flags may be needed behind the segment; and where its branch leads to, for models of it.
+  u16 flags_needed_behind(u32 n) {
+    live_there_ = every_flag;
+    if (n == 0) return flags_needed(ahead_, at_);
+    switch (last_) {
+      case Kind::jcc:
+      case Kind::loop:
+        live_there_ = flags_needed(ahead_, in_[n - 1].target());
+        return static_cast<u16>(flags_needed(ahead_, at_) | live_there_);
+      case Kind::jump:
+      case Kind::call: return flags_needed(ahead_, in_[n - 1].target());
+      case Kind::plain: return flags_needed(ahead_, at_);
+      default: return every_flag;
+    }
   }
 
   void emit_instruction(Builder& b, const Instruction& in, bool is_last, u32 segment, const Increment& increment,
@@ -157,6 +184,9 @@ class Translator {
     }
     if (in.kind == Kind::plain || in.kind == Kind::trap)
       emit_copy(b, in, segment);
+    else if (is_last && last_ == in.kind && (model_plan.branches || model_plan.each_branch) &&
+             (in.kind == Kind::jcc || in.kind == Kind::loop))
+      model_code.conditional(b, in, segment, live_there_);
     else if (is_last && last_ == in.kind)
       emit_end(b, in, segment, increment, number, counted);
     else
@@ -166,6 +196,7 @@ class Translator {
   u64 pc_, at_;
   u64 older_;
   u32 limit_ = 0, total_ = 0;
+  u16 live_there_ = 0;
   Kind last_ = Kind::plain;
   Code code_, ahead_;
   Instruction* in_ = buffer();

@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t cache(std::uint64_t which, std::uint64_t operation, std::uint64_t result) {
   return which | operation << 8 | result << 16;
 }
-constexpr std::uint64_t l1d = 0, ll = 2, dtlb = 3, itlb = 4;
-constexpr std::uint64_t read = 0;
+constexpr std::uint64_t l1d = 0, l1i = 1, ll = 2, dtlb = 3, itlb = 4;
+constexpr std::uint64_t read = 0, write = 1;
 constexpr std::uint64_t access = 0, miss = 1;
 
 struct Number {
@@ -47,9 +47,14 @@ constexpr Number numbers[] = {
     {Id::bpf_output, perf_type_software, 10},
     {Id::cgroup_switches, perf_type_software, 11},
     {Id::l1d_load_misses, perf_type_cache, cache(l1d, read, miss)},
+    {Id::l1d_store_misses, perf_type_cache, cache(l1d, write, miss)},
+    {Id::l1i_load_misses, perf_type_cache, cache(l1i, read, miss)},
     {Id::llc_loads, perf_type_cache, cache(ll, read, access)},
     {Id::llc_load_misses, perf_type_cache, cache(ll, read, miss)},
+    {Id::llc_stores, perf_type_cache, cache(ll, write, access)},
+    {Id::llc_store_misses, perf_type_cache, cache(ll, write, miss)},
     {Id::dtlb_load_misses, perf_type_cache, cache(dtlb, read, miss)},
+    {Id::dtlb_store_misses, perf_type_cache, cache(dtlb, write, miss)},
     {Id::itlb_load_misses, perf_type_cache, cache(itlb, read, miss)},
 };
 

@@ -49,6 +49,8 @@ class Branches {
   void ret(std::uint64_t target);
 
   const BranchCounts& counts() const { return counts_; }
+  /// They begin anew; everything else stays as it is.
+  void clear_counts() { counts_ = {}; }
 
  private:
   bool predict(std::uint64_t pc, bool taken);

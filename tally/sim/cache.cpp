@@ -2,9 +2,11 @@
 
 namespace tally::sim {
 
-Cache::Cache(const CacheShape& shape, std::uint64_t* table)
+Cache::Cache(const CacheShape& shape, std::uint64_t* table, std::uint32_t set_words)
     : shape_(shape),
-      set_words_(shape.replacement == Replacement::lru ? Lru::words(shape.ways) : TreePlru::words(shape.ways)),
+      set_words_(set_words != 0                          ? set_words
+                 : shape.replacement == Replacement::lru ? Lru::words(shape.ways)
+                                                         : TreePlru::words(shape.ways)),
       reciprocal_(shape.sets > 1 ? ~std::uint64_t{0} / shape.sets : 0),
       table_(table) {}
 

@@ -54,7 +54,8 @@ class Cache {
   /// No level: `exists()` is false, and nothing else may be called.
   Cache() = default;
   /// A level over `table`, table_words(shape) words that are zero or come from an earlier one of the same shape.
-  Cache(const CacheShape& shape, std::uint64_t* table);
+  /// `set_words`: from the beginning of one set to that of the next, where that is more than a set needs.
+  Cache(const CacheShape& shape, std::uint64_t* table, std::uint32_t set_words = 0);
 
   bool exists() const { return table_ != nullptr; }
   const CacheShape& shape() const { return shape_; }

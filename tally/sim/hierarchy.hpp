@@ -97,6 +97,8 @@ class Hierarchy {
   void access(std::uint64_t address, std::uint64_t bytes, Access access);
 
   const HierarchyCounts& counts() const { return counts_; }
+  /// They begin anew; everything else stays as it is.
+  void clear_counts() { counts_ = {}; }
 
  private:
   bool touch(std::uint64_t address, Access access);

@@ -40,6 +40,8 @@ class Tlbs {
   void access(std::uint64_t address, std::uint64_t bytes, Access access);
 
   const TlbCounts& counts() const { return counts_; }
+  /// They begin anew; everything else stays as it is.
+  void clear_counts() { counts_ = {}; }
 
  private:
   void touch(std::uint64_t address, Access access);

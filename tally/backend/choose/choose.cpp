@@ -17,9 +17,9 @@
 namespace tally::backend {
 namespace {
 
-std::unique_ptr<Backend> make_sim() {
+std::unique_ptr<Backend> make_sim([[maybe_unused]] const Needs& needs = {}) {
 #if TALLY_HAS_SIM
-  return sim::make();
+  return sim::make(needs.simulation);
 #else
   return nullptr;
 #endif
@@ -85,7 +85,7 @@ Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Ma
   if (why.empty()) return {std::move(perf), {}};
   // The simulated PMU counts whole programs that tally starts.
   if (needs.any()) return {std::move(perf), {why + ": only the kernel's own events are counted."}};
-  if (auto sim = make_sim()) {
+  if (auto sim = make_sim(needs)) {
     std::vector<std::string> notices{
         why + "; counting with the simulated PMU.",
         "Times and page faults include its own; `--backend none` runs the program natively."};
@@ -121,10 +121,16 @@ Result<Choice> choose_perf(const std::vector<event::Event>& events, const linux:
 
 Result<Choice> choose_by_name(const std::string& name, const std::vector<event::Event>& events,
                               const linux::Machine& machine, const Needs& needs) {
+  if (name == "auto" && needs.simulation) return choose_by_name("sim", events, machine, needs);
+  if (name != "sim" && needs.simulation) {
+    return fail(Code::bad_usage,
+                fmt::format("--model simulates a machine, and `--backend {}` does not", printable(name)),
+                "leave one of the two out");
+  }
   if (name == "auto") return choose_by_itself(events, machine, needs);
   if (name == "none") return Choice{none::make(), {}};
   if (name == "sim") {
-    if (auto sim = make_sim()) return Choice{std::move(sim), {}};
+    if (auto sim = make_sim(needs)) return Choice{std::move(sim), {}};
     return fail(Code::cannot_measure, "the simulated PMU is not part of this tally: it was built without its engine",
                 "build with -DTALLY_ENGINE=ON on x86-64, or use `--backend none`");
   }

@@ -2,18 +2,22 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tally/backend/backend.hpp"
+#include "tally/backend/simulation.hpp"
 #include "tally/linux/machine.hpp"
 
 namespace tally::backend {
 
 /// What has to be possible besides counting the events of a whole command.
 struct Needs {
-  bool attachment = false;  ///< Request::attachment
-  bool timing = false;      ///< Request::timing
+  bool attachment = false;                    ///< Request::attachment
+  bool timing = false;                        ///< Request::timing
+  std::optional<Simulation> simulation = {};  ///< this machine is to be simulated, and no other counts; without it
+                                              ///< the simulated PMU takes `host` where an event needs one
   bool any() const { return attachment || timing; }
 };
 

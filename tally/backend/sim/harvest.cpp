@@ -73,6 +73,12 @@ std::string reasons_of_process(const channel::Process& process) {
   return fmt::format("it executed {}, which ran natively{}{}", executed, others.empty() ? "" : "; ", others);
 }
 
+void join_tallies(Tally& to, const Tally& from) {
+  to.totals.add(from.totals);
+  add(to.models, from.models);
+  to.without |= from.without;
+}
+
 /// One process of the channel on its way to a result.
 struct Image {
   std::uint32_t index = 0;
@@ -88,21 +94,35 @@ struct Image {
 
 class Harvest {
  public:
-  Harvest(const Request& request, const Execution& execution, const Channel& shared)
-      : request_(request), execution_(execution), shared_(shared), records_(shared.records) {
+  Harvest(const Request& request, const Execution& execution, const Channel& shared, const Modelling& modelling)
+      : request_(request), execution_(execution), shared_(shared), modelling_(modelling), records_(shared.records) {
     const std::uint32_t n = std::min(records_.header().next_process, channel::process_limit - 1);
     images_.resize(n);
     for (std::uint32_t i = 0; i < n; ++i) images_[i].index = i + 1;
     const std::uint32_t threads = std::min(records_.header().next_thread, channel::thread_limit - 1);
-    for (std::uint32_t i = 1; i <= threads; ++i) add_thread(records_.thread(i));
+    for (std::uint32_t i = 1; i <= threads; ++i) add_thread(i);
     for (const Image& image : images_) last_of_[records_.process(image.index).pid] = image.index;
     for (Image& image : images_) describe(image);
   }
 
   std::vector<Image>& images() { return images_; }
 
+  /// With Models::compared: the number in which the two ways of simulating differ; nothing where they agree.
+  const std::optional<std::string>& difference() const { return difference_; }
+
  private:
-  void add_thread(const channel::Thread& thread) {
+  void add_models(std::uint32_t index, Tally& tally) {
+    channel::ModelCounts counts{};
+    if (modelling_.settings.on == 0 ||
+        !linux::read_at(shared_.file.get(), channel::model_counts_offset(index), &counts, sizeof counts))
+      return;
+    tally.models = counts.values;
+    tally.without = counts.without;
+    if (modelling_.settings.compared != 0 && !difference_) difference_ = sim::difference(counts.values, counts.plain);
+  }
+
+  void add_thread(std::uint32_t index) {
+    const channel::Thread& thread = records_.thread(index);
     if (thread.state == channel::State::free || thread.process == 0 || thread.process > images_.size()) return;
     Image& image = images_[thread.process - 1];
     const channel::Process& process = records_.process(thread.process);
@@ -113,7 +133,8 @@ class Harvest {
       made.tally.totals = unfinished(thread, process.vectors, segments_of(process), shared_);
       made.tally.reason = has_died(process, execution_) ? reasons_of(channel::partial_killed) : was_running;
     }
-    image.tally.totals.add(made.tally.totals);
+    add_models(index, made.tally);
+    join_tallies(image.tally, made.tally);
     if (image.tally.reason.empty()) image.tally.reason = made.tally.reason;
     image.threads.push_back(std::move(made));
   }
@@ -191,15 +212,19 @@ class Harvest {
     std::vector<EventCount> made;
     for (const event::Event& event : request_.events) {
       const bool hardware = event::has_modes(event::definition(event.id).kind);
-      made.push_back(event_count(
-          event, hardware ? count_of(event, tally) : absent("the kernel gives it for the whole command only")));
+      made.push_back(event_count(event, hardware ? count_of(event, tally, simulation())
+                                                 : absent("the kernel gives it for the whole command only")));
     }
     return made;
   }
 
+  const Simulation* simulation() const { return modelling_.simulation ? &*modelling_.simulation : nullptr; }
+
   const Request& request_;
   const Execution& execution_;
   const Channel& shared_;
+  const Modelling& modelling_;
+  std::optional<std::string> difference_;
   channel::Records records_;
   std::vector<Image> images_;
   std::unordered_map<std::int32_t, std::uint32_t> last_of_;  // pid → its last image
@@ -220,7 +245,7 @@ Tally total_of(const std::vector<Image>& images, const Execution& execution) {
   Tally total;
   std::vector<std::string> reasons;
   for (const Image& image : images) {
-    total.totals.add(image.tally.totals);
+    join_tallies(total, image.tally);
     if (image.tally.reason.empty() || image.tally.reason == was_running) continue;
     const std::string said = image.result.command + ": " + image.tally.reason;
     if (std::find(reasons.begin(), reasons.end(), said) == reasons.end()) reasons.push_back(said);
@@ -309,17 +334,35 @@ std::int64_t value_of(event::Id id, const channel::Totals& totals) {
   }
 }
 
-Count count_of(const event::Event& event, const Tally& tally) {
-  if (event::definition(event.id).kind == event::Kind::microarchitectural) return absent(why_it_needs_a_pmu(event));
+namespace {
+
+Count modelled(const event::Event& event, const Tally& tally, const Simulation& simulation) {
+  if (std::string why = why_not_modelled(event.id, simulation); !why.empty()) return absent(std::move(why));
+  const bool is_lower = needed_by(event.id).lower;
+  if (is_lower && (tally.without & channel::model_lower))
+    return absent("there was no memory for the last level's table");
+  Count count = exact(value_of(event.id, tally.models), source);
+  count.trust = Trust::modelled;
+  count.model = model_of(event.id, simulation);
+  return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
+}
+
+}  // namespace
+
+Count count_of(const event::Event& event, const Tally& tally, const Simulation* simulation) {
+  const bool is_modelled = event::definition(event.id).kind == event::Kind::microarchitectural;
+  if (is_modelled && (!needed_by(event.id).any() || simulation == nullptr)) return absent(why_it_needs_a_pmu(event));
   if (event.mode == event::Mode::kernel) return absent("the simulated PMU counts user mode only");
-  const std::int64_t value = value_of(event.id, tally.totals);
-  Count count = tally.reason.empty() ? exact(value, source) : partial(value, source, tally.reason);
+  const std::int64_t value = is_modelled ? 0 : value_of(event.id, tally.totals);
+  Count count = is_modelled            ? modelled(event, tally, *simulation)
+                : tally.reason.empty() ? exact(value, source)
+                                       : partial(value, source, tally.reason);
   if (event.mode == event::Mode::user) return count;
   return downgraded(count, Trust::partial, "without the kernel's part: the simulated PMU counts user mode only");
 }
 
-Outlook outlook_of(const event::Event& event) {
-  if (event::has_modes(event::definition(event.id).kind)) return backend::outlook_of(count_of(event, {}));
+Outlook outlook_of(const event::Event& event, const Simulation* simulation) {
+  if (event::has_modes(event::definition(event.id).kind)) return backend::outlook_of(count_of(event, {}, simulation));
   Execution all_well;
   all_well.ended = true;
   all_well.figures = expected_figures(event);
@@ -340,8 +383,10 @@ std::vector<std::string> all_reasons() {
   return all;
 }
 
-void harvest(const Request& request, const Execution& execution, const Channel& shared, Outcome& outcome) {
-  Harvest harvest(request, execution, shared);
+void harvest(const Request& request, const Execution& execution, const Channel& shared, const Modelling& modelling,
+             Outcome& outcome) {
+  Harvest harvest(request, execution, shared, modelling);
+  const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<Image>& images = harvest.images();
   const Tally total = total_of(images, execution);
   const bool counted_anything =
@@ -355,8 +400,13 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
       const std::string why = !total.reason.empty() ? total.reason : "the program ended before it was taken over";
       outcome.counts.push_back(event_count(event, absent(why)));
     } else {
-      outcome.counts.push_back(event_count(event, count_of(event, total)));
+      outcome.counts.push_back(event_count(event, count_of(event, total, simulation)));
     }
+  }
+  if (simulation != nullptr) outcome.notices.push_back(describe(*simulation, modelling.needed));
+  if (modelling.settings.compared != 0) {
+    outcome.notices.push_back("the plain models " +
+                              (harvest.difference() ? "differ: " + *harvest.difference() : std::string("agree")));
   }
   if (execution.ended) {
     const std::string living = still_running(images);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tally/backend/backend.hpp"
+#include "tally/backend/sim/models.hpp"
 #include "tally/backend/sim/run.hpp"
 
 namespace tally::backend::sim {
@@ -13,16 +14,26 @@ namespace tally::backend::sim {
 struct Tally {
   channel::Totals totals;
   std::string reason;
+  channel::ModelValues models = {};
+  std::uint64_t without = 0;  ///< bits of channel::Model: there was no memory for it
+};
+
+/// What is simulated in a run.
+struct Modelling {
+  std::optional<Simulation> simulation = {};  ///< nothing: no model is asked
+  Needed needed = {};
+  channel::Models settings = {};
 };
 
 /// The value of a hardware event in the engine's totals. Pure.
 std::int64_t value_of(event::Id id, const channel::Totals& totals);
 
 /// The count of a hardware event. `what` may say in general why it is partial.
-Count count_of(const event::Event& event, const Tally& tally);
+/// `simulation`: where modelled events come from; null: nowhere.
+Count count_of(const event::Event& event, const Tally& tally, const Simulation* simulation = nullptr);
 
 /// What will come of an event where all goes well.
-Outlook outlook_of(const event::Event& event);
+Outlook outlook_of(const event::Event& event, const Simulation* simulation = nullptr);
 
 /// Words for the bits of channel::Partial; empty for none.
 std::string reasons_of(std::uint32_t partial);
@@ -31,6 +42,7 @@ std::string reasons_of(std::uint32_t partial);
 std::vector<std::string> all_reasons();
 
 /// Everything that was counted: fills counts, processes and notices of an outcome.
-void harvest(const Request& request, const Execution& execution, const Channel& shared, Outcome& outcome);
+void harvest(const Request& request, const Execution& execution, const Channel& shared, const Modelling& modelling,
+             Outcome& outcome);
 
 }  // namespace tally::backend::sim

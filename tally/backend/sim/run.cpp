@@ -233,7 +233,8 @@ std::uint32_t loop_is_fast() {
   return maker && maker->ebx == auth ? 1 : 0;
 }
 
-Result<Execution> execute(const Request& request, const std::string& image, Channel& shared) {
+Result<Execution> execute(const Request& request, const std::string& image, Channel& shared,
+                          const channel::Models& models) {
   const auto image_file = linux::open_file(image, "the engine");
   if (!image_file) return fail(image_file.error());
   const auto header = read_header(image_file->get(), image);
@@ -241,7 +242,8 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   auto announcements = linux::Announcements::make();
   if (!announcements) return fail(announcements.error());
 
-  Translations translations = Translations::open(header->build, request.repeatable);
+  // What models are woven into fits one machine only, and is not kept.
+  Translations translations = models.on != 0 ? Translations() : Translations::open(header->build, request.repeatable);
   // One that is not there has a number all the same, which stays unused.
   const auto or_any = [&](int fd) { return fd >= 0 ? fd : image_file->get(); };
   auto inherited = linux::duplicate_high({shared.file.get(), image_file->get(), announcements->their_fd(),
@@ -252,6 +254,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   settings.trace_limit = static_cast<std::uint32_t>(request.block_size);
   settings.cache_limit = static_cast<std::uint32_t>(request.cache_limit);
   settings.hot_from = static_cast<std::uint32_t>(request.hot_from);
+  settings.models = models;
   // Blocks of one instruction are for tests: there the other form has its turn.
   settings.loop_is_fast = request.block_size == 1 ? 0 : loop_is_fast();
   shared.records.header().settings = settings;

@@ -33,6 +33,8 @@ struct Execution {
 };
 
 /// Executes the command under the engine `image` (its path). Errors: not_found, not_executable, cannot_measure.
-Result<Execution> execute(const Request& request, const std::string& image, Channel& shared);
+/// `models`: what is simulated.
+Result<Execution> execute(const Request& request, const std::string& image, Channel& shared,
+                          const channel::Models& models);
 
 }  // namespace tally::backend::sim

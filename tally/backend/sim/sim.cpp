@@ -1,5 +1,8 @@
 #include "tally/backend/sim/sim.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "tally/backend/sim/harvest.hpp"
 #include "tally/backend/sim/run.hpp"
 #include "tally/base/text.hpp"
@@ -22,8 +25,27 @@ Result<std::string> find_image() {
               "build or install tally again, or use `--backend none`");
 }
 
+/// What a machine that was asked for shows when nothing else is: a few of its events beside the exact ones.
+std::vector<event::Event> modelled_set(const Simulation& simulation) {
+  std::vector<event::Event> events = event::default_set();
+  for (const event::Id id : {event::Id::branch_misses, event::Id::l1d_load_misses, event::Id::l1i_load_misses,
+                             event::Id::l2_misses, event::Id::cache_references, event::Id::cache_misses}) {
+    if (!why_not_modelled(id, simulation).empty()) continue;
+    event::Event event;
+    event.id = id;
+    event.asked = event::name(event);
+    const auto behind = std::find_if(events.begin(), events.end(), [](const event::Event& other) {
+      return event::definition(other.id).kind == event::Kind::software;
+    });
+    events.insert(behind, event);
+  }
+  return events;
+}
+
 class Sim final : public Backend {
  public:
+  explicit Sim(std::optional<Simulation> simulation) : asked_(std::move(simulation)) {}
+
   std::string_view name() const override { return "sim"; }
 
   Result<Outcome> run(const Request& request) override {
@@ -31,7 +53,8 @@ class Sim final : public Backend {
     if (!image) return fail(image.error());
     auto shared = Channel::make();
     if (!shared) return fail(shared.error());
-    const auto execution = execute(request, *image, *shared);
+    const Modelling modelling = modelling_of(request);
+    const auto execution = execute(request, *image, *shared, modelling.settings);
     if (!execution) return fail(execution.error());
     Outcome outcome;
     outcome.wait_status = execution->wait_status;
@@ -39,15 +62,53 @@ class Sim final : public Backend {
     outcome.all_ended = execution->all_ended;
     outcome.usage = execution->figures.usage;
     outcome.duration = execution->figures.duration;
-    harvest(request, *execution, *shared, outcome);
+    harvest(request, *execution, *shared, modelling, outcome);
     return outcome;
   }
 
-  Outlook outlook(const event::Event& event) const override { return outlook_of(event); }
+  Outlook outlook(const event::Event& event) const override {
+    const auto simulation = needed_by(event.id).any() ? simulation_of() : fail(Code::cannot_measure, "");
+    return outlook_of(event, simulation ? &*simulation : nullptr);
+  }
+
+  std::vector<event::Event> default_set() const override {
+    return asked_ ? modelled_set(*asked_) : event::default_set();
+  }
+
+ private:
+  Result<Simulation> simulation_of() const {
+    if (asked_) return *asked_;
+    auto host = machine::named("host", "/");
+    if (!host) return fail(host.error());
+    return Simulation{.machine = std::move(*host)};
+  }
+
+  Modelling modelling_of(const Request& request) const {
+    Modelling made;
+    for (const event::Event& event : request.events) {
+      if (event.mode == event::Mode::kernel) continue;
+      const Needed needed = needed_by(event.id);
+      made.needed.branches |= needed.branches;
+      made.needed.l1i |= needed.l1i;
+      made.needed.l1d |= needed.l1d;
+      made.needed.lower |= needed.lower;
+      made.needed.tlbs |= needed.tlbs;
+    }
+    if (!made.needed.any()) return made;
+    auto simulation = simulation_of();
+    if (!simulation) return made;
+    made.settings = settings_of(*simulation, made.needed);
+    made.simulation = std::move(*simulation);
+    return made;
+  }
+
+  std::optional<Simulation> asked_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make() { return std::make_unique<Sim>(); }
+std::unique_ptr<Backend> make(std::optional<Simulation> simulation) {
+  return std::make_unique<Sim>(std::move(simulation));
+}
 
 }  // namespace tally::backend::sim

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "tally/backend/backend.hpp"
+#include "tally/backend/simulation.hpp"
 
 namespace tally::backend::sim {
 
 /// The simulated PMU. It needs the file `tally-engine` beside the running command, or in ../libexec/tally.
-std::unique_ptr<Backend> make();
+/// `simulation`: the machine for events that need one; without it this one (`host`), when such an event is asked for.
+std::unique_ptr<Backend> make(std::optional<Simulation> simulation = {});
 
 }  // namespace tally::backend::sim

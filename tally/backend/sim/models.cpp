@@ -1,0 +1,127 @@
+#include "tally/backend/sim/models.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+#include <tuple>
+#include <vector>
+
+namespace tally::backend::sim {
+namespace {
+
+channel::ModelLevel level_of(const tally::sim::CacheShape& shape) {
+  return {shape.sets,
+          shape.ways,
+          shape.line_bits,
+          static_cast<std::uint8_t>(shape.replacement),
+          static_cast<std::uint8_t>(shape.write_allocate),
+          static_cast<std::uint8_t>(shape.inclusive)};
+}
+
+constexpr std::size_t numbers = sizeof(channel::ModelValues) / sizeof(std::uint64_t);
+using Numbers = std::array<std::uint64_t, numbers>;
+
+}  // namespace
+
+channel::Models settings_of(const Simulation& simulation, const Needed& needed) {
+  channel::Models made{};
+  const bool full = simulation.precision == Precision::full;
+  const bool tlbs = needed.tlbs || (full && (needed.l1i || needed.l1d));
+  made.on = (needed.branches ? channel::model_branches : 0u) | (needed.l1i ? channel::model_l1i : 0u) |
+            (needed.l1d ? channel::model_l1d : 0u) | (needed.lower ? channel::model_lower : 0u) |
+            (tlbs ? channel::model_tlbs : 0u);
+  tally::sim::HierarchyShape caches = simulation.machine.caches;
+  if (!simulation.prefetch) caches.prefetch = {};
+  if (!full) caches = tally::sim::fast(caches);
+  made.direction = static_cast<std::uint8_t>(full ? tally::sim::Direction::tage : tally::sim::Direction::gshare);
+  // Generated code looks at no TLB, and knows neither TAGE nor levels that include others.
+  made.each = full || tlbs || simulation.each ? 1 : 0;
+  made.compared = !full && !tlbs && simulation.compared ? 1 : 0;
+  made.own_llc = simulation.own_llc ? 1 : 0;
+  made.next_line = caches.prefetch.next_line ? 1 : 0;
+  made.streamer = caches.prefetch.streamer ? 1 : 0;
+  made.l1i = level_of(caches.l1i);
+  made.l1d = level_of(caches.l1d);
+  made.l2 = level_of(caches.l2);
+  made.llc = level_of(caches.llc);
+  made.itlb = level_of(simulation.machine.tlbs.itlb);
+  made.dtlb = level_of(simulation.machine.tlbs.dtlb);
+  made.stlb = level_of(simulation.machine.tlbs.stlb);
+  return made;
+}
+
+void add(channel::ModelValues& to, const channel::ModelValues& from) {
+  Numbers sum = std::bit_cast<Numbers>(to);
+  const Numbers more = std::bit_cast<Numbers>(from);
+  for (std::size_t i = 0; i < numbers; ++i) sum[i] += more[i];
+  to = std::bit_cast<channel::ModelValues>(sum);
+}
+
+std::int64_t value_of(event::Id id, const channel::ModelValues& v) {
+  using event::Id;
+  const auto references = [](const channel::ModelLevelCounts& level) {
+    return level.fetches + level.loads + level.stores;
+  };
+  const auto misses = [](const channel::ModelLevelCounts& level) {
+    return level.fetch_misses + level.load_misses + level.store_misses;
+  };
+  std::uint64_t value = 0;
+  switch (id) {
+    case Id::branch_misses: value = v.conditional_misses + v.indirect_misses + v.return_misses; break;
+    case Id::conditional_branch_misses: value = v.conditional_misses; break;
+    case Id::indirect_branch_misses: value = v.indirect_misses; break;
+    case Id::return_misses: value = v.return_misses; break;
+    // An access that misses anything is one miss.
+    case Id::l1d_load_misses: value = v.l1d.load_misses - v.l1d_across.load_misses; break;
+    case Id::l1d_store_misses: value = v.l1d.store_misses - v.l1d_across.store_misses; break;
+    case Id::l1i_load_misses: value = v.l1i.fetch_misses; break;
+    case Id::l2_references: value = references(v.l2); break;
+    case Id::l2_misses: value = misses(v.l2); break;
+    case Id::cache_references: value = references(v.llc); break;
+    case Id::cache_misses: value = misses(v.llc); break;
+    case Id::llc_loads: value = v.llc.loads; break;
+    case Id::llc_load_misses: value = v.llc.load_misses; break;
+    case Id::llc_stores: value = v.llc.stores; break;
+    case Id::llc_store_misses: value = v.llc.store_misses; break;
+    case Id::dtlb_load_misses: value = v.dtlb.load_misses; break;
+    case Id::dtlb_store_misses: value = v.dtlb.store_misses; break;
+    case Id::itlb_load_misses: value = v.itlb.fetch_misses; break;
+    default: break;
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+std::optional<std::string> difference(const channel::ModelValues& fast, const channel::ModelValues& plain) {
+  struct Line {
+    const char* name;
+    std::uint64_t fast, plain;
+  };
+  std::vector<Line> lines{
+      {"fetches that L1I misses", fast.l1i.fetch_misses, plain.l1i.fetch_misses},
+      {"loads that L1D misses", fast.l1d.load_misses, plain.l1d.load_misses},
+      {"stores that L1D misses", fast.l1d.store_misses, plain.l1d.store_misses},
+      {"lines more of loads", fast.l1d_across.loads, plain.l1d_across.loads},
+      {"lines more of loads that are missed", fast.l1d_across.load_misses, plain.l1d_across.load_misses},
+      {"lines more of stores", fast.l1d_across.stores, plain.l1d_across.stores},
+      {"lines more of stores that are missed", fast.l1d_across.store_misses, plain.l1d_across.store_misses},
+      {"conditional branches mispredicted", fast.conditional_misses, plain.conditional_misses},
+      {"indirect branches mispredicted", fast.indirect_misses, plain.indirect_misses},
+      {"returns mispredicted", fast.return_misses, plain.return_misses},
+      {"prefetches", fast.prefetches, plain.prefetches},
+  };
+  for (const auto& [name, a, b] : {std::tuple{"L2", &fast.l2, &plain.l2}, std::tuple{"LLC", &fast.llc, &plain.llc}}) {
+    lines.push_back({name, a->fetches, b->fetches});
+    lines.push_back({name, a->fetch_misses, b->fetch_misses});
+    lines.push_back({name, a->loads, b->loads});
+    lines.push_back({name, a->load_misses, b->load_misses});
+    lines.push_back({name, a->stores, b->stores});
+    lines.push_back({name, a->store_misses, b->store_misses});
+  }
+  for (const Line& line : lines) {
+    if (line.fast != line.plain) return fmt::format("{}: {} and {}", line.name, line.fast, line.plain);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tally::backend::sim

@@ -1,0 +1,25 @@
+// What models counted in the engine, and what they are told to be.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tally/backend/simulation.hpp"
+#include "tally/channel/models.hpp"
+
+namespace tally::backend::sim {
+
+/// The settings of an engine that simulates what is needed; nothing is on where nothing is.
+channel::Models settings_of(const Simulation& simulation, const Needed& needed);
+
+/// `to` + `from`, number by number.
+void add(channel::ModelValues& to, const channel::ModelValues& from);
+
+/// The value of a modelled event. Pure.
+std::int64_t value_of(event::Id id, const channel::ModelValues& values);
+
+/// The first number in which the two ways of simulating differ, with both; nothing where they agree.
+std::optional<std::string> difference(const channel::ModelValues& fast, const channel::ModelValues& plain);
+
+}  // namespace tally::backend::sim

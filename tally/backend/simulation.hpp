@@ -1,0 +1,51 @@
+// What of a machine is simulated, and which events that gives.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tally/base/result.hpp"
+#include "tally/event/event.hpp"
+#include "tally/machine/machine.hpp"
+
+namespace tally::backend {
+
+/// How much is modelled (docs/design/simulator.md).
+enum class Precision { fast, full };
+
+/// A machine, and how it is simulated.
+struct Simulation {
+  machine::Machine machine;
+  Precision precision = Precision::fast;
+  bool prefetch = false;  ///< the machine's prefetchers work
+  bool own_llc = false;   ///< each thread has a last level of its own, instead of one for all threads of a process
+  bool each = false;      ///< for tests: the plain models see every access
+  bool compared = false;  ///< for tests: both ways are gone, and a notice says whether they agree
+
+  /// "haswell, fast": as it stands beside what is said of several models.
+  std::string name() const;
+};
+
+/// The machine that `--model` names: one of machine::names(), or a file where there is a slash in it. Errors: those of
+/// machine::named() and machine::from_file().
+Result<machine::Machine> machine_of(const std::string& model);
+
+/// Parts of the simulation that an event needs.
+struct Needed {
+  bool branches = false, l1i = false, l1d = false, lower = false, tlbs = false;
+  bool any() const { return branches || l1i || l1d || lower || tlbs; }
+};
+
+/// What an event needs; nothing where no model gives it.
+Needed needed_by(event::Id id);
+
+/// Whose word a count of this event is: "gshare, fast", "haswell caches, fast".
+std::string model_of(event::Id id, const Simulation& simulation);
+
+/// Why this simulation has no count of an event that is some model's; empty where it has.
+std::string why_not_modelled(event::Id id, const Simulation& simulation);
+
+/// "haswell (Intel Xeon …), fast: L1D 32 KiB …; no prefetch": one line.
+std::string describe(const Simulation& simulation, const Needed& needed);
+
+}  // namespace tally::backend

@@ -1,0 +1,718 @@
+#include "tally/engine/model_code.hpp"
+
+#include <initializer_list>
+
+#include "tally/engine/frame.hpp"
+
+namespace tally::engine {
+
+ModelCode model_code;
+
+namespace {
+
+/// Windows of all traces, by trace.
+struct WindowsOf {
+  u32 first, count;
+};
+Growing<WindowsOf> windows_of;
+Growing<ModelWindow> windows;
+
+void windows_init() {
+  if (windows.data != nullptr) return;
+  windows_of.init(1u << 20);
+  windows.init(8u << 20);
+}
+
+// --- machine code ---------------------------------------------------------------------------------------------------
+
+/// OP reg, gs:[index * 2^scale + offset]; index may be no_register.
+void table_access(Emitter& e, u8 opcode, u8 reg, u8 index, u32 scale, u32 offset) {
+  e.byte(0x65);
+  const bool indexed = index != no_register;
+  e.byte(static_cast<u8>(0x48 | (reg >> 3) << 2 | (indexed ? index >> 3 : 0) << 1));
+  e.byte(opcode);
+  e.byte(static_cast<u8>(4 | (reg & 7) << 3));
+  e.byte(static_cast<u8>(scale << 6 | (indexed ? index & 7 : 4) << 3 | 5));
+  e.dword(offset);
+}
+
+void move(Emitter& e, u8 to, u8 from) {
+  e.byte(static_cast<u8>(0x48 | (from >> 3) << 2 | to >> 3));
+  e.byte(0x89);
+  e.byte(static_cast<u8>(0xc0 | (from & 7) << 3 | (to & 7)));
+}
+
+/// AND r32, constant
+void and_constant(Emitter& e, u8 reg, u32 value) {
+  if (reg >> 3) e.byte(0x41);
+  e.byte(0x81);
+  e.byte(static_cast<u8>(0xe0 | (reg & 7)));
+  e.dword(value);
+}
+
+void xor_constant(Emitter& e, u8 reg, u32 value) {
+  if (reg >> 3) e.byte(0x41);
+  e.byte(0x81);
+  e.byte(static_cast<u8>(0xf0 | (reg & 7)));
+  e.dword(value);
+}
+
+/// CMP r64, constant, sign-extended
+void compare_constant(Emitter& e, u8 reg, s32 value) {
+  e.rex_w(0, reg);
+  const bool small = value == static_cast<s8>(value);
+  e.byte(small ? 0x83 : 0x81);
+  e.byte(static_cast<u8>(0xf8 | (reg & 7)));
+  if (small)
+    e.byte(static_cast<u8>(value));
+  else
+    e.dword(static_cast<u32>(value));
+}
+
+/// LEA to, [base + index * 2^scale + displacement]
+void address_of(Emitter& e, u8 to, u8 base, u8 index, u32 scale, s32 displacement, bool low) {
+  const bool based = base != no_register, indexed = index != no_register;
+  if (low) e.byte(0x67);
+  e.byte(static_cast<u8>(0x48 | (to >> 3) << 2 | (indexed ? index >> 3 : 0) << 1 | (based ? base >> 3 : 0)));
+  e.byte(0x8d);
+  const bool small = based && displacement == static_cast<s8>(displacement);
+  e.byte(static_cast<u8>((based ? small ? 0x40 : 0x80 : 0) | 4 | (to & 7) << 3));
+  e.byte(static_cast<u8>(scale << 6 | (indexed ? index & 7 : 4) << 3 | (based ? base & 7 : 5)));
+  if (small)
+    e.byte(static_cast<u8>(displacement));
+  else
+    e.dword(static_cast<u32>(displacement));
+}
+
+void read_fs_base(Emitter& e, u8 reg) {
+  e.byte(0xf3);
+  e.rex_w(0, reg);
+  e.byte(0x0f);
+  e.byte(0xae);
+  e.byte(static_cast<u8>(0xc0 | (reg & 7)));
+}
+
+/// gs:[offset] = a constant
+void store_constant(Emitter& e, u32 offset, u32 value) {
+  static const u8 code[] = {0x65, 0x48, 0xc7, 0x04, 0x25};
+  e.bytes(code, sizeof code);
+  e.dword(offset);
+  e.dword(value);
+}
+
+/// reg = gs:[offset], a byte
+void load_byte(Emitter& e, u8 reg, u32 offset) {
+  e.byte(0x65);
+  if (reg >> 3) e.byte(0x44);
+  e.byte(0x0f);
+  e.byte(0xb6);
+  e.byte(static_cast<u8>(4 | (reg & 7) << 3));
+  e.byte(0x25);
+  e.dword(offset);
+}
+
+void store_byte(Emitter& e, u8 reg, u32 offset) {
+  e.byte(0x65);
+  e.byte(static_cast<u8>(0x40 | (reg >> 3) << 2));
+  e.byte(0x88);
+  e.byte(static_cast<u8>(4 | (reg & 7) << 3));
+  e.byte(0x25);
+  e.dword(offset);
+}
+
+void extend_byte(Emitter& e, u8 reg) {
+  e.byte(static_cast<u8>(0x40 | (reg >> 3) << 2 | reg >> 3));
+  e.byte(0x0f);
+  e.byte(0xb6);
+  e.byte(static_cast<u8>(0xc0 | (reg & 7) << 3 | (reg & 7)));
+}
+
+/// A displacement of a (conditional) jump that is known later.
+u8* jump_if(Emitter& e, int condition) {
+  if (condition < 0)
+    e.byte(0xe9);
+  else
+    e.byte(0x0f), e.byte(static_cast<u8>(0x80 | condition));
+  e.p += 4;
+  return e.p - 4;
+}
+void lead(u8* displacement, u64 to) {
+  const u32 d = static_cast<u32>(to - reinterpret_cast<u64>(displacement) - 4);
+  __builtin_memcpy(displacement, &d, 4);
+}
+
+enum Condition : int { below = 2, not_equal = 5 };
+
+/// The argument being set: into the model, and back to `back` (0: to what follows). `reg` is lost.
+void ask(Emitter& e, const Arena& arena, u32 word, u8 reg, u64 back) {
+  store_constant(e, o_model_word, word);
+  e.rex_w(reg, 0);  // lea reg, [rip + …]
+  e.byte(0x8d);
+  e.byte(static_cast<u8>(5 | (reg & 7) << 3));
+  u8* const displacement = e.p;
+  e.p += 4;
+  e.store(reg, o_model_back);
+  e.jump(arena.to_model);
+  lead(displacement, back != 0 ? back : e.here());
+}
+
+void save_flags(Emitter& e) {
+  e.store(rax, o_model_rax);
+  static const u8 code[] = {0x9f, 0x0f, 0x90, 0xc0};  // lahf; seto al
+  e.bytes(code, sizeof code);
+}
+void restore_flags(Emitter& e) {
+  static const u8 code[] = {0x04, 0x7f, 0x9e};  // add al, 127; sahf
+  e.bytes(code, sizeof code);
+  e.load(rax, o_model_rax);
+}
+
+/// The address of an access. `other` is lost where it is relative to FS.
+void load_address(Emitter& e, const DataAccess& a, u8 to, u8 other) {
+  if (a.fixed && !a.fs) return e.move_constant(to, static_cast<u64>(a.displacement));
+  address_of(e, to, a.base, a.index, a.scale, static_cast<s32>(a.displacement), a.low);
+  if (!a.fs) return;
+  read_fs_base(e, other);
+  address_of(e, to, to, other, 0, 0, false);
+}
+
+// --- what instructions do -------------------------------------------------------------------------------------------
+
+bool in_range(ZydisRegister r, ZydisRegister first, u32 n) { return r >= first && r < first + static_cast<int>(n); }
+
+/// The number of a general register, whatever its width.
+u8 number_of(ZydisRegister r) {
+  if (in_range(r, ZYDIS_REGISTER_RAX, 16)) return static_cast<u8>(r - ZYDIS_REGISTER_RAX);
+  if (in_range(r, ZYDIS_REGISTER_EAX, 16)) return static_cast<u8>(r - ZYDIS_REGISTER_EAX);
+  if (in_range(r, ZYDIS_REGISTER_AX, 16)) return static_cast<u8>(r - ZYDIS_REGISTER_AX);
+  if (in_range(r, ZYDIS_REGISTER_AL, 4)) return static_cast<u8>(r - ZYDIS_REGISTER_AL);
+  if (in_range(r, ZYDIS_REGISTER_AH, 4)) return static_cast<u8>(r - ZYDIS_REGISTER_AH);
+  if (in_range(r, ZYDIS_REGISTER_SPL, 12)) return static_cast<u8>(r - ZYDIS_REGISTER_SPL + rsp);
+  return no_register;
+}
+
+void add_register(u16& mask, ZydisRegister r) {
+  if (const u8 n = number_of(r); n != no_register) mask |= static_cast<u16>(1u << n);
+}
+
+DataAccess stack_access(Ask what, u32 bytes, s64 displacement) {
+  return {what, bytes, rsp, no_register, 0, false, false, false, displacement};
+}
+
+/// One memory operand; `popped`: by how much the stack pointer has moved when its address is computed.
+DataAccess data_access(const ZydisDecodedOperand& op, const Instruction& in, Ask what, s64 popped) {
+  DataAccess a{};
+  a.what = what;
+  a.bytes = op.size / 8u;
+  if (a.bytes == 0) a.bytes = 512;  // xsave and its like: at least that much
+  a.base = number_of(op.mem.base);
+  a.index = number_of(op.mem.index);
+  for (u32 s = op.mem.scale; s > 1; s /= 2) a.scale++;
+  a.fs = op.mem.segment == ZYDIS_REGISTER_FS;
+  a.low = in.address_bits == 32;
+  a.displacement = op.mem.disp.value;
+  if (op.mem.base == ZYDIS_REGISTER_RIP || op.mem.base == ZYDIS_REGISTER_EIP) {
+    a.fixed = true;
+    a.displacement = static_cast<s64>(in.rip_operand());
+  } else if (a.base == no_register && a.index == no_register && (!fits32(a.displacement) || !a.fs)) {
+    a.fixed = true;
+    if (a.low) a.displacement = static_cast<u32>(a.displacement);
+  }
+  if (a.base == rsp) a.displacement += popped;
+  return a;
+}
+
+bool is_stack(const ZydisDecodedOperand& op) {
+  return op.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && op.mem.base == ZYDIS_REGISTER_RSP;
+}
+
+void add_access(ModelFacts& f, const DataAccess& a) {
+  if (f.accesses < 4) f.access[f.accesses++] = a;
+}
+
+void find_operands(ModelFacts& f, const Instruction& in, const Details& d) {
+  // A pop has moved the stack pointer before the address of its destination is computed.
+  s64 popped = 0;
+  for (u32 k = 0; k < d.operands; k++)
+    if (d.operand[k].type == ZYDIS_OPERAND_TYPE_MEMORY && is_stack(d.operand[k]) &&
+        (d.operand[k].actions & ZYDIS_OPERAND_ACTION_MASK_READ))
+      popped = d.operand[k].size / 8;
+  // What is read comes first.
+  for (const bool writes : {false, true})
+    for (u32 k = 0; k < d.operands; k++) {
+      const ZydisDecodedOperand& op = d.operand[k];
+      if (op.type != ZYDIS_OPERAND_TYPE_MEMORY || op.mem.type == ZYDIS_MEMOP_TYPE_AGEN) continue;
+      const bool r = op.actions & ZYDIS_OPERAND_ACTION_MASK_READ, w = op.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+      if (writes ? r || !w : !r) continue;
+      if (is_stack(op))
+        add_access(f, stack_access(r ? Ask::load : Ask::store, op.size / 8u, r ? 0 : -(op.size / 8)));
+      else
+        add_access(f, data_access(op, in, r && w ? Ask::modify : r ? Ask::load : Ask::store, popped));
+    }
+}
+
+ModelFacts facts_of(const Instruction& in) {
+  ModelFacts f{};
+  f.known = true;
+  if (in.kind == Kind::call) {
+    add_access(f, stack_access(Ask::store, 8, -8));
+    f.registers = 1u << rsp;
+    return f;
+  }
+  const bool one_byte = in.legacy && in.map == Map::one_byte;
+  if (one_byte && in.opcode == 0xc9) {  // leave
+    add_access(f, {Ask::load, 8, rbp, no_register, 0, false, false, false, 0});
+    f.registers = 1u << rsp | 1u << rbp;
+    return f;
+  }
+  const Details d(in);
+  if (d.operands == 0) {
+    // Those without any operand; else it is not known what it needs.
+    f.known = d.raw.operand_count == 0 && d.raw.length != 0;
+    return f;
+  }
+  f.registers = 1u << rsp;
+  for (u32 k = 0; k < d.operands; k++) {
+    const ZydisDecodedOperand& op = d.operand[k];
+    if (op.type == ZYDIS_OPERAND_TYPE_REGISTER) add_register(f.registers, op.reg.value);
+    if (op.type == ZYDIS_OPERAND_TYPE_MEMORY)
+      add_register(f.registers, op.mem.base), add_register(f.registers, op.mem.index);
+  }
+  if (in.gather) return f;
+  if (in.dynamic != 0) {
+    f.repeat.bytes = static_cast<u8>(in.operand_bits / 8);
+    f.repeat.from =
+        in.dynamic == channel::dynamic_move || in.dynamic == channel::dynamic_compare || (in.opcode & 0xfe) == 0xac;
+    f.repeat.to = (in.opcode & 0xfe) != 0xac;
+    f.repeat.low = in.address_bits == 32;
+    f.repeat.to_stores = in.dynamic == channel::dynamic_move || in.dynamic == channel::dynamic_store;
+    return f;
+  }
+  if (in.loads + in.stores != 0) find_operands(f, in, d);
+  return f;
+}
+
+bool is_increment(const Instruction& in) {
+  return in.legacy && in.map == Map::one_byte && (in.opcode & 0xfe) == 0xfe && (in.modrm >> 3 & 7) < 2;
+}
+
+bool reads_carry(const Instruction& in) {
+  if (!in.legacy) return false;
+  const u8 o = in.opcode, digit = in.modrm >> 3 & 7;
+  const bool by_condition = (o & 0x0f) == 2 || (o & 0x0f) == 3 || (o & 0x0f) == 6 || (o & 0x0f) == 7;
+  if (in.map == Map::two_bytes) return ((o & 0xf0) == 0x40 || (o & 0xf0) == 0x80 || (o & 0xf0) == 0x90) && by_condition;
+  if (in.map == Map::other) return o == 0xf6 || o == 0xf5;
+  if ((o >= 0x10 && o <= 0x15) || (o >= 0x18 && o <= 0x1d)) return true;
+  if ((o & 0xf0) == 0x70) return by_condition;
+  if (o >= 0x80 && o <= 0x83) return digit == 2 || digit == 3;
+  if (o == 0xc0 || o == 0xc1 || (o >= 0xd0 && o <= 0xd3)) return digit == 2 || digit == 3;
+  return o == 0xd6 || (o >= 0xd8 && o <= 0xdf) || o == 0xf5 || o == 0x9c || o == 0x9f;
+}
+
+}  // namespace
+
+u16 flags_read(const Instruction& in) {
+  return static_cast<u16>(in.reads | (in.reads == counter_flags || reads_carry(in) ? u16{carry} : u16{0}));
+}
+
+u16 flags_written(const Instruction& in) {
+  return static_cast<u16>(in.writes | (in.writes == counter_flags && !is_increment(in) ? u16{carry} : u16{0}));
+}
+
+namespace {
+
+bool are_dead(Code& code, u64 pc, u16 mask, int branches) {
+  for (int i = 0; i < 6; i++) {
+    Instruction in;
+    bool readable = false;
+    if (!read_instruction(code, pc, in, readable) || may_change(pc)) return false;
+    code.rely_on(in);
+    if (flags_read(in) & mask) return false;
+    mask &= static_cast<u16>(~flags_written(in));
+    if (mask == 0) return true;
+    switch (in.kind) {
+      case Kind::plain: pc = in.next(); break;
+      case Kind::jump:
+      case Kind::call: pc = in.target(); break;
+      case Kind::jcc:
+      case Kind::loop:
+        return branches > 0 && are_dead(code, in.next(), mask, branches - 1) &&
+               are_dead(code, in.target(), mask, branches - 1);
+      default: return false;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+u16 flags_needed(Code& ahead, u64 pc) { return are_dead(ahead, pc, every_flag, 1) ? u16{0} : every_flag; }
+
+// --- windows --------------------------------------------------------------------------------------------------------
+
+void ModelCode::begin_trace() {
+  windows_init();
+  last_line_ = 0;
+  window_count_ = way_count_ = 0;
+  open_ = passed_ = false;
+}
+
+void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live) {
+  in_ = in;
+  n_ = n;
+  for (u32 i = n; i-- > 0;) {
+    facts_[i] = facts_of(in[i]);
+    live = static_cast<u16>((live & ~flags_written(in[i])) | flags_read(in[i]));
+    facts_[i].live = live;
+  }
+  if (!passed_) return;
+  passed_ = false;
+  const u16 here = n == 0 ? live : facts_[0].live;
+  // Behind a branch that was not taken: before anything else of what follows.
+  const u8 a = r11, r = r10;
+  b.e.store(a, o_model_a);
+  b.e.store(r, o_model_b);
+  predict(b, passed_pc_, passed_target_, false, a, r, here);
+  b.e.load(a, o_model_a);
+  b.e.load(r, o_model_b);
+}
+
+bool ModelCode::wants_window(u32 i) const {
+  const ModelFacts& f = facts_[i];
+  if (!f.known) return false;
+  const Instruction& in = in_[i];
+  if (model_plan.each || f.accesses != 0 || f.repeat.bytes != 0) return true;
+  if (model_plan.branches && (in.kind == Kind::call || in.kind == Kind::call_indirect || in.resolved)) return true;
+  const u64 line = model_plan.line_bytes;
+  return model_plan.l1i &&
+         (in.pc / line != last_line_ / line || (in.next() - 1) / line != last_line_ / line || last_line_ == 0);
+}
+
+void ModelCode::open(Builder& b, u32 i) {
+  u16 free = static_cast<u16>(~facts_[i].registers & ~(1u << rsp | 1u << rax));
+  for (u32 k = i + 1; k < n_ && facts_[k].known; k++) {
+    const u16 still = static_cast<u16>(free & ~facts_[k].registers);
+    if (bits_set(still) < 2) break;
+    free = still;
+  }
+  static const u8 order[] = {r11, r10, r9, r8, rdi, rsi, rcx, rdx, rbx, r12, r13, r14, r15, rbp};
+  u32 found = 0;
+  for (const u8 reg : order)
+    if ((free >> reg & 1) && found < 2) (found++ == 0 ? a_ : b_) = reg;
+  b.e.store(a_, o_model_a);
+  b.e.store(b_, o_model_b);
+  windows_[window_count_] = {b.offset(), 0xffff, a_, b_};
+  open_ = true;
+}
+
+void ModelCode::close(Builder& b) {
+  if (!open_) return;
+  b.e.load(a_, o_model_a);
+  b.e.load(b_, o_model_b);
+  windows_[window_count_].end = b.offset();
+  if (window_count_ + 1 < sizeof windows_ / sizeof *windows_) window_count_++;
+  open_ = false;
+}
+
+void ModelCode::before(Builder& b, u32 i, bool ends) {
+  const Instruction& in = in_[i];
+  const ModelFacts& f = facts_[i];
+  if (open_ && (!f.known || (f.registers >> a_ & 1) || (f.registers >> b_ & 1))) close(b);
+  if (!open_ && wants_window(i)) open(b, i);
+  if (open_) {
+    Emitter& e = b.e;
+    if (model_plan.l1i) {
+      const u64 line = model_plan.line_bytes;
+      for (u64 at = in.pc & ~(line - 1); at < in.next(); at += line) {
+        if (last_line_ == at) continue;
+        look_at_line(b, at, f.live);
+        last_line_ = at;
+      }
+    }
+    if (model_plan.each) {
+      e.move_constant(a_, in.pc);
+      e.store(a_, o_model_argument);
+      ask(e, b.arena, word_of(Ask::plain_fetch, in.length), a_, 0);
+    }
+    for (u32 k = 0; k < f.accesses; k++) look_at_data(b, in, f.access[k], f.live);
+    if (f.repeat.bytes != 0) {
+      e.store(rcx, o_model_repeat);
+      e.store(rsi, o_model_repeat + 8);
+      e.store(rdi, o_model_repeat + 16);
+      store_constant(e, o_model_repeat_word, f.repeat.word());
+    }
+    if (in.kind == Kind::call || (in.kind == Kind::call_indirect && in.resolved)) push_return(b, in);
+    if (in.resolved) resolved_target(b, in, f.live);
+    if (model_plan.each_branch && in.kind == Kind::jump) {
+      e.move_constant(a_, in.target());
+      e.store(a_, o_model_target);
+      e.move_constant(a_, in.pc);
+      e.store(a_, o_model_argument);
+      ask(e, b.arena, word_of(Ask::plain_jump), a_, 0);
+    }
+  }
+  if (ends) close(b);
+}
+
+void ModelCode::after(Builder& b, u32 i) {
+  if (!open_ || facts_[i].repeat.bytes == 0) return;
+  ask(b.e, b.arena, facts_[i].repeat.word(), a_, 0);
+}
+
+void ModelCode::end_segment(Builder& b) { close(b); }
+
+void ModelCode::end_trace(Builder& b, u32 trace) {
+  if (windows_of.size <= trace) windows_of.size = trace + 1;
+  windows_of[trace] = {windows.size, window_count_};
+  for (u32 i = 0; i < window_count_ && !windows.full(); i++) windows.add(windows_[i]);
+  for (u32 i = 0; i < way_count_; i++) {
+    const Way& w = ways_[i];
+    lead(reinterpret_cast<u8*>(w.from), b.e.here());
+    b.e.store(r11, o_model_a);
+    b.e.store(r10, o_model_b);
+    predict(b, w.pc, w.target, true, r11, r10, w.live);
+    b.e.load(r11, o_model_a);
+    b.e.load(r10, o_model_b);
+    b.exit(-1, w.target);
+  }
+}
+
+void give_model_registers_back(Thread* t, Context* c, const Spot& s) {
+  const u32 trace = static_cast<u32>(s.trace - tables.traces.data);
+  if (trace >= windows_of.size) return;
+  const WindowsOf& w = windows_of[trace];
+  for (u32 i = 0; i < w.count; i++) {
+    const ModelWindow& window = windows[w.first + i];
+    if (s.offset < window.begin || s.offset >= window.end) continue;
+    c->reg(window.a) = model_thread(t)->spill[0];
+    c->reg(window.b) = model_thread(t)->spill[1];
+  }
+}
+
+// --- looks ----------------------------------------------------------------------------------------------------------
+
+void ModelCode::look_at_data(Builder& b, const Instruction&, const DataAccess& access, u16 live) {
+  Emitter& e = b.e;
+  if (model_plan.each) {
+    load_address(e, access, a_, b_);
+    e.store(a_, o_model_argument);
+    const Ask what = access.what == Ask::load    ? Ask::plain_load
+                     : access.what == Ask::store ? Ask::plain_store
+                                                 : Ask::plain_modify;
+    ask(e, b.arena, word_of(what, access.bytes), a_, 0);
+  }
+  if (!model_plan.l1d) return;
+  const u32 line = model_plan.line_bytes;
+  const bool fixed = access.fixed && !access.fs;
+  const bool fits = access.bytes <= line && (!fixed || access.displacement % line + access.bytes <= line);
+  load_address(e, access, a_, b_);
+  const bool keeps = live != 0 || access.fs || !fits;  // the address, which cannot be computed again
+  if (keeps) e.store(a_, o_model_argument);
+  if (!fits) return ask(e, b.arena, word_of(access.what, access.bytes), a_, 0);
+  if (live != 0) save_flags(e);
+  u8* away;
+  if (fixed) {
+    const u64 address = static_cast<u64>(access.displacement);
+    e.move_constant(a_, ~(address & ~u64{line - 1}));
+    const u32 set = static_cast<u32>(address) & model_plan.l1d_mask;
+    table_access(e, 0x3b, a_, no_register, 0, l1d_at + set * model_plan.l1d_scale);
+    away = jump_if(e, not_equal);
+  } else {
+    move(e, b_, a_);
+    and_constant(e, b_, model_plan.l1d_mask);
+    u32 scale = 0;
+    while (1u << scale < model_plan.l1d_scale) scale++;
+    table_access(e, 0x33, a_, b_, scale, l1d_at);  // xor
+    compare_constant(e, a_, static_cast<s32>(access.bytes) - static_cast<s32>(line) - 1);
+    away = jump_if(e, below);
+  }
+  const u64 back = e.here();
+  if (live != 0) restore_flags(e);
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  lead(away, stub.here());
+  if (!keeps) {
+    load_address(stub, access, a_, b_);
+    stub.store(a_, o_model_argument);
+  }
+  ask(stub, b.arena, word_of(access.what, access.bytes), a_, back);
+  b.arena.cold = stub.here();
+}
+
+void ModelCode::look_at_line(Builder& b, u64 line, u16 live) {
+  Emitter& e = b.e;
+  if (live != 0) save_flags(e);
+  e.move_constant(a_, ~line);
+  const u32 set = static_cast<u32>(line / model_plan.line_bytes % model_plan.l1i_sets);
+  table_access(e, 0x3b, a_, no_register, 0, l1i_at + set * model_plan.l1i_set_bytes);
+  u8* const away = jump_if(e, not_equal);
+  const u64 back = e.here();
+  if (live != 0) restore_flags(e);
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  lead(away, stub.here());
+  stub.not_register(a_);
+  stub.store(a_, o_model_argument);
+  ask(stub, b.arena, word_of(Ask::fetch), a_, back);
+  b.arena.cold = stub.here();
+}
+
+// --- branches -------------------------------------------------------------------------------------------------------
+
+void ModelCode::predict(Builder& b, u64 pc, u64 target, bool taken, u8 a, u8 r, u16 live) {
+  Emitter& e = b.e;
+  if (model_plan.each_branch) {
+    e.move_constant(a, target);
+    e.store(a, o_model_target);
+    e.move_constant(a, pc);
+    e.store(a, o_model_argument);
+    ask(e, b.arena, word_of(taken ? Ask::plain_taken : Ask::plain_not_taken), a, 0);
+  }
+  if (!model_plan.branches) return;
+  constexpr u32 mask = 0x3fff;
+  e.load(a, o_model_history);
+  if (live != 0) save_flags(e);
+  address_of(e, r, no_register, a, 1, taken ? 1 : 0, false);
+  and_constant(e, r, mask);
+  e.store(r, o_model_history);
+  xor_constant(e, a, static_cast<u32>(pc) & mask);
+  static const u8 compare_byte[] = {0x65, 0x41, 0x80, 0xbb};  // cmp byte gs:[r11 + …]
+  e.bytes(compare_byte, sizeof compare_byte);
+  e.dword(gshare_at);
+  e.byte(taken ? 3 : 0);
+  u8* const away = jump_if(e, not_equal);
+  const u64 back = e.here();
+  if (live != 0) restore_flags(e);
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  lead(away, stub.here());
+  stub.store(a, o_model_argument);
+  ask(stub, b.arena, word_of(taken ? Ask::taken : Ask::not_taken), a, back);
+  b.arena.cold = stub.here();
+}
+
+void ModelCode::push_return(Builder& b, const Instruction& in) {
+  Emitter& e = b.e;
+  if (model_plan.each_branch && in.kind == Kind::call) {
+    e.move_constant(a_, in.target());
+    e.store(a_, o_model_target);
+    e.move_constant(a_, in.pc);
+    e.store(a_, o_model_argument);
+    ask(e, b.arena, word_of(Ask::plain_call, in.length), a_, 0);
+  }
+  if (!model_plan.branches) return;
+  load_byte(e, a_, o_model_top);
+  e.move_constant(b_, 0 - in.next());
+  table_access(e, 0x89, b_, a_, 0, return_stack_at);
+  address_of(e, a_, a_, no_register, 0, 16, false);
+  store_byte(e, a_, o_model_top);
+}
+
+/// An indirect branch whose target is known where it is translated.
+void ModelCode::resolved_target(Builder& b, const Instruction& in, u16 live) {
+  Emitter& e = b.e;
+  if (model_plan.each_branch) {
+    e.move_constant(a_, in.target());
+    e.store(a_, o_model_target);
+    e.move_constant(a_, in.pc);
+    e.store(a_, o_model_argument);
+    const Ask what = in.kind == Kind::call_indirect ? Ask::plain_indirect_call : Ask::plain_indirect;
+    ask(e, b.arena, word_of(what, in.length), a_, 0);
+  }
+  if (!model_plan.branches) return;
+  if (live != 0) save_flags(e);
+  e.move_constant(a_, 0 - in.target());
+  table_access(e, 0x3b, a_, no_register, 0, indirect_at + static_cast<u32>(in.pc % 512) * 8);
+  u8* const away = jump_if(e, not_equal);
+  const u64 back = e.here();
+  if (live != 0) restore_flags(e);
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  lead(away, stub.here());
+  stub.move_constant(a_, in.target());
+  stub.store(a_, o_model_target);
+  stub.move_constant(a_, in.pc);
+  stub.store(a_, o_model_argument);
+  ask(stub, b.arena, word_of(Ask::indirect), a_, back);
+  b.arena.cold = stub.here();
+}
+
+void ModelCode::conditional(Builder& b, const Instruction& in, u32 segment, u16 live_there) {
+  Emitter& e = b.e;
+  b.place(in, segment);
+  u8* from;
+  if (in.kind == Kind::loop) {
+    if (in.address_bits == 32) e.byte(0x67);
+    e.byte(in.opcode);
+    e.byte(5);
+    u8* const over = jump_if(e, -1);
+    from = jump_if(e, -1);
+    lead(over, e.here());
+  } else {
+    from = jump_if(e, in.opcode & 15);
+  }
+  ways_[way_count_++] = {reinterpret_cast<u64>(from), in.pc, in.target(), in.length, live_there};
+  passed_ = true;
+  passed_pc_ = in.pc;
+  passed_target_ = in.target();
+}
+
+void emit_model_indirect(Builder& b, const Instruction& in) {
+  Emitter& e = b.e;
+  if (model_plan.each_branch) {
+    e.store(rcx, o_model_target);
+    e.move_constant(r11, in.pc);
+    e.store(r11, o_model_argument);
+    const Ask what = in.kind == Kind::ret             ? Ask::plain_return
+                     : in.kind == Kind::call_indirect ? Ask::plain_indirect_call
+                                                      : Ask::plain_indirect;
+    ask(e, b.arena, word_of(what, in.length), r11, 0);
+  }
+  if (!model_plan.branches) return;
+  const bool returns = in.kind == Kind::ret;
+  const u32 entry = indirect_at + static_cast<u32>(in.pc % 512) * 8;
+  if (returns) {
+    load_byte(e, r11, o_model_top);
+    address_of(e, r11, r11, no_register, 0, -16, false);
+    store_byte(e, r11, o_model_top);
+    extend_byte(e, r11);
+    table_access(e, 0x8b, r11, r11, 0, return_stack_at);
+  } else {
+    e.load(r11, entry);
+  }
+  e.add_registers(rcx, r11, rcx);  // what it was predicted to be is there, negated: 0 where that is right
+  e.byte(0xe3);                    // jrcxz over the jump
+  e.byte(5);
+  u8* const away = jump_if(e, -1);
+  const u64 back = e.here();
+  e.not_register(r11);
+  address_of(e, rcx, rcx, r11, 0, 1, false);  // the target again
+  if (in.kind == Kind::call_indirect) {
+    load_byte(e, r11, o_model_top);
+    e.store(rax, o_model_rax);
+    e.move_constant(rax, 0 - in.next());
+    table_access(e, 0x89, rax, r11, 0, return_stack_at);
+    e.load(rax, o_model_rax);
+    address_of(e, r11, r11, no_register, 0, 16, false);
+    store_byte(e, r11, o_model_top);
+  }
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  lead(away, stub.here());
+  // Wrong: no call of the model. Another register is kept for the time.
+  const u32 misses =
+      model_counts_at + static_cast<u32>(returns ? offsetof(channel::ModelCounts, values.return_misses)
+                                                 : offsetof(channel::ModelCounts, values.indirect_misses));
+  stub.store(rax, o_model_rax);
+  stub.load(rax, misses);
+  stub.add_constant(rax, 1);
+  stub.store(rax, misses);
+  if (!returns) {
+    stub.not_register(r11);
+    address_of(stub, rax, rcx, r11, 0, 1, false);
+    stub.not_register(r11);
+    stub.not_register(rax);
+    stub.add_constant(rax, 1);
+    stub.store(rax, entry);
+  }
+  stub.load(rax, o_model_rax);
+  stub.jump(back);
+  b.arena.cold = stub.here();
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,137 @@
+/// The simulated machine inside the engine: what a thread keeps for it, and how generated code asks it.
+///
+/// Nothing of it exists where nothing is simulated. Generated code looks for the most recent line of a set, and at a
+/// counter of a predictor, by itself; what that does not settle goes to enter_model with one word about it. First
+/// levels are kept exactly; what they miss is noted down and handed to the levels behind them later (see sim::fast).
+#pragma once
+#include "tally/engine/thread.hpp"
+
+namespace tally::engine {
+
+/// What a call of the model is about: the low byte of its word; above it the bytes of an access, or what a repeated
+/// string instruction accesses.
+enum class Ask : u32 {
+  load,
+  store,
+  modify,
+  fetch,
+  taken,      // the counter with this index was not settled
+  not_taken,  // the same
+  indirect,   // an indirect branch at this address went to `target`
+  repeat,     // a string instruction has run
+  // The same for models that are asked about everything (Models::each):
+  plain_load,
+  plain_store,
+  plain_modify,
+  plain_fetch,
+  plain_taken,
+  plain_not_taken,
+  plain_jump,
+  plain_call,
+  plain_indirect,
+  plain_indirect_call,
+  plain_return,
+};
+constexpr u32 word_of(Ask what, u32 bytes = 0) { return static_cast<u32>(what) | bytes << 8; }
+
+/// What a repeated string instruction accesses, in the upper bits of its word.
+struct Repeat {
+  u8 bytes;        // of an element
+  bool from, to;   // loads at RSI, accesses at RDI
+  bool to_stores;  // and that is a store
+  bool low;        // by the low halves of the registers
+  u32 word() const {
+    return word_of(Ask::repeat, bytes | static_cast<u32>(from) << 8 | static_cast<u32>(to) << 9 |
+                                    static_cast<u32>(to_stores) << 10 | static_cast<u32>(low) << 11);
+  }
+};
+
+/// Offset of a thread's share, which begins where the low 12 bits of an address are in nobody's way (place_segments).
+inline constexpr u32 models_at = 0x1080;
+
+struct ModelThread {
+  u64 spill[3];     // 0x1080: of generated code: two registers, and rax with the flags
+  u64 argument;     // 0x1098
+  u64 word;         // 0x10a0
+  u64 back;         // 0x10a8: where generated code goes on
+  u64 active;       // 0x10b0: the thread is in the model
+  u64 history;      // 0x10b8: of conditional branches; 14 bits
+  u64 top;          // 0x10c0: of the return stack: a byte, 16 for an entry
+  u64 repeat[3];    // 0x10c8: rcx, rsi, rdi before a string instruction
+  u64 repeat_word;  // 0x10e0
+  u64 target;       // 0x10e8
+  u64 stack;        // 0x10f0: the program's stack pointer
+  u64 flags;        // 0x10f8
+  u64 saved[9];     // 0x1100: rcx rdx rsi rdi r8 r9 r10 r11 rax
+  u64 whole_flags;  // 0x1148: for the direction flag
+};
+
+enum ModelOffset : u32 {
+  o_model_a = models_at,
+  o_model_b = models_at + 8,
+  o_model_rax = models_at + 0x10,
+  o_model_argument = models_at + 0x18,
+  o_model_word = models_at + 0x20,
+  o_model_back = models_at + 0x28,
+  o_model_history = models_at + 0x38,
+  o_model_top = models_at + 0x40,
+  o_model_repeat = models_at + 0x48,
+  o_model_repeat_word = models_at + 0x60,
+  o_model_target = models_at + 0x68,
+};
+static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, active) == 0x30 &&
+              offsetof(ModelThread, repeat) == 0x48 && offsetof(ModelThread, repeat_word) == 0x60 &&
+              offsetof(ModelThread, target) == 0x68 && offsetof(ModelThread, stack) == 0x70 &&
+              offsetof(ModelThread, saved) == 0x80);
+
+/// Tables that generated code looks into: offsets from the GS base, between the thread's record and its jump table.
+enum ModelLayout : u32 {
+  return_stack_at = 0x1200,  // 16 entries of 16 bytes: negated addresses
+  indirect_at = 0x2000,      // sim::IndirectTargets
+  gshare_at = 0x3000,        // the counters of sim::Gshare
+  l1d_at = 0x8000,           // sets, each of so many bytes that the scale of an address reaches it
+  l1i_at = 0xc000,
+  model_counts_at = 0xf0000,  // mapped from the channel: channel::ModelCounts
+};
+inline constexpr u32 first_level_bytes = 0x4000;
+static_assert(l1i_at + first_level_bytes == jump_table_at);
+
+inline ModelThread* model_thread(Thread* t) {
+  return reinterpret_cast<ModelThread*>(reinterpret_cast<u64>(t) + models_at);
+}
+inline channel::ModelCounts* model_counts(Thread* t) {
+  return reinterpret_cast<channel::ModelCounts*>(reinterpret_cast<u64>(t) + model_counts_at);
+}
+
+/// What is simulated, as generated code needs it. All zero where nothing is.
+struct ModelPlan {
+  bool branches, l1i, l1d;  // looked at in generated code
+  bool each;                // everything goes to the plain models
+  bool each_branch;         // branches too
+  u32 line_bytes;
+  u32 l1d_mask, l1d_scale;  // of an address, and of what is left of it: where the set is, from l1d_at
+  u32 l1i_set_bytes, l1i_sets;
+  bool any() const { return branches || l1i || l1d || each; }
+};
+extern ModelPlan model_plan;
+
+/// Reserves what threads share. Called once, when the settings are known.
+void models_init();
+/// A thread that has its record: empty tables, and its page of the channel. `goes_on`: it is the child of a fork, and
+/// its tables are what they were. False without memory.
+bool models_attach(Thread* t, bool goes_on);
+/// Everything that was noted down is counted: the counts are final. The thread is outside, or calls it itself.
+void models_drain(Thread* t);
+/// In the child of a fork.
+void models_after_fork();
+/// A string instruction was left in the middle, by a fault or a signal: what it did is accounted for.
+void models_repeat(Thread* t, u64 rcx, u64 rsi, u64 rdi);
+
+extern "C" {
+/// From generated code, by a jump: argument, word and back are set; every register but those comes back as it was.
+void enter_model();
+/// Loads the program's registers and goes back; to model_pad where something waits. Restartable at any instruction.
+extern const char model_leave_begin[], model_leave_end[], model_pad[];
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,234 @@
+// A machine simulated: known answers, both ways of simulating compared on real programs, and what the output says.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+#if TALLY_HAS_SIM
+
+constexpr const char* all_events =
+    "branch-misses,conditional-branch-misses,indirect-branch-misses,return-misses,L1-dcache-load-misses,"
+    "L1-dcache-store-misses,L1-icache-load-misses,L2-references,L2-misses,cache-references,cache-misses,LLC-loads,"
+    "LLC-load-misses,LLC-stores,LLC-store-misses";
+
+/// Values by full name, and the notices, of a program under a model.
+struct Result {
+  int code = 0;
+  std::map<std::string, std::int64_t> values;
+  std::map<std::string, json> events;
+  std::string notices;
+};
+
+Result run(const Words& options, const Words& command, const std::string& input = {}) {
+  const TemporaryFile file("result.json");
+  Words words{"stat", "-q", "--repeatable", "--format", "json", "-o", file.path()};
+  words.insert(words.end(), options.begin(), options.end());
+  words.emplace_back("--");
+  words.insert(words.end(), command.begin(), command.end());
+  Result result;
+  result.code = tally(words, {.input = input}).code();
+  const json parsed = json::parse(*file.content(), nullptr, false);
+  if (!parsed.is_object()) return result;
+  for (const json& event : parsed["events"]) {
+    const auto name = event["name"].get<std::string>();
+    result.events[name] = event;
+    if (event["value"].is_number()) result.values[name] = event["value"].get<std::int64_t>();
+  }
+  for (const json& notice : parsed["notices"]) result.notices += notice.get<std::string>() + "\n";
+  return result;
+}
+
+std::string workload(const std::string& name) { return std::string(TALLY_BUILD) + "/workload/" + name; }
+
+// --- known answers
+// ----------------------------------------------------------------------------------------------------
+
+struct Walk {
+  const char* program;
+  std::int64_t misses;
+};
+
+class Walks : public testing::TestWithParam<Walk> {};
+
+// A walk over A bytes with stride s, s times: A·min(s, 64)/64 misses where A exceeds the cache.
+TEST_P(Walks, miss_what_can_be_counted_by_hand) {
+  const Result walk =
+      run({"--model", "haswell", "-e", "L1-dcache-load-misses,L1-dcache-store-misses"}, {workload(GetParam().program)});
+  EXPECT_EQ(walk.values.at("L1-dcache-load-misses:u"), GetParam().misses);
+}
+INSTANTIATE_TEST_SUITE_P(cli, Walks,
+                         testing::Values(Walk{"stride_1_1048576", 16384}, Walk{"stride_1024_1048576", 1048576},
+                                         Walk{"stride_64_4096", 64}, Walk{"rep_movsb_1000000", 15625},
+                                         Walk{"loop_movsb_1000000", 15625}, Walk{"rep_cmpsw_1000000", 62500},
+                                         Walk{"rep_lodsw_1000000", 31250}, Walk{"rep_stosb_1000000", 0}),
+                         [](const auto& walk) { return std::string(walk.param.program); });
+
+TEST(Models, a_loop_that_is_taken_a_million_times_is_learnt) {
+  const Result loop = run({"--model", "haswell", "-e", "branch-misses,L1-icache-load-misses,conditional-branches"},
+                          {workload("countdown_1000000")});
+  EXPECT_EQ(loop.values.at("conditional-branches:u"), 1000000);
+  // Until the history is full of "taken" each branch finds another counter; the last one falls through.
+  EXPECT_EQ(loop.values.at("branch-misses:u"), 14 + 2 + 1);
+  EXPECT_EQ(loop.values.at("L1-icache-load-misses:u"), 1);
+}
+
+TEST(Models, a_prefetcher_works_when_it_is_asked_for) {
+  const Words walk{workload("stride_1_1048576")};
+  const Result without = run({"--model", "haswell", "-e", "L2-misses"}, walk);
+  const Result with = run({"--model", "haswell", "--prefetch", "on", "-e", "L2-misses"}, walk);
+  EXPECT_EQ(without.values.at("L2-misses:u"), 16385);
+  EXPECT_LT(with.values.at("L2-misses:u"), 1500);
+  EXPECT_TRUE(holds(with.notices, "with its prefetchers")) << with.notices;
+}
+
+// --- generated code and the plain models
+// ------------------------------------------------------------------------------
+
+struct Real {
+  const char* name;
+  Words command;
+  std::string input = {};
+};
+
+std::string rows() {
+  std::string script = "create table t(a, b, c);\n";
+  for (int i = 0; i < 400; ++i)
+    script += "insert into t values(" + std::to_string(i * 7919 % 1000) + ", 'row " + std::to_string(i) + "', 0.5);\n";
+  return script + "create index i on t(a); select count(*), sum(a) from t where b like '%7%' group by a % 10;\n";
+}
+
+std::string text() {
+  std::string made;
+  for (std::uint64_t i = 1; made.size() < 60000; ++i)
+    made += std::to_string(i * 6364136223846793005u % 9973) + (i % 7 == 0 ? "\n" : " word ");
+  return made;
+}
+
+class Comparison : public testing::TestWithParam<Real> {};
+
+TEST_P(Comparison, finds_no_difference_whatever_the_size_of_blocks) {
+  const Real& real = GetParam();
+  if (access(real.command.front().c_str(), X_OK) != 0) GTEST_SKIP() << "no " << real.command.front();
+  std::map<std::string, std::int64_t> first;
+  for (const char* block : {"0", "1", "100"}) {
+    const Result result = run({"--model", "haswell", "--models-by", "both", "--block-size", block, "-e", all_events},
+                              real.command, real.input);
+    EXPECT_EQ(result.code, 0);
+    EXPECT_TRUE(holds(result.notices, "the plain models agree")) << block << ": " << result.notices;
+    if (first.empty()) first = result.values;
+    EXPECT_EQ(result.values, first) << block;
+    EXPECT_GT(result.values.at("cache-misses:u"), 0);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(cli, Comparison,
+                         testing::Values(Real{"bzip2", {"/usr/bin/bzip2", "-c"}, text()},
+                                         Real{"xz", {"/usr/bin/xz", "-T1", "-0", "-c"}, text()},
+                                         Real{"gzip", {"/usr/bin/gzip", "-c"}, text()},
+                                         Real{"sqlite3", {"/usr/bin/sqlite3", ":memory:"}, rows()},
+                                         Real{"perl",
+                                              {"/usr/bin/perl", "-e", "print join ',', map { $_ ** 2 } 1..300"}}),
+                         [](const auto& real) { return std::string(real.param.name); });
+
+TEST(Models, the_plain_models_alone_count_the_same) {
+  const Words command{"/bin/ls", "/"};
+  const Result fast = run({"--model", "haswell", "-e", all_events}, command);
+  const Result plain = run({"--model", "haswell", "--models-by", "each", "-e", all_events}, command);
+  EXPECT_EQ(fast.values, plain.values);
+}
+
+TEST(Models, a_forked_child_and_a_shell_are_simulated_too) {
+  const Result result = run({"--model", "haswell", "--models-by", "both", "-e", "cache-misses,branch-misses"},
+                            {"/bin/sh", "-c", "(echo a; /bin/true) | cat >/dev/null; exit 3"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_TRUE(holds(result.notices, "the plain models agree")) << result.notices;
+}
+
+// --- what is simulated, and what is said of it
+// ------------------------------------------------------------------------
+
+TEST(Models, exact_counts_are_the_same_with_and_without) {
+  const Words command{"/bin/ls", "/"};
+  constexpr const char* exact = "instructions,branches,conditional-taken,loads,stores";
+  const Result without = run({"--backend", "sim", "-e", exact}, command);
+  const Result with = run({"--model", "haswell", "-e", std::string(exact) + ",branch-misses,cache-misses"}, command);
+  for (const auto& [name, value] : without.values) EXPECT_EQ(with.values.at(name), value) << name;
+}
+
+TEST(Models, each_number_names_its_model_and_precision) {
+  const Result fast = run({"--model", "haswell", "-e", "branch-misses,cache-misses,dTLB-load-misses"}, {"/bin/true"});
+  EXPECT_EQ(fast.events.at("branch-misses:u")["trust"], "modelled");
+  EXPECT_EQ(fast.events.at("branch-misses:u")["model"], "gshare, fast");
+  EXPECT_EQ(fast.events.at("cache-misses:u")["model"], "haswell caches, fast");
+  EXPECT_EQ(fast.events.at("dTLB-load-misses:u")["model"], "haswell TLBs, fast");
+  EXPECT_TRUE(holds(fast.notices, "model haswell (Intel Xeon E5-1620 v3")) << fast.notices;
+  const Result full = run({"--model", "haswell", "--precision", "full", "-e", "branch-misses"}, {"/bin/true"});
+  EXPECT_EQ(full.events.at("branch-misses:u")["model"], "TAGE, full");
+  EXPECT_LT(full.values.at("branch-misses:u"), fast.values.at("branch-misses:u"));
+}
+
+TEST(Models, the_kernels_side_is_absent) {
+  const Result result =
+      run({"--model", "haswell", "-e", "cache-misses:k,cache-misses:uk,branch-misses"}, {"/bin/true"});
+  EXPECT_EQ(result.events.at("cache-misses:k")["trust"], "absent");
+  EXPECT_TRUE(result.events.at("cache-misses:k")["value"].is_null());
+  EXPECT_EQ(result.events.at("cache-misses:uk")["trust"], "partial");
+}
+
+TEST(Models, of_ones_own_come_from_a_file) {
+  const TemporaryFile file("small.model", "model small\nl1d size=4K ways=2 line=64\n");
+  const Result result = run({"--model", file.path(), "-e", "L1-dcache-load-misses,L1-icache-load-misses,cache-misses"},
+                            {workload("stride_64_4096")});
+  EXPECT_EQ(result.values.at("L1-dcache-load-misses:u"), 64);
+  EXPECT_EQ(result.events.at("cache-misses:u")["trust"], "absent");
+  EXPECT_EQ(result.events.at("L1-icache-load-misses:u")["reason"], "the machine model small has no instruction cache");
+}
+
+TEST(Models, whose_first_level_generated_code_cannot_look_into_are_asked_each_time) {
+  const TemporaryFile file("odd.model", "model odd\nl1d size=4800 ways=3 line=64\n");  // 25 sets
+  const Result result = run({"--model", file.path(), "-e", "L1-dcache-load-misses"}, {workload("stride_64_4096")});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(result.values.at("L1-dcache-load-misses:u"), 64);
+}
+
+TEST(Models, without_anything_asked_a_few_of_its_events_are_shown) {
+  const Finished finished = tally({"stat", "-q", "--model", "haswell", "--", "true"});
+  EXPECT_EQ(finished.code(), 0);
+  for (const char* name : {"instructions:u", "branch-misses:u", "cache-misses:u", "duration_time"})
+    EXPECT_TRUE(holds(finished.err, name)) << finished.err;
+  EXPECT_FALSE(holds(tally({"stat", "-q", "--backend", "sim", "--", "true"}).err, "model"));
+}
+
+TEST(Models, threads_have_a_first_level_each) {
+  const Result result = run({"--model", "haswell", "--models-by", "both", "--llc", "private", "-e",
+                             "L1-dcache-load-misses,cache-misses,branch-misses"},
+                            {std::string(TALLY_BUILD) + "/programs/threads"});
+  EXPECT_TRUE(holds(result.notices, "the plain models agree")) << result.notices;
+}
+
+#endif
+
+TEST(Models, what_does_not_exist_is_told) {
+  const Finished unknown = tally({"stat", "--model", "pentium", "--", "true"});
+  EXPECT_EQ(unknown.code(), 2);
+  EXPECT_TRUE(holds(unknown.err, "there is no machine model 'pentium'")) << unknown.err;
+  EXPECT_TRUE(holds(unknown.err, "host, haswell")) << unknown.err;
+  const Finished file = tally({"stat", "--model", "/nonexistent/x.model", "--", "true"});
+  EXPECT_EQ(file.code(), 2);
+  EXPECT_TRUE(holds(file.err, "/nonexistent/x.model")) << file.err;
+  const Finished native = tally({"stat", "--model", "haswell", "--backend", "none", "--", "true"});
+  EXPECT_EQ(native.code(), 2);
+  EXPECT_TRUE(holds(native.err, "--model simulates a machine")) << native.err;
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -52,6 +52,7 @@ struct Request {
   bool wait_all = false;              ///< wait until every descendant has ended, not the started process alone
   bool repeatable = false;            ///< start it as linux::Conditions::repeatable says
   std::optional<int> processor = {};  ///< the only one that it may run on, as linux::Conditions::processor says
+  bool count_interrupts = false;      ///< hardware interrupts too, to correct counts for them: that takes a counter
   int block_size = 0;                 ///< instructions in a block of the simulated PMU's engine; 0: the engine's choice
   int hot_from = 0;     ///< executions from which on the engine makes a block anew; 0: its choice
   int cache_limit = 0;  ///< blocks that the engine keeps before it throws all away; 0: as many as there is room for

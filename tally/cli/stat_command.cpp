@@ -113,6 +113,8 @@ void describe(Page& app, Options& options) {
       ->option_text("CPU")
       ->check(CLI::NonNegativeNumber);
   add_target_options(app, options);
+  app.add_flag("--corrections", options.stat.corrections,
+               "show what page faults and interrupts add to counts of a PMU; counting interrupts takes a counter");
   app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("BACKEND");
   app.add_option("--model", options.model, "simulate this machine: host, haswell, or a file with a slash in its name")
       ->option_text("MODEL");

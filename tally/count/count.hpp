@@ -24,15 +24,26 @@ Reading operator-(const Reading& later, const Reading& earlier);
 /// What two counters held, of the same event at two places.
 Reading operator+(const Reading& a, const Reading& b);
 
+/// What page faults and interrupts added to a count, taken off again. The returns from them to the program are counted
+/// as its own by many processors: raw = what the program did + each · (page faults + interrupts).
+struct Correction {
+  std::int64_t corrected = 0;              ///< the count without them
+  std::int64_t each = 0;                   ///< what one of them adds, as measured on this machine
+  std::int64_t page_faults = 0;            ///< that the program took in user mode
+  std::optional<std::int64_t> interrupts;  ///< in user mode; nothing where nobody counted them: they are still in it
+  bool operator==(const Correction&) const = default;
+};
+
 /// A number of events (or nanoseconds, or bytes), never without its trust.
 struct Count {
-  std::optional<std::int64_t> value;    ///< nothing exactly when trust is absent
-  Trust trust = Trust::absent;          ///< how far the value can be believed
-  std::string reason;                   ///< why it is absent or partial; empty where there is nothing to say
-  std::string source;                   ///< who counted: "engine", "wait4", a PMU's name
-  std::string model;                    ///< name of the model that computed it, for trust modelled
-  std::optional<Reading> reading;       ///< the counter itself, where one was read
-  std::optional<double> error_percent;  ///< bound of a scaled value's error; nothing where none is claimed
+  std::optional<std::int64_t> value;          ///< nothing exactly when trust is absent
+  Trust trust = Trust::absent;                ///< how far the value can be believed
+  std::string reason;                         ///< why it is absent or partial; empty where there is nothing to say
+  std::string source;                         ///< who counted: "engine", "wait4", a PMU's name
+  std::string model;                          ///< name of the model that computed it, for trust modelled
+  std::optional<Reading> reading;             ///< the counter itself, where one was read
+  std::optional<double> error_percent;        ///< bound of a scaled value's error; nothing where none is claimed
+  std::optional<Correction> correction = {};  ///< where faults and interrupts add to it, and were counted
   bool operator==(const Count&) const = default;
 };
 

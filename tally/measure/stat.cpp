@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tally/base/text.hpp"
+#include "tally/count/correction.hpp"
 #include "tally/linux/spawn.hpp"
 #include "tally/measure/metrics.hpp"
 
@@ -57,6 +58,7 @@ result::Event event_row(const std::vector<result::Run>& runs, std::size_t index,
   }
   row.summary = summarize(series);
   row.total.count = median_count(*row.summary, series);
+  row.total.count.correction = median_correction(series);
   return row;
 }
 
@@ -70,6 +72,26 @@ void mark_interrupted(std::vector<result::Event>& rows) {
 void add_notices(std::vector<std::string>& notices, const std::vector<std::string>& more) {
   for (const std::string& notice : more) {
     if (std::find(notices.begin(), notices.end(), notice) == notices.end()) notices.push_back(notice);
+  }
+}
+
+// Who asks for corrections is told where there is nothing to be seen of them.
+void add_word_about_corrections(result::Stat& stat) {
+  std::vector<std::string> unchanged;
+  bool any = false;
+  for (const result::Event& row : stat.events) {
+    const auto& correction = row.total.count.correction;
+    any = any || correction;
+    if (correction && correction->each == 0) unchanged.push_back(row.total.name);
+  }
+  if (!unchanged.empty()) {
+    stat.notices.push_back("page faults add nothing to " + join(unchanged, ", ") + " on this machine: it was measured");
+  }
+  if (!any) {
+    stat.notices.emplace_back(
+        "there is nothing to correct: page faults and interrupts add to the instructions and branches that a PMU "
+        "counts "
+        "in user mode");
   }
 }
 
@@ -93,6 +115,7 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
   request.processor = options.processor;
   request.attachment = options.attachment;
   request.timing = options.timing;
+  request.count_interrupts = options.corrections;
   request.block_size = options.block_size;
   request.cache_limit = options.cache_limit;
   request.hot_from = options.hot_from;
@@ -165,6 +188,7 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   if (options.processes && stat.runs.front().processes.empty()) {
     stat.notices.push_back("processes cannot be told apart when the program runs natively: only their sum is known");
   }
+  if (options.corrections) add_word_about_corrections(stat);
   if (stat.incomplete) stat.notices.push_back(why_incomplete(stat, static_cast<int>(complete)));
   return stat;
 }

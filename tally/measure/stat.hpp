@@ -30,9 +30,10 @@ struct StatOptions {
   backend::Attachment attachment = {};  ///< whose events are counted instead of the command's
   backend::Timing timing = {};          ///< when
   std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each
-  int block_size = 0;                                             ///< handed to the backend
-  int cache_limit = 0;                                            ///< the same
-  int hot_from = 0;                                               ///< the same
+  bool corrections = false;  ///< count interrupts too, and show what faults and interrupts add
+  int block_size = 0;        ///< handed to the backend
+  int cache_limit = 0;       ///< the same
+  int hot_from = 0;          ///< the same
 };
 
 /// Runs the command and counts. A program that fails, or an interrupt, does not make this fail: the result says so, and

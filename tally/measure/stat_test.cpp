@@ -87,6 +87,46 @@ TEST_F(StatTest, the_request_reaches_the_backend) {
   EXPECT_EQ(script_.last.hot_from, 7);
 }
 
+// Fake readings: what a processor would have counted that adds `each` for each fault and interrupt.
+Outcome read_with(const std::vector<event::Event>& events, std::int64_t each, std::int64_t faults) {
+  constexpr std::int64_t own = 2'000'007;
+  Outcome outcome;
+  for (const event::Event& event : events) {
+    Count count = counted(own + each * faults, "cpu");
+    if (event.id == event::Id::instructions) count.correction = Correction{own, each, faults, std::nullopt};
+    outcome.counts.push_back(backend::event_count(event, count));
+  }
+  return outcome;
+}
+
+TEST_F(StatTest, a_series_of_corrected_counts_is_corrected) {
+  for (const std::int64_t each : {1, 2}) {
+    options_.runs = 3;
+    for (const std::int64_t faults : {246, 250, 247}) {
+      script_.outcomes.emplace_back(read_with(options_.events, each, faults));
+    }
+    const auto stat = measure();
+    ASSERT_TRUE(stat);
+    EXPECT_EQ(stat->events[0].total.count.value, 2'000'007 + each * 247);
+    EXPECT_EQ(stat->events[0].total.count.correction, (Correction{2'000'007, each, 247, std::nullopt}));
+    EXPECT_FALSE(stat->events[1].total.count.correction);
+    EXPECT_TRUE(stat->notices.empty());
+  }
+}
+
+TEST_F(StatTest, who_asks_for_corrections_is_told_that_there_are_none) {
+  options_.corrections = true;
+  script_.outcomes.emplace_back(read_with(options_.events, 0, 246));
+  const auto nothing_added = measure();
+  EXPECT_TRUE(script_.last.count_interrupts);
+  ASSERT_EQ(nothing_added->notices.size(), 1U);
+  EXPECT_EQ(nothing_added->notices[0], "page faults add nothing to instructions:u on this machine: it was measured");
+  add(1);
+  const auto no_pmu = measure();
+  ASSERT_EQ(no_pmu->notices.size(), 1U);
+  EXPECT_EQ(no_pmu->notices[0].find("there is nothing to correct"), 0U);
+}
+
 TEST_F(StatTest, metrics_are_made_of_the_events_that_were_asked) {
   add(1);
   const auto stat = measure();

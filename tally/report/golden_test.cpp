@@ -24,6 +24,7 @@ result::Stat series() { return sample_series(6); }
 
 const Case cases[] = {{"one-run", sample, {}},
                       {"metrics", sample_with_metrics, {}},
+                      {"corrected", sample_corrected, {}},
                       {"series", series, {}},
                       {"processes", sample_processes, {true, false}},
                       {"threads", sample_processes, {true, true}},

@@ -48,10 +48,17 @@ Json count_json(const result::EventCount& one) {
   json["model"] = text_or_null(count.model);
   json["running_percent"] = value_or_null(running_percent(count));
   json["error_percent"] = value_or_null(count.error_percent);
+  json["class"] = text_or_null(one.repeats);
   if (count.reading) {
     json["raw"] = count.reading->raw;
     json["time_enabled_ns"] = count.reading->time_enabled.count();
     json["time_running_ns"] = count.reading->time_running.count();
+  }
+  if (const auto& correction = count.correction) {
+    json["corrected"] = correction->corrected;
+    json["added_by_each"] = correction->each;
+    json["page_faults"] = correction->page_faults;
+    json["interrupts"] = value_or_null(correction->interrupts);
   }
   return json;
 }
@@ -82,14 +89,18 @@ Json event_json(const result::Stat& stat, std::size_t index) {
   Json runs = Json::array();
   Json trusts = Json::array();
   Json reasons = Json::array();
+  Json corrected = Json::array();
   for (const result::Run& run : stat.runs) {
     runs.push_back(value_or_null(run.counts[index].count.value));
     trusts.push_back(name(run.counts[index].count.trust));
     reasons.push_back(text_or_null(run.counts[index].count.reason));
+    const auto& correction = run.counts[index].count.correction;
+    corrected.push_back(correction ? Json(correction->corrected) : Json(nullptr));
   }
   add_series(json, std::move(runs), row.summary.value_or(summarize({})));
   json["run_trusts"] = std::move(trusts);
   json["run_reasons"] = std::move(reasons);
+  if (row.total.count.correction) json["run_corrected"] = std::move(corrected);
   return json;
 }
 

@@ -64,6 +64,28 @@ inline result::Stat sample() {
   return stat;
 }
 
+inline Count with_correction(Count count, Correction correction) {
+  count.correction = correction;
+  return count;
+}
+
+// Counts to which faults and interrupts added one each, two each, and nothing.
+inline result::Stat sample_corrected() {
+  result::Stat stat;
+  stat.command = {"rep_stosb"};
+  stat.exit_code = 0;
+  stat.backend = "perf";
+  stat.events = {row("instructions:u", with_correction(counted(255, "cpu"), {8, 1, 246, 1})),
+                 row("branches:u", with_correction(counted(493, "cpu"), {1, 2, 246, std::nullopt})),
+                 row("branches-taken:u", with_correction(counted(1, "cpu"), {1, 0, 246, std::nullopt})),
+                 row("cycles:u", counted(1'204, "cpu"))};
+  for (std::size_t i = 0; i < 3; ++i) stat.events[i].total.repeats = "correctable";
+  stat.events[3].total.repeats = "speculative";
+  stat.runs = {{0, std::nullopt, true, std::nullopt, std::nullopt, {}, {}}};
+  for (const result::Event& event : stat.events) stat.runs[0].counts.push_back(event.total);
+  return stat;
+}
+
 // The same with metrics that were asked for: of the worst trust, in percent, and one that is not there.
 inline result::Stat sample_with_metrics() {
   result::Stat stat = sample();

@@ -61,6 +61,25 @@ std::string events_repeated(const result::Stat& stat, Footnotes& notes) {
   return grid.text();
 }
 
+// What page faults and interrupts added, where they add anything.
+std::string corrections_block(const result::Stat& stat) {
+  Grid grid({{"corrected"}, {"count", Align::right}, {"taken off"}});
+  bool any = false;
+  for (const result::Event& row : stat.events) {
+    const auto& correction = row.total.count.correction;
+    if (!correction || correction->each == 0) continue;
+    any = true;
+    const std::string faults = plural(correction->page_faults, "page fault", "page faults");
+    const std::string what =
+        correction->interrupts
+            ? fmt::format("{} and {}", faults, plural(*correction->interrupts, "interrupt", "interrupts"))
+            : faults + "; interrupts are still in it";
+    grid.add(
+        {row.total.name, thousands(correction->corrected), fmt::format("{} for each of {}", correction->each, what)});
+  }
+  return any ? grid.text() : "";
+}
+
 std::string runs_line(const result::Stat& stat) {
   for (const result::Event& row : stat.events) {
     if (!row.summary || !row.summary->median) continue;
@@ -127,6 +146,7 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
   std::string text = fmt::format("{}\n{}\n", intervals_block(stat, style),
                                  repeated ? events_repeated(stat, notes) : events_once(stat, notes));
   if (const std::string below = notes.text(); !below.empty()) text += below + "\n";
+  if (const std::string corrected = corrections_block(stat); !corrected.empty()) text += corrected + "\n";
   if (const std::string metrics = metrics_block(stat, notes); !metrics.empty()) text += metrics + "\n";
   if (repeated) text += runs_line(stat);
   text += footer(stat);

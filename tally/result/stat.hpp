@@ -21,6 +21,7 @@ struct EventCount {
   std::string name;   ///< in full, with the mode: "instructions:u"
   Unit unit = Unit::events;
   Count count;
+  std::string repeats = {};  ///< how far such a count of a PMU repeats, event::Class by name; empty where none was read
   bool operator==(const EventCount&) const = default;
 };
 

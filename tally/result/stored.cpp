@@ -77,6 +77,12 @@ EventCount event_count(const Json& json) {
     one.count.reading = Reading{*raw, Nanoseconds{number<std::int64_t>(json.at("time_enabled_ns"))},
                                 Nanoseconds{number<std::int64_t>(json.at("time_running_ns"))}};
   }
+  one.repeats = text(json, "class");
+  if (const auto corrected = optional<std::int64_t>(json, "corrected")) {
+    one.count.correction =
+        Correction{*corrected, number<std::int64_t>(json.at("added_by_each")),
+                   number<std::int64_t>(json.at("page_faults")), optional<std::int64_t>(json, "interrupts")};
+  }
   if (!one.count.value) one.count.trust = Trust::absent;
   return one;
 }
@@ -95,6 +101,11 @@ EventCount count_of_run(const Json& json, const EventCount& row, std::size_t run
   if (json.contains("run_reasons")) {
     const Json& reason = json.at("run_reasons").at(run);
     one.count.reason = reason.is_null() ? "" : reason.get<std::string>();
+  }
+  if (one.count.correction && json.contains("run_corrected")) {
+    const auto corrected = of_run<std::int64_t>(json.at("run_corrected"), run);
+    if (corrected) one.count.correction->corrected = *corrected;
+    if (!corrected) one.count.correction.reset();
   }
   if (!one.count.value) one.count.trust = Trust::absent;
   return one;

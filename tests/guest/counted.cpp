@@ -44,6 +44,11 @@ Counted counted(const test::Words& options, const test::Words& command) {
     if (event["value"].is_number()) row.value = event["value"].get<std::int64_t>();
     row.trust = event["trust"];
     if (event["reason"].is_string()) row.reason = event["reason"];
+    if (event["class"].is_string()) row.repeats = event["class"];
+    if (event.contains("corrected")) {
+      row.corrected = event["corrected"].get<std::int64_t>();
+      row.page_faults = event["page_faults"].get<std::int64_t>();
+    }
     result.rows[event["name"]] = row;
   }
   return result;

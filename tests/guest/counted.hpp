@@ -16,6 +16,9 @@ struct Row {
   std::optional<std::int64_t> value;
   std::string trust;
   std::string reason;
+  std::string repeats;                    ///< its class
+  std::optional<std::int64_t> corrected;  ///< without what page faults and interrupts added
+  std::int64_t page_faults = 0;
 };
 
 /// A finished `tally stat`.

@@ -7,6 +7,7 @@
 #include "tally/backend/native.hpp"
 #include "tally/backend/perf/attached.hpp"
 #include "tally/backend/perf/conductor.hpp"
+#include "tally/backend/perf/corrections.hpp"
 #include "tally/linux/gate.hpp"
 #include "tally/linux/known_work.hpp"
 #include "tally/linux/pmu_devices.hpp"
@@ -103,8 +104,11 @@ class Perf final : public Backend {
   std::string_view name() const override { return "perf"; }
 
   Result<Outcome> run(const Request& request) override {
-    if (request.command.empty()) return count_attached(request, cores_);
-    return CommandRun(request, cores_).run();
+    const Corrections corrections(request, cores_);
+    const Request& with_more = corrections.request();
+    auto outcome = request.command.empty() ? count_attached(with_more, cores_) : CommandRun(with_more, cores_).run();
+    if (outcome) corrections.apply(*outcome);
+    return outcome;
   }
 
   Outlook outlook(const event::Event& event) const override {

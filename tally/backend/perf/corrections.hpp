@@ -1,0 +1,48 @@
+// What page faults and interrupts add to counts of instructions and branches: counted beside them, and taken off.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tally/backend/backend.hpp"
+#include "tally/linux/pmu_devices.hpp"
+
+namespace tally::backend::perf {
+
+/// The code of the event that counts hardware interrupts, for perf_event_open's raw type. Nothing where a processor has
+/// none that is known. Source: rust-lang/measureme; Intel's and AMD's event tables agree.
+std::optional<std::uint64_t> interrupt_code(event::Family family, const std::string& pmu);
+
+/// Counts user-mode page faults beside the events of a request, and hardware interrupts where that was asked for:
+/// those take a counter of the PMU. What each adds is measured here, on this machine, before anything runs.
+class Corrections {
+ public:
+  /// Cost: nothing unless a count of user mode that such returns add to is asked for; for each of these some 300 µs.
+  Corrections(const Request& request, const std::vector<linux::PmuDevice>& cores);
+  Corrections(const Corrections&) = delete;
+  Corrections& operator=(const Corrections&) = delete;
+
+  /// What is to be counted: the request, with what is counted beside.
+  const Request& request() const { return request_; }
+
+  /// Gives the counts of that request their corrections, and takes away what was not asked for.
+  void apply(Outcome& outcome) const;
+
+ private:
+  struct Added {
+    std::size_t place;  // of the event
+    std::int64_t each;
+  };
+  void apply(std::vector<EventCount>& counts) const;
+
+  Request request_;
+  std::size_t asked_;
+  std::vector<Added> added_;
+  std::size_t page_faults_ = 0;            // its place
+  std::optional<std::size_t> interrupts_;  // the same
+  std::vector<std::string> notices_;
+};
+
+}  // namespace tally::backend::perf

@@ -1,0 +1,64 @@
+// What page faults add to counts of a PMU, and that it is taken off.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tally/count/correction.hpp"
+#include "tally/linux/fault_cost.hpp"
+#include "tests/guest/counted.hpp"
+#include "tests/guest/machine.hpp"
+
+namespace tally::hardware_test {
+namespace {
+
+constexpr linux::PerfEvent instructions{linux::perf_type_hardware, 1, true};
+constexpr int pages = 64;
+
+TEST(Corrections, page_faults_are_made_and_counted) {
+  TALLY_NEEDS_PMU();
+  const auto cost = linux::count_page_faults(instructions);
+  ASSERT_TRUE(cost);
+  EXPECT_EQ(cost->faults, pages);
+  EXPECT_GT(cost->warm, 3 * pages) << "a store, an addition and a branch for each page";
+  const auto each = added_by_each(cost->cold, cost->warm, cost->faults);
+  if (!is_guest()) GTEST_SKIP() << "what a fault adds differs between processors";
+  // What lies between two readings is not quite the same code.
+  EXPECT_NEAR(static_cast<double>(cost->cold), static_cast<double>(cost->warm), 8);
+  EXPECT_EQ(each, 0);
+}
+
+TEST(Corrections, of_an_event_that_cannot_be_counted_there_is_none) {
+  EXPECT_FALSE(linux::count_page_faults({linux::perf_type_hardware, 0xFFFF, true}));
+}
+
+// Where a fault adds nothing the correction changes nothing: whatever a real processor adds must be gone.
+TEST(Corrections, a_program_that_faults_is_corrected_to_its_own_instructions) {
+  TALLY_NEEDS_PMU();
+  const Known touch = known("touch", 1000);
+  const Counted result = counted({"--corrections", "-e", "instructions,cycles"}, {touch.path});
+  const Row& row = result.rows.at("instructions:u");
+  ASSERT_TRUE(row.corrected) << result.said;
+  const auto known_count = static_cast<std::int64_t>(touch.counts.instructions);
+  EXPECT_GE(*row.corrected, known_count - 64);
+  EXPECT_LE(*row.corrected, known_count + 64 + (is_guest() ? 0 : 200)) << "interrupts, where nobody counts them";
+  EXPECT_GE(row.page_faults, 1000) << "a page each, and those of its start";
+  EXPECT_EQ(row.repeats, "correctable");
+  EXPECT_EQ(result.rows.at("cycles:u").repeats, "speculative");
+  EXPECT_FALSE(result.rows.at("cycles:u").corrected);
+  if (!is_guest()) return;
+  EXPECT_EQ(row.corrected, row.value);
+  EXPECT_EQ(result.rows.size(), 2U) << "what is counted beside is not shown";
+}
+
+TEST(Corrections, who_asks_is_told_what_was_found) {
+  TALLY_NEEDS_PMU();
+  if (!is_guest()) GTEST_SKIP() << "what a fault adds differs between processors";
+  const test::Finished finished =
+      test::tally({"stat", "--corrections", "-e", "instructions", "--", known("touch", 1000).path});
+  EXPECT_NE(finished.err.find("page faults add nothing to instructions:u on this machine"), std::string::npos)
+      << finished.err;
+  EXPECT_NE(finished.err.find("interrupts are not counted"), std::string::npos) << finished.err;
+}
+
+}  // namespace
+}  // namespace tally::hardware_test

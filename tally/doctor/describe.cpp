@@ -119,6 +119,7 @@ FactGroup virtualisation(const Facts& facts) {
   } else {
     group.text("firmware", trimmed(firmware.vendor + " " + firmware.product));
   }
+  if (!firmware.board.empty()) group.text("board", firmware.board);
   if (!firmware.acpi_oem.empty()) group.text("acpi_oem", firmware.acpi_oem);
   if (!survey.xen_pmu_mode.empty()) group.text("xen_pmu_mode", survey.xen_pmu_mode);
   if (!survey.container.empty()) {
@@ -195,7 +196,16 @@ FactGroup rights(const Facts& facts) {
   group.answer("software_event", probes.software.os_errno);
   group.answer("software_event_user_mode", probes.software_user.os_errno);
   group.answer("whole_processor", probes.whole_processor_errno);
-  if (probes.user_reads) group.flag("user_mode_reads", *probes.user_reads);
+  if (const auto& reads = probes.user_reads) {
+    group.flag("user_mode_reads", reads->allowed,
+               reads->os_errno != 0 ? "no: the counter's page is not mapped: " + errno_name(reads->os_errno) : "");
+  }
+  if (survey.open_files) {
+    const std::int64_t most = survey.open_files_at_most.value_or(0);
+    group.number(
+        "open_files", *survey.open_files,
+        most > *survey.open_files ? fmt::format("{} (ulimit -n {} allows more)", *survey.open_files, most) : "");
+  }
   return group.take();
 }
 

@@ -8,6 +8,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/doctor/hosts.hpp"
+#include "tally/doctor/limits.hpp"
 
 namespace tally::doctor {
 namespace {
@@ -23,6 +24,14 @@ Answer answer_of(const Attempt& attempt) {
   if (attempt.os_errno != 0 || !attempt.counted) return Answer::refused;
   if (attempt.counted->running.count() == 0) return Answer::never_ran;
   return std::cmp_less(attempt.counted->value, linux::trial_loop) ? Answer::too_few : Answer::counts;
+}
+
+// Of the PMU in that place of the survey. What counts a long loop may still be wrong about another event: then `auto`
+// does not take it either.
+Answer answer_of(const linux::Probes& probes, std::size_t place) {
+  const Answer answer = answer_of(probes.cores[place]);
+  if (answer != Answer::counts || place >= probes.known_work.size()) return answer;
+  return linux::why_not_trusted(probes.known_work[place]).empty() ? answer : Answer::too_few;
 }
 
 bool may_count_everything(const linux::Survey& survey) {
@@ -97,6 +106,9 @@ void no_virtual_pmu(const Facts& facts, Diagnosis& diagnosis) {
                                   host ? " (" + host->name + ")" : "");
   if (host) diagnosis.evidence.push_back(host->evidence);
   if (!host && facts.processor) diagnosis.evidence.push_back("CPUID 40000000H: " + facts.processor->hypervisor);
+  if (!host && !facts.survey.firmware.board.empty()) {
+    diagnosis.evidence.push_back("device tree: " + printable(facts.survey.firmware.board));
+  }
   advise_host(host, diagnosis);
 }
 
@@ -174,16 +186,38 @@ void paranoid(const Facts& facts, Diagnosis& diagnosis) {
 struct Meaning {
   int os_errno;
   const char* text;
+  const char* cause;  // null: that it is so says nothing of why
+  const char* advice;
+  const char* command;  // may be null
 };
 
 // perf_event_open(2), ERRORS: what each means for a counter of instructions in user mode.
 constexpr Meaning meanings[] = {
-    {ENOENT, "the PMU that is there does not know this event"},
-    {EBUSY, "another user has a PMU for itself alone"},
-    {EMFILE, "this process may open no more files (ulimit -n)"},
-    {ENODEV, "the processor does not have the feature"},
-    {EOPNOTSUPP, "the PMU cannot count in this way"},
+    {ENOENT, "the PMU that is there does not know this event", nullptr,
+     "Another event may be known, and the processor's own codes are taken as they are.", "tally events"},
+    {EBUSY, "somebody else has the PMU for himself alone (an exclusive event)", "held",
+     "Look for another profiler, here or on the host of this machine, and end it.", nullptr},
+    {EMFILE, "this process may open no more files", "files",
+     "A counter is a file: for each event one, and with -a one for each processor. In this shell:",
+     "ulimit -n $(ulimit -H -n)"},
+    {ENFILE, "the whole system may open no more files", "files",
+     "How many are open, and how many may be; root can allow more:", "sysctl fs.file-nr fs.file-max"},
+    {ENODEV, "the processor does not have the feature", nullptr, "The kernel's messages tell what its driver found.",
+     "dmesg | grep -i 'performance events\\|pmu'"},
+    {EOPNOTSUPP, "the PMU cannot count in this way", nullptr, "The kernel's messages tell what its driver found.",
+     "dmesg | grep -i 'performance events\\|pmu'"},
+    {E2BIG, "the kernel does not know all that it is asked with", nullptr, "Boot a newer kernel.", nullptr},
+    {EINVAL, "the kernel takes the event for a wrong one", nullptr, "The kernel's messages tell what its driver found.",
+     "dmesg | grep -i 'performance events\\|pmu'"},
 };
+
+// Answers that leave part of a counter out, and those that do not, differ.
+std::string why_part_alone_is_refused(const Facts& facts) {
+  const int refused = facts.probes.cores.front().os_errno;
+  if (refused != EPERM && refused != EINVAL && refused != EOPNOTSUPP) return {};
+  if (facts.probes.with_kernel.os_errno != 0) return {};
+  return "user mode and kernel together do open: this PMU cannot leave the kernel out";
+}
 
 void refused(const Facts& facts, Diagnosis& diagnosis) {
   const Attempt& attempt = facts.probes.cores.front();
@@ -192,16 +226,24 @@ void refused(const Facts& facts, Diagnosis& diagnosis) {
   if (attempt.os_errno == EACCES && level.value_or(0) > 2 && !may_count_everything(survey)) {
     return paranoid(facts, diagnosis);
   }
-  diagnosis.cause = "refused";
-  diagnosis.verdict = fmt::format("There is a PMU ({}), but it cannot be used; why was not established.",
-                                  survey.core_pmus.empty() ? "not seen in sysfs" : pmu_names(survey));
-  diagnosis.evidence.push_back(attempt_line(attempt));
   const auto* meaning = std::find_if(std::begin(meanings), std::end(meanings),
                                      [&](const Meaning& one) { return one.os_errno == attempt.os_errno; });
-  if (meaning != std::end(meanings)) {
-    diagnosis.evidence.push_back(fmt::format("{}: {}", errno_name(attempt.os_errno), meaning->text));
-  }
-  if (attempt.os_errno == EACCES || attempt.os_errno == EPERM) {
+  const bool known = meaning != std::end(meanings);
+  const std::string part = why_part_alone_is_refused(facts);
+  diagnosis.cause = known && meaning->cause ? meaning->cause : "refused";
+  diagnosis.verdict =
+      fmt::format("There is a PMU ({}), but it cannot be used{}",
+                  survey.core_pmus.empty() ? "not seen in sysfs" : pmu_names(survey),
+                  known && meaning->cause ? fmt::format(": {}.", meaning->text) : "; why was not established.");
+  diagnosis.evidence.push_back(attempt_line(attempt));
+  if (known) diagnosis.evidence.push_back(fmt::format("{}: {}", errno_name(attempt.os_errno), meaning->text));
+  if (!part.empty()) {
+    diagnosis.evidence.push_back(part);
+    diagnosis.next.push_back({"Count both together:", {"tally stat --kernel -e instructions,cycles -- PROGRAM"}});
+  } else if (known) {
+    diagnosis.next.push_back({meaning->advice, {}});
+    if (meaning->command) diagnosis.next.back().commands.emplace_back(meaning->command);
+  } else if (attempt.os_errno == EACCES || attempt.os_errno == EPERM) {
     if (level)
       diagnosis.evidence.push_back(fmt::format("perf_event_paranoid is {}: that alone would allow it", *level));
     diagnosis.next.push_back(
@@ -225,24 +267,24 @@ void never_ran(const Facts& facts, Diagnosis& diagnosis) {
 }
 
 void too_few(const Facts& facts, Diagnosis& diagnosis) {
-  const auto& counted = facts.probes.cores.front().counted;
   diagnosis.cause = "frozen";
   diagnosis.verdict =
       fmt::format("There is a PMU ({}), but it counts wrongly: do not believe it.", pmu_names(facts.survey));
-  diagnosis.evidence.push_back(fmt::format("a loop of {} turns was counted as {} instructions",
-                                           thousands(linux::trial_loop),
-                                           thousands(static_cast<std::int64_t>(counted->value))));
+  for (std::size_t i = 0; i < facts.probes.cores.size(); ++i) {
+    const auto& counted = facts.probes.cores[i].counted;
+    if (counted) {
+      diagnosis.evidence.push_back(fmt::format("a loop of {} turns was counted as {} instructions",
+                                               thousands(linux::trial_loop),
+                                               thousands(static_cast<std::int64_t>(counted->value))));
+    }
+    if (i >= facts.probes.known_work.size()) continue;
+    const std::string why = linux::why_not_trusted(facts.probes.known_work[i]);
+    if (!why.empty()) diagnosis.evidence.push_back(why);
+  }
   if (is_virtual(facts) == true) {
     diagnosis.next.push_back(
         {"The PMU of a virtual machine is as good as its hypervisor: update it, or ask who runs it.", {}});
   }
-}
-
-std::string limits(const Facts& facts) {
-  std::vector<std::string> missing;
-  if (facts.probes.with_kernel.os_errno != 0) missing.emplace_back("what happens in the kernel");
-  if (facts.probes.whole_processor_errno != 0) missing.emplace_back("a whole processor");
-  return join(missing, " or ");
 }
 
 void counts(const Facts& facts, Diagnosis& diagnosis) {
@@ -253,7 +295,7 @@ void counts(const Facts& facts, Diagnosis& diagnosis) {
     const Attempt& attempt = facts.probes.cores[i];
     const std::string name = i < facts.survey.core_pmus.size() ? facts.survey.core_pmus[i].name : "the PMU";
     diagnosis.evidence.push_back(
-        answer_of(attempt) == Answer::counts
+        answer_of(facts.probes, i) == Answer::counts
             ? fmt::format("a loop of {} turns was counted as {} instructions by {}", thousands(linux::trial_loop),
                           thousands(static_cast<std::int64_t>(attempt.counted->value)), name)
             : fmt::format("{} did not count it ({})", name,
@@ -261,13 +303,7 @@ void counts(const Facts& facts, Diagnosis& diagnosis) {
   }
   diagnosis.next.push_back(
       {"Nothing needs to be done: tally uses it by itself.", {"tally stat -e instructions,cycles -- PROGRAM"}});
-  if (const std::string missing = limits(facts); !missing.empty()) {
-    const auto level = facts.survey.machine.perf_event_paranoid;
-    diagnosis.next.push_back(
-        {fmt::format("Not allowed to you: counting {}{}. As root:", missing,
-                     level ? fmt::format(" (perf_event_paranoid is {})", *level) : ""),
-         {fmt::format("sysctl kernel.perf_event_paranoid={}", facts.probes.whole_processor_errno != 0 ? 0 : 1)}});
-  }
+  for (Step& step : what_is_missing(facts)) diagnosis.next.push_back(std::move(step));
 }
 
 bool sees_no_pmu(const Facts& facts) {
@@ -277,9 +313,11 @@ bool sees_no_pmu(const Facts& facts) {
 }
 
 void conclude(const Facts& facts, Diagnosis& diagnosis) {
-  const auto& cores = facts.probes.cores;
   const auto any = [&](Answer wanted) {
-    return std::any_of(cores.begin(), cores.end(), [&](const Attempt& one) { return answer_of(one) == wanted; });
+    for (std::size_t i = 0; i < facts.probes.cores.size(); ++i) {
+      if (answer_of(facts.probes, i) == wanted) return true;
+    }
+    return false;
   };
   if (any(Answer::counts)) return counts(facts, diagnosis);
   if (sees_no_pmu(facts)) return no_pmu(facts, diagnosis);

@@ -19,6 +19,7 @@ enum class Where {
   product,     // DMI product_name
   bios,        // DMI bios_version
   asset,       // DMI chassis_asset_tag
+  board,       // the device tree
   acpi,        // OEM of the ACPI tables
   kernel,      // /proc/version
 };
@@ -104,6 +105,11 @@ constexpr Known hosts[] = {
      "QEMU",
      "On the host, QEMU's option or libvirt's element:",
      "-cpu host,pmu=on\n<features><pmu state='on'/></features>"},
+    // The device that QEMU gives its firmware's settings by (Documentation/devicetree/bindings/firmware).
+    {{{{board, "qemu,fw-cfg"}}},
+     "QEMU",
+     "On the host, QEMU's option or libvirt's element:",
+     "-cpu host,pmu=on\n<features><pmu state='on'/></features>"},
     // Xen's documentation of its command line.
     {{{{hypervisor, "Xen"}}},
      "Xen",
@@ -135,6 +141,7 @@ std::string seen(Where where, const Facts& facts) {
     case product: return firmware.product;
     case bios: return firmware.bios_version;
     case asset: return firmware.chassis_asset;
+    case board: return firmware.board;
     case acpi: return firmware.acpi_oem;
     case kernel: return facts.survey.kernel_version;
     case nowhere: break;
@@ -150,6 +157,7 @@ std::string evidence(const Sign& sign, const Facts& facts) {
     case product: return "DMI product_name: " + text;
     case bios: return "DMI bios_version: " + text;
     case asset: return "DMI chassis_asset_tag: " + text;
+    case board: return "device tree: " + text;
     case acpi: return "ACPI tables by " + text;
     case kernel: return fmt::format("\"{}\" in /proc/version", sign.part);
     case nowhere: break;
@@ -178,6 +186,8 @@ std::optional<bool> is_virtual(const Facts& facts) {
   if (facts.survey.machine.hypervisor) return facts.survey.machine.hypervisor;
   // The same firmware names the provider on its machines without a hypervisor.
   if (facts.survey.firmware.product.ends_with("metal")) return false;
+  // What QEMU, kvmtool and others call the board of their machines.
+  if (facts.survey.firmware.board.find("dummy-virt") != std::string::npos) return true;
   if (recognise_host(facts)) return true;
   return std::nullopt;
 }

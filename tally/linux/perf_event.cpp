@@ -1,8 +1,10 @@
 #include "tally/linux/perf_event.hpp"
 
+#include <fmt/format.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -76,6 +78,14 @@ std::optional<PerfValue> PerfCounter::read() const {
   return PerfValue{words[0], Nanoseconds(words[1]), Nanoseconds(words[2])};
 }
 
+std::string why_no_more_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return "too many open files: each counter is one";
+  std::string text = fmt::format("each counter is a file, and it would be more than {} open files", limit.rlim_cur);
+  if (limit.rlim_max > limit.rlim_cur) text += fmt::format(" (`ulimit -n {}` allows more)", limit.rlim_max);
+  return text;
+}
+
 int perf_gate_errno() {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
@@ -85,13 +95,15 @@ int perf_gate_errno() {
   return why;
 }
 
-std::optional<bool> readable_in_user_mode(const PerfCounter& counter) {
+UserReads readable_in_user_mode(const PerfCounter& counter) {
   const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* at = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, counter.fd.get(), 0);
-  if (at == MAP_FAILED) return std::nullopt;
-  const bool readable = static_cast<const perf_event_mmap_page*>(at)->cap_user_rdpmc != 0;
+  if (at == MAP_FAILED) return {errno, false};
+  const auto* page = static_cast<const perf_event_mmap_page*>(at);
+  // arm64 sets the first whatever perf_user_access says, and then gives no place to read.
+  const bool readable = page->cap_user_rdpmc != 0 && page->index != 0;
   munmap(at, bytes);
-  return readable;
+  return {0, readable};
 }
 
 }  // namespace tally::linux

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "tally/base/units.hpp"
 #include "tally/linux/descriptor.hpp"
@@ -96,13 +97,20 @@ PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target = {}, 
 /// would read a false 0; page faults would lack those of system calls, which is what `user_only` asks for.
 PerfCounter open_for_next_program(KernelEvent event, bool user_only = false);
 
+/// Why a counter did not open with EMFILE, and what allows more: a counter is a file.
+std::string why_no_more_files();
+
 /// The errno that a call of perf_event_open(2) with flags that no kernel knows ends with. EINVAL comes from the kernel:
 /// it looks at the flags before it asks who calls. Anything else means that the call never got there: ENOSYS where the
 /// kernel has no perf, or, as EPERM, where a filter of system calls (seccomp) answers.
 int perf_gate_errno();
 
-/// Whether the page of a counter says that programs may read it themselves (cap_user_rdpmc); nothing where the kernel
-/// maps no page.
-std::optional<bool> readable_in_user_mode(const PerfCounter& counter);
+/// Whether a program may read a counter itself.
+struct UserReads {
+  int os_errno = 0;      ///< why the kernel maps no page of the counter; 0: it does. EPERM: too much is mapped already
+  bool allowed = false;  ///< the page says that it may (cap_user_rdpmc), and where
+  bool operator==(const UserReads&) const = default;
+};
+UserReads readable_in_user_mode(const PerfCounter& counter);
 
 }  // namespace tally::linux

@@ -53,14 +53,27 @@ class Placed {
   cpu_set_t before_{};
 };
 
+// arm64's PMU wants to be told that the program itself will read (Linux, arm64 perf.rst: config1, bit 1).
+PerfEvent read_by_program(PerfEvent event) {
+#if defined(__aarch64__)
+  constexpr std::uint64_t user_access = 2;
+  event.config1 |= user_access;
+#endif
+  return event;
+}
+
 void try_hardware(const Survey& survey, Probes& probes) {
   const bool hybrid = survey.core_pmus.size() > 1;
   if (survey.core_pmus.empty()) probes.cores.push_back(count_loop(open_counter(instructions({}, true))));
   for (const CorePmu& pmu : survey.core_pmus) {
     const Placed placed(hybrid ? pmu.cpus : "");
-    const PerfCounter counter = open_counter(instructions(hybrid ? pmu.type : std::nullopt, true));
+    const PerfEvent event = instructions(hybrid ? pmu.type : std::nullopt, true);
+    const PerfCounter counter = open_counter(event);
     probes.cores.push_back(count_loop(counter));
-    if (counter && !probes.user_reads) probes.user_reads = readable_in_user_mode(counter);
+    probes.known_work.push_back(count_known_work(hybrid ? pmu.type : std::nullopt));
+    if (!counter || probes.user_reads) continue;
+    if (const PerfCounter other = open_counter(read_by_program(event)))
+      probes.user_reads = readable_in_user_mode(other);
   }
   probes.with_kernel = count_loop(open_counter(instructions({}, false)));
   probes.whole_processor_errno = open_counter(instructions({}, false), {.thread = -1, .processor = 0}).os_errno;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tally/linux/known_work.hpp"
 #include "tally/linux/perf_event.hpp"
 #include "tally/linux/survey.hpp"
 #include "tally/linux/time_stamp.hpp"
@@ -23,15 +24,16 @@ inline constexpr std::int64_t trial_loop = 1'000'000;
 
 /// What was tried, and the answers.
 struct Probes {
-  int gate_errno = 0;              ///< perf_gate_errno()
-  std::vector<Attempt> cores;      ///< instructions in user mode, by each PMU of the survey (one where it has none)
-  Attempt with_kernel;             ///< instructions in user mode and kernel
-  int whole_processor_errno = 0;   ///< everything on one processor; 0: it opened
-  std::optional<bool> user_reads;  ///< a program may read the counter itself; nothing where none was opened
-  Attempt software;                ///< page faults, those in the kernel too
-  Attempt software_user;           ///< page faults in user mode
-  int memory_file_errno = 0;       ///< memfd_create, where the simulated PMU counts
-  int trace_errno = 0;             ///< ptrace of a child, by which the engine gets into a program
+  int gate_errno = 0;                 ///< perf_gate_errno()
+  std::vector<Attempt> cores;         ///< instructions in user mode, by each PMU of the survey (one where it has none)
+  std::vector<KnownWork> known_work;  ///< of each of these PMUs, by which `auto` judges them; empty where there is none
+  Attempt with_kernel;                ///< instructions in user mode and kernel
+  int whole_processor_errno = 0;      ///< everything on one processor; 0: it opened
+  std::optional<UserReads> user_reads;  ///< whether a program may read the counter itself; nothing where none opened
+  Attempt software;                     ///< page faults, those in the kernel too
+  Attempt software_user;                ///< page faults in user mode
+  int memory_file_errno = 0;            ///< memfd_create, where the simulated PMU counts
+  int trace_errno = 0;                  ///< ptrace of a child, by which the engine gets into a program
   std::optional<std::uint64_t> time_stamp_hertz;  ///< measured_time_stamp_hertz()
   bool operator==(const Probes&) const = default;
 };

@@ -64,7 +64,7 @@ class Signals {
   struct sigaction pipe_before_ {};
   struct sigaction child_before_ {};
   std::optional<int> interrupted_by_;
-  sigset_t passed_on_{};  // has reached the program, and waits to be taken
+  sigset_t passed_on_{};         // has reached the program, and waits to be taken
   Nanoseconds earlier_[2] = {};  // when the last two of SIGINT and SIGQUIT came
 };
 

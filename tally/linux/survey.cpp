@@ -1,7 +1,10 @@
 #include "tally/linux/survey.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <sstream>
+#include <string_view>
 
 #include "tally/base/text.hpp"
 #include "tally/linux/files.hpp"
@@ -36,11 +39,32 @@ std::string acpi_oem(const fs::path& tables) {
   return {};
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+// Lists of texts that end with a zero byte each (Devicetree specification, "compatible").
+std::string board(const fs::path& tree) {
+  std::string names = content(tree / "compatible");
+  for (const std::string& node : folder_entries(tree)) {
+    if (node.starts_with("fw-cfg")) names += " " + content(tree / node / "compatible");
+  }
+  std::replace(names.begin(), names.end(), '\0', ' ');
+  return join(words_of(names), ", ");
+}
+
 Firmware firmware(const fs::path& base) {
   const fs::path dmi = base / "sys/class/dmi/id";
-  return {content(dmi / "sys_vendor"),        content(dmi / "product_name"),
-          content(dmi / "bios_vendor"),       content(dmi / "bios_version"),
-          content(dmi / "chassis_asset_tag"), acpi_oem(base / "sys/firmware/acpi/tables")};
+  return {content(dmi / "sys_vendor"),
+          content(dmi / "product_name"),
+          content(dmi / "bios_vendor"),
+          content(dmi / "bios_version"),
+          content(dmi / "chassis_asset_tag"),
+          board(base / "proc/device-tree"),
+          acpi_oem(base / "sys/firmware/acpi/tables")};
 }
 
 void look_for_container(const fs::path& base, Survey& survey) {
@@ -58,6 +82,18 @@ void look_for_container(const fs::path& base, Survey& survey) {
   }
 }
 
+// "Max open files            1024                 1048576              files"
+void look_at_limits(const std::string& limits, Survey& survey) {
+  constexpr std::string_view name = "Max open files";
+  for (const std::string& line : split(limits, '\n')) {
+    if (!line.starts_with(name)) continue;
+    const auto words = words_of(line.substr(name.size()));
+    if (words.size() < 2) continue;
+    survey.open_files = parse_integer(words[0]);
+    survey.open_files_at_most = parse_integer(words[1]);
+  }
+}
+
 void look_at_process(const fs::path& base, Survey& survey) {
   const std::string status = content(base / "proc/self/status");
   if (const auto mode = parse_integer(value_of(status, "Seccomp"))) survey.seccomp = static_cast<int>(*mode);
@@ -66,6 +102,7 @@ void look_at_process(const fs::path& base, Survey& survey) {
   const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), capabilities, 16);
   if (!bits.empty() && error == std::errc{} && end == bits.data() + bits.size()) survey.capabilities = capabilities;
   survey.allowed = value_of(status, "Cpus_allowed_list");
+  look_at_limits(content(base / "proc/self/limits"), survey);
 }
 
 }  // namespace

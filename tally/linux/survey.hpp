@@ -26,7 +26,8 @@ struct Firmware {
   std::string bios_vendor;    ///< "Amazon EC2"
   std::string bios_version;   ///< "4.11.amazon"
   std::string chassis_asset;  ///< chassis_asset_tag
-  std::string acpi_oem;       ///< who made the ACPI tables: "FIRECK". Only root may read it
+  std::string board;     ///< of a device tree: "linux,dummy-virt", and what serves its firmware: "qemu,fw-cfg-mmio"
+  std::string acpi_oem;  ///< who made the ACPI tables: "FIRECK". Only root may read it
   bool operator==(const Firmware&) const = default;
 };
 
@@ -37,16 +38,18 @@ struct Survey {
   std::vector<CorePmu> core_pmus;       ///< those of the processor, by name
   std::vector<std::string> other_pmus;  ///< everything else that the kernel counts with
   Firmware firmware;
-  std::string kernel_version;                     ///< /proc/version
-  std::string xen_pmu_mode;                       ///< /sys/hypervisor/pmu/pmu_mode
-  std::string online;                             ///< processors, "0-7"
-  std::string allowed;                            ///< processors that this process may run on
-  std::optional<int> seccomp;                     ///< of this process: 0 none, 1 strict, 2 a filter
-  std::optional<std::uint64_t> capabilities;      ///< effective ones, a bit for each (capabilities(7))
-  std::optional<std::int64_t> nmi_watchdog;       ///< 1: it holds a counter of each processor
-  std::optional<std::int64_t> mlock_kb;           ///< perf_event_mlock_kb
-  std::optional<std::int64_t> perf_user_access;   ///< arm64: whether programs may read counters themselves
-  std::optional<std::int64_t> yama_ptrace_scope;  ///< who may trace whom; nothing: no Yama, or hidden
+  std::string kernel_version;                      ///< /proc/version
+  std::string xen_pmu_mode;                        ///< /sys/hypervisor/pmu/pmu_mode
+  std::string online;                              ///< processors, "0-7"
+  std::string allowed;                             ///< processors that this process may run on
+  std::optional<int> seccomp;                      ///< of this process: 0 none, 1 strict, 2 a filter
+  std::optional<std::uint64_t> capabilities;       ///< effective ones, a bit for each (capabilities(7))
+  std::optional<std::int64_t> open_files;          ///< that this process may have (RLIMIT_NOFILE)
+  std::optional<std::int64_t> open_files_at_most;  ///< to which it may raise that itself
+  std::optional<std::int64_t> nmi_watchdog;        ///< 1: it holds a counter of each processor
+  std::optional<std::int64_t> mlock_kb;            ///< perf_event_mlock_kb
+  std::optional<std::int64_t> perf_user_access;    ///< arm64: whether programs may read counters themselves
+  std::optional<std::int64_t> yama_ptrace_scope;   ///< who may trace whom; nothing: no Yama, or hidden
   std::string container;  ///< what left traces of a container here: "docker", "podman", "lxc"; also in images of one
   std::string container_trace;  ///< the file that says so
   std::string clocksource;      ///< what the kernel takes the time from

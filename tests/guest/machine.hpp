@@ -25,6 +25,25 @@ Known known(const std::string& name, std::uint64_t n);
 /// Some that there are, with their N.
 std::vector<std::pair<std::string, std::uint64_t>> known_programs();
 
+/// A number that the kernel takes in a file of /proc/sys, for as long as this lives.
+class Setting {
+ public:
+  Setting(std::string file, std::int64_t value);
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+  ~Setting();
+
+ private:
+  std::string file_;
+  std::int64_t before_ = 0;
+};
+
+/// kernel.perf_event_paranoid.
+inline Setting paranoid(std::int64_t level) { return {"/proc/sys/kernel/perf_event_paranoid", level}; }
+
+/// These words, by an ordinary user.
+std::vector<std::string> as_user(std::vector<std::string> words);
+
 /// Whether this is the guest of ./dev guest, whose processor counts a cycle for each instruction and no branches.
 bool is_guest();
 
@@ -33,3 +52,8 @@ bool is_guest();
 /// Skips the test, with the reason, where no PMU counts.
 #define TALLY_NEEDS_PMU() \
   if (const std::string why = tally::hardware_test::why_no_pmu(); !why.empty()) GTEST_SKIP() << why
+
+/// A setting of the whole machine is changed in the guest only, which is nobody's.
+#define TALLY_NEEDS_GUEST() \
+  TALLY_NEEDS_PMU();        \
+  if (!tally::hardware_test::is_guest() || geteuid() != 0) GTEST_SKIP() << "the machine is changed in the guest only"

@@ -4,10 +4,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
-#include "tally/linux/program.hpp"
 #include "tests/guest/counted.hpp"
 #include "tests/guest/machine.hpp"
 
@@ -16,36 +14,10 @@ namespace {
 
 using Words = test::Words;
 
-constexpr const char* setting = "/proc/sys/kernel/perf_event_paranoid";
-
-// Sets the level as long as it lives.
-class Paranoid {
- public:
-  explicit Paranoid(int level) {
-    std::ifstream(setting) >> before_;
-    std::ofstream(setting) << level;
-  }
-  Paranoid(const Paranoid&) = delete;
-  Paranoid& operator=(const Paranoid&) = delete;
-  ~Paranoid() { std::ofstream(setting) << before_; }
-
- private:
-  int before_ = 0;
-};
-
-test::Finished as_user(const Words& arguments) {
-  Words words{linux::find_program("setpriv", linux::search_path()).value_or(""),
-              "--reuid=1000",
-              "--regid=1000",
-              "--clear-groups",
-              TALLY_COMMAND,
-              "stat",
-              "-x",
-              ",",
-              "-o",
-              "-"};
+test::Finished stat_as_user(const Words& arguments) {
+  Words words{TALLY_COMMAND, "stat", "-x", ",", "-o", "-"};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  return test::Running(words).finish();
+  return test::Running(as_user(words)).finish();
 }
 
 // A known program where everybody may run it: the repository may lie in somebody's own folder.
@@ -66,44 +38,40 @@ class Shared {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// A setting of the whole machine is changed in the guest only, which is nobody's.
-#define TALLY_NEEDS_GUEST() \
-  TALLY_NEEDS_PMU();        \
-  if (!is_guest() || geteuid() != 0) GTEST_SKIP() << "kernel.perf_event_paranoid is changed in the guest only"
-
 TEST(Permission, at_3_nothing_is_counted_and_the_level_is_named) {
   TALLY_NEEDS_GUEST();
-  const Paranoid level(3);
-  const auto forced = as_user({"--backend", "perf", "-e", "instructions", "true"});
+  const Setting level = paranoid(3);
+  const auto forced = stat_as_user({"--backend", "perf", "-e", "instructions", "true"});
   EXPECT_EQ(forced.code(), 125);
   EXPECT_TRUE(holds(forced.err, "Permission denied); kernel.perf_event_paranoid is 3")) << forced.err;
-  const auto finished = as_user({"-e", "instructions,page-faults", Shared("countdown", 1000).path});
+  const auto finished = stat_as_user({"-e", "instructions,page-faults", Shared("countdown", 1000).path});
   EXPECT_TRUE(holds(finished.out, "<not counted>,,instructions:u")) << finished.out;
   EXPECT_TRUE(holds(finished.out, ",page-faults,,100.00,,,counted,")) << "by wait4: " << finished.out;
 }
 
 TEST(Permission, at_2_the_users_part_is_counted) {
   TALLY_NEEDS_GUEST();
-  const Paranoid level(2);
-  const auto finished = as_user({"-e", "instructions,instructions:k,context-switches", Shared("countdown", 1000).path});
+  const Setting level = paranoid(2);
+  const auto finished =
+      stat_as_user({"-e", "instructions,instructions:k,context-switches", Shared("countdown", 1000).path});
   EXPECT_TRUE(holds(finished.out, "2005,,instructions:u")) << finished.out;
   EXPECT_TRUE(holds(finished.out, "<not counted>,,instructions:k")) << finished.out;
   EXPECT_FALSE(holds(finished.out, "<not counted>,,context-switches")) << "wait4 has them: " << finished.out;
-  const auto everywhere = as_user({"-a", "-e", "instructions", "--timeout", "10"});
+  const auto everywhere = stat_as_user({"-a", "-e", "instructions", "--timeout", "10"});
   EXPECT_EQ(everywhere.code(), 125);
   EXPECT_TRUE(holds(everywhere.err, "CAP_PERFMON")) << everywhere.err;
-  EXPECT_EQ(as_user({"-p", "1", "-e", "instructions", "--timeout", "10"}).code(), 125) << "it is root's";
+  EXPECT_EQ(stat_as_user({"-p", "1", "-e", "instructions", "--timeout", "10"}).code(), 125) << "it is root's";
 }
 
 TEST(Permission, at_1_the_kernels_part_too_and_below_0_whole_processors) {
   TALLY_NEEDS_GUEST();
   {
-    const Paranoid level(1);
-    EXPECT_FALSE(holds(as_user({"-e", "instructions:k", "true"}).out, "<not counted>"));
-    EXPECT_EQ(as_user({"-a", "-e", "instructions", "--timeout", "10"}).code(), 125);
+    const Setting level = paranoid(1);
+    EXPECT_FALSE(holds(stat_as_user({"-e", "instructions:k", "true"}).out, "<not counted>"));
+    EXPECT_EQ(stat_as_user({"-a", "-e", "instructions", "--timeout", "10"}).code(), 125);
   }
-  const Paranoid level(-1);
-  EXPECT_EQ(as_user({"-a", "-e", "instructions", "--timeout", "10"}).code(), 0);
+  const Setting level = paranoid(-1);
+  EXPECT_EQ(stat_as_user({"-a", "-e", "instructions", "--timeout", "10"}).code(), 0);
 }
 
 }  // namespace

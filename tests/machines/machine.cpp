@@ -86,6 +86,16 @@ linux::Attempt attempt_of(std::istringstream& words) {
   return attempt;
 }
 
+// "branches 500 550 VALUE": what was counted, between what it had to be.
+linux::KnownWork known_work_of(const std::string& event, std::istringstream& words) {
+  linux::KnownWork work;
+  work.event = event == "branches" ? "branches" : "instructions";
+  std::uint64_t value = 0;
+  words >> work.least >> work.most >> value;
+  work.value = linux::PerfValue{value, Nanoseconds(1000), Nanoseconds(1000)};
+  return work;
+}
+
 void read_probes(const std::string& text, doctor::Facts& facts) {
   linux::Probes& probes = facts.probes;
   const auto rest_of = [](std::istringstream& words) {
@@ -117,7 +127,9 @@ void read_probes(const std::string& text, doctor::Facts& facts) {
     } else if (name == "ptrace") {
       probes.trace_errno = errno_of(word);
     } else if (name == "user_reads") {
-      probes.user_reads = word == "yes";
+      probes.user_reads = linux::UserReads{word == "yes" || word == "no" ? 0 : errno_of(word), word == "yes"};
+    } else if (name == "known_work") {
+      probes.known_work.push_back(known_work_of(word, words));
     } else if (name == "time_stamp_hertz") {
       probes.time_stamp_hertz = static_cast<std::uint64_t>(parse_integer(word).value_or(0));
     } else if (name == "trial" && word != "-") {

@@ -2,6 +2,7 @@
 // environment writes them anew, to be read before they are committed.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -111,6 +112,100 @@ TEST(Answers, name_the_cause_and_the_next_step_of_every_machine) {
   }
   std::sort(judged.begin(), judged.end());
   EXPECT_EQ(judged, all_machines());
+}
+
+std::string all_of(const result::Diagnosis& diagnosis) {
+  std::string said = diagnosis.verdict + "\n" + join(diagnosis.evidence, "\n");
+  for (const result::Step& step : diagnosis.next) said += "\n" + step.text + "\n" + join(step.commands, "\n");
+  return said;
+}
+
+void expect_said(const result::Diagnosis& diagnosis, const std::string& cause, const std::string& text) {
+  EXPECT_EQ(diagnosis.cause, cause);
+  EXPECT_NE(all_of(diagnosis).find(text), std::string::npos) << all_of(diagnosis);
+}
+
+struct Refusal {
+  int os_errno;
+  const char* cause;
+  const char* says;
+};
+
+// What perf_event_open(2) may answer where there is a PMU and everything seems to be allowed.
+constexpr Refusal refusals[] = {
+    {ENOENT, "refused", "the PMU that is there does not know this event"},
+    {EBUSY, "held", "for himself alone"},
+    {EMFILE, "files", "ulimit -n $(ulimit -H -n)"},
+    {ENFILE, "files", "sysctl fs.file-nr fs.file-max"},
+    {ENODEV, "refused", "the processor does not have the feature"},
+    {EOPNOTSUPP, "refused", "the PMU cannot count in this way"},
+    {E2BIG, "refused", "Boot a newer kernel"},
+    {EINVAL, "refused", "takes the event for a wrong one"},
+    {EPERM, "refused", "A security module"},
+    {ESRCH, "refused", "answers ESRCH"},
+};
+
+TEST(Answers, every_refusal_of_the_kernel_is_named_and_explained) {
+  for (const Refusal& refusal : refusals) {
+    doctor::Facts facts = facts_of("bare-intel");
+    facts.probes.cores = {{refusal.os_errno, std::nullopt}};
+    facts.probes.with_kernel = facts.probes.cores.front();
+    const result::Diagnosis diagnosis = doctor::diagnose(facts);
+    EXPECT_FALSE(diagnosis.hardware);
+    expect_said(diagnosis, refusal.cause, refusal.says);
+    expect_said(diagnosis, refusal.cause, doctor::errno_name(refusal.os_errno));
+  }
+}
+
+TEST(Answers, a_pmu_that_cannot_leave_the_kernel_out_is_found_by_counting_both) {
+  doctor::Facts facts = facts_of("bare-intel");
+  facts.probes.cores = {{EPERM, std::nullopt}};
+  facts.probes.with_kernel = {0, std::nullopt};
+  expect_said(doctor::diagnose(facts), "refused", "this PMU cannot leave the kernel out");
+  expect_said(doctor::diagnose(facts), "refused", "tally stat --kernel");
+}
+
+// It counts a long loop as it should, and branches not at all: `auto` refuses it by the same words.
+TEST(Answers, a_pmu_that_lies_about_known_work_is_not_believed) {
+  doctor::Facts facts = facts_of("bare-intel");
+  linux::KnownWork work{"branches", 0, linux::PerfValue{12, Nanoseconds(1000), Nanoseconds(1000)}, 500, 550};
+  facts.probes.known_work = {work};
+  EXPECT_FALSE(doctor::diagnose(facts).hardware);
+  expect_said(doctor::diagnose(facts), "frozen", "it does not count truly: a loop of 500 branches was 12");
+  facts.probes.known_work.front().value->value = 503;
+  EXPECT_TRUE(doctor::diagnose(facts).hardware);
+}
+
+TEST(Answers, what_keeps_programs_from_reading_counters_is_named_with_its_switch) {
+  doctor::Facts facts = facts_of("bare-intel");
+  facts.probes.user_reads = linux::UserReads{0, true};
+  EXPECT_EQ(all_of(doctor::diagnose(facts)).find("system call"), std::string::npos);
+  facts.probes.user_reads = linux::UserReads{0, false};
+  facts.survey.core_pmus.front().user_reads = 0;
+  expect_said(doctor::diagnose(facts), "counts", "echo 1 > /sys/bus/event_source/devices/cpu/rdpmc");
+  facts.probes.user_reads = linux::UserReads{EPERM, false};
+  expect_said(doctor::diagnose(facts), "counts", "sysctl kernel.perf_event_mlock_kb=516");
+}
+
+TEST(Answers, three_hundred_processors_want_more_files_than_the_usual_limit) {
+  doctor::Facts facts = facts_of("bare-intel");
+  facts.survey.online = "0-299";
+  facts.survey.open_files = 1024;
+  facts.survey.open_files_at_most = 524288;
+  expect_said(doctor::diagnose(facts), "counts", "room for 3 events");
+  expect_said(doctor::diagnose(facts), "counts", "ulimit -n 524288");
+  facts.survey.open_files = 524288;
+  EXPECT_EQ(all_of(doctor::diagnose(facts)).find("room for"), std::string::npos);
+}
+
+TEST(Answers, the_board_of_a_device_tree_tells_a_virtual_machine) {
+  doctor::Facts facts = facts_of("arm64-no-pmu");
+  facts.survey.firmware = {};
+  EXPECT_EQ(doctor::diagnose(facts).cause, "no-pmu");
+  facts.survey.firmware.board = "linux,dummy-virt";
+  expect_said(doctor::diagnose(facts), "no-vpmu", "was not recognised");
+  facts.survey.firmware.board = "linux,dummy-virt, qemu,fw-cfg-mmio";
+  expect_said(doctor::diagnose(facts), "no-vpmu", "-cpu host,pmu=on");
 }
 
 TEST(Answers, a_host_that_was_not_recognised_gets_no_advice) {

@@ -38,7 +38,8 @@ std::string why_refused(int os_errno, const event::Event& event) {
                                linux::errno_text(os_errno))
                  : fmt::format("the kernel refuses to count what it does itself: {} (`tally doctor` tells more)",
                                linux::errno_text(os_errno));
-    case EMFILE: return "too many open files for all its counters: `ulimit -n` says how many this user may have";
+    case EMFILE: return linux::why_no_more_files();
+    case ENFILE: return "the whole system may open no more files (fs.file-max), and each counter is one";
     case ESRCH: return "the thread had ended";
     default: return "the kernel refuses to count it: " + linux::errno_text(os_errno);
   }

@@ -374,22 +374,22 @@ class Review {
  public:
   explicit Review(const Thread* t) : thread_(t) {}
 
-  /// Whether anything ran often enough.
+  /// Whether anything is worth it. Nearly always not: this is all that a program pays that runs again.
   bool begin() {
-    u32 hot = 0, branches = 0;
+    u32 branches = 0;
+    if (!list_.init(tables.traces.size)) return false;
     each_trace([&](Trace& trace, u64 entered) {
-      hot += entered >= hot_from();
       if (is_warm(entered)) branches += trace.segment_count;
+      if (entered >= hot_from()) consider(trace);
     });
-    if (hot == 0 || !list_.init(hot) || !profile_.init(branches)) return false;
+    if (size_ == 0 || !profile_.init(branches)) return false;
     each_trace([&](Trace& trace, u64 entered) {
       if (!is_warm(entered)) return;
       History(thread_, trace).branches([&](const Place& p, u64 taken, u64 passed) {
         profile_.note(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), taken, passed);
       });
-      if (entered >= hot_from()) consider(trace);
     });
-    return size_ > 0;
+    return true;
   }
 
   void improve() {

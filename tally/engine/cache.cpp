@@ -304,11 +304,19 @@ Trace* find_trace(u64 pc) {
   return nullptr;
 }
 
+void fetch_slot(u64 pc) { __builtin_prefetch(&slots[first_slot(pc)]); }
+
+void fetch_trace(u64 pc) {
+  const Slot& slot = slots[first_slot(pc)];
+  if (slot.trace != 0) __builtin_prefetch(&tables.traces[slot.trace]);
+}
+
 Trace* new_trace(Arena& arena, u64 pc, u64 start) {
   const u32 index = tables.traces.add(Trace{});
   Trace& t = tables.traces[index];
   t.pc = pc;
   t.start = start;
+  t.number = segment_limit_so_far();  // until it has one: numbers rise from trace to trace
   arena.traces.add(index);
   insert_slot(index);
   return &t;

@@ -109,6 +109,9 @@ bool tables_have_room();
 
 /// The live trace that starts at `pc`, or null.
 Trace* find_trace(u64 pc);
+/// Begins to fetch what find_trace() will read: the first one some time before the second, that some time before it.
+void fetch_slot(u64 pc);
+void fetch_trace(u64 pc);
 /// `start`: the next free cache address of the arena; traces are made in rising order.
 Trace* new_trace(Arena& arena, u64 pc, u64 start);
 /// The trace with this index holds code of the page of `pc`.

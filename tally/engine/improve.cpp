@@ -376,15 +376,14 @@ class Review {
 
   /// Whether anything is worth it. Nearly always not: this is all that a program pays that runs again.
   bool begin() {
-    u32 branches = 0;
     if (!list_.init(tables.traces.size)) return false;
-    each_trace([&](Trace& trace, u64 entered) {
-      if (is_warm(entered)) branches += trace.segment_count;
-      if (entered >= hot_from()) consider(trace);
-    });
-    if (size_ == 0 || !profile_.init(branches)) return false;
-    each_trace([&](Trace& trace, u64 entered) {
-      if (!is_warm(entered)) return;
+    each_trace(hot_from(), [&](Trace& trace) { consider(trace); });
+    if (size_ == 0) return false;
+    const u64 warm = hot_from() / 16 + 1;
+    u32 branches = 0;
+    each_trace(warm, [&](Trace& trace) { branches += trace.segment_count; });
+    if (!profile_.init(branches)) return false;
+    each_trace(warm, [&](Trace& trace) {
       History(thread_, trace).branches([&](const Place& p, u64 taken, u64 passed) {
         profile_.note(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), taken, passed);
       });
@@ -406,19 +405,35 @@ class Review {
     const Template* known;
   };
 
-  static bool is_warm(u64 entered) { return entered >= hot_from() / 16 && entered > 0; }
-
+  /// The traces with a segment that ran so often. By the counters: they lie side by side.
   template <class Each>
-  void each_trace(Each&& each) {
-    for (u32 i = 1; i < tables.traces.size; i++)
-      if (Trace& trace = tables.traces[i]; trace.use != 0 && !trace.dead)
-        each(trace, History(thread_, trace).entered());
+  void each_trace(u64 least, Each&& each) {
+    u32 last = 0;
+    for (u32 number = channel::first_segment; number < segment_limit_so_far(); number++) {
+      if (executions(thread_, number) < least) continue;
+      const u32 found = trace_of(number);
+      Trace& trace = tables.traces[found];
+      if (found != last && trace.use != 0 && !trace.dead && number - trace.number < trace.segment_count) each(trace);
+      last = found;
+    }
+  }
+
+  /// The last trace whose first number is not above this one.
+  static u32 trace_of(u32 number) {
+    u32 low = 0, high = tables.traces.size;
+    while (high - low > 1) {
+      const u32 middle = (low + high) / 2;
+      (tables.traces[middle].number <= number ? low : high) = middle;
+    }
+    return low;
   }
 
   void consider(Trace& trace) {
     const Template* const known = used_template(trace.use);
     if (known == nullptr || known->generation == generation_limit) return;
-    if (known->generation == 0 || History(thread_, trace).is_mistaken()) list_[size_++] = {&trace, known};
+    const History history(thread_, trace);
+    if (history.entered() < hot_from()) return;
+    if (known->generation == 0 || history.is_mistaken()) list_[size_++] = {&trace, known};
   }
 
   const Thread* thread_;

@@ -149,7 +149,13 @@ Trace* reuse(const Template& t, u64 pc, u64 older, Arena& arena) {
   Trace* const made = make(t, pc, older, arena);
   if (made == nullptr) return &tables.traces[index];
   make_ahead(pc, arena);
-  for (u32 i = 0; i < pending_count; i++) lead_exit(arena, pending[i].displacement, pending[i].target);
+  for (u32 i = 0; i < pending_count; i++) {
+    // Where they are found is spread over half a megabyte.
+    constexpr u32 ahead = 8;
+    if (i + 2 * ahead < pending_count) fetch_slot(pending[i + 2 * ahead].target);
+    if (i + ahead < pending_count) fetch_trace(pending[i + ahead].target);
+    lead_exit(arena, pending[i].displacement, pending[i].target);
+  }
   return made;
 }
 

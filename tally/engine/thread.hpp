@@ -185,6 +185,8 @@ u32 new_segment(const channel::SegmentVector& v);
 /// The same for `n` of them, numbered one after another; returns the first number.
 u32 new_segments(const channel::SegmentVector* v, u32 n);
 channel::SegmentVector& segment(u32 number);
+/// Numbers that are claimed are below it.
+u32 segment_limit_so_far();
 
 /// Writes the calling thread's name, as the kernel has it, into its record.
 void name_thread(Thread* t);

@@ -189,6 +189,8 @@ Thread* threads() { return live; }
 channel::Process& process_record(Thread* t) { return shared.process(t->process); }
 channel::SegmentVector& segment(u32 number) { return vectors_[number]; }
 
+u32 segment_limit_so_far() { return segment_count; }
+
 u32 new_segment(const channel::SegmentVector& v) { return new_segments(&v, 1); }
 
 void place_segments(u32 n) {

@@ -4,9 +4,8 @@
 // the next run of the program begins with them.
 #include "tally/engine/improve.hpp"
 
-#include <sys/mman.h>
-
 #include "tally/engine/entry.hpp"
+#include "tally/engine/profile.hpp"
 #include "tally/engine/reading.hpp"
 
 namespace tally::engine {
@@ -22,124 +21,10 @@ constexpr u64 least_share = 8, whole_share = 1 << 16;
 
 u64 hot_from() { return settings().hot_from != 0 ? settings().hot_from : hot_executions; }
 
-/// By all threads of the process that still have counters.
-u64 executions(const Thread* t, u32 number) {
-  u64 n = 0;
-  for (Thread* o = threads(); o != nullptr; o = o->next)
-    if (o->process == t->process) n += counters(o)[number];
-  return n;
-}
-
-bool is_branch(Kind k) { return k == Kind::jcc || k == Kind::loop; }
-
 void add(channel::SegmentVector& to, const channel::SegmentVector& v, s32 n) {
   for (u32 i = 0; i < 3; i++) to.counts[i] = static_cast<s16>(to.counts[i] + n * v.counts[i]);
   for (u32 i = 0; i < sizeof v.branches; i++) to.branches[i] = static_cast<s8>(to.branches[i] + n * v.branches[i]);
 }
-
-/// Zeros, for as long as it lives.
-template <class T>
-class Scratch {
- public:
-  Scratch() = default;
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    if (data_ != nullptr) unreserve(reinterpret_cast<u64>(data_), bytes_);
-  }
-  /// False without memory.
-  bool init(u32 n) {
-    bytes_ = page_up(n * sizeof(T));
-    data_ = reinterpret_cast<T*>(try_reserve(bytes_, PROT_READ | PROT_WRITE));
-    return data_ != nullptr;
-  }
-  T& operator[](u32 i) const { return data_[i]; }
-
- private:
-  T* data_ = nullptr;
-  u64 bytes_ = 0;
-};
-
-/// Where the branches of this process went.
-class Profile {
- public:
-  struct Branch {
-    u64 pc, taken, passed;
-  };
-
-  /// For up to `n` branches. False without memory.
-  bool init(u32 n) {
-    u32 size = 64;
-    while (size < 2 * n) size *= 2;
-    mask_ = size - 1;
-    return branches_.init(size);
-  }
-  void note(u64 pc, u64 taken, u64 passed) {
-    Branch& b = find(pc);
-    b.pc = pc;
-    b.taken += taken;
-    b.passed += passed;
-  }
-  Branch& find(u64 pc) const {
-    u32 i = static_cast<u32>(pc * 0x9E3779B97F4A7C15ull >> 32) & mask_;
-    while (branches_[i].pc != 0 && branches_[i].pc != pc) i = (i + 1) & mask_;
-    return branches_[i];
-  }
-
- private:
-  Scratch<Branch> branches_;
-  u32 mask_ = 0;
-};
-
-/// What the counters say of one trace.
-class History {
- public:
-  History(const Thread* thread, const Trace& trace) : thread_(thread), trace_(trace) {
-    entered_ = executions(thread, trace.number);
-    if (!counts_exits(trace)) return;
-    for (u32 i = 1; i < trace.segment_count; i++)
-      if (trace.segments[i].counted < trace.segments[0].counted) entered_ += executions(thread, trace.number + i);
-  }
-
-  u64 entered() const { return entered_; }
-
-  /// Calls `each(branch, taken, passed)` with the Place of every conditional branch.
-  template <class Each>
-  void branches(Each&& each) const {
-    u64 reached = entered_;
-    u32 segment = 0;
-    for (u32 i = 0; i < trace_.place_count; i++) {
-      const Place& p = trace_.places[i];
-      if (!is_branch(p.kind)) continue;
-      segment++;
-      const u64 next = executions(thread_, trace_.number + segment);
-      if (!counts_exits(trace_)) {
-        each(p, reached - next, next);
-        reached = next;
-        continue;
-      }
-      const u64 stayed = reached - next;
-      if (p.falls_through)
-        each(p, next, stayed);
-      else
-        each(p, stayed, next);
-      reached = stayed;
-    }
-  }
-
-  /// Whether it was left early more often than not.
-  bool is_mistaken() const {
-    bool mistaken = false;
-    branches(
-        [&](const Place& p, u64 taken, u64 passed) { mistaken |= p.falls_through ? taken > passed : passed > taken; });
-    return mistaken;
-  }
-
- private:
-  const Thread* thread_;
-  const Trace& trace_;
-  u64 entered_;
-};
 
 Instruction* buffer() {
   static Instruction* b;
@@ -376,6 +261,7 @@ class Review {
 
   /// Whether anything is worth it. Nearly always not: this is all that a program pays that runs again.
   bool begin() {
+    Guard guard(threads_lock);
     if (!list_.init(tables.traces.size)) return false;
     each_trace(hot_from(), [&](Trace& trace) { consider(trace); });
     if (size_ == 0) return false;

@@ -77,7 +77,7 @@ class Recorder {
   void end(Trace& t, u32 use = 0);
 
  private:
-  static constexpr u32 fixup_limit = 512, range_limit = 32, original_limit = 2048;
+  static constexpr u32 fixup_limit = 512, range_limit = 64, original_limit = 4096;
   bool on_ = false, by_jump_ = false;
   u8 generation_ = 0;
   u64 pc_ = 0;

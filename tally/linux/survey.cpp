@@ -34,7 +34,9 @@ void look_at_pmus(const std::string& root, const fs::path& devices, Survey& surv
 std::string acpi_oem(const fs::path& tables) {
   for (const char* table : {"FACP", "APIC", "DSDT"}) {
     const std::string bytes = content(tables / table, 16);
-    if (bytes.size() == 16) return trimmed(printable(bytes.substr(10, 6).c_str()));
+    if (bytes.size() != 16) continue;
+    const std::string maker = bytes.substr(10, 6);
+    return trimmed(printable(maker.substr(0, maker.find('\0'))));
   }
   return {};
 }

@@ -195,7 +195,7 @@ struct Meaning {
 constexpr Meaning meanings[] = {
     {ENOENT, "the PMU that is there does not know this event", nullptr,
      "Another event may be known, and the processor's own codes are taken as they are.", "tally events"},
-    {EBUSY, "somebody else has the PMU for himself alone (an exclusive event)", "held",
+    {EBUSY, "somebody else uses the PMU alone (an exclusive event)", "held",
      "Look for another profiler, here or on the host of this machine, and end it.", nullptr},
     {EMFILE, "this process may open no more files", "files",
      "A counter is a file: for each event one, and with -a one for each processor. In this shell:",

@@ -134,7 +134,7 @@ struct Refusal {
 // What perf_event_open(2) may answer where there is a PMU and everything seems to be allowed.
 constexpr Refusal refusals[] = {
     {ENOENT, "refused", "the PMU that is there does not know this event"},
-    {EBUSY, "held", "for himself alone"},
+    {EBUSY, "held", "somebody else uses the PMU alone"},
     {EMFILE, "files", "ulimit -n $(ulimit -H -n)"},
     {ENFILE, "files", "sysctl fs.file-nr fs.file-max"},
     {ENODEV, "refused", "the processor does not have the feature"},

@@ -1,5 +1,7 @@
 #include "tally/linux/pmu_devices.hpp"
 
+#include <algorithm>
+#include <climits>
 #include <filesystem>
 
 #include "tally/base/text.hpp"
@@ -63,6 +65,9 @@ std::optional<PmuDevice> pmu_device(const std::string& root, const std::string& 
   drop_companions(device.events);
   device.cpus = content(folder / "cpus");
   device.is_core = is_core_pmu(root, name);
+  if (const auto rotation = parse_integer(content(folder / "perf_event_mux_interval_ms")); rotation && *rotation > 0) {
+    device.rotation_ms = static_cast<int>(std::min<std::int64_t>(*rotation, INT_MAX));
+  }
   if (device.cpus.empty()) device.cpus = content(folder / "cpumask");
   return device;
 }

@@ -18,6 +18,7 @@ struct PmuDevice {
   std::map<std::string, std::string> events;  ///< a name → its terms: "branch-misses" → "event=0xc5"
   std::string cpus;                           ///< the processors it counts on, where it is not all: "0-7"
   bool is_core = false;                       ///< counts what processors execute, not what happens around them
+  std::optional<int> rotation_ms = {};        ///< how long events that share counters run before others have their turn
   bool operator==(const PmuDevice&) const = default;
 };
 

@@ -11,6 +11,7 @@
 #include "tally/base/result.hpp"
 #include "tally/base/units.hpp"
 #include "tally/event/event.hpp"
+#include "tally/event/plan.hpp"
 #include "tally/linux/conditions.hpp"
 #include "tally/linux/signals.hpp"
 #include "tally/linux/usage.hpp"
@@ -48,6 +49,8 @@ struct Request {
                                ///< fd() and take()s from it; on Taken::give_up it stops waiting for the program
   Attachment attachment = {};  ///< a command then only says how long is counted
   Timing timing = {};          ///< a backend may lack it: see choose()
+  bool multiplex = false;  ///< more than can be counted at once: counters are lent in turns, and read so often that a
+                           ///< bound of the error can be told
   std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each; may be empty
   bool wait_all = false;              ///< wait until every descendant has ended, not the started process alone
   bool repeatable = false;            ///< start it as linux::Conditions::repeatable says
@@ -101,6 +104,10 @@ class Backend {
 
   /// What it will make of an event. Cost: some system calls at most.
   virtual Outlook outlook(const event::Event& event) const = 0;
+
+  /// Which of these events it counts in one execution, and how many executions it takes to count them all. Everything
+  /// at once unless a backend says otherwise. Cost: some system calls for each event at most.
+  virtual event::Plan plan(const std::vector<event::Event>& events) const { return event::one_pass(events.size()); }
 
   /// What it counts where nothing is asked for.
   virtual std::vector<event::Event> default_set() const { return event::default_set(); }

@@ -97,7 +97,7 @@ Result<Outcome> count_attached(const Request& request, const std::vector<linux::
   if (!notices) return fail(notices.error());
   linux::Living living(attachment.processes, attachment.threads);
   bool over = false;
-  Conductor conductor(request, counters, [&] { over = true; });
+  Conductor conductor(request, counters, rotation_of(cores), [&] { over = true; });
   conductor.begin(linux::now());
   while (!over && (!attachment.processors.empty() || living.any())) {
     int patience = -1;

@@ -5,8 +5,17 @@
 
 namespace tally::backend::perf {
 
-Conductor::Conductor(const Request& request, const Counters& counters, std::function<void()> at_timeout)
-    : request_(request), counters_(counters), at_timeout_(std::move(at_timeout)) {}
+Nanoseconds rotation_of(const std::vector<linux::PmuDevice>& cores) {
+  std::optional<int> soonest;
+  for (const linux::PmuDevice& core : cores) {
+    if (core.rotation_ms && (!soonest || *core.rotation_ms < *soonest)) soonest = core.rotation_ms;
+  }
+  return std::chrono::milliseconds(soonest.value_or(4));
+}
+
+Conductor::Conductor(const Request& request, const Counters& counters, Nanoseconds rotation,
+                     std::function<void()> at_timeout)
+    : request_(request), counters_(counters), rotation_(rotation), at_timeout_(std::move(at_timeout)) {}
 
 void Conductor::begin(Nanoseconds now) {
   begun_ = now;
@@ -27,12 +36,17 @@ void Conductor::start(Nanoseconds now) {
     before_ = counters_.read();
     next_end_ = now + *request_.timing.interval;
   }
+  if (request_.multiplex) {
+    seen_.assign(request_.events.size(), Reading{});
+    slices_.assign(request_.events.size(), Slices{});
+    next_look_ = now + rotation_;
+  }
   if (request_.timing.timeout) last_call_ = now + *request_.timing.timeout;
 }
 
 std::optional<Nanoseconds> Conductor::next() const {
   std::optional<Nanoseconds> soonest;
-  for (const auto& time : {delayed_, next_end_, last_call_}) {
+  for (const auto& time : {delayed_, next_end_, last_call_, next_look_}) {
     if (time && (!soonest || *time < *soonest)) soonest = time;
   }
   return soonest;
@@ -40,6 +54,10 @@ std::optional<Nanoseconds> Conductor::next() const {
 
 void Conductor::due(Nanoseconds now) {
   if (delayed_ && *delayed_ <= now) start(now);
+  if (next_look_ && *next_look_ <= now) {
+    end_slice(counters_.read());
+    next_look_ = linux::now() + rotation_;
+  }
   if (next_end_ && *next_end_ <= now) {
     end_interval(now);
     // Where this came late, what was missed is part of the one that ended.
@@ -56,6 +74,11 @@ std::vector<Count> Conductor::finish(Nanoseconds now) {
   if (final_) return *final_;
   final_ = counters_.read();
   ended_ = now;
+  if (next_look_) {
+    end_slice(*final_);
+    add_errors(*final_, slices_);
+    next_look_.reset();
+  }
   if (next_end_ && now > last_end_) end_interval(now);
   next_end_.reset();
   return *final_;
@@ -64,6 +87,14 @@ std::vector<Count> Conductor::finish(Nanoseconds now) {
 Nanoseconds Conductor::counted(Nanoseconds end) const {
   if (started_.count() == 0) return Nanoseconds{0};
   return (final_ ? ended_ : end) - started_;
+}
+
+void Conductor::end_slice(const std::vector<Count>& counts) {
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (!counts[i].reading) continue;
+    slices_[i].add(*counts[i].reading - seen_[i]);
+    seen_[i] = *counts[i].reading;
+  }
 }
 
 void Conductor::end_interval(Nanoseconds now) {

@@ -7,14 +7,16 @@
 
 #include "tally/backend/native.hpp"
 #include "tally/backend/perf/counters.hpp"
+#include "tally/count/slices.hpp"
 
 namespace tally::backend::perf {
 
 /// Starts counters, reads them at the end of each interval, and ends counting after the time-out.
 class Conductor final : public Schedule {
  public:
-  /// Request and counters must live as long. `at_timeout` is called once, where it comes.
-  Conductor(const Request& request, const Counters& counters, std::function<void()> at_timeout);
+  /// Request and counters must live as long. `at_timeout` is called once, where it comes. With Request::multiplex the
+  /// counters are read as often as the kernel lends them to others, every `rotation`.
+  Conductor(const Request& request, const Counters& counters, Nanoseconds rotation, std::function<void()> at_timeout);
 
   /// The command begins, or what is attached to is counted from here on. Starts the counters where there is no delay
   /// and they wait to be told.
@@ -36,22 +38,31 @@ class Conductor final : public Schedule {
 
  private:
   void start(Nanoseconds now);
+  void end_slice(const std::vector<Count>& counts);
   void end_interval(Nanoseconds now);
   EventCount in_interval(std::size_t index, const std::vector<Count>& counts, Nanoseconds length) const;
 
   const Request& request_;
   const Counters& counters_;
+  Nanoseconds rotation_;
   std::function<void()> at_timeout_;
   Nanoseconds begun_{0};                  // the command, or the attachment
   std::optional<Nanoseconds> delayed_;    // when the counters are to start
   Nanoseconds started_{0};                // when they did
   std::optional<Nanoseconds> next_end_;   // of an interval
   std::optional<Nanoseconds> last_call_;  // the time-out
+  std::optional<Nanoseconds> next_look_;  // at counters that are lent in turns
+  std::vector<Reading> seen_;             // what they held at the last one
+  std::vector<Slices> slices_;
   Nanoseconds last_end_{0};
   std::vector<Count> before_;  // at the end of the last interval
   std::optional<std::vector<Count>> final_;
   Nanoseconds ended_{0};
   std::vector<result::Interval> intervals_;
 };
+
+/// How long events that share counters run before others have their turn: on the PMU that changes soonest; the kernel's
+/// usual 4 ms where it does not say (a tick of CONFIG_HZ=250).
+Nanoseconds rotation_of(const std::vector<linux::PmuDevice>& cores);
 
 }  // namespace tally::backend::perf

@@ -13,6 +13,11 @@ namespace tally::backend::perf {
 /// Why the kernel did not open a counter, in words.
 std::string why_refused(int os_errno, const event::Event& event);
 
+/// What the PMUs of different kinds of cores counted of one event. Each counts on its own cores only, so that none of
+/// them ran all the time, and what was missed cannot be told from what ran elsewhere: nothing is scaled. `by_turns`: of
+/// threads, which run on one kind at a time. Counted where the times add up to all of it, else partial. Pure.
+Count of_core_types(const std::vector<Reading>& kinds, const std::string& source, bool by_turns);
+
 /// Counters for the events of a request, in their groups. Each target gets its own; what is read is the sum of all.
 class Counters {
  public:
@@ -30,21 +35,31 @@ class Counters {
   /// How many are open.
   std::size_t size() const;
 
+  /// How many targets there are.
+  std::size_t targets() const { return targets_.size(); }
+
   /// What each event's counters hold, in the order of the events; absent with the reason where none opened. Cost: a
   /// system call for each counter.
-  std::vector<Count> read() const;
+  std::vector<Count> read() const { return read(0, targets_.size()); }
+
+  /// The same of some targets, by the order in which they were opened.
+  std::vector<Count> read(std::size_t first, std::size_t count) const;
 
  private:
   struct One {
     event::Event event;
-    Encoded encoded;
-    int os_errno = 0;  // of the last one that did not open
-    std::vector<linux::PerfCounter> opened;
+    std::vector<Encoded> kinds;                                // one for each kind of cores that it is counted on
+    int os_errno = 0;                                          // of the last one that did not open
+    std::vector<std::vector<linux::PerfCounter>> opened = {};  // by target, then by kind
   };
-  const linux::PerfCounter* leader_of(const One& member) const;
-  Count count_of(const One& one) const;
+  const linux::PerfCounter* leader_of(const One& member, std::size_t kind) const;
+  bool is_elsewhere(const One& one, std::size_t target, std::size_t kind) const;
+  Count count_of(const One& one, std::size_t first, std::size_t count) const;
+  Count sum_of(const One& one, const std::vector<std::vector<Reading>>& readings) const;
 
   std::vector<One> all_;
+  std::vector<linux::PerfTarget> targets_;
+  bool several_kinds_ = false;
 };
 
 }  // namespace tally::backend::perf

@@ -36,6 +36,7 @@ linux::PerfEvent in_mode(const Encoding& encoding, event::Mode mode) {
 Family family_of(const PmuDevice& core) {
   if (core.name.starts_with("armv")) return Family::arm;
   if (core.name.starts_with("apple_")) return Family::apple;
+  if (core.name == "cpu_atom") return Family::intel_atom;
   const event::pfm::Pmu* own = event::own_pmu({});
   return own ? own->family : Family::none;
 }
@@ -77,18 +78,43 @@ std::optional<Encoding> own_code(event::Id id, const PmuDevice& core) {
   return std::nullopt;
 }
 
-// An Arm PMU takes every code; those that it does not have count nothing.
-std::string doubt_about(const Encoding& encoding, const PmuDevice& core) {
-  if (family_of(core) != Family::arm) return {};
-  for (const auto& [name, terms] : core.events) {
-    if (const auto code = listed_code(core, name); code && *code == (encoding.config & 0xFFFF)) return {};
+// "event=0xc4,umask=0x1" of sysfs as the code that it is; nothing where there is more in it.
+std::optional<std::uint64_t> plain_code(const std::string& terms) {
+  std::uint64_t code = 0;
+  for (const std::string& term : split(terms, ',')) {
+    const std::size_t equals = term.find('=');
+    if (equals == std::string::npos) return std::nullopt;
+    const std::uint64_t value = std::strtoull(term.c_str() + equals + 1, nullptr, 0);
+    const std::string_view key = std::string_view(term).substr(0, equals);
+    if (key != "event" && key != "umask") return std::nullopt;
+    code |= key == "umask" ? value << 8 : value;
   }
-  return fmt::format("{} does not list the code 0x{:x}: what it has not got reads 0", core.name, encoding.config);
+  return code;
 }
 
-// The PMU of the processor that an encoding is for; null where it is for something else.
-const PmuDevice* core_of(const Encoding& encoding, const std::vector<PmuDevice>& cores) {
-  if (encoding.type && *encoding.type <= event::perf_type_raw) return &cores.front();  // the kernel's own, or any PMU's
+// Whether this PMU has a code: the kernel lists it in sysfs, where Arm's driver leaves out what PMCEID0_EL0 and
+// PMCEID1_EL0 do not have, or the maker's table of this processor does.
+bool is_listed(std::uint64_t code, const PmuDevice& core) {
+  for (const auto& [name, terms] : core.events) {
+    if (plain_code(terms) == code) return true;
+  }
+  const event::pfm::Pmu* own = event::own_pmu({});
+  if (!own || own->family != family_of(core)) return false;
+  const std::vector<event::pfm::Name> names = event::pfm::names(*own);
+  return std::any_of(names.begin(), names.end(),
+                     [&](const auto& one) { return (one.event | std::uint64_t{one.umask} << 8) == code; });
+}
+
+// A PMU takes every code; what it has not got counts nothing, or something else.
+std::string doubt_about(const Encoding& encoding, const PmuDevice& core) {
+  const std::uint64_t code = encoding.config & 0xFFFF;
+  if (is_listed(code, core)) return {};
+  return fmt::format("not confirmed by this PMU: {} does not list the code 0x{:x}, and what it has not got may read 0",
+                     core.name, code);
+}
+
+// The PMU of the processor that an encoding names; null where it is something else's.
+const PmuDevice* named_core(const Encoding& encoding, const std::vector<PmuDevice>& cores) {
   const auto same = [&](const PmuDevice& core) { return encoding.type && core.type == encoding.type; };
   const auto found = std::find_if(cores.begin(), cores.end(), same);
   if (found != cores.end()) return &*found;
@@ -96,39 +122,70 @@ const PmuDevice* core_of(const Encoding& encoding, const std::vector<PmuDevice>&
   return own && own->name == encoding.pmu ? &cores.front() : nullptr;
 }
 
-Encoded coded(const event::Event& event, const std::vector<PmuDevice>& cores) {
-  const Encoding& encoding = *event.encoding;
-  const PmuDevice* core = core_of(encoding, cores);
-  if (!core && encoding.type) return {in_mode(encoding, event.mode), encoding.pmu, "", ""};  // of an uncore, as a rule
-  if (!core && encoding.family == Family::none) return none("this machine's kernel has no PMU " + encoding.pmu);
-  if (!core) {
-    return none(fmt::format("it is an event of {}'s processors ({}), and here is {}", event::maker(encoding.family),
-                            encoding.pmu, cores.front().name));
-  }
+// Whether an encoding is for any PMU of the processor: the kernel's own numbers, and codes that name none. The number
+// of codes alone does not tell: it may be that of the first of several PMUs as well.
+bool is_any_cores(const Encoding& encoding) {
+  return encoding.type && *encoding.type <= event::perf_type_raw && encoding.pmu.empty();
+}
+
+// Where there are several kinds of cores, the kernel gives its own numbers to the first PMU unless the upper half of
+// `config` names another one (Linux 5.13, commit 55bcf6ef314a), and codes only to the PMU that `type` names.
+Encoding for_core(Encoding encoding, const PmuDevice& core, bool is_one_of_several) {
+  if (!is_one_of_several || !core.type) return encoding;
   if (encoding.type == event::perf_type_hardware || encoding.type == event::perf_type_cache) {
-    return {in_mode(encoding, event.mode), core->name, "", ""};
+    encoding.config |= std::uint64_t{*core.type} << 32;
+  } else if (encoding.type.value_or(event::perf_type_raw) == event::perf_type_raw) {
+    encoding.type = core.type;
   }
-  if (family_of(*core) == Family::arm && encoding.config > 0xFFFF) {
-    return none(fmt::format("the codes of {} have 16 bits", core->name));
+  return encoding;
+}
+
+Encoded coded_for(const event::Event& event, const PmuDevice& core, bool is_one_of_several) {
+  const Encoding encoding = for_core(*event.encoding, core, is_one_of_several);
+  if (encoding.type == event::perf_type_hardware || encoding.type == event::perf_type_cache) {
+    return {in_mode(encoding, event.mode), core.name, "", ""};
   }
-  return {in_mode(encoding, event.mode), core->name, doubt_about(encoding, *core), ""};
+  if (family_of(core) == Family::arm && encoding.config > 0xFFFF) {
+    return none(fmt::format("the codes of {} have 16 bits", core.name));
+  }
+  return {in_mode(encoding, event.mode), core.name, doubt_about(encoding, core), ""};
+}
+
+Encoded named_for(const event::Event& event, const PmuDevice& core, bool is_one_of_several) {
+  if (const auto number = event::kernel_number(event.id)) {
+    return {in_mode(for_core(*number, core, is_one_of_several), event.mode), core.name, "", ""};
+  }
+  if (const auto code = own_code(event.id, core)) return {in_mode(*code, event.mode), core.name, "", ""};
+  return none(fmt::format("{} has no event for it that tally knows", core.name));
+}
+
+Encoded not_of_this_processor(const Encoding& encoding, event::Mode mode, const PmuDevice& core) {
+  if (encoding.type) return {in_mode(encoding, mode), encoding.pmu, "", ""};  // of an uncore, as a rule
+  if (encoding.family == Family::none) return none("this machine's kernel has no PMU " + encoding.pmu);
+  return none(fmt::format("it is an event of {}'s processors ({}), and here is {}", event::maker(encoding.family),
+                          encoding.pmu, core.name));
 }
 
 }  // namespace
 
-Encoded encode(const event::Event& event, const std::vector<PmuDevice>& cores) {
+std::vector<Encoded> encode(const event::Event& event, const std::vector<PmuDevice>& cores) {
   if (const auto own = kernel_event(event.id)) {
-    if (!linux::kernel_counts(*own)) return none("the kernel counts none on this architecture");
+    if (!linux::kernel_counts(*own)) return {none("the kernel counts none on this architecture")};
     const bool user_only = event.id == event::Id::user_page_faults;
-    return {{linux::perf_type_software, static_cast<std::uint64_t>(*own), user_only}, "perf_event", "", ""};
+    return {{{linux::perf_type_software, static_cast<std::uint64_t>(*own), user_only}, "perf_event", "", ""}};
   }
-  if (event::definition(event.id).kind == event::Kind::software) return none("not one of the kernel's counters");
-  if (cores.empty()) return none("this machine's kernel has no PMU of the processor");
-  if (event.encoding) return coded(event, cores);
-  const PmuDevice& core = cores.front();
-  if (const auto number = event::kernel_number(event.id)) return {in_mode(*number, event.mode), core.name, "", ""};
-  if (const auto code = own_code(event.id, core)) return {in_mode(*code, event.mode), core.name, "", ""};
-  return none(fmt::format("{} has no event for it that tally knows", core.name));
+  if (event::definition(event.id).kind == event::Kind::software) return {none("not one of the kernel's counters")};
+  if (cores.empty()) return {none("this machine's kernel has no PMU of the processor")};
+  if (event.encoding && !is_any_cores(*event.encoding)) {
+    const PmuDevice* core = named_core(*event.encoding, cores);
+    if (core) return {coded_for(event, *core, cores.size() > 1)};
+    return {not_of_this_processor(*event.encoding, event.mode, cores.front())};
+  }
+  std::vector<Encoded> all;
+  for (const PmuDevice& core : cores) {
+    all.push_back(event.encoding ? coded_for(event, core, cores.size() > 1) : named_for(event, core, cores.size() > 1));
+  }
+  return all;
 }
 
 }  // namespace tally::backend::perf

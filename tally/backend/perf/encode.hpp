@@ -19,7 +19,9 @@ struct Encoded {
   bool operator==(const Encoded&) const = default;
 };
 
-/// For the machine whose processor has these PMUs (its cores' only). Pure, but for libpfm4's tables.
-Encoded encode(const event::Event& event, const std::vector<linux::PmuDevice>& cores);
+/// For the machine whose processor has these PMUs (its cores' only): one encoding as a rule. A processor with several
+/// kinds of cores has a PMU for each, which count nothing on the others' cores: there an event that names no PMU has an
+/// encoding for every kind. Pure, but for libpfm4's tables.
+std::vector<Encoded> encode(const event::Event& event, const std::vector<linux::PmuDevice>& cores);
 
 }  // namespace tally::backend::perf

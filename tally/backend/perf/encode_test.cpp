@@ -14,7 +14,7 @@ linux::PmuDevice arm() {
           .is_core = true};
 }
 
-Encoded encoded(const char* text) { return encode(*event::parse(text), {arm()}); }
+Encoded encoded(const char* text) { return encode(*event::parse(text), {arm()}).front(); }
 
 TEST(Encode, generic_events_by_the_kernels_numbers_in_their_mode) {
   const Encoded user = encoded("instructions");
@@ -43,7 +43,7 @@ TEST(Encode, what_the_pmu_lists_is_taken_and_what_it_does_not_is_doubted) {
 TEST(Encode, what_is_another_processors_is_told) {
   EXPECT_NE(encoded("hsw::UOPS_RETIRED:ALL").why_none.find("Intel"), std::string::npos);
   EXPECT_NE(encoded("r10000c4").why_none.find("16 bits"), std::string::npos);
-  EXPECT_FALSE(encode(*event::parse("instructions"), {}).why_none.empty());
+  EXPECT_FALSE(encode(*event::parse("instructions"), {}).front().why_none.empty());
 }
 
 }  // namespace

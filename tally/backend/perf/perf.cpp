@@ -8,9 +8,11 @@
 #include "tally/backend/perf/attached.hpp"
 #include "tally/backend/perf/conductor.hpp"
 #include "tally/backend/perf/corrections.hpp"
+#include "tally/backend/perf/planning.hpp"
 #include "tally/linux/gate.hpp"
 #include "tally/linux/known_work.hpp"
 #include "tally/linux/pmu_devices.hpp"
+#include "tally/linux/together.hpp"
 
 namespace tally::backend::perf {
 namespace {
@@ -46,7 +48,7 @@ Count timed(Count count, const Timing& timing) {
 class CommandRun {
  public:
   CommandRun(const Request& request, const std::vector<linux::PmuDevice>& cores)
-      : request_(request), counters_(request.events, cores), native_(request) {}
+      : request_(request), counters_(request.events, cores), rotation_(rotation_of(cores)), native_(request) {}
 
   Result<Outcome> run() {
     auto gate = linux::Gate::make();
@@ -54,7 +56,7 @@ class CommandRun {
     if (const auto started = native_.start(gate->hooks()); !started) return fail(started.error());
     auto notices = open();
     if (!notices) return fail(notices.error());
-    Conductor conductor(request_, counters_, [this] { linux::ask_to_end(native_.pid()); });
+    Conductor conductor(request_, counters_, rotation_, [this] { linux::ask_to_end(native_.pid()); });
     native_.begins_now();
     conductor.begin(native_.started().time);
     gate->open();
@@ -94,6 +96,7 @@ class CommandRun {
 
   const Request& request_;
   Counters counters_;
+  Nanoseconds rotation_;
   NativeRun native_;
 };
 
@@ -118,13 +121,22 @@ class Perf final : public Backend {
     return outlook_of(counters.read().front());
   }
 
-  // Few enough for every PMU to count at once; what this one has not got is left out.
+  event::Plan plan(const std::vector<event::Event>& events) const override {
+    const bool here = cores_.size() == 1;
+    return perf::plan(events, cores_, [here](const std::vector<linux::PerfEvent>& together) {
+      return linux::counts_together(together, here);
+    });
+  }
+
+  // What this PMU has not got is left out, and what it does not count at once with the others.
   std::vector<event::Event> default_set() const override {
     std::vector<event::Event> events = *event::parse_lists(
         {"instructions,cycles,branches,branch-misses,page-faults,context-switches,peak-memory,user_time,system_time",
          "duration_time"});
     std::erase_if(events, [this](const event::Event& event) { return outlook(event).trust == Trust::absent; });
-    return events;
+    std::vector<event::Event> at_once;
+    for (const std::size_t place : plan(events).passes.front()) at_once.push_back(std::move(events[place]));
+    return at_once;
   }
 
  private:

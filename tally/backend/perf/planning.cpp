@@ -1,0 +1,35 @@
+#include "tally/backend/perf/planning.hpp"
+
+#include <algorithm>
+
+#include "tally/backend/perf/encode.hpp"
+
+namespace tally::backend::perf {
+
+event::Plan plan(const std::vector<event::Event>& events, const std::vector<linux::PmuDevice>& cores,
+                 const Together& together) {
+  std::vector<std::vector<Encoded>> all;
+  std::vector<bool> needs_counter;
+  const auto is_counted_by = [](const Encoded& encoded, const linux::PmuDevice& core) {
+    return encoded.why_none.empty() && encoded.source == core.name;
+  };
+  for (const event::Event& event : events) {
+    all.push_back(encode(event, cores));
+    needs_counter.push_back(std::any_of(all.back().begin(), all.back().end(), [&](const Encoded& encoded) {
+      return std::any_of(cores.begin(), cores.end(), [&](const auto& core) { return is_counted_by(encoded, core); });
+    }));
+  }
+  return event::plan_passes(events, needs_counter, [&](const event::Pass& pass) {
+    return std::all_of(cores.begin(), cores.end(), [&](const linux::PmuDevice& core) {
+      std::vector<linux::PerfEvent> own;
+      for (const std::size_t place : pass) {
+        for (const Encoded& encoded : all[place]) {
+          if (is_counted_by(encoded, core)) own.push_back(encoded.event);
+        }
+      }
+      return own.empty() || together(own);
+    });
+  });
+}
+
+}  // namespace tally::backend::perf

@@ -36,6 +36,7 @@ struct Options {
   std::string model, precision = "fast", prefetch = "off", llc = "shared";
   std::string models_by;  // tests: how the engine asks the models
   std::optional<backend::Simulation> simulation;
+  bool passes = false;
   bool nothing_asked = false;  // neither events nor metrics: the backend's own set is counted
   ResultOptions results;
   measure::StatOptions stat;
@@ -104,6 +105,10 @@ void describe(Page& app, Options& options) {
   app.add_option("-r,--repeat", options.stat.runs, "run the program N times: median, its interval, min and max")
       ->option_text("N")
       ->check(CLI::Range(1, 1'000'000));
+  app.add_flag("--passes", options.passes,
+               "more events than counters: run the program once for each set that fits; with -r it is so anyway");
+  app.add_flag("--multiplex", options.stat.multiplex,
+               "more events than counters: lend these in turns, and estimate, with a bound of the error");
   app.add_flag("--keep-going", options.stat.keep_going, "with -r: go on after a run that did not end with exit code 0");
   app.add_flag("--wait-all", options.stat.wait_all,
                "wait for every process that the program leaves behind, and count it");
@@ -262,6 +267,76 @@ Result<void> choose_events(Options& options) {
   return add_events_of_metrics(options.stat);
 }
 
+std::string names_of(const std::vector<event::Event>& events, const event::Pass& pass) {
+  std::vector<std::string> names;
+  for (const std::size_t place : pass) names.push_back(event::name(events[place]));
+  return join(names, ", ");
+}
+
+// "pass 1: instructions:u, cycles:u", a line for each.
+std::vector<std::string> lines_of(const std::vector<event::Event>& events, const event::Plan& plan) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < plan.passes.size(); ++i) {
+    lines.push_back(fmt::format("pass {}: {}", i + 1, names_of(events, plan.passes[i])));
+  }
+  return lines;
+}
+
+Error why_not_at_once(const std::vector<event::Event>& events, const event::Plan& plan, bool has_command) {
+  const std::size_t passes = plan.passes.size();
+  return {Code::cannot_measure,
+          fmt::format("more events than this PMU counts at once: {} passes would count them\n  {}", passes,
+                      join(lines_of(events, plan), "\n  ")),
+          fmt::format("{}`--multiplex` lends the counters in turns, and estimates; or ask for fewer",
+                      has_command ? fmt::format("`--passes` runs the program {} times; ", passes) : ""),
+          0};
+}
+
+// Why the command cannot be executed several times and each time be the same one.
+std::optional<Error> why_no_passes(const Options& options) {
+  const auto refused = [](const std::string& what) {
+    return Error{Code::bad_usage, what, "`--multiplex` counts everything in one execution; or ask for fewer events", 0};
+  };
+  if (options.stat.attachment.any()) return refused("passes execute a command again; what runs already runs once");
+  if (options.stat.timing.interval)
+    return refused("-I does not go with passes: no two executions share their intervals");
+  if (options.stat.processes)
+    return refused("--per-process and --per-thread do not go with passes: each has its own processes");
+  if (!options.stat.input.stream().empty()) {
+    return refused(
+        fmt::format("standard input is {}: the second pass would find nothing left in it (a file is read by "
+                    "each anew)",
+                    options.stat.input.stream()));
+  }
+  return std::nullopt;
+}
+
+// How more events than counters are counted: not at all unless the user said how. Returns what there is to say.
+Result<std::vector<std::string>> choose_passes(Options& options, const backend::Backend& backend) {
+  const std::vector<event::Event>& events = options.stat.events;
+  const event::Plan plan = backend.plan(events);
+  if (!plan.too_large.empty()) {
+    return fail(
+        Code::cannot_measure,
+        fmt::format("this PMU has not enough counters for the group {{{}}}", names_of(events, plan.too_large[0])),
+        "a group is counted together or not at all: make it smaller, or leave its braces out");
+  }
+  options.stat.multiplex = options.stat.multiplex && plan.passes.size() > 1;
+  if (plan.passes.size() == 1 || options.stat.multiplex) return std::vector<std::string>{};
+  if (!options.passes && options.stat.runs == 1) {
+    return fail(why_not_at_once(events, plan, !options.stat.attachment.any()));
+  }
+  if (auto why = why_no_passes(options)) return fail(*std::move(why));
+  options.stat.passes = plan.passes;
+  const std::size_t passes = plan.passes.size();
+  const auto executions = static_cast<std::int64_t>(passes) * options.stat.runs;
+  std::vector<std::string> said{
+      fmt::format("the program is executed {} times: {} passes{}", executions, passes,
+                  options.stat.runs > 1 ? fmt::format(" in each of {} runs", options.stat.runs) : "")};
+  for (std::string& line : lines_of(events, plan)) said.push_back(std::move(line));
+  return said;
+}
+
 // Whether the format has a place for what is counted. Said before the program runs, where it is known then.
 Result<void> check_fit(const report::Format& format, const std::vector<event::Event>& events,
                        const backend::Backend& backend) {
@@ -314,6 +389,9 @@ int count(Options& options) {
   if (options.stat.processor) {
     if (const auto there = linux::check_processor(*options.stat.processor); !there) return report_error(there.error());
   }
+  const auto passes = choose_passes(options, *choice->backend);
+  if (!passes) return report_error(passes.error());
+  choice->notices.insert(choice->notices.end(), passes->begin(), passes->end());
   auto destination = Destination::open(options.results, "table", linux::Output::standard_error());
   if (!destination) return report_error(destination.error());
   const auto fits = check_fit(destination->format(), options.stat.events, *choice->backend);
@@ -360,6 +438,10 @@ int run_stat(const std::vector<std::string>& arguments) {
   if (const auto code = app.read(arguments)) return *code;
 
   if (options.metric_lists == std::vector<std::string>{"list"}) return print(metric_list());
+  if (options.passes && options.stat.multiplex) {
+    return report_error(
+        {Code::bad_usage, "--passes and --multiplex are two ways to do the same", "leave one of them out", 0});
+  }
   if (const auto chosen = choose_target(options); !chosen) return report_error(chosen.error());
   auto command = command_of(app, options.stat.attachment.any());
   if (!command) return report_error(command.error());

@@ -20,14 +20,14 @@ class Source {
     if (!repeated_) {
       std::vector<Count> counts;
       for (const std::size_t place : bound.events) counts.push_back(stat_.events[place].total.count);
-      metric.ratio = bound.formula.evaluate(counts);
+      metric.ratio = doubted(bound.formula.evaluate(counts), bound);
       return;
     }
     std::vector<Ratio> series;
     for (const result::Run& run : stat_.runs) {
       std::vector<Count> counts;
       for (const std::size_t place : bound.events) counts.push_back(run.counts[place].count);
-      const Ratio ratio = bound.formula.evaluate(counts);
+      const Ratio ratio = doubted(bound.formula.evaluate(counts), bound);
       metric.runs.push_back(ratio.value);
       if (run.complete) series.push_back(ratio);
     }
@@ -39,6 +39,20 @@ class Source {
   }
 
  private:
+  // What one execution did of one event and another one of the other need not go together.
+  Ratio doubted(Ratio ratio, const BoundMetric& bound) const {
+    const auto holds_all = [&](const std::vector<std::string>& pass) {
+      return std::all_of(bound.events.begin(), bound.events.end(), [&](std::size_t place) {
+        return std::find(pass.begin(), pass.end(), stat_.events[place].total.name) != pass.end();
+      });
+    };
+    const bool together = stat_.passes.empty() || std::any_of(stat_.passes.begin(), stat_.passes.end(), holds_all);
+    if (!ratio.value || together) return ratio;
+    ratio.trust = worst(ratio.trust, Trust::partial);
+    ratio.reason += (ratio.reason.empty() ? "" : "; ") + std::string("of events that different executions counted");
+    return ratio;
+  }
+
   const result::Stat& stat_;
   bool repeated_;
 };

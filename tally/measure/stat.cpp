@@ -10,6 +10,7 @@
 #include "tally/count/correction.hpp"
 #include "tally/linux/spawn.hpp"
 #include "tally/measure/metrics.hpp"
+#include "tally/measure/passes.hpp"
 
 namespace tally::measure {
 namespace {
@@ -116,6 +117,7 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
   request.attachment = options.attachment;
   request.timing = options.timing;
   request.count_interrupts = options.corrections;
+  request.multiplex = options.multiplex;
   request.block_size = options.block_size;
   request.cache_limit = options.cache_limit;
   request.hot_from = options.hot_from;
@@ -130,9 +132,7 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
       interval.run = i + 1;
       if (options.on_interval) options.on_interval(interval);
     };
-    options.input.rewind();
-    auto outcome = backend.run(request);
-    signals.settle();
+    auto outcome = run_passes(backend, request, options.passes, options.input);
     if (!outcome) {
       if (i == 0) return fail(outcome.error());
       stat.notices.push_back(fmt::format("run {} of {}: {}", i + 1, options.runs, outcome.error().message));
@@ -175,6 +175,10 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   stat.waited_for_all = options.wait_all;
   stat.processor = options.processor;
   stat.target = words(options.attachment);
+  for (const event::Pass& pass : options.passes) {
+    stat.passes.emplace_back();
+    for (const std::size_t place : pass) stat.passes.back().push_back(event::name(options.events[place]));
+  }
   if (const auto ran = run_all(backend, options, signals, stat); !ran) return fail(ran.error());
 
   stat.interrupted_by = signals.interrupted_by();

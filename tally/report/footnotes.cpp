@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t widest_in_row = 48;  // columns; a table of that and its numbers fits a terminal of 120
 
 bool has_reason(const Count& count) {
-  return (count.trust == Trust::partial || count.trust == Trust::absent) && !count.reason.empty();
+  return (count.trust == Trust::partial || count.trust == Trust::absent || count.trust == Trust::scaled) &&
+         !count.reason.empty();
 }
 
 std::string without_reason(const Count& count) {

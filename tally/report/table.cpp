@@ -117,6 +117,7 @@ std::string footer(const result::Stat& stat) {
   parts.push_back(!stat.target.empty() ? stat.target
                   : people.empty()     ? "the program and its descendants"
                                        : std::move(people));
+  if (!stat.passes.empty()) parts.push_back(fmt::format("{} executions, one for each pass", stat.passes.size()));
   if (stat.processor) parts.push_back(fmt::format("started on processor {} alone", *stat.processor));
   const bool by_pmu = stat.backend == "perf" && (any_user || any_kernel);
   parts.emplace_back(stat.backend == "sim" ? "simulated PMU"

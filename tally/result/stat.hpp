@@ -122,8 +122,10 @@ struct Stat {
   std::string backend;
   Environment environment;
   int runs_asked = 1;
-  bool waited_for_all = false;   ///< runs last until every descendant has ended
-  std::optional<int> processor;  ///< the only one that the program was started on
+  bool waited_for_all = false;                        ///< runs last until every descendant has ended
+  std::optional<int> processor;                       ///< the only one that the program was started on
+  std::vector<std::vector<std::string>> passes = {};  ///< full names of the events that were counted in one execution,
+                                                      ///< where a run is made of several
   std::vector<Run> runs;
   std::vector<Event> events;
   std::vector<Metric> metrics;

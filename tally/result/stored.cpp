@@ -206,6 +206,7 @@ Stat stat_of(const Json& json) {
   stat.runs_asked = number<int>(json.at("runs_asked"));
   stat.waited_for_all = json.value("waited_for_all", false);
   stat.processor = optional<int>(json, "processor");
+  stat.passes = json.value("passes", stat.passes);
   for (const Json& one : json.at("runs")) {
     Run run;
     run.exit_code = optional<int>(one, "exit_code");

@@ -43,6 +43,7 @@ Counted counted(const test::Words& options, const test::Words& command) {
     Row row;
     if (event["value"].is_number()) row.value = event["value"].get<std::int64_t>();
     row.trust = event["trust"];
+    if (event["error_percent"].is_number()) row.error_percent = event["error_percent"].get<double>();
     if (event["reason"].is_string()) row.reason = event["reason"];
     if (event["class"].is_string()) row.repeats = event["class"];
     if (event.contains("corrected")) {

@@ -15,6 +15,7 @@ namespace tally::hardware_test {
 struct Row {
   std::optional<std::int64_t> value;
   std::string trust;
+  std::optional<double> error_percent = {};
   std::string reason;
   std::string repeats;                    ///< its class
   std::optional<std::int64_t> corrected;  ///< without what page faults and interrupts added

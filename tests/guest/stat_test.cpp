@@ -112,24 +112,6 @@ TEST(Stat, an_event_that_the_pmu_has_not_got_is_absent) {
   EXPECT_EQ(result.rows.at("r21:u").trust, "partial") << "it opens, and holds a false 0";
 }
 
-TEST(Stat, a_group_that_does_not_fit_is_told_and_shared_counters_are_estimates) {
-  TALLY_NEEDS_PMU();
-  if (!is_guest()) GTEST_SKIP() << "how many counters there are is known of the guest: seven";
-  const std::string loop = known("countdown", 1000000).path;
-  const Counted group =
-      counted({"-e", "{instructions,cycles,instructions:k,cycles:k,instructions:uk,cycles:uk,r08,r11:k}"}, {loop});
-  EXPECT_EQ(group.value("instructions:u"), instructions_of("countdown", 1000000));
-  EXPECT_EQ(group.rows.at("r11:k").trust, "absent");
-  EXPECT_NE(group.rows.at("r11:k").reason.find("others of its group"), std::string::npos);
-  // Long enough for the counters to be lent in turns, every few milliseconds.
-  const Counted shared =
-      counted({"-e", "instructions,cycles,instructions:k,cycles:k,instructions:uk,cycles:uk,r08,r11,r08:k,r11:k"},
-              {"sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do " + loop + "; done"});
-  int scaled = 0;
-  for (const auto& [name, row] : shared.rows) scaled += row.trust == "scaled" ? 1 : 0;
-  EXPECT_GT(scaled, 0) << "ten events, seven counters";
-}
-
 TEST(Stat, counts_are_kept_when_the_program_is_killed) {
   TALLY_NEEDS_PMU();
   const Counted result =

@@ -69,7 +69,7 @@ Corrections::Corrections(const Request& request, const std::vector<linux::PmuDev
   if (cores.size() != 1) return;
   for (std::size_t i = 0; i < asked_; ++i) {
     if (!is_correctable(request.events[i])) continue;
-    const Encoded encoded = encode(request.events[i], cores);
+    const Encoded encoded = encode(request.events[i], cores).front();
     if (!encoded.why_none.empty() || !encoded.doubt.empty()) continue;
     if (const auto each = added_by_fault(encoded.event)) added_.push_back({i, *each});
   }

@@ -24,13 +24,12 @@ std::string still_running(const linux::Descendants& descendants, bool wait_all) 
   return "still running when counting ended: " + living + (wait_all ? "" : " (--wait-all waits for them)");
 }
 
-// Rounded up: a clock that is asked too early would be asked again and again.
+}  // namespace
+
 int milliseconds_until(Nanoseconds time) {
   const auto left = (time - linux::now()) / std::chrono::milliseconds(1) + 1;
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, INT_MAX));
 }
-
-}  // namespace
 
 NativeRun::NativeRun(const Request& request) : request_(request), descendants_(descendants_from_now_on()) {}
 

@@ -30,6 +30,10 @@ class Schedule {
   virtual void due(Nanoseconds now) = 0;
 };
 
+/// Milliseconds until a time of the monotonic clock, rounded up: asked too early, a clock would be asked again and
+/// again.
+int milliseconds_until(Nanoseconds time);
+
 /// Starts the command, waits for its end, and for what it leaves behind.
 class NativeRun {
  public:

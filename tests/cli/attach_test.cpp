@@ -126,5 +126,86 @@ TEST(Timing, a_time_out_ends_the_program) {
   EXPECT_EQ(result["events"][0]["trust"], "counted");
 }
 
+// Over the simulated PMU.
+
+#if TALLY_HAS_SIM
+
+std::vector<std::int64_t> of_event(const json& list, std::size_t row) {
+  std::vector<std::int64_t> values;
+  for (const json& one : list) values.push_back(one["events"][row]["value"].get<std::int64_t>());
+  return values;
+}
+
+// Works for some tenths of a second under the engine, in processes of its own and in the shell itself.
+const Words working{"sh", "-c",
+                    "for i in 1 2 3 4 5; do /bin/true; j=0; while [ $j -lt 3000 ]; do j=$((j+1)); done; done"};
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST(SimulatedTiming, intervals_are_exact_and_add_up) {
+  const json result =
+      result_of(with({"--backend", "sim", "-e", "instructions,loads,page-faults", "-I", "5", "--"}, working));
+  ASSERT_GE(result["intervals"].size(), 3u);
+  for (std::size_t row = 0; row < 3; ++row) {
+    std::int64_t sum = 0;
+    for (const std::int64_t value : of_event(result["intervals"], row)) sum += value;
+    EXPECT_EQ(sum, value(result, row)) << row;
+  }
+  EXPECT_EQ(result["events"][0]["trust"], "exact");
+  int in_between = 0;
+  for (const json& interval : result["intervals"]) {
+    EXPECT_EQ(interval["events"][0]["trust"], "exact");
+    EXPECT_GE(interval["events"][0]["value"], 0);
+    in_between += interval["events"][0]["value"] > 0 ? 1 : 0;
+  }
+  EXPECT_GE(in_between, 2) << "they are read while it runs";
+  const json whole = result_of(with({"--backend", "sim", "-e", "instructions", "--repeatable", "--"}, working));
+  const json again =
+      result_of(with({"--backend", "sim", "-e", "instructions", "--repeatable", "-I", "5", "--"}, working));
+  EXPECT_NEAR(static_cast<double>(value(again, 0)), static_cast<double>(value(whole, 0)), 1000);
+}
+
+TEST(SimulatedTiming, intervals_are_told_while_they_go_on) {
+  Running counting(tally_words({"stat", "-q", "--backend", "sim", "-x", ",", "-o", "-", "-e", "instructions", "-I",
+                                "20", "--", "sh", "-c", "while :; do :; done"}));
+  ASSERT_TRUE(counting.wait_for_output("instructions:u"));
+  counting.signal(SIGTERM);
+  EXPECT_TRUE(holds(counting.finish().out, "instructions:u"));
+}
+
+TEST(SimulatedTiming, a_delay_leaves_the_beginning_out) {
+  const Words command{"sh", "-c", "j=0; while [ $j -lt 20000 ]; do j=$((j+1)); done; sleep 0.5; :"};
+  const json all = result_of(with({"--backend", "sim", "-e", "instructions", "--"}, command));
+  const json later = result_of(with({"--backend", "sim", "-e", "instructions", "--delay", "60000", "--"}, {"true"}));
+  EXPECT_EQ(later["events"][0]["trust"], "absent");
+  const TemporaryFile mark("mark");
+  const json behind =
+      result_of(with({"--backend", "sim", "-e", "instructions,user_time", "--delay", "1000", "--per-process", "--"},
+                     {"sh", "-c", "j=0; while [ $j -lt 20000 ]; do j=$((j+1)); done; sleep 3; :"}));
+  EXPECT_LT(value(behind, 0), value(all, 0) / 2);
+  EXPECT_GT(value(behind, 0), 0);
+  EXPECT_EQ(behind["events"][0]["trust"], "exact");
+  EXPECT_EQ(behind["events"][1]["trust"], "partial");
+  std::int64_t sum = 0;
+  for (const std::int64_t one : of_event(behind["processes"], 0)) sum += one;
+  EXPECT_EQ(sum, value(behind, 0)) << "each process's own are of that time, too";
+}
+
+TEST(SimulatedTiming, a_time_out_ends_the_program_and_the_counts) {
+  const TemporaryFile fifo("fifo");
+  ASSERT_EQ(mkfifo(fifo.path().c_str(), 0600), 0);
+  const json result = result_of({"--backend", "sim", "-e", "instructions,loads", "--timeout", "300", "--", "sh", "-c",
+                                 "trap 'j=0; while [ $j -lt 100000 ]; do j=$((j+1)); done; exit 7' TERM; exec 3<>" +
+                                     fifo.path() + "; read x <&3; read x <&3"});
+  EXPECT_EQ(result["exit_code"], 7);
+  EXPECT_EQ(result["events"][0]["trust"], "exact") << result["events"][0]["reason"];
+  EXPECT_LT(value(result, 0), 2000000) << "what it did behind the time-out is none of it";
+}
+
+#endif
+
 }  // namespace
 }  // namespace tally::test

@@ -83,8 +83,9 @@ Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Ma
   if (all_software(events)) return {std::move(perf), {}};
   const std::string why = why_no_pmu(machine, *perf, events);
   if (why.empty()) return {std::move(perf), {}};
-  // The simulated PMU counts whole programs that tally starts.
-  if (needs.any()) return {std::move(perf), {why + ": only the kernel's own events are counted."}};
+  // The simulated PMU counts programs that tally starts.
+  if (needs.attachment || (needs.timing && !make_sim(needs)))
+    return {std::move(perf), {why + ": only the kernel's own events are counted."}};
   if (auto sim = make_sim(needs)) {
     std::vector<std::string> notices{
         why + "; counting with the simulated PMU.",
@@ -142,11 +143,12 @@ Result<Choice> choose_by_name(const std::string& name, const std::vector<event::
 
 // What a backend cannot do is said before anything runs.
 std::optional<Error> what_it_lacks(const Backend& backend, const Needs& needs) {
-  if (!needs.any() || backend.name() == "perf") return std::nullopt;
-  const std::string who = backend.name() == "sim" ? "the simulated PMU" : "a native run without counters";
+  const bool by_engine = backend.name() == "sim";
+  if (!needs.any() || backend.name() == "perf" || (by_engine && !needs.attachment)) return std::nullopt;
+  const std::string who = by_engine ? "the simulated PMU" : "a native run without counters";
   return Error{Code::cannot_measure,
                needs.attachment ? who + " counts programs that tally starts, and cannot attach to others"
-                                : who + " knows no intervals, delay or time-out yet",
+                                : who + " knows no intervals, delay or time-out",
                "without --backend the PMU counts, or where there is none the kernel its own events", 0};
 }
 

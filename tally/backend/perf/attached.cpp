@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <set>
 
-#include "tally/backend/perf/conductor.hpp"
+#include "tally/backend/conductor.hpp"
 #include "tally/linux/announcements.hpp"
 #include "tally/linux/living.hpp"
 #include "tally/linux/memory_file.hpp"

@@ -65,6 +65,14 @@ Count of_core_types(const std::vector<Reading>& kinds, const std::string& source
                         : fmt::format("counted in {}: on {}'s cores alone, and nothing is scaled", percent, source));
 }
 
+Nanoseconds rotation_of(const std::vector<linux::PmuDevice>& cores) {
+  std::optional<int> soonest;
+  for (const linux::PmuDevice& core : cores) {
+    if (core.rotation_ms && (!soonest || *core.rotation_ms < *soonest)) soonest = core.rotation_ms;
+  }
+  return std::chrono::milliseconds(soonest.value_or(4));
+}
+
 Counters::Counters(const std::vector<event::Event>& events, const std::vector<linux::PmuDevice>& cores)
     : several_kinds_(cores.size() > 1) {
   for (const event::Event& event : events) all_.push_back({event, encode(event, cores)});
@@ -99,7 +107,7 @@ const linux::PerfCounter* Counters::leader_of(const One& member, std::size_t kin
   return nullptr;
 }
 
-void Counters::enable() const {
+void Counters::enable() {
   for (const One& one : all_) {
     for (const auto& counters : one.opened) {
       for (const linux::PerfCounter& counter : counters) {

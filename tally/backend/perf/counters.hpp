@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "tally/backend/conductor.hpp"
 #include "tally/backend/perf/encode.hpp"
 #include "tally/count/count.hpp"
 #include "tally/event/event.hpp"
@@ -19,7 +20,7 @@ std::string why_refused(int os_errno, const event::Event& event);
 Count of_core_types(const std::vector<Reading>& kinds, const std::string& source, bool by_turns);
 
 /// Counters for the events of a request, in their groups. Each target gets its own; what is read is the sum of all.
-class Counters {
+class Counters final : public Meter {
  public:
   Counters(const std::vector<event::Event>& events, const std::vector<linux::PmuDevice>& cores);
 
@@ -27,7 +28,7 @@ class Counters {
   void open(const linux::PerfTarget& target);
 
   /// Starts those that wait to be told.
-  void enable() const;
+  void enable() override;
 
   /// The first errno of the events that did not open; 0 where all did.
   int first_errno() const;
@@ -40,7 +41,7 @@ class Counters {
 
   /// What each event's counters hold, in the order of the events; absent with the reason where none opened. Cost: a
   /// system call for each counter.
-  std::vector<Count> read() const { return read(0, targets_.size()); }
+  std::vector<Count> read() override { return read(0, targets_.size()); }
 
   /// The same of some targets, by the order in which they were opened.
   std::vector<Count> read(std::size_t first, std::size_t count) const;
@@ -61,5 +62,9 @@ class Counters {
   std::vector<linux::PerfTarget> targets_;
   bool several_kinds_ = false;
 };
+
+/// How long events that share counters run before others have their turn: on the PMU that changes soonest; the kernel's
+/// usual 4 ms where it does not say (a tick of CONFIG_HZ=250).
+Nanoseconds rotation_of(const std::vector<linux::PmuDevice>& cores);
 
 }  // namespace tally::backend::perf

@@ -4,9 +4,9 @@
 
 #include <cerrno>
 
+#include "tally/backend/conductor.hpp"
 #include "tally/backend/native.hpp"
 #include "tally/backend/perf/attached.hpp"
-#include "tally/backend/perf/conductor.hpp"
 #include "tally/backend/perf/corrections.hpp"
 #include "tally/backend/perf/planning.hpp"
 #include "tally/linux/gate.hpp"
@@ -38,12 +38,6 @@ void keep_kernel_counts(const std::vector<event::Event>& events, const std::vect
   }
 }
 
-// What the kernel kept for the whole program, while counting began or ended at another time.
-Count timed(Count count, const Timing& timing) {
-  if (!(timing.delay || timing.timeout) || count.source == "perf_event" || count.reading) return count;
-  return downgraded(std::move(count), Trust::partial, "of the whole run, not only of the time that was counted");
-}
-
 // Counts the command, or what is attached to as long as it runs.
 class CommandRun {
  public:
@@ -72,10 +66,10 @@ class CommandRun {
     const Nanoseconds duration = conductor.counted(linux::now());
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const event::Event& event = request_.events[i];
-      outcome.counts.push_back(
-          event_count(event, !conductor.began() ? absent("the program ended before counting was to begin")
-                             : attached()       ? attached_count(event, counts[i], duration)
-                                                : timed(of_command(event, counts[i], figures, left), request_.timing)));
+      outcome.counts.push_back(event_count(event, !conductor.began() ? absent(ended_within_delay)
+                                                  : attached()
+                                                      ? attached_count(event, counts[i], duration)
+                                                      : windowed(of_command(event, counts[i], figures, left))));
     }
     return outcome;
   }
@@ -88,6 +82,11 @@ class CommandRun {
     const auto start = request_.timing.delay ? linux::PerfStart::when_told : linux::PerfStart::at_exec;
     counters_.open({native_.pid(), -1, true, start});
     return std::vector<std::string>{};
+  }
+
+  Count windowed(Count count) const {
+    const bool is_of_the_time = count.source == "perf_event" || count.reading.has_value();
+    return timed(std::move(count), request_.timing, is_of_the_time);
   }
 
   static Count of_command(const event::Event& event, const Count& counted, const Figures& figures, const Left& left) {

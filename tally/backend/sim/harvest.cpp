@@ -47,23 +47,6 @@ bool has_died(const channel::Process& process, const Execution& execution) {
   return !linux::is_alive(process.pid);
 }
 
-/// Reads the counters of a thread that did not end by itself.
-channel::Totals unfinished(const channel::Thread& thread, std::uint32_t vectors_area, std::uint32_t segments,
-                           const Channel& shared) {
-  std::vector<std::uint64_t> counters(segments);
-  std::vector<channel::SegmentVector> vectors(segments);
-  channel::Totals totals;
-  if (segments > 0 && thread.area != 0 && vectors_area != 0 &&
-      linux::read_at(shared.file.get(), channel::area_offset(thread.area), counters.data(),
-                     segments * sizeof counters[0]) &&
-      linux::read_at(shared.file.get(), channel::area_offset(vectors_area), vectors.data(),
-                     segments * sizeof vectors[0])) {
-    totals = channel::sum(counters.data(), vectors.data(), segments);
-  }
-  totals.add(thread.base);
-  return totals;
-}
-
 /// Why the counts of this process are partial, the program named that it executed natively.
 std::string reasons_of_process(const channel::Process& process) {
   const std::string executed =
@@ -94,8 +77,14 @@ struct Image {
 
 class Harvest {
  public:
-  Harvest(const Request& request, const Execution& execution, const Channel& shared, const Modelling& modelling)
-      : request_(request), execution_(execution), shared_(shared), modelling_(modelling), records_(shared.records) {
+  Harvest(const Request& request, const Execution& execution, const Channel& shared, const Modelling& modelling,
+          const Window& window)
+      : request_(request),
+        execution_(execution),
+        shared_(shared),
+        modelling_(modelling),
+        window_(window),
+        records_(shared.records) {
     const std::uint32_t n = std::min(records_.header().next_process, channel::process_limit - 1);
     images_.resize(n);
     for (std::uint32_t i = 0; i < n; ++i) images_[i].index = i + 1;
@@ -121,31 +110,22 @@ class Harvest {
     if (modelling_.settings.compared != 0 && !difference_) difference_ = sim::difference(counts.values, counts.plain);
   }
 
-  void add_thread(std::uint32_t index) {
-    const channel::Thread& thread = records_.thread(index);
+  void add_thread(std::uint32_t number) {
+    const channel::Thread& thread = records_.thread(number);
     if (thread.state == channel::State::free || thread.process == 0 || thread.process > images_.size()) return;
     Image& image = images_[thread.process - 1];
     const channel::Process& process = records_.process(thread.process);
     Image::OfThread made{&thread, {}};
-    if (thread.state == channel::State::ended) {
-      made.tally.totals = thread.final;
-    } else {
-      made.tally.totals = unfinished(thread, process.vectors, segments_of(process), shared_);
+    made.tally.totals = window_.until ? window_.until->of(number) : totals_of(number, shared_);
+    if (window_.from) made.tally.totals.add(window_.from->of(number), -1);
+    // After a time-out what became of it is not part of the count.
+    if (thread.state != channel::State::ended && !window_.timed_out) {
       made.tally.reason = has_died(process, execution_) ? reasons_of(channel::partial_killed) : was_running;
     }
-    add_models(index, made.tally);
+    add_models(number, made.tally);
     join_tallies(image.tally, made.tally);
     if (image.tally.reason.empty()) image.tally.reason = made.tally.reason;
     image.threads.push_back(std::move(made));
-  }
-
-  /// A vfork child shares its parent's segments: the parent's record knows how many there are.
-  std::uint32_t segments_of(const channel::Process& process) const {
-    std::uint32_t segments = process.segments;
-    if (process.forked_from != 0 && records_.process(process.forked_from).vectors == process.vectors) {
-      segments = std::max(segments, records_.process(process.forked_from).segments);
-    }
-    return std::min(segments, channel::segment_limit);
   }
 
   /// Whether a process asked to be taken over at its execve and no engine ever started in the new program.
@@ -161,7 +141,7 @@ class Harvest {
       partial = has_died(process, execution_) ? "what it executed last ran natively, or ended before it was counted"
                                               : "the program that it executed last was not counted";
     }
-    if (partial.empty() && image.threads.empty() && process.state == channel::State::running) {
+    if (partial.empty() && !window_.timed_out && image.threads.empty() && process.state == channel::State::running) {
       partial = has_died(process, execution_) ? reasons_of(channel::partial_killed) : was_running;
     }
     if (!partial.empty()) image.tally.reason += (image.tally.reason.empty() ? "" : "; ") + partial;
@@ -225,6 +205,7 @@ class Harvest {
   const Channel& shared_;
   const Modelling& modelling_;
   std::optional<std::string> difference_;
+  const Window& window_;
   channel::Records records_;
   std::vector<Image> images_;
   std::unordered_map<std::int32_t, std::uint32_t> last_of_;  // pid → its last image
@@ -383,9 +364,16 @@ std::vector<std::string> all_reasons() {
   return all;
 }
 
+Count software_while_running(const event::Event& event, const Figures& figures) {
+  Execution running;
+  running.ended = true;  // else each would say so
+  running.figures = figures;
+  return software(event, running, true, false);
+}
+
 void harvest(const Request& request, const Execution& execution, const Channel& shared, const Modelling& modelling,
-             Outcome& outcome) {
-  Harvest harvest(request, execution, shared, modelling);
+             const Window& window, Outcome& outcome) {
+  Harvest harvest(request, execution, shared, modelling, window);
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<Image>& images = harvest.images();
   const Tally total = total_of(images, execution);
@@ -395,12 +383,17 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
   for (const event::Event& event : request.events) {
     const bool hardware = event::has_modes(event::definition(event.id).kind);
     if (!hardware) {
-      outcome.counts.push_back(event_count(event, software(event, execution, counted_anything, running > 0)));
+      Count count = software(event, execution, counted_anything, running > 0);
+      const bool is_of_the_time = count.source == "perf_event";
+      outcome.counts.push_back(event_count(event, timed(std::move(count), request.timing, is_of_the_time)));
     } else if (!counted_anything && event::definition(event.id).kind == event::Kind::hardware) {
       const std::string why = !total.reason.empty() ? total.reason : "the program ended before it was taken over";
       outcome.counts.push_back(event_count(event, absent(why)));
     } else {
-      outcome.counts.push_back(event_count(event, count_of(event, total, simulation)));
+      // Models are asked at the end only.
+      const bool is_of_the_time = event::definition(event.id).kind == event::Kind::hardware;
+      outcome.counts.push_back(
+          event_count(event, timed(count_of(event, total, simulation), request.timing, is_of_the_time)));
     }
   }
   if (simulation != nullptr) outcome.notices.push_back(describe(*simulation, modelling.needed));

@@ -7,6 +7,7 @@
 #include "tally/backend/backend.hpp"
 #include "tally/backend/sim/models.hpp"
 #include "tally/backend/sim/run.hpp"
+#include "tally/backend/sim/snapshot.hpp"
 
 namespace tally::backend::sim {
 
@@ -35,14 +36,18 @@ Count count_of(const event::Event& event, const Tally& tally, const Simulation* 
 /// What will come of an event where all goes well.
 Outlook outlook_of(const event::Event& event, const Simulation* simulation = nullptr);
 
+/// The count of one of the kernel's own events under the engine, by its counter, while the program runs.
+Count software_while_running(const event::Event& event, const Figures& figures);
+
 /// Words for the bits of channel::Partial; empty for none.
 std::string reasons_of(std::uint32_t partial);
 
 /// The words of every bit.
 std::vector<std::string> all_reasons();
 
-/// Everything that was counted: fills counts, processes and notices of an outcome.
+/// Everything that was counted in the window: fills counts, processes and notices of an outcome.
 void harvest(const Request& request, const Execution& execution, const Channel& shared, const Modelling& modelling,
+             const Window& window,
              Outcome& outcome);
 
 }  // namespace tally::backend::sim

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "tally/backend/sim/snapshot.hpp"
 #include "tally/backend/sim/translations.hpp"
 #include "tally/base/text.hpp"
 #include "tally/channel/image.hpp"
@@ -75,7 +76,7 @@ class Server {
         descendants_(descendants),
         execution_(execution) {}
 
-  Result<void> serve(linux::Signals& signals, bool wait_all) {
+  Result<void> serve(linux::Signals& signals, bool wait_all, Schedule* schedule) {
     execution_.pid = program_.pid();
     execution_.ended = false;
     int left_ms = -1;
@@ -88,14 +89,24 @@ class Server {
         if (!descendants_.any_left() || (!wait_all && waited >= grace)) break;
         left_ms = wait_all ? -1 : static_cast<int>((grace - waited) / std::chrono::milliseconds(1)) + 1;
       }
-      linux::wait_readable(announcements_.open() ? announcements_.fd() : -1, signals.fd(), left_ms);
+      linux::wait_readable(announcements_.open() ? announcements_.fd() : -1, signals.fd(), sooner(left_ms, schedule));
       if (gives_up(signals.take(execution_.ended ? 0 : program_.pid()))) break;
+      if (const Nanoseconds now = linux::now(); schedule && schedule->next() && *schedule->next() <= now) {
+        schedule->due(now);
+      }
     }
     finish();
     return {};
   }
 
  private:
+  /// Milliseconds to wait; negative: without end.
+  static int sooner(int left_ms, const Schedule* schedule) {
+    if (!schedule || !schedule->next()) return left_ms;
+    const int due_ms = milliseconds_until(*schedule->next());
+    return left_ms < 0 ? due_ms : std::min(left_ms, due_ms);
+  }
+
   /// Attaches to whoever asks for it.
   void answer() {
     channel::Announcement a{};
@@ -234,7 +245,7 @@ std::uint32_t loop_is_fast() {
 }
 
 Result<Execution> execute(const Request& request, const std::string& image, Channel& shared,
-                          const channel::Models& models) {
+                          const channel::Models& models, Window& window) {
   const auto image_file = linux::open_file(image, "the engine");
   if (!image_file) return fail(image_file.error());
   const auto header = read_header(image_file->get(), image);
@@ -282,9 +293,23 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
        header->entry,
        {static_cast<std::uint64_t>(first_fd), translations.kept_inode(), translations.added_inode()}});
   Server server(shared, *announcements, std::move(injector), *program, descendants, execution);
-  if (auto served = server.serve(*request.signals, request.wait_all); !served) return fail(served.error());
+  LiveMeter meter(request, shared, counters);
+  Conductor conductor(request, meter, {}, [&] {
+    meter.times_out();
+    linux::ask_to_end(program->pid());
+  });
+  const bool timed = request.timing.any();
+  if (timed) conductor.begin(program->started().time);
+  auto served = server.serve(*request.signals, request.wait_all, timed ? &conductor : nullptr);
+  if (!served) return fail(served.error());
   translations.keep();
   execution.figures.kernel = counters.read();
+  if (!timed) return execution;
+  (void)conductor.finish(linux::now());
+  execution.began = conductor.began();
+  execution.intervals = conductor.intervals();
+  execution.figures.kernel = meter.kernel();
+  window = meter.window();
   return execution;
 }
 

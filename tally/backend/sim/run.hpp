@@ -30,11 +30,15 @@ struct Execution {
   pid_t pid = 0;
   std::uint32_t injected = 0;       ///< programs that the engine was mapped into
   std::vector<std::string> native;  ///< programs that ran natively, each with the reason
+  bool began = true;                ///< false: it ended before counting was to begin
+  std::vector<result::Interval> intervals = {};
 };
 
-/// Executes the command under the engine `image` (its path). Errors: not_found, not_executable, cannot_measure.
-/// `models`: what is simulated.
+struct Window;
+
+/// Executes the command under the engine `image` (its path). `models`: what is simulated. Where the request is timed,
+/// `window` and Execution::intervals say what came of that. Errors: not_found, not_executable, cannot_measure.
 Result<Execution> execute(const Request& request, const std::string& image, Channel& shared,
-                          const channel::Models& models);
+                          const channel::Models& models, Window& window);
 
 }  // namespace tally::backend::sim

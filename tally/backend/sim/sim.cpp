@@ -54,7 +54,8 @@ class Sim final : public Backend {
     auto shared = Channel::make();
     if (!shared) return fail(shared.error());
     const Modelling modelling = modelling_of(request);
-    const auto execution = execute(request, *image, *shared, modelling.settings);
+    Window window;
+    const auto execution = execute(request, *image, *shared, modelling.settings, window);
     if (!execution) return fail(execution.error());
     Outcome outcome;
     outcome.wait_status = execution->wait_status;
@@ -62,7 +63,10 @@ class Sim final : public Backend {
     outcome.all_ended = execution->all_ended;
     outcome.usage = execution->figures.usage;
     outcome.duration = execution->figures.duration;
-    harvest(request, *execution, *shared, modelling, outcome);
+    outcome.intervals = execution->intervals;
+    harvest(request, *execution, *shared, modelling, window, outcome);
+    if (execution->began) return outcome;
+    for (EventCount& one : outcome.counts) one.count = absent(ended_within_delay);
     return outcome;
   }
 

@@ -1,21 +1,12 @@
-#include "tally/backend/perf/conductor.hpp"
+#include "tally/backend/conductor.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace tally::backend::perf {
+namespace tally::backend {
 
-Nanoseconds rotation_of(const std::vector<linux::PmuDevice>& cores) {
-  std::optional<int> soonest;
-  for (const linux::PmuDevice& core : cores) {
-    if (core.rotation_ms && (!soonest || *core.rotation_ms < *soonest)) soonest = core.rotation_ms;
-  }
-  return std::chrono::milliseconds(soonest.value_or(4));
-}
-
-Conductor::Conductor(const Request& request, const Counters& counters, Nanoseconds rotation,
-                     std::function<void()> at_timeout)
-    : request_(request), counters_(counters), rotation_(rotation), at_timeout_(std::move(at_timeout)) {}
+Conductor::Conductor(const Request& request, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout)
+    : request_(request), meter_(meter), rotation_(rotation), at_timeout_(std::move(at_timeout)) {}
 
 void Conductor::begin(Nanoseconds now) {
   begun_ = now;
@@ -31,9 +22,9 @@ void Conductor::start(Nanoseconds now) {
   started_ = now;
   last_end_ = now;
   // Without a delay a command's execve starts its own.
-  if (request_.timing.delay || request_.attachment.any()) counters_.enable();
+  if (request_.timing.delay || request_.attachment.any()) meter_.enable();
   if (request_.timing.interval) {
-    before_ = counters_.read();
+    before_ = meter_.read();
     next_end_ = now + *request_.timing.interval;
   }
   if (request_.multiplex) {
@@ -55,7 +46,7 @@ std::optional<Nanoseconds> Conductor::next() const {
 void Conductor::due(Nanoseconds now) {
   if (delayed_ && *delayed_ <= now) start(now);
   if (next_look_ && *next_look_ <= now) {
-    end_slice(counters_.read());
+    end_slice(meter_.read());
     next_look_ = linux::now() + rotation_;
   }
   if (next_end_ && *next_end_ <= now) {
@@ -72,7 +63,7 @@ void Conductor::due(Nanoseconds now) {
 
 std::vector<Count> Conductor::finish(Nanoseconds now) {
   if (final_) return *final_;
-  final_ = counters_.read();
+  final_ = meter_.read();
   ended_ = now;
   if (next_look_) {
     end_slice(*final_);
@@ -98,7 +89,7 @@ void Conductor::end_slice(const std::vector<Count>& counts) {
 }
 
 void Conductor::end_interval(Nanoseconds now) {
-  std::vector<Count> counts = counters_.read();
+  std::vector<Count> counts = meter_.read();
   result::Interval interval{1, now - begun_, {}};
   for (std::size_t i = 0; i < counts.size(); ++i) {
     interval.counts.push_back(in_interval(i, counts, now - last_end_));
@@ -117,4 +108,9 @@ EventCount Conductor::in_interval(std::size_t index, const std::vector<Count>& c
   return event_count(event, counts[index] - before_[index]);
 }
 
-}  // namespace tally::backend::perf
+Count timed(Count count, const Timing& timing, bool windowed) {
+  if (!(timing.delay || timing.timeout) || windowed) return count;
+  return downgraded(std::move(count), Trust::partial, "of the whole run, not only of the time that was counted");
+}
+
+}  // namespace tally::backend

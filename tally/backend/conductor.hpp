@@ -6,17 +6,31 @@
 #include <vector>
 
 #include "tally/backend/native.hpp"
-#include "tally/backend/perf/counters.hpp"
 #include "tally/count/slices.hpp"
 
-namespace tally::backend::perf {
+namespace tally::backend {
+
+/// Why there is no count where the delay was longer than the program.
+inline constexpr const char* ended_within_delay = "the program ended before counting was to begin";
+
+/// What is counted with, as far as time matters.
+class Meter {
+ public:
+  virtual ~Meter() = default;
+
+  /// Begins to count, where that waits to be told.
+  virtual void enable() = 0;
+
+  /// What was counted of each event since then.
+  virtual std::vector<Count> read() = 0;
+};
 
 /// Starts counters, reads them at the end of each interval, and ends counting after the time-out.
 class Conductor final : public Schedule {
  public:
-  /// Request and counters must live as long. `at_timeout` is called once, where it comes. With Request::multiplex the
+  /// Request and meter must live as long. `at_timeout` is called once, where it comes. With Request::multiplex the
   /// counters are read as often as the kernel lends them to others, every `rotation`.
-  Conductor(const Request& request, const Counters& counters, Nanoseconds rotation, std::function<void()> at_timeout);
+  Conductor(const Request& request, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout);
 
   /// The command begins, or what is attached to is counted from here on. Starts the counters where there is no delay
   /// and they wait to be told.
@@ -43,7 +57,7 @@ class Conductor final : public Schedule {
   EventCount in_interval(std::size_t index, const std::vector<Count>& counts, Nanoseconds length) const;
 
   const Request& request_;
-  const Counters& counters_;
+  Meter& meter_;
   Nanoseconds rotation_;
   std::function<void()> at_timeout_;
   Nanoseconds begun_{0};                  // the command, or the attachment
@@ -61,8 +75,8 @@ class Conductor final : public Schedule {
   std::vector<result::Interval> intervals_;
 };
 
-/// How long events that share counters run before others have their turn: on the PMU that changes soonest; the kernel's
-/// usual 4 ms where it does not say (a tick of CONFIG_HZ=250).
-Nanoseconds rotation_of(const std::vector<linux::PmuDevice>& cores);
+/// The same count where something else was counted than the whole run: what came from the kernel's bookkeeping of that
+/// is partial. `windowed`: the count is of the time that was counted.
+Count timed(Count count, const Timing& timing, bool windowed);
 
-}  // namespace tally::backend::perf
+}  // namespace tally::backend

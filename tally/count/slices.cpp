@@ -42,7 +42,7 @@ std::optional<double> Slices::error_percent() const {
   const long double squares = events_squared_ - 2 * rate * events_running_ + rate * rate * running_squared_;
   const long double unseen = std::max(0.0L, 1 - running_ / enabled_);
   const long double error = std::sqrt(n / (n - 1) * std::max(0.0L, squares) * unseen);
-  return static_cast<double>(200 * error / events_);
+  return static_cast<double>(200 * error / events_) + 100 / all();
 }
 
 Count with_error(Count count, const Slices& slices) {

@@ -23,8 +23,9 @@ class Slices {
   double all() const;
 
   /// Twice the standard error of the scaled value, in percent of that: N·s/√n·√(1 − n/N) for n of N slices of the same
-  /// length; for others the same of how far each lies from the common rate (ratio estimator). Nothing for fewer than
-  /// two observed slices, and where the value is 0.
+  /// length; for others the same of how far each lies from the common rate (ratio estimator). And one slice more: the
+  /// first turn is no drawn one, and how a program begins may be like nothing that was seen of it. Nothing for fewer
+  /// than two observed slices, and where the value is 0.
   std::optional<double> error_percent() const;
 
  private:

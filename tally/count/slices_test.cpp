@@ -44,16 +44,16 @@ TEST(Slices, the_formula_where_all_are_of_one_length) {
   // N·s/√n·√(1 − n/N), twice, of the whole.
   const double n = 5, all = 20, error = all * std::sqrt(squares / (n - 1)) / std::sqrt(n) * std::sqrt(1 - n / all);
   EXPECT_DOUBLE_EQ(seen.slices.all(), all);
-  EXPECT_NEAR(*seen.slices.error_percent(), 200 * error / (all * mean), 1e-9);
+  EXPECT_NEAR(*seen.slices.error_percent(), 200 * error / (all * mean) + 100 / all, 1e-9);
 }
 
-TEST(Slices, a_steady_rate_has_no_error_whatever_the_lengths) {
+TEST(Slices, of_a_steady_rate_one_slice_may_be_wrong_whatever_the_lengths) {
   Seen seen;
   for (std::int64_t i = 1; i <= 300; ++i) {
     seen.add({1000 * i, Nanoseconds{2000 * i}, Nanoseconds{2000 * i}});
     seen.add({0, Nanoseconds{2000 * i}, Nanoseconds{0}});
   }
-  EXPECT_NEAR(*seen.count().error_percent, 0, 1e-6);
+  EXPECT_NEAR(*seen.count().error_percent, 100.0 / 600, 1e-6);
 }
 
 TEST(Slices, few_have_no_bound_and_some_are_approximate) {

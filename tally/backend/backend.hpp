@@ -23,9 +23,11 @@ using result::EventCount;
 
 /// Whose events are counted, where they are not a command's own. Numbers as the kernel has them.
 struct Attachment {
-  std::vector<std::int32_t> processes;  ///< with all their threads, and what these start from now on
-  std::vector<std::int32_t> threads;    ///< each alone
-  std::vector<int> processors;          ///< everything that runs on them
+  std::vector<std::int32_t> processes;       ///< with all their threads, and what these start from now on
+  std::vector<std::int32_t> threads;         ///< each alone
+  std::vector<int> processors;               ///< everything that runs on them
+  std::string cgroup = {};                   ///< of that only what the tasks of this control group do; empty: all
+  std::optional<result::PartOf> parts = {};  ///< the counts of each core or socket are wanted as well
   bool any() const { return !processes.empty() || !threads.empty() || !processors.empty(); }
   bool operator==(const Attachment&) const = default;
 };
@@ -57,7 +59,7 @@ struct Request {
   std::optional<int> processor = {};  ///< the only one that it may run on, as linux::Conditions::processor says
   bool count_interrupts = false;      ///< hardware interrupts too, to correct counts for them: that takes a counter
   int block_size = 0;                 ///< instructions in a block of the simulated PMU's engine; 0: the engine's choice
-  int hot_from = 0;     ///< executions from which on the engine makes a block anew; 0: its choice
+  int hot_from = 0;                   ///< executions from which on the engine makes a block anew; 0: its choice
   int cache_limit = 0;  ///< blocks that the engine keeps before it throws all away; 0: as many as there is room for
 };
 
@@ -73,6 +75,7 @@ struct Outcome {
   Nanoseconds duration{0};                  ///< from its start to the end of the started process
   std::vector<EventCount> counts;           ///< one for each event asked, in that order: the whole command's
   std::vector<result::Interval> intervals;  ///< where they were asked for
+  std::vector<result::Part> parts = {};     ///< of cores or sockets, where they were asked for
   std::vector<result::Process> processes;   ///< in the order of their start; empty where they cannot be told apart
   std::vector<std::string> notices;         ///< what the user should know: what ran uncounted, and why
   bool operator==(const Outcome&) const = default;

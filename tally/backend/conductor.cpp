@@ -50,7 +50,7 @@ void Conductor::due(Nanoseconds now) {
     next_look_ = linux::now() + rotation_;
   }
   if (next_end_ && *next_end_ <= now) {
-    end_interval(now);
+    end_interval(now, meter_.read());
     // Where this came late, what was missed is part of the one that ended.
     while (*next_end_ <= now) *next_end_ += *request_.timing.interval;
   }
@@ -65,12 +65,12 @@ std::vector<Count> Conductor::finish(Nanoseconds now) {
   if (final_) return *final_;
   final_ = meter_.read();
   ended_ = now;
+  if (next_end_ && now > last_end_) end_interval(now, *final_);
   if (next_look_) {
     end_slice(*final_);
     add_errors(*final_, slices_);
     next_look_.reset();
   }
-  if (next_end_ && now > last_end_) end_interval(now);
   next_end_.reset();
   return *final_;
 }
@@ -88,8 +88,7 @@ void Conductor::end_slice(const std::vector<Count>& counts) {
   }
 }
 
-void Conductor::end_interval(Nanoseconds now) {
-  std::vector<Count> counts = meter_.read();
+void Conductor::end_interval(Nanoseconds now, std::vector<Count> counts) {
   result::Interval interval{1, now - begun_, {}};
   for (std::size_t i = 0; i < counts.size(); ++i) {
     interval.counts.push_back(in_interval(i, counts, now - last_end_));

@@ -53,7 +53,7 @@ class Conductor final : public Schedule {
  private:
   void start(Nanoseconds now);
   void end_slice(const std::vector<Count>& counts);
-  void end_interval(Nanoseconds now);
+  void end_interval(Nanoseconds now, std::vector<Count> counts);
   EventCount in_interval(std::size_t index, const std::vector<Count>& counts, Nanoseconds length) const;
 
   const Request& request_;

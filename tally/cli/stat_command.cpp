@@ -32,6 +32,7 @@ struct Options {
   bool all_processors = false;
   std::string processors;
   bool kernel = false;
+  bool per_core = false, per_socket = false;
   std::optional<int> interval_ms, delay_ms, timeout_ms;
   std::string model, precision = "fast", prefetch = "off", llc = "shared";
   std::string models_by;  // tests: how the engine asks the models
@@ -71,6 +72,11 @@ void add_target_options(Page& app, Options& options) {
   app.add_flag("-a,--all-cpus", options.all_processors, "count everything that runs, on every processor");
   app.add_option("-C,--cpu", options.processors, "count everything that runs on these processors: 0,2-3")
       ->option_text("CPUS");
+  app.add_option("--cgroup", options.stat.attachment.cgroup,
+                 "with -a or -C, which may be left out: only what the tasks of the control group PATH do")
+      ->option_text("PATH");
+  app.add_flag("--per-core", options.per_core, "with -a, -C or --cgroup: the counts of each core as well");
+  app.add_flag("--per-socket", options.per_socket, "with -a, -C or --cgroup: the counts of each socket as well");
   app.add_flag("--kernel", options.kernel, "count user mode and kernel together, for events without :u or :k");
   app.add_option("-I,--interval", options.interval_ms, "tell every MS milliseconds what came in them")
       ->option_text("MS")
@@ -185,23 +191,43 @@ Result<std::vector<int>> numbers(const std::string& list, const char* what) {
   return found;
 }
 
+Result<void> choose_parts(Options& options) {
+  if (!options.per_core && !options.per_socket) return {};
+  if (options.per_core && options.per_socket) {
+    return fail(Code::bad_usage, "--per-core and --per-socket are two ways to divide the same",
+                "leave one of them out");
+  }
+  if (options.stat.attachment.processors.empty()) {
+    return fail(
+        Code::bad_usage,
+        fmt::format("{} divides what is counted on processors", options.per_core ? "--per-core" : "--per-socket"),
+        "add -a for all of them, or -C 0,2-3");
+  }
+  options.stat.attachment.parts = options.per_core ? result::PartOf::core : result::PartOf::socket;
+  return {};
+}
+
 Result<void> choose_target(Options& options) {
-  auto& [processes, threads, processors] = options.stat.attachment;
+  backend::Attachment& attachment = options.stat.attachment;
+  auto& processes = attachment.processes;
+  auto& threads = attachment.threads;
+  auto& processors = attachment.processors;
   for (const auto& [texts, list, what] :
        {std::tuple{&options.processes, &processes, "process"}, std::tuple{&options.threads, &threads, "thread"}}) {
     const auto read = numbers(*texts, what);
     if (!read) return fail(read.error());
     *list = *read;
   }
-  if (options.all_processors || !options.processors.empty()) {
-    auto list = linux::processors(options.all_processors ? "" : options.processors);
+  if (options.all_processors || !options.processors.empty() || !attachment.cgroup.empty()) {
+    auto list = linux::processors(options.all_processors ? "" : options.processors);  // empty: all of them
     if (!list) return fail(list.error());
     processors = std::move(*list);
   }
   if (!processors.empty() && !(processes.empty() && threads.empty())) {
-    return fail(Code::bad_usage, "-a and -C count everything on processors, -p and -t what runs anywhere",
+    return fail(Code::bad_usage, "-a, -C and --cgroup count on processors, -p and -t what runs anywhere",
                 "leave one of them out");
   }
+  if (const auto chosen = choose_parts(options); !chosen) return chosen;
   options.stat.timing = {milliseconds(options.delay_ms), milliseconds(options.interval_ms),
                          milliseconds(options.timeout_ms)};
   return {};

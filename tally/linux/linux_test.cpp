@@ -13,6 +13,7 @@
 #include "tally/linux/output.hpp"
 #include "tally/linux/program.hpp"
 #include "tally/linux/spawn.hpp"
+#include "tally/linux/topology.hpp"
 #include "tally/linux/usage.hpp"
 
 namespace tally::linux {
@@ -289,6 +290,27 @@ TEST(Cpuid, is_executed_where_there_is_one) {
 #else
   EXPECT_FALSE(registers);
 #endif
+}
+
+TEST(Topology, threads_of_a_core_lie_in_one_place) {
+  std::string root = (std::filesystem::temp_directory_path() / "tally-topology-XXXXXX").string();
+  ASSERT_TRUE(mkdtemp(root.data()));
+  const auto put = [&](int processor, const char* socket, const char* core) {
+    const auto folder =
+        std::filesystem::path(root) / "sys/devices/system/cpu" / ("cpu" + std::to_string(processor)) / "topology";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "physical_package_id") << socket << '\n';
+    std::ofstream(folder / "core_id") << core << '\n';
+  };
+  put(0, "0", "0");
+  put(1, "1", "0");
+  put(4, "0", "0");
+  put(5, "-1", "3");
+  EXPECT_EQ(place_of(0, root), place_of(4, root));
+  EXPECT_NE(place_of(0, root), place_of(1, root)) << "cores are numbered anew in each socket";
+  EXPECT_EQ(place_of(5, root), (Place{0, 3}));
+  EXPECT_FALSE(place_of(6, root));
+  std::filesystem::remove_all(root);
 }
 
 }  // namespace

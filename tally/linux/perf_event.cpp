@@ -53,8 +53,11 @@ PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target, const
   attributes.disabled = !leader && target.start != PerfStart::at_once ? 1 : 0;
   attributes.enable_on_exec = !leader && target.start == PerfStart::at_exec ? 1 : 0;
   const int group = leader ? leader->fd.get() : -1;
+  const bool by_cgroup = target.cgroup >= 0;
+  const unsigned long flags = PERF_FLAG_FD_CLOEXEC | (by_cgroup ? PERF_FLAG_PID_CGROUP : 0);
   const long fd = retry([&] {
-    return syscall(SYS_perf_event_open, &attributes, target.thread, target.processor, group, PERF_FLAG_FD_CLOEXEC);
+    return syscall(SYS_perf_event_open, &attributes, by_cgroup ? target.cgroup : target.thread, target.processor, group,
+                   flags);
   });
   return {Descriptor(static_cast<int>(fd)), fd < 0 ? errno : 0};
 }

@@ -56,6 +56,7 @@ struct PerfTarget {
   std::int32_t processor = -1;  ///< −1: any
   bool inherit = false;         ///< and those of threads and processes that it makes from now on, and of theirs
   PerfStart start = PerfStart::at_once;
+  int cgroup = -1;  ///< descriptor of a control group: only what its tasks do, on `processor`; −1: none
   bool operator==(const PerfTarget&) const = default;
 };
 

@@ -44,6 +44,7 @@ result::Run run_of(backend::Outcome outcome, std::optional<int> interrupted_by) 
   }
   run.counts = std::move(outcome.counts);
   run.intervals = std::move(outcome.intervals);
+  run.parts = std::move(outcome.parts);
   run.processes = std::move(outcome.processes);
   count_processes(run);
   return run;
@@ -161,6 +162,7 @@ std::string words(const backend::Attachment& attachment) {
   std::vector<std::string> parts{numbers("process", "processes", attachment.processes),
                                  numbers("thread", "threads", attachment.threads),
                                  numbers("everything on processor", "everything on processors", attachment.processors)};
+  if (!attachment.cgroup.empty()) parts = {"control group " + printable(attachment.cgroup)};
   std::erase(parts, "");
   return join(parts, ", ");
 }

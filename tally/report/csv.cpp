@@ -47,6 +47,11 @@ class Rows {
         for (const result::Interval& interval : stat_.runs[i].intervals) add_interval(interval);
       }
       add_counts("", "", stat_.runs[i].counts);
+      for (const result::Part& part : stat_.runs[i].parts) {
+        cpu_ = part.cpus;
+        add_counts("", "", part.counts);
+        cpu_.clear();
+      }
       add_metrics(i);
       for (const result::Process& process : stat_.runs[i].processes) add_process(process);
     }
@@ -67,7 +72,7 @@ class Rows {
     for (const result::EventCount& one : counts) {
       const Count count =
           complete_ ? one.count : downgraded(one.count, Trust::partial, std::string(result::interrupted));
-      add({std::to_string(run_), interval_, pid, tid, "", "", one.name, text_of(count.value),
+      add({std::to_string(run_), interval_, pid, tid, cpu_, "", one.name, text_of(count.value),
            std::string(name(count.trust)), text_of(running_percent(count)), text_of(count.error_percent), count.model,
            count.reason});
     }
@@ -103,6 +108,7 @@ class Rows {
   int run_ = 1;
   bool complete_ = true;
   std::string interval_;  // its end in nanoseconds, while its rows are written
+  std::string cpu_;       // the processors of a part of the machine, while its rows are written
   std::string text_;
 };
 

@@ -180,6 +180,16 @@ void add_processes(Json& json, const result::Stat& stat, const Style& style) {
   if (style.per_thread) json["threads"] = std::move(threads);
 }
 
+void add_parts(Json& json, const result::Stat& stat) {
+  Json parts = Json::array();
+  for (std::size_t i = 0; i < stat.runs.size(); ++i) {
+    for (const result::Part& part : stat.runs[i].parts) {
+      parts.push_back({{"run", i + 1}, {"part", part.name}, {"cpus", part.cpus}, {"events", counts_json(part.counts)}});
+    }
+  }
+  if (!parts.empty()) json["parts"] = std::move(parts);
+}
+
 void add_intervals(Json& json, const result::Stat& stat) {
   Json intervals = Json::array();
   for (const result::Run& run : stat.runs) {
@@ -212,6 +222,7 @@ Json object(const result::Stat& stat, const Style& style) {
   json["metrics"] = Json::array();
   for (const result::Metric& metric : stat.metrics) json["metrics"].push_back(metric_json(stat, metric));
   add_intervals(json, stat);
+  add_parts(json, stat);
   add_processes(json, stat, style);
   return json;
 }

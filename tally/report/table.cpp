@@ -127,6 +127,31 @@ std::string footer(const result::Stat& stat) {
   return fmt::format(" {}\n", join(parts, " · "));
 }
 
+// Parts of the machine, a row for each of their events.
+std::string parts_block(const result::Stat& stat) {
+  Grid grid({{"part"}, {"cpus"}, {"event"}, {"count", Align::right}, {"trust"}});
+  Footnotes notes;
+  bool any = false;
+  for (const result::Run& run : stat.runs) {
+    for (const result::Part& part : run.parts) {
+      for (const result::EventCount& one : part.counts) notes.announce(one.count);
+    }
+  }
+  for (const result::Run& run : stat.runs) {
+    for (const result::Part& part : run.parts) {
+      for (std::size_t i = 0; i < part.counts.size(); ++i) {
+        const result::EventCount& one = part.counts[i];
+        any = true;
+        grid.add({i == 0 ? part.name : "", i == 0 ? part.cpus : "", one.name, number(one.count.value, one.unit),
+                  notes.cell(one.count)});
+      }
+    }
+  }
+  if (!any) return {};
+  const std::string below = notes.text();
+  return "\n" + grid.text() + (below.empty() ? "" : "\n" + below);
+}
+
 std::string intervals_block(const result::Stat& stat, Style style) {
   std::string text;
   for (const result::Run& run : stat.runs) {
@@ -153,6 +178,7 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
   text += footer(stat);
   if (stat.signal) text += fmt::format(" the program was killed by {}\n", signal_name(*stat.signal));
   for (const std::string& notice : stat.notices) text += fmt::format(" note: {}\n", printable(notice));
+  text += parts_block(stat);
   if (style.per_process || style.per_thread) text += processes_block(stat, style, notes);
   return text + "\n";
 }

@@ -33,6 +33,17 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
+/// What processors are counted together by.
+enum class PartOf { core, socket };
+
+/// A part of the machine, and what was counted on it.
+struct Part {
+  std::string name;  ///< "S0-C1", "S0"
+  std::string cpus;  ///< its processors that were counted, as a list: "0,4"
+  std::vector<EventCount> counts;
+  bool operator==(const Part&) const = default;
+};
+
 /// How a process was left.
 enum class End {
   exited,     ///< ended by itself; the code is its exit code
@@ -89,6 +100,7 @@ struct Run {
   std::vector<EventCount> counts;
   std::vector<Process> processes;
   std::vector<Interval> intervals = {};  ///< where they were asked for
+  std::vector<Part> parts = {};          ///< of the machine, where they were asked for
   bool operator==(const Run&) const = default;
 };
 

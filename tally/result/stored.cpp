@@ -226,6 +226,10 @@ Stat stat_of(const Json& json) {
                                            Nanoseconds(number<std::int64_t>(one.at("end_ns"))),
                                            event_counts(one.at("events"))});
   }
+  for (const Json& one : json.value("parts", Json::array())) {
+    run_of(stat, one).parts.push_back(
+        {one.at("part").get<std::string>(), one.at("cpus").get<std::string>(), event_counts(one.at("events"))});
+  }
   read_processes(json, stat);
   return stat;
 }

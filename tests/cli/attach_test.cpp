@@ -64,6 +64,21 @@ TEST(Attach, what_is_not_there_is_told) {
   EXPECT_EQ(tally({"stat", "-e", "task-clock", "-a", "-p", "1"}).code(), 2);
 }
 
+TEST(Attach, parts_of_processors_add_up) {
+  TALLY_NEEDS_COUNTERS();
+  if (!linux::open_counter({linux::perf_type_software, 3}, {-1, 0})) GTEST_SKIP() << "processors may not be counted";
+  for (const char* option : {"--per-core", "--per-socket"}) {
+    const json result = result_of({"-a", option, "-e", "task-clock,cs", "--", "sleep", "0.05"});
+    for (std::size_t row = 0; row < 2; ++row) {
+      std::int64_t sum = 0;
+      for (const json& part : result["parts"]) sum += part["events"][row]["value"].get<std::int64_t>();
+      EXPECT_EQ(sum, value(result, row)) << option;
+    }
+  }
+  EXPECT_EQ(tally({"stat", "--per-core", "-e", "cs", "--", "true"}).code(), 2);
+  EXPECT_EQ(tally({"stat", "--cgroup", "no/such/group", "-e", "cs", "--", "true"}).code(), 125);
+}
+
 TEST(Attach, the_simulated_pmu_cannot) {
   const Finished finished = tally({"stat", "--backend", "none", "-e", "page-faults", "-p", "1"});
   EXPECT_EQ(finished.code(), 125);

@@ -39,7 +39,7 @@ Counted counted(const test::Words& options, const test::Words& command) {
     return result;
   }
   result.backend = json["backend"];
-  for (const auto& event : json["events"]) {
+  const auto row_of = [](const nlohmann::json& event) {
     Row row;
     if (event["value"].is_number()) row.value = event["value"].get<std::int64_t>();
     row.trust = event["trust"];
@@ -50,7 +50,11 @@ Counted counted(const test::Words& options, const test::Words& command) {
       row.corrected = event["corrected"].get<std::int64_t>();
       row.page_faults = event["page_faults"].get<std::int64_t>();
     }
-    result.rows[event["name"]] = row;
+    return row;
+  };
+  for (const auto& event : json["events"]) result.rows[event["name"]] = row_of(event);
+  for (const auto& part : json.value("parts", nlohmann::json::array())) {
+    for (const auto& event : part["events"]) result.parts[part["part"]][event["name"]] = row_of(event);
   }
   return result;
 }

@@ -27,7 +27,8 @@ struct Counted {
   int code = 0;
   std::string said;  ///< standard error
   std::string backend;
-  std::map<std::string, Row> rows;  ///< by their full names: "instructions:u"
+  std::map<std::string, Row> rows;                          ///< by their full names: "instructions:u"
+  std::map<std::string, std::map<std::string, Row>> parts;  ///< the same of each core or socket, where asked for
 
   /// A count that must be there; −1, and a failed test, where it is not.
   std::int64_t value(const std::string& name) const;

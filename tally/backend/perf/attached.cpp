@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <set>
 
 #include "tally/backend/conductor.hpp"
+#include "tally/base/text.hpp"
 #include "tally/linux/announcements.hpp"
+#include "tally/linux/cgroups.hpp"
 #include "tally/linux/living.hpp"
 #include "tally/linux/memory_file.hpp"
 #include "tally/linux/system.hpp"
+#include "tally/linux/topology.hpp"
 
 namespace tally::backend::perf {
 namespace {
@@ -76,7 +80,15 @@ Result<std::vector<std::string>> open_attached(const Attachment& attachment, Cou
     if (!linux::is_alive(thread)) return not_there("thread", thread);
     counters.open({thread, -1, false, PerfStart::when_told});
   }
-  for (const int processor : attachment.processors) counters.open({-1, processor, false, PerfStart::when_told});
+  linux::Descriptor group;
+  if (!attachment.cgroup.empty()) {
+    auto opened = linux::open_cgroup(attachment.cgroup);
+    if (!opened) return fail(opened.error());
+    group = std::move(*opened);
+  }
+  for (const int processor : attachment.processors) {
+    counters.open({-1, processor, false, PerfStart::when_told, group.get()});
+  }
   if (counters.size() == 0) return fail(why_nothing(counters, attachment));
   if (doubtful == 0) return std::vector<std::string>{};
   return std::vector<std::string>{fmt::format("{} began while the counters were opened, and may be missing",
@@ -87,6 +99,33 @@ Count attached_count(const event::Event& event, const Count& counted, Nanosecond
   if (event.id == event::Id::duration_time) return tally::counted(duration.count(), "clock");
   const bool of_command = event::definition(event.id).kind == event::Kind::software && !kernel_event(event.id);
   return of_command ? absent("known of commands only that tally itself starts") : counted;
+}
+
+std::vector<result::Part> parts_of(const Request& request, const Counters& counters, Nanoseconds duration) {
+  if (!request.attachment.parts) return {};
+  const bool by_core = *request.attachment.parts == result::PartOf::core;
+  std::map<std::pair<int, int>, std::vector<std::size_t>> members;
+  const std::vector<int>& processors = request.attachment.processors;
+  for (std::size_t i = 0; i < processors.size(); ++i) {
+    const auto place = linux::place_of(processors[i]);
+    members[{place ? place->socket : -1, !place ? processors[i] : by_core ? place->core : 0}].push_back(i);
+  }
+  std::vector<result::Part> parts;
+  for (const auto& [place, targets] : members) {
+    result::Part part;
+    part.name = place.first < 0 ? fmt::format("processor {}", place.second)
+                : by_core       ? fmt::format("S{}-C{}", place.first, place.second)
+                                : fmt::format("S{}", place.first);
+    std::vector<std::string> cpus;
+    for (const std::size_t target : targets) cpus.push_back(std::to_string(processors[target]));
+    part.cpus = join(cpus, ",");
+    const std::vector<Count> counts = counters.of(targets);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      part.counts.push_back(event_count(request.events[i], attached_count(request.events[i], counts[i], duration)));
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
 }
 
 Result<Outcome> count_attached(const Request& request, const std::vector<linux::PmuDevice>& cores) {
@@ -114,6 +153,7 @@ Result<Outcome> count_attached(const Request& request, const std::vector<linux::
   outcome.duration = conductor.counted(linux::now());
   outcome.notices = std::move(*notices);
   outcome.intervals = conductor.intervals();
+  if (conductor.began()) outcome.parts = parts_of(request, counters, outcome.duration);
   for (std::size_t i = 0; i < counts.size(); ++i) {
     outcome.counts.push_back(event_count(
         request.events[i], conductor.began() ? attached_count(request.events[i], counts[i], outcome.duration)

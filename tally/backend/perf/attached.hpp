@@ -15,6 +15,10 @@ Result<std::vector<std::string>> open_attached(const Attachment& attachment, Cou
 /// of open_attached().
 Result<Outcome> count_attached(const Request& request, const std::vector<linux::PmuDevice>& cores);
 
+/// The counts of each core or socket, by what was read last of the processors' counters: those whose processors come
+/// first. A processor whose place the kernel does not say is a part of its own.
+std::vector<result::Part> parts_of(const Request& request, const Counters& counters, Nanoseconds duration);
+
 /// The count of an event of an attachment that was counted so long.
 Count attached_count(const event::Event& event, const Count& counted, Nanoseconds duration);
 

@@ -97,6 +97,7 @@ Corrections::Corrections(const Request& request, const std::vector<linux::PmuDev
 void Corrections::apply(Outcome& outcome) const {
   apply(outcome.counts);
   for (result::Interval& interval : outcome.intervals) apply(interval.counts);
+  for (result::Part& part : outcome.parts) apply(part.counts);
   outcome.notices.insert(outcome.notices.end(), notices_.begin(), notices_.end());
 }
 

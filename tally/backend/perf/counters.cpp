@@ -134,9 +134,26 @@ std::size_t Counters::size() const {
   return open;
 }
 
-std::vector<Count> Counters::read(std::size_t first, std::size_t count) const {
+std::vector<Count> Counters::read() {
+  for (One& one : all_) {
+    one.held.clear();
+    for (const auto& counters : one.opened) {
+      std::vector<Held>& held = one.held.emplace_back();
+      for (const linux::PerfCounter& counter : counters) {
+        const auto value = counter.read();
+        held.push_back(value ? Held({static_cast<std::int64_t>(value->value), value->enabled, value->running})
+                             : Held());
+      }
+    }
+  }
+  std::vector<std::size_t> all(targets_.size());
+  std::iota(all.begin(), all.end(), 0);
+  return of(all);
+}
+
+std::vector<Count> Counters::of(const std::vector<std::size_t>& targets) const {
   std::vector<Count> counts;
-  for (const One& one : all_) counts.push_back(count_of(one, first, count));
+  for (const One& one : all_) counts.push_back(count_of(one, targets));
   return counts;
 }
 
@@ -151,20 +168,20 @@ bool Counters::is_elsewhere(const One& one, std::size_t target, std::size_t kind
          std::any_of(others.begin(), others.end(), [](const linux::PerfCounter& other) { return bool(other); });
 }
 
-Count Counters::count_of(const One& one, std::size_t first, std::size_t count) const {
+Count Counters::count_of(const One& one, const std::vector<std::size_t>& targets) const {
   for (const Encoded& encoded : one.kinds) {
     if (!encoded.why_none.empty()) return absent(encoded.why_none);
   }
   std::vector<std::vector<Reading>> readings(one.kinds.size());
   bool any = false;
-  for (std::size_t target = first; target < first + count; ++target) {
+  for (const std::size_t target : targets) {
     for (std::size_t kind = 0; kind < one.kinds.size(); ++kind) {
       if (is_elsewhere(one, target, kind)) continue;
       const linux::PerfCounter& counter = one.opened[target][kind];
       if (!counter) return absent(why_refused(counter.os_errno, one.event));
-      const auto value = counter.read();
-      if (!value) return absent("its counter cannot be read");
-      readings[kind].push_back({static_cast<std::int64_t>(value->value), value->enabled, value->running});
+      const Held& held = one.held[target][kind];
+      if (!held) return absent("its counter cannot be read");
+      readings[kind].push_back(*held);
       any = true;
     }
   }

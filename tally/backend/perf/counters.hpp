@@ -41,21 +41,24 @@ class Counters final : public Meter {
 
   /// What each event's counters hold, in the order of the events; absent with the reason where none opened. Cost: a
   /// system call for each counter.
-  std::vector<Count> read() override { return read(0, targets_.size()); }
+  std::vector<Count> read() override;
 
-  /// The same of some targets, by the order in which they were opened.
-  std::vector<Count> read(std::size_t first, std::size_t count) const;
+  /// What some targets had in what was read last, by the order in which they were opened.
+  std::vector<Count> of(const std::vector<std::size_t>& targets) const;
 
  private:
+  // What a counter held when it was read last; nothing where that failed.
+  using Held = std::optional<Reading>;
   struct One {
     event::Event event;
     std::vector<Encoded> kinds;                                // one for each kind of cores that it is counted on
     int os_errno = 0;                                          // of the last one that did not open
     std::vector<std::vector<linux::PerfCounter>> opened = {};  // by target, then by kind
+    std::vector<std::vector<Held>> held = {};                  // the same
   };
   const linux::PerfCounter* leader_of(const One& member, std::size_t kind) const;
   bool is_elsewhere(const One& one, std::size_t target, std::size_t kind) const;
-  Count count_of(const One& one, std::size_t first, std::size_t count) const;
+  Count count_of(const One& one, const std::vector<std::size_t>& targets) const;
   Count sum_of(const One& one, const std::vector<std::vector<Reading>>& readings) const;
 
   std::vector<One> all_;

@@ -64,6 +64,7 @@ class CommandRun {
     outcome.notices.insert(outcome.notices.begin(), notices->begin(), notices->end());
     outcome.intervals = conductor.intervals();
     const Nanoseconds duration = conductor.counted(linux::now());
+    if (conductor.began()) outcome.parts = parts_of(request_, counters_, duration);
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const event::Event& event = request_.events[i];
       outcome.counts.push_back(event_count(event, !conductor.began() ? absent(ended_within_delay)

@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -210,46 +208,6 @@ TEST(Attach, parts_of_processors_add_up) {
     EXPECT_EQ(sum, result.value("instructions:u")) << option;
     EXPECT_GE(sum, 2 * many) << option;
   }
-}
-
-// A control group of its own, in a hierarchy that is mounted for it where there is none.
-class Group {
- public:
-  Group() {
-    mkdir(mounted_.c_str(), 0755);
-    is_mounted_ = mount("none", mounted_.c_str(), "cgroup2", 0, nullptr) == 0;
-    is_made_ = mkdir(path().c_str(), 0755) == 0;
-  }
-  Group(const Group&) = delete;
-  Group& operator=(const Group&) = delete;
-  ~Group() {
-    rmdir(path().c_str());
-    if (is_mounted_) umount(mounted_.c_str());
-    rmdir(mounted_.c_str());
-  }
-  std::string path() const { return mounted_ + "/tally-test"; }
-  bool works() const { return is_mounted_ && is_made_; }
-
- private:
-  std::string mounted_ = "/tmp/tally-cgroup";
-  bool is_mounted_ = false;
-  bool is_made_ = false;
-};
-
-TEST(Attach, a_control_group_and_nothing_else) {
-  TALLY_NEEDS_PMU();
-  if (!is_guest() || geteuid() != 0) GTEST_SKIP() << "a hierarchy of control groups is mounted in the guest only";
-  const Group group;
-  ASSERT_TRUE(group.works());
-  const std::string loop = known("countdown", 1000000).path;
-  const Words events{"--cgroup", "tally-test", "-e", "instructions"};
-  const Counted outside = counted(events, {loop});
-  EXPECT_EQ(outside.value("instructions:u"), 0);
-  const Counted inside =
-      counted(events, {"sh", "-c", loop + "; echo $$ >" + group.path() + "/cgroup.procs; exec " + loop});
-  EXPECT_GE(inside.value("instructions:u"), 2 * many);
-  EXPECT_LT(inside.value("instructions:u"), 3 * many) << "what it did before it joined is none of it";
-  EXPECT_EQ(test::tally({"stat", "--cgroup", "no-such", "-e", "instructions", "--", "true"}).code(), 125);
 }
 
 TEST(Timing, intervals_of_instructions_add_up) {

@@ -268,7 +268,10 @@ Arena* arena_for(u64 pc) {
   a.to_link = trampoline(a, enter_link);
   a.to_indirect = trampoline(a, enter_indirect);
   a.to_syscall = trampoline(a, enter_syscall);
-  if (model_plan.any()) a.to_model = trampoline(a, enter_model);
+  if (model_plan.any()) {
+    a.to_model = trampoline(a, enter_model);
+    a.to_look = trampoline(a, enter_look);
+  }
   return &a;
 }
 

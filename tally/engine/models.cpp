@@ -11,8 +11,32 @@
 // Offsets as models.hpp asserts them. The flags are kept without pushf, which takes ten times as long.
 asm(R"(
 .text
-.globl enter_model, model_leave_begin, model_leave_end, model_pad
-.hidden enter_model, model_leave_begin, model_leave_end, model_pad
+.globl enter_model, enter_look, model_leave_begin, model_leave_end, look_leave_begin, look_leave_end, model_pad
+.hidden enter_model, enter_look, model_leave_begin, model_leave_end, look_leave_begin, look_leave_end, model_pad
+# A look at a first level that generated code could not settle. Whoever looks has saved the flags, or needs none. The
+# function saves what it uses.
+enter_look:
+  mov %rdi, %gs:0x1118
+  mov %rsi, %gs:0x1110
+  mov %rdx, %gs:0x1108
+  mov %rsp, %gs:0x10f0
+  mov %gs:0xc0, %rdi
+  mov %gs:0x1098, %rsi
+  mov %gs:0x10a0, %edx
+  mov %gs:0xa8, %rsp
+  movl $1, %gs:0x10b0
+  call model_look
+look_leave_begin:
+  movl $0, %gs:0x10b0
+  cmpl $0, %gs:0xb8
+  mov %gs:0x10f0, %rsp
+  mov %gs:0x1118, %rdi
+  mov %gs:0x1110, %rsi
+  mov %gs:0x1108, %rdx
+  jne model_pad
+  jmp *%gs:0x10a8
+look_leave_end:
+# The flags stay as they are.
 enter_model:
   mov %rax, %gs:0x1140
   lahf
@@ -68,6 +92,9 @@ model_pad:
   ud2
 )");
 
+// What calls such a function need not save registers: it does.
+#define NO_SAVES __attribute__((no_caller_saved_registers))
+
 namespace tally::engine {
 
 static_assert(models_at == 0x1080);
@@ -103,7 +130,6 @@ constexpr u32 notes_limit = 512;
 
 /// What a thread has beside what generated code looks into.
 struct Rest {
-  sim::Cache l1i, l1d;
   sim::LowerLevels lower;
   u64 asked;
   u32 notes;
@@ -116,6 +142,20 @@ struct Rest {
 /// Where a thread's Rest is: the last word of the page of its ModelThread.
 Rest*& rest_of(Thread* t) { return *reinterpret_cast<Rest**>(reinterpret_cast<u64>(t) + 0x1ff8); }
 
+/// While it lives the direction flag is clear, as compilers take it to be.
+class DirectionUp {
+ public:
+  DirectionUp() { asm volatile("pushfq; popq %0; cld" : "=r"(flags_)); }
+  ~DirectionUp() {
+    if (flags_ & 0x400) asm volatile("std");
+  }
+  DirectionUp(const DirectionUp&) = delete;
+  DirectionUp& operator=(const DirectionUp&) = delete;
+
+ private:
+  u64 flags_;
+};
+
 u32 set_words(const sim::CacheShape& shape) {
   u32 words = 1u << shape.line_bits >> 3;
   while (words < shape.ways) words *= 2;
@@ -124,7 +164,7 @@ u32 set_words(const sim::CacheShape& shape) {
 
 /// Whether generated code can look into it: a set is a power of two of bytes that the scale of an address reaches.
 bool can_be_inline(const sim::CacheShape& shape) {
-  return shape.sets != 0 && (shape.sets & (shape.sets - 1)) == 0 && shape.replacement == sim::Replacement::lru &&
+  return shape.sets != 0 && shape.write_allocate && (shape.sets & (shape.sets - 1)) == 0 && shape.replacement == sim::Replacement::lru &&
          set_words(shape) * 8 <= 8u << shape.line_bits && u64{shape.sets} * set_words(shape) * 8 <= first_level_bytes;
 }
 
@@ -152,11 +192,6 @@ void make_rest(Thread* t) {
   Rest& r = *rest_of(t);
   u64* const tables = reinterpret_cast<u64*>(reinterpret_cast<u64>(&r) + page_up(sizeof(Rest)));
   const bool own = settings().models.own_llc != 0;
-  if (model_plan.l1d) {
-    r.l1d = sim::Cache(caches.l1d, reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at), set_words(caches.l1d));
-  }
-  if (model_plan.l1i)
-    r.l1i = sim::Cache(caches.l1i, reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1i_at), set_words(caches.l1i));
   r.lower = sim::LowerLevels(caches, tables, own ? tables + sim::table_words(caches.l2) : shared_llc);
   if (!model_plan.each) return;
   u64* const plain = tables + page_up(lower_words() * 8) / 8;
@@ -173,50 +208,90 @@ sim::Branches& plain_branches(Rest& r) { return *reinterpret_cast<sim::Branches*
 
 // --- first levels ---------------------------------------------------------------------------------------------------
 
-void drain(Thread* t, Rest& r) {
+NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
+  const DirectionUp up;
   sim::HierarchyCounts& counts = values_of(model_counts(t)->values).caches;
   const u32 n = r.notes;
   r.notes = 0;
   if (n == 0) return;
   const bool shares = settings().models.own_llc == 0;
   if (shares) llc_lock.take();
-  for (u32 i = 0; i < n; i++) r.lower.request(r.note[i] & ~u64{3}, static_cast<Access>(r.note[i] & 3), counts);
+  constexpr u32 ahead = 12;
+  for (u32 i = 0; i < ahead && i < n; i++) r.lower.expect(r.note[i]);
+  for (u32 i = 0; i < n; i++) {
+    if (i + ahead < n) r.lower.expect(r.note[i + ahead]);
+    r.lower.request(r.note[i] & ~u64{3}, static_cast<Access>(r.note[i] & 3), counts);
+  }
   if (shares) llc_lock.release();
 }
 
-void note(Thread* t, Rest& r, u64 line, Access access) {
-  if (!on(channel::model_lower)) return;
+inline __attribute__((always_inline)) void note(Thread* t, Rest& r, u64 line, Access access) {
+  if (!model_plan.lower) return;
   r.note[r.notes] = line | static_cast<u64>(access);
   if (++r.notes == notes_limit) drain(t, r);
 }
 
-/// One line. Whether it was there.
-bool touch(Thread* t, Rest& r, u64 line, Access access) {
-  sim::HierarchyCounts& counts = values_of(model_counts(t)->values).caches;
-  sim::Cache& level = access == Access::fetch ? r.l1i : r.l1d;
-  const bool passes = access == Access::store && !level.shape().write_allocate;
-  if ((passes ? level.use(line) : level.access(line)).hit) return true;
-  if (access == Access::fetch)
-    counts.l1i.fetch_misses++;
-  else if (access == Access::store)
-    counts.l1d.store_misses++;
+/// Makes the line the most recent one of its set. Whether it was there.
+inline bool use_line(u64* set, u32 ways, u64 tag) {
+  u64 before = set[0];
+  if (before == tag) return true;
+  for (u32 i = 1; i < ways; i++) {
+    const u64 here = set[i];
+    set[i] = before;
+    if (here == tag) {
+      set[0] = tag;
+      return true;
+    }
+    before = here;
+  }
+  set[0] = tag;
+  return false;
+}
+
+/// One line of data. Whether it was there.
+inline __attribute__((always_inline)) bool touch_data(Thread* t, Rest& r, u64 line, Access access) {
+  u64* const set = reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at +
+                                          (line & model_plan.l1d_mask) * model_plan.l1d_scale);
+  if (use_line(set, model_plan.l1d_ways, ~line)) return true;
+  channel::ModelLevelCounts& counts = model_counts(t)->values.l1d;
+  if (access == Access::store)
+    counts.store_misses++;
   else
-    counts.l1d.load_misses++;
+    counts.load_misses++;
   note(t, r, line, access);
   return false;
 }
 
-void access_first(Thread* t, Rest& r, u64 address, u64 bytes, Access access) {
-  const u32 bits = caches.l1d.line_bits;
-  const u64 first = address >> bits, last = (address + bytes - 1) >> bits;
-  bool missed = !touch(t, r, first << bits, access);
-  sim::LevelCounts& across = values_of(model_counts(t)->values).caches.l1d_across;
-  for (u64 line = first + 1; line <= last && last >= first; line++) {
-    const bool hit = touch(t, r, line << bits, access);
-    across.count(access, hit || !missed);
-    if (access == Access::modify) across.count(Access::store, true);
+inline __attribute__((always_inline)) void touch_code(Thread* t, Rest& r, u64 line) {
+  const u64 set = line / model_plan.line_bytes & (model_plan.l1i_sets - 1);
+  u64* const words = reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1i_at + set * model_plan.l1i_set_bytes);
+  if (use_line(words, model_plan.l1i_ways, ~line)) return;
+  model_counts(t)->values.l1i.fetch_misses++;
+  note(t, r, line, Access::fetch);
+}
+
+NO_SAVES __attribute__((noinline)) void access_lines(Thread* t, Rest& r, u64 address, u64 bytes, Access access) {
+  const u64 line_bytes = model_plan.line_bytes, last = (address + bytes - 1) & ~(line_bytes - 1);
+  u64 line = address & ~(line_bytes - 1);
+  bool missed = !touch_data(t, r, line, access);
+  channel::ModelLevelCounts& across = model_counts(t)->values.l1d_across;
+  while (line < last) {
+    line += line_bytes;
+    const bool hit = touch_data(t, r, line, access);
+    const bool more = missed && !hit;
+    if (access != Access::store) across.loads++, across.load_misses += more;
+    if (access != Access::load) across.stores++;
+    if (access == Access::store) across.store_misses += more;
     missed = missed || !hit;
   }
+}
+
+inline __attribute__((always_inline)) void access_first(Thread* t, Rest& r, u64 address, u64 bytes, Access access) {
+  const u64 within = address & (model_plan.line_bytes - 1);
+  if (within + bytes <= model_plan.line_bytes)
+    touch_data(t, r, address - within, access);
+  else
+    access_lines(t, r, address, bytes, access);
 }
 
 // --- the plain models ----------------------------------------------------------------------------------------------
@@ -261,7 +336,7 @@ void repeated(Thread* t, Rest& r, u32 word, u64 n, u64 from, u64 to, bool down) 
   const bool loads = word >> 16 & 1, second = word >> 17 & 1;
   const Access at_to = word >> 18 & 1 ? Access::store : Access::load;
   const u64 line = 1ull << caches.l1d.line_bits;
-  const bool skips = !model_plan.each && r.l1d.exists() && r.l1d.shape().ways > 1 && r.l1d.shape().write_allocate;
+  const bool skips = !model_plan.each && caches.l1d.ways > 1;
   const auto elements_left = [&](u64 address) {
     // Elements that lie in the line of this one, this one included; 1 where it lies in two.
     const u64 offset = address & (line - 1);
@@ -295,12 +370,6 @@ void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
 
 // --- branches -------------------------------------------------------------------------------------------------------
 
-void unsettled(Thread* t, u64 index, bool taken) {
-  sim::Counter2& counter = reinterpret_cast<sim::Counter2*>(reinterpret_cast<u64>(t) + gshare_at)[index];
-  if (sim::predicts_taken(counter) != taken) values_of(model_counts(t)->values).branches.conditional_misses++;
-  counter = sim::trained(counter, taken);
-}
-
 void indirect(Thread* t, u64 pc, u64 target) {
   u64& entry = reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + indirect_at)[pc % sim::IndirectTargets::entries];
   if (entry + target != 0) values_of(model_counts(t)->values).branches.indirect_misses++;
@@ -309,21 +378,26 @@ void indirect(Thread* t, u64 pc, u64 target) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* t, u64 argument, u32 word) {
+extern "C" NO_SAVES __attribute__((visibility("hidden"), used)) void model_look(Thread* t, u64 argument, u32 word) {
   Rest& r = *rest_of(t);
-  const ModelThread& m = *model_thread(t);
   const u64 bytes = word >> 8;
   switch (static_cast<Ask>(word & 0xff)) {
     case Ask::load: access_first(t, r, argument, bytes, Access::load); break;
     case Ask::store: access_first(t, r, argument, bytes, Access::store); break;
     case Ask::modify: access_first(t, r, argument, bytes, Access::modify); break;
-    case Ask::fetch: touch(t, r, argument, Access::fetch); break;
+    default: touch_code(t, r, argument); break;
+  }
+}
+
+extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* t, u64 argument, u32 word) {
+  Rest& r = *rest_of(t);
+  const ModelThread& m = *model_thread(t);
+  const u64 bytes = word >> 8;
+  switch (static_cast<Ask>(word & 0xff)) {
     case Ask::plain_load: access_plain(r, argument, bytes, Access::load); break;
     case Ask::plain_store: access_plain(r, argument, bytes, Access::store); break;
     case Ask::plain_modify: access_plain(r, argument, bytes, Access::modify); break;
     case Ask::plain_fetch: access_plain(r, argument, bytes, Access::fetch); break;
-    case Ask::taken: unsettled(t, argument, true); break;
-    case Ask::not_taken: unsettled(t, argument, false); break;
     case Ask::indirect: indirect(t, argument, m.target); break;
     case Ask::repeat: repeat_done(t, word, m.saved[0], m.saved[2], m.saved[3]); break;
     case Ask::plain_taken: plain_branches(r).conditional(argument, m.target, true); break;
@@ -333,6 +407,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* 
     case Ask::plain_indirect: plain_branches(r).indirect_jump(argument, m.target); break;
     case Ask::plain_indirect_call: plain_branches(r).indirect_call(argument, m.target, argument + bytes); break;
     case Ask::plain_return: plain_branches(r).ret(m.target); break;
+    default: break;
   }
   if (model_plan.each && ++r.asked % 4096 == 0) keep_plain(t, r);
 }
@@ -359,11 +434,16 @@ void models_init() {
   model_plan.line_bytes = 1u << (caches.l1d.sets != 0 ? caches.l1d.line_bits : caches.l1i.line_bits);
   model_plan.l1d_mask = (caches.l1d.sets - 1) << caches.l1d.line_bits;
   model_plan.l1d_scale = caches.l1d.sets == 0 ? 1 : set_words(caches.l1d) * 8 >> caches.l1d.line_bits;
+  model_plan.lower = on(channel::model_lower);
+  model_plan.l1d_ways = caches.l1d.ways;
+  model_plan.l1i_ways = caches.l1i.ways;
   model_plan.l1i_sets = caches.l1i.sets;
   model_plan.l1i_set_bytes = caches.l1i.sets == 0 ? 0 : set_words(caches.l1i) * 8;
   if (caches.llc.sets != 0 && m.own_llc == 0) {
     const u64 bytes = sim::shared_words(caches) * 8;
     shared_llc = reinterpret_cast<u64*>(try_reserve(bytes, 3));
+    if (shared_llc != nullptr && caches.llc.sets >= 8192)
+      kernel(SYS_madvise, reinterpret_cast<u64>(shared_llc), page_up(bytes), 14 /* MADV_HUGEPAGE */);
     if (model_plan.each && shared_llc != nullptr) shared_plain_llc = reinterpret_cast<u64*>(try_reserve(bytes, 3));
     if (shared_llc == nullptr || (model_plan.each && shared_plain_llc == nullptr)) {
       caches.llc = {};

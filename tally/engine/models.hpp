@@ -15,8 +15,6 @@ enum class Ask : u32 {
   store,
   modify,
   fetch,
-  taken,      // the counter with this index was not settled
-  not_taken,  // the same
   indirect,   // an indirect branch at this address went to `target`
   repeat,     // a string instruction has run
   // The same for models that are asked about everything (Models::each):
@@ -110,7 +108,9 @@ struct ModelPlan {
   bool each_branch;         // branches too
   u32 line_bytes;
   u32 l1d_mask, l1d_scale;  // of an address, and of what is left of it: where the set is, from l1d_at
+  u32 l1d_ways, l1i_ways;
   u32 l1i_set_bytes, l1i_sets;
+  bool lower;  // what first levels miss is noted down
   bool any() const { return branches || l1i || l1d || each; }
 };
 extern ModelPlan model_plan;
@@ -130,8 +130,10 @@ void models_repeat(Thread* t, u64 rcx, u64 rsi, u64 rdi);
 extern "C" {
 /// From generated code, by a jump: argument, word and back are set; every register but those comes back as it was.
 void enter_model();
+/// The same for looks at first levels; it leaves the flags as they come.
+void enter_look();
 /// Loads the program's registers and goes back; to model_pad where something waits. Restartable at any instruction.
-extern const char model_leave_begin[], model_leave_end[], model_pad[];
+extern const char model_leave_begin[], model_leave_end[], look_leave_begin[], look_leave_end[], model_pad[];
 }
 
 }  // namespace tally::engine

@@ -214,6 +214,10 @@ bool begin_leaving_again(Context* c) {
     c->ip = reinterpret_cast<u64>(model_leave_begin);
     return true;
   }
+  if (c->ip >= reinterpret_cast<u64>(look_leave_begin) && c->ip < reinterpret_cast<u64>(look_leave_end)) {
+    c->ip = reinterpret_cast<u64>(look_leave_begin);
+    return true;
+  }
   return false;
 }
 

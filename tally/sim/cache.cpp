@@ -52,6 +52,12 @@ Look Cache::prefetch(std::uint64_t address) {
   return look;
 }
 
+void Cache::expect(std::uint64_t address) const {
+  constexpr std::uint32_t words_of_a_host_line = 8;
+  const std::uint64_t* const set = words_of(address);
+  for (std::uint32_t word = 0; word < set_words_; word += words_of_a_host_line) __builtin_prefetch(set + word, 1);
+}
+
 bool Cache::holds(std::uint64_t address) const {
   return place_of(words_of(address), shape_.ways, tag_of(address, shape_.line_bits)) < shape_.ways;
 }

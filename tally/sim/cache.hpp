@@ -66,6 +66,8 @@ class Cache {
   Look use(std::uint64_t address);
   /// Brings a line in that nothing has asked for yet; nothing changes where it is there already.
   Look prefetch(std::uint64_t address);
+  /// The line will be used soon: its set is fetched from memory. Counts and changes nothing.
+  void expect(std::uint64_t address) const;
   /// Whether the line is there; changes nothing.
   bool holds(std::uint64_t address) const;
   /// Drops the line, as an inclusive level below does. True where it was there.

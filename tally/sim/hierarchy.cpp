@@ -95,6 +95,11 @@ void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts&
     prefetch(lines.first + static_cast<std::uint64_t>(lines.step * static_cast<std::int64_t>(i)), counts, l1i, l1d);
 }
 
+void LowerLevels::expect(std::uint64_t address) const {
+  if (l2_.exists()) l2_.expect(address);
+  if (llc_.exists()) llc_.expect(address);
+}
+
 void LowerLevels::prefetch(std::uint64_t address, HierarchyCounts& counts, Cache* l1i, Cache* l1d) {
   bool hit = false;
   if (l2_.exists()) {

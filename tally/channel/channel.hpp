@@ -75,6 +75,7 @@ enum Partial : uint32_t {
   partial_confined = 1u << 11,      ///< it confines itself with seccomp: handed back
   partial_shared_code = 1u << 12,   ///< it runs code from shared memory: changes by another mapping are not seen
   partial_ptraced = 1u << 10,       ///< the program traces others or is traced itself
+  partial_code_lines = 1u << 13,    ///< more code than a simulated instruction cache can tell apart
 };
 
 enum class State : uint32_t { free, running, ended };

@@ -438,7 +438,7 @@ void ModelCode::before(Builder& b, u32 i, bool ends) {
     if (f.repeat.bytes != 0) {
       e.store(rcx, o_model_repeat);
       e.store(rsi, o_model_repeat + 8);
-      e.store(rdi, o_model_repeat + 16);
+      e.store(rdi, o_model_repeat_rdi);
       store_constant(e, o_model_repeat_word, f.repeat.word());
     }
     if (in.kind == Kind::call || (in.kind == Kind::call_indirect && in.resolved)) push_return(b, in);
@@ -544,17 +544,36 @@ void ModelCode::look_at_data(Builder& b, const Instruction&, const DataAccess& a
 
 void ModelCode::look_at_line(Builder& b, u64 line, u16 live) {
   Emitter& e = b.e;
+  const u32 number = line_number(line);
+  if (number == 0) {
+    mark_partial(current(), channel::partial_code_lines);
+    return;
+  }
   if (live != 0) save_flags(e);
-  e.move_constant(a_, ~line);
-  const u32 set = static_cast<u32>(line / model_plan.line_bytes % model_plan.l1i_sets);
-  table_access(e, 0x3b, a_, no_register, 0, l1i_at + set * model_plan.l1i_set_bytes);
-  u8* const away = jump_if(e, not_equal);
+  e.byte(0x65);  // mov a, gs:[…], 32 bits
+  if (a_ >> 3) e.byte(0x44);
+  e.byte(0x8b);
+  e.byte(static_cast<u8>(4 | (a_ & 7) << 3));
+  e.byte(0x25);
+  e.dword(ways_at + number * 4);
+  if (a_ >> 3) e.byte(0x45);
+  e.byte(0x85);  // test a, a
+  e.byte(static_cast<u8>(0xc0 | (a_ & 7) << 3 | (a_ & 7)));
+  u8* const away = jump_if(e, equal);
+  e.load(b_, o_model_clock);
+  e.add_constant(b_, 1);
+  e.store(b_, o_model_clock);
+  e.byte(0x65);  // mov gs:[a], b
+  e.rex_w(b_, a_);
+  e.byte(0x89);
+  e.byte(static_cast<u8>(0x80 | (b_ & 7) << 3 | (a_ & 7)));
+  if ((a_ & 7) == rsp) e.byte(0x24);
+  e.dword(0);
   const u64 back = e.here();
   if (live != 0) restore_flags(e);
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(away, stub.here());
-  stub.not_register(a_);
-  stub.store(a_, o_model_argument);
+  store_constant(stub, o_model_argument, number);
   ask(stub, b.arena.to_look, word_of(Ask::fetch), a_, back);
   b.arena.cold = stub.here();
 }

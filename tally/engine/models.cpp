@@ -126,6 +126,11 @@ u64* shared_plain_llc;
 Lock llc_lock;
 u32 without;  // bits of channel::Model
 
+// Lines of code have numbers, which fit into an instruction.
+Growing<u64> lines;
+u32* line_slots;  // by address: open addressing
+constexpr u32 line_slots_mask = 4 * line_limit - 1;
+
 constexpr u32 notes_limit = 512;
 
 /// What a thread has beside what generated code looks into.
@@ -262,10 +267,27 @@ inline __attribute__((always_inline)) bool touch_data(Thread* t, Rest& r, u64 li
   return false;
 }
 
-inline __attribute__((always_inline)) void touch_code(Thread* t, Rest& r, u64 line) {
-  const u64 set = line / model_plan.line_bytes & (model_plan.l1i_sets - 1);
-  u64* const words = reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1i_at + set * model_plan.l1i_set_bytes);
-  if (use_line(words, model_plan.l1i_ways, ~line)) return;
+/// Where the line with a number is in L1I: an offset from the GS base.
+u32* ways(Thread* t) { return reinterpret_cast<u32*>(reinterpret_cast<u64>(t) + ways_at); }
+
+/// A line that is not in L1I: it takes the place of the one that was fetched longest ago.
+NO_SAVES void fetch_line(Thread* t, Rest& r, u32 number) {
+  const u64 line = lines[number];
+  const u32 first = (static_cast<u32>(line >> caches.l1i.line_bits) & (model_plan.l1i_sets - 1)) * model_plan.l1i_ways;
+  u64* const stamps = reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1i_at);
+  u32* const numbers = reinterpret_cast<u32*>(stamps + model_plan.l1i_sets * model_plan.l1i_ways);
+  u32 oldest = first;
+  u64 least = stamps[first];
+  for (u32 way = first + 1; way < first + model_plan.l1i_ways; way++) {
+    const u64 stamp = stamps[way];
+    oldest = stamp < least ? way : oldest;
+    least = stamp < least ? stamp : least;
+  }
+  u32* const ways_of = ways(t);
+  ways_of[numbers[oldest]] = 0;  // number 0 is nothing
+  numbers[oldest] = number;
+  ways_of[number] = l1i_at + oldest * 8;
+  stamps[oldest] = ++model_thread(t)->clock;
   model_counts(t)->values.l1i.fetch_misses++;
   note(t, r, line, Access::fetch);
 }
@@ -364,8 +386,8 @@ void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
   const u64 mask = word >> 19 & 1 ? 0xffffffff : ~u64{0};
   const u64 n = (m.repeat[0] - rcx) & mask;
   const bool loads = word >> 16 & 1;
-  const u64 before = loads ? m.repeat[1] : m.repeat[2], after = loads ? rsi : rdi;
-  repeated(t, *rest_of(t), word, n, m.repeat[1] & mask, m.repeat[2] & mask, (after & mask) < (before & mask));
+  const u64 before = loads ? m.repeat[1] : m.repeat_rdi, after = loads ? rsi : rdi;
+  repeated(t, *rest_of(t), word, n, m.repeat[1] & mask, m.repeat_rdi & mask, (after & mask) < (before & mask));
 }
 
 // --- branches -------------------------------------------------------------------------------------------------------
@@ -385,7 +407,7 @@ extern "C" NO_SAVES __attribute__((visibility("hidden"), used)) void model_look(
     case Ask::load: access_first(t, r, argument, bytes, Access::load); break;
     case Ask::store: access_first(t, r, argument, bytes, Access::store); break;
     case Ask::modify: access_first(t, r, argument, bytes, Access::modify); break;
-    default: touch_code(t, r, argument); break;
+    default: fetch_line(t, r, static_cast<u32>(argument)); break;
   }
 }
 
@@ -412,6 +434,18 @@ extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* 
   if (model_plan.each && ++r.asked % 4096 == 0) keep_plain(t, r);
 }
 
+u32 line_number(u64 line) {
+  u32 i = static_cast<u32>((line * 0x9E3779B97F4A7C15ull) >> 42);
+  while (line_slots[i] != 0) {
+    if (lines[line_slots[i]] == line) return line_slots[i];
+    i = (i + 1) & line_slots_mask;
+  }
+  if (lines.full()) return 0;
+  return line_slots[i] = lines.add(line);
+}
+
+u64 model_bytes() { return model_plan.l1i ? line_limit * sizeof(u32) : 0; }
+
 void models_init() {
   const channel::Models& m = settings().models;
   if (m.on == 0) return;
@@ -435,10 +469,14 @@ void models_init() {
   model_plan.l1d_mask = (caches.l1d.sets - 1) << caches.l1d.line_bits;
   model_plan.l1d_scale = caches.l1d.sets == 0 ? 1 : set_words(caches.l1d) * 8 >> caches.l1d.line_bits;
   model_plan.lower = on(channel::model_lower);
+  if (model_plan.l1i) {
+    lines.init(line_limit);
+    lines.size = 1;
+    line_slots = reinterpret_cast<u32*>(reserve((line_slots_mask + 1) * sizeof *line_slots, 3));
+  }
   model_plan.l1d_ways = caches.l1d.ways;
   model_plan.l1i_ways = caches.l1i.ways;
   model_plan.l1i_sets = caches.l1i.sets;
-  model_plan.l1i_set_bytes = caches.l1i.sets == 0 ? 0 : set_words(caches.l1i) * 8;
   if (caches.llc.sets != 0 && m.own_llc == 0) {
     const u64 bytes = sim::shared_words(caches) * 8;
     shared_llc = reinterpret_cast<u64*>(try_reserve(bytes, 3));
@@ -472,6 +510,7 @@ bool models_attach(Thread* t, bool goes_on) {
     Rest* const rest = rest_of(t);
     throw_away(rest, rest_bytes());
     throw_away(reinterpret_cast<const void*>(reinterpret_cast<u64>(t) + 0x1000), jump_table_at - 0x1000);
+    if (model_bytes() != 0) throw_away(ways(t), model_bytes());
     rest_of(t) = rest;
   }
   make_rest(t);

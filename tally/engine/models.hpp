@@ -55,13 +55,15 @@ struct ModelThread {
   u64 active;       // 0x10b0: the thread is in the model
   u64 history;      // 0x10b8: of conditional branches; 14 bits
   u64 top;          // 0x10c0: of the return stack: a byte, 16 for an entry
-  u64 repeat[3];    // 0x10c8: rcx, rsi, rdi before a string instruction
-  u64 repeat_word;  // 0x10e0
+  u64 clock;        // 0x10c8: lines of code that were fetched
+  u64 repeat_word;  // 0x10d0
+  u64 repeat[2];    // 0x10d8: rcx and rsi before a string instruction
   u64 target;       // 0x10e8
   u64 stack;        // 0x10f0: the program's stack pointer
   u64 flags;        // 0x10f8
   u64 saved[9];     // 0x1100: rcx rdx rsi rdi r8 r9 r10 r11 rax
   u64 whole_flags;  // 0x1148: for the direction flag
+  u64 repeat_rdi;   // 0x1150: before a string instruction
 };
 
 enum ModelOffset : u32 {
@@ -73,14 +75,17 @@ enum ModelOffset : u32 {
   o_model_back = models_at + 0x28,
   o_model_history = models_at + 0x38,
   o_model_top = models_at + 0x40,
-  o_model_repeat = models_at + 0x48,
-  o_model_repeat_word = models_at + 0x60,
+  o_model_clock = models_at + 0x48,
+  o_model_repeat_word = models_at + 0x50,
+  o_model_repeat = models_at + 0x58,
   o_model_target = models_at + 0x68,
+  o_model_repeat_rdi = models_at + 0xd0,
 };
 static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, active) == 0x30 &&
-              offsetof(ModelThread, repeat) == 0x48 && offsetof(ModelThread, repeat_word) == 0x60 &&
-              offsetof(ModelThread, target) == 0x68 && offsetof(ModelThread, stack) == 0x70 &&
-              offsetof(ModelThread, saved) == 0x80);
+              offsetof(ModelThread, clock) == 0x48 && offsetof(ModelThread, repeat_word) == 0x50 &&
+              offsetof(ModelThread, repeat) == 0x58 && offsetof(ModelThread, target) == 0x68 &&
+              offsetof(ModelThread, stack) == 0x70 && offsetof(ModelThread, saved) == 0x80 &&
+              offsetof(ModelThread, repeat_rdi) == 0xd0);
 
 /// Tables that generated code looks into: offsets from the GS base, between the thread's record and its jump table.
 enum ModelLayout : u32 {
@@ -88,11 +93,14 @@ enum ModelLayout : u32 {
   indirect_at = 0x2000,      // sim::IndirectTargets
   gshare_at = 0x3000,        // the counters of sim::Gshare
   l1d_at = 0x8000,           // sets, each of so many bytes that the scale of an address reaches it
-  l1i_at = 0xc000,
+  l1i_at = 0xc000,           // when each way of each set was used last; behind them the numbers of the lines there
   model_counts_at = 0xf0000,  // mapped from the channel: channel::ModelCounts
+  ways_at = thread_bytes,     // behind all else: for each line of code where its way is, 0 = it is not in L1I
 };
 inline constexpr u32 first_level_bytes = 0x4000;
 static_assert(l1i_at + first_level_bytes == jump_table_at);
+/// Lines of code that are told apart: 64 MB of code.
+inline constexpr u32 line_limit = 1u << 20;
 
 inline ModelThread* model_thread(Thread* t) {
   return reinterpret_cast<ModelThread*>(reinterpret_cast<u64>(t) + models_at);
@@ -109,11 +117,16 @@ struct ModelPlan {
   u32 line_bytes;
   u32 l1d_mask, l1d_scale;  // of an address, and of what is left of it: where the set is, from l1d_at
   u32 l1d_ways, l1i_ways;
-  u32 l1i_set_bytes, l1i_sets;
+  u32 l1i_sets;
   bool lower;  // what first levels miss is noted down
   bool any() const { return branches || l1i || l1d || each; }
 };
 extern ModelPlan model_plan;
+
+/// The number of a line of code, 0 where there are too many. Wants cache_lock held.
+u32 line_number(u64 line);
+/// What a thread's block needs behind thread_bytes.
+u64 model_bytes();
 
 /// Reserves what threads share. Called once, when the settings are known.
 void models_init();

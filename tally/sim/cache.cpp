@@ -38,7 +38,15 @@ Look Cache::access_in(std::uint64_t* set, std::uint64_t tag) {
 Look Cache::access(std::uint64_t address) {
   std::uint64_t* const set = words_of(address);
   const std::uint64_t tag = tag_of(address, shape_.line_bits);
-  return shape_.replacement == Replacement::lru ? access_in<Lru>(set, tag) : access_in<TreePlru>(set, tag);
+  if (shape_.replacement != Replacement::lru) return access_in<TreePlru>(set, tag);
+  const Lru::Used used = Lru::use_tag(set, shape_.ways, tag);
+  Look look;
+  look.hit = used.hit;
+  if (used.hit)
+    look.first_use = used.before != tag;
+  else if (used.before != 0)
+    look.displaced = line_of(used.before);
+  return look;
 }
 
 Look Cache::use(std::uint64_t address) { return holds(address) ? access(address) : Look{}; }

@@ -4,24 +4,6 @@
 
 namespace tally::sim {
 
-void LevelCounts::count(Access access, bool hit) {
-  switch (access) {
-    case Access::fetch:
-      ++fetches;
-      fetch_misses += !hit;
-      break;
-    case Access::modify:
-    case Access::load:
-      ++loads;
-      load_misses += !hit;
-      break;
-    case Access::store:
-      ++stores;
-      store_misses += !hit;
-      break;
-  }
-}
-
 void LevelCounts::add(const LevelCounts& other) {
   fetches += other.fetches;
   fetch_misses += other.fetch_misses;

@@ -28,7 +28,23 @@ struct LevelCounts {
   std::uint64_t references() const { return fetches + loads + stores; }
   std::uint64_t misses() const { return fetch_misses + load_misses + store_misses; }
   /// One reference.
-  void count(Access access, bool hit);
+  void count(Access access, bool hit) {
+    switch (access) {
+      case Access::fetch:
+        ++fetches;
+        fetch_misses += !hit;
+        break;
+      case Access::modify:
+      case Access::load:
+        ++loads;
+        load_misses += !hit;
+        break;
+      case Access::store:
+        ++stores;
+        store_misses += !hit;
+        break;
+    }
+  }
   void add(const LevelCounts& other);
 };
 

@@ -28,6 +28,27 @@ struct Lru {
     return displaced;
   }
 
+  /// What a use of the tag finds: whether it was there, its word as it stood, and what had to go where it was not.
+  struct Used {
+    bool hit;
+    std::uint64_t before;
+  };
+
+  /// Makes the tag the most recent one, whether it was there or not, in one pass: each word moves on by one until the
+  /// tag's own place is reached.
+  static Used use_tag(std::uint64_t* set, std::uint32_t ways, std::uint64_t tag) {
+    std::uint64_t before = set[0];
+    set[0] = tag;
+    if ((before | used_bit) == tag) return {true, before};
+    for (std::uint32_t place = 1; place < ways; ++place) {
+      const std::uint64_t here = set[place];
+      set[place] = before;
+      if ((here | used_bit) == tag) return {true, here};
+      before = here;
+    }
+    return {false, before};
+  }
+
   /// Empties the place.
   static void remove(std::uint64_t* set, std::uint32_t ways, std::uint32_t place) {
     for (; place + 1 < ways; ++place) set[place] = set[place + 1];

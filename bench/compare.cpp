@@ -76,6 +76,12 @@ $words++ while $text =~ /(\w+)/g;
 print $sum, ' ', fib(20), ' ', $words, "\n";
 )";
 
+/// What simulates the same of a machine: branches and three caches.
+const std::vector<std::string> cachegrind = {
+    "valgrind", "-q", "--tool=cachegrind", "--cache-sim=yes", "--branch-sim=yes", "--cachegrind-out-file=/dev/null"};
+const std::vector<std::string> modelled = {"--model", "host", "-e",
+                                           "branch-misses,L1-icache-load-misses,L1-dcache-load-misses,LLC-load-misses"};
+
 std::vector<Program> programs(const std::string& folder) {
   const auto mixed = folder + "/mixed";
   const auto python = "/usr/bin/python3";  // not a script in front of it, as version managers install
@@ -105,6 +111,36 @@ std::vector<Program> programs(const std::string& folder) {
        .runs_factor = 5,
        .peer = {"perf", "stat", "-e", "page-faults,task-clock", "--"},
        .stat_options = {"-e", "page-faults,task-clock"}},
+      {.name = "bzip2 model",
+       .command = {"bzip2", "-c", mixed},
+       .input = "/dev/null",
+       .goal_ratio = 0.28,
+       .peer = cachegrind,
+       .stat_options = modelled},
+      {.name = "xz model",
+       .command = {"xz", "-T1", "-c", mixed},
+       .input = "/dev/null",
+       .goal_ratio = 0.33,
+       .peer = cachegrind,
+       .stat_options = modelled},
+      {.name = "gzip model",
+       .command = {"gzip", "-c", mixed},
+       .input = "/dev/null",
+       .goal_ratio = 0.36,
+       .peer = cachegrind,
+       .stat_options = modelled},
+      {.name = "sqlite3 model",
+       .command = {"sqlite3", ":memory:"},
+       .input = folder + "/script.sql",
+       .goal_ratio = 0.23,
+       .peer = cachegrind,
+       .stat_options = modelled},
+      {.name = "python3 model",
+       .command = {python, "-c", python_loop},
+       .input = "/dev/null",
+       .goal_ratio = 0.17,
+       .peer = cachegrind,
+       .stat_options = modelled},
       {.name = "1 thread", .command = {BENCH_THREADS, "1"}, .input = "/dev/null", .goal_ratio = 1.5},
       {.name = "2 threads", .command = {BENCH_THREADS, "2"}, .input = "/dev/null", .goal_ratio = 1.5},
   };

@@ -271,6 +271,7 @@ Arena* arena_for(u64 pc) {
   if (model_plan.any()) {
     a.to_model = trampoline(a, enter_model);
     a.to_look = trampoline(a, enter_look);
+    a.to_look_at_data = model_plan.has_short_look ? trampoline(a, enter_look_8) : a.to_look;
   }
   return &a;
 }

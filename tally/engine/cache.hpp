@@ -16,7 +16,7 @@ struct Arena {
   u64 base = 0;
   u64 hot = 0, cold = 0;
   u64 to_link = 0, to_indirect = 0, to_syscall = 0;  // jumps into the engine
-  u64 to_model = 0, to_look = 0;                                  // where a machine is simulated
+  u64 to_model = 0, to_look = 0, to_look_at_data = 0;                                  // where a machine is simulated
   Growing<u32> traces;                               // by rising address
 };
 inline constexpr u64 arena_bytes = 96ull << 20, arena_hot_bytes = 64ull << 20;

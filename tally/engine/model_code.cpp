@@ -510,7 +510,7 @@ void ModelCode::look_at_data(Builder& b, const Instruction&, const DataAccess& a
   if (keeps) e.store(a_, o_model_argument);
   if (live != 0) save_flags(e);
   if (!fits) {
-    ask(e, b.arena.to_look, word_of(access.what, access.bytes), a_, 0);
+    ask(e, b.arena.to_look_at_data, word_of(access.what, access.bytes), a_, 0);
     if (live != 0) restore_flags(e);
     return;
   }
@@ -538,7 +538,7 @@ void ModelCode::look_at_data(Builder& b, const Instruction&, const DataAccess& a
     load_address(stub, access, a_, b_);
     stub.store(a_, o_model_argument);
   }
-  ask(stub, b.arena.to_look, word_of(access.what, access.bytes), a_, back);
+  ask(stub, b.arena.to_look_at_data, word_of(access.what, access.bytes), a_, back);
   b.arena.cold = stub.here();
 }
 
@@ -607,7 +607,8 @@ void ModelCode::predict(Builder& b, u64 pc, u64 target, bool taken, u8 a, u8 r, 
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(away, stub.here());
   // One step towards what happened; wrong where that was not what it said. Nobody needs the flags here.
-  static const u8 step_up[] = {0x65, 0x41, 0xfe, 0x83}, step_down[] = {0x65, 0x41, 0xfe, 0x8b};  // inc, dec gs:[r11 + …]
+  static const u8 step_up[] = {0x65, 0x41, 0xfe, 0x83},
+                  step_down[] = {0x65, 0x41, 0xfe, 0x8b};  // inc, dec gs:[r11 + …]
   stub.bytes(taken ? step_up : step_down, 4);
   stub.dword(gshare_at);
   stub.bytes(compare_byte, sizeof compare_byte);

@@ -11,8 +11,69 @@
 // Offsets as models.hpp asserts them. The flags are kept without pushf, which takes ten times as long.
 asm(R"(
 .text
-.globl enter_model, enter_look, model_leave_begin, model_leave_end, look_leave_begin, look_leave_end, model_pad
-.hidden enter_model, enter_look, model_leave_begin, model_leave_end, look_leave_begin, look_leave_end, model_pad
+.globl enter_look_8, look_8_end, enter_model, enter_look, model_leave_begin, model_leave_end, look_leave_begin, look_leave_end, model_pad
+.hidden enter_look_8, look_8_end, enter_model, enter_look, model_leave_begin, model_leave_end, look_leave_begin, look_leave_end, model_pad
+# The same for data, where a set of L1D is eight ways in one line of 64 bytes: no call where the line is in one of the
+# other ways, nor C where it is in none but the count. Each word moves on by one until the line's own place is reached.
+enter_look_8:
+  mov %rax, %gs:0x1140
+  mov %rcx, %gs:0x1100
+  mov %rdx, %gs:0x1108
+  mov %rsi, %gs:0x1110
+  mov %gs:0x1098, %rax
+  movzwl %gs:0x10a1, %ecx
+  lea -1(%rax,%rcx), %rcx
+  xor %rax, %rcx
+  test $-64, %rcx           # in two lines
+  jnz 6f
+  mov %eax, %edx
+  and %gs:0x1158, %edx
+  and $-64, %rax
+  not %rax
+  mov %gs:0x8000(%rdx), %rcx
+  mov %rax, %gs:0x8000(%rdx)
+  cmp %rax, %rcx
+  je 5f
+  mov %gs:0x8008(%rdx), %rsi
+  mov %rcx, %gs:0x8008(%rdx)
+  cmp %rax, %rsi
+  je 5f
+  mov %gs:0x8010(%rdx), %rcx
+  mov %rsi, %gs:0x8010(%rdx)
+  cmp %rax, %rcx
+  je 5f
+  mov %gs:0x8018(%rdx), %rsi
+  mov %rcx, %gs:0x8018(%rdx)
+  cmp %rax, %rsi
+  je 5f
+  mov %gs:0x8020(%rdx), %rcx
+  mov %rsi, %gs:0x8020(%rdx)
+  cmp %rax, %rcx
+  je 5f
+  mov %gs:0x8028(%rdx), %rsi
+  mov %rcx, %gs:0x8028(%rdx)
+  cmp %rax, %rsi
+  je 5f
+  mov %gs:0x8030(%rdx), %rcx
+  mov %rsi, %gs:0x8030(%rdx)
+  cmp %rax, %rcx
+  je 5f
+  mov %gs:0x8038(%rdx), %rsi
+  mov %rcx, %gs:0x8038(%rdx)
+  cmp %rax, %rsi
+  je 5f
+  orl $0x80, %gs:0x10a0     # in none: with `ask_missed`
+6:mov %gs:0x1140, %rax
+  mov %gs:0x1100, %rcx
+  mov %gs:0x1108, %rdx
+  mov %gs:0x1110, %rsi
+  jmp enter_look
+5:mov %gs:0x1140, %rax
+  mov %gs:0x1100, %rcx
+  mov %gs:0x1108, %rdx
+  mov %gs:0x1110, %rsi
+  jmp *%gs:0x10a8
+look_8_end:
 # A look at a first level that generated code could not settle. Whoever looks has saved the flags, or needs none. The
 # function saves what it uses.
 enter_look:
@@ -169,8 +230,9 @@ u32 set_words(const sim::CacheShape& shape) {
 
 /// Whether generated code can look into it: a set is a power of two of bytes that the scale of an address reaches.
 bool can_be_inline(const sim::CacheShape& shape) {
-  return shape.sets != 0 && shape.write_allocate && (shape.sets & (shape.sets - 1)) == 0 && shape.replacement == sim::Replacement::lru &&
-         set_words(shape) * 8 <= 8u << shape.line_bits && u64{shape.sets} * set_words(shape) * 8 <= first_level_bytes;
+  return shape.sets != 0 && shape.write_allocate && (shape.sets & (shape.sets - 1)) == 0 &&
+         shape.replacement == sim::Replacement::lru && set_words(shape) * 8 <= 8u << shape.line_bits &&
+         u64{shape.sets} * set_words(shape) * 8 <= first_level_bytes;
 }
 
 sim::CacheShape shape_of(const channel::ModelLevel& l) {
@@ -253,10 +315,24 @@ inline bool use_line(u64* set, u32 ways, u64 tag) {
   return false;
 }
 
+constexpr Access access_of(Ask what) {
+  return what == Ask::store ? Access::store : what == Ask::modify ? Access::modify : Access::load;
+}
+
+/// A line of data that was not there, and is now.
+inline __attribute__((always_inline)) void count_missed(Thread* t, Rest& r, u64 address, Ask what) {
+  channel::ModelLevelCounts& counts = model_counts(t)->values.l1d;
+  if (what == Ask::store)
+    counts.store_misses++;
+  else
+    counts.load_misses++;
+  note(t, r, address & ~u64{model_plan.line_bytes - 1}, access_of(what));
+}
+
 /// One line of data. Whether it was there.
 inline __attribute__((always_inline)) bool touch_data(Thread* t, Rest& r, u64 line, Access access) {
-  u64* const set = reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at +
-                                          (line & model_plan.l1d_mask) * model_plan.l1d_scale);
+  u64* const set =
+      reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at + (line & model_plan.l1d_mask) * model_plan.l1d_scale);
   if (use_line(set, model_plan.l1d_ways, ~line)) return true;
   channel::ModelLevelCounts& counts = model_counts(t)->values.l1d;
   if (access == Access::store)
@@ -403,6 +479,7 @@ void indirect(Thread* t, u64 pc, u64 target) {
 extern "C" NO_SAVES __attribute__((visibility("hidden"), used)) void model_look(Thread* t, u64 argument, u32 word) {
   Rest& r = *rest_of(t);
   const u64 bytes = word >> 8;
+  if (word & ask_missed) return count_missed(t, r, argument, static_cast<Ask>(word & 0x7f));
   switch (static_cast<Ask>(word & 0xff)) {
     case Ask::load: access_first(t, r, argument, bytes, Access::load); break;
     case Ask::store: access_first(t, r, argument, bytes, Access::store); break;
@@ -469,6 +546,7 @@ void models_init() {
   model_plan.l1d_mask = (caches.l1d.sets - 1) << caches.l1d.line_bits;
   model_plan.l1d_scale = caches.l1d.sets == 0 ? 1 : set_words(caches.l1d) * 8 >> caches.l1d.line_bits;
   model_plan.lower = on(channel::model_lower);
+  model_plan.has_short_look = caches.l1d.ways == 8 && model_plan.line_bytes == 64 && model_plan.l1d_scale == 1;
   if (model_plan.l1i) {
     lines.init(line_limit);
     lines.size = 1;
@@ -514,6 +592,7 @@ bool models_attach(Thread* t, bool goes_on) {
     rest_of(t) = rest;
   }
   make_rest(t);
+  model_thread(t)->l1d_mask = model_plan.l1d_mask;
   return true;
 }
 

@@ -15,8 +15,8 @@ enum class Ask : u32 {
   store,
   modify,
   fetch,
-  indirect,   // an indirect branch at this address went to `target`
-  repeat,     // a string instruction has run
+  indirect,  // an indirect branch at this address went to `target`
+  repeat,    // a string instruction has run
   // The same for models that are asked about everything (Models::each):
   plain_load,
   plain_store,
@@ -30,6 +30,8 @@ enum class Ask : u32 {
   plain_indirect_call,
   plain_return,
 };
+/// Beside it: the line is where it belongs by now, and was not.
+inline constexpr u32 ask_missed = 0x80;
 constexpr u32 word_of(Ask what, u32 bytes = 0) { return static_cast<u32>(what) | bytes << 8; }
 
 /// What a repeated string instruction accesses, in the upper bits of its word.
@@ -64,6 +66,7 @@ struct ModelThread {
   u64 saved[9];     // 0x1100: rcx rdx rsi rdi r8 r9 r10 r11 rax
   u64 whole_flags;  // 0x1148: for the direction flag
   u64 repeat_rdi;   // 0x1150: before a string instruction
+  u64 l1d_mask;     // 0x1158: ModelPlan::l1d_mask
 };
 
 enum ModelOffset : u32 {
@@ -85,15 +88,15 @@ static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, a
               offsetof(ModelThread, clock) == 0x48 && offsetof(ModelThread, repeat_word) == 0x50 &&
               offsetof(ModelThread, repeat) == 0x58 && offsetof(ModelThread, target) == 0x68 &&
               offsetof(ModelThread, stack) == 0x70 && offsetof(ModelThread, saved) == 0x80 &&
-              offsetof(ModelThread, repeat_rdi) == 0xd0);
+              offsetof(ModelThread, repeat_rdi) == 0xd0 && offsetof(ModelThread, l1d_mask) == 0xd8);
 
 /// Tables that generated code looks into: offsets from the GS base, between the thread's record and its jump table.
 enum ModelLayout : u32 {
-  return_stack_at = 0x1200,  // 16 entries of 16 bytes: negated addresses
-  indirect_at = 0x2000,      // sim::IndirectTargets
-  gshare_at = 0x3000,        // the counters of sim::Gshare
-  l1d_at = 0x8000,           // sets, each of so many bytes that the scale of an address reaches it
-  l1i_at = 0xc000,           // when each way of each set was used last; behind them the numbers of the lines there
+  return_stack_at = 0x1200,   // 16 entries of 16 bytes: negated addresses
+  indirect_at = 0x2000,       // sim::IndirectTargets
+  gshare_at = 0x3000,         // the counters of sim::Gshare
+  l1d_at = 0x8000,            // sets, each of so many bytes that the scale of an address reaches it
+  l1i_at = 0xc000,            // when each way of each set was used last; behind them the numbers of the lines there
   model_counts_at = 0xf0000,  // mapped from the channel: channel::ModelCounts
   ways_at = thread_bytes,     // behind all else: for each line of code where its way is, 0 = it is not in L1I
 };
@@ -118,7 +121,8 @@ struct ModelPlan {
   u32 l1d_mask, l1d_scale;  // of an address, and of what is left of it: where the set is, from l1d_at
   u32 l1d_ways, l1i_ways;
   u32 l1i_sets;
-  bool lower;  // what first levels miss is noted down
+  bool lower;           // what first levels miss is noted down
+  bool has_short_look;  // enter_look_8 may be used
   bool any() const { return branches || l1i || l1d || each; }
 };
 extern ModelPlan model_plan;
@@ -145,8 +149,17 @@ extern "C" {
 void enter_model();
 /// The same for looks at first levels; it leaves the flags as they come.
 void enter_look();
+/// The same for data where L1D is as most are. What it does by itself is as short as generated code, and treated like
+/// it when a signal comes.
+void enter_look_8();
+extern const char look_8_end[];
 /// Loads the program's registers and goes back; to model_pad where something waits. Restartable at any instruction.
 extern const char model_leave_begin[], model_leave_end[], look_leave_begin[], look_leave_end[], model_pad[];
+}
+
+/// Whether an address lies there.
+inline bool in_short_look(u64 address) {
+  return address >= reinterpret_cast<u64>(enter_look_8) && address < reinterpret_cast<u64>(look_8_end);
 }
 
 }  // namespace tally::engine

@@ -16,6 +16,9 @@ bool leaving_;  // the process goes on natively
 
 bool in_engine(u64 rip) { return rip - image_base < image_header().bytes; }
 
+/// Generated code, and what is as short.
+bool is_stepped_through(u64 rip) { return in_cache(rip) || in_short_look(rip); }
+
 // --- exact counts in the middle of a trace --------------------------------------------------------------------------
 
 /// Where the opmask registers are in a signal frame.
@@ -244,7 +247,7 @@ void asked_out(Thread* t, Context* c) {
     return arrived(t, c);
   }
   t->pad |= pad_stop;
-  if (in_cache(c->ip))
+  if (is_stepped_through(c->ip))
     t->stepping = to_boundary, c->flags |= trap_flag;
   else
     begin_leaving_again(c);
@@ -306,7 +309,7 @@ bool is_behind_popf(const Spot& s) {
 /// The program has set the trap flag by `popf`, and this is the first trap of it.
 void traces_itself(Thread* t, Context* c, u8* info) {
   Spot spot;
-  if (!in_cache(c->ip) && model_plan.any() && model_thread(t)->active != 0) return;  // further, with the flag on
+  if (model_plan.any() && (model_thread(t)->active != 0 || in_short_look(c->ip))) return;  // further, with the flag on
   if (!in_cache(c->ip)) {
     // In the engine: the next instruction is executed alone, and the trap behind it is the program's.
     t->flags &= ~trap_flag;
@@ -334,7 +337,7 @@ void step_done(Thread* t, Context* c, u8* info) {
     return t->traces_itself != 0 ? trap_behind(t, c, info) : enter_from(t, c);
   }
   Spot spot;
-  if (!in_cache(c->ip)) {
+  if (!is_stepped_through(c->ip)) {
     // Back in the engine, which will find that something waits.
     t->stepping = not_stepping;
     c->flags &= ~trap_flag;
@@ -423,7 +426,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
     return deliver(t, c, signal, info, mask, action);
   }
   note(t, c, signal, info, mask);
-  if (in_cache(rip)) {
+  if (is_stepped_through(rip)) {
     t->stepping = to_boundary;
     c->flags |= trap_flag;
   } else if (begin_leaving_again(c)) {

@@ -84,8 +84,8 @@ class LowerLevels {
   void request(std::uint64_t address, Access access, HierarchyCounts& counts, Cache* l1i = nullptr,
                Cache* l1d = nullptr);
 
-  /// This line will be asked for soon: what it takes is fetched from memory meanwhile, which for large tables is most of
-  /// a request's time. Counts and changes nothing.
+  /// This line will be asked for soon: what it takes is fetched from memory meanwhile, which for large tables is most
+  /// of a request's time. Counts and changes nothing.
   void expect(std::uint64_t address) const;
 
   /// A prefetcher asks for a line: it comes into the levels that exist, and counts as a prefetch only.

@@ -43,6 +43,8 @@ Needed needed_by(event::Id id) {
     case Id::dtlb_load_misses:
     case Id::dtlb_store_misses:
     case Id::itlb_load_misses: needed.tlbs = true; break;
+    case Id::cycles:
+    case Id::ref_cycles: needed = {.branches = true, .l1i = true, .l1d = true, .lower = true, .core = true}; break;
     default: break;
   }
   return needed;
@@ -50,6 +52,9 @@ Needed needed_by(event::Id id) {
 
 std::string model_of(event::Id id, const Simulation& simulation) {
   const Needed needed = needed_by(id);
+  if (needed.core)
+    return fmt::format("{} core and {} caches, {}", simulation.machine.core, simulation.machine.name,
+                       word(simulation.precision));
   if (needed.branches) return fmt::format("{}, {}", predictor(simulation.precision), word(simulation.precision));
   return fmt::format("{} {}, {}", simulation.machine.name, needed.tlbs ? "TLBs" : "caches", word(simulation.precision));
 }
@@ -83,6 +88,7 @@ std::string describe(const Simulation& simulation, const Needed& needed) {
   const auto level = [&](bool wanted, const char* name, const sim::CacheShape& shape) {
     if (wanted && shape.sets != 0) parts.push_back(fmt::format("{} {}", name, machine::geometry_text(shape)));
   };
+  if (needed.core) parts.push_back(simulation.machine.core + " core");
   if (needed.branches) parts.emplace_back(predictor(simulation.precision));
   level(needed.l1i, "L1I", caches.l1i);
   level(needed.l1d, "L1D", caches.l1d);

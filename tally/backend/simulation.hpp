@@ -32,8 +32,8 @@ Result<machine::Machine> machine_of(const std::string& model);
 
 /// Parts of the simulation that an event needs.
 struct Needed {
-  bool branches = false, l1i = false, l1d = false, lower = false, tlbs = false;
-  bool any() const { return branches || l1i || l1d || lower || tlbs; }
+  bool branches = false, l1i = false, l1d = false, lower = false, tlbs = false, core = false;
+  bool any() const { return branches || l1i || l1d || lower || tlbs || core; }
 };
 
 /// What an event needs; nothing where no model gives it.

@@ -13,6 +13,7 @@ enum Model : uint32_t {
   model_l1d = 1u << 2,
   model_lower = 1u << 3,  ///< L2 and the last level, which need both first levels
   model_tlbs = 1u << 4,
+  model_core = 1u << 5,  ///< cycles of the instructions themselves
 };
 
 /// A cache level or a TLB, as sim::CacheShape has it; `sets` 0: there is none.
@@ -48,11 +49,18 @@ struct ModelValues {
   uint64_t conditional, conditional_misses, indirect, indirect_misses, returns, return_misses, btb_misses;
 };
 
+/// What the core model says: cycles in which nothing is missed, the instructions that it saw, and those among them that
+/// it does not know.
+struct CoreValues {
+  uint64_t cycles, instructions, unknown;
+};
+
 /// A page of the file for each thread. Written by that thread alone, at any time.
 struct ModelCounts {
   ModelValues values;
   ModelValues plain;  ///< with Models::compared: the same by the plain models alone
   uint64_t without;   ///< bits of Model that there was no memory for
+  CoreValues core;    ///< added up when a process ends or executes another program
 };
 inline constexpr uint64_t model_counts_bytes = 4096;
 static_assert(sizeof(ModelCounts) <= model_counts_bytes);

@@ -23,25 +23,6 @@ void write_fs(u64 base) {
     kernel(SYS_arch_prctl, 0x1002, base);
 }
 
-/// While it lives libZydis may be called: it reads a stack guard at FS:0x28 and uses xmm0 to xmm15. About 0.15 us.
-class DecoderUse {
- public:
-  DecoderUse() : fs_(read_fs()), area_(current()->vectors) {
-    asm volatile("fxsave64 (%0)" ::"r"(area_) : "memory");
-    write_fs(reinterpret_cast<u64>(guard_area));
-  }
-  ~DecoderUse() {
-    write_fs(fs_);
-    asm volatile("fxrstor64 (%0)" ::"r"(area_) : "memory");
-  }
-  DecoderUse(const DecoderUse&) = delete;
-  DecoderUse& operator=(const DecoderUse&) = delete;
-
- private:
-  u64 fs_;
-  u8* area_;
-};
-
 /// Returns the number of operands, 0 on failure.
 u32 decode_operands(const ZydisDecodedInstruction& raw, const ZydisDecoderContext& context,
                     ZydisDecodedOperand (&out)[ZYDIS_MAX_OPERAND_COUNT]) {
@@ -324,7 +305,18 @@ bool decode_any(u64 pc, const u8* bytes, u64 available, Instruction& out) {
   return true;
 }
 
+DecoderUse::DecoderUse() : fs_(read_fs()), area_(current()->vectors) {
+  asm volatile("fxsave64 (%0)" ::"r"(area_) : "memory");
+  write_fs(reinterpret_cast<u64>(guard_area));
+}
+
+DecoderUse::~DecoderUse() {
+  write_fs(fs_);
+  asm volatile("fxrstor64 (%0)" ::"r"(area_) : "memory");
+}
+
 Details::Details(const Instruction& in) {
+  raw.length = 0;
   DecoderUse use;
   ZydisDecoderContext context;
   if (ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, in.bytes, in.length, &raw)))

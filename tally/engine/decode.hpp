@@ -85,10 +85,24 @@ bool decode(u64 pc, const u8* bytes, u64 available, Instruction& out);
 bool decode_common(u64 pc, const u8* bytes, Instruction& out);
 bool decode_any(u64 pc, const u8* bytes, u64 available, Instruction& out);
 
+/// While it lives libZydis may be called, by one at a time in a thread: it reads a stack guard at FS:0x28 and uses xmm0
+/// to xmm15. About 0.15 us.
+class DecoderUse {
+ public:
+  DecoderUse();
+  ~DecoderUse();
+  DecoderUse(const DecoderUse&) = delete;
+  DecoderUse& operator=(const DecoderUse&) = delete;
+
+ private:
+  u64 fs_;
+  u8* area_;
+};
+
 /// Zydis's own view of a decoded instruction, for the few questions that Instruction does not answer.
 struct Details {
   explicit Details(const Instruction& in);
-  ZydisDecodedInstruction raw;
+  ZydisDecodedInstruction raw;  // of length 0 on failure
   ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
   u32 operands = 0;  // 0 on failure
 };

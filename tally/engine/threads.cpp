@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "tally/engine/cache.hpp"
+#include "tally/engine/core_cycles.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/models.hpp"
@@ -127,6 +128,7 @@ void fold(Thread* t) {
   totals.add(record.base);
   record.final = totals;
   set_state(record.state, State::ended);
+  core_collect(c, segment_count);
   for (u32 i = 0; i < segment_count; i++)
     if (c[i] != 0) c[i] = 0;
 }
@@ -250,6 +252,7 @@ Thread* first_thread(u32 first_fd) {
     die("a channel of another version", header.layout_version);
   settings_ = header.settings;
   models_init();
+  core_init();
   const u32 process = new_process_record(0);
   const u32 area = channel::take_area(shared, shared.header().free_vectors);
   Thread* t = make_block();
@@ -361,7 +364,9 @@ void give_back(Thread* t) {
   pool = t;
 }
 
-void finish_process(Thread* t) {
+namespace {
+
+void finish_counts(Thread* t) {
   Guard guard(threads_lock);
   bool all = true;
   for (Thread* o = live; o != nullptr; o = o->next) {
@@ -375,6 +380,13 @@ void finish_process(Thread* t) {
   if (all) set_state(process_record(t).state, State::ended);
 }
 
+}  // namespace
+
+void finish_process(Thread* t) {
+  finish_counts(t);
+  core_finish(t);
+}
+
 void counts_to_records() {
   Guard guard(threads_lock);
   for (Thread* o = live; o != nullptr; o = o->next) {
@@ -384,14 +396,18 @@ void counts_to_records() {
     record.base = record.final;
     set_state(record.state, State::running);
   }
+  core_finish_locked(current());
   segment_count = channel::first_segment;
   shared.process(own_process).segments = segment_count;
 }
 
 void finish_for_exec(Thread* t) {
-  Guard guard(threads_lock);
-  fold(t);
-  if (is_last_of(t->process)) set_state(process_record(t).state, State::ended);
+  {
+    Guard guard(threads_lock);
+    fold(t);
+    if (is_last_of(t->process)) set_state(process_record(t).state, State::ended);
+  }
+  core_finish(t);
 }
 
 void end_as(Thread* t, channel::End how, int code) {
@@ -457,6 +473,7 @@ bool after_fork(Thread* t, u32 process) {
   p.partial = shared.process(parent).partial & (channel::partial_undecoded | channel::partial_int80);
   own_process = process;
   models_after_fork();
+  core_forget();
   if (!give_counters(t, process, true)) return false;
   t->tid = kernel(SYS_gettid);
   t->tgid = p.pid;

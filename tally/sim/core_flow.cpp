@@ -24,23 +24,23 @@ Entries entries_of(std::uint32_t block, std::span<const CoreEdge> edges, std::si
 }
 
 // Ticks of all executions of a block, as things stand in this round; its usual end goes into `ends`.
-unsigned __int128 round_of(const CoreTable& core, const CoreBlock& block, const Entries& entries,
-                           std::span<CoreState> ends, CoreState& end) {
+std::uint64_t round_of(const CoreTable& core, const CoreBlock& block, const Entries& entries, std::span<CoreState> ends,
+                       CoreState& end) {
   CoreState usual = entries.usual != nullptr ? ends[entries.usual->from] : CoreState{};
   const auto cost = static_cast<std::uint64_t>(run(core, block.instructions, usual).ticks);
   std::uint64_t left = block.executions;
-  unsigned __int128 ticks = 0;
+  std::uint64_t ticks = 0;
   for (const CoreEdge& edge : entries.edges) {
     if (&edge == entries.usual) continue;
     const std::uint64_t times = edge.count < left ? edge.count : left;
     if (times == 0) continue;
     CoreState state = ends[edge.from];
     const auto other = static_cast<std::uint64_t>(run(core, block.instructions, state).ticks);
-    ticks += static_cast<unsigned __int128>(other) * times;
+    ticks += static_cast<std::uint64_t>(other) * times;
     left -= times;
   }
   end = usual;
-  return ticks + static_cast<unsigned __int128>(cost) * left;
+  return ticks + static_cast<std::uint64_t>(cost) * left;
 }
 
 std::uint64_t unknown_in(const CoreTable& core, std::span<const CoreInstruction> instructions) {
@@ -59,14 +59,14 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
     result.instructions += blocks[i].executions * blocks[i].instructions.size();
     result.unknown += blocks[i].executions * unknown_in(core, blocks[i].instructions);
   }
-  unsigned __int128 ticks = 0;
+  std::uint64_t ticks = 0;
   for (int round = 0; round < rounds_to_settle + rounds_that_count; ++round) {
     std::size_t next = 0;
     for (std::uint32_t i = 0; i < blocks.size(); ++i) {
       const Entries entries = entries_of(i, edges, next);
       if (blocks[i].executions == 0) continue;
       CoreState end;
-      const unsigned __int128 taken = round_of(core, blocks[i], entries, ends, end);
+      const std::uint64_t taken = round_of(core, blocks[i], entries, ends, end);
       ends[i] = end;
       if (round >= rounds_to_settle) ticks += taken;
     }

@@ -62,6 +62,9 @@ void join_tallies(Tally& to, const Tally& from) {
   to.totals.add(from.totals);
   add(to.models, from.models);
   to.without |= from.without;
+  to.core.cycles += from.core.cycles;
+  to.core.instructions += from.core.instructions;
+  to.core.unknown += from.core.unknown;
 }
 
 /// One process of the channel on its way to a result.
@@ -109,6 +112,7 @@ class Harvest {
       return;
     tally.models = counts.values;
     tally.without = counts.without;
+    tally.core = counts.core;
     if (modelling_.settings.compared != 0 && !difference_) difference_ = sim::difference(counts.values, counts.plain);
   }
 
@@ -324,9 +328,17 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   const bool is_lower = needed_by(event.id).lower;
   if (is_lower && (tally.without & channel::model_lower))
     return absent("there was no memory for the last level's table");
-  Count count = exact(value_of(event.id, tally.models), source);
+  const bool is_time = needed_by(event.id).core;
+  Count count =
+      exact(is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.models), source);
   count.trust = Trust::modelled;
   count.model = model_of(event.id, simulation);
+  // Where a process is killed nobody adds its segments up. Signals and faults leave some in the middle.
+  const auto all = static_cast<std::uint64_t>(tally.totals.field[channel::instructions]);
+  if (is_time && tally.reason.empty() && tally.core.instructions < all - all / 100)
+    return downgraded(count, Trust::partial,
+                      fmt::format("the core model saw {:.3g} % of the instructions",
+                                  100.0 * static_cast<double>(tally.core.instructions) / static_cast<double>(all)));
   return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
 }
 
@@ -399,6 +411,7 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
     }
   }
   if (simulation != nullptr) outcome.notices.push_back(describe(*simulation, modelling.needed));
+  if (modelling.needed.core && total.core.instructions > 0) outcome.notices.push_back(unknown_share(total.core));
   if (modelling.settings.compared != 0) {
     outcome.notices.push_back("the plain models " +
                               (harvest.difference() ? "differ: " + *harvest.difference() : std::string("agree")));

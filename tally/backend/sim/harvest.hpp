@@ -17,6 +17,7 @@ struct Tally {
   std::string reason;
   channel::ModelValues models = {};
   std::uint64_t without = 0;  ///< bits of channel::Model: there was no memory for it
+  channel::CoreValues core = {};
 };
 
 /// What is simulated in a run.

@@ -30,7 +30,7 @@ channel::Models settings_of(const Simulation& simulation, const Needed& needed) 
   const bool tlbs = needed.tlbs || (full && (needed.l1i || needed.l1d));
   made.on = (needed.branches ? channel::model_branches : 0u) | (needed.l1i ? channel::model_l1i : 0u) |
             (needed.l1d ? channel::model_l1d : 0u) | (needed.lower ? channel::model_lower : 0u) |
-            (tlbs ? channel::model_tlbs : 0u);
+            (tlbs ? channel::model_tlbs : 0u) | (needed.core ? channel::model_core : 0u);
   tally::sim::HierarchyShape caches = simulation.machine.caches;
   if (!simulation.prefetch) caches.prefetch = {};
   if (!full) caches = tally::sim::fast(caches);
@@ -90,6 +90,28 @@ std::int64_t value_of(event::Id id, const channel::ModelValues& v) {
     default: break;
   }
   return static_cast<std::int64_t>(value);
+}
+
+std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValues& values,
+                       const Simulation& simulation) {
+  struct Counts {
+    tally::sim::HierarchyCounts caches;
+    tally::sim::TlbCounts tlbs;
+    tally::sim::BranchCounts branches;
+  };
+  static_assert(sizeof(Counts) == sizeof values);
+  const auto counts = std::bit_cast<Counts>(values);
+  const tally::sim::CoreTable* const table = machine::core_named(simulation.machine.core);
+  const unsigned load_latency = table != nullptr ? table->load_latency : 0;
+  return static_cast<std::int64_t>(core.cycles + tally::sim::miss_cycles(simulation.machine.latencies, load_latency,
+                                                                         counts.caches, counts.tlbs, counts.branches));
+}
+
+std::string unknown_share(const channel::CoreValues& core) {
+  const double share = 100.0 * static_cast<double>(core.unknown) / static_cast<double>(core.instructions);
+  if (core.unknown == 0) return "cycles are a model's: the core's table knows every instruction that ran";
+  return fmt::format("cycles are a model's: the core's table does not know {:.2g} % of the instructions that ran",
+                     share);
 }
 
 std::optional<std::string> difference(const channel::ModelValues& fast, const channel::ModelValues& plain) {

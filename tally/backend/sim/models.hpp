@@ -19,6 +19,13 @@ void add(channel::ModelValues& to, const channel::ModelValues& from);
 /// The value of a modelled event. Pure.
 std::int64_t value_of(event::Id id, const channel::ModelValues& values);
 
+/// Cycles: those of the core model, and what misses and wrong predictions add. Pure.
+std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValues& values,
+                       const Simulation& simulation);
+
+/// How much of what ran the core model does not know, in words.
+std::string unknown_share(const channel::CoreValues& core);
+
 /// The first number in which the two ways of simulating differ, with both; nothing where they agree.
 std::optional<std::string> difference(const channel::ModelValues& fast, const channel::ModelValues& plain);
 

@@ -28,8 +28,9 @@ Result<std::string> find_image() {
 /// What a machine that was asked for shows when nothing else is: a few of its events beside the exact ones.
 std::vector<event::Event> modelled_set(const Simulation& simulation) {
   std::vector<event::Event> events = event::default_set();
-  for (const event::Id id : {event::Id::branch_misses, event::Id::l1d_load_misses, event::Id::l1i_load_misses,
-                             event::Id::l2_misses, event::Id::cache_references, event::Id::cache_misses}) {
+  for (const event::Id id :
+       {event::Id::cycles, event::Id::branch_misses, event::Id::l1d_load_misses, event::Id::l1i_load_misses,
+        event::Id::l2_misses, event::Id::cache_references, event::Id::cache_misses}) {
     if (!why_not_modelled(id, simulation).empty()) continue;
     event::Event event;
     event.id = id;
@@ -97,6 +98,7 @@ class Sim final : public Backend {
       made.needed.l1d |= needed.l1d;
       made.needed.lower |= needed.lower;
       made.needed.tlbs |= needed.tlbs;
+      made.needed.core |= needed.core;
     }
     if (!made.needed.any()) return made;
     auto simulation = simulation_of();

@@ -1,0 +1,12 @@
+/// Instructions as the core model sees them.
+#pragma once
+#include "tally/engine/decode.hpp"
+#include "tally/engine/thread.hpp"
+#include "tally/sim/core.hpp"
+
+namespace tally::engine {
+
+/// What the core model has to know of an instruction. `unknown` where the decoder says nothing of it. Some 2 µs.
+sim::CoreInstruction core_code(const Instruction& in);
+
+}  // namespace tally::engine

@@ -1,0 +1,92 @@
+// Cycles of the core model: known answers of whole programs, and what is said where they are incomplete.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+#if TALLY_HAS_SIM
+
+using nlohmann::json;
+
+json run(const Words& options, const Words& command) {
+  const TemporaryFile file("result.json");
+  Words words{"stat", "-q", "--model", "haswell", "--format", "json", "-o", file.path()};
+  words.insert(words.end(), options.begin(), options.end());
+  words.emplace_back("--");
+  words.insert(words.end(), command.begin(), command.end());
+  tally(words, {});
+  return json::parse(*file.content(), nullptr, false);
+}
+
+json event_of(const json& result, const std::string& name) {
+  for (const json& event : result["events"])
+    if (event["name"] == name) return event;
+  return {};
+}
+
+std::string notices_of(const json& result) {
+  std::string all;
+  for (const json& notice : result["notices"]) all += notice.get<std::string>() + "\n";
+  return all;
+}
+
+std::string workload(const std::string& name) { return std::string(TALLY_BUILD) + "/workload/" + name; }
+
+struct Loop {
+  const char* program;
+  std::int64_t half_cycles;  ///< of a round: twice as many as cycles
+};
+
+std::ostream& operator<<(std::ostream& stream, const Loop& loop) { return stream << loop.program; }
+
+class Loops : public testing::TestWithParam<Loop> {};
+
+// As the RDPMC article measured them on that processor. What begins and ends the program misses every cache: some
+// thousand cycles.
+TEST_P(Loops, take_as_long_as_was_measured) {
+  const json result = run({"-e", "cycles,ref-cycles,instructions"}, {workload(GetParam().program)});
+  const json cycles = event_of(result, "cycles:u");
+  EXPECT_EQ(cycles["trust"], "modelled");
+  const std::int64_t rounds = 1'000'000 * GetParam().half_cycles / 2;
+  EXPECT_GE(cycles["value"].get<std::int64_t>(), rounds);
+  EXPECT_LE(cycles["value"].get<std::int64_t>(), rounds + 3000);
+  EXPECT_EQ(event_of(result, "ref-cycles:u")["value"], cycles["value"]);
+  EXPECT_NE(notices_of(result).find("haswell core"), std::string::npos) << notices_of(result);
+}
+
+INSTANTIATE_TEST_SUITE_P(cli, Loops,
+                         testing::Values(Loop{"fact5_1000000", 6}, Loop{"fact4_1000000", 6}, Loop{"fact3_1000000", 6},
+                                         Loop{"fact5_3nops_1000000", 6}, Loop{"fact5_9nops_1000000", 7},
+                                         Loop{"add_1000000", 2}, Loop{"add_add_1000000", 4},
+                                         Loop{"add_apart_1000000", 2}),
+                         [](const auto& one) { return std::string(one.param.program); });
+
+TEST(Cycles, of_threads_forks_and_programs_executed_are_added_up) {
+  const json one = run({"-e", "cycles,instructions"}, {"/bin/sh", "-c", workload("fact3_1000000")});
+  const json two = run({"-e", "cycles,instructions"},
+                       {"/bin/sh", "-c", workload("fact3_1000000") + " & " + workload("fact3_1000000") + "; wait"});
+  const auto cycles = [](const json& result) { return event_of(result, "cycles:u")["value"].get<std::int64_t>(); };
+  EXPECT_EQ(event_of(two, "cycles:u")["trust"], "modelled") << event_of(two, "cycles:u");
+  EXPECT_GT(cycles(two) - cycles(one), 3'000'000);
+  EXPECT_LT(cycles(two) - cycles(one), 3'200'000);  // another fork, and what the shell does for it
+}
+
+TEST(Cycles, of_a_program_that_was_killed_say_so) {
+  const json result = run({"-e", "cycles,instructions"}, {"/bin/sh", "-c", "kill -9 $$"});
+  EXPECT_EQ(event_of(result, "cycles:u")["trust"], "partial");
+}
+
+TEST(Cycles, have_the_share_that_the_table_does_not_know) {
+  const json result = run({"-e", "cycles"}, {"/bin/true"});
+  EXPECT_NE(notices_of(result).find("the core's table"), std::string::npos) << notices_of(result);
+}
+
+#endif
+
+}  // namespace
+}  // namespace tally::test

@@ -60,8 +60,7 @@ std::vector<Countable> countable(const Facts& facts, bool by_pmu) {
   rows.push_back({"user_time, system_time, peak-memory", Trust::counted, by_wait4, {}});
   rows.push_back(ticks(facts));
   if (!by_pmu && facts.trial.instructions) {
-    rows.push_back({"cache and branch misses", Trust::modelled, "simulated PMU, of a machine: --model", {}});
-    rows.push_back({"cycles", Trust::absent, {}, backend::why_it_needs_a_pmu(cycles)});
+    rows.push_back({"cycles, cache and branch misses", Trust::modelled, "simulated PMU, of a machine: --model", {}});
   } else if (!by_pmu) {
     rows.push_back({"cycles, cache and branch misses", Trust::absent, {}, backend::why_it_needs_a_pmu(cycles)});
   }

@@ -110,8 +110,8 @@ std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValu
 std::string unknown_share(const channel::CoreValues& core) {
   const double share = 100.0 * static_cast<double>(core.unknown) / static_cast<double>(core.instructions);
   if (core.unknown == 0) return "cycles are a model's: the core's table knows every instruction that ran";
-  return fmt::format("cycles are a model's: the core's table does not know {:.2g} % of the instructions that ran",
-                     share);
+  return fmt::format("cycles are a model's: the core's table does not know {} of the instructions that ran",
+                     share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
 }
 
 std::optional<std::string> difference(const channel::ModelValues& fast, const channel::ModelValues& plain) {

@@ -52,9 +52,10 @@ Needed needed_by(event::Id id) {
 
 std::string model_of(event::Id id, const Simulation& simulation) {
   const Needed needed = needed_by(id);
-  if (needed.core)
+  if (needed.core) {
     return fmt::format("{} core and {} caches, {}", simulation.machine.core, simulation.machine.name,
                        word(simulation.precision));
+  }
   if (needed.branches) return fmt::format("{}, {}", predictor(simulation.precision), word(simulation.precision));
   return fmt::format("{} {}, {}", simulation.machine.name, needed.tlbs ? "TLBs" : "caches", word(simulation.precision));
 }

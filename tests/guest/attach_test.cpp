@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <fstream>
 
 #include <thread>
 #include <vector>
@@ -208,6 +211,41 @@ TEST(Attach, parts_of_processors_add_up) {
     EXPECT_EQ(sum, result.value("instructions:u")) << option;
     EXPECT_GE(sum, 2 * many) << option;
   }
+}
+
+// A control group of its own, below the hierarchy that the guest has mounted. The kernel counts in a group only once a
+// controller, whichever, is handed down to it.
+class Group {
+ public:
+  Group() {
+    std::ofstream(root_ + "/cgroup.subtree_control") << "+pids" << std::flush;
+    is_made_ = mkdir(path().c_str(), 0755) == 0;
+  }
+  Group(const Group&) = delete;
+  Group& operator=(const Group&) = delete;
+  ~Group() { rmdir(path().c_str()); }
+  std::string path() const { return root_ + "/tally-test"; }
+  bool works() const { return is_made_; }
+
+ private:
+  std::string root_ = "/sys/fs/cgroup";
+  bool is_made_ = false;
+};
+
+TEST(Attach, a_control_group_and_nothing_else) {
+  TALLY_NEEDS_PMU();
+  if (!is_guest() || geteuid() != 0) GTEST_SKIP() << "control groups are changed in the guest only";
+  const Group group;
+  ASSERT_TRUE(group.works());
+  const std::string loop = known("countdown", 1000000).path;
+  const Words events{"--cgroup", "tally-test", "-e", "instructions"};
+  const Counted outside = counted(events, {loop});
+  EXPECT_EQ(outside.value("instructions:u"), 0);
+  const Counted inside =
+      counted(events, {"sh", "-c", loop + "; echo $$ >" + group.path() + "/cgroup.procs; exec " + loop});
+  EXPECT_GE(inside.value("instructions:u"), 2 * many);
+  EXPECT_LT(inside.value("instructions:u"), 3 * many) << "what it did before it joined is none of it";
+  EXPECT_EQ(test::tally({"stat", "--cgroup", "no-such", "-e", "instructions", "--", "true"}).code(), 125);
 }
 
 TEST(Timing, intervals_of_instructions_add_up) {

@@ -60,6 +60,11 @@ Error why_nothing(const Counters& counters, const Attachment& attachment) {
     hint =
         "processes of other users, and where kernel.perf_event_paranoid forbids it all, are counted by root only, or "
         "with CAP_PERFMON";
+  } else if (why == ENOENT && !attachment.cgroup.empty()) {
+    // Only then the kernel makes what it counts with for the group.
+    hint =
+        "no controller is handed down to this control group: `echo +pids > /sys/fs/cgroup/cgroup.subtree_control`, and "
+        "the same in each group above it";
   }
   return {Code::cannot_measure,
           why == 0 ? "nothing that was asked for can be counted there"

@@ -227,7 +227,7 @@ Result<void> choose_target(Options& options) {
     return fail(Code::bad_usage, "-a, -C and --cgroup count on processors, -p and -t what runs anywhere",
                 "leave one of them out");
   }
-  if (const auto chosen = choose_parts(options); !chosen) return chosen;
+  if (auto chosen = choose_parts(options); !chosen) return chosen;
   options.stat.timing = {milliseconds(options.delay_ms), milliseconds(options.interval_ms),
                          milliseconds(options.timeout_ms)};
   return {};

@@ -335,10 +335,11 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   count.model = model_of(event.id, simulation);
   // Where a process is killed nobody adds its segments up. Signals and faults leave some in the middle.
   const auto all = static_cast<std::uint64_t>(tally.totals.field[channel::instructions]);
-  if (is_time && tally.reason.empty() && tally.core.instructions < all - all / 100)
+  if (is_time && tally.reason.empty() && tally.core.instructions < all - all / 100) {
     return downgraded(count, Trust::partial,
                       fmt::format("the core model saw {:.3g} % of the instructions",
                                   100.0 * static_cast<double>(tally.core.instructions) / static_cast<double>(all)));
+  }
   return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
 }
 

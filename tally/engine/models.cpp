@@ -154,7 +154,7 @@ model_pad:
 )");
 
 // What calls such a function need not save registers: it does.
-#define NO_SAVES __attribute__((no_caller_saved_registers))
+#define TALLY_NO_SAVES __attribute__((no_caller_saved_registers))
 
 namespace tally::engine {
 
@@ -275,7 +275,7 @@ sim::Branches& plain_branches(Rest& r) { return *reinterpret_cast<sim::Branches*
 
 // --- first levels ---------------------------------------------------------------------------------------------------
 
-NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
+TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
   const DirectionUp up;
   sim::HierarchyCounts& counts = values_of(model_counts(t)->values).caches;
   const u32 n = r.notes;
@@ -347,7 +347,7 @@ inline __attribute__((always_inline)) bool touch_data(Thread* t, Rest& r, u64 li
 u32* ways(Thread* t) { return reinterpret_cast<u32*>(reinterpret_cast<u64>(t) + ways_at); }
 
 /// A line that is not in L1I: it takes the place of the one that was fetched longest ago.
-NO_SAVES void fetch_line(Thread* t, Rest& r, u32 number) {
+TALLY_NO_SAVES void fetch_line(Thread* t, Rest& r, u32 number) {
   const u64 line = lines[number];
   const u32 first = (static_cast<u32>(line >> caches.l1i.line_bits) & (model_plan.l1i_sets - 1)) * model_plan.l1i_ways;
   u64* const stamps = reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1i_at);
@@ -368,7 +368,7 @@ NO_SAVES void fetch_line(Thread* t, Rest& r, u32 number) {
   note(t, r, line, Access::fetch);
 }
 
-NO_SAVES __attribute__((noinline)) void access_lines(Thread* t, Rest& r, u64 address, u64 bytes, Access access) {
+TALLY_NO_SAVES __attribute__((noinline)) void access_lines(Thread* t, Rest& r, u64 address, u64 bytes, Access access) {
   const u64 line_bytes = model_plan.line_bytes, last = (address + bytes - 1) & ~(line_bytes - 1);
   u64 line = address & ~(line_bytes - 1);
   bool missed = !touch_data(t, r, line, access);
@@ -476,7 +476,8 @@ void indirect(Thread* t, u64 pc, u64 target) {
 
 }  // namespace
 
-extern "C" NO_SAVES __attribute__((visibility("hidden"), used)) void model_look(Thread* t, u64 argument, u32 word) {
+extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model_look(Thread* t, u64 argument,
+                                                                                      u32 word) {
   Rest& r = *rest_of(t);
   const u64 bytes = word >> 8;
   if (word & ask_missed) return count_missed(t, r, argument, static_cast<Ask>(word & 0x7f));

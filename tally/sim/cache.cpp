@@ -42,10 +42,11 @@ Look Cache::access(std::uint64_t address) {
   const Lru::Used used = Lru::use_tag(set, shape_.ways, tag);
   Look look;
   look.hit = used.hit;
-  if (used.hit)
+  if (used.hit) {
     look.first_use = used.before != tag;
-  else if (used.before != 0)
+  } else if (used.before != 0) {
     look.displaced = line_of(used.before);
+  }
   return look;
 }
 

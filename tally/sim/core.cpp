@@ -1,12 +1,13 @@
 #include "tally/sim/core.hpp"
 
-#include <algorithm>
-
 namespace tally::sim {
 
 namespace {
 
 constexpr Timing not_known = {};
+
+// Not the library's, which the compiler of the engine has no use for: it brings floating point along.
+constexpr std::int32_t larger(std::int32_t a, std::int32_t b) { return a > b ? a : b; }
 
 bool is_vector(Register r) { return r >= first_x87 && r < first_mask; }
 
@@ -19,21 +20,21 @@ class Run {
     std::int32_t start = ready(instruction.sources);
     std::int32_t end = front_;
     if ((instruction.memory & CoreInstruction::loads) != 0) {
-      start = std::max(start, ready(instruction.address) + load_ticks(instruction));
+      start = larger(start, ready(instruction.address) + load_ticks(instruction));
       end = take(Unit::load, core_.load_busy);
     } else if (instruction.memory != 0) {
-      start = std::max(start, ready(instruction.address));
+      start = larger(start, ready(instruction.address));
     }
     std::int32_t slots = timing.slots;
     if ((instruction.memory & CoreInstruction::stores) != 0) {
-      end = std::max(end, take(Unit::store, core_.store_busy));
+      end = larger(end, take(Unit::store, core_.store_busy));
       // A plain store is one operation with its data, any other instruction's store is one more.
       slots += timing.operation != Operation::move && timing.operation != Operation::vector_move &&
                timing.operation != Operation::push && timing.operation != Operation::call;
     }
-    if (timing.unit != Unit::none) end = std::max(end, take(timing.unit, timing.busy));
+    if (timing.unit != Unit::none) end = larger(end, take(timing.unit, timing.busy));
     const std::int32_t done = start + timing.latency * ticks_per_cycle;
-    front_ = std::max({front_ + slots * (ticks_per_cycle / core_.width), done, end});
+    front_ = larger(larger(front_ + slots * (ticks_per_cycle / core_.width), done), end);
     for (const Register result : instruction.results)
       if (result != no_register) state_.ready[result] = done;
   }
@@ -41,8 +42,8 @@ class Run {
   // Ends the stretch: times become relative to its end.
   std::int32_t finish() {
     const std::int32_t oldest = -core_.window * ticks_per_cycle;
-    for (std::int32_t& time : state_.ready) time = std::max(time - front_, oldest);
-    for (std::int32_t& time : state_.free) time = std::max(time - front_, oldest);
+    for (std::int32_t& time : state_.ready) time = larger(time - front_, oldest);
+    for (std::int32_t& time : state_.free) time = larger(time - front_, oldest);
     return front_;
   }
 
@@ -51,7 +52,7 @@ class Run {
   std::int32_t ready(const Register (&sources)[n]) const {
     std::int32_t time = front_ - core_.window * ticks_per_cycle;
     for (const Register source : sources)
-      if (source != no_register) time = std::max(time, state_.ready[source]);
+      if (source != no_register) time = larger(time, state_.ready[source]);
     return time;
   }
 
@@ -64,7 +65,7 @@ class Run {
   // Returns when it is free again, before which the instruction does not end.
   std::int32_t take(Unit unit, std::int32_t busy) {
     std::int32_t& free = state_.free[static_cast<unsigned>(unit)];
-    free = std::max(free, front_ - core_.window * ticks_per_cycle) + busy;
+    free = larger(free, front_ - core_.window * ticks_per_cycle) + busy;
     return free;
   }
 

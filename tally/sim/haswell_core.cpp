@@ -1,7 +1,5 @@
 #include "tally/sim/haswell_core.hpp"
 
-#include <iterator>
-
 namespace tally::sim {
 
 namespace {
@@ -98,7 +96,7 @@ constexpr Timing rows[] = {
     {x87_root, 17, 1, Unit::divide, 13 * cycle, fog},
 };
 
-static_assert(std::size(rows) == operations - 1, "one row for every kind");
+static_assert(sizeof rows / sizeof rows[0] == operations - 1, "one row for every kind");
 
 }  // namespace
 

@@ -6,6 +6,6 @@
 namespace tally::sim {
 
 /// Timings of Haswell; each row names its source. AVX-512 and what came later is unknown to it.
-extern const CoreTable haswell_core;
+extern constinit const CoreTable haswell_core;
 
 }  // namespace tally::sim

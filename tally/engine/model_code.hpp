@@ -10,15 +10,6 @@
 
 namespace tally::engine {
 
-/// All arithmetic flags: counter_flags and the carry.
-inline constexpr u16 every_flag = counter_flags | carry;
-/// What an instruction needs of them, what it overwrites whatever happens. Wide of the mark on the safe side.
-u16 flags_read(const Instruction& in);
-u16 flags_written(const Instruction& in);
-/// every_flag, or none where the program overwrites them all from `pc` on before it reads one. Looks at a few
-/// instructions.
-u16 flags_needed(Code& ahead, u64 pc);
-
 /// A stretch of a trace in which registers are borrowed.
 struct ModelWindow {
   u16 begin, end;  // offsets from the body: behind what saves them, behind what brings them back
@@ -43,6 +34,8 @@ struct ModelFacts {
   u16 live;       // flags that are needed from before it on
   Repeat repeat;  // bytes 0: none
 };
+
+ModelFacts facts_of(const Instruction& in);
 
 class ModelCode {
  public:

@@ -58,15 +58,42 @@ void resolve(Code& code, Instruction& in, const Arena& arena) {
 
 namespace {
 
-/// Whether the program overwrites all flags of `mask` from pc on before it reads one. Looks at a few instructions.
+bool is_increment(const Instruction& in) {
+  return in.legacy && in.map == Map::one_byte && (in.opcode & 0xfe) == 0xfe && (in.modrm >> 3 & 7) < 2;
+}
+
+bool reads_carry(const Instruction& in) {
+  if (!in.legacy) return false;
+  const u8 o = in.opcode, digit = in.modrm >> 3 & 7;
+  const bool by_condition = (o & 0x0f) == 2 || (o & 0x0f) == 3 || (o & 0x0f) == 6 || (o & 0x0f) == 7;
+  if (in.map == Map::two_bytes) return ((o & 0xf0) == 0x40 || (o & 0xf0) == 0x80 || (o & 0xf0) == 0x90) && by_condition;
+  if (in.map == Map::other) return o == 0xf6 || o == 0xf5;
+  if ((o >= 0x10 && o <= 0x15) || (o >= 0x18 && o <= 0x1d)) return true;
+  if ((o & 0xf0) == 0x70) return by_condition;
+  if (o >= 0x80 && o <= 0x83) return digit == 2 || digit == 3;
+  if (o == 0xc0 || o == 0xc1 || (o >= 0xd0 && o <= 0xd3)) return digit == 2 || digit == 3;
+  return o == 0xd6 || (o >= 0xd8 && o <= 0xdf) || o == 0xf5 || o == 0x9c || o == 0x9f;
+}
+
+}  // namespace
+
+u16 flags_read(const Instruction& in) {
+  return static_cast<u16>(in.reads | (in.reads == counter_flags || reads_carry(in) ? u16{carry} : u16{0}));
+}
+
+u16 flags_written(const Instruction& in) {
+  return static_cast<u16>(in.writes | (in.writes == counter_flags && !is_increment(in) ? u16{carry} : u16{0}));
+}
+
 bool flags_dead(Code& code, u64 pc, u16 mask, int branches) {
+  const bool by_carry = mask & carry;
   for (int i = 0; i < 6; i++) {
     Instruction in;
     bool readable = false;
     if (!read_instruction(code, pc, in, readable) || may_change(pc)) return false;
     code.rely_on(in);
-    if (in.reads & mask) return false;
-    mask &= static_cast<u16>(~in.writes);
+    if ((by_carry ? flags_read(in) : in.reads) & mask) return false;
+    mask &= static_cast<u16>(~(by_carry ? flags_written(in) : in.writes));
     if (mask == 0) return true;
     switch (in.kind) {
       case Kind::plain: pc = in.next(); break;
@@ -81,6 +108,8 @@ bool flags_dead(Code& code, u64 pc, u16 mask, int branches) {
   }
   return false;
 }
+
+namespace {
 
 bool accesses_memory(const Instruction& in) { return in.loads + in.stores + in.dynamic > 0; }
 
@@ -112,11 +141,11 @@ Increment choose_increment(Code& code, const Instruction* in, u32 n, u64 next) {
   if (borrows(last)) return {Increment::late, n - 1, r11};
   bool dead = false;
   if (last == Kind::jcc || last == Kind::loop)
-    dead = flags_dead(code, next, counter_flags, 1) && flags_dead(code, in[n - 1].target(), counter_flags, 1);
+    dead = flags_dead(code, next, counter_flags) && flags_dead(code, in[n - 1].target(), counter_flags);
   else if (last == Kind::jump || last == Kind::call)
-    dead = flags_dead(code, in[n - 1].target(), counter_flags, 1);
+    dead = flags_dead(code, in[n - 1].target(), counter_flags);
   else if (last == Kind::plain)
-    dead = flags_dead(code, next, counter_flags, 1);
+    dead = flags_dead(code, next, counter_flags);
   if (dead && n == 0) return {Increment::inc, 0, 0};
   if (dead && find_dead_flags(in, n, 0, at)) return {Increment::inc, at, 0};
   return {Increment::spill, 0, r11};

@@ -51,6 +51,15 @@ inline bool is_popf(const Instruction& in) { return in.legacy && in.map == Map::
 
 inline bool far_away(u64 pc, u64 target) { return !fits32(static_cast<s64>(target - pc)); }
 
+/// All arithmetic flags: counter_flags and the carry.
+inline constexpr u16 every_flag = counter_flags | carry;
+/// What an instruction needs of them, what it overwrites whatever happens. Wide of the mark on the safe side.
+u16 flags_read(const Instruction& in);
+u16 flags_written(const Instruction& in);
+/// Whether the program overwrites all flags of `mask` from `pc` on before it reads one. Looks at a few instructions,
+/// behind so many branches to both sides.
+bool flags_dead(Code& ahead, u64 pc, u16 mask, int branches = 1);
+
 /// Whether the target of an indirect branch stands in memory that is only read, as that of a jump from a procedure
 /// linkage table to a library, and can be led to directly.
 bool is_resolved(const Instruction& in, const Arena& arena, u64& target);

@@ -158,18 +158,18 @@ class Translator {
     return true;
   }
 
+  u16 needed(u64 pc) { return flags_dead(ahead_, pc, every_flag) ? u16{0} : every_flag; }
+
   /// Which flags may be needed behind the segment; and where its branch leads to, for models of it.
   u16 flags_needed_behind(u32 n) {
     live_there_ = every_flag;
-    if (n == 0) return flags_needed(ahead_, at_);
+    if (n == 0) return needed(at_);
     switch (last_) {
       case Kind::jcc:
-      case Kind::loop:
-        live_there_ = flags_needed(ahead_, in_[n - 1].target());
-        return static_cast<u16>(flags_needed(ahead_, at_) | live_there_);
+      case Kind::loop: live_there_ = needed(in_[n - 1].target()); return static_cast<u16>(needed(at_) | live_there_);
       case Kind::jump:
-      case Kind::call: return flags_needed(ahead_, in_[n - 1].target());
-      case Kind::plain: return flags_needed(ahead_, at_);
+      case Kind::call: return needed(in_[n - 1].target());
+      case Kind::plain: return needed(at_);
       default: return every_flag;
     }
   }

@@ -1,0 +1,158 @@
+/// The forms of machine code that looks at a model's tables are made of.
+#pragma once
+#include "tally/engine/model_code.hpp"
+
+namespace tally::engine {
+
+/// OP reg, gs:[index * 2^scale + offset]; index may be no_register.
+inline void table_access(Emitter& e, u8 opcode, u8 reg, u8 index, u32 scale, u32 offset) {
+  e.byte(0x65);
+  const bool indexed = index != no_register;
+  e.byte(static_cast<u8>(0x48 | (reg >> 3) << 2 | (indexed ? index >> 3 : 0) << 1));
+  e.byte(opcode);
+  e.byte(static_cast<u8>(4 | (reg & 7) << 3));
+  e.byte(static_cast<u8>(scale << 6 | (indexed ? index & 7 : 4) << 3 | 5));
+  e.dword(offset);
+}
+
+inline void move(Emitter& e, u8 to, u8 from) {
+  e.byte(static_cast<u8>(0x48 | (from >> 3) << 2 | to >> 3));
+  e.byte(0x89);
+  e.byte(static_cast<u8>(0xc0 | (from & 7) << 3 | (to & 7)));
+}
+
+/// AND r32, constant
+inline void and_constant(Emitter& e, u8 reg, u32 value) {
+  if (reg >> 3) e.byte(0x41);
+  e.byte(0x81);
+  e.byte(static_cast<u8>(0xe0 | (reg & 7)));
+  e.dword(value);
+}
+
+inline void xor_constant(Emitter& e, u8 reg, u32 value) {
+  if (reg >> 3) e.byte(0x41);
+  e.byte(0x81);
+  e.byte(static_cast<u8>(0xf0 | (reg & 7)));
+  e.dword(value);
+}
+
+/// CMP r64, constant, sign-extended
+inline void compare_constant(Emitter& e, u8 reg, s32 value) {
+  e.rex_w(0, reg);
+  const bool small = value == static_cast<s8>(value);
+  e.byte(small ? 0x83 : 0x81);
+  e.byte(static_cast<u8>(0xf8 | (reg & 7)));
+  if (small)
+    e.byte(static_cast<u8>(value));
+  else
+    e.dword(static_cast<u32>(value));
+}
+
+/// LEA to, [base + index * 2^scale + displacement]
+inline void address_of(Emitter& e, u8 to, u8 base, u8 index, u32 scale, s32 displacement, bool low) {
+  const bool based = base != no_register, indexed = index != no_register;
+  if (low) e.byte(0x67);
+  e.byte(static_cast<u8>(0x48 | (to >> 3) << 2 | (indexed ? index >> 3 : 0) << 1 | (based ? base >> 3 : 0)));
+  e.byte(0x8d);
+  const bool small = based && displacement == static_cast<s8>(displacement);
+  e.byte(static_cast<u8>((based ? small ? 0x40 : 0x80 : 0) | 4 | (to & 7) << 3));
+  e.byte(static_cast<u8>(scale << 6 | (indexed ? index & 7 : 4) << 3 | (based ? base & 7 : 5)));
+  if (small)
+    e.byte(static_cast<u8>(displacement));
+  else
+    e.dword(static_cast<u32>(displacement));
+}
+
+inline void read_fs_base(Emitter& e, u8 reg) {
+  e.byte(0xf3);
+  e.rex_w(0, reg);
+  e.byte(0x0f);
+  e.byte(0xae);
+  e.byte(static_cast<u8>(0xc0 | (reg & 7)));
+}
+
+/// gs:[offset] = a constant
+inline void store_constant(Emitter& e, u32 offset, u32 value) {
+  static const u8 code[] = {0x65, 0x48, 0xc7, 0x04, 0x25};
+  e.bytes(code, sizeof code);
+  e.dword(offset);
+  e.dword(value);
+}
+
+/// reg = gs:[offset], a byte
+inline void load_byte(Emitter& e, u8 reg, u32 offset) {
+  e.byte(0x65);
+  if (reg >> 3) e.byte(0x44);
+  e.byte(0x0f);
+  e.byte(0xb6);
+  e.byte(static_cast<u8>(4 | (reg & 7) << 3));
+  e.byte(0x25);
+  e.dword(offset);
+}
+
+inline void store_byte(Emitter& e, u8 reg, u32 offset) {
+  e.byte(0x65);
+  e.byte(static_cast<u8>(0x40 | (reg >> 3) << 2));
+  e.byte(0x88);
+  e.byte(static_cast<u8>(4 | (reg & 7) << 3));
+  e.byte(0x25);
+  e.dword(offset);
+}
+
+inline void extend_byte(Emitter& e, u8 reg) {
+  e.byte(static_cast<u8>(0x40 | (reg >> 3) << 2 | reg >> 3));
+  e.byte(0x0f);
+  e.byte(0xb6);
+  e.byte(static_cast<u8>(0xc0 | (reg & 7) << 3 | (reg & 7)));
+}
+
+/// A displacement of a (conditional) jump that is known later.
+inline u8* jump_if(Emitter& e, int condition) {
+  if (condition < 0)
+    e.byte(0xe9);
+  else
+    e.byte(0x0f), e.byte(static_cast<u8>(0x80 | condition));
+  e.p += 4;
+  return e.p - 4;
+}
+inline void lead(u8* displacement, u64 to) {
+  const u32 d = static_cast<u32>(to - reinterpret_cast<u64>(displacement) - 4);
+  __builtin_memcpy(displacement, &d, 4);
+}
+
+enum Condition : int { below = 2, equal = 4, not_equal = 5 };
+
+/// The argument being set: into the model, and back to `back` (0: to what follows). `reg` is lost.
+inline void ask(Emitter& e, u64 whom, u32 word, u8 reg, u64 back) {
+  store_constant(e, o_model_word, word);
+  e.rex_w(reg, 0);  // lea reg, [rip + …]
+  e.byte(0x8d);
+  e.byte(static_cast<u8>(5 | (reg & 7) << 3));
+  u8* const displacement = e.p;
+  e.p += 4;
+  e.store(reg, o_model_back);
+  e.jump(whom);
+  lead(displacement, back != 0 ? back : e.here());
+}
+
+inline void save_flags(Emitter& e) {
+  e.store(rax, o_model_rax);
+  static const u8 code[] = {0x9f, 0x0f, 0x90, 0xc0};  // lahf; seto al
+  e.bytes(code, sizeof code);
+}
+inline void restore_flags(Emitter& e) {
+  static const u8 code[] = {0x04, 0x7f, 0x9e};  // add al, 127; sahf
+  e.bytes(code, sizeof code);
+  e.load(rax, o_model_rax);
+}
+
+/// The address of an access. `other` is lost where it is relative to FS.
+inline void load_address(Emitter& e, const DataAccess& a, u8 to, u8 other) {
+  if (a.fixed && !a.fs) return e.move_constant(to, static_cast<u64>(a.displacement));
+  address_of(e, to, a.base, a.index, a.scale, static_cast<s32>(a.displacement), a.low);
+  if (!a.fs) return;
+  read_fs_base(e, other);
+  address_of(e, to, to, other, 0, 0, false);
+}
+
+}  // namespace tally::engine

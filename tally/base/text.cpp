@@ -226,6 +226,24 @@ std::string signal_name(int signal) {
   return short_name ? fmt::format("SIG{}", short_name) : fmt::format("signal {}", signal);
 }
 
+std::optional<std::uint64_t> parse_bytes(std::string_view text) {
+  std::string word = lower(trimmed(text));
+  if (word.ends_with("ib")) {
+    word.resize(word.size() - 2);
+  } else if (word.ends_with('b')) {
+    word.pop_back();
+  }
+  constexpr std::string_view units = "kmg";
+  unsigned shift = 0;
+  if (const auto unit = word.empty() ? std::string::npos : units.find(word.back()); unit != std::string::npos) {
+    shift = 10 * (static_cast<unsigned>(unit) + 1);
+    word.pop_back();
+  }
+  const auto number = parse_integer(trimmed(word));
+  if (!number || *number < 0 || *number > std::int64_t{1} << (62 - shift)) return std::nullopt;
+  return static_cast<std::uint64_t>(*number) << shift;
+}
+
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

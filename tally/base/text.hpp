@@ -74,6 +74,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// "SIGINT" for 2; "signal 77" for a number without a name.
 std::string signal_name(int signal);
 
+/// A size such as "64", "48K", "2M", "1 GiB" (K, M, G are powers of two, with or without B or iB) in bytes; nothing
+/// where it is none.
+std::optional<std::uint64_t> parse_bytes(std::string_view text);
+
 /// The whole text as a decimal integer; nothing where anything else is in it or it does not fit.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 

@@ -52,6 +52,10 @@ void describe_events(Page& page);
 int run_event(const std::vector<std::string>& arguments);
 void describe_event(Page& page);
 
+/// `tally memory`.
+int run_memory(const std::vector<std::string>& arguments);
+void describe_memory(Page& page);
+
 /// `tally register`.
 int run_register(const std::vector<std::string>& arguments);
 void describe_register(Page& page);

@@ -16,6 +16,8 @@ std::span<const Command> commands() {
       {"events", "what may be counted here, by name, and how far its count can be trusted", run_events,
        describe_events},
       {"event", "one event explained: what it counts, where, how it is encoded", run_event, describe_event},
+      {"memory", "the memory hierarchy: size, latency, line, ways of each level, and how far to believe it", run_memory,
+       describe_memory},
       {"register", "a register of a PMU: a value decoded, made of fields, drawn and checked", run_register,
        describe_register},
   };

@@ -59,6 +59,8 @@ Output::~Output() {
   if (remove_unless_written_) unlink(path_.c_str());
 }
 
+bool Output::is_terminal() const { return fd_ >= 0 && isatty(fd_) == 1; }
+
 bool Output::is_file() const {
   struct stat status {};
   return owned_ && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);

@@ -33,6 +33,9 @@ class Output {
 
   bool is_standard_error() const { return !owned_ && fd_ == 2; }
 
+  /// Whether somebody sees it as it is written.
+  bool is_terminal() const;
+
   /// Whether it is an ordinary file, beside which another one can lie.
   bool is_file() const;
 

@@ -1,5 +1,7 @@
 #include "tally/linux/time_stamp.hpp"
 
+#include <time.h>
+
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
@@ -17,6 +19,12 @@ Moment this_moment() {
   moment.ticks = __rdtsc();
 #endif
   return moment;
+}
+
+Nanoseconds raw_time() {
+  timespec time{};
+  (void)clock_gettime(CLOCK_MONOTONIC_RAW, &time);
+  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
 }
 
 bool time_stamp_is_invariant() {

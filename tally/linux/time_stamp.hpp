@@ -17,6 +17,9 @@ struct Moment {
 /// Now. Cost: some 50 ns, no system call.
 Moment this_moment();
 
+/// Time of the clock that nobody corrects (CLOCK_MONOTONIC_RAW): what counters of ticks are compared with.
+Nanoseconds raw_time();
+
 /// Whether the counter runs at one rate in all power states: CPUID 8000_0007H:EDX[8] (AMD APM vol. 3; Intel SDM vol.
 /// 3B, "Invariant TSC"). False on other architectures.
 bool time_stamp_is_invariant();

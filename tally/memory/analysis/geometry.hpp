@@ -1,0 +1,55 @@
+// Ways, sets, lines and pages from the number of lines at one distance that still hit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tally::memory {
+
+/// How many lines, `stride_bytes` from one to the next, still hit when they are walked in laps.
+struct HitCount {
+  std::uint64_t stride_bytes = 0;
+  std::uint64_t lines = 0;
+};
+
+/// What a level looks like; or why that cannot be told.
+struct Geometry {
+  std::optional<std::uint64_t> ways, sets;
+  std::uint64_t capacity_bytes = 0;  ///< lines × stride while that is constant; 0 where it never is
+  std::string reason;                ///< empty where ways and sets are known
+};
+
+/// Geometry of a cache. For strides that are powers of two, lines × stride is the capacity up to stride = sets × line,
+/// and lines are the ways from there on. Odd multiples of that stride must say the same, or the sets are no power of
+/// two; `strides` hold the powers of two ascending, and any others behind them.
+Geometry cache_geometry(std::span<const HitCount> hits, std::uint64_t line_bytes);
+
+/// Strides that make cache_geometry() sure of what the powers of two say: 3, 5 and 7 times the saturating one.
+std::vector<std::uint64_t> witness_strides(std::span<const HitCount> hits);
+
+/// Geometry of a translation buffer: pages at pitches of page × 2^k + line. Pitches ascend.
+struct TlbGeometry {
+  std::uint64_t entries = 0;
+  std::optional<std::uint64_t> ways, sets;
+  std::uint64_t granule_bytes = 0;  ///< what an entry translates
+  std::string reason;               ///< why ways and sets are not known
+};
+
+/// `base`: the same pitches over base pages, empty where `hits` are those. `huge_bytes`: the size of the pages that
+/// were asked for; where both sides see the same steps, translations are base pages whatever was asked.
+TlbGeometry tlb_geometry(std::span<const HitCount> hits, std::span<const HitCount> base, std::uint64_t page_bytes,
+                         std::uint64_t huge_bytes);
+
+/// One distance of two words that are visited one right behind the other, and ns per step.
+struct PairTime {
+  std::uint64_t distance_bytes = 0;
+  double ns = 0;
+};
+
+/// The line: the smallest distance at which the second word is as slow as the first one. Nothing where no distance is.
+std::optional<std::uint64_t> line_size(std::span<const PairTime> pairs);
+
+}  // namespace tally::memory

@@ -1,0 +1,283 @@
+#include "tally/memory/analysis/levels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tally/memory/analysis/random.hpp"
+#include "tally/memory/analysis/statistics.hpp"
+
+namespace tally::memory {
+namespace {
+
+// The points that count, and where each of them stands in the curve.
+struct Sound {
+  std::vector<double> log_ns;
+  std::vector<std::size_t> at;
+};
+
+Sound sound_points(const Curve& curve) {
+  Sound sound;
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    if (curve[i].flagged || curve[i].ns <= 0) continue;
+    sound.log_ns.push_back(std::log2(curve[i].ns));
+    sound.at.push_back(i);
+  }
+  return sound;
+}
+
+// The noise from one point to the next: most neighbours lie on one plateau. 0.954 = 0.6745·√2 makes it that of a
+// normal distribution; the floor is the half percent that no timing gets below.
+double noise_of(const std::vector<double>& y) {
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < y.size(); ++i) steps.push_back(std::abs(y[i] - y[i - 1]));
+  return std::max(0.007, median(std::move(steps)) / 0.954);
+}
+
+// Ends (exclusive) of the pieces into which the series falls.
+std::vector<std::size_t> partition(const std::vector<double>& y) {
+  const std::size_t n = y.size();
+  const double sigma = noise_of(y);
+  // The constant keeps very clean curves from falling into crumbs.
+  const double penalty = 3 * sigma * sigma * std::log(static_cast<double>(n)) + 0.01;
+  std::vector<double> sum(n + 1);
+  std::vector<double> squares(n + 1);
+  for (std::size_t i = 0; i < n; ++i) {
+    sum[i + 1] = sum[i] + y[i];
+    squares[i + 1] = squares[i] + y[i] * y[i];
+  }
+  const auto cost = [&](std::size_t from, std::size_t to) {
+    const double total = sum[to] - sum[from];
+    return squares[to] - squares[from] - total * total / static_cast<double>(to - from);
+  };
+  std::vector<double> best(n + 1, std::numeric_limits<double>::infinity());
+  std::vector<std::size_t> before(n + 1, 0);
+  best[0] = -penalty;
+  for (std::size_t to = 2; to <= n; ++to) {
+    for (std::size_t from = 0; from + 2 <= to; ++from) {
+      const double candidate = best[from] + cost(from, to) + penalty;
+      if (candidate < best[to]) {
+        best[to] = candidate;
+        before[to] = from;
+      }
+    }
+  }
+  std::vector<std::size_t> ends;
+  for (std::size_t end = n; end > 0; end = before[end]) ends.push_back(end);
+  std::reverse(ends.begin(), ends.end());
+  return ends;
+}
+
+struct Piece {
+  std::size_t from = 0;
+  std::size_t to = 0;  // exclusive
+  double level = 0;    // log2
+};
+
+double level_of(const std::vector<double>& y, std::size_t from, std::size_t to) {
+  return median({y.begin() + static_cast<std::ptrdiff_t>(from), y.begin() + static_cast<std::ptrdiff_t>(to)});
+}
+
+// Joins neighbours that differ by less than 10 %, the closest first, so that a long slope is not eaten from one end.
+std::vector<Piece> joined(std::vector<Piece> pieces, const std::vector<double>& y) {
+  const double limit = std::log2(1.10);
+  while (pieces.size() > 1) {
+    std::size_t closest = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i + 1 < pieces.size(); ++i) {
+      const double distance = std::abs(pieces[i + 1].level - pieces[i].level);
+      if (distance < least) {
+        least = distance;
+        closest = i;
+      }
+    }
+    if (least >= limit) break;
+    Piece& one = pieces[closest];
+    one.to = pieces[closest + 1].to;
+    one.level = level_of(y, one.from, one.to);
+    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(closest) + 1);
+  }
+  return pieces;
+}
+
+// The widest part of a piece that is flat: its ends may belong to the rises beside it.
+Piece flat_part(Piece piece, const std::vector<double>& y) {
+  const double limit = std::log2(1.15);
+  while (piece.to - piece.from > 2) {
+    const auto [low, high] = std::minmax_element(y.begin() + static_cast<std::ptrdiff_t>(piece.from),
+                                                 y.begin() + static_cast<std::ptrdiff_t>(piece.to));
+    if (*high - *low < limit) break;
+    const double level = level_of(y, piece.from, piece.to);
+    if (std::abs(y[piece.from] - level) > std::abs(y[piece.to - 1] - level)) {
+      ++piece.from;
+    } else {
+      --piece.to;
+    }
+  }
+  return piece;
+}
+
+double value_at(const Curve& curve, std::size_t i) { return curve[i].ns; }
+
+// Latency of a plateau, as the median of what `value` says its points have.
+template <class Value>
+double level_by(const Curve& curve, const Plateau& plateau, Value value) {
+  std::vector<double> values;
+  for (std::size_t i = plateau.first; i <= plateau.last; ++i) {
+    if (!curve[i].flagged) values.push_back(value(i));
+  }
+  return median(std::move(values));
+}
+
+// How far each point between the middles of two plateaus has risen.
+template <class Value>
+std::vector<Share> shares_of(const Curve& curve, const Plateau& below, const Plateau& above, Value value) {
+  const double low = level_by(curve, below, value);
+  const double high = level_by(curve, above, value);
+  std::vector<Share> shares;
+  for (std::size_t i = below.first; i <= above.last; ++i) {
+    if (!curve[i].flagged) shares.push_back({curve[i].size_bytes, (value(i) - low) / (high - low)});
+  }
+  return shares;
+}
+
+// The latency of a point in a world whose mappings and batches are drawn from those that were seen.
+double drawn_again(const CurvePoint& point, Random& random) {
+  if (point.mappings.empty()) return point.ns;
+  std::vector<double> medians;
+  for (std::size_t i = 0; i < point.mappings.size(); ++i) {
+    const std::vector<double>& batches = point.mappings[random.uniform(0, point.mappings.size() - 1)];
+    if (batches.empty()) continue;
+    std::vector<double> drawn;
+    drawn.reserve(batches.size());
+    for (std::size_t k = 0; k < batches.size(); ++k) drawn.push_back(batches[random.uniform(0, batches.size() - 1)]);
+    medians.push_back(median(std::move(drawn)));
+  }
+  return medians.empty() ? point.ns : median(std::move(medians));
+}
+
+bool has_batches(const Curve& curve) {
+  return std::any_of(curve.begin(), curve.end(), [](const CurvePoint& point) { return !point.mappings.empty(); });
+}
+
+// Capacities of the same shape in many such worlds.
+// Two octaves beyond the rise nothing that is drawn changes it.
+std::vector<double> bootstrap(const Curve& curve, const Plateau& below, const Plateau& above, const Fit& fit,
+                              double page_bytes) {
+  // A fit of a smooth shape costs a millisecond.
+  const int draws = fit.shape == Shape::step ? 1000 : 100;
+  Random random(1);
+  std::vector<double> capacities;
+  for (int draw = 0; draw < draws; ++draw) {
+    std::vector<double> ns;
+    ns.reserve(curve.size());
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      const double distance = curve[i].size_bytes / fit.capacity_bytes;
+      ns.push_back(distance > 0.25 && distance < 4 ? drawn_again(curve[i], random) : curve[i].ns);
+    }
+    const auto shares = shares_of(curve, below, above, [&](std::size_t i) { return ns[i]; });
+    capacities.push_back(fit_again(fit, shares, page_bytes).capacity_bytes);
+  }
+  return capacities;
+}
+
+}  // namespace
+
+std::vector<Plateau> find_plateaus(const Curve& curve) {
+  const Sound sound = sound_points(curve);
+  if (sound.at.size() < 4) return {};
+  std::vector<Piece> pieces;
+  std::size_t from = 0;
+  for (const std::size_t end : partition(sound.log_ns)) {
+    pieces.push_back({from, end, level_of(sound.log_ns, from, end)});
+    from = end;
+  }
+  std::vector<Plateau> plateaus;
+  for (const Piece& piece : joined(std::move(pieces), sound.log_ns)) {
+    const Piece flat = flat_part(piece, sound.log_ns);
+    const std::size_t first = sound.at[flat.from];
+    const std::size_t last = sound.at[flat.to - 1];
+    if (std::log2(curve[last].size_bytes / curve[first].size_bytes) < 0.75) continue;
+    plateaus.push_back({first, last, std::exp2(level_of(sound.log_ns, flat.from, flat.to))});
+  }
+  return plateaus;
+}
+
+Rise find_rise(const Curve& curve, const Plateau& below, const Plateau& above) {
+  Rise rise;
+  const double middle = (below.ns + above.ns) / 2;
+  std::vector<double> spread;
+  for (std::size_t i = below.first; i <= below.last; ++i) spread.push_back(curve[i].ns / below.ns);
+  // 1.4826·MAD is the standard deviation of a normal distribution.
+  const double limit = below.ns * (1 + std::max(0.05, 3 * 1.4826 * median_deviation(spread)));
+  std::size_t last_low = below.last;
+  for (std::size_t i = below.last; i <= above.first; ++i) {
+    if (curve[i].flagged) continue;
+    if (curve[i].ns <= limit) rise.knee_bytes = curve[i].size_bytes;
+    if (curve[i].ns < middle) last_low = i;
+    if (curve[i].ns >= middle) break;
+  }
+  if (rise.knee_bytes == 0) rise.knee_bytes = curve[below.last].size_bytes;
+  std::size_t first_high = last_low + 1;
+  while (first_high < above.first && (curve[first_high].flagged || curve[first_high].ns < middle)) ++first_high;
+  const double from = value_at(curve, last_low);
+  const double to = value_at(curve, first_high);
+  const double part = to > from ? std::clamp((middle - from) / (to - from), 0.0, 1.0) : 0.5;
+  rise.below_bytes = curve[last_low].size_bytes;
+  rise.beyond_bytes = curve[first_high].size_bytes;
+  rise.half_bytes = rise.below_bytes * std::pow(rise.beyond_bytes / rise.below_bytes, part);
+  return rise;
+}
+
+Capacity find_capacity(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes) {
+  const Rise rise = find_rise(curve, below, above);
+  const auto shares = shares_of(curve, below, above, [&](std::size_t i) { return curve[i].ns; });
+  const Fit fit = fit_shape(shares, page_bytes);
+  Capacity capacity{fit.capacity_bytes, 0, 0, fit.shape, rise.half_bytes, rise.knee_bytes};
+  if (fit.shape == Shape::step) {
+    capacity.bytes = std::clamp(rise.half_bytes, rise.below_bytes, rise.beyond_bytes);
+    capacity.low_bytes = rise.below_bytes;
+    capacity.high_bytes = rise.beyond_bytes;
+  } else {
+    // What the model leaves unexplained, in size: the curves rise by 1 over about 0.8 octave where they are steep.
+    const double unsure = std::clamp(1.5 * fit.error, 0.05, 0.11);
+    capacity.low_bytes = capacity.bytes / (1 + unsure);
+    capacity.high_bytes = capacity.bytes * (1 + unsure);
+  }
+  if (has_batches(curve)) {
+    const auto drawn = bootstrap(curve, below, above, fit, page_bytes);
+    capacity.low_bytes = std::min(capacity.low_bytes, quantile(drawn, 0.025));
+    capacity.high_bytes = std::max(capacity.high_bytes, quantile(drawn, 0.975));
+  }
+  return capacity;
+}
+
+std::vector<std::uint64_t> sizes_between(const Curve& curve, double low, double high, double ratio,
+                                         std::uint64_t line_bytes) {
+  std::vector<std::uint64_t> sizes;
+  for (std::size_t i = 0; i + 1 < curve.size(); ++i) {
+    const double from = curve[i].size_bytes;
+    const double to = curve[i + 1].size_bytes;
+    if (to <= low || from >= high || to / from <= ratio) continue;
+    const auto line = static_cast<double>(line_bytes);
+    const auto middle = static_cast<std::uint64_t>(std::round(std::sqrt(from * to) / line)) * line_bytes;
+    if (static_cast<double>(middle) > from && static_cast<double>(middle) < to) sizes.push_back(middle);
+  }
+  return sizes;
+}
+
+std::vector<std::uint64_t> size_grid(std::uint64_t first, std::uint64_t last, int per_octave,
+                                     std::uint64_t line_bytes) {
+  std::vector<std::uint64_t> sizes;
+  for (int step = 0;; ++step) {
+    const double size = static_cast<double>(first) * std::exp2(static_cast<double>(step) / per_octave);
+    const auto lines = static_cast<std::uint64_t>(std::llround(size / static_cast<double>(line_bytes)));
+    const std::uint64_t bytes = std::max<std::uint64_t>(lines, 1) * line_bytes;
+    if (bytes >= last) break;
+    if (sizes.empty() || sizes.back() != bytes) sizes.push_back(bytes);
+  }
+  sizes.push_back(last);
+  return sizes;
+}
+
+}  // namespace tally::memory

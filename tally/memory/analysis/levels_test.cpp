@@ -1,0 +1,181 @@
+// The detector on curves whose answer is known.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "tally/memory/analysis/levels.hpp"
+#include "tally/memory/analysis/simulated_testing.hpp"
+
+namespace tally::memory {
+namespace {
+
+using Misses = std::function<double(double size_bytes, Random& random)>;
+
+constexpr double kib = 1024;
+constexpr double mib = 1024 * kib;
+// Eight to an octave, 1.0905, and what rounding to whole lines adds.
+constexpr double grid_step = 1.092;
+
+// What a level adds where it is missed.
+struct SimulatedLevel {
+  Misses misses;
+  double ns;
+};
+
+// Five mappings of ten batches over the grid of the product; `levels` add to the first level's latency.
+Curve curve_of(const std::vector<std::uint64_t>& sizes, double first_ns, const std::vector<SimulatedLevel>& levels,
+               double deviation, Random& random) {
+  Curve curve;
+  for (const std::uint64_t size : sizes) {
+    CurvePoint point{static_cast<double>(size), 0, false, {}};
+    std::vector<double> medians;
+    for (int mapping = 0; mapping < 5; ++mapping) {
+      double ns = first_ns;
+      for (const SimulatedLevel& level : levels) ns += level.ns * level.misses(point.size_bytes, random);
+      std::vector<double> batches;
+      for (int batch = 0; batch < 10; ++batch) batches.push_back(ns * noise(random, deviation));
+      std::sort(batches.begin(), batches.end());
+      medians.push_back((batches[4] + batches[5]) / 2);
+      point.mappings.push_back(std::move(batches));
+    }
+    std::sort(medians.begin(), medians.end());
+    point.ns = medians[2];
+    curve.push_back(std::move(point));
+  }
+  return curve;
+}
+
+Misses lru(double capacity) {
+  return [capacity](double size, Random&) { return size > capacity ? 1.0 : 0.0; };
+}
+
+Misses random_replacement(double capacity) {
+  return [capacity](double size, Random& random) {
+    // 600 laps of the product's walk average the chance of replacement away; what is left is small.
+    return misses_random(size / capacity) * noise(random, 0.01);
+  };
+}
+
+Misses colours(double capacity, int ways) {
+  return [capacity, ways](double size, Random& random) {
+    return colour_misses(static_cast<int>(size / 4096), static_cast<int>(capacity / 4096 / ways), ways, random);
+  };
+}
+
+TEST(Plateaus, three_levels_and_memory_with_noise) {
+  Random random(1);
+  const auto curve = curve_of(size_grid(4096, 256 << 20, 8, 64), 1.2,
+                              {{lru(48 * kib), 2.8}, {lru(2 * mib), 32}, {lru(32 * mib), 120}}, 0.02, random);
+  const auto plateaus = find_plateaus(curve);
+  ASSERT_EQ(plateaus.size(), 4u);
+  const double expected[] = {1.2, 4, 36, 156};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(plateaus[i].ns, expected[i], 0.02 * expected[i]);
+  const double capacities[] = {48 * kib, 2 * mib, 32 * mib};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Capacity capacity = find_capacity(curve, plateaus[i], plateaus[i + 1], 4096);
+    EXPECT_LE(capacity.low_bytes, capacities[i]);
+    EXPECT_GE(capacity.high_bytes, capacities[i]);
+    EXPECT_LE(capacity.high_bytes / capacity.low_bytes, grid_step);
+  }
+}
+
+TEST(Plateaus, bursts_flag_one_octave_and_change_nothing) {
+  Random random(1);
+  auto curve =
+      curve_of(size_grid(4096, 64 << 20, 8, 64), 1.2, {{lru(48 * kib), 2.8}, {lru(2 * mib), 32}}, 0.01, random);
+  for (CurvePoint& point : curve) {
+    if (point.size_bytes < 256 * kib || point.size_bytes >= 512 * kib) continue;
+    point.ns *= 3;
+    point.flagged = true;
+  }
+  const auto plateaus = find_plateaus(curve);
+  ASSERT_EQ(plateaus.size(), 3u);
+  EXPECT_NEAR(plateaus[1].ns, 4, 0.1);
+  const Capacity capacity = find_capacity(curve, plateaus[0], plateaus[1], 4096);
+  EXPECT_NEAR(capacity.bytes, 48 * kib, 0.09 * 48 * kib);
+}
+
+TEST(Plateaus, a_slope_and_too_few_points_have_none) {
+  Curve slope;
+  for (const std::uint64_t size : size_grid(4096, 1 << 20, 8, 64)) {
+    slope.push_back({static_cast<double>(size), std::sqrt(static_cast<double>(size)), false, {}});
+  }
+  EXPECT_TRUE(find_plateaus(slope).empty());
+  slope.resize(3);
+  EXPECT_TRUE(find_plateaus(slope).empty());
+  EXPECT_TRUE(find_plateaus({}).empty());
+}
+
+// How often the capacity lies in the interval stated, and how wide that is.
+struct Coverage {
+  int cases = 0;
+  int covered = 0;
+  double widest = 0;
+};
+
+Coverage coverage_of(const std::function<Misses(double)>& level, double step_share, std::uint64_t seed) {
+  Coverage coverage;
+  Random random(seed);
+  for (int i = 0; i < 100; ++i) {
+    const double capacity = std::round(256 * std::exp2(4 * random.unit())) * 4 * kib;
+    const auto curve = curve_of(size_grid(64 << 10, static_cast<std::uint64_t>(16 * capacity), 8, 64), 4,
+                                {{level(capacity), 32}}, step_share, random);
+    const auto plateaus = find_plateaus(curve);
+    ++coverage.cases;
+    if (plateaus.size() != 2) continue;
+    const Capacity found = find_capacity(curve, plateaus[0], plateaus[1], 4096);
+    if (found.low_bytes <= capacity && capacity <= found.high_bytes) ++coverage.covered;
+    coverage.widest = std::max(coverage.widest, found.high_bytes / found.low_bytes - 1);
+  }
+  return coverage;
+}
+
+TEST(Capacity, of_least_recently_used_levels_is_in_its_interval) {
+  const Coverage coverage = coverage_of(lru, 0.02, 1);
+  EXPECT_GE(coverage.covered, 95);
+  EXPECT_LE(coverage.widest, grid_step - 1);
+}
+
+TEST(Capacity, of_random_replacement_is_in_its_interval) {
+  const Coverage coverage = coverage_of(random_replacement, 0.02, 2);
+  EXPECT_GE(coverage.covered, 95);
+  EXPECT_LE(coverage.widest, 0.25);
+}
+
+TEST(Capacity, of_page_colours_is_in_its_interval) {
+  for (const int ways : {8, 16}) {
+    const Coverage coverage = coverage_of([&](double capacity) { return colours(capacity, ways); }, 0.02, 3);
+    EXPECT_GE(coverage.covered, 95) << ways;
+    EXPECT_LE(coverage.widest, 0.25) << ways;
+  }
+}
+
+TEST(Rise, half_way_is_interpolated_in_log_size) {
+  const Curve curve{
+      {1024, 1, false, {}}, {2048, 1, false, {}}, {4096, 1.5, false, {}}, {8192, 2, false, {}}, {16384, 2, false, {}}};
+  const Rise rise = find_rise(curve, {0, 1, 1}, {3, 4, 2});
+  EXPECT_EQ(rise.knee_bytes, 2048);
+  EXPECT_EQ(rise.half_bytes, 4096);
+  EXPECT_EQ(rise.below_bytes, 2048);
+  EXPECT_EQ(rise.beyond_bytes, 4096);
+}
+
+TEST(Grid, eight_to_an_octave_in_whole_lines) {
+  const auto sizes = size_grid(4096, 16384, 8, 64);
+  EXPECT_EQ(sizes.size(), 17u);
+  EXPECT_EQ(sizes.front(), 4096u);
+  EXPECT_EQ(sizes[8], 8192u);
+  EXPECT_EQ(sizes.back(), 16384u);
+  for (const std::uint64_t size : sizes) EXPECT_EQ(size % 64, 0u);
+  EXPECT_EQ(size_grid(64, 64, 8, 64), (std::vector<std::uint64_t>{64}));
+}
+
+TEST(Grid, gaps_at_a_rise_are_halved_until_they_are_small) {
+  const Curve curve{{4096, 1, false, {}}, {8192, 1, false, {}}, {16384, 2, false, {}}};
+  EXPECT_EQ(sizes_between(curve, 8000, 17000, 1.1, 64), (std::vector<std::uint64_t>{5824, 11584}));
+  EXPECT_TRUE(sizes_between(curve, 8000, 17000, 2.1, 64).empty());
+}
+
+}  // namespace
+}  // namespace tally::memory

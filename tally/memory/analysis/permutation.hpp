@@ -1,0 +1,48 @@
+// In which order a chase visits the blocks of a region.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "tally/base/result.hpp"
+#include "tally/memory/analysis/random.hpp"
+
+namespace tally::memory {
+
+/// Blocks in the order of their visits: block order[k] names order[k + 1], the last one order[0], which is 0.
+using Order = std::vector<std::uint32_t>;
+
+/// The kinds of order that a chase can have.
+enum class OrderKind {
+  random,      ///< one uniformly random cycle
+  page_local,  ///< groups of pages in random order; a group is finished before the next one begins
+  forward,     ///< ascending
+  backward,    ///< descending
+};
+
+/// Its name on the command line and in every row.
+std::string_view name(OrderKind kind);
+
+/// The most blocks that a region may have: indices are 32 bits wide.
+constexpr std::uint64_t most_blocks = 0xFFFF'FFFF;
+
+/// A uniformly random single cycle through `n` ≥ 1 blocks: each of the (n − 1)! cycles is equally likely. O(n).
+Order random_ring(std::uint64_t n, Random& random);
+
+/// Groups of `group_blocks` neighbours: the groups in random order from the first one on, the blocks of a group in
+/// random order (block 0 first in its own). O(n).
+Order page_local_ring(std::uint64_t n, std::uint64_t group_blocks, Random& random);
+
+/// 0, 1 … n − 1, or 0, n − 1 … 1.
+Order forward_ring(std::uint64_t n);
+Order backward_ring(std::uint64_t n);
+
+/// Which block follows which.
+std::vector<std::uint32_t> successors(const Order& order);
+
+/// Whether n steps from block 0 see every block exactly once and end on 0. Errors: cannot_measure, saying where the
+/// cycle breaks: a chase over less than the region would measure a smaller one.
+Result<void> check_ring(const std::vector<std::uint32_t>& next);
+
+}  // namespace tally::memory

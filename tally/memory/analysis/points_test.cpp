@@ -1,0 +1,83 @@
+// Which timings count, and which points a busy machine made.
+#include <gtest/gtest.h>
+
+#include "tally/memory/analysis/points.hpp"
+#include "tally/memory/analysis/statistics.hpp"
+
+namespace tally::memory {
+namespace {
+
+MappingSample steady(double ns, std::int64_t rejected = 0) {
+  return {{ns, ns * 1.001, ns * 0.999, ns, ns}, true, rejected, 1.2, 3};
+}
+
+TEST(Statistics, medians_quantiles_and_outliers) {
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 2, 3}), 2.5);
+  EXPECT_EQ(median({}), 0);
+  EXPECT_EQ(quantile({1, 2, 3, 4, 5}, 0.5), 3);
+  EXPECT_EQ(quantile({1, 2}, 0.25), 1.25);
+  EXPECT_EQ(outliers({1, 1, 1, 1, 1.01}), std::vector<bool>(5)) << "a percent is the timer's";
+  EXPECT_EQ(outliers({1, 1, 1, 1, 3}), (std::vector<bool>{false, false, false, false, true}));
+}
+
+TEST(Statistics, two_samples_of_one_distribution_are_alike) {
+  std::vector<double> a;
+  std::vector<double> b;
+  for (int i = 0; i < 50; ++i) {
+    a.push_back(i);
+    b.push_back(i + 0.5);
+  }
+  EXPECT_GT(kolmogorov_smirnov(a, b), 0.99);
+  for (double& value : b) value += 100;
+  EXPECT_LT(kolmogorov_smirnov(a, b), 1e-9);
+  // D = 0.3 of two samples of 50: λ = (5 + 0.12 + 0.022)·0.3 = 1.5426, p = 2·e^(−2λ²) = 0.0171.
+  for (int i = 0; i < 50; ++i) b[static_cast<std::size_t>(i)] = i + 15 - 0.5;
+  EXPECT_NEAR(kolmogorov_smirnov(a, b), 0.0171, 0.0005);
+  EXPECT_EQ(kolmogorov_smirnov(a, {}), 1);
+}
+
+TEST(Point, median_of_medians_with_a_bootstrap_interval) {
+  const PointSummary point = summarize_point({steady(4), steady(4.1), steady(4.2), steady(4.1), steady(4)});
+  EXPECT_NEAR(point.ns, 4.1, 1e-9);
+  EXPECT_NEAR(*point.ns_min, 4 * 0.999, 1e-9);
+  EXPECT_NEAR(point.cycles, 12.3, 1e-6);
+  EXPECT_LE(point.ns_low, 4.1);
+  EXPECT_GE(point.ns_high, 4.1);
+  EXPECT_EQ(point.batches, 25);
+  EXPECT_TRUE(point.flags.empty());
+}
+
+TEST(Point, is_flagged_where_the_machine_was_busy) {
+  EXPECT_EQ(summarize_point({steady(4, 2), steady(4, 2)}).flags,
+            (std::vector<std::string>{"4 of 14 batches rejected"}));
+  EXPECT_EQ(summarize_point({steady(4), steady(5)}).flags, (std::vector<std::string>{"mappings differ by 25 %"}));
+  MappingSample rough = steady(4);
+  rough.ns = {4, 6, 6, 6, 6};
+  EXPECT_EQ(summarize_point({rough}).flags, (std::vector<std::string>{"median over 1.25 times the fastest laps"}));
+  rough.whole_laps = false;
+  EXPECT_TRUE(summarize_point({rough}).flags.empty()) << "an arc of the ring may be lucky";
+  EXPECT_EQ(summarize_point({{{}, true, 30, 1.2, 3}}).flags, (std::vector<std::string>{"all 30 batches rejected"}));
+  EXPECT_EQ(reference_flag(summarize_point({steady(4)}), 1.15), "");
+  EXPECT_EQ(reference_flag(summarize_point({steady(4)}), 1.0), "reference ring 20 % slower than the run's best");
+}
+
+// What a public tool printed as it stood, while somebody else used the processor.
+TEST(Point, that_exceeds_both_neighbours_is_flagged) {
+  EXPECT_EQ(neighbour_flag(218.9, 657.6, 194.2), "657.6 ns between 218.9 and 194.2");
+  EXPECT_EQ(neighbour_flag(36, 163, 170), "");
+  EXPECT_EQ(neighbour_flag(36, 50, 20), "");
+}
+
+TEST(Run, is_contended_from_a_tenth_of_flagged_points_on) {
+  EXPECT_FALSE(judge_run(100, 10, {1.2, 1.2}).contended);
+  const RunVerdict verdict = judge_run(100, 11, {1.2, 1.2});
+  EXPECT_TRUE(verdict.contended);
+  EXPECT_EQ(verdict.why, "11 of 100 points flagged");
+  EXPECT_TRUE(judge_run(100, 0, {1.0, 1.2, 1.2}).contended);
+  EXPECT_FALSE(judge_run(100, 0, {1.0, 1.05, 1.09}).contended);
+  EXPECT_TRUE(judge_run(0, 0, {}).contended);
+}
+
+}  // namespace
+}  // namespace tally::memory

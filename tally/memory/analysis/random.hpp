@@ -1,0 +1,57 @@
+// The seeded generator of everything random in `tally memory`: a run is repeated by its seed.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace tally::memory {
+
+/// xoshiro256** (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2018), filled by SplitMix64.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) {
+    for (std::uint64_t& word : state_) {
+      seed += 0x9E37'79B9'7F4A'7C15;
+      std::uint64_t mixed = (seed ^ (seed >> 30)) * 0xBF58'476D'1CE4'E5B9;
+      mixed = (mixed ^ (mixed >> 27)) * 0x94D0'49BB'1331'11EB;
+      word = mixed ^ (mixed >> 31);
+    }
+  }
+
+  /// 64 random bits.
+  std::uint64_t next() {
+    ++draws_;
+    const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
+    const std::uint64_t shifted = state_[1] << 17;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= shifted;
+    state_[3] = std::rotl(state_[3], 45);
+    return result;
+  }
+
+  /// A whole number from low to high, both included; each is equally likely: what would favour the small ones is drawn
+  /// again.
+  std::uint64_t uniform(std::uint64_t low, std::uint64_t high) {
+    const std::uint64_t range = high - low + 1;
+    if (range == 0) return next();
+    const std::uint64_t unfair = (0 - range) % range;
+    std::uint64_t bits = next();
+    while (bits < unfair) bits = next();
+    return low + bits % range;
+  }
+
+  /// A number in [0, 1).
+  double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+  /// How many times 64 bits were drawn.
+  std::uint64_t draws() const { return draws_; }
+
+ private:
+  std::uint64_t state_[4] = {};
+  std::uint64_t draws_ = 0;
+};
+
+}  // namespace tally::memory

@@ -1,0 +1,58 @@
+// How the misses of one level rise with the size of a ring that is walked lap after lap.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace tally::memory {
+
+/// What a rise between two plateaus looks like.
+enum class Shape {
+  step,                ///< least recently used, contiguous frames: all misses as soon as the ring is larger
+  random_replacement,  ///< any line of a full level may have to go
+  page_colours,        ///< least recently used, sets chosen by physical pages in random places
+};
+
+/// Its name in reports.
+std::string_view name(Shape shape);
+
+/// Misses per access of a level with random replacement, x = size of the ring / capacity: the root of
+/// 1 − m = e^(−x·m), 0 up to x = 1.
+double misses_random(double x);
+
+/// The same of a physically indexed level of `ways` ways and `colours` page colours, least recently used, in which a
+/// ring of `pages` pages has random frames: a page misses where as many others as there are ways, or more, have its
+/// colour.
+double misses_colours(double pages, double colours, double ways);
+
+/// A size of the ring and the share of the rise that was seen there (0: the plateau below, 1: the one above).
+struct Share {
+  double size_bytes = 0;
+  double missed = 0;
+};
+
+/// What fits the shares of one rise best.
+struct Fit {
+  Shape shape = Shape::step;
+  double capacity_bytes = 0;
+  double error = 0;  ///< root of the mean squared difference
+  double ways = 1;   ///< of page_colours: those that fit best; neighbours hardly differ
+};
+
+/// Fits each shape to a rise and takes the best; another shape than a step must explain the shares clearly better.
+/// Sizes ascend; there are at least two. `page_bytes`: the page that frames have.
+Fit fit_shape(std::span<const Share> shares, double page_bytes);
+
+/// The best fit of this shape alone.
+Fit fit_one_shape(Shape shape, std::span<const Share> shares, double page_bytes);
+
+/// The same shape, and ways, fitted to other shares.
+Fit fit_again(const Fit& fit, std::span<const Share> shares, double page_bytes);
+
+/// Misses per access of a level with entries of `entry` bytes that a ring of `block`-byte blocks is read through once,
+/// least recently used: 1 − (1 − block/entry)·min(1, capacity/region).
+double misses_cold(double block, double entry, double capacity, double region);
+
+}  // namespace tally::memory

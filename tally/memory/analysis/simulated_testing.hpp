@@ -1,0 +1,105 @@
+// Buffers with known answers, walked access by access.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <list>
+#include <unordered_map>
+#include <vector>
+
+#include "tally/memory/analysis/permutation.hpp"
+#include "tally/memory/analysis/random.hpp"
+
+namespace tally::memory {
+
+/// Fully associative, least recently used.
+class LruBuffer {
+ public:
+  explicit LruBuffer(std::size_t entries) : entries_(entries) {}
+
+  bool access(std::uint64_t entry) {
+    const auto found = places_.find(entry);
+    const bool hit = found != places_.end();
+    if (hit) {
+      used_.erase(found->second);
+    } else if (places_.size() == entries_) {
+      places_.erase(used_.back());
+      used_.pop_back();
+    }
+    used_.push_front(entry);
+    places_[entry] = used_.begin();
+    return hit;
+  }
+
+ private:
+  std::size_t entries_;
+  std::list<std::uint64_t> used_;
+  std::unordered_map<std::uint64_t, std::list<std::uint64_t>::iterator> places_;
+};
+
+/// Fully associative, any entry may have to go.
+class RandomBuffer {
+ public:
+  RandomBuffer(std::size_t entries, Random& random) : entries_(entries), random_(&random) {}
+
+  bool access(std::uint64_t entry) {
+    if (places_.contains(entry)) return true;
+    if (held_.size() < entries_) {
+      places_[entry] = held_.size();
+      held_.push_back(entry);
+      return false;
+    }
+    const std::size_t victim = random_->uniform(0, held_.size() - 1);
+    places_.erase(held_[victim]);
+    held_[victim] = entry;
+    places_[entry] = victim;
+    return false;
+  }
+
+ private:
+  std::size_t entries_;
+  Random* random_;
+  std::vector<std::uint64_t> held_;
+  std::unordered_map<std::uint64_t, std::size_t> places_;
+};
+
+/// Misses per access of `laps` laps, after `before` that are not counted.
+template <class Buffer>
+double lap_misses(Buffer& buffer, const Order& order, int before = 2, int laps = 4) {
+  double misses = 0;
+  for (int lap = -before; lap < laps; ++lap) {
+    for (const std::uint32_t block : order) {
+      const bool hit = buffer.access(block);
+      if (lap >= 0 && !hit) ++misses;
+    }
+  }
+  return misses / static_cast<double>(order.size()) / laps;
+}
+
+/// Hits per access of one touch of each block, `blocks_of_entry` of which share an entry.
+template <class Buffer>
+double cold_hits(Buffer& buffer, const Order& order, std::uint32_t blocks_of_entry) {
+  double hits = 0;
+  for (const std::uint32_t block : order) hits += buffer.access(block / blocks_of_entry) ? 1 : 0;
+  return hits / static_cast<double>(order.size());
+}
+
+/// The share of `pages` pages in random frames whose colour has more pages than ways: those miss in every lap.
+inline double colour_misses(int pages, int colours, int ways, Random& random) {
+  std::vector<int> of_colour(static_cast<std::size_t>(colours));
+  for (int page = 0; page < pages; ++page) {
+    ++of_colour[random.uniform(0, static_cast<std::uint64_t>(colours) - 1)];
+  }
+  int missing = 0;
+  for (const int some : of_colour) missing += some > ways ? some : 0;
+  return static_cast<double>(missing) / pages;
+}
+
+/// A factor around 1 with a relative standard deviation: the mean of twelve uniform numbers is nearly normal.
+inline double noise(Random& random, double deviation) {
+  double sum = -6;
+  for (int i = 0; i < 12; ++i) sum += random.unit();
+  return 1 + deviation * sum;
+}
+
+}  // namespace tally::memory

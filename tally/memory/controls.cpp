@@ -1,0 +1,168 @@
+#include "tally/memory/controls.hpp"
+
+#include <algorithm>
+
+#include "tally/memory/analysis/statistics.hpp"
+
+namespace tally::memory {
+namespace {
+
+constexpr std::uint64_t line_bytes = 64;
+// Enough for a decision between two latencies; some 100 of them are made for a map.
+constexpr Walk short_walk{5, 50'000};
+
+// ns per step of `n` lines at a stride, in random order.
+double time_lines(Runner& runner, std::byte* base, std::uint64_t n, std::uint64_t stride) {
+  plant(base, random_ring(n, runner.random()), stride);
+  const Visit visit = runner.walk(base, n, short_walk);
+  return median(visit.ns);
+}
+
+// The largest n ≤ `most` for which fits(n) holds; it holds for small ones. 0 where it does not hold for 1.
+template <class Fits>
+std::uint64_t largest(std::uint64_t most, Fits fits) {
+  std::uint64_t good = 0;
+  std::uint64_t bad = 0;
+  for (std::uint64_t n = 4; bad == 0 && good < most; n = std::min(2 * n, most)) {
+    if (fits(n)) {
+      good = n;
+    } else {
+      bad = n;
+    }
+  }
+  if (bad == 0) return most;
+  while (bad - good > 1) {
+    const std::uint64_t middle = (good + bad) / 2;
+    (fits(middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
+std::uint64_t middle_of(std::vector<double> counts) { return static_cast<std::uint64_t>(median(std::move(counts))); }
+
+}  // namespace
+
+Result<std::vector<Rung>> ladder(Runner& runner, linux::PageKind pages, int mappings) {
+  constexpr std::uint64_t lines = 16384;
+  std::vector<Rung> rungs;
+  for (const std::uint64_t stride : {64, 128, 192, 256, 512, 4096}) {
+    Rung rung{stride, 0, 0, 0, ""};
+    std::vector<double> medians;
+    for (int i = 0; i < mappings && !runner.must_stop(); ++i) {
+      const auto visit = runner.visit_once({.blocks = lines, .stride_bytes = stride, .pages = pages});
+      if (!visit) return fail(visit.error());
+      rung.rejected += visit->rejected;
+      rung.batches += static_cast<std::int64_t>(visit->ns.size());
+      rung.pages_got = visit->pages_got;
+      if (!visit->ns.empty()) medians.push_back(median(visit->ns));
+    }
+    rung.ns = median(std::move(medians));
+    if (rung.batches > 0) rungs.push_back(std::move(rung));
+  }
+  return rungs;
+}
+
+Result<std::vector<HitCount>> hit_counts(Runner& runner, double hit_ns, double miss_ns, std::uint64_t widest,
+                                         int mappings) {
+  constexpr std::uint64_t room = 32 << 20;
+  std::vector<std::uint64_t> strides;
+  for (std::uint64_t stride = line_bytes; stride <= widest; stride *= 2) strides.push_back(stride);
+  const double limit = hit_ns + 0.1 * (miss_ns - hit_ns);
+  std::vector<std::vector<double>> counts(strides.size());
+  const auto count_all = [&](std::byte* base, std::size_t first) {
+    for (std::size_t i = first; i < strides.size() && !runner.must_stop(); ++i) {
+      const std::uint64_t most = std::min<std::uint64_t>(room / strides[i], 1 << 14);
+      counts[i].push_back(static_cast<double>(
+          largest(most, [&](std::uint64_t n) { return time_lines(runner, base, n, strides[i]) <= limit; })));
+    }
+  };
+  const auto found = [&] {
+    std::vector<HitCount> hits;
+    for (std::size_t i = 0; i < strides.size(); ++i) {
+      if (!counts[i].empty()) hits.push_back({strides[i], middle_of(counts[i])});
+    }
+    return hits;
+  };
+  const auto count_from = [&](std::size_t first) -> Result<void> {
+    for (int i = 0; i < mappings && !runner.must_stop(); ++i) {
+      auto area = runner.fresh(room);
+      if (!area) return fail(area.error());
+      count_all(area->data(), first);
+    }
+    return {};
+  };
+  if (auto counted = count_from(0); !counted) return fail(counted.error());
+  const std::size_t powers = strides.size();
+  for (const std::uint64_t stride : witness_strides(found())) strides.push_back(stride);
+  counts.resize(strides.size());
+  if (auto counted = count_from(powers); !counted) return fail(counted.error());
+  return found();
+}
+
+Result<TlbHits> tlb_hits(Runner& runner, linux::PageKind pages, int mappings) {
+  constexpr std::uint64_t room = 48 << 20;
+  constexpr int doublings = 6;
+  const std::uint64_t page = linux::page_bytes();
+  std::vector<std::vector<double>> counts(doublings);
+  std::vector<double> penalties;
+  std::vector<double> second_counts;
+  std::vector<double> second_penalties;
+  TlbHits result;
+  for (int i = 0; i < mappings && !runner.must_stop(); ++i) {
+    auto area = runner.fresh(room, pages);
+    if (!area) return fail(area.error());
+    result.pages_got = area->got();
+    // A miss costs some cycles at least; the clock of the two walks differs by less than one.
+    const double margin = 1.5 / runner.core_ghz();
+    const auto extra = [&](std::uint64_t n, std::uint64_t pitch) {
+      const double spread = time_lines(runner, area->data(), n, pitch);
+      return spread - time_lines(runner, area->data(), n, line_bytes);
+    };
+    for (int k = 0; k < doublings && !runner.must_stop(); ++k) {
+      const std::uint64_t pitch = (page << k) + line_bytes;
+      const std::uint64_t most = std::min<std::uint64_t>(room / pitch, 2048);
+      const std::uint64_t n = largest(most, [&](std::uint64_t lines) { return extra(lines, pitch) <= margin; });
+      counts[static_cast<std::size_t>(k)].push_back(static_cast<double>(n));
+      if (k > 0 || n >= most) continue;
+      const double penalty = extra(2 * n, pitch);
+      penalties.push_back(penalty);
+      const std::uint64_t farthest = room / pitch;
+      const std::uint64_t second =
+          largest(farthest, [&](std::uint64_t lines) { return extra(lines, pitch) <= 2 * penalty + 2 * margin; });
+      if (second <= 2 * n || second >= farthest) continue;
+      second_counts.push_back(static_cast<double>(second));
+      second_penalties.push_back(extra(std::min(farthest, second * 3 / 2), pitch) - penalty);
+    }
+  }
+  for (int k = 0; k < doublings; ++k) {
+    const auto& some = counts[static_cast<std::size_t>(k)];
+    if (!some.empty()) result.hits.push_back({(page << k) + line_bytes, middle_of(some)});
+  }
+  result.penalty_ns = median(penalties);
+  if (second_counts.size() * 2 > static_cast<std::size_t>(mappings)) {
+    result.second_entries = middle_of(second_counts);
+    result.second_penalty_ns = median(second_penalties);
+  }
+  return result;
+}
+
+Result<std::vector<PairTime>> pair_times(Runner& runner, std::uint64_t region_bytes) {
+  constexpr std::uint64_t group_bytes = 512;
+  auto area = runner.fresh(region_bytes);
+  if (!area) return fail(area.error());
+  std::vector<PairTime> pairs;
+  for (const std::uint64_t distance : {8, 16, 32, 64, 128, 256}) {
+    std::vector<std::uint64_t> chain;
+    for (const std::uint32_t group : random_ring(region_bytes / group_bytes, runner.random())) {
+      // Backwards: the next line is what prefetchers fetch.
+      chain.push_back(group * group_bytes + distance);
+      chain.push_back(group * group_bytes);
+    }
+    // The chain is walked from offset 0, which has to be in it: it is the second word of group 0.
+    plant_chain(area->data(), chain);
+    pairs.push_back({distance, median(runner.walk(area->data(), chain.size(), short_walk).ns)});
+  }
+  return pairs;
+}
+
+}  // namespace tally::memory

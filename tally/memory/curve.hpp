@@ -1,0 +1,50 @@
+// Latency against size: measuring a curve point by point, in random order, over fresh mappings.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "tally/memory/analysis/levels.hpp"
+#include "tally/memory/analysis/points.hpp"
+#include "tally/memory/runner.hpp"
+#include "tally/result/memory.hpp"
+
+namespace tally::memory {
+
+/// The timings of a curve, by size.
+class CurveRun {
+ public:
+  explicit CurveRun(Runner& runner) : runner_(&runner) {}
+
+  /// Measures these sizes, `mappings` times each, in random order. Stops early where the runner must. `from` and `to`
+  /// are where the task's progress stands before and after. Errors: cannot_measure.
+  Result<void> measure(const std::vector<std::uint64_t>& sizes, int mappings, double from, double to);
+
+  /// Forgets the flagged points and measures them anew.
+  Result<void> again(double from, double to);
+
+  /// All points, with their flags.
+  Curve curve() const;
+  std::vector<result::MemoryPoint> rows() const;
+  RunVerdict verdict() const;
+  std::size_t flagged() const;
+  std::int64_t batches() const;
+  std::int64_t rejected() const;
+  double ghz() const;
+  /// "thp", or what most mappings got.
+  std::string pages_got() const;
+
+ private:
+  struct Samples {
+    std::vector<MappingSample> mappings;
+    std::string pages_got;
+  };
+  /// The summary of each size, with every flag.
+  std::map<std::uint64_t, PointSummary> summaries() const;
+
+  Runner* runner_;
+  std::map<std::uint64_t, Samples> samples_;
+};
+
+}  // namespace tally::memory

@@ -1,0 +1,60 @@
+// Arm ARM (DDI 0487), D11.2: reads of CNTVCT_EL0 may be executed early, so that an ISB stands on both sides; DSB waits
+// for the accesses before it.
+#include "tally/memory/kernels/kernels.hpp"
+
+namespace tally::memory {
+namespace {
+
+inline Stamp stamp() {
+  std::uint64_t ticks = 0;
+  asm volatile("dsb sy\n\tisb\n\tmrs %0, cntvct_el0\n\tisb" : "=r"(ticks) : : "memory");
+  return {ticks, 0};
+}
+
+}  // namespace
+
+Timed chase(const std::byte* base, std::uint64_t offset, std::uint64_t steps) {
+  const Stamp start = stamp();
+  asm volatile(
+      ".balign 64\n"
+      "0:\tldr %[offset], [%[base], %[offset]]\n\t"
+      "subs %[steps], %[steps], #1\n\t"
+      "b.ne 0b"
+      : [offset] "+r"(offset), [steps] "+r"(steps)
+      : [base] "r"(base)
+      : "memory", "cc");
+  return {start, stamp(), offset};
+}
+
+Timed adds(std::uint64_t count) {
+  std::uint64_t sum = 0;
+  std::uint64_t rounds = count / 16;
+  const Stamp start = stamp();
+  asm volatile(
+      ".balign 64\n"
+      "0:\t.rept 16\n\t"
+      "add %[sum], %[sum], %[rounds]\n\t"
+      ".endr\n\t"
+      "subs %[rounds], %[rounds], #1\n\t"
+      "b.ne 0b"
+      : [sum] "+r"(sum), [rounds] "+r"(rounds)
+      :
+      : "cc");
+  return {start, stamp(), sum};
+}
+
+Timed nothing() {
+  const Stamp start = stamp();
+  asm volatile("dsb ish" : : : "memory");
+  return {start, stamp(), 0};
+}
+
+bool flush(const std::byte* first, std::size_t bytes, std::size_t line) {
+  for (std::size_t offset = 0; offset < bytes; offset += line) {
+    asm volatile("dc civac, %0" : : "r"(first + offset) : "memory");
+  }
+  asm volatile("dsb sy" : : : "memory");
+  return true;
+}
+
+}  // namespace tally::memory

@@ -1,0 +1,70 @@
+// Intel SDM vol. 2: RDTSCP waits until everything before it has been executed and LFENCE keeps what follows from
+// beginning; MFENCE before the first stamp makes earlier stores visible, so that none is paid for in the timed part.
+#include "tally/memory/kernels/kernels.hpp"
+
+namespace tally::memory {
+namespace {
+
+inline Stamp begin_stamp() {
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  std::uint32_t processor = 0;
+  asm volatile("mfence\n\trdtscp\n\tlfence" : "=a"(low), "=d"(high), "=c"(processor) : : "memory");
+  return {std::uint64_t{high} << 32 | low, processor};
+}
+
+inline Stamp end_stamp() {
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  std::uint32_t processor = 0;
+  asm volatile("rdtscp\n\tlfence" : "=a"(low), "=d"(high), "=c"(processor) : : "memory");
+  return {std::uint64_t{high} << 32 | low, processor};
+}
+
+}  // namespace
+
+Timed chase(const std::byte* base, std::uint64_t offset, std::uint64_t steps) {
+  const Stamp start = begin_stamp();
+  asm volatile(
+      ".balign 64\n"
+      "0:\tmovq (%[base], %[offset]), %[offset]\n\t"
+      "decq %[steps]\n\t"
+      "jnz 0b"
+      : [offset] "+r"(offset), [steps] "+r"(steps)
+      : [base] "r"(base)
+      : "memory", "cc");
+  return {start, end_stamp(), offset};
+}
+
+Timed adds(std::uint64_t count) {
+  std::uint64_t sum = 0;
+  std::uint64_t rounds = count / 16;
+  const Stamp start = begin_stamp();
+  asm volatile(
+      ".balign 64\n"
+      "0:\t.rept 16\n\t"
+      "addq %[rounds], %[sum]\n\t"
+      ".endr\n\t"
+      "decq %[rounds]\n\t"
+      "jnz 0b"
+      : [sum] "+r"(sum), [rounds] "+r"(rounds)
+      :
+      : "cc");
+  return {start, end_stamp(), sum};
+}
+
+Timed nothing() {
+  const Stamp start = begin_stamp();
+  asm volatile("mfence" : : : "memory");
+  return {start, end_stamp(), 0};
+}
+
+bool flush(const std::byte* first, std::size_t bytes, std::size_t line) {
+  for (std::size_t offset = 0; offset < bytes; offset += line) {
+    asm volatile("clflush (%0)" : : "r"(first + offset) : "memory");
+  }
+  asm volatile("mfence" : : : "memory");
+  return true;
+}
+
+}  // namespace tally::memory

@@ -1,0 +1,279 @@
+// The report: a curve, what geometry says beside it, and the controls that may contradict both.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "tally/base/text.hpp"
+#include "tally/memory/analysis/findings.hpp"
+#include "tally/memory/analysis/statistics.hpp"
+#include "tally/memory/controls.hpp"
+#include "tally/memory/curve.hpp"
+#include "tally/memory/reported.hpp"
+#include "tally/memory/task.hpp"
+
+namespace tally::memory {
+namespace {
+
+constexpr std::uint64_t line_bytes = 64;
+constexpr std::uint64_t mib = 1 << 20;
+// Sizes above this one get fewer points and mappings: planting and walking them takes the time of all others.
+constexpr std::uint64_t costly_bytes = 64 * mib;
+constexpr int costly_mappings = 2;
+
+// Shares of the progress bar: about what each part takes.
+constexpr double curve_done = 0.55;
+constexpr double rises_done = 0.75;
+constexpr double controls_done = 0.95;
+
+std::string size_text(double bytes) { return bytes_text(static_cast<std::int64_t>(std::llround(bytes))); }
+
+Result<void> first_curve(Runner& runner, CurveRun& run, std::uint64_t last) {
+  std::vector<std::uint64_t> usual;
+  std::vector<std::uint64_t> costly;
+  for (const std::uint64_t size : size_grid(runner.plan().from_bytes, last, 8, line_bytes)) {
+    (size <= costly_bytes ? usual : costly).push_back(size);
+  }
+  // Every fourth and the last: two to an octave.
+  std::vector<std::uint64_t> thinned;
+  for (std::size_t i = costly.size(); i-- > 0;) {
+    if ((costly.size() - 1 - i) % 4 == 0) thinned.push_back(costly[i]);
+  }
+  if (auto measured = run.measure(usual, runner.plan().mappings, 0, 0.8 * curve_done); !measured) return measured;
+  return run.measure(thinned, std::min(costly_mappings, runner.plan().mappings), 0.8 * curve_done, curve_done);
+}
+
+// More points around each rise, two rounds of halving: 32 to an octave.
+Result<void> refine(Runner& runner, CurveRun& run) {
+  for (int round = 0; round < 2; ++round) {
+    const Curve curve = run.curve();
+    const auto plateaus = find_plateaus(curve);
+    std::vector<std::uint64_t> sizes;
+    for (std::size_t i = 0; i + 1 < plateaus.size(); ++i) {
+      const Rise rise = find_rise(curve, plateaus[i], plateaus[i + 1]);
+      // A shared last level moves by more than that while it is looked at.
+      if (rise.half_bytes > 8.0 * mib) continue;
+      const auto some =
+          sizes_between(curve, rise.below_bytes / 1.2, rise.beyond_bytes * 1.2, std::exp2(1.1 / 32), line_bytes);
+      sizes.insert(sizes.end(), some.begin(), some.end());
+    }
+    const double from = curve_done + 0.5 * round * (rises_done - curve_done);
+    if (auto measured = run.measure(sizes, runner.plan().mappings, from, from + 0.05); !measured) return measured;
+  }
+  return {};
+}
+
+// A step that goes away when a page is finished before the next one begins is one of translation buffers. Beyond the
+// second level that order lets prefetchers in, which flatter both sides, but leave a rise.
+Result<bool> is_cache_rise(Runner& runner, const Curve& curve, const Plateau& below, const Plateau& above) {
+  std::array<double, 2> ns{};
+  const std::array sizes{curve[below.last].size_bytes, curve[above.first].size_bytes};
+  for (std::size_t side = 0; side < sizes.size(); ++side) {
+    std::vector<double> medians;
+    for (int i = 0; i < 2 && !runner.must_stop(); ++i) {
+      const auto visit = runner.visit({.blocks = static_cast<std::uint64_t>(sizes[side]) / line_bytes,
+                                       .stride_bytes = line_bytes,
+                                       .order = OrderKind::page_local,
+                                       .group_blocks = linux::page_bytes() / line_bytes});
+      if (!visit) return fail(visit.error());
+      if (!visit->ns.empty()) medians.push_back(median(visit->ns));
+    }
+    ns[side] = median(std::move(medians));
+  }
+  return ns[1] >= 1.10 * ns[0];
+}
+
+Result<std::vector<bool>> cache_rises(Runner& runner, const Curve& curve, const std::vector<Plateau>& plateaus,
+                                      result::Memory& result) {
+  std::vector<bool> are;
+  for (std::size_t i = 0; i + 1 < plateaus.size(); ++i) {
+    const auto is = is_cache_rise(runner, curve, plateaus[i], plateaus[i + 1]);
+    if (!is) return fail(is.error());
+    are.push_back(*is);
+    if (!*is) {
+      result.findings.push_back(fmt::format(
+          "the step from {:.2f} to {:.2f} ns at {} is one of translation buffers: it goes away page by page",
+          plateaus[i].ns, plateaus[i + 1].ns, size_text(curve[plateaus[i].last].size_bytes)));
+    }
+  }
+  return are;
+}
+
+std::vector<KnownCache> known_caches(const std::vector<ReportedCache>& reported) {
+  std::vector<KnownCache> known;
+  for (const ReportedCache& one : reported) known.push_back({one.level, one.bytes, one.shared});
+  return known;
+}
+
+// Ways, sets and line of the first level.
+Result<void> measure_geometry(Runner& runner, const std::vector<Plateau>& plateaus, Witnesses& witnesses,
+                              const Curve& curve) {
+  if (plateaus.size() < 2) return {};
+  const auto hits = hit_counts(runner, plateaus[0].ns, plateaus[1].ns, 128 << 10, 3);
+  if (!hits) return fail(hits.error());
+  const auto first_bytes = static_cast<std::uint64_t>(curve[plateaus[0].last].size_bytes);
+  const auto pairs = pair_times(runner, 4 * std::bit_ceil(first_bytes));
+  if (!pairs) return fail(pairs.error());
+  witnesses.line_bytes = line_size(*pairs);
+  witnesses.first_level = cache_geometry(*hits, witnesses.line_bytes.value_or(line_bytes));
+  return {};
+}
+
+result::MemoryTlb described(const TlbGeometry& geometry, const TlbHits& hits, bool compared) {
+  result::MemoryTlb tlb;
+  tlb.name = "DTLB";
+  tlb.entries = static_cast<std::int64_t>(geometry.entries);
+  if (geometry.ways) tlb.ways = static_cast<std::int64_t>(*geometry.ways);
+  if (geometry.sets) tlb.sets = static_cast<std::int64_t>(*geometry.sets);
+  tlb.granule_bytes = static_cast<std::int64_t>(geometry.granule_bytes);
+  tlb.penalty_ns = hits.penalty_ns;
+  tlb.grade = geometry.ways && compared ? result::Grade::high : result::Grade::medium;
+  tlb.because = geometry.reason;
+  return tlb;
+}
+
+Result<void> measure_tlb(Runner& runner, result::Memory& result) {
+  const auto base = tlb_hits(runner, linux::PageKind::small, 3);
+  if (!base) return fail(base.error());
+  const auto geometry = tlb_geometry(base->hits, {}, linux::page_bytes(), 0);
+  if (geometry.entries == 0 || base->penalty_ns <= 0) return {};
+  result::MemoryTlb tlb = described(geometry, *base, true);
+  if (runner.plan().pages != linux::PageKind::small && runner.plan().file.empty()) {
+    const auto huge = tlb_hits(runner, runner.plan().pages, 3);
+    if (!huge) return fail(huge.error());
+    const auto asked = tlb_geometry(huge->hits, base->hits, linux::page_bytes(), 2 * mib);
+    const std::string granule = size_text(static_cast<double>(asked.granule_bytes));
+    tlb.because += fmt::format("{}{} pages ({}) are translated by {}", tlb.because.empty() ? "" : "; ",
+                               name(runner.plan().pages), huge->pages_got, granule);
+  }
+  result.tlbs.push_back(std::move(tlb));
+  if (base->second_entries) {
+    result::MemoryTlb second;
+    second.name = "second DTLB";
+    second.entries = static_cast<std::int64_t>(*base->second_entries);
+    second.granule_bytes = static_cast<std::int64_t>(linux::page_bytes());
+    second.penalty_ns = base->second_penalty_ns;
+    second.because = "one pitch only; caches of page tables change it";
+    result.tlbs.push_back(std::move(second));
+  }
+  return {};
+}
+
+Result<void> measure_ladder(Runner& runner, result::Memory& result) {
+  double closest = 0;
+  double farthest = 0;
+  for (const auto pages : {linux::PageKind::small, linux::PageKind::transparent}) {
+    const auto rungs = ladder(runner, pages, 2);
+    if (!rungs) {
+      result.notices.push_back("no ladder: " + rungs.error().message);
+      return {};
+    }
+    for (const Rung& rung : *rungs) {
+      result.controls.push_back({fmt::format("ladder {} B, {} pages", rung.stride_bytes, rung.pages_got),
+                                 fmt::format("{:.1f} ns", rung.ns), rung.ns, "ns"});
+      if (pages != linux::PageKind::small) continue;
+      if (rung.stride_bytes == 64) closest = rung.ns;
+      if (rung.stride_bytes == 4096) farthest = rung.ns;
+    }
+  }
+  if (closest <= 0 || farthest <= 0) return {};
+  // Below that the two are the same within what one run differs from the next.
+  const bool visible = farthest > 1.15 * closest;
+  result.findings.push_back(fmt::format("prefetch: {} (cold 64 B {:.0f} ns, 4 K {:.0f} ns){}",
+                                        visible ? "visible" : "not visible", closest, farthest,
+                                        visible ? ": entry sizes above the line are not claimed" : ""));
+  return {};
+}
+
+void add_curve(const CurveRun& run, result::Memory& result) {
+  result.points = run.rows();
+  const RunVerdict verdict = run.verdict();
+  result.verdict.contended = verdict.contended;
+  result.verdict.text = verdict.why;
+  result.verdict.points = static_cast<std::int64_t>(result.points.size());
+  result.verdict.flagged = static_cast<std::int64_t>(run.flagged());
+  result.verdict.reference_moved_percent = verdict.reference_moved_percent;
+  const auto tried = static_cast<double>(run.batches() + run.rejected());
+  result.verdict.rejected_percent = tried > 0 ? 100 * static_cast<double>(run.rejected()) / tried : 0;
+}
+
+Result<std::uint64_t> wanted_last_size(const Runner& runner) {
+  const auto available = linux::available_bytes();
+  const std::uint64_t asked = runner.plan().to_bytes;
+  if (asked > 0) {
+    // The chain's order and its check take 9 bytes for each line.
+    const std::uint64_t needed = asked + asked / line_bytes * 9;
+    if (runner.plan().file.empty() && available && needed > *available) {
+      return fail(
+          Code::bad_usage,
+          fmt::format("a region of {} needs {}, and {} of memory are left",
+                      bytes_text(static_cast<std::int64_t>(asked)), bytes_text(static_cast<std::int64_t>(needed)),
+                      bytes_text(static_cast<std::int64_t>(*available))),
+          "--to takes a smaller one; without it the size is chosen by what is left");
+    }
+    return asked;
+  }
+  const auto caches = reported_caches(runner.processor());
+  const std::uint64_t last_level = caches.empty() ? 32 * mib : static_cast<std::uint64_t>(caches.back().bytes);
+  return std::max(runner.plan().from_bytes, std::min({available.value_or(4 * last_level) / 4,
+                                                      std::max(4 * last_level, 2 * costly_bytes), 1024 * mib}));
+}
+
+}  // namespace
+
+Result<std::uint64_t> last_size(const Runner& runner) {
+  const auto last = wanted_last_size(runner);
+  if (!last || runner.plan().file.empty()) return last;
+  // A file that is too small is told before anything is measured.
+  const auto area = linux::Area::map_file(runner.plan().file, *last);
+  if (!area) return fail(area.error());
+  return last;
+}
+
+Result<void> run_curve(Runner& runner, result::Memory& result) {
+  const auto last = last_size(runner);
+  if (!last) return fail(last.error());
+  CurveRun run(runner);
+  auto measured = first_curve(runner, run, *last);
+  if (measured) measured = run.again(curve_done, 1);
+  add_curve(run, result);
+  return measured;
+}
+
+Result<void> run_levels(Runner& runner, result::Memory& result) {
+  const auto last = last_size(runner);
+  if (!last) return fail(last.error());
+  CurveRun run(runner);
+  auto measured = first_curve(runner, run, *last);
+  if (measured) measured = refine(runner, run);
+  if (measured) measured = run.again(rises_done - 0.1, rises_done);
+  add_curve(run, result);
+  if (!measured) return measured;
+
+  const Curve curve = run.curve();
+  const auto plateaus = find_plateaus(curve);
+  runner.plan().progress(rises_done, "which steps are those of caches");
+  const auto cache_rise = cache_rises(runner, curve, plateaus, result);
+  if (!cache_rise) return fail(cache_rise.error());
+  Witnesses witnesses;
+  witnesses.reported = known_caches(reported_caches(runner.processor()));
+  witnesses.ghz = run.ghz();
+  witnesses.page_bytes = static_cast<double>(linux::page_bytes());
+  witnesses.rejected_share = result.verdict.rejected_percent / 100;
+  if (result.verdict.contended) witnesses.sound_up_to = sound_limit(curve).value_or(INFINITY);
+  runner.plan().progress(rises_done + 0.05, "lines, ways and sets");
+  if (auto done = measure_geometry(runner, plateaus, witnesses, curve); !done) return done;
+  result.levels = find_levels(curve, join_spans(plateaus, *cache_rise), witnesses);
+  runner.plan().progress(controls_done - 0.1, "translation buffers");
+  if (auto done = measure_tlb(runner, result); !done) return done;
+  runner.plan().progress(controls_done, "the ladder");
+  if (auto done = measure_ladder(runner, result); !done) return done;
+  if (result.verdict.contended) {
+    const double sound = witnesses.sound_up_to.value_or(INFINITY);
+    result.verdict.text += std::isinf(sound) ? "" : fmt::format(": no capacities reported above {}", size_text(sound));
+  }
+  return {};
+}
+
+}  // namespace tally::memory

@@ -1,0 +1,263 @@
+#include "tally/memory/runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "tally/linux/conditions.hpp"
+#include "tally/linux/time_stamp.hpp"
+#include "tally/memory/analysis/statistics.hpp"
+
+namespace tally::memory {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+constexpr std::uint64_t reference_lines = 8;
+constexpr std::uint64_t line_bytes = 64;
+// A ring whose lap takes longer is not walked once before it is timed: planting it was the lap before.
+constexpr double longest_warm_lap_ns = 100e6;
+constexpr std::size_t huge_page_bytes = 2 << 20;
+
+void keep_busy_for(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) (void)adds(1 << 14);
+}
+
+// Steps of a batch: whole laps where one fits, else a power of two.
+std::uint64_t batch_steps(double step_ns, std::uint64_t lap_steps, double batch_ns) {
+  const double fits = std::max(1.0, batch_ns / step_ns);
+  const double laps = std::floor(fits / static_cast<double>(lap_steps));
+  if (laps >= 1) return static_cast<std::uint64_t>(laps) * lap_steps;
+  return std::uint64_t{1} << static_cast<unsigned>(std::floor(std::log2(fits)));
+}
+
+Order order_of(const Lap& lap, Random& random) {
+  switch (lap.order) {
+    case OrderKind::random: return random_ring(lap.blocks, random);
+    case OrderKind::page_local: return page_local_ring(lap.blocks, lap.group_blocks, random);
+    case OrderKind::forward: return forward_ring(lap.blocks);
+    case OrderKind::backward: return backward_ring(lap.blocks);
+  }
+  return random_ring(lap.blocks, random);
+}
+
+Error damaged() {
+  return {Code::cannot_measure, "the chain in memory is not what was written there",
+          "the memory of this machine, or tally, is faulty", 0};
+}
+
+}  // namespace
+
+void plant_chain(std::byte* base, std::span<const std::uint64_t> offsets) {
+  for (std::size_t k = 0; k < offsets.size(); ++k) {
+    const std::uint64_t next = offsets[k + 1 == offsets.size() ? 0 : k + 1];
+    std::memcpy(base + offsets[k], &next, sizeof next);
+  }
+}
+
+void plant(std::byte* base, const Order& order, std::uint64_t stride_bytes) {
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const std::uint64_t next = order[k + 1 == order.size() ? 0 : k + 1] * stride_bytes;
+    std::memcpy(base + order[k] * stride_bytes, &next, sizeof next);
+  }
+}
+
+bool is_planted(const std::byte* base, const Order& order, std::uint64_t stride_bytes) {
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    std::uint64_t found = 0;
+    std::memcpy(&found, base + order[k] * stride_bytes, sizeof found);
+    if (found != order[k + 1 == order.size() ? 0 : k + 1] * stride_bytes) return false;
+  }
+  return true;
+}
+
+Result<Runner> Runner::start(Plan plan) {
+  Runner runner(std::move(plan));
+  if (runner.plan_.processor) {
+    const auto there = linux::check_processor(*runner.plan_.processor);
+    if (!there) return fail(there.error());
+  }
+  runner.processor_ = runner.plan_.processor.value_or(linux::quietest_processor());
+  if (!linux::stay_on(runner.processor_)) {
+    return fail(Code::cannot_measure,
+                fmt::format("cannot bind the measuring thread to processor {}", runner.processor_),
+                "--cpu N names another one");
+  }
+  if (const auto made = runner.make_reference(); !made) return fail(made.error());
+  runner.warm_up();
+  return runner;
+}
+
+Result<void> Runner::make_reference() {
+  auto area = linux::Area::map(reference_lines * line_bytes, linux::PageKind::small);
+  if (!area) return fail(area.error());
+  plant(area->data(), random_ring(reference_lines, random_), line_bytes);
+  reference_ = std::move(*area);
+  return {};
+}
+
+// Some cores take their time to reach the full clock.
+void Runner::warm_up() {
+  first_time_ = linux::raw_time();
+  first_ticks_ = nothing().end.ticks;
+  keep_busy_for(std::chrono::milliseconds(200));
+  calibrate();
+}
+
+void Runner::calibrate() {
+  const Nanoseconds before = linux::raw_time();
+  const std::uint64_t ticks = nothing().end.ticks;
+  const Nanoseconds after = linux::raw_time();
+  // Between the two readings the thread may have lost its processor: then the older factor is the better one.
+  if (after - before > std::chrono::microseconds(20) && ns_per_tick_ != 1) return;
+  const auto passed = static_cast<double>(((before - first_time_) + (after - first_time_)).count()) / 2;
+  ns_per_tick_ = passed / static_cast<double>(ticks - first_ticks_);
+}
+
+double Runner::seconds_left() const {
+  return Seconds(plan_.budget).count() - Seconds(std::chrono::steady_clock::now() - started_).count();
+}
+
+double Runner::core_ghz() const {
+  constexpr std::uint64_t count = 1 << 14;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int i = 0; i < 8; ++i) least = std::min(least, adds(count).ticks());
+  return static_cast<double>(count) / ns(least);
+}
+
+double Runner::reference_ns() {
+  constexpr std::uint64_t steps = 1 << 12;
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int i = 0; i < 8; ++i) least = std::min(least, chase(reference_->data(), 0, steps).ticks());
+  return ns(least) / static_cast<double>(steps);
+}
+
+Result<linux::Area> Runner::fresh(std::uint64_t bytes, std::optional<linux::PageKind> pages) const {
+  if (!plan_.file.empty()) return linux::Area::map_file(plan_.file, bytes);
+  const linux::PageKind kind = pages.value_or(plan_.pages);
+  // Transparent huge pages come to whole ones only.
+  const bool transparent = kind == linux::PageKind::transparent;
+  const std::uint64_t whole = (bytes + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
+  return linux::Area::map(transparent ? whole : bytes, kind);
+}
+
+std::optional<double> Runner::batch(const std::function<Timed()>& body, std::uint64_t steps) const {
+  const linux::Disturbance before = watch_.now();
+  const Timed timed = body();
+  if (!timed.stayed() || watch_.now() != before) return std::nullopt;
+  return ns(timed.ticks()) / static_cast<double>(steps);
+}
+
+void Runner::collect(Visit& visit, const std::function<Timed()>& body, std::uint64_t steps, int wanted) const {
+  constexpr int tries = 3;
+  int left = tries * wanted;
+  std::vector<double> sound;
+  while (left > 0 && static_cast<int>(sound.size()) < wanted && !plan_.stop()) {
+    const std::int64_t stolen = watch_.stolen_ticks(processor_);
+    std::vector<double> window;
+    while (left > 0 && static_cast<int>(sound.size() + window.size()) < wanted && !plan_.stop()) {
+      --left;
+      if (const auto ns = batch(body, steps)) {
+        window.push_back(*ns);
+      } else {
+        ++visit.rejected;
+      }
+    }
+    // The kernel counts stolen time by ticks of 10 ms: which batch it was is not known.
+    if (watch_.stolen_ticks(processor_) != stolen) {
+      visit.rejected += static_cast<std::int64_t>(window.size());
+      continue;
+    }
+    sound.insert(sound.end(), window.begin(), window.end());
+  }
+  const std::vector<bool> out = outliers(sound);
+  for (std::size_t i = 0; i < sound.size(); ++i) {
+    if (out[i]) {
+      ++visit.rejected;
+    } else {
+      visit.ns.push_back(sound[i]);
+    }
+  }
+}
+
+Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk& how) {
+  Visit visit;
+  calibrate();
+  visit.ghz = core_ghz();
+  visit.reference_ns = reference_ns();
+  constexpr std::uint64_t few = 2048;
+  Timed trial = chase(base, chase(base, 0, few).offset, few);
+  double step_ns = std::max(0.1, ns(trial.ticks()) / few);
+  const std::uint64_t warm = std::max(steps_of_lap, few);
+  if (step_ns * static_cast<double>(warm) < longest_warm_lap_ns) {
+    trial = chase(base, trial.offset, warm);
+    step_ns = std::max(0.1, ns(trial.ticks()) / static_cast<double>(warm));
+  }
+  std::uint64_t offset = trial.offset;
+  const std::uint64_t steps = batch_steps(step_ns, steps_of_lap, how.batch_ns);
+  visit.whole_laps = steps % steps_of_lap == 0;
+  // The chase goes on where it stands: a lap that began anew would overlap with the one before, out of order.
+  const auto body = [&] {
+    const Timed timed = chase(base, offset, steps);
+    offset = timed.offset;
+    return timed;
+  };
+  collect(visit, body, steps, how.batches > 0 ? how.batches : plan_.batches);
+  visit.reference_ns = std::max(visit.reference_ns, reference_ns());
+  visit.ghz = std::max(visit.ghz, core_ghz());
+  return visit;
+}
+
+Result<Visit> Runner::visit(const Lap& lap) {
+  if (lap.blocks == 0 || lap.blocks > most_blocks) {
+    return fail(Code::bad_usage, fmt::format("a ring of {} blocks cannot be walked", lap.blocks),
+                "a region holds at least one block and fewer than 2^32");
+  }
+  auto area = fresh(lap.span_bytes(), lap.pages);
+  if (!area) return fail(area.error());
+  const Order order = order_of(lap, random_);
+  if (const auto checked = check_ring(successors(order)); !checked) return fail(checked.error());
+  plant(area->data(), order, lap.stride_bytes);
+  Visit visit = walk(area->data(), order.size(), {});
+  visit.pages_got = area->got();
+  if (!is_planted(area->data(), order, lap.stride_bytes)) return fail(damaged());
+  return visit;
+}
+
+Result<Visit> Runner::visit_once(const Lap& lap) {
+  auto area = fresh(lap.span_bytes(), lap.pages);
+  if (!area) return fail(area.error());
+  const Order order = order_of(lap, random_);
+  if (const auto checked = check_ring(successors(order)); !checked) return fail(checked.error());
+  plant(area->data(), order, lap.stride_bytes);
+  if (!flush(area->data(), lap.span_bytes(), line_bytes)) {
+    return fail(Code::cannot_measure, "this processor lets no program empty its caches", "the tasks of laps need none");
+  }
+  Visit visit;
+  visit.pages_got = area->got();
+  calibrate();
+  visit.ghz = core_ghz();
+  visit.reference_ns = reference_ns();
+  const std::uint64_t steps = std::min<std::uint64_t>(lap.blocks, 4096);
+  std::uint64_t offset = 0;
+  const auto body = [&] {
+    const Timed timed = chase(area->data(), offset, steps);
+    offset = timed.offset;
+    return timed;
+  };
+  // Each line is touched once: a batch that is thrown away is lost.
+  for (std::uint64_t done = 0; done + steps <= lap.blocks; done += steps) {
+    if (const auto step_ns = batch(body, steps)) {
+      visit.ns.push_back(*step_ns);
+    } else {
+      ++visit.rejected;
+    }
+  }
+  if (!is_planted(area->data(), order, lap.stride_bytes)) return fail(damaged());
+  return visit;
+}
+
+}  // namespace tally::memory

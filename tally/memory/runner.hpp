@@ -1,0 +1,139 @@
+// One thread on one processor, its clock, and the timing of batches on a machine that may be busy.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tally/base/result.hpp"
+#include "tally/base/units.hpp"
+#include "tally/linux/disturbance.hpp"
+#include "tally/linux/pages.hpp"
+#include "tally/memory/analysis/permutation.hpp"
+#include "tally/memory/analysis/random.hpp"
+#include "tally/memory/kernels/kernels.hpp"
+
+namespace tally::memory {
+
+/// How everything is measured.
+struct Plan {
+  linux::PageKind pages = linux::PageKind::transparent;
+  std::string file;              ///< memory is this file or device; empty: anonymous
+  std::optional<int> processor;  ///< none: the quietest one
+  std::uint64_t seed = 1;
+  int mappings = 5;  ///< fresh mappings for each point
+  int batches = 10;  ///< accepted batches of each mapping
+  std::chrono::seconds budget{55};
+  std::uint64_t from_bytes = 4096;
+  std::uint64_t to_bytes = 0;  ///< 0: chosen by the machine
+  /// Tells whether to stop, at least every few milliseconds.
+  std::function<bool()> stop = [] { return false; };
+  /// Told how far a task is: 0 to 1, and what is being done.
+  std::function<void(double, const std::string&)> progress = [](double, const std::string&) {};
+};
+
+/// What one mapping of one point gave.
+struct Visit {
+  std::vector<double> ns;   ///< per step, of the accepted batches
+  bool whole_laps = false;  ///< every batch is a whole number of laps, so that their minimum means something
+  std::int64_t rejected = 0;
+  double reference_ns = 0;  ///< the L1 reference ring's step, the slower one of before and after
+  double ghz = 0;           ///< core cycles per ns at the time
+  std::string pages_got;
+};
+
+/// A chase that is walked lap after lap.
+struct Lap {
+  std::uint64_t blocks = 0;  ///< one load each
+  std::uint64_t stride_bytes = 64;
+  OrderKind order = OrderKind::random;
+  std::uint64_t group_blocks = 64;         ///< of page_local
+  std::optional<linux::PageKind> pages{};  ///< another kind than the plan's
+
+  std::uint64_t span_bytes() const { return blocks * stride_bytes; }
+};
+
+/// How long a chain is walked.
+struct Walk {
+  int batches = 0;  ///< 0: as many as the plan says
+  /// A batch is what is thrown away at once: short against a time slice (3 ms and more), long against two stamps.
+  double batch_ns = 500'000;
+};
+
+/// The measuring thread. Not to be moved while it measures; one in a process.
+class Runner {
+ public:
+  /// Binds the calling thread to a processor, warms it up and calibrates the clock: some 400 ms. Errors:
+  /// cannot_measure.
+  static Result<Runner> start(Plan plan);
+
+  const Plan& plan() const { return plan_; }
+  int processor() const { return processor_; }
+  Random& random() { return random_; }
+
+  /// Ticks of the time-stamp counter, in nanoseconds of CLOCK_MONOTONIC_RAW over the whole run so far.
+  double ns(std::uint64_t ticks) const { return static_cast<double>(ticks) * ns_per_tick_; }
+
+  /// Core cycles per nanosecond now: the fastest of a few dependent chains. Cost: some 30 µs.
+  double core_ghz() const;
+
+  /// ns per step of a ring of 8 lines now. Cost: some 50 µs.
+  double reference_ns();
+
+  /// Fresh memory of the plan's kind (or the one named), large enough for huge pages to be huge. Errors: as Area.
+  Result<linux::Area> fresh(std::uint64_t bytes, std::optional<linux::PageKind> pages = {}) const;
+
+  /// Times the chase in a fresh mapping, lap after lap. Errors: cannot_measure where there is no memory, or the order
+  /// is none.
+  Result<Visit> visit(const Lap& lap);
+
+  /// The same cold: the caches are emptied, then each block is touched once. Errors: as visit(), and where the
+  /// processor lets no program empty its caches.
+  Result<Visit> visit_once(const Lap& lap);
+
+  /// Times a chain that was planted, lap after lap, after one that is not timed.
+  Visit walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk& how);
+
+  /// One batch: runs `body`, which times something of `steps` steps, and says what a step took; nothing where
+  /// something else happened meanwhile.
+  std::optional<double> batch(const std::function<Timed()>& body, std::uint64_t steps) const;
+
+  /// Batches of `body` until `wanted` were accepted, at most three times as many, or until it is time to stop. Those
+  /// in which the hypervisor took the processor away are all thrown away.
+  void collect(Visit& visit, const std::function<Timed()>& body, std::uint64_t steps, int wanted) const;
+
+  double seconds_left() const;
+  bool must_stop() const { return plan_.stop() || seconds_left() <= 0; }
+
+  void calibrate();
+
+ private:
+  explicit Runner(Plan plan) : plan_(std::move(plan)), random_(plan_.seed) {}
+  void warm_up();
+  Result<void> make_reference();
+
+  Plan plan_;
+  int processor_ = 0;
+  Random random_;
+  linux::Watch watch_;
+  std::optional<linux::Area> reference_;
+  double ns_per_tick_ = 1;
+  std::uint64_t first_ticks_ = 0;
+  Nanoseconds first_time_{0};
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+};
+
+/// Writes at each offset the one that follows it, at the last the first.
+void plant_chain(std::byte* base, std::span<const std::uint64_t> offsets);
+
+/// Writes into each block the offset of the one that follows it.
+void plant(std::byte* base, const Order& order, std::uint64_t stride_bytes);
+
+/// Whether each block still holds what was planted.
+bool is_planted(const std::byte* base, const Order& order, std::uint64_t stride_bytes);
+
+}  // namespace tally::memory

@@ -1,0 +1,63 @@
+// What is planted and walked, on the machine that the tests run on: no timing is asserted.
+#include "tally/memory/runner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+
+#include "tally/memory/reported.hpp"
+
+namespace tally::memory {
+namespace {
+
+// Each step of a chase sees the block that the order names next: n blocks, each once, and then the first again.
+TEST(Plant, a_walk_touches_each_block_once) {
+  Random random(1);
+  for (const std::uint64_t stride : {64, 128, 4096 + 64}) {
+    const Order order = random_ring(100, random);
+    std::vector<std::byte> memory(100 * stride);
+    plant(memory.data(), order, stride);
+    EXPECT_TRUE(is_planted(memory.data(), order, stride));
+    std::set<std::uint64_t> seen;
+    std::uint64_t offset = 0;
+    for (int step = 0; step < 100; ++step) {
+      EXPECT_TRUE(seen.insert(offset).second);
+      offset = chase(memory.data(), offset, 1).offset;
+    }
+    EXPECT_EQ(offset, 0u);
+    EXPECT_EQ(chase(memory.data(), 0, 100).offset, 0u);
+    EXPECT_EQ(chase(memory.data(), 0, 42).offset, order[42] * stride);
+    memory[order[7] * stride] ^= std::byte{64};
+    EXPECT_FALSE(is_planted(memory.data(), order, stride));
+  }
+}
+
+TEST(Kernels, stamps_ascend_and_flushing_changes_nothing) {
+  const Timed empty = nothing();
+  const Timed sum = adds(1 << 16);
+  EXPECT_GT(empty.end.ticks, empty.start.ticks);
+  EXPECT_GE(sum.start.ticks, empty.end.ticks);
+  std::vector<std::byte> memory(4096, std::byte{7});
+  flush(memory.data(), memory.size(), 64);
+  EXPECT_EQ(memory, std::vector<std::byte>(4096, std::byte{7}));
+}
+
+TEST(Area, has_the_pages_that_were_asked_for) {
+  const auto small = linux::Area::map(4 << 20, linux::PageKind::small);
+  ASSERT_TRUE(small) << small.error().message;
+  EXPECT_EQ(small->got(), std::to_string(linux::page_bytes() / 1024) + "k");
+  const auto one = linux::Area::map(std::size_t{1} << 60, linux::PageKind::small);
+  ASSERT_FALSE(one);
+  EXPECT_NE(one.error().message.find("cannot map"), std::string::npos);
+  EXPECT_NE(one.error().hint, "");
+}
+
+TEST(Reported, caches_of_a_described_machine) {
+  EXPECT_TRUE(reported_caches(0, "/nowhere").empty());
+  const auto caches = reported_caches(0);
+  for (std::size_t i = 1; i < caches.size(); ++i) EXPECT_GT(caches[i].level, caches[i - 1].level);
+}
+
+}  // namespace
+}  // namespace tally::memory

@@ -1,0 +1,40 @@
+// The tasks of `tally memory`: one line each in tasks.cpp, one file each beside it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tally/base/result.hpp"
+#include "tally/memory/runner.hpp"
+#include "tally/result/memory.hpp"
+
+namespace tally::memory {
+
+/// One task.
+struct Task {
+  std::string_view name;
+  std::string_view summary;
+  /// Measures, and adds what it found to the result. What was measured before an error, Ctrl-C or the end of the time
+  /// stays in it.
+  Result<void> (*run)(Runner& runner, result::Memory& result);
+};
+
+/// All of them, the default first.
+std::span<const Task> tasks();
+
+/// Runs a task: the runner is started, the result gets its settings and its verdict. Errors: bad_usage for an unknown
+/// task; cannot_measure.
+Result<result::Memory> run_task(std::string_view name, Plan plan);
+
+/// `levels`: the report.
+Result<void> run_levels(Runner& runner, result::Memory& result);
+
+/// `curve`: latency against size alone.
+Result<void> run_curve(Runner& runner, result::Memory& result);
+
+/// The size at which a curve ends: as far as asked, else 4 × the last level that the system reports, at most a quarter
+/// of the memory that is left and 1 GiB. Errors: bad_usage where so much memory is not there.
+Result<std::uint64_t> last_size(const Runner& runner);
+
+}  // namespace tally::memory

@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/machine.hpp"
+#include "tally/measure/stat.hpp"
+#include "tally/memory/task.hpp"
+
+namespace tally::memory {
+namespace {
+
+constexpr std::array all{
+    Task{"levels", "the report: levels, translation buffers, controls, verdict", run_levels},
+    Task{"curve", "latency against size", run_curve},
+};
+
+Error unknown_task(std::string_view word) {
+  std::vector<std::string> names;
+  for (const Task& task : all) names.emplace_back(task.name);
+  const auto near = nearest(word, names, 1);
+  return {Code::bad_usage, fmt::format("there is no task '{}'", printable(word)),
+          near.empty() ? "the tasks are: " + join(names, ", ") : fmt::format("did you mean {}?", near.front()), 0};
+}
+
+void add_settings(const Runner& runner, result::Memory& result) {
+  const Plan& plan = runner.plan();
+  result.settings = {
+      {"processor", std::to_string(runner.processor())},
+      {"memory", plan.file.empty() ? std::string(name(plan.pages)) + " pages" : plan.file},
+      {"seed", std::to_string(plan.seed)},
+      {"mappings", std::to_string(plan.mappings)},
+      {"batches", std::to_string(plan.batches)},
+      {"core clock", fmt::format("{:.3f} GHz", runner.core_ghz())},
+      {"time-stamp counter", fmt::format("{:.4f} GHz", 1 / runner.ns(1))},
+  };
+}
+
+}  // namespace
+
+std::span<const Task> tasks() { return all; }
+
+Result<result::Memory> run_task(std::string_view name, Plan plan) {
+  const Task* task = nullptr;
+  for (const Task& one : all) {
+    if (same_word(one.name, name)) task = &one;
+  }
+  if (task == nullptr) return fail(unknown_task(name));
+  result::Memory result;
+  result.task = task->name;
+  result.environment = measure::environment(linux::look_at_machine());
+  auto runner = Runner::start(std::move(plan));
+  if (!runner) return fail(runner.error());
+  if (auto done = task->run(*runner, result); !done) {
+    if (result.points.empty()) return fail(done.error());
+    result.notices.push_back("broken off: " + done.error().message);
+    result.broken_off = true;
+    result.complete = false;
+  }
+  add_settings(*runner, result);
+  result.counters_reason = "not read beside the timings";
+  if (runner->plan().stop()) {
+    result.complete = false;
+    result.notices.emplace_back("interrupted: what was measured until then");
+  } else if (runner->seconds_left() <= 0) {
+    result.complete = false;
+    result.notices.emplace_back("the time ran out before all was measured: --time-budget gives more");
+  }
+  return result;
+}
+
+}  // namespace tally::memory

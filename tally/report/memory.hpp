@@ -1,0 +1,30 @@
+// The result of `tally memory`: for people, and for programs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tally/result/memory.hpp"
+
+namespace tally::report {
+
+/// A form of writing a result of `tally memory`.
+struct MemoryFormat {
+  std::string_view name;
+  std::string (*write)(const result::Memory& memory);
+};
+
+/// All of them, the default first.
+std::span<const MemoryFormat> memory_formats();
+
+/// Levels, translation buffers, controls and verdict; the points of a task that has no levels.
+std::string memory_table(const result::Memory& memory);
+
+/// One row for each point, RFC 4180 (docs/reference/memory-csv.md).
+std::string memory_csv(const result::Memory& memory);
+
+/// Everything as one JSON object, tally-memory/1 (docs/reference/memory-json.md).
+std::string memory_json(const result::Memory& memory);
+
+}  // namespace tally::report

@@ -1,0 +1,125 @@
+// The result of `tally memory`: what was measured of the memory hierarchy, and what follows from it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tally/result/stat.hpp"
+
+namespace tally::result {
+
+/// One measured point: a row of the CSV.
+struct MemoryPoint {
+  std::string task;      ///< "curve", "chase-read" …
+  std::string quantity;  ///< what `ns` is the time of: "load", "write", "read", "raw" …, per 64-byte line or per step
+  std::string mode;      ///< "lap", "cold by-size", "cold by-flush"
+  std::string order;     ///< of the blocks: "random", "page-local" …
+  std::uint64_t region_bytes = 0;
+  std::uint64_t block_bytes = 0;
+  std::uint64_t stride_bytes = 0;
+  std::uint64_t count = 0;    ///< blocks of a region
+  std::uint64_t regions = 1;  ///< visited in one timed body
+  std::uint64_t laps = 0;     ///< rounds over one region; 0 where that is no whole number
+  std::string pages_asked;
+  std::string pages_got;  ///< empty where the kernel does not say
+  std::optional<int> node;
+  int threads = 1;
+  std::string store;  ///< flavour; empty where nothing is stored
+  std::string load;
+  std::string fence;
+  std::uint64_t seed = 0;
+  std::int64_t mappings = 0;
+  std::int64_t batches = 0;   ///< accepted
+  std::int64_t rejected = 0;  ///< thrown away because something else happened meanwhile
+  std::optional<double> ns;
+  std::optional<double> ns_min;  ///< of whole laps alone
+  std::optional<double> ns_low;  ///< 95 % interval
+  std::optional<double> ns_high;
+  std::optional<double> cycles;    ///< of the core, by its clock at the time
+  std::vector<std::string> flags;  ///< "contended: …", "few batches"
+  bool operator==(const MemoryPoint&) const = default;
+};
+
+/// How far a finding can be trusted.
+enum class Grade { high, medium, low };
+
+/// "high", "medium", "low".
+std::string_view name(Grade grade);
+
+/// One level of the hierarchy.
+struct MemoryLevel {
+  std::string name;                      ///< "L1d", "L2", "LLC", "memory"
+  std::optional<double> capacity_bytes;  ///< measured; none for memory, and where no rise follows
+  std::optional<double> capacity_low;    ///< 95 % interval
+  std::optional<double> capacity_high;
+  std::optional<std::int64_t> reported_bytes;  ///< by the system
+  bool snapped = false;                        ///< so close to the reported size, and not shared, that this is printed
+  bool effective = false;                      ///< what one thread gets of it here, not what is built in
+  std::string shape;                           ///< of its rise
+  std::optional<double> half_bytes;            ///< where the latency is half-way to the next level
+  std::optional<double> knee_bytes;
+  double ns = 0;
+  std::optional<double> ns_low, ns_high;
+  std::optional<double> cycles;
+  std::optional<std::int64_t> line_bytes;
+  std::optional<std::int64_t> ways, sets;
+  Grade grade = Grade::low;
+  std::string because;
+  bool operator==(const MemoryLevel&) const = default;
+};
+
+/// One translation buffer.
+struct MemoryTlb {
+  std::string name;  ///< "DTLB"
+  std::int64_t entries = 0;
+  std::optional<std::int64_t> ways, sets;
+  std::int64_t granule_bytes = 0;  ///< what an entry translates
+  double penalty_ns = 0;           ///< what a miss adds
+  Grade grade = Grade::low;
+  std::string because;
+  bool operator==(const MemoryTlb&) const = default;
+};
+
+/// A run beside the measurement that has to come out as expected.
+struct MemoryControl {
+  std::string name;   ///< "reference ring", "ladder 4096 B" …
+  std::string value;  ///< as it is printed
+  std::optional<double> number;
+  std::string unit;
+  bool operator==(const MemoryControl&) const = default;
+};
+
+/// Whether the machine was quiet enough.
+struct MemoryVerdict {
+  bool contended = false;
+  std::int64_t points = 0;
+  std::int64_t flagged = 0;
+  double rejected_percent = 0;
+  double reference_moved_percent = 0;  ///< of the L1 reference ring, slowest against best
+  std::string text;
+  bool operator==(const MemoryVerdict&) const = default;
+};
+
+/// What `tally memory TASK` found.
+struct Memory {
+  std::string task;
+  Environment environment;
+  std::vector<std::pair<std::string, std::string>> settings;  ///< pages, processor, seed, clock …
+  std::vector<MemoryPoint> points;
+  std::vector<MemoryLevel> levels;
+  std::vector<MemoryTlb> tlbs;
+  std::vector<MemoryControl> controls;
+  std::vector<std::pair<std::string, double>> figures;  ///< what a task concludes, with units in the names
+  std::vector<std::string> findings;                    ///< the same in words
+  MemoryVerdict verdict;
+  std::string counters_reason;  ///< why no point carries counts
+  bool complete = true;         ///< false after Ctrl-C, an error, or where time ran out
+  bool broken_off = false;      ///< by an error, which is among the notices
+  std::vector<std::string> notices;
+  bool operator==(const Memory&) const = default;
+};
+
+}  // namespace tally::result

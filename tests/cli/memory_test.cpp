@@ -1,0 +1,124 @@
+// `tally memory` as a user starts it. What it measures depends on the machine; that it is whole and true to its words
+// does not.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tally/base/text.hpp"
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using Json = nlohmann::json;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// The smallest run that is a curve.
+const Words small_curve{"memory", "curve", "--from", "4K", "--to", "16K", "--mappings", "1", "--batches", "2"};
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST(Memory, a_curve_as_json_has_every_point_and_the_verdict_is_the_exit_code) {
+  const Finished finished = tally(with(small_curve, {"--format", "json"}));
+  const Json json = Json::parse(finished.out);
+  EXPECT_EQ(json["schema"], "tally-memory/1");
+  EXPECT_EQ(json["task"], "curve");
+  EXPECT_EQ(json["points"].size(), 17u);
+  EXPECT_EQ(finished.code(), json["verdict"]["contended"].get<bool>() ? 1 : 0);
+  for (const Json& point : json["points"]) {
+    EXPECT_EQ(point["n"].get<int>() * 64, point["region_bytes"].get<int>());
+    EXPECT_EQ(point["order"], "random");
+    EXPECT_TRUE(point["counts"].is_null());
+    EXPECT_TRUE(point["ns"].is_null() || point["ns"].get<double>() > 0);
+  }
+  EXPECT_FALSE(json["counters"]["reason"].is_null());
+  EXPECT_EQ(finished.err, "") << "no progress where nobody looks";
+}
+
+TEST(Memory, rows_are_one_fixed_header_and_one_line_for_each_point) {
+  const Finished finished = tally(with(small_curve, {"--format", "csv"}));
+  EXPECT_TRUE(
+      finished.out.starts_with("task,quantity,mode,order,region,block,stride,n,regions,laps,pages_asked,pages_got,"
+                               "node,threads,store,load,fence,seed,mappings,batches,rejected,ns_median,ns_min,"
+                               "ns_lo,ns_hi,cycles,flags\r\n"));
+  EXPECT_EQ(split(finished.out, '\n').size(), 1 + 17 + 1u);
+}
+
+TEST(Memory, the_result_goes_to_a_file) {
+  const TemporaryFile file("memory.json");
+  const Finished finished = tally(with(small_curve, {"--format", "json", "-o", file.path()}));
+  EXPECT_EQ(finished.out, "");
+  ASSERT_TRUE(file.content());
+  EXPECT_EQ(Json::parse(*file.content())["task"], "curve");
+}
+
+TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
+  const struct {
+    Words words;
+    int code;
+    std::string said;
+  } cases[] = {
+      {{"memory", "curv"}, 2, "did you mean curve?"},
+      {{"memory", "--pages", "8k"}, 2, "the kinds are: 4k, thp, 2m, 1g"},
+      {{"memory", "--format", "xml"}, 2, "the formats are: table, csv, json"},
+      {{"memory", "--to", "much"}, 2, "sizes are written 4096, 48K, 2M, 1G"},
+      {{"memory", "--from", "1"}, 2, "--from 1 is no size of at least a line"},
+      {{"memory", "--from", "1M", "--to", "1K"}, 2, "--from and --to name the ends"},
+      {{"memory", "--to", "900000G"}, 2, "of memory are left"},
+      {{"memory", "--cpu", "99999"}, 2, "there is no processor 99999 here"},
+      {{"memory", "--mappings", "0"}, 2, "--mappings"},
+      {{"memory", "curve", "--to", "8K", "--file", "/nowhere/file"}, 125, "No such file or directory"},
+  };
+  for (const auto& one : cases) {
+    const Finished finished = tally(one.words);
+    EXPECT_EQ(finished.code(), one.code) << one.said << "\n" << finished.err;
+    EXPECT_TRUE(holds(finished.err, one.said)) << one.said << "\n" << finished.err;
+    EXPECT_EQ(finished.out, "") << one.said;
+  }
+}
+
+TEST(Memory, a_file_that_cannot_be_written_to_is_told) {
+  const TemporaryFile read_only("memory", std::string(65536, 'x'), 0444);
+  const Finished finished = tally({"memory", "curve", "--to", "8K", "--file", read_only.path()});
+  if (finished.code() != 125) GTEST_SKIP() << "this user may write to every file";
+  EXPECT_TRUE(holds(finished.err, "it must exist and be writable"));
+}
+
+TEST(Memory, a_file_can_be_the_memory_and_one_that_is_too_small_is_told) {
+  const TemporaryFile file("memory", std::string(65536, 'x'));
+  const Finished finished = tally({"memory", "curve", "--to", "32K", "--mappings", "1", "--batches", "2", "--format",
+                                   "json", "--file", file.path()});
+  EXPECT_EQ(Json::parse(finished.out)["points"].size(), 25u);
+  const Finished small = tally({"memory", "curve", "--to", "1M", "--file", file.path()});
+  EXPECT_TRUE(holds(small.err, "truncate -s")) << small.err;
+}
+
+TEST(Memory, an_interrupt_keeps_what_was_measured) {
+  Running running(
+      tally_words({"memory", "curve", "--from", "4K", "--to", "64K", "--mappings", "1000", "--format", "json"}));
+  // Once it watches its own waiting in the run queue, signals reach it as messages.
+  const auto has_begun = [&] {
+    std::error_code gone;
+    for (const auto& entry :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(running.pid()) + "/fd", gone)) {
+      if (holds(std::filesystem::read_symlink(entry, gone).string(), "schedstat")) return true;
+    }
+    return false;
+  };
+  while (!has_begun()) {
+  }
+  running.signal(SIGINT);
+  const Finished finished = running.finish();
+  EXPECT_EQ(finished.code(), -SIGINT);
+  const Json json = Json::parse(finished.out);
+  EXPECT_FALSE(json["complete"].get<bool>());
+  EXPECT_EQ(json["notices"][0], "interrupted: what was measured until then");
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -42,34 +42,36 @@ struct RecordHead {
   uint64_t check;  ///< of what follows
 };
 
-/// One of the records that a program used.
-struct Use {
-  uint32_t place;         ///< of the record, in the kept file unless `use_added` is set
-  int32_t from_previous;  ///< program address, from that of the use before; 0 = too far to say
-};
-inline constexpr uint32_t use_added = 1u << 31;
-
-/// A record that names others: those that a program used, in its order. The next run of the program need not search for
-/// each. A hint: whether a record fits is looked at all the same.
-struct Sequence {
+/// A record that names others, by their places: in the kept file, unless `use_added` is set. What follows the names
+/// only the engine knows.
+struct Bundle {
   RecordHead head;
-  uint64_t mark;  ///< sequence_mark: no other record has that here
-  uint64_t program;
+  uint64_t mark;  ///< bundle_mark: no other record has that here
+  uint64_t key;
+  uint32_t use_count;
+  uint32_t reserved[3];
 
-  Use* uses() { return reinterpret_cast<Use*>(this + 1); }
-  const Use* uses() const { return reinterpret_cast<const Use*>(this + 1); }
-  /// May be one more than there are, of place 0.
-  uint32_t count() const { return static_cast<uint32_t>((head.bytes - sizeof(Sequence)) / sizeof(Use)); }
+  uint32_t* uses() { return reinterpret_cast<uint32_t*>(this + 1); }
+  const uint32_t* uses() const { return reinterpret_cast<const uint32_t*>(this + 1); }
 };
-static_assert(sizeof(Sequence) % record_unit == 0 && sizeof(Use) == 8);
-inline constexpr uint64_t sequence_mark = ~uint64_t{0};
-/// A record of the same form: of each two that it names the second is better than the first.
+static_assert(sizeof(Bundle) % record_unit == 0);
+inline constexpr uint32_t use_added = 1u << 31;
+/// In a bundle that is kept: the record was made from better code than the bundle has for it.
+inline constexpr uint32_t use_better = 1u << 30;
+/// All that a program used of the code of one file, led to one another and ready to be copied; the last one that was
+/// kept is found by its key.
+inline constexpr uint64_t bundle_mark = ~uint64_t{0};
+/// Nothing but names: of each two the second is better than the first.
 inline constexpr uint64_t replacements_mark = ~uint64_t{1};
+/// Nothing but names: in the bundle with this key, of each three the one with the first as its number, if it is the
+/// second, is better as the third.
+inline constexpr uint64_t improvements_mark = ~uint64_t{2};
 
-/// The record as a sequence, or as one of the same form; null where it is another one.
-inline const Sequence* as_sequence(const RecordHead& record, uint64_t mark = sequence_mark) {
-  const auto* const sequence = reinterpret_cast<const Sequence*>(&record);
-  return record.bytes >= sizeof(Sequence) && sequence->mark == mark ? sequence : nullptr;
+/// The record as a bundle, or as one of the same form; null where it is another one.
+inline const Bundle* as_bundle(const RecordHead& record, uint64_t mark = bundle_mark) {
+  const auto* const bundle = reinterpret_cast<const Bundle*>(&record);
+  if (record.bytes < sizeof(Bundle) || bundle->mark != mark) return nullptr;
+  return bundle->use_count <= (record.bytes - sizeof(Bundle)) / sizeof(uint32_t) ? bundle : nullptr;
 }
 
 /// 64-bit words folded into one, order and all; about 1 ns a word. `bytes` is a multiple of 8.
@@ -151,15 +153,15 @@ struct Store {
     return false;
   }
 
-  /// The sequence of a program, or null.
-  const Sequence* find_sequence(uint64_t program) const {
-    const RecordHead* const found = find(sequence_tag(program), [&](const RecordHead& record) {
-      const Sequence* const sequence = as_sequence(record);
-      return sequence != nullptr && sequence->program == program;
+  /// The bundle with this key, or null.
+  const Bundle* find_bundle(uint64_t key) const {
+    const RecordHead* const found = find(bundle_tag(key), [&](const RecordHead& record) {
+      const Bundle* const bundle = as_bundle(record);
+      return bundle != nullptr && bundle->key == key;
     });
-    return found == nullptr ? nullptr : as_sequence(*found);
+    return found == nullptr ? nullptr : as_bundle(*found);
   }
-  static uint32_t sequence_tag(uint64_t program) { return static_cast<uint32_t>(program >> 32) | 1; }
+  static uint32_t bundle_tag(uint64_t key) { return static_cast<uint32_t>(key >> 32) | 1; }
 
   /// Others find `by` from now on where they found `record`, which has the same tag. False where they did not.
   bool replace(const RecordHead& record, const RecordHead& by) const {

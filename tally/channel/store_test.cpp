@@ -106,15 +106,16 @@ TEST_F(StoreTest, damage_leads_nowhere_outside_of_it) {
   }
 }
 
-TEST_F(StoreTest, a_program_has_the_sequence_that_was_kept_last) {
-  const auto add_sequence = [&](uint64_t program, uint32_t place, const Sequence* before) {
-    uint8_t* const at = store_.claim(sizeof(Sequence) + 2 * sizeof(Use));
-    auto& made = *reinterpret_cast<Sequence*>(at);
-    made.head = {sizeof(Sequence) + 2 * sizeof(Use), Store::sequence_tag(program), 0};
-    made.mark = sequence_mark;
-    made.program = program;
-    made.uses()[0] = {place, 0};
-    made.uses()[1] = {place + 1, -16};
+TEST_F(StoreTest, a_key_finds_the_bundle_that_was_kept_last) {
+  const auto add_bundle = [&](uint64_t key, uint32_t place, const Bundle* before) {
+    uint8_t* const at = store_.claim(sizeof(Bundle) + 16);
+    auto& made = *reinterpret_cast<Bundle*>(at);
+    made.head = {sizeof(Bundle) + 16, Store::bundle_tag(key), 0};
+    made.mark = bundle_mark;
+    made.key = key;
+    made.use_count = 2;
+    made.uses()[0] = place;
+    made.uses()[1] = place + 1;
     made.head.check = check_of(made.head);
     if (before != nullptr) {
       store_.replace(before->head, made.head);
@@ -123,16 +124,26 @@ TEST_F(StoreTest, a_program_has_the_sequence_that_was_kept_last) {
     }
   };
   const uint64_t one = 0x7700000001, two = 0x7700000002;  // of one tag
-  add(Store::sequence_tag(one), 5);                       // a record that is none
-  EXPECT_EQ(store_.find_sequence(one), nullptr);
-  add_sequence(one, 100, nullptr);
-  add_sequence(two, 200, nullptr);
-  ASSERT_NE(store_.find_sequence(one), nullptr);
-  EXPECT_EQ(store_.find_sequence(one)->uses()[1].place, 101u);
-  EXPECT_EQ(store_.find_sequence(two)->count(), 2u);
-  add_sequence(one, 300, store_.find_sequence(one));
-  EXPECT_EQ(store_.find_sequence(one)->uses()[0].place, 300u);
-  EXPECT_EQ(store_.find_sequence(two)->uses()[0].place, 200u);
+  add(Store::bundle_tag(one), 5);                         // a record that is none
+  EXPECT_EQ(store_.find_bundle(one), nullptr);
+  add_bundle(one, 100, nullptr);
+  add_bundle(two, 200, nullptr);
+  ASSERT_NE(store_.find_bundle(one), nullptr);
+  EXPECT_EQ(store_.find_bundle(one)->uses()[1], 101u);
+  EXPECT_EQ(store_.find_bundle(two)->use_count, 2u);
+  add_bundle(one, 300, store_.find_bundle(one));
+  EXPECT_EQ(store_.find_bundle(one)->uses()[0], 300u);
+  EXPECT_EQ(store_.find_bundle(two)->uses()[0], 200u);
+}
+
+TEST_F(StoreTest, a_bundle_that_names_more_than_it_holds_is_none) {
+  auto& made = *reinterpret_cast<Bundle*>(store_.claim(sizeof(Bundle) + 16));
+  made.head = {sizeof(Bundle) + 16, 1, 0};
+  made.mark = bundle_mark;
+  made.use_count = 4;
+  EXPECT_NE(as_bundle(made.head), nullptr);
+  made.use_count = 5;
+  EXPECT_EQ(as_bundle(made.head), nullptr);
 }
 
 TEST_F(StoreTest, threads_add_at_once) {

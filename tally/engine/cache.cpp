@@ -74,8 +74,7 @@ bool grow_slots() {
   Slot* const larger = fresh_table<Slot>(n);  // the old one is left: together they are smaller than the new one
   if (larger == nullptr) return false;
   slots = larger;
-  // All of it will be read and written soon, in no order: at once is cheaper than each page twice.
-  kernel(SYS_madvise, reinterpret_cast<u64>(slots), n * sizeof *slots, 23 /* MADV_POPULATE_WRITE */);
+  populate(slots, n * sizeof *slots);
   slot_mask = n - 1;
   slots_used = 0;
   for (u32 t = 1; t < tables.traces.size; t++)
@@ -156,19 +155,14 @@ void patch_head(const Trace& t, u64 to) {
   __atomic_store_n(reinterpret_cast<u16*>(t.body), static_cast<u16>(0xeb | back << 8), __ATOMIC_RELEASE);
 }
 
-/// Who comes to a trace that was dropped asks for the program address anew.
+/// Who comes to a trace that was dropped goes to what is made of its code then.
 void patch_dead(const Trace& t) {
   Arena* a = nullptr;
   for (u32 i = 0; i < arena_count; i++)
     if (t.body - arenas[i].base < arena_bytes) a = &arenas[i];
-  Emitter stub{reinterpret_cast<u8*>(a->cold)};
-  const u64 at = stub.here();
-  const u32 link = links.add({0, t.pc});
-  stub.store(rax, o_gpr);
-  stub.move_constant(rax, link);
-  stub.jump(a->to_link);
-  a->cold = stub.here();
-  patch_head(t, at);
+  Emitter front{reinterpret_cast<u8*>(a->cold)};
+  a->cold += 16;  // a jump whose displacement lies in one cache line
+  patch_head(t, emit_exit(*a, front, -1, t.pc));
 }
 
 bool holds_code_of(const Trace& t, u64 a, u64 n) {
@@ -281,11 +275,11 @@ bool flush_makes_room(u64 pc) {
   return arena_count == arena_limit;
 }
 
-bool has_room(const Arena& a) {
+bool has_room(const Arena& a, u32 traces, u64 block_bytes) {
   // Every trace may once need an entry check and, when it is dropped, a stub.
-  constexpr u64 later_bytes = 128;
-  return a.hot + 65536 < a.base + arena_hot_bytes &&
-         a.cold + 65536 + a.traces.size * later_bytes < a.base + arena_bytes && !a.traces.full();
+  constexpr u64 later_bytes = 160;
+  return a.hot + block_bytes + 65536 < a.base + arena_hot_bytes &&
+         a.cold + 65536 + (a.traces.size + traces) * later_bytes < a.base + arena_bytes && !a.traces.full(traces + 1);
 }
 
 bool tables_have_room() {
@@ -296,6 +290,19 @@ bool tables_have_room() {
          (slots_used * 2 <= slot_mask || grow_slots()) && (pages_used * 2 <= page_mask || grow_pages());
 }
 
+bool have_room(u32 traces, u32 exits, u32 nodes, u32 different_pages, u32 numbers) {
+  const u32 limit = settings().cache_limit;
+  if (limit != 0 && tables.traces.size + traces > limit) return false;
+  if (tables.traces.full(traces) || links.full(exits + 512 + tables.traces.size + traces) ||
+      page_nodes.full(nodes + 512) || segment_limit_so_far() + numbers + 1024 > channel::segment_limit)
+    return false;
+  while ((slots_used + traces) * 2 > slot_mask)
+    if (!grow_slots()) return false;
+  while ((pages_used + different_pages) * 2 > page_mask)
+    if (!grow_pages()) return false;
+  return true;
+}
+
 Trace* find_trace(u64 pc) {
   for (u32 i = first_slot(pc); slots[i].trace != 0; i = (i + 1) & slot_mask) {
     if (slots[i].low != static_cast<u32>(pc)) continue;
@@ -303,13 +310,6 @@ Trace* find_trace(u64 pc) {
     if (t.pc == pc && !t.dead) return &t;
   }
   return nullptr;
-}
-
-void fetch_slot(u64 pc) { __builtin_prefetch(&slots[first_slot(pc)]); }
-
-void fetch_trace(u64 pc) {
-  const Slot& slot = slots[first_slot(pc)];
-  if (slot.trace != 0) __builtin_prefetch(&tables.traces[slot.trace]);
 }
 
 Trace* new_trace(Arena& arena, u64 pc, u64 start) {
@@ -362,13 +362,17 @@ void lead_exit(Arena& a, u8* displacement, u64 target) {
     e.dword(static_cast<u32>(t->body - e.here() - 4));
     return;
   }
-  const u32 link = links.add({e.here(), target});
-  e.dword(static_cast<u32>(a.cold - e.here() - 4));
+  const u64 source = e.here();
+  e.dword(static_cast<u32>(a.cold - source - 4));
   Emitter stub{reinterpret_cast<u8*>(a.cold)};
-  stub.store(rax, o_gpr);
-  stub.move_constant(rax, link);
-  stub.jump(a.to_link);
+  emit_stub(a, stub, source, target);
   a.cold = stub.here();
+}
+
+void emit_stub(const Arena& a, Emitter& e, u64 source, u64 target) {
+  e.store(rax, o_gpr);
+  e.move_constant(rax, links.add({source, target}));
+  e.jump(a.to_link);
 }
 
 namespace {
@@ -396,10 +400,7 @@ void settle(Thread* t, Trace& trace, bool is_new) {
   if (t->link == no_link) return;
   if (t->link == by_jump) {
     // Most targets of a short program are reached once: a slot is written, and its page copied, for the second time.
-    if (is_new || trace.awaited) {
-      trace.awaited = false;
-      return;
-    }
+    if (is_new) return;
     u64& slot = jump_slot(t, t->pc);
     const bool empty = slot == reinterpret_cast<u64>(engine_no_target);
     if (trace.entry == 0 || !empty) trace.entry = add_entry(trace, slot);

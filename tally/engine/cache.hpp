@@ -15,9 +15,9 @@ namespace tally::engine {
 struct Arena {
   u64 base = 0;
   u64 hot = 0, cold = 0;
-  u64 to_link = 0, to_indirect = 0, to_syscall = 0;  // jumps into the engine
-  u64 to_model = 0, to_look = 0, to_look_at_data = 0;                                  // where a machine is simulated
-  Growing<u32> traces;                               // by rising address
+  u64 to_link = 0, to_indirect = 0, to_syscall = 0;    // jumps into the engine
+  u64 to_model = 0, to_look = 0, to_look_at_data = 0;  // where a machine is simulated
+  Growing<u32> traces;                                 // by rising address
 };
 inline constexpr u64 arena_bytes = 96ull << 20, arena_hot_bytes = 64ull << 20;
 
@@ -67,7 +67,6 @@ struct Trace {
   u16 segment_count;
   bool dead;
   bool looked_ahead;  // it relies on code that it does not hold, of pages that it is registered for
-  bool awaited;       // made for an indirect jump that is still to come
   u8 entries;         // entry checks that were made for it out of its line
   u32 use;            // of a template: note_use() says which; 0 = none
 };
@@ -97,7 +96,8 @@ extern Lock cache_lock;
 
 /// The arena for code at `pc`, made when there is none. Null when the address space near it is full.
 Arena* arena_for(u64 pc);
-bool has_room(const Arena& a);
+/// Whether it has room for a trace, or for so many in a block of code.
+bool has_room(const Arena& a, u32 traces = 0, u64 block_bytes = 0);
 /// Whether code at `pc` is, or would be, translated there.
 bool serves(const Arena& a, u64 pc);
 /// Address space of all arenas.
@@ -106,12 +106,11 @@ u64 arenas_bytes();
 bool flush_makes_room(u64 pc);
 /// Whether the tables of traces, places, links have room for one more trace.
 bool tables_have_room();
+/// Whether they have room for so many more; makes them large enough where they grow.
+bool have_room(u32 traces, u32 exits, u32 page_nodes, u32 different_pages, u32 numbers);
 
 /// The live trace that starts at `pc`, or null.
 Trace* find_trace(u64 pc);
-/// Begins to fetch what find_trace() will read: the first one some time before the second, that some time before it.
-void fetch_slot(u64 pc);
-void fetch_trace(u64 pc);
 /// `start`: the next free cache address of the arena; traces are made in rising order.
 Trace* new_trace(Arena& arena, u64 pc, u64 start);
 /// The trace with this index holds code of the page of `pc`.
@@ -122,6 +121,8 @@ void register_page(u32 trace, u64 pc);
 u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target);
 /// Where an exit whose displacement is at `displacement` leads for now.
 void lead_exit(Arena& a, u8* displacement, u64 target);
+/// Code for an exit whose displacement is at `source` and that is not linked: it asks for `target`.
+void emit_stub(const Arena& a, Emitter& e, u64 source, u64 target);
 u64 literal(Arena& a, u64 value);
 /// The code at the head of a trace that an indirect jump reaches: goes on when the target is the trace's pc, else
 /// to `older`, what the slot of the jump table led to before. Returns the address of its first instruction.
@@ -191,6 +192,8 @@ void know_code(u64 pc);
 /// Whether [a, a + n) is known as code that nobody can write as it is mapped now, so that none of it needs to be
 /// watched. The kernel is not asked: where no code is expected to be, it would be asked again and again.
 bool is_constant(u64 a, u64 n);
+/// The known code around `pc` that nobody can write as it is mapped now; false where it can be written.
+bool constant_around(u64 pc, u64& start, u64& end);
 /// The watched pages of a range are as the program made them, what was translated from them is dropped. False when
 /// there are none.
 bool unwatch_range(u64 a, u64 n);

@@ -5,6 +5,7 @@
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/files.hpp"
+#include "tally/engine/store.hpp"
 
 namespace tally::engine {
 namespace {
@@ -206,6 +207,7 @@ void note(u64 start, u64 end, s64 protection) {
   seen_page[0] = seen_page[1] = 0;
   for (u64& page : constant_page) page = 0;
   forget_read_only(start, end);
+  forget_modules(start, end);
   forget(start, end);
   if (executes(protection)) add_range(start, end, protection & PROT_WRITE);
   if (watched == nullptr) return;
@@ -310,6 +312,15 @@ bool is_constant(u64 a, u64 n) {
                         (n == 1 || !may_change_elsewhere(a + n - 1));
   if (constant && one_page) constant_page[constant_turn++ % 4] = page;
   return constant;
+}
+
+bool constant_around(u64 pc, u64& start, u64& end) {
+  Guard guard(ranges_lock);
+  const Range* const r = find_range(pc);
+  if (r == nullptr || r->writable || may_change_elsewhere(pc)) return false;
+  start = r->start;
+  end = r->end;
+  return true;
 }
 
 void watch_page(u64 pc) {

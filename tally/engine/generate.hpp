@@ -98,11 +98,12 @@ void emit_leave(Builder& b, u64 target, u32 segment);
 
 // --- reuse.cpp ------------------------------------------------------------------------------------------------------
 
-/// A template for the code at `pc`, or null.
-const Template* known_template(u64 pc);
+/// How far behind `body` the code of a template must begin so that all its exits can be patched; room_nowhere where it
+/// is so nowhere.
+u64 room_before(const Template& t, u64 body);
+inline constexpr u64 room_nowhere = 4 * trace_alignment;
 
-/// A trace from it, and more from those behind it. Null where it cannot be used from there; dead where there is no
-/// room.
+/// A trace from a template. Null where it cannot be used from there; dead where there is no room.
 Trace* reuse(const Template& t, u64 pc, u64 older, Arena& arena);
 
 }  // namespace tally::engine

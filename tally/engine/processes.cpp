@@ -66,7 +66,7 @@ s64 fork_process(Thread* t, const Clone& c) {
   }
   if (c.clears_actions) clear_actions(t);
   signals_after_fork(t);
-  drop_sequence();
+  drop_uses();
   return 0;
 }
 
@@ -234,7 +234,7 @@ s64 emulate_exec(Thread* t) {
   const bool asks = !changes_rights(directory, path, flags);
   const bool holds = hold_for_exec(t);
   end_as(t, channel::End::executed, 0);
-  if (t->vfork_child == 0) keep_sequence();
+  if (t->vfork_child == 0) keep_bundles();
   if (holds) {
     finish_process(t);
   } else {
@@ -292,7 +292,7 @@ void emulate_exit_group(Thread* t, u64 status) {
   }
   stop_others(t);
   improve(t);
-  keep_sequence();
+  keep_bundles();
   finish_process(t);
   give_areas_back(t);
   kernel(SYS_exit_group, status);

@@ -1,26 +1,9 @@
-// A trace from a template: a copy, with everything that depends on its place made right. What the program that the
-// templates come from ran next, this one will most likely run next too: some of them are made at once, and led to one
-// another before any of them runs.
+// A trace from a template: a copy, with everything that depends on its place made right.
 #include "tally/engine/entry.hpp"
 #include "tally/engine/generate.hpp"
 
 namespace tally::engine {
-namespace {
 
-/// Most traces that are made without being asked for.
-constexpr u32 ahead_limit = 256;
-
-/// Exits of the traces that are being made, before it is known which of these they lead to.
-struct Pending {
-  u8* displacement;
-  u64 target;
-};
-constexpr u32 pending_limit = 8192;
-Pending pending[pending_limit];
-u32 pending_count;
-
-/// How far behind `body` its code must begin so that all its exits can be patched; trace_alignment * 4 where it is so
-/// nowhere.
 u64 room_before(const Template& t, u64 body) {
   const auto is_right = [&](u64 later) {
     for (u32 i = 0; i < t.fixup_count; i++) {
@@ -30,15 +13,17 @@ u64 room_before(const Template& t, u64 body) {
     return true;
   };
   u64 later = 0;
-  while (later < 4 * trace_alignment && !is_right(later)) later += trace_alignment;
+  while (later < room_nowhere && !is_right(later)) later += trace_alignment;
   return later;
 }
+
+namespace {
 
 u64 address(u64 pc, const Fixup& f) { return pc + static_cast<u64>(static_cast<s64>(f.value)); }
 
 /// Whether everything that the code refers to by a displacement is within reach from where it will be.
 bool can_use(const Template& t, u64 pc, const Arena& arena) {
-  if (room_before(t, 0) == 4 * trace_alignment) return false;
+  if (room_before(t, 0) == room_nowhere) return false;
   constexpr s64 code_limit = 1 << 20;  // the code begins no further from here
   for (u32 i = 0; i < t.fixup_count; i++) {
     const Fixup& f = t.fixups()[i];
@@ -63,7 +48,7 @@ void apply(Builder& b, const Fixup& f) {
     case Fix::system_call: value = b.arena.to_syscall - behind; break;
     case Fix::low_address: value = to; break;
     case Fix::exit_by: read_pointer(to, to); [[fallthrough]];
-    case Fix::exit: pending[pending_count++] = {at, to}; return;
+    case Fix::exit: lead_exit(b.arena, at, to); return;
     case Fix::address: __builtin_memcpy(at, &to, 8); return;
   }
   __builtin_memcpy(at, &value, 4);
@@ -97,7 +82,6 @@ Trace* make(const Template& t, u64 pc, u64 older, Arena& arena) {
   }
   register_pages(t, pc, static_cast<u32>(&trace - tables.traces.data));
   b.e.words(t.code(), t.code_bytes);
-  const u32 pending_before = pending_count;
   for (u32 i = 0; i < t.fixup_count; i++) apply(b, t.fixups()[i]);
   arena.hot = b.e.here();
   if (store_damage() == damage_before) {
@@ -105,58 +89,17 @@ Trace* make(const Template& t, u64 pc, u64 older, Arena& arena) {
     return &trace;
   }
   trace.dead = true;
-  pending_count = pending_before;
   return nullptr;
-}
-
-/// Makes traces of the templates that came next, the last time.
-void make_ahead(u64 pc, Arena& arena) {
-  for (u32 i = 0; i < ahead_limit; i++) {
-    const Template* const t = next_template();
-    if (t == nullptr || pending_count + t->fixup_count > pending_limit) return;
-    pc = next_address(pc);
-    if (pc == 0) return;
-    if (find_trace(pc) == nullptr) {
-      if (!tables_have_room() || arena_for(pc) != &arena || !fits_template(*t, pc) || !can_use(*t, pc, arena)) return;
-      place_segments(t->segment_count);
-      Trace* const made = make(*t, pc, t->by_jump ? reinterpret_cast<u64>(engine_no_target) : 0, arena);
-      if (made == nullptr) return;
-      made->awaited = t->by_jump;
-    }
-    pass_template();
-  }
 }
 
 }  // namespace
 
-const Template* known_template(u64 pc) {
-  know_code(pc);
-  const Template* const next = next_template();
-  if (next != nullptr && fits_template(*next, pc)) {
-    pass_template();
-    return next;
-  }
-  const Template* const found = find_template(pc);
-  if (found != nullptr) pass_to(*found);
-  return found;
-}
-
 Trace* reuse(const Template& t, u64 pc, u64 older, Arena& arena) {
   if (!can_use(t, pc, arena)) return nullptr;
-  pending_count = 0;
   const u32 index = tables.traces.size;
   place_segments(t.segment_count);
   Trace* const made = make(t, pc, older, arena);
-  if (made == nullptr) return &tables.traces[index];
-  make_ahead(pc, arena);
-  for (u32 i = 0; i < pending_count; i++) {
-    // Where they are found is spread over half a megabyte.
-    constexpr u32 ahead = 8;
-    if (i + 2 * ahead < pending_count) fetch_slot(pending[i + 2 * ahead].target);
-    if (i + ahead < pending_count) fetch_trace(pending[i + ahead].target);
-    lead_exit(arena, pending[i].displacement, pending[i].target);
-  }
-  return made;
+  return made != nullptr ? made : &tables.traces[index];
 }
 
 }  // namespace tally::engine

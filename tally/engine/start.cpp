@@ -141,7 +141,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   cache_init();
   decoder_init();
   store_init(kept, added);
-  sequence_init(name);
+  bundles_init(name);
   if (arena_for(pc) == nullptr) start_natively();
   signals_init(t);
   t->pc = pc;

@@ -18,10 +18,6 @@ namespace {
 channel::Store kept, added;
 bool writes;  // to `added`
 
-/// Below it addresses may have short forms: a template has those of its own address. Nothing that code above refers to
-/// by a displacement lies in the low 4 GB.
-constexpr u64 low_limit = 0x180000000;
-
 /// The same in every process that has this code at the same place of a page. Reads program code, which must be there.
 u32 tag_of(u64 pc) {
   u64 word = 0;  // aligned: never across the end of a page
@@ -93,18 +89,20 @@ u8* put(u8* to, const T* from, u32 n) {
   return to + n * sizeof(T);
 }
 
-/// A record that names others; null without room.
-const channel::RecordHead* put_uses(channel::Sequence made, const channel::Use* uses, u32 n) {
+channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_bytes) {
   if (!writes) return nullptr;
-  made.head.bytes = static_cast<u32>(sizeof made + (n + (n & 1)) * sizeof *uses);
-  made.head.tag = channel::Store::sequence_tag(made.program);
+  channel::Bundle made{{}, mark, key, n, {}};
+  const u64 bytes = sizeof made + ((n * sizeof *uses + 7) & ~7ull) + more_bytes;
+  if (bytes > channel::store_bytes / 4) return nullptr;
+  made.head.bytes = static_cast<u32>((bytes + channel::record_unit - 1) & ~(channel::record_unit - 1));
+  made.head.tag = channel::Store::bundle_tag(key);
   u8* const at = added.claim(made.head.bytes);
   if (at == nullptr) return nullptr;
   put(put(at, &made, 1), uses, n);
-  auto& head = *reinterpret_cast<channel::RecordHead*>(at);
-  head.check = channel::check_of(head);
-  return &head;
+  return reinterpret_cast<channel::Bundle*>(at);
 }
+
+void seal(channel::RecordHead& head) { head.check = channel::check_of(head); }
 
 }  // namespace
 
@@ -157,40 +155,46 @@ const Template* find_template(u64 pc) {
   return as_template(found);
 }
 
-const Template* template_at(channel::Use use) {
-  const bool is_added = (use.place & channel::use_added) != 0;
+const Template* template_at(u32 use) {
+  const bool is_added = (use & channel::use_added) != 0;
   const channel::Store& store = is_added ? added : kept;
   if (store.base == nullptr) return nullptr;
-  const channel::RecordHead* const found = store.record(use.place & ~channel::use_added);
+  const channel::RecordHead* const found = store.record(use & ~channel::use_added);
   return found != nullptr && (!is_added || is_sound(*found)) ? as_template(found) : nullptr;
 }
 
-channel::Use use_of(const Template& t) {
+u32 use_of(const Template& t) {
   const bool is_kept = reinterpret_cast<u64>(&t) - reinterpret_cast<u64>(kept.base) < channel::store_bytes;
-  if (kept.base != nullptr && is_kept) return {kept.place_of(t.head), 0};
-  return {added.place_of(t.head) | channel::use_added, 0};
+  if (kept.base != nullptr && is_kept) return kept.place_of(t.head);
+  return added.place_of(t.head) | channel::use_added;
 }
 
-Uses find_sequence(u64 program) {
+const channel::Bundle* find_bundle(u64 key) {
   for (const channel::Store* store : {&added, &kept}) {
-    const channel::Sequence* const found = store->base == nullptr ? nullptr : store->find_sequence(program);
-    if (found == nullptr || (store == &added && !is_sound(found->head))) continue;
-    // Asked once: where others write, it may say something else later.
-    const u32 n = found->count();
-    const u64 room = reinterpret_cast<u64>(store->base) + channel::store_bytes - reinterpret_cast<u64>(found->uses());
-    if (n <= room / sizeof(channel::Use)) return {found->uses(), n};
+    const channel::Bundle* const found = store->base == nullptr ? nullptr : store->find_bundle(key);
+    if (found != nullptr && (store == &kept || is_sound(found->head))) return found;
   }
-  return {};
+  return nullptr;
 }
 
 bool store_is_written() { return writes; }
 
-void add_sequence(u64 program, const channel::Use* uses, u32 n) {
-  const auto* const made = put_uses({{}, channel::sequence_mark, program}, uses, n);
-  if (made != nullptr) added.publish(*made);
+channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
+  return put_names(channel::bundle_mark, key, uses, n, more_bytes);
 }
 
-void add_replacements(const channel::Use* pairs, u32 n) { put_uses({{}, channel::replacements_mark, 0}, pairs, n); }
+u8* behind_names(channel::Bundle& bundle) {
+  return reinterpret_cast<u8*>(bundle.uses()) + ((bundle.use_count * sizeof(u32) + 7) & ~7ull);
+}
+
+void end_bundle(channel::Bundle& bundle) {
+  seal(bundle.head);
+  added.publish(bundle.head);
+}
+
+void add_names(u64 mark, u64 key, const u32* names, u32 n) {
+  if (channel::Bundle* const made = put_names(mark, key, names, n, 0); made != nullptr) seal(made->head);
+}
 
 void give_up_writing() {
   Guard guard(cache_lock);
@@ -269,14 +273,14 @@ void Recorder::end(Trace& t, u32 use) {
   to = put(to, reinterpret_cast<const u8*>(t.body), t.bytes);
   put(to, original_, originals_);
   channel::RecordHead& head = *reinterpret_cast<channel::RecordHead*>(at);
-  head.check = channel::check_of(head);
+  seal(head);
   if (use != 0) return replace_used(use, *as_template(&head));
   added.publish(head);
   t.use = note_use(*as_template(&head), pc_);
 }
 
 void replace_template(const Template& t, const Template& by) {
-  if (!(use_of(t).place & channel::use_added) || !added.replace(t.head, by.head)) added.publish(by.head);
+  if (!(use_of(t) & channel::use_added) || !added.replace(t.head, by.head)) added.publish(by.head);
 }
 
 }  // namespace tally::engine

@@ -23,6 +23,10 @@ enum class Fix : u8 {
   low_address,  // dword: the low half of it
 };
 
+/// Below it addresses may have short forms: a template has those of its own address. Nothing that code above refers to
+/// by a displacement lies in the low 4 GB.
+inline constexpr u64 low_limit = 0x180000000;
+
 struct Fixup {
   s32 value;
   u16 offset;  // from the body
@@ -101,23 +105,22 @@ u32 store_damage();
 const Template* find_template(u64 pc);
 /// Whether this one is.
 bool fits_template(const Template& t, u64 pc);
-/// The template at a place, which may be anything, or null.
-const Template* template_at(channel::Use use);
-/// The opposite, but for the distance.
-channel::Use use_of(const Template& t);
+/// The template at a place, as Bundle::uses() names it, which may be anything; or null.
+const Template* template_at(u32 use);
+/// The opposite.
+u32 use_of(const Template& t);
 /// Who looks for code that `t` fits finds `by`, which was added, instead; where `t` was kept, once it is kept too.
 void replace_template(const Template& t, const Template& by);
-/// What a program used in an earlier run, or earlier in this one.
-struct Uses {
-  const channel::Use* data = nullptr;
-  u32 size = 0;
-};
-Uses find_sequence(u64 program);
-/// For others to find; nothing happens where there is no room.
-void add_sequence(u64 program, const channel::Use* uses, u32 n);
-/// Each first of two is to be replaced by the second when what was added is kept.
-void add_replacements(const channel::Use* pairs, u32 n);
-/// Whether anything can be added.
+/// The bundle with this key, or null.
+const channel::Bundle* find_bundle(u64 key);
+/// Room for a bundle with these names and so many bytes behind them, from a multiple of 8 on; null where there is none.
+channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes);
+u8* behind_names(channel::Bundle& bundle);
+/// It is complete: others may find it.
+void end_bundle(channel::Bundle& bundle);
+/// What the command is to do when what was added is kept: see the marks of channel/store.hpp.
+void add_names(u64 mark, u64 key, const u32* names, u32 n);
+/// Whether anything can be added; false, too, once the process may do less than it could.
 bool store_is_written();
 
 /// The process is about to do with fewer rights: from now on it, and what it executes, cannot write what others use.
@@ -125,17 +128,16 @@ bool store_is_written();
 void give_up_writing();
 void give_up_writing_locked();
 
-// --- sequence.cpp: which templates this program needs next ----------------------------------------------------------
+// --- bundle.cpp: which templates this program uses
+// --------------------------------------------------------------------
 
 /// `name`: of the program's file.
-void sequence_init(const char* name);
-/// The template that was used next in an earlier run, or null.
-const Template* next_template();
-/// Its program address, if the one before was for `pc`; 0 = not known.
-u64 next_address(u64 pc);
-/// It was used, or is not needed; or another one was used, and what comes next is what came after that one.
-void pass_template();
-void pass_to(const Template& t);
+void bundles_init(const char* name);
+/// Code at `pc` is about to run, and is not translated: makes all traces that an earlier run of the program made of the
+/// code around it. False where nothing was made.
+bool load_bundle(u64 pc);
+/// What was known of code there does not hold any more.
+void forget_modules(u64 start, u64 end);
 /// A trace for `pc` was made of this template, or the template of the trace. Returns the number of this use, or 0.
 u32 note_use(const Template& t, u64 pc);
 /// The template of a use, or null.
@@ -143,8 +145,8 @@ const Template* used_template(u32 use);
 /// It is another one from now on, here and for others.
 void replace_used(u32 use, const Template& by);
 /// What this program used is complete. Takes cache_lock.
-void keep_sequence();
-/// The process goes on as a copy of another one: what it used is not the beginning of a program.
-void drop_sequence();
+void keep_bundles();
+/// The process goes on as a copy of another one: what it used is not all that the program uses.
+void drop_uses();
 
 }  // namespace tally::engine

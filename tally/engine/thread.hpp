@@ -177,13 +177,18 @@ void correct(Thread* t, const channel::Totals& delta);
 void mark_partial(Thread* t, channel::Partial why);
 void unmark_partial(Thread* t, channel::Partial why);
 
-/// The next `n` segment numbers follow one another, and their counters are where they slow nothing down.
+inline constexpr u32 counters_per_page = page_bytes / 8;
+/// The first number from `number` on where the counters of `n` segments slow nothing down.
+u32 placed(u32 number, u32 n);
+/// The next `n` segment numbers follow one another from there.
 void place_segments(u32 n);
 
 /// Claims the next segment number and says what one execution counts. 0 when the numbers are used up.
 u32 new_segment(const channel::SegmentVector& v);
 /// The same for `n` of them, numbered one after another; returns the first number.
 u32 new_segments(const channel::SegmentVector* v, u32 n);
+/// The same, from the start of a page of counters on, so that placed() holds for them as for numbers from 0 on.
+u32 new_segment_pages(const channel::SegmentVector* v, u32 n);
 channel::SegmentVector& segment(u32 number);
 /// Numbers that are claimed are below it.
 u32 segment_limit_so_far();

@@ -195,15 +195,17 @@ u32 segment_limit_so_far() { return segment_count; }
 
 u32 new_segment(const channel::SegmentVector& v) { return new_segments(&v, 1); }
 
-void place_segments(u32 n) {
+u32 placed(u32 number, u32 n) {
   // A processor that looks for a store which a load may read compares the low 12 bits of their addresses first. A
   // counter that had those of a place where generated code saves registers would hold up every load from there: half
   // as much again for a program that is unlucky.
-  constexpr u32 per_page = page_bytes / 8, first = 0x80 / 8, last = 0x100 / 8;
+  constexpr u32 first = 0x80 / 8, last = 0x100 / 8;
   static_assert(o_spill1 >= first * 8 && o_borrowed_r11 < last * 8 && counters_at % page_bytes == 0);
-  const u32 in_page = segment_count % per_page;
-  if (in_page + n > first && in_page < last) segment_count += last - in_page;
+  const u32 in_page = number % counters_per_page;
+  return in_page + n > first && in_page < last ? number + last - in_page : number;
 }
+
+void place_segments(u32 n) { segment_count = placed(segment_count, n); }
 
 u32 new_segments(const channel::SegmentVector* v, u32 n) {
   if (segment_count + n > channel::segment_limit) return 0;
@@ -212,6 +214,14 @@ u32 new_segments(const channel::SegmentVector* v, u32 n) {
   segment_count += n;
   shared.process(own_process).segments = segment_count;  // a vfork child shares them: see Process::vectors
   return number;
+}
+
+u32 new_segment_pages(const channel::SegmentVector* v, u32 n) {
+  const u32 first = (segment_count + counters_per_page - 1) / counters_per_page * counters_per_page;
+  if (first + n > channel::segment_limit) return 0;
+  segment_count = first;
+  populate(&vectors_[first], n * sizeof *v);
+  return new_segments(v, n);
 }
 
 void set_gs(u64 base) {

@@ -27,7 +27,12 @@ class Translator {
 
   Outcome translate(Trace*& out) {
     if (!tables_have_room()) return Outcome::no_room;
-    const Template* known = known_template(pc_);
+    know_code(pc_);
+    if (load_bundle(pc_)) {
+      out = find_trace(pc_);
+      if (out != nullptr) return Outcome::translated;
+    }
+    const Template* known = find_template(pc_);
     if (known == nullptr)
       if (const Outcome first = look_at_first(); first != Outcome::translated) return first;
     Arena* arena = arena_for(pc_);

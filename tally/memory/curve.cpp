@@ -15,16 +15,14 @@ constexpr std::uint64_t line_bytes = 64;
 
 }  // namespace
 
-Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mappings, double from, double to,
-                               double seconds) {
-  const double end = runner_->seconds_left() - seconds;
+Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mappings, double from, double to) {
   std::vector<std::uint64_t> visits;
   for (int i = 0; i < mappings; ++i) visits.insert(visits.end(), sizes.begin(), sizes.end());
   // Interleaved, so that a slow drift of the machine is not read as a slope of the curve.
   for (std::size_t i = visits.size(); i-- > 1;) std::swap(visits[i], visits[runner_->random().uniform(0, i)]);
   double done = 0;
   for (const std::uint64_t size : visits) {
-    if (runner_->must_stop() || runner_->seconds_left() < end) return {};
+    if (runner_->must_stop()) return {};
     runner_->plan().progress(from + (to - from) * done++ / static_cast<double>(visits.size()),
                              "latency of " + bytes_text(static_cast<std::int64_t>(size)));
     auto visit = runner_->visit({.blocks = size / line_bytes, .stride_bytes = line_bytes});
@@ -37,7 +35,7 @@ Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mapp
   return {};
 }
 
-Result<void> CurveRun::again(double from, double to, double seconds) {
+Result<void> CurveRun::again(double from, double to) {
   std::vector<std::uint64_t> sizes;
   std::size_t mappings = 1;
   for (const auto& [size, summary] : summaries()) {
@@ -47,7 +45,7 @@ Result<void> CurveRun::again(double from, double to, double seconds) {
   }
   std::map<std::uint64_t, Samples> before;
   for (const std::uint64_t size : sizes) before[size] = std::exchange(samples_[size], {});
-  const auto measured = measure(sizes, static_cast<int>(mappings), from, to, seconds);
+  const auto measured = measure(sizes, static_cast<int>(mappings), from, to);
   // What there was no time for stays as it was.
   for (const std::uint64_t size : sizes) {
     if (samples_[size].mappings.size() < before[size].mappings.size()) samples_[size] = std::move(before[size]);

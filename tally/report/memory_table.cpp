@@ -134,8 +134,7 @@ std::string verdict_text(const Memory& memory) {
 
 std::string memory_table(const Memory& memory) {
   std::string text = "\n";
-  // The report's points are for programs, and for the eye as a curve.
-  text += memory.task == "levels" ? levels_text(memory) : points_text(memory);
+  text += memory.levels.empty() && memory.tlbs.empty() ? points_text(memory) : levels_text(memory);
   text += controls_text(memory);
   std::vector<std::string> lines = memory.findings;
   lines.push_back(verdict_text(memory));

@@ -102,7 +102,8 @@ class Move {
       if (!copied) return false;
       moved_[place] = to_.place_of(*copied);
     }
-    return std::all_of(sequences_.begin(), sequences_.end(), [&](std::uint32_t place) { return add_sequence(place); });
+    for (const channel::Bundle* const names : improvements_) improve_bundle(*names);
+    return std::all_of(bundles_.begin(), bundles_.end(), [&](std::uint32_t place) { return add_bundle(place); });
   }
 
  private:
@@ -111,14 +112,18 @@ class Move {
     for (const std::uint32_t place : all) {
       const RecordHead* const record = from_.sound_record(place);
       if (!record) continue;
-      if (const auto* pairs = channel::as_sequence(*record, channel::replacements_mark)) note_replaced(*pairs);
+      if (const auto* pairs = channel::as_bundle(*record, channel::replacements_mark)) note_replaced(*pairs);
     }
     for (const std::uint32_t place : all) {
       const RecordHead* const record = from_.sound_record(place);
       if (!record || better_.count(place | channel::use_added) > 0) continue;
-      if (channel::as_sequence(*record, channel::replacements_mark)) continue;
-      if (channel::as_sequence(*record)) {
-        sequences_.push_back(place);
+      if (channel::as_bundle(*record, channel::replacements_mark)) continue;
+      if (const auto* names = channel::as_bundle(*record, channel::improvements_mark)) {
+        if (same_file_) improvements_.push_back(names);
+        continue;
+      }
+      if (channel::as_bundle(*record)) {
+        bundles_.push_back(place);
       } else if (const RecordHead* const equal = find_equal(to_, *record)) {
         moved_[place] = to_.place_of(*equal);
         continue;
@@ -129,9 +134,9 @@ class Move {
     }
   }
 
-  void note_replaced(const channel::Sequence& pairs) {
-    for (std::uint32_t i = 0; i + 1 < pairs.count(); i += 2) {
-      const std::uint32_t old = pairs.uses()[i].place, better = pairs.uses()[i + 1].place;
+  void note_replaced(const channel::Bundle& pairs) {
+    for (std::uint32_t i = 0; i + 1 < pairs.use_count; i += 2) {
+      const std::uint32_t old = pairs.uses()[i], better = pairs.uses()[i + 1];
       // Made later, so that no chain of them is a circle.
       if ((better & channel::use_added) && (!(old & channel::use_added) || old < better)) better_[old] = better;
     }
@@ -160,14 +165,14 @@ class Move {
     return found == moved_.end() ? 0 : found->second;
   }
 
-  bool add_sequence(std::uint32_t place) {
-    const channel::Sequence& sequence = *channel::as_sequence(*from_.record(place));
-    const channel::Sequence* const before = to_.find_sequence(sequence.program);
-    std::uint8_t* const at = to_.claim(sequence.head.bytes);
+  bool add_bundle(std::uint32_t place) {
+    const channel::Bundle& bundle = *channel::as_bundle(*from_.record(place));
+    const channel::Bundle* const before = to_.find_bundle(bundle.key);
+    std::uint8_t* const at = to_.claim(bundle.head.bytes);
     if (!at) return false;
-    std::memcpy(at, &sequence, sequence.head.bytes);
-    auto& copied = *reinterpret_cast<channel::Sequence*>(at);
-    for (std::uint32_t i = 0; i < copied.count(); ++i) copied.uses()[i].place = moved(copied.uses()[i].place);
+    std::memcpy(at, &bundle, bundle.head.bytes);
+    auto& copied = *reinterpret_cast<channel::Bundle*>(at);
+    for (std::uint32_t i = 0; i < copied.use_count; ++i) copied.uses()[i] = moved(copied.uses()[i]);
     copied.head.check = channel::check_of(copied.head);
     if (before) {
       to_.replace(before->head, copied.head);
@@ -177,11 +182,25 @@ class Move {
     return true;
   }
 
+  /// The bundle stays as it is, but for what there is better code for.
+  void improve_bundle(const channel::Bundle& names) const {
+    const channel::Bundle* const found = to_.find_bundle(names.key);
+    if (!found) return;
+    auto& bundle = const_cast<channel::Bundle&>(*found);  // the file is ours to write
+    for (std::uint32_t i = 0; i + 2 < names.use_count; i += 3) {
+      const std::uint32_t number = names.uses()[i], place = moved(names.uses()[i + 2]);
+      if (place == 0 || number >= bundle.use_count || bundle.uses()[number] != names.uses()[i + 1]) continue;
+      bundle.uses()[number] = place | channel::use_better;
+    }
+    bundle.head.check = channel::check_of(bundle.head);
+  }
+
   Store to_;
   const linux::CacheFile& file_;
   Store from_;
   bool same_file_;
-  std::vector<std::uint32_t> fresh_, sequences_;
+  std::vector<std::uint32_t> fresh_, bundles_;
+  std::vector<const channel::Bundle*> improvements_;
   std::unordered_map<std::uint32_t, std::uint32_t> better_;  // of those that were made anew
   std::unordered_map<std::uint32_t, std::uint32_t> moved_;
   std::uint64_t bytes_ = 0;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <vector>
 
 namespace tally::backend::sim {
@@ -44,29 +45,30 @@ class TranslationsTest : public testing::Test {
     store.publish(head);
     return store.place_of(head) | channel::use_added;
   }
-  /// Adds the sequence of a program to a mapped store, or another record that names some.
-  static void add_sequence(const Store& store, std::uint64_t program, const std::vector<std::uint32_t>& places,
-                           std::uint64_t mark = channel::sequence_mark) {
-    const auto bytes = static_cast<std::uint32_t>(sizeof(channel::Sequence) + places.size() * sizeof(channel::Use));
+  /// Adds a bundle with this key to a mapped store, or another record that names some.
+  static void add_bundle(const Store& store, std::uint64_t key, const std::vector<std::uint32_t>& places,
+                         std::uint64_t mark = channel::bundle_mark) {
+    const auto bytes = static_cast<std::uint32_t>(sizeof(channel::Bundle) + (places.size() + 3) / 4 * 16);
     std::uint8_t* const at = store.claim(bytes);
     ASSERT_NE(at, nullptr);
-    auto& made = *reinterpret_cast<channel::Sequence*>(at);
-    made.head = {bytes, Store::sequence_tag(program), 0};
+    auto& made = *reinterpret_cast<channel::Bundle*>(at);
+    made.head = {bytes, Store::bundle_tag(key), 0};
     made.mark = mark;
-    made.program = program;
-    for (std::size_t i = 0; i < places.size(); ++i) made.uses()[i] = {places[i], 8};
+    made.key = key;
+    made.use_count = static_cast<std::uint32_t>(places.size());
+    std::copy(places.begin(), places.end(), made.uses());
     made.head.check = channel::check_of(made.head);
     store.publish(made.head);
   }
-  /// The tags of the records that the kept sequence of a program names, 0 where it names none.
-  std::vector<std::uint32_t> kept_sequence(std::uint64_t program) {
+  /// The tags of the records that a kept bundle names, 0 where it names none.
+  std::vector<std::uint32_t> kept_bundle(std::uint64_t key) {
     const auto opened = linux::open_cache_file(file().string(), true);
     const auto mapping = mapped(opened->file.get());
     const Store store{mapping.data()};
-    const channel::Sequence* const found = store.find_sequence(program);
+    const channel::Bundle* const found = store.find_bundle(key);
     std::vector<std::uint32_t> tags;
-    for (std::uint32_t i = 0; found != nullptr && i < found->count(); ++i) {
-      const RecordHead* const record = store.sound_record(found->uses()[i].place);
+    for (std::uint32_t i = 0; found != nullptr && i < found->use_count; ++i) {
+      const RecordHead* const record = store.sound_record(found->uses()[i]);
       tags.push_back(record == nullptr ? 0 : record->tag);
     }
     return tags;
@@ -136,8 +138,8 @@ TEST_F(TranslationsTest, what_one_run_adds_the_next_one_has) {
             4u << 20);
 }
 
-TEST_F(TranslationsTest, a_sequence_names_the_records_where_they_were_moved_to) {
-  constexpr std::uint64_t program = 0x1122334455667788;
+TEST_F(TranslationsTest, a_bundle_names_the_records_where_they_were_moved_to) {
+  constexpr std::uint64_t key = 0x1122334455667788;
   run({1, 2});
   const auto keep = [&](const std::vector<std::uint32_t>& tags, std::uint32_t kept_place) {
     Translations translations = Translations::open(engine);
@@ -147,14 +149,14 @@ TEST_F(TranslationsTest, a_sequence_names_the_records_where_they_were_moved_to) 
     for (const std::uint32_t tag : tags) places.push_back(add(store, tag, tag));
     if (kept_place != 0) places.push_back(kept_place);
     places.push_back(0x12345 | channel::use_added);  // nothing is there
-    add_sequence(store, program, places);
+    add_bundle(store, key, places);
     translations.keep();
   };
   keep({3, 2}, channel::store_log_offset / channel::record_unit);
-  EXPECT_EQ(kept_sequence(program), (std::vector<std::uint32_t>{3, 2, 1, 0}));
-  keep({4, 3, 1}, 0);  // the next run of the program was another one
-  EXPECT_EQ(kept_sequence(program), (std::vector<std::uint32_t>{4, 3, 1, 0}));
-  EXPECT_EQ(kept_sequence(program + 1), std::vector<std::uint32_t>());
+  EXPECT_EQ(kept_bundle(key), (std::vector<std::uint32_t>{3, 2, 1, 0}));
+  keep({4, 3, 1}, 0);  // the next run was another one
+  EXPECT_EQ(kept_bundle(key), (std::vector<std::uint32_t>{4, 3, 1, 0}));
+  EXPECT_EQ(kept_bundle(key + 1), std::vector<std::uint32_t>());
 }
 
 /// The first byte of what is found by a tag, and how many records have it.
@@ -170,7 +172,7 @@ std::pair<int, int> found_by(const Store& store, std::uint32_t tag) {
 }
 
 TEST_F(TranslationsTest, what_is_better_is_found_instead) {
-  constexpr std::uint64_t program = 0x1122334455667788;
+  constexpr std::uint64_t key = 0x1122334455667788;
   const auto last_run = [&](bool same_file) {
     Translations translations = Translations::open(engine, !same_file);
     const auto mapping = mapped(translations.added_fd());
@@ -178,10 +180,10 @@ TEST_F(TranslationsTest, what_is_better_is_found_instead) {
     const std::uint32_t kept_place = channel::store_log_offset / channel::record_unit;  // tag 1, content 1
     const std::uint32_t worse = add(store, 2, 20), better = add(store, 2, 21), best = add(store, 2, 22);
     const std::uint32_t other = add(store, 1, 11);
-    add_sequence(store, 0, {kept_place, other, worse, better, better, best}, channel::replacements_mark);
+    add_bundle(store, 0, {kept_place, other, worse, better, better, best}, channel::replacements_mark);
     // One that says nothing: a circle, and a record that is not there.
-    add_sequence(store, 0, {best, worse, kept_place, 0x12345}, channel::replacements_mark);
-    add_sequence(store, program, {kept_place, worse, better, best});
+    add_bundle(store, 0, {best, worse, kept_place, 0x12345}, channel::replacements_mark);
+    add_bundle(store, key, {kept_place, worse, better, best});
     translations.keep();
   };
   const auto opened = [&] { return mapped(linux::open_cache_file(file().string(), true)->file.get()); };
@@ -192,7 +194,7 @@ TEST_F(TranslationsTest, what_is_better_is_found_instead) {
     EXPECT_EQ(found_by(Store{mapping.data()}, 1), std::make_pair(11, 1));
     EXPECT_EQ(found_by(Store{mapping.data()}, 2), std::make_pair(22, 1));
   }
-  EXPECT_EQ(kept_sequence(program), (std::vector<std::uint32_t>{1, 2, 2, 2}));
+  EXPECT_EQ(kept_bundle(key), (std::vector<std::uint32_t>{1, 2, 2, 2}));
   // The file that was kept is not the one that the run had.
   fs::remove_all(folder_);
   run({3});
@@ -202,11 +204,44 @@ TEST_F(TranslationsTest, what_is_better_is_found_instead) {
   EXPECT_EQ(found_by(Store{mapping.data()}, 3), std::make_pair(3, 1));
 }
 
+TEST_F(TranslationsTest, a_bundle_that_stays_names_what_is_better) {
+  constexpr std::uint64_t key = 0x1122334455667788;
+  constexpr std::uint32_t kept_place = channel::store_log_offset / channel::record_unit;
+  run({1, 2});
+  const auto last_run = [&](const std::function<void(const Store&)>& add_to) {
+    Translations translations = Translations::open(engine);
+    const auto mapping = mapped(translations.added_fd());
+    add_to(Store{mapping.data()});
+    translations.keep();
+  };
+  last_run([&](const Store& store) { add_bundle(store, key, {kept_place, kept_place + 2}); });
+  EXPECT_EQ(kept_bundle(key), (std::vector<std::uint32_t>{1, 2}));
+  last_run([&](const Store& store) {
+    const std::uint32_t better = add(store, 7, 7);
+    add_bundle(store, key,
+               {1, kept_place + 2, better,               // the second
+                0, kept_place + 1, better,               // the first, but it was another one
+                9, kept_place, better,                   // more than there are
+                0, kept_place, 99 | channel::use_added,  // by one that is not there
+                0},
+               channel::improvements_mark);
+    add_bundle(store, key + 1, {0, kept_place, better}, channel::improvements_mark);  // of none
+  });
+  const auto opened = linux::open_cache_file(file().string(), true);
+  const auto mapping = mapped(opened->file.get());
+  const channel::Bundle* const found = Store{mapping.data()}.find_bundle(key);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->uses()[0], kept_place);
+  EXPECT_EQ(found->uses()[1] & channel::use_better, channel::use_better);
+  EXPECT_EQ(Store{mapping.data()}.record(found->uses()[1] & ~channel::use_better)->tag, 7u);
+  EXPECT_EQ(channel::check_of(found->head), found->head.check);
+}
+
 TEST_F(TranslationsTest, what_was_added_behind_an_unfinished_record_is_kept) {
   Translations translations = Translations::open(engine);
   const auto mapping = mapped(translations.added_fd());
   ASSERT_NE(Store{mapping.data()}.claim(64), nullptr);  // its writer was killed
-  add_sequence(Store{mapping.data()}, 7, {1, 2});
+  add_bundle(Store{mapping.data()}, 7, {1, 2});
   translations.keep();
   EXPECT_EQ(kept(), 1u);
 }

@@ -23,17 +23,68 @@ struct Options {
   std::string output;
   std::string pages = "thp";
   std::string from, to;
+  std::vector<std::string> regions, blocks;
+  std::string stride;
+  std::string store, load, fence;
+  std::string preset;
   std::int64_t budget_seconds = 55;
   std::optional<int> processor;
   memory::Plan plan;
 };
 
+struct Preset {
+  std::string_view name;
+  std::vector<std::uint64_t> regions, blocks;
+};
+
+std::vector<std::uint64_t> steps(std::uint64_t from, std::uint64_t to, std::uint64_t step) {
+  std::vector<std::uint64_t> sizes;
+  for (std::uint64_t size = from; size <= to; size += step) sizes.push_back(size);
+  return sizes;
+}
+
+// As LENS's scripts sweep them.
+std::vector<Preset> presets() {
+  constexpr std::uint64_t kib = 1024;
+  constexpr std::uint64_t mib = 1024 * kib;
+  return {{"lens-small", {64, 128, 256, 512, kib, 2 * kib, 4 * kib, 8 * kib}, {64}},
+          {"lens-buffer", steps(16 * kib, 64 * kib, 4 * kib), {64}},
+          {"lens-large", steps(4 * mib, 64 * mib, 4 * mib), {64}},
+          {"lens-amplification",
+           {64, 256, 512, 4 * kib, 16 * kib, 16 * mib, 512 * mib},
+           {64, 256, 512, kib, 2 * kib, 4 * kib}}};
+}
+
+std::string preset_names() {
+  std::vector<std::string> names;
+  for (const Preset& one : presets()) names.emplace_back(one.name);
+  return join(names, ", ");
+}
+
+// "nt512 (the default), dir64 (needs MOVDIR64B: not here)".
+template <class Flavour>
+std::string flavour_lines(std::span<const Flavour> all, const Flavour& usual) {
+  std::vector<std::string> words;
+  for (const Flavour& one : all) {
+    std::string word(one.name);
+    if (&one == &usual) word += " (the default)";
+    if (!one.present()) word += fmt::format(" (needs {}: not here)", one.needs);
+    words.push_back(std::move(word));
+  }
+  std::string text;
+  for (const std::string& line : wrapped(join(words, ", "), 68)) text += "             " + line + "\n";
+  return text.substr(13);
+}
+
 std::string footer() {
   std::string text =
       "The tasks:\n"
       "\n";
-  for (const memory::Task& task : memory::tasks()) text += fmt::format("  {:<10} {}\n", task.name, task.summary);
-  return text +
+  for (const memory::Task& task : memory::tasks()) text += fmt::format("  {:<12} {}\n", task.name, task.summary);
+  return text + "\nWays to store, to load and to wait:\n\n  --store    " +
+         flavour_lines(memory::stores(), memory::usual_store()) + "  --load     " +
+         flavour_lines(memory::loads(), memory::usual_load()) + "  --fence    " +
+         flavour_lines(memory::fences(), memory::usual_fence()) +
          "\n"
          "Each number comes from batches of at most a millisecond; those in which something else ran are thrown away "
          "and\n"
@@ -64,6 +115,19 @@ void describe(Page& page, Options& options) {
   page.add_option("--from", options.from, "the smallest region: 4K")->option_text("SIZE");
   page.add_option("--to", options.to, "the largest region; chosen by the machine where none is named")
       ->option_text("SIZE");
+  page.add_option("--regions", options.regions, "sizes of regions for the tasks that sweep them: 64,4K,16M")
+      ->option_text("SIZES")
+      ->delimiter(',');
+  page.add_option("--blocks", options.blocks, "sizes of blocks, multiples of 64: 64,256,4K")
+      ->option_text("SIZES")
+      ->delimiter(',');
+  page.add_option("--stride", options.stride, "from block to block, where that is more than the block")
+      ->option_text("SIZE");
+  page.add_option("--preset", options.preset, "regions and blocks as LENS's scripts have them: " + preset_names())
+      ->option_text("PRESET");
+  page.add_option("--store", options.store, "how lines are stored, as below")->option_text("STORE");
+  page.add_option("--load", options.load, "how lines of blocks are loaded, as below")->option_text("LOAD");
+  page.add_option("--fence", options.fence, "how stores are waited for, as below")->option_text("FENCE");
   page.add_option("--cpu", options.processor, "the processor to measure on; the quietest one where none is named")
       ->option_text("CPU");
   page.add_option("--mappings", options.plan.mappings, "fresh mappings for each point: 5")
@@ -86,6 +150,74 @@ Result<std::uint64_t> size_of(const std::string& word, const std::string& option
               "sizes are written 4096, 48K, 2M, 1G");
 }
 
+// The flavour of that name; the usual one where none is named. One that is absent is refused: nothing else would be
+// what was asked for.
+template <class Flavour>
+Result<const Flavour*> flavour_of(std::span<const Flavour> all, const Flavour& usual, const std::string& word,
+                                  const char* option) {
+  if (word.empty()) return &usual;
+  std::vector<std::string> names;
+  for (const Flavour& one : all) {
+    if (same_word(one.name, word)) {
+      if (one.present()) return &one;
+      return fail(Code::cannot_measure,
+                  fmt::format("{} {} needs {}, which this processor has not", option, one.name, one.needs),
+                  "`tally memory --help` lists what there is here");
+    }
+    if (one.present()) names.emplace_back(one.name);
+  }
+  return fail(Code::bad_usage, fmt::format("there is no {} '{}'", option, printable(word)),
+              "there are: " + join(names, ", "));
+}
+
+Result<void> set_flavours(const Options& options, memory::Plan& plan) {
+  const auto store = flavour_of(memory::stores(), memory::usual_store(), options.store, "--store");
+  if (!store) return fail(store.error());
+  const auto load = flavour_of(memory::loads(), memory::usual_load(), options.load, "--load");
+  if (!load) return fail(load.error());
+  const auto fence = flavour_of(memory::fences(), memory::usual_fence(), options.fence, "--fence");
+  if (!fence) return fail(fence.error());
+  plan.store = *store;
+  plan.load = *load;
+  plan.fence = *fence;
+  return {};
+}
+
+Result<std::vector<std::uint64_t>> sizes_of(const std::vector<std::string>& words, const std::string& option) {
+  std::vector<std::uint64_t> sizes;
+  for (const std::string& word : words) {
+    const auto size = size_of(word, option);
+    if (!size) return fail(size.error());
+    sizes.push_back(*size);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  return sizes;
+}
+
+Result<void> set_sweep(const Options& options, memory::Plan& plan) {
+  const auto all = presets();
+  const auto preset =
+      std::find_if(all.begin(), all.end(), [&](const Preset& one) { return one.name == options.preset; });
+  if (preset != all.end()) {
+    plan.regions = preset->regions;
+    plan.blocks = preset->blocks;
+  } else if (!options.preset.empty()) {
+    return fail(Code::bad_usage, fmt::format("there is no preset '{}'", printable(options.preset)),
+                "the presets are: " + preset_names());
+  }
+  const auto regions = sizes_of(options.regions, "--regions");
+  if (!regions) return fail(regions.error());
+  const auto blocks = sizes_of(options.blocks, "--blocks");
+  if (!blocks) return fail(blocks.error());
+  if (!regions->empty()) plan.regions = *regions;
+  if (!blocks->empty()) plan.blocks = *blocks;
+  if (options.stride.empty()) return {};
+  const auto stride = size_of(options.stride, "--stride");
+  if (!stride) return fail(stride.error());
+  plan.stride_bytes = *stride;
+  return {};
+}
+
 // What the options say, checked.
 Result<memory::Plan> plan_of(Options options) {
   memory::Plan plan = std::move(options.plan);
@@ -97,6 +229,8 @@ Result<memory::Plan> plan_of(Options options) {
   plan.pages = *pages;
   plan.processor = options.processor;
   plan.budget = std::chrono::seconds(options.budget_seconds);
+  if (auto set = set_flavours(options, plan); !set) return fail(set.error());
+  if (auto set = set_sweep(options, plan); !set) return fail(set.error());
   if (!options.from.empty()) {
     const auto from = size_of(options.from, "--from");
     if (!from) return fail(from.error());

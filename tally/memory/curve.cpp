@@ -7,6 +7,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/memory/analysis/statistics.hpp"
+#include "tally/memory/rows.hpp"
 
 namespace tally::memory {
 namespace {
@@ -15,14 +16,16 @@ constexpr std::uint64_t line_bytes = 64;
 
 }  // namespace
 
-Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mappings, double from, double to) {
+Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mappings, double from, double to,
+                               double seconds) {
+  const double end = runner_->seconds_left() - seconds;
   std::vector<std::uint64_t> visits;
   for (int i = 0; i < mappings; ++i) visits.insert(visits.end(), sizes.begin(), sizes.end());
   // Interleaved, so that a slow drift of the machine is not read as a slope of the curve.
   for (std::size_t i = visits.size(); i-- > 1;) std::swap(visits[i], visits[runner_->random().uniform(0, i)]);
   double done = 0;
   for (const std::uint64_t size : visits) {
-    if (runner_->must_stop()) return {};
+    if (runner_->must_stop() || runner_->seconds_left() < end) return {};
     runner_->plan().progress(from + (to - from) * done++ / static_cast<double>(visits.size()),
                              "latency of " + bytes_text(static_cast<std::int64_t>(size)));
     auto visit = runner_->visit({.blocks = size / line_bytes, .stride_bytes = line_bytes});
@@ -35,7 +38,7 @@ Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mapp
   return {};
 }
 
-Result<void> CurveRun::again(double from, double to) {
+Result<void> CurveRun::again(double from, double to, double seconds) {
   std::vector<std::uint64_t> sizes;
   std::size_t mappings = 1;
   for (const auto& [size, summary] : summaries()) {
@@ -45,7 +48,7 @@ Result<void> CurveRun::again(double from, double to) {
   }
   std::map<std::uint64_t, Samples> before;
   for (const std::uint64_t size : sizes) before[size] = std::exchange(samples_[size], {});
-  const auto measured = measure(sizes, static_cast<int>(mappings), from, to);
+  const auto measured = measure(sizes, static_cast<int>(mappings), from, to, seconds);
   // What there was no time for stays as it was.
   for (const std::uint64_t size : sizes) {
     if (samples_[size].mappings.size() < before[size].mappings.size()) samples_[size] = std::move(before[size]);
@@ -102,16 +105,7 @@ std::vector<result::MemoryPoint> CurveRun::rows() const {
     row.pages_got = samples_.at(size).pages_got;
     row.load = "scalar";
     row.seed = runner_->plan().seed;
-    row.mappings = static_cast<std::int64_t>(samples_.at(size).mappings.size());
-    row.batches = summary.batches;
-    row.rejected = summary.rejected;
-    if (summary.batches > 0) {
-      row.ns = summary.ns;
-      row.ns_min = summary.ns_min;
-      row.ns_low = summary.ns_low;
-      row.ns_high = summary.ns_high;
-      row.cycles = summary.cycles;
-    }
+    set_timing(row, samples_.at(size).mappings);
     row.flags = summary.flags;
     rows.push_back(std::move(row));
   }

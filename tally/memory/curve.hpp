@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -17,12 +18,14 @@ class CurveRun {
  public:
   explicit CurveRun(Runner& runner) : runner_(&runner) {}
 
-  /// Measures these sizes, `mappings` times each, in random order. Stops early where the runner must. `from` and `to`
-  /// are where the task's progress stands before and after. Errors: cannot_measure.
-  Result<void> measure(const std::vector<std::uint64_t>& sizes, int mappings, double from, double to);
+  /// Measures these sizes, `mappings` times each, in random order. Stops early where the runner must, and after
+  /// `seconds`. `from` and `to` are where the task's progress stands before and after. Errors: cannot_measure.
+  Result<void> measure(const std::vector<std::uint64_t>& sizes, int mappings, double from, double to,
+                       double seconds = std::numeric_limits<double>::infinity());
 
-  /// Forgets the flagged points and measures them anew.
-  Result<void> again(double from, double to);
+  /// Forgets the flagged points and measures them anew, as many of them as there is time for; those keep what they had
+  /// for which there is none.
+  Result<void> again(double from, double to, double seconds);
 
   /// All points, with their flags.
   Curve curve() const;

@@ -15,7 +15,7 @@
 #include "tally/linux/pages.hpp"
 #include "tally/memory/analysis/permutation.hpp"
 #include "tally/memory/analysis/random.hpp"
-#include "tally/memory/kernels/kernels.hpp"
+#include "tally/memory/kernels/flavours.hpp"
 
 namespace tally::memory {
 
@@ -29,7 +29,13 @@ struct Plan {
   int batches = 10;  ///< accepted batches of each mapping
   std::chrono::seconds budget{55};
   std::uint64_t from_bytes = 4096;
-  std::uint64_t to_bytes = 0;  ///< 0: chosen by the machine
+  std::uint64_t to_bytes = 0;            ///< 0: chosen by the machine
+  std::vector<std::uint64_t> regions{};  ///< of the tasks that sweep them; empty: the task's own
+  std::vector<std::uint64_t> blocks{};
+  std::uint64_t stride_bytes = 0;  ///< from block to block; 0: the block
+  const Store* store = &usual_store();
+  const Load* load = &usual_load();
+  const Fence* fence = &usual_fence();
   /// Tells whether to stop, at least every few milliseconds.
   std::function<bool()> stop = [] { return false; };
   /// Told how far a task is: 0 to 1, and what is being done.
@@ -105,6 +111,9 @@ class Runner {
   /// Batches of `body` until `wanted` were accepted, at most three times as many, or until it is time to stop. Those
   /// in which the hypervisor took the processor away are all thrown away.
   void collect(Visit& visit, const std::function<Timed()>& body, std::uint64_t steps, int wanted) const;
+
+  /// Ticks of 10 ms that the hypervisor has kept from this processor.
+  std::int64_t stolen_ticks() const { return watch_.stolen_ticks(processor_); }
 
   double seconds_left() const;
   bool must_stop() const { return plan_.stop() || seconds_left() <= 0; }

@@ -33,6 +33,26 @@ Result<void> run_levels(Runner& runner, result::Memory& result);
 /// `curve`: latency against size alone.
 Result<void> run_curve(Runner& runner, result::Memory& result);
 
+/// Passes over regions: writes; writes and cold reads; writes with a read behind each.
+Result<void> run_chase_write(Runner& runner, result::Memory& result);
+Result<void> run_chase_read(Runner& runner, result::Memory& result);
+Result<void> run_chase_raw(Runner& runner, result::Memory& result);
+
+/// What follows from them: forwarding, the fence, entries.
+Result<void> run_forward(Runner& runner, result::Memory& result);
+Result<void> run_fence_fit(Runner& runner, result::Memory& result);
+Result<void> run_amplify(Runner& runner, result::Memory& result);
+
+/// One block again and again.
+Result<void> run_overwrite(Runner& runner, result::Memory& result);
+
+/// Geometry and controls.
+Result<void> run_ladder(Runner& runner, result::Memory& result);
+Result<void> run_assoc(Runner& runner, result::Memory& result);
+Result<void> run_tlb(Runner& runner, result::Memory& result);
+Result<void> run_line(Runner& runner, result::Memory& result);
+Result<void> run_clock(Runner& runner, result::Memory& result);
+
 /// The size at which a curve ends: as far as asked, else 4 × the last level that the system reports, at most a quarter
 /// of the memory that is left and 1 GiB. Errors: bad_usage where so much memory is not there.
 Result<std::uint64_t> last_size(const Runner& runner);

@@ -13,6 +13,18 @@ namespace {
 constexpr std::array all{
     Task{"levels", "the report: levels, translation buffers, controls, verdict", run_levels},
     Task{"curve", "latency against size", run_curve},
+    Task{"assoc", "lines that hit against stride: ways and sets of the first level", run_assoc},
+    Task{"tlb", "pages that hit against pitch: translation buffers, and what pages the host gives", run_tlb},
+    Task{"line", "pairs of words against distance: the line", run_line},
+    Task{"ladder", "cold single touches against stride: what prefetchers do", run_ladder},
+    Task{"clock", "core cycles in a nanosecond, and the first level beside them", run_clock},
+    Task{"chase-write", "writes of regions, one fence each", run_chase_write},
+    Task{"chase-read", "the same, and cold reads of what was written", run_chase_read},
+    Task{"chase-raw", "each region written, then read at once", run_chase_raw},
+    Task{"forward", "reads after writes against both alone: what is forwarded", run_forward},
+    Task{"fence-fit", "writes of small regions: the fence, a line, the bandwidth behind them", run_fence_fit},
+    Task{"amplify", "cold reads over region and block sizes: entries", run_amplify},
+    Task{"overwrite", "one block written again and again: slow writes and their period", run_overwrite},
 };
 
 Error unknown_task(std::string_view word) {

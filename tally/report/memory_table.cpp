@@ -96,6 +96,7 @@ std::string points_text(const Memory& memory) {
   Grid grid({{"region", Align::right},
              {"block", Align::right},
              {"stride", Align::right},
+             {"n", Align::right},
              {"what"},
              {"mode"},
              {"pages"},
@@ -109,9 +110,10 @@ std::string points_text(const Memory& memory) {
   const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : ""; };
   for (const MemoryPoint& point : memory.points) {
     grid.add({size_text(static_cast<double>(point.region_bytes)), size_text(static_cast<double>(point.block_bytes)),
-              size_text(static_cast<double>(point.stride_bytes)), point.quantity, point.mode, point.pages_got,
-              number(point.ns), number(point.ns_low), number(point.ns_high), number(point.cycles),
-              std::to_string(point.batches), std::to_string(point.rejected), join(point.flags, "; ")});
+              size_text(static_cast<double>(point.stride_bytes)), std::to_string(point.count), point.quantity,
+              point.mode, point.pages_got, number(point.ns), number(point.ns_low), number(point.ns_high),
+              number(point.cycles), std::to_string(point.batches), std::to_string(point.rejected),
+              join(point.flags, "; ")});
   }
   return grid.text();
 }
@@ -134,7 +136,8 @@ std::string verdict_text(const Memory& memory) {
 
 std::string memory_table(const Memory& memory) {
   std::string text = "\n";
-  text += memory.levels.empty() && memory.tlbs.empty() ? points_text(memory) : levels_text(memory);
+  // The report's points are for programs, and for the eye as a curve.
+  text += memory.task == "levels" ? levels_text(memory) : points_text(memory);
   text += controls_text(memory);
   std::vector<std::string> lines = memory.findings;
   lines.push_back(verdict_text(memory));

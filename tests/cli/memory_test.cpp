@@ -18,6 +18,12 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 // The smallest run that is a curve.
 const Words small_curve{"memory", "curve", "--from", "4K", "--to", "16K", "--mappings", "1", "--batches", "2"};
 
+#if defined(__x86_64__)
+const std::string plain_store = "plain128";
+#else
+const std::string plain_store = "plain";
+#endif
+
 Words with(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
@@ -70,6 +76,10 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
       {{"memory", "--from", "1"}, 2, "--from 1 is no size of at least a line"},
       {{"memory", "--from", "1M", "--to", "1K"}, 2, "--from and --to name the ends"},
       {{"memory", "--to", "900000G"}, 2, "of memory are left"},
+      {{"memory", "--store", "nt1024"}, 2, "there is no --store 'nt1024'"},
+      {{"memory", "chase-read", "--regions", "64", "--blocks", "4K"}, 2, "no region holds a block"},
+      {{"memory", "--preset", "lense"}, 2, "the presets are: lens-small"},
+      {{"memory", "--regions", "4K,few"}, 2, "--regions few is no size"},
       {{"memory", "--cpu", "99999"}, 2, "there is no processor 99999 here"},
       {{"memory", "--mappings", "0"}, 2, "--mappings"},
       {{"memory", "curve", "--to", "8K", "--file", "/nowhere/file"}, 125, "No such file or directory"},
@@ -79,6 +89,35 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
     EXPECT_EQ(finished.code(), one.code) << one.said << "\n" << finished.err;
     EXPECT_TRUE(holds(finished.err, one.said)) << one.said << "\n" << finished.err;
     EXPECT_EQ(finished.out, "") << one.said;
+  }
+}
+
+// A task that is listed and never run, as in a tool before this one, would be a name only.
+TEST(Memory, every_task_that_is_listed_gives_rows) {
+  const std::string help = tally({"memory", "--help"}).out;
+  const std::size_t start = help.find("The tasks:\n\n") + 12;
+  for (const std::string& line : split(help.substr(start, help.find("\n\n", start) - start), '\n')) {
+    const std::string task = line.substr(2, line.find(' ', 2) - 2);
+    if (task == "levels") continue;  // most of a minute; its parts are the others
+    const Finished finished = tally({"memory", task, "--mappings", "1", "--batches", "1", "--from", "4K", "--to", "8K",
+                                     "--regions", "4K,8K", "--format", "json"});
+    ASSERT_NE(finished.out, "") << task << finished.err;
+    const Json json = Json::parse(finished.out);
+    EXPECT_EQ(json["task"], task);
+    EXPECT_FALSE(json["points"].empty()) << task;
+    for (const Json& point : json["points"]) EXPECT_EQ(point["task"], task);
+  }
+}
+
+TEST(Memory, rows_name_the_flavours_that_were_asked_for) {
+  const Finished finished = tally({"memory", "chase-read", "--regions", "4K", "--blocks", "64,256", "--mappings", "1",
+                                   "--store", plain_store, "--load", "scalar", "--fence", "none", "--format", "json"});
+  const Json points = Json::parse(finished.out)["points"];
+  ASSERT_EQ(points.size(), 4u);
+  for (const Json& point : points) {
+    EXPECT_EQ(point["store"], plain_store);
+    EXPECT_EQ(point["fence"], "none");
+    EXPECT_EQ(point["load"], point["quantity"] == "read" ? Json("scalar") : Json());
   }
 }
 

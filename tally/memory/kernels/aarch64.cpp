@@ -1,6 +1,6 @@
 // Arm ARM (DDI 0487), D11.2: reads of CNTVCT_EL0 may be executed early, so that an ISB stands on both sides; DSB waits
 // for the accesses before it.
-#include "tally/memory/kernels/kernels.hpp"
+#include "tally/memory/kernels/flavours.hpp"
 
 namespace tally::memory {
 namespace {
@@ -12,6 +12,10 @@ inline Stamp stamp() {
 }
 
 }  // namespace
+
+Stamp begin_stamp() { return stamp(); }
+
+Stamp end_stamp() { return stamp(); }
 
 Timed chase(const std::byte* base, std::uint64_t offset, std::uint64_t steps) {
   const Stamp start = stamp();

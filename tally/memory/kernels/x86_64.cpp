@@ -1,11 +1,10 @@
 // Intel SDM vol. 2: RDTSCP waits until everything before it has been executed and LFENCE keeps what follows from
 // beginning; MFENCE before the first stamp makes earlier stores visible, so that none is paid for in the timed part.
-#include "tally/memory/kernels/kernels.hpp"
+#include "tally/memory/kernels/flavours.hpp"
 
 namespace tally::memory {
-namespace {
 
-inline Stamp begin_stamp() {
+Stamp begin_stamp() {
   std::uint32_t low = 0;
   std::uint32_t high = 0;
   std::uint32_t processor = 0;
@@ -13,15 +12,13 @@ inline Stamp begin_stamp() {
   return {std::uint64_t{high} << 32 | low, processor};
 }
 
-inline Stamp end_stamp() {
+Stamp end_stamp() {
   std::uint32_t low = 0;
   std::uint32_t high = 0;
   std::uint32_t processor = 0;
   asm volatile("rdtscp\n\tlfence" : "=a"(low), "=d"(high), "=c"(processor) : : "memory");
   return {std::uint64_t{high} << 32 | low, processor};
 }
-
-}  // namespace
 
 Timed chase(const std::byte* base, std::uint64_t offset, std::uint64_t steps) {
   const Stamp start = begin_stamp();

@@ -1,0 +1,131 @@
+// Each flavour does what its name says: which lines it touches, what it leaves in them, and nothing else.
+#include "tally/memory/kernels/flavours.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace tally::memory {
+namespace {
+
+constexpr std::size_t region_bytes = 64 * 64;
+
+struct Region {
+  alignas(64) std::byte bytes[region_bytes + 128];
+};
+
+std::uint64_t word_at(const Region& region, std::uint64_t offset) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, region.bytes + offset, sizeof word);
+  return word;
+}
+
+// Blocks of `lines` lines at strides that leave gaps.
+struct Case {
+  std::vector<std::uint32_t> order;
+  std::uint64_t stride, lines;
+};
+const Case cases[] = {{{0, 3, 1, 2, 0}, 64, 1}, {{0, 2, 1, 0}, 192, 1}, {{0, 4, 2, 1, 3, 0}, 256, 4}, {{0, 0}, 64, 1}};
+
+Chain chain_of(Region& region, const Case& one) {
+  return {region.bytes, one.order.data(), Blocks{one.order.size() - 1}, Bytes{one.stride}, Lines{one.lines}};
+}
+
+// What each word of the region is after a write: the next offset in the first word of each line of a block.
+void expect_written(const Region& region, const Case& one, std::string_view name) {
+  std::set<std::uint64_t> touched;
+  for (std::size_t k = 0; k + 1 < one.order.size(); ++k) {
+    for (std::uint64_t line = 0; line < one.lines; ++line) {
+      const std::uint64_t at = one.order[k] * one.stride + 64 * line;
+      EXPECT_EQ(word_at(region, at), one.order[k + 1] * one.stride) << name;
+      touched.insert(at);
+    }
+  }
+  for (std::uint64_t at = 0; at < sizeof region.bytes; at += 64) {
+    if (touched.contains(at)) continue;
+    for (std::uint64_t i = 0; i < 64; ++i) EXPECT_EQ(region.bytes[at + i], std::byte{0xAA}) << name << " " << at;
+  }
+}
+
+TEST(Stores, write_every_line_of_each_block_and_no_other) {
+  for (const Store& store : stores()) {
+    if (!store.present()) continue;
+    for (const Case& one : cases) {
+      const auto region = std::make_unique<Region>();
+      std::memset(region->bytes, 0xAA, sizeof region->bytes);
+      store.write(chain_of(*region, one));
+      usual_fence().wait();
+      expect_written(*region, one, store.name);
+    }
+  }
+}
+
+TEST(Loads, visit_exactly_the_blocks_and_change_nothing) {
+  for (const Load& load : loads()) {
+    if (!load.present()) continue;
+    for (const Case& one : cases) {
+      const auto region = std::make_unique<Region>();
+      std::memset(region->bytes, 0xAA, sizeof region->bytes);
+      stores().front().write(chain_of(*region, one));
+      const auto before = std::make_unique<Region>(*region);
+      Chain chain = chain_of(*region, one);
+      EXPECT_EQ(load.read(chain, 0), 0u) << load.name << ": once around";
+      // Step by step it sees each block once, in the order.
+      chain.blocks = Blocks{1};
+      std::uint64_t offset = 0;
+      for (std::size_t k = 0; k + 1 < one.order.size(); ++k) {
+        EXPECT_EQ(offset, one.order[k] * one.stride) << load.name;
+        offset = load.read(chain, offset);
+      }
+      EXPECT_EQ(offset, 0u) << load.name;
+      EXPECT_EQ(std::memcmp(region->bytes, before->bytes, sizeof region->bytes), 0) << load.name;
+    }
+  }
+}
+
+// Two names for one kernel would be compared as if they differed.
+TEST(Flavours, no_two_names_share_a_kernel) {
+  std::set<std::string_view> names;
+  std::set<const void*> kernels;
+  for (const Store& one : stores()) {
+    EXPECT_TRUE(names.insert(one.name).second) << one.name;
+    EXPECT_TRUE(kernels.insert(reinterpret_cast<const void*>(one.write)).second) << one.name;
+  }
+  names.clear();
+  for (const Load& one : loads()) {
+    EXPECT_TRUE(names.insert(one.name).second) << one.name;
+    EXPECT_TRUE(kernels.insert(reinterpret_cast<const void*>(one.read)).second) << one.name;
+  }
+  for (const Fence& one : fences())
+    EXPECT_TRUE(kernels.insert(reinterpret_cast<const void*>(one.wait)).second) << one.name;
+}
+
+TEST(Flavours, the_usual_ones_are_there) {
+  EXPECT_TRUE(usual_store().present());
+  EXPECT_TRUE(usual_load().present());
+  EXPECT_TRUE(usual_fence().present());
+}
+
+// A value in a vector register that the caller keeps there.
+TEST(Flavours, registers_of_the_caller_survive) {
+  const auto region = std::make_unique<Region>();
+  const Case& one = cases[2];
+  double kept[8] = {1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5};
+  for (const Store& store : stores()) {
+    if (!store.present()) continue;
+    double sum = 0;
+    for (double& value : kept) sum += value;
+    store.write(chain_of(*region, one));
+    usual_fence().wait();
+    for (const Load& load : loads()) {
+      if (load.present()) (void)load.read(chain_of(*region, one), 0);
+    }
+    EXPECT_EQ(sum, 40) << store.name;
+  }
+}
+
+}  // namespace
+}  // namespace tally::memory

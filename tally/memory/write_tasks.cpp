@@ -1,0 +1,106 @@
+// One block, written again and again: how long each write takes, and whether the slow ones come in time.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/memory/analysis/statistics.hpp"
+#include "tally/memory/analysis/tails.hpp"
+#include "tally/memory/passes.hpp"
+#include "tally/memory/rows.hpp"
+#include "tally/memory/task.hpp"
+
+namespace tally::memory {
+namespace {
+
+struct Series {
+  std::vector<double> ns;
+  double seconds = 0;
+};
+
+// `count` operations of `body`, each between two stamps, which are recorded and looked at later.
+template <class Body>
+Series time_each(Runner& runner, std::size_t count, Body body) {
+  std::vector<std::uint32_t> ticks(count);
+  runner.calibrate();
+  const Stamp first = begin_stamp();
+  std::size_t done = 0;
+  for (; done < count; ++done) {
+    if (done % 4096 == 0 && runner.must_stop()) break;
+    const Stamp start = begin_stamp();
+    body(done);
+    ticks[done] = static_cast<std::uint32_t>(end_stamp().ticks - start.ticks);
+  }
+  runner.calibrate();
+  Series series;
+  series.seconds = runner.ns(end_stamp().ticks - first.ticks) / 1e9;
+  for (std::size_t i = 0; i < done; ++i) series.ns.push_back(runner.ns(ticks[i]));
+  return series;
+}
+
+void add_series(const Runner& runner, const Series& series, const char* quantity, std::uint64_t bytes,
+                result::Memory& result) {
+  result::MemoryPoint row;
+  row.task = result.task;
+  row.quantity = quantity;
+  row.mode = "overwrite";
+  row.order = "forward";
+  row.region_bytes = row.block_bytes = row.stride_bytes = bytes;
+  row.count = 1;
+  row.laps = series.ns.size();
+  row.pages_asked = name(runner.plan().pages);
+  row.store = runner.plan().store->name;
+  row.fence = runner.plan().fence->name;
+  row.seed = runner.plan().seed;
+  row.mappings = 1;
+  row.batches = static_cast<std::int64_t>(series.ns.size());
+  if (!series.ns.empty()) {
+    row.ns = median(series.ns);
+    row.ns_low = quantile(series.ns, 0.025);
+    row.ns_high = quantile(series.ns, 0.975);
+  }
+  result.points.push_back(std::move(row));
+  for (const double q : {0.5, 0.99, 0.999, 0.9999}) {
+    result.controls.push_back({fmt::format("{} p{:g}", quantity, 100 * q),
+                               fmt::format("{:.0f} ns", quantile(series.ns, q)), quantile(series.ns, q), "ns"});
+  }
+}
+
+}  // namespace
+
+Result<void> run_overwrite(Runner& runner, result::Memory& result) {
+  constexpr std::size_t writes = 1 << 20;
+  const std::uint64_t bytes = runner.plan().blocks.empty() ? 256 : runner.plan().blocks.front();
+  auto area = runner.fresh(1 << 20);
+  if (!area) return fail(area.error());
+  const std::vector<std::uint32_t> order{0, 0};
+  const Plan& plan = runner.plan();
+  const std::uint64_t places = area->size() / bytes;
+  const auto write = time_each(runner, writes, [&](std::size_t i) {
+    plan.store->write({area->data() + i % places * bytes, order.data(), Blocks{1}, Bytes{bytes}, Lines{bytes / 64}});
+    plan.fence->wait();
+  });
+  const auto control = time_each(runner, writes, [&](std::size_t) { plan.fence->wait(); });
+  add_series(runner, write, "write", bytes, result);
+  add_series(runner, control, "control", bytes, result);
+  const auto slow = outlying(write.ns);
+  const auto slow_control = outlying(control.ns);
+  const Tails tails = judge_tails(slow, write.seconds, slow_control.size(), control.seconds);
+  const double rate = static_cast<double>(slow.size()) / write.seconds;
+  const double control_rate = static_cast<double>(slow_control.size()) / control.seconds;
+  result.figures = {{"slow_writes", static_cast<double>(slow.size())},
+                    {"slow_writes_per_second", rate},
+                    {"slow_controls_per_second", control_rate},
+                    {"mean_gap_writes", tails.mean_gap},
+                    {"gap_variation", tails.variation}};
+  result.findings.push_back(
+      tails.periodic
+          ? fmt::format("slow writes are periodic: every {:.0f} writes, variation {:.2f}, {:.1f} us each",
+                        tails.mean_gap, tails.variation, tails.median / 1000)
+          : fmt::format("slow writes are not periodic (variation of the gaps {:.2f}): {:.0f} in a second, and "
+                        "{:.0f} of the same loop without writes",
+                        tails.variation, rate, control_rate));
+  judge(result, {runner.reference_ns()});
+  return {};
+}
+
+}  // namespace tally::memory

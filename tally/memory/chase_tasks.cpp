@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
+constexpr std::uint64_t largest_raw = 256 * kib;
 
 std::string size_text(std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); }
 
@@ -90,7 +91,8 @@ Result<Sweep> sweep_over(Runner& runner, const std::vector<std::uint64_t>& regio
 }
 
 Result<void> chase(Runner& runner, const Wanted& wanted, result::Memory& result) {
-  const auto regions = or_else(runner.plan().regions, doubling(64, 64 * mib));
+  // A region that is written and read at once is one batch, and no batch may be long.
+  const auto regions = or_else(runner.plan().regions, doubling(64, wanted.raw ? largest_raw : 64 * mib));
   const auto sweep = sweep_over(runner, regions, or_else(runner.plan().blocks, {64}), wanted, result);
   if (!sweep) return fail(sweep.error());
   return {};
@@ -105,7 +107,7 @@ Result<void> run_chase_read(Runner& runner, result::Memory& result) { return cha
 Result<void> run_chase_raw(Runner& runner, result::Memory& result) { return chase(runner, {.raw = true}, result); }
 
 Result<void> run_forward(Runner& runner, result::Memory& result) {
-  const auto regions = or_else(runner.plan().regions, doubling(4 * kib, 4 * mib));
+  const auto regions = or_else(runner.plan().regions, doubling(4 * kib, largest_raw));
   const auto blocks = or_else(runner.plan().blocks, {64});
   const auto sweep = sweep_over(runner, regions, blocks, {.read = true, .raw = true}, result);
   if (!sweep) return fail(sweep.error());

@@ -272,7 +272,6 @@ Result<void> run_levels(Runner& runner, result::Memory& result) {
     // Ways and entries rest on a few walks each: a busy machine moves them without a trace.
     const double sound = *witnesses.sound_up_to;
     result.levels = find_levels(curve, join_spans(plateaus, *cache_rise), witnesses);
-    result.findings.clear();
     if (result.levels.empty()) {
       result.verdict.text += ": no capacities reported";
     } else if (!std::isinf(sound)) {

@@ -69,6 +69,11 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
     result.broken_off = true;
     result.complete = false;
   }
+  if (result.verdict.contended) {
+    // What is concluded from numbers that a busy machine made is no better than they are.
+    result.findings.clear();
+    result.figures.clear();
+  }
   add_settings(*runner, result);
   result.counters_reason = "not read beside the timings";
   if (runner->plan().stop()) {

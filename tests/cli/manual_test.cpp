@@ -38,7 +38,7 @@ TEST(Manual, every_command_has_a_page_that_says_what_its_help_says) {
       for (const char c : option) escaped += c == '-' ? "\\-" : std::string(1, c);
       EXPECT_NE(page.find("\\-\\-" + escaped + "\\fR"), std::string::npos) << name << " " << option;
     }
-    EXPECT_EQ(page.find("block-size"), std::string::npos) << "hidden options stay hidden";
+    EXPECT_EQ(page.find("block\\-size"), std::string::npos) << "hidden options stay hidden";
     EXPECT_NE(tally({"--print-man"}).out.find("tally\\-" + name), std::string::npos);
   }
 }

@@ -54,6 +54,7 @@ struct Request {
   bool multiplex = false;  ///< more than can be counted at once: counters are lent in turns, and read so often that a
                            ///< bound of the error can be told
   std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each; may be empty
+  bool processes = false;             ///< the counts of each process and thread are wanted as well
   bool wait_all = false;              ///< wait until every descendant has ended, not the started process alone
   bool repeatable = false;            ///< start it as linux::Conditions::repeatable says
   std::optional<int> processor = {};  ///< the only one that it may run on, as linux::Conditions::processor says
@@ -110,7 +111,10 @@ class Backend {
 
   /// Which of these events it counts in one execution, and how many executions it takes to count them all. Everything
   /// at once unless a backend says otherwise. Cost: some system calls for each event at most.
-  virtual event::Plan plan(const std::vector<event::Event>& events) const { return event::one_pass(events.size()); }
+  /// `count_interrupts`: as in Request.
+  virtual event::Plan plan(const std::vector<event::Event>& events, bool /*count_interrupts*/) const {
+    return event::one_pass(events.size());
+  }
 
   /// What it counts where nothing is asked for.
   virtual std::vector<event::Event> default_set() const { return event::default_set(); }

@@ -40,10 +40,10 @@ Result<void> NativeRun::start(linux::ChildHooks hooks) {
   return {};
 }
 
-Left NativeRun::wait(Schedule* schedule) {
+Left NativeRun::wait(Schedule* schedule, Observer* observer) {
   using Taken = linux::Signals::Taken;
   // Asked before the first wait too: the program may have ended before anybody looked.
-  while (reap(), wanted()) {
+  while (reap(observer), wanted()) {
     linux::wait_readable(-1, request_.signals->fd(), patience_ms(schedule));
     const Taken taken = request_.signals->take(left_.ended ? 0 : program_->pid());
     left_.gave_up = taken == Taken::give_up || (left_.ended && taken == Taken::interrupted);
@@ -92,8 +92,9 @@ int NativeRun::patience_ms(const Schedule* schedule) const {
   return patience == INT_MAX ? -1 : patience;
 }
 
-void NativeRun::reap() {
+void NativeRun::reap(Observer* observer) {
   while (const auto change = linux::next_change()) {
+    if (observer && observer->takes(*change)) continue;
     if (change->process == program_->pid()) {
       left_.ended = true;
       ended_at_ = linux::this_moment();

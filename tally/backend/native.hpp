@@ -30,6 +30,15 @@ class Schedule {
   virtual void due(Nanoseconds now) = 0;
 };
 
+/// Sees what becomes of processes before anybody else does.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  /// Whether there is nothing else to be done about it: it was a stop, or the end of what has another parent.
+  virtual bool takes(const linux::Change& change) = 0;
+};
+
 /// Milliseconds until a time of the monotonic clock, rounded up: asked too early, a clock would be asked again and
 /// again.
 int milliseconds_until(Nanoseconds time);
@@ -56,7 +65,7 @@ class NativeRun {
   Result<void> executed() { return program_->executed(); }
 
   /// Blocks until nothing is to be waited for.
-  Left wait(Schedule* schedule = nullptr);
+  Left wait(Schedule* schedule = nullptr, Observer* observer = nullptr);
 
   /// The kernel's bookkeeping and the clocks; without counters.
   Figures figures() const;
@@ -67,7 +76,7 @@ class NativeRun {
  private:
   bool wanted() const;
   int patience_ms(const Schedule* schedule) const;
-  void reap();
+  void reap(Observer* observer);
 
   const Request& request_;
   linux::Descendants descendants_;

@@ -337,10 +337,20 @@ std::optional<Error> why_no_passes(const Options& options) {
   return std::nullopt;
 }
 
+// What a PMU cannot tell of single processes.
+std::optional<Error> why_no_processes(const Options& options, const backend::Backend& backend) {
+  if (!options.stat.processes || backend.name() != "perf") return std::nullopt;
+  if (!options.stat.attachment.processors.empty()) {
+    return Error{Code::bad_usage, "-a, -C and --cgroup count on processors, whoever runs there",
+                 "--per-process and --per-thread go with a command, with -p and with -t", 0};
+  }
+  return std::nullopt;
+}
+
 // How more events than counters are counted: not at all unless the user said how. Returns what there is to say.
 Result<std::vector<std::string>> choose_passes(Options& options, const backend::Backend& backend) {
   const std::vector<event::Event>& events = options.stat.events;
-  const event::Plan plan = backend.plan(events);
+  const event::Plan plan = backend.plan(events, options.stat.corrections);
   if (!plan.too_large.empty()) {
     return fail(
         Code::cannot_measure,
@@ -403,8 +413,9 @@ std::vector<event::Event> default_events(const backend::Backend& backend, const 
 // Counts, writes, and gives tally's exit code; everything in `options` has been checked.
 int count(Options& options) {
   const linux::Machine machine = linux::look_at_machine();
-  auto choice = backend::choose(options.backend, options.stat.events, machine,
-                                {options.stat.attachment.any(), options.stat.timing.any(), options.simulation});
+  auto choice = backend::choose(
+      options.backend, options.stat.events, machine,
+      {options.stat.attachment.any(), options.stat.timing.any(), options.stat.processes, options.simulation});
   if (!choice) return report_error(choice.error());
   if (options.nothing_asked) options.stat.events = default_events(*choice->backend, options);
   // Before anything is said or written: the likeliest mistake is a wrong name.
@@ -415,6 +426,7 @@ int count(Options& options) {
   if (options.stat.processor) {
     if (const auto there = linux::check_processor(*options.stat.processor); !there) return report_error(there.error());
   }
+  if (const auto why = why_no_processes(options, *choice->backend)) return report_error(*why);
   const auto passes = choose_passes(options, *choice->backend);
   if (!passes) return report_error(passes.error());
   choice->notices.insert(choice->notices.end(), passes->begin(), passes->end());

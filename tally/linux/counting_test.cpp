@@ -9,10 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <vector>
 
 #include "tally/linux/known_work.hpp"
+#include "tally/linux/perf_event.hpp"
 #include "tally/linux/probes.hpp"
 
 namespace tally::linux {
@@ -108,6 +110,77 @@ TEST(KnownWork, what_does_not_count_truly_is_not_trusted) {
   EXPECT_NE(why(0, 0).find("never run"), std::string::npos);
   EXPECT_NE(why_not_trusted({"branches", EACCES, {}, 500, 550}).find("Permission denied"), std::string::npos);
   EXPECT_FALSE(why_not_trusted({"branches", 0, {}, 500, 550}).empty());
+}
+
+constexpr PerfEvent faults{perf_type_software, static_cast<std::uint64_t>(KernelEvent::page_faults)};
+constexpr PerfEvent switches{perf_type_software, static_cast<std::uint64_t>(KernelEvent::context_switches)};
+constexpr PerfEvent migrations{perf_type_software, static_cast<std::uint64_t>(KernelEvent::cpu_migrations)};
+
+PerfTarget this_thread_and_its_children() {
+  PerfTarget target;
+  target.inherit = true;
+  target.whole_group = true;
+  return target;
+}
+
+void touch_fresh_pages() {
+  const std::vector<char> pages(64 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), 'x');
+  EXPECT_EQ(pages.back(), 'x');
+}
+
+TEST(PerfGroup, is_read_as_one_in_the_order_of_opening) {
+  const PerfTarget target = this_thread_and_its_children();
+  const PerfCounter leader = open_counter(switches, target);
+  if (!leader) GTEST_SKIP() << "the kernel refuses perf_event_open here";
+  const PerfCounter second = open_counter(faults, target, &leader);
+  const PerfCounter third = open_counter(migrations, target, &leader);
+  ASSERT_TRUE(second && third);
+  std::array<PerfValue, 3> before;
+  std::array<PerfValue, 3> after;
+  ASSERT_EQ(leader.read_group(before), 0);
+  touch_fresh_pages();
+  ASSERT_EQ(leader.read_group(after), 0);
+  EXPECT_GE(after[1].value, before[1].value + 64);
+  EXPECT_LT(after[2].value, 64U);
+  EXPECT_EQ(after[0].enabled, after[2].enabled) << "their times are the same";
+  EXPECT_GT(after[0].enabled, before[0].enabled);
+  std::array<PerfValue, 4> too_many;
+  EXPECT_EQ(leader.read_group(too_many), EIO);
+  std::array<PerfValue, largest_group_read + 1> absurd;
+  EXPECT_EQ(leader.read_group(absurd), E2BIG);
+}
+
+// Since Linux 6.6; before, the sums were nonsense.
+TEST(PerfGroup, that_a_child_has_not_got_whole_is_told) {
+  const PerfTarget target = this_thread_and_its_children();
+  const PerfCounter leader = open_counter(switches, target);
+  if (!leader) GTEST_SKIP() << "the kernel refuses perf_event_open here";
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    char told = 0;
+    close(ends[1]);
+    [[maybe_unused]] const ssize_t size = read(ends[0], &told, 1);
+    _exit(0);
+  }
+  const PerfCounter member = open_counter(faults, target, &leader);
+  EXPECT_TRUE(member);
+  std::array<PerfValue, 2> values;
+  const int why = leader.read_group(values);
+  close(ends[0]);
+  close(ends[1]);
+  waitpid(child, nullptr, 0);
+  if (why == 0) GTEST_SKIP() << "this kernel adds up what does not belong together";
+  EXPECT_EQ(why, ECHILD);
+}
+
+TEST(PerfGroup, has_a_leader_that_is_a_counter) {
+  if (!open_counter(faults)) GTEST_SKIP() << "the kernel refuses perf_event_open here";
+  // A descriptor that nobody has open.
+  const PerfCounter none{Descriptor(dup(0)), 0};
+  close(none.fd.get());
+  EXPECT_EQ(open_counter(faults, {}, &none).os_errno, EBADF);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 
 #include "tally/linux/system.hpp"
@@ -45,6 +46,7 @@ PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target, const
   attributes.config1 = event.config1;
   attributes.config2 = event.config2;
   attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  if (!leader && target.whole_group) attributes.read_format |= PERF_FORMAT_GROUP;
   attributes.exclude_user = event.kernel_only ? 1 : 0;
   attributes.exclude_kernel = event.user_only ? 1 : 0;
   attributes.exclude_hv = event.user_only || event.kernel_only ? 1 : 0;
@@ -79,6 +81,18 @@ std::optional<PerfValue> PerfCounter::read() const {
   const auto size = retry([&] { return ::read(fd.get(), words, sizeof words); });
   if (size != static_cast<ssize_t>(sizeof words)) return std::nullopt;
   return PerfValue{words[0], Nanoseconds(words[1]), Nanoseconds(words[2])};
+}
+
+int PerfCounter::read_group(std::span<PerfValue> values) const {
+  std::array<std::uint64_t, 3 + largest_group_read> words;
+  if (values.size() > largest_group_read) return E2BIG;
+  const auto size = retry([&] { return ::read(fd.get(), words.data(), sizeof words); });
+  if (size < 0) return errno;
+  if (size != static_cast<ssize_t>((3 + values.size()) * sizeof words[0])) return EIO;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = {words[3 + i], Nanoseconds(words[1]), Nanoseconds(words[2])};
+  }
+  return 0;
 }
 
 std::string why_no_more_files() {

@@ -1,8 +1,10 @@
 // Counters of the kernel: perf_event_open(2).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "tally/base/units.hpp"
@@ -56,7 +58,8 @@ struct PerfTarget {
   std::int32_t processor = -1;  ///< −1: any
   bool inherit = false;         ///< and those of threads and processes that it makes from now on, and of theirs
   PerfStart start = PerfStart::at_once;
-  int cgroup = -1;  ///< descriptor of a control group: only what its tasks do, on `processor`; −1: none
+  int cgroup = -1;           ///< descriptor of a control group: only what its tasks do, on `processor`; −1: none
+  bool whole_group = false;  ///< of a leader: it is read with all of its group, by PerfCounter::read_group()
   bool operator==(const PerfTarget&) const = default;
 };
 
@@ -73,6 +76,9 @@ struct PerfValue {
   bool operator==(const PerfValue&) const = default;
 };
 
+/// The members of a group that PerfCounter::read_group() takes: more than any PMU counts at once.
+inline constexpr std::size_t largest_group_read = 32;
+
 /// An open counter, or why there is none.
 struct PerfCounter {
   Descriptor fd;
@@ -83,6 +89,12 @@ struct PerfCounter {
   /// What it holds now, of all that it counts, living and ended. Nothing where the kernel gives nothing. Cost: one
   /// system call, and an interrupt of each processor on which something counted runs.
   std::optional<PerfValue> read() const;
+
+  /// What it and the members of its group hold, in the order in which they were opened, of a leader that was opened so:
+  /// values that belong together. Returns 0, or the errno of the read: ECHILD where something that had inherited the
+  /// group before it was whole is alive (since Linux 6.6; the sums before were nonsense), EIO where the kernel
+  /// gives less than that many. At most largest_group_read values. Cost: one system call for all of them.
+  int read_group(std::span<PerfValue> values) const;
 
   /// Lets it count from now on, with all of its group. False where the kernel refuses.
   bool enable() const;

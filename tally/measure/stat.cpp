@@ -112,6 +112,7 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
   request.command = options.command;
   request.events = options.events;
   request.signals = &signals;
+  request.processes = options.processes;
   request.wait_all = options.wait_all;
   request.repeatable = options.repeatable;
   request.processor = options.processor;

@@ -56,6 +56,12 @@ Counted counted(const test::Words& options, const test::Words& command) {
   for (const auto& part : json.value("parts", nlohmann::json::array())) {
     for (const auto& event : part["events"]) result.parts[part["part"]][event["name"]] = row_of(event);
   }
+  for (const auto& [key, list] : {std::pair{"processes", &result.processes}, std::pair{"threads", &result.threads}}) {
+    for (const auto& row : json.value(key, nlohmann::json::array())) {
+      list->emplace_back();
+      for (const auto& event : row["events"]) list->back()[event["name"]] = row_of(event);
+    }
+  }
   return result;
 }
 

@@ -29,6 +29,8 @@ struct Counted {
   std::string backend;
   std::map<std::string, Row> rows;                          ///< by their full names: "instructions:u"
   std::map<std::string, std::map<std::string, Row>> parts;  ///< the same of each core or socket, where asked for
+  std::vector<std::map<std::string, Row>> processes;        ///< the same of each, with --per-process
+  std::vector<std::map<std::string, Row>> threads;          ///< and with --per-thread
 
   /// A count that must be there; −1, and a failed test, where it is not.
   std::int64_t value(const std::string& name) const;

@@ -41,6 +41,31 @@ TEST(Descendants, forks_and_their_threads_are_counted_with_their_program) {
   expect_all(3, 2);
 }
 
+// Each worker is the same one, whoever waits for whom.
+TEST(Descendants, each_thread_by_itself_to_the_instruction) {
+  TALLY_NEEDS_PMU();
+  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts have those of the other processors";
+  const test::Words workers{WORKERS, "2", "3", std::to_string(many)};
+  const Counted apart = counted({"-e", "{instructions,cycles}", "--per-thread", "--per-process"}, workers);
+  ASSERT_EQ(apart.processes.size(), 3u);
+  ASSERT_EQ(apart.threads.size(), 9u);
+  std::int64_t sum = 0;
+  int busy = 0;
+  for (const auto& rows : apart.threads) {
+    const std::int64_t value = rows.at("instructions:u").value.value_or(-1);
+    EXPECT_EQ(rows.at("instructions:u").trust, "counted");
+    sum += value;
+    if (value < 2 * many) continue;
+    ++busy;
+    EXPECT_LT(value, 2 * many + 10000);
+  }
+  EXPECT_EQ(busy, 6);
+  EXPECT_EQ(sum, apart.value("instructions:u"));
+  if (!is_guest()) return;
+  const Counted together = counted({"-e", "{instructions,cycles}"}, workers);
+  EXPECT_NEAR(static_cast<double>(sum), static_cast<double>(together.value("instructions:u")), 10000);
+}
+
 // An emulated processor's count has the other's, too: nothing may be missing, and no worker twice on each.
 TEST(Descendants, threads_on_two_processors_are_counted_on_both) {
   TALLY_NEEDS_PMU();

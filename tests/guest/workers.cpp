@@ -1,9 +1,11 @@
 // workers PROCESSES THREADS TURNS: so many child processes, each with so many threads besides its own, and each of
 // these counts down from TURNS, two instructions a turn.
+// workers execute PROGRAM: a second thread executes the program.
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -20,6 +22,10 @@ void count_down(long turns) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "execute") == 0) {
+    std::thread([argv] { execl(argv[2], argv[2], nullptr); }).join();
+    return 127;
+  }
   if (argc != 4) return 2;
   const int processes = std::atoi(argv[1]);
   const int threads = std::atoi(argv[2]);

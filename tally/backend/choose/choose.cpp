@@ -77,8 +77,16 @@ std::string why_no_pmu(const linux::Machine& machine, const Backend& perf, const
   return fmt::format("this machine's PMU ({}) counts nothing of what was asked for", join(machine.pmus, ", "));
 }
 
+bool opens_kernel_counters(const std::vector<event::Event>& events) {
+  const std::vector<KernelCount> counts = KernelCounters(events).read();
+  return !counts.empty() &&
+         std::all_of(counts.begin(), counts.end(), [](const KernelCount& one) { return one.os_errno == 0; });
+}
+
 Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Machine& machine, const Needs& needs) {
-  if (all_software(events) && !needs.any()) return {none::make(), {}};
+  // Counters of the kernel's own events tell processes apart, where it lets them be opened.
+  const bool by_process = needs.processes && opens_kernel_counters(events);
+  if (all_software(events) && !needs.any() && !by_process) return {none::make(), {}};
   auto perf = perf::make(machine);
   if (all_software(events)) return {std::move(perf), {}};
   const std::string why = why_no_pmu(machine, *perf, events);
@@ -116,7 +124,7 @@ Result<Choice> choose_perf(const std::vector<event::Event>& events, const linux:
                                linux::errno_text(one.os_errno)),
                    "`tally doctor` tells why; `--backend none` takes what the kernel keeps anyway", one.os_errno);
   }
-  if (needs.any()) return Choice{perf::make(machine), {}};
+  if (needs.any() || needs.processes) return Choice{perf::make(machine), {}};
   return Choice{none::make(none::Counters::required), {}};
 }
 

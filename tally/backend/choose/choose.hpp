@@ -16,9 +16,10 @@ namespace tally::backend {
 struct Needs {
   bool attachment = false;                    ///< Request::attachment
   bool timing = false;                        ///< Request::timing
+  bool processes = false;                     ///< Request::processes
   std::optional<Simulation> simulation = {};  ///< this machine is to be simulated, and no other counts; without it
                                               ///< the simulated PMU takes `host` where an event needs one
-  bool any() const { return attachment || timing; }
+  bool any() const { return attachment || timing; }  ///< of what cannot be done without; processes can
 };
 
 /// A backend, and what the user should know about the choice.

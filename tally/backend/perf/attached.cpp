@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "tally/backend/conductor.hpp"
 #include "tally/base/text.hpp"
 #include "tally/linux/announcements.hpp"
 #include "tally/linux/cgroups.hpp"
+#include "tally/linux/files.hpp"
 #include "tally/linux/living.hpp"
 #include "tally/linux/memory_file.hpp"
 #include "tally/linux/system.hpp"
@@ -27,9 +29,22 @@ tl::unexpected<Error> not_there(const char* what, std::int32_t number) {
   return fail(Code::cannot_measure, fmt::format("there is no {} {}", what, number), "`ps -e` lists processes", ESRCH);
 }
 
+Member member_of(std::int32_t thread) {
+  const auto file = [](std::int64_t of, const char* name) {
+    return linux::content(fmt::format("/proc/{}/{}", of, name));
+  };
+  const auto number = [](const std::string& status, const char* key) {
+    return static_cast<std::int32_t>(parse_integer(linux::value_of(status, key)).value_or(0));
+  };
+  const std::string status = file(thread, "status");
+  Member member{number(status, "Tgid"), thread, number(status, "PPid"), "", linux::value_of(status, "Name")};
+  member.command = file(member.process, "comm");
+  return member;
+}
+
 // Every thread that was there when this began, with what they start from their opening on. One that another began
 // meanwhile is counted with that one, or was begun a moment too early: nobody can tell.
-Result<std::size_t> open_process(std::int32_t process, Counters& counters) {
+Result<std::size_t> open_process(std::int32_t process, Counters& counters, Attached& attached) {
   std::set<pid_t> seen;
   std::size_t doubtful = 0;
   for (int scan = 0; scan < scans_at_most; ++scan) {
@@ -38,6 +53,7 @@ Result<std::size_t> open_process(std::int32_t process, Counters& counters) {
       if (!seen.insert(thread).second) continue;
       any_new = true;
       if (scan == 0) {
+        attached.members.push_back(member_of(thread));
         counters.open({thread, -1, true, PerfStart::when_told});
       } else {
         ++doubtful;
@@ -74,15 +90,17 @@ Error why_nothing(const Counters& counters, const Attachment& attachment) {
 
 }  // namespace
 
-Result<std::vector<std::string>> open_attached(const Attachment& attachment, Counters& counters) {
+Result<Attached> open_attached(const Attachment& attachment, Counters& counters) {
+  Attached attached;
   std::size_t doubtful = 0;
   for (const std::int32_t process : attachment.processes) {
-    const auto opened = open_process(process, counters);
+    const auto opened = open_process(process, counters, attached);
     if (!opened) return fail(opened.error());
     doubtful += *opened;
   }
   for (const std::int32_t thread : attachment.threads) {
     if (!linux::is_alive(thread)) return not_there("thread", thread);
+    attached.members.push_back(member_of(thread));
     counters.open({thread, -1, false, PerfStart::when_told});
   }
   linux::Descriptor group;
@@ -95,10 +113,32 @@ Result<std::vector<std::string>> open_attached(const Attachment& attachment, Cou
     counters.open({-1, processor, false, PerfStart::when_told, group.get()});
   }
   if (counters.size() == 0) return fail(why_nothing(counters, attachment));
-  if (doubtful == 0) return std::vector<std::string>{};
-  return std::vector<std::string>{fmt::format("{} began while the counters were opened, and may be missing",
-                                              doubtful == 1 ? "a thread" : fmt::format("{} threads", doubtful))};
+  if (doubtful > 0) {
+    attached.notices.push_back(fmt::format("{} began while the counters were opened, and may be missing",
+                                           doubtful == 1 ? "a thread" : fmt::format("{} threads", doubtful)));
+  }
+  return attached;
 }
+
+namespace {
+
+// A row for each kind of cores and event: no PMU counts on another kind's.
+std::vector<result::Part> kinds_of(const Request& request, const std::vector<linux::PmuDevice>& cores,
+                                   const Counters& counters) {
+  std::vector<std::size_t> all(counters.targets());
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<result::Part> parts;
+  for (const linux::PmuDevice& core : cores) {
+    result::Part part{core.name, core.cpus, {}};
+    for (auto& [place, count] : counters.of_core(core.name, all)) {
+      part.counts.push_back(event_count(request.events[place], std::move(count)));
+    }
+    if (!part.counts.empty()) parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+}  // namespace
 
 Count attached_count(const event::Event& event, const Count& counted, Nanoseconds duration) {
   if (event.id == event::Id::duration_time) return tally::counted(duration.count(), "clock");
@@ -106,8 +146,43 @@ Count attached_count(const event::Event& event, const Count& counted, Nanosecond
   return of_command ? absent("known of commands only that tally itself starts") : counted;
 }
 
-std::vector<result::Part> parts_of(const Request& request, const Counters& counters, Nanoseconds duration) {
-  if (!request.attachment.parts) return {};
+// Who was attached to, with what came of each: a row for each process, and its threads that were there.
+std::vector<result::Process> processes_of(const Request& request, const Attached& attached, const Counters& counters,
+                                          Nanoseconds duration) {
+  if (!request.processes) return {};
+  const auto counts_of = [&](const std::vector<std::size_t>& targets) {
+    std::vector<EventCount> own;
+    const std::vector<Count> counts = counters.of(targets);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      own.push_back(event_count(request.events[i], attached_count(request.events[i], counts[i], duration)));
+    }
+    return own;
+  };
+  std::vector<result::Process> processes;
+  std::map<std::int64_t, std::vector<std::size_t>> targets;
+  for (std::size_t i = 0; i < attached.members.size(); ++i) {
+    const Member& one = attached.members[i];
+    auto process =
+        std::find_if(processes.begin(), processes.end(), [&](const auto& row) { return row.pid == one.process; });
+    if (process == processes.end()) {
+      process = processes.insert(process, result::Process{});
+      process->pid = one.process;
+      process->parent_pid = one.parent;
+      process->command = one.command;
+    }
+    targets[one.process].push_back(i);
+    process->threads.push_back({one.thread, one.name, counts_of({i})});
+  }
+  for (result::Process& process : processes) {
+    process.counts = counts_of(targets[process.pid]);
+    if (linux::is_alive(static_cast<pid_t>(process.pid))) process.end = result::End::running;
+  }
+  return processes;
+}
+
+std::vector<result::Part> parts_of(const Request& request, const std::vector<linux::PmuDevice>& cores,
+                                   const Counters& counters, Nanoseconds duration) {
+  if (!request.attachment.parts) return kinds_of(request, cores, counters);
   const bool by_core = *request.attachment.parts == result::PartOf::core;
   std::map<std::pair<int, int>, std::vector<std::size_t>> members;
   const std::vector<int>& processors = request.attachment.processors;
@@ -137,8 +212,8 @@ Result<Outcome> count_attached(const Request& request, const std::vector<linux::
   using Taken = linux::Signals::Taken;
   const Attachment& attachment = request.attachment;
   Counters counters(request.events, cores);
-  auto notices = open_attached(attachment, counters);
-  if (!notices) return fail(notices.error());
+  auto attached = open_attached(attachment, counters);
+  if (!attached) return fail(attached.error());
   linux::Living living(attachment.processes, attachment.threads);
   bool over = false;
   Conductor conductor(request, counters, rotation_of(cores), [&] { over = true; });
@@ -156,9 +231,12 @@ Result<Outcome> count_attached(const Request& request, const std::vector<linux::
   const std::vector<Count> counts = conductor.finish(linux::now());
   Outcome outcome;
   outcome.duration = conductor.counted(linux::now());
-  outcome.notices = std::move(*notices);
+  outcome.notices = std::move(attached->notices);
   outcome.intervals = conductor.intervals();
-  if (conductor.began()) outcome.parts = parts_of(request, counters, outcome.duration);
+  if (conductor.began()) {
+    outcome.parts = parts_of(request, cores, counters, outcome.duration);
+    outcome.processes = processes_of(request, *attached, counters, outcome.duration);
+  }
   for (std::size_t i = 0; i < counts.size(); ++i) {
     outcome.counts.push_back(event_count(
         request.events[i], conductor.began() ? attached_count(request.events[i], counts[i], outcome.duration)

@@ -13,11 +13,6 @@ namespace {
 
 using event::Family;
 
-// A return to user mode is an instruction and a branch of the kernel's, whose end retires as the program's.
-bool is_correctable(const event::Event& event) {
-  return event.mode == event::Mode::user && event::class_of(event) == event::Class::correctable;
-}
-
 // Twice the same, as an interrupt may come between.
 std::optional<std::int64_t> added_by_fault(const linux::PerfEvent& event) {
   constexpr int tries = 4;
@@ -40,6 +35,8 @@ event::Event interrupts_of(const event::Encoding& encoding) {
   return event;
 }
 
+}  // namespace
+
 std::optional<event::Event> interrupt_event(const linux::PmuDevice& core) {
   const event::pfm::Pmu* own = event::own_pmu({});
   const auto code = own ? interrupt_code(own->family, own->name) : std::nullopt;
@@ -47,7 +44,10 @@ std::optional<event::Event> interrupt_event(const linux::PmuDevice& core) {
   return interrupts_of({own->family, core.name, core.type, *code, 0, 0});
 }
 
-}  // namespace
+// A return to user mode is an instruction and a branch of the kernel's, whose end retires as the program's.
+bool is_correctable(const event::Event& event) {
+  return event.mode == event::Mode::user && event::class_of(event) == event::Class::correctable;
+}
 
 // measureme reads 0x01cb on Intel since Sandy Bridge, 0xcf on AMD before Zen and 0x2c on Zen. On Nehalem and Westmere
 // 0x01cb is another event.
@@ -98,6 +98,10 @@ void Corrections::apply(Outcome& outcome) const {
   apply(outcome.counts);
   for (result::Interval& interval : outcome.intervals) apply(interval.counts);
   for (result::Part& part : outcome.parts) apply(part.counts);
+  for (result::Process& process : outcome.processes) {
+    apply(process.counts);
+    for (result::Thread& thread : process.threads) apply(thread.counts);
+  }
   outcome.notices.insert(outcome.notices.end(), notices_.begin(), notices_.end());
 }
 

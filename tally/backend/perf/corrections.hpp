@@ -15,6 +15,12 @@ namespace tally::backend::perf {
 /// none that is known. Source: rust-lang/measureme; Intel's and AMD's event tables agree.
 std::optional<std::uint64_t> interrupt_code(event::Family family, const std::string& pmu);
 
+/// The event that counts hardware interrupts on this PMU; nothing where none is known.
+std::optional<event::Event> interrupt_event(const linux::PmuDevice& core);
+
+/// Whether page faults and interrupts may add to a count of this event.
+bool is_correctable(const event::Event& event);
+
 /// Counts user-mode page faults beside the events of a request, and hardware interrupts where that was asked for:
 /// those take a counter of the PMU. What each adds is measured here, on this machine, before anything runs.
 class Corrections {

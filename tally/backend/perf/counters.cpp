@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <numeric>
+#include <span>
 
 #include "tally/base/text.hpp"
 #include "tally/linux/system.hpp"
@@ -65,6 +67,20 @@ Count of_core_types(const std::vector<Reading>& kinds, const std::string& source
                         : fmt::format("counted in {}: on {}'s cores alone, and nothing is scaled", percent, source));
 }
 
+std::string why_unreadable(int os_errno) {
+  if (os_errno == ECHILD) return "its group changed while something that had inherited it was counted";
+  return "its counter cannot be read";
+}
+
+Count of_kind(const Count& whole, const Reading& own, const std::string& core) {
+  if (!whole.value) return whole;
+  Count count = whole;
+  count.value = own.raw;
+  count.reading = own;
+  count.source = core;
+  return count;
+}
+
 Nanoseconds rotation_of(const std::vector<linux::PmuDevice>& cores) {
   std::optional<int> soonest;
   for (const linux::PmuDevice& core : cores) {
@@ -75,45 +91,53 @@ Nanoseconds rotation_of(const std::vector<linux::PmuDevice>& cores) {
 
 Counters::Counters(const std::vector<event::Event>& events, const std::vector<linux::PmuDevice>& cores)
     : several_kinds_(cores.size() > 1) {
-  for (const event::Event& event : events) all_.push_back({event, encode(event, cores)});
+  for (const event::Event& event : events) {
+    all_.push_back({event, encode(event, cores), 0, width_});
+    width_ += all_.back().kinds.size();
+  }
 }
 
 void Counters::open(const linux::PerfTarget& target) {
   targets_.push_back(target);
+  const std::size_t first_read = reads_.size();
   for (One& one : all_) {
-    std::vector<linux::PerfCounter> counters;
-    for (std::size_t kind = 0; kind < one.kinds.size(); ++kind) {
-      const Encoded& encoded = one.kinds[kind];
-      if (!encoded.why_none.empty()) {
-        counters.emplace_back();
-        continue;
-      }
-      counters.push_back(open_as_allowed(one.event, encoded.event, target, leader_of(one, kind)));
-      if (!counters.back()) one.os_errno = counters.back().os_errno;
-    }
-    one.opened.push_back(std::move(counters));
+    for (std::size_t kind = 0; kind < one.kinds.size(); ++kind) open(one, kind, target, first_read);
   }
+  held_.resize(opened_.size());
 }
 
-// The first of the group whose counter for this target, the last one, is open on this kind of cores.
-const linux::PerfCounter* Counters::leader_of(const One& member, std::size_t kind) const {
-  if (member.event.group == 0) return nullptr;
-  for (const One& one : all_) {
-    if (&one == &member) return nullptr;
-    if (one.event.group != member.event.group || one.opened.size() != targets_.size()) continue;
-    const std::vector<linux::PerfCounter>& counters = one.opened.back();
-    if (kind < counters.size() && counters[kind]) return &counters[kind];
+// The first of a group that opens is its leader: on each PMU one, and the kernel's own events go with any.
+void Counters::open(One& one, std::size_t kind, linux::PerfTarget target, std::size_t first_read) {
+  const std::size_t own = opened_.size();
+  opened_.emplace_back();
+  if (!one.kinds[kind].why_none.empty()) return;
+  const int group = one.event.group;
+  const std::string pmu = one.kinds[kind].event.type == linux::perf_type_software ? "" : one.kinds[kind].source;
+  const auto of_group = [group](const auto& other) { return other.event.group == group; };
+  target.whole_group = group != 0 && static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), of_group)) <=
+                                         linux::largest_group_read;
+  const auto leader =
+      std::find_if(reads_.begin() + static_cast<std::ptrdiff_t>(first_read), reads_.end(), [&](const Read& read) {
+        return group != 0 && read.group == group && (pmu.empty() || read.pmu.empty() || read.pmu == pmu);
+      });
+  const bool leads = leader == reads_.end();
+  opened_[own] =
+      open_as_allowed(one.event, one.kinds[kind].event, target, leads ? nullptr : &opened_[leader->places.front()]);
+  if (!opened_[own]) {
+    one.os_errno = opened_[own].os_errno;
+    return;
   }
-  return nullptr;
+  if (!leads && leader->pmu.empty()) leader->pmu = pmu;
+  if (leads || !target.whole_group) {
+    reads_.push_back({group, pmu, target.whole_group, {own}});
+  } else {
+    leader->places.push_back(own);
+  }
 }
 
 void Counters::enable() {
-  for (const One& one : all_) {
-    for (const auto& counters : one.opened) {
-      for (const linux::PerfCounter& counter : counters) {
-        if (counter) counter.enable();
-      }
-    }
+  for (const linux::PerfCounter& counter : opened_) {
+    if (counter) counter.enable();
   }
 }
 
@@ -125,45 +149,90 @@ int Counters::first_errno() const {
 }
 
 std::size_t Counters::size() const {
-  std::size_t open = 0;
-  for (const One& one : all_) {
-    for (const auto& counters : one.opened) {
-      for (const linux::PerfCounter& counter : counters) open += counter ? 1 : 0;
+  return static_cast<std::size_t>(
+      std::count_if(opened_.begin(), opened_.end(), [](const linux::PerfCounter& one) { return bool(one); }));
+}
+
+void Counters::look() {
+  const auto reading = [](const linux::PerfValue& value) {
+    return Reading{static_cast<std::int64_t>(value.value), value.enabled, value.running};
+  };
+  for (const Read& read : reads_) {
+    const linux::PerfCounter& leader = opened_[read.places.front()];
+    if (!read.whole_group) {
+      const auto value = leader.read();
+      held_[read.places.front()] = value ? Held{reading(*value), 0} : Held{{}, EIO};
+      continue;
     }
+    std::array<linux::PerfValue, linux::largest_group_read> values;
+    const int why = leader.read_group(std::span(values).first(read.places.size()));
+    for (std::size_t i = 0; i < read.places.size(); ++i) held_[read.places[i]] = {reading(values[i]), why};
   }
-  return open;
 }
 
 std::vector<Count> Counters::read() {
-  for (One& one : all_) {
-    one.held.clear();
-    for (const auto& counters : one.opened) {
-      std::vector<Held>& held = one.held.emplace_back();
-      for (const linux::PerfCounter& counter : counters) {
-        const auto value = counter.read();
-        held.push_back(value ? Held({static_cast<std::int64_t>(value->value), value->enabled, value->running})
-                             : Held());
-      }
-    }
-  }
+  look();
+  return of(all_targets());
+}
+
+std::vector<std::size_t> Counters::all_targets() const {
   std::vector<std::size_t> all(targets_.size());
   std::iota(all.begin(), all.end(), 0);
-  return of(all);
+  return all;
 }
 
 std::vector<Count> Counters::of(const std::vector<std::size_t>& targets) const {
   std::vector<Count> counts;
+  counts.reserve(all_.size());
   for (const One& one : all_) counts.push_back(count_of(one, targets));
+  return counts;
+}
+
+std::vector<std::pair<std::size_t, Count>> Counters::of_core(const std::string& core,
+                                                             const std::vector<std::size_t>& targets) const {
+  std::vector<std::pair<std::size_t, Count>> counts;
+  if (!several_kinds_) return counts;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    const One& one = all_[i];
+    for (std::size_t kind = 0; kind < one.kinds.size(); ++kind) {
+      if (one.kinds[kind].source != core) continue;
+      std::vector<Reading> readings;
+      for (const std::size_t target : targets) {
+        const std::size_t at = place(one, target, kind);
+        if (opened_[at] && held_[at].os_errno == 0) readings.push_back(held_[at].reading);
+      }
+      if (readings.empty()) continue;
+      counts.emplace_back(
+          i, of_kind(count_of(one, targets), std::accumulate(readings.begin(), readings.end(), Reading{}), core));
+    }
+  }
+  return counts;
+}
+
+Counters Counters::another() const {
+  Counters made;
+  made.all_ = all_;
+  made.width_ = width_;
+  made.several_kinds_ = several_kinds_;
+  return made;
+}
+
+std::vector<Count> Counters::nothing() const {
+  std::vector<Count> counts;
+  for (const One& one : all_) {
+    const std::string& why_none = one.kinds.front().why_none;
+    counts.push_back(why_none.empty() ? from_reading({}, one.kinds.front().source) : absent(why_none));
+  }
   return counts;
 }
 
 // A counter that has nothing to add: of a thread that was gone when it was to be opened, and on a processor whose cores
 // are of another kind.
 bool Counters::is_elsewhere(const One& one, std::size_t target, std::size_t kind) const {
-  const int why = one.opened[target][kind].os_errno;
+  const int why = opened_[place(one, target, kind)].os_errno;
   if (why == ESRCH) return true;
   const bool other_kind = why == EINVAL || why == ENODEV || why == ENOENT;
-  const auto& others = one.opened[target];
+  const auto others = std::span(opened_).subspan(place(one, target, 0), one.kinds.size());
   return several_kinds_ && targets_[target].processor >= 0 && other_kind &&
          std::any_of(others.begin(), others.end(), [](const linux::PerfCounter& other) { return bool(other); });
 }
@@ -177,11 +246,10 @@ Count Counters::count_of(const One& one, const std::vector<std::size_t>& targets
   for (const std::size_t target : targets) {
     for (std::size_t kind = 0; kind < one.kinds.size(); ++kind) {
       if (is_elsewhere(one, target, kind)) continue;
-      const linux::PerfCounter& counter = one.opened[target][kind];
-      if (!counter) return absent(why_refused(counter.os_errno, one.event));
-      const Held& held = one.held[target][kind];
-      if (!held) return absent("its counter cannot be read");
-      readings[kind].push_back(*held);
+      const std::size_t at = place(one, target, kind);
+      if (!opened_[at]) return absent(why_refused(opened_[at].os_errno, one.event));
+      if (held_[at].os_errno != 0) return absent(why_unreadable(held_[at].os_errno));
+      readings[kind].push_back(held_[at].reading);
       any = true;
     }
   }

@@ -1,6 +1,9 @@
 // The counters of a request: opened on its targets, read as one.
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "tally/backend/conductor.hpp"
@@ -19,12 +22,21 @@ std::string why_refused(int os_errno, const event::Event& event);
 /// threads, which run on one kind at a time. Counted where the times add up to all of it, else partial. Pure.
 Count of_core_types(const std::vector<Reading>& kinds, const std::string& source, bool by_turns);
 
+/// The part of a whole that the PMU of one kind of cores counted: what it has is as trustworthy as the whole. Pure.
+Count of_kind(const Count& whole, const Reading& own, const std::string& core);
+
+/// Why an open counter could not be read, in words.
+std::string why_unreadable(int os_errno);
+
 /// Counters for the events of a request, in their groups. Each target gets its own; what is read is the sum of all.
 class Counters final : public Meter {
  public:
   Counters(const std::vector<event::Event>& events, const std::vector<linux::PmuDevice>& cores);
+  Counters(Counters&&) = default;
+  Counters& operator=(Counters&&) = default;
 
-  /// Opens all of them on one more target. What does not open is told by errors and counts. Cost: a system call each.
+  /// Opens all of them on one more target: threads, or processors. What does not open is told by errors and counts.
+  /// Cost: a system call each.
   void open(const linux::PerfTarget& target);
 
   /// Starts those that wait to be told.
@@ -39,30 +51,62 @@ class Counters final : public Meter {
   /// How many targets there are.
   std::size_t targets() const { return targets_.size(); }
 
-  /// What each event's counters hold, in the order of the events; absent with the reason where none opened. Cost: a
-  /// system call for each counter.
+  /// Takes what the counters hold now. Cost: a system call for each group, and for each counter that is in none; no
+  /// memory is allocated.
+  void look();
+
+  /// look(), and what each event's counters hold, in the order of the events; absent with the reason where none opened.
   std::vector<Count> read() override;
 
-  /// What some targets had in what was read last, by the order in which they were opened.
+  /// What some targets had at the last look(), by the order in which they were opened.
   std::vector<Count> of(const std::vector<std::size_t>& targets) const;
 
+  /// The same of the cores of one kind alone, by the name of their PMU: of the events that it counts, with their
+  /// places. Empty where there is one kind only. Nothing is scaled: the trust is that of the whole.
+  std::vector<std::pair<std::size_t, Count>> of_core(const std::string& core,
+                                                     const std::vector<std::size_t>& targets) const;
+
+  /// Others for the same events, with no target. Cost: less than to find out anew how the kernel calls them.
+  Counters another() const;
+
+  /// Counts of nothing, in the order of the events.
+  std::vector<Count> nothing() const;
+
  private:
-  // What a counter held when it was read last; nothing where that failed.
-  using Held = std::optional<Reading>;
+  Counters() = default;
   struct One {
     event::Event event;
-    std::vector<Encoded> kinds;                                // one for each kind of cores that it is counted on
-    int os_errno = 0;                                          // of the last one that did not open
-    std::vector<std::vector<linux::PerfCounter>> opened = {};  // by target, then by kind
-    std::vector<std::vector<Held>> held = {};                  // the same
+    std::vector<Encoded> kinds;  // one for each kind of cores that it is counted on
+    int os_errno = 0;            // of the last one that did not open
+    std::size_t first = 0;       // the place of its first kind among all of a target's counters
   };
-  const linux::PerfCounter* leader_of(const One& member, std::size_t kind) const;
+  // What a counter held when it was read last, or why nobody knows.
+  struct Held {
+    Reading reading;
+    int os_errno = 0;
+  };
+  // What one system call reads: a counter, or a group by its leader.
+  struct Read {
+    int group;                        // of the events; 0: none
+    std::string pmu;                  // of its members so far; empty while all of them are the kernel's own events
+    bool whole_group;                 // else each member is read by itself
+    std::vector<std::size_t> places;  // in opened_ and held_, the leader's first
+  };
+  void open(One& one, std::size_t kind, linux::PerfTarget target, std::size_t first_read);
+  std::size_t place(const One& one, std::size_t target, std::size_t kind) const {
+    return target * width_ + one.first + kind;
+  }
   bool is_elsewhere(const One& one, std::size_t target, std::size_t kind) const;
   Count count_of(const One& one, const std::vector<std::size_t>& targets) const;
   Count sum_of(const One& one, const std::vector<std::vector<Reading>>& readings) const;
+  std::vector<std::size_t> all_targets() const;
 
   std::vector<One> all_;
   std::vector<linux::PerfTarget> targets_;
+  std::vector<linux::PerfCounter> opened_;  // by target, then by event, then by kind
+  std::vector<Held> held_;                  // the same
+  std::vector<Read> reads_;
+  std::size_t width_ = 0;  // counters of a target
   bool several_kinds_ = false;
 };
 

@@ -82,12 +82,62 @@ TEST_F(Kinds, every_kind_must_count_all_events_of_a_pass) {
   const std::vector<event::Event> events = *event::parse_lists(
       {"branches,cycles,instructions,cpu_core/event=0x2e,umask=0x41/,page-faults"}, {root_, "adl_glc"});
   // Four counters on the one, two on the other.
-  const auto planned = plan(events, cores_, [](const std::vector<linux::PerfEvent>& together) {
+  const auto planned = plan(events, {}, cores_, [](const std::vector<linux::PerfEvent>& together) {
     const bool of_atom = (together.front().config >> 32) == 10 || together.front().type == 10;
     return together.size() <= (of_atom ? 2u : 4u);
   });
   EXPECT_EQ(planned.passes, (std::vector<event::Pass>{{0, 1, 3, 4}, {2}}));
   EXPECT_TRUE(planned.too_large.empty());
+}
+
+TEST_F(Kinds, interrupts_take_a_counter_in_passes_that_they_add_to) {
+  const std::vector<event::Event> events =
+      *event::parse_lists({"cycles,instructions,cycles:k,branches"}, {root_, "adl_glc"});
+  const std::vector<linux::PmuDevice> one{cores_[1]};
+  const event::Event interrupts = event("cpu_core/event=0xcb,umask=0x1/");
+  const auto three = [](const std::vector<linux::PerfEvent>& together) { return together.size() <= 3; };
+  EXPECT_EQ(plan(events, {}, one, three).passes, (std::vector<event::Pass>{{0, 1, 2}, {3}}));
+  EXPECT_EQ(plan(events, interrupts, one, three).passes, (std::vector<event::Pass>{{0, 1}, {2, 3}}));
+  // Of a PMU that does not count them nothing is taken away.
+  const auto no_such_event = [](const std::vector<linux::PerfEvent>& together) {
+    for (const linux::PerfEvent& event : together) {
+      if ((event.config & 0xFFFF) == 0x1cb) return false;
+    }
+    return together.size() <= 3;
+  };
+  EXPECT_EQ(plan(events, interrupts, one, no_such_event).passes, (std::vector<event::Pass>{{0, 1, 2}, {3}}));
+}
+
+// Two kinds of cores that this kernel takes for the two: its own page faults, and faults that need no disk.
+TEST_F(Kinds, each_has_a_row_of_its_own) {
+  std::vector<linux::PmuDevice> cores(2);
+  cores[0].name = "cpu_atom";
+  cores[1].name = "cpu_core";
+  for (linux::PmuDevice& core : cores) core.type = linux::perf_type_software;
+  Counters counters(*event::parse_lists({"r2,page-faults"}, {root_, ""}), cores);
+  counters.open({0, -1, false, linux::PerfStart::at_once});
+  if (counters.first_errno() != 0) GTEST_SKIP() << "the kernel refuses perf_event_open here";
+  const std::vector<Count> whole = counters.read();
+  const auto atom = counters.of_core("cpu_atom", {0});
+  const auto core = counters.of_core("cpu_core", {0});
+  ASSERT_EQ(atom.size(), 1u) << "page-faults are no core's";
+  ASSERT_EQ(core.size(), 1u);
+  EXPECT_EQ(atom[0].first, 0u);
+  EXPECT_EQ(*atom[0].second.value + *core[0].second.value, whole[0].value);
+  EXPECT_EQ(atom[0].second.source, "cpu_atom");
+  EXPECT_TRUE(Counters(*event::parse_lists({"r2"}, {root_, ""}), {cores[0]}).of_core("cpu_atom", {}).empty())
+      << "with one kind the whole is the row";
+}
+
+TEST(CoreTypes, a_row_is_what_was_counted_there_and_as_good_as_the_whole) {
+  const Reading atom{700, Nanoseconds{100}, Nanoseconds{60}};
+  const Reading core{300, Nanoseconds{100}, Nanoseconds{20}};
+  const Count whole = of_core_types({atom, core}, "cpu_atom, cpu_core", true);
+  const Count row = of_kind(whole, atom, "cpu_atom");
+  EXPECT_EQ(row.value, 700) << "never 700 * 100 / 60";
+  EXPECT_EQ(row.trust, Trust::partial);
+  EXPECT_EQ(row.reading, atom);
+  EXPECT_EQ(of_kind(absent("why"), atom, "cpu_atom"), absent("why"));
 }
 
 constexpr Reading part(std::int64_t raw, std::int64_t enabled, std::int64_t running) {

@@ -7,6 +7,7 @@
 #include "tally/backend/conductor.hpp"
 #include "tally/backend/native.hpp"
 #include "tally/backend/perf/attached.hpp"
+#include "tally/backend/perf/census.hpp"
 #include "tally/backend/perf/corrections.hpp"
 #include "tally/backend/perf/planning.hpp"
 #include "tally/linux/gate.hpp"
@@ -42,29 +43,37 @@ void keep_kernel_counts(const std::vector<event::Event>& events, const std::vect
 class CommandRun {
  public:
   CommandRun(const Request& request, const std::vector<linux::PmuDevice>& cores)
-      : request_(request), counters_(request.events, cores), rotation_(rotation_of(cores)), native_(request) {}
+      : request_(request),
+        cores_(cores),
+        counters_(request.events, cores),
+        rotation_(rotation_of(cores)),
+        native_(request) {}
 
   Result<Outcome> run() {
     auto gate = linux::Gate::make();
     if (!gate) return fail(gate.error());
     if (const auto started = native_.start(gate->hooks()); !started) return fail(started.error());
-    auto notices = open();
-    if (!notices) return fail(notices.error());
-    Conductor conductor(request_, counters_, rotation_, [this] { linux::ask_to_end(native_.pid()); });
+    auto others = open();
+    if (!others) return fail(others.error());
+    Meter& meter = census_ ? static_cast<Meter&>(*census_) : counters_;
+    Conductor conductor(request_, meter, rotation_, [this] { linux::ask_to_end(native_.pid()); });
     native_.begins_now();
     conductor.begin(native_.started().time);
     gate->open();
     if (const auto executed = native_.executed(); !executed) return fail(executed.error());
-    const Left left = native_.wait(&conductor);
+    const Left left = native_.wait(&conductor, census_ ? &*census_ : nullptr);
     const std::vector<Count> counts = conductor.finish(linux::now());
 
     Figures figures = native_.figures();
     if (!attached()) keep_kernel_counts(request_.events, counts, figures);
     Outcome outcome = native_.outcome(figures);
-    outcome.notices.insert(outcome.notices.begin(), notices->begin(), notices->end());
+    outcome.notices.insert(outcome.notices.begin(), others->notices.begin(), others->notices.end());
     outcome.intervals = conductor.intervals();
     const Nanoseconds duration = conductor.counted(linux::now());
-    if (conductor.began()) outcome.parts = parts_of(request_, counters_, duration);
+    if (conductor.began()) {
+      outcome.parts = parts_of(request_, cores_, counters_, duration);
+      outcome.processes = census_ ? census_->finish() : processes_of(request_, *others, counters_, duration);
+    }
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const event::Event& event = request_.events[i];
       outcome.counts.push_back(event_count(event, !conductor.began() ? absent(ended_within_delay)
@@ -78,11 +87,20 @@ class CommandRun {
  private:
   bool attached() const { return request_.attachment.any(); }
 
-  Result<std::vector<std::string>> open() {
+  Result<Attached> open() {
     if (attached()) return open_attached(request_.attachment, counters_);
+    Attached none;
+    if (request_.processes) {
+      auto census = Census::follow(native_.pid(), request_, counters_);
+      if (census) {
+        census_ = *std::move(census);
+        return none;
+      }
+      none.notices.push_back(census.error().message);
+    }
     const auto start = request_.timing.delay ? linux::PerfStart::when_told : linux::PerfStart::at_exec;
     counters_.open({native_.pid(), -1, true, start});
-    return std::vector<std::string>{};
+    return none;
   }
 
   Count windowed(Count count) const {
@@ -95,9 +113,11 @@ class CommandRun {
   }
 
   const Request& request_;
+  const std::vector<linux::PmuDevice>& cores_;
   Counters counters_;
   Nanoseconds rotation_;
   NativeRun native_;
+  std::optional<Census> census_;
 };
 
 class Perf final : public Backend {
@@ -121,9 +141,10 @@ class Perf final : public Backend {
     return outlook_of(counters.read().front());
   }
 
-  event::Plan plan(const std::vector<event::Event>& events) const override {
+  event::Plan plan(const std::vector<event::Event>& events, bool count_interrupts) const override {
     const bool here = cores_.size() == 1;
-    return perf::plan(events, cores_, [here](const std::vector<linux::PerfEvent>& together) {
+    const auto interrupts = count_interrupts && here ? interrupt_event(cores_.front()) : std::nullopt;
+    return perf::plan(events, interrupts, cores_, [here](const std::vector<linux::PerfEvent>& together) {
       return linux::counts_together(together, here);
     });
   }
@@ -135,7 +156,7 @@ class Perf final : public Backend {
          "duration_time"});
     std::erase_if(events, [this](const event::Event& event) { return outlook(event).trust == Trust::absent; });
     std::vector<event::Event> at_once;
-    for (const std::size_t place : plan(events).passes.front()) at_once.push_back(std::move(events[place]));
+    for (const std::size_t place : plan(events, false).passes.front()) at_once.push_back(std::move(events[place]));
     return at_once;
   }
 

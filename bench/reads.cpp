@@ -133,8 +133,14 @@ void add_tally(const Meter& meter, Table& readings, Table& regions) {
     if (!count.value) give_up("tally's counters: " + count.reason);
   }
   readings.rows.push_back(
-      {"tally: Counters", "a group of two, counts with trust", cost(meter, [&] { (void)counters.read(); })});
-  regions.rows.push_back({"tally: Counters at both ends", "a group of two, counts with trust", cost(meter, [&] {
+      {"tally: Counters, look", "a group of two, as it is held", cost(meter, [&] { counters.look(); })});
+  readings.rows.push_back(
+      {"tally: Counters, read", "the same, as counts with trust", cost(meter, [&] { (void)counters.read(); })});
+  regions.rows.push_back({"tally: look at both ends", "a group of two, as it is held", cost(meter, [&] {
+                            counters.look();
+                            counters.look();
+                          })});
+  regions.rows.push_back({"tally: read at both ends", "the same, as counts with trust", cost(meter, [&] {
                             const std::vector<Count> before = counters.read();
                             const std::vector<Count> after = counters.read();
                             for (std::size_t i = 0; i < after.size(); ++i) (void)(after[i] - before[i]);

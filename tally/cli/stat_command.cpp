@@ -11,6 +11,7 @@
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/perf_habits.hpp"
 #include "tally/cli/results.hpp"
 #include "tally/linux/conditions.hpp"
 #include "tally/linux/machine.hpp"
@@ -52,9 +53,10 @@ constexpr const char* about_events =
 
 constexpr const char* examples =
     "Without -o the results go to standard error; the program's own streams and exit code are its own.\n"
-    "tally's own exit codes: 125 it could not measure, 126 the program cannot be executed, 127 it was not found,\n"
-    "2 bad usage; 128+N: the program was killed by signal N. Ctrl-C is the program's; where it ends the measurement,\n"
-    "tally writes what it has and dies of SIGINT. Three within two seconds: it no longer waits for the program.\n"
+    "tally's own exit codes: 125 it could not measure, or not write what it did, 126 the program cannot be executed,\n"
+    "127 it was not found, 2 bad usage; 128+N: the program was killed by signal N. Ctrl-C is the program's; where it\n"
+    "ends the measurement, tally writes what it has and dies of SIGINT. Three within two seconds: it no longer waits\n"
+    "for the program.\n"
     "\n"
     "Examples:\n"
     "  tally stat -- bzip2 -k big.tar\n"
@@ -163,7 +165,7 @@ Result<std::vector<std::string>> command_of(const Page& app, bool may_be_missing
     words.erase(words.begin());
   } else if (!words.empty() && words.front().size() > 1 && words.front().starts_with("-")) {
     return fail(Code::bad_usage, fmt::format("unknown option '{}'", printable(words.front())),
-                "`tally stat --help` lists the options");
+                instead_of_perfs(words.front()));
   }
   if (words.empty() && may_be_missing) return words;
   if (words.empty()) {

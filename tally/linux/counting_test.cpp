@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <vector>
 
 #include "tally/linux/known_work.hpp"
@@ -150,13 +151,13 @@ TEST(PerfGroup, is_read_as_one_in_the_order_of_opening) {
   EXPECT_EQ(leader.read_group(absurd), E2BIG);
 }
 
-// Since Linux 6.6; before, the sums were nonsense.
-TEST(PerfGroup, that_a_child_has_not_got_whole_is_told) {
+// Reads a group of which a child has inherited the leader alone; nothing where the kernel takes no member for it any
+// more: it lends a thread the counters of another one that has the same.
+std::optional<int> why_unreadable_beside_a_child() {
   const PerfTarget target = this_thread_and_its_children();
   const PerfCounter leader = open_counter(switches, target);
-  if (!leader) GTEST_SKIP() << "the kernel refuses perf_event_open here";
   int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
+  if (!leader || pipe(ends) != 0) return std::nullopt;
   const pid_t child = fork();
   if (child == 0) {
     char told = 0;
@@ -165,14 +166,21 @@ TEST(PerfGroup, that_a_child_has_not_got_whole_is_told) {
     _exit(0);
   }
   const PerfCounter member = open_counter(faults, target, &leader);
-  EXPECT_TRUE(member);
   std::array<PerfValue, 2> values;
   const int why = leader.read_group(values);
   close(ends[0]);
   close(ends[1]);
   waitpid(child, nullptr, 0);
-  if (why == 0) GTEST_SKIP() << "this kernel adds up what does not belong together";
-  EXPECT_EQ(why, ECHILD);
+  return member ? std::optional(why) : std::nullopt;
+}
+
+// Since Linux 6.6; before, the sums were nonsense.
+TEST(PerfGroup, that_a_child_has_not_got_whole_is_told) {
+  if (!open_counter(switches)) GTEST_SKIP() << "the kernel refuses perf_event_open here";
+  std::optional<int> why;
+  for (int i = 0; i < 100 && !why; ++i) why = why_unreadable_beside_a_child();
+  if (!why || *why == 0) GTEST_SKIP() << "this kernel adds up what does not belong together";
+  EXPECT_EQ(*why, ECHILD);
 }
 
 TEST(PerfGroup, has_a_leader_that_is_a_counter) {

@@ -1,0 +1,33 @@
+// What to type instead of an option that `tally stat` has not got.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tally::cli {
+
+// Options of `perf stat` that have another name here, or none.
+struct OfPerf {
+  std::string_view option, instead;
+};
+inline constexpr OfPerf of_perf[] = {
+    {"-d", "perf's -d adds L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses: name them with -e"},
+    {"-j", "`--format json` writes one object"},
+    {"-A", "`-a --per-core` tells the cores apart"},
+    {"--no-aggr", "`-a --per-core` tells the cores apart"},
+    {"-G", "`--cgroup PATH` counts a control group"},
+    {"-i", "`-t TID` counts a thread without what it starts"},
+    {"--no-inherit", "`-t TID` counts a thread without what it starts"},
+    {"-n", "`-e duration_time` counts the time alone"},
+    {"--null", "`-e duration_time` counts the time alone"},
+};
+
+/// The hint for an unknown option of `tally stat`.
+inline std::string instead_of_perfs(const std::string& unknown) {
+  for (const OfPerf& one : of_perf) {
+    if (one.option == unknown) return std::string(one.instead);
+  }
+  return "`tally stat --help` lists the options";
+}
+
+}  // namespace tally::cli

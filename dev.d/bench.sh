@@ -4,6 +4,7 @@
 # usage: ./dev bench [--runs N] [--json FILE] [--no-setup] [PROGRAM …] [-- STAT OPTIONS]
 #        ./dev bench --models [MODEL]
 #        ./dev bench --reads
+#        ./dev bench --memory
 #
 #   --runs N      runs of each side (default 5)
 #   --json FILE   every single time too, as JSON (`-` is stdout)
@@ -13,6 +14,8 @@
 #                 an access costs; MODEL is a name or a file (default haswell, which takes half a minute)
 #   --reads       instead: what one reading of counters costs in retired instructions, user mode and kernel, by tally, the
 #                 kernel's system calls and PAPI; in the machine of ./dev guest, where that is exact and repeats
+#   --memory      instead: the latency of 1, 8 and 256 MiB by an independent chase and by `tally memory`, in turns, five pairs;
+#                 a pair is void where tally calls the machine contended
 #   --no-setup    takes the installed packages as they are
 #
 # What stands after -- is handed to `tally stat`, for instance -- -e instructions. Close other programs first: on a busy
@@ -26,6 +29,17 @@ fi
 if [[ ${1-} == --reads ]]; then
   # PAPI refuses to count at Debian's own level, and on processors that libpfm4 does not know.
   exec ./dev guest --cpu neoverse-n1 --paranoid 1 --target bench_reads -- "$PWD/build/guest/bench_reads"
+fi
+if [[ ${1-} == --memory ]]; then
+  ./dev build tally bench_chase
+  for size in 1 8 256; do
+    for pair in 1 2 3 4 5; do
+      build/release/bench_chase "$size"
+      build/release/tally memory curve --from "${size}M" --to "${size}M" --mappings 3 ||
+        echo "  contended: this pair is void"
+    done
+  done
+  exit
 fi
 build=()
 options=()

@@ -165,7 +165,7 @@ bool has_batches(const Curve& curve) {
 std::vector<double> bootstrap(const Curve& curve, const Plateau& below, const Plateau& above, const Fit& fit,
                               double page_bytes) {
   // A fit of a smooth shape costs a millisecond.
-  const int draws = fit.shape == Shape::step ? 1000 : 100;
+  const int draws = fit.shape == Shape::step ? 1000 : 50;
   Random random(1);
   std::vector<double> capacities;
   for (int draw = 0; draw < draws; ++draw) {

@@ -50,10 +50,14 @@ Misses lru(double capacity) {
   return [capacity](double size, Random&) { return size > capacity ? 1.0 : 0.0; };
 }
 
+// Access by access, in a buffer of 128 entries: what counts is the ratio of the sizes.
 Misses random_replacement(double capacity) {
   return [capacity](double size, Random& random) {
-    // 600 laps of the product's walk average the chance of replacement away; what is left is small.
-    return misses_random(size / capacity) * noise(random, 0.01);
+    constexpr std::size_t entries = 128;
+    const auto blocks = static_cast<std::uint64_t>(std::max(1.0, std::round(size / capacity * entries)));
+    if (blocks > 6 * entries) return 1.0;
+    RandomBuffer buffer(entries, random);
+    return lap_misses(buffer, random_ring(blocks, random), 8, 20);
   };
 }
 

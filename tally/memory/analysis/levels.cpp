@@ -171,9 +171,9 @@ std::vector<double> bootstrap(const Curve& curve, const Plateau& below, const Pl
   for (int draw = 0; draw < draws; ++draw) {
     std::vector<double> ns;
     ns.reserve(curve.size());
-    for (std::size_t i = 0; i < curve.size(); ++i) {
-      const double distance = curve[i].size_bytes / fit.capacity_bytes;
-      ns.push_back(distance > 0.25 && distance < 4 ? drawn_again(curve[i], random) : curve[i].ns);
+    for (const CurvePoint& point : curve) {
+      const double distance = point.size_bytes / fit.capacity_bytes;
+      ns.push_back(distance > 0.25 && distance < 4 ? drawn_again(point, random) : point.ns);
     }
     const auto shares = shares_of(curve, below, above, [&](std::size_t i) { return ns[i]; });
     capacities.push_back(fit_again(fit, shares, page_bytes).capacity_bytes);

@@ -117,23 +117,5 @@ TEST(Flavours, the_usual_ones_are_there) {
   EXPECT_TRUE(usual_fence().present());
 }
 
-// A value in a vector register that the caller keeps there.
-TEST(Flavours, registers_of_the_caller_survive) {
-  const auto region = std::make_unique<Region>();
-  const Case& one = cases[2];
-  double kept[8] = {1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5};
-  for (const Store& store : stores()) {
-    if (!store.present()) continue;
-    double sum = 0;
-    for (double& value : kept) sum += value;
-    store.write(chain_of(*region, one));
-    usual_fence().wait();
-    for (const Load& load : loads()) {
-      if (load.present()) (void)load.read(chain_of(*region, one), 0);
-    }
-    EXPECT_EQ(sum, 40) << store.name;
-  }
-}
-
 }  // namespace
 }  // namespace tally::memory

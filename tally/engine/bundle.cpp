@@ -12,7 +12,7 @@ namespace {
 
 constexpr u32 use_limit = 1u << 18;
 Growing<u32> replaced;  // pairs: what was used, and what is to be used instead
-u64 program;
+u64 entry, program;
 bool is_kept;  // what this process used; or it is not to be
 
 constexpr u32 module_limit = 64;
@@ -25,19 +25,31 @@ Module* module_of(u64 pc) {
   return nullptr;
 }
 
-/// The same in each run of the program.
-u64 key_of(u64 start, u64 end) {
-  constexpr u32 words = 16;
-  u64 word[words] = {};
-  const u64 bytes = end - start < sizeof word ? end - start : sizeof word;
-  if (safe_copy(word, reinterpret_cast<const void*>(start), bytes) != 0) return 0;
-  u64 key = program ^ (end - start);
-  for (const u64 w : word) {
-    key = (key ^ w) * 0x9E3779B97F4A7C15ull;
-    key ^= key >> 29;
-  }
+u64 mixed(u64 key, u64 word) {
+  key = (key ^ word) * 0x9E3779B97F4A7C15ull;
+  return key ^ key >> 29;
+}
+
+/// With eight words of code that are there.
+u64 mixed_code(u64 key, u64 at) {
+  u64 words[8] = {};
+  safe_copy(words, reinterpret_cast<const void*>(at), sizeof words);
+  for (const u64 word : words) key = mixed(key, word);
   return key;
 }
+
+/// The same in each run of the program, whatever it is called: a script's is that of its interpreter. Many have the
+/// same size and begin alike.
+u64 key_of_program() {
+  u64 start = 0, end = 0;
+  u64 key = settings().loop_is_fast;  // code has other sizes
+  if (!constant_around(entry, start, end)) return key;
+  key = mixed(key, end - start);
+  for (u64 part = 0; part < 4; part++) key = mixed_code(key, start + (end - start) / 4 * part);
+  return mixed_code(key, entry & ~63ull);
+}
+
+u64 key_of(const Module& m) { return mixed_code(mixed(program, m.end - m.start), m.start); }
 
 /// Copies one bundle into the cache.
 class Loader {
@@ -49,12 +61,13 @@ class Loader {
     if (!read_parts() || head_.low_start != (start_ < low_limit ? start_ : 0)) return 0;
     arena_ = arena_for(start_);
     if (arena_ == nullptr || !has_room(*arena_, head_.traces, head_.block_bytes)) return 0;
+    block_ = (arena_->hot + block_alignment - 1) & ~(block_alignment - 1);
+    if (!reaches(head_.lowest) || !reaches(head_.highest)) return 0;
     if (!have_room(head_.traces, head_.exits, head_.pages, head_.different_pages, head_.numbers)) return 0;
-    if (uses.full(head_.traces) || !fits()) return 0;
     const u32 damage_before = store_damage();
+    if (uses.full(head_.traces) || !fits() || !is_readable()) return 0;
     first_number_ = new_segment_pages(parts_.vectors, head_.numbers);
     if (first_number_ == 0) return 0;
-    block_ = (arena_->hot + block_alignment - 1) & ~(block_alignment - 1);
     copy_code();
     // Something of it could not be read: then the code is not used, and what else was claimed for it lies idle.
     if (store_damage() != damage_before) return 0;
@@ -98,6 +111,20 @@ class Loader {
     return true;
   }
 
+  /// Whether all of the block reaches it by a displacement.
+  bool reaches(s64 from_start) const {
+    const s64 distance = static_cast<s64>(start_ - block_) + from_start;
+    return fits32(distance) && fits32(distance - head_.block_bytes);
+  }
+
+  /// Whether each page of the record can be read: a disk may fail.
+  bool is_readable() const {
+    const u8* const record = reinterpret_cast<const u8*>(&bundle_);
+    u32 sum = 0;
+    for (u64 at = 0; at < bundle_.head.bytes; at += page_bytes) sum += __atomic_load_n(record + at, __ATOMIC_RELAXED);
+    return sum != ~0u;
+  }
+
   template <class Word>
   void shift(Shift what, u64 by) const {
     if (by == 0) return;
@@ -132,7 +159,8 @@ class Loader {
         Emitter e{reinterpret_cast<u8*>(t.start)};
         t.entry = emit_entry_check(*arena_, e, pc, reinterpret_cast<u64>(engine_no_target));
         // Where two share a slot the second one comes before the first when it is reached.
-        if (u64& slot = jump_slot(current(), pc); slot == reinterpret_cast<u64>(engine_no_target)) slot = t.entry;
+        if (u64& slot = jump_slot(current(), pc); slot == reinterpret_cast<u64>(engine_no_target) && !has_better(i))
+          slot = t.entry;
       }
       t.body = body;
       t.places = parts_.places + made.place;
@@ -142,7 +170,7 @@ class Loader {
       t.number = first_number_ + made.number;
       t.segment_count = made.segment_count;
       t.looked_ahead = made.looked_ahead;
-      t.use = uses.add({pc, bundle_.uses()[i] & ~channel::use_better, bundle_.uses()[i]}) + 1;
+      t.use = uses.add({pc, bundle_.uses()[i] & ~channel::use_better, bundle_.uses()[i], first_trace_ + i}) + 1;
     }
     for (u32 i = 0; i < head_.pages; i++)
       register_page(first_trace_ + parts_.pages[i].trace, start_ + parts_.pages[i].page * page_bytes);
@@ -158,8 +186,10 @@ class Loader {
     }
     // There is a better template: that is looked for when somebody comes there.
     for (u32 i = 0; i < head_.traces; i++)
-      if ((bundle_.uses()[i] & channel::use_better) != 0) give_up(tables.traces[first_trace_ + i]);
+      if (has_better(i)) give_up(tables.traces[first_trace_ + i]);
   }
+
+  bool has_better(u32 i) const { return (bundle_.uses()[i] & channel::use_better) != 0; }
 
   static void give_up(Trace& t) {
     if (t.dead) return;
@@ -202,9 +232,8 @@ void note_improvements(const Module& m) {
 
 }  // namespace
 
-void bundles_init(const char* name) {
-  program = 0xcbf29ce484222325;  // FNV-1a
-  for (; *name != 0; name++) program = (program ^ static_cast<u8>(*name)) * 0x100000001b3;
+void bundles_init(u64 first_instruction) {
+  entry = first_instruction;
   uses.init(use_limit);
   replaced.init(use_limit);
 }
@@ -214,10 +243,11 @@ bool load_bundle(u64 pc) {
   if (module_of(pc) != nullptr || !store_is_written() || modules_known == module_limit ||
       !constant_around(pc, m.start, m.end))
     return false;
-  m.key = key_of(m.start, m.end);
+  if (program == 0) program = key_of_program();
+  m.key = key_of(m);
   m.first_use = uses.size;
-  if (const channel::Bundle* const found = find_bundle(m.key); found != nullptr)
-    m.loaded = Loader(*found, m.start).load();
+  m.found = find_bundle(m.key);
+  if (m.found != nullptr) m.loaded = Loader(*m.found, m.start).load();
   modules[modules_known++] = m;
   return m.loaded > 0;
 }
@@ -227,10 +257,15 @@ void forget_modules(u64 start, u64 end) {
     if (modules[i].start < end && modules[i].end > start) modules[i] = modules[--modules_known];
 }
 
-u32 note_use(const Template& t, u64 pc) {
+u32 note_use(const Template& t, const Trace& trace) {
+  const u64 pc = trace.pc;
   if (uses.full()) return 0;
   if (Module* const m = module_of(pc); m != nullptr) m->fresh++;
-  return uses.add({pc, use_of(t), 0}) + 1;
+  return uses.add({pc, use_of(t), 0, static_cast<u32>(&trace - tables.traces.data)}) + 1;
+}
+
+void forget_used_traces() {
+  for (u32 i = 0; i < uses.size; i++) uses[i].trace = 0;
 }
 
 const Template* used_template(u32 use) { return template_at(uses[use - 1].place); }
@@ -248,7 +283,8 @@ void replace_used(u32 use, const Template& by) {
 
 void keep_bundles() {
   Guard guard(cache_lock);
-  if (is_kept || !store_is_written()) return;
+  // A full cache would have refused the bundle.
+  if (is_kept || !store_is_written() || settings().cache_limit != 0) return;
   if (replaced.size > 0) add_names(channel::replacements_mark, 0, replaced.data, replaced.size);
   replaced.size = 0;
   for (u32 i = 0; i < modules_known; i++) {
@@ -257,6 +293,7 @@ void keep_bundles() {
     constexpr u32 least = 16, fresh_share = 8, better_share = 64;
     if (m.fresh + m.loaded < least || m.fresh + m.better == 0) continue;
     is_kept = true;
+    if (find_bundle(m.key) != m.found) continue;  // another process made one meanwhile
     if (m.better > m.loaded / better_share || m.fresh > m.loaded / fresh_share)
       make_bundle(m);
     else

@@ -50,6 +50,7 @@ struct BundleHead {
   u32 traces, numbers, places, segments, exits, pages, ranges, original_bytes;
   u32 shifts[shift_count];
   u32 different_pages;
+  s64 lowest, highest;  // what the code refers to by a displacement
 };
 static_assert(sizeof(BundleHead) % 8 == 0 && sizeof(BundleTrace) == 28);
 
@@ -85,7 +86,8 @@ void each_part(const Head& h, Parts& p, F&& f) {
 /// What is known of a mapping with code.
 struct Module {
   u64 start, end;
-  u64 key;                // of its bundle
+  u64 key;  // of its bundle
+  const channel::Bundle* found;
   u32 first_use, loaded;  // the traces that came of it
   u32 fresh, better;      // that were made besides; and in the place of others
 };
@@ -95,6 +97,7 @@ struct Used {
   u64 pc;
   u32 place;    // of the template
   u32 bundled;  // as its bundle named it; 0 = it is of none
+  u32 trace;    // 0 = it was flushed
 
   bool is_better() const { return bundled != 0 && bundled != place; }
 };

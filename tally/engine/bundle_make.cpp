@@ -10,7 +10,8 @@
 namespace tally::engine {
 namespace {
 
-constexpr u32 trace_limit = 1 << 16;
+constexpr u32 trace_limit = 1 << 15;
+constexpr u64 code_limit = 8 << 20;
 
 /// An array of a bundle that is still growing.
 template <class T>
@@ -26,12 +27,13 @@ class Maker {
   explicit Maker(const Module& m) : start_(m.start), bytes_(static_cast<u32>(m.end - m.start)), key_(m.key) {}
 
   void make() {
+    const u32 damage_before = store_damage();
     if (!choose() || chosen_.size == 0 || !begin()) return;
     lay_out();
     for (u32 i = 0; i < chosen_.size; i++) copy_trace(i);
     place_stubs();
     mark_code();
-    write();
+    if (store_damage() == damage_before) write();
   }
 
  private:
@@ -47,6 +49,8 @@ class Maker {
   bool fits(const Template& t, u64 pc) const {
     for (u32 i = 0; i < t.range_count; i++)
       if (!holds(pc + static_cast<u64>(static_cast<s64>(t.ranges()[i].from)), t.ranges()[i].bytes)) return false;
+    for (u32 i = 0; i < t.fixup_count; i++)
+      if (!fits32(static_cast<s64>(pc - start_) + t.fixups()[i].value)) return false;
     return room_before(t, 0) < room_nowhere && fits_template(t, pc);
   }
 
@@ -57,20 +61,38 @@ class Maker {
     return slots_[i];
   }
 
+  /// Whether a trace of this use ran. Wants threads_lock.
+  static bool ran(const Used& used) {
+    if (used.trace == 0) return true;  // who knows
+    const Trace& t = tables.traces[used.trace];
+    for (u32 i = 0; i < t.segment_count; i++)
+      if (executions(current(), t.number + i) != 0) return true;
+    return false;
+  }
+
+  /// What did not run this time stays in while it is the smaller part: programs do now this, now that.
   bool choose() {
     if (bytes_ > 1u << 30) return false;
-    u32 n = 0;
-    for (u32 i = 0; i < uses.size; i++) n += holds(uses[i].pc, 1);
+    Guard guard(threads_lock);
+    u32 n = 0, idle = 0;
+    for (u32 i = 0; i < uses.size; i++) {
+      if (!holds(uses[i].pc, 1)) continue;
+      n++;
+      idle += !ran(uses[i]);
+    }
+    const bool all = idle <= n / 2;
     slot_mask_ = 63;
     while (slot_mask_ < 2 * n) slot_mask_ = slot_mask_ * 2 + 1;
     if (!chosen_.begin(n) || !slots_.init(slot_mask_ + 1)) return false;
-    for (u32 i = 0; i < uses.size && chosen_.size < trace_limit; i++) {
-      if (!holds(uses[i].pc, 1)) continue;
+    u64 code = 0;
+    for (u32 i = 0; i < uses.size && chosen_.size < trace_limit && code < code_limit; i++) {
+      if (!holds(uses[i].pc, 1) || !(all || ran(uses[i]))) continue;
       const Template* const t = template_at(uses[i].place);
       if (t == nullptr || !fits(*t, uses[i].pc)) continue;
       const u32 pc = static_cast<u32>(uses[i].pc - start_);
       u32& found = slot(pc);
       const Chosen made{pc, uses[i].place, t, 0};
+      code += t->code_bytes;
       if (found != 0)
         chosen_[found - 1] = made;
       else
@@ -81,24 +103,25 @@ class Maker {
 
   /// Room for all that there will be.
   bool begin() {
-    u32 places = 0, segments = 0, fixups = 0, pages = 0;
+    u32 places = 0, segments = 0, fixups = 0, pages = 0, ranges = 0;
     u64 code = 0;
     for (u32 i = 0; i < chosen_.size; i++) {
       const Template& t = *chosen_[i].of;
       places += t.place_count;
       segments += t.segment_count;
       fixups += t.fixup_count;
+      ranges += t.range_count;
       code += t.code_bytes + room_nowhere + trace_alignment + dead_jump_bytes + entry_check_bytes(start_);
       for (u32 k = 0; k < t.range_count; k++) pages += t.ranges()[k].bytes / page_bytes + 2;
     }
     code += u64{fixups} * (8 + stub_bytes);
-    bool enough = code < channel::store_bytes / 8;
+    bool enough = true;
     for (auto& list : shifts_) enough = enough && list.begin(fixups);
     // Of each page of counters at most a quarter is left out.
     return enough && traces_.begin(chosen_.size) && vectors_.begin(segments * 2 + 1024) && places_.begin(places) &&
            segments_.begin(segments) && exits_.begin(fixups) && pages_.begin(pages + fixups) &&
            code_.begin(static_cast<u32>(code)) && literals_.begin(fixups) && marks_.init(bytes_ / 8 + 1) &&
-           ranges_.begin(bytes_ / 16 + chosen_.size) && names_.begin(chosen_.size);
+           ranges_.begin(ranges) && names_.begin(chosen_.size);
   }
 
   void lay_out() {
@@ -151,7 +174,11 @@ class Maker {
       case Fix::counter:
         put(at, static_cast<u32>(counters_at + 8 * (number + static_cast<u32>(f.value))));
         return shifted(Shift::counter, at);
-      case Fix::relative: put(at, to - behind - f.extra); return shifted(Shift::relative, at);
+      case Fix::relative:
+        put(at, to - behind - f.extra);
+        if (static_cast<s32>(to) < lowest_) lowest_ = static_cast<s32>(to);
+        if (static_cast<s32>(to) > highest_) highest_ = static_cast<s32>(to);
+        return shifted(Shift::relative, at);
       case Fix::pushed: literals_.add({at, to}); return;
       case Fix::system_call: put(at, 0 - behind); return shifted(Shift::system_call, at);
       case Fix::low_address: put(at, to); return shifted(Shift::low_address, at);
@@ -215,6 +242,8 @@ class Maker {
     head.pages = pages_.size;
     head.ranges = ranges_.size;
     head.original_bytes = original_bytes_;
+    head.lowest = lowest_;
+    head.highest = highest_;
     head.different_pages = different_pages_ + pointers_;
     BundleParts from{traces_.data(), vectors_.data(), places_.data(), segments_.data(),
                      exits_.data(),  pages_.data(),   ranges_.data(), {},
@@ -269,6 +298,7 @@ class Maker {
   Part<Literal> literals_;
   Part<u8> code_;
   Scratch<u8> marks_;  // a bit for each byte of the mapping
+  s64 lowest_ = 0, highest_ = 0;
   u32 numbers_ = 0, original_bytes_ = 0, different_pages_ = 0, pointers_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include "tally/engine/entry.hpp"
 #include "tally/engine/models.hpp"
+#include "tally/engine/store.hpp"
 
 namespace tally::engine {
 
@@ -237,6 +238,7 @@ void cache_reset() {
   tables.segments.reset(0);
   links.reset(first_link);
   page_nodes.reset(1);
+  forget_used_traces();
   throw_away(slots, (slot_mask + 1) * sizeof *slots);
   throw_away(pages, (page_mask + 1) * sizeof *pages);
   slots_used = pages_used = free_node = 0;

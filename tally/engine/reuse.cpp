@@ -85,7 +85,7 @@ Trace* make(const Template& t, u64 pc, u64 older, Arena& arena) {
   for (u32 i = 0; i < t.fixup_count; i++) apply(b, t.fixups()[i]);
   arena.hot = b.e.here();
   if (store_damage() == damage_before) {
-    trace.use = note_use(t, pc);
+    trace.use = note_use(t, trace);
     return &trace;
   }
   trace.dead = true;

@@ -123,10 +123,11 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   u64* p = reinterpret_cast<u64*>(sp);
   p += 1 + *p + 1;
   while (*p != 0) p++;
-  u64 capabilities = 0;
+  u64 capabilities = 0, entry = pc;
   const char* name = "";
   for (p++; *p != AT_NULL; p += 2) {
     if (p[0] == AT_HWCAP2) capabilities = p[1];
+    if (p[0] == AT_ENTRY) entry = p[1];
     if (p[0] == AT_EXECFN) name = reinterpret_cast<const char*>(p[1]);
   }
   fsgsbase_allowed = (capabilities & 2) != 0;
@@ -141,7 +142,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   cache_init();
   decoder_init();
   store_init(kept, added);
-  bundles_init(name);
+  bundles_init(entry);
   if (arena_for(pc) == nullptr) start_natively();
   signals_init(t);
   t->pc = pc;

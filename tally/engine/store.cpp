@@ -180,6 +180,8 @@ const channel::Bundle* find_bundle(u64 key) {
 bool store_is_written() { return writes; }
 
 channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
+  // Templates come first: bundles are made of them.
+  if (writes && added.header().end > channel::store_bytes / 2) return nullptr;
   return put_names(channel::bundle_mark, key, uses, n, more_bytes);
 }
 
@@ -189,7 +191,9 @@ u8* behind_names(channel::Bundle& bundle) {
 
 void end_bundle(channel::Bundle& bundle) {
   seal(bundle.head);
-  added.publish(bundle.head);
+  // The first of a key is the one that is found.
+  const channel::Bundle* const before = added.find_bundle(bundle.key);
+  if (before == nullptr || !added.replace(before->head, bundle.head)) added.publish(bundle.head);
 }
 
 void add_names(u64 mark, u64 key, const u32* names, u32 n) {
@@ -276,7 +280,7 @@ void Recorder::end(Trace& t, u32 use) {
   seal(head);
   if (use != 0) return replace_used(use, *as_template(&head));
   added.publish(head);
-  t.use = note_use(*as_template(&head), pc_);
+  t.use = note_use(*as_template(&head), t);
 }
 
 void replace_template(const Template& t, const Template& by) {

@@ -131,15 +131,17 @@ void give_up_writing_locked();
 // --- bundle.cpp: which templates this program uses
 // --------------------------------------------------------------------
 
-/// `name`: of the program's file.
-void bundles_init(const char* name);
+/// The program begins there.
+void bundles_init(u64 first_instruction);
 /// Code at `pc` is about to run, and is not translated: makes all traces that an earlier run of the program made of the
 /// code around it. False where nothing was made.
 bool load_bundle(u64 pc);
 /// What was known of code there does not hold any more.
 void forget_modules(u64 start, u64 end);
-/// A trace for `pc` was made of this template, or the template of the trace. Returns the number of this use, or 0.
-u32 note_use(const Template& t, u64 pc);
+/// The trace was made of this template, or the template of the trace. Returns the number of this use, or 0.
+u32 note_use(const Template& t, const Trace& trace);
+/// The cache was flushed.
+void forget_used_traces();
 /// The template of a use, or null.
 const Template* used_template(u32 use);
 /// It is another one from now on, here and for others.

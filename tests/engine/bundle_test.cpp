@@ -139,5 +139,24 @@ TEST_F(BundleTest, names_what_is_better) {
   }
 }
 
+// What one process kept is there for the next one of the same run, and for those beside it: one bundle is kept of each.
+TEST_F(BundleTest, is_of_all_processes_of_a_run) {
+  const auto bundles = [&] { return each_kept([](Bundle&, engine::BundleHead&) {}); };
+  command_.words = {"sh", "-c", "/bin/echo one >&2; /bin/echo one"};
+  const Counts expected = run_counted(command_).counts;
+  const int kept = bundles();
+  for (const char* script : {"for i in 1 2 3 4 5 6; do /bin/echo one >&2; done; /bin/echo one",
+                             "for i in 1 2 3 4 5 6; do /bin/echo one >&2 & done; wait; /bin/echo one"}) {
+    fs::remove_all(scratch_.file("cache"));
+    command_.words = {"sh", "-c", script};
+    const Counted counted = run_counted(command_);
+    EXPECT_EQ(counted.outcome.out, "one\n");
+    expect_exact(counted);
+    EXPECT_LE(bundles(), kept);
+  }
+  command_.words = {"sh", "-c", "/bin/echo one >&2; /bin/echo one"};
+  expect_right(expected);
+}
+
 }  // namespace
 }  // namespace tally::engine_test

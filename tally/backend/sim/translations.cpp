@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -91,7 +92,7 @@ class Move {
     sort_out();
     // A page of a mapped file without a place on the disk could not be written.
     if (to_.header().end + bytes_ > store_bytes) return false;
-    if (!linux::has_space(file_, to_.header().end, bytes_ + 1)) return true;
+    if (bytes_ > 0 && !linux::has_space(file_, to_.header().end, bytes_)) return true;
     std::unordered_map<std::uint32_t, const RecordHead*> before;
     for (const auto& [old, better] : better_) {
       if (same_file_ && !(old & channel::use_added)) before[best(old) & ~channel::use_added] = to_.record(old);
@@ -103,7 +104,7 @@ class Move {
       moved_[place] = to_.place_of(*copied);
     }
     for (const channel::Bundle* const names : improvements_) improve_bundle(*names);
-    return std::all_of(bundles_.begin(), bundles_.end(), [&](std::uint32_t place) { return add_bundle(place); });
+    return std::all_of(bundles_.begin(), bundles_.end(), [&](const auto& one) { return add_bundle(one.second); });
   }
 
  private:
@@ -122,16 +123,18 @@ class Move {
         if (same_file_) improvements_.push_back(names);
         continue;
       }
-      if (channel::as_bundle(*record)) {
-        bundles_.push_back(place);
-      } else if (const RecordHead* const equal = find_equal(to_, *record)) {
+      if (const auto* bundle = channel::as_bundle(*record)) {
+        bundles_[bundle->key] = place;
+        continue;
+      }
+      if (const RecordHead* const equal = find_equal(to_, *record)) {
         moved_[place] = to_.place_of(*equal);
         continue;
-      } else {
-        fresh_.push_back(place);
       }
+      fresh_.push_back(place);
       bytes_ += record->bytes;
     }
+    for (const auto& [key, place] : bundles_) bytes_ += from_.record(place)->bytes;
   }
 
   void note_replaced(const channel::Bundle& pairs) {
@@ -172,7 +175,10 @@ class Move {
     if (!at) return false;
     std::memcpy(at, &bundle, bundle.head.bytes);
     auto& copied = *reinterpret_cast<channel::Bundle*>(at);
-    for (std::uint32_t i = 0; i < copied.use_count; ++i) copied.uses()[i] = moved(copied.uses()[i]);
+    for (std::uint32_t i = 0; i < copied.use_count; ++i) {
+      const std::uint32_t old = copied.uses()[i], now = moved(old);
+      copied.uses()[i] = now != 0 && best(old) != old ? now | channel::use_better : now;
+    }
     copied.head.check = channel::check_of(copied.head);
     if (before) {
       to_.replace(before->head, copied.head);
@@ -199,7 +205,8 @@ class Move {
   const linux::CacheFile& file_;
   Store from_;
   bool same_file_;
-  std::vector<std::uint32_t> fresh_, bundles_;
+  std::vector<std::uint32_t> fresh_;
+  std::map<std::uint64_t, std::uint32_t> bundles_;  // the last one of each key
   std::vector<const channel::Bundle*> improvements_;
   std::unordered_map<std::uint32_t, std::uint32_t> better_;  // of those that were made anew
   std::unordered_map<std::uint32_t, std::uint32_t> moved_;

@@ -68,7 +68,7 @@ class TranslationsTest : public testing::Test {
     const channel::Bundle* const found = store.find_bundle(key);
     std::vector<std::uint32_t> tags;
     for (std::uint32_t i = 0; found != nullptr && i < found->use_count; ++i) {
-      const RecordHead* const record = store.sound_record(found->uses()[i]);
+      const RecordHead* const record = store.sound_record(found->uses()[i] & ~channel::use_better);
       tags.push_back(record == nullptr ? 0 : record->tag);
     }
     return tags;
@@ -235,6 +235,40 @@ TEST_F(TranslationsTest, a_bundle_that_stays_names_what_is_better) {
   EXPECT_EQ(found->uses()[1] & channel::use_better, channel::use_better);
   EXPECT_EQ(Store{mapping.data()}.record(found->uses()[1] & ~channel::use_better)->tag, 7u);
   EXPECT_EQ(channel::check_of(found->head), found->head.check);
+}
+
+TEST_F(TranslationsTest, of_several_bundles_of_one_key_the_last_is_kept) {
+  constexpr std::uint64_t key = 0x1122334455667788;
+  Translations translations = Translations::open(engine);
+  {
+    const auto mapping = mapped(translations.added_fd());
+    const Store store{mapping.data()};
+    const std::uint32_t one = add(store, 1, 1), two = add(store, 2, 2), better = add(store, 3, 3);
+    add_bundle(store, key, {one});
+    add_bundle(store, key, {one, two});
+    add_bundle(store, 0, {two, better}, channel::replacements_mark);
+  }
+  translations.keep();
+  const auto opened = linux::open_cache_file(file().string(), true);
+  const auto mapping = mapped(opened->file.get());
+  const Store store{mapping.data()};
+  EXPECT_EQ(store.header().records, 3u);  // of the templates the better one of two
+  const channel::Bundle* const found = store.find_bundle(key);
+  ASSERT_NE(found, nullptr);
+  ASSERT_EQ(found->use_count, 2u);
+  EXPECT_EQ(store.record(found->uses()[0])->tag, 1u);
+  // Its code is that of the worse one.
+  EXPECT_EQ(store.record(found->uses()[1] & ~channel::use_better)->tag, 3u);
+  EXPECT_NE(found->uses()[1] & channel::use_better, 0u);
+}
+
+TEST_F(TranslationsTest, a_store_that_is_full_to_the_last_byte_is_used) {
+  run({1}, engine, channel::store_bytes - channel::store_log_offset - 64);
+  run({2}, engine, 64);
+  EXPECT_EQ(kept(), 2u);
+  EXPECT_EQ(fs::file_size(file()), channel::store_bytes);
+  run({});
+  EXPECT_EQ(kept(), 2u);
 }
 
 TEST_F(TranslationsTest, what_was_added_behind_an_unfinished_record_is_kept) {

@@ -127,17 +127,19 @@ std::string controls_text(const Memory& memory) {
 
 std::string verdict_text(const Memory& memory) {
   const auto& verdict = memory.verdict;
-  return fmt::format("{} {:.1f} % of the batches rejected, {} of {} points flagged, reference ring moved {:.1f} %{}",
-                     verdict.contended ? "contended:" : "noise:", verdict.rejected_percent, verdict.flagged,
-                     verdict.points, verdict.reference_moved_percent, verdict.text.empty() ? "" : "; " + verdict.text);
+  const std::string noise = fmt::format("{:.1f} % of the batches rejected, reference ring moved {:.1f} %",
+                                        verdict.rejected_percent, verdict.reference_moved_percent);
+  if (verdict.contended) return fmt::format("contended: {}; {}", verdict.text, noise);
+  return fmt::format("noise: {} of {} points flagged, {}", verdict.flagged, verdict.points, noise);
 }
 
 }  // namespace
 
 std::string memory_table(const Memory& memory) {
-  std::string text = "\n";
+  std::string text;
   // The report's points are for programs, and for the eye as a curve.
-  text += memory.task == "levels" ? levels_text(memory) : points_text(memory);
+  text = memory.task == "levels" ? levels_text(memory) : points_text(memory);
+  if (!text.empty()) text = "\n" + text;
   text += controls_text(memory);
   std::vector<std::string> lines = memory.findings;
   lines.push_back(verdict_text(memory));

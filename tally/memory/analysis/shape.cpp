@@ -55,7 +55,9 @@ Fit fit_step(std::span<const Share> all) {
 Fit best_between(Shape shape, std::span<const Share> shares, double ways, double page_bytes, double low, double high,
                  double step) {
   Fit best{shape, low, INFINITY, ways};
-  for (double capacity = low; capacity <= high; capacity *= step) {
+  const int steps = static_cast<int>(std::log(high / low) / std::log(step));
+  for (int i = 0; i <= steps; ++i) {
+    const double capacity = low * std::pow(step, i);
     if (shape == Shape::page_colours && capacity < 2 * ways * page_bytes) continue;
     const double error = error_of(shape, shares, capacity, ways, page_bytes);
     if (error < best.error) best = {shape, capacity, error, ways};
@@ -101,7 +103,7 @@ double misses_colours(double pages, double colours, double ways) {
   const double odds = 1 / (colours - 1);
   double term = std::exp(others * std::log1p(-1 / colours));
   double below = 0;
-  for (double k = 0; k < ways; ++k) {
+  for (int k = 0; k < static_cast<int>(ways); ++k) {
     below += term;
     term *= (others - k) / (k + 1) * odds;
   }

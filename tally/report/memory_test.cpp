@@ -1,0 +1,110 @@
+// Every form of a result of `tally memory`, as somebody last looked at it.
+#include "tally/report/memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tally/report/golden_testing.hpp"
+
+namespace tally::report {
+namespace {
+
+result::MemoryPoint point(std::uint64_t bytes, double ns) {
+  result::MemoryPoint one;
+  one.task = "curve";
+  one.quantity = "load";
+  one.mode = "lap";
+  one.order = "random";
+  one.region_bytes = bytes;
+  one.block_bytes = one.stride_bytes = 64;
+  one.count = bytes / 64;
+  one.pages_asked = "thp";
+  one.pages_got = "thp 37 %";
+  one.load = "scalar";
+  one.seed = 1;
+  one.mappings = 5;
+  one.batches = 49;
+  one.rejected = 1;
+  one.ns = ns;
+  one.ns_low = ns - 0.25;
+  one.ns_high = ns + 0.25;
+  one.cycles = 4 * ns;
+  return one;
+}
+
+// Figures are invented.
+result::Memory sample() {
+  result::Memory memory;
+  memory.task = "levels";
+  memory.environment.cpu = "A processor";
+  memory.environment.tally_version = "0.1.0";
+  memory.settings = {{"processor", "0"}, {"seed", "1"}};
+  memory.points = {point(4096, 1.25), point(65536, 4)};
+  memory.points[1].flags = {"15 of 49 batches rejected", "mappings differ by 21 %"};
+  memory.points.push_back(point(131072, 4));
+  memory.points[2].ns = memory.points[2].ns_low = memory.points[2].ns_high = memory.points[2].cycles = std::nullopt;
+  result::MemoryLevel first;
+  first.name = "L1d";
+  first.capacity_bytes = 50000;
+  first.capacity_low = 49152;
+  first.capacity_high = 50176;
+  first.reported_bytes = 49152;
+  first.snapped = true;
+  first.shape = "step";
+  first.ns = 1.25;
+  first.cycles = 5;
+  first.line_bytes = 64;
+  first.ways = 12;
+  first.sets = 64;
+  first.grade = result::Grade::high;
+  first.because = "lines times stride gives 48.00 KiB";
+  result::MemoryLevel last;
+  last.name = "LLC";
+  last.capacity_bytes = 27 << 20;
+  last.capacity_low = 22 << 20;
+  last.capacity_high = 31 << 20;
+  last.reported_bytes = 480 << 20;
+  last.effective = true;
+  last.ns = 36;
+  last.ns_low = 34;
+  last.ns_high = 39;
+  last.because = "shared: one thread's part of it, which others change";
+  result::MemoryLevel memory_level;
+  memory_level.name = "memory";
+  memory_level.ns = 163;
+  memory_level.grade = result::Grade::medium;
+  memory_level.because = "flat from 64.00 MiB on";
+  memory.levels = {first, last, memory_level};
+  memory.tlbs = {{"DTLB", 96, 6, 16, 4096, 1.7, result::Grade::high, "thp pages (thp) are translated by 4.000 KiB"}};
+  memory.controls = {{"ladder 64 B, 4k pages", "117.0 ns", 117.0, "ns"}};
+  memory.findings = {"prefetch: visible (cold 64 B 117 ns, 4 K 161 ns): entry sizes above the line are not claimed"};
+  memory.verdict = {false, 3, 1, 3.5, 0.25, ""};
+  memory.counters_reason = "no PMU";
+  return memory;
+}
+
+TEST(GoldenMemory, table) { expect_golden(TALLY_GOLDEN, "memory.txt", memory_table(sample())); }
+
+TEST(GoldenMemory, csv) { expect_golden(TALLY_GOLDEN, "memory.csv", memory_csv(sample())); }
+
+TEST(GoldenMemory, json) {
+  const std::string text = memory_json(sample());
+  expect_golden(TALLY_GOLDEN, "memory.json", text);
+  EXPECT_TRUE(nlohmann::json::parse(text)["points"][2]["ns"].is_null()) << "absent is never 0";
+}
+
+TEST(MemoryTable, of_a_contended_report_is_the_verdict) {
+  result::Memory memory = sample();
+  memory.levels.clear();
+  memory.tlbs.clear();
+  memory.controls.clear();
+  memory.findings.clear();
+  memory.verdict = {true, 3, 2, 20, 7, "2 of 3 points flagged: no capacities reported"};
+  const std::string text = memory_table(memory);
+  EXPECT_TRUE(text.starts_with("\n contended: 2 of 3 points flagged: no capacities reported; 20.0 % of the batches"));
+  EXPECT_EQ(text.find("4.00"), std::string::npos) << "no number that a busy machine made";
+}
+
+}  // namespace
+}  // namespace tally::report

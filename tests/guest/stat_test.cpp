@@ -152,6 +152,17 @@ TEST(Stat, an_event_that_the_pmu_has_not_got_is_absent) {
   EXPECT_EQ(result.rows.at("r21:u").trust, "partial") << "it opens, and holds a false 0";
 }
 
+TEST(Stat, what_the_pmu_counts_at_once_is_counted_where_nothing_is_asked_for) {
+  TALLY_NEEDS_PMU();
+  const Counted result = counted({}, {known("countdown", 1000).path});
+  EXPECT_EQ(result.code, 0) << result.said;
+  EXPECT_EQ(result.backend, "perf");
+  expect_instructions(result, "countdown", 1000, "instructions:u");
+  EXPECT_EQ(result.rows.at("cycles:u").trust, "counted");
+  EXPECT_GT(result.value("duration_time"), 0);
+  for (const auto& [name, row] : result.rows) EXPECT_NE(row.trust, "absent") << name;
+}
+
 TEST(Stat, counts_are_kept_when_the_program_is_killed) {
   TALLY_NEEDS_PMU();
   const Counted result =

@@ -156,7 +156,8 @@ class Perf final : public Backend {
          "duration_time"});
     std::erase_if(events, [this](const event::Event& event) { return outlook(event).trust == Trust::absent; });
     std::vector<event::Event> at_once;
-    for (const std::size_t place : plan(events, false).passes.front()) at_once.push_back(std::move(events[place]));
+    const event::Plan planned = plan(events, false);
+    for (const std::size_t place : planned.passes.front()) at_once.push_back(std::move(events[place]));
     return at_once;
   }
 

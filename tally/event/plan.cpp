@@ -55,7 +55,6 @@ Plan plan_passes(const std::vector<Event>& events, const std::vector<bool>& need
     if (pass == plan.passes.end()) pass = plan.passes.insert(pass, Pass{});
     pass->insert(pass->end(), unit.begin(), unit.end());
   }
-  for (Pass& pass : plan.passes) std::sort(pass.begin(), pass.end());
   return plan;
 }
 

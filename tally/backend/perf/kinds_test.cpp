@@ -98,6 +98,9 @@ TEST_F(Kinds, interrupts_take_a_counter_in_passes_that_they_add_to) {
   const auto three = [](const std::vector<linux::PerfEvent>& together) { return together.size() <= 3; };
   EXPECT_EQ(plan(events, {}, one, three).passes, (std::vector<event::Pass>{{0, 1, 2}, {3}}));
   EXPECT_EQ(plan(events, interrupts, one, three).passes, (std::vector<event::Pass>{{0, 1}, {2, 3}}));
+  const auto cycles_first = *event::parse_lists({"cycles,cycles:k,cycles:uk,instructions"}, {root_, "adl_glc"});
+  EXPECT_EQ(plan(cycles_first, interrupts, one, three).passes, (std::vector<event::Pass>{{0, 1, 2}, {3}}))
+      << "to cycles they add nothing";
   // Of a PMU that does not count them nothing is taken away.
   const auto no_such_event = [](const std::vector<linux::PerfEvent>& together) {
     for (const linux::PerfEvent& event : together) {

@@ -32,8 +32,8 @@ struct Sweep {
   std::map<std::pair<std::uint64_t, std::uint64_t>, double> write, read, raw;  // (block, region)
 };
 
-std::vector<std::uint64_t> or_else(const std::vector<std::uint64_t>& asked, std::vector<std::uint64_t> usual) {
-  return asked.empty() ? std::move(usual) : asked;
+std::vector<std::uint64_t> or_else(const std::vector<std::uint64_t>& asked, const std::vector<std::uint64_t>& usual) {
+  return asked.empty() ? usual : asked;
 }
 
 Pass pass_of(const Runner& runner, std::uint64_t region, std::uint64_t block) {

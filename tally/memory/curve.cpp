@@ -48,7 +48,7 @@ Result<void> CurveRun::again(double from, double to, double seconds) {
   }
   std::map<std::uint64_t, Samples> before;
   for (const std::uint64_t size : sizes) before[size] = std::exchange(samples_[size], {});
-  const auto measured = measure(sizes, static_cast<int>(mappings), from, to, seconds);
+  auto measured = measure(sizes, static_cast<int>(mappings), from, to, seconds);
   // What there was no time for stays as it was.
   for (const std::uint64_t size : sizes) {
     if (samples_[size].mappings.size() < before[size].mappings.size()) samples_[size] = std::move(before[size]);

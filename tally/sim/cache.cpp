@@ -10,10 +10,8 @@ Cache::Cache(const CacheShape& shape, std::uint64_t* table, std::uint32_t set_wo
       reciprocal_(shape.sets > 1 ? ~std::uint64_t{0} / shape.sets : 0),
       table_(table) {}
 
-std::uint32_t Cache::set_of(std::uint64_t address) const {
-  const std::uint64_t line = address >> shape_.line_bits;
+std::uint32_t Cache::set_by_division(std::uint64_t line) const {
   const std::uint32_t sets = shape_.sets;
-  if ((sets & (sets - 1)) == 0) return static_cast<std::uint32_t>(line & (sets - 1));
   // The reciprocal is rounded down, so the quotient is right or one too small (line < 2^62, as lines have 4 bytes).
   const auto quotient = static_cast<std::uint64_t>((static_cast<unsigned __int128>(line) * reciprocal_) >> 64);
   const std::uint64_t rest = line - quotient * sets;
@@ -50,6 +48,31 @@ Look Cache::access(std::uint64_t address) {
   return look;
 }
 
+namespace {
+
+constexpr std::uint32_t words_of_a_host_line = 8;
+
+}  // namespace
+
+std::uint32_t Cache::access_all(std::uint64_t* lines, std::uint32_t n) {
+  constexpr std::uint32_t ahead = 16;
+  std::uint32_t missed = 0;
+  // Not by expect(): compilers drop a call that changes nothing.
+  const auto fetch_set = [this](std::uint64_t line) {
+    const std::uint64_t* const set = words_of(line);
+    for (std::uint32_t word = 0; word < set_words_; word += words_of_a_host_line) __builtin_prefetch(set + word, 1);
+  };
+  for (std::uint32_t i = 0; i < ahead && i < n; ++i) fetch_set(lines[i]);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (i + ahead < n) fetch_set(lines[i + ahead]);
+    const std::uint64_t line = lines[i];
+    const bool hit = touch(line);
+    lines[missed] = line;
+    missed += !hit;
+  }
+  return missed;
+}
+
 Look Cache::use(std::uint64_t address) { return holds(address) ? access(address) : Look{}; }
 
 Look Cache::prefetch(std::uint64_t address) {
@@ -62,7 +85,6 @@ Look Cache::prefetch(std::uint64_t address) {
 }
 
 void Cache::expect(std::uint64_t address) const {
-  constexpr std::uint32_t words_of_a_host_line = 8;
   const std::uint64_t* const set = words_of(address);
   for (std::uint32_t word = 0; word < set_words_; word += words_of_a_host_line) __builtin_prefetch(set + word, 1);
 }

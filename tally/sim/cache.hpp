@@ -62,6 +62,18 @@ class Cache {
 
   /// A use of the line at this address: a miss brings it in.
   Look access(std::uint64_t address);
+  /// A use of each of these lines, in this order; those that miss are left at the beginning. The low two bits of a line
+  /// are the caller's. Returns how many miss. For LRU only, and no prefetched lines.
+  std::uint32_t access_all(std::uint64_t* lines, std::uint32_t n);
+  /// The same, for LRU only; whether it was there. As fast as it can be where nobody knows beforehand what it finds.
+  bool touch(std::uint64_t address) {
+    std::uint64_t* const set = words_of(address);
+    const std::uint64_t tag = tag_of(address, shape_.line_bits);
+    // Known numbers, which compilers make straight code of.
+    if (shape_.ways == 8) return Lru::use_whole(set, 8, tag);
+    if (shape_.ways == 16) return Lru::use_whole(set, 16, tag);
+    return Lru::use_whole(set, shape_.ways, tag);
+  }
   /// A use of the line if it is there; a miss changes nothing.
   Look use(std::uint64_t address);
   /// Brings a line in that nothing has asked for yet; nothing changes where it is there already.
@@ -73,9 +85,14 @@ class Cache {
   /// Drops the line, as an inclusive level below does. True where it was there.
   bool remove(std::uint64_t address);
   /// The set of an address: line number modulo the number of sets.
-  std::uint32_t set_of(std::uint64_t address) const;
+  std::uint32_t set_of(std::uint64_t address) const {
+    const std::uint64_t line = address >> shape_.line_bits;
+    if ((shape_.sets & (shape_.sets - 1)) == 0) return static_cast<std::uint32_t>(line & (shape_.sets - 1));
+    return set_by_division(line);
+  }
 
  private:
+  std::uint32_t set_by_division(std::uint64_t line) const;
   template <class Policy>
   Look access_in(std::uint64_t* set, std::uint64_t tag);
   std::uint64_t* words_of(std::uint64_t address) const { return table_ + std::uint64_t{set_of(address)} * set_words_; }

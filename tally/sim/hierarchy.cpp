@@ -77,6 +77,50 @@ void LowerLevels::request(std::uint64_t address, Access access, HierarchyCounts&
     prefetch(lines.first + static_cast<std::uint64_t>(lines.step * static_cast<std::int64_t>(i)), counts, l1i, l1d);
 }
 
+bool LowerLevels::can_go_level_by_level() const {
+  const auto simple = [](const Cache& level) {
+    return !level.exists() ||
+           (level.shape().replacement == Replacement::lru && level.shape().write_allocate && !level.shape().inclusive);
+  };
+  return !stream_ && simple(l2_) && simple(llc_);
+}
+
+namespace {
+
+constexpr std::uint64_t purpose = 3;
+
+Access access_of(std::uint64_t request) { return static_cast<Access>(request & purpose); }
+
+// Through one level, by what they are for; what misses is left for the next one.
+std::uint32_t through(Cache& level, std::uint64_t* requests, std::uint32_t n, LevelCounts& counts) {
+  if (!level.exists()) return n;
+  std::uint64_t asked[purpose + 1] = {}, missed[purpose + 1] = {};
+  for (std::uint32_t i = 0; i < n; ++i) ++asked[requests[i] & purpose];
+  const std::uint32_t left = level.access_all(requests, n);
+  for (std::uint32_t i = 0; i < left; ++i) ++missed[requests[i] & purpose];
+  const auto of = [](const std::uint64_t(&list)[purpose + 1], Access access) {
+    return list[static_cast<std::uint64_t>(access)];
+  };
+  counts.fetches += of(asked, Access::fetch);
+  counts.fetch_misses += of(missed, Access::fetch);
+  counts.loads += of(asked, Access::load) + of(asked, Access::modify);
+  counts.load_misses += of(missed, Access::load) + of(missed, Access::modify);
+  counts.stores += of(asked, Access::store);
+  counts.store_misses += of(missed, Access::store);
+  return left;
+}
+
+}  // namespace
+
+void LowerLevels::request_all(std::uint64_t* requests, std::uint32_t n, HierarchyCounts& counts) {
+  if (can_go_level_by_level()) {
+    // Neither level changes the other, and each sees its requests in their order.
+    through(llc_, requests, through(l2_, requests, n, counts.l2), counts.llc);
+    return;
+  }
+  for (std::uint32_t i = 0; i < n; ++i) request(requests[i] & ~purpose, access_of(requests[i]), counts);
+}
+
 void LowerLevels::expect(std::uint64_t address) const {
   if (l2_.exists()) l2_.expect(address);
   if (llc_.exists()) llc_.expect(address);

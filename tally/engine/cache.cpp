@@ -153,6 +153,7 @@ void patch_head(const Trace& t, u64 to) {
   Emitter front{reinterpret_cast<u8*>(t.start - dead_jump_bytes)};
   front.jump(to);
   const u32 back = static_cast<u32>(t.start - dead_jump_bytes - t.body - 2) & 0xff;
+  if (t.loop != 0) __atomic_store_n(reinterpret_cast<u32*>(t.body + t.loop), 0u, __ATOMIC_RELEASE);
   __atomic_store_n(reinterpret_cast<u16*>(t.body), static_cast<u16>(0xeb | back << 8), __ATOMIC_RELEASE);
 }
 
@@ -264,7 +265,6 @@ Arena* arena_for(u64 pc) {
   if (model_plan.any()) {
     a.to_model = trampoline(a, enter_model);
     a.to_look = trampoline(a, enter_look);
-    a.to_look_at_data = model_plan.has_short_look ? trampoline(a, enter_look_8) : a.to_look;
   }
   return &a;
 }

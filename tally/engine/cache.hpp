@@ -15,9 +15,9 @@ namespace tally::engine {
 struct Arena {
   u64 base = 0;
   u64 hot = 0, cold = 0;
-  u64 to_link = 0, to_indirect = 0, to_syscall = 0;    // jumps into the engine
-  u64 to_model = 0, to_look = 0, to_look_at_data = 0;  // where a machine is simulated
-  Growing<u32> traces;                                 // by rising address
+  u64 to_link = 0, to_indirect = 0, to_syscall = 0;  // jumps into the engine
+  u64 to_model = 0, to_look = 0;                     // where a machine is simulated
+  Growing<u32> traces;                               // by rising address
 };
 inline constexpr u64 arena_bytes = 96ull << 20, arena_hot_bytes = 64ull << 20;
 
@@ -68,7 +68,9 @@ struct Trace {
   bool dead;
   bool looked_ahead;  // it relies on code that it does not hold, of pages that it is registered for
   u8 entries;         // entry checks that were made for it out of its line
+  u8 generation;      // how often it was made anew, where no template says it
   u32 use;            // of a template: note_use() says which; 0 = none
+  u32 loop;           // from body: the displacement of a jump into its middle; 0 leads out of it, 0 here = none
 };
 
 /// Whether its first segment is all of it, and each other one an exit.

@@ -309,7 +309,9 @@ void emit_copy(Builder& b, const Instruction& in, u32 segment) {
     copy_plain(b, in, segment);
 }
 
-void emit_leave(Builder& b, u64 target, u32 segment) {
+namespace {
+
+void place_end(Builder& b, u64 target, u32 segment) {
   b.trace.place_count++;
   Place p{};
   p.pc = static_cast<s32>(target - b.trace.pc);
@@ -317,7 +319,20 @@ void emit_leave(Builder& b, u64 target, u32 segment) {
   p.kind = Kind::end;
   p.offset = b.offset();  // also before what aligns the jump: behind an int3 the program stands here
   tables.places.add(p);
+}
+
+}  // namespace
+
+void emit_leave(Builder& b, u64 target, u32 segment) {
+  place_end(b, target, segment);
   b.exit(-1, target);
+}
+
+u64 emit_loop_jump(Builder& b, u64 to, u32 segment) {
+  place_end(b, b.trace.pc, segment);
+  while (crosses_line(b.e.here() + 1)) b.e.byte(0x90);
+  b.e.jump(to);
+  return b.e.here() - 4;
 }
 
 void emit_passed(Builder& b, const Instruction& in, u32 segment) {

@@ -95,6 +95,9 @@ void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& i
 
 /// A direct exit; its jump is a place where the program stands at `target`.
 void emit_leave(Builder& b, u64 target, u32 segment);
+/// The same to the trace's own first instruction, by way of this cache address in its middle. Returns the address of
+/// the displacement: zeroed, it leads to what follows.
+u64 emit_loop_jump(Builder& b, u64 to, u32 segment);
 
 // --- reuse.cpp ------------------------------------------------------------------------------------------------------
 

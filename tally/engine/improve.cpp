@@ -5,6 +5,7 @@
 #include "tally/engine/improve.hpp"
 
 #include "tally/engine/entry.hpp"
+#include "tally/engine/model_code.hpp"
 #include "tally/engine/profile.hpp"
 #include "tally/engine/reading.hpp"
 
@@ -39,15 +40,17 @@ class Improver {
   Improver(const Profile& profile, const Trace& old) : profile_(profile), old_(old), pc_(old.pc), at_(old.pc) {}
 
   /// Null where it cannot be made.
-  const Trace* improve(const Template& known) {
+  const Trace* improve(u8 generation, bool by_jump) {
     Arena* const arena = arena_for(pc_);
     if (arena == nullptr || !tables_have_room()) return nullptr;
-    const u64 older = old_.entry != 0 || known.by_jump ? reinterpret_cast<u64>(engine_no_target) : 0;
+    const u64 older = old_.entry != 0 || by_jump ? reinterpret_cast<u64>(engine_no_target) : 0;
     Builder b = begin_trace(*arena, pc_, older);
     const u32 index = static_cast<u32>(&b.trace - tables.traces.data);
     code_.relied_on_by(index);
     ahead_.relied_on_by(index);
-    recorder.begin(pc_, older != 0, static_cast<u8>(known.generation + 1));
+    recorder.begin(pc_, older != 0, static_cast<u8>(generation + 1));
+    if (model_plan.any()) recorder.give_up();
+    b.trace.generation = static_cast<u8>(generation + 1);
     read(*arena);
     if (n_ == 0 || !emit(b)) {
       recorder.give_up();
@@ -55,6 +58,7 @@ class Improver {
       return nullptr;
     }
     b.trace.bytes = static_cast<u32>(b.e.here() - b.body);
+    if (model_plan.any()) model_code.end_trace(b, index);
     arena->hot = b.e.here();
     recorder.end(b.trace, old_.use);
     return &b.trace;
@@ -189,9 +193,41 @@ class Improver {
       const u32 distance = b.offset() - branch.hole - 4;
       __builtin_memcpy(reinterpret_cast<u8*>(b.body + branch.hole), &distance, 4);
     }
+    if (model_plan.any()) model_code.emit_way(b, segment - 1);
     const Increment increment = choose_increment(ahead_, in_, 0, branch.exit);
     emit_increment(b, segment, b.trace.number + segment, increment.how, increment.reg);
     emit_leave(b, branch.exit, segment);
+  }
+
+  void emit_way_on(Builder& b, u64 to) {
+    if (model_plan.any() && to == pc_) return emit_loop(b);
+    if (model_plan.any()) model_code.leave(b, needed_behind_);
+    emit_leave(b, to, 0);
+  }
+
+  /// To the trace's own beginning: where registers are borrowed already, if it can be.
+  void emit_loop(Builder& b) {
+    const u32 entry = model_code.loops(b);
+    if (entry != 0) b.trace.loop = static_cast<u32>(emit_loop_jump(b, b.body + entry, 0) - b.body);
+    // Where a trace that is dropped comes out of its loop.
+    model_code.leave(b, every_flag);
+    emit_leave(b, pc_, 0);
+  }
+
+  u16 needed(u64 pc) { return flags_dead(ahead_, pc, every_flag) ? u16{0} : every_flag; }
+
+  void begin_models(Builder& b) {
+    const Kind last = in_[n_ - 1].kind;
+    const bool leads_on = last == Kind::jump || last == Kind::call;
+    if (ends_by_branch())
+      needed_behind_ = needed(branch_[branches_ - 1].taken ? in_[n_ - 1].target() : in_[n_ - 1].next());
+    else
+      needed_behind_ = !ended_ ? needed(at_) : leads_on ? needed(in_[n_ - 1].target()) : every_flag;
+    __builtin_memset(needed_at_exits_, 0, sizeof needed_at_exits_);
+    for (u32 k = 0; k < branches_; k++) needed_at_exits_[branch_[k].end - 1] = needed(branch_[k].exit);
+    model_code.begin_trace();
+    model_code.begin_segment(b, in_, n_, needed_behind_, needed_at_exits_);
+    model_code.open_first(b);
   }
 
   bool emit(Builder& b) {
@@ -204,6 +240,8 @@ class Improver {
     b.trace.number = number;
     b.trace.segment_count = static_cast<u16>(branches_ + 1);
     u16 counted = 0xffff;
+    const bool models = model_plan.any();
+    if (models) begin_models(b);
     u32 k = 0;
     for (u32 i = 0; i < n_; i++) {
       const Instruction& in = in_[i];
@@ -211,17 +249,26 @@ class Improver {
         emit_increment(b, 0, number, increment.how, increment.reg);
         counted = b.offset();
       }
+      const bool comes_back = models && ended_ && in.kind == Kind::jump && in.target() == pc_;
+      if (models) model_code.before(b, i, ended_ && i + 1 == n_ && !comes_back);
       if (b.offset() == 0) emit_head(b, in);
       if (k < branches_ && branch_[k].end == i + 1) {
-        emit_branch(b, in, branch_[k], i + 1 == n_);
+        if (models) model_code.begin_way(b, i, !branch_[k].taken, needed_at_exits_[i]);
+        emit_branch(b, in, branch_[k], i + 1 == n_ && !models);
+        if (models)
+          model_code.stay(b, in, branch_[k].taken, i + 1 < n_ ? model_code.live_before(i + 1) : needed_behind_);
         k++;
       } else if (in.kind == Kind::plain) {
         emit_copy(b, in, 0);
+      } else if (comes_back) {
+        b.place(in, 0);
+        emit_loop(b);
       } else if (ended_ && i + 1 == n_) {
         emit_end(b, in, 0, increment, number, counted);
       } else {
         emit_passed(b, in, 0);
       }
+      if (models) model_code.after(b, i);
     }
     tables.segments.add({counted, 0});
     for (const Branch& branch : branch_) {
@@ -231,13 +278,13 @@ class Improver {
     if (ends_by_branch()) {
       const Branch& last = branch_[branches_ - 1];
       // A `loop` jumps over the jump to its exit: the way goes on behind it.
-      if (in_[n_ - 1].kind == Kind::loop) emit_leave(b, last.taken ? in_[n_ - 1].target() : in_[n_ - 1].next(), 0);
+      if (last.hole != 0) emit_way_on(b, last.taken ? in_[n_ - 1].target() : in_[n_ - 1].next());
       emit_exit_segment(b, last, branches_);
-      branches_--;
     } else if (!ended_) {
-      emit_leave(b, at_, 0);
+      emit_way_on(b, at_);
     }
-    for (k = 0; k < branches_; k++) emit_exit_segment(b, branch_[k], k + 1);
+    const u32 inner = ends_by_branch() ? branches_ - 1 : branches_;
+    for (k = 0; k < inner; k++) emit_exit_segment(b, branch_[k], k + 1);
     return true;
   }
 
@@ -251,6 +298,8 @@ class Improver {
   u64 share_ = whole_share;  // of what enters, as much as comes here
   bool ended_ = false;       // by an instruction that leads away
   channel::SegmentVector vectors_[branch_limit + 1];
+  // For models: which flags are needed behind the trace, and where its branches leave it.
+  u16 needed_behind_ = 0, needed_at_exits_[instruction_limit + 2];
   Code code_, ahead_;
 };
 
@@ -281,14 +330,15 @@ class Review {
     // What is made anew leads to what is made anew.
     for (u32 i = 0; i < size_; i++) list_[i].trace->dead = true;
     for (u32 i = 0; i < size_; i++)
-      supersede(*list_[i].trace, Improver(profile_, *list_[i].trace).improve(*list_[i].known));
+      supersede(*list_[i].trace, Improver(profile_, *list_[i].trace).improve(list_[i].generation, list_[i].by_jump));
     forget_all_jumps();
   }
 
  private:
   struct Hot {
     Trace* trace;
-    const Template* known;
+    u8 generation;
+    bool by_jump;
   };
 
   /// The traces with a segment that ran so often. By the counters: they lie side by side.
@@ -299,7 +349,9 @@ class Review {
       if (executions(thread_, number) < least) continue;
       const u32 found = trace_of(number);
       Trace& trace = tables.traces[found];
-      if (found != last && trace.use != 0 && !trace.dead && number - trace.number < trace.segment_count) each(trace);
+      if (found != last && (trace.use != 0 || model_plan.any()) && !trace.dead &&
+          number - trace.number < trace.segment_count)
+        each(trace);
       last = found;
     }
   }
@@ -315,11 +367,15 @@ class Review {
   }
 
   void consider(Trace& trace) {
-    const Template* const known = used_template(trace.use);
-    if (known == nullptr || known->generation == generation_limit) return;
+    // Where a machine is simulated nothing is kept: a trace knows itself how often it was made anew.
+    const Template* const known = model_plan.any() ? nullptr : used_template(trace.use);
+    if (known == nullptr && !model_plan.any()) return;
+    const u8 generation = known != nullptr ? known->generation : trace.generation;
+    if (generation == generation_limit) return;
     const History history(thread_, trace);
     if (history.entered() < hot_from()) return;
-    if (known->generation == 0 || history.is_mistaken()) list_[size_++] = {&trace, known};
+    if (generation == 0 || history.is_mistaken())
+      list_[size_++] = {&trace, generation, known != nullptr && known->by_jump};
   }
 
   const Thread* thread_;
@@ -330,11 +386,21 @@ class Review {
 
 }  // namespace
 
-void improve(Thread* t) {
+namespace {
+
+void review_once(Thread* t) {
   Guard guard(cache_lock);
-  if (!store_is_written()) return;
+  if (!store_is_written() && !model_plan.any()) return;
+  // The core model's blocks are segments that are entered at their top.
+  if (settings().models.on & channel::model_core) return;
   Review review(t);
   if (review.begin()) review.improve();
+}
+
+}  // namespace
+
+void improve(Thread* t) {
+  if (!model_plan.any()) review_once(t);  // what is made then is for the next run
 }
 
 void improve_at_times(Thread* t) {
@@ -343,13 +409,13 @@ void improve_at_times(Thread* t) {
   static u32 calls;
   static u64 next_ns = 20'000'000;
   if (t->vfork_child != 0 || (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) & 63) != 0) return;
-  if (settings().hot_from != 0) return improve(t);
+  if (settings().hot_from != 0) return review_once(t);
   u64 time[2] = {};
   kernel(SYS_clock_gettime, 2 /* CLOCK_PROCESS_CPUTIME_ID */, reinterpret_cast<u64>(time));
   const u64 now_ns = time[0] * 1'000'000'000 + time[1];
   if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
   __atomic_store_n(&next_ns, 2 * now_ns, __ATOMIC_RELAXED);
-  improve(t);
+  review_once(t);
 }
 
 }  // namespace tally::engine

@@ -3,17 +3,21 @@
 ///
 /// The order of what the model sees is that of the program: an instruction's lines, then its accesses, then where it
 /// goes. Looks need two registers: over a stretch of instructions that leave two alone these are borrowed once, which
-/// a fault or signal within it has to know.
+/// a fault or signal within it has to know. What is the same wherever a trace is left is written once where it is left:
+/// the history of its branches.
 #pragma once
 #include "tally/engine/models.hpp"
 #include "tally/engine/reading.hpp"
 
 namespace tally::engine {
 
-/// A stretch of a trace in which registers are borrowed.
-struct ModelWindow {
-  u16 begin, end;  // offsets from the body: behind what saves them, behind what brings them back
-  u8 a, b;
+/// A stretch of a trace in which the program's state is not all in place.
+struct ModelRange {
+  u16 begin, end;  // offsets from the body
+  u8 a, b;         // registers that are borrowed, or no_register
+  u8 outcomes;     // of branches that the history lacks
+  u8 taken;        // which of them were taken, the last one in bit 0
+  bool flags;      // they are away
 };
 
 /// One access of an instruction that is known when it is translated.
@@ -29,7 +33,8 @@ struct DataAccess {
 struct ModelFacts {
   DataAccess access[4];
   u8 accesses;
-  bool known;     // else nothing is looked at, and no register borrowed
+  bool known;  // else nothing is looked at, and no register borrowed
+  bool touches_flags;
   u16 registers;  // that it names, openly or not
   u16 live;       // flags that are needed from before it on
   Repeat repeat;  // bytes 0: none
@@ -39,45 +44,80 @@ ModelFacts facts_of(const Instruction& in);
 
 class ModelCode {
  public:
+  static constexpr u32 instruction_limit = 100, branch_limit = 8;
+
   /// Behind the trace's head.
   void begin_trace();
-  /// The instructions of the next segment; `live`: flags that are needed behind it.
-  void begin_segment(Builder& b, const Instruction* in, u32 n, u16 live);
-  /// Before and behind the copy of instruction `i`.
-  void before(Builder& b, u32 i, bool ends);
+  /// The instructions that follow. `live`: flags that are needed behind them; `at_exits[i]`, unless null: where
+  /// instruction `i` leads to when it leaves the trace.
+  void begin_segment(Builder& b, const Instruction* in, u32 n, u16 live, const u16* at_exits = nullptr);
+  /// Before and behind the copy of instruction `i`. `leaves`: it leads away and is no conditional branch.
+  void before(Builder& b, u32 i, bool leaves);
   void after(Builder& b, u32 i);
-  /// Behind the last instruction, before what leaves.
-  void end_segment(Builder& b);
-  /// A conditional branch, in place of its copy. `live`: flags that are needed where it leads to.
-  void conditional(Builder& b, const Instruction& in, u32 segment, u16 live_there);
-  /// What stands behind the trace: the ways out of it that are taken.
+  /// Before anything else of a trace: registers are borrowed, and a loop may come back behind that.
+  void open_first(Builder& b);
+  /// Before what leads to the trace's own first instruction: the offset where it may come in with registers as they
+  /// are; 0 where it has to leave.
+  u32 loops(Builder& b);
+  /// Before what leaves: all is as the program and other traces have it. `live`: flags that are needed.
+  void leave(Builder& b, u16 live);
+
+  /// Before the copy of instruction `i`, a conditional branch that leaves the trace where it is `taken`, or not;
+  /// `live`: flags that are needed there. Returns the number of the way out.
+  u32 begin_way(Builder& b, u32 i, bool taken, u16 live);
+  /// Behind it: the trace goes on. `live`: flags that are needed here.
+  void stay(Builder& b, const Instruction& in, bool taken, u16 live);
+  /// The same where that is known with the next segment.
+  void stay_later(const Instruction& in) { passed_ = true, passed_pc_ = in.pc, passed_target_ = in.target(); }
+  /// What stands at the beginning of that way out.
+  void emit_way(Builder& b, u32 way);
+
+  /// A conditional branch, in place of its copy: the trace goes on where it is not taken. `live`: flags that are needed
+  /// where it leads to.
+  void conditional(Builder& b, u32 i, u32 segment, u16 live_there);
+  /// What stands behind the trace: the ways out of it that are still to come, and what is to be known of it.
+  void emit_ways(Builder& b);
   void end_trace(Builder& b, u32 trace);
+
+  u16 live_before(u32 i) const { return facts_[i].live; }
 
  private:
   struct Way {
-    u64 from;  // of a displacement
+    u8* from;  // of a displacement; null: it is led there by others
     u64 pc, target;
-    u8 length;
+    bool is_taken;
     u16 live;
+    u8 a, b, outcomes, taken;
+    bool away;
   };
-  void look_at_data(Builder& b, const Instruction& in, const DataAccess& access, u16 live);
+  void look_at_data(Builder& b, const DataAccess& access, u16 live);
   void look_at_line(Builder& b, u64 line, u16 live);
-  void predict(Builder& b, u64 pc, u64 target, bool taken, u8 a, u8 r, u16 live);
+  void predict(Builder& b, u64 pc, u64 target, bool taken, u16 live);
   void push_return(Builder& b, const Instruction& in);
   void resolved_target(Builder& b, const Instruction& in, u16 live);
   void open(Builder& b, u32 i);
   void close(Builder& b);
+  void write_history(Builder& b);
+  void put_flags_away(Builder& b, u16 live);
+  void bring_flags_back(Builder& b, u16 live);
+  void mark(const Builder& b);
+  void note_outcome(bool taken);
   bool wants_window(u32 i) const;
 
   const Instruction* in_ = nullptr;
   u32 n_ = 0;
-  ModelFacts facts_[66];
+  ModelFacts facts_[instruction_limit];
   u64 last_line_ = 0;
   bool open_ = false;
+  bool away_ = false;  // the flags are kept in memory: from the first look that needs it to who needs them
   u8 a_ = 0, b_ = 0;
-  ModelWindow windows_[256];
-  u32 window_count_ = 0;
-  Way ways_[64];
+  u8 outcomes_ = 0, taken_ = 0;
+  ModelRange ranges_[512];
+  u32 range_count_ = 0;
+  bool in_range_ = false;
+  u8 first_a_ = 0, first_b_ = 0;
+  u32 loop_entry_ = 0;
+  Way ways_[branch_limit + 1];
   u32 way_count_ = 0;
   // The conditional branch before this segment, which was not taken.
   bool passed_ = false;
@@ -88,8 +128,9 @@ extern ModelCode model_code;
 /// In an indirect branch or return: rcx = the target; rcx and r11 are saved. Leaves rcx as it was.
 void emit_model_indirect(Builder& b, const Instruction& in);
 
-/// The registers that are borrowed at this spot come back, in `c`.
+/// The program's state at this spot comes back: the registers, in `c`, and the history of branches. The thread leaves
+/// the trace here.
 struct Context;
-void give_model_registers_back(Thread* t, Context* c, const Spot& s);
+void settle_model(Thread* t, Context* c, const Spot& s);
 
 }  // namespace tally::engine

@@ -7,6 +7,13 @@ namespace tally::engine {
 /// OP reg, gs:[index * 2^scale + offset]; index may be no_register.
 inline void table_access(Emitter& e, u8 opcode, u8 reg, u8 index, u32 scale, u32 offset) {
   e.byte(0x65);
+  if (index != no_register && scale == 0 && (index & 7) != rsp) {
+    e.rex_w(reg, index);
+    e.byte(opcode);
+    e.byte(static_cast<u8>(0x80 | (reg & 7) << 3 | (index & 7)));
+    e.dword(offset);
+    return;
+  }
   const bool indexed = index != no_register;
   e.byte(static_cast<u8>(0x48 | (reg >> 3) << 2 | (indexed ? index >> 3 : 0) << 1));
   e.byte(opcode);
@@ -15,8 +22,9 @@ inline void table_access(Emitter& e, u8 opcode, u8 reg, u8 index, u32 scale, u32
   e.dword(offset);
 }
 
-inline void move(Emitter& e, u8 to, u8 from) {
-  e.byte(static_cast<u8>(0x48 | (from >> 3) << 2 | to >> 3));
+/// MOV r32, r32
+inline void move_low(Emitter& e, u8 to, u8 from) {
+  if ((to | from) >> 3) e.byte(static_cast<u8>(0x40 | (from >> 3) << 2 | to >> 3));
   e.byte(0x89);
   e.byte(static_cast<u8>(0xc0 | (from & 7) << 3 | (to & 7)));
 }
@@ -34,6 +42,14 @@ inline void xor_constant(Emitter& e, u8 reg, u32 value) {
   e.byte(0x81);
   e.byte(static_cast<u8>(0xf0 | (reg & 7)));
   e.dword(value);
+}
+
+/// SHL r32, n
+inline void shift_left(Emitter& e, u8 reg, u32 n) {
+  if (reg >> 3) e.byte(0x41);
+  e.byte(0xc1);
+  e.byte(static_cast<u8>(0xe0 | (reg & 7)));
+  e.byte(static_cast<u8>(n));
 }
 
 /// CMP r64, constant, sign-extended
@@ -54,9 +70,16 @@ inline void address_of(Emitter& e, u8 to, u8 base, u8 index, u32 scale, s32 disp
   if (low) e.byte(0x67);
   e.byte(static_cast<u8>(0x48 | (to >> 3) << 2 | (indexed ? index >> 3 : 0) << 1 | (based ? base >> 3 : 0)));
   e.byte(0x8d);
+  const bool none = based && displacement == 0 && (base & 7) != rbp;
   const bool small = based && displacement == static_cast<s8>(displacement);
-  e.byte(static_cast<u8>((based ? small ? 0x40 : 0x80 : 0) | 4 | (to & 7) << 3));
-  e.byte(static_cast<u8>(scale << 6 | (indexed ? index & 7 : 4) << 3 | (based ? base & 7 : 5)));
+  const u8 mode = static_cast<u8>(!based || none ? 0 : small ? 0x40 : 0x80);
+  if (based && !indexed && (base & 7) != rsp) {
+    e.byte(static_cast<u8>(mode | (to & 7) << 3 | (base & 7)));
+  } else {
+    e.byte(static_cast<u8>(mode | 4 | (to & 7) << 3));
+    e.byte(static_cast<u8>(scale << 6 | (indexed ? index & 7 : 4) << 3 | (based ? base & 7 : 5)));
+  }
+  if (none) return;
   if (small)
     e.byte(static_cast<u8>(displacement));
   else
@@ -78,6 +101,49 @@ inline void store_constant(Emitter& e, u32 offset, u32 value) {
   e.dword(offset);
   e.dword(value);
 }
+
+/// The same of 32 bits.
+inline void store_dword(Emitter& e, u32 offset, u32 value) {
+  static const u8 code[] = {0x65, 0xc7, 0x04, 0x25};
+  e.bytes(code, sizeof code);
+  e.dword(offset);
+  e.dword(value);
+}
+
+/// TEST r32, constant
+inline void test_dword(Emitter& e, u8 reg, u32 value) {
+  if (reg >> 3) e.byte(0x41);
+  e.byte(0xf7);
+  e.byte(static_cast<u8>(0xc0 | (reg & 7)));
+  e.dword(value);
+}
+
+/// XOR r32, r32
+inline void xor_low(Emitter& e, u8 to, u8 from) {
+  if ((to | from) >> 3) e.byte(static_cast<u8>(0x40 | (from >> 3) << 2 | to >> 3));
+  e.byte(0x31);
+  e.byte(static_cast<u8>(0xc0 | (from & 7) << 3 | (to & 7)));
+}
+
+/// AND r64, constant, sign-extended
+inline void and_wide(Emitter& e, u8 reg, s32 value) {
+  e.rex_w(0, reg);
+  e.byte(0x81);
+  e.byte(static_cast<u8>(0xe0 | (reg & 7)));
+  e.dword(static_cast<u32>(value));
+}
+
+/// [base] = reg
+inline void store_at(Emitter& e, u8 base, u8 reg) {
+  e.rex_w(reg, base);
+  e.byte(0x89);
+  e.byte(static_cast<u8>(0x40 | (reg & 7) << 3 | (base & 7)));
+  if ((base & 7) == rsp) e.byte(0x24);
+  e.byte(0);
+}
+
+/// A line that is noted down, as sim::note_of() has it.
+constexpr u64 sim_note(u64 line, Ask what) { return line | static_cast<u64>(what); }
 
 /// reg = gs:[offset], a byte
 inline void load_byte(Emitter& e, u8 reg, u32 offset) {
@@ -139,8 +205,12 @@ inline void save_flags(Emitter& e) {
   e.store(rax, o_model_rax);
   static const u8 code[] = {0x9f, 0x0f, 0x90, 0xc0};  // lahf; seto al
   e.bytes(code, sizeof code);
+  e.store(rax, o_model_flags);
+  e.load(rax, o_model_rax);
 }
 inline void restore_flags(Emitter& e) {
+  e.store(rax, o_model_rax);
+  e.load(rax, o_model_flags);
   static const u8 code[] = {0x04, 0x7f, 0x9e};  // add al, 127; sahf
   e.bytes(code, sizeof code);
   e.load(rax, o_model_rax);

@@ -4,69 +4,8 @@
 // Offsets as models.hpp asserts them. The flags are kept without pushf, which takes ten times as long.
 asm(R"(
 .text
-.globl enter_look_8, look_8_end, enter_model, enter_look, model_leave_begin, model_leave_end, look_leave_begin, look_leave_end, model_pad
-.hidden enter_look_8, look_8_end, enter_model, enter_look, model_leave_begin, model_leave_end, look_leave_begin, look_leave_end, model_pad
-# The same for data, where a set of L1D is eight ways in one line of 64 bytes: no call where the line is in one of the
-# other ways, nor C where it is in none but the count. Each word moves on by one until the line's own place is reached.
-enter_look_8:
-  mov %rax, %gs:0x1140
-  mov %rcx, %gs:0x1100
-  mov %rdx, %gs:0x1108
-  mov %rsi, %gs:0x1110
-  mov %gs:0x1098, %rax
-  movzwl %gs:0x10a1, %ecx
-  lea -1(%rax,%rcx), %rcx
-  xor %rax, %rcx
-  test $-64, %rcx           # in two lines
-  jnz 6f
-  mov %eax, %edx
-  and %gs:0x1158, %edx
-  and $-64, %rax
-  not %rax
-  mov %gs:0x8000(%rdx), %rcx
-  mov %rax, %gs:0x8000(%rdx)
-  cmp %rax, %rcx
-  je 5f
-  mov %gs:0x8008(%rdx), %rsi
-  mov %rcx, %gs:0x8008(%rdx)
-  cmp %rax, %rsi
-  je 5f
-  mov %gs:0x8010(%rdx), %rcx
-  mov %rsi, %gs:0x8010(%rdx)
-  cmp %rax, %rcx
-  je 5f
-  mov %gs:0x8018(%rdx), %rsi
-  mov %rcx, %gs:0x8018(%rdx)
-  cmp %rax, %rsi
-  je 5f
-  mov %gs:0x8020(%rdx), %rcx
-  mov %rsi, %gs:0x8020(%rdx)
-  cmp %rax, %rcx
-  je 5f
-  mov %gs:0x8028(%rdx), %rsi
-  mov %rcx, %gs:0x8028(%rdx)
-  cmp %rax, %rsi
-  je 5f
-  mov %gs:0x8030(%rdx), %rcx
-  mov %rsi, %gs:0x8030(%rdx)
-  cmp %rax, %rcx
-  je 5f
-  mov %gs:0x8038(%rdx), %rsi
-  mov %rcx, %gs:0x8038(%rdx)
-  cmp %rax, %rsi
-  je 5f
-  orl $0x80, %gs:0x10a0     # in none: with `ask_missed`
-6:mov %gs:0x1140, %rax
-  mov %gs:0x1100, %rcx
-  mov %gs:0x1108, %rdx
-  mov %gs:0x1110, %rsi
-  jmp enter_look
-5:mov %gs:0x1140, %rax
-  mov %gs:0x1100, %rcx
-  mov %gs:0x1108, %rdx
-  mov %gs:0x1110, %rsi
-  jmp *%gs:0x10a8
-look_8_end:
+.globl enter_model, enter_look, model_leave_begin, model_leave_end, look_leave_begin, look_leave_end, model_pad
+.hidden enter_model, enter_look, model_leave_begin, model_leave_end, look_leave_begin, look_leave_end, model_pad
 # A look at a first level that generated code could not settle. Whoever looks has saved the flags, or needs none. The
 # function saves what it uses.
 enter_look:

@@ -96,6 +96,10 @@ ModelFacts facts_of(const Instruction& in) {
     return f;
   }
   const Details d(in);
+  const ZydisAccessedFlags* const flags = d.raw.cpu_flags;
+  f.touches_flags =
+      d.raw.length == 0 ||
+      (flags != nullptr && (flags->tested | flags->modified | flags->set_0 | flags->set_1 | flags->undefined) != 0);
   if (d.operands == 0) {
     // Those without any operand; else it is not known what it needs.
     f.known = d.raw.operand_count == 0 && d.raw.length != 0;

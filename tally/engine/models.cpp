@@ -3,8 +3,9 @@
 
 #include <new>
 
+#include "tally/engine/improve.hpp"
 #include "tally/sim/branches.hpp"
-#include "tally/sim/hierarchy.hpp"
+#include "tally/sim/first_levels.hpp"
 #include "tally/sim/memory.hpp"
 #include "tally/sim/tlb.hpp"
 
@@ -49,14 +50,15 @@ constexpr u32 notes_limit = 512;
 
 /// What a thread has beside what generated code looks into.
 struct Rest {
+  sim::Note note[notes_limit];  // a page: generated code sees its end by the low bits of an address
+  sim::FirstLevels first;
   sim::LowerLevels lower;
   u64 asked;
-  u32 notes;
-  u64 note[notes_limit];  // a line, and in its low bits what it is wanted for
   alignas(16) u8 plain_caches[sizeof(sim::Hierarchy)];
   alignas(16) u8 plain_tlbs[sizeof(sim::Tlbs)];
   alignas(16) u8 plain_branches[sizeof(sim::Branches)];
 };
+static_assert(sizeof(Rest::note) == page_bytes);
 
 /// Where a thread's Rest is: the last word of the page of its ModelThread.
 Rest*& rest_of(Thread* t) { return *reinterpret_cast<Rest**>(reinterpret_cast<u64>(t) + 0x1ff8); }
@@ -75,17 +77,11 @@ class DirectionUp {
   u64 flags_;
 };
 
-u32 set_words(const sim::CacheShape& shape) {
-  u32 words = 1u << shape.line_bits >> 3;
-  while (words < shape.ways) words *= 2;
-  return words;
-}
-
-/// Whether generated code can look into it: a set is a power of two of bytes that the scale of an address reaches.
-bool can_be_inline(const sim::CacheShape& shape) {
+/// Whether a look at the most recent line of a set is all that generated code needs of it: `bytes` for each in a table
+/// that has room for them.
+bool can_be_inline(const sim::CacheShape& shape, u64 bytes) {
   return shape.sets != 0 && shape.write_allocate && (shape.sets & (shape.sets - 1)) == 0 &&
-         shape.replacement == sim::Replacement::lru && set_words(shape) * 8 <= 8u << shape.line_bits &&
-         u64{shape.sets} * set_words(shape) * 8 <= first_level_bytes;
+         shape.replacement == sim::Replacement::lru && shape.line_bits >= 3 && shape.sets * bytes <= first_level_bytes;
 }
 
 sim::CacheShape shape_of(const channel::ModelLevel& l) {
@@ -95,8 +91,9 @@ sim::CacheShape shape_of(const channel::ModelLevel& l) {
 
 bool on(channel::Model m) { return (settings().models.on & m) != 0; }
 
-u64 lower_words() {
-  return sim::table_words(caches.l2) + (settings().models.own_llc != 0 ? sim::shared_words(caches) : 0);
+u64 level_words() {
+  return sim::FirstLevels::words(caches) + sim::table_words(caches.l2) +
+         (settings().models.own_llc != 0 ? sim::shared_words(caches) : 0);
 }
 /// Of the plain models: a hierarchy whose last level is shared or not.
 u64 plain_words() {
@@ -104,7 +101,7 @@ u64 plain_words() {
          sim::tlb_words(tlbs);
 }
 u64 rest_bytes() {
-  return page_up(sizeof(Rest)) + page_up(lower_words() * 8) + (model_plan.each ? page_up(plain_words() * 8) : 0);
+  return page_up(sizeof(Rest)) + page_up(level_words() * 8) + (model_plan.each ? page_up(plain_words() * 8) : 0);
 }
 
 /// Tables of zeros: nothing is kept of what was there.
@@ -112,9 +109,12 @@ void make_rest(Thread* t) {
   Rest& r = *rest_of(t);
   u64* const tables = reinterpret_cast<u64*>(reinterpret_cast<u64>(&r) + page_up(sizeof(Rest)));
   const bool own = settings().models.own_llc != 0;
-  r.lower = sim::LowerLevels(caches, tables, own ? tables + sim::table_words(caches.l2) : shared_llc);
+  u64* const lower = tables + sim::FirstLevels::words(caches);
+  r.first = sim::FirstLevels(caches, tables);
+  r.lower = sim::LowerLevels(caches, lower, own ? lower + sim::table_words(caches.l2) : shared_llc);
+  model_thread(t)->next_note = r.note;
   if (!model_plan.each) return;
-  u64* const plain = tables + page_up(lower_words() * 8) / 8;
+  u64* const plain = tables + page_up(level_words() * 8) / 8;
   u64* const plain_llc = own ? plain + sim::private_words(caches) : shared_plain_llc;
   u64* const plain_tlb = plain + plain_words() - sim::tlb_words(tlbs);
   new (r.plain_caches) sim::Hierarchy(caches, sim::tables_in(caches, plain, plain_llc));
@@ -130,119 +130,41 @@ sim::Branches& plain_branches(Rest& r) { return *reinterpret_cast<sim::Branches*
 
 TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
   const DirectionUp up;
+  ModelThread& m = *model_thread(t);
   sim::HierarchyCounts& counts = values_of(model_counts(t)->values).caches;
-  const u32 n = r.notes;
-  r.notes = 0;
-  if (n == 0) return;
+  const u32 n = static_cast<u32>(m.next_note - r.note);
+  m.next_note = r.note;
+  const u32 missed = r.first.access_all(r.note, n, counts);
+  if (missed == 0 || !on(channel::model_lower)) return;
   const bool shares = settings().models.own_llc == 0;
   if (shares) llc_lock.take();
-  constexpr u32 ahead = 12;
-  for (u32 i = 0; i < ahead && i < n; i++) r.lower.expect(r.note[i]);
-  for (u32 i = 0; i < n; i++) {
-    if (i + ahead < n) r.lower.expect(r.note[i + ahead]);
-    r.lower.request(r.note[i] & ~u64{3}, static_cast<Access>(r.note[i] & 3), counts);
-  }
+  r.lower.request_all(r.note, missed, counts);
   if (shares) llc_lock.release();
 }
 
-inline __attribute__((always_inline)) void note(Thread* t, Rest& r, u64 line, Access access) {
-  if (!model_plan.lower) return;
-  r.note[r.notes] = line | static_cast<u64>(access);
-  if (++r.notes == notes_limit) drain(t, r);
+/// One line of data; whether it was noted down.
+bool touch_data(Thread* t, Rest& r, u64 line, sim::Note note) {
+  u64& last = *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at + (line & model_plan.l1d_mask));
+  if (last == ~line) return false;
+  last = ~line;
+  ModelThread& m = *model_thread(t);
+  *m.next_note++ = line | note;
+  if (m.next_note == r.note + notes_limit) drain(t, r);
+  return true;
 }
 
-/// Makes the line the most recent one of its set. Whether it was there.
-inline bool use_line(u64* set, u32 ways, u64 tag) {
-  u64 before = set[0];
-  if (before == tag) return true;
-  for (u32 i = 1; i < ways; i++) {
-    const u64 here = set[i];
-    set[i] = before;
-    if (here == tag) {
-      set[0] = tag;
-      return true;
-    }
-    before = here;
-  }
-  set[0] = tag;
-  return false;
-}
-
-constexpr Access access_of(Ask what) {
-  return what == Ask::store ? Access::store : what == Ask::modify ? Access::modify : Access::load;
-}
-
-/// A line of data that was not there, and is now.
-inline __attribute__((always_inline)) void count_missed(Thread* t, Rest& r, u64 address, Ask what) {
-  channel::ModelLevelCounts& counts = model_counts(t)->values.l1d;
-  if (what == Ask::store)
-    counts.store_misses++;
-  else
-    counts.load_misses++;
-  note(t, r, address & ~u64{model_plan.line_bytes - 1}, access_of(what));
-}
-
-/// One line of data. Whether it was there.
-inline __attribute__((always_inline)) bool touch_data(Thread* t, Rest& r, u64 line, Access access) {
-  u64* const set =
-      reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at + (line & model_plan.l1d_mask) * model_plan.l1d_scale);
-  if (use_line(set, model_plan.l1d_ways, ~line)) return true;
-  channel::ModelLevelCounts& counts = model_counts(t)->values.l1d;
-  if (access == Access::store)
-    counts.store_misses++;
-  else
-    counts.load_misses++;
-  note(t, r, line, access);
-  return false;
-}
-
-/// Where the line with a number is in L1I: an offset from the GS base.
-u32* ways(Thread* t) { return reinterpret_cast<u32*>(reinterpret_cast<u64>(t) + ways_at); }
-
-/// A line that is not in L1I: it takes the place of the one that was fetched longest ago.
-TALLY_NO_SAVES void fetch_line(Thread* t, Rest& r, u32 number) {
-  const u64 line = lines[number];
-  const u32 first = (static_cast<u32>(line >> caches.l1i.line_bits) & (model_plan.l1i_sets - 1)) * model_plan.l1i_ways;
-  u64* const stamps = reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1i_at);
-  u32* const numbers = reinterpret_cast<u32*>(stamps + model_plan.l1i_sets * model_plan.l1i_ways);
-  u32 oldest = first;
-  u64 least = stamps[first];
-  for (u32 way = first + 1; way < first + model_plan.l1i_ways; way++) {
-    const u64 stamp = stamps[way];
-    oldest = stamp < least ? way : oldest;
-    least = stamp < least ? stamp : least;
-  }
-  u32* const ways_of = ways(t);
-  ways_of[numbers[oldest]] = 0;  // number 0 is nothing
-  numbers[oldest] = number;
-  ways_of[number] = l1i_at + oldest * 8;
-  stamps[oldest] = ++model_thread(t)->clock;
-  model_counts(t)->values.l1i.fetch_misses++;
-  note(t, r, line, Access::fetch);
-}
-
-TALLY_NO_SAVES __attribute__((noinline)) void access_lines(Thread* t, Rest& r, u64 address, u64 bytes, Access access) {
+TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, Rest& r, u64 address, u64 bytes, Access access) {
   const u64 line_bytes = model_plan.line_bytes, last = (address + bytes - 1) & ~(line_bytes - 1);
   u64 line = address & ~(line_bytes - 1);
-  bool missed = !touch_data(t, r, line, access);
+  const sim::Note what = sim::note_of(0, access);
+  bool noted = touch_data(t, r, line, what);
   channel::ModelLevelCounts& across = model_counts(t)->values.l1d_across;
   while (line < last) {
     line += line_bytes;
-    const bool hit = touch_data(t, r, line, access);
-    const bool more = missed && !hit;
-    if (access != Access::store) across.loads++, across.load_misses += more;
+    noted |= touch_data(t, r, line, noted ? what | sim::same_access : what);
+    if (access != Access::store) across.loads++;
     if (access != Access::load) across.stores++;
-    if (access == Access::store) across.store_misses += more;
-    missed = missed || !hit;
   }
-}
-
-inline __attribute__((always_inline)) void access_first(Thread* t, Rest& r, u64 address, u64 bytes, Access access) {
-  const u64 within = address & (model_plan.line_bytes - 1);
-  if (within + bytes <= model_plan.line_bytes)
-    touch_data(t, r, address - within, access);
-  else
-    access_lines(t, r, address, bytes, access);
 }
 
 // --- the plain models ----------------------------------------------------------------------------------------------
@@ -319,26 +241,17 @@ void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
   repeated(t, *rest_of(t), word, n, m.repeat[1] & mask, m.repeat_rdi & mask, (after & mask) < (before & mask));
 }
 
-// --- branches -------------------------------------------------------------------------------------------------------
-
-void indirect(Thread* t, u64 pc, u64 target) {
-  u64& entry = reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + indirect_at)[pc % sim::IndirectTargets::entries];
-  if (entry + target != 0) values_of(model_counts(t)->values).branches.indirect_misses++;
-  entry = 0 - target;
-}
-
 }  // namespace
 
 extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model_look(Thread* t, u64 argument,
                                                                                       u32 word) {
   Rest& r = *rest_of(t);
-  const u64 bytes = word >> 8;
-  if (word & ask_missed) return count_missed(t, r, argument, static_cast<Ask>(word & 0x7f));
   switch (static_cast<Ask>(word & 0xff)) {
-    case Ask::load: access_first(t, r, argument, bytes, Access::load); break;
-    case Ask::store: access_first(t, r, argument, bytes, Access::store); break;
-    case Ask::modify: access_first(t, r, argument, bytes, Access::modify); break;
-    default: fetch_line(t, r, static_cast<u32>(argument)); break;
+    case Ask::noted:
+      drain(t, r);
+      improve_at_times(t);
+      break;
+    default: access_first(t, r, argument, bytes_of(word), static_cast<Access>(word & 0xff)); break;
   }
 }
 
@@ -351,7 +264,6 @@ extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* 
     case Ask::plain_store: access_plain(r, argument, bytes, Access::store); break;
     case Ask::plain_modify: access_plain(r, argument, bytes, Access::modify); break;
     case Ask::plain_fetch: access_plain(r, argument, bytes, Access::fetch); break;
-    case Ask::indirect: indirect(t, argument, m.target); break;
     case Ask::repeat: repeat_done(t, word, m.saved[0], m.saved[2], m.saved[3]); break;
     case Ask::plain_taken: plain_branches(r).conditional(argument, m.target, true); break;
     case Ask::plain_not_taken: plain_branches(r).conditional(argument, m.target, false); break;
@@ -375,8 +287,6 @@ u32 line_number(u64 line) {
   return line_slots[i] = lines.add(line);
 }
 
-u64 model_bytes() { return model_plan.l1i ? line_limit * sizeof(u32) : 0; }
-
 void models_init() {
   const channel::Models& m = settings().models;
   if (m.on == 0) return;
@@ -386,8 +296,8 @@ void models_init() {
   if (!on(channel::model_l1d)) caches.l1d = {};
   if (!on(channel::model_lower)) caches.l2 = caches.llc = {};
   if (!on(channel::model_tlbs)) tlbs = {};
-  const bool fits =
-      (!on(channel::model_l1i) || can_be_inline(caches.l1i)) && (!on(channel::model_l1d) || can_be_inline(caches.l1d));
+  const bool fits = (!on(channel::model_l1i) || can_be_inline(caches.l1i, 4)) &&
+                    (!on(channel::model_l1d) || can_be_inline(caches.l1d, u64{1} << caches.l1d.line_bits));
   const bool plain = m.each != 0 || !fits;
   model_plan.each = plain || m.compared != 0;
   model_plan.each_branch = model_plan.each && on(channel::model_branches);
@@ -398,16 +308,11 @@ void models_init() {
   }
   model_plan.line_bytes = 1u << (caches.l1d.sets != 0 ? caches.l1d.line_bits : caches.l1i.line_bits);
   model_plan.l1d_mask = (caches.l1d.sets - 1) << caches.l1d.line_bits;
-  model_plan.l1d_scale = caches.l1d.sets == 0 ? 1 : set_words(caches.l1d) * 8 >> caches.l1d.line_bits;
-  model_plan.lower = on(channel::model_lower);
-  model_plan.has_short_look = caches.l1d.ways == 8 && model_plan.line_bytes == 64 && model_plan.l1d_scale == 1;
   if (model_plan.l1i) {
     lines.init(line_limit);
     lines.size = 1;
     line_slots = reinterpret_cast<u32*>(reserve((line_slots_mask + 1) * sizeof *line_slots, 3));
   }
-  model_plan.l1d_ways = caches.l1d.ways;
-  model_plan.l1i_ways = caches.l1i.ways;
   model_plan.l1i_sets = caches.l1i.sets;
   if (caches.llc.sets != 0 && m.own_llc == 0) {
     const u64 bytes = sim::shared_words(caches) * 8;
@@ -430,8 +335,7 @@ bool models_attach(Thread* t, bool goes_on) {
   if (failed(page)) return false;
   model_counts(t)->without |= without;
   if (goes_on) {
-    Rest& r = *rest_of(t);
-    r.notes = 0;
+    model_thread(t)->next_note = rest_of(t)->note;
     return true;
   }
   if (rest_of(t) == nullptr) {
@@ -442,11 +346,9 @@ bool models_attach(Thread* t, bool goes_on) {
     Rest* const rest = rest_of(t);
     throw_away(rest, rest_bytes());
     throw_away(reinterpret_cast<const void*>(reinterpret_cast<u64>(t) + 0x1000), jump_table_at - 0x1000);
-    if (model_bytes() != 0) throw_away(ways(t), model_bytes());
     rest_of(t) = rest;
   }
   make_rest(t);
-  model_thread(t)->l1d_mask = model_plan.l1d_mask;
   return true;
 }
 

@@ -8,20 +8,20 @@
 
 namespace tally::engine {
 
-/// What a call of the model is about: the low byte of its word; above it the bytes of an access, or what a repeated
-/// string instruction accesses.
+/// What a call of the model is about: the low byte of its word; above it the bytes of an access, the number of a line
+/// of code, or what a repeated string instruction accesses. The first four are those of sim::Access.
 enum class Ask : u32 {
+  fetch,
   load,
   store,
   modify,
-  fetch,
-  indirect,  // an indirect branch at this address went to `target`
-  repeat,    // a string instruction has run
+  noted,   // the notes are full
+  repeat,  // a string instruction has run
   // The same for models that are asked about everything (Models::each):
+  plain_fetch,
   plain_load,
   plain_store,
   plain_modify,
-  plain_fetch,
   plain_taken,
   plain_not_taken,
   plain_jump,
@@ -30,9 +30,10 @@ enum class Ask : u32 {
   plain_indirect_call,
   plain_return,
 };
-/// Beside it: the line is where it belongs by now, and was not.
-inline constexpr u32 ask_missed = 0x80;
 constexpr u32 word_of(Ask what, u32 bytes = 0) { return static_cast<u32>(what) | bytes << 8; }
+constexpr u32 bytes_of(u32 word) { return word >> 8 & 0xffff; }
+
+constexpr Ask plain(Ask what) { return static_cast<Ask>(static_cast<u32>(what) + static_cast<u32>(Ask::plain_fetch)); }
 
 /// What a repeated string instruction accesses, in the upper bits of its word.
 struct Repeat {
@@ -50,14 +51,14 @@ struct Repeat {
 inline constexpr u32 models_at = 0x1080;
 
 struct ModelThread {
-  u64 spill[3];     // 0x1080: of generated code: two registers, and rax with the flags
+  u64 spill[3];     // 0x1080: of generated code: two registers, and rax for a moment
   u64 argument;     // 0x1098
   u64 word;         // 0x10a0
   u64 back;         // 0x10a8: where generated code goes on
   u64 active;       // 0x10b0: the thread is in the model
-  u64 history;      // 0x10b8: of conditional branches; 14 bits
+  u64 history;      // 0x10b8: of conditional branches; the last 14 count
   u64 top;          // 0x10c0: of the return stack: a byte, 16 for an entry
-  u64 clock;        // 0x10c8: lines of code that were fetched
+  u64 reserved;     // 0x10c8
   u64 repeat_word;  // 0x10d0
   u64 repeat[2];    // 0x10d8: rcx and rsi before a string instruction
   u64 target;       // 0x10e8
@@ -66,7 +67,8 @@ struct ModelThread {
   u64 saved[9];     // 0x1100: rcx rdx rsi rdi r8 r9 r10 r11 rax
   u64 whole_flags;  // 0x1148: for the direction flag
   u64 repeat_rdi;   // 0x1150: before a string instruction
-  u64 l1d_mask;     // 0x1158: ModelPlan::l1d_mask
+  u64* next_note;   // 0x1158: behind the last note
+  u64 flags_away;   // 0x1160: the program's, as lahf and seto leave them in rax
 };
 
 enum ModelOffset : u32 {
@@ -78,27 +80,27 @@ enum ModelOffset : u32 {
   o_model_back = models_at + 0x28,
   o_model_history = models_at + 0x38,
   o_model_top = models_at + 0x40,
-  o_model_clock = models_at + 0x48,
   o_model_repeat_word = models_at + 0x50,
   o_model_repeat = models_at + 0x58,
   o_model_target = models_at + 0x68,
   o_model_repeat_rdi = models_at + 0xd0,
+  o_model_note = models_at + 0xd8,
+  o_model_flags = models_at + 0xe0,
 };
 static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, active) == 0x30 &&
-              offsetof(ModelThread, clock) == 0x48 && offsetof(ModelThread, repeat_word) == 0x50 &&
-              offsetof(ModelThread, repeat) == 0x58 && offsetof(ModelThread, target) == 0x68 &&
-              offsetof(ModelThread, stack) == 0x70 && offsetof(ModelThread, saved) == 0x80 &&
-              offsetof(ModelThread, repeat_rdi) == 0xd0 && offsetof(ModelThread, l1d_mask) == 0xd8);
+              offsetof(ModelThread, repeat_word) == 0x50 && offsetof(ModelThread, repeat) == 0x58 &&
+              offsetof(ModelThread, target) == 0x68 && offsetof(ModelThread, stack) == 0x70 &&
+              offsetof(ModelThread, saved) == 0x80 && offsetof(ModelThread, repeat_rdi) == 0xd0 &&
+              offsetof(ModelThread, next_note) == 0xd8 && offsetof(ModelThread, flags_away) == 0xe0);
 
 /// Tables that generated code looks into: offsets from the GS base, between the thread's record and its jump table.
 enum ModelLayout : u32 {
   return_stack_at = 0x1200,   // 16 entries of 16 bytes: negated addresses
   indirect_at = 0x2000,       // sim::IndirectTargets
   gshare_at = 0x3000,         // the counters of sim::Gshare
-  l1d_at = 0x8000,            // sets, each of so many bytes that the scale of an address reaches it
-  l1i_at = 0xc000,            // when each way of each set was used last; behind them the numbers of the lines there
+  l1d_at = 0x8000,            // of each set the tag of the line that was used last, as many bytes apart as a line has
+  l1i_at = 0xc000,            // of each set the number of the line of code that was fetched last
   model_counts_at = 0xf0000,  // mapped from the channel: channel::ModelCounts
-  ways_at = thread_bytes,     // behind all else: for each line of code where its way is, 0 = it is not in L1I
 };
 inline constexpr u32 first_level_bytes = 0x4000;
 static_assert(l1i_at + first_level_bytes == jump_table_at);
@@ -120,17 +122,15 @@ struct ModelPlan {
   u32 line_bytes;
   u32 l1d_mask, l1d_scale;  // of an address, and of what is left of it: where the set is, from l1d_at
   u32 l1d_ways, l1i_ways;
-  u32 l1i_sets;
-  bool lower;           // what first levels miss is noted down
-  bool has_short_look;  // enter_look_8 may be used
+  u32 l1i_sets, l1i_mask;
+  bool lower;                            // what first levels miss is noted down
+  bool has_short_look, has_short_fetch;  // enter_look_8, enter_fetch_8 may be used
   bool any() const { return branches || l1i || l1d || each; }
 };
 extern ModelPlan model_plan;
 
 /// The number of a line of code, 0 where there are too many. Wants cache_lock held.
 u32 line_number(u64 line);
-/// What a thread's block needs behind thread_bytes.
-u64 model_bytes();
 
 /// Reserves what threads share. Called once, when the settings are known.
 void models_init();
@@ -149,17 +149,8 @@ extern "C" {
 void enter_model();
 /// The same for looks at first levels; it leaves the flags as they come.
 void enter_look();
-/// The same for data where L1D is as most are. What it does by itself is as short as generated code, and treated like
-/// it when a signal comes.
-void enter_look_8();
-extern const char look_8_end[];
 /// Loads the program's registers and goes back; to model_pad where something waits. Restartable at any instruction.
 extern const char model_leave_begin[], model_leave_end[], look_leave_begin[], look_leave_end[], model_pad[];
-}
-
-/// Whether an address lies there.
-inline bool in_short_look(u64 address) {
-  return address >= reinterpret_cast<u64>(enter_look_8) && address < reinterpret_cast<u64>(look_8_end);
 }
 
 }  // namespace tally::engine

@@ -16,9 +16,6 @@ bool leaving_;  // the process goes on natively
 
 bool in_engine(u64 rip) { return rip - image_base < image_header().bytes; }
 
-/// Generated code, and what is as short.
-bool is_stepped_through(u64 rip) { return in_cache(rip) || in_short_look(rip); }
-
 // --- exact counts in the middle of a trace --------------------------------------------------------------------------
 
 /// Where the opmask registers are in a signal frame.
@@ -78,7 +75,7 @@ u64 settle_at(Thread* t, Context* c, const Spot& s) {
     if (p.borrowed == Borrowed::rcx_r11) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
     if (p.borrowed == Borrowed::one) c->reg(p.reg) = t->spill[0];
   }
-  if (model_plan.any()) give_model_registers_back(t, c, s);
+  if (model_plan.any()) settle_model(t, c, s);
   return trace.pc + static_cast<s64>(p.pc);
 }
 
@@ -247,7 +244,7 @@ void asked_out(Thread* t, Context* c) {
     return arrived(t, c);
   }
   t->pad |= pad_stop;
-  if (is_stepped_through(c->ip))
+  if (in_cache(c->ip))
     t->stepping = to_boundary, c->flags |= trap_flag;
   else
     begin_leaving_again(c);
@@ -309,7 +306,7 @@ bool is_behind_popf(const Spot& s) {
 /// The program has set the trap flag by `popf`, and this is the first trap of it.
 void traces_itself(Thread* t, Context* c, u8* info) {
   Spot spot;
-  if (model_plan.any() && (model_thread(t)->active != 0 || in_short_look(c->ip))) return;  // further, with the flag on
+  if (model_plan.any() && model_thread(t)->active != 0) return;  // further, with the flag on
   if (!in_cache(c->ip)) {
     // In the engine: the next instruction is executed alone, and the trap behind it is the program's.
     t->flags &= ~trap_flag;
@@ -337,7 +334,7 @@ void step_done(Thread* t, Context* c, u8* info) {
     return t->traces_itself != 0 ? trap_behind(t, c, info) : enter_from(t, c);
   }
   Spot spot;
-  if (!is_stepped_through(c->ip)) {
+  if (!in_cache(c->ip)) {
     // Back in the engine, which will find that something waits.
     t->stepping = not_stepping;
     c->flags &= ~trap_flag;
@@ -426,7 +423,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
     return deliver(t, c, signal, info, mask, action);
   }
   note(t, c, signal, info, mask);
-  if (is_stepped_through(rip)) {
+  if (in_cache(rip)) {
     t->stepping = to_boundary;
     c->flags |= trap_flag;
   } else if (begin_leaving_again(c)) {

@@ -63,7 +63,7 @@ bool map_vectors(u32 area) {
 }
 
 Thread* make_block() {
-  Thread* t = reinterpret_cast<Thread*>(try_reserve(thread_bytes + model_bytes(), PROT_READ | PROT_WRITE));
+  Thread* t = reinterpret_cast<Thread*>(try_reserve(thread_bytes, PROT_READ | PROT_WRITE));
   if (t == nullptr) return nullptr;
   // Empty entries lead into the engine: a private copy of a page of the image, written only where targets are known.
   const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(jump_table(t)), jump_table_entries * 8, PROT_READ | PROT_WRITE,

@@ -18,6 +18,8 @@ Instruction* buffer() {
   return b;
 }
 
+bool is_conditional(Kind k) { return k == Kind::jcc || k == Kind::loop; }
+
 /// Makes one trace.
 class Translator {
  public:
@@ -65,10 +67,13 @@ class Translator {
         b.trace.dead = true;
         return Outcome::no_room;
       }
-    } while (last_ == Kind::jcc || last_ == Kind::loop);
+    } while (is_conditional(last_));
     b.trace.segment_count = static_cast<u16>(segment);
     b.trace.bytes = static_cast<u32>(b.e.here() - b.body);
-    if (model_plan.any()) model_code.end_trace(b, index);
+    if (model_plan.any()) {
+      model_code.end_trace(b, index);
+      model_code.emit_ways(b);
+    }
     arena->hot = b.e.here();
     recorder.end(b.trace);
     out = &b.trace;
@@ -146,20 +151,22 @@ class Translator {
     const Increment increment = choose_increment(ahead_, in_, n, at_);
     u16 counted = 0xffff;
     const u16 first_place = static_cast<u16>(b.trace.place_count);
-    if (model_plan.any()) model_code.begin_segment(b, in_, n, flags_needed_behind(n));
+    if (model_plan.any()) model_code.begin_segment(b, in_, n, live_behind_ = flags_needed_behind(n));
     for (u32 i = 0; i <= n; i++) {
       if (increment.at == i && increment.how != Increment::late) {
         emit_increment(b, segment, number, increment.how, increment.reg);
         counted = b.offset();
       }
       if (i == n) break;
-      if (model_plan.any()) model_code.before(b, i, i + 1 == n && last_ != Kind::plain);
-      emit_instruction(b, in_[i], i + 1 == n, segment, increment, number, counted);
+      if (model_plan.any()) model_code.before(b, i, i + 1 == n && last_ != Kind::plain && !is_conditional(last_));
+      emit_instruction(b, i, i + 1 == n, segment, increment, number, counted);
       if (model_plan.any()) model_code.after(b, i);
     }
-    if (model_plan.any()) model_code.end_segment(b);
     tables.segments.add({counted, first_place});
-    if (last_ == Kind::plain || last_ == Kind::trap) emit_leave(b, at_, segment);
+    if (last_ == Kind::plain || last_ == Kind::trap) {
+      if (model_plan.any()) model_code.leave(b, live_behind_);
+      emit_leave(b, at_, segment);
+    }
     return true;
   }
 
@@ -179,8 +186,9 @@ class Translator {
     }
   }
 
-  void emit_instruction(Builder& b, const Instruction& in, bool is_last, u32 segment, const Increment& increment,
-                        u32 number, u16& counted) {
+  void emit_instruction(Builder& b, u32 i, bool is_last, u32 segment, const Increment& increment, u32 number,
+                        u16& counted) {
+    const Instruction& in = in_[i];
     if (b.offset() == 0) emit_head(b, in);
     if (in.kind == Kind::trap && in.opcode == 0xcd && in.bytes[1] == 0x80) {
       mark_partial(current(), channel::partial_int80);
@@ -189,9 +197,8 @@ class Translator {
     }
     if (in.kind == Kind::plain || in.kind == Kind::trap)
       emit_copy(b, in, segment);
-    else if (is_last && last_ == in.kind && (model_plan.branches || model_plan.each_branch) &&
-             (in.kind == Kind::jcc || in.kind == Kind::loop))
-      model_code.conditional(b, in, segment, live_there_);
+    else if (is_last && last_ == in.kind && model_plan.any() && is_conditional(in.kind))
+      model_code.conditional(b, i, segment, live_there_);
     else if (is_last && last_ == in.kind)
       emit_end(b, in, segment, increment, number, counted);
     else
@@ -201,7 +208,7 @@ class Translator {
   u64 pc_, at_;
   u64 older_;
   u32 limit_ = 0, total_ = 0;
-  u16 live_there_ = 0;
+  u16 live_there_ = 0, live_behind_ = 0;
   Kind last_ = Kind::plain;
   Code code_, ahead_;
   Instruction* in_ = buffer();

@@ -1,0 +1,242 @@
+// Branches: what predictors are asked and told, and the history that they go by.
+//
+// A trace goes one way, so what its branches did is known where it is left: the history in memory is that of when the
+// trace was entered until then, and each branch adds the constants of the way.
+#include "tally/engine/model_code.hpp"
+#include "tally/engine/model_emit.hpp"
+
+namespace tally::engine {
+namespace {
+
+/// OP byte gs:[reg + offset], constant or nothing
+void byte_operation(Emitter& e, u8 opcode, u32 digit, u8 reg, u32 offset) {
+  e.byte(0x65);
+  if (reg >> 3) e.byte(0x41);
+  e.byte(opcode);
+  e.byte(static_cast<u8>(0x80 | digit << 3 | (reg & 7)));
+  if ((reg & 7) == rsp) e.byte(0x24);
+  e.dword(offset);
+}
+
+/// Compares a counter of gshare with the end at which it says that.
+void compare_counter(Emitter& e, u8 reg, bool taken) {
+  byte_operation(e, 0x80, 7, reg, gshare_at);
+  e.byte(taken ? 3 : 0);
+}
+
+/// One more of what is counted there. The flags are lost.
+void count_one(Emitter& e, u64 offset) {
+  static const u8 increment[] = {0x65, 0x48, 0xff, 0x04, 0x25};
+  e.bytes(increment, sizeof increment);
+  e.dword(model_counts_at + static_cast<u32>(offset));
+}
+
+}  // namespace
+
+void ModelCode::note_outcome(bool taken) {
+  if (!model_plan.branches) return;
+  outcomes_++;
+  taken_ = static_cast<u8>(taken_ << 1 | taken);
+}
+
+void ModelCode::write_history(Builder& b) {
+  if (outcomes_ == 0) return;
+  Emitter& e = b.e;
+  const u8 reg = open_ ? a_ : u8{r11};
+  if (!open_) e.store(reg, o_model_a);
+  e.load(reg, o_model_history);
+  u32 left = outcomes_;
+  for (; left > 3; left -= 3) address_of(e, reg, no_register, reg, 3, 0, false);
+  address_of(e, reg, no_register, reg, left, taken_, false);
+  e.store(reg, o_model_history);
+  if (!open_) e.load(reg, o_model_a);
+  outcomes_ = taken_ = 0;
+  mark(b);
+}
+
+void ModelCode::predict(Builder& b, u64 pc, u64 target, bool taken, u16 live) {
+  Emitter& e = b.e;
+  if (model_plan.each_branch) {
+    e.move_constant(a_, target);
+    e.store(a_, o_model_target);
+    e.move_constant(a_, pc);
+    e.store(a_, o_model_argument);
+    ask(e, b.arena.to_model, word_of(taken ? Ask::plain_taken : Ask::plain_not_taken), a_, 0);
+  }
+  if (!model_plan.branches) return;
+  constexpr u32 mask = 0x3fff;
+  e.load(a_, o_model_history);
+  put_flags_away(b, live);
+  if (outcomes_ != 0) shift_left(e, a_, outcomes_);
+  if (const u32 known = (static_cast<u32>(pc) ^ taken_) & mask; known != 0) xor_constant(e, a_, known);
+  and_constant(e, a_, mask);
+  compare_counter(e, a_, taken);
+  u8* const away = jump_if(e, not_equal);
+  const u64 back = e.here();
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  lead(away, stub.here());
+  // One step towards what happened; wrong where that was not what it said. Nobody needs the flags here.
+  byte_operation(stub, 0xfe, taken ? 0 : 1, a_, gshare_at);  // inc, dec
+  compare_counter(stub, a_, taken);
+  lead(jump_if(stub, equal), back);
+  count_one(stub, offsetof(channel::ModelCounts, values.conditional_misses));
+  stub.jump(back);
+  b.arena.cold = stub.here();
+}
+
+u32 ModelCode::begin_way(Builder& b, u32 i, bool taken, u16 live) {
+  if (!open_) open(b, i);
+  ways_[way_count_] = {nullptr, in_[i].pc, in_[i].target(), taken, live, a_, b_, outcomes_, taken_, away_};
+  return way_count_++;
+}
+
+void ModelCode::stay(Builder& b, const Instruction& in, bool taken, u16 live) {
+  predict(b, in.pc, in.target(), taken, live);
+  note_outcome(taken);
+  mark(b);
+}
+
+void ModelCode::emit_way(Builder& b, u32 way) {
+  const Way& w = ways_[way];
+  open_ = true;
+  a_ = w.a, b_ = w.b;
+  outcomes_ = w.outcomes, taken_ = w.taken;
+  away_ = w.away;
+  mark(b);
+  predict(b, w.pc, w.target, w.is_taken, w.live);
+  note_outcome(w.is_taken);
+  leave(b, w.live);
+}
+
+void ModelCode::conditional(Builder& b, u32 i, u32 segment, u16 live_there) {
+  Emitter& e = b.e;
+  const Instruction& in = in_[i];
+  Way& way = ways_[begin_way(b, i, true, live_there)];
+  b.place(in, segment);
+  if (in.kind == Kind::loop) {
+    if (in.address_bits == 32) e.byte(0x67);
+    e.byte(in.opcode);
+    e.byte(5);
+    u8* const over = jump_if(e, -1);
+    way.from = jump_if(e, -1);
+    lead(over, e.here());
+  } else {
+    way.from = jump_if(e, in.opcode & 15);
+  }
+  stay_later(in);
+}
+
+void ModelCode::emit_ways(Builder& b) {
+  for (u32 i = 0; i < way_count_; i++) {
+    lead(ways_[i].from, b.e.here());
+    emit_way(b, i);
+    b.exit(-1, ways_[i].target);
+  }
+}
+
+void ModelCode::push_return(Builder& b, const Instruction& in) {
+  Emitter& e = b.e;
+  if (model_plan.each_branch && in.kind == Kind::call) {
+    e.move_constant(a_, in.target());
+    e.store(a_, o_model_target);
+    e.move_constant(a_, in.pc);
+    e.store(a_, o_model_argument);
+    ask(e, b.arena.to_model, word_of(Ask::plain_call, in.length), a_, 0);
+  }
+  if (!model_plan.branches) return;
+  load_byte(e, a_, o_model_top);
+  e.move_constant(b_, 0 - in.next());
+  table_access(e, 0x89, b_, a_, 0, return_stack_at);
+  address_of(e, a_, a_, no_register, 0, 16, false);
+  store_byte(e, a_, o_model_top);
+}
+
+/// An indirect branch whose target is known where it is translated.
+void ModelCode::resolved_target(Builder& b, const Instruction& in, u16 live) {
+  Emitter& e = b.e;
+  if (model_plan.each_branch) {
+    e.move_constant(a_, in.target());
+    e.store(a_, o_model_target);
+    e.move_constant(a_, in.pc);
+    e.store(a_, o_model_argument);
+    const Ask what = in.kind == Kind::call_indirect ? Ask::plain_indirect_call : Ask::plain_indirect;
+    ask(e, b.arena.to_model, word_of(what, in.length), a_, 0);
+  }
+  if (!model_plan.branches) return;
+  put_flags_away(b, live);
+  e.move_constant(a_, 0 - in.target());
+  const u32 entry = indirect_at + static_cast<u32>(in.pc % 512) * 8;
+  table_access(e, 0x3b, a_, no_register, 0, entry);
+  u8* const away = jump_if(e, not_equal);
+  const u64 back = e.here();
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  lead(away, stub.here());
+  count_one(stub, offsetof(channel::ModelCounts, values.indirect_misses));
+  table_access(stub, 0x89, a_, no_register, 0, entry);
+  stub.jump(back);
+  b.arena.cold = stub.here();
+}
+
+void emit_model_indirect(Builder& b, const Instruction& in) {
+  Emitter& e = b.e;
+  if (model_plan.each_branch) {
+    e.store(rcx, o_model_target);
+    e.move_constant(r11, in.pc);
+    e.store(r11, o_model_argument);
+    const Ask what = in.kind == Kind::ret             ? Ask::plain_return
+                     : in.kind == Kind::call_indirect ? Ask::plain_indirect_call
+                                                      : Ask::plain_indirect;
+    ask(e, b.arena.to_model, word_of(what, in.length), r11, 0);
+  }
+  if (!model_plan.branches) return;
+  const bool returns = in.kind == Kind::ret;
+  const u32 entry = indirect_at + static_cast<u32>(in.pc % 512) * 8;
+  if (returns) {
+    load_byte(e, r11, o_model_top);
+    address_of(e, r11, r11, no_register, 0, -16, false);
+    store_byte(e, r11, o_model_top);
+    extend_byte(e, r11);
+    table_access(e, 0x8b, r11, r11, 0, return_stack_at);
+  } else {
+    e.load(r11, entry);
+  }
+  e.add_registers(rcx, r11, rcx);  // what it was predicted to be is there, negated: 0 where that is right
+  e.byte(0xe3);                    // jrcxz over the jump
+  e.byte(5);
+  u8* const away = jump_if(e, -1);
+  const u64 back = e.here();
+  e.not_register(r11);
+  address_of(e, rcx, rcx, r11, 0, 1, false);  // the target again
+  if (in.kind == Kind::call_indirect) {
+    load_byte(e, r11, o_model_top);
+    e.store(rax, o_model_rax);
+    e.move_constant(rax, 0 - in.next());
+    table_access(e, 0x89, rax, r11, 0, return_stack_at);
+    e.load(rax, o_model_rax);
+    address_of(e, r11, r11, no_register, 0, 16, false);
+    store_byte(e, r11, o_model_top);
+  }
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  lead(away, stub.here());
+  // Wrong: no call of the model. Another register is kept for the time.
+  const u32 misses =
+      model_counts_at + static_cast<u32>(returns ? offsetof(channel::ModelCounts, values.return_misses)
+                                                 : offsetof(channel::ModelCounts, values.indirect_misses));
+  stub.store(rax, o_model_rax);
+  stub.load(rax, misses);
+  stub.add_constant(rax, 1);
+  stub.store(rax, misses);
+  if (!returns) {
+    stub.not_register(r11);
+    address_of(stub, rax, rcx, r11, 0, 1, false);
+    stub.not_register(r11);
+    stub.not_register(rax);
+    stub.add_constant(rax, 1);
+    stub.store(rax, entry);
+  }
+  stub.load(rax, o_model_rax);
+  stub.jump(back);
+  b.arena.cold = stub.here();
+}
+
+}  // namespace tally::engine

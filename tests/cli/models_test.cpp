@@ -120,9 +120,13 @@ TEST_P(Comparison, finds_no_difference_whatever_the_size_of_blocks) {
   const Real& real = GetParam();
   if (access(real.command.front().c_str(), X_OK) != 0) GTEST_SKIP() << "no " << real.command.front();
   std::map<std::string, std::int64_t> first;
-  for (const char* block : {"0", "1", "100"}) {
-    const Result result = run({"--model", "haswell", "--models-by", "both", "--block-size", block, "-e", all_events},
-                              real.command, real.input);
+  // The last one: everything that has run once is made anew.
+  for (const Words& way : {Words{"--block-size", "0"}, Words{"--block-size", "1"}, Words{"--block-size", "100"},
+                           Words{"--hot-from", "1"}}) {
+    Words options{"--model", "haswell", "--models-by", "both", "-e", all_events};
+    options.insert(options.end(), way.begin(), way.end());
+    const Result result = run(options, real.command, real.input);
+    const std::string& block = way.back();
     EXPECT_EQ(result.code, 0);
     EXPECT_TRUE(holds(result.notices, "the plain models agree")) << block << ": " << result.notices;
     if (first.empty()) first = result.values;
@@ -213,6 +217,13 @@ TEST(Models, threads_have_a_first_level_each) {
                              "L1-dcache-load-misses,cache-misses,branch-misses"},
                             {std::string(TALLY_BUILD) + "/programs/threads"});
   EXPECT_TRUE(holds(result.notices, "the plain models agree")) << result.notices;
+  EXPECT_FALSE(holds(result.notices, "share its last level")) << result.notices;
+}
+
+TEST(Models, a_last_level_that_threads_share_is_said_to_depend_on_chance) {
+  const Words options{"--model", "haswell", "-e", "cache-misses"};
+  EXPECT_TRUE(holds(run(options, {std::string(TALLY_BUILD) + "/programs/threads"}).notices, "share its last level"));
+  EXPECT_FALSE(holds(run(options, {"/bin/true"}).notices, "share its last level"));
 }
 
 #endif

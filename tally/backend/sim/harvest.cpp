@@ -412,6 +412,13 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
     }
   }
   if (simulation != nullptr) outcome.notices.push_back(describe(*simulation, modelling.needed));
+  const auto has_threads = [](const Image& image) { return image.threads.size() > 1; };
+  if (modelling.needed.lower && modelling.settings.own_llc == 0 &&
+      std::any_of(images.begin(), images.end(), has_threads)) {
+    outcome.notices.emplace_back(
+        "the threads of a process share its last level: what comes first in it differs from run to run, and so do its "
+        "counts (--llc private: one for each thread)");
+  }
   if (modelling.needed.core && total.core.instructions > 0) outcome.notices.push_back(unknown_share(total.core));
   if (modelling.settings.compared != 0) {
     outcome.notices.push_back("the plain models " +

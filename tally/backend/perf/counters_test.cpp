@@ -32,7 +32,7 @@ TEST(Counters, a_group_is_read_as_one_and_each_event_has_its_own_number) {
   counters.open({0, -1, true, linux::PerfStart::at_once});
   if (counters.first_errno() != 0) GTEST_SKIP() << "the kernel refuses perf_event_open here";
   const std::vector<Count> before = counters.read();
-  const std::vector<char> pages(64 * 4096, 'x');
+  const std::vector<char> pages(std::size_t{64} * 4096, 'x');
   EXPECT_EQ(pages.back(), 'x');
   const std::vector<Count> after = counters.read();
   EXPECT_GE(*after[1].value, *before[1].value + 16) << "pages of up to 16 KiB";

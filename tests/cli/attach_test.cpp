@@ -113,6 +113,13 @@ TEST(Timing, intervals_add_up_to_the_whole) {
   EXPECT_EQ(faults, value(result, 0));
 }
 
+TEST(Timing, the_last_interval_ends_with_the_program) {
+  TALLY_NEEDS_COUNTERS();
+  const json result = result_of({"-e", "page-faults", "-I", "60000", "--", "true"});
+  ASSERT_EQ(result["intervals"].size(), 1u);
+  EXPECT_EQ(result["intervals"][0]["events"][0]["value"], result["events"][0]["value"]);
+}
+
 TEST(Timing, intervals_are_told_while_they_go_on) {
   TALLY_NEEDS_COUNTERS();
   Running counting(

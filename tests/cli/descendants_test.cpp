@@ -52,6 +52,12 @@ TEST_P(Descendants, are_waited_for_with_wait_all) {
   EXPECT_GT(all["events"][0]["value"], 500'000) << "3,000 rounds of the daemon's loop";
 }
 
+TEST_P(Descendants, have_a_part_in_what_was_used) {
+  const char* leaves_a_large_one = "(setsid dd if=/dev/zero of=/dev/null bs=64M count=1 >/dev/null 2>&1 &)";
+  EXPECT_EQ(tally(words({"--wait-all", "-e", "peak-memory"}, leaves_a_large_one)).code(), 0);
+  EXPECT_GE(result()["events"][2]["value"], 64 << 20);
+}
+
 TEST_P(Descendants, that_are_left_behind_are_named) {
   const TemporaryFile flag("lives", "");
   EXPECT_EQ(tally(words({}, leaves_an_endless_daemon(flag.path()))).code(), 0);

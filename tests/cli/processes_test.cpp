@@ -70,6 +70,19 @@ TEST(Processes, each_program_that_was_executed_is_a_row_and_they_add_up) {
   EXPECT_EQ(result["runs"][0]["processes"], 3);
 }
 
+// Of who is there when the delay ends, and of who begins later.
+TEST(Processes, a_delay_leaves_the_beginning_of_each_out) {
+  TALLY_NEEDS_COUNTERS();
+  const char* work = "dd if=/dev/zero of=/dev/null bs=16M count=1 2>/dev/null";
+  const std::string script = work + std::string("; sleep 0.4; ") + work + "; exec " + work;
+  const json result = result_of({"--per-process", "--delay", "200", "--", "/bin/sh", "-c", script});
+  const json& rows = result["processes"];
+  constexpr std::int64_t pages = 16 * 1024 / 4;
+  EXPECT_GE(sum(rows, 0), 2 * pages) << "of the one that began later and the one that was the shell";
+  EXPECT_LT(sum(rows, 0), 3 * pages);
+  EXPECT_EQ(sum(rows, 0), result["events"][0]["value"]);
+}
+
 TEST(Processes, threads_are_rows_of_their_own_where_they_are_asked_for) {
   TALLY_NEEDS_COUNTERS();
   const json result = result_of({"--per-thread", "--per-process", "--", WORKERS, "2", "3", "1000"});

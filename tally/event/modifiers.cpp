@@ -22,7 +22,7 @@ constexpr Refused refused[] = {
     {'p', "asks for precise samples: a count has none, leave it out"},
     {'P', "asks for precise samples: a count has none, leave it out"},
     {'S', "reads a group at each sample: a count has none, leave it out"},
-    {'h', "counts the hypervisor: tally does not"},
+    {'h', "counts the hypervisor, which does nothing in a program's name: leave it out"},
     {'G', "counts guests that this machine runs: tally does not"},
     {'H', "leaves out guests that this machine runs: tally never counts them, leave it out"},
     {'I', "leaves out idle time: a program's counts hold none, leave it out"},

@@ -169,6 +169,7 @@ int run() {
   Table regions{"a region: begin and end", {}};
   add_kernel(meter, readings, regions);
   add_tally(meter, readings, regions);
+  if (const std::string none = add_regions(meter, regions); !none.empty()) give_up(none);
   const std::string why = add_papi(meter, readings, regions);
   fmt::print(
       "Retired instructions of one operation, the median of {}; times: of the first row; agree: so many were the "

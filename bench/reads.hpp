@@ -83,6 +83,9 @@ struct Table {
   std::vector<Row> rows;
 };
 
+/// The rows of tally's regions are added, or why there are none is returned.
+std::string add_regions(const Meter& meter, Table& regions);
+
 /// PAPI's rows are added, or why there are none is returned: it was not there when this was built, or it refuses to
 /// work here.
 std::string add_papi(const Meter& meter, Table& readings, Table& regions);

@@ -28,7 +28,8 @@ if [[ ${1-} == --models ]]; then
 fi
 if [[ ${1-} == --reads ]]; then
   # PAPI refuses to count at Debian's own level, and on processors that libpfm4 does not know.
-  exec ./dev guest --cpu neoverse-n1 --paranoid 1 --target bench_reads -- "$PWD/build/guest/bench_reads"
+  exec ./dev guest --cpu neoverse-n1 --paranoid 1 --target bench_reads -- \
+    sh -c 'echo 1 >/proc/sys/kernel/perf_user_access; exec "$0"' "$PWD/build/guest/bench_reads"
 fi
 if [[ ${1-} == --memory ]]; then
   ./dev build tally bench_chase

@@ -1,4 +1,6 @@
 // System calls of the program. Most go straight to the kernel; here are the few that change what the engine relies on.
+#include "tally/channel/asking.hpp"
+#include "tally/engine/asking.hpp"
 #include "tally/engine/cache.hpp"
 #include "tally/engine/descriptors.hpp"
 #include "tally/engine/entry.hpp"
@@ -112,6 +114,7 @@ s64 call(Thread* t) {
     case SYS_seccomp: go_natively(t, channel::partial_confined);
     case SYS_prctl: {
       if (a == 22 /* PR_SET_SECCOMP */) go_natively(t, channel::partial_confined);
+      if (a == channel::ask_option) return answer(t, b, c, d);
       if (gives_rights_up(a)) give_up_writing();
       const s64 r = run(t);
       if (a == 15 /* PR_SET_NAME */) name_thread(t);

@@ -1,0 +1,88 @@
+// Counters that a program reads itself, without a system call: rdpmc on x86, mrs on arm64.
+//
+// The kernel maps a page of each counter (struct perf_event_mmap_page of linux/perf_event.h, described in
+// perf_event_open(2)) and changes its sequence word whenever it puts the counter on a processor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tally/base/units.hpp"
+#include "tally/linux/perf_event.hpp"
+
+namespace tally::linux {
+
+/// What of the kernel's page is read: perf_event_mmap_page, by its places.
+struct CounterPage {
+  std::uint32_t version;
+  std::uint32_t compatible;
+  std::uint64_t sequence;  ///< the low half, `lock`, changes with everything below; the high half is `index`: 0 where
+                           ///< the counter is on no processor now
+  std::int64_t offset;     ///< to be added to what the processor says
+  std::uint64_t time_enabled;
+  std::uint64_t time_running;
+  std::uint64_t capabilities;
+  std::uint16_t width;  ///< bits that the processor's counter has
+};
+
+/// Reads the processor's counter of a page's `index`, which is not 0.
+using ReadRaw = std::uint64_t (*)(std::uint32_t index);
+
+/// The reader of this processor's counter `index`; nullptr where this architecture has none of that number.
+ReadRaw raw_reader(std::uint32_t index);
+
+/// A counter of the calling thread. Only that thread reads it.
+///
+/// What a page said is kept, for as long as its lock and index stand as they stood: then only the processor's own
+/// counter is new. The check itself is made at every read, before and behind it.
+struct UserCounter {
+  const volatile CounterPage* page = nullptr;
+  std::uint64_t seen = 0;   ///< lock and index, as they were when the rest was copied
+  ReadRaw raw = nullptr;    ///< reads the counter of that index
+  std::uint32_t shift = 0;  ///< 64 − width
+  std::int64_t offset = 0;
+  std::uint64_t absent = 0;        ///< ns that it was to count and did not, until it was put where it is
+  std::uint64_t* turns = nullptr;  ///< one more whenever `absent` has grown: others had their turn on the processor
+  ReadRaw (*reader_of)(std::uint32_t) = raw_reader;  ///< tests give their own
+
+  /// Copies what the page says. False where the counter cannot be read in user mode now.
+  bool refresh();
+
+  /// What it holds. False where that cannot be read in user mode now.
+  bool read(std::int64_t& value) {
+    for (int tries = 0; tries < 16; ++tries) {
+      const std::uint64_t before = page->sequence;
+      if (before != seen && !refresh()) return false;
+      // Copied first: a signal's handler that reads this counter may refresh it meanwhile, and then `seen` is another.
+      const std::uint64_t of = seen;
+      const std::int64_t base = offset;
+      const std::uint32_t unused = shift;
+      const std::uint64_t word = raw(static_cast<std::uint32_t>(of >> 32));
+      if (page->sequence != of) continue;
+      // The kernel begins at a negative number: the upper bits belong to the value.
+      value = base + (static_cast<std::int64_t>(word << unused) >> unused);
+      return true;
+    }
+    return false;
+  }
+};
+
+/// Opens a counter of the calling thread that it may read itself where the kernel and the processor let it: arm64 wants
+/// that said, and to have 64 bits where it can.
+PerfCounter open_readable(const PerfEvent& event, const PerfTarget& target, const PerfCounter* leader);
+
+/// Maps the page of a counter; nullptr where the kernel does not. unmap_page() gives it back.
+const volatile CounterPage* map_page(const PerfCounter& counter);
+void unmap_page(const volatile CounterPage* page);
+
+/// prctl(2) with an option that is not the kernel's: what it returns, −errno for a failure. How a program asks the
+/// engine that it may run under.
+std::int64_t ask_below(std::uint64_t option, std::uint64_t asked, void* to, std::size_t bytes);
+
+/// What is called around each fork(2) from now on: before it, and after it in the parent and in the child.
+void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)());
+
+/// The number of the calling thread, as the kernel has it.
+std::int32_t thread_number();
+
+}  // namespace tally::linux

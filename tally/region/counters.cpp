@@ -1,0 +1,116 @@
+// Counters as a program has them.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "tally/base/text.hpp"
+#include "tally/channel/asking.hpp"
+#include "tally/region/thread.hpp"
+
+namespace tally {
+namespace {
+
+using detail::Path;
+using detail::Shared;
+using detail::Thread;
+
+Error as_error(const Error& error) { return error; }
+
+Error not_opened(const Shared& shared, const detail::NotOpened& failed) {
+  const event::Event& event = shared.events[failed.event];
+  std::string why = backend::why_refused(failed.os_errno, event);
+  std::string hint = "`tally doctor` tells what can be counted here, and what to do";
+  if (failed.event > 0) {
+    why += fmt::format("; {} before it could be counted together", failed.event);
+    hint = "fewer events, or two Counters: a region's events are counted at the same time";
+  }
+  return {Code::cannot_measure, fmt::format("cannot count {}: {}", printable(event.asked), why), hint, failed.os_errno};
+}
+
+Result<std::vector<event::Event>> events_asked(std::vector<std::string> names) {
+  const char* chosen = std::getenv("TALLY_EVENTS");
+  if (names.empty()) names.emplace_back(chosen != nullptr && *chosen != '\0' ? chosen : "instructions,cycles");
+  auto events = event::parse_lists(names);
+  if (!events || events->size() <= most_events) return events;
+  return fail(Code::bad_usage,
+              fmt::format("{} events are too many: a region counts {} at most", events->size(), most_events));
+}
+
+Count count_of(const Thread& thread, std::size_t event, std::int64_t value) {
+  const backend::OwnEvent& own = thread.shared->own[event];
+  Count count = thread.shared->by_engine ? exact(value, own.source) : counted(value, own.source);
+  return own.doubt.empty() ? count : downgraded(std::move(count), Trust::partial, own.doubt);
+}
+
+}  // namespace
+
+Expected<Counters> Counters::open(const std::vector<std::string>& names, Options options) {
+  static std::atomic<std::uint64_t> last_id = 0;
+  auto shared = std::make_shared<Shared>();
+  shared->id = ++last_id;
+  shared->options = options;
+  auto events = events_asked(names);
+  if (!events) return as_error(events.error());
+  shared->events = *std::move(events);
+  shared->by_engine =
+      linux::ask_below(channel::ask_option, channel::ask_version, nullptr, 0) == channel::asking_version;
+  auto own = shared->by_engine ? backend::engine_events(shared->events) : backend::own_events(shared->events);
+  if (!own) return as_error(own.error());
+  shared->own = *std::move(own);
+  {
+    Thread trial;
+    trial.shared = shared.get();
+    trial.events = static_cast<std::uint32_t>(shared->events.size());
+    const auto failed = detail::open_counters(trial);
+    detail::close_counters(trial);
+    if (failed) return not_opened(*shared, *failed);
+  }
+  detail::enlist(shared);
+  Counters counters(std::move(shared));
+  detail::calibrate(counters);
+  return counters;
+}
+
+Values Counters::read() {
+  Thread* const thread = detail::this_thread(*shared_);
+  Values values;
+  std::int64_t now[most_events];
+  // Where a way does not work the next one is tried once.
+  const bool known = thread != nullptr && (detail::read_now(*thread, now) || detail::read_now(*thread, now));
+  for (std::size_t i = 0; i < shared_->events.size(); ++i) {
+    values.events.push_back(
+        {event::name(shared_->events[i]), known ? count_of(*thread, i, now[i]) : absent("its counter cannot be read")});
+  }
+  return values;
+}
+
+std::string_view Counters::path() const {
+  const Thread* const thread = detail::this_thread(*shared_);
+  switch (thread == nullptr ? Path::none : thread->path) {
+    case Path::user: return "user mode";
+    case Path::group: return "system call";
+    case Path::engine: return "engine";
+    case Path::none: return "none";
+  }
+  return "none";
+}
+
+Count Values::operator[](std::string_view event) const {
+  for (const EventValue& one : events) {
+    if (one.event == event || std::string_view(one.event).substr(0, one.event.rfind(':')) == event) return one.count;
+  }
+  return absent(fmt::format("{} was not asked for", printable(event)));
+}
+
+Values operator-(const Values& later, const Values& earlier) {
+  Values between;
+  for (std::size_t i = 0; i < later.events.size(); ++i) {
+    const bool both = i < earlier.events.size() && earlier.events[i].event == later.events[i].event;
+    between.events.push_back({later.events[i].event, both ? later.events[i].count - earlier.events[i].count
+                                                          : absent("the two readings are of other events")});
+  }
+  return between;
+}
+
+}  // namespace tally

@@ -1,0 +1,93 @@
+// What reading costs, measured with regions that hold nothing.
+#include <algorithm>
+#include <vector>
+
+#include "tally/region/thread.hpp"
+
+namespace tally::detail {
+namespace {
+
+constexpr int warm_up = 5;
+constexpr int measurements = 31;
+
+// Names of regions that no result shows.
+#define OUTER_NAME "tally: around nothing"
+#define INNER_NAME "tally: nothing"
+
+struct Middle {
+  std::int64_t value;
+  std::int64_t spread;
+};
+
+Middle middle(std::vector<std::int64_t>& all) {
+  std::sort(all.begin(), all.end());
+  return {all[all.size() / 2], all.back() - all.front()};
+}
+
+// As a caller has it: the same instructions stand around it.
+[[gnu::noinline]] void empty(Counters& counters) {
+  const Region region{counters, INNER_NAME};
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+[[gnu::noinline]] void around(Counters& counters) {
+  const Region region{counters, OUTER_NAME};
+  const Region inner{counters, INNER_NAME};
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+// Values of one entry after another, of the record's totals.
+template <class Enter>
+std::vector<std::vector<std::int64_t>> entries(Thread& thread, const Record& record, Enter enter) {
+  std::vector<std::vector<std::int64_t>> values(thread.events);
+  for (int i = 0; i < warm_up + measurements; ++i) {
+    Numbers before{};
+    for (std::uint32_t e = 0; e < thread.events; ++e) before[e] = record.total[e].get();
+    const std::int64_t counted = record.entries.get();
+    enter();
+    if (i < warm_up || record.entries.get() == counted) continue;
+    for (std::uint32_t e = 0; e < thread.events; ++e) values[e].push_back(record.total[e].get() - before[e]);
+  }
+  return values;
+}
+
+void calibrate_path(Counters& counters, Thread& thread) {
+  Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
+  const Path path = thread.path;
+  around(counters);
+  auto own = entries(thread, find_record(thread, std::string_view(INNER_NAME)), [&] { empty(counters); });
+  auto both = entries(thread, find_record(thread, std::string_view(OUTER_NAME)), [&] { around(counters); });
+  if (thread.path != path || own.empty() || own.front().empty() || both.front().empty()) return;
+  for (std::uint32_t e = 0; e < thread.events; ++e) {
+    const Middle one = middle(own[e]);
+    const Middle two = middle(both[e]);
+    overhead.own[e] = one.value;
+    overhead.own_spread[e] = one.spread;
+    overhead.nested[e] = two.value - one.value;
+    overhead.nested_spread[e] = two.spread;
+  }
+  overhead.known = true;
+}
+
+}  // namespace
+
+void calibrate(Counters& counters) {
+  Thread* const thread = this_thread(Access::shared(counters));
+  if (thread == nullptr) return;
+  const Path own = thread->path;
+  // A thread that cannot read in user mode any more asks the kernel: what that costs is known then.
+  if (own == Path::user) {
+    take_path(*thread, Path::group);
+    calibrate_path(counters, *thread);
+    take_path(*thread, own);
+  }
+  calibrate_path(counters, *thread);
+  const std::lock_guard guard(thread->shared->lock);
+  for (auto& known : thread->by_name) known.clear();
+  take_path(*thread, own);
+  thread->records.clear();
+  thread->shared->names.clear();
+  thread->shared->numbers.clear();
+}
+
+}  // namespace tally::detail

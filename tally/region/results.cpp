@@ -1,0 +1,112 @@
+// What records say, with what reading cost taken off.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/region/thread.hpp"
+
+namespace tally {
+namespace {
+
+using detail::Number;
+using detail::Overhead;
+using detail::Record;
+using detail::Shared;
+using detail::Thread;
+
+// So much of what was read may be the reading's own before a count is called too small, where that is no constant.
+constexpr double too_much_percent = 10;
+
+struct Sum {
+  std::int64_t total = 0, least = 0, most = 0, read = 0, overhead = 0, each = 0, spread = 0;
+};
+
+struct Sums {
+  std::uint64_t entries = 0, recursive = 0, dropped = 0;
+  std::vector<Sum> events;
+};
+
+void add(Sums& sums, const Record& record, const Overhead& overhead) {
+  const std::int64_t entries = record.entries.get();
+  const bool first = sums.entries == 0;
+  sums.entries += static_cast<std::uint64_t>(entries);
+  sums.recursive += static_cast<std::uint64_t>(record.recursive.get());
+  sums.dropped += static_cast<std::uint64_t>(record.dropped.get());
+  if (entries == 0) return;
+  for (std::size_t i = 0; i < sums.events.size(); ++i) {
+    Sum& sum = sums.events[i];
+    const std::int64_t nested = record.inner.get() * overhead.nested[i];
+    // Of single entries it is not known how many of the inner ones were theirs; where all had as many, it is.
+    const std::int64_t nested_each = nested / entries;
+    const std::int64_t taken_off = entries * overhead.own[i] + nested;
+    const std::int64_t least = record.least[i].get() - overhead.own[i] - nested_each;
+    const std::int64_t most = record.most[i].get() - overhead.own[i] - nested_each;
+    sum.read += record.total[i].get();
+    sum.overhead += taken_off;
+    sum.total += record.total[i].get() - taken_off;
+    sum.least = first ? least : std::min(sum.least, least);
+    sum.most = first ? most : std::max(sum.most, most);
+    sum.each = std::max(sum.each, overhead.own[i] + nested_each);
+    sum.spread = std::max(sum.spread, overhead.own_spread[i]);
+  }
+}
+
+Count total_of(const Shared& shared, std::size_t event, const Sums& sums) {
+  const backend::OwnEvent& own = shared.own[event];
+  const std::uint64_t all = sums.entries + sums.dropped;
+  if (sums.entries == 0)
+    return absent(all == 0 ? "no entry has ended" : "none of its entries could be read in the same way at both ends");
+  const std::int64_t total = sums.events[event].total;
+  Count count = shared.by_engine ? exact(total, own.source) : counted(total, own.source);
+  if (!own.doubt.empty()) count = downgraded(std::move(count), Trust::partial, own.doubt);
+  if (sums.dropped == 0) return count;
+  return downgraded(
+      std::move(count), Trust::partial,
+      fmt::format("{} of {} entries are not in it: their ends could not be read in the same way", sums.dropped, all));
+}
+
+RegionCounts counts_of(const Shared& shared, const Sums& sums) {
+  RegionCounts counts{sums.entries, sums.recursive, sums.dropped, {}};
+  for (std::size_t i = 0; i < shared.events.size(); ++i) {
+    const Sum& sum = sums.events[i];
+    RegionEvent event{event::name(shared.events[i]), total_of(shared, i, sums), {}, {}, sum.each, sum.spread, 0, false};
+    if (sums.entries > 0 && shared.options.extremes) {
+      event.least = sum.least;
+      event.most = sum.most;
+    }
+    if (sum.read > 0) event.overhead_percent = 100 * static_cast<double>(sum.overhead) / static_cast<double>(sum.read);
+    event.too_small = sum.spread > 0 && event.overhead_percent >= too_much_percent;
+    counts.events.push_back(std::move(event));
+  }
+  return counts;
+}
+
+}  // namespace
+
+std::vector<RegionResult> Counters::regions() const {
+  Shared& shared = *shared_;
+  const std::lock_guard guard(shared.lock);
+  std::vector<RegionResult> results;
+  for (std::uint32_t name = 0; name < shared.names.size(); ++name) {
+    const auto none = [&] { return Sums{0, 0, 0, std::vector<Sum>(shared.events.size())}; };
+    Sums all = none();
+    RegionResult result{shared.names[name], {}, {}};
+    for (const auto& thread : shared.threads) {
+      Sums own = none();
+      bool any = false;
+      for (const Record& record : thread->records) {
+        if (record.name != name) continue;
+        const Overhead& overhead = shared.overhead[static_cast<std::size_t>(record.path)];
+        add(own, record, overhead);
+        add(all, record, overhead);
+        any = true;
+      }
+      if (any) result.threads.push_back({thread->number, counts_of(shared, own)});
+    }
+    result.all = counts_of(shared, all);
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+}  // namespace tally

@@ -1,0 +1,246 @@
+// What happens once: a thread's counters, a name's record.
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "tally/region/thread.hpp"
+
+namespace tally::detail {
+namespace {
+
+// The threads of this one, of each Counters that it uses; closes their counters when it ends.
+struct Own {
+  std::vector<std::shared_ptr<Thread>> threads;
+  bool busy = false;
+  ~Own();
+};
+thread_local constinit bool ended = false;
+thread_local Own own;
+
+Own::~Own() {
+  ended = true;
+  here = {};
+  for (const auto& thread : threads) close_counters(*thread);
+}
+
+// Every Shared that there is. fork() finds none of their locks taken.
+struct All {
+  std::mutex lock;
+  std::vector<std::weak_ptr<Shared>> shared;
+  std::vector<std::shared_ptr<Shared>> held;  // for the time of a fork
+};
+All& all() {
+  static All* const one = new All;  // the program's last threads may outlive what is destroyed at its end
+  return *one;
+}
+
+void before_fork() {
+  all().lock.lock();
+  for (const auto& weak : all().shared) {
+    if (auto shared = weak.lock()) {
+      shared->lock.lock();
+      all().held.push_back(std::move(shared));
+    }
+  }
+}
+
+void let_go() {
+  for (const auto& shared : all().held) shared->lock.unlock();
+  all().held.clear();
+  all().lock.unlock();
+}
+
+// The child has the descriptors of its parent's counters, and none of their pages: the kernel does not copy them. It
+// begins anew, and knows nothing of what its parent counted. Entries that are open are dropped when they end.
+void in_child() {
+  here = {};
+  for (const auto& shared : all().held) {
+    for (const auto& thread : shared->threads) {
+      for (linux::UserCounter& one : thread->user) one.page = nullptr;
+      close_counters(*thread);
+      thread->innermost = nullptr;
+      new std::shared_ptr<Thread>(thread);  // who has entries open in it goes on using it
+    }
+    shared->threads.clear();
+    shared->names.clear();
+    shared->numbers.clear();
+  }
+  if (!ended) own.threads.clear();
+  let_go();
+}
+
+// The record of a name by the thread's way of reading. Under the lock.
+Record& record_of(Thread& thread, std::string_view name) {
+  auto& known = thread.by_name[static_cast<std::size_t>(thread.path)];
+  if (const auto found = known.find(name); found != known.end()) return *found->second;
+  Shared& shared = *thread.shared;
+  const auto [number, added] = shared.numbers.try_emplace(std::string(name), shared.names.size());
+  if (added) shared.names.emplace_back(name);
+  Record& record = thread.records.emplace_back();
+  record.name = number->second;
+  record.path = thread.path;
+  for (Number& least : record.least) least.set(std::numeric_limits<std::int64_t>::max());
+  for (Number& most : record.most) most.set(std::numeric_limits<std::int64_t>::min());
+  known.emplace(name, &record);
+  return record;
+}
+
+void keep_slot(Thread& thread, const char* literal, Record& record) {
+  const std::size_t taken = 1 + static_cast<std::size_t>(std::count_if(thread.slots.begin(), thread.slots.end(),
+                                                                       [](const Slot& s) { return s.literal; }));
+  if (2 * taken > thread.slots.size()) {
+    std::vector<Slot> larger(thread.slots.size() * 4);
+    const auto mask = static_cast<std::uint32_t>(larger.size() - 1);
+    for (const Slot& slot : thread.slots) {
+      if (slot.literal == nullptr) continue;
+      std::uint32_t at = place_of(slot.literal, mask);
+      while (larger[at].literal != nullptr) at = (at + 1) & mask;
+      larger[at] = slot;
+    }
+    thread.slots.swap(larger);
+    thread.mask = mask;
+  }
+  std::uint32_t at = place_of(literal, thread.mask);
+  while (thread.slots[at].literal != nullptr) at = (at + 1) & thread.mask;
+  thread.slots[at] = {literal, &record};
+}
+
+// Where counters stood before something that is nobody's, and what it cost taken off the entries that are open.
+class Excluded {
+ public:
+  explicit Excluded(Thread& thread) : thread_(thread) {
+    known_ = thread.innermost != nullptr && thread.path != Path::none && read_now(thread, before_);
+  }
+  ~Excluded() {
+    std::int64_t after[most_events];
+    if (!known_ || !read_now(thread_, after)) return;
+    const Overhead& overhead = thread_.shared->overhead[static_cast<std::size_t>(thread_.path)];
+    for (Open* open = thread_.innermost; open != nullptr; open = open->outer) {
+      for (std::uint32_t i = 0; i < thread_.events; ++i) open->start[i] += after[i] - before_[i] + overhead.own[i];
+    }
+  }
+  Excluded(const Excluded&) = delete;
+  Excluded& operator=(const Excluded&) = delete;
+
+ private:
+  Thread& thread_;
+  std::int64_t before_[most_events];
+  bool known_ = false;
+};
+
+Record& make_record(Thread& thread, std::string_view name, const char* literal) noexcept {
+  if (thread.busy) return thread.unnamed;
+  thread.busy = true;
+  Record* record = &thread.unnamed;
+  {
+    const Excluded excluded(thread);
+    const std::lock_guard guard(thread.shared->lock);
+    record = &record_of(thread, name);
+    if (literal != nullptr) keep_slot(thread, literal, *record);
+  }
+  thread.busy = false;
+  return *record;
+}
+
+}  // namespace
+
+void close_counters(Thread& thread) {
+  if (thread.closed.test_and_set()) return;
+  take_path(thread, Path::none);
+  for (linux::UserCounter& one : thread.user) linux::unmap_page(std::exchange(one.page, nullptr));
+  thread.counters.clear();
+}
+
+void take_path(Thread& thread, Path path) noexcept {
+  thread.path = path;
+  for (Slot& slot : thread.slots) slot = {};
+}
+
+std::optional<NotOpened> open_counters(Thread& thread) {
+  if (thread.shared->by_engine) {
+    take_path(thread, Path::engine);
+    return std::nullopt;
+  }
+  const std::vector<backend::OwnEvent>& events = thread.shared->own;
+  linux::PerfTarget target;
+  target.whole_group = true;
+  bool readable = true;
+  thread.counters.reserve(events.size());  // the leader stays where it is
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const linux::PerfCounter* leader = i == 0 ? nullptr : &thread.counters.front();
+    linux::PerfCounter counter = linux::open_readable(events[i].event, target, leader);
+    if (!counter) {
+      const int why = counter.os_errno;
+      thread.counters.clear();
+      return NotOpened{i, why};
+    }
+    thread.counters.push_back(std::move(counter));
+  }
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    thread.user[i].page = linux::map_page(thread.counters[i]);
+    thread.user[i].turns = &thread.turns;
+    readable = readable && thread.user[i].page != nullptr && thread.user[i].refresh();
+  }
+  take_path(thread, readable ? Path::user : Path::group);
+  return std::nullopt;
+}
+
+Thread* find_thread(Shared& shared) noexcept {
+  if (ended || own.busy) return nullptr;
+  for (const auto& thread : own.threads) {
+    if (thread->id != shared.id) continue;
+    here = {shared.id, thread.get()};
+    return here.thread;
+  }
+  own.busy = true;
+  auto thread = std::make_shared<Thread>();
+  thread->id = shared.id;
+  thread->shared = &shared;
+  thread->number = linux::thread_number();
+  thread->events = static_cast<std::uint32_t>(shared.events.size());
+  thread->extremes = shared.options.extremes;
+  thread->slots.resize(64);
+  thread->mask = 63;
+  // A thread whose counters do not open drops its entries: that is told with the results.
+  (void)open_counters(*thread);
+  {
+    const std::lock_guard guard(shared.lock);
+    shared.threads.push_back(thread);
+  }
+  std::erase_if(own.threads, [](const auto& one) { return one->closed.test(); });
+  own.threads.push_back(thread);
+  own.busy = false;
+  here = {shared.id, thread.get()};
+  return here.thread;
+}
+
+Record& find_record(Thread& thread, const char* literal) noexcept {
+  std::uint32_t at = place_of(literal, thread.mask);
+  for (; thread.slots[at].literal != nullptr; at = (at + 1) & thread.mask) {
+    if (thread.slots[at].literal == literal) return *thread.slots[at].record;
+  }
+  return make_record(thread, literal, literal);
+}
+
+Record& find_record(Thread& thread, std::string_view name) noexcept {
+  const auto& known = thread.by_name[static_cast<std::size_t>(thread.path)];
+  if (thread.busy) return thread.unnamed;
+  const auto found = known.find(name);
+  return found != known.end() ? *found->second : make_record(thread, name, nullptr);
+}
+
+Shared::~Shared() {
+  for (const auto& thread : threads) close_counters(*thread);
+}
+
+void enlist(const std::shared_ptr<Shared>& shared) {
+  static std::once_flag told;
+  std::call_once(told, [] { linux::at_fork(before_fork, let_go, in_child); });
+  const std::lock_guard guard(all().lock);
+  std::erase_if(all().shared, [](const auto& one) { return one.expired(); });
+  all().shared.push_back(shared);
+}
+
+}  // namespace tally::detail

@@ -1,0 +1,169 @@
+// What a thread keeps of its regions. Only the thread itself writes here; others read the numbers of its records.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tally/backend/choose/own.hpp"
+#include "tally/event/event.hpp"
+#include "tally/linux/perf_event.hpp"
+#include "tally/linux/user_counter.hpp"
+#include "tally/tally.hpp"
+
+namespace tally::detail {
+
+/// By what way counters are read; the two ends of an entry are read by the same one.
+enum class Path : std::uint8_t { none, user, group, engine };
+inline constexpr std::size_t path_count = 4;
+
+using Numbers = std::array<std::int64_t, most_events>;
+
+/// A number that its thread changes and others look at. An ordinary load and store.
+class Number {
+ public:
+  std::int64_t get() const { return value_.load(std::memory_order_relaxed); }
+  void set(std::int64_t value) { value_.store(value, std::memory_order_relaxed); }
+  void add(std::int64_t more) { set(get() + more); }
+
+ private:
+  std::atomic<std::int64_t> value_ = 0;
+};
+
+/// One region in one thread, by one way of reading.
+struct Record {
+  std::uint32_t name = 0;  ///< its number
+  Path path = Path::none;
+  std::uint32_t depth = 0;   ///< entries that have not ended
+  std::uint32_t taking = 0;  ///< its numbers are being changed: a signal's handler leaves them alone
+  Number entries, recursive, dropped;
+  Number inner;  ///< entries of regions within the counted ones
+  std::array<Number, most_events> total, least, most;
+};
+
+/// Where a name that stands in the program's text leads.
+struct Slot {
+  const char* literal = nullptr;
+  Record* record = nullptr;
+};
+
+/// A thread.
+struct Thread {
+  std::uint64_t id = 0;      ///< of its Counters
+  Shared* shared = nullptr;  ///< there as long as anybody may have a region open
+  std::int32_t number = 0;
+  Path path = Path::none;
+  std::uint32_t events = 0;
+  std::uint64_t ended = 0;   ///< entries that have ended so far
+  std::uint64_t turns = 0;   ///< times that counters were found to have been without the processor's for a while
+  std::uint64_t absent = 0;  ///< ns of that, as the kernel says
+  Open* innermost = nullptr;
+  std::uint32_t mask = 0;  ///< of `slots`
+  bool extremes = true;
+  bool busy = false;        ///< something is made: a signal's handler that needs the same is not counted
+  std::vector<Slot> slots;  ///< by the place of the name; never more than half of them taken
+  std::array<linux::UserCounter, most_events> user;
+  std::vector<linux::PerfCounter> counters;  ///< one group; the first leads it
+  std::atomic_flag closed;                   ///< the counters are, or are about to be
+  std::deque<Record> records;
+  std::array<std::map<std::string, Record*, std::less<>>, path_count> by_name;
+  Record unnamed;  ///< takes what has no record
+};
+
+/// What a begin and an end cost, by a way of reading: in an entry itself, and in the region around it.
+struct Overhead {
+  Numbers own{}, own_spread{};
+  Numbers nested{}, nested_spread{};
+  bool known = false;
+};
+
+/// What all threads share.
+struct Shared {
+  std::uint64_t id = 0;
+  Options options;
+  std::vector<event::Event> events;
+  std::vector<backend::OwnEvent> own;
+  bool by_engine = false;  ///< the program runs under the engine, which counts
+  std::mutex lock;         ///< of what follows
+  std::vector<std::string> names;
+  std::map<std::string, std::uint32_t, std::less<>> numbers;  ///< of the names
+  std::vector<std::shared_ptr<Thread>> threads;
+  std::array<Overhead, path_count> overhead;
+
+  Shared() = default;
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  ~Shared();
+};
+
+/// Makes a Counters of what is shared already.
+struct Access {
+  static Counters counters(std::shared_ptr<Shared> shared) { return Counters(std::move(shared)); }
+  static Shared& shared(const Counters& counters) { return *counters.shared_; }
+};
+
+// --- region.cpp
+
+/// The Counters and the thread that were last used by this one.
+struct Here {
+  std::uint64_t id = 0;
+  Thread* thread = nullptr;
+};
+extern thread_local constinit Here here __attribute__((tls_model("initial-exec")));
+
+/// Reads the counters of the calling thread by its path. False where that failed; then the thread has another path.
+bool read_now(Thread& thread, std::int64_t* to) noexcept;
+
+// --- thread.cpp
+
+/// The calling thread where it was last in another Counters, or never here. Nothing where no memory or no way is left:
+/// in a handler that interrupts the making of it, and at a thread's very end.
+Thread* find_thread(Shared& shared) noexcept;
+inline Thread* this_thread(Shared& shared) noexcept {
+  if (here.id == shared.id) [[likely]]
+    return here.thread;
+  return find_thread(shared);
+}
+
+/// The record of a name. What it takes to make one is not counted in the regions around it.
+Record& find_record(Thread& thread, const char* literal) noexcept;
+Record& find_record(Thread& thread, std::string_view name) noexcept;
+
+/// Where the record of a literal is looked for first. Literals lie close together: a multiplication scatters them.
+inline std::uint32_t place_of(const char* literal, std::uint32_t mask) {
+  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(literal) *  // NOLINT(*-reinterpret-cast)
+                                        0x9e3779b97f4a7c15u >>
+                                    40) &
+         mask;
+}
+
+/// Another way of reading: names lead to other records.
+void take_path(Thread& thread, Path path) noexcept;
+
+/// Opens the counters of the calling thread. What failed: the number of an event and an errno; nothing where all
+/// opened.
+struct NotOpened {
+  std::size_t event;
+  int os_errno;
+};
+std::optional<NotOpened> open_counters(Thread& thread);
+void close_counters(Thread& thread);
+
+/// A Shared is known to fork(2).
+void enlist(const std::shared_ptr<Shared>& shared);
+
+// --- overhead.cpp
+
+/// Measures what entries cost the calling thread, by each way that it may come to read.
+void calibrate(Counters& counters);
+
+}  // namespace tally::detail

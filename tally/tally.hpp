@@ -1,0 +1,183 @@
+/// tally's front door: counts of parts of a program, by the program itself.
+///
+///     auto counters = tally::Counters::open({"instructions", "cycles"});
+///     if (!counters) …  // counters.error(): what was tried, and what to do
+///     {
+///       tally::Region region{*counters, "parse"};
+///       parse(input);
+///     }
+///     for (const auto& result : counters->regions()) tally::print(result);
+///
+/// Counters run all the time; a region reads them where it begins and where it ends. docs/guides/regions.md tells more.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tally/base/expected.hpp"
+#include "tally/count/count.hpp"
+
+namespace tally {
+
+/// How many events one Counters counts at most: more than processors count at once for a program.
+inline constexpr std::size_t most_events = 8;
+
+namespace detail {
+struct Shared;
+struct Thread;
+struct Record;
+struct Access;
+
+// What a region that is open keeps: where the counters stood.
+struct Open {
+  Thread* thread;
+  Record* record;
+  Open* outer;
+  std::uint64_t ended;
+  std::uint64_t turns;
+  std::int64_t start[most_events];
+};
+
+void begin(Open& open, Shared& shared, const char* literal) noexcept;
+void begin_named(Open& open, Shared& shared, std::string_view name) noexcept;
+void end(Open& open) noexcept;
+}  // namespace detail
+
+/// A region's name as it stands in the program's text: looked up by its place, without a look at its letters.
+class Literal {
+ public:
+  template <std::size_t n>
+  consteval Literal(const char (&text)[n]) : text_(text) {}  // NOLINT(google-explicit-constructor)
+  constexpr const char* text() const { return text_; }
+
+ private:
+  const char* text_;
+};
+
+/// One event's count.
+struct EventValue {
+  std::string event;  ///< its full name: "instructions:u"
+  Count count;
+  bool operator==(const EventValue&) const = default;
+};
+
+/// What the calling thread's counters held at a time, or what came between two times; in the order of the events.
+struct Values {
+  std::vector<EventValue> events;
+
+  /// The count of an event, by the name that was asked for or its full one; absent where there is none.
+  Count operator[](std::string_view event) const;
+  bool operator==(const Values&) const = default;
+};
+
+/// What came between two readings of one thread.
+Values operator-(const Values& later, const Values& earlier);
+
+/// What one event did in a region.
+struct RegionEvent {
+  std::string event;                        ///< its full name
+  Count total;                              ///< of all entries, what reading costs taken off
+  std::optional<std::int64_t> least, most;  ///< of one entry, likewise; nothing without an entry
+  std::int64_t overhead = 0;                ///< what was taken off for each entry
+  std::int64_t uncertainty = 0;             ///< so far measurements of that overhead lay apart
+  double overhead_percent = 0;              ///< the overhead's part of what was read
+  bool too_small = false;  ///< the overhead is a tenth of it or more, and no constant: not to be trusted
+};
+
+/// A region, of one thread or of all of them.
+struct RegionCounts {
+  std::uint64_t entries = 0;    ///< that were counted
+  std::uint64_t recursive = 0;  ///< entries while the thread was in it: part of the outermost one
+  std::uint64_t dropped = 0;    ///< entries of which the two ends could not be read in the same way, or not at all
+  std::vector<RegionEvent> events;
+};
+
+/// What one thread did in a region.
+struct RegionThread {
+  std::int32_t thread = 0;  ///< its number, as the kernel has it
+  RegionCounts counts;
+};
+
+/// A region of the program, in the order of their first entry.
+struct RegionResult {
+  std::string name;
+  RegionCounts all;                   ///< threads together
+  std::vector<RegionThread> threads;  ///< in the order of their first entry
+};
+
+/// Prints a result as a table to stderr, or where it is told.
+void print(const RegionResult& result, std::FILE* to = stderr);
+
+/// How counters are read.
+struct Options {
+  bool extremes = true;  ///< the least and the most of an entry too: a few instructions more at each end
+};
+
+/// Counters of a program's own threads. Each thread that enters a region gets its own at its first entry. Moves, never
+/// copies; no region may be open when the last one is destroyed. Threads: all functions may be called by all.
+class Counters {
+ public:
+  /// Counters for these events, or for those of the environment's TALLY_EVENTS, or instructions and cycles. They are
+  /// counted together, all the time. Cost: some system calls; a few hundred regions, to know what they cost. Errors:
+  /// bad_usage for a name that is none, cannot_measure where they are not counted here, or not at once.
+  static Expected<Counters> open(const std::vector<std::string>& events = {}, Options options = {});
+
+  Counters(Counters&&) noexcept = default;
+  Counters& operator=(Counters&&) noexcept = default;
+  ~Counters() = default;
+
+  /// What the calling thread did since its first region or reading. Cost: a few dozen instructions where counters are
+  /// read in user mode, else one system call; memory for the names.
+  Values read();
+
+  /// What the calling thread did within a function, as read() before and behind it.
+  template <std::invocable Function>
+  Values measure(Function&& function) {
+    const Values before = read();
+    std::forward<Function>(function)();
+    return read() - before;
+  }
+
+  /// What was counted in all regions that have ended so far.
+  std::vector<RegionResult> regions() const;
+
+  /// How the calling thread reads: "user mode", "system call", "engine".
+  std::string_view path() const;
+
+ private:
+  friend class Region;
+  friend struct detail::Access;
+  explicit Counters(std::shared_ptr<detail::Shared> shared) : shared_(std::move(shared)) {}
+  std::shared_ptr<detail::Shared> shared_;
+};
+
+/// Marks a part of the program, from where it is made to where it ends; of the thread that makes it. Regions lie within
+/// each other and call themselves. Cost: no system call, lock or memory after a thread's first entry into a region.
+class [[nodiscard]] Region {
+ public:
+  /// A name that stands in the program's text.
+  Region(Counters& counters, Literal name) noexcept { detail::begin(open_, *counters.shared_, name.text()); }
+  /// A name that is made at run time: a look at its letters at each entry.
+  template <class Name>
+    requires(std::convertible_to<const Name&, std::string_view> && !std::is_array_v<std::remove_cvref_t<Name>>)
+  Region(Counters& counters, const Name& name) noexcept {
+    detail::begin_named(open_, *counters.shared_, name);
+  }
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+  ~Region() { detail::end(open_); }
+
+ private:
+  detail::Open open_;
+};
+
+}  // namespace tally

@@ -1,0 +1,157 @@
+// Regions counted by a PMU, read in user mode: known work, to the instruction.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+#include "tally/tally.hpp"
+#include "tests/guest/machine.hpp"
+
+namespace tally::hardware_test {
+namespace {
+
+constexpr int repetitions = 1000;
+constexpr const char* user_access = "/proc/sys/kernel/perf_user_access";
+
+// Executes 2 + 5 · n instructions.
+inline void work(std::uint64_t n) {
+#if defined(__aarch64__)
+  std::uint64_t product;
+  asm volatile(
+      "mov %1, #1\n"
+      "nop\n"
+      "1: mul %1, %1, %0\n"
+      "nop\n"
+      "nop\n"
+      "subs %0, %0, #1\n"
+      "b.ne 1b\n"
+      : "+r"(n), "=&r"(product)
+      :
+      : "cc");
+#elif defined(__x86_64__)
+  std::uint64_t product;
+  asm volatile(
+      "mov $1, %1\n"
+      "nop\n"
+      "1: imul %0, %1\n"
+      "nop\n"
+      "nop\n"
+      "dec %0\n"
+      "jnz 1b\n"
+      : "+r"(n), "=&r"(product)
+      :
+      : "cc");
+#endif
+}
+constexpr std::int64_t work_instructions(std::int64_t n) { return 2 + 5 * n; }
+
+// By a PMU that is exact to the instruction, or under the engine.
+class CountedRegions : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto opened = Counters::open({"instructions"});
+    if (!opened || opened->path() != "engine") {
+      TALLY_NEEDS_GUEST();
+    }
+    open();
+  }
+
+  void open(const std::vector<std::string>& events = {"instructions"}, Options options = {}) {
+    auto opened = Counters::open(events, options);
+    ASSERT_TRUE(opened) << opened.error().message;
+    counters.emplace(*std::move(opened));
+  }
+
+  RegionResult result(const std::string& name) {
+    for (RegionResult& one : counters->regions()) {
+      if (one.name == name) return std::move(one);
+    }
+    ADD_FAILURE() << "no region " << name;
+    return {};
+  }
+
+  // Every entry of every thread was this many instructions.
+  void expect(const std::string& name, std::uint64_t entries, std::int64_t each) {
+    const RegionResult counted = result(name);
+    const RegionEvent& instructions = counted.all.events.at(0);
+    EXPECT_EQ(counted.all.entries, entries) << name;
+    EXPECT_EQ(counted.all.dropped, 0u) << name;
+    EXPECT_EQ(instructions.least, each) << name;
+    EXPECT_EQ(instructions.most, each) << name;
+    EXPECT_EQ(instructions.total.value, each * static_cast<std::int64_t>(entries)) << name;
+    EXPECT_EQ(instructions.uncertainty, 0) << name;
+  }
+
+  std::optional<Counters> counters;
+
+ private:
+  std::optional<Setting> allowed_ = is_guest() ? std::optional<Setting>(std::in_place, user_access, 1) : std::nullopt;
+};
+
+// The instruction that loads n is one of the region's, too.
+constexpr std::int64_t with_its_constant(std::int64_t n) { return work_instructions(n) + 1; }
+
+[[gnu::noinline]] void factorial(Counters& counters) {
+  const Region region{counters, "factorial"};
+  work(20);
+}
+
+TEST_F(CountedRegions, the_factorial_of_20_is_102_instructions) {
+  EXPECT_EQ(counters->path(), is_guest() ? "user mode" : "engine");
+  for (int i = 0; i < repetitions; ++i) factorial(*counters);
+  expect("factorial", repetitions, with_its_constant(20));
+  EXPECT_EQ(result("factorial").all.events.at(0).total.trust, is_guest() ? Trust::counted : Trust::exact);
+}
+
+[[gnu::noinline]] void nested(Counters& counters) {
+  const Region outer{counters, "outer"};
+  work(10);
+  {
+    const Region inner{counters, "inner"};
+    work(30);
+  }
+  work(5);
+}
+
+TEST_F(CountedRegions, what_a_region_within_costs_is_not_the_outer_ones) {
+  nested(*counters);  // makes the records
+  const std::int64_t first = *result("outer").all.events.at(0).total.value;
+  for (int i = 0; i < repetitions; ++i) nested(*counters);
+  expect("inner", repetitions + 1, with_its_constant(30));
+  const std::int64_t each = with_its_constant(10) + with_its_constant(30) + with_its_constant(5);
+  const std::int64_t others = *result("outer").all.events.at(0).total.value - first;
+  // How the caller passes the inner region's arguments is its compiler's: some instructions, the same each time.
+  EXPECT_EQ(others % repetitions, 0);
+  EXPECT_GE(others, (each - 6) * repetitions);
+  EXPECT_LE(others, (each + 6) * repetitions);
+}
+
+TEST_F(CountedRegions, threads_count_their_own) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([this] {
+      for (int j = 0; j < repetitions; ++j) factorial(*counters);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  expect("factorial", 4 * repetitions, with_its_constant(20));
+  EXPECT_EQ(result("factorial").threads.size(), 4u);
+}
+
+TEST_F(CountedRegions, readings_are_differences) {
+  std::int64_t lowest = counters->measure([] { work(1000); })["instructions"].value.value_or(-1);
+  EXPECT_GE(lowest, work_instructions(1000));
+}
+
+TEST_F(CountedRegions, without_leave_of_the_kernel_it_is_asked) {
+  if (!is_guest()) GTEST_SKIP() << "the engine needs no leave";
+  const Setting refused(user_access, 0);
+  open();
+  EXPECT_EQ(counters->path(), "system call");
+  for (int i = 0; i < repetitions; ++i) factorial(*counters);
+  expect("factorial", repetitions, with_its_constant(20));
+}
+
+}  // namespace
+}  // namespace tally::hardware_test

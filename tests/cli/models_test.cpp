@@ -125,7 +125,10 @@ TEST_P(Comparison, finds_no_difference_whatever_the_size_of_blocks) {
                            Words{"--hot-from", "1"}}) {
     Words options{"--model", "haswell", "--models-by", "both", "-e", all_events};
     options.insert(options.end(), way.begin(), way.end());
-    const Result result = run(options, real.command, real.input);
+    Result result = run(options, real.command, real.input);
+    // Just behind a full second the vdso goes another way, and xz asks for the time.
+    for (int again = 0; again < 2 && !first.empty() && result.values != first; ++again)
+      result = run(options, real.command, real.input);
     const std::string& block = way.back();
     EXPECT_EQ(result.code, 0);
     EXPECT_TRUE(holds(result.notices, "the plain models agree")) << block << ": " << result.notices;

@@ -223,7 +223,7 @@ Result<std::uint64_t> wanted_last_size(const Runner& runner) {
 }  // namespace
 
 Result<std::uint64_t> last_size(const Runner& runner) {
-  const auto last = wanted_last_size(runner);
+  auto last = wanted_last_size(runner);
   if (!last || runner.plan().file.empty()) return last;
   // A file that is too small is told before anything is measured.
   const auto area = linux::Area::map_file(runner.plan().file, *last);

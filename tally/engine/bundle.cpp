@@ -294,7 +294,8 @@ void keep_bundles() {
     if (m.fresh + m.loaded < least || m.fresh + m.better == 0) continue;
     is_kept = true;
     if (find_bundle(m.key) != m.found) continue;  // another process made one meanwhile
-    if (m.better > m.loaded / better_share || m.fresh > m.loaded / fresh_share)
+    const bool has_room = m.loaded < bundle_limit;
+    if (m.better > m.loaded / better_share || (has_room && m.fresh > m.loaded / fresh_share))
       make_bundle(m);
     else
       note_improvements(m);

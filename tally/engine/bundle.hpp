@@ -20,6 +20,9 @@ enum class Shift : u8 {
 };
 inline constexpr u32 shift_count = 5;
 
+/// Most traces of a bundle: the C compiler has 40,000 for a file of one line.
+inline constexpr u32 bundle_limit = 1 << 16;
+
 struct BundleTrace {
   u32 pc, body;
   u32 number;          // segment number of the first one, from the first of the block

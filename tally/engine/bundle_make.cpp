@@ -10,9 +10,6 @@
 namespace tally::engine {
 namespace {
 
-constexpr u32 trace_limit = 1 << 15;
-constexpr u64 code_limit = 8 << 20;
-
 /// An array of a bundle that is still growing.
 template <class T>
 struct Part : Scratch<T> {
@@ -84,15 +81,13 @@ class Maker {
     slot_mask_ = 63;
     while (slot_mask_ < 2 * n) slot_mask_ = slot_mask_ * 2 + 1;
     if (!chosen_.begin(n) || !slots_.init(slot_mask_ + 1)) return false;
-    u64 code = 0;
-    for (u32 i = 0; i < uses.size && chosen_.size < trace_limit && code < code_limit; i++) {
+    for (u32 i = 0; i < uses.size && chosen_.size < bundle_limit; i++) {
       if (!holds(uses[i].pc, 1) || !(all || ran(uses[i]))) continue;
       const Template* const t = template_at(uses[i].place);
       if (t == nullptr || !fits(*t, uses[i].pc)) continue;
       const u32 pc = static_cast<u32>(uses[i].pc - start_);
       u32& found = slot(pc);
       const Chosen made{pc, uses[i].place, t, 0};
-      code += t->code_bytes;
       if (found != 0)
         chosen_[found - 1] = made;
       else

@@ -32,7 +32,7 @@ constexpr std::uint64_t allows_reads = 1u << 2;
 // PMEVCNTR<n>_EL0 is op0 3, op1 3, CRn 14, CRm 8 + n / 8, op2 n % 8 (Arm Architecture Reference Manual, D24.5.9); made
 // of the number, so that none can stand in another's place.
 template <std::uint32_t n>
-std::uint64_t read_register(std::uint32_t) {
+std::uint64_t read_register(std::uint64_t) {
   std::uint64_t value;
   if constexpr (n == 31)
     asm volatile("mrs %0, pmccntr_el0" : "=r"(value));
@@ -46,9 +46,9 @@ constexpr std::array<ReadRaw, sizeof...(n)> readers(std::integer_sequence<std::u
   return {read_register<n>...};
 }
 #elif defined(__x86_64__)
-std::uint64_t read_register(std::uint32_t index) {
+std::uint64_t read_register(std::uint64_t sequence) {
   std::uint32_t low, high;
-  asm volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(index - 1));
+  asm volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(static_cast<std::uint32_t>(sequence >> 32) - 1));
   return low | static_cast<std::uint64_t>(high) << 32;
 }
 #endif

@@ -25,8 +25,8 @@ struct CounterPage {
   std::uint16_t width;  ///< bits that the processor's counter has
 };
 
-/// Reads the processor's counter of a page's `index`, which is not 0.
-using ReadRaw = std::uint64_t (*)(std::uint32_t index);
+/// Reads the processor's counter of a page's `sequence`, whose `index` is not 0.
+using ReadRaw = std::uint64_t (*)(std::uint64_t sequence);
 
 /// The reader of this processor's counter `index`; nullptr where this architecture has none of that number.
 ReadRaw raw_reader(std::uint32_t index);
@@ -56,8 +56,8 @@ struct UserCounter {
       // Copied first: a signal's handler that reads this counter may refresh it meanwhile, and then `seen` is another.
       const std::uint64_t of = seen;
       const std::int64_t base = offset;
-      const std::uint32_t unused = shift;
-      const std::uint64_t word = raw(static_cast<std::uint32_t>(of >> 32));
+      const std::uint64_t unused = shift;
+      const std::uint64_t word = raw(of);
       if (page->sequence != of) continue;
       // The kernel begins at a negative number: the upper bits belong to the value.
       value = base + (static_cast<std::int64_t>(word << unused) >> unused);

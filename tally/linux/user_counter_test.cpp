@@ -16,13 +16,13 @@ CounterPage* moved;  // put on another counter while it is read
 // As the kernel writes it.
 constexpr std::uint64_t place(std::uint64_t index, std::uint64_t lock) { return index << 32 | lock; }
 
-std::uint64_t fake_raw(std::uint32_t) {
+std::uint64_t fake_raw(std::uint64_t) {
   ++raw_reads;
   return raw_value;
 }
 
 // The thread is taken off the processor between the look at the page and the read of the register, and comes back.
-std::uint64_t moving_raw(std::uint32_t) {
+std::uint64_t moving_raw(std::uint64_t) {
   if (moved == nullptr) return raw_value;
   moved->sequence = place(3, 4);
   moved->offset = 5000;
@@ -117,13 +117,14 @@ TEST(UserCounter, a_page_that_never_stands_still_is_given_up) {
   static CounterPage* page;
   page = &fake.page;
   fake.counter.reader_of = [](std::uint32_t) -> ReadRaw {
-    return [](std::uint32_t) -> std::uint64_t {
+    return [](std::uint64_t) -> std::uint64_t {
       ++page->sequence;
       return 1;
     };
   };
   std::int64_t value = 0;
   EXPECT_FALSE(fake.counter.read(value));
+  page = nullptr;
 }
 
 TEST(UserCounter, there_is_a_reader_for_each_number_but_0) {

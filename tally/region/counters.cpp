@@ -76,8 +76,9 @@ Values Counters::read() {
   Thread* const thread = detail::this_thread(*shared_);
   Values values;
   std::int64_t now[most_events];
-  // Where a way does not work the next one is tried once.
-  const bool known = thread != nullptr && (detail::read_now(*thread, now) || detail::read_now(*thread, now));
+  bool known = thread != nullptr && detail::read_now(*thread, now);
+  // It has another way now.
+  if (!known && thread != nullptr) known = detail::read_now(*thread, now);
   for (std::size_t i = 0; i < shared_->events.size(); ++i) {
     values.events.push_back(
         {event::name(shared_->events[i]), known ? count_of(*thread, i, now[i]) : absent("its counter cannot be read")});

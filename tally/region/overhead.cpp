@@ -11,8 +11,8 @@ constexpr int warm_up = 5;
 constexpr int measurements = 31;
 
 // Names of regions that no result shows.
-#define OUTER_NAME "tally: around nothing"
-#define INNER_NAME "tally: nothing"
+#define TALLY_AROUND_NOTHING "tally: around nothing"
+#define TALLY_NOTHING "tally: nothing"
 
 struct Middle {
   std::int64_t value;
@@ -26,13 +26,13 @@ Middle middle(std::vector<std::int64_t>& all) {
 
 // As a caller has it: the same instructions stand around it.
 [[gnu::noinline]] void empty(Counters& counters) {
-  const Region region{counters, INNER_NAME};
+  const Region region{counters, TALLY_NOTHING};
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
 [[gnu::noinline]] void around(Counters& counters) {
-  const Region region{counters, OUTER_NAME};
-  const Region inner{counters, INNER_NAME};
+  const Region region{counters, TALLY_AROUND_NOTHING};
+  const Region inner{counters, TALLY_NOTHING};
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
@@ -42,21 +42,45 @@ std::vector<std::vector<std::int64_t>> entries(Thread& thread, const Record& rec
   std::vector<std::vector<std::int64_t>> values(thread.events);
   for (int i = 0; i < warm_up + measurements; ++i) {
     Numbers before{};
-    for (std::uint32_t e = 0; e < thread.events; ++e) before[e] = record.total[e].get();
+    for (std::uint32_t e = 0; e < thread.events; ++e) before[e] = record.of[e].total.get();
     const std::int64_t counted = record.entries.get();
     enter();
     if (i < warm_up || record.entries.get() == counted) continue;
-    for (std::uint32_t e = 0; e < thread.events; ++e) values[e].push_back(record.total[e].get() - before[e]);
+    for (std::uint32_t e = 0; e < thread.events; ++e) values[e].push_back(record.of[e].total.get() - before[e]);
   }
   return values;
+}
+
+[[gnu::noinline]] void forget(std::array<linux::UserCounter, most_events>& counters, std::uint32_t events) {
+  for (std::uint32_t i = 0; i < events; ++i) counters[i].seen = 0;
+}
+
+// What the first of two readings, one behind the other, leaves out where the pages have changed in between.
+void calibrate_anew(Thread& thread) {
+  auto others = thread.user;
+  std::vector<std::vector<std::int64_t>> more(thread.events);
+  for (int i = 0; i < warm_up + measurements; ++i) {
+    Numbers between[2] = {};
+    for (auto* counters : {&others, &thread.user}) {
+      Numbers before, after;
+      if (!thread.ways.read(thread, before.data())) return;
+      forget(*counters, thread.events);
+      if (!thread.ways.read(thread, after.data())) return;
+      Numbers& cost = between[counters == &thread.user ? 1 : 0];
+      for (std::uint32_t e = 0; e < thread.events; ++e) cost[e] = after[e] - before[e];
+    }
+    for (std::uint32_t e = 0; e < thread.events && i >= warm_up; ++e)
+      more[e].push_back(between[1][e] - between[0][e] - thread.anew[e]);
+  }
+  for (std::uint32_t e = 0; e < thread.events; ++e) thread.shared->around_anew[e] = middle(more[e]).value;
 }
 
 void calibrate_path(Counters& counters, Thread& thread) {
   Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
   const Path path = thread.path;
   around(counters);
-  auto own = entries(thread, find_record(thread, std::string_view(INNER_NAME)), [&] { empty(counters); });
-  auto both = entries(thread, find_record(thread, std::string_view(OUTER_NAME)), [&] { around(counters); });
+  auto own = entries(thread, find_record(thread, std::string_view(TALLY_NOTHING)), [&] { empty(counters); });
+  auto both = entries(thread, find_record(thread, std::string_view(TALLY_AROUND_NOTHING)), [&] { around(counters); });
   if (thread.path != path || own.empty() || own.front().empty() || both.front().empty()) return;
   for (std::uint32_t e = 0; e < thread.events; ++e) {
     const Middle one = middle(own[e]);
@@ -82,6 +106,7 @@ void calibrate(Counters& counters) {
     take_path(*thread, own);
   }
   calibrate_path(counters, *thread);
+  if (own == Path::user) calibrate_anew(*thread);
   const std::lock_guard guard(thread->shared->lock);
   for (auto& known : thread->by_name) known.clear();
   take_path(*thread, own);

@@ -31,68 +31,170 @@ bool read_engine(Thread& thread, std::int64_t* to) noexcept {
   return true;
 }
 
-inline bool read_user(Thread& thread, std::int64_t* to) noexcept {
-  linux::UserCounter* counter = thread.user.data();
-  for (const linux::UserCounter* const end = counter + thread.events; counter != end; ++counter, ++to) {
-    if (!counter->read(*to)) return false;
+// What the processor's counter says, with its sign. An entry keeps this alone: the kernel's offset falls out.
+inline std::int64_t signed_word(const linux::UserCounter& counter, std::uint64_t word) {
+  return static_cast<std::int64_t>(word << counter.shift) >> counter.shift;
+}
+
+// A counter was put elsewhere, and its offset is another: entries that are open are to be as if they had begun there.
+void move_open(Thread& thread, std::size_t event, std::int64_t by) noexcept {
+  ++thread.moves;
+  for (Open* open = thread.innermost; open != nullptr; open = open->outer) open->start[event] += by;
+}
+
+// Copies every page anew, and reads. `held` is what counters hold, `to` what their registers say.
+[[gnu::noinline]] bool read_anew(Thread& thread, std::int64_t* to, std::int64_t* held) noexcept {
+  for (int tries = 0; tries < 16; ++tries) {
+    bool whole = true;
+    std::uint64_t moves = thread.moves;
+    for (std::uint32_t i = 0; i < thread.events && whole; ++i) {
+      linux::UserCounter& counter = thread.user[i];
+      const std::int64_t before = counter.offset;
+      if (!counter.refresh() || !counter.read(held[i])) return false;
+      to[i] = held[i] - counter.offset;
+      move_open(thread, i, before - counter.offset);
+      ++moves;
+      // A signal's handler has moved what was read before.
+      whole = thread.moves == moves;
+    }
+    if (whole) return true;
+  }
+  return false;
+}
+
+// Done twice: what the second time costs is what the first one did, and that is not the program's.
+[[gnu::noinline]] bool read_moved(Thread& thread, std::int64_t* to) noexcept {
+  std::int64_t first[most_events] = {};
+  std::int64_t second[most_events] = {};
+  if (!read_anew(thread, to, first) || !read_anew(thread, to, second)) return false;
+  for (std::uint32_t i = 0; i < thread.events; ++i) {
+    thread.anew[i] = second[i] - first[i];
+    for (Open* open = thread.innermost; open != nullptr; open = open->outer) {
+      if (open->start != to) open->start[i] += thread.anew[i] + thread.shared->around_anew[i];
+    }
   }
   return true;
 }
 
+// Where lock and index stand as they stood when the page was copied, they have never changed: the lock only grows. So
+// one look behind the read is enough.
+template <std::size_t i>
+inline bool read_one(const Thread& thread, std::int64_t* to) noexcept {
+  const linux::UserCounter& counter = thread.user[i];
+  const volatile linux::CounterPage* const page = counter.page;
+  const std::uint64_t of = counter.seen;
+  to[i] = signed_word(counter, counter.raw(of));
+  return page->sequence == of;
+}
+
+template <std::size_t... i>
+inline bool read_all(const Thread& thread, [[maybe_unused]] std::int64_t* to, std::index_sequence<i...>) noexcept {
+  return (read_one<i>(thread, to) && ...);
+}
+
+bool read_behind(Thread& thread, std::int64_t* to) noexcept;
+
+template <std::size_t events>
+bool read_user(Thread& thread, std::int64_t* to) noexcept {
+  const std::uint64_t moves = thread.moves;
+  if (read_all(thread, to, std::make_index_sequence<events>())) [[likely]] {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (thread.moves == moves) [[likely]]
+      return true;
+  }
+  return read_behind(thread, to);
+}
+
+// By system calls, and by the last way that is left.
 bool read_otherwise(Thread& thread, std::int64_t* to) noexcept {
   if (thread.path == Path::group && read_group(thread, to)) return true;
   if (thread.path == Path::engine && read_engine(thread, to)) return true;
-  take_path(thread, thread.path == Path::user ? Path::group : Path::none);
+  take_path(thread, Path::none);
   return false;
 }
 
-inline bool read(Thread& thread, std::int64_t* to) noexcept {
-  if (thread.path == Path::user && read_user(thread, to)) [[likely]]
-    return true;
-  return read_otherwise(thread, to);
+bool read_behind(Thread& thread, std::int64_t* to) noexcept {
+  if (read_moved(thread, to)) return true;
+  take_path(thread, Path::group);
+  return false;
 }
 
+// The last act of every begin: nothing of this code's own comes behind the read.
 inline void start(Open& open, Thread& thread, Record& record) noexcept {
   open.thread = &thread;
   open.record = &record;
   open.outer = thread.innermost;
   open.ended = thread.ended;
+  open.turns = thread.turns;
   thread.innermost = &open;
   ++record.depth;
   // Where it fails the path is another one now, and this entry is dropped at its end.
-  read(thread, open.start);
-  open.turns = thread.turns;
+  (void)thread.ways.read(thread, open.start);
+}
+
+[[gnu::noinline]] void begin_new(Open& open, Thread& thread, const char* literal) noexcept {
+  start(open, thread, find_record(thread, literal));
+}
+
+[[gnu::noinline]] void begin_elsewhere(Open& open, Shared& shared, const char* literal) noexcept {
+  if (Thread* const thread = find_thread(shared)) {
+    begin_new(open, *thread, literal);
+  } else {
+    open.thread = nullptr;
+  }
 }
 
 // One entry that was counted.
-inline void take(Record& record, const Thread& thread, const Open& open, const std::int64_t* now) noexcept {
+template <bool extremes>
+inline void take_one(Totals& of, std::int64_t one) noexcept {
+  of.total.add(one);
+  if constexpr (extremes) {
+    of.least.set(std::min(one, of.least.get()));
+    of.most.set(std::max(one, of.most.get()));
+  }
+}
+
+template <bool extremes, std::size_t... i>
+inline void take_all(Record& record, const Open& open, const std::int64_t* now, std::index_sequence<i...>) noexcept {
+  (take_one<extremes>(record.of[i], now[i] - open.start[i]), ...);
+}
+
+template <std::size_t events, bool extremes>
+void take(Record& record, const Thread& thread, const Open& open, const std::int64_t* now) noexcept {
   record.taking = 1;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   record.entries.add(1);
   record.inner.add(static_cast<std::int64_t>(thread.ended - open.ended - 1));
-  for (std::uint32_t i = 0; i < thread.events; ++i) record.total[i].add(now[i] - open.start[i]);
-  if (thread.extremes) {
-    for (std::uint32_t i = 0; i < thread.events; ++i) {
-      const std::int64_t one = now[i] - open.start[i];
-      record.least[i].set(std::min(one, record.least[i].get()));
-      record.most[i].set(std::max(one, record.most[i].get()));
-    }
-  }
+  take_all<extremes>(record, open, now, std::make_index_sequence<events>());
   std::atomic_signal_fence(std::memory_order_seq_cst);
   record.taking = 0;
 }
 
+template <std::size_t... i>
+Ways unrolled(Path path, std::uint32_t events, bool extremes, std::index_sequence<i...>) {
+  static constexpr Ways all[] = {{read_user<i>, take<i, false>}...};
+  static constexpr Ways with_extremes[] = {{read_user<i>, take<i, true>}...};
+  Ways ways = extremes ? with_extremes[events] : all[events];
+  if (path != Path::user) ways.read = read_otherwise;
+  return ways;
+}
+
 }  // namespace
 
-bool read_now(Thread& thread, std::int64_t* to) noexcept { return read(thread, to); }
+bool read_now(Thread& thread, std::int64_t* to) noexcept {
+  if (!thread.ways.read(thread, to)) return false;
+  for (std::uint32_t i = 0; thread.path == Path::user && i < thread.events; ++i) to[i] += thread.user[i].offset;
+  return true;
+}
 
 void begin(Open& open, Shared& shared, const char* literal) noexcept {
-  Thread* const thread = this_thread(shared);
-  open.thread = nullptr;
-  if (thread == nullptr) [[unlikely]]
-    return;
-  const Slot& slot = thread->slots[place_of(literal, thread->mask)];
-  start(open, *thread, slot.literal == literal ? *slot.record : find_record(*thread, literal));
+  if (here.id != shared.id) [[unlikely]]
+    return begin_elsewhere(open, shared, literal);
+  Thread& thread = *here.thread;
+  const Slot& slot = thread.slots[place_of(literal, thread.mask)];
+  if (slot.literal != literal) [[unlikely]]
+    return begin_new(open, thread, literal);
+  start(open, thread, *slot.record);
 }
 
 void begin_named(Open& open, Shared& shared, std::string_view name) noexcept {
@@ -107,17 +209,22 @@ void end(Open& open) noexcept {
   Thread& thread = *open.thread;
   Record& record = *open.record;
   std::int64_t now[most_events];
-  const bool known = read(thread, now);
+  const bool known = thread.ways.read(thread, now);
   thread.innermost = open.outer;
   ++thread.ended;
   if (--record.depth != 0) {
     record.recursive.add(1);
     return;
   }
-  if (known && record.path == thread.path && open.turns == thread.turns && record.taking == 0) [[likely]]
-    take(record, thread, open, now);
-  else
+  if (known && record.path == thread.path && open.turns == thread.turns && record.taking == 0) [[likely]] {
+    thread.ways.take(record, thread, open, now);
+  } else {
     record.dropped.add(1);
+  }
+}
+
+Ways ways_of(Path path, std::uint32_t events, bool extremes) {
+  return unrolled(path, events, extremes, std::make_index_sequence<most_events + 1>());
 }
 
 }  // namespace tally::detail

@@ -27,7 +27,7 @@ void touch(int pages) {
 }
 
 class Regions : public testing::Test {
- protected:
+ public:
   void SetUp() override {
     auto opened = Counters::open({"page-faults"});
     if (!opened) GTEST_SKIP() << opened.error().message;
@@ -141,7 +141,7 @@ TEST_F(Regions, a_forked_child_begins_anew) {
       touch(1);
     }
     const auto results = counters->regions();
-    good = good && results.size() >= 1 && results.back().name == "child" && results.back().all.entries == 1;
+    good = good && !results.empty() && results.back().name == "child" && results.back().all.entries == 1;
     _exit(good ? 0 : 1);
   }
   int status = 0;

@@ -81,8 +81,10 @@ Record& record_of(Thread& thread, std::string_view name) {
   Record& record = thread.records.emplace_back();
   record.name = number->second;
   record.path = thread.path;
-  for (Number& least : record.least) least.set(std::numeric_limits<std::int64_t>::max());
-  for (Number& most : record.most) most.set(std::numeric_limits<std::int64_t>::min());
+  for (Totals& of : record.of) {
+    of.least.set(std::numeric_limits<std::int64_t>::max());
+    of.most.set(std::numeric_limits<std::int64_t>::min());
+  }
   known.emplace(name, &record);
   return record;
 }
@@ -133,7 +135,7 @@ class Excluded {
 Record& make_record(Thread& thread, std::string_view name, const char* literal) noexcept {
   if (thread.busy) return thread.unnamed;
   thread.busy = true;
-  Record* record = &thread.unnamed;
+  Record* record = nullptr;
   {
     const Excluded excluded(thread);
     const std::lock_guard guard(thread.shared->lock);
@@ -155,6 +157,7 @@ void close_counters(Thread& thread) {
 
 void take_path(Thread& thread, Path path) noexcept {
   thread.path = path;
+  thread.ways = ways_of(path, thread.events, thread.extremes);
   for (Slot& slot : thread.slots) slot = {};
 }
 
@@ -203,6 +206,7 @@ Thread* find_thread(Shared& shared) noexcept {
   thread->extremes = shared.options.extremes;
   thread->slots.resize(64);
   thread->mask = 63;
+  take_path(*thread, Path::none);
   // A thread whose counters do not open drops its entries: that is told with the results.
   (void)open_counters(*thread);
   {

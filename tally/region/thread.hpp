@@ -39,6 +39,11 @@ class Number {
   std::atomic<std::int64_t> value_ = 0;
 };
 
+/// What an event did in a region.
+struct Totals {
+  Number total, least, most;
+};
+
 /// One region in one thread, by one way of reading.
 struct Record {
   std::uint32_t name = 0;  ///< its number
@@ -47,7 +52,7 @@ struct Record {
   std::uint32_t taking = 0;  ///< its numbers are being changed: a signal's handler leaves them alone
   Number entries, recursive, dropped;
   Number inner;  ///< entries of regions within the counted ones
-  std::array<Number, most_events> total, least, most;
+  std::array<Totals, most_events> of;
 };
 
 /// Where a name that stands in the program's text leads.
@@ -56,8 +61,16 @@ struct Slot {
   Record* record = nullptr;
 };
 
+/// What entries execute that differs from thread to thread: by its way of reading, and unrolled for its events.
+struct Ways {
+  bool (*read)(Thread&, std::int64_t*) noexcept;
+  void (*take)(Record&, const Thread&, const Open&, const std::int64_t*) noexcept;
+};
+Ways ways_of(Path path, std::uint32_t events, bool extremes);
+
 /// A thread.
 struct Thread {
+  Ways ways{};
   std::uint64_t id = 0;      ///< of its Counters
   Shared* shared = nullptr;  ///< there as long as anybody may have a region open
   std::int32_t number = 0;
@@ -65,6 +78,7 @@ struct Thread {
   std::uint32_t events = 0;
   std::uint64_t ended = 0;   ///< entries that have ended so far
   std::uint64_t turns = 0;   ///< times that counters were found to have been without the processor's for a while
+  std::uint64_t moves = 0;   ///< times that a counter's offset became another
   std::uint64_t absent = 0;  ///< ns of that, as the kernel says
   Open* innermost = nullptr;
   std::uint32_t mask = 0;  ///< of `slots`
@@ -72,6 +86,7 @@ struct Thread {
   bool busy = false;        ///< something is made: a signal's handler that needs the same is not counted
   std::vector<Slot> slots;  ///< by the place of the name; never more than half of them taken
   std::array<linux::UserCounter, most_events> user;
+  Numbers anew{};                            ///< what it cost to copy all pages anew, the last time
   std::vector<linux::PerfCounter> counters;  ///< one group; the first leads it
   std::atomic_flag closed;                   ///< the counters are, or are about to be
   std::deque<Record> records;
@@ -98,6 +113,7 @@ struct Shared {
   std::map<std::string, std::uint32_t, std::less<>> numbers;  ///< of the names
   std::vector<std::shared_ptr<Thread>> threads;
   std::array<Overhead, path_count> overhead;
+  Numbers around_anew{};  ///< what an end costs more that copies all pages anew, besides that
 
   Shared() = default;
   Shared(const Shared&) = delete;
@@ -138,12 +154,10 @@ inline Thread* this_thread(Shared& shared) noexcept {
 Record& find_record(Thread& thread, const char* literal) noexcept;
 Record& find_record(Thread& thread, std::string_view name) noexcept;
 
-/// Where the record of a literal is looked for first. Literals lie close together: a multiplication scatters them.
+/// Where the record of a literal is looked for first: literals lie side by side.
 inline std::uint32_t place_of(const char* literal, std::uint32_t mask) {
-  return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(literal) *  // NOLINT(*-reinterpret-cast)
-                                        0x9e3779b97f4a7c15u >>
-                                    40) &
-         mask;
+  const auto at = reinterpret_cast<std::uintptr_t>(literal);  // NOLINT(*-reinterpret-cast)
+  return static_cast<std::uint32_t>(at ^ at >> 7) & mask;
 }
 
 /// Another way of reading: names lead to other records.

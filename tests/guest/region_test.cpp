@@ -1,6 +1,10 @@
 // Regions counted by a PMU, read in user mode: known work, to the instruction.
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <ctime>
 
 #include <thread>
 #include <vector>
@@ -48,7 +52,7 @@ constexpr std::int64_t work_instructions(std::int64_t n) { return 2 + 5 * n; }
 
 // By a PMU that is exact to the instruction, or under the engine.
 class CountedRegions : public testing::Test {
- protected:
+ public:
   void SetUp() override {
     auto opened = Counters::open({"instructions"});
     if (!opened || opened->path() != "engine") {
@@ -135,8 +139,53 @@ TEST_F(CountedRegions, threads_count_their_own) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  expect("factorial", 4 * repetitions, with_its_constant(20));
+  const RegionResult all = result("factorial");
+  const RegionEvent& instructions = all.all.events.at(0);
+  EXPECT_EQ(all.all.entries, 4u * repetitions);
+  EXPECT_EQ(all.all.dropped, 0u);
+  EXPECT_EQ(instructions.least, with_its_constant(20));
+  // A switch of threads that hits the reading itself leaves some of that in the entry.
+  EXPECT_GE(instructions.total.value, std::int64_t{4} * repetitions * with_its_constant(20));
+  if (sysconf(_SC_NPROCESSORS_ONLN) == 1 || !is_guest()) {
+    EXPECT_LE(instructions.total.value, std::int64_t{4} * repetitions * with_its_constant(20) + 1000);
+  }
   EXPECT_EQ(result("factorial").threads.size(), 4u);
+}
+
+// The thread leaves the processor inside of both, and with two processors it goes on at the other one.
+[[gnu::noinline]] void away(Counters& counters, const cpu_set_t& to) {
+  const Region outer{counters, "away around"};
+  const Region inner{counters, "away"};
+  work(20);
+  constexpr timespec time{0, 100'000};
+  syscall(SYS_nanosleep, &time, nullptr);
+  syscall(SYS_sched_setaffinity, 0, sizeof to, &to);
+  work(20);
+}
+
+TEST_F(CountedRegions, a_thread_between_processors_takes_its_counts_along) {
+  cpu_set_t processors[2];
+  for (int i = 0; i < 2; ++i) {
+    CPU_ZERO(&processors[i]);
+    CPU_SET(sysconf(_SC_NPROCESSORS_ONLN) > 1 ? i : 0, &processors[i]);
+  }
+  away(*counters, processors[0]);
+  open();  // what a first time does is not of interest
+  for (int i = 0; i < repetitions; ++i) away(*counters, processors[i % 2]);
+  const RegionResult counted = result("away");
+  const RegionEvent& instructions = counted.all.events.at(0);
+  EXPECT_EQ(counted.all.dropped, 0u);
+  EXPECT_EQ(counted.all.entries, 1000u);
+  EXPECT_GT(instructions.least, 2 * with_its_constant(20));
+  EXPECT_LT(instructions.least, 2 * with_its_constant(20) + 50) << "two system calls and no more";
+  // QEMU's counters count what its other processors execute as well.
+  if (sysconf(_SC_NPROCESSORS_ONLN) == 1) {
+    EXPECT_EQ(instructions.most, instructions.least);
+  }
+  const RegionCounts around = result("away around").all;
+  EXPECT_EQ(around.dropped, 0u);
+  EXPECT_GE(around.events.at(0).least, instructions.least);
+  EXPECT_LE(around.events.at(0).least, *instructions.least + 100);
 }
 
 TEST_F(CountedRegions, readings_are_differences) {

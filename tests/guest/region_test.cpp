@@ -125,8 +125,8 @@ TEST_F(CountedRegions, what_a_region_within_costs_is_not_the_outer_ones) {
   expect("inner", repetitions + 1, with_its_constant(30));
   const std::int64_t each = with_its_constant(10) + with_its_constant(30) + with_its_constant(5);
   const std::int64_t others = *result("outer").all.events.at(0).total.value - first;
-  // How the caller passes the inner region's arguments is its compiler's: some instructions, the same each time.
-  EXPECT_EQ(others % repetitions, 0);
+  // How the caller passes the inner region's arguments is its compiler's: some instructions, the same each time. A switch
+  // of threads adds some to one.
   EXPECT_GE(others, (each - 6) * repetitions);
   EXPECT_LE(others, (each + 6) * repetitions);
 }

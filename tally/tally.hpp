@@ -25,6 +25,7 @@
 
 #include "tally/base/expected.hpp"
 #include "tally/count/count.hpp"
+#include "tally/count/region.hpp"
 
 namespace tally {
 
@@ -82,38 +83,6 @@ struct Values {
 /// What came between two readings of one thread.
 Values operator-(const Values& later, const Values& earlier);
 
-/// What one event did in a region.
-struct RegionEvent {
-  std::string event;                        ///< its full name
-  Count total;                              ///< of all entries, what reading costs taken off
-  std::optional<std::int64_t> least, most;  ///< of one entry, likewise; nothing without an entry
-  std::int64_t overhead = 0;                ///< what was taken off for each entry
-  std::int64_t uncertainty = 0;             ///< so far measurements of that overhead lay apart
-  double overhead_percent = 0;              ///< the overhead's part of what was read
-  bool too_small = false;  ///< the overhead is a tenth of it or more, and no constant: not to be trusted
-};
-
-/// A region, of one thread or of all of them.
-struct RegionCounts {
-  std::uint64_t entries = 0;    ///< that were counted
-  std::uint64_t recursive = 0;  ///< entries while the thread was in it: part of the outermost one
-  std::uint64_t dropped = 0;    ///< entries of which the two ends could not be read in the same way, or not at all
-  std::vector<RegionEvent> events;
-};
-
-/// What one thread did in a region.
-struct RegionThread {
-  std::int32_t thread = 0;  ///< its number, as the kernel has it
-  RegionCounts counts;
-};
-
-/// A region of the program, in the order of their first entry.
-struct RegionResult {
-  std::string name;
-  RegionCounts all;                   ///< threads together
-  std::vector<RegionThread> threads;  ///< in the order of their first entry
-};
-
 /// Prints a result as a table to stderr, or where it is told.
 void print(const RegionResult& result, std::FILE* to = stderr);
 
@@ -127,7 +96,8 @@ struct Options {
 class Counters {
  public:
   /// Counters for these events, or for those of the environment's TALLY_EVENTS, or instructions and cycles. They are
-  /// counted together, all the time. Cost: some system calls; a few hundred regions, to know what they cost. Errors:
+  /// counted together, all the time. Where the environment's TALLY_OUTPUT is `table`, FILE.json or FILE.csv, all regions
+  /// of the process are printed or written when it ends. Cost: some system calls; a few hundred regions, to know what they cost. Errors:
   /// bad_usage for a name that is none, cannot_measure where they are not counted here, or not at once.
   static Expected<Counters> open(const std::vector<std::string>& events = {}, Options options = {});
 

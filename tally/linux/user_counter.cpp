@@ -1,7 +1,6 @@
 #include "tally/linux/user_counter.hpp"
 
 #include <linux/perf_event.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -124,11 +123,5 @@ std::int64_t ask_below(std::uint64_t option, std::uint64_t asked, void* to, std:
   errno = before;
   return answer < 0 ? -why : answer;
 }
-
-void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) {
-  (void)pthread_atfork(before, in_parent, in_child);
-}
-
-std::int32_t thread_number() { return static_cast<std::int32_t>(syscall(SYS_gettid)); }
 
 }  // namespace tally::linux

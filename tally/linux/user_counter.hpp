@@ -79,10 +79,4 @@ void unmap_page(const volatile CounterPage* page);
 /// engine that it may run under.
 std::int64_t ask_below(std::uint64_t option, std::uint64_t asked, void* to, std::size_t bytes);
 
-/// What is called around each fork(2) from now on: before it, and after it in the parent and in the child.
-void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)());
-
-/// The number of the calling thread, as the kernel has it.
-std::int32_t thread_number();
-
 }  // namespace tally::linux

@@ -6,6 +6,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/channel/asking.hpp"
+#include "tally/region/output.hpp"
 #include "tally/region/thread.hpp"
 
 namespace tally {
@@ -43,9 +44,7 @@ Count count_of(const Thread& thread, std::size_t event, std::int64_t value) {
   return own.doubt.empty() ? count : downgraded(std::move(count), Trust::partial, own.doubt);
 }
 
-}  // namespace
-
-Expected<Counters> Counters::open(const std::vector<std::string>& names, Options options) {
+Expected<Counters> opened(const std::vector<std::string>& names, Options options) {
   static std::atomic<std::uint64_t> last_id = 0;
   auto shared = std::make_shared<Shared>();
   shared->id = ++last_id;
@@ -67,8 +66,16 @@ Expected<Counters> Counters::open(const std::vector<std::string>& names, Options
     if (failed) return not_opened(*shared, *failed);
   }
   detail::enlist(shared);
-  Counters counters(std::move(shared));
+  Counters counters = detail::Access::counters(std::move(shared));
   detail::calibrate(counters);
+  return counters;
+}
+
+}  // namespace
+
+Expected<Counters> Counters::open(const std::vector<std::string>& events, Options options) {
+  auto counters = opened(events, options);
+  detail::watch_end(counters ? nullptr : &counters.error());
   return counters;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tally/region/thread.hpp"
+#include "tally/report/regions.hpp"
 
 namespace tally {
 namespace {
@@ -81,8 +82,7 @@ RegionCounts counts_of(const Shared& shared, const Sums& sums) {
 
 }  // namespace
 
-std::vector<RegionResult> Counters::regions() const {
-  Shared& shared = *shared_;
+std::vector<RegionResult> detail::results_of(Shared& shared) {
   const std::lock_guard guard(shared.lock);
   std::vector<RegionResult> results;
   for (std::uint32_t name = 0; name < shared.names.size(); ++name) {
@@ -105,6 +105,13 @@ std::vector<RegionResult> Counters::regions() const {
     results.push_back(std::move(result));
   }
   return results;
+}
+
+std::vector<RegionResult> Counters::regions() const { return detail::results_of(*shared_); }
+
+void print(const RegionResult& result, std::FILE* to) {
+  const std::string text = report::region_text(result);
+  (void)std::fwrite(text.data(), 1, text.size(), to);
 }
 
 }  // namespace tally

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "tally/region/output.hpp"
 #include "tally/region/thread.hpp"
 
 namespace tally::detail {
@@ -44,13 +45,18 @@ void before_fork() {
       all().held.push_back(std::move(shared));
     }
   }
+  lock_kept();
 }
 
-void let_go() {
+void let_go(bool in_child) {
+  unlock_kept(in_child);
   for (const auto& shared : all().held) shared->lock.unlock();
-  all().held.clear();
+  // One of them may end here, and its end asks for locks.
+  const auto held = std::exchange(all().held, {});
   all().lock.unlock();
 }
+
+void in_parent() { let_go(false); }
 
 // The child has the descriptors of its parent's counters, and none of their pages: the kernel does not copy them. It
 // begins anew, and knows nothing of what its parent counted. Entries that are open are dropped when they end.
@@ -68,7 +74,7 @@ void in_child() {
     shared->numbers.clear();
   }
   if (!ended) own.threads.clear();
-  let_go();
+  let_go(true);
 }
 
 // The record of a name by the thread's way of reading. Under the lock.
@@ -236,12 +242,22 @@ Record& find_record(Thread& thread, std::string_view name) noexcept {
 }
 
 Shared::~Shared() {
+  keep(*this);
   for (const auto& thread : threads) close_counters(*thread);
+}
+
+std::vector<std::shared_ptr<Shared>> all_shared() {
+  std::vector<std::shared_ptr<Shared>> living;
+  const std::lock_guard guard(all().lock);
+  for (const auto& weak : all().shared) {
+    if (auto shared = weak.lock()) living.push_back(std::move(shared));
+  }
+  return living;
 }
 
 void enlist(const std::shared_ptr<Shared>& shared) {
   static std::once_flag told;
-  std::call_once(told, [] { linux::at_fork(before_fork, let_go, in_child); });
+  std::call_once(told, [] { linux::at_fork(before_fork, in_parent, in_child); });
   const std::lock_guard guard(all().lock);
   std::erase_if(all().shared, [](const auto& one) { return one.expired(); });
   all().shared.push_back(shared);

@@ -17,6 +17,7 @@
 #include "tally/backend/choose/own.hpp"
 #include "tally/event/event.hpp"
 #include "tally/linux/perf_event.hpp"
+#include "tally/linux/self.hpp"
 #include "tally/linux/user_counter.hpp"
 #include "tally/tally.hpp"
 
@@ -174,6 +175,14 @@ void close_counters(Thread& thread);
 
 /// A Shared is known to fork(2).
 void enlist(const std::shared_ptr<Shared>& shared);
+
+/// Every Shared that there is now.
+std::vector<std::shared_ptr<Shared>> all_shared();
+
+// --- results.cpp
+
+/// What was counted in all regions that have ended so far.
+std::vector<RegionResult> results_of(Shared& shared);
 
 // --- overhead.cpp
 

@@ -114,6 +114,8 @@ class Rows {
 
 }  // namespace
 
+const std::vector<std::string>& stat_columns() { return header; }
+
 std::string interval_csv(const result::Interval& interval, const Style& style) {
   static const result::Stat none;
   return Rows(none, style).text_of_interval(interval);

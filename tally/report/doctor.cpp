@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "tally/base/text.hpp"
+#include "tally/report/json_values.hpp"
 
 namespace tally::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t width = 80;  // columns of the narrowest terminal that people use
 
@@ -91,8 +89,6 @@ Json value_json(const result::Fact& fact) {
       },
       fact.value);
 }
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json countable_json(const result::Countable& row) {
   return {{"what", row.what},

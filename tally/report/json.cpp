@@ -1,19 +1,8 @@
-#include <nlohmann/json.hpp>
-
 #include "tally/report/format.hpp"
+#include "tally/report/json_values.hpp"
 
 namespace tally::report {
 namespace {
-
-// Keeps the order in which keys are set, so that a file reads from the general to the particular.
-using Json = nlohmann::ordered_json;
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-template <class T>
-Json value_or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
 
 const char* unit_name(Unit unit) {
   switch (unit) {

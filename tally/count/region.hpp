@@ -1,0 +1,49 @@
+// What was counted in regions of a program's own code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tally/count/count.hpp"
+
+namespace tally {
+
+/// What one event did in a region.
+struct RegionEvent {
+  std::string event;                        ///< its full name
+  Count total;                              ///< of all entries, what reading costs taken off
+  std::optional<std::int64_t> least, most;  ///< of one entry, likewise; nothing without an entry
+  std::int64_t overhead = 0;                ///< what was taken off for each entry
+  std::int64_t uncertainty = 0;             ///< so far measurements of that overhead lay apart
+  double overhead_percent = 0;              ///< the overhead's part of what was read
+  bool too_small = false;  ///< the overhead is a tenth of it or more, and no constant: not to be trusted
+  bool operator==(const RegionEvent&) const = default;
+};
+
+/// A region, of one thread or of all of them.
+struct RegionCounts {
+  std::uint64_t entries = 0;    ///< that were counted
+  std::uint64_t recursive = 0;  ///< entries while the thread was in it: part of the outermost one
+  std::uint64_t dropped = 0;    ///< entries of which the two ends could not be read in the same way, or not at all
+  std::vector<RegionEvent> events;
+  bool operator==(const RegionCounts&) const = default;
+};
+
+/// What one thread did in a region.
+struct RegionThread {
+  std::int32_t thread = 0;  ///< its number, as the kernel has it
+  RegionCounts counts;
+  bool operator==(const RegionThread&) const = default;
+};
+
+/// A region of a program.
+struct RegionResult {
+  std::string name;
+  RegionCounts all;                   ///< threads together
+  std::vector<RegionThread> threads;  ///< in the order of their first entry
+  bool operator==(const RegionResult&) const = default;
+};
+
+}  // namespace tally

@@ -1,0 +1,125 @@
+#include "tally/region/output.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/output.hpp"
+#include "tally/linux/self.hpp"
+#include "tally/report/regions.hpp"
+
+namespace tally::detail {
+namespace {
+
+struct Kept {
+  std::mutex lock;
+  std::string place;                  // what TALLY_OUTPUT says
+  bool watched = false;               // the end of this process
+  bool is_child = false;              // its parent's file is not its own
+  bool any_opened = false;            // some counters were
+  std::string why_none;               // the first reason where others were not
+  std::vector<RegionResult> results;  // of counters that have ended
+};
+Kept& kept() {
+  static Kept* const one = new Kept;  // what ends behind everything else keeps, too
+  return *one;
+}
+
+result::ProgramRegions all_regions() {
+  result::ProgramRegions program;
+  program.pid = linux::process_number();
+  program.command = linux::own_command();
+  {
+    const std::lock_guard guard(kept().lock);
+    program.regions = kept().results;
+  }
+  for (const auto& shared : all_shared()) {
+    for (RegionResult& one : results_of(*shared)) program.regions.push_back(std::move(one));
+  }
+  return program;
+}
+
+void tell(const std::string& text) { (void)linux::Output::standard_error().write(text); }
+
+void tell(const Error& error) {
+  tell(fmt::format("tally: {}\n{}", printable(error.message),
+                   error.hint.empty() ? "" : fmt::format("       {}\n", printable(error.hint))));
+}
+
+std::string file_name(std::string place, std::int64_t pid) {
+  for (std::size_t at = 0; (at = place.find("%p", at)) != std::string::npos;) {
+    place.replace(at, 2, std::to_string(pid));
+  }
+  return place;
+}
+
+// A child whose name would be its parent's: FILE.123.json.
+std::string of_child(std::string place) {
+  if (place.find("%p") == std::string::npos && place != "table") place.insert(place.rfind('.'), ".%p");
+  return place;
+}
+
+Result<void> write(const result::ProgramRegions& program, const std::string& place) {
+  if (place == "table") return linux::Output::standard_error().write(report::regions_table(program));
+  const bool is_json = place.ends_with(".json");
+  if (!is_json && !place.ends_with(".csv")) {
+    return fail(Code::bad_usage,
+                fmt::format("cannot write regions to '{}': it is neither 'table' nor the name of a .json or .csv file",
+                            printable(place)),
+                "for example: TALLY_OUTPUT=regions.json; %p in a name is the number of the process");
+  }
+  auto output = linux::Output::open_file(file_name(place, program.pid));
+  if (!output) return fail(output.error());
+  return output->write(is_json ? report::regions_json(program) : report::regions_csv(program));
+}
+
+void at_end() {
+  const Kept& known = kept();
+  if (known.place.empty()) return;
+  if (!known.any_opened) return tell({Code::cannot_measure, "no regions: " + known.why_none, "", 0});
+  const result::ProgramRegions program = all_regions();
+  if (known.is_child && program.regions.empty()) return;
+  const auto written = write(program, known.is_child ? of_child(known.place) : known.place);
+  if (written) return;
+  tell(written.error());
+  // What was measured is not lost.
+  if (known.place != "table") tell(report::regions_table(program));
+}
+
+}  // namespace
+
+void watch_end(const Error* failed) {
+  const std::lock_guard guard(kept().lock);
+  if (failed == nullptr) {
+    kept().any_opened = true;
+  } else if (kept().why_none.empty()) {
+    kept().why_none = failed->message;
+  }
+  if (std::exchange(kept().watched, true)) return;
+  const char* place = std::getenv("TALLY_OUTPUT");
+  kept().place = place == nullptr ? "" : place;
+  if (!kept().place.empty()) (void)std::atexit(at_end);
+}
+
+void keep(Shared& shared) {
+  if (kept().place.empty()) return;
+  auto results = results_of(shared);
+  const std::lock_guard guard(kept().lock);
+  for (RegionResult& one : results) kept().results.push_back(std::move(one));
+}
+
+void lock_kept() { kept().lock.lock(); }
+
+void unlock_kept(bool in_child) {
+  if (in_child) {
+    kept().is_child = true;
+    kept().results.clear();
+  }
+  kept().lock.unlock();
+}
+
+Result<void> write_regions(const std::string& place) { return write(all_regions(), place); }
+
+}  // namespace tally::detail

@@ -1,0 +1,94 @@
+#include "tally/report/regions.hpp"
+
+#include <fmt/format.h>
+
+#include "tally/base/text.hpp"
+#include "tally/report/csv.hpp"
+#include "tally/report/grid.hpp"
+
+namespace tally::report {
+namespace {
+
+std::string number(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : "-"; }
+
+std::string remark(const RegionEvent& event) {
+  if (event.too_small) return fmt::format("too small to trust: overhead is {:.3g} % of it", event.overhead_percent);
+  return event.total.reason.empty() ? std::string(name(event.total.trust))
+                                    : fmt::format("{}: {}", name(event.total.trust), printable(event.total.reason));
+}
+
+std::string per_entry(const RegionEvent& event, std::uint64_t entries) {
+  if (!event.total.value || entries == 0) return "-";
+  return fmt::format("{:.2f}", static_cast<double>(*event.total.value) / static_cast<double>(entries));
+}
+
+// A region, or one thread's part of it.
+class Rows {
+ public:
+  Rows(std::string run, std::string pid, std::string region)
+      : run_(std::move(run)), pid_(std::move(pid)), region_(std::move(region)) {}
+
+  void add(const RegionCounts& counts, const std::string& tid) {
+    const auto entries = static_cast<std::int64_t>(counts.entries);
+    add_row(tid, "entries", exact(entries, ""));
+    for (const RegionEvent& event : counts.events) add_row(tid, event.event, event.total);
+  }
+
+  std::vector<std::vector<std::string>> rows;
+
+ private:
+  void add_row(const std::string& tid, const std::string& event, const Count& count) {
+    rows.push_back({run_, "", pid_, tid, "", region_, event, count.value ? std::to_string(*count.value) : "",
+                    std::string(name(count.trust)), "", "", count.model, count.reason});
+  }
+
+  std::string run_, pid_, region_;
+};
+
+}  // namespace
+
+std::string region_text(const RegionResult& region) {
+  const auto entries = static_cast<std::int64_t>(region.all.entries);
+  std::string text = fmt::format("{}: {}", printable(region.name), plural(entries, "entry", "entries"));
+  if (region.all.recursive > 0) text += fmt::format(", {} more within themselves", region.all.recursive);
+  if (region.all.dropped > 0) text += fmt::format(", {} dropped", region.all.dropped);
+  if (region.threads.size() > 1) text += fmt::format(", {} threads", region.threads.size());
+  Grid grid({{"event"},
+             {"total", Align::right},
+             {"per entry", Align::right},
+             {"least", Align::right},
+             {"most", Align::right},
+             {"trust"}});
+  for (const RegionEvent& event : region.all.events) {
+    grid.add({event.event, number(event.total.value), per_entry(event, region.all.entries), number(event.least),
+              number(event.most), remark(event)});
+  }
+  return text + "\n" + grid.text();
+}
+
+std::string regions_table(const result::ProgramRegions& program) {
+  std::string text =
+      fmt::format("tally: regions of process {} ({})\n", program.pid, printable(shell_words(program.command)));
+  if (program.regions.empty()) text += "none was entered\n";
+  for (const RegionResult& region : program.regions) text += "\n" + region_text(region);
+  return text;
+}
+
+std::vector<std::vector<std::string>> region_rows(const result::ProgramRegions& program, int run) {
+  std::vector<std::vector<std::string>> all;
+  for (const RegionResult& region : program.regions) {
+    Rows rows(std::to_string(run), std::to_string(program.pid), region.name);
+    rows.add(region.all, "");
+    for (const RegionThread& thread : region.threads) rows.add(thread.counts, std::to_string(thread.thread));
+    for (auto& row : rows.rows) all.push_back(std::move(row));
+  }
+  return all;
+}
+
+std::string regions_csv(const result::ProgramRegions& program) {
+  std::string text = csv_row(stat_columns(), ",") + "\r\n";
+  for (const auto& row : region_rows(program, 1)) text += csv_row(row, ",") + "\r\n";
+  return text;
+}
+
+}  // namespace tally::report

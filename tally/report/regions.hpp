@@ -1,0 +1,26 @@
+// Regions of a program's own code: results in, text out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/result/regions.hpp"
+
+namespace tally::report {
+
+/// One region for people: what it is called, how often it was entered, a line for each event.
+std::string region_text(const RegionResult& region);
+
+/// The regions of a process for people.
+std::string regions_table(const result::ProgramRegions& program);
+
+/// One JSON object, documented in docs/reference/regions-json.md.
+std::string regions_json(const result::ProgramRegions& program);
+
+/// Rows under the header of `tally stat`'s CSV, documented in docs/reference/stat-csv.md.
+std::string regions_csv(const result::ProgramRegions& program);
+
+/// The fields of those rows.
+std::vector<std::vector<std::string>> region_rows(const result::ProgramRegions& program, int run);
+
+}  // namespace tally::report

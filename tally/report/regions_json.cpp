@@ -1,0 +1,56 @@
+#include "tally/report/json_values.hpp"
+#include "tally/report/regions.hpp"
+
+namespace tally::report {
+namespace {
+
+Json event_json(const RegionEvent& event) {
+  return {{"event", event.event},
+          {"value", value_or_null(event.total.value)},
+          {"trust", name(event.total.trust)},
+          {"reason", text_or_null(event.total.reason)},
+          {"source", text_or_null(event.total.source)},
+          {"least", value_or_null(event.least)},
+          {"most", value_or_null(event.most)},
+          {"overhead", event.overhead},
+          {"overhead_percent", event.overhead_percent},
+          {"uncertainty", event.uncertainty},
+          {"too_small", event.too_small}};
+}
+
+void add_counts(Json& json, const RegionCounts& counts) {
+  json["entries"] = counts.entries;
+  json["recursive"] = counts.recursive;
+  json["dropped"] = counts.dropped;
+  json["events"] = Json::array();
+  for (const RegionEvent& event : counts.events) json["events"].push_back(event_json(event));
+}
+
+Json region_json(const RegionResult& region) {
+  Json json{{"region", region.name}};
+  add_counts(json, region.all);
+  json["threads"] = Json::array();
+  for (const RegionThread& one : region.threads) {
+    Json thread{{"tid", one.thread}};
+    add_counts(thread, one.counts);
+    json["threads"].push_back(std::move(thread));
+  }
+  return json;
+}
+
+}  // namespace
+
+Json regions_object(const result::ProgramRegions& program) {
+  Json json{{"pid", program.pid}, {"command", program.command}, {"regions", Json::array()}};
+  for (const RegionResult& region : program.regions) json["regions"].push_back(region_json(region));
+  return json;
+}
+
+std::string regions_json(const result::ProgramRegions& program) {
+  Json json{{"schema", "tally-regions/1"}};
+  json.update(regions_object(program));
+  // Names and arguments may hold bytes that are not UTF-8; JSON may not.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace tally::report

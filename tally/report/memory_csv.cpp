@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tally/base/text.hpp"
@@ -11,51 +13,69 @@
 namespace tally::report {
 namespace {
 
-// The contract: docs/reference/memory-csv.md. A change of it is a change of its version there.
-const std::vector<std::string> header{
-    "task",     "quantity",    "mode",      "order",     "region",  "block", "stride", "n",      "regions",
-    "laps",     "pages_asked", "pages_got", "node",      "threads", "store", "load",   "fence",  "seed",
-    "mappings", "batches",     "rejected",  "ns_median", "ns_min",  "ns_lo", "ns_hi",  "cycles", "flags"};
-
 template <class T>
 std::string text_of(const std::optional<T>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
+std::string text_of(const std::string& value) { return value; }
+template <class Number>
+  requires std::is_arithmetic_v<Number>
+std::string text_of(Number value) {
+  return std::to_string(value);
+}
+
+struct Column {
+  const char* name;
+  std::string (*text)(const result::MemoryPoint& point);
+};
+
+template <auto member>
+std::string field(const result::MemoryPoint& point) {
+  return text_of(point.*member);
+}
+
+// The contract: docs/reference/memory-csv.md. A change of it is a change of its version there.
+using Point = result::MemoryPoint;
+constexpr std::array columns{
+    Column{"task", field<&Point::task>},
+    Column{"quantity", field<&Point::quantity>},
+    Column{"mode", field<&Point::mode>},
+    Column{"order", field<&Point::order>},
+    Column{"region", field<&Point::region_bytes>},
+    Column{"block", field<&Point::block_bytes>},
+    Column{"stride", field<&Point::stride_bytes>},
+    Column{"n", field<&Point::count>},
+    Column{"regions", field<&Point::regions>},
+    Column{"laps", [](const Point& point) { return point.laps > 0 ? std::to_string(point.laps) : std::string(); }},
+    Column{"pages_asked", field<&Point::pages_asked>},
+    Column{"pages_got", field<&Point::pages_got>},
+    Column{"node", field<&Point::node>},
+    Column{"threads", field<&Point::threads>},
+    Column{"store", field<&Point::store>},
+    Column{"load", field<&Point::load>},
+    Column{"fence", field<&Point::fence>},
+    Column{"seed", field<&Point::seed>},
+    Column{"mappings", field<&Point::mappings>},
+    Column{"batches", field<&Point::batches>},
+    Column{"rejected", field<&Point::rejected>},
+    Column{"ns_median", field<&Point::ns>},
+    Column{"ns_min", field<&Point::ns_min>},
+    Column{"ns_lo", field<&Point::ns_low>},
+    Column{"ns_hi", field<&Point::ns_high>},
+    Column{"cycles", field<&Point::cycles>},
+    Column{"flags", [](const Point& point) { return join(point.flags, "; "); }},
+};
 
 }  // namespace
 
 std::string memory_csv(const result::Memory& memory) {
-  std::string text = csv_row(header, ",") + "\r\n";
-  for (const result::MemoryPoint& point : memory.points) {
-    text += csv_row({point.task,
-                     point.quantity,
-                     point.mode,
-                     point.order,
-                     std::to_string(point.region_bytes),
-                     std::to_string(point.block_bytes),
-                     std::to_string(point.stride_bytes),
-                     std::to_string(point.count),
-                     std::to_string(point.regions),
-                     point.laps > 0 ? std::to_string(point.laps) : "",
-                     point.pages_asked,
-                     point.pages_got,
-                     text_of(point.node),
-                     std::to_string(point.threads),
-                     point.store,
-                     point.load,
-                     point.fence,
-                     std::to_string(point.seed),
-                     std::to_string(point.mappings),
-                     std::to_string(point.batches),
-                     std::to_string(point.rejected),
-                     text_of(point.ns),
-                     text_of(point.ns_min),
-                     text_of(point.ns_low),
-                     text_of(point.ns_high),
-                     text_of(point.cycles),
-                     join(point.flags, "; ")},
-                    ",") +
-            "\r\n";
+  std::vector<std::string> cells;
+  for (const Column& column : columns) cells.emplace_back(column.name);
+  std::string text = csv_row(cells, ",") + "\r\n";
+  for (const Point& point : memory.points) {
+    cells.clear();
+    for (const Column& column : columns) cells.push_back(column.text(point));
+    text += csv_row(cells, ",") + "\r\n";
   }
   return text;
 }

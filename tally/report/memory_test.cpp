@@ -44,38 +44,31 @@ result::Memory sample() {
   memory.points[1].flags = {"15 of 49 batches rejected", "mappings differ by 21 %"};
   memory.points.push_back(point(131072, 4));
   memory.points[2].ns = memory.points[2].ns_low = memory.points[2].ns_high = memory.points[2].cycles = std::nullopt;
-  result::MemoryLevel first;
-  first.name = "L1d";
-  first.capacity_bytes = 50000;
-  first.capacity_low = 49152;
-  first.capacity_high = 50176;
-  first.reported_bytes = 49152;
-  first.snapped = true;
-  first.shape = "step";
-  first.ns = 1.25;
-  first.cycles = 5;
-  first.line_bytes = 64;
-  first.ways = 12;
-  first.sets = 64;
-  first.grade = result::Grade::high;
-  first.because = "lines times stride gives 48.00 KiB";
-  result::MemoryLevel last;
-  last.name = "LLC";
-  last.capacity_bytes = 27 << 20;
-  last.capacity_low = 22 << 20;
-  last.capacity_high = 31 << 20;
-  last.reported_bytes = 480 << 20;
-  last.effective = true;
-  last.ns = 36;
-  last.ns_low = 34;
-  last.ns_high = 39;
-  last.because = "shared: one thread's part of it, which others change";
-  result::MemoryLevel memory_level;
-  memory_level.name = "memory";
-  memory_level.ns = 163;
-  memory_level.grade = result::Grade::medium;
-  memory_level.because = "flat from 64.00 MiB on";
-  memory.levels = {first, last, memory_level};
+  memory.levels = {{.name = "L1d",
+                    .capacity_bytes = 50000,
+                    .capacity_low = 49152,
+                    .capacity_high = 50176,
+                    .reported_bytes = 49152,
+                    .snapped = true,
+                    .shape = "step",
+                    .ns = 1.25,
+                    .cycles = 5,
+                    .line_bytes = 64,
+                    .ways = 12,
+                    .sets = 64,
+                    .grade = result::Grade::high,
+                    .because = "lines times stride gives 48.00 KiB"},
+                   {.name = "LLC",
+                    .capacity_bytes = 27 << 20,
+                    .capacity_low = 22 << 20,
+                    .capacity_high = 31 << 20,
+                    .reported_bytes = 480 << 20,
+                    .effective = true,
+                    .ns = 36,
+                    .ns_low = 34,
+                    .ns_high = 39,
+                    .because = "shared: one thread's part of it, which others change"},
+                   {.name = "memory", .ns = 163, .grade = result::Grade::medium, .because = "flat from 64.00 MiB on"}};
   memory.tlbs = {{"DTLB", 96, 6, 16, 4096, 1.7, result::Grade::high, "thp pages (thp) are translated by 4.000 KiB"}};
   memory.controls = {{"ladder 64 B, 4k pages", "117.0 ns", 117.0, "ns"}};
   memory.findings = {"prefetch: visible (cold 64 B 117 ns, 4 K 161 ns): entry sizes above the line are not claimed"};

@@ -51,23 +51,23 @@ std::string_view name(Grade grade);
 
 /// One level of the hierarchy.
 struct MemoryLevel {
-  std::string name;                      ///< "L1d", "L2", "LLC", "memory"
-  std::optional<double> capacity_bytes;  ///< measured; none for memory, and where no rise follows
-  std::optional<double> capacity_low;    ///< 95 % interval
-  std::optional<double> capacity_high;
-  std::optional<std::int64_t> reported_bytes;  ///< by the system
-  bool snapped = false;                        ///< so close to the reported size, and not shared, that this is printed
-  bool effective = false;                      ///< what one thread gets of it here, not what is built in
-  std::string shape;                           ///< of its rise
-  std::optional<double> half_bytes;            ///< where the latency is half-way to the next level
-  std::optional<double> knee_bytes;
+  std::string name{};                      ///< "L1d", "L2", "LLC", "memory"
+  std::optional<double> capacity_bytes{};  ///< measured; none for memory, and where no rise follows
+  std::optional<double> capacity_low{};    ///< 95 % interval
+  std::optional<double> capacity_high{};
+  std::optional<std::int64_t> reported_bytes{};  ///< by the system
+  bool snapped = false;                ///< so close to the reported size, and not shared, that this is printed
+  bool effective = false;              ///< what one thread gets of it here, not what is built in
+  std::string shape{};                 ///< of its rise
+  std::optional<double> half_bytes{};  ///< where the latency is half-way to the next level
+  std::optional<double> knee_bytes{};
   double ns = 0;
-  std::optional<double> ns_low, ns_high;
-  std::optional<double> cycles;
-  std::optional<std::int64_t> line_bytes;
-  std::optional<std::int64_t> ways, sets;
+  std::optional<double> ns_low{}, ns_high{};
+  std::optional<double> cycles{};
+  std::optional<std::int64_t> line_bytes{};
+  std::optional<std::int64_t> ways{}, sets{};
   Grade grade = Grade::low;
-  std::string because;
+  std::string because{};
   bool operator==(const MemoryLevel&) const = default;
 };
 

@@ -11,34 +11,30 @@ struct NoEnd {
   static void done() {}
 };
 
-struct Plain : NoEnd {
+// The two forms of an instruction are chosen by the assembler, so that what surrounds them is written once.
+template <bool non_temporal>
+struct Pairs : NoEnd {
   static void store(std::byte* line, std::uint64_t next) {
-    asm volatile("fmov d0, %[next]\n\tstp q0, q0, [%[line]]\n\tstp q0, q0, [%[line], #32]"
-                 :
-                 : [line] "r"(line), [next] "r"(next)
-                 : "memory", "v0");
+    asm volatile(
+        "fmov d0, %[next]\n\t"
+        ".if %c[nt]\n\tstnp q0, q0, [%[line]]\n\tstnp q0, q0, [%[line], #32]\n\t"
+        ".else\n\tstp q0, q0, [%[line]]\n\tstp q0, q0, [%[line], #32]\n\t.endif"
+        :
+        : [line] "r"(line), [next] "r"(next), [nt] "i"(non_temporal)
+        : "memory", "v0");
   }
 };
-struct NonTemporal : NoEnd {
+
+// A plain store, and then what is done with the line.
+template <void (*after)(std::byte*)>
+struct Followed : NoEnd {
   static void store(std::byte* line, std::uint64_t next) {
-    asm volatile("fmov d0, %[next]\n\tstnp q0, q0, [%[line]]\n\tstnp q0, q0, [%[line], #32]"
-                 :
-                 : [line] "r"(line), [next] "r"(next)
-                 : "memory", "v0");
+    Pairs<false>::store(line, next);
+    after(line);
   }
 };
-struct WithCvac : NoEnd {
-  static void store(std::byte* line, std::uint64_t next) {
-    Plain::store(line, next);
-    asm volatile("dc cvac, %0" : : "r"(line) : "memory");
-  }
-};
-struct WithCivac : NoEnd {
-  static void store(std::byte* line, std::uint64_t next) {
-    Plain::store(line, next);
-    asm volatile("dc civac, %0" : : "r"(line) : "memory");
-  }
-};
+void cvac(std::byte* line) { asm volatile("dc cvac, %0" : : "r"(line) : "memory"); }
+void civac(std::byte* line) { asm volatile("dc civac, %0" : : "r"(line) : "memory"); }
 
 struct Scalar : NoEnd {
   static void load(const std::byte* line) { (void)load_next(line); }
@@ -48,13 +44,17 @@ struct Scalar : NoEnd {
     return next;
   }
 };
-struct PlainLoad : NoEnd {
+template <bool non_temporal>
+struct PairLoads : NoEnd {
   static void load(const std::byte* line) {
-    asm volatile("ldp q1, q2, [%[line]]\n\tldp q3, q4, [%[line], #32]"
-                 :
-                 : [line] "r"(line)
-                 : "memory", "v1", "v2", "v3", "v4");
+    asm volatile(
+        ".if %c[nt]\n\tldnp q1, q2, [%[line]]\n\tldnp q3, q4, [%[line], #32]\n\t"
+        ".else\n\tldp q1, q2, [%[line]]\n\tldp q3, q4, [%[line], #32]\n\t.endif"
+        :
+        : [line] "r"(line), [nt] "i"(non_temporal)
+        : "memory", "v1", "v2", "v3", "v4");
   }
+  // The load that names the next block is never LDNP, whose address dependencies are ordered less strictly.
   static std::uint64_t load_next(const std::byte* line) {
     std::uint64_t next = 0;
     asm volatile("ldp q3, q4, [%[line], #32]\n\tldp q0, q1, [%[line]]\n\tfmov %[next], d0"
@@ -63,16 +63,6 @@ struct PlainLoad : NoEnd {
                  : "memory", "v0", "v1", "v3", "v4");
     return next;
   }
-};
-struct NonTemporalLoad : NoEnd {
-  static void load(const std::byte* line) {
-    asm volatile("ldnp q1, q2, [%[line]]\n\tldnp q3, q4, [%[line], #32]"
-                 :
-                 : [line] "r"(line)
-                 : "memory", "v1", "v2", "v3", "v4");
-  }
-  // The load that names the next block is never LDNP, whose address dependencies are ordered less strictly.
-  static std::uint64_t load_next(const std::byte* line) { return PlainLoad::load_next(line); }
 };
 
 void dsb_ish() { asm volatile("dsb ish" : : : "memory"); }
@@ -84,16 +74,16 @@ void no_fence() { asm volatile("" : : : "memory"); }
 bool always() { return true; }
 
 constexpr std::array all_stores{
-    Store{"plain", "", always, write_blocks<Plain>},
-    Store{"nt", "", always, write_blocks<NonTemporal>},
-    Store{"plain+cvac", "", always, write_blocks<WithCvac>},
-    Store{"plain+civac", "", always, write_blocks<WithCivac>},
+    Store{"plain", "", always, write_blocks<Pairs<false>>},
+    Store{"nt", "", always, write_blocks<Pairs<true>>},
+    Store{"plain+cvac", "", always, write_blocks<Followed<cvac>>},
+    Store{"plain+civac", "", always, write_blocks<Followed<civac>>},
 };
 
 constexpr std::array all_loads{
     Load{"scalar", "", always, read_blocks<Scalar>},
-    Load{"plain", "", always, read_blocks<PlainLoad>},
-    Load{"nt", "", always, read_blocks<NonTemporalLoad>},
+    Load{"plain", "", always, read_blocks<PairLoads<false>>},
+    Load{"nt", "", always, read_blocks<PairLoads<true>>},
 };
 
 constexpr std::array all_fences{

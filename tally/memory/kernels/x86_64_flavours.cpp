@@ -57,32 +57,49 @@ struct ClearUpper {
   static void done() { asm volatile("vzeroupper"); }
 };
 
+// One form of instruction for lines that stay in the caches and one for those that do not: the assembler chooses, so
+// that what surrounds them is written once.
+
 // ---- stores ----
 
-struct Plain128 : NoEnd {
+template <bool non_temporal>
+struct Store128 : NoEnd {
   static void store(std::byte* line, std::uint64_t next) {
     asm volatile(
-        "movq %[next], %%xmm0\n\tmovdqa %%xmm0, (%[line])\n\tmovdqa %%xmm0, 16(%[line])\n\t"
-        "movdqa %%xmm0, 32(%[line])\n\tmovdqa %%xmm0, 48(%[line])"
+        "movq %[next], %%xmm0\n\t"
+        ".irp at, 0, 16, 32, 48\n\t"
+        ".if %c[nt]\n\tmovntdq %%xmm0, \\at(%[line])\n\t"
+        ".else\n\tmovdqa %%xmm0, \\at(%[line])\n\t.endif\n\t"
+        ".endr"
         :
-        : [line] "r"(line), [next] "r"(next)
+        : [line] "r"(line), [next] "r"(next), [nt] "i"(non_temporal)
         : "memory", "xmm0");
   }
 };
-struct Plain256 : ClearUpper {
+template <bool non_temporal>
+struct Store256 : ClearUpper {
   static void store(std::byte* line, std::uint64_t next) {
-    asm volatile("vmovq %[next], %%xmm0\n\tvmovdqa %%ymm0, (%[line])\n\tvmovdqa %%ymm0, 32(%[line])"
-                 :
-                 : [line] "r"(line), [next] "r"(next)
-                 : "memory", "xmm0");
+    asm volatile(
+        "vmovq %[next], %%xmm0\n\t"
+        ".irp at, 0, 32\n\t"
+        ".if %c[nt]\n\tvmovntdq %%ymm0, \\at(%[line])\n\t"
+        ".else\n\tvmovdqa %%ymm0, \\at(%[line])\n\t.endif\n\t"
+        ".endr"
+        :
+        : [line] "r"(line), [next] "r"(next), [nt] "i"(non_temporal)
+        : "memory", "xmm0");
   }
 };
-struct Plain512 : ClearUpper {
+template <bool non_temporal>
+struct Store512 : ClearUpper {
   static void store(std::byte* line, std::uint64_t next) {
-    asm volatile("vmovq %[next], %%xmm0\n\tvmovdqa64 %%zmm0, (%[line])"
-                 :
-                 : [line] "r"(line), [next] "r"(next)
-                 : "memory", "xmm0");
+    asm volatile(
+        "vmovq %[next], %%xmm0\n\t"
+        ".if %c[nt]\n\tvmovntdq %%zmm0, (%[line])\n\t"
+        ".else\n\tvmovdqa64 %%zmm0, (%[line])\n\t.endif"
+        :
+        : [line] "r"(line), [next] "r"(next), [nt] "i"(non_temporal)
+        : "memory", "xmm0");
   }
 };
 struct Nt32 : NoEnd {
@@ -103,32 +120,6 @@ struct Nt64 : NoEnd {
     }
   }
 };
-struct Nt128 : NoEnd {
-  static void store(std::byte* line, std::uint64_t next) {
-    asm volatile(
-        "movq %[next], %%xmm0\n\tmovntdq %%xmm0, (%[line])\n\tmovntdq %%xmm0, 16(%[line])\n\t"
-        "movntdq %%xmm0, 32(%[line])\n\tmovntdq %%xmm0, 48(%[line])"
-        :
-        : [line] "r"(line), [next] "r"(next)
-        : "memory", "xmm0");
-  }
-};
-struct Nt256 : ClearUpper {
-  static void store(std::byte* line, std::uint64_t next) {
-    asm volatile("vmovq %[next], %%xmm0\n\tvmovntdq %%ymm0, (%[line])\n\tvmovntdq %%ymm0, 32(%[line])"
-                 :
-                 : [line] "r"(line), [next] "r"(next)
-                 : "memory", "xmm0");
-  }
-};
-struct Nt512 : ClearUpper {
-  static void store(std::byte* line, std::uint64_t next) {
-    asm volatile("vmovq %[next], %%xmm0\n\tvmovntdq %%zmm0, (%[line])"
-                 :
-                 : [line] "r"(line), [next] "r"(next)
-                 : "memory", "xmm0");
-  }
-};
 struct Direct64 : NoEnd {
   static void store(std::byte* line, std::uint64_t next) {
     alignas(64) const std::array<std::uint64_t, 8> source{next};
@@ -137,30 +128,17 @@ struct Direct64 : NoEnd {
 };
 
 // A plain store, and then what is done with the line.
-struct WithClwb : NoEnd {
+template <void (*after)(std::byte*)>
+struct Followed : NoEnd {
   static void store(std::byte* line, std::uint64_t next) {
-    Plain128::store(line, next);
-    asm volatile("clwb (%0)" : : "r"(line) : "memory");
+    Store128<false>::store(line, next);
+    after(line);
   }
 };
-struct WithClflushopt : NoEnd {
-  static void store(std::byte* line, std::uint64_t next) {
-    Plain128::store(line, next);
-    asm volatile("clflushopt (%0)" : : "r"(line) : "memory");
-  }
-};
-struct WithClflush : NoEnd {
-  static void store(std::byte* line, std::uint64_t next) {
-    Plain128::store(line, next);
-    asm volatile("clflush (%0)" : : "r"(line) : "memory");
-  }
-};
-struct WithCldemote : NoEnd {
-  static void store(std::byte* line, std::uint64_t next) {
-    Plain128::store(line, next);
-    asm volatile("cldemote (%0)" : : "r"(line) : "memory");
-  }
-};
+void clwb(std::byte* line) { asm volatile("clwb (%0)" : : "r"(line) : "memory"); }
+void clflushopt(std::byte* line) { asm volatile("clflushopt (%0)" : : "r"(line) : "memory"); }
+void clflush(std::byte* line) { asm volatile("clflush (%0)" : : "r"(line) : "memory"); }
+void cldemote(std::byte* line) { asm volatile("cldemote (%0)" : : "r"(line) : "memory"); }
 
 // ---- loads ----
 
@@ -173,48 +151,62 @@ struct Scalar : NoEnd {
   }
 };
 
-// The word that names the next block comes out of the load of its line.
-template <class Vector, class End>
-struct VectorLoad : End {
-  static void load(const std::byte* line) { Vector::load(line); }
-  static std::uint64_t load_next(const std::byte* line) {
-    Vector::load_behind(line);
-    return Vector::load_first(line);
+// The parts of a line are loaded from its end to its first word. That names the next block, where it is asked for.
+template <bool non_temporal>
+struct Load128 : NoEnd {
+  template <bool named>
+  static std::uint64_t words(const std::byte* line) {
+    std::uint64_t next = 0;
+    asm volatile(
+        ".irp at, 48, 32, 16, 0\n\t"
+        ".if %c[nt]\n\tmovntdqa \\at(%[line]), %%xmm0\n\t"
+        ".else\n\tmovdqa \\at(%[line]), %%xmm0\n\t.endif\n\t"
+        ".endr\n\t"
+        ".if %c[named]\n\tmovq %%xmm0, %[next]\n\t.endif"
+        : [next] "=r"(next)
+        : [line] "r"(line), [nt] "i"(non_temporal), [named] "i"(named)
+        : "memory", "xmm0");
+    return next;
   }
 };
-#define TALLY_LOADS(type, instruction, vector, move, behind)                                         \
-  struct type {                                                                                      \
-    static void load(const std::byte* line) {                                                        \
-      asm volatile(instruction " (%[line]), %%" vector "1" : : [line] "r"(line) : "memory", "xmm1"); \
-      load_behind(line);                                                                             \
-    }                                                                                                \
-    static void load_behind([[maybe_unused]] const std::byte* line) { behind }                       \
-    static std::uint64_t load_first(const std::byte* line) {                                         \
-      std::uint64_t next = 0;                                                                        \
-      asm volatile(instruction " (%[line]), %%" vector "0\n\t" move " %%xmm0, %[next]"               \
-                   : [next] "=r"(next)                                                               \
-                   : [line] "r"(line)                                                                \
-                   : "memory", "xmm0");                                                              \
-      return next;                                                                                   \
-    }                                                                                                \
-  };
-#define TALLY_THREE_MORE(instruction)                                                                    \
-  asm volatile(instruction " 16(%[line]), %%xmm2\n\t" instruction " 32(%[line]), %%xmm3\n\t" instruction \
-                           " 48(%[line]), %%xmm4"                                                        \
-               :                                                                                         \
-               : [line] "r"(line)                                                                        \
-               : "memory", "xmm2", "xmm3", "xmm4");
-#define TALLY_ONE_MORE(instruction) \
-  asm volatile(instruction " 32(%[line]), %%ymm2" : : [line] "r"(line) : "memory", "xmm2");
-TALLY_LOADS(Load128, "movdqa", "xmm", "movq", TALLY_THREE_MORE("movdqa"))
-TALLY_LOADS(Load256, "vmovdqa", "ymm", "vmovq", TALLY_ONE_MORE("vmovdqa"))
-TALLY_LOADS(Load512, "vmovdqa64", "zmm", "vmovq", )
-TALLY_LOADS(NtLoad128, "movntdqa", "xmm", "movq", TALLY_THREE_MORE("movntdqa"))
-TALLY_LOADS(NtLoad256, "vmovntdqa", "ymm", "vmovq", TALLY_ONE_MORE("vmovntdqa"))
-TALLY_LOADS(NtLoad512, "vmovntdqa", "zmm", "vmovq", )
-#undef TALLY_LOADS
-#undef TALLY_THREE_MORE
-#undef TALLY_ONE_MORE
+template <bool non_temporal>
+struct Load256 : ClearUpper {
+  template <bool named>
+  static std::uint64_t words(const std::byte* line) {
+    std::uint64_t next = 0;
+    asm volatile(
+        ".irp at, 32, 0\n\t"
+        ".if %c[nt]\n\tvmovntdqa \\at(%[line]), %%ymm0\n\t"
+        ".else\n\tvmovdqa \\at(%[line]), %%ymm0\n\t.endif\n\t"
+        ".endr\n\t"
+        ".if %c[named]\n\tvmovq %%xmm0, %[next]\n\t.endif"
+        : [next] "=r"(next)
+        : [line] "r"(line), [nt] "i"(non_temporal), [named] "i"(named)
+        : "memory", "xmm0");
+    return next;
+  }
+};
+template <bool non_temporal>
+struct Load512 : ClearUpper {
+  template <bool named>
+  static std::uint64_t words(const std::byte* line) {
+    std::uint64_t next = 0;
+    asm volatile(
+        ".if %c[nt]\n\tvmovntdqa (%[line]), %%zmm0\n\t"
+        ".else\n\tvmovdqa64 (%[line]), %%zmm0\n\t.endif\n\t"
+        ".if %c[named]\n\tvmovq %%xmm0, %[next]\n\t.endif"
+        : [next] "=r"(next)
+        : [line] "r"(line), [nt] "i"(non_temporal), [named] "i"(named)
+        : "memory", "xmm0");
+    return next;
+  }
+};
+
+template <class Words>
+struct Vector : Words {
+  static void load(const std::byte* line) { (void)Words::template words<false>(line); }
+  static std::uint64_t load_next(const std::byte* line) { return Words::template words<true>(line); }
+};
 
 // ---- fences ----
 
@@ -229,29 +221,29 @@ bool has_avx() { return features().avx; }
 bool has_avx512() { return features().avx512; }
 
 constexpr std::array all_stores{
-    Store{"plain128", "", always, write_blocks<Plain128>},
-    Store{"plain256", "AVX", has_avx, write_blocks<Plain256>},
-    Store{"plain512", "AVX-512F", has_avx512, write_blocks<Plain512>},
+    Store{"plain128", "", always, write_blocks<Store128<false>>},
+    Store{"plain256", "AVX", has_avx, write_blocks<Store256<false>>},
+    Store{"plain512", "AVX-512F", has_avx512, write_blocks<Store512<false>>},
     Store{"nt32", "", always, write_blocks<Nt32>},
     Store{"nt64", "", always, write_blocks<Nt64>},
-    Store{"nt128", "", always, write_blocks<Nt128>},
-    Store{"nt256", "AVX", has_avx, write_blocks<Nt256>},
-    Store{"nt512", "AVX-512F", has_avx512, write_blocks<Nt512>},
+    Store{"nt128", "", always, write_blocks<Store128<true>>},
+    Store{"nt256", "AVX", has_avx, write_blocks<Store256<true>>},
+    Store{"nt512", "AVX-512F", has_avx512, write_blocks<Store512<true>>},
     Store{"dir64", "MOVDIR64B", [] { return features().movdir64b; }, write_blocks<Direct64>},
-    Store{"plain+clwb", "CLWB", [] { return features().clwb; }, write_blocks<WithClwb>},
-    Store{"plain+clflushopt", "CLFLUSHOPT", [] { return features().clflushopt; }, write_blocks<WithClflushopt>},
-    Store{"plain+clflush", "CLFLUSH", [] { return features().clflush; }, write_blocks<WithClflush>},
-    Store{"plain+cldemote", "CLDEMOTE", [] { return features().cldemote; }, write_blocks<WithCldemote>},
+    Store{"plain+clwb", "CLWB", [] { return features().clwb; }, write_blocks<Followed<clwb>>},
+    Store{"plain+clflushopt", "CLFLUSHOPT", [] { return features().clflushopt; }, write_blocks<Followed<clflushopt>>},
+    Store{"plain+clflush", "CLFLUSH", [] { return features().clflush; }, write_blocks<Followed<clflush>>},
+    Store{"plain+cldemote", "CLDEMOTE", [] { return features().cldemote; }, write_blocks<Followed<cldemote>>},
 };
 
 constexpr std::array all_loads{
     Load{"scalar", "", always, read_blocks<Scalar>},
-    Load{"plain128", "", always, read_blocks<VectorLoad<Load128, NoEnd>>},
-    Load{"plain256", "AVX", has_avx, read_blocks<VectorLoad<Load256, ClearUpper>>},
-    Load{"plain512", "AVX-512F", has_avx512, read_blocks<VectorLoad<Load512, ClearUpper>>},
-    Load{"nt128", "SSE4.1", [] { return features().sse41; }, read_blocks<VectorLoad<NtLoad128, NoEnd>>},
-    Load{"nt256", "AVX2", [] { return features().avx2; }, read_blocks<VectorLoad<NtLoad256, ClearUpper>>},
-    Load{"nt512", "AVX-512F", has_avx512, read_blocks<VectorLoad<NtLoad512, ClearUpper>>},
+    Load{"plain128", "", always, read_blocks<Vector<Load128<false>>>},
+    Load{"plain256", "AVX", has_avx, read_blocks<Vector<Load256<false>>>},
+    Load{"plain512", "AVX-512F", has_avx512, read_blocks<Vector<Load512<false>>>},
+    Load{"nt128", "SSE4.1", [] { return features().sse41; }, read_blocks<Vector<Load128<true>>>},
+    Load{"nt256", "AVX2", [] { return features().avx2; }, read_blocks<Vector<Load256<true>>>},
+    Load{"nt512", "AVX-512F", has_avx512, read_blocks<Vector<Load512<true>>>},
 };
 
 constexpr std::array all_fences{

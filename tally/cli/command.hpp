@@ -56,6 +56,10 @@ void describe_event(Page& page);
 int run_memory(const std::vector<std::string>& arguments);
 void describe_memory(Page& page);
 
+/// `tally report`.
+int run_report(const std::vector<std::string>& arguments);
+void describe_report(Page& page);
+
 /// `tally register`.
 int run_register(const std::vector<std::string>& arguments);
 void describe_register(Page& page);

@@ -11,6 +11,7 @@ std::span<const Command> commands() {
       {"stat", "counts of a whole command: instructions, branches, loads, stores, faults, times", run_stat,
        describe_stat},
       {"export", "stored results in other formats: csv, table, hpctool", run_export, describe_export},
+      {"report", "one page with curves and tables, for a browser, from stored results", run_report, describe_report},
       {"doctor", "whether hardware events can be counted here, if not why, and what to do", run_doctor,
        describe_doctor},
       {"events", "what may be counted here, by name, and how far its count can be trusted", run_events,

@@ -9,9 +9,8 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/results.hpp"
+#include "tally/cli/stored.hpp"
 #include "tally/linux/input.hpp"
-#include "tally/result/hpctool.hpp"
-#include "tally/result/stored.hpp"
 
 namespace tally::cli {
 namespace {
@@ -40,27 +39,13 @@ void describe(Page& page, Options& options) {
   page.footer(examples);
 }
 
-// Who gives the rows of --format csv means the JSON beside them: rows do not hold everything.
-Error rows_are_not_read(Error error, std::string_view text, const std::string& file) {
-  if (!text.starts_with("run,interval_ns,")) return error;
-  return {error.code, fmt::format("'{}' has the rows of a result, not all of it", printable(file)),
-          fmt::format("the JSON that was written beside it has: tally export {}.meta.json", printable(file)), 0};
-}
-
 Result<std::vector<result::Stat>> read_all(const std::vector<std::string>& files) {
   std::vector<result::Stat> all;
   for (const std::string& file : files) {
     const auto text = linux::read_file(file);
     if (!text) return fail(text.error());
-    if (result::is_hpctool(*text)) {
-      const auto beside = linux::read_file(file + ".meta.json");
-      auto stat = result::read_hpctool(*text, file, beside ? *beside : "");
-      if (!stat) return fail(stat.error());
-      all.push_back(*std::move(stat));
-      continue;
-    }
-    auto stats = result::read_stats(*text, file);
-    if (!stats) return fail(rows_are_not_read(stats.error(), *text, file));
+    auto stats = stored_stats(*text, file);
+    if (!stats) return fail(stats.error());
     for (result::Stat& stat : *stats) all.push_back(std::move(stat));
   }
   return all;

@@ -12,6 +12,7 @@
 #include "tally/linux/output.hpp"
 #include "tally/linux/signals.hpp"
 #include "tally/memory/task.hpp"
+#include "tally/report/html/html.hpp"
 #include "tally/report/memory.hpp"
 
 namespace tally::cli {
@@ -21,6 +22,7 @@ struct Options {
   std::string task = "levels";
   std::string format;
   std::string output;
+  std::string page;
   std::string pages = "thp";
   std::string from, to;
   std::vector<std::string> regions, blocks;
@@ -96,6 +98,7 @@ std::string footer() {
          "\n"
          "Examples:\n"
          "  tally memory\n"
+         "  tally memory --html memory.html\n"
          "  tally memory curve --to 256M --format csv -o curve.csv\n"
          "  tally memory levels --pages 4k --time-budget 120\n";
 }
@@ -106,9 +109,12 @@ void describe(Page& page, Options& options) {
       "how far it can be believed.",
       "tally memory [options] [TASK]");
   page.add_option("TASK", options.task, "what to measure, as below; levels where none is named");
-  page.add_option("--format", options.format, "table, csv or json; table where none is named")->option_text("FORM");
+  page.add_option("--format", options.format,
+                  "table, csv, json or html; where none is named, what the output's name ends with, else table")
+      ->option_text("FORM");
   page.add_option("-o,--output", options.output, "write the result to this file; - is standard output, as without it")
       ->option_text("FILE");
+  page.add_option("--html", options.page, "write the page with its curves to this file as well")->option_text("FILE");
   page.add_option("--pages", options.pages, "4k, thp (the default), 2m or 1g")->option_text("PAGES");
   page.add_option("--file", options.plan.file, "use this file or device as memory: it is overwritten")
       ->option_text("FILE");
@@ -251,14 +257,16 @@ Result<memory::Plan> plan_of(Options options) {
   return plan;
 }
 
-Result<const report::MemoryFormat*> format_of(const std::string& word) {
-  if (word.empty()) return &report::memory_formats().front();
+// The form that is named, or that the output's name ends with: curve.csv is one of rows.
+Result<const report::MemoryFormat*> format_of(const Options& options) {
   std::vector<std::string> names;
   for (const report::MemoryFormat& one : report::memory_formats()) {
-    if (one.name == word) return &one;
+    const bool ends = options.format.empty() && options.output.ends_with("." + std::string(one.name));
+    if (one.name == options.format || ends) return &one;
     names.emplace_back(one.name);
   }
-  return fail(Code::bad_usage, fmt::format("unknown format '{}'", printable(word)),
+  if (options.format.empty()) return &report::memory_formats().front();
+  return fail(Code::bad_usage, fmt::format("unknown format '{}'", printable(options.format)),
               "the formats are: " + join(names, ", "));
 }
 
@@ -274,7 +282,7 @@ int run_memory(const std::vector<std::string>& arguments) {
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
-  const auto format = format_of(options.format);
+  const auto format = format_of(options);
   if (!format) return report_error(format.error());
   auto plan = plan_of(options);
   if (!plan) return report_error(plan.error());
@@ -282,6 +290,13 @@ int run_memory(const std::vector<std::string>& arguments) {
                     ? Result<linux::Output>(linux::Output::standard_output())
                     : linux::Output::open_file(options.output);
   if (!output) return report_error(output.error());
+  std::optional<linux::Output> html;
+  if (!options.page.empty()) {
+    auto opened = options.page == "-" ? Result<linux::Output>(linux::Output::standard_output())
+                                      : linux::Output::open_file(options.page);
+    if (!opened) return report_error(opened.error());
+    html.emplace(*std::move(opened));
+  }
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
 
@@ -295,6 +310,9 @@ int run_memory(const std::vector<std::string>& arguments) {
   progress.clear();
   if (!result) return report_error(result.error());
   if (const auto written = output->write((*format)->write(*result)); !written) return report_error(written.error());
+  if (html) {
+    if (const auto written = html->write(report::memory_html(*result)); !written) return report_error(written.error());
+  }
   if (signals->interrupted_by()) linux::die_of(*signals->interrupted_by());
   if (result->broken_off) return exit_cannot_measure;
   return result->verdict.contended ? exit_no : exit_ok;

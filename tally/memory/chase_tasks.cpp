@@ -160,11 +160,24 @@ Result<void> run_fence_fit(Runner& runner, result::Memory& result) {
   return {};
 }
 
+namespace {
+
+result::MemoryMap map_of(const char* name, const std::map<std::pair<std::uint64_t, std::uint64_t>, double>& times) {
+  result::MemoryMap map{name, "region", "block", true, true, "ns per line", {}};
+  for (const auto& [key, ns] : times) {
+    map.cells.push_back({static_cast<double>(key.second), static_cast<double>(key.first), ns});
+  }
+  return map;
+}
+
+}  // namespace
+
 Result<void> run_amplify(Runner& runner, result::Memory& result) {
   const auto regions = or_else(runner.plan().regions, {4 * kib, 16 * kib, mib, 16 * mib});
   const auto blocks = or_else(runner.plan().blocks, {64, 256, 512, kib, 2 * kib, 4 * kib});
   const auto sweep = sweep_over(runner, regions, blocks, {.read = true}, result);
   if (!sweep) return fail(sweep.error());
+  result.maps = {map_of("Cold reads", sweep->read), map_of("Writes", sweep->write)};
   std::vector<Amplification> amplifications;
   for (const std::uint64_t block : blocks) {
     const auto near = sweep->read.find({block, regions[std::min<std::size_t>(1, regions.size() - 1)]});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tally/memory/analysis/histogram.hpp"
 #include "tally/memory/analysis/statistics.hpp"
 #include "tally/memory/analysis/tails.hpp"
 #include "tally/memory/passes.hpp"
@@ -35,6 +36,13 @@ Series time_each(Runner& runner, std::size_t count, Body body) {
   series.seconds = runner.ns(end_stamp().ticks - first.ticks) / 1e9;
   for (std::size_t i = 0; i < done; ++i) series.ns.push_back(runner.ns(ticks[i]));
   return series;
+}
+
+// How many operations lie between one slow one and the next.
+std::vector<double> gaps_of(const std::vector<Outlier>& slow) {
+  std::vector<double> gaps;
+  for (std::size_t i = 1; i < slow.size(); ++i) gaps.push_back(static_cast<double>(slow[i].write - slow[i - 1].write));
+  return gaps;
 }
 
 void add_series(const Runner& runner, const Series& series, const char* quantity, std::uint64_t bytes,
@@ -84,6 +92,10 @@ Result<void> run_overwrite(Runner& runner, result::Memory& result) {
   add_series(runner, control, "control", bytes, result);
   const auto slow = outlying(write.ns);
   const auto slow_control = outlying(control.ns);
+  result.histograms = {histogram_of(write.ns, "write", "Duration of a write", "ns"),
+                       histogram_of(control.ns, "the same without writes", "Duration of a write", "ns"),
+                       histogram_of(gaps_of(slow), "writes between two slow ones", "Gaps", "writes"),
+                       histogram_of(gaps_of(slow_control), "the same without writes", "Gaps", "writes")};
   const Tails tails = judge_tails(slow, write.seconds, slow_control.size(), control.seconds);
   const double rate = static_cast<double>(slow.size()) / write.seconds;
   const double control_rate = static_cast<double>(slow_control.size()) / control.seconds;

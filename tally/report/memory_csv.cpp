@@ -63,6 +63,7 @@ constexpr std::array columns{
     Column{"ns_lo", field<&Point::ns_low>},
     Column{"ns_hi", field<&Point::ns_high>},
     Column{"cycles", field<&Point::cycles>},
+    Column{"mb_per_second", field<&Point::mb_per_second>},
     Column{"flags", [](const Point& point) { return join(point.flags, "; "); }},
 };
 

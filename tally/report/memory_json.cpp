@@ -34,6 +34,7 @@ Json point_json(const result::MemoryPoint& point) {
           {"store", text_or_null(point.store)},
           {"load", text_or_null(point.load)},
           {"fence", text_or_null(point.fence)},
+          {"seed", point.seed},
           {"mappings", point.mappings},
           {"batches", point.batches},
           {"rejected", point.rejected},
@@ -42,6 +43,7 @@ Json point_json(const result::MemoryPoint& point) {
           {"ns_low", or_null(point.ns_low)},
           {"ns_high", or_null(point.ns_high)},
           {"cycles", or_null(point.cycles)},
+          {"mb_per_second", or_null(point.mb_per_second)},
           {"flags", point.flags},
           {"counts", nullptr}};
 }
@@ -77,6 +79,19 @@ Json tlb_json(const result::MemoryTlb& tlb) {
           {"penalty_ns", tlb.penalty_ns},
           {"grade", name(tlb.grade)},
           {"because", text_or_null(tlb.because)}};
+}
+
+Json histogram_json(const result::MemoryHistogram& histogram) {
+  Json bins = Json::array();
+  for (const auto& bin : histogram.bins) bins.push_back({bin.low, bin.high, bin.count});
+  return {{"name", histogram.name}, {"group", histogram.group}, {"unit", histogram.unit}, {"bins", bins}};
+}
+
+Json map_json(const result::MemoryMap& map) {
+  Json cells = Json::array();
+  for (const auto& cell : map.cells) cells.push_back({cell.x, cell.y, cell.value});
+  return {{"name", map.name},           {"x", map.x_name},  {"y", map.y_name}, {"x_is_size", map.x_is_size},
+          {"y_is_size", map.y_is_size}, {"unit", map.unit}, {"cells", cells}};
 }
 
 Json environment_json(const result::Environment& environment) {
@@ -118,6 +133,8 @@ std::string memory_json(const result::Memory& memory) {
   json["controls"] = array_of(memory.controls, [](const result::MemoryControl& one) {
     return Json{{"name", one.name}, {"value", or_null(one.number)}, {"unit", text_or_null(one.unit)}};
   });
+  json["histograms"] = array_of(memory.histograms, histogram_json);
+  json["maps"] = array_of(memory.maps, map_json);
   json["figures"] = Json::object();
   for (const auto& [key, value] : memory.figures) json["figures"][key] = value;
   json["findings"] = memory.findings;

@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 #include <optional>
 
 #include "tally/base/text.hpp"
 #include "tally/report/grid.hpp"
+#include "tally/report/html/html.hpp"
 #include "tally/report/memory.hpp"
+#include "tally/report/memory_texts.hpp"
+#include "tally/report/numbers.hpp"
 
 namespace tally::report {
 namespace {
@@ -17,47 +19,6 @@ using result::MemoryPoint;
 using result::MemoryTlb;
 
 constexpr std::size_t width = 100;
-
-// "48 K", "1.96 M": as short as sizes are written in data sheets.
-std::string size_text(double bytes) {
-  constexpr std::array units{"B", "K", "M", "G"};
-  std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < units.size()) {
-    bytes /= 1024;
-    ++unit;
-  }
-  const int digits = bytes < 10 ? 2 : bytes < 100 ? 1 : 0;
-  std::string number = fmt::format("{:.{}f}", bytes, digits);
-  if (number.find('.') != std::string::npos) {
-    while (number.back() == '0') number.pop_back();
-    if (number.back() == '.') number.pop_back();
-  }
-  return number + " " + units[unit];
-}
-
-std::string capacity_text(const MemoryLevel& level) {
-  if (!level.capacity_bytes) return "-";
-  const std::string measured = size_text(*level.capacity_bytes);
-  const std::string interval = fmt::format("[{}, {}]", size_text(*level.capacity_low), size_text(*level.capacity_high));
-  if (level.snapped)
-    return fmt::format("{} (measured {})", size_text(static_cast<double>(*level.reported_bytes)), measured);
-  return fmt::format("{} {}{}", measured, interval, level.effective ? " effective" : "");
-}
-
-std::string reported_text(const MemoryLevel& level) {
-  return level.reported_bytes ? size_text(static_cast<double>(*level.reported_bytes)) : "";
-}
-
-std::string latency_text(double ns, const std::optional<double>& low, const std::optional<double>& high) {
-  const int digits = ns < 10 ? 2 : ns < 100 ? 1 : 0;
-  std::string text = fmt::format("{:.{}f} ns", ns, digits);
-  if (low && high && *high > *low * 1.02) text += fmt::format(" [{:.{}f}, {:.{}f}]", *low, digits, *high, digits);
-  return text;
-}
-
-std::string geometry_text(const std::optional<std::int64_t>& ways, const std::optional<std::int64_t>& sets) {
-  return ways && sets ? fmt::format("{} x {}", *ways, *sets) : "";
-}
 
 std::string levels_text(const Memory& memory) {
   Grid grid({{"level"},
@@ -125,14 +86,6 @@ std::string controls_text(const Memory& memory) {
   return "\n" + grid.text();
 }
 
-std::string verdict_text(const Memory& memory) {
-  const auto& verdict = memory.verdict;
-  const std::string noise = fmt::format("{:.1f} % of the batches rejected, reference ring moved {:.1f} %",
-                                        verdict.rejected_percent, verdict.reference_moved_percent);
-  if (verdict.contended) return fmt::format("contended: {}; {}", verdict.text, noise);
-  return fmt::format("noise: {} of {} points flagged, {}", verdict.flagged, verdict.points, noise);
-}
-
 }  // namespace
 
 std::string memory_table(const Memory& memory) {
@@ -159,7 +112,7 @@ std::string memory_table(const Memory& memory) {
 
 std::span<const MemoryFormat> memory_formats() {
   static constexpr std::array all{MemoryFormat{"table", memory_table}, MemoryFormat{"csv", memory_csv},
-                                  MemoryFormat{"json", memory_json}};
+                                  MemoryFormat{"json", memory_json}, MemoryFormat{"html", memory_html}};
   return all;
 }
 

@@ -6,89 +6,23 @@
 #include <nlohmann/json.hpp>
 
 #include "tally/report/golden_testing.hpp"
+#include "tally/report/memory_testing.hpp"
 
 namespace tally::report {
 namespace {
 
-result::MemoryPoint point(std::uint64_t bytes, double ns) {
-  result::MemoryPoint one;
-  one.task = "curve";
-  one.quantity = "load";
-  one.mode = "lap";
-  one.order = "random";
-  one.region_bytes = bytes;
-  one.block_bytes = one.stride_bytes = 64;
-  one.count = bytes / 64;
-  one.pages_asked = "thp";
-  one.pages_got = "thp 37 %";
-  one.load = "scalar";
-  one.seed = 1;
-  one.mappings = 5;
-  one.batches = 49;
-  one.rejected = 1;
-  one.ns = ns;
-  one.ns_low = ns - 0.25;
-  one.ns_high = ns + 0.25;
-  one.cycles = 4 * ns;
-  return one;
-}
+TEST(GoldenMemory, table) { expect_golden(TALLY_GOLDEN, "memory.txt", memory_table(sample_memory())); }
 
-// Figures are invented.
-result::Memory sample() {
-  result::Memory memory;
-  memory.task = "levels";
-  memory.environment.cpu = "A processor";
-  memory.environment.tally_version = "0.1.0";
-  memory.settings = {{"processor", "0"}, {"seed", "1"}};
-  memory.points = {point(4096, 1.25), point(65536, 4)};
-  memory.points[1].flags = {"15 of 49 batches rejected", "mappings differ by 21 %"};
-  memory.points.push_back(point(131072, 4));
-  memory.points[2].ns = memory.points[2].ns_low = memory.points[2].ns_high = memory.points[2].cycles = std::nullopt;
-  memory.levels = {{.name = "L1d",
-                    .capacity_bytes = 50000,
-                    .capacity_low = 49152,
-                    .capacity_high = 50176,
-                    .reported_bytes = 49152,
-                    .snapped = true,
-                    .shape = "step",
-                    .ns = 1.25,
-                    .cycles = 5,
-                    .line_bytes = 64,
-                    .ways = 12,
-                    .sets = 64,
-                    .grade = result::Grade::high,
-                    .because = "lines times stride gives 48.00 KiB"},
-                   {.name = "LLC",
-                    .capacity_bytes = 27 << 20,
-                    .capacity_low = 22 << 20,
-                    .capacity_high = 31 << 20,
-                    .reported_bytes = 480 << 20,
-                    .effective = true,
-                    .ns = 36,
-                    .ns_low = 34,
-                    .ns_high = 39,
-                    .because = "shared: one thread's part of it, which others change"},
-                   {.name = "memory", .ns = 163, .grade = result::Grade::medium, .because = "flat from 64.00 MiB on"}};
-  memory.tlbs = {{"DTLB", 96, 6, 16, 4096, 1.7, result::Grade::high, "thp pages (thp) are translated by 4.000 KiB"}};
-  memory.controls = {{"ladder 64 B, 4k pages", "117.0 ns", 117.0, "ns"}};
-  memory.findings = {"prefetch: visible (cold 64 B 117 ns, 4 K 161 ns): entry sizes above the line are not claimed"};
-  memory.verdict = {false, 3, 1, 3.5, 0.25, ""};
-  memory.counters_reason = "no PMU";
-  return memory;
-}
-
-TEST(GoldenMemory, table) { expect_golden(TALLY_GOLDEN, "memory.txt", memory_table(sample())); }
-
-TEST(GoldenMemory, csv) { expect_golden(TALLY_GOLDEN, "memory.csv", memory_csv(sample())); }
+TEST(GoldenMemory, csv) { expect_golden(TALLY_GOLDEN, "memory.csv", memory_csv(sample_memory())); }
 
 TEST(GoldenMemory, json) {
-  const std::string text = memory_json(sample());
+  const std::string text = memory_json(sample_memory());
   expect_golden(TALLY_GOLDEN, "memory.json", text);
   EXPECT_TRUE(nlohmann::json::parse(text)["points"][2]["ns"].is_null()) << "absent is never 0";
 }
 
 TEST(MemoryTable, of_a_contended_report_is_the_verdict) {
-  result::Memory memory = sample();
+  result::Memory memory = sample_memory();
   memory.levels.clear();
   memory.tlbs.clear();
   memory.controls.clear();

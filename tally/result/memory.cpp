@@ -11,4 +11,9 @@ std::string_view name(Grade grade) {
   return "low";
 }
 
+Grade grade_of(std::string_view word) {
+  if (word == name(Grade::high)) return Grade::high;
+  return word == name(Grade::medium) ? Grade::medium : Grade::low;
+}
+
 }  // namespace tally::result

@@ -38,8 +38,9 @@ struct MemoryPoint {
   std::optional<double> ns_min;  ///< of whole laps alone
   std::optional<double> ns_low;  ///< 95 % interval
   std::optional<double> ns_high;
-  std::optional<double> cycles;    ///< of the core, by its clock at the time
-  std::vector<std::string> flags;  ///< "contended: …", "few batches"
+  std::optional<double> cycles;         ///< of the core, by its clock at the time
+  std::optional<double> mb_per_second;  ///< of tasks that measure bandwidth: 10^6 bytes in a second
+  std::vector<std::string> flags;       ///< "contended: …", "few batches"
   bool operator==(const MemoryPoint&) const = default;
 };
 
@@ -48,6 +49,9 @@ enum class Grade { high, medium, low };
 
 /// "high", "medium", "low".
 std::string_view name(Grade grade);
+
+/// The grade of that name; low for any other word.
+Grade grade_of(std::string_view word);
 
 /// One level of the hierarchy.
 struct MemoryLevel {
@@ -83,6 +87,39 @@ struct MemoryTlb {
   bool operator==(const MemoryTlb&) const = default;
 };
 
+/// How often each value came. The bins are where values were, in ascending order.
+struct MemoryHistogram {
+  /// Values from `low` on, below `high`.
+  struct Bin {
+    double low = 0;
+    double high = 0;
+    std::int64_t count = 0;
+    bool operator==(const Bin&) const = default;
+  };
+  std::string name;   ///< "write", "gap between slow writes"
+  std::string group;  ///< those of one group are drawn together: a series, and its control
+  std::string unit;   ///< of the values: "ns", "writes"
+  std::vector<Bin> bins;
+  bool operator==(const MemoryHistogram&) const = default;
+};
+
+/// Numbers over two things that vary.
+struct MemoryMap {
+  struct Cell {
+    double x = 0;
+    double y = 0;
+    double value = 0;
+    bool operator==(const Cell&) const = default;
+  };
+  std::string name;
+  std::string x_name, y_name;  ///< of the axes: "region", "processor"
+  bool x_is_size = true;       ///< in bytes
+  bool y_is_size = true;
+  std::string unit;  ///< of the values
+  std::vector<Cell> cells;
+  bool operator==(const MemoryMap&) const = default;
+};
+
 /// A run beside the measurement that has to come out as expected.
 struct MemoryControl {
   std::string name;   ///< "reference ring", "ladder 4096 B" …
@@ -112,6 +149,8 @@ struct Memory {
   std::vector<MemoryLevel> levels;
   std::vector<MemoryTlb> tlbs;
   std::vector<MemoryControl> controls;
+  std::vector<MemoryHistogram> histograms;
+  std::vector<MemoryMap> maps;
   std::vector<std::pair<std::string, double>> figures;  ///< what a task concludes, with units in the names
   std::vector<std::string> findings;                    ///< the same in words
   MemoryVerdict verdict;

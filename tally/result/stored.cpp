@@ -9,34 +9,12 @@
 #include <type_traits>
 
 #include "tally/base/text.hpp"
+#include "tally/result/reading.hpp"
 
 namespace tally::result {
 namespace {
 
-using Json = nlohmann::json;
-
 // Everything below may throw Json::exception: read_stats() turns it into an Error.
-
-std::string text(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found == object.end() || found->is_null() ? "" : found->get<std::string>();
-}
-
-// A number with a point is no integer: what it would be cut to is nobody's number.
-template <class T>
-T number(const Json& json) {
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    if (!json.is_number_integer()) return static_cast<T>(json.get_ref<const std::int64_t&>());
-  }
-  return json.get<T>();
-}
-
-template <class T>
-std::optional<T> optional(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return std::nullopt;
-  return number<T>(*found);
-}
 
 // One value of a list that has one for each run.
 template <class T>
@@ -147,18 +125,6 @@ Metric metric(const Json& json, const Stat& stat) {
   return one;
 }
 
-Environment environment(const Json& json) {
-  return {text(json, "cpu"),
-          text(json, "architecture"),
-          text(json, "kernel"),
-          text(json, "microcode"),
-          optional<bool>(json, "hypervisor"),
-          optional<std::int64_t>(json, "perf_event_paranoid"),
-          text(json, "governor"),
-          json.value("pmus", std::vector<std::string>{}),
-          text(json, "tally")};
-}
-
 Run& run_of(Stat& stat, const Json& json) { return stat.runs.at(number<std::size_t>(json.at("run")) - 1); }
 
 void read_processes(const Json& json, Stat& stat) {
@@ -202,7 +168,7 @@ Stat stat_of(const Json& json) {
   stat.exit_code = optional<int>(json, "exit_code");
   stat.signal = optional<int>(json, "signal");
   stat.backend = json.at("backend").get<std::string>();
-  stat.environment = environment(json.at("environment"));
+  stat.environment = read_environment(json.at("environment"));
   stat.runs_asked = number<int>(json.at("runs_asked"));
   stat.waited_for_all = json.value("waited_for_all", false);
   stat.processor = optional<int>(json, "processor");
@@ -239,12 +205,6 @@ tl::unexpected<Error> broken(const std::string& name, std::string_view what) {
               "`tally stat --format json -o FILE` writes one");
 }
 
-// "[json.exception.type_error.302] (/events/0/value) type must be …": what stands behind the bracket.
-std::string_view without_library_words(std::string_view what) {
-  const std::size_t bracket = what.find("] ");
-  return what.starts_with("[json.exception.") && bracket != std::string_view::npos ? what.substr(bracket + 2) : what;
-}
-
 Result<Stat> checked(const Json& json, const std::string& name) {
   if (!json.is_object() || !json.contains("schema")) return broken(name, "it is no JSON object with a schema");
   if (json["schema"] != "tally-stat/1") {
@@ -252,21 +212,6 @@ Result<Stat> checked(const Json& json, const std::string& name) {
                                     json["schema"].dump(-1, ' ', false, Json::error_handler_t::replace)));
   }
   return stat_of(json);
-}
-
-// One object, or one in each line.
-std::vector<Json> objects(std::string_view text) {
-  std::vector<Json> lines;
-  if (Json::accept(text)) {
-    lines.push_back(Json::parse(text));
-    return lines;
-  }
-  for (const std::string& line : split(text, '\n')) {
-    if (trimmed(line).empty()) continue;
-    // Neither form: told of the whole text, because that is the usual one.
-    lines.push_back(Json::parse(Json::accept(line) ? std::string_view(line) : text));
-  }
-  return lines;
 }
 
 }  // namespace
@@ -280,9 +225,7 @@ Result<std::vector<Stat>> read_stats(std::string_view text, const std::string& n
       stats.push_back(std::move(*stat));
     }
   } catch (const Json::exception& exception) {
-    // Where a file begins as JSON does, the place where it ceases to be some helps.
-    const bool begins_well = trimmed(text.substr(0, 100)).starts_with('{');
-    return broken(name, begins_well ? without_library_words(exception.what()) : "it is not JSON");
+    return broken(name, what_is_wrong(text, exception.what()));
   } catch (const std::out_of_range&) {
     return broken(name, "a process belongs to a run that is not in it");
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tally/base/result.hpp"
+#include "tally/result/memory.hpp"
 #include "tally/result/stat.hpp"
 
 namespace tally::result {
@@ -14,5 +15,12 @@ namespace tally::result {
 /// are left alone. Errors: bad_usage where the text is something else, with the place; `name` is the file's, for the
 /// message.
 Result<std::vector<Stat>> read_stats(std::string_view text, const std::string& name);
+
+/// Whether a text looks like results of `tally memory`.
+bool is_memory(std::string_view text);
+
+/// The results of `tally memory` in a JSON text: one object, or one in every line. Errors: bad_usage where the text is
+/// something else, with the place.
+Result<std::vector<Memory>> read_memories(std::string_view text, const std::string& name);
 
 }  // namespace tally::result

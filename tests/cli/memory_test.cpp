@@ -51,7 +51,7 @@ TEST(Memory, rows_are_one_fixed_header_and_one_line_for_each_point) {
   EXPECT_TRUE(
       finished.out.starts_with("task,quantity,mode,order,region,block,stride,n,regions,laps,pages_asked,pages_got,"
                                "node,threads,store,load,fence,seed,mappings,batches,rejected,ns_median,ns_min,"
-                               "ns_lo,ns_hi,cycles,flags\r\n"));
+                               "ns_lo,ns_hi,cycles,mb_per_second,flags\r\n"));
   EXPECT_EQ(split(finished.out, '\n').size(), 1 + 17 + 1u);
 }
 

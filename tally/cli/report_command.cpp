@@ -1,0 +1,95 @@
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tally/base/text.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/cli/stored.hpp"
+#include "tally/linux/input.hpp"
+#include "tally/linux/output.hpp"
+#include "tally/report/html/html.hpp"
+#include "tally/result/stored.hpp"
+
+namespace tally::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> files;
+  std::string output;
+};
+
+constexpr const char* examples =
+    "The page needs no network and no other file: it can be mailed. It is right on a phone and on paper. Latency "
+    "curves "
+    "of\n"
+    "several files are drawn over each other first.\n"
+    "\n"
+    "Examples:\n"
+    "  tally memory --format json -o memory.json && tally report memory.json -o memory.html\n"
+    "  tally stat -r 20 --format json -o stat.json -- ./prog && tally report stat.json -o stat.html\n"
+    "  tally report monday.json tuesday.json -o both.html\n";
+
+void describe(Page& page, Options& options) {
+  page.head("Makes one page with curves and tables, for a browser, of stored results.",
+            "tally report [options] -o PAGE.html FILE…");
+  page.add_option("FILE", options.files,
+                  "results: what `tally memory --format json`, `tally stat --format json`, or HPCTool, wrote");
+  page.add_option("-o,--output", options.output, "write the page to this file; - is standard output")
+      ->option_text("FILE");
+  page.footer(examples);
+}
+
+Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& files) {
+  std::vector<report::Shown> all;
+  for (const std::string& file : files) {
+    const auto text = linux::read_file(file);
+    if (!text) return fail(text.error());
+    const std::string name = file.substr(file.rfind('/') + 1);
+    if (result::is_memory(*text)) {
+      auto memories = result::read_memories(*text, file);
+      if (!memories) return fail(memories.error());
+      for (result::Memory& one : *memories) all.push_back({name, std::move(one)});
+      continue;
+    }
+    auto stats = stored_stats(*text, file);
+    if (!stats) return fail(stats.error());
+    for (result::Stat& one : *stats) all.push_back({name, std::move(one)});
+  }
+  return all;
+}
+
+}  // namespace
+
+void describe_report(Page& page) {
+  static Options unused;
+  describe(page, unused);
+}
+
+int run_report(const std::vector<std::string>& arguments) {
+  Options options;
+  Page page;
+  describe(page, options);
+  if (const auto code = page.read(arguments)) return *code;
+  if (options.files.empty()) {
+    return report_error(
+        {Code::bad_usage, "there is no file to read", "for example: tally report result.json -o page.html", 0});
+  }
+  const bool to_file = !options.output.empty() && options.output != "-";
+  if (options.output.empty() && linux::Output::standard_output().is_terminal()) {
+    return report_error(
+        {Code::bad_usage, "a page is nothing for a terminal", "-o page.html writes it to that file", 0});
+  }
+  const auto results = read_all(options.files);
+  if (!results) return report_error(results.error());
+  const std::string text = report::html_page(*results);
+  if (!to_file) return print(text);
+  auto output = linux::Output::open_file(options.output);
+  if (!output) return report_error(output.error());
+  const auto written = output->write(text);
+  return written ? exit_ok : report_error(written.error());
+}
+
+}  // namespace tally::cli

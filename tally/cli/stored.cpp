@@ -1,0 +1,36 @@
+#include "tally/cli/stored.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/input.hpp"
+#include "tally/result/hpctool.hpp"
+#include "tally/result/stored.hpp"
+
+namespace tally::cli {
+namespace {
+
+// Who gives the rows of --format csv means the JSON beside them: rows do not hold everything.
+Error rows_are_not_read(Error error, std::string_view text, const std::string& file) {
+  if (!text.starts_with("run,interval_ns,")) return error;
+  return {error.code, fmt::format("'{}' has the rows of a result, not all of it", printable(file)),
+          fmt::format("the JSON that was written beside it has: tally export {}.meta.json", printable(file)), 0};
+}
+
+}  // namespace
+
+Result<std::vector<result::Stat>> stored_stats(std::string_view text, const std::string& file) {
+  if (result::is_hpctool(text)) {
+    const auto beside = linux::read_file(file + ".meta.json");
+    auto stat = result::read_hpctool(text, file, beside ? *beside : "");
+    if (!stat) return fail(stat.error());
+    return std::vector{*std::move(stat)};
+  }
+  auto stats = result::read_stats(text, file);
+  if (!stats) return fail(rows_are_not_read(stats.error(), text, file));
+  return stats;
+}
+
+}  // namespace tally::cli

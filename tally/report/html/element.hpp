@@ -1,0 +1,36 @@
+// The smallest parts of a page.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tally::report {
+
+/// The text as HTML shows it: with <, > and & and quotes written out, and nothing that is not UTF-8.
+std::string escaped(std::string_view text);
+
+/// <tag class="kind">text</tag>, the text escaped; nothing for an empty text.
+std::string element(std::string_view tag, std::string_view text, std::string_view kind = {});
+
+/// A table on a page. A column that is empty in every row is left out.
+class HtmlTable {
+ public:
+  /// A heading that begins with '#' (it is not shown) is one of numbers, which stand at the right.
+  explicit HtmlTable(std::vector<std::string> headings) : headings_(std::move(headings)) {}
+
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  bool empty() const { return rows_.empty(); }
+
+  /// Empty where there is no row.
+  std::string html() const;
+
+ private:
+  std::vector<std::string> headings_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// What is shown after a click on `summary`.
+std::string folded(std::string_view summary, const std::string& html);
+
+}  // namespace tally::report

@@ -1,0 +1,23 @@
+// A map of numbers over two sizes, as SVG: no program draws it, and each cell says its number.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+namespace tally::report {
+
+struct HeatMap {
+  std::string title;
+  std::string caption;
+  std::string x_label, y_label;
+  std::string unit;                                             ///< of the numbers
+  std::map<std::pair<double, double>, double> cells;            ///< (x, y), both sizes in bytes or counts
+  std::map<std::pair<double, double>, std::string> notes = {};  ///< said beside the number of a cell
+  bool x_is_size = true, y_is_size = true;
+};
+
+/// The map; colours go by the logarithm. Empty where it has no two columns or rows.
+std::string heat_map(const HeatMap& map);
+
+}  // namespace tally::report

@@ -1,0 +1,26 @@
+// Results as one page that needs no network.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tally/result/memory.hpp"
+#include "tally/result/stat.hpp"
+
+namespace tally::report {
+
+/// A result, and what it is called: its file's name.
+struct Shown {
+  std::string name;
+  std::variant<result::Memory, result::Stat> result;
+};
+
+/// The page: everything it needs is in it (docs/guides/pictures.md). Curves of several results of `tally memory` are
+/// drawn over each other first.
+std::string html_page(const std::vector<Shown>& results);
+
+/// The page of one result of `tally memory`.
+std::string memory_html(const result::Memory& memory);
+
+}  // namespace tally::report

@@ -1,0 +1,164 @@
+// What stands on a page, as text. How it is drawn is looked at in a browser: tests/cli/report_test.cpp.
+#include "tally/report/html/html.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tally/report/golden_testing.hpp"
+#include "tally/report/html/element.hpp"
+#include "tally/report/html/heat_map.hpp"
+#include "tally/report/html/sections.hpp"
+#include "tally/report/memory.hpp"
+#include "tally/report/memory_testing.hpp"
+#include "tally/report/sample_testing.hpp"
+#include "tally/result/stored.hpp"
+
+namespace tally::report {
+namespace {
+
+using Json = nlohmann::json;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// The data of each figure of a page.
+std::vector<Json> figures(const std::string& page) {
+  const std::string begin = "<script type=\"application/json\">";
+  std::vector<Json> all;
+  for (std::size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at + 1)) {
+    const std::size_t from = at + begin.size();
+    all.push_back(Json::parse(page.substr(from, page.find("</script>", from) - from)));
+  }
+  return all;
+}
+
+TEST(GoldenHtml, of_memory) { expect_golden(TALLY_GOLDEN, "memory.html", memory_section(sample_memory())); }
+
+TEST(GoldenHtml, of_counts) { expect_golden(TALLY_GOLDEN, "metrics.html", stat_section(sample_with_metrics())); }
+
+TEST(GoldenHtml, of_a_series) { expect_golden(TALLY_GOLDEN, "series.html", stat_section(sample_series(6))); }
+
+TEST(GoldenHtml, of_processes) { expect_golden(TALLY_GOLDEN, "processes.html", stat_section(sample_processes())); }
+
+TEST(Html, loads_nothing_from_elsewhere) {
+  const std::string page = memory_html(sample_memory());
+  for (const char* way : {"<link", "src=", "@import", "url(", "fetch(\"", "XMLHttpRequest"}) {
+    EXPECT_FALSE(holds(page, way)) << way;
+  }
+}
+
+TEST(Html, names_from_files_and_programs_are_text_and_never_a_program) {
+  result::Memory memory = sample_memory();
+  memory.environment.cpu = "</script><b>\"&";
+  memory.points[1].flags = {"</script><script>alert(1)</script>"};
+  const std::string page = html_page({{"<i>name", memory}, {"other", sample_memory()}});
+  EXPECT_FALSE(holds(page, "<b>"));
+  EXPECT_FALSE(holds(page, "<i>"));
+  EXPECT_FALSE(holds(page, "<script>alert"));
+  EXPECT_TRUE(holds(page, "&lt;/script&gt;&lt;b&gt;&quot;&amp;"));
+  ASSERT_EQ(figures(page).size(), 3u) << "the comparison and both curves";
+  EXPECT_EQ(figures(page)[1]["series"][0]["points"][1][5], "</script><script>alert(1)</script>");
+}
+
+TEST(Html, a_curve_has_its_points_plateaus_and_marks) {
+  result::Memory memory = sample_memory();
+  memory.levels[0].half_bytes = 51000;
+  memory.levels[0].knee_bytes = 48000;
+  const Json chart = figures(memory_section(memory)).at(0);
+  const Json& points = chart["series"][0]["points"];
+  ASSERT_EQ(points.size(), 2u) << "a point without a time is none";
+  EXPECT_EQ(points[0], Json::parse("[4096.0, 1.25, 1.0, 1.5, false, \"\"]"));
+  EXPECT_EQ(points[1][4], true) << "flagged points are hollow";
+  ASSERT_EQ(chart["bands"].size(), 3u);
+  EXPECT_EQ(chart["bands"][0]["to"], 50000.0);
+  EXPECT_EQ(chart["bands"][1]["from"], 50000.0);
+  EXPECT_EQ(chart["bands"][0]["label"], "L1d\n48 K\n1.25 ns");
+  ASSERT_EQ(chart["marks"].size(), 2u);
+  EXPECT_EQ(chart["marks"][0]["at"], 51000.0);
+  EXPECT_TRUE(chart["marks"][1]["dotted"].get<bool>());
+}
+
+TEST(Html, curves_of_several_results_are_drawn_over_each_other_first) {
+  const auto charts = figures(html_page({{"a.json", sample_memory()}, {"b.json", sample_memory()}}));
+  ASSERT_EQ(charts.size(), 3u);
+  ASSERT_EQ(charts[0]["series"].size(), 2u);
+  EXPECT_EQ(charts[0]["series"][0]["name"], "a.json");
+  EXPECT_NE(charts[0]["series"][0]["color"], charts[0]["series"][1]["color"]);
+}
+
+TEST(Html, points_of_other_tasks_are_drawn_against_what_varies) {
+  result::Memory memory = sample_memory();
+  memory.task = "chase-write";
+  memory.levels.clear();
+  for (auto& point : memory.points) point.task = memory.task;
+  memory.points[2] = memory.points[0];
+  memory.points[2].quantity = "read";
+  const Json chart = figures(memory_section(memory)).at(0);
+  EXPECT_EQ(chart["x"]["label"], "region");
+  ASSERT_EQ(chart["series"].size(), 2u);
+  EXPECT_EQ(chart["series"][1]["name"], "read");
+  EXPECT_EQ(chart["series"][0]["points"].size(), 2u);
+}
+
+TEST(Html, a_histogram_falls_to_nothing_between_bins_that_do_not_touch) {
+  result::Memory memory;
+  memory.histograms = {{"write", "Duration", "ns", {{1, 2, 7}, {2, 4, 5}, {8, 16, 1}}},
+                       {"control", "Duration", "ns", {{1, 2, 3}}}};
+  const Json chart = figures(memory_section(memory)).at(0);
+  const Json& points = chart["series"][0]["points"];
+  ASSERT_EQ(points.size(), 5u);
+  EXPECT_EQ(points[2][0], 4.0);
+  EXPECT_EQ(points[2][1], 0.0);
+  EXPECT_EQ(chart["series"][1]["behind"], true);
+}
+
+TEST(Html, a_map_has_its_numbers_in_its_cells) {
+  HeatMap map{"reads", "", "region", "block", "ns per line", {{{4096, 64}, 80}, {{8192, 64}, 160}, {{4096, 128}, 1.5}}};
+  const std::string svg = heat_map(map);
+  EXPECT_TRUE(holds(svg, "<title>4 K × 128 B: 1.5 ns per line</title>"));
+  EXPECT_TRUE(holds(svg, "<title>8 K × 64 B: 160 ns per line</title>"));
+  map.cells.erase({8192, 64});
+  EXPECT_EQ(heat_map(map), "") << "one column is no map";
+}
+
+TEST(Html, a_table_leaves_empty_columns_out) {
+  HtmlTable table({"a", "#b", "c"});
+  table.add({"<x>", "1", ""});
+  EXPECT_TRUE(holds(table.html(), "<tr><td>&lt;x&gt;</td><td class=\"number\">1</td></tr>"));
+  EXPECT_FALSE(holds(table.html(), ">c<"));
+}
+
+// What is stored says everything that any form shows.
+TEST(StoredMemory, read_again_it_is_the_same) {
+  result::Memory memory = sample_memory();
+  memory.histograms = {{"write", "Duration", "ns", {{1, 2, 7}}}};
+  memory.maps = {{"reads", "region", "block", true, false, "ns", {{1, 2, 3}}}};
+  memory.figures = {{"second", 2}, {"first", 1}};
+  memory.points[0].mb_per_second = 12.5;
+  memory.points[0].node = 1;
+  memory.points[0].laps = 3;
+  const auto read = result::read_memories(memory_json(memory), "file");
+  ASSERT_TRUE(read) << read.error().message;
+  ASSERT_EQ(read->size(), 1u);
+  EXPECT_EQ(memory_json(read->front()), memory_json(memory));
+  EXPECT_EQ(read->front().points, memory.points);
+  EXPECT_EQ(read->front().levels, memory.levels);
+  EXPECT_TRUE(result::is_memory(memory_json(memory)));
+  EXPECT_FALSE(result::is_memory("{\"schema\": \"tally-stat/1\"}"));
+}
+
+TEST(StoredMemory, what_is_none_is_told_with_the_place) {
+  std::string broken = memory_json(sample_memory());
+  broken.replace(broken.find("\"regions\": 1"), 12, "\"regions\": \"\"");
+  const auto read = result::read_memories(broken, "file.json");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, Code::bad_usage);
+  EXPECT_TRUE(holds(read.error().message, "'file.json' is no result of `tally memory`: (/points/0/regions)"))
+      << read.error().message;
+  const auto other = result::read_memories("{\"schema\": \"tally-memory/2\"}", "file.json");
+  ASSERT_FALSE(other);
+  EXPECT_TRUE(holds(other.error().message, "its schema is not \"tally-memory/1\""));
+}
+
+}  // namespace
+}  // namespace tally::report

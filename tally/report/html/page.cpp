@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include "tally/base/text.hpp"
+#include "tally/report/html/assets.hpp"
+#include "tally/report/html/element.hpp"
+#include "tally/report/html/html.hpp"
+#include "tally/report/html/sections.hpp"
+
+namespace tally::report {
+namespace {
+
+std::string title_of(const Shown& one) {
+  if (const auto* memory = std::get_if<result::Memory>(&one.result)) {
+    const std::string& cpu = memory->environment.cpu;
+    return cpu.empty() ? "Memory hierarchy" : "Memory hierarchy: " + cpu;
+  }
+  const auto& stat = std::get<result::Stat>(one.result);
+  return stat.command.empty() ? "Counts" + (stat.target.empty() ? "" : " of " + stat.target)
+                              : shell_words(stat.command);
+}
+
+std::string section_of(const Shown& one) {
+  const auto* memory = std::get_if<result::Memory>(&one.result);
+  return memory != nullptr ? memory_section(*memory) : stat_section(std::get<result::Stat>(one.result));
+}
+
+}  // namespace
+
+std::string environment_line(const result::Environment& environment) {
+  std::vector<std::string> words;
+  const auto add = [&](const std::string& word) {
+    if (!word.empty()) words.push_back(word);
+  };
+  add(environment.cpu);
+  add(environment.architecture);
+  add(environment.kernel);
+  if (environment.hypervisor) add(*environment.hypervisor ? "a virtual machine" : "no hypervisor");
+  add(environment.governor.empty() ? "" : "governor " + environment.governor);
+  add(environment.tally_version.empty() ? "" : "tally " + environment.tally_version);
+  return join(words, " · ");
+}
+
+std::string html_page(const std::vector<Shown>& results) {
+  const std::string title = results.size() == 1 ? title_of(results.front()) : fmt::format("{} results", results.size());
+  std::string body = element("h1", title) + memory_comparison(results);
+  for (const Shown& one : results) {
+    if (results.size() > 1) body += element("h2", title_of(one));
+    body += element("p", one.name, "soft") + section_of(one);
+  }
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"generator\" content=\"tally\">\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n{}"
+      "<noscript><p>The curves are drawn by a program in this page, which this browser does not run; the numbers are "
+      "in "
+      "the tables.</p></noscript>\n<script>{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
+      escaped(title), page_style(), body, chart_library(), page_script());
+}
+
+std::string memory_html(const result::Memory& memory) { return html_page({{"", memory}}); }
+
+}  // namespace tally::report

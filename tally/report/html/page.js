@@ -1,0 +1,179 @@
+// Draws each figure of the page from the data that stands in it.
+"use strict";
+(() => {
+  const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const short = (number) => {
+    const digits = Math.abs(number) >= 100 ? 0 : Math.abs(number) >= 10 ? 1 : 2;
+    return Math.abs(number) >= 1e15 || (number !== 0 && Math.abs(number) < 0.01)
+      ? number.toExponential(1)
+      : number.toLocaleString("en", { maximumFractionDigits: digits });
+  };
+  const size = (bytes) => {
+    let unit = 0;
+    for (; bytes >= 1024 && unit < 3; ++unit) bytes /= 1024;
+    return short(bytes) + " " + "BKMG"[unit];
+  };
+  const text = (scale, value) =>
+    scale.unit === "bytes" ? size(value) : short(value) + (scale.unit ? " " + scale.unit : "");
+
+  // Sizes are marked at powers of two, everything else at those of ten, with 2 and 5 between them where there is room.
+  const ticks = (scale, axis) => {
+    const values = [];
+    if (scale.unit === "bytes") {
+      const octaves = Math.log2(axis.max / axis.min);
+      const step = Math.max(1, Math.ceil(octaves / Math.max(3, axis.width / 45)));
+      for (let power = Math.ceil(Math.log2(axis.min) - 1e-9); 2 ** power <= axis.max; power += step) values.push(2 ** power);
+    } else {
+      const few = axis.max / axis.min > 2e3;
+      for (let ten = 10 ** Math.floor(Math.log10(axis.min)); ten <= axis.max; ten *= 10)
+        for (const factor of few ? [1] : [1, 2, 5]) values.push(ten * factor);
+    }
+    axis.ticks = values.filter((value) => value >= axis.min && value <= axis.max).map((value) => ({ value }));
+  };
+  const axis = (scale, bounds) => ({
+    type: scale.log ? "logarithmic" : "linear",
+    title: { display: true, text: scale.label, color: color("--soft") },
+    grid: { color: color("--rule") },
+    border: { color: color("--rule") },
+    ...bounds,
+    ...(scale.log ? { afterBuildTicks: (made) => ticks(scale, made) } : {}),
+    ticks: { color: color("--soft"), maxRotation: 0, autoSkip: !scale.log, callback: (value) =>
+      scale.unit === "bytes" ? size(value) : short(value) },
+  });
+
+  // A logarithmic axis ends where the points do; left to itself it would go on to the next power of ten.
+  const ends = (scale, values, margin) => {
+    if (!scale.log || !values.length) return scale.bounds;
+    return { min: Math.min(...values) / margin, max: Math.max(...values) * margin, ...scale.bounds };
+  };
+
+  // What stands behind and beside the points: plateaus, the marks of a rise, intervals.
+  const around = (data) => ({
+    id: "around",
+    beforeDatasetsDraw({ ctx, chartArea: area, scales: { x, y } }) {
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
+      ctx.clip();
+      for (const [index, band] of data.bands.entries()) {
+        const left = Math.max(area.left, x.getPixelForValue(band.from));
+        const right = Math.min(area.right, x.getPixelForValue(band.to));
+        if (index % 2 === 0) {
+          ctx.fillStyle = color("--band");
+          ctx.fillRect(left, area.top, right - left, area.bottom - area.top);
+        }
+        ctx.strokeStyle = color("--soft");
+        ctx.lineWidth = 1;
+        ctx.beginPath();
+        ctx.moveTo(left, y.getPixelForValue(band.level));
+        ctx.lineTo(right, y.getPixelForValue(band.level));
+        ctx.stroke();
+        ctx.fillStyle = color("--ink");
+        ctx.font = "12px system-ui, sans-serif";
+        ctx.textAlign = "center";
+        const lines = band.label.split("\n").filter((line) => ctx.measureText(line).width < right - left - 4);
+        lines.forEach((line, k) => ctx.fillText(line, (left + right) / 2, area.top + 16 + 15 * k));
+      }
+      ctx.strokeStyle = color("--soft");
+      for (const mark of data.marks) {
+        ctx.setLineDash(mark.dotted ? [2, 4] : [6, 4]);
+        ctx.beginPath();
+        ctx.moveTo(x.getPixelForValue(mark.at), area.top);
+        ctx.lineTo(x.getPixelForValue(mark.at), area.bottom);
+        ctx.stroke();
+      }
+      ctx.restore();
+    },
+    afterDatasetsDraw(chart) {
+      const { ctx, scales: { y } } = chart;
+      ctx.save();
+      chart.data.datasets.forEach((set, index) => {
+        if (!chart.isDatasetVisible(index)) return;
+        ctx.strokeStyle = set.borderColor;
+        chart.getDatasetMeta(index).data.forEach((element, k) => {
+          const point = set.data[k];
+          if (point.low == null || point.high == null) return;
+          ctx.beginPath();
+          ctx.moveTo(element.x, y.getPixelForValue(point.low));
+          ctx.lineTo(element.x, y.getPixelForValue(point.high));
+          ctx.stroke();
+        });
+      });
+      ctx.restore();
+    },
+  });
+
+  const dataset = (data, series, index) => {
+    const own = color("--c" + series.color);
+    // A logarithmic axis has no place for zero: it stands on the bottom.
+    const points = series.points.map(([x, y, low, high, hollow, note]) => ({
+      x, y: y === 0 && data.y.log ? data.y.bounds.min : y, value: y, low, high, hollow, note,
+    }));
+    return {
+      label: series.name,
+      data: points,
+      order: index,
+      showLine: series.line,
+      borderColor: own,
+      borderWidth: 1.5,
+      borderDash: series.behind ? [4, 3] : [],
+      pointStyle: ["circle", "rectRot", "triangle", "rect"][Math.floor(index / 6) % 4],
+      clip: 8,
+      stepped: data.steps ? "after" : false,
+      fill: data.steps && !series.behind ? "origin" : false,
+      backgroundColor: data.steps ? own + "55" : own,
+      pointRadius: data.steps ? 0 : points.length > 150 ? 2 : 3,
+      pointHoverRadius: 5,
+      pointBackgroundColor: points.map((point) => (point.hollow ? color("--paper") : own)),
+      pointBorderColor: own,
+    };
+  };
+
+  const charts = [];
+  const draw = (figure) => {
+    const data = JSON.parse(figure.querySelector("script").textContent);
+    const points = data.series.flatMap((series) => series.points);
+    const above = (values) => values.filter((value) => value > 0);
+    data.x.bounds = ends(data.x, above(points.map(([x]) => x)), 1);
+    data.y.bounds = ends(data.y, above(points.map(([, y]) => y)), 1.2);
+    // Room for the names of the plateaus.
+    if (data.bands.length) data.y.bounds = { ...data.y.bounds, max: data.y.bounds.max * 2.5 };
+    const chart = new Chart(figure.querySelector("canvas"), {
+      type: "scatter",
+      data: { datasets: data.series.map((series, index) => dataset(data, series, index)) },
+      plugins: [around(data)],
+      options: {
+        animation: false,
+        responsive: true,
+        maintainAspectRatio: false,
+        interaction: { mode: "nearest", axis: data.steps ? "x" : "xy", intersect: false },
+        scales: { x: axis(data.x, data.x.bounds), y: axis(data.y, data.y.bounds) },
+        plugins: {
+          legend: { display: data.series.length > 1, labels: { color: color("--ink"), boxWidth: 12 } },
+          tooltip: { callbacks: {
+            title: (items) => text(data.x, items[0].raw.x),
+            label: ({ dataset: set, raw }) => {
+              const lines = [set.label + ": " + text(data.y, raw.value)];
+              if (raw.low != null && raw.high != null)
+                lines.push("95 % between " + text(data.y, raw.low) + " and " + text(data.y, raw.high));
+              return raw.note ? lines.concat(raw.note) : lines;
+            },
+          } },
+        },
+      },
+    });
+    // For tests and for the curious: what was drawn.
+    figure.dataset.drawn = data.series.reduce((sum, series) => sum + series.points.length, 0);
+    return chart;
+  };
+  const drawAll = () => {
+    while (charts.length) charts.pop().destroy();
+    document.querySelectorAll("figure[data-chart]").forEach((figure) => charts.push(draw(figure)));
+  };
+  drawAll();
+  // Colours stand in the pixels: what changes them, draws anew. Paper is light, and narrower than most screens.
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  matchMedia("print").addEventListener("change", drawAll);
+  addEventListener("beforeprint", drawAll);
+  addEventListener("afterprint", drawAll);
+})();

@@ -1,0 +1,24 @@
+// What a page says of each kind of result; page.cpp puts them together.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/report/html/chart.hpp"
+#include "tally/report/html/html.hpp"
+
+namespace tally::report {
+
+/// "A processor · Linux 6.1 · a virtual machine · tally 0.1": where it was measured.
+std::string environment_line(const result::Environment& environment);
+
+/// Everything about one result of `tally memory`, from its verdict to its points.
+std::string memory_section(const result::Memory& memory);
+
+/// Latency against size of several results in one chart; empty where fewer than two have a curve.
+std::string memory_comparison(const std::vector<Shown>& results);
+
+/// Everything about one result of `tally stat`.
+std::string stat_section(const result::Stat& stat);
+
+}  // namespace tally::report

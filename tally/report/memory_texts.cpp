@@ -1,0 +1,41 @@
+#include "tally/report/memory_texts.hpp"
+
+#include <fmt/format.h>
+
+#include "tally/report/numbers.hpp"
+
+namespace tally::report {
+
+std::string capacity_text(const result::MemoryLevel& level) {
+  if (!level.capacity_bytes) return "-";
+  const std::string measured = size_text(*level.capacity_bytes);
+  const std::string interval = fmt::format("[{}, {}]", size_text(*level.capacity_low), size_text(*level.capacity_high));
+  if (level.snapped)
+    return fmt::format("{} (measured {})", size_text(static_cast<double>(*level.reported_bytes)), measured);
+  return fmt::format("{} {}{}", measured, interval, level.effective ? " effective" : "");
+}
+
+std::string reported_text(const result::MemoryLevel& level) {
+  return level.reported_bytes ? size_text(static_cast<double>(*level.reported_bytes)) : "";
+}
+
+std::string latency_text(double ns, const std::optional<double>& low, const std::optional<double>& high) {
+  const int digits = ns < 10 ? 2 : ns < 100 ? 1 : 0;
+  std::string text = fmt::format("{:.{}f} ns", ns, digits);
+  if (low && high && *high > *low * 1.02) text += fmt::format(" [{:.{}f}, {:.{}f}]", *low, digits, *high, digits);
+  return text;
+}
+
+std::string geometry_text(const std::optional<std::int64_t>& ways, const std::optional<std::int64_t>& sets) {
+  return ways && sets ? fmt::format("{} x {}", *ways, *sets) : "";
+}
+
+std::string verdict_text(const result::Memory& memory) {
+  const auto& verdict = memory.verdict;
+  const std::string noise = fmt::format("{:.1f} % of the batches rejected, reference ring moved {:.1f} %",
+                                        verdict.rejected_percent, verdict.reference_moved_percent);
+  if (verdict.contended) return fmt::format("contended: {}; {}", verdict.text, noise);
+  return fmt::format("noise: {} of {} points flagged, {}", verdict.flagged, verdict.points, noise);
+}
+
+}  // namespace tally::report

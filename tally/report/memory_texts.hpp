@@ -1,0 +1,27 @@
+// What the table and the page of `tally memory` say in the same words.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tally/result/memory.hpp"
+
+namespace tally::report {
+
+/// "48 K (measured 49.9 K)", "27 M [22 M, 31 M] effective"; "-" for memory.
+std::string capacity_text(const result::MemoryLevel& level);
+
+/// The size that the system reports; empty where it reports none.
+std::string reported_text(const result::MemoryLevel& level);
+
+/// "36.0 ns [34.0, 39.0]": the interval where it is wide enough to matter.
+std::string latency_text(double ns, const std::optional<double>& low, const std::optional<double>& high);
+
+/// "12 x 64"; empty where it is not known.
+std::string geometry_text(const std::optional<std::int64_t>& ways, const std::optional<std::int64_t>& sets);
+
+/// Whether the machine was quiet enough, and what was thrown away.
+std::string verdict_text(const result::Memory& memory);
+
+}  // namespace tally::report

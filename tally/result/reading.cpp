@@ -1,0 +1,46 @@
+#include "tally/result/reading.hpp"
+
+#include "tally/base/text.hpp"
+
+namespace tally::result {
+
+std::vector<Json> objects(std::string_view text) {
+  std::vector<Json> lines;
+  if (Json::accept(text)) {
+    lines.push_back(Json::parse(text));
+    return lines;
+  }
+  for (const std::string& line : split(text, '\n')) {
+    if (trimmed(line).empty()) continue;
+    // Neither form: told of the whole text, because that is the usual one.
+    lines.push_back(Json::parse(Json::accept(line) ? std::string_view(line) : text));
+  }
+  return lines;
+}
+
+Environment read_environment(const Json& json) {
+  Environment environment;
+  environment.cpu = text(json, "cpu");
+  environment.architecture = text(json, "architecture");
+  environment.kernel = text(json, "kernel");
+  environment.microcode = text(json, "microcode");
+  environment.hypervisor = optional<bool>(json, "hypervisor");
+  environment.perf_event_paranoid = optional<std::int64_t>(json, "perf_event_paranoid");
+  environment.governor = text(json, "governor");
+  if (const auto pmus = json.find("pmus"); pmus != json.end()) {
+    for (const Json& one : *pmus) environment.pmus.push_back(one.get<std::string>());
+  }
+  environment.tally_version = text(json, json.contains("tally") ? "tally" : "tally_version");
+  return environment;
+}
+
+std::string what_is_wrong(std::string_view text, std::string_view exception) {
+  // Where a file begins as JSON does, the place where it ceases to be some helps.
+  if (!trimmed(text.substr(0, 100)).starts_with('{')) return "it is not JSON";
+  // "[json.exception.type_error.302] (/events/0/value) type must be …": what stands behind the bracket.
+  const std::size_t bracket = exception.find("] ");
+  const bool bracketed = exception.starts_with("[json.exception.") && bracket != std::string_view::npos;
+  return std::string(bracketed ? exception.substr(bracket + 2) : exception);
+}
+
+}  // namespace tally::result

@@ -1,0 +1,192 @@
+// `tally report` as a user starts it, and its pages as a browser shows them.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using Json = nlohmann::json;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+const std::string golden_memory = std::string(TALLY_GOLDEN) + "/memory.json";
+const std::string golden_series = std::string(TALLY_GOLDEN) + "/series.json";
+
+// Where a browser is; empty where none is.
+std::string browser() {
+  for (const char* path : {"/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"}) {
+    if (std::filesystem::exists(path)) return path;
+  }
+  return {};
+}
+
+// The page after its program has run, as a browser holds it. `probe` runs in it last.
+std::string as_shown(const std::string& page, const std::string& probe, const Words& more = {}) {
+  const TemporaryFile file("page.html");
+  // A browser that shows nothing makes no frames, and what is done with the next one would never be.
+  const std::string head = "<script>window.requestAnimationFrame = (run) => setTimeout(run, 0);</script>";
+  const std::size_t style = page.find("<style>");
+  const std::size_t end = page.rfind("</body>");
+  std::ofstream(file.path()) << page.substr(0, style) << head << page.substr(style, end - style)
+                             << "<pre id=\"seen\"></pre><script>" << probe << "</script></body></html>\n";
+  const std::string profile = std::filesystem::path(file.path()).parent_path() / "profile";
+  // A sandbox needs rights that a test in a container has not.
+  Words words{browser(),
+              "--headless=new",
+              "--no-sandbox",
+              "--disable-gpu",
+              "--dump-dom",
+              "--virtual-time-budget=5000",
+              "--no-first-run",
+              "--user-data-dir=" + profile,
+              "--window-size=1000,800"};
+  words.insert(words.end(), more.begin(), more.end());
+  words.push_back("file://" + file.path());
+  std::string dom = Running(words).finish().out;
+  std::error_code ignored;
+  std::filesystem::remove_all(profile, ignored);
+  return dom;
+}
+
+// What the probe left.
+std::string seen(const std::string& dom) {
+  const std::string begin = "<pre id=\"seen\">";
+  const std::size_t at = dom.find(begin);
+  if (at == std::string::npos) return "the browser showed nothing: " + dom.substr(0, 500);
+  return dom.substr(at + begin.size(), dom.find("</pre>", at) - at - begin.size());
+}
+
+std::string page_of(const Words& files) {
+  const TemporaryFile page("made.html");
+  Words words{"report", "-o", page.path()};
+  words.insert(words.end(), files.begin(), files.end());
+  const Finished finished = tally(words);
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  return content_of(page.path());
+}
+
+TEST(Report, usage) {
+  const TemporaryFile not_json("notes.txt", "some words\n");
+  const TemporaryFile broken("broken.json", "{\"schema\": \"tally-memory/1\"}");
+  const struct {
+    Words words;
+    int code;
+    std::string said;
+  } cases[] = {
+      {{"report"}, 2, "there is no file to read"},
+      {{"report", "/nowhere/at/all", "-o", "-"}, 2, "/nowhere/at/all"},
+      {{"report", not_json.path(), "-o", "-"}, 2, "it is not JSON"},
+      {{"report", broken.path(), "-o", "-"}, 2, "is no result of `tally memory`: "},
+      {{"report", golden_memory, "-o", "/nowhere/page.html"}, 125, "/nowhere/page.html"},
+  };
+  for (const auto& one : cases) {
+    const Finished finished = tally(one.words);
+    EXPECT_EQ(finished.code(), one.code) << one.said << finished.err;
+    EXPECT_TRUE(holds(finished.err, one.said)) << finished.err;
+    EXPECT_EQ(finished.out, "");
+  }
+}
+
+TEST(Report, memory_writes_its_page_besides_and_by_the_name_of_its_output) {
+  const TemporaryFile page("beside.html");
+  const Words curve{"memory", "curve", "--from", "4K", "--to", "8K", "--mappings", "1", "--batches", "2"};
+  Words words = curve;
+  words.insert(words.end(), {"--html", page.path(), "--format", "json"});
+  const Finished finished = tally(words);
+  EXPECT_EQ(Json::parse(finished.out)["points"].size(), 9u) << "what it would write anyway";
+  EXPECT_TRUE(content_of(page.path()).starts_with("<!doctype html>"));
+  for (const auto& [name, start] : {std::pair{"by.html", "<!doctype html>"}, {"by.csv", "task,"}, {"by.json", "{"}}) {
+    const TemporaryFile by_name(name);
+    words = curve;
+    words.insert(words.end(), {"-o", by_name.path()});
+    EXPECT_EQ(tally(words).out, "");
+    EXPECT_TRUE(content_of(by_name.path()).starts_with(start)) << name;
+  }
+}
+
+class Browser : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (browser().empty()) GTEST_SKIP() << "no browser here: ./dev setup test installs chromium where it is packaged";
+  }
+};
+
+TEST_F(Browser, draws_every_point_and_says_its_value_under_the_pointer) {
+  const std::string dom = as_shown(page_of({golden_memory}), R"js(
+    (async () => {
+      const figure = document.querySelector("figure[data-chart]");
+      const canvas = figure.querySelector("canvas");
+      const chart = Chart.getChart(canvas);
+      const box = canvas.getBoundingClientRect();
+      const lines = [figure.dataset.drawn, chart.scales.x.type, chart.scales.y.type];
+      for (const point of chart.getDatasetMeta(0).data) {
+        canvas.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: box.left + point.x, clientY: box.top + point.y }));
+        // Movements are taken with the next frame.
+        await new Promise((done) => setTimeout(done, 50));
+        lines.push(chart.tooltip.title.join(), ...chart.tooltip.body.flatMap((part) => part.lines));
+      }
+      document.getElementById("seen").textContent = lines.join("\n");
+    })();
+  )js");
+  EXPECT_EQ(seen(dom),
+            "2\nlogarithmic\nlogarithmic\n"
+            "4 K\nload: 1.25 ns\n95 % between 1 ns and 1.5 ns\n"
+            "64 K\nload: 4 ns\n95 % between 3.75 ns and 4.25 ns\n15 of 49 batches rejected; mappings differ by 21 %");
+}
+
+TEST_F(Browser, shows_each_run_of_a_series_as_a_share_of_the_median) {
+  const std::string dom = as_shown(page_of({golden_series}), R"js(
+    const chart = Chart.getChart(document.querySelector("canvas"));
+    document.getElementById("seen").textContent = chart.data.datasets[0].data.map((point) => point.x + ":" + point.note).join(" ");
+  )js");
+  const Json runs = Json::parse(content_of(golden_series))["events"][0]["runs"];
+  std::string wanted;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::string number = std::to_string(runs[i].get<std::int64_t>());
+    for (int at = static_cast<int>(number.size()) - 3; at > 0; at -= 3)
+      number.insert(static_cast<std::size_t>(at), ",");
+    wanted += (i == 0 ? "" : " ") + std::to_string(i + 1) + ":" + number;
+  }
+  EXPECT_EQ(seen(dom), wanted);
+}
+
+// Nothing is wider than the screen, in the light and in the dark.
+TEST_F(Browser, fits_a_phone_and_follows_the_colours_of_the_system) {
+  const std::string probe = R"js(
+    const style = getComputedStyle(document.body);
+    document.getElementById("seen").textContent =
+      (document.documentElement.scrollWidth <= document.documentElement.clientWidth ? "fits" : "too wide") + " " + style.backgroundColor +
+      " " + Chart.getChart(document.querySelector("canvas")).data.datasets[0].borderColor;
+  )js";
+  const std::string page = page_of({golden_memory});
+  EXPECT_EQ(seen(as_shown(page, probe, {"--window-size=400,800"})), "fits rgb(255, 255, 255) #1f5fae");
+  EXPECT_EQ(seen(as_shown(page, probe, {"--blink-settings=preferredColorScheme=0"})), "fits rgb(21, 24, 29) #6cacf5");
+}
+
+TEST_F(Browser, asks_no_network_and_reports_no_error) {
+  std::string page = page_of({golden_memory, golden_series});
+  page.insert(page.find("<style>"),
+              "<script>window.wrong = []; addEventListener('error', (e) => wrong.push(e.message));</script>");
+  const std::string dom = as_shown(page, R"js(
+    const loaded = performance.getEntriesByType("resource").map((one) => one.name);
+    document.getElementById("seen").textContent = JSON.stringify([wrong, loaded]);
+  )js");
+  EXPECT_EQ(seen(dom), "[[],[]]");
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -36,6 +36,11 @@ std::vector<pid_t> threads_of(pid_t process) {
   return threads;
 }
 
+bool process_is_alive(pid_t process) {
+  const std::vector<pid_t> threads = threads_of(process);
+  return std::any_of(threads.begin(), threads.end(), is_alive);
+}
+
 Living::Living(const std::vector<pid_t>& processes, const std::vector<pid_t>& threads) {
   for (const pid_t process : processes) {
     all_.push_back({process, Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process, 0)))});

@@ -12,6 +12,9 @@ namespace tally::linux {
 /// The threads of a process, in the order of their numbers; empty where it is gone.
 std::vector<pid_t> threads_of(pid_t process);
 
+/// Whether one of its threads lives: the first may have ended before the others.
+bool process_is_alive(pid_t process);
+
 /// Waits for the end of processes and threads that others started.
 class Living {
  public:

@@ -1,13 +1,15 @@
 // Processes, threads and processors that run already, and the times at which is counted, with a PMU.
 #include <gtest/gtest.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
-
+#include <iterator>
 #include <thread>
 #include <vector>
 
@@ -18,8 +20,6 @@ namespace tally::hardware_test {
 namespace {
 
 using Words = test::Words;
-
-const std::string whole_row = "\r\n1,,,,,,instructions:u,";
 
 constexpr std::int64_t few = 1000;
 constexpr std::int64_t many = 1000000;
@@ -81,26 +81,43 @@ class Child {
   pid_t pid_ = -1;
 };
 
-// Counts instructions of a child's work by attaching to it: from before it is told to work to its end.
-template <class Body>
-std::int64_t attached(Body body, const Words& options = {}) {
-  const Child child(body);
+// Attaches by these options, and lets the children work once the counters are open; to their end.
+test::Finished attach(const Words& options, const std::vector<const Child*>& children) {
   Words words{"stat", "-q", "--format", "csv", "-o", "-", "-e", "instructions", "-I", "50"};
   words.insert(words.end(), options.begin(), options.end());
-  words.insert(words.end(), {"-p", std::to_string(child.pid())});
   test::Running counting(test::tally_words(words));
   // The first interval is over: the counters are open.
   EXPECT_TRUE(counting.wait_for_output("\r\n1,"));
-  child.go();
-  const test::Finished finished = counting.finish();
+  for (const Child* child : children) child->go();
+  test::Finished finished = counting.finish();
   EXPECT_EQ(finished.code(), 0) << finished.err;
-  const std::size_t at = finished.out.find(whole_row);
+  return finished;
+}
+
+// What a row of that CSV counted: of the whole, or of what these columns name ("PID,TID").
+std::int64_t value_of(const test::Finished& finished, const std::string& whose = ",") {
+  const std::string row = "\r\n1,," + whose + ",,,instructions:u,";
+  const std::size_t at = finished.out.find(row);
   if (at == std::string::npos) {
-    ADD_FAILURE() << finished.out << finished.err;
+    ADD_FAILURE() << row << " is not in " << finished.out << finished.err;
     return -1;
   }
-  EXPECT_NE(finished.out.find(",counted,", at), std::string::npos);
-  return std::stoll(finished.out.substr(at + whole_row.size()));
+  EXPECT_EQ(finished.out.find(",counted,", at), finished.out.find_first_of(",", at + row.size())) << finished.out;
+  return std::stoll(finished.out.substr(at + row.size()));
+}
+
+// Counts instructions of a child's work by attaching to it: from before it is told to work to its end.
+template <class Body>
+std::int64_t attached(Body body, const char* option = "-p") {
+  const Child child(body);
+  return value_of(attach({option, std::to_string(child.pid())}, {&child}));
+}
+
+// Whether a thread's first line of status says that it is a zombie.
+bool ends(pid_t thread) {
+  std::ifstream file("/proc/" + std::to_string(thread) + "/stat");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  return text.find(") Z ") != std::string::npos;
 }
 
 // Emulated, one thread's difference is exact. Threads that meet do a little more or less, as it happens.
@@ -166,22 +183,117 @@ TEST(Attach, all_threads_that_it_has) {
 
 TEST(Attach, one_thread_alone) {
   TALLY_NEEDS_PMU();
+  const auto body = [](std::int64_t turns) {
+    return [turns](const Signal& ready, const Signal& go) {
+      ready.give();
+      go.wait();
+      std::thread([turns] { count_down(turns); }).join();
+      if (fork() == 0) _exit((count_down(turns), 0));
+      wait(nullptr);
+      count_down(turns);
+    };
+  };
+  expect_near(attached(body(many), "-t") - attached(body(few), "-t"), difference, 2000);
+}
+
+TEST(Attach, several_processes_are_one_count) {
+  TALLY_NEEDS_PMU();
+  const auto both = [](std::int64_t one_turns, std::int64_t other_turns) {
+    const Child one(turns_of(one_turns));
+    const Child other(turns_of(other_turns));
+    return value_of(attach({"-p", std::to_string(one.pid()) + "," + std::to_string(other.pid())}, {&one, &other}));
+  };
+  const std::int64_t little = both(few, few);
+  expect_near(both(many, few) - little, difference, 0);
+  expect_near(both(few, many) - little, difference, 0);
+}
+
+// Three threads that do one, two and three times as much.
+TEST(Attach, each_thread_in_its_own_row) {
+  TALLY_NEEDS_PMU();
   const Child child([](const Signal& ready, const Signal& go) {
+    const Signal work;
+    std::vector<std::thread> threads;
+    for (int i = 1; i <= 3; ++i) {
+      threads.emplace_back([&work, i] {
+        work.wait();
+        count_down(i * many);
+      });
+    }
     ready.give();
     go.wait();
-    std::thread([] { count_down(many); }).join();
+    for (int i = 0; i < 3; ++i) work.give();
+    for (std::thread& thread : threads) thread.join();
+  });
+  const std::string pid = std::to_string(child.pid());
+  const test::Finished finished = attach({"--per-thread", "--per-process", "-p", pid}, {&child});
+  std::int64_t sum = value_of(finished, pid + "," + pid);
+  EXPECT_LT(sum, many) << "the first only waits";
+  std::vector<std::int64_t> counts;
+  for (std::size_t at = 0; (at = finished.out.find("\r\n1,," + pid + ",", at)) != std::string::npos; ++at) {
+    const std::string thread =
+        finished.out.substr(at + 6 + pid.size(), finished.out.find(',', at + 6 + pid.size()) - at - 6 - pid.size());
+    if (thread.empty() || thread == pid) continue;
+    counts.push_back(value_of(finished, pid + "," + thread));
+    sum += counts.back();
+  }
+  std::sort(counts.begin(), counts.end());
+  ASSERT_EQ(counts.size(), 3u) << finished.out;
+  for (std::int64_t i = 0; i < 3; ++i) expect_near(counts[static_cast<std::size_t>(i)], 2 * (i + 1) * many, 20000);
+  EXPECT_EQ(value_of(finished, pid + ","), sum) << "of the process";
+  EXPECT_EQ(value_of(finished), sum);
+}
+
+// Of a process whose first thread has ended the others go on.
+TEST(Attach, a_process_without_its_first_thread) {
+  TALLY_NEEDS_PMU();
+  const auto body = [](std::int64_t turns) {
+    return [turns](const Signal& ready, const Signal& go) {
+      const pid_t first = getpid();
+      std::thread([=, &ready, &go] {
+        while (!ends(first)) {
+        }
+        ready.give();
+        go.wait();
+        count_down(turns);
+        _exit(0);
+      }).detach();
+      syscall(SYS_exit, 0);  // of this thread alone, and nothing is unwound
+    };
+  };
+  expect_near(attached(body(many)) - attached(body(few)), difference, 2000);
+}
+
+bool has_counters(pid_t process) {
+  std::error_code error;
+  for (const auto& file : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd", error)) {
+    if (std::filesystem::read_symlink(file, error) == "anon_inode:[perf_event]") return true;
+  }
+  return false;
+}
+
+TEST(Attach, what_is_done_before_the_delay_is_over_is_left_out) {
+  TALLY_NEEDS_PMU();
+  const Signal done;
+  const Child child([&done](const Signal& ready, const Signal& go) {
+    ready.give();
+    go.wait();
+    count_down(many);
+    done.give();
+    go.wait();
     count_down(few);
   });
   test::Running counting(test::tally_words({"stat", "-q", "--format", "csv", "-o", "-", "-e", "instructions", "-I",
-                                            "50", "-t", std::to_string(child.pid())}));
+                                            "50", "--delay", "500", "-p", std::to_string(child.pid())}));
+  while (!has_counters(counting.pid())) {
+  }
+  child.go();
+  done.wait();
   ASSERT_TRUE(counting.wait_for_output("\r\n1,"));
   child.go();
-  const test::Finished finished = counting.finish();
-  const std::size_t at = finished.out.find(whole_row);
-  ASSERT_NE(at, std::string::npos) << finished.out;
-  const std::int64_t value = std::stoll(finished.out.substr(at + whole_row.size()));
+  const std::int64_t value = value_of(counting.finish());
   EXPECT_GE(value, 2 * few);
-  EXPECT_LT(value, 2 * many) << "the other thread's are not its own";
+  EXPECT_LT(value, 2 * many);
 }
 
 TEST(Attach, whole_processors) {

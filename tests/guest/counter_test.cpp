@@ -3,7 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tally/backend/perf/counters.hpp"
+#include "tally/event/event.hpp"
 #include "tally/linux/perf_event.hpp"
+#include "tally/linux/pmu_devices.hpp"
 #include "tests/guest/machine.hpp"
 
 namespace tally::hardware_test {
@@ -30,6 +33,30 @@ TEST(Counter, a_known_loop_is_counted_to_the_instruction) {
   const std::uint64_t value = counted(loop.path);
   EXPECT_GE(value, loop.counts.instructions);
   EXPECT_LE(value, loop.counts.instructions + (is_guest() ? 0 : 2000));
+}
+
+// As if this processor's PMU were those of two kinds of cores: the kernel groups no events of two.
+TEST(Counter, a_group_of_two_pmus_has_a_leader_on_each) {
+  TALLY_NEEDS_PMU();
+  std::vector<linux::PmuDevice> cores;
+  for (const std::string& name : linux::pmu_names()) {
+    const auto device = linux::pmu_device("/", name);
+    if (device && device->is_core) cores.assign(2, *device);
+  }
+  if (cores.empty() || !cores.front().type) GTEST_SKIP() << "the kernel gives this machine's PMU no number";
+  cores[0].name = "cpu_atom";
+  cores[1].name = "cpu_core";
+  const char* group = is_guest() ? "{page-faults,r08,r11}" : "{page-faults,instructions,cycles}";
+  backend::perf::Counters counters(*event::parse_lists({group}), cores);
+  counters.open({0, -1, false, linux::PerfStart::at_once, -1});
+  ASSERT_EQ(counters.first_errno(), 0);
+  ASSERT_EQ(counters.reads().size(), 2u);
+  EXPECT_EQ(counters.reads()[0].pmu, "cpu_atom");
+  EXPECT_EQ(counters.reads()[0].places, (std::vector<std::size_t>{0, 1, 3}));
+  EXPECT_EQ(counters.reads()[1].pmu, "cpu_core");
+  EXPECT_EQ(counters.reads()[1].places, (std::vector<std::size_t>{2, 4}));
+  for (const Count& count : counters.read()) EXPECT_TRUE(count.value) << count.reason;
+  EXPECT_EQ(counters.of_core("cpu_core", {0}).size(), 2u);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ namespace {
 
 using linux::PerfStart;
 
-constexpr int scans_at_most = 20;
+constexpr int tries_at_most = 20;
 
 tl::unexpected<Error> not_there(const char* what, std::int32_t number) {
   return fail(Code::cannot_measure, fmt::format("there is no {} {}", what, number), "`ps -e` lists processes", ESRCH);
@@ -40,29 +40,6 @@ Member member_of(std::int32_t thread) {
   Member member{number(status, "Tgid"), thread, number(status, "PPid"), "", linux::value_of(status, "Name")};
   member.command = file(member.process, "comm");
   return member;
-}
-
-// Every thread that was there when this began, with what they start from their opening on. One that another began
-// meanwhile is counted with that one, or was begun a moment too early: nobody can tell.
-Result<std::size_t> open_process(std::int32_t process, Counters& counters, Attached& attached) {
-  std::set<pid_t> seen;
-  std::size_t doubtful = 0;
-  for (int scan = 0; scan < scans_at_most; ++scan) {
-    bool any_new = false;
-    for (const pid_t thread : linux::threads_of(process)) {
-      if (!seen.insert(thread).second) continue;
-      any_new = true;
-      if (scan == 0) {
-        attached.members.push_back(member_of(thread));
-        counters.open({thread, -1, true, PerfStart::when_told});
-      } else {
-        ++doubtful;
-      }
-    }
-    if (!any_new) break;
-  }
-  if (seen.empty() || !linux::is_alive(process)) return not_there("process", process);
-  return doubtful;
 }
 
 Error why_nothing(const Counters& counters, const Attachment& attachment) {
@@ -90,13 +67,35 @@ Error why_nothing(const Counters& counters, const Attachment& attachment) {
 
 }  // namespace
 
+// One that an opened thread began is counted with that one; one that another began is not, and nobody can tell which it
+// was. So that all are counted once, the counters are opened anew until nothing began meanwhile.
+std::size_t open_threads(const std::function<std::vector<pid_t>()>& threads_now, Counters& counters,
+                         std::vector<Member>& members) {
+  const std::size_t first_target = counters.targets();
+  const std::size_t first_member = members.size();
+  std::vector<pid_t> threads = threads_now();
+  for (int tries = 1;; ++tries) {
+    for (const pid_t thread : threads) {
+      members.push_back(member_of(thread));
+      counters.open({thread, -1, true, PerfStart::when_told});
+    }
+    std::vector<pid_t> now = threads_now();
+    const auto began = std::count_if(now.begin(), now.end(), [&](pid_t thread) {
+      return std::find(threads.begin(), threads.end(), thread) == threads.end();
+    });
+    if (began == 0 || tries == tries_at_most) return static_cast<std::size_t>(began);
+    counters.forget(first_target);
+    members.resize(first_member);
+    threads = std::move(now);
+  }
+}
+
 Result<Attached> open_attached(const Attachment& attachment, Counters& counters) {
   Attached attached;
   std::size_t doubtful = 0;
   for (const std::int32_t process : attachment.processes) {
-    const auto opened = open_process(process, counters, attached);
-    if (!opened) return fail(opened.error());
-    doubtful += *opened;
+    doubtful += open_threads([process] { return linux::threads_of(process); }, counters, attached.members);
+    if (!linux::process_is_alive(process)) return not_there("process", process);
   }
   for (const std::int32_t thread : attachment.threads) {
     if (!linux::is_alive(thread)) return not_there("thread", thread);
@@ -114,8 +113,8 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
   }
   if (counters.size() == 0) return fail(why_nothing(counters, attachment));
   if (doubtful > 0) {
-    attached.notices.push_back(fmt::format("{} began while the counters were opened, and may be missing",
-                                           doubtful == 1 ? "a thread" : fmt::format("{} threads", doubtful)));
+    counters.doubt(fmt::format("{} began while the counters were opened, and may be missing",
+                               doubtful == 1 ? "a thread" : fmt::format("{} threads", doubtful)));
   }
   return attached;
 }
@@ -175,7 +174,7 @@ std::vector<result::Process> processes_of(const Request& request, const Attached
   }
   for (result::Process& process : processes) {
     process.counts = counts_of(targets[process.pid]);
-    if (linux::is_alive(static_cast<pid_t>(process.pid))) process.end = result::End::running;
+    if (linux::process_is_alive(static_cast<pid_t>(process.pid))) process.end = result::End::running;
   }
   return processes;
 }
@@ -231,7 +230,6 @@ Result<Outcome> count_attached(const Request& request, const std::vector<linux::
   const std::vector<Count> counts = conductor.finish(linux::now());
   Outcome outcome;
   outcome.duration = conductor.counted(linux::now());
-  outcome.notices = std::move(attached->notices);
   outcome.intervals = conductor.intervals();
   if (conductor.began()) {
     outcome.parts = parts_of(request, cores, counters, outcome.duration);

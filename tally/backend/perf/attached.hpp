@@ -1,6 +1,8 @@
 // Counting what tally did not start: processes, threads, processors.
 #pragma once
 
+#include <functional>
+
 #include "tally/backend/backend.hpp"
 #include "tally/backend/perf/counters.hpp"
 
@@ -17,9 +19,14 @@ struct Member {
 
 /// What is attached to.
 struct Attached {
-  std::vector<Member> members = {};       ///< in the order of the counters' targets; none where these are processors
-  std::vector<std::string> notices = {};  ///< what the user should know: threads that began meanwhile
+  std::vector<Member> members = {};  ///< in the order of the counters' targets; none where these are processors
 };
+
+/// Opens the counters on each of a process's threads, which `threads_now` lists, with what these start from then on;
+/// and all of them anew as long as threads begin meanwhile, up to twenty times. Returns how many began during the last
+/// time: whether these are counted nobody can tell. Cost: a system call for each counter and time.
+std::size_t open_threads(const std::function<std::vector<pid_t>()>& threads_now, Counters& counters,
+                         std::vector<Member>& members);
 
 /// Opens the counters on everything that is attached to; they wait to be told. Errors: cannot_measure for a process or
 /// thread that is not there or may not be counted, and where nothing at all can be counted.

@@ -6,7 +6,6 @@
 #include "tally/count/correction.hpp"
 #include "tally/event/pitfalls.hpp"
 #include "tally/event/sources.hpp"
-#include "tally/linux/fault_cost.hpp"
 
 namespace tally::backend::perf {
 namespace {
@@ -14,11 +13,11 @@ namespace {
 using event::Family;
 
 // Twice the same, as an interrupt may come between.
-std::optional<std::int64_t> added_by_fault(const linux::PerfEvent& event) {
+std::optional<std::int64_t> added_by_fault(const linux::PerfEvent& event, const Corrections::Measure& measure) {
   constexpr int tries = 4;
   std::optional<std::int64_t> last;
   for (int i = 0; i < tries; ++i) {
-    const auto counted = linux::count_page_faults(event);
+    const auto counted = measure(event);
     if (!counted) return std::nullopt;
     const auto each = added_by_each(counted->cold, counted->warm, counted->faults);
     if (each && each == last) return each;
@@ -63,7 +62,7 @@ std::optional<std::uint64_t> interrupt_code(Family family, const std::string& pm
   }
 }
 
-Corrections::Corrections(const Request& request, const std::vector<linux::PmuDevice>& cores)
+Corrections::Corrections(const Request& request, const std::vector<linux::PmuDevice>& cores, const Measure& measure)
     : request_(request), asked_(request.events.size()) {
   // With several kinds of cores nobody knows on which of them a fault was taken.
   if (cores.size() != 1) return;
@@ -71,7 +70,7 @@ Corrections::Corrections(const Request& request, const std::vector<linux::PmuDev
     if (!is_correctable(request.events[i])) continue;
     const Encoded encoded = encode(request.events[i], cores).front();
     if (!encoded.why_none.empty() || !encoded.doubt.empty()) continue;
-    if (const auto each = added_by_fault(encoded.event)) added_.push_back({i, *each});
+    if (const auto each = added_by_fault(encoded.event, measure)) added_.push_back({i, *each});
   }
   if (added_.empty()) return;
   page_faults_ = request_.events.size();

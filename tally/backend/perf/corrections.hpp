@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tally/backend/backend.hpp"
+#include "tally/linux/fault_cost.hpp"
+#include "tally/linux/perf_event.hpp"
 #include "tally/linux/pmu_devices.hpp"
 
 namespace tally::backend::perf {
@@ -25,8 +28,12 @@ bool is_correctable(const event::Event& event);
 /// those take a counter of the PMU. What each adds is measured here, on this machine, before anything runs.
 class Corrections {
  public:
+  /// How what a page fault adds to an event is measured.
+  using Measure = std::function<std::optional<linux::FaultCost>(const linux::PerfEvent&)>;
+
   /// Cost: nothing unless a count of user mode that such returns add to is asked for; for each of these some 300 µs.
-  Corrections(const Request& request, const std::vector<linux::PmuDevice>& cores);
+  Corrections(const Request& request, const std::vector<linux::PmuDevice>& cores,
+              const Measure& measure = linux::count_page_faults);
   Corrections(const Corrections&) = delete;
   Corrections& operator=(const Corrections&) = delete;
 

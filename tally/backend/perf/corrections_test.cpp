@@ -41,28 +41,95 @@ Request request_of(const char* events) {
   return request;
 }
 
-TEST(Corrections, nothing_is_counted_beside_what_needs_none) {
+// A processor to whose instructions each fault adds `each`, and nothing to its branches.
+Corrections::Measure adds(std::int64_t each) {
+  return [each](const linux::PerfEvent& event) {
+    const bool branches = event.config == 4;
+    return linux::FaultCost{256 + (branches ? 0 : 64 * each), 256, 64};
+  };
+}
+
+linux::PmuDevice the_core() {
   linux::PmuDevice core;
   core.name = "cpu";
   core.type = 4;
   core.is_core = true;
+  return core;
+}
+
+TEST(Corrections, nothing_is_counted_beside_what_needs_none) {
   for (const char* events : {"cycles", "instructions:k", "instructions:uk", "conditional-branches", "page-faults"}) {
-    const Corrections corrections(request_of(events), {core});
+    const Corrections corrections(request_of(events), {the_core()}, adds(1));
     EXPECT_EQ(corrections.request().events.size(), 1U) << events;
   }
-  const Corrections several(request_of("instructions"), {core, core});
+  const Corrections several(request_of("instructions"), {the_core(), the_core()}, adds(1));
   EXPECT_EQ(several.request().events.size(), 1U) << "of which kind of core a fault was is not known";
 }
 
-TEST(Corrections, what_was_asked_for_comes_back_alone) {
-  const Request request = request_of("instructions,cycles");
-  const Corrections corrections(request, {});
-  Outcome outcome;
-  for (const event::Event& event : corrections.request().events) {
-    outcome.counts.push_back(event_count(event, counted(1, "cpu")));
+// What a program of 1,000 instructions and 246 page faults reads there, in every place that an outcome has for it.
+Outcome outcome_of(const Request& request, std::int64_t each) {
+  std::vector<EventCount> counts;
+  for (const event::Event& event : request.events) {
+    const bool faults = event.id == event::Id::user_page_faults;
+    const bool instructions = event.id == event::Id::instructions;
+    counts.push_back(event_count(event, counted(faults ? 246 : instructions ? 1000 + 246 * each : 1246, "cpu")));
   }
+  Outcome outcome;
+  outcome.counts = counts;
+  outcome.intervals.push_back({1, Nanoseconds{1}, counts});
+  outcome.parts.push_back({"S0", "0", counts});
+  outcome.processes.resize(1);
+  outcome.processes[0].counts = counts;
+  outcome.processes[0].threads.push_back({1, "sh", counts});
+  return outcome;
+}
+
+// The cycles stand first, so that no place is taken for another.
+TEST(Corrections, each_fault_is_taken_off_wherever_a_count_stands) {
+  for (const std::int64_t each : {0, 1, 2}) {
+    Request request = request_of("cycles,branches,instructions");
+    std::vector<EventCount> told;
+    request.on_interval = [&](const result::Interval& interval) { told = interval.counts; };
+    const Corrections corrections(request, {the_core()}, adds(each));
+    ASSERT_EQ(corrections.request().events.size(), 4u);
+    EXPECT_EQ(event::name(corrections.request().events[3]), "page-faults:u");
+    Outcome outcome = outcome_of(corrections.request(), each);
+    corrections.request().on_interval(outcome.intervals[0]);
+    corrections.apply(outcome);
+    for (const auto* counts : {&outcome.counts, &outcome.intervals[0].counts, &outcome.parts[0].counts,
+                               &outcome.processes[0].counts, &outcome.processes[0].threads[0].counts, &told}) {
+      ASSERT_EQ(counts->size(), 3u) << "what is counted beside is nobody's business";
+      EXPECT_FALSE((*counts)[0].count.correction) << "of cycles";
+      EXPECT_EQ((*counts)[1].count.correction, (Correction{1246, 0, 246, std::nullopt})) << "of branches";
+      EXPECT_EQ((*counts)[2].count.correction, (Correction{1000, each, 246, std::nullopt})) << "of instructions";
+    }
+  }
+}
+
+TEST(Corrections, what_differs_between_two_measurements_is_not_taken_off) {
+  std::int64_t calls = 0;
+  const auto uneven = [&](const linux::PerfEvent&) { return linux::FaultCost{256 + 64 * (++calls % 2), 256, 64}; };
+  EXPECT_EQ(Corrections(request_of("instructions"), {the_core()}, uneven).request().events.size(), 1u);
+  EXPECT_GT(calls, 2);
+  const auto refused = [](const linux::PerfEvent&) { return std::optional<linux::FaultCost>(); };
+  EXPECT_EQ(Corrections(request_of("instructions"), {the_core()}, refused).request().events.size(), 1u);
+}
+
+TEST(Corrections, of_interrupts_that_nobody_can_count_there_is_a_word) {
+  Request request = request_of("instructions");
+  request.count_interrupts = true;
+  linux::PmuDevice arm = the_core();
+  arm.name = "armv8_pmuv3";
+  const Corrections corrections(request, {arm}, adds(1));
+  Outcome outcome = outcome_of(corrections.request(), 1);
   corrections.apply(outcome);
-  EXPECT_EQ(outcome.counts.size(), request.events.size());
+  if (interrupt_event(arm)) {
+    EXPECT_EQ(corrections.request().events.size(), 3u);
+    EXPECT_TRUE(outcome.notices.empty());
+  } else {
+    ASSERT_EQ(outcome.notices.size(), 1u);
+    EXPECT_EQ(outcome.notices[0].find("interrupts are not counted"), 0u);
+  }
 }
 
 }  // namespace

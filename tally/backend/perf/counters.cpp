@@ -106,7 +106,13 @@ void Counters::open(const linux::PerfTarget& target) {
   held_.resize(opened_.size());
 }
 
-// The first of a group that opens is its leader: on each PMU one, and the kernel's own events go with any.
+GroupRead* leader_for(std::span<GroupRead> reads, int group, const std::string& pmu) {
+  const auto found = std::find_if(reads.begin(), reads.end(), [&](const GroupRead& read) {
+    return group != 0 && read.group == group && (pmu.empty() || read.pmu.empty() || read.pmu == pmu);
+  });
+  return found == reads.end() ? nullptr : &*found;
+}
+
 void Counters::open(One& one, std::size_t kind, linux::PerfTarget target, std::size_t first_read) {
   const std::size_t own = opened_.size();
   opened_.emplace_back();
@@ -116,23 +122,27 @@ void Counters::open(One& one, std::size_t kind, linux::PerfTarget target, std::s
   const auto of_group = [group](const auto& other) { return other.event.group == group; };
   target.whole_group = group != 0 && static_cast<std::size_t>(std::count_if(all_.begin(), all_.end(), of_group)) <=
                                          linux::largest_group_read;
-  const auto leader =
-      std::find_if(reads_.begin() + static_cast<std::ptrdiff_t>(first_read), reads_.end(), [&](const Read& read) {
-        return group != 0 && read.group == group && (pmu.empty() || read.pmu.empty() || read.pmu == pmu);
-      });
-  const bool leads = leader == reads_.end();
+  GroupRead* leader = leader_for(std::span(reads_).subspan(first_read), group, pmu);
   opened_[own] =
-      open_as_allowed(one.event, one.kinds[kind].event, target, leads ? nullptr : &opened_[leader->places.front()]);
+      open_as_allowed(one.event, one.kinds[kind].event, target, leader ? &opened_[leader->places.front()] : nullptr);
   if (!opened_[own]) {
     one.os_errno = opened_[own].os_errno;
     return;
   }
-  if (!leads && leader->pmu.empty()) leader->pmu = pmu;
-  if (leads || !target.whole_group) {
+  if (leader && leader->pmu.empty()) leader->pmu = pmu;
+  if (!leader || !target.whole_group) {
     reads_.push_back({group, pmu, target.whole_group, {own}});
   } else {
     leader->places.push_back(own);
   }
+}
+
+void Counters::forget(std::size_t first_target) {
+  const std::size_t first = first_target * width_;
+  std::erase_if(reads_, [first](const GroupRead& read) { return read.places.front() >= first; });
+  targets_.resize(first_target);
+  opened_.resize(first);
+  held_.resize(first);
 }
 
 void Counters::enable() {
@@ -157,7 +167,7 @@ void Counters::look() {
   const auto reading = [](const linux::PerfValue& value) {
     return Reading{static_cast<std::int64_t>(value.value), value.enabled, value.running};
   };
-  for (const Read& read : reads_) {
+  for (const GroupRead& read : reads_) {
     const linux::PerfCounter& leader = opened_[read.places.front()];
     if (!read.whole_group) {
       const auto value = leader.read();
@@ -255,6 +265,7 @@ Count Counters::count_of(const One& one, const std::vector<std::size_t>& targets
   }
   if (!any) return absent(one.os_errno != 0 ? why_refused(one.os_errno, one.event) : "it was not counted");
   Count sum = sum_of(one, readings);
+  if (!doubt_.empty()) sum = downgraded(std::move(sum), Trust::partial, doubt_);
   for (const Encoded& encoded : one.kinds) {
     if (!encoded.doubt.empty()) sum = downgraded(std::move(sum), Trust::partial, encoded.doubt);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,19 @@ Count of_kind(const Count& whole, const Reading& own, const std::string& core);
 /// Why an open counter could not be read, in words.
 std::string why_unreadable(int os_errno);
 
+/// What one system call reads: a counter, or a group by its leader.
+struct GroupRead {
+  int group = 0;                         ///< of the events; 0: none
+  std::string pmu = {};                  ///< of its members so far; empty while all of them are the kernel's own events
+  bool whole_group = false;              ///< else each member is read by itself
+  std::vector<std::size_t> places = {};  ///< of its counters, the leader's first
+  bool operator==(const GroupRead&) const = default;
+};
+
+/// The one that a counter of this group and PMU (empty: one of the kernel's own events) joins: a group has a leader on
+/// each PMU, and the kernel's own events go with any. Null where it becomes a leader itself. Pure.
+GroupRead* leader_for(std::span<GroupRead> reads, int group, const std::string& pmu);
+
 /// Counters for the events of a request, in their groups. Each target gets its own; what is read is the sum of all.
 class Counters final : public Meter {
  public:
@@ -39,6 +53,12 @@ class Counters final : public Meter {
   /// Cost: a system call each.
   void open(const linux::PerfTarget& target);
 
+  /// Closes those of the targets from this one on, by the order in which they were opened.
+  void forget(std::size_t first_target);
+
+  /// Makes every count partial, for this reason.
+  void doubt(std::string why) { doubt_ = std::move(why); }
+
   /// Starts those that wait to be told.
   void enable() override;
 
@@ -47,6 +67,9 @@ class Counters final : public Meter {
 
   /// How many are open.
   std::size_t size() const;
+
+  /// What a look() reads by one system call each, in the order in which they were opened.
+  const std::vector<GroupRead>& reads() const { return reads_; }
 
   /// How many targets there are.
   std::size_t targets() const { return targets_.size(); }
@@ -85,13 +108,6 @@ class Counters final : public Meter {
     Reading reading;
     int os_errno = 0;
   };
-  // What one system call reads: a counter, or a group by its leader.
-  struct Read {
-    int group;                        // of the events; 0: none
-    std::string pmu;                  // of its members so far; empty while all of them are the kernel's own events
-    bool whole_group;                 // else each member is read by itself
-    std::vector<std::size_t> places;  // in opened_ and held_, the leader's first
-  };
   void open(One& one, std::size_t kind, linux::PerfTarget target, std::size_t first_read);
   std::size_t place(const One& one, std::size_t target, std::size_t kind) const {
     return target * width_ + one.first + kind;
@@ -105,9 +121,10 @@ class Counters final : public Meter {
   std::vector<linux::PerfTarget> targets_;
   std::vector<linux::PerfCounter> opened_;  // by target, then by event, then by kind
   std::vector<Held> held_;                  // the same
-  std::vector<Read> reads_;
+  std::vector<GroupRead> reads_;
   std::size_t width_ = 0;  // counters of a target
   bool several_kinds_ = false;
+  std::string doubt_;  // why all of it may lack something
 };
 
 /// How long events that share counters run before others have their turn: on the PMU that changes soonest; the kernel's

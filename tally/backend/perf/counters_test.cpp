@@ -27,6 +27,21 @@ TEST(Counters, say_why_the_kernel_refuses) {
   EXPECT_EQ(why_unreadable(EIO), "its counter cannot be read");
 }
 
+// Of a group with an event of the kernel first, one of each of two PMUs, and one more of each.
+TEST(Counters, a_group_has_a_leader_on_each_pmu_and_the_kernels_events_go_with_any) {
+  std::vector<GroupRead> reads{{.group = 1, .places = {0}}};
+  EXPECT_EQ(leader_for(reads, 1, "cpu_core"), &reads[0]) << "no PMU has it yet";
+  EXPECT_EQ(leader_for(reads, 2, ""), nullptr) << "another group";
+  reads[0].pmu = "cpu_core";
+  EXPECT_EQ(leader_for(reads, 1, "cpu_atom"), nullptr);
+  reads.push_back({.group = 1, .pmu = "cpu_atom", .places = {2}});
+  EXPECT_EQ(leader_for(reads, 1, "cpu_core"), &reads[0]);
+  EXPECT_EQ(leader_for(reads, 1, "cpu_atom"), &reads[1]);
+  EXPECT_EQ(leader_for(reads, 1, ""), &reads[0]);
+  reads[0].group = reads[1].group = 0;
+  EXPECT_EQ(leader_for(reads, 0, "cpu_core"), nullptr) << "what stands in no braces is alone";
+}
+
 TEST(Counters, a_group_is_read_as_one_and_each_event_has_its_own_number) {
   Counters counters(*event::parse_lists({"task-clock,{page-faults,context-switches},cpu-clock"}), {});
   counters.open({0, -1, true, linux::PerfStart::at_once});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -28,7 +29,7 @@ Sight described(pid_t thread, Sight::What what) {
   const auto number = [&](const char* key) {
     return static_cast<pid_t>(parse_integer(value_of(status, key)).value_or(0));
   };
-  return {what, thread, number("Tgid"), number("PPid"), 0, 0, value_of(status, "Name")};
+  return {what, thread, number("Tgid"), number("PPid"), 0, 0, value_of(status, "Name"), false};
 }
 
 }  // namespace
@@ -47,7 +48,11 @@ Sight look(const Change& change, bool known) {
     case PTRACE_EVENT_EXIT: return described(thread, Sight::ends);
     case PTRACE_EVENT_STOP:
       // A new one, or job control: stopped with the others of its process, or woken with them.
-      if (!known) return described(thread, Sight::began);
+      if (!known) {
+        Sight sight = described(thread, Sight::began);
+        sight.is_orphan = signal == SIGTRAP && sight.parent == getpid();
+        return sight;
+      }
       if (signal == SIGTRAP) break;
       ptrace(PTRACE_LISTEN, thread, nullptr, nullptr);
       return {};

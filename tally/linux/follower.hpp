@@ -26,6 +26,8 @@ struct Sight {
   pid_t child = 0;   ///< of `forked`
   pid_t former = 0;  ///< of `executed`: the number that the thread had before
   std::string name;  ///< the thread's: 15 bytes at most
+  /// Of `began`: a new one whose parent is this process now. Who began it was killed before anybody could be told.
+  bool is_orphan = false;
 };
 
 /// Follows a process and all that it starts. Signals, stops of job control and what it waits for are its own; who

@@ -1,6 +1,10 @@
 // workers PROCESSES THREADS TURNS: so many child processes, each with so many threads besides its own, and each of
 // these counts down from TURNS, two instructions a turn.
 // workers execute PROGRAM: a second thread executes the program.
+// workers killed TIMES FILE: so many times a process that forks without end, and is killed meanwhile. Each process
+// appends a byte to the file when it begins.
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +23,39 @@ void count_down(long turns) {
 #endif
 }
 
+void tell(const char* file) {
+  const int fd = open(file, O_WRONLY | O_APPEND | O_CREAT, 0600);
+  if (fd < 0 || write(fd, "x", 1) != 1) _exit(2);
+  close(fd);
+}
+
+int kill_those_that_fork(int times, const char* file) {
+  tell(file);
+  for (int i = 0; i < times; ++i) {
+    int ready[2];
+    if (pipe(ready) != 0) return 2;
+    const pid_t child = fork();
+    if (child == 0) {
+      tell(file);
+      for (;;) {
+        if (fork() == 0) {
+          tell(file);
+          _exit(write(ready[1], "x", 1) == 1 ? 0 : 2);
+        }
+      }
+    }
+    // The next one may be at any point then, each time at another.
+    char begun = 0;
+    if (read(ready[0], &begun, 1) != 1) return 2;
+    count_down(1000 + (i * 7919L) % 100000);
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    close(ready[0]);
+    close(ready[1]);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -27,6 +64,7 @@ int main(int argc, char** argv) {
     return 127;
   }
   if (argc != 4) return 2;
+  if (std::strcmp(argv[1], "killed") == 0) return kill_those_that_fork(std::atoi(argv[2]), argv[3]);
   const int processes = std::atoi(argv[1]);
   const int threads = std::atoi(argv[2]);
   const long turns = std::atol(argv[3]);

@@ -132,7 +132,8 @@ bool Census::takes(const linux::Change& change) {
     if (sight.what == linux::Sight::nothing || sight.what == linux::Sight::forked) return true;
     // Its parent may have ended, and another one adopted it.
     if (const auto expected = expected_.extract(number)) sight.parent = expected.mapped();
-    const bool is_ours = sight.process == first_ || row_of_.contains(sight.process) || row_of_.contains(sight.parent);
+    const bool is_ours =
+        sight.process == first_ || row_of_.contains(sight.process) || row_of_.contains(sight.parent) || sight.is_orphan;
     if (!is_ours) {
       linux::follower::let_go(number);  // of an execution before this one
       return true;

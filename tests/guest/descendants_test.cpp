@@ -66,6 +66,29 @@ TEST(Descendants, each_thread_by_itself_to_the_instruction) {
   EXPECT_NEAR(static_cast<double>(sum), static_cast<double>(together.value("instructions:u")), 10000);
 }
 
+// A process that goes on when the program is gone: 420 ms of the guest's time.
+TEST(Descendants, that_are_left_behind_are_counted_where_they_are_waited_for) {
+  TALLY_NEEDS_PMU();
+  if (is_guest() && sysconf(_SC_NPROCESSORS_ONLN) > 1) GTEST_SKIP() << "counts have those of the other processors";
+  constexpr std::int64_t turns = 210000000;
+  const std::string leaves_one = "( (while kill -0 $$ 2>/dev/null; do :; done; exec " + known("countdown", turns).path +
+                                 ") >/dev/null 2>&1 & ); exit 4";
+  for (const test::Words& more : {test::Words{}, test::Words{"--per-process"}}) {
+    test::Words options{"--wait-all", "-e", "instructions"};
+    options.insert(options.end(), more.begin(), more.end());
+    const Counted all = counted(options, {"sh", "-c", leaves_one});
+    EXPECT_EQ(all.code, 4);
+    EXPECT_EQ(all.rows.at("instructions:u").trust, "counted") << all.rows.at("instructions:u").reason;
+    EXPECT_GE(all.value("instructions:u"), 2 * turns);
+    options.erase(options.begin());
+    const Counted part = counted(options, {"sh", "-c", leaves_one});
+    EXPECT_EQ(part.code, 4);
+    EXPECT_EQ(part.rows.at("instructions:u").trust, "partial");
+    EXPECT_LT(part.value("instructions:u"), 2 * turns);
+    EXPECT_GT(part.value("instructions:u"), 0);
+  }
+}
+
 // An emulated processor's count has the other's, too: nothing may be missing, and no worker twice on each.
 TEST(Descendants, threads_on_two_processors_are_counted_on_both) {
   TALLY_NEEDS_PMU();

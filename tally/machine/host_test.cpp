@@ -43,10 +43,10 @@ TEST_F(Host, CachesAsTheKernelListsThem) {
   ASSERT_TRUE(machine) << machine.error().message;
   EXPECT_EQ(machine->name, "host");
   EXPECT_EQ(machine->title, "Some Processor");
-  EXPECT_EQ(geometry_text(machine->caches.l1d), "48 KiB, 12 ways, 64 sets");
-  EXPECT_EQ(geometry_text(machine->caches.l1i), "32 KiB, 8 ways, 64 sets");
-  EXPECT_EQ(geometry_text(machine->caches.l2), "2 MiB, 16 ways, 2,048 sets");
-  EXPECT_EQ(geometry_text(machine->caches.llc), "480 MiB, 16 ways, 491,520 sets");
+  EXPECT_EQ(geometry_text(machine->caches.l1d), "48 KiB 12-way");
+  EXPECT_EQ(geometry_text(machine->caches.l1i), "32 KiB 8-way");
+  EXPECT_EQ(geometry_text(machine->caches.l2), "2 MiB 16-way");
+  EXPECT_EQ(geometry_text(machine->caches.llc), "480 MiB 16-way");
   EXPECT_FALSE(machine->caches.llc.inclusive) << "sysfs does not say so";
   EXPECT_EQ(machine->core, "haswell");
   EXPECT_EQ(*parse(text_of(*machine), "again"), *machine);

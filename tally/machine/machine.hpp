@@ -50,7 +50,7 @@ std::vector<std::string> names();
 const sim::CoreTable* core_named(std::string_view name);
 std::vector<std::string> core_names();
 
-/// "32 KiB, 8 ways, 64 sets": a level in words.
+/// "32 KiB 8-way": a level in words.
 std::string geometry_text(const sim::CacheShape& shape);
 
 }  // namespace tally::machine

@@ -13,9 +13,9 @@ TEST(Haswell, IsTheArticlesXeon) {
   const auto machine = named("haswell", "/");
   ASSERT_TRUE(machine) << machine.error().message;
   EXPECT_EQ(machine->name, "haswell");
-  EXPECT_EQ(geometry_text(machine->caches.l1d), "32 KiB, 8 ways, 64 sets");
-  EXPECT_EQ(geometry_text(machine->caches.l2), "256 KiB, 8 ways, 512 sets");
-  EXPECT_EQ(geometry_text(machine->caches.llc), "10 MiB, 20 ways, 8,192 sets");
+  EXPECT_EQ(geometry_text(machine->caches.l1d), "32 KiB 8-way");
+  EXPECT_EQ(geometry_text(machine->caches.l2), "256 KiB 8-way");
+  EXPECT_EQ(geometry_text(machine->caches.llc), "10 MiB 20-way");
   EXPECT_TRUE(machine->caches.llc.inclusive);
   EXPECT_EQ(machine->tlbs.dtlb.sets * machine->tlbs.dtlb.ways, 64U);
   EXPECT_EQ(machine->tlbs.stlb.line_bits, 12);
@@ -47,7 +47,7 @@ TEST(Models, AFileIsRead) {
   std::ofstream(path) << "model mine\nl1d size=48K ways=12\n";
   const auto machine = from_file(path);
   ASSERT_TRUE(machine) << machine.error().message;
-  EXPECT_EQ(geometry_text(machine->caches.l1d), "48 KiB, 12 ways, 64 sets");
+  EXPECT_EQ(geometry_text(machine->caches.l1d), "48 KiB 12-way");
   EXPECT_EQ(machine->caches.l2.sets, 0U);
 
   for (const std::string& missing : {path + ".missing", ::testing::TempDir()}) {

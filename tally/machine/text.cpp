@@ -56,8 +56,7 @@ std::string text_of(const Machine& machine) {
 }
 
 std::string geometry_text(const sim::CacheShape& shape) {
-  return fmt::format("{}, {}, {}", whole_size(shape.size_bytes()), plural(shape.ways, "way", "ways"),
-                     plural(shape.sets, "set", "sets"));
+  return fmt::format("{} {}-way", whole_size(shape.size_bytes()), shape.ways);
 }
 
 }  // namespace tally::machine

@@ -5,10 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include "tally/base/text.hpp"
+#include "tally/linux/files.hpp"
 #include "tally/linux/memory_file.hpp"
 
 namespace tally::linux {
@@ -39,6 +42,16 @@ std::vector<pid_t> threads_of(pid_t process) {
 bool process_is_alive(pid_t process) {
   const std::vector<pid_t> threads = threads_of(process);
   return std::any_of(threads.begin(), threads.end(), is_alive);
+}
+
+// The ninth word of stat(5), the seventh behind the name: PF_KTHREAD of include/linux/sched.h.
+bool is_kernel_thread(pid_t thread) {
+  constexpr std::uint64_t kernel_thread = 0x200000;
+  const std::string stat = content("/proc/" + std::to_string(thread) + "/stat");
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return false;
+  const std::vector<std::string> words = split(stat.substr(name_end + 1), ' ');
+  return words.size() > 7 && (std::strtoull(words[7].c_str(), nullptr, 10) & kernel_thread) != 0;
 }
 
 Living::Living(const std::vector<pid_t>& processes, const std::vector<pid_t>& threads) {

@@ -15,6 +15,9 @@ std::vector<pid_t> threads_of(pid_t process);
 /// Whether one of its threads lives: the first may have ended before the others.
 bool process_is_alive(pid_t process);
 
+/// Whether a thread is one of the kernel's own, which executes nothing in user mode. False for what is not there.
+bool is_kernel_thread(pid_t thread);
+
 /// Waits for the end of processes and threads that others started.
 class Living {
  public:

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -62,6 +64,21 @@ TEST(Attach, what_is_not_there_is_told) {
   EXPECT_EQ(tally({"stat", "-e", "task-clock", "-C", "4000"}).code(), 2);
   EXPECT_EQ(tally({"stat", "-e", "task-clock", "-C", "1-"}).code(), 2);
   EXPECT_EQ(tally({"stat", "-e", "task-clock", "-a", "-p", "1"}).code(), 2);
+}
+
+TEST(Attach, what_has_ended_and_was_not_asked_for_is_called_a_zombie) {
+  TALLY_NEEDS_COUNTERS();
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  siginfo_t ended{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  for (const char* option : {"-p", "-t"}) {
+    const Finished finished = tally({"stat", "-e", "task-clock", option, std::to_string(child)});
+    EXPECT_EQ(finished.code(), 125);
+    EXPECT_TRUE(holds(finished.err, std::to_string(child) + " has ended")) << finished.err;
+    EXPECT_TRUE(holds(finished.err, "(a zombie)")) << finished.err;
+  }
+  EXPECT_EQ(waitpid(child, nullptr, 0), child);
 }
 
 TEST(Attach, parts_of_processors_add_up) {

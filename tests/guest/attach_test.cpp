@@ -264,6 +264,17 @@ TEST(Attach, a_process_without_its_first_thread) {
   expect_near(attached(body(many)) - attached(body(few)), difference, 2000);
 }
 
+TEST(Attach, of_the_kernels_own_threads_there_is_no_user_mode) {
+  TALLY_NEEDS_PMU();
+  if (geteuid() != 0) GTEST_SKIP() << "the kernel's threads are counted by root";
+  const auto said = [](const char* event) {
+    return test::tally({"stat", "-e", event, "-p", "2", "--timeout", "10"}).err;
+  };
+  EXPECT_NE(said("instructions").find("2 (kthreadd) is a thread of the kernel: it has no user mode"),
+            std::string::npos);
+  EXPECT_EQ(said("instructions:k").find("thread of the kernel"), std::string::npos);
+}
+
 bool has_counters(pid_t process) {
   std::error_code error;
   for (const auto& file : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd", error)) {

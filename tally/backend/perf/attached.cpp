@@ -26,6 +26,11 @@ using linux::PerfStart;
 constexpr int tries_at_most = 20;
 
 tl::unexpected<Error> not_there(const char* what, std::int32_t number) {
+  if (!linux::content(fmt::format("/proc/{}/stat", number)).empty()) {
+    return fail(Code::cannot_measure,
+                fmt::format("the {} {} has ended: what is left of it (a zombie) executes nothing", what, number),
+                "its parent has not asked yet how it ended", ESRCH);
+  }
   return fail(Code::cannot_measure, fmt::format("there is no {} {}", what, number), "`ps -e` lists processes", ESRCH);
 }
 
@@ -112,6 +117,14 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
     counters.open({-1, processor, false, PerfStart::when_told, group.get()});
   }
   if (counters.size() == 0) return fail(why_nothing(counters, attachment));
+  if (counters.any_in_user_mode()) {
+    for (const Member& one : attached.members) {
+      if (!linux::is_kernel_thread(one.thread)) continue;
+      attached.notices.push_back(
+          fmt::format("{} ({}) is a thread of the kernel: it has no user mode, and `:k` counts what it does",
+                      one.thread, one.name));
+    }
+  }
   if (doubtful > 0) {
     counters.doubt(fmt::format("{} began while the counters were opened, and may be missing",
                                doubtful == 1 ? "a thread" : fmt::format("{} threads", doubtful)));
@@ -230,6 +243,7 @@ Result<Outcome> count_attached(const Request& request, const std::vector<linux::
   const std::vector<Count> counts = conductor.finish(linux::now());
   Outcome outcome;
   outcome.duration = conductor.counted(linux::now());
+  outcome.notices = attached->notices;
   outcome.intervals = conductor.intervals();
   if (conductor.began()) {
     outcome.parts = parts_of(request, cores, counters, outcome.duration);

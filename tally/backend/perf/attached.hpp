@@ -19,7 +19,8 @@ struct Member {
 
 /// What is attached to.
 struct Attached {
-  std::vector<Member> members = {};  ///< in the order of the counters' targets; none where these are processors
+  std::vector<Member> members = {};       ///< in the order of the counters' targets; none where these are processors
+  std::vector<std::string> notices = {};  ///< what the user should know
 };
 
 /// Opens the counters on each of a process's threads, which `threads_now` lists, with what these start from then on;

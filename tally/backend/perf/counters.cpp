@@ -158,6 +158,12 @@ int Counters::first_errno() const {
   return 0;
 }
 
+bool Counters::any_in_user_mode() const {
+  return std::any_of(all_.begin(), all_.end(), [](const One& one) {
+    return event::has_modes(event::definition(one.event.id).kind) && one.event.mode == event::Mode::user;
+  });
+}
+
 std::size_t Counters::size() const {
   return static_cast<std::size_t>(
       std::count_if(opened_.begin(), opened_.end(), [](const linux::PerfCounter& one) { return bool(one); }));

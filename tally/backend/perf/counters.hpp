@@ -65,6 +65,9 @@ class Counters final : public Meter {
   /// The first errno of the events that did not open; 0 where all did.
   int first_errno() const;
 
+  /// Whether an event is counted in user mode alone.
+  bool any_in_user_mode() const;
+
   /// How many are open.
   std::size_t size() const;
 

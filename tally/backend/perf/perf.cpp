@@ -67,7 +67,7 @@ class CommandRun {
     Figures figures = native_.figures();
     if (!attached()) keep_kernel_counts(request_.events, counts, figures);
     Outcome outcome = native_.outcome(figures);
-    if (!why_not_apart_.empty()) outcome.notices.insert(outcome.notices.begin(), why_not_apart_);
+    outcome.notices.insert(outcome.notices.begin(), others->notices.begin(), others->notices.end());
     outcome.intervals = conductor.intervals();
     const Nanoseconds duration = conductor.counted(linux::now());
     if (conductor.began()) {
@@ -96,7 +96,7 @@ class CommandRun {
         census_ = *std::move(census);
         return none;
       }
-      why_not_apart_ = census.error().message;
+      none.notices.push_back(census.error().message);
     }
     const auto start = request_.timing.delay ? linux::PerfStart::when_told : linux::PerfStart::at_exec;
     counters_.open({native_.pid(), -1, true, start});
@@ -118,7 +118,6 @@ class CommandRun {
   Nanoseconds rotation_;
   NativeRun native_;
   std::optional<Census> census_;
-  std::string why_not_apart_;  // its processes, where they were to be told
 };
 
 class Perf final : public Backend {

@@ -81,6 +81,13 @@ Result<Runner> Runner::start(Plan plan) {
     if (!there) return fail(there.error());
   }
   runner.processor_ = runner.plan_.processor.value_or(linux::quietest_processor());
+  // Asked before the thread is bound: afterwards it may run on one only.
+  runner.processors_ = {runner.processor_};
+  if (const auto there = linux::processors("")) {
+    for (const int one : *there) {
+      if (one != runner.processor_ && linux::check_processor(one)) runner.processors_.push_back(one);
+    }
+  }
   if (!linux::stay_on(runner.processor_)) {
     return fail(Code::cannot_measure,
                 fmt::format("cannot bind the measuring thread to processor {}", runner.processor_),
@@ -221,7 +228,7 @@ Result<Visit> Runner::visit(const Lap& lap) {
   const Order order = order_of(lap, random_);
   if (const auto checked = check_ring(successors(order)); !checked) return fail(checked.error());
   plant(area->data(), order, lap.stride_bytes);
-  Visit visit = walk(area->data(), order.size(), {});
+  Visit visit = walk(area->data(), order.size(), {0, lap.batch_ns});
   visit.pages_got = area->got();
   if (!is_planted(area->data(), order, lap.stride_bytes)) return fail(damaged());
   return visit;

@@ -59,6 +59,7 @@ struct Lap {
   OrderKind order = OrderKind::random;
   std::uint64_t group_blocks = 64;         ///< of page_local
   std::optional<linux::PageKind> pages{};  ///< another kind than the plan's
+  double batch_ns = 500'000;
 
   std::uint64_t span_bytes() const { return blocks * stride_bytes; }
 };
@@ -79,6 +80,8 @@ class Runner {
 
   const Plan& plan() const { return plan_; }
   int processor() const { return processor_; }
+  /// Processors that this process may run on, the measuring thread's first.
+  const std::vector<int>& processors() const { return processors_; }
   Random& random() { return random_; }
 
   /// Ticks of the time-stamp counter, in nanoseconds of CLOCK_MONOTONIC_RAW over the whole run so far.
@@ -127,6 +130,7 @@ class Runner {
 
   Plan plan_;
   int processor_ = 0;
+  std::vector<int> processors_;
   Random random_;
   linux::Watch watch_;
   std::optional<linux::Area> reference_;

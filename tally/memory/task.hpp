@@ -46,6 +46,21 @@ Result<void> run_amplify(Runner& runner, result::Memory& result);
 /// One block again and again.
 Result<void> run_overwrite(Runner& runner, result::Memory& result);
 
+/// Bandwidth, and accesses one at a time.
+Result<void> run_seq_bw(Runner& runner, result::Memory& result);
+Result<void> run_stride_bw(Runner& runner, result::Memory& result);
+Result<void> run_random_bw(Runner& runner, result::Memory& result);
+Result<void> run_stride_lat(Runner& runner, result::Memory& result);
+
+/// Laps over few lines; several rings at once; a store and a load.
+Result<void> run_lap(Runner& runner, result::Memory& result);
+Result<void> run_mlp(Runner& runner, result::Memory& result);
+Result<void> run_stlf(Runner& runner, result::Memory& result);
+
+/// With threads on other processors.
+Result<void> run_loaded(Runner& runner, result::Memory& result);
+Result<void> run_c2c(Runner& runner, result::Memory& result);
+
 /// Geometry and controls.
 Result<void> run_ladder(Runner& runner, result::Memory& result);
 Result<void> run_assoc(Runner& runner, result::Memory& result);

@@ -25,6 +25,15 @@ constexpr std::array all{
     Task{"fence-fit", "writes of small regions: the fence, a line, the bandwidth behind them", run_fence_fit},
     Task{"amplify", "cold reads over region and block sizes: entries", run_amplify},
     Task{"overwrite", "one block written again and again: slow writes and their period", run_overwrite},
+    Task{"stride-lat", "accesses against distance, a fence behind each", run_stride_lat},
+    Task{"seq-bw", "bandwidth of contiguous accesses, by operation and number of threads", run_seq_bw},
+    Task{"stride-bw", "bandwidth against distance, by operation", run_stride_bw},
+    Task{"random-bw", "bandwidth of random accesses, by operation and number of threads", run_random_bw},
+    Task{"lap", "loads of n lines that lie a stride apart, again and again: the n x S map", run_lap},
+    Task{"mlp", "1 to 16 rings walked together: how many loads are under way at once", run_mlp},
+    Task{"stlf", "a load behind a store, by their places: what is forwarded", run_stlf},
+    Task{"loaded", "latency while other processors move bytes", run_loaded},
+    Task{"c2c", "one line between two processors", run_c2c},
 };
 
 Error unknown_task(std::string_view word) {

@@ -65,6 +65,8 @@ std::string points_text(const Memory& memory) {
              {"low", Align::right},
              {"high", Align::right},
              {"cycles", Align::right},
+             {"MB/s", Align::right},
+             {"threads", Align::right},
              {"batches", Align::right},
              {"rejected", Align::right},
              {"flags"}});
@@ -73,8 +75,9 @@ std::string points_text(const Memory& memory) {
     grid.add({size_text(static_cast<double>(point.region_bytes)), size_text(static_cast<double>(point.block_bytes)),
               size_text(static_cast<double>(point.stride_bytes)), std::to_string(point.count), point.quantity,
               point.mode, point.pages_got, number(point.ns), number(point.ns_low), number(point.ns_high),
-              number(point.cycles), std::to_string(point.batches), std::to_string(point.rejected),
-              join(point.flags, "; ")});
+              number(point.cycles), point.mb_per_second ? fmt::format("{:.0f}", *point.mb_per_second) : "",
+              point.threads > 1 ? std::to_string(point.threads) : "", std::to_string(point.batches),
+              std::to_string(point.rejected), join(point.flags, "; ")});
   }
   return grid.text();
 }

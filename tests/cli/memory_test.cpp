@@ -101,6 +101,7 @@ TEST(Memory, every_task_that_is_listed_gives_rows) {
     if (task == "levels") continue;  // most of a minute; its parts are the others
     const Finished finished = tally({"memory", task, "--mappings", "1", "--batches", "1", "--from", "4K", "--to", "8K",
                                      "--regions", "4K,8K", "--format", "json"});
+    if (holds(finished.err, "may run on one only")) continue;  // two processors are what it is about
     ASSERT_NE(finished.out, "") << task << finished.err;
     const Json json = Json::parse(finished.out);
     EXPECT_EQ(json["task"], task);

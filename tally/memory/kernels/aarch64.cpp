@@ -1,6 +1,7 @@
 // Arm ARM (DDI 0487), D11.2: reads of CNTVCT_EL0 may be executed early, so that an ISB stands on both sides; DSB waits
 // for the accesses before it.
 #include "tally/memory/kernels/flavours.hpp"
+#include "tally/memory/kernels/together.hpp"
 
 namespace tally::memory {
 namespace {
@@ -28,6 +29,34 @@ Timed chase(const std::byte* base, std::uint64_t offset, std::uint64_t steps) {
       : [base] "r"(base)
       : "memory", "cc");
   return {start, stamp(), offset};
+}
+
+namespace {
+
+std::uint64_t load_word(const std::byte* base, std::uint64_t offset) {
+  asm volatile("ldr %[offset], [%[base], %[offset]]" : [offset] "+r"(offset) : [base] "r"(base) : "memory");
+  return offset;
+}
+
+}  // namespace
+
+Timed chase_together(const std::byte* base, std::uint64_t* offsets, int rings, std::uint64_t steps) {
+  return chase_rings_of<load_word>(base, offsets, rings, steps, std::make_index_sequence<most_rings>());
+}
+
+Timed store_and_load(std::byte* base, std::uint64_t store_at, std::uint64_t load_at, std::uint64_t steps) {
+  std::uint64_t value = 0;
+  const Stamp start = stamp();
+  asm volatile(
+      ".balign 64\n"
+      "0:\tstr %[value], [%[base], %[store_at]]\n\t"
+      "ldr %[value], [%[base], %[load_at]]\n\t"
+      "subs %[steps], %[steps], #1\n\t"
+      "b.ne 0b"
+      : [value] "+r"(value), [steps] "+r"(steps)
+      : [base] "r"(base), [store_at] "r"(store_at), [load_at] "r"(load_at)
+      : "memory", "cc");
+  return {start, stamp(), value};
 }
 
 Timed adds(std::uint64_t count) {

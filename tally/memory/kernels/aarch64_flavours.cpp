@@ -81,9 +81,9 @@ constexpr std::array all_stores{
 };
 
 constexpr std::array all_loads{
-    Load{"scalar", "", always, read_blocks<Scalar>},
-    Load{"plain", "", always, read_blocks<PairLoads<false>>},
-    Load{"nt", "", always, read_blocks<PairLoads<true>>},
+    Load{"scalar", "", always, read_blocks<Scalar>, touch_blocks<Scalar>},
+    Load{"plain", "", always, read_blocks<PairLoads<false>>, touch_blocks<PairLoads<false>>},
+    Load{"nt", "", always, read_blocks<PairLoads<true>>, touch_blocks<PairLoads<true>>},
 };
 
 constexpr std::array all_fences{

@@ -39,6 +39,8 @@ struct Load {
   std::string_view needs;
   bool (*present)();
   std::uint64_t (*read)(const Chain& chain, std::uint64_t offset);
+  /// The same lines in the chain's order, none waiting for another: what they hold does not matter.
+  void (*touch)(const Chain& chain);
 };
 
 /// A way to wait until stores are done.

@@ -94,6 +94,45 @@ TEST(Loads, visit_exactly_the_blocks_and_change_nothing) {
   }
 }
 
+TEST(Loads, touch_the_same_lines_and_change_nothing) {
+  for (const Load& load : loads()) {
+    if (!load.present()) continue;
+    for (const Case& one : cases) {
+      const auto region = std::make_unique<Region>();
+      std::memset(region->bytes, 0xAA, sizeof region->bytes);
+      const auto before = std::make_unique<Region>(*region);
+      // What the lines hold names no place: a walk by it would end outside.
+      load.touch(chain_of(*region, one));
+      EXPECT_EQ(std::memcmp(region->bytes, before->bytes, sizeof region->bytes), 0) << load.name;
+    }
+  }
+}
+
+TEST(Rings, each_is_followed_by_itself) {
+  Region region;
+  // 0 → 64 → 128 → 192 → 0
+  for (std::uint64_t at = 0; at < 256; at += 64) {
+    const std::uint64_t next = (at + 64) % 256;
+    std::memcpy(region.bytes + at, &next, sizeof next);
+  }
+  for (int rings = 1; rings <= most_rings; ++rings) {
+    std::vector<std::uint64_t> offsets(most_rings, 999);
+    for (int i = 0; i < rings; ++i) offsets[static_cast<std::size_t>(i)] = static_cast<std::uint64_t>(i % 4) * 64;
+    chase_together(region.bytes, offsets.data(), rings, 5);
+    for (int i = 0; i < most_rings; ++i) {
+      EXPECT_EQ(offsets[static_cast<std::size_t>(i)], i < rings ? static_cast<std::uint64_t>((i + 5) % 4) * 64 : 999);
+    }
+  }
+}
+
+TEST(StoreAndLoad, loads_what_was_stored_where_both_are_the_same_place) {
+  Region region;
+  std::memset(region.bytes, 0xAA, sizeof region.bytes);
+  EXPECT_EQ(store_and_load(region.bytes, 8, 8, 3).offset, 0u);
+  EXPECT_EQ(store_and_load(region.bytes, 16, 24, 1).offset, 0xAAAA'AAAA'AAAA'AAAA);
+  EXPECT_EQ(word_at(region, 16), 0u) << "the first store is of 0";
+}
+
 // Two names for one kernel would be compared as if they differed.
 TEST(Flavours, no_two_names_share_a_kernel) {
   std::set<std::string_view> names;

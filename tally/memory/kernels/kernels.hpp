@@ -25,6 +25,16 @@ struct Timed {
 /// Follows a chain of offsets: `steps` ≥ 1 loads of 8 bytes, each from base + what the one before gave.
 Timed chase(const std::byte* base, std::uint64_t offset, std::uint64_t steps);
 
+/// The most rings that can be walked together.
+constexpr int most_rings = 16;
+
+/// Follows `rings` chains at once, one load of each in turn; the loads of different rings do not wait for each other.
+/// `offsets` holds where each stands, and afterwards where it came to.
+Timed chase_together(const std::byte* base, std::uint64_t* offsets, int rings, std::uint64_t steps);
+
+/// `steps` times: stores 8 bytes at `store_at` and loads 8 at `load_at`; what was loaded is what is stored next.
+Timed store_and_load(std::byte* base, std::uint64_t store_at, std::uint64_t load_at, std::uint64_t steps);
+
 /// `count` additions (a multiple of 16, at least 16), each of which waits for the one before: one core cycle each.
 Timed adds(std::uint64_t count);
 

@@ -34,4 +34,16 @@ std::uint64_t read_blocks(const Chain& chain, std::uint64_t offset) {
   return offset;
 }
 
+/// The order alone says where the next block is, so that as many are under way as the processor can have.
+template <class Line>
+void touch_blocks(const Chain& chain) {
+  const auto stride = static_cast<std::uint64_t>(chain.stride);
+  const auto bytes = static_cast<std::uint64_t>(chain.lines) * kernel_line_bytes;
+  for (std::uint64_t k = 0; k < static_cast<std::uint64_t>(chain.blocks); ++k) {
+    const std::byte* const block = chain.base + chain.order[k] * stride;
+    for (std::uint64_t at = 0; at < bytes; at += kernel_line_bytes) Line::load(block + at);
+  }
+  Line::done();
+}
+
 }  // namespace tally::memory

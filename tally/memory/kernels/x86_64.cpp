@@ -1,6 +1,7 @@
 // Intel SDM vol. 2: RDTSCP waits until everything before it has been executed and LFENCE keeps what follows from
 // beginning; MFENCE before the first stamp makes earlier stores visible, so that none is paid for in the timed part.
 #include "tally/memory/kernels/flavours.hpp"
+#include "tally/memory/kernels/together.hpp"
 
 namespace tally::memory {
 
@@ -31,6 +32,34 @@ Timed chase(const std::byte* base, std::uint64_t offset, std::uint64_t steps) {
       : [base] "r"(base)
       : "memory", "cc");
   return {start, end_stamp(), offset};
+}
+
+namespace {
+
+std::uint64_t load_word(const std::byte* base, std::uint64_t offset) {
+  asm volatile("movq (%[base], %[offset]), %[offset]" : [offset] "+r"(offset) : [base] "r"(base) : "memory");
+  return offset;
+}
+
+}  // namespace
+
+Timed chase_together(const std::byte* base, std::uint64_t* offsets, int rings, std::uint64_t steps) {
+  return chase_rings_of<load_word>(base, offsets, rings, steps, std::make_index_sequence<most_rings>());
+}
+
+Timed store_and_load(std::byte* base, std::uint64_t store_at, std::uint64_t load_at, std::uint64_t steps) {
+  std::uint64_t value = 0;
+  const Stamp start = begin_stamp();
+  asm volatile(
+      ".balign 64\n"
+      "0:\tmovq %[value], (%[base], %[store_at])\n\t"
+      "movq (%[base], %[load_at]), %[value]\n\t"
+      "decq %[steps]\n\t"
+      "jnz 0b"
+      : [value] "+r"(value), [steps] "+r"(steps)
+      : [base] "r"(base), [store_at] "r"(store_at), [load_at] "r"(load_at)
+      : "memory", "cc");
+  return {start, end_stamp(), value};
 }
 
 Timed adds(std::uint64_t count) {

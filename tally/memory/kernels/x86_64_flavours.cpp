@@ -237,13 +237,15 @@ constexpr std::array all_stores{
 };
 
 constexpr std::array all_loads{
-    Load{"scalar", "", always, read_blocks<Scalar>},
-    Load{"plain128", "", always, read_blocks<Vector<Load128<false>>>},
-    Load{"plain256", "AVX", has_avx, read_blocks<Vector<Load256<false>>>},
-    Load{"plain512", "AVX-512F", has_avx512, read_blocks<Vector<Load512<false>>>},
-    Load{"nt128", "SSE4.1", [] { return features().sse41; }, read_blocks<Vector<Load128<true>>>},
-    Load{"nt256", "AVX2", [] { return features().avx2; }, read_blocks<Vector<Load256<true>>>},
-    Load{"nt512", "AVX-512F", has_avx512, read_blocks<Vector<Load512<true>>>},
+    Load{"scalar", "", always, read_blocks<Scalar>, touch_blocks<Scalar>},
+    Load{"plain128", "", always, read_blocks<Vector<Load128<false>>>, touch_blocks<Vector<Load128<false>>>},
+    Load{"plain256", "AVX", has_avx, read_blocks<Vector<Load256<false>>>, touch_blocks<Vector<Load256<false>>>},
+    Load{"plain512", "AVX-512F", has_avx512, read_blocks<Vector<Load512<false>>>, touch_blocks<Vector<Load512<false>>>},
+    Load{"nt128", "SSE4.1", [] { return features().sse41; }, read_blocks<Vector<Load128<true>>>,
+         touch_blocks<Vector<Load128<true>>>},
+    Load{"nt256", "AVX2", [] { return features().avx2; }, read_blocks<Vector<Load256<true>>>,
+         touch_blocks<Vector<Load256<true>>>},
+    Load{"nt512", "AVX-512F", has_avx512, read_blocks<Vector<Load512<true>>>, touch_blocks<Vector<Load512<true>>>},
 };
 
 constexpr std::array all_fences{

@@ -109,6 +109,7 @@ double region_of(const MemoryPoint& point) { return static_cast<double>(point.re
 double stride_of(const MemoryPoint& point) { return static_cast<double>(point.stride_bytes); }
 double count_of(const MemoryPoint& point) { return static_cast<double>(point.count); }
 double rate_of(const MemoryPoint& point) { return *point.mb_per_second; }
+double threads_of(const MemoryPoint& point) { return point.threads; }
 double ns_of(const MemoryPoint& point) { return *point.ns; }
 
 std::optional<Axes> axes_of(const std::vector<const MemoryPoint*>& points) {
@@ -126,6 +127,9 @@ std::optional<Axes> axes_of(const std::vector<const MemoryPoint*>& points) {
   if (timed && by_stride) return Axes{size_scale("stride"), time_scale("ns"), stride_of, ns_of};
   if (timed && varies(points, count_of)) return Axes{{.label = "n"}, time_scale("ns"), count_of, ns_of};
   if (!timed && rated && by_stride) return Axes{size_scale("stride"), {.label = "MB/s"}, stride_of, rate_of};
+  if (!timed && rated && varies(points, threads_of)) {
+    return Axes{{.label = "threads"}, {.label = "MB/s"}, threads_of, rate_of};
+  }
   if (!timed && !rated && by_stride) {
     return Axes{size_scale("stride"), {.label = "n", .logarithmic = true}, stride_of, count_of};
   }
@@ -152,7 +156,7 @@ std::string points_figure(const Memory& memory) {
       varies(points, [](const MemoryPoint& p) { return p.pages_asked; }),
       varies(points, [](const MemoryPoint& p) { return p.store; }),
       varies(points, [](const MemoryPoint& p) { return p.order; }),
-      varies(points, [](const MemoryPoint& p) { return p.threads; })};
+      varies(points, threads_of) && axes->x_of != threads_of};
   Chart chart{
       .title = "What was measured", .caption = "Hollow: disturbed by a busy machine.", .x = axes->x, .y = axes->y};
   for (const MemoryPoint* point : points) {

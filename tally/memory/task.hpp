@@ -46,6 +46,11 @@ Result<void> run_amplify(Runner& runner, result::Memory& result);
 /// One block again and again.
 Result<void> run_overwrite(Runner& runner, result::Memory& result);
 
+/// Each operation by itself; regions after a smaller level was emptied; ways of wearing one place.
+Result<void> run_basic(Runner& runner, result::Memory& result);
+Result<void> run_flush_first(Runner& runner, result::Memory& result);
+Result<void> run_wear(Runner& runner, result::Memory& result);
+
 /// Bandwidth, and accesses one at a time.
 Result<void> run_seq_bw(Runner& runner, result::Memory& result);
 Result<void> run_stride_bw(Runner& runner, result::Memory& result);

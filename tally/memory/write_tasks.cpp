@@ -8,42 +8,11 @@
 #include "tally/memory/analysis/tails.hpp"
 #include "tally/memory/passes.hpp"
 #include "tally/memory/rows.hpp"
+#include "tally/memory/series.hpp"
 #include "tally/memory/task.hpp"
 
 namespace tally::memory {
 namespace {
-
-struct Series {
-  std::vector<double> ns;
-  double seconds = 0;
-};
-
-// `count` operations of `body`, each between two stamps, which are recorded and looked at later.
-template <class Body>
-Series time_each(Runner& runner, std::size_t count, Body body) {
-  std::vector<std::uint32_t> ticks(count);
-  runner.calibrate();
-  const Stamp first = begin_stamp();
-  std::size_t done = 0;
-  for (; done < count; ++done) {
-    if (done % 4096 == 0 && runner.must_stop()) break;
-    const Stamp start = begin_stamp();
-    body(done);
-    ticks[done] = static_cast<std::uint32_t>(end_stamp().ticks - start.ticks);
-  }
-  runner.calibrate();
-  Series series;
-  series.seconds = runner.ns(end_stamp().ticks - first.ticks) / 1e9;
-  for (std::size_t i = 0; i < done; ++i) series.ns.push_back(runner.ns(ticks[i]));
-  return series;
-}
-
-// How many operations lie between one slow one and the next.
-std::vector<double> gaps_of(const std::vector<Outlier>& slow) {
-  std::vector<double> gaps;
-  for (std::size_t i = 1; i < slow.size(); ++i) gaps.push_back(static_cast<double>(slow[i].write - slow[i - 1].write));
-  return gaps;
-}
 
 void add_series(const Runner& runner, const Series& series, const char* quantity, std::uint64_t bytes,
                 result::Memory& result) {
@@ -83,11 +52,11 @@ Result<void> run_overwrite(Runner& runner, result::Memory& result) {
   const std::vector<std::uint32_t> order{0, 0};
   const Plan& plan = runner.plan();
   const std::uint64_t places = area->size() / bytes;
-  const auto write = time_each(runner, writes, [&](std::size_t i) {
+  const auto write = time_each(runner, writes, nothing_before, [&](std::size_t i) {
     plan.store->write({area->data() + i % places * bytes, order.data(), Blocks{1}, Bytes{bytes}, Lines{bytes / 64}});
     plan.fence->wait();
   });
-  const auto control = time_each(runner, writes, [&](std::size_t) { plan.fence->wait(); });
+  const auto control = time_each(runner, writes, nothing_before, [&](std::size_t) { plan.fence->wait(); });
   add_series(runner, write, "write", bytes, result);
   add_series(runner, control, "control", bytes, result);
   const auto slow = outlying(write.ns);

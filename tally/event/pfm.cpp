@@ -17,6 +17,11 @@ namespace {
 constexpr std::uint64_t usr = 1U << 16;
 constexpr std::uint64_t os = 1U << 17;
 constexpr std::uint64_t control = usr | os | (1U << 20) | (1U << 22);
+// Above Arm's number of an event (PMEVTYPER<n>_EL0, evtCount 15:0) libpfm4 sets who is left out: the kernel by bit 30,
+// the program by bit 31, as its encodings of ":k" and ":u" show. In the register they stand the other way round.
+constexpr std::uint64_t arm_number = 0xFFFF;
+constexpr std::uint64_t arm_no_kernel = 1U << 30;
+constexpr std::uint64_t arm_no_user = 1U << 31;
 
 template <class Info>
 Info sized() {
@@ -169,11 +174,12 @@ std::optional<Result<Found>> encode(const Pmu& pmu, std::string_view text) {
   found.what = description(argument.idx, name);
   found.encoding.family = pmu.family;
   found.encoding.pmu = pmu.name;
-  found.encoding.config = is_x86(pmu.family) ? codes[0] & ~control : codes[0];
+  found.encoding.config = codes[0] & (is_x86(pmu.family) ? ~control : arm_number);
   if (argument.count > 1) found.encoding.config1 = codes[1];
-  if (is_x86(pmu.family) && says_mode(asked)) {
-    const bool kernel = (codes[0] & os) != 0;
-    found.mode = kernel && (codes[0] & usr) ? Mode::both : kernel ? Mode::kernel : Mode::user;
+  if (says_mode(asked)) {
+    const bool kernel = is_x86(pmu.family) ? (codes[0] & os) != 0 : (codes[0] & arm_no_kernel) == 0;
+    const bool user = is_x86(pmu.family) ? (codes[0] & usr) != 0 : (codes[0] & arm_no_user) == 0;
+    found.mode = kernel && user ? Mode::both : kernel ? Mode::kernel : Mode::user;
   }
   return found;
 }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "tally/base/text.hpp"
+#include "tally/event/sources.hpp"
 #include "tally/linux/program.hpp"
 #include "tests/guest/counted.hpp"
 #include "tests/guest/machine.hpp"
@@ -169,6 +170,21 @@ TEST(Stat, what_the_pmu_counts_at_once_is_counted_where_nothing_is_asked_for) {
   EXPECT_EQ(result.rows.at("cycles:u").trust, "counted");
   EXPECT_GT(result.value("duration_time"), 0);
   for (const auto& [name, row] : result.rows) EXPECT_NE(row.trust, "absent") << name;
+}
+
+// libpfm4 has a table of few processors; the guest's usual one is in none.
+TEST(Stat, names_by_the_processors_maker) {
+  TALLY_NEEDS_PMU();
+  if (!event::own_pmu({})) GTEST_SKIP() << "libpfm4 does not know this processor";
+  if (!is_guest()) GTEST_SKIP() << "every maker has other names";
+  const Counted result =
+      counted({"-e", "INST_RETIRED,CPU_CYCLES:k,CPU_CYCLES:uk,CPU_CYCLES:u"}, {known("countdown", 1000000).path});
+  EXPECT_GE(result.value("INST_RETIRED:u"), instructions_of("countdown", 1000000));
+  EXPECT_EQ(result.rows.at("INST_RETIRED:u").trust, "counted") << result.rows.at("INST_RETIRED:u").reason;
+  EXPECT_GT(result.value("CPU_CYCLES:k"), 0);
+  EXPECT_LT(result.value("CPU_CYCLES:k"), instructions_of("countdown", 1000000));
+  EXPECT_GE(result.value("CPU_CYCLES:u"), instructions_of("countdown", 1000000));
+  EXPECT_GT(result.value("CPU_CYCLES:uk"), result.value("CPU_CYCLES:u"));
 }
 
 TEST(Stat, counts_are_kept_when_the_program_is_killed) {

@@ -13,6 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Of more than that page.js hides all but the first: nobody can tell them apart.
+constexpr std::size_t most_series = 12;
+
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json scale_json(const Scale& scale) {
@@ -80,11 +83,13 @@ std::string figure(const Chart& chart) {
   std::size_t points = 0;
   for (const ChartSeries& series : chart.series) points += series.points.size();
   if (points == 0) return {};
+  std::string caption = chart.caption;
+  if (chart.series.size() > most_series) caption += " Names that are struck out are shown by a click on them.";
   return element("h3", chart.title) +
          fmt::format(
              "<figure data-chart>\n<div class=\"canvas\"><canvas role=\"img\" aria-label=\"{}\"></canvas></div>\n"
              "<script type=\"application/json\">{}</script>\n{}</figure>\n",
-             escaped(chart.title), data_of(chart), element("figcaption", chart.caption)) +
+             escaped(chart.title), data_of(chart), element("figcaption", caption)) +
          folded("The numbers", numbers_of(chart));
 }
 

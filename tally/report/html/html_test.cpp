@@ -128,6 +128,21 @@ TEST(Html, a_table_leaves_empty_columns_out) {
   EXPECT_FALSE(holds(table.html(), ">c<"));
 }
 
+TEST(Html, intervals_are_those_of_the_first_run_that_has_some) {
+  result::Stat stat = sample();
+  const result::EventCount count = stat.events[0].total;
+  stat.runs.push_back(stat.runs[0]);
+  stat.runs[1].intervals = {{2, Nanoseconds(500'000'000), {count}}, {2, Nanoseconds(1'000'000'000), {count}}};
+  stat.runs.push_back(stat.runs[1]);
+  for (auto& interval : stat.runs[2].intervals) interval.run = 3;
+  const auto charts = figures(stat_section(stat));
+  const Json& chart = charts.back();
+  ASSERT_EQ(chart["series"].size(), 1u);
+  ASSERT_EQ(chart["series"][0]["points"].size(), 2u);
+  EXPECT_EQ(chart["series"][0]["points"][0][0], 0.5);
+  EXPECT_TRUE(holds(stat_section(stat), "Run 2."));
+}
+
 // What is stored says everything that any form shows.
 TEST(StoredMemory, read_again_it_is_the_same) {
   result::Memory memory = sample_memory();

@@ -113,6 +113,8 @@
       label: series.name,
       data: points,
       order: index,
+      // Too many to tell apart: those that are not shown at first are a click away.
+      hidden: data.series.length > 12 && index >= 6,
       showLine: series.line,
       borderColor: own,
       borderWidth: 1.5,

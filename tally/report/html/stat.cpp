@@ -1,7 +1,7 @@
 // The page of `tally stat`: the counts with their trust, and how they lie over runs and time.
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 
 #include "tally/base/text.hpp"
 #include "tally/report/html/element.hpp"
@@ -77,26 +77,28 @@ std::string runs_figure(const Stat& stat) {
   return figure(chart);
 }
 
+// Several runs over each other would be a thicket: the first one that has intervals is shown.
 std::string intervals_figure(const Stat& stat) {
+  const auto run =
+      std::find_if(stat.runs.begin(), stat.runs.end(), [](const auto& one) { return !one.intervals.empty(); });
+  if (run == stat.runs.end()) return {};
   Chart chart{.title = "Over time",
               .caption = "What was counted in each interval, where it ended.",
               .x = {.label = "seconds", .unit = "s"},
               .y = {.label = "count in the interval", .unit = {}, .logarithmic = true}};
-  for (const result::Run& run : stat.runs) {
-    for (const result::Interval& interval : run.intervals) {
-      for (const EventCount& one : interval.counts) {
-        if (!one.count.value || *one.count.value <= 0) continue;
-        const std::string name = stat.runs.size() > 1 ? fmt::format("{}, run {}", one.name, interval.run) : one.name;
-        auto series = chart.series.begin();
-        while (series != chart.series.end() && series->name != name) ++series;
-        if (series == chart.series.end()) {
-          chart.series.push_back({.name = name, .color = static_cast<int>(chart.series.size()) % colors});
-          series = chart.series.end() - 1;
-        }
-        series->points.push_back({.x = static_cast<double>(interval.end.count()) / 1e9,
-                                  .y = static_cast<double>(*one.count.value),
-                                  .note = std::string(tally::name(one.count.trust))});
+  if (stat.runs.size() > 1) chart.caption += fmt::format(" Run {}.", run->intervals.front().run);
+  for (const result::Interval& interval : run->intervals) {
+    for (const EventCount& one : interval.counts) {
+      if (!one.count.value || *one.count.value <= 0) continue;
+      auto series = chart.series.begin();
+      while (series != chart.series.end() && series->name != one.name) ++series;
+      if (series == chart.series.end()) {
+        chart.series.push_back({.name = one.name, .color = static_cast<int>(chart.series.size()) % colors});
+        series = chart.series.end() - 1;
       }
+      series->points.push_back({.x = static_cast<double>(interval.end.count()) / 1e9,
+                                .y = static_cast<double>(*one.count.value),
+                                .note = std::string(tally::name(one.count.trust))});
     }
   }
   return figure(chart);

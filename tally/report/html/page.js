@@ -38,7 +38,8 @@
     ...bounds,
     ...(scale.log ? { afterBuildTicks: (made) => ticks(scale, made) } : {}),
     ticks: { color: color("--soft"), maxRotation: 0, autoSkip: !scale.log, callback: (value) =>
-      scale.unit === "bytes" ? size(value) : short(value) },
+      scale.unit === "bytes" ? size(value) : scale.log ? short(value) : value.toLocaleString("en", { maximumFractionDigits: 4 }),
+      ...(scale.whole ? { precision: 0 } : {}) },
   });
 
   // A logarithmic axis ends where the points do; left to itself it would go on to the next power of ten.
@@ -136,6 +137,7 @@
     const data = JSON.parse(figure.querySelector("script").textContent);
     const points = data.series.flatMap((series) => series.points);
     const above = (values) => values.filter((value) => value > 0);
+    data.x.whole = points.every(([x]) => Number.isInteger(x));
     data.x.bounds = ends(data.x, above(points.map(([x]) => x)), 1);
     data.y.bounds = ends(data.y, above(points.map(([, y]) => y)), 1.2);
     // Room for the names of the plateaus.

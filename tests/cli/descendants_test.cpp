@@ -13,9 +13,10 @@ namespace {
 
 using nlohmann::json;
 
-// A daemon, away from its parent and its session, that works on once the program ($$) is gone.
+// A daemon, away from its parent and its session, that works on once the program ($$) is gone: for longer than the
+// tenth of a second that tally waits for everybody.
 constexpr const char* leaves_a_daemon =
-    "(setsid sh -c \"while kill -0 $$; do :; done; i=0; while [ \\$i -lt 3000 ]; do i=\\$((i+1)); done\" "
+    "(setsid sh -c \"while kill -0 $$; do :; done; sleep 0.3; i=0; while [ \\$i -lt 3000 ]; do i=\\$((i+1)); done\" "
     ">/dev/null 2>&1 &); exit 4";
 
 // A daemon that ends when the file of this name is gone, or its process is killed.

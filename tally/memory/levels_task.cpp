@@ -11,6 +11,7 @@
 #include "tally/memory/controls.hpp"
 #include "tally/memory/curve.hpp"
 #include "tally/memory/reported.hpp"
+#include "tally/memory/room.hpp"
 #include "tally/memory/task.hpp"
 
 namespace tally::memory {
@@ -202,15 +203,8 @@ Result<std::uint64_t> wanted_last_size(const Runner& runner) {
   const auto available = linux::available_bytes();
   const std::uint64_t asked = runner.plan().to_bytes;
   if (asked > 0) {
-    // The chain's order and its check take 9 bytes for each line.
-    const std::uint64_t needed = asked + asked / line_bytes * 9;
-    if (runner.plan().file.empty() && available && needed > *available) {
-      return fail(
-          Code::bad_usage,
-          fmt::format("a region of {} needs {}, and {} of memory are left",
-                      bytes_text(static_cast<std::int64_t>(asked)), bytes_text(static_cast<std::int64_t>(needed)),
-                      bytes_text(static_cast<std::int64_t>(*available))),
-          "--to takes a smaller one; without it the size is chosen by what is left");
+    if (runner.plan().file.empty()) {
+      if (auto fit = fits(asked, "--to"); !fit) return fail(fit.error());
     }
     return asked;
   }

@@ -87,7 +87,7 @@ class Field {
     sample.ghz = runner_->core_ghz();
     sample.reference_ns = runner_->reference_ns();
     const std::int64_t stolen = runner_->stolen_ticks();
-    const double block_ns = line_ns * static_cast<double>(pass_->block_bytes / line_bytes);
+    const double block_ns = line_ns * static_cast<double>(pass_->block_bytes) / static_cast<double>(line_bytes);
     const double region_ns = block_ns * static_cast<double>(pass_->blocks());
     const auto group = static_cast<std::size_t>(std::max(1.0, batch_ns / (region_ns + 300)));
     const std::uint64_t part_blocks =
@@ -132,7 +132,7 @@ class Field {
 }  // namespace
 
 std::uint64_t regions_of(const Pass& pass) {
-  const double region_ns = line_ns * static_cast<double>(pass.region_bytes / line_bytes) + 300;
+  const double region_ns = line_ns * static_cast<double>(pass.region_bytes) / static_cast<double>(line_bytes) + 300;
   const auto by_time = static_cast<std::uint64_t>(pass_ns / region_ns);
   return std::max<std::uint64_t>(1, std::min(by_time, most_bytes / pass.pitch_bytes()));
 }

@@ -5,6 +5,7 @@
 #include "tally/base/text.hpp"
 #include "tally/linux/machine.hpp"
 #include "tally/measure/stat.hpp"
+#include "tally/memory/room.hpp"
 #include "tally/memory/task.hpp"
 
 namespace tally::memory {
@@ -73,6 +74,10 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
   result::Memory result;
   result.task = task->name;
   result.environment = measure::environment(linux::look_at_machine());
+  for (const std::uint64_t region : plan.regions) {
+    if (!plan.file.empty()) break;
+    if (auto fit = fits(region, "--regions"); !fit) return fail(fit.error());
+  }
   auto runner = Runner::start(std::move(plan));
   if (!runner) return fail(runner.error());
   if (auto done = task->run(*runner, result); !done) {

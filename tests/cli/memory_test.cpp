@@ -76,6 +76,7 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
       {{"memory", "--from", "1"}, 2, "--from 1 is no size of at least a line"},
       {{"memory", "--from", "1M", "--to", "1K"}, 2, "--from and --to name the ends"},
       {{"memory", "--to", "900000G"}, 2, "of memory are left"},
+      {{"memory", "seq-bw", "--regions", "900000G"}, 2, "--regions takes a smaller one"},
       {{"memory", "--store", "nt1024"}, 2, "there is no --store 'nt1024'"},
       {{"memory", "chase-read", "--regions", "64", "--blocks", "4K"}, 2, "no region holds a block"},
       {{"memory", "--preset", "lense"}, 2, "the presets are: lens-small"},

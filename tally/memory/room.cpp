@@ -1,0 +1,22 @@
+#include "tally/memory/room.hpp"
+
+#include <fmt/format.h>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/pages.hpp"
+
+namespace tally::memory {
+
+Result<void> fits(std::uint64_t region_bytes, const std::string& option) {
+  const auto size = [](std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); };
+  // The chain's order and its check take 9 bytes for each line.
+  const std::uint64_t needed = region_bytes + region_bytes / 64 * 9;
+  const auto available = linux::available_bytes();
+  if (!available || needed <= *available) return {};
+  return fail(Code::bad_usage,
+              fmt::format("a region of {} needs {}, and {} of memory are left", size(region_bytes), size(needed),
+                          size(*available)),
+              option + " takes a smaller one; without it the size is chosen by what is left");
+}
+
+}  // namespace tally::memory

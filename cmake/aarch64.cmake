@@ -2,6 +2,7 @@
 # the arm64 libraries and headers that are linked (dev.d/guest.sh makes one).
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_ASM_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)

@@ -11,6 +11,10 @@
 /// Counters run all the time; a region reads them where it begins and where it ends. docs/guides/regions.md tells more.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "tally/tally.hpp needs C++20: -std=c++20"
+#endif
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "tally/base/api.hpp"
 #include "tally/base/expected.hpp"
 #include "tally/count/count.hpp"
 #include "tally/count/region.hpp"
@@ -48,9 +53,12 @@ struct Open {
   std::int64_t start[most_events];
 };
 
-void begin(Open& open, Shared& shared, const char* literal) noexcept;
-void begin_named(Open& open, Shared& shared, std::string_view name) noexcept;
-void end(Open& open) noexcept;
+// Called without a detour: what resolves names at a first call would be counted in a region.
+#define TALLY_CALL TALLY_API __attribute__((noplt))
+TALLY_CALL void begin(Open& open, Shared& shared, const char* literal) noexcept;
+TALLY_CALL void begin_named(Open& open, Shared& shared, std::string_view name) noexcept;
+TALLY_CALL void end(Open& open) noexcept;
+#undef TALLY_CALL
 }  // namespace detail
 
 /// A region's name as it stands in the program's text: looked up by its place, without a look at its letters.
@@ -76,15 +84,15 @@ struct Values {
   std::vector<EventValue> events;
 
   /// The count of an event, by the name that was asked for or its full one; absent where there is none.
-  Count operator[](std::string_view event) const;
+  TALLY_API Count operator[](std::string_view event) const;
   bool operator==(const Values&) const = default;
 };
 
 /// What came between two readings of one thread.
-Values operator-(const Values& later, const Values& earlier);
+TALLY_API Values operator-(const Values& later, const Values& earlier);
 
 /// Prints a result as a table to stderr, or where it is told.
-void print(const RegionResult& result, std::FILE* to = stderr);
+TALLY_API void print(const RegionResult& result, std::FILE* to = stderr);
 
 /// How counters are read.
 struct Options {
@@ -96,10 +104,11 @@ struct Options {
 class Counters {
  public:
   /// Counters for these events, or for those of the environment's TALLY_EVENTS, or instructions and cycles. They are
-  /// counted together, all the time. Where the environment's TALLY_OUTPUT is `table`, FILE.json or FILE.csv, all regions
-  /// of the process are printed or written when it ends. Cost: some system calls; a few hundred regions, to know what they cost. Errors:
-  /// bad_usage for a name that is none, cannot_measure where they are not counted here, or not at once.
-  static Expected<Counters> open(const std::vector<std::string>& events = {}, Options options = {});
+  /// counted together, all the time. Where the environment's TALLY_OUTPUT is `table`, FILE.json or FILE.csv, all
+  /// regions of the process are printed or written when it ends. Cost: some system calls; a few hundred regions, to
+  /// know what they cost. Errors: bad_usage for a name that is none, cannot_measure where they are not counted here, or
+  /// not at once.
+  TALLY_API static Expected<Counters> open(const std::vector<std::string>& events = {}, Options options = {});
 
   Counters(Counters&&) noexcept = default;
   Counters& operator=(Counters&&) noexcept = default;
@@ -107,7 +116,7 @@ class Counters {
 
   /// What the calling thread did since its first region or reading. Cost: a few dozen instructions where counters are
   /// read in user mode, else one system call; memory for the names.
-  Values read();
+  TALLY_API Values read();
 
   /// What the calling thread did within a function, as read() before and behind it.
   template <std::invocable Function>
@@ -118,10 +127,10 @@ class Counters {
   }
 
   /// What was counted in all regions that have ended so far.
-  std::vector<RegionResult> regions() const;
+  TALLY_API std::vector<RegionResult> regions() const;
 
   /// How the calling thread reads: "user mode", "system call", "engine".
-  std::string_view path() const;
+  TALLY_API std::string_view path() const;
 
  private:
   friend class Region;

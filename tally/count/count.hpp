@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "tally/base/api.hpp"
 #include "tally/base/units.hpp"
 #include "tally/count/trust.hpp"
 
@@ -19,10 +20,10 @@ struct Reading {
 };
 
 /// What came between two readings of one counter. Signed: a correction can make it negative.
-Reading operator-(const Reading& later, const Reading& earlier);
+TALLY_API Reading operator-(const Reading& later, const Reading& earlier);
 
 /// What two counters held, of the same event at two places.
-Reading operator+(const Reading& a, const Reading& b);
+TALLY_API Reading operator+(const Reading& a, const Reading& b);
 
 /// What page faults and interrupts added to a count, taken off again. The returns from them to the program are counted
 /// as its own by many processors: raw = what the program did + each · (page faults + interrupts).
@@ -48,32 +49,32 @@ struct Count {
 };
 
 /// A count that was proved by construction.
-Count exact(std::int64_t value, std::string source);
+TALLY_API Count exact(std::int64_t value, std::string source);
 
 /// A count that a PMU or the kernel made.
-Count counted(std::int64_t value, std::string source);
+TALLY_API Count counted(std::int64_t value, std::string source);
 
 /// A count in which something is missing or mixed in: `reason` says what.
-Count partial(std::int64_t value, std::string source, std::string reason);
+TALLY_API Count partial(std::int64_t value, std::string source, std::string reason);
 
 /// No count, and why.
-Count absent(std::string reason);
+TALLY_API Count absent(std::string reason);
 
 /// The count that a reading stands for: counted where it ran all the time, scaled by enabled/running where it did not
 /// (rounded to the nearest integer), absent where it never ran or the scaled value does not fit.
-Count from_reading(const Reading& reading, std::string source);
+TALLY_API Count from_reading(const Reading& reading, std::string source);
 
 /// How much of the time the counter ran, in percent: nothing where no reading was made or it was never enabled.
-std::optional<double> running_percent(const Count& count);
+TALLY_API std::optional<double> running_percent(const Count& count);
 
 /// The same count, believed no further than `trust`; the reasons of both are kept. Absent stays absent.
-Count downgraded(Count count, Trust trust, const std::string& reason);
+TALLY_API Count downgraded(Count count, Trust trust, const std::string& reason);
 
 /// Both together. Absent where one is absent (a part that was not counted is not 0); the trust is the worse one's.
-Count operator+(const Count& a, const Count& b);
+TALLY_API Count operator+(const Count& a, const Count& b);
 
 /// What came between two counts, signed. Absent where one is absent; the trust is the worse one's.
-Count operator-(const Count& later, const Count& earlier);
+TALLY_API Count operator-(const Count& later, const Count& earlier);
 
 /// One count for each of another: as trustworthy as its worse part.
 struct Ratio {
@@ -85,6 +86,6 @@ struct Ratio {
 };
 
 /// `part` for each of `whole`; absent where one is absent or `whole` is 0.
-Ratio ratio(const Count& part, const Count& whole);
+TALLY_API Ratio ratio(const Count& part, const Count& whole);
 
 }  // namespace tally

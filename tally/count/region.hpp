@@ -27,6 +27,7 @@ struct RegionCounts {
   std::uint64_t entries = 0;    ///< that were counted
   std::uint64_t recursive = 0;  ///< entries while the thread was in it: part of the outermost one
   std::uint64_t dropped = 0;    ///< entries of which the two ends could not be read in the same way, or not at all
+  std::uint64_t open = 0;       ///< entries that have begun and not ended
   std::vector<RegionEvent> events;
   bool operator==(const RegionCounts&) const = default;
 };

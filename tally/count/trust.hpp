@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "tally/base/api.hpp"
+
 namespace tally {
 
 /// How far a count can be believed, from best to worst; the order is what worst() goes by.
@@ -17,10 +19,10 @@ enum class Trust {
 };
 
 /// The word for a Trust, as it stands in tables and files.
-std::string_view name(Trust trust);
+TALLY_API std::string_view name(Trust trust);
 
 /// The Trust whose name() this is; nothing for another word.
-std::optional<Trust> trust_of(std::string_view name);
+TALLY_API std::optional<Trust> trust_of(std::string_view name);
 
 /// The less believable of two: what a value computed from both deserves.
 constexpr Trust worst(Trust a, Trust b) { return a > b ? a : b; }

@@ -40,6 +40,7 @@ Result<std::vector<event::Event>> events_asked(std::vector<std::string> names) {
 
 Count count_of(const Thread& thread, std::size_t event, std::int64_t value) {
   const backend::OwnEvent& own = thread.shared->own[event];
+  if (!own.absent.empty()) return absent(own.absent);
   Count count = thread.shared->by_engine ? exact(value, own.source) : counted(value, own.source);
   return own.doubt.empty() ? count : downgraded(std::move(count), Trust::partial, own.doubt);
 }

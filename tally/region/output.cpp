@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "tally/base/text.hpp"
@@ -19,7 +20,7 @@ struct Kept {
   bool watched = false;               // the end of this process
   bool is_child = false;              // its parent's file is not its own
   bool any_opened = false;            // some counters were
-  std::string why_none;               // the first reason where others were not
+  std::optional<Error> why_none;      // the first reason where others were not
   std::vector<RegionResult> results;  // of counters that have ended
 };
 Kept& kept() {
@@ -78,7 +79,11 @@ Result<void> write(const result::ProgramRegions& program, const std::string& pla
 void at_end() {
   const Kept& known = kept();
   if (known.place.empty()) return;
-  if (!known.any_opened) return tell({Code::cannot_measure, "no regions: " + known.why_none, "", 0});
+  if (!known.any_opened) {
+    Error why = *known.why_none;
+    why.message = "no regions: " + why.message;
+    return tell(why);
+  }
   const result::ProgramRegions program = all_regions();
   if (known.is_child && program.regions.empty()) return;
   const auto written = write(program, known.is_child ? of_child(known.place) : known.place);
@@ -94,8 +99,8 @@ void watch_end(const Error* failed) {
   const std::lock_guard guard(kept().lock);
   if (failed == nullptr) {
     kept().any_opened = true;
-  } else if (kept().why_none.empty()) {
-    kept().why_none = failed->message;
+  } else if (!kept().why_none) {
+    kept().why_none = *failed;
   }
   if (std::exchange(kept().watched, true)) return;
   const char* place = std::getenv("TALLY_OUTPUT");

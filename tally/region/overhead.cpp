@@ -10,10 +10,6 @@ namespace {
 constexpr int warm_up = 5;
 constexpr int measurements = 31;
 
-// Names of regions that no result shows.
-#define TALLY_AROUND_NOTHING "tally: around nothing"
-#define TALLY_NOTHING "tally: nothing"
-
 struct Middle {
   std::int64_t value;
   std::int64_t spread;
@@ -25,12 +21,12 @@ Middle middle(std::vector<std::int64_t>& all) {
 }
 
 // As a caller has it: the same instructions stand around it.
-[[gnu::noinline]] void empty(Counters& counters) {
+[[gnu::noinline]] void empty_region(Counters& counters) {
   const Region region{counters, TALLY_NOTHING};
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
-[[gnu::noinline]] void around(Counters& counters) {
+[[gnu::noinline]] void around_region(Counters& counters) {
   const Region region{counters, TALLY_AROUND_NOTHING};
   const Region inner{counters, TALLY_NOTHING};
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -75,7 +71,7 @@ void calibrate_anew(Thread& thread) {
   for (std::uint32_t e = 0; e < thread.events; ++e) thread.shared->around_anew[e] = middle(more[e]).value;
 }
 
-void calibrate_path(Counters& counters, Thread& thread) {
+void calibrate_path(Counters& counters, Thread& thread, Enter empty, Enter around) {
   Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
   const Path path = thread.path;
   around(counters);
@@ -95,17 +91,17 @@ void calibrate_path(Counters& counters, Thread& thread) {
 
 }  // namespace
 
-void calibrate(Counters& counters) {
+void calibrate(Counters& counters, Enter empty, Enter around) {
   Thread* const thread = this_thread(Access::shared(counters));
   if (thread == nullptr) return;
   const Path own = thread->path;
   // A thread that cannot read in user mode any more asks the kernel: what that costs is known then.
   if (own == Path::user) {
     take_path(*thread, Path::group);
-    calibrate_path(counters, *thread);
+    calibrate_path(counters, *thread, empty, around);
     take_path(*thread, own);
   }
-  calibrate_path(counters, *thread);
+  calibrate_path(counters, *thread, empty, around);
   if (own == Path::user) calibrate_anew(*thread);
   const std::lock_guard guard(thread->shared->lock);
   for (auto& known : thread->by_name) known.clear();
@@ -114,5 +110,7 @@ void calibrate(Counters& counters) {
   thread->shared->names.clear();
   thread->shared->numbers.clear();
 }
+
+void calibrate(Counters& counters) { calibrate(counters, empty_region, around_region); }
 
 }  // namespace tally::detail

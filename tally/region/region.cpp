@@ -203,13 +203,13 @@ void begin_named(Open& open, Shared& shared, std::string_view name) noexcept {
   if (thread != nullptr) start(open, *thread, find_record(*thread, name));
 }
 
-void end(Open& open) noexcept {
-  if (open.thread == nullptr) [[unlikely]]
-    return;
+void enter(Open& open, Thread& thread, Record& record) noexcept { start(open, thread, record); }
+
+void read_end(Thread& thread, Reached& reached) noexcept { reached.known = thread.ways.read(thread, reached.now); }
+
+inline void leave(Open& open, bool known, const std::int64_t* now) noexcept {
   Thread& thread = *open.thread;
   Record& record = *open.record;
-  std::int64_t now[most_events];
-  const bool known = thread.ways.read(thread, now);
   thread.innermost = open.outer;
   ++thread.ended;
   if (--record.depth != 0) {
@@ -221,6 +221,23 @@ void end(Open& open) noexcept {
   } else {
     record.dropped.add(1);
   }
+}
+
+void leave(Open& open, const Reached& reached) noexcept { leave(open, reached.known, reached.now); }
+
+void end(Open& open) noexcept {
+  if (open.thread == nullptr) [[unlikely]]
+    return;
+  std::int64_t now[most_events];
+  const bool known = open.thread->ways.read(*open.thread, now);
+  leave(open, known, now);
+}
+
+void drop(Open& open) noexcept {
+  if (open.thread == nullptr) return;
+  open.thread->innermost = open.outer;
+  --open.record->depth;
+  open.record->dropped.add(1);
 }
 
 Ways ways_of(Path path, std::uint32_t events, bool extremes) {

@@ -21,7 +21,7 @@ struct Sum {
 };
 
 struct Sums {
-  std::uint64_t entries = 0, recursive = 0, dropped = 0;
+  std::uint64_t entries = 0, recursive = 0, dropped = 0, open = 0;
   std::vector<Sum> events;
 };
 
@@ -31,6 +31,7 @@ void add(Sums& sums, const Record& record, const Overhead& overhead) {
   sums.entries += static_cast<std::uint64_t>(entries);
   sums.recursive += static_cast<std::uint64_t>(record.recursive.get());
   sums.dropped += static_cast<std::uint64_t>(record.dropped.get());
+  sums.open += __atomic_load_n(&record.depth, __ATOMIC_RELAXED);
   if (entries == 0) return;
   for (std::size_t i = 0; i < sums.events.size(); ++i) {
     Sum& sum = sums.events[i];
@@ -52,24 +53,26 @@ void add(Sums& sums, const Record& record, const Overhead& overhead) {
 
 Count total_of(const Shared& shared, std::size_t event, const Sums& sums) {
   const backend::OwnEvent& own = shared.own[event];
+  if (!own.absent.empty()) return absent(own.absent);
   const std::uint64_t all = sums.entries + sums.dropped;
   if (sums.entries == 0)
-    return absent(all == 0 ? "no entry has ended" : "none of its entries could be read in the same way at both ends");
+    return absent(all == 0 ? "no entry has ended" : "none of its entries was read in the same way at both ends");
   const std::int64_t total = sums.events[event].total;
   Count count = shared.by_engine ? exact(total, own.source) : counted(total, own.source);
   if (!own.doubt.empty()) count = downgraded(std::move(count), Trust::partial, own.doubt);
   if (sums.dropped == 0) return count;
   return downgraded(
       std::move(count), Trust::partial,
-      fmt::format("{} of {} entries are not in it: their ends could not be read in the same way", sums.dropped, all));
+      fmt::format("{} of {} entries are not in it: their ends were not read in the same way, or not at all",
+                  sums.dropped, all));
 }
 
 RegionCounts counts_of(const Shared& shared, const Sums& sums) {
-  RegionCounts counts{sums.entries, sums.recursive, sums.dropped, {}};
+  RegionCounts counts{sums.entries, sums.recursive, sums.dropped, sums.open, {}};
   for (std::size_t i = 0; i < shared.events.size(); ++i) {
     const Sum& sum = sums.events[i];
     RegionEvent event{event::name(shared.events[i]), total_of(shared, i, sums), {}, {}, sum.each, sum.spread, 0, false};
-    if (sums.entries > 0 && shared.options.extremes) {
+    if (sums.entries > 0 && shared.options.extremes && event.total.value) {
       event.least = sum.least;
       event.most = sum.most;
     }
@@ -86,7 +89,7 @@ std::vector<RegionResult> detail::results_of(Shared& shared) {
   const std::lock_guard guard(shared.lock);
   std::vector<RegionResult> results;
   for (std::uint32_t name = 0; name < shared.names.size(); ++name) {
-    const auto none = [&] { return Sums{0, 0, 0, std::vector<Sum>(shared.events.size())}; };
+    const auto none = [&] { return Sums{0, 0, 0, 0, std::vector<Sum>(shared.events.size())}; };
     Sums all = none();
     RegionResult result{shared.names[name], {}, {}};
     for (const auto& thread : shared.threads) {

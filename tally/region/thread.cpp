@@ -91,7 +91,7 @@ Record& record_of(Thread& thread, std::string_view name) {
     of.least.set(std::numeric_limits<std::int64_t>::max());
     of.most.set(std::numeric_limits<std::int64_t>::min());
   }
-  known.emplace(name, &record);
+  record.text = known.emplace(name, &record).first->first;
   return record;
 }
 
@@ -239,6 +239,10 @@ Record& find_record(Thread& thread, std::string_view name) noexcept {
   if (thread.busy) return thread.unnamed;
   const auto found = known.find(name);
   return found != known.end() ? *found->second : make_record(thread, name, nullptr);
+}
+
+Thread::~Thread() {
+  for (const Mark* mark = bottom.above; mark != nullptr;) delete std::exchange(mark, mark->above);
 }
 
 Shared::~Shared() {

@@ -48,6 +48,7 @@ struct Totals {
 /// One region in one thread, by one way of reading.
 struct Record {
   std::uint32_t name = 0;  ///< its number
+  std::string_view text;   ///< its letters
   Path path = Path::none;
   std::uint32_t depth = 0;   ///< entries that have not ended
   std::uint32_t taking = 0;  ///< its numbers are being changed: a signal's handler leaves them alone
@@ -60,6 +61,15 @@ struct Record {
 struct Slot {
   const char* literal = nullptr;
   Record* record = nullptr;
+};
+
+/// An entry that C has begun; those of a thread stand in a row, from the outermost one inwards, and stay to be used
+/// again.
+struct Mark {
+  Open open{};
+  const char* name = nullptr;  ///< as it was given
+  Mark* below = nullptr;
+  Mark* above = nullptr;
 };
 
 /// What entries execute that differs from thread to thread: by its way of reading, and unrolled for its events.
@@ -93,6 +103,13 @@ struct Thread {
   std::deque<Record> records;
   std::array<std::map<std::string, Record*, std::less<>>, path_count> by_name;
   Record unnamed;  ///< takes what has no record
+  Mark bottom;     ///< below the outermost mark
+  Mark* top = &bottom;
+
+  Thread() = default;
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+  ~Thread();
 };
 
 /// What a begin and an end cost, by a way of reading: in an entry itself, and in the region around it.
@@ -136,6 +153,18 @@ struct Here {
   Thread* thread = nullptr;
 };
 extern thread_local constinit Here here __attribute__((tls_model("initial-exec")));
+
+/// The parts of begin() and end(): an entry into a record begins; what counters hold where it ends, and its end.
+void enter(Open& open, Thread& thread, Record& record) noexcept;
+struct Reached {
+  bool known;
+  std::int64_t now[most_events];
+};
+void read_end(Thread& thread, Reached& reached) noexcept;
+void leave(Open& open, const Reached& reached) noexcept;
+
+/// An entry that will not end: not counted, and told.
+void drop(Open& open) noexcept;
 
 /// Reads the counters of the calling thread by its path. False where that failed; then the thread has another path.
 bool read_now(Thread& thread, std::int64_t* to) noexcept;
@@ -186,7 +215,14 @@ std::vector<RegionResult> results_of(Shared& shared);
 
 // --- overhead.cpp
 
-/// Measures what entries cost the calling thread, by each way that it may come to read.
+/// Measures what entries cost the calling thread, by each way that it may come to read: an entry into a region that
+/// holds nothing, and one into another with such a one in it. Their names are nobody else's, and what was counted until
+/// then is forgotten.
+#define TALLY_NOTHING "tally: nothing"
+#define TALLY_AROUND_NOTHING "tally: around nothing"
+using Enter = void (*)(Counters&);
+void calibrate(Counters& counters, Enter empty, Enter around);
+/// The same for Region.
 void calibrate(Counters& counters);
 
 }  // namespace tally::detail

@@ -52,6 +52,7 @@ std::string region_text(const RegionResult& region) {
   std::string text = fmt::format("{}: {}", printable(region.name), plural(entries, "entry", "entries"));
   if (region.all.recursive > 0) text += fmt::format(", {} more within themselves", region.all.recursive);
   if (region.all.dropped > 0) text += fmt::format(", {} dropped", region.all.dropped);
+  if (region.all.open > 0) text += fmt::format(", {} not ended", region.all.open);
   if (region.threads.size() > 1) text += fmt::format(", {} threads", region.threads.size());
   Grid grid({{"event"},
              {"total", Align::right},

@@ -22,6 +22,7 @@ void add_counts(Json& json, const RegionCounts& counts) {
   json["entries"] = counts.entries;
   json["recursive"] = counts.recursive;
   json["dropped"] = counts.dropped;
+  json["open"] = counts.open;
   json["events"] = Json::array();
   for (const RegionEvent& event : counts.events) json["events"].push_back(event_json(event));
 }

@@ -28,28 +28,28 @@ Result<std::vector<OwnEvent>> own_events(const std::vector<event::Event>& events
     };
     if (kinds.size() != 1) return refused("this processor has several kinds of cores, and each counts on its own only");
     if (!kinds.front().why_none.empty()) return refused(kinds.front().why_none);
-    own.push_back({kinds.front().event, kinds.front().source, kinds.front().doubt});
+    own.push_back({kinds.front().event, kinds.front().source, kinds.front().doubt, ""});
   }
   return own;
 }
 
 Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& events) {
   std::vector<OwnEvent> own;
+  bool any = false;
   for (const event::Event& event : events) {
 #if TALLY_HAS_SIM
     const Outlook outlook = sim::outlook_of(event);
 #else
     const Outlook outlook{Trust::absent, "this library was built without the simulated PMU", ""};
 #endif
-    if (outlook.trust != Trust::exact) {
-      return fail(Code::cannot_measure,
-                  fmt::format("cannot count {} in regions under the engine: {}", printable(event.asked),
-                              outlook.reason.empty() ? "it is not exact there" : outlook.reason),
-                  "instructions, branches by kind, loads and stores are counted there");
-    }
-    own.push_back({{}, "engine", ""});
+    const bool is_exact = outlook.trust == Trust::exact;
+    any = any || is_exact;
+    const std::string why = outlook.reason.empty() ? "it is not exact there" : outlook.reason;
+    own.push_back({{}, "engine", "", is_exact ? "" : "not in regions under the engine: " + why});
   }
-  return own;
+  if (any || events.empty()) return own;
+  return fail(Code::cannot_measure, fmt::format("cannot count {}: {}", printable(events[0].asked), own[0].absent),
+              "instructions, branches by kind, loads and stores are counted there");
 }
 
 std::int64_t engine_value([[maybe_unused]] event::Id id, [[maybe_unused]] const channel::Totals& totals) {

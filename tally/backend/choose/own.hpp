@@ -16,14 +16,15 @@ struct OwnEvent {
   linux::PerfEvent event;
   std::string source;  ///< who counts: the PMU's name, or "perf_event"
   std::string doubt;   ///< why the count is to be believed less; may be empty
+  std::string absent;  ///< why there is none; empty where there is one
 };
 
 /// These events, to be counted for threads of this program by the machine's PMU. Errors: cannot_measure where one is
 /// not to be asked for, with the reason, and where kinds of cores would have to take turns.
 Result<std::vector<OwnEvent>> own_events(const std::vector<event::Event>& events);
 
-/// Where the program runs under the engine: these events as the engine counts them. Errors: cannot_measure for one that
-/// it does not count exactly, with the reason.
+/// Where the program runs under the engine: these events as the engine counts them; one that it does not count exactly
+/// is absent. Errors: cannot_measure where all are, with the reason.
 Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& events);
 
 /// The count of such an event in what the engine answered.

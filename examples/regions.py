@@ -1,0 +1,36 @@
+"""What do Python's own ways to join texts cost? Regions in Python, by the C functions of libtally.
+
+    TALLY_OUTPUT=table python3 regions.py                   on a machine with a PMU
+    TALLY_OUTPUT=table TALLY_EVENTS=instructions tally stat -- python3 regions.py        anywhere
+
+What Python executes to call the two functions is a part of every region: the region "nothing" shows how much.
+"""
+import contextlib
+import ctypes
+import sys
+
+library = ctypes.CDLL(sys.argv[1] if len(sys.argv) > 1 else "libtally.so.0")
+library.tally_error.restype = ctypes.c_char_p
+
+
+@contextlib.contextmanager
+def region(name):
+    if library.tally_region_begin(name.encode()) != 0:
+        sys.exit("no regions: " + library.tally_error().decode())
+    try:
+        yield
+    finally:
+        library.tally_region_end(name.encode())
+
+
+words = [str(i) for i in range(1000)]
+for _ in range(10):
+    with region("nothing"):
+        pass
+    with region("join"):
+        text = ",".join(words)
+    with region("add"):
+        text = ""
+        for word in words:
+            text += "," + word
+print(len(text))

@@ -78,7 +78,8 @@ struct Outcome {
   std::vector<result::Interval> intervals;  ///< where they were asked for
   std::vector<result::Part> parts = {};     ///< of cores or sockets, where they were asked for
   std::vector<result::Process> processes;   ///< in the order of their start; empty where they cannot be told apart
-  std::vector<std::string> notices;         ///< what the user should know: what ran uncounted, and why
+  std::vector<result::ProgramRegions> regions = {};  ///< what programs handed over: not the backend's, but measuring's
+  std::vector<std::string> notices;                  ///< what the user should know: what ran uncounted, and why
   bool operator==(const Outcome&) const = default;
 };
 

@@ -53,6 +53,7 @@ PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target, const
   attributes.inherit = target.inherit ? 1 : 0;
   // A member is on where its leader is.
   attributes.disabled = !leader && target.start != PerfStart::at_once ? 1 : 0;
+  attributes.pinned = !leader && target.pinned ? 1 : 0;
   attributes.enable_on_exec = !leader && target.start == PerfStart::at_exec ? 1 : 0;
   const int group = leader ? leader->fd.get() : -1;
   const bool by_cgroup = target.cgroup >= 0;

@@ -60,6 +60,7 @@ struct PerfTarget {
   PerfStart start = PerfStart::at_once;
   int cgroup = -1;           ///< descriptor of a control group: only what its tasks do, on `processor`; −1: none
   bool whole_group = false;  ///< of a leader: it is read with all of its group, by PerfCounter::read_group()
+  bool pinned = false;  ///< of a leader: ahead of all that is not; where there is no room it is dead, and reads fail
   bool operator==(const PerfTarget&) const = default;
 };
 

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "tally/measure/regions.hpp"
+
 namespace tally::measure {
 namespace {
 
@@ -21,6 +23,8 @@ void add(backend::Outcome& whole, backend::Outcome& part, const event::Pass& pas
   whole.all_ended = part.all_ended;
   whole.usage = part.usage;
   whole.duration = part.duration;
+  // Each execution hands over the same anew.
+  if (whole.regions.empty()) whole.regions = std::move(part.regions);
   for (std::string& notice : part.notices) whole.notices.push_back(std::move(notice));
 }
 
@@ -34,7 +38,7 @@ Result<backend::Outcome> run_passes(backend::Backend& backend, const backend::Re
                                     const std::vector<event::Pass>& passes, const linux::Input& input) {
   input.rewind();
   if (passes.empty()) {
-    auto outcome = backend.run(request);
+    auto outcome = run_with_regions(backend, request);
     request.signals->settle();
     return outcome;
   }
@@ -44,7 +48,7 @@ Result<backend::Outcome> run_passes(backend::Backend& backend, const backend::Re
   }
   for (std::size_t i = 0; i < passes.size(); ++i) {
     if (i > 0) input.rewind();
-    auto part = backend.run(of_pass(request, passes[i]));
+    auto part = run_with_regions(backend, of_pass(request, passes[i]));
     request.signals->settle();
     if (!part && i == 0) return fail(part.error());
     if (!part) {

@@ -46,6 +46,7 @@ result::Run run_of(backend::Outcome outcome, std::optional<int> interrupted_by) 
   run.intervals = std::move(outcome.intervals);
   run.parts = std::move(outcome.parts);
   run.processes = std::move(outcome.processes);
+  run.regions = std::move(outcome.regions);
   count_processes(run);
   return run;
 }

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "tally/base/text.hpp"
+#include "tally/linux/gathering.hpp"
 #include "tally/linux/output.hpp"
 #include "tally/linux/self.hpp"
 #include "tally/report/regions.hpp"
@@ -16,22 +18,23 @@ namespace {
 
 struct Kept {
   std::mutex lock;
-  std::string place;                  // what TALLY_OUTPUT says
-  bool watched = false;               // the end of this process
-  bool is_child = false;              // its parent's file is not its own
-  bool any_opened = false;            // some counters were
-  std::optional<Error> why_none;      // the first reason where others were not
-  std::vector<RegionResult> results;  // of counters that have ended
+  std::string place;                              // what TALLY_OUTPUT says
+  std::optional<std::filesystem::path> gathered;  // where a command that runs this program takes them
+  bool watched = false;                           // the end of this process
+  bool is_child = false;                          // its parent's file is not its own
+  bool any_opened = false;                        // some counters were
+  std::optional<Error> why_none;                  // the first reason where others were not
+  std::vector<RegionResult> results;              // of counters that have ended
 };
 Kept& kept() {
   static Kept* const one = new Kept;  // what ends behind everything else keeps, too
   return *one;
 }
 
+result::ProgramRegions this_program() { return {linux::process_number(), linux::own_command(), "", {}}; }
+
 result::ProgramRegions all_regions() {
-  result::ProgramRegions program;
-  program.pid = linux::process_number();
-  program.command = linux::own_command();
+  result::ProgramRegions program = this_program();
   {
     const std::lock_guard guard(kept().lock);
     program.regions = kept().results;
@@ -63,7 +66,7 @@ std::string of_child(std::string place) {
 }
 
 Result<void> write(const result::ProgramRegions& program, const std::string& place) {
-  if (place == "table") return linux::Output::standard_error().write(report::regions_table(program));
+  if (place == "table") return linux::Output::standard_error().write("tally: " + report::regions_table(program));
   const bool is_json = place.ends_with(".json");
   if (!is_json && !place.ends_with(".csv")) {
     return fail(Code::bad_usage,
@@ -76,21 +79,29 @@ Result<void> write(const result::ProgramRegions& program, const std::string& pla
   return output->write(is_json ? report::regions_json(program) : report::regions_csv(program));
 }
 
-void at_end() {
-  const Kept& known = kept();
-  if (known.place.empty()) return;
+void tell_end(const Kept& known, const result::ProgramRegions& program) {
   if (!known.any_opened) {
     Error why = *known.why_none;
     why.message = "no regions: " + why.message;
     return tell(why);
   }
-  const result::ProgramRegions program = all_regions();
   if (known.is_child && program.regions.empty()) return;
   const auto written = write(program, known.is_child ? of_child(known.place) : known.place);
   if (written) return;
   tell(written.error());
   // What was measured is not lost.
-  if (known.place != "table") tell(report::regions_table(program));
+  if (known.place != "table") tell("tally: " + report::regions_table(program));
+}
+
+void at_end() {
+  const Kept& known = kept();
+  result::ProgramRegions program = known.any_opened ? all_regions() : this_program();
+  if (!known.place.empty()) tell_end(known, program);
+  if (!known.gathered) return;
+  if (!known.any_opened && !known.is_child) program.reason = known.why_none->message;
+  // Where the command has ended before this program, nobody waits for it.
+  if (!program.regions.empty() || !program.reason.empty())
+    (void)linux::hand_over(*known.gathered, report::regions_json(program));
 }
 
 }  // namespace
@@ -105,11 +116,12 @@ void watch_end(const Error* failed) {
   if (std::exchange(kept().watched, true)) return;
   const char* place = std::getenv("TALLY_OUTPUT");
   kept().place = place == nullptr ? "" : place;
-  if (!kept().place.empty()) (void)std::atexit(at_end);
+  kept().gathered = linux::gathered_in();
+  if (!kept().place.empty() || kept().gathered) (void)std::atexit(at_end);
 }
 
 void keep(Shared& shared) {
-  if (kept().place.empty()) return;
+  if (kept().place.empty() && !kept().gathered) return;
   auto results = results_of(shared);
   const std::lock_guard guard(kept().lock);
   for (RegionResult& one : results) kept().results.push_back(std::move(one));

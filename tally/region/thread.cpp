@@ -152,6 +152,32 @@ Record& make_record(Thread& thread, std::string_view name, const char* literal) 
   return *record;
 }
 
+// One group of the thread's events.
+std::optional<NotOpened> open_group(Thread& thread, bool pinned) {
+  const std::vector<backend::OwnEvent>& events = thread.shared->own;
+  linux::PerfTarget target;
+  target.whole_group = true;
+  target.pinned = pinned;
+  thread.counters.clear();
+  thread.counters.reserve(events.size());  // the leader stays where it is
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const linux::PerfCounter* leader = i == 0 ? nullptr : &thread.counters.front();
+    linux::PerfCounter counter = linux::open_readable(events[i].event, target, leader);
+    if (!counter) {
+      const int why = counter.os_errno;
+      thread.counters.clear();
+      return NotOpened{i, why};
+    }
+    thread.counters.push_back(std::move(counter));
+  }
+  return std::nullopt;
+}
+
+bool holds_numbers(Thread& thread) {
+  std::array<linux::PerfValue, most_events> values;
+  return thread.counters.front().read_group({values.data(), thread.counters.size()}) == 0;
+}
+
 }  // namespace
 
 void close_counters(Thread& thread) {
@@ -172,22 +198,12 @@ std::optional<NotOpened> open_counters(Thread& thread) {
     take_path(thread, Path::engine);
     return std::nullopt;
   }
-  const std::vector<backend::OwnEvent>& events = thread.shared->own;
-  linux::PerfTarget target;
-  target.whole_group = true;
+  // Pinned: a region's counters run all the time, and those of its surroundings take turns.
+  auto failed = open_group(thread, true);
+  if (!failed && !holds_numbers(thread)) failed = open_group(thread, false);
+  if (failed) return failed;
   bool readable = true;
-  thread.counters.reserve(events.size());  // the leader stays where it is
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const linux::PerfCounter* leader = i == 0 ? nullptr : &thread.counters.front();
-    linux::PerfCounter counter = linux::open_readable(events[i].event, target, leader);
-    if (!counter) {
-      const int why = counter.os_errno;
-      thread.counters.clear();
-      return NotOpened{i, why};
-    }
-    thread.counters.push_back(std::move(counter));
-  }
-  for (std::size_t i = 0; i < events.size(); ++i) {
+  for (std::size_t i = 0; i < thread.counters.size(); ++i) {
     thread.user[i].page = linux::map_page(thread.counters[i]);
     thread.user[i].turns = &thread.turns;
     readable = readable && thread.user[i].page != nullptr && thread.user[i].refresh();

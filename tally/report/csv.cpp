@@ -7,6 +7,7 @@
 #include "tally/base/text.hpp"
 #include "tally/report/format.hpp"
 #include "tally/report/intervals.hpp"
+#include "tally/report/regions.hpp"
 
 namespace tally::report {
 namespace {
@@ -54,6 +55,9 @@ class Rows {
       }
       add_metrics(i);
       for (const result::Process& process : stat_.runs[i].processes) add_process(process);
+      for (const result::ProgramRegions& program : stat_.runs[i].regions) {
+        for (const auto& row : region_rows(program, run_)) add(row);
+      }
     }
     return std::move(text_);
   }

@@ -179,6 +179,18 @@ void add_parts(Json& json, const result::Stat& stat) {
   if (!parts.empty()) json["parts"] = std::move(parts);
 }
 
+void add_regions(Json& json, const result::Stat& stat) {
+  Json regions = Json::array();
+  for (std::size_t i = 0; i < stat.runs.size(); ++i) {
+    for (const result::ProgramRegions& program : stat.runs[i].regions) {
+      Json one{{"run", i + 1}};
+      one.update(regions_object(program));
+      regions.push_back(std::move(one));
+    }
+  }
+  if (!regions.empty()) json["regions"] = std::move(regions);
+}
+
 void add_intervals(Json& json, const result::Stat& stat) {
   Json intervals = Json::array();
   for (const result::Run& run : stat.runs) {
@@ -213,6 +225,7 @@ Json object(const result::Stat& stat, const Style& style) {
   add_intervals(json, stat);
   add_parts(json, stat);
   add_processes(json, stat, style);
+  add_regions(json, stat);
   return json;
 }
 

@@ -68,9 +68,8 @@ std::string region_text(const RegionResult& region) {
 }
 
 std::string regions_table(const result::ProgramRegions& program) {
-  std::string text =
-      fmt::format("tally: regions of process {} ({})\n", program.pid, printable(shell_words(program.command)));
-  if (program.regions.empty()) text += "none was entered\n";
+  std::string text = fmt::format("regions of process {} ({})\n", program.pid, printable(shell_words(program.command)));
+  if (program.regions.empty()) text += (program.reason.empty() ? "none was entered" : printable(program.reason)) + "\n";
   for (const RegionResult& region : program.regions) text += "\n" + region_text(region);
   return text;
 }

@@ -42,7 +42,10 @@ Json region_json(const RegionResult& region) {
 }  // namespace
 
 Json regions_object(const result::ProgramRegions& program) {
-  Json json{{"pid", program.pid}, {"command", program.command}, {"regions", Json::array()}};
+  Json json{{"pid", program.pid},
+            {"command", program.command},
+            {"reason", text_or_null(program.reason)},
+            {"regions", Json::array()}};
   for (const RegionResult& region : program.regions) json["regions"].push_back(region_json(region));
   return json;
 }

@@ -10,6 +10,7 @@
 #include "tally/report/intervals.hpp"
 #include "tally/report/metrics.hpp"
 #include "tally/report/processes.hpp"
+#include "tally/report/regions.hpp"
 
 namespace tally::report {
 namespace {
@@ -152,6 +153,14 @@ std::string parts_block(const result::Stat& stat) {
   return "\n" + grid.text() + (below.empty() ? "" : "\n" + below);
 }
 
+// Those of the last run: the files hold all.
+std::string regions_block(const result::Stat& stat) {
+  if (stat.runs.empty() || stat.runs.back().regions.empty()) return {};
+  std::string text = stat.runs.size() > 1 ? "\nof the last run\n" : "";
+  for (const result::ProgramRegions& program : stat.runs.back().regions) text += "\n" + regions_table(program);
+  return text;
+}
+
 std::string intervals_block(const result::Stat& stat, Style style) {
   std::string text;
   for (const result::Run& run : stat.runs) {
@@ -180,7 +189,7 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
   for (const std::string& notice : stat.notices) text += fmt::format(" note: {}\n", printable(notice));
   text += parts_block(stat);
   if (style.per_process || style.per_thread) text += processes_block(stat, style, notes);
-  return text + "\n";
+  return text + regions_block(stat) + "\n";
 }
 
 }  // namespace tally::report

@@ -40,6 +40,13 @@ std::optional<T> optional(const Json& object, const char* key) {
   return number<T>(*found);
 }
 
+/// How far a value can be believed, by its word. The only one that a later version could add is one that this one cannot
+/// believe.
+inline Trust trust(const Json& word) { return trust_of(word.get<std::string>()).value_or(Trust::absent); }
+
+/// What a process counted of its own regions.
+ProgramRegions program_regions(const Json& json);
+
 /// The objects of a text: one, or one in each line.
 std::vector<Json> objects(std::string_view text);
 

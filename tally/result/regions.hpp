@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tally/base/result.hpp"
 #include "tally/count/region.hpp"
 
 namespace tally::result {
@@ -14,8 +15,12 @@ namespace tally::result {
 struct ProgramRegions {
   std::int64_t pid = 0;
   std::vector<std::string> command;   ///< the program and its arguments
+  std::string reason;                 ///< why there are no regions, where counters did not open; else empty
   std::vector<RegionResult> regions;  ///< in the order of their first entry, of one Counters after the other
   bool operator==(const ProgramRegions&) const = default;
 };
+
+/// The regions in a JSON text of the schema tally-regions/1. Errors: bad_usage where it is none.
+Result<ProgramRegions> read_regions(std::string_view text);
 
 }  // namespace tally::result

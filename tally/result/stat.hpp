@@ -9,6 +9,7 @@
 #include "tally/base/units.hpp"
 #include "tally/count/count.hpp"
 #include "tally/count/statistics.hpp"
+#include "tally/result/regions.hpp"
 
 namespace tally::result {
 
@@ -99,8 +100,9 @@ struct Run {
   std::optional<std::int64_t> thread_count;   ///< their threads, ended ones too
   std::vector<EventCount> counts;
   std::vector<Process> processes;
-  std::vector<Interval> intervals = {};  ///< where they were asked for
-  std::vector<Part> parts = {};          ///< of the machine, where they were asked for
+  std::vector<Interval> intervals = {};      ///< where they were asked for
+  std::vector<Part> parts = {};              ///< of the machine, where they were asked for
+  std::vector<ProgramRegions> regions = {};  ///< what programs counted of their own code, in the order of their starts
   bool operator==(const Run&) const = default;
 };
 

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
-#include <type_traits>
 
 #include "tally/base/text.hpp"
 #include "tally/result/reading.hpp"
@@ -21,11 +19,6 @@ template <class T>
 std::optional<T> of_run(const Json& list, std::size_t run) {
   const Json& value = list.at(run);
   return value.is_null() ? std::nullopt : std::optional(number<T>(value));
-}
-
-Trust trust(const Json& word) {
-  // The only word that a later version could add is one that this one cannot believe.
-  return trust_of(word.get<std::string>()).value_or(Trust::absent);
 }
 
 Unit unit(const std::string& name) {
@@ -196,6 +189,8 @@ Stat stat_of(const Json& json) {
     run_of(stat, one).parts.push_back(
         {one.at("part").get<std::string>(), one.at("cpus").get<std::string>(), event_counts(one.at("events"))});
   }
+  for (const Json& one : json.value("regions", Json::array()))
+    run_of(stat, one).regions.push_back(program_regions(one));
   read_processes(json, stat);
   return stat;
 }

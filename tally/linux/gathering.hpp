@@ -1,0 +1,44 @@
+// What programs counted themselves, handed to the command that runs them.
+//
+// The command makes a folder whose name tells its process: its number, and when it started. A program that has
+// something to hand over looks for the folder of an ancestor when it ends. Neither its environment nor its descriptors
+// tell it, so a program that has nothing to hand over runs as it runs without.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tally/base/result.hpp"
+
+namespace tally::linux {
+
+/// The folder of this process, from its making to its end. Moves, never copies.
+class Gathering {
+ public:
+  /// Errors: cannot_measure where the folder cannot be made.
+  static Result<Gathering> open();
+
+  Gathering(Gathering&& other) noexcept;
+  Gathering& operator=(Gathering&&) = delete;
+  /// Removes the folder and what is in it.
+  ~Gathering();
+
+  /// What was handed over since the last time, in the order in which the programs started.
+  std::vector<std::string> take();
+
+ private:
+  explicit Gathering(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  std::filesystem::path folder_;
+};
+
+/// The folder of the nearest ancestor that has one, where it is this user's and nobody else's; nothing where there is
+/// none. Cost: two system calls or three for each ancestor.
+std::optional<std::filesystem::path> gathered_in();
+
+/// Hands a text over, whole or not at all. Errors: cannot_write.
+Result<void> hand_over(const std::filesystem::path& folder, std::string_view text);
+
+}  // namespace tally::linux

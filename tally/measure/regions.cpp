@@ -1,0 +1,50 @@
+#include "tally/measure/regions.hpp"
+
+#include <fmt/format.h>
+
+#include "tally/linux/gathering.hpp"
+
+namespace tally::measure {
+namespace {
+
+void take_regions(linux::Gathering& gathering, backend::Outcome& outcome) {
+  for (const std::string& text : gathering.take()) {
+    auto program = result::read_regions(text);
+    if (program) {
+      outcome.regions.push_back(std::move(*program));
+    } else {
+      outcome.notices.push_back("regions of a program are not shown, it handed over something else: " +
+                                program.error().message);
+    }
+  }
+}
+
+// A program's own counters are pinned: what they left to the others for a part of the time is no count.
+void leave_out_lent(const backend::Request& request, backend::Outcome& outcome) {
+  if (outcome.regions.empty() || request.multiplex) return;
+  for (backend::EventCount& one : outcome.counts) {
+    if (one.count.trust != Trust::scaled) continue;
+    one.count =
+        absent(fmt::format("the program's regions needed its counter: it counted for {:.3g} % of the time; ask for "
+                           "fewer events, here or in the regions",
+                           running_percent(one.count).value_or(0)));
+  }
+}
+
+}  // namespace
+
+Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::Request& request) {
+  if (request.command.empty()) return backend.run(request);
+  auto gathering = linux::Gathering::open();
+  auto outcome = backend.run(request);
+  if (!outcome) return outcome;
+  if (!gathering) {
+    outcome->notices.push_back(gathering.error().message);
+    return outcome;
+  }
+  take_regions(*gathering, *outcome);
+  leave_out_lent(request, *outcome);
+  return outcome;
+}
+
+}  // namespace tally::measure

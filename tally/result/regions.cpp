@@ -1,0 +1,67 @@
+#include "tally/result/regions.hpp"
+
+#include <fmt/format.h>
+
+#include "tally/result/reading.hpp"
+
+namespace tally::result {
+namespace {
+
+RegionEvent event(const Json& json) {
+  RegionEvent one;
+  one.event = json.at("event").get<std::string>();
+  one.total.value = optional<std::int64_t>(json, "value");
+  one.total.trust = one.total.value ? trust(json.at("trust")) : Trust::absent;
+  one.total.reason = text(json, "reason");
+  one.total.source = text(json, "source");
+  one.least = optional<std::int64_t>(json, "least");
+  one.most = optional<std::int64_t>(json, "most");
+  one.overhead = number<std::int64_t>(json.at("overhead"));
+  one.overhead_percent = number<double>(json.at("overhead_percent"));
+  one.uncertainty = number<std::int64_t>(json.at("uncertainty"));
+  one.too_small = number<bool>(json.at("too_small"));
+  return one;
+}
+
+RegionCounts counts(const Json& json) {
+  RegionCounts all;
+  all.entries = number<std::uint64_t>(json.at("entries"));
+  all.recursive = number<std::uint64_t>(json.at("recursive"));
+  all.dropped = number<std::uint64_t>(json.at("dropped"));
+  all.open = number<std::uint64_t>(json.at("open"));
+  for (const Json& one : json.at("events")) all.events.push_back(event(one));
+  return all;
+}
+
+RegionResult region(const Json& json) {
+  RegionResult one;
+  one.name = json.at("region").get<std::string>();
+  one.all = counts(json);
+  for (const Json& thread : json.at("threads")) {
+    one.threads.push_back({number<std::int32_t>(thread.at("tid")), counts(thread)});
+  }
+  return one;
+}
+
+}  // namespace
+
+ProgramRegions program_regions(const Json& json) {
+  ProgramRegions program;
+  program.pid = number<std::int64_t>(json.at("pid"));
+  program.command = json.at("command").get<std::vector<std::string>>();
+  program.reason = text(json, "reason");
+  for (const Json& one : json.at("regions")) program.regions.push_back(region(one));
+  return program;
+}
+
+Result<ProgramRegions> read_regions(std::string_view text) {
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("schema") == "tally-regions/1") return program_regions(json);
+    return fail(Code::bad_usage, fmt::format("its schema is {}", json["schema"].dump()));
+  } catch (const Json::exception& exception) {
+    return fail(Code::bad_usage, what_is_wrong(text, exception.what()));
+  }
+}
+
+}  // namespace tally::result

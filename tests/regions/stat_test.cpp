@@ -1,0 +1,111 @@
+// `tally stat` shows the regions that programs count themselves.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+// Native: the regions count the kernel's own events.
+Words stat_of(const Words& options, const Words& program) {
+  Words words{"stat", "--backend", "none", "-e", "page-faults"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.emplace_back("--");
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
+#define TALLY_RUN(finished, options, ...)                                              \
+  if (Running({MARKED}).finish().code() == 77) GTEST_SKIP() << "perf_event is barred"; \
+  const Finished finished = tally(stat_of(options, __VA_ARGS__));                      \
+  ASSERT_EQ(finished.code(), 0) << finished.err
+
+std::size_t times(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+TEST(StatRegions, stand_under_the_totals) {
+  TALLY_RUN(finished, {}, {MARKED, "3", "1"});
+  const std::size_t totals = finished.err.find(" the program and its descendants · run natively\n");
+  const std::size_t regions = finished.err.find("\nregions of process ");
+  ASSERT_NE(totals, std::string::npos) << finished.err;
+  ASSERT_NE(regions, std::string::npos) << finished.err;
+  EXPECT_LT(totals, regions);
+  EXPECT_NE(finished.err.find("\ntouch, then \"go\": 2 entries\n"), std::string::npos) << finished.err;
+}
+
+TEST(StatRegions, of_every_process_of_every_run_are_in_the_json) {
+  TALLY_RUN(finished, Words({"-r", "2", "--format", "json", "-o", "-"}),
+            {"/bin/sh", "-c", "\"$0\" 2; \"$0\" 5 fork", MARKED});
+  const json regions = json::parse(finished.out).at("regions");
+  ASSERT_EQ(regions.size(), 6u) << regions;
+  for (std::size_t i = 0; i < regions.size(); ++i) EXPECT_EQ(regions[i].at("run"), 1 + i / 3) << regions;
+  EXPECT_EQ(regions[0].at("command"), json({MARKED, "2"})) << "in the order of their starts";
+  EXPECT_EQ(regions[1].at("command"), json({MARKED, "5", "fork"}));
+  EXPECT_EQ(regions[2].at("regions").at(0).at("region"), "child");
+  EXPECT_TRUE(regions[0].at("reason").is_null());
+  EXPECT_EQ(regions[0].at("regions").at(0).at("entries"), 1);
+}
+
+TEST(StatRegions, have_rows_in_the_csv) {
+  TALLY_RUN(finished, Words({"--format", "csv", "-o", "-"}), {MARKED, "2", "thread"});
+  const std::string region = ",,\"touch, then \"\"go\"\"\",";
+  EXPECT_EQ(times(finished.out, region + "entries,"), 3u) << finished.out;
+  EXPECT_EQ(times(finished.out, region + "page-faults,"), 3u) << finished.out;
+  EXPECT_NE(finished.out.find(region + "entries,2,exact,,,,\r\n"), std::string::npos) << finished.out;
+}
+
+TEST(StatRegions, are_read_back) {
+  const TemporaryFile file("result.json");
+  TALLY_RUN(finished, Words({"--format", "json", "-o", file.path()}), {MARKED, "2"});
+  const Finished exported = tally({"export", "--format", "json", "-o", "-", file.path()});
+  ASSERT_EQ(exported.code(), 0) << exported.err;
+  EXPECT_EQ(json::parse(exported.out).at("regions"), json::parse(*file.content()).at("regions"));
+}
+
+TEST(StatRegions, that_could_not_be_counted_are_told) {
+  TALLY_RUN(finished, {}, {"/bin/sh", "-c", "\"$0\" bad; true", MARKED});
+  EXPECT_NE(finished.err.find(" bad)\nunknown event 'nothing-like-it'\n"), std::string::npos) << finished.err;
+}
+
+TEST(StatRegions, leave_nothing_behind) {
+  TALLY_RUN(finished, {}, {"/bin/sh", "-c", "\"$0\" 1; ls -d /dev/shm/tally-regions-*-$PPID-*", MARKED});
+  const std::string folder = finished.out.substr(0, finished.out.find('\n'));
+  EXPECT_TRUE(folder.starts_with("/dev/shm/tally-regions-")) << finished.out;
+  EXPECT_FALSE(fs::exists(folder));
+}
+
+TEST(StatRegions, go_to_the_nearest_tally_alone) {
+  Words inner = tally_words(stat_of({"-o", "/dev/null"}, {MARKED, "1"}));
+  TALLY_RUN(finished, {}, inner);
+  EXPECT_EQ(finished.err.find("regions of process"), std::string::npos) << finished.err;
+}
+
+#if TALLY_HAS_SIM
+TEST(StatRegions, are_exact_under_the_engine) {
+  const Finished finished =
+      Running({"/usr/bin/env", "TALLY_EVENTS=instructions,branches,cycles", TALLY_COMMAND, "stat", "-q", "-e",
+               "instructions", "--format", "json", "-o", "-", "--", std::string(BUILT) + "/regions_c"})
+          .finish();
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const std::string data = finished.out.substr(finished.out.find('{'));
+  const json regions = json::parse(data).at("regions").at(0).at("regions");
+  ASSERT_EQ(regions.size(), 2u);
+  const json& events = regions[1].at("events");
+  EXPECT_EQ(events[0].at("trust"), "exact");
+  EXPECT_EQ(events[1].at("most").get<int>() - events[1].at("least").get<int>(), 1) << "nine looks or ten";
+  EXPECT_EQ(events[2].at("trust"), "absent") << "the others are counted all the same";
+}
+#endif
+
+}  // namespace
+}  // namespace tally::test

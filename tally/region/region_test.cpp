@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -116,6 +117,63 @@ TEST_F(Regions, threads_are_told_apart_and_stay_when_they_have_ended) {
   // A new thread's own stack faults, too, now and then.
   EXPECT_GE(all.all.events[0].total.value, 10);
   EXPECT_LE(all.all.events[0].total.value, 14);
+}
+
+TEST_F(Regions, a_thread_may_be_older_than_the_counters) {
+  std::promise<void> opened;
+  std::thread older([this, ready = opened.get_future()] {
+    ready.wait();
+    for (int i = 0; i < 3; ++i) {
+      const Region region{*counters, "older"};
+      touch(2);
+    }
+  });
+  auto anew = Counters::open({"page-faults"});
+  ASSERT_TRUE(anew) << anew.error().message;
+  counters.emplace(*std::move(anew));
+  opened.set_value();
+  older.join();
+  EXPECT_EQ(result("older").all.entries, 3u);
+  EXPECT_EQ(result("older").all.dropped, 0u);
+  EXPECT_GE(total("older"), 6);
+}
+
+TEST_F(Regions, a_thread_of_a_pool_serves_several_counters_in_turn) {
+  auto others = Counters::open({"minor-faults"});
+  ASSERT_TRUE(others) << others.error().message;
+  std::thread([&] {
+    for (int i = 0; i < 10; ++i) {
+      const Region mine{i % 2 == 0 ? *counters : *others, "task"};
+      touch(1);
+    }
+  }).join();
+  EXPECT_EQ(result("task").all.entries, 5u);
+  EXPECT_EQ(result("task").all.events.at(0).event, "page-faults");
+  ASSERT_EQ(others->regions().size(), 1u);
+  EXPECT_EQ(others->regions()[0].all.entries, 5u);
+  EXPECT_EQ(others->regions()[0].all.events.at(0).event, "minor-faults");
+}
+
+TEST_F(Regions, teams_of_openmp_are_threads_as_others) {
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(4) schedule(static, 1)
+  for (int i = 0; i < 8; ++i) {
+    const Region region{*counters, "team"};
+    touch(1);
+  }
+  EXPECT_EQ(result("team").all.entries, 8u);
+  EXPECT_EQ(result("team").threads.size(), 4u);
+  for (const RegionThread& thread : result("team").threads) EXPECT_EQ(thread.counts.entries, 2u);
+#else
+  GTEST_SKIP() << "this compiler has no OpenMP";
+#endif
+}
+
+TEST_F(Regions, one_that_has_not_ended_is_told) {
+  const Region open{*counters, "open"};
+  EXPECT_EQ(result("open").all.entries, 0u);
+  EXPECT_EQ(result("open").all.open, 1u);
+  EXPECT_EQ(result("open").all.events.at(0).total.trust, Trust::absent);
 }
 
 TEST_F(Regions, many_names_have_a_record_each) {

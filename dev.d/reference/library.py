@@ -1,0 +1,88 @@
+"""Prints docs/reference/library.md: what the public headers declare, with the comments that stand there."""
+import re
+
+HEADERS = [
+    ("tally/tally.hpp", "C++: counters and regions"),
+    ("tally/count/region.hpp", "C++: what regions hold"),
+    ("tally/count/count.hpp", "C++: counts and their arithmetic"),
+    ("tally/count/trust.hpp", "C++: how far a count can be believed"),
+    ("tally/base/expected.hpp", "C++: a value or an error"),
+    ("tally/base/error.hpp", "C++: errors"),
+    ("tally/base/units.hpp", "C++: units"),
+    ("tally/tally.h", "C"),
+]
+MARKS = re.compile(r"\b(TALLY_API|TALLY_C_API|\[\[nodiscard\]\]) *")
+
+
+def without_private(text):
+    """The header without what is not the user's: details, private parts, bodies of a line."""
+    text = re.sub(r"namespace detail \{.*?\}  // namespace detail\n", "", text, flags=re.S)
+    return re.sub(r"\n private:\n.*?(?=\n\};)", "", text, flags=re.S)
+
+
+def comment_of_c(text):
+    """/** … */ as /// lines."""
+    lines = lambda match: "".join("/// " + line.strip(" *") + "\n" for line in match.group(1).strip().split("\n"))
+    return re.sub(r"/\*\*(.*?)\*/\n", lines, text, flags=re.S)
+
+
+def declaration(lines, at):
+    """The declaration that begins in line `at`, on one line, and the comment behind it; and where it ends."""
+    words, notes = [], []
+    while at < len(lines):
+        line, _, note = lines[at].partition("///<")
+        words.append(line.strip())
+        if note:
+            notes.append(note.strip())
+        at += 1
+        joined = " ".join(words)
+        is_template_alone = re.fullmatch(r"(template <.*>|requires.*)( requires.*)?", joined)
+        if not is_template_alone and re.search(r"[;{,]$|\}$|;\s*//.*$|\{.*\}$", joined):
+            break
+    # A comment that goes on stands alone in the lines behind.
+    while at < len(lines) and re.match(r"^\s+///<", lines[at]):
+        notes.append(lines[at].partition("///<")[2].strip())
+        at += 1
+    text = re.sub(r"\s*//.*$", "", MARKS.sub("", joined))
+    text = re.sub(r" = \{\}(?=[,;) ]|$)", " = {\0", text)
+    text = re.sub(r"( noexcept)?( : \w+\(.*)? \{.*$|[;,]$", "", text.replace("{\0", "\0")).strip()
+    return text.replace("\0", "{}"), " ".join(notes), at
+
+
+def entries(text):
+    """(indent, declaration, comment) of everything that has a comment, or stands in a type that has one."""
+    lines = comment_of_c(without_private(text)).split("\n")
+    at, comment = 0, []
+    while at < len(lines):
+        line = lines[at]
+        if re.match(r"^\s*///(?!<)", line):
+            comment.append(line.strip()[3:].strip())
+            at += 1
+        elif not line.strip() or line.startswith("#"):
+            comment = []
+            at += 1
+        elif comment or "///<" in line or re.match(r"^  [\w:<>]+ \w+( = [^;]*)?;", line):
+            inside = line.startswith(" ")
+            said, note, at = declaration(lines, at)
+            yield inside, said, " ".join(comment + [note]).strip()
+            comment = []
+        else:
+            at += 1
+
+
+def page():
+    yield "# The library, header by header\n"
+    yield "Made of the comments in the headers by `./dev reference`; [the guide](../guides/regions.md) says how it is used.\n"
+    for header, title in HEADERS:
+        yield f"## {title}: `{header}`\n"
+        with open(header, encoding="utf-8") as file:
+            text = file.read()
+        for inside, said, comment in entries(text):
+            if inside:
+                yield f"- `{said}`" + (f": {comment}" if comment else "")
+            else:
+                yield f"\n### `{said}`\n\n{comment}\n"
+        yield ""
+
+
+print(re.sub(r"\n{3,}", "\n\n", "\n".join(page())).rstrip())

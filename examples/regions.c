@@ -1,8 +1,8 @@
 /* Which of two ways to find a number in a sorted table costs more? Regions in C, by the macros of tally/tally.h.
  *
  *     cc -O2 -DTALLY_ENABLE regions.c -ltally -o regions
- *     TALLY_OUTPUT=table ./regions                                             on a machine with a PMU
- *     TALLY_OUTPUT=table TALLY_EVENTS=instructions,branches tally stat -- ./regions      anywhere
+ *     TALLY_OUTPUT=table ./regions                                 on a machine with a PMU
+ *     TALLY_EVENTS=instructions,branches tally stat -- ./regions       on x86-64 anywhere
  *
  * Without -DTALLY_ENABLE the marks are nothing, and the library is not needed. */
 #include <stdio.h>

@@ -1,7 +1,7 @@
 """What do Python's own ways to join texts cost? Regions in Python, by the C functions of libtally.
 
     TALLY_OUTPUT=table python3 regions.py                   on a machine with a PMU
-    TALLY_OUTPUT=table TALLY_EVENTS=instructions tally stat -- python3 regions.py        anywhere
+    TALLY_EVENTS=instructions tally stat -- python3 regions.py      on x86-64 anywhere
 
 What Python executes to call the two functions is a part of every region: the region "nothing" shows how much.
 """

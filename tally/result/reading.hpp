@@ -40,8 +40,8 @@ std::optional<T> optional(const Json& object, const char* key) {
   return number<T>(*found);
 }
 
-/// How far a value can be believed, by its word. The only one that a later version could add is one that this one cannot
-/// believe.
+/// How far a value can be believed, by its word. The only one that a later version could add is one that this one
+/// cannot believe.
 inline Trust trust(const Json& word) { return trust_of(word.get<std::string>()).value_or(Trust::absent); }
 
 /// What a process counted of its own regions.

@@ -42,6 +42,9 @@ struct RecordHead {
   uint64_t check;  ///< of what follows
 };
 
+/// What a part of a record takes: the next one begins at a multiple of 8.
+constexpr uint64_t part_bytes(uint64_t bytes) { return (bytes + 7) & ~uint64_t{7}; }
+
 /// A record that names others, by their places: in the kept file, unless `use_added` is set. What follows the names
 /// only the engine knows.
 struct Bundle {
@@ -53,6 +56,8 @@ struct Bundle {
 
   uint32_t* uses() { return reinterpret_cast<uint32_t*>(this + 1); }
   const uint32_t* uses() const { return reinterpret_cast<const uint32_t*>(this + 1); }
+  uint8_t* behind_names() { return reinterpret_cast<uint8_t*>(this + 1) + part_bytes(use_count * sizeof(uint32_t)); }
+  const uint8_t* behind_names() const { return const_cast<Bundle*>(this)->behind_names(); }
 };
 static_assert(sizeof(Bundle) % record_unit == 0);
 inline constexpr uint32_t use_added = 1u << 31;

@@ -25,17 +25,11 @@ Module* module_of(u64 pc) {
   return nullptr;
 }
 
-u64 mixed(u64 key, u64 word) {
-  key = (key ^ word) * 0x9E3779B97F4A7C15ull;
-  return key ^ key >> 29;
-}
-
-/// With eight words of code that are there.
-u64 mixed_code(u64 key, u64 at) {
-  u64 words[8] = {};
-  safe_copy(words, reinterpret_cast<const void*>(at), sizeof words);
-  for (const u64 word : words) key = mixed(key, word);
-  return key;
+/// Of the key, the length of a mapping and eight words of code that are there.
+u64 mixed(u64 key, u64 bytes, u64 code) {
+  u64 words[10] = {key, bytes};
+  safe_copy(words + 2, reinterpret_cast<const void*>(code), 8 * sizeof(u64));
+  return channel::check_of(words, sizeof words);
 }
 
 /// The same in each run of the program, whatever it is called: a script's is that of its interpreter. Many have the
@@ -44,12 +38,11 @@ u64 key_of_program() {
   u64 start = 0, end = 0;
   u64 key = settings().loop_is_fast;  // code has other sizes
   if (!constant_around(entry, start, end)) return key;
-  key = mixed(key, end - start);
-  for (u64 part = 0; part < 4; part++) key = mixed_code(key, start + (end - start) / 4 * part);
-  return mixed_code(key, entry & ~63ull);
+  for (u64 part = 0; part < 4; part++) key = mixed(key, end - start, start + (end - start) / 4 * part);
+  return mixed(key, end - start, entry & ~63ull);
 }
 
-u64 key_of(const Module& m) { return mixed_code(mixed(program, m.end - m.start), m.start); }
+u64 key_of(const Module& m) { return mixed(program, m.end - m.start, m.start); }
 
 /// Copies one bundle into the cache.
 class Loader {
@@ -65,7 +58,8 @@ class Loader {
     if (!reaches(head_.lowest) || !reaches(head_.highest)) return 0;
     if (!have_room(head_.traces, head_.exits, head_.pages, head_.different_pages, head_.numbers)) return 0;
     const u32 damage_before = store_damage();
-    if (uses.full(head_.traces) || !fits() || !is_readable()) return 0;
+    if (uses.full(head_.traces) || !fits()) return 0;
+    touch_pages();
     first_number_ = new_segment_pages(parts_.vectors, head_.numbers);
     if (first_number_ == 0) return 0;
     copy_code();
@@ -80,7 +74,7 @@ class Loader {
  private:
   /// Whatever the record says, nothing outside of it is read. What is in it was checked by whoever found it.
   bool read_parts() {
-    const u8* at = reinterpret_cast<const u8*>(bundle_.uses()) + ((bundle_.use_count * sizeof(u32) + 7) & ~7ull);
+    const u8* at = bundle_.behind_names();
     const u8* const end = reinterpret_cast<const u8*>(&bundle_) + bundle_.head.bytes;
     if (end - at < static_cast<s64>(sizeof head_)) return false;
     __builtin_memcpy(&head_, at, sizeof head_);
@@ -88,7 +82,7 @@ class Loader {
     bool inside = head_.traces == bundle_.use_count && head_.traces > 0;
     each_part(head_, parts_, [&](auto*& part, u32 n) {
       part = reinterpret_cast<decltype(+part)>(at);
-      const u64 bytes = (u64{n} * sizeof *part + 7) & ~7ull;
+      const u64 bytes = channel::part_bytes(u64{n} * sizeof *part);
       inside = inside && bytes <= static_cast<u64>(end - at);
       if (inside) at += bytes;
     });
@@ -97,9 +91,9 @@ class Loader {
 
   /// Whether the program has the code that the bundle was made from.
   bool fits() const {
+    if (head_.ranges == 0) return false;
     const CodeRange &first = parts_.ranges[0], &last = parts_.ranges[head_.ranges - 1];
-    if (head_.ranges == 0 ||
-        !is_constant(start_ + static_cast<u32>(first.from), static_cast<u32>(last.from - first.from) + last.bytes))
+    if (!is_constant(start_ + static_cast<u32>(first.from), static_cast<u32>(last.from - first.from) + last.bytes))
       return false;
     const u8* original = parts_.originals;
     for (u32 i = 0; i < head_.ranges; i++) {
@@ -117,12 +111,10 @@ class Loader {
     return fits32(distance) && fits32(distance - head_.block_bytes);
   }
 
-  /// Whether each page of the record can be read: a disk may fail.
-  bool is_readable() const {
-    const u8* const record = reinterpret_cast<const u8*>(&bundle_);
-    u32 sum = 0;
-    for (u64 at = 0; at < bundle_.head.bytes; at += page_bytes) sum += __atomic_load_n(record + at, __ATOMIC_RELAXED);
-    return sum != ~0u;
+  /// A disk may fail: that is noticed here, as damage, and not where it is half copied.
+  void touch_pages() const {
+    const volatile u8* const record = reinterpret_cast<const u8*>(&bundle_);
+    for (u64 at = 0; at < bundle_.head.bytes; at += page_bytes) record[at];
   }
 
   template <class Word>

@@ -129,7 +129,7 @@ class Maker {
       chosen_[i].body = static_cast<u32>(at);
       at += t.code_bytes;
     }
-    code_.size = (static_cast<u32>(at) + 7) & ~7u;
+    code_.size = static_cast<u32>(channel::part_bytes(at));
   }
 
   void copy_trace(u32 index) {
@@ -248,10 +248,10 @@ class Maker {
       from.shifts[i] = shifts_[i].data();
     }
     u64 bytes = sizeof head;
-    each_part(head, from, [&](const auto* part, u32 n) { bytes += (u64{n} * sizeof *part + 7) & ~7ull; });
+    each_part(head, from, [&](const auto* part, u32 n) { bytes += channel::part_bytes(u64{n} * sizeof *part); });
     channel::Bundle* const made = begin_bundle(key_, names_.data(), names_.size, bytes);
     if (made == nullptr) return;
-    u8* to = behind_names(*made);
+    u8* to = made->behind_names();
     copy(to, &head, sizeof head);
     to += sizeof head;
     each_part(head, from, [&](const auto* part, u32 n) {
@@ -259,7 +259,7 @@ class Maker {
         copy(to, part, n * sizeof *part);
       else
         copy_originals(to);
-      to += (u64{n} * sizeof *part + 7) & ~7ull;
+      to += channel::part_bytes(u64{n} * sizeof *part);
     });
     end_bundle(*made);
   }

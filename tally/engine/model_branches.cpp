@@ -68,8 +68,9 @@ void ModelCode::predict(Builder& b, u64 pc, u64 target, bool taken, u16 live) {
   e.load(a_, o_model_history);
   put_flags_away(b, live);
   if (outcomes_ != 0) shift_left(e, a_, outcomes_);
-  if (const u32 known = (static_cast<u32>(pc) ^ taken_) & mask; known != 0) xor_constant(e, a_, known);
-  and_constant(e, a_, mask);
+  if (const u32 known = (static_cast<u32>(pc) ^ taken_) & mask; known != 0)
+    with_constant(e, Operation::bit_xor, a_, known);
+  with_constant(e, Operation::bit_and, a_, mask);
   compare_counter(e, a_, taken);
   u8* const away = jump_if(e, not_equal);
   const u64 back = e.here();
@@ -144,11 +145,11 @@ void ModelCode::push_return(Builder& b, const Instruction& in) {
     ask(e, b.arena.to_model, word_of(Ask::plain_call, in.length), a_, 0);
   }
   if (!model_plan.branches) return;
-  load_byte(e, a_, o_model_top);
+  byte_access(e, Byte::load, a_, o_model_top);
   e.move_constant(b_, 0 - in.next());
   table_access(e, 0x89, b_, a_, 0, return_stack_at);
   address_of(e, a_, a_, no_register, 0, 16, false);
-  store_byte(e, a_, o_model_top);
+  byte_access(e, Byte::store, a_, o_model_top);
 }
 
 /// An indirect branch whose target is known where it is translated.
@@ -192,9 +193,9 @@ void emit_model_indirect(Builder& b, const Instruction& in) {
   const bool returns = in.kind == Kind::ret;
   const u32 entry = indirect_at + static_cast<u32>(in.pc % 512) * 8;
   if (returns) {
-    load_byte(e, r11, o_model_top);
+    byte_access(e, Byte::load, r11, o_model_top);
     address_of(e, r11, r11, no_register, 0, -16, false);
-    store_byte(e, r11, o_model_top);
+    byte_access(e, Byte::store, r11, o_model_top);
     extend_byte(e, r11);
     table_access(e, 0x8b, r11, r11, 0, return_stack_at);
   } else {
@@ -208,13 +209,13 @@ void emit_model_indirect(Builder& b, const Instruction& in) {
   e.not_register(r11);
   address_of(e, rcx, rcx, r11, 0, 1, false);  // the target again
   if (in.kind == Kind::call_indirect) {
-    load_byte(e, r11, o_model_top);
+    byte_access(e, Byte::load, r11, o_model_top);
     e.store(rax, o_model_rax);
     e.move_constant(rax, 0 - in.next());
     table_access(e, 0x89, rax, r11, 0, return_stack_at);
     e.load(rax, o_model_rax);
     address_of(e, r11, r11, no_register, 0, 16, false);
-    store_byte(e, r11, o_model_top);
+    byte_access(e, Byte::store, r11, o_model_top);
   }
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(away, stub.here());

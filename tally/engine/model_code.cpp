@@ -251,8 +251,8 @@ void ModelCode::look_at_data(Builder& b, const DataAccess& access, u16 live) {
     table_access(e, 0x3b, a_, no_register, 0, set);
     away = jump_if(e, not_equal);
   } else {
-    move_low(e, b_, a_);
-    and_constant(e, b_, model_plan.l1d_mask);
+    low_halves(e, Between::move, b_, a_);
+    with_constant(e, Operation::bit_and, b_, model_plan.l1d_mask);
     table_access(e, 0x33, a_, b_, 0, l1d_at);  // xor
     compare_constant(e, a_, static_cast<s32>(access.bytes) - static_cast<s32>(line) - 1);
     away = jump_if(e, below);
@@ -267,12 +267,12 @@ void ModelCode::look_at_data(Builder& b, const DataAccess& access, u16 live) {
   } else {
     table_access(stub, 0x33, a_, b_, 0, l1d_at);  // the address again
     address_of(stub, b_, a_, no_register, 0, static_cast<s32>(access.bytes) - 1, false);
-    xor_low(stub, b_, a_);
+    low_halves(stub, Between::bit_xor, b_, a_);
     test_dword(stub, b_, line);
     u8* const across = jump_if(stub, not_equal);
     and_wide(stub, a_, -static_cast<s32>(line));
-    move_low(stub, b_, a_);
-    and_constant(stub, b_, model_plan.l1d_mask);
+    low_halves(stub, Between::move, b_, a_);
+    with_constant(stub, Operation::bit_and, b_, model_plan.l1d_mask);
     stub.not_register(a_);
     table_access(stub, 0x89, a_, b_, 0, l1d_at);
     stub.not_register(a_);
@@ -303,7 +303,7 @@ void ModelCode::look_at_line(Builder& b, u64 line, u16 live) {
   const u64 back = e.here();
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(away, stub.here());
-  store_dword(stub, last_of_set, number);
+  store_constant(stub, last_of_set, number, false);
   stub.move_constant(a_, sim_note(line, Ask::fetch));
   note_down(stub, a_, b_, b.arena.to_look, back);
   b.arena.cold = stub.here();

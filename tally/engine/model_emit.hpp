@@ -22,25 +22,20 @@ inline void table_access(Emitter& e, u8 opcode, u8 reg, u8 index, u32 scale, u32
   e.dword(offset);
 }
 
-/// MOV r32, r32
-inline void move_low(Emitter& e, u8 to, u8 from) {
+/// OP r32, r32
+enum class Between : u8 { bit_xor = 0x31, move = 0x89 };
+inline void low_halves(Emitter& e, Between operation, u8 to, u8 from) {
   if ((to | from) >> 3) e.byte(static_cast<u8>(0x40 | (from >> 3) << 2 | to >> 3));
-  e.byte(0x89);
+  e.byte(static_cast<u8>(operation));
   e.byte(static_cast<u8>(0xc0 | (from & 7) << 3 | (to & 7)));
 }
 
-/// AND r32, constant
-inline void and_constant(Emitter& e, u8 reg, u32 value) {
+/// OP r32, constant, where the operation is the digit of its opcode
+enum class Operation : u8 { bit_and = 4, bit_xor = 6 };
+inline void with_constant(Emitter& e, Operation operation, u8 reg, u32 value) {
   if (reg >> 3) e.byte(0x41);
   e.byte(0x81);
-  e.byte(static_cast<u8>(0xe0 | (reg & 7)));
-  e.dword(value);
-}
-
-inline void xor_constant(Emitter& e, u8 reg, u32 value) {
-  if (reg >> 3) e.byte(0x41);
-  e.byte(0x81);
-  e.byte(static_cast<u8>(0xf0 | (reg & 7)));
+  e.byte(static_cast<u8>(0xc0 | static_cast<u32>(operation) << 3 | (reg & 7)));
   e.dword(value);
 }
 
@@ -94,17 +89,11 @@ inline void read_fs_base(Emitter& e, u8 reg) {
   e.byte(static_cast<u8>(0xc0 | (reg & 7)));
 }
 
-/// gs:[offset] = a constant
-inline void store_constant(Emitter& e, u32 offset, u32 value) {
-  static const u8 code[] = {0x65, 0x48, 0xc7, 0x04, 0x25};
-  e.bytes(code, sizeof code);
-  e.dword(offset);
-  e.dword(value);
-}
-
-/// The same of 32 bits.
-inline void store_dword(Emitter& e, u32 offset, u32 value) {
-  static const u8 code[] = {0x65, 0xc7, 0x04, 0x25};
+/// gs:[offset] = a constant, of 64 bits, sign-extended, or of 32
+inline void store_constant(Emitter& e, u32 offset, u32 value, bool wide = true) {
+  e.byte(0x65);
+  if (wide) e.byte(0x48);
+  static const u8 code[] = {0xc7, 0x04, 0x25};
   e.bytes(code, sizeof code);
   e.dword(offset);
   e.dword(value);
@@ -116,13 +105,6 @@ inline void test_dword(Emitter& e, u8 reg, u32 value) {
   e.byte(0xf7);
   e.byte(static_cast<u8>(0xc0 | (reg & 7)));
   e.dword(value);
-}
-
-/// XOR r32, r32
-inline void xor_low(Emitter& e, u8 to, u8 from) {
-  if ((to | from) >> 3) e.byte(static_cast<u8>(0x40 | (from >> 3) << 2 | to >> 3));
-  e.byte(0x31);
-  e.byte(static_cast<u8>(0xc0 | (from & 7) << 3 | (to & 7)));
 }
 
 /// AND r64, constant, sign-extended
@@ -145,21 +127,13 @@ inline void store_at(Emitter& e, u8 base, u8 reg) {
 /// A line that is noted down, as sim::note_of() has it.
 constexpr u64 sim_note(u64 line, Ask what) { return line | static_cast<u64>(what); }
 
-/// reg = gs:[offset], a byte
-inline void load_byte(Emitter& e, u8 reg, u32 offset) {
-  e.byte(0x65);
-  if (reg >> 3) e.byte(0x44);
-  e.byte(0x0f);
-  e.byte(0xb6);
-  e.byte(static_cast<u8>(4 | (reg & 7) << 3));
-  e.byte(0x25);
-  e.dword(offset);
-}
-
-inline void store_byte(Emitter& e, u8 reg, u32 offset) {
+/// A byte of gs:[offset] and a register, whose other bytes a load clears.
+enum class Byte : u16 { load = 0xb60f, store = 0x88 };
+inline void byte_access(Emitter& e, Byte way, u8 reg, u32 offset) {
   e.byte(0x65);
   e.byte(static_cast<u8>(0x40 | (reg >> 3) << 2));
-  e.byte(0x88);
+  e.byte(static_cast<u8>(way));
+  if (way == Byte::load) e.byte(static_cast<u16>(way) >> 8);
   e.byte(static_cast<u8>(4 | (reg & 7) << 3));
   e.byte(0x25);
   e.dword(offset);

@@ -92,7 +92,7 @@ u8* put(u8* to, const T* from, u32 n) {
 channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_bytes) {
   if (!writes) return nullptr;
   channel::Bundle made{{}, mark, key, n, {}};
-  const u64 bytes = sizeof made + ((n * sizeof *uses + 7) & ~7ull) + more_bytes;
+  const u64 bytes = sizeof made + channel::part_bytes(n * sizeof *uses) + more_bytes;
   if (bytes > channel::store_bytes / 4) return nullptr;
   made.head.bytes = static_cast<u32>((bytes + channel::record_unit - 1) & ~(channel::record_unit - 1));
   made.head.tag = channel::Store::bundle_tag(key);
@@ -183,10 +183,6 @@ channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
   // Templates come first: bundles are made of them.
   if (writes && added.header().end > channel::store_bytes / 2) return nullptr;
   return put_names(channel::bundle_mark, key, uses, n, more_bytes);
-}
-
-u8* behind_names(channel::Bundle& bundle) {
-  return reinterpret_cast<u8*>(bundle.uses()) + ((bundle.use_count * sizeof(u32) + 7) & ~7ull);
 }
 
 void end_bundle(channel::Bundle& bundle) {

@@ -115,7 +115,6 @@ void replace_template(const Template& t, const Template& by);
 const channel::Bundle* find_bundle(u64 key);
 /// Room for a bundle with these names and so many bytes behind them, from a multiple of 8 on; null where there is none.
 channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes);
-u8* behind_names(channel::Bundle& bundle);
 /// It is complete: others may find it.
 void end_bundle(channel::Bundle& bundle);
 /// What the command is to do when what was added is kept: see the marks of channel/store.hpp.

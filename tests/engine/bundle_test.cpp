@@ -35,8 +35,7 @@ class BundleTest : public testing::Test {
       const channel::RecordHead* const record = store.record(store.slots()[i].place);
       if (record == nullptr || channel::as_bundle(*record) == nullptr) continue;
       auto& bundle = *reinterpret_cast<Bundle*>(base + store.slots()[i].place * channel::record_unit);
-      const std::uint64_t names = (bundle.use_count * 4ull + 7) & ~7ull;
-      f(bundle, *reinterpret_cast<engine::BundleHead*>(reinterpret_cast<std::uint8_t*>(bundle.uses()) + names));
+      f(bundle, *reinterpret_cast<engine::BundleHead*>(bundle.behind_names()));
       bundle.head.check = channel::check_of(bundle.head);
       ++n;
     }
@@ -47,7 +46,7 @@ class BundleTest : public testing::Test {
   /// Each instruction that runs by it.
   static void count_twice(engine::BundleHead& head) {
     auto* const vectors = reinterpret_cast<channel::SegmentVector*>(
-        reinterpret_cast<std::uint8_t*>(&head + 1) + ((head.traces * sizeof(engine::BundleTrace) + 7) & ~7ull));
+        reinterpret_cast<std::uint8_t*>(&head + 1) + channel::part_bytes(head.traces * sizeof(engine::BundleTrace)));
     for (std::uint32_t i = 0; i < head.numbers; ++i) vectors[i].counts[channel::instructions] *= 2;
   }
 
@@ -101,7 +100,7 @@ TEST_F(BundleTest, of_other_code_is_not_used) {
               std::uint8_t* originals = nullptr;
               engine::each_part(head, parts, [&](auto*& part, std::uint32_t n) {
                 if (static_cast<const void*>(&part) == &parts.originals) originals = const_cast<std::uint8_t*>(at);
-                at += (std::uint64_t{n} * sizeof *part + 7) & ~7ull;
+                at += channel::part_bytes(std::uint64_t{n} * sizeof *part);
               });
               ASSERT_NE(originals, nullptr);
               originals[head.original_bytes - 1] ^= 1;

@@ -277,6 +277,7 @@ void emit_head(Builder& b, const Instruction& in) {
 }
 
 void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 reg) {
+  if (model_plan.any()) reg = model_code.spared(reg);
   const u32 counter = counters_at + 8 * number;
   constexpr u32 displacement_at = 5;  // in an access through GS
   Emitter& e = b.e;

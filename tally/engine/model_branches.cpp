@@ -87,7 +87,7 @@ void ModelCode::predict(Builder& b, u64 pc, u64 target, bool taken, u16 live) {
 
 u32 ModelCode::begin_way(Builder& b, u32 i, bool taken, u16 live) {
   if (!open_) open(b, i);
-  ways_[way_count_] = {nullptr, in_[i].pc, in_[i].target(), taken, live, a_, b_, outcomes_, taken_, away_};
+  ways_[way_count_] = {nullptr, in_[i].pc, in_[i].target(), taken, live, a_, b_, note_, outcomes_, taken_, away_};
   return way_count_++;
 }
 
@@ -100,7 +100,7 @@ void ModelCode::stay(Builder& b, const Instruction& in, bool taken, u16 live) {
 void ModelCode::emit_way(Builder& b, u32 way) {
   const Way& w = ways_[way];
   open_ = true;
-  a_ = w.a, b_ = w.b;
+  a_ = w.a, b_ = w.b, note_ = w.note;
   outcomes_ = w.outcomes, taken_ = w.taken;
   away_ = w.away;
   mark(b);

@@ -32,7 +32,7 @@ void ModelCode::begin_trace() {
   range_count_ = way_count_ = 0;
   outcomes_ = taken_ = 0;
   loop_entry_ = 0;
-  open_ = away_ = passed_ = in_range_ = false;
+  open_ = away_ = passed_ = in_range_ = has_room_ = false;
 }
 
 void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live, const u16* at_exits) {
@@ -70,23 +70,31 @@ void ModelCode::mark(const Builder& b) {
   }
   in_range_ = open_ || away_ || outcomes_ != 0;
   if (!in_range_) return;
-  ranges_[range_count_] = {b.offset(), 0xffff, open_ ? a_ : u8{no_register}, open_ ? b_ : u8{no_register}, outcomes_,
-                           taken_,     away_};
+  const auto borrowed = [this](u8 reg) { return open_ ? reg : u8{no_register}; };
+  ranges_[range_count_] = {b.offset(), 0xffff, borrowed(a_), borrowed(b_), borrowed(note_), outcomes_, taken_, away_};
 }
 
 void ModelCode::open(Builder& b, u32 i) {
+  const bool notes = model_plan.l1d || model_plan.l1i;
+  const u32 wanted = notes ? 3 : 2;
   u16 free = static_cast<u16>(~facts_[i].registers & ~(1u << rsp | 1u << rax));
   for (u32 k = i + 1; k < n_ && facts_[k].known; k++) {
     const u16 still = static_cast<u16>(free & ~facts_[k].registers);
-    if (bits_set(still) < 2) break;
+    if (bits_set(still) < wanted) break;
     free = still;
   }
   static const u8 order[] = {r11, r10, r9, r8, rdi, rsi, rcx, rdx, rbx, r13, r14, r15, rbp, r12};
-  u32 found = 0;
+  u8 found[3] = {no_register, no_register, no_register};
+  u32 n = 0;
   for (const u8 reg : order)
-    if ((free >> reg & 1) && found < 2) (found++ == 0 ? a_ : b_) = reg;
+    if ((free >> reg & 1) && n < wanted) found[n++] = reg;
+  a_ = found[0], b_ = found[1], note_ = found[2];
   b.e.store(a_, o_model_a);
   b.e.store(b_, o_model_b);
+  if (notes) {
+    b.e.store(note_, o_model_spill_note);
+    b.e.load(note_, o_model_note);
+  }
   open_ = true;
   mark(b);
 }
@@ -95,6 +103,10 @@ void ModelCode::close(Builder& b) {
   if (!open_) return;
   b.e.load(a_, o_model_a);
   b.e.load(b_, o_model_b);
+  if (note_ != no_register) {
+    b.e.store(note_, o_model_note);
+    b.e.load(note_, o_model_spill_note);
+  }
   open_ = false;
   mark(b);
 }
@@ -102,7 +114,7 @@ void ModelCode::close(Builder& b) {
 void ModelCode::before(Builder& b, u32 i, bool leaves) {
   const Instruction& in = in_[i];
   const ModelFacts& f = facts_[i];
-  if (open_ && (!f.known || (f.registers >> a_ & 1) || (f.registers >> b_ & 1))) close(b);
+  if (open_ && (!f.known || (f.registers & borrowed()) != 0)) close(b);
   if (!open_ && wants_window(i)) open(b, i);
   if (open_) {
     Emitter& e = b.e;
@@ -142,7 +154,7 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
 
 void ModelCode::after(Builder& b, u32 i) {
   if (!open_ || facts_[i].repeat.bytes == 0) return;
-  ask(b.e, b.arena.to_model, facts_[i].repeat.word(), a_, 0);
+  ask_look(b.e, b.arena.to_model, facts_[i].repeat.word());
 }
 
 /// Before something that changes the flags.
@@ -163,12 +175,12 @@ void ModelCode::bring_flags_back(Builder& b, u16 live) {
 void ModelCode::open_first(Builder& b) {
   if (!wants_window(0)) return;
   open(b, 0);
-  first_a_ = a_, first_b_ = b_;
+  first_a_ = a_, first_b_ = b_, first_note_ = note_;
   loop_entry_ = b.offset();
 }
 
 u32 ModelCode::loops(Builder& b) {
-  if (loop_entry_ == 0 || !open_ || a_ != first_a_ || b_ != first_b_) return 0;
+  if (loop_entry_ == 0 || !open_ || a_ != first_a_ || b_ != first_b_ || note_ != first_note_) return 0;
   bring_flags_back(b, facts_[0].live);
   write_history(b);
   return loop_entry_;
@@ -199,6 +211,10 @@ void settle_model(Thread* t, Context* c, const Spot& s) {
       c->flags = (c->flags & ~u64{every_flag}) | (m.flags_away >> 8 & every_flag & ~u64{overflow}) |
                  (m.flags_away & 1 ? overflow : 0);
     }
+    if (range.note != no_register) {
+      m.next_note = reinterpret_cast<u64*>(c->reg(range.note));
+      c->reg(range.note) = m.spill_note;
+    }
     if (range.a != no_register) c->reg(range.a) = m.spill[0], c->reg(range.b) = m.spill[1];
     m.history = m.history << range.outcomes | range.taken;
     return;
@@ -206,23 +222,45 @@ void settle_model(Thread* t, Context* c, const Spot& s) {
 }
 
 // --- looks ----------------------------------------------------------------------------------------------------------
+//
+// A look never leaves the line of code for what cannot be foretold. Every access is noted down, and the note stays
+// where it is not to the most recent line of its set: the next one comes behind it, and else over it.
 
-namespace {
-
-/// What is in `note` is noted down; `other` is lost. On at `back`, by way of the model where the notes are full.
-void note_down(Emitter& e, u8 note, u8 other, u64 to_look, u64 back) {
-  e.load(other, o_model_note);
-  store_at(e, other, note);
-  e.add_constant(other, 8);
-  e.store(other, o_model_note);
-  test_dword(e, other, page_bytes - 1);
-  u8* const full = jump_if(e, equal);
-  e.jump(back);
-  lead(full, e.here());
-  ask(e, to_look, word_of(Ask::noted), note, back);
+/// Into the model, which may read and write notes. Register b is lost.
+void ModelCode::ask_look(Emitter& e, u64 whom, u32 word) {
+  if (note_ != no_register) e.store(note_, o_model_note);
+  ask(e, whom, word, b_, 0);
+  if (note_ != no_register) e.load(note_, o_model_note);
 }
 
-}  // namespace
+/// Before a trace's first note.
+void ModelCode::make_room(Builder& b) {
+  if (has_room_) return;
+  has_room_ = true;
+  test_dword(b.e, note_, notes_room - notes_bytes);
+  u8* const full = jump_if(b.e, not_equal);
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  lead(full, stub.here());
+  ask_look(stub, b.arena.to_look, word_of(Ask::noted));
+  stub.jump(b.e.here());
+  b.arena.cold = stub.here();
+}
+
+/// Notes the line in register a down, to stay if the flags say "not equal". Both registers are lost.
+void ModelCode::note_line(Emitter& e, u64 kind) {
+  if (kind != 0) address_of(e, a_, a_, no_register, 0, static_cast<s32>(kind), false);
+  store_at(e, note_, a_);
+  address_of(e, b_, note_, no_register, 0, sizeof(u64), false);
+  move_if_not_equal(e, note_, b_);
+}
+
+/// A jump for an access to these bytes at register a: for one across lines, or for any other. Register b is lost.
+u8* ModelCode::jump_across(Emitter& e, u32 bytes, int condition) {
+  address_of(e, b_, a_, no_register, 0, static_cast<s32>(bytes) - 1, false);
+  low_halves(e, Between::bit_xor, b_, a_);
+  test_dword(e, b_, model_plan.line_bytes);
+  return jump_if(e, condition);
+}
 
 void ModelCode::look_at_data(Builder& b, const DataAccess& access, u16 live) {
   Emitter& e = b.e;
@@ -233,55 +271,44 @@ void ModelCode::look_at_data(Builder& b, const DataAccess& access, u16 live) {
   }
   if (!model_plan.l1d) return;
   const u32 line = model_plan.line_bytes;
+  const u64 address = static_cast<u64>(access.displacement);
   const bool fixed = access.fixed && !access.fs;
-  const bool fits = access.bytes <= line && (!fixed || access.displacement % line + access.bytes <= line);
-  load_address(e, access, a_, b_);
+  const bool fits = access.bytes <= line && (!fixed || address % line + access.bytes <= line);
   put_flags_away(b, live);
-  const u32 word = word_of(access.what, access.bytes);
+  make_room(b);
+  const u64 kind = static_cast<u64>(access.what);
+  if (fixed && fits) {
+    const u32 set = l1d_at + (static_cast<u32>(address) & model_plan.l1d_mask);
+    e.move_constant(a_, address & ~u64{line - 1});
+    table_access(e, 0x3b, a_, no_register, 0, set);
+    e.store(a_, set);
+    return note_line(e, kind);
+  }
+  load_address(e, access, a_, b_);
   if (!fits) {
     e.store(a_, o_model_argument);
-    ask(e, b.arena.to_look, word, a_, 0);
-    return;
+    return ask_look(e, b.arena.to_look, word_of(access.what, access.bytes));
   }
-  const u64 address = static_cast<u64>(access.displacement), first = address & ~u64{line - 1};
-  const u32 set = l1d_at + (static_cast<u32>(address) & model_plan.l1d_mask);
-  u8* away;
-  if (fixed) {
-    e.move_constant(a_, ~first);
-    table_access(e, 0x3b, a_, no_register, 0, set);
-    away = jump_if(e, not_equal);
-  } else {
-    low_halves(e, Between::move, b_, a_);
-    with_constant(e, Operation::bit_and, b_, model_plan.l1d_mask);
-    table_access(e, 0x33, a_, b_, 0, l1d_at);  // xor
-    compare_constant(e, a_, static_cast<s32>(access.bytes) - static_cast<s32>(line) - 1);
-    away = jump_if(e, below);
-  }
-  const u64 back = e.here();
+  const bool mostly_aligned = access.bytes > 1 && access.bytes <= 8 && bits_set(access.bytes) == 1;
+  u8* away = nullptr;
+  if (mostly_aligned)
+    test_byte(e, a_, static_cast<u8>(access.bytes - 1)), away = jump_if(e, not_equal);
+  else if (access.bytes > 1)
+    away = jump_across(e, access.bytes, not_equal);
+  const u64 whole = e.here();
+  low_halves(e, Between::move, b_, a_);
+  with_constant(e, Operation::bit_and, b_, model_plan.l1d_mask);
+  and_wide(e, a_, -static_cast<s32>(line));
+  table_access(e, 0x3b, a_, b_, 0, l1d_at);
+  table_access(e, 0x89, a_, b_, 0, l1d_at);
+  note_line(e, kind);
+  if (away == nullptr) return;
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(away, stub.here());
-  if (fixed) {
-    stub.store(a_, set);
-    stub.move_constant(a_, sim_note(first, access.what));
-    note_down(stub, a_, b_, b.arena.to_look, back);
-  } else {
-    table_access(stub, 0x33, a_, b_, 0, l1d_at);  // the address again
-    address_of(stub, b_, a_, no_register, 0, static_cast<s32>(access.bytes) - 1, false);
-    low_halves(stub, Between::bit_xor, b_, a_);
-    test_dword(stub, b_, line);
-    u8* const across = jump_if(stub, not_equal);
-    and_wide(stub, a_, -static_cast<s32>(line));
-    low_halves(stub, Between::move, b_, a_);
-    with_constant(stub, Operation::bit_and, b_, model_plan.l1d_mask);
-    stub.not_register(a_);
-    table_access(stub, 0x89, a_, b_, 0, l1d_at);
-    stub.not_register(a_);
-    stub.add_constant(a_, static_cast<u8>(access.what));
-    note_down(stub, a_, b_, b.arena.to_look, back);
-    lead(across, stub.here());
-    stub.store(a_, o_model_argument);
-    ask(stub, b.arena.to_look, word, a_, back);
-  }
+  if (mostly_aligned) lead(jump_across(stub, access.bytes, equal), whole);
+  stub.store(a_, o_model_argument);
+  ask_look(stub, b.arena.to_look, word_of(access.what, access.bytes));
+  stub.jump(e.here());
   b.arena.cold = stub.here();
 }
 
@@ -295,18 +322,14 @@ void ModelCode::look_at_line(Builder& b, u64 line, u16 live) {
   const u32 set = static_cast<u32>(line / model_plan.line_bytes) & (model_plan.l1i_sets - 1);
   const u32 last_of_set = l1i_at + set * 4;
   put_flags_away(b, live);
+  make_room(b);
   static const u8 compare[] = {0x65, 0x81, 0x3c, 0x25};  // cmp dword gs:[…], constant
   e.bytes(compare, sizeof compare);
   e.dword(last_of_set);
   e.dword(number);
-  u8* const away = jump_if(e, not_equal);
-  const u64 back = e.here();
-  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
-  lead(away, stub.here());
-  store_constant(stub, last_of_set, number, false);
-  stub.move_constant(a_, sim_note(line, Ask::fetch));
-  note_down(stub, a_, b_, b.arena.to_look, back);
-  b.arena.cold = stub.here();
+  store_constant(e, last_of_set, number, false);
+  e.move_constant(a_, line + static_cast<u64>(Ask::fetch));
+  note_line(e, 0);
 }
 
 }  // namespace tally::engine

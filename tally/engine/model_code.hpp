@@ -2,9 +2,9 @@
 /// ways into the model from there. Not used, and nothing of it in generated code, where nothing is simulated.
 ///
 /// The order of what the model sees is that of the program: an instruction's lines, then its accesses, then where it
-/// goes. Looks need two registers: over a stretch of instructions that leave two alone these are borrowed once, which
-/// a fault or signal within it has to know. What is the same wherever a trace is left is written once where it is left:
-/// the history of its branches.
+/// goes. Looks need three registers, one of which knows where the next note goes: over a stretch of instructions that
+/// leave so many alone these are borrowed once, which a fault or signal within it has to know. What is the same
+/// wherever a trace is left is written once where it is left: the history of its branches.
 #pragma once
 #include "tally/engine/models.hpp"
 #include "tally/engine/reading.hpp"
@@ -14,7 +14,7 @@ namespace tally::engine {
 /// A stretch of a trace in which the program's state is not all in place.
 struct ModelRange {
   u16 begin, end;  // offsets from the body
-  u8 a, b;         // registers that are borrowed, or no_register
+  u8 a, b, note;   // registers that are borrowed, or no_register
   u8 outcomes;     // of branches that the history lacks
   u8 taken;        // which of them were taken, the last one in bit 0
   bool flags;      // they are away
@@ -79,6 +79,8 @@ class ModelCode {
   void emit_ways(Builder& b);
   void end_trace(Builder& b, u32 trace);
 
+  /// This register, or in its place one that is borrowed and holds nothing now.
+  u8 spared(u8 reg) const { return open_ && reg == note_ ? a_ : reg; }
   u16 live_before(u32 i) const { return facts_[i].live; }
 
  private:
@@ -87,7 +89,7 @@ class ModelCode {
     u64 pc, target;
     bool is_taken;
     u16 live;
-    u8 a, b, outcomes, taken;
+    u8 a, b, note, outcomes, taken;
     bool away;
   };
   void look_at_data(Builder& b, const DataAccess& access, u16 live);
@@ -95,6 +97,12 @@ class ModelCode {
   void predict(Builder& b, u64 pc, u64 target, bool taken, u16 live);
   void push_return(Builder& b, const Instruction& in);
   void resolved_target(Builder& b, const Instruction& in, u16 live);
+  /// The registers that are borrowed, a bit for each.
+  u32 borrowed() const { return 1u << a_ | 1u << b_ | (note_ == no_register ? 0 : 1u << note_); }
+  void note_line(Emitter& e, u64 kind);
+  u8* jump_across(Emitter& e, u32 bytes, int condition);
+  void make_room(Builder& b);
+  void ask_look(Emitter& e, u64 whom, u32 word);
   void open(Builder& b, u32 i);
   void close(Builder& b);
   void write_history(Builder& b);
@@ -110,12 +118,13 @@ class ModelCode {
   u64 last_line_ = 0;
   bool open_ = false;
   bool away_ = false;  // the flags are kept in memory: from the first look that needs it to who needs them
-  u8 a_ = 0, b_ = 0;
+  u8 a_ = 0, b_ = 0, note_ = 0;
+  bool has_room_ = false;  // this trace has looked whether there is room for its notes
   u8 outcomes_ = 0, taken_ = 0;
   ModelRange ranges_[512];
   u32 range_count_ = 0;
   bool in_range_ = false;
-  u8 first_a_ = 0, first_b_ = 0;
+  u8 first_a_ = 0, first_b_ = 0, first_note_ = 0;
   u32 loop_entry_ = 0;
   Way ways_[branch_limit + 1];
   u32 way_count_ = 0;

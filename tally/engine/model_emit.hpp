@@ -47,18 +47,6 @@ inline void shift_left(Emitter& e, u8 reg, u32 n) {
   e.byte(static_cast<u8>(n));
 }
 
-/// CMP r64, constant, sign-extended
-inline void compare_constant(Emitter& e, u8 reg, s32 value) {
-  e.rex_w(0, reg);
-  const bool small = value == static_cast<s8>(value);
-  e.byte(small ? 0x83 : 0x81);
-  e.byte(static_cast<u8>(0xf8 | (reg & 7)));
-  if (small)
-    e.byte(static_cast<u8>(value));
-  else
-    e.dword(static_cast<u32>(value));
-}
-
 /// LEA to, [base + index * 2^scale + displacement]
 inline void address_of(Emitter& e, u8 to, u8 base, u8 index, u32 scale, s32 displacement, bool low) {
   const bool based = base != no_register, indexed = index != no_register;
@@ -109,10 +97,30 @@ inline void test_dword(Emitter& e, u8 reg, u32 value) {
 
 /// AND r64, constant, sign-extended
 inline void and_wide(Emitter& e, u8 reg, s32 value) {
+  const bool small = value == static_cast<s8>(value);
   e.rex_w(0, reg);
-  e.byte(0x81);
+  e.byte(small ? 0x83 : 0x81);
   e.byte(static_cast<u8>(0xe0 | (reg & 7)));
-  e.dword(static_cast<u32>(value));
+  if (small)
+    e.byte(static_cast<u8>(value));
+  else
+    e.dword(static_cast<u32>(value));
+}
+
+/// TEST r8, constant
+inline void test_byte(Emitter& e, u8 reg, u8 value) {
+  e.byte(static_cast<u8>(0x40 | reg >> 3));
+  e.byte(0xf6);
+  e.byte(static_cast<u8>(0xc0 | (reg & 7)));
+  e.byte(value);
+}
+
+/// CMOVNE r64, r64
+inline void move_if_not_equal(Emitter& e, u8 to, u8 from) {
+  e.rex_w(to, from);
+  e.byte(0x0f);
+  e.byte(0x45);
+  e.byte(static_cast<u8>(0xc0 | (to & 7) << 3 | (from & 7)));
 }
 
 /// [base] = reg
@@ -123,9 +131,6 @@ inline void store_at(Emitter& e, u8 base, u8 reg) {
   if ((base & 7) == rsp) e.byte(0x24);
   e.byte(0);
 }
-
-/// A line that is noted down, as sim::note_of() has it.
-constexpr u64 sim_note(u64 line, Ask what) { return line | static_cast<u64>(what); }
 
 /// A byte of gs:[offset] and a register, whose other bytes a load clears.
 enum class Byte : u16 { load = 0xb60f, store = 0x88 };
@@ -160,7 +165,7 @@ inline void lead(u8* displacement, u64 to) {
   __builtin_memcpy(displacement, &d, 4);
 }
 
-enum Condition : int { below = 2, equal = 4, not_equal = 5 };
+enum Condition : int { equal = 4, not_equal = 5 };
 
 /// The argument being set: into the model, and back to `back` (0: to what follows). `reg` is lost.
 inline void ask(Emitter& e, u64 whom, u32 word, u8 reg, u64 back) {

@@ -46,11 +46,9 @@ Growing<u64> lines;
 u32* line_slots;  // by address: open addressing
 constexpr u32 line_slots_mask = 4 * line_limit - 1;
 
-constexpr u32 notes_limit = 512;
-
 /// What a thread has beside what generated code looks into.
 struct Rest {
-  sim::Note note[notes_limit];  // a page: generated code sees its end by the low bits of an address
+  alignas(notes_room) sim::Note note[notes_room / sizeof(sim::Note)];
   sim::FirstLevels first;
   sim::LowerLevels lower;
   u64 asked;
@@ -58,7 +56,6 @@ struct Rest {
   alignas(16) u8 plain_tlbs[sizeof(sim::Tlbs)];
   alignas(16) u8 plain_branches[sizeof(sim::Branches)];
 };
-static_assert(sizeof(Rest::note) == page_bytes);
 
 /// Where a thread's Rest is: the last word of the page of its ModelThread.
 Rest*& rest_of(Thread* t) { return *reinterpret_cast<Rest**>(reinterpret_cast<u64>(t) + 0x1ff8); }
@@ -113,6 +110,8 @@ void make_rest(Thread* t) {
   r.first = sim::FirstLevels(caches, tables);
   r.lower = sim::LowerLevels(caches, lower, own ? lower + sim::table_words(caches.l2) : shared_llc);
   model_thread(t)->next_note = r.note;
+  // No line: where there are zeros, line 0 would be.
+  *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at) = 1;
   if (!model_plan.each) return;
   u64* const plain = tables + page_up(level_words() * 8) / 8;
   u64* const plain_llc = own ? plain + sim::private_words(caches) : shared_plain_llc;
@@ -145,11 +144,11 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
 /// One line of data; whether it was noted down.
 bool touch_data(Thread* t, Rest& r, u64 line, sim::Note note) {
   u64& last = *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at + (line & model_plan.l1d_mask));
-  if (last == ~line) return false;
-  last = ~line;
+  if (last == line) return false;
+  last = line;
   ModelThread& m = *model_thread(t);
   *m.next_note++ = line | note;
-  if (m.next_note == r.note + notes_limit) drain(t, r);
+  if (m.next_note >= r.note + notes_limit) drain(t, r);
   return true;
 }
 
@@ -339,9 +338,9 @@ bool models_attach(Thread* t, bool goes_on) {
     return true;
   }
   if (rest_of(t) == nullptr) {
-    const u64 at = try_reserve(rest_bytes(), 3);
+    const u64 at = try_reserve(rest_bytes() + notes_room, 3);
     if (at == 0) return false;
-    rest_of(t) = reinterpret_cast<Rest*>(at);
+    rest_of(t) = reinterpret_cast<Rest*>((at + notes_room - 1) & ~(notes_room - 1));
   } else {
     Rest* const rest = rest_of(t);
     throw_away(rest, rest_bytes());

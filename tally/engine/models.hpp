@@ -11,17 +11,17 @@ namespace tally::engine {
 /// What a call of the model is about: the low byte of its word; above it the bytes of an access, the number of a line
 /// of code, or what a repeated string instruction accesses. The first four are those of sim::Access.
 enum class Ask : u32 {
-  fetch,
   load,
   store,
   modify,
+  fetch,
   noted,   // the notes are full
   repeat,  // a string instruction has run
   // The same for models that are asked about everything (Models::each):
-  plain_fetch,
   plain_load,
   plain_store,
   plain_modify,
+  plain_fetch,
   plain_taken,
   plain_not_taken,
   plain_jump,
@@ -33,7 +33,7 @@ enum class Ask : u32 {
 constexpr u32 word_of(Ask what, u32 bytes = 0) { return static_cast<u32>(what) | bytes << 8; }
 constexpr u32 bytes_of(u32 word) { return word >> 8 & 0xffff; }
 
-constexpr Ask plain(Ask what) { return static_cast<Ask>(static_cast<u32>(what) + static_cast<u32>(Ask::plain_fetch)); }
+constexpr Ask plain(Ask what) { return static_cast<Ask>(static_cast<u32>(what) + static_cast<u32>(Ask::plain_load)); }
 
 /// What a repeated string instruction accesses, in the upper bits of its word.
 struct Repeat {
@@ -58,7 +58,7 @@ struct ModelThread {
   u64 active;       // 0x10b0: the thread is in the model
   u64 history;      // 0x10b8: of conditional branches; the last 14 count
   u64 top;          // 0x10c0: of the return stack: a byte, 16 for an entry
-  u64 reserved;     // 0x10c8
+  u64 spill_note;   // 0x10c8: of the register that has next_note
   u64 repeat_word;  // 0x10d0
   u64 repeat[2];    // 0x10d8: rcx and rsi before a string instruction
   u64 target;       // 0x10e8
@@ -67,7 +67,7 @@ struct ModelThread {
   u64 saved[9];     // 0x1100: rcx rdx rsi rdi r8 r9 r10 r11 rax
   u64 whole_flags;  // 0x1148: for the direction flag
   u64 repeat_rdi;   // 0x1150: before a string instruction
-  u64* next_note;   // 0x1158: behind the last note
+  u64* next_note;   // 0x1158: behind the last note; in a register where one is borrowed for it
   u64 flags_away;   // 0x1160: the program's, as lahf and seto leave them in rax
 };
 
@@ -80,6 +80,7 @@ enum ModelOffset : u32 {
   o_model_back = models_at + 0x28,
   o_model_history = models_at + 0x38,
   o_model_top = models_at + 0x40,
+  o_model_spill_note = models_at + 0x48,
   o_model_repeat_word = models_at + 0x50,
   o_model_repeat = models_at + 0x58,
   o_model_target = models_at + 0x68,
@@ -88,22 +89,27 @@ enum ModelOffset : u32 {
   o_model_flags = models_at + 0xe0,
 };
 static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, active) == 0x30 &&
-              offsetof(ModelThread, repeat_word) == 0x50 && offsetof(ModelThread, repeat) == 0x58 &&
-              offsetof(ModelThread, target) == 0x68 && offsetof(ModelThread, stack) == 0x70 &&
-              offsetof(ModelThread, saved) == 0x80 && offsetof(ModelThread, repeat_rdi) == 0xd0 &&
-              offsetof(ModelThread, next_note) == 0xd8 && offsetof(ModelThread, flags_away) == 0xe0);
+              offsetof(ModelThread, spill_note) == 0x48 && offsetof(ModelThread, repeat_word) == 0x50 &&
+              offsetof(ModelThread, repeat) == 0x58 && offsetof(ModelThread, target) == 0x68 &&
+              offsetof(ModelThread, stack) == 0x70 && offsetof(ModelThread, saved) == 0x80 &&
+              offsetof(ModelThread, repeat_rdi) == 0xd0 && offsetof(ModelThread, next_note) == 0xd8 &&
+              offsetof(ModelThread, flags_away) == 0xe0);
 
 /// Tables that generated code looks into: offsets from the GS base, between the thread's record and its jump table.
 enum ModelLayout : u32 {
   return_stack_at = 0x1200,   // 16 entries of 16 bytes: negated addresses
   indirect_at = 0x2000,       // sim::IndirectTargets
   gshare_at = 0x3000,         // the counters of sim::Gshare
-  l1d_at = 0x8000,            // of each set the tag of the line that was used last, as many bytes apart as a line has
+  l1d_at = 0x8000,            // of each set the line that was used last, as many bytes apart as a line has
   l1i_at = 0xc000,            // of each set the number of the line of code that was fetched last
   model_counts_at = 0xf0000,  // mapped from the channel: channel::ModelCounts
 };
 inline constexpr u32 first_level_bytes = 0x4000;
 static_assert(l1i_at + first_level_bytes == jump_table_at);
+/// Notes of a thread. Generated code looks once a trace whether it stands behind them, by the low bits of an address:
+/// behind them there is room for those of any trace.
+inline constexpr u32 notes_limit = 512;
+inline constexpr u64 notes_bytes = notes_limit * sizeof(u64), notes_room = 4 * notes_bytes;
 /// Lines of code that are told apart: 64 MB of code.
 inline constexpr u32 line_limit = 1u << 20;
 

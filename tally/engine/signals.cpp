@@ -69,13 +69,16 @@ u64 settle_at(Thread* t, Context* c, const Spot& s) {
     if (p.dynamic & 0x80) n = static_cast<u32>(n);
     if (p.dynamic & 0x40) n = mask_elements(p, c);
     counters(t)[number] -= n;
-    if (model_plan.any() && !(p.dynamic & 0x40)) models_repeat(t, c->reg(rcx), c->reg(rsi), c->reg(rdi));
   }
   if (s.offset >= p.offset) {
     if (p.borrowed == Borrowed::rcx_r11) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
     if (p.borrowed == Borrowed::one) c->reg(p.reg) = t->spill[0];
   }
-  if (model_plan.any()) settle_model(t, c, s);
+  if (model_plan.any()) {
+    settle_model(t, c, s);
+    const bool was_repeating = p.dynamic != 0 && s.offset == p.offset && !(p.dynamic & 0x40);
+    if (was_repeating) models_repeat(t, c->reg(rcx), c->reg(rsi), c->reg(rdi));
+  }
   return trace.pc + static_cast<s64>(p.pc);
 }
 

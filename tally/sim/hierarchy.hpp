@@ -10,10 +10,10 @@ namespace tally::sim {
 
 /// What an access is for.
 enum class Access : std::uint8_t {
-  fetch,  ///< of an instruction's bytes
   load,
   store,
   modify,  ///< a load and then a store at the same place by one instruction: both are counted, only the load can miss
+  fetch,   ///< of an instruction's bytes
 };
 
 /// References and misses of one level, by what they were for. A reference is a *line* that an access touches, so an

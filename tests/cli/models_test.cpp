@@ -207,6 +207,16 @@ TEST(Models, whose_first_level_generated_code_cannot_look_into_are_asked_each_ti
   EXPECT_EQ(result.values.at("L1-dcache-load-misses:u"), 64);
 }
 
+TEST(Models, of_one_level_with_twelve_ways_count_the_same) {
+  const TemporaryFile file("wide.model", "model wide\nl1i size=4K ways=2 line=64\nl1d size=48K ways=12 line=64\n");
+  const Result result = run({"--model", file.path(), "--models-by", "both", "-e",
+                             "L1-dcache-load-misses,L1-dcache-store-misses,L1-icache-load-misses"},
+                            {"/usr/bin/perl", "-e", "print join ',', map { $_ ** 2 } 1..300"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_TRUE(holds(result.notices, "the plain models agree")) << result.notices;
+  EXPECT_GT(result.values.at("L1-icache-load-misses:u"), 10000);
+}
+
 TEST(Models, without_anything_asked_a_few_of_its_events_are_shown) {
   const Finished finished = tally({"stat", "-q", "--model", "haswell", "--", "true"});
   EXPECT_EQ(finished.code(), 0);

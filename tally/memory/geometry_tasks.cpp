@@ -17,21 +17,6 @@ constexpr std::uint64_t line_bytes = 64;
 
 std::string size_text(std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); }
 
-result::MemoryPoint row_of(const Runner& runner, const result::Memory& result, std::uint64_t n, std::uint64_t stride) {
-  result::MemoryPoint row;
-  row.task = result.task;
-  row.mode = "lap";
-  row.order = name(OrderKind::random);
-  row.region_bytes = n * line_bytes;
-  row.block_bytes = line_bytes;
-  row.stride_bytes = stride;
-  row.count = n;
-  row.pages_asked = name(runner.plan().pages);
-  row.load = "scalar";
-  row.seed = runner.plan().seed;
-  return row;
-}
-
 // The latencies inside the first level and behind it, by what the system reports of its size.
 Result<std::pair<double, double>> first_latencies(Runner& runner, std::uint64_t first_bytes) {
   const auto inside = runner.visit({.blocks = first_bytes / 4 / line_bytes});
@@ -55,7 +40,7 @@ Result<void> run_ladder(Runner& runner, result::Memory& result) {
     const auto rungs = ladder(runner, pages, runner.plan().mappings);
     if (!rungs) return fail(rungs.error());
     for (const Rung& rung : *rungs) {
-      auto row = row_of(runner, result, 16384, rung.stride_bytes);
+      auto row = lap_row(runner, result, 16384, rung.stride_bytes);
       row.quantity = "load";
       row.mode = "cold by-flush";
       row.pages_asked = name(pages);
@@ -78,7 +63,7 @@ Result<void> run_assoc(Runner& runner, result::Memory& result) {
   const auto hits = hit_counts(runner, latencies->first, latencies->second, 1 << 20, runner.plan().mappings);
   if (!hits) return fail(hits.error());
   for (const HitCount& one : *hits) {
-    auto row = row_of(runner, result, one.lines, one.stride_bytes);
+    auto row = lap_row(runner, result, one.lines, one.stride_bytes);
     row.quantity = "lines that hit";
     row.mappings = runner.plan().mappings;
     result.points.push_back(std::move(row));
@@ -100,7 +85,7 @@ Result<void> run_tlb(Runner& runner, result::Memory& result) {
     const auto found = tlb_hits(runner, pages, runner.plan().mappings);
     if (!found) return fail(found.error());
     for (const HitCount& one : found->hits) {
-      auto row = row_of(runner, result, one.lines, one.stride_bytes);
+      auto row = lap_row(runner, result, one.lines, one.stride_bytes);
       row.quantity = "pages that hit";
       row.pages_asked = name(pages);
       row.pages_got = found->pages_got;
@@ -121,7 +106,7 @@ Result<void> run_line(Runner& runner, result::Memory& result) {
   const auto pairs = pair_times(runner, 4 * first_level_bytes(runner));
   if (!pairs) return fail(pairs.error());
   for (const PairTime& one : *pairs) {
-    auto row = row_of(runner, result, 2, one.distance_bytes);
+    auto row = lap_row(runner, result, 2, one.distance_bytes);
     row.quantity = "second word";
     row.ns = one.ns;
     row.mappings = 1;
@@ -141,7 +126,7 @@ Result<void> run_clock(Runner& runner, result::Memory& result) {
     ghz.push_back(runner.core_ghz());
     references.push_back(runner.reference_ns());
   }
-  auto row = row_of(runner, result, 8, line_bytes);
+  auto row = lap_row(runner, result, 8, line_bytes);
   row.quantity = "load";
   row.ns = median(references);
   row.cycles = *row.ns * median(ghz);

@@ -40,7 +40,8 @@ Result<void> run_lap(Runner& runner, result::Memory& result) {
       if (runner.must_stop() || n * stride > widest_span) continue;
       runner.plan().progress(done++ / static_cast<double>(counts.size() * strides.size()), "laps");
       std::vector<MappingSample> samples;
-      result::MemoryPoint row;
+      result::MemoryPoint row = lap_row(runner, result, n, stride);
+      row.quantity = "load";
       // Two mappings are enough to see that they differ; the map has hundreds of points.
       for (int i = 0; i < std::min(2, runner.plan().mappings); ++i) {
         auto visit = runner.visit({.blocks = n, .stride_bytes = stride, .batch_ns = 50'000});
@@ -49,17 +50,6 @@ Result<void> run_lap(Runner& runner, result::Memory& result) {
         references.push_back(visit->reference_ns);
         samples.push_back({std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns, visit->ghz});
       }
-      row.task = result.task;
-      row.quantity = "load";
-      row.mode = "lap";
-      row.order = name(OrderKind::random);
-      row.region_bytes = n * line_bytes;
-      row.block_bytes = line_bytes;
-      row.stride_bytes = stride;
-      row.count = n;
-      row.pages_asked = name(runner.plan().pages);
-      row.load = "scalar";
-      row.seed = runner.plan().seed;
       set_timing(row, samples);
       if (row.ns) map.cells.push_back({static_cast<double>(stride), static_cast<double>(n), *row.ns});
       result.points.push_back(std::move(row));

@@ -2,7 +2,14 @@
 
 #include <algorithm>
 
+#include "tally/memory/analysis/statistics.hpp"
+
 namespace tally::memory {
+namespace {
+
+constexpr std::uint64_t line_bytes = 64;
+
+}  // namespace
 
 void set_timing(result::MemoryPoint& row, const std::vector<MappingSample>& mappings) {
   const PointSummary summary = summarize_point(mappings);
@@ -16,6 +23,32 @@ void set_timing(result::MemoryPoint& row, const std::vector<MappingSample>& mapp
   row.ns_low = summary.ns_low;
   row.ns_high = summary.ns_high;
   row.cycles = summary.cycles;
+}
+
+void set_timing(result::MemoryPoint& row, const std::vector<double>& ns) {
+  row.laps = ns.size();
+  row.mappings = 1;
+  row.batches = static_cast<std::int64_t>(ns.size());
+  if (ns.empty()) return;
+  row.ns = median(ns);
+  row.ns_low = quantile(ns, 0.025);
+  row.ns_high = quantile(ns, 0.975);
+}
+
+result::MemoryPoint lap_row(const Runner& runner, const result::Memory& result, std::uint64_t n,
+                            std::uint64_t stride_bytes) {
+  result::MemoryPoint row;
+  row.task = result.task;
+  row.mode = "lap";
+  row.order = name(OrderKind::random);
+  row.region_bytes = n * line_bytes;
+  row.block_bytes = line_bytes;
+  row.stride_bytes = stride_bytes;
+  row.count = n;
+  row.pages_asked = name(runner.plan().pages);
+  row.load = "scalar";
+  row.seed = runner.plan().seed;
+  return row;
 }
 
 void judge(result::Memory& result, const std::vector<double>& references) {

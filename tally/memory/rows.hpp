@@ -4,12 +4,20 @@
 #include <vector>
 
 #include "tally/memory/analysis/points.hpp"
+#include "tally/memory/runner.hpp"
 #include "tally/result/memory.hpp"
 
 namespace tally::memory {
 
 /// Fills in what these mappings say of a row's time.
 void set_timing(result::MemoryPoint& row, const std::vector<MappingSample>& mappings);
+
+/// The same of single operations, one after the other, in nanoseconds.
+void set_timing(result::MemoryPoint& row, const std::vector<double>& ns);
+
+/// A row of laps over `n` lines, `stride_bytes` apart, in random order: all but what was found.
+result::MemoryPoint lap_row(const Runner& runner, const result::Memory& result, std::uint64_t n,
+                            std::uint64_t stride_bytes);
 
 /// The verdict that follows from a result's points, and from the reference ring beside them.
 void judge(result::Memory& result, const std::vector<double>& references);

@@ -88,18 +88,11 @@ Result<void> run_wear(Runner& runner, result::Memory& result) {
     row.region_bytes = row.block_bytes = bytes;
     row.stride_bytes = way.alternates ? distance : bytes;
     row.count = way.alternates ? 2 : 1;
-    row.laps = series.ns.size();
     row.pages_asked = name(plan.pages);
     row.store = store->name;
     row.fence = plan.fence->name;
     row.seed = plan.seed;
-    row.mappings = 1;
-    row.batches = static_cast<std::int64_t>(series.ns.size());
-    if (!series.ns.empty()) {
-      row.ns = median(series.ns);
-      row.ns_low = quantile(series.ns, 0.025);
-      row.ns_high = quantile(series.ns, 0.975);
-    }
+    set_timing(row, series.ns);
     result.points.push_back(std::move(row));
     result.histograms.push_back(histogram_of(series.ns, way.name, "Duration of a write", "ns"));
     result.figures.emplace_back(fmt::format("{}, slow_writes", way.name), static_cast<double>(slow.size()));

@@ -23,18 +23,11 @@ void add_series(const Runner& runner, const Series& series, const char* quantity
   row.order = "forward";
   row.region_bytes = row.block_bytes = row.stride_bytes = bytes;
   row.count = 1;
-  row.laps = series.ns.size();
   row.pages_asked = name(runner.plan().pages);
   row.store = runner.plan().store->name;
   row.fence = runner.plan().fence->name;
   row.seed = runner.plan().seed;
-  row.mappings = 1;
-  row.batches = static_cast<std::int64_t>(series.ns.size());
-  if (!series.ns.empty()) {
-    row.ns = median(series.ns);
-    row.ns_low = quantile(series.ns, 0.025);
-    row.ns_high = quantile(series.ns, 0.975);
-  }
+  set_timing(row, series.ns);
   result.points.push_back(std::move(row));
   for (const double q : {0.5, 0.99, 0.999, 0.9999}) {
     result.controls.push_back({fmt::format("{} p{:g}", quantity, 100 * q),

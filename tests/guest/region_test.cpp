@@ -11,6 +11,7 @@
 
 #include "tally/tally.hpp"
 #include "tests/guest/machine.hpp"
+#include "tests/guest/work.hpp"
 
 namespace tally::hardware_test {
 namespace {
@@ -18,36 +19,6 @@ namespace {
 constexpr int repetitions = 1000;
 constexpr const char* user_access = "/proc/sys/kernel/perf_user_access";
 
-// Executes 2 + 5 · n instructions.
-inline void work(std::uint64_t n) {
-#if defined(__aarch64__)
-  std::uint64_t product;
-  asm volatile(
-      "mov %1, #1\n"
-      "nop\n"
-      "1: mul %1, %1, %0\n"
-      "nop\n"
-      "nop\n"
-      "subs %0, %0, #1\n"
-      "b.ne 1b\n"
-      : "+r"(n), "=&r"(product)
-      :
-      : "cc");
-#elif defined(__x86_64__)
-  std::uint64_t product;
-  asm volatile(
-      "mov $1, %1\n"
-      "nop\n"
-      "1: imul %0, %1\n"
-      "nop\n"
-      "nop\n"
-      "dec %0\n"
-      "jnz 1b\n"
-      : "+r"(n), "=&r"(product)
-      :
-      : "cc");
-#endif
-}
 constexpr std::int64_t work_instructions(std::int64_t n) { return 2 + 5 * n; }
 
 // By a PMU that is exact to the instruction, or under the engine.
@@ -125,8 +96,8 @@ TEST_F(CountedRegions, what_a_region_within_costs_is_not_the_outer_ones) {
   expect("inner", repetitions + 1, with_its_constant(30));
   const std::int64_t each = with_its_constant(10) + with_its_constant(30) + with_its_constant(5);
   const std::int64_t others = *result("outer").all.events.at(0).total.value - first;
-  // How the caller passes the inner region's arguments is its compiler's: some instructions, the same each time. A switch
-  // of threads adds some to one.
+  // How the caller passes the inner region's arguments is its compiler's: some instructions, the same each time. A
+  // switch of threads adds some to one.
   EXPECT_GE(others, (each - 6) * repetitions);
   EXPECT_LE(others, (each + 6) * repetitions);
 }

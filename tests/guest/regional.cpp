@@ -1,36 +1,15 @@
 // A program with a region of known work, entered a thousand times; its argument says what is counted.
-#include <cstdint>
 #include <cstdio>
 
 #include "tally/tally.hpp"
+#include "tests/guest/work.hpp"
 
 namespace {
-
-// 2 + 5 · 20 instructions, and the one that loads the 20.
-void work() {
-  std::uint64_t n = 20;
-#if defined(__aarch64__)
-  std::uint64_t product;
-  asm volatile(
-      "mov %1, #1\n"
-      "nop\n"
-      "1: mul %1, %1, %0\n"
-      "nop\n"
-      "nop\n"
-      "subs %0, %0, #1\n"
-      "b.ne 1b\n"
-      : "+r"(n), "=&r"(product)
-      :
-      : "cc");
-#else
-  asm volatile("" : "+r"(n));
-#endif
-}
 
 // By itself: of a region in a loop compilers do a part before the loop.
 [[gnu::noinline]] void enter(tally::Counters& counters) {
   const tally::Region region{counters, "work"};
-  work();
+  tally::hardware_test::work(20);
 }
 
 }  // namespace

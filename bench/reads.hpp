@@ -45,10 +45,12 @@ struct Cost {
 /// new random numbers for the place of the kernel's stack (randomize_kstack_offset).
 Cost median_cost(std::vector<Instructions> once, std::vector<Instructions> twice);
 
+/// How often each operation is measured.
+inline constexpr int measurements = 101;
+
 /// The cost of an operation, with that of the loop around it: measure an empty one to take that off.
 template <class Operation>
 Cost cost(const Meter& meter, Operation&& operation) {
-  constexpr int measurements = 101;
   constexpr int warm_up = 5;
   const auto times = [&](int n) {
     const Instructions before = meter.now();
@@ -75,6 +77,7 @@ struct Row {
   std::string name;
   std::string what;
   Cost cost;
+  bool is_region = false;  ///< tally's own; set against the best of the others
 };
 
 /// Rows of one kind: the first is what the others are compared with.
@@ -84,10 +87,11 @@ struct Table {
 };
 
 /// The rows of tally's regions are added, or why there are none is returned.
-std::string add_regions(const Meter& meter, Table& regions);
+std::string add_regions(const Meter& meter, int events, Table& regions);
 
 /// PAPI's rows are added, or why there are none is returned: it was not there when this was built, or it refuses to
 /// work here.
-std::string add_papi(const Meter& meter, Table& readings, Table& regions);
+std::string add_papi_readings(const Meter& meter, Table& readings);
+std::string add_papi_regions(const Meter& meter, int events, Table& regions);
 
 }  // namespace bench

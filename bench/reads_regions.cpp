@@ -5,25 +5,23 @@
 namespace bench {
 namespace {
 
-std::string add_region(const Meter& meter, Table& regions, const std::vector<std::string>& events, bool extremes,
-                       const std::string& what) {
+std::string add_region(const Meter& meter, const std::vector<std::string>& events, bool extremes, const char* what,
+                       Table& regions) {
   auto counters = tally::Counters::open(events, {.extremes = extremes});
   if (!counters) return "tally: " + counters.error().message;
   const auto enter = [&] { const tally::Region region{*counters, "bench"}; };
   enter();
-  regions.rows.push_back({"tally: Region", what + ", " + std::string(counters->path()), cost(meter, enter)});
+  regions.rows.push_back({"tally: Region", std::string(counters->path()) + what, cost(meter, enter), true});
   return {};
 }
 
 }  // namespace
 
-std::string add_regions(const Meter& meter, Table& regions) {
-  const std::vector<std::string> two{"instructions:u", "cycles:u"};
-  const std::vector<std::string> four{"instructions:u", "cycles:u", "instructions:k", "cycles:k"};
-  std::string why = add_region(meter, regions, two, false, "two events");
-  if (why.empty()) why = add_region(meter, regions, four, false, "four events");
-  if (why.empty()) why = add_region(meter, regions, four, true, "four events, least and most");
-  return why;
+std::string add_regions(const Meter& meter, int events, Table& regions) {
+  std::vector<std::string> names{"instructions:u", "cycles:u", "instructions:k", "cycles:k"};
+  names.resize(static_cast<std::size_t>(events));
+  std::string why = add_region(meter, names, false, "", regions);
+  return why.empty() ? add_region(meter, names, true, ", least and most", regions) : why;
 }
 
 }  // namespace bench

@@ -4,6 +4,7 @@
 # usage: ./dev bench [--runs N] [--json FILE] [--no-setup] [PROGRAM …] [-- STAT OPTIONS]
 #        ./dev bench --models [MODEL]
 #        ./dev bench --reads
+#        ./dev bench regions
 #        ./dev bench --memory
 #
 #   --runs N      runs of each side (default 5)
@@ -14,6 +15,7 @@
 #                 an access costs; MODEL is a name or a file (default haswell, which takes half a minute)
 #   --reads       instead: what one reading of counters costs in retired instructions, user mode and kernel, by tally, the
 #                 kernel's system calls and PAPI; in the machine of ./dev guest, where that is exact and repeats
+#   regions       the half of that which is about regions: begin and end by tally, read(), ioctl() and PAPI, two and four events
 #   --memory      instead: the latency of 1, 8 and 256 MiB by an independent chase and by `tally memory`, in turns, five pairs;
 #                 a pair is void where tally calls the machine contended
 #   --no-setup    takes the installed packages as they are
@@ -26,10 +28,10 @@ if [[ ${1-} == --models ]]; then
   ./dev build bench_models
   exec build/release/bench_models "${@:2}"
 fi
-if [[ ${1-} == --reads ]]; then
+if [[ ${1-} == --reads || ${1-} == regions ]]; then
   # PAPI refuses to count at Debian's own level, and on processors that libpfm4 does not know.
   exec ./dev guest --cpu neoverse-n1 --paranoid 1 --target bench_reads -- \
-    sh -c 'echo 1 >/proc/sys/kernel/perf_user_access; exec "$0"' "$PWD/build/guest/bench_reads"
+    sh -c 'echo 1 >/proc/sys/kernel/perf_user_access; exec "$0" "$1"' "$PWD/build/guest/bench_reads" "$1"
 fi
 if [[ ${1-} == --memory ]]; then
   ./dev build tally bench_chase

@@ -30,37 +30,47 @@ constexpr std::uint64_t allows_reads = 1u << 2;
 #if defined(__aarch64__)
 // PMEVCNTR<n>_EL0 is op0 3, op1 3, CRn 14, CRm 8 + n / 8, op2 n % 8 (Arm Architecture Reference Manual, D24.5.9); made
 // of the number, so that none can stand in another's place.
-template <std::uint32_t n>
-std::uint64_t read_register(std::uint64_t) {
+template <std::uint32_t n, std::uint32_t width>
+std::int64_t read_register() {
   std::uint64_t value;
   if constexpr (n == 31)
     asm volatile("mrs %0, pmccntr_el0" : "=r"(value));
   else
     asm volatile("mrs %0, s3_3_c14_c%c1_%c2" : "=r"(value) : "i"(8 + n / 8), "i"(n % 8));
-  return value;
+  return signed_word(value, width);
 }
 
-template <std::uint32_t... n>
-constexpr std::array<ReadRaw, sizeof...(n)> readers(std::integer_sequence<std::uint32_t, n...>) {
-  return {read_register<n>...};
+template <std::uint32_t width, std::uint32_t... n>
+constexpr std::array<ReadWord, sizeof...(n)> readers(std::integer_sequence<std::uint32_t, n...>) {
+  return {read_register<n, width>...};
 }
 #elif defined(__x86_64__)
-std::uint64_t read_register(std::uint64_t sequence) {
+template <std::uint32_t width>
+std::int64_t read_register(std::uint32_t selector) {
   std::uint32_t low, high;
-  asm volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(static_cast<std::uint32_t>(sequence >> 32) - 1));
-  return low | static_cast<std::uint64_t>(high) << 32;
+  asm volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(selector));
+  return signed_word(low | static_cast<std::uint64_t>(high) << 32, width);
+}
+
+template <std::uint32_t... before>
+constexpr std::array<ReadWord, sizeof...(before)> readers(std::integer_sequence<std::uint32_t, before...>) {
+  return {read_register<before + 1>...};
 }
 #endif
 
 }  // namespace
 
-ReadRaw raw_reader([[maybe_unused]] std::uint32_t index) {
+ReadWord word_reader([[maybe_unused]] std::uint32_t index, [[maybe_unused]] std::uint32_t width) {
 #if defined(__aarch64__)
-  // The cycle counter is number 31 for the kernel's page, whatever the kernel's own number is.
-  static constexpr auto all = readers(std::make_integer_sequence<std::uint32_t, 32>());
-  return index >= 1 && index <= all.size() ? all[index - 1] : nullptr;
+  // The cycle counter is number 31 for the kernel's page, whatever the kernel's own number is; the kernel calls all of
+  // them 32 or 64 bits wide (arch_perf_update_userpage() of its arm64 driver).
+  static constexpr auto narrow = readers<32>(std::make_integer_sequence<std::uint32_t, 32>());
+  static constexpr auto wide = readers<64>(std::make_integer_sequence<std::uint32_t, 32>());
+  if (index < 1 || index > wide.size()) return nullptr;
+  return width == 64 ? wide[index - 1] : width == 32 ? narrow[index - 1] : nullptr;
 #elif defined(__x86_64__)
-  return index >= 1 ? read_register : nullptr;
+  static constexpr auto all = readers(std::make_integer_sequence<std::uint32_t, 64>());
+  return index >= 1 && width >= 1 && width <= all.size() ? all[width - 1] : nullptr;
 #else
   return nullptr;
 #endif
@@ -77,13 +87,13 @@ bool UserCounter::refresh() {
     if (page->sequence != before) continue;
     const auto index = static_cast<std::uint32_t>(before >> 32);
     if (index == 0 || (capabilities & tells_reads) == 0 || (capabilities & allows_reads) == 0) return false;
-    const ReadRaw reader = reader_of(index);
-    if (reader == nullptr || width == 0 || width > 64) return false;
+    const ReadWord now = reader_of(index, width);
+    if (now == nullptr) return false;
     if (enabled - running > absent && seen != 0 && turns != nullptr) ++*turns;
     absent = enabled - running;
     offset = new_offset;
-    shift = 64 - width;
-    raw = reader;
+    reader = now;
+    selector = index - 1;
     seen = before;
     return true;
   }

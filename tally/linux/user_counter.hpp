@@ -25,11 +25,22 @@ struct CounterPage {
   std::uint16_t width;  ///< bits that the processor's counter has
 };
 
-/// Reads the processor's counter of a page's `sequence`, whose `index` is not 0.
-using ReadRaw = std::uint64_t (*)(std::uint64_t sequence);
+/// What a counter of so many bits says, with the sign that the kernel means: it begins at a negative number, and the
+/// upper bits belong to the value. `width` is 1 to 64.
+constexpr std::int64_t signed_word(std::uint64_t raw, std::uint32_t width) {
+  return static_cast<std::int64_t>(raw << (64 - width)) >> (64 - width);
+}
 
-/// The reader of this processor's counter `index`; nullptr where this architecture has none of that number.
-ReadRaw raw_reader(std::uint32_t index);
+/// Reads one of the processor's counters, with its sign: a function for each width, and on arm64 for each counter too,
+/// whose number is part of the instruction. On x86 it is told the counter.
+#if defined(__x86_64__)
+using ReadWord = std::int64_t (*)(std::uint32_t selector);
+#else
+using ReadWord = std::int64_t (*)();
+#endif
+
+/// The reader of this processor's counter `index` of `width` bits; nullptr where this architecture has none such.
+ReadWord word_reader(std::uint32_t index, std::uint32_t width);
 
 /// A counter of the calling thread. Only that thread reads it.
 ///
@@ -37,16 +48,26 @@ ReadRaw raw_reader(std::uint32_t index);
 /// counter is new. The check itself is made at every read, before and behind it.
 struct UserCounter {
   const volatile CounterPage* page = nullptr;
-  std::uint64_t seen = 0;   ///< lock and index, as they were when the rest was copied
-  ReadRaw raw = nullptr;    ///< reads the counter of that index
-  std::uint32_t shift = 0;  ///< 64 − width
+  std::uint64_t seen = 0;     ///< lock and index, as they were when the rest was copied
+  ReadWord reader = nullptr;  ///< reads the counter of that index
   std::int64_t offset = 0;
+  std::uint32_t selector = 0;      ///< what x86's instruction calls the counter
   std::uint64_t absent = 0;        ///< ns that it was to count and did not, until it was put where it is
   std::uint64_t* turns = nullptr;  ///< one more whenever `absent` has grown: others had their turn on the processor
-  ReadRaw (*reader_of)(std::uint32_t) = raw_reader;  ///< tests give their own
+  ReadWord (*reader_of)(std::uint32_t, std::uint32_t) = word_reader;  ///< tests give their own
 
   /// Copies what the page says. False where the counter cannot be read in user mode now.
   bool refresh();
+
+  /// What the processor's counter says, whether that still is this one or not: where `seen` is still the
+  /// page's behind it, it is.
+  std::int64_t word() const {
+#if defined(__x86_64__)
+    return reader(selector);
+#else
+    return reader();
+#endif
+  }
 
   /// What it holds. False where that cannot be read in user mode now.
   bool read(std::int64_t& value) {
@@ -56,11 +77,9 @@ struct UserCounter {
       // Copied first: a signal's handler that reads this counter may refresh it meanwhile, and then `seen` is another.
       const std::uint64_t of = seen;
       const std::int64_t base = offset;
-      const std::uint64_t unused = shift;
-      const std::uint64_t word = raw(of);
+      const std::int64_t own = word();
       if (page->sequence != of) continue;
-      // The kernel begins at a negative number: the upper bits belong to the value.
-      value = base + (static_cast<std::int64_t>(word << unused) >> unused);
+      value = base + own;
       return true;
     }
     return false;

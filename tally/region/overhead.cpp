@@ -38,31 +38,32 @@ std::vector<std::vector<std::int64_t>> entries(Thread& thread, const Record& rec
   std::vector<std::vector<std::int64_t>> values(thread.events);
   for (int i = 0; i < warm_up + measurements; ++i) {
     Numbers before{};
-    for (std::uint32_t e = 0; e < thread.events; ++e) before[e] = record.of[e].total.get();
+    for (std::uint32_t e = 0; e < thread.events; ++e) before[e] = record.total[e].get();
     const std::int64_t counted = record.entries.get();
     enter();
     if (i < warm_up || record.entries.get() == counted) continue;
-    for (std::uint32_t e = 0; e < thread.events; ++e) values[e].push_back(record.of[e].total.get() - before[e]);
+    for (std::uint32_t e = 0; e < thread.events; ++e) values[e].push_back(record.total[e].get() - before[e]);
   }
   return values;
 }
 
-[[gnu::noinline]] void forget(std::array<linux::UserCounter, most_events>& counters, std::uint32_t events) {
+[[gnu::noinline]] void forget(linux::UserCounter* counters, std::uint32_t events) {
   for (std::uint32_t i = 0; i < events; ++i) counters[i].seen = 0;
 }
 
 // What the first of two readings, one behind the other, leaves out where the pages have changed in between.
 void calibrate_anew(Thread& thread) {
-  auto others = thread.user;
+  linux::UserCounter others[most_events];
+  std::copy_n(thread.user, most_events, others);
   std::vector<std::vector<std::int64_t>> more(thread.events);
   for (int i = 0; i < warm_up + measurements; ++i) {
     Numbers between[2] = {};
-    for (auto* counters : {&others, &thread.user}) {
+    for (linux::UserCounter* counters : {others, thread.user}) {
       Numbers before, after;
-      if (!thread.ways.read(thread, before.data())) return;
-      forget(*counters, thread.events);
-      if (!thread.ways.read(thread, after.data())) return;
-      Numbers& cost = between[counters == &thread.user ? 1 : 0];
+      if (thread.ways.read(thread, before.data()) == not_read) return;
+      forget(counters, thread.events);
+      if (thread.ways.read(thread, after.data()) == not_read) return;
+      Numbers& cost = between[counters == thread.user ? 1 : 0];
       for (std::uint32_t e = 0; e < thread.events; ++e) cost[e] = after[e] - before[e];
     }
     for (std::uint32_t e = 0; e < thread.events && i >= warm_up; ++e)

@@ -7,8 +7,6 @@
 
 namespace tally::detail {
 
-thread_local constinit Here here;
-
 namespace {
 
 // What the kernel gives for a whole group.
@@ -31,13 +29,10 @@ bool read_engine(Thread& thread, std::int64_t* to) noexcept {
   return true;
 }
 
-// What the processor's counter says, with its sign. An entry keeps this alone: the kernel's offset falls out.
-inline std::int64_t signed_word(const linux::UserCounter& counter, std::uint64_t word) {
-  return static_cast<std::int64_t>(word << counter.shift) >> counter.shift;
-}
-
 // A counter was put elsewhere, and its offset is another: entries that are open are to be as if they had begun there.
-void move_open(Thread& thread, std::size_t event, std::int64_t by) noexcept {
+void move_open(Thread& thread, std::size_t event) noexcept {
+  const std::int64_t offset = thread.user[event].offset;
+  const std::int64_t by = std::exchange(thread.base[event], offset) - offset;
   ++thread.moves;
   for (Open* open = thread.innermost; open != nullptr; open = open->outer) open->start[event] += by;
 }
@@ -49,10 +44,9 @@ void move_open(Thread& thread, std::size_t event, std::int64_t by) noexcept {
     std::uint64_t moves = thread.moves;
     for (std::uint32_t i = 0; i < thread.events && whole; ++i) {
       linux::UserCounter& counter = thread.user[i];
-      const std::int64_t before = counter.offset;
       if (!counter.refresh() || !counter.read(held[i])) return false;
       to[i] = held[i] - counter.offset;
-      move_open(thread, i, before - counter.offset);
+      move_open(thread, i);
       ++moves;
       // A signal's handler has moved what was read before.
       whole = thread.moves == moves;
@@ -76,47 +70,41 @@ void move_open(Thread& thread, std::size_t event, std::int64_t by) noexcept {
   return true;
 }
 
-// Where lock and index stand as they stood when the page was copied, they have never changed: the lock only grows. So
-// one look behind the read is enough.
-template <std::size_t i>
-inline bool read_one(const Thread& thread, std::int64_t* to) noexcept {
-  const linux::UserCounter& counter = thread.user[i];
-  const volatile linux::CounterPage* const page = counter.page;
-  const std::uint64_t of = counter.seen;
-  to[i] = signed_word(counter, counter.raw(of));
-  return page->sequence == of;
+// Where it can be read no more: what is open was begun another way.
+std::uint64_t fail_over(Thread& thread, Path path) noexcept {
+  ++thread.turns;
+  take_path(thread, path);
+  return not_read;
 }
 
+[[gnu::noinline]] std::uint64_t read_behind(Thread& thread, std::int64_t* to) noexcept {
+  return read_moved(thread, to) ? thread.moves : fail_over(thread, Path::group);
+}
+
+// An entry keeps what registers say: the kernel's offset falls out where no page has changed. Where lock and index
+// stand as they stood when a page was copied they have never changed in between, for the lock only grows: one look at
+// each, behind all reads, is enough. A signal's handler that copies pages anew moves the entries that are open, and is
+// told by `moves`.
 template <std::size_t... i>
-inline bool read_all(const Thread& thread, [[maybe_unused]] std::int64_t* to, std::index_sequence<i...>) noexcept {
-  return (read_one<i>(thread, to) && ...);
-}
-
-bool read_behind(Thread& thread, std::int64_t* to) noexcept;
-
-template <std::size_t events>
-bool read_user(Thread& thread, std::int64_t* to) noexcept {
+inline std::uint64_t read_words(Thread& thread, std::int64_t* to, std::index_sequence<i...>) noexcept {
   const std::uint64_t moves = thread.moves;
-  if (read_all(thread, to, std::make_index_sequence<events>())) [[likely]] {
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (thread.moves == moves) [[likely]]
-      return true;
-  }
+  ((to[i] = thread.user[i].word()), ...);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (((thread.user[i].page->sequence ^ thread.user[i].seen) | ... | (thread.moves ^ moves)) == 0) [[likely]]
+    return moves;
   return read_behind(thread, to);
 }
 
-// By system calls, and by the last way that is left.
-bool read_otherwise(Thread& thread, std::int64_t* to) noexcept {
-  if (thread.path == Path::group && read_group(thread, to)) return true;
-  if (thread.path == Path::engine && read_engine(thread, to)) return true;
-  take_path(thread, Path::none);
-  return false;
+template <std::size_t events>
+std::uint64_t read_user(Thread& thread, std::int64_t* to) noexcept {
+  return read_words(thread, to, std::make_index_sequence<events>());
 }
 
-bool read_behind(Thread& thread, std::int64_t* to) noexcept {
-  if (read_moved(thread, to)) return true;
-  take_path(thread, Path::group);
-  return false;
+// By system calls, and by the last way that is left.
+std::uint64_t read_otherwise(Thread& thread, std::int64_t* to) noexcept {
+  if (thread.path == Path::group && read_group(thread, to)) return thread.moves;
+  if (thread.path == Path::engine && read_engine(thread, to)) return thread.moves;
+  return fail_over(thread, Path::none);
 }
 
 // The last act of every begin: nothing of this code's own comes behind the read.
@@ -145,29 +133,15 @@ inline void start(Open& open, Thread& thread, Record& record) noexcept {
 }
 
 // One entry that was counted.
-template <bool extremes>
-inline void take_one(Totals& of, std::int64_t one) noexcept {
-  of.total.add(one);
-  if constexpr (extremes) {
-    of.least.set(std::min(one, of.least.get()));
-    of.most.set(std::max(one, of.most.get()));
-  }
-}
-
-template <bool extremes, std::size_t... i>
-inline void take_all(Record& record, const Open& open, const std::int64_t* now, std::index_sequence<i...>) noexcept {
-  (take_one<extremes>(record.of[i], now[i] - open.start[i]), ...);
-}
-
 template <std::size_t events, bool extremes>
-void take(Record& record, const Thread& thread, const Open& open, const std::int64_t* now) noexcept {
-  record.taking = 1;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  record.entries.add(1);
-  record.inner.add(static_cast<std::int64_t>(thread.ended - open.ended - 1));
-  take_all<extremes>(record, open, now, std::make_index_sequence<events>());
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  record.taking = 0;
+void take(Record& record, const std::int64_t* start, const std::int64_t* now) noexcept {
+  std::int64_t one[events + 1];
+  for (std::size_t i = 0; i < events; ++i) one[i] = now[i] - start[i];
+  for (std::size_t i = 0; i < events; ++i) record.total[i].add(one[i]);
+  if constexpr (extremes) {
+    for (std::size_t i = 0; i < events; ++i) record.least[i].lower(one[i]);
+    for (std::size_t i = 0; i < events; ++i) record.most[i].raise(one[i]);
+  }
 }
 
 template <std::size_t... i>
@@ -182,9 +156,13 @@ Ways unrolled(Path path, std::uint32_t events, bool extremes, std::index_sequenc
 }  // namespace
 
 bool read_now(Thread& thread, std::int64_t* to) noexcept {
-  if (!thread.ways.read(thread, to)) return false;
-  for (std::uint32_t i = 0; thread.path == Path::user && i < thread.events; ++i) to[i] += thread.user[i].offset;
-  return true;
+  for (;;) {
+    const std::uint64_t moves = thread.ways.read(thread, to);
+    if (moves == not_read) return false;
+    for (std::uint32_t i = 0; thread.path == Path::user && i < thread.events; ++i) to[i] += thread.base[i];
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (thread.moves == moves) return true;
+  }
 }
 
 void begin(Open& open, Shared& shared, const char* literal) noexcept {
@@ -205,32 +183,41 @@ void begin_named(Open& open, Shared& shared, std::string_view name) noexcept {
 
 void enter(Open& open, Thread& thread, Record& record) noexcept { start(open, thread, record); }
 
-void read_end(Thread& thread, Reached& reached) noexcept { reached.known = thread.ways.read(thread, reached.now); }
+void read_end(Thread& thread, Reached& reached) noexcept { reached.moves = thread.ways.read(thread, reached.now); }
 
-inline void leave(Open& open, bool known, const std::int64_t* now) noexcept {
+inline void leave(Open& open, std::uint64_t moves, const std::int64_t* now) noexcept {
   Thread& thread = *open.thread;
   Record& record = *open.record;
+  // From here on nobody moves its beginning.
   thread.innermost = open.outer;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const std::uint64_t inner = thread.ended - open.ended;
   ++thread.ended;
-  if (--record.depth != 0) {
+  if (record.depth != 1) {
+    --record.depth;
     record.recursive.add(1);
     return;
   }
-  if (known && record.path == thread.path && open.turns == thread.turns && record.taking == 0) [[likely]] {
-    thread.ways.take(record, thread, open, now);
+  if (thread.moves == moves && thread.turns == open.turns) [[likely]] {
+    record.entries.add(1);
+    record.inner.add(static_cast<std::int64_t>(inner));
+    thread.ways.take(record, open.start, now);
   } else {
     record.dropped.add(1);
   }
+  // A signal's handler that enters the same region until now is within it.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  record.depth = 0;
 }
 
-void leave(Open& open, const Reached& reached) noexcept { leave(open, reached.known, reached.now); }
+void leave(Open& open, const Reached& reached) noexcept { leave(open, reached.moves, reached.now); }
 
 void end(Open& open) noexcept {
   if (open.thread == nullptr) [[unlikely]]
     return;
   std::int64_t now[most_events];
-  const bool known = open.thread->ways.read(*open.thread, now);
-  leave(open, known, now);
+  const std::uint64_t moves = open.thread->ways.read(*open.thread, now);
+  leave(open, moves, now);
 }
 
 void drop(Open& open) noexcept {

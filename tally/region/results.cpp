@@ -39,11 +39,11 @@ void add(Sums& sums, const Record& record, const Overhead& overhead) {
     // Of single entries it is not known how many of the inner ones were theirs; where all had as many, it is.
     const std::int64_t nested_each = nested / entries;
     const std::int64_t taken_off = entries * overhead.own[i] + nested;
-    const std::int64_t least = record.of[i].least.get() - overhead.own[i] - nested_each;
-    const std::int64_t most = record.of[i].most.get() - overhead.own[i] - nested_each;
-    sum.read += record.of[i].total.get();
+    const std::int64_t least = record.least[i].get() - overhead.own[i] - nested_each;
+    const std::int64_t most = record.most[i].get() - overhead.own[i] - nested_each;
+    sum.read += record.total[i].get();
     sum.overhead += taken_off;
-    sum.total += record.of[i].total.get() - taken_off;
+    sum.total += record.total[i].get() - taken_off;
     sum.least = first ? least : std::min(sum.least, least);
     sum.most = first ? most : std::max(sum.most, most);
     sum.each = std::max(sum.each, overhead.own[i] + nested_each);

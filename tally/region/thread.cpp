@@ -9,6 +9,9 @@
 #include "tally/region/thread.hpp"
 
 namespace tally::detail {
+
+thread_local constinit Here here;
+
 namespace {
 
 // The threads of this one, of each Counters that it uses; closes their counters when it ends.
@@ -87,10 +90,8 @@ Record& record_of(Thread& thread, std::string_view name) {
   Record& record = thread.records.emplace_back();
   record.name = number->second;
   record.path = thread.path;
-  for (Totals& of : record.of) {
-    of.least.set(std::numeric_limits<std::int64_t>::max());
-    of.most.set(std::numeric_limits<std::int64_t>::min());
-  }
+  for (Number& least : record.least) least.set(std::numeric_limits<std::int64_t>::max());
+  for (Number& most : record.most) most.set(std::numeric_limits<std::int64_t>::min());
   record.text = known.emplace(name, &record).first->first;
   return record;
 }
@@ -100,17 +101,17 @@ void keep_slot(Thread& thread, const char* literal, Record& record) {
                                                                        [](const Slot& s) { return s.literal; }));
   if (2 * taken > thread.slots.size()) {
     std::vector<Slot> larger(thread.slots.size() * 4);
-    const auto mask = static_cast<std::uint32_t>(larger.size() - 1);
+    const std::uint64_t mask = larger.size() - 1;
     for (const Slot& slot : thread.slots) {
       if (slot.literal == nullptr) continue;
-      std::uint32_t at = place_of(slot.literal, mask);
+      std::uint64_t at = place_of(slot.literal, mask);
       while (larger[at].literal != nullptr) at = (at + 1) & mask;
       larger[at] = slot;
     }
     thread.slots.swap(larger);
     thread.mask = mask;
   }
-  std::uint32_t at = place_of(literal, thread.mask);
+  std::uint64_t at = place_of(literal, thread.mask);
   while (thread.slots[at].literal != nullptr) at = (at + 1) & thread.mask;
   thread.slots[at] = {literal, &record};
 }
@@ -207,6 +208,7 @@ std::optional<NotOpened> open_counters(Thread& thread) {
     thread.user[i].page = linux::map_page(thread.counters[i]);
     thread.user[i].turns = &thread.turns;
     readable = readable && thread.user[i].page != nullptr && thread.user[i].refresh();
+    thread.base[i] = thread.user[i].offset;
   }
   take_path(thread, readable ? Path::user : Path::group);
   return std::nullopt;
@@ -243,7 +245,7 @@ Thread* find_thread(Shared& shared) noexcept {
 }
 
 Record& find_record(Thread& thread, const char* literal) noexcept {
-  std::uint32_t at = place_of(literal, thread.mask);
+  std::uint64_t at = place_of(literal, thread.mask);
   for (; thread.slots[at].literal != nullptr; at = (at + 1) & thread.mask) {
     if (thread.slots[at].literal == literal) return *thread.slots[at].record;
   }

@@ -29,32 +29,32 @@ inline constexpr std::size_t path_count = 4;
 
 using Numbers = std::array<std::int64_t, most_events>;
 
-/// A number that its thread changes and others look at. An ordinary load and store.
+/// A number that its thread changes and others look at. It is written as any other: what is read of it elsewhere is
+/// never half of it, on a processor with registers of 64 bits; std::atomic would keep two of them from being added up
+/// at once, and take an instruction more for each on arm64.
 class Number {
  public:
-  std::int64_t get() const { return value_.load(std::memory_order_relaxed); }
-  void set(std::int64_t value) { value_.store(value, std::memory_order_relaxed); }
-  void add(std::int64_t more) { set(get() + more); }
+  std::int64_t get() const { return __atomic_load_n(&value_, __ATOMIC_RELAXED); }
+  void set(std::int64_t value) { value_ = value; }
+  void add(std::int64_t more) { value_ += more; }
+  void lower(std::int64_t to) { value_ = to < value_ ? to : value_; }
+  void raise(std::int64_t to) { value_ = to > value_ ? to : value_; }
 
  private:
-  std::atomic<std::int64_t> value_ = 0;
+  std::int64_t value_ = 0;
 };
-
-/// What an event did in a region.
-struct Totals {
-  Number total, least, most;
-};
+using SharedNumbers = std::array<Number, most_events>;
 
 /// One region in one thread, by one way of reading.
 struct Record {
-  std::uint32_t name = 0;  ///< its number
-  std::string_view text;   ///< its letters
-  Path path = Path::none;
-  std::uint32_t depth = 0;   ///< entries that have not ended
-  std::uint32_t taking = 0;  ///< its numbers are being changed: a signal's handler leaves them alone
-  Number entries, recursive, dropped;
+  std::int64_t depth = 0;  ///< entries that have not ended; the outermost one's numbers are taken before it has
+  Number entries;
   Number inner;  ///< entries of regions within the counted ones
-  std::array<Totals, most_events> of;
+  Number recursive, dropped;
+  std::uint32_t name = 0;  ///< its number
+  Path path = Path::none;
+  std::string_view text;             ///< its letters
+  SharedNumbers total, least, most;  ///< what the events did
 };
 
 /// Where a name that stands in the program's text leads.
@@ -74,30 +74,35 @@ struct Mark {
 
 /// What entries execute that differs from thread to thread: by its way of reading, and unrolled for its events.
 struct Ways {
-  bool (*read)(Thread&, std::int64_t*) noexcept;
-  void (*take)(Record&, const Thread&, const Open&, const std::int64_t*) noexcept;
+  /// Reads the counters. Returns Thread::moves as they were then, and not_read where that failed: then Thread::turns
+  /// is another, and the thread may have another path.
+  std::uint64_t (*read)(Thread&, std::int64_t*) noexcept;
+  void (*take)(Record&, const std::int64_t* start, const std::int64_t* now) noexcept;
 };
+inline constexpr std::uint64_t not_read = 0;
 Ways ways_of(Path path, std::uint32_t events, bool extremes);
 
 /// A thread.
 struct Thread {
   Ways ways{};
-  std::uint64_t id = 0;      ///< of its Counters
-  Shared* shared = nullptr;  ///< there as long as anybody may have a region open
+  std::uint64_t moves = not_read + 1;  ///< times that a counter's offset became another
+  Open* innermost = nullptr;
+  std::uint64_t ended = 0;  ///< entries that have ended so far
+  std::uint64_t turns = 0;  ///< times that what was open cannot be counted: counters were without the processor's
+                            ///< for a while, or are read another way
+  std::uint64_t mask = 0;   ///< of `slots`
+  std::vector<Slot> slots;  ///< by the place of the name; never more than half of them taken
+  linux::UserCounter user[most_events];  ///< compilers reach a plain array's members without an address of their own
+  std::uint64_t id = 0;                  ///< of its Counters
+  Shared* shared = nullptr;              ///< there as long as anybody may have a region open
   std::int32_t number = 0;
   Path path = Path::none;
   std::uint32_t events = 0;
-  std::uint64_t ended = 0;   ///< entries that have ended so far
-  std::uint64_t turns = 0;   ///< times that counters were found to have been without the processor's for a while
-  std::uint64_t moves = 0;   ///< times that a counter's offset became another
-  std::uint64_t absent = 0;  ///< ns of that, as the kernel says
-  Open* innermost = nullptr;
-  std::uint32_t mask = 0;  ///< of `slots`
   bool extremes = true;
-  bool busy = false;        ///< something is made: a signal's handler that needs the same is not counted
-  std::vector<Slot> slots;  ///< by the place of the name; never more than half of them taken
-  std::array<linux::UserCounter, most_events> user;
-  Numbers anew{};                            ///< what it cost to copy all pages anew, the last time
+  bool busy = false;         ///< something is made: a signal's handler that needs the same is not counted
+  std::uint64_t absent = 0;  ///< ns that a group was without the processor's counters, as the kernel says
+  Numbers base{};            ///< the offsets that the beginnings of open entries go with
+  Numbers anew{};            ///< what it cost to copy all pages anew, the last time
   std::vector<linux::PerfCounter> counters;  ///< one group; the first leads it
   std::atomic_flag closed;                   ///< the counters are, or are about to be
   std::deque<Record> records;
@@ -157,7 +162,7 @@ extern thread_local constinit Here here __attribute__((tls_model("initial-exec")
 /// The parts of begin() and end(): an entry into a record begins; what counters hold where it ends, and its end.
 void enter(Open& open, Thread& thread, Record& record) noexcept;
 struct Reached {
-  bool known;
+  std::uint64_t moves;  ///< as Ways::read returns them
   std::int64_t now[most_events];
 };
 void read_end(Thread& thread, Reached& reached) noexcept;
@@ -185,9 +190,9 @@ Record& find_record(Thread& thread, const char* literal) noexcept;
 Record& find_record(Thread& thread, std::string_view name) noexcept;
 
 /// Where the record of a literal is looked for first: literals lie side by side.
-inline std::uint32_t place_of(const char* literal, std::uint32_t mask) {
+inline std::uint64_t place_of(const char* literal, std::uint64_t mask) {
   const auto at = reinterpret_cast<std::uintptr_t>(literal);  // NOLINT(*-reinterpret-cast)
-  return static_cast<std::uint32_t>(at ^ at >> 7) & mask;
+  return (at ^ at >> 7) & mask;
 }
 
 /// Another way of reading: names lead to other records.

@@ -4,8 +4,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <ctime>
-
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -162,6 +163,30 @@ TEST_F(CountedRegions, a_thread_between_processors_takes_its_counts_along) {
 TEST_F(CountedRegions, readings_are_differences) {
   std::int64_t lowest = counters->measure([] { work(1000); })["instructions"].value.value_or(-1);
   EXPECT_GE(lowest, work_instructions(1000));
+}
+
+// What begin and end cost with four events, in the loop that enters.
+[[gnu::noinline]] void enter(Counters& counters, int times) {
+  for (int i = 0; i < times; ++i) const Region region{counters, "cost"};
+}
+
+TEST_F(CountedRegions, four_counters_at_both_ends_are_220_instructions_and_none_of_the_kernels) {
+  if (!is_guest()) GTEST_SKIP() << "under the engine each end is a system call";
+  for (const bool extremes : {false, true}) {
+    counters.reset();  // there is no room for two of them
+    open({"instructions:u", "cycles:u", "instructions:k", "cycles:k"}, {.extremes = extremes});
+    ASSERT_EQ(counters->path(), "user mode");
+    const auto least = [&](int times, const char* event) {
+      std::int64_t all = std::numeric_limits<std::int64_t>::max();
+      for (int i = 0; i < 20; ++i) {
+        const Values spent = counters->measure([&] { enter(*counters, times); });
+        all = std::min(all, spent[event].value.value());
+      }
+      return all;
+    };
+    EXPECT_LE(least(200, "instructions:u") - least(100, "instructions:u"), 100 * (extremes ? 300 : 220));
+    EXPECT_EQ(least(200, "instructions:k"), least(100, "instructions:k"));
+  }
 }
 
 TEST_F(CountedRegions, without_leave_of_the_kernel_it_is_asked) {

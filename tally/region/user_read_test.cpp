@@ -1,0 +1,240 @@
+// Regions over event pages that no kernel wrote: what happens to a thread between the two ends of an entry.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "tally/region/thread.hpp"
+
+namespace tally::detail {
+namespace {
+
+// Two counters of a thread: their registers, and the pages that the kernel would keep of them.
+struct Machine {
+  std::array<std::int64_t, 2> registers{};
+  std::array<linux::CounterPage, 2> pages{};
+  int reads = 0;
+  void (*at_read)() = nullptr;  // as a signal that arrives between the reads of two registers
+} machine;
+
+template <std::size_t n>
+constexpr auto read_fake = [](auto...) -> std::int64_t {
+  ++machine.reads;
+  const std::int64_t value = machine.registers[n];
+  if (n == 1 && machine.at_read != nullptr) std::exchange(machine.at_read, nullptr)();
+  return value;
+};
+
+// The kernel puts a counter on another register, which holds something else.
+void move(std::size_t n, std::int64_t to) {
+  linux::CounterPage& page = machine.pages[n];
+  page.offset += machine.registers[n] - to;
+  machine.registers[n] = to;
+  ++page.sequence;
+}
+
+constexpr std::uint64_t is_on_1 = std::uint64_t{1} << 32;
+
+class UserReads : public testing::Test {
+ public:
+  void SetUp() override {
+    machine = {};
+    // Real ones lie below: they are asked where user mode fails.
+    auto opened = Counters::open({"page-faults", "minor-faults"});
+    if (!opened) GTEST_SKIP() << opened.error().message;
+    counters.emplace(*std::move(opened));
+    Shared& shared = Access::shared(*counters);
+    for (Overhead& overhead : shared.overhead) overhead = {};
+    thread = this_thread(shared);
+    ASSERT_NE(thread, nullptr);
+    constexpr linux::ReadWord (*readers[])(std::uint32_t, std::uint32_t) = {
+        [](std::uint32_t, std::uint32_t) -> linux::ReadWord { return read_fake<0>; },
+        [](std::uint32_t, std::uint32_t) -> linux::ReadWord { return read_fake<1>; }};
+    for (std::size_t i = 0; i < 2; ++i) {
+      machine.pages[i].sequence = is_on_1 | 2;
+      machine.pages[i].width = 48;
+      machine.pages[i].capabilities = 1u << 1 | 1u << 2;
+      thread->user[i].page = &machine.pages[i];
+      thread->user[i].reader_of = readers[i];
+      ASSERT_TRUE(thread->user[i].refresh());
+      thread->base[i] = thread->user[i].offset;
+    }
+    take_path(*thread, Path::user);
+  }
+
+  void TearDown() override {
+    // They are not the kernel's, to be unmapped.
+    if (thread == nullptr) return;
+    for (linux::UserCounter& one : thread->user) one.page = nullptr;
+  }
+
+  RegionCounts result(std::string_view name) {
+    for (RegionResult& one : counters->regions()) {
+      if (one.name == name) return std::move(one.all);
+    }
+    ADD_FAILURE() << "no region " << name;
+    return {};
+  }
+
+  void expect(std::string_view name, std::uint64_t entries, std::int64_t first, std::int64_t second) {
+    const RegionCounts counted = result(name);
+    EXPECT_EQ(counted.entries, entries) << name;
+    EXPECT_EQ(counted.dropped, 0u) << name;
+    ASSERT_EQ(counted.events.size(), 2u);
+    EXPECT_EQ(counted.events[0].total.value, first) << name;
+    EXPECT_EQ(counted.events[1].total.value, second) << name;
+  }
+
+  std::optional<Counters> counters;
+  Thread* thread = nullptr;
+};
+
+// What the program does: so much is counted.
+void work(std::int64_t first, std::int64_t second) {
+  machine.registers[0] += first;
+  machine.registers[1] += second;
+}
+
+TEST_F(UserReads, what_registers_gain_between_the_ends_is_counted_by_one_read_of_each) {
+  work(1000, 1000);
+  { const Region first{*counters, "region"}; }  // makes the record
+  machine.reads = 0;
+  {
+    const Region region{*counters, "region"};
+    work(100, 7);
+  }
+  EXPECT_EQ(machine.reads, 4);
+  expect("region", 2, 100, 7);
+  EXPECT_EQ(result("region").events[0].least, 0);
+  EXPECT_EQ(result("region").events[0].most, 100);
+}
+
+TEST_F(UserReads, a_register_that_becomes_another_inside_takes_nothing_along) {
+  {
+    const Region outer{*counters, "outer"};
+    work(10, 20);
+    {
+      const Region inner{*counters, "inner"};
+      work(1, 2);
+      move(0, -5000);
+      move(1, 123456789);
+      work(1, 2);
+    }
+    move(1, 77);
+    work(10, 20);
+  }
+  expect("inner", 1, 2, 4);
+  expect("outer", 1, 22, 44);
+}
+
+TEST_F(UserReads, one_that_becomes_another_while_it_is_read_is_read_again) {
+  const auto moving = [] { move(0, 400); };
+  {
+    machine.at_read = moving;  // at the begin
+    const Region region{*counters, "region"};
+    work(3, 4);
+    machine.at_read = moving;  // at the end
+  }
+  expect("region", 1, 3, 4);
+}
+
+TEST_F(UserReads, a_handler_that_finds_them_moved_moves_what_it_interrupts) {
+  static Counters* own;
+  own = &*counters;
+  const auto handler = [] {
+    move(0, 400);
+    move(1, -400);
+    const Region region{*own, "handler"};
+    work(1000, 1000);
+  };
+  {
+    machine.at_read = handler;  // its work comes behind the begin, or before the end
+    const Region region{*counters, "region"};
+    work(3, 4);
+  }
+  {
+    const Region region{*counters, "region"};
+    work(3, 4);
+    machine.at_read = handler;
+  }
+  expect("handler", 2, 2000, 2000);
+  const RegionCounts counted = result("region");
+  EXPECT_EQ(counted.entries, 2u);
+  EXPECT_EQ(counted.events[0].total.value, 1006) << "the handler ran before the first begin was read anew";
+  EXPECT_EQ(counted.events[1].total.value, 1008);
+}
+
+TEST_F(UserReads, an_entry_that_is_moved_behind_its_last_read_is_dropped) {
+  Record& record = find_record(*thread, std::string_view("region"));
+  Open open;
+  enter(open, *thread, record);
+  work(3, 4);
+  Reached reached;
+  read_end(*thread, reached);
+  move(0, 400);
+  { const Region handler{*counters, "handler"}; }
+  leave(open, reached);
+  EXPECT_EQ(result("region").dropped, 1u);
+  EXPECT_EQ(result("region").entries, 0u);
+}
+
+TEST_F(UserReads, without_a_register_at_its_end_an_entry_is_dropped_and_the_kernel_is_asked_from_then_on) {
+  {
+    const Region outer{*counters, "region"};
+    work(3, 4);
+  }
+  {
+    const Region region{*counters, "region"};
+    work(3, 4);
+    machine.pages[1].sequence = 4;  // index 0: on no processor
+  }
+  const RegionCounts counted = result("region");
+  EXPECT_EQ(counted.entries, 1u);
+  EXPECT_EQ(counted.dropped, 1u);
+  EXPECT_EQ(counted.events[0].total.value, 3);
+  EXPECT_EQ(counted.events[0].total.trust, Trust::partial);
+  EXPECT_EQ(counters->path(), "system call");
+  machine.reads = 0;
+  { const Region region{*counters, "later"}; }
+  EXPECT_EQ(result("later").entries, 1u);
+  EXPECT_EQ(machine.reads, 0);
+}
+
+TEST_F(UserReads, without_a_register_at_its_begin_an_entry_is_dropped) {
+  machine.pages[0].sequence = 4;
+  { const Region region{*counters, "region"}; }
+  EXPECT_EQ(result("region").dropped, 1u);
+  EXPECT_EQ(result("region").entries, 0u);
+}
+
+TEST_F(UserReads, entries_in_which_others_had_the_counters_are_dropped_all_of_them) {
+  {
+    const Region outer{*counters, "outer"};
+    const Region inner{*counters, "inner"};
+    machine.pages[0].time_enabled += 100;
+    machine.pages[0].time_running += 60;
+    ++machine.pages[0].sequence;
+  }
+  EXPECT_EQ(result("outer").dropped, 1u);
+  EXPECT_EQ(result("inner").dropped, 1u);
+  {
+    const Region inner{*counters, "inner"};
+    work(5, 6);
+  }
+  EXPECT_EQ(result("inner").entries, 1u);
+  EXPECT_EQ(result("inner").events[1].total.value, 6);
+}
+
+TEST_F(UserReads, readings_keep_their_zero_where_registers_become_others) {
+  const Values before = counters->read();
+  work(10, 20);
+  move(0, 5);
+  work(10, 20);
+  const Values between = counters->read() - before;
+  EXPECT_EQ(between.events[0].count.value, 20);
+  EXPECT_EQ(between.events[1].count.value, 40);
+}
+
+}  // namespace
+}  // namespace tally::detail

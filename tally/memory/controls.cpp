@@ -1,6 +1,7 @@
 #include "tally/memory/controls.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tally/memory/analysis/statistics.hpp"
 
@@ -11,11 +12,19 @@ constexpr std::uint64_t line_bytes = 64;
 // Enough for a decision between two latencies; some 100 of them are made for a map.
 constexpr Walk short_walk{5, 50'000};
 
-// ns per step of `n` lines at a stride, in random order.
+// ns per step of `n` lines at a stride, in random order: the least of some walks, as soon as two agree. Whatever else
+// the machine does makes one slower.
 double time_lines(Runner& runner, std::byte* base, std::uint64_t n, std::uint64_t stride) {
-  plant(base, random_ring(n, runner.random()), stride);
-  const Visit visit = runner.walk(base, n, short_walk);
-  return median(visit.ns);
+  constexpr int most_walks = 6;
+  double least = 0;
+  for (int walk = 0; walk < most_walks; ++walk) {
+    plant(base, random_ring(n, runner.random()), stride);
+    const double ns = median(runner.walk(base, n, short_walk).ns);
+    if (ns <= 0) continue;
+    if (least > 0 && std::abs(ns / least - 1) < 0.03) return std::min(ns, least);
+    least = least > 0 ? std::min(ns, least) : ns;
+  }
+  return least;
 }
 
 // The largest n ≤ `most` for which fits(n) holds; it holds for small ones. 0 where it does not hold for 1.
@@ -79,7 +88,10 @@ Result<std::vector<HitCount>> hit_counts(Runner& runner, double hit_ns, double m
   const auto found = [&] {
     std::vector<HitCount> hits;
     for (std::size_t i = 0; i < strides.size(); ++i) {
-      if (!counts[i].empty()) hits.push_back({strides[i], middle_of(counts[i])});
+      if (counts[i].empty()) continue;
+      // A neighbour in the core takes lines away, and brings none.
+      const double most = *std::max_element(counts[i].begin(), counts[i].end());
+      hits.push_back({strides[i], static_cast<std::uint64_t>(most)});
     }
     return hits;
   };

@@ -24,7 +24,7 @@ struct Rung {
 Result<std::vector<Rung>> ladder(Runner& runner, linux::PageKind pages, int mappings);
 
 /// How many lines at each stride still hit a level that takes `hit_ns` (the level below it: `miss_ns`), by bisection,
-/// the median of `mappings` mappings. Powers of two from 64 to `widest`, then their witnesses. Errors: no memory.
+/// the most of `mappings` mappings. Powers of two from 64 to `widest`, then their witnesses. Errors: no memory.
 Result<std::vector<HitCount>> hit_counts(Runner& runner, double hit_ns, double miss_ns, std::uint64_t widest,
                                          int mappings);
 

@@ -32,46 +32,56 @@ Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mapp
     if (!visit) return fail(visit.error());
     Samples& samples = samples_[size];
     samples.pages_got = std::move(visit->pages_got);
-    samples.mappings.push_back(
-        {std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns, visit->ghz});
+    samples.mappings.push_back({std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns,
+                                visit->ghz, visit->reference_cycles});
   }
   return {};
 }
 
 Result<void> CurveRun::again(double from, double to, double seconds) {
-  std::vector<std::uint64_t> sizes;
-  std::size_t mappings = 1;
-  for (const auto& [size, summary] : summaries()) {
-    if (summary.flags.empty()) continue;
-    mappings = std::max(mappings, samples_[size].mappings.size());
-    sizes.push_back(size);
+  constexpr std::size_t chances = 3;
+  const double end = runner_->seconds_left() - seconds;
+  while (!runner_->must_stop() && runner_->seconds_left() > end) {
+    std::vector<std::uint64_t> sizes;
+    for (const auto& [size, summary] : summaries()) {
+      const bool tired = samples_[size].mappings.size() >= chances * static_cast<std::size_t>(runner_->plan().mappings);
+      if (!summary.flags.empty() && !tired) sizes.push_back(size);
+    }
+    if (sizes.empty()) return {};
+    auto measured = measure(sizes, 1, from, to, runner_->seconds_left() - end);
+    if (!measured) return measured;
   }
-  std::map<std::uint64_t, Samples> before;
-  for (const std::uint64_t size : sizes) before[size] = std::exchange(samples_[size], {});
-  auto measured = measure(sizes, static_cast<int>(mappings), from, to, seconds);
-  // What there was no time for stays as it was.
-  for (const std::uint64_t size : sizes) {
-    if (samples_[size].mappings.size() < before[size].mappings.size()) samples_[size] = std::move(before[size]);
-  }
-  return measured;
+  return {};
 }
 
 std::map<std::uint64_t, PointSummary> CurveRun::summaries() const {
   std::map<std::uint64_t, PointSummary> all;
-  double best = 0;
+  // The least of all is where the clock moved between the two timings that it is made of.
+  std::vector<double> references;
   for (const auto& [size, samples] : samples_) {
-    all[size] = summarize_point(samples.mappings);
-    for (const MappingSample& one : samples.mappings) {
-      if (best == 0 || one.reference_ns < best) best = one.reference_ns;
+    for (const MappingSample& one : samples.mappings) references.push_back(one.reference_cycles);
+  }
+  const double best = quantile(std::move(references), 0.05);
+  for (const auto& [size, samples] : samples_) all[size] = summarize_point(samples.mappings, best);
+  // A thread that shares its processor with another finds caches that the other has filled. Each of its batches is
+  // thrown away in which they took turns, and what is left is not what the machine does alone.
+  constexpr double shared_from = 1.0 / 3;
+  if (runner_->waited_share() > shared_from) {
+    for (auto& [size, summary] : all) {
+      summary.why = "the processor was shared";
+      summary.flags.push_back(
+          fmt::format("{}: {:.0f} % of the time waited for it", summary.why, 100 * runner_->waited_share()));
     }
   }
   const PointSummary* before = nullptr;
   for (auto at = all.begin(); at != all.end(); ++at) {
     const auto next = std::next(at);
-    if (const std::string flag = reference_flag(at->second, best); !flag.empty()) at->second.flags.push_back(flag);
     if (before != nullptr && next != all.end()) {
       const std::string flag = neighbour_flag(before->ns, at->second.ns, next->second.ns);
-      if (!flag.empty()) at->second.flags.push_back(flag);
+      if (!flag.empty()) {
+        at->second.flags.push_back(flag);
+        at->second.why = "slower than both neighbours";
+      }
     }
     before = &at->second;
   }
@@ -81,10 +91,15 @@ std::map<std::uint64_t, PointSummary> CurveRun::summaries() const {
 Curve CurveRun::curve() const {
   Curve curve;
   for (const auto& [size, summary] : summaries()) {
-    CurvePoint point{static_cast<double>(size), summary.ns, !summary.flags.empty(), {}};
-    for (const MappingSample& one : samples_.at(size).mappings) {
-      if (!one.ns.empty()) point.mappings.push_back(one.ns);
+    const auto& mappings = samples_.at(size).mappings;
+    CurvePoint point{static_cast<double>(size), summary.ns, !summary.flags.empty(), {}, summary.why};
+    point.quiet_share = static_cast<double>(summary.quiet.size()) / static_cast<double>(mappings.size());
+    double rejected = 0;
+    for (const std::size_t place : summary.quiet) {
+      point.mappings.push_back(mappings[place].ns);
+      rejected += static_cast<double>(mappings[place].rejected);
     }
+    if (summary.batches > 0) point.rejected_share = rejected / (rejected + static_cast<double>(summary.batches));
     curve.push_back(std::move(point));
   }
   return curve;
@@ -105,8 +120,8 @@ std::vector<result::MemoryPoint> CurveRun::rows() const {
     row.pages_got = samples_.at(size).pages_got;
     row.load = "scalar";
     row.seed = runner_->plan().seed;
-    set_timing(row, samples_.at(size).mappings);
-    row.flags = summary.flags;
+    row.mappings = static_cast<std::int64_t>(samples_.at(size).mappings.size());
+    set_timing(row, summary);
     rows.push_back(std::move(row));
   }
   return rows;

@@ -23,8 +23,8 @@ class CurveRun {
   Result<void> measure(const std::vector<std::uint64_t>& sizes, int mappings, double from, double to,
                        double seconds = std::numeric_limits<double>::infinity());
 
-  /// Forgets the flagged points and measures them anew, as many of them as there is time for; those keep what they had
-  /// for which there is none.
+  /// Measures flagged points in more mappings, one each and round after round, until none is flagged, each has three
+  /// times as many as the plan says, or the time is over. What was quiet before stays.
   Result<void> again(double from, double to, double seconds);
 
   /// All points, with their flags.

@@ -22,6 +22,9 @@ constexpr std::uint64_t mib = 1 << 20;
 // Sizes above this one get fewer points and mappings: planting and walking them takes the time of all others.
 constexpr std::uint64_t costly_bytes = 64 * mib;
 constexpr int costly_mappings = 2;
+// And above this one fewer mappings: as many as agree by more than chance.
+constexpr std::uint64_t dear_bytes = 16 * mib;
+constexpr int dear_mappings = 3;
 
 // Shares of the progress bar: about what each part takes.
 constexpr double curve_done = 0.55;
@@ -32,29 +35,44 @@ std::string size_text(double bytes) { return bytes_text(static_cast<std::int64_t
 
 Result<void> first_curve(Runner& runner, CurveRun& run, std::uint64_t last) {
   std::vector<std::uint64_t> usual;
+  std::vector<std::uint64_t> dear;
   std::vector<std::uint64_t> costly;
   for (const std::uint64_t size : size_grid(runner.plan().from_bytes, last, 8, line_bytes)) {
-    (size <= costly_bytes ? usual : costly).push_back(size);
+    (size <= dear_bytes ? usual : size <= costly_bytes ? dear : costly).push_back(size);
   }
   // Every fourth and the last: two to an octave.
   std::vector<std::uint64_t> thinned;
   for (std::size_t i = costly.size(); i-- > 0;) {
     if ((costly.size() - 1 - i) % 4 == 0) thinned.push_back(costly[i]);
   }
-  if (auto measured = run.measure(usual, runner.plan().mappings, 0, 0.8 * curve_done); !measured) return measured;
-  return run.measure(thinned, std::min(costly_mappings, runner.plan().mappings), 0.8 * curve_done, curve_done);
+  const int mappings = runner.plan().mappings;
+  if (auto measured = run.measure(usual, mappings, 0, 0.5 * curve_done); !measured) return measured;
+  if (auto measured = run.measure(dear, std::min(dear_mappings, mappings), 0.5 * curve_done, 0.8 * curve_done);
+      !measured) {
+    return measured;
+  }
+  return run.measure(thinned, std::min(costly_mappings, mappings), 0.8 * curve_done, curve_done);
+}
+
+// Rises above this one are not looked at more closely: a shared last level moves by more than that while it is.
+double finest_bytes(const Runner& runner) {
+  double last_own = 0;
+  for (const ReportedCache& one : reported_caches(runner.processor())) {
+    if (!one.shared) last_own = std::max(last_own, static_cast<double>(one.bytes));
+  }
+  return last_own > 0 ? 2 * last_own : 8.0 * mib;
 }
 
 // More points around each rise, two rounds of halving: 32 to an octave.
 Result<void> refine(Runner& runner, CurveRun& run) {
+  const double finest = finest_bytes(runner);
   for (int round = 0; round < 2; ++round) {
     const Curve curve = run.curve();
     const auto plateaus = find_plateaus(curve);
     std::vector<std::uint64_t> sizes;
     for (std::size_t i = 0; i + 1 < plateaus.size(); ++i) {
       const Rise rise = find_rise(curve, plateaus[i], plateaus[i + 1]);
-      // A shared last level moves by more than that while it is looked at.
-      if (rise.half_bytes > 8.0 * mib) continue;
+      if (rise.half_bytes > finest) continue;
       const auto some =
           sizes_between(curve, rise.below_bytes / 1.2, rise.beyond_bytes * 1.2, std::exp2(1.1 / 32), line_bytes);
       sizes.insert(sizes.end(), some.begin(), some.end());
@@ -65,30 +83,49 @@ Result<void> refine(Runner& runner, CurveRun& run) {
   return {};
 }
 
-// A step that goes away when a page is finished before the next one begins is one of translation buffers. Beyond the
-// second level that order lets prefetchers in, which flatter both sides, but leave a rise.
-Result<bool> is_cache_rise(Runner& runner, const Curve& curve, const Plateau& below, const Plateau& above) {
-  std::array<double, 2> ns{};
-  const std::array sizes{curve[below.last].size_bytes, curve[above.first].size_bytes};
-  for (std::size_t side = 0; side < sizes.size(); ++side) {
-    std::vector<double> medians;
-    for (int i = 0; i < 2 && !runner.must_stop(); ++i) {
-      const auto visit = runner.visit({.blocks = static_cast<std::uint64_t>(sizes[side]) / line_bytes,
-                                       .stride_bytes = line_bytes,
-                                       .order = OrderKind::page_local,
-                                       .group_blocks = linux::page_bytes() / line_bytes});
-      if (!visit) return fail(visit.error());
-      if (!visit->ns.empty()) medians.push_back(median(visit->ns));
-    }
-    ns[side] = median(std::move(medians));
+// ns per load of a size in an order: the least of three mappings. Whatever else the machine does makes it slower.
+Result<double> least_ns(Runner& runner, double bytes, OrderKind order) {
+  double least = INFINITY;
+  for (int i = 0; i < 3 && !runner.must_stop(); ++i) {
+    const auto visit = runner.visit({.blocks = static_cast<std::uint64_t>(bytes) / line_bytes,
+                                     .stride_bytes = line_bytes,
+                                     .order = order,
+                                     .group_blocks = linux::page_bytes() / line_bytes});
+    if (!visit) return fail(visit.error());
+    if (!visit->ns.empty()) least = std::min(least, median(visit->ns));
   }
-  return ns[1] >= 1.10 * ns[0];
+  return least;
+}
+
+// A step that goes away when a page is finished before the next one begins is one of translation buffers, if it is
+// there otherwise at that moment: what others leave of a shared cache changes. Beyond the second level that order lets
+// prefetchers in, which flatter both sides, but leave a rise.
+Result<bool> is_cache_rise(Runner& runner, const Curve& curve, const Plateau& below, const Plateau& above) {
+  // Just above the rise some of the misses are left, of which prefetchers hide many in that order.
+  const double beyond = std::sqrt(curve[above.first].size_bytes * curve[above.last].size_bytes);
+  const auto rises = [&](OrderKind order) -> Result<bool> {
+    const auto low = least_ns(runner, curve[below.last].size_bytes, order);
+    if (!low) return fail(low.error());
+    const auto high = least_ns(runner, beyond, order);
+    if (!high) return fail(high.error());
+    return *high >= 1.10 * *low;
+  };
+  const auto by_page = rises(OrderKind::page_local);
+  if (!by_page || *by_page) return by_page;
+  const auto at_random = rises(OrderKind::random);
+  if (!at_random) return at_random;
+  return !*at_random;
 }
 
 Result<std::vector<bool>> cache_rises(Runner& runner, const Curve& curve, const std::vector<Plateau>& plateaus,
                                       result::Memory& result) {
   std::vector<bool> are;
   for (std::size_t i = 0; i + 1 < plateaus.size(); ++i) {
+    // Less is a slope: no cache is so close to the next one.
+    if (plateaus[i + 1].ns < 1.25 * plateaus[i].ns) {
+      are.push_back(false);
+      continue;
+    }
     const auto is = is_cache_rise(runner, curve, plateaus[i], plateaus[i + 1]);
     if (!is) return fail(is.error());
     are.push_back(*is);
@@ -235,6 +272,41 @@ Result<void> run_curve(Runner& runner, result::Memory& result) {
   return measured;
 }
 
+namespace {
+
+// What the controls say of a curve, and which levels they leave.
+Result<void> conclude(Runner& runner, const CurveRun& run, result::Memory& result) {
+  const Curve curve = run.curve();
+  const auto plateaus = find_plateaus(curve);
+  runner.plan().progress(rises_done, "which steps are those of caches");
+  const auto cache_rise = cache_rises(runner, curve, plateaus, result);
+  if (!cache_rise) return fail(cache_rise.error());
+  const auto spans = join_spans(plateaus, *cache_rise);
+  Witnesses witnesses;
+  witnesses.reported = known_caches(reported_caches(runner.processor()));
+  witnesses.ghz = run.ghz();
+  witnesses.page_bytes = static_cast<double>(linux::page_bytes());
+  runner.plan().progress(rises_done + 0.05, "lines, ways and sets");
+  const bool first_is_calm = !spans.empty() && contention_of(curve, spans.front()).empty();
+  if (first_is_calm) {
+    if (auto done = measure_geometry(runner, plateaus, witnesses, curve); !done) return done;
+  }
+  result.levels = find_levels(curve, spans, witnesses);
+  const LevelsVerdict verdict = judge_levels(curve, result.levels);
+  result.verdict.contended = verdict.contended;
+  result.verdict.text = verdict.why;
+  if (!first_is_calm) {
+    if (verdict.contended) result.verdict.text += "; ways and translation buffers were not looked at";
+    return {};
+  }
+  runner.plan().progress(controls_done - 0.1, "translation buffers");
+  if (auto done = measure_tlb(runner, result); !done) return done;
+  runner.plan().progress(controls_done, "the ladder");
+  return result.levels.back().contended ? Result<void>() : measure_ladder(runner, result);
+}
+
+}  // namespace
+
 Result<void> run_levels(Runner& runner, result::Memory& result) {
   const auto last = last_size(runner);
   if (!last) return fail(last.error());
@@ -243,44 +315,10 @@ Result<void> run_levels(Runner& runner, result::Memory& result) {
   if (measured) measured = refine(runner, run);
   // Flagged points get another chance while there is time; the controls behind them take about this long.
   constexpr double controls_seconds = 15;
-  constexpr int chances = 3;
-  for (int i = 0; measured && i < chances && run.flagged() > 0 && runner.seconds_left() > controls_seconds; ++i) {
-    measured = run.again(rises_done - 0.1, rises_done, runner.seconds_left() - controls_seconds);
-  }
+  if (measured) measured = run.again(rises_done - 0.1, rises_done, runner.seconds_left() - controls_seconds);
   add_curve(run, result);
   if (!measured) return measured;
-
-  const Curve curve = run.curve();
-  const auto plateaus = find_plateaus(curve);
-  runner.plan().progress(rises_done, "which steps are those of caches");
-  const auto cache_rise = cache_rises(runner, curve, plateaus, result);
-  if (!cache_rise) return fail(cache_rise.error());
-  Witnesses witnesses;
-  witnesses.reported = known_caches(reported_caches(runner.processor()));
-  witnesses.ghz = run.ghz();
-  witnesses.page_bytes = static_cast<double>(linux::page_bytes());
-  witnesses.rejected_share = result.verdict.rejected_percent / 100;
-  if (result.verdict.contended) witnesses.sound_up_to = sound_limit(curve).value_or(INFINITY);
-  runner.plan().progress(rises_done + 0.05, "lines, ways and sets");
-  if (result.verdict.contended) {
-    // Ways and entries rest on a few walks each: a busy machine moves them without a trace.
-    const double sound = *witnesses.sound_up_to;
-    result.levels = find_levels(curve, join_spans(plateaus, *cache_rise), witnesses);
-    if (result.levels.empty()) {
-      result.verdict.text += ": no capacities reported";
-    } else if (!std::isinf(sound)) {
-      result.verdict.text += ": no capacities reported above " + size_text(sound);
-    }
-    result.verdict.text += "; ways and translation buffers were not looked at";
-    return {};
-  }
-  if (auto done = measure_geometry(runner, plateaus, witnesses, curve); !done) return done;
-  result.levels = find_levels(curve, join_spans(plateaus, *cache_rise), witnesses);
-  runner.plan().progress(controls_done - 0.1, "translation buffers");
-  if (auto done = measure_tlb(runner, result); !done) return done;
-  runner.plan().progress(controls_done, "the ladder");
-  if (auto done = measure_ladder(runner, result); !done) return done;
-  return {};
+  return conclude(runner, run, result);
 }
 
 }  // namespace tally::memory

@@ -12,8 +12,11 @@ constexpr std::uint64_t line_bytes = 64;
 }  // namespace
 
 void set_timing(result::MemoryPoint& row, const std::vector<MappingSample>& mappings) {
-  const PointSummary summary = summarize_point(mappings);
   row.mappings = static_cast<std::int64_t>(mappings.size());
+  set_timing(row, summarize_point(mappings));
+}
+
+void set_timing(result::MemoryPoint& row, const PointSummary& summary) {
   row.batches = summary.batches;
   row.rejected = summary.rejected;
   row.flags = summary.flags;

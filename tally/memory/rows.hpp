@@ -12,6 +12,9 @@ namespace tally::memory {
 /// Fills in what these mappings say of a row's time.
 void set_timing(result::MemoryPoint& row, const std::vector<MappingSample>& mappings);
 
+/// The same of a point that was looked at before; the mappings are the caller's to say.
+void set_timing(result::MemoryPoint& row, const PointSummary& summary);
+
 /// The same of single operations, one after the other, in nanoseconds.
 void set_timing(result::MemoryPoint& row, const std::vector<double>& ns);
 

@@ -128,6 +128,11 @@ double Runner::seconds_left() const {
   return Seconds(plan_.budget).count() - Seconds(std::chrono::steady_clock::now() - started_).count();
 }
 
+double Runner::waited_share() const {
+  const Seconds passed = std::chrono::steady_clock::now() - started_;
+  return static_cast<double>(watch_.now().waited_ns - first_waited_ns_) / (passed.count() * 1e9);
+}
+
 double Runner::core_ghz() const {
   constexpr std::uint64_t count = 1 << 14;
   std::uint64_t least = ~std::uint64_t{0};
@@ -195,6 +200,7 @@ Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk
   calibrate();
   visit.ghz = core_ghz();
   visit.reference_ns = reference_ns();
+  visit.reference_cycles = visit.reference_ns * visit.ghz;
   constexpr std::uint64_t few = 2048;
   Timed trial = chase(base, chase(base, 0, few).offset, few);
   double step_ns = std::max(0.1, ns(trial.ticks()) / few);
@@ -213,8 +219,11 @@ Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk
     return timed;
   };
   collect(visit, body, steps, how.batches > 0 ? how.batches : plan_.batches);
-  visit.reference_ns = std::max(visit.reference_ns, reference_ns());
-  visit.ghz = std::max(visit.ghz, core_ghz());
+  const double ghz = core_ghz();
+  const double reference = reference_ns();
+  visit.reference_ns = std::max(visit.reference_ns, reference);
+  visit.reference_cycles = std::max(visit.reference_cycles, reference * ghz);
+  visit.ghz = std::max(visit.ghz, ghz);
   return visit;
 }
 

@@ -49,6 +49,9 @@ struct Visit {
   std::int64_t rejected = 0;
   double reference_ns = 0;  ///< the L1 reference ring's step, the slower one of before and after
   double ghz = 0;           ///< core cycles per ns at the time
+  /// The reference ring's step in core cycles, likewise: a clock that drifts does not move it, a neighbour in the core
+  /// does.
+  double reference_cycles = 0;
   std::string pages_got;
 };
 
@@ -118,6 +121,9 @@ class Runner {
   /// Ticks of 10 ms that the hypervisor has kept from this processor.
   std::int64_t stolen_ticks() const { return watch_.stolen_ticks(processor_); }
 
+  /// The share of the time since the start in which this thread waited for its processor, while others had it.
+  double waited_share() const;
+
   double seconds_left() const;
   bool must_stop() const { return plan_.stop() || seconds_left() <= 0; }
 
@@ -133,6 +139,7 @@ class Runner {
   std::vector<int> processors_;
   Random random_;
   linux::Watch watch_;
+  std::int64_t first_waited_ns_ = watch_.now().waited_ns;
   std::optional<linux::Area> reference_;
   double ns_per_tick_ = 1;
   std::uint64_t first_ticks_ = 0;

@@ -7,7 +7,7 @@
 namespace tally::report {
 
 std::string capacity_text(const result::MemoryLevel& level) {
-  if (!level.capacity_bytes) return "-";
+  if (!level.capacity_bytes) return level.contended ? "contended" : "-";
   const std::string measured = size_text(*level.capacity_bytes);
   const std::string interval = fmt::format("[{}, {}]", size_text(*level.capacity_low), size_text(*level.capacity_high));
   if (level.snapped)
@@ -20,6 +20,7 @@ std::string reported_text(const result::MemoryLevel& level) {
 }
 
 std::string latency_text(double ns, const std::optional<double>& low, const std::optional<double>& high) {
+  if (ns <= 0) return "-";
   const int digits = ns < 10 ? 2 : ns < 100 ? 1 : 0;
   std::string text = fmt::format("{:.{}f} ns", ns, digits);
   if (low && high && *high > *low * 1.02) text += fmt::format(" [{:.{}f}, {:.{}f}]", *low, digits, *high, digits);

@@ -65,12 +65,13 @@ struct MemoryLevel {
   std::string shape{};                 ///< of its rise
   std::optional<double> half_bytes{};  ///< where the latency is half-way to the next level
   std::optional<double> knee_bytes{};
-  double ns = 0;
+  double ns = 0;  ///< 0 where the machine was too busy for it
   std::optional<double> ns_low{}, ns_high{};
   std::optional<double> cycles{};
   std::optional<std::int64_t> line_bytes{};
   std::optional<std::int64_t> ways{}, sets{};
   Grade grade = Grade::low;
+  bool contended = false;  ///< the machine was too busy there: what is missing is missing for that
   std::string because{};
   bool operator==(const MemoryLevel&) const = default;
 };

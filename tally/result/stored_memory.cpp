@@ -52,7 +52,7 @@ MemoryLevel level(const Json& json) {
           .shape = text(json, "rise"),
           .half_bytes = optional<double>(json, "half_rise_bytes"),
           .knee_bytes = optional<double>(json, "knee_bytes"),
-          .ns = number<double>(json.at("ns")),
+          .ns = optional<double>(json, "ns").value_or(0),
           .ns_low = optional<double>(json, "ns_low"),
           .ns_high = optional<double>(json, "ns_high"),
           .cycles = optional<double>(json, "cycles"),
@@ -60,6 +60,7 @@ MemoryLevel level(const Json& json) {
           .ways = optional<std::int64_t>(json, "ways"),
           .sets = optional<std::int64_t>(json, "sets"),
           .grade = grade_of(text(json, "grade")),
+          .contended = json.value("contended", false),
           .because = text(json, "because")};
 }
 

@@ -1,8 +1,10 @@
 // `tally memory` as a user starts it. What it measures depends on the machine; that it is whole and true to its words
 // does not.
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "tally/base/text.hpp"
@@ -121,6 +123,37 @@ TEST(Memory, rows_name_the_flavours_that_were_asked_for) {
     EXPECT_EQ(point["fence"], "none");
     EXPECT_EQ(point["load"], point["quantity"] == "read" ? Json("scalar") : Json());
   }
+}
+
+// One that may run on this processor only, and never rests.
+std::unique_ptr<Running> competitor(const std::string& processor) {
+  auto other = std::make_unique<Running>(
+      Words{"/bin/sh", "-c", "taskset -p -c " + processor + " $$; echo here; while :; do :; done"});
+  EXPECT_TRUE(other->wait_for_output("here"));
+  return other;
+}
+
+// Tools before this one printed two to four times too much then, without a remark.
+TEST(Memory, a_report_while_others_have_the_processor_says_so_and_gives_no_number) {
+  const std::string processor = std::to_string(sched_getcpu());
+  std::vector<std::unique_ptr<Running>> others;
+  for (int i = 0; i < 3; ++i) others.push_back(competitor(processor));
+  const Finished finished =
+      tally({"memory", "--cpu", processor, "--to", "64K", "--mappings", "3", "--time-budget", "8", "--format", "json"});
+  for (const auto& other : others) {
+    other->signal(SIGKILL);
+    (void)other->finish();
+  }
+  EXPECT_EQ(finished.code(), 1) << finished.err;
+  const Json json = Json::parse(finished.out);
+  EXPECT_TRUE(json["verdict"]["contended"].get<bool>());
+  EXPECT_TRUE(holds(json["verdict"]["why"], "the processor was shared")) << json["verdict"];
+  for (const Json& level : json["levels"]) {
+    EXPECT_TRUE(level["contended"].get<bool>());
+    EXPECT_TRUE(level["capacity_bytes"].is_null()) << level;
+    EXPECT_TRUE(level["ns"].is_null()) << level;
+  }
+  EXPECT_TRUE(json["tlbs"].empty());
 }
 
 TEST(Memory, a_file_that_cannot_be_written_to_is_told) {

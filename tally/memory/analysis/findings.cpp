@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "tally/base/text.hpp"
 #include "tally/count/statistics.hpp"
@@ -62,6 +63,7 @@ void set_capacity(MemoryLevel& level, const Capacity& capacity, const KnownCache
 // Everything against a better grade, or for this one.
 struct Reasons {
   bool sound = true;
+  bool noisy = false;  // one grade less
   std::vector<std::string> words;
 
   void against(std::string word) {
@@ -70,8 +72,63 @@ struct Reasons {
   }
 };
 
-Reasons reasons_of(const Curve& curve, const LevelSpan& span, const LevelSpan& next, const MemoryLevel& level,
-                   const Witnesses& witnesses) {
+// The points from one index to another, both included, in short.
+struct Stretch {
+  std::size_t points = 0;
+  std::size_t flagged = 0;
+  std::string why;          // of most of the flagged ones
+  double hole_octaves = 0;  // the widest distance from one sound point to the next
+  double quiet_share = 1;   // the median point's
+  double rejected_share = 0;
+};
+
+Stretch look_at(const Curve& curve, std::size_t first, std::size_t last) {
+  Stretch stretch;
+  std::map<std::string, int> reasons;
+  int most = 0;
+  std::vector<double> quiet;
+  std::vector<double> rejected;
+  double sound_bytes = curve[first].size_bytes;
+  for (std::size_t i = first; i <= last; ++i) {
+    const CurvePoint& point = curve[i];
+    ++stretch.points;
+    if (point.flagged) {
+      ++stretch.flagged;
+      const int times = ++reasons[point.why];
+      if (times > most) {
+        most = times;
+        stretch.why = point.why;
+      }
+      continue;
+    }
+    stretch.hole_octaves = std::max(stretch.hole_octaves, std::log2(point.size_bytes / sound_bytes));
+    sound_bytes = point.size_bytes;
+    quiet.push_back(point.quiet_share);
+    rejected.push_back(point.rejected_share);
+  }
+  if (!quiet.empty()) stretch.quiet_share = median(std::move(quiet));
+  stretch.rejected_share = median(std::move(rejected));
+  return stretch;
+}
+
+std::string contended_text(const Curve& curve, const Stretch& stretch, std::size_t first, std::size_t last) {
+  return fmt::format("{} of {} sizes from {} to {}{}{}", stretch.flagged, stretch.points,
+                     size_text(curve[first].size_bytes), size_text(curve[last].size_bytes),
+                     stretch.why.empty() ? "" : ": ", stretch.why);
+}
+
+// What speaks against anything that rests on few of the timings.
+void add_noise(Reasons& reasons, const Stretch& stretch) {
+  if (stretch.rejected_share >= 0.10) {
+    reasons.words.push_back(fmt::format("{:.0f} % of the batches rejected", stretch.rejected_share * 100));
+  }
+  if (stretch.quiet_share < 0.5) {
+    reasons.words.push_back(fmt::format("quiet in {:.0f} % of its mappings only", stretch.quiet_share * 100));
+  }
+  reasons.noisy = stretch.rejected_share >= 0.10 || stretch.quiet_share < 0.5;
+}
+
+Reasons reasons_of(const Curve& curve, const LevelSpan& span, const LevelSpan& next, const MemoryLevel& level) {
   Reasons reasons;
   // Both halves of the interval within a step of the grid.
   const bool narrow = *level.capacity_high <= *level.capacity_bytes * grid_step &&
@@ -84,9 +141,7 @@ Reasons reasons_of(const Curve& curve, const LevelSpan& span, const LevelSpan& n
   if (!low.empty() && !high.empty() && kolmogorov_smirnov(low, high) >= 0.001) {
     reasons.against("the latencies of both sides overlap");
   }
-  if (witnesses.rejected_share >= 0.10) {
-    reasons.against(fmt::format("{:.0f} % of the batches rejected", witnesses.rejected_share * 100));
-  }
+  add_noise(reasons, look_at(curve, span.first.first, next.first.first));
   return reasons;
 }
 
@@ -104,10 +159,14 @@ void grade_capacity(MemoryLevel& level, Reasons reasons, bool is_first, const Kn
                             size_text(static_cast<double>(witnesses.first_level->capacity_bytes)));
   }
   if (known != nullptr && known->shared) reasons.against("shared: one thread's part of it, which others change");
-  level.grade = !reasons.sound ? Grade::low : witness ? Grade::high : Grade::medium;
+  level.grade = Grade::low;
+  if (reasons.sound && (witness || !reasons.noisy)) level.grade = Grade::medium;
+  if (reasons.sound && witness && !reasons.noisy) level.grade = Grade::high;
   if (!reasons.sound) {
     level.effective = true;
-    level.snapped = level.snapped && reasons.words.size() <= 1;
+    // Then the interval decides whether it is the reported one.
+    level.snapped = level.snapped && known != nullptr && static_cast<double>(known->bytes) >= *level.capacity_low &&
+                    static_cast<double>(known->bytes) <= *level.capacity_high;
   }
   if (reasons.words.empty()) reasons.words.emplace_back("no second witness");
   level.because = join(reasons.words, "; ");
@@ -144,17 +203,48 @@ const KnownCache* match(const std::vector<KnownCache>& reported, std::size_t fro
 // The last plateau, behind which nothing rises any more.
 MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesses& witnesses) {
   MemoryLevel level;
-  set_latency(level, curve, span.first, witnesses);
   const double octaves = std::log2(curve[span.last.last].size_bytes / curve[span.first.first].size_bytes);
   const std::int64_t largest = witnesses.reported.empty() ? 0 : witnesses.reported.back().bytes;
   const bool beyond = curve[span.last.last].size_bytes >= 2 * static_cast<double>(largest);
   level.name = beyond || octaves >= 2 ? "memory" : "beyond";
-  level.grade = octaves >= 2 && beyond && witnesses.rejected_share < 0.10 ? Grade::medium : Grade::low;
-  level.because = octaves < 2 ? "memory latency not reached: the plateau is shorter than two octaves"
-                              : fmt::format("flat from {} on", size_text(curve[span.first.first].size_bytes));
-  if (witnesses.rejected_share >= 0.10) {
-    level.because += fmt::format("; {:.0f} % of the batches rejected", witnesses.rejected_share * 100);
+  if (const std::string busy = contention_of(curve, span); !busy.empty()) {
+    level.contended = true;
+    level.because = "contended: " + busy;
+    return level;
   }
+  set_latency(level, curve, span.first, witnesses);
+  Reasons reasons;
+  add_noise(reasons, look_at(curve, span.first.first, span.last.last));
+  if (octaves < 2) {
+    reasons.against("memory latency not reached: the plateau is shorter than two octaves");
+  } else {
+    reasons.words.insert(reasons.words.begin(),
+                         fmt::format("flat from {} on", size_text(curve[span.first.first].size_bytes)));
+  }
+  level.grade = reasons.sound && !reasons.noisy && beyond ? Grade::medium : Grade::low;
+  level.because = join(reasons.words, "; ");
+  return level;
+}
+
+// A level of which the latency may be known, and the size is not.
+MemoryLevel busy_level(const Curve& curve, const LevelSpan& span, std::string name, const KnownCache* known,
+                       const std::string& why, const Witnesses& witnesses) {
+  MemoryLevel level;
+  level.name = std::move(name);
+  level.contended = true;
+  if (known != nullptr) level.reported_bytes = known->bytes;
+  if (contention_of(curve, span).empty()) set_latency(level, curve, span.first, witnesses);
+  level.because = "contended: " + why;
+  return level;
+}
+
+// A cache that the system reports where the curve cannot be believed.
+MemoryLevel hidden_level(const KnownCache& known, std::size_t place, const Witnesses& witnesses) {
+  MemoryLevel level;
+  level.name = name_of(place, &known, witnesses.reported.size());
+  level.contended = true;
+  level.reported_bytes = known.bytes;
+  level.because = "contended: no calm stretch of the curve shows it";
   return level;
 }
 
@@ -172,40 +262,85 @@ std::vector<LevelSpan> join_spans(const std::vector<Plateau>& plateaus, const st
   return spans;
 }
 
-std::optional<double> sound_limit(const Curve& curve) {
-  std::size_t flagged = 0;
-  std::optional<double> sound = 0;
-  for (std::size_t i = 0; i < curve.size(); ++i) {
-    if (curve[i].flagged) ++flagged;
-    if (flagged * 10 <= i + 1) sound = curve[i].size_bytes;
-  }
-  return flagged * 10 <= curve.size() ? std::nullopt : sound;
+std::string contention_of(const Curve& curve, const LevelSpan& span) {
+  const std::size_t first = span.first.first;
+  const std::size_t last = span.last.last;
+  const Stretch stretch = look_at(curve, first, last);
+  return stretch.flagged * 4 > stretch.points ? contended_text(curve, stretch, first, last) : std::string();
+}
+
+std::string contention_between(const Curve& curve, const LevelSpan& span, const LevelSpan& next) {
+  // A plateau is at least as long.
+  constexpr double hiding_octaves = 0.75;
+  const std::size_t first = span.last.last;
+  const std::size_t last = next.first.first;
+  const Stretch stretch = look_at(curve, first, last);
+  const bool hole = stretch.flagged > 0 && stretch.hole_octaves >= hiding_octaves;
+  // Within less than that the interval of the capacity says all.
+  const bool rough = std::log2(curve[last].size_bytes / curve[first].size_bytes) >= hiding_octaves &&
+                     stretch.flagged * 2 > stretch.points;
+  return hole || rough ? contended_text(curve, stretch, first, last) : std::string();
 }
 
 std::vector<MemoryLevel> find_levels(const Curve& curve, const std::vector<LevelSpan>& spans,
                                      const Witnesses& witnesses) {
   std::vector<MemoryLevel> levels;
+  const auto& reported = witnesses.reported;
   std::size_t known_from = 0;
-  const double sound = witnesses.sound_up_to.value_or(INFINITY);
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    if (curve[spans[i].first.first].size_bytes >= sound) break;
-    if (i + 1 == spans.size()) {
-      levels.push_back(last_level(curve, spans[i], witnesses));
-      break;
+  bool hiding = spans.empty();
+  // Those that were passed by, and may lie where the curve is hidden.
+  const auto add_hidden = [&](std::size_t until) {
+    for (; known_from < until; ++known_from) {
+      if (hiding) levels.push_back(hidden_level(reported[known_from], known_from, witnesses));
+    }
+  };
+  for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
+    std::string busy = contention_of(curve, spans[i]);
+    if (busy.empty()) busy = contention_between(curve, spans[i], spans[i + 1]);
+    if (!busy.empty()) {
+      const KnownCache* known = known_from < reported.size() ? &reported[known_from++] : nullptr;
+      levels.push_back(
+          busy_level(curve, spans[i], name_of(levels.size(), known, reported.size()), known, busy, witnesses));
+      hiding = true;
+      continue;
     }
     const Capacity capacity = find_capacity(curve, spans[i].last, spans[i + 1].first, witnesses.page_bytes);
-    if (capacity.high_bytes > sound) break;
-    const KnownCache* known = match(witnesses.reported, known_from, capacity.bytes);
-    if (known != nullptr) known_from = static_cast<std::size_t>(known - witnesses.reported.data()) + 1;
+    const KnownCache* known = match(reported, known_from, capacity.bytes);
+    if (known != nullptr) {
+      add_hidden(static_cast<std::size_t>(known - reported.data()));
+      ++known_from;
+    }
     MemoryLevel level;
-    level.name = name_of(i, known, witnesses.reported.size());
+    level.name = name_of(levels.size(), known, reported.size());
     set_latency(level, curve, spans[i].first, witnesses);
     set_capacity(level, capacity, known);
-    grade_capacity(level, reasons_of(curve, spans[i], spans[i + 1], level, witnesses), i == 0, known, witnesses);
+    grade_capacity(level, reasons_of(curve, spans[i], spans[i + 1], level), i == 0, known, witnesses);
     set_geometry(level, i == 0, witnesses);
     levels.push_back(std::move(level));
   }
+  // A cache shows from where the one before it ends.
+  const double end = curve.empty() ? 0 : curve.back().size_bytes;
+  std::size_t until = known_from;
+  while (until < reported.size() && (until == 0 || static_cast<double>(reported[until - 1].bytes) < end)) ++until;
+  add_hidden(until);
+  if (!spans.empty()) levels.push_back(last_level(curve, spans.back(), witnesses));
   return levels;
+}
+
+LevelsVerdict judge_levels(const Curve& curve, const std::vector<MemoryLevel>& levels) {
+  std::vector<std::string> busy;
+  std::vector<std::string> calm;
+  for (const MemoryLevel& level : levels) (level.contended ? busy : calm).push_back(level.name);
+  const auto flagged = std::count_if(curve.begin(), curve.end(), [](const CurvePoint& one) { return one.flagged; });
+  const bool most = curve.empty() || static_cast<std::size_t>(flagged) * 2 > curve.size();
+  if (busy.empty() && !most) return {};
+  std::string why = join(busy, ", ");
+  if (busy.empty() || calm.empty()) {
+    why = fmt::format("{} of {} points flagged", flagged, curve.size());
+    if (flagged > 0) why += " (" + look_at(curve, 0, curve.size() - 1).why + ")";
+  }
+  why += calm.empty() ? ": no capacities reported" : "; calm: " + join(calm, ", ");
+  return {true, std::move(why)};
 }
 
 }  // namespace tally::memory

@@ -35,17 +35,27 @@ struct Witnesses {
   std::optional<std::uint64_t> line_bytes;  ///< from pairs of words
   std::optional<double> ghz;
   double page_bytes = 4096;
-  double rejected_share = 0;  ///< of all batches
-  /// Sizes above this one are not to be relied on; nothing where all are.
-  std::optional<double> sound_up_to;
 };
 
-/// The levels of a curve, with capacity, latency, grade and the reason for it. Capacities that end above what is sound
-/// are left out.
+/// Why the latency of a span cannot be believed: more than a quarter of its points are flagged. Empty where it can.
+std::string contention_of(const Curve& curve, const LevelSpan& span);
+
+/// Why the size at which one span ends and the next begins cannot be believed: more than half of the points between
+/// them are flagged, or so many in a row that a level could lie hidden among them. Empty where it can.
+std::string contention_between(const Curve& curve, const LevelSpan& span, const LevelSpan& next);
+
+/// The levels of a curve, with capacity, latency, grade and the reason for it. What the machine was too busy for is
+/// left out of a level, which is contended then; so is a cache that the system reports and that may lie where the curve
+/// is not to be believed.
 std::vector<result::MemoryLevel> find_levels(const Curve& curve, const std::vector<LevelSpan>& spans,
                                              const Witnesses& witnesses);
 
-/// The largest size up to which at most a tenth of the points is flagged; nothing where that is so of all.
-std::optional<double> sound_limit(const Curve& curve);
+/// Whether the machine was too busy for a report: for some level, or for more than half of the points. `why` names what
+/// is contended and what is calm.
+struct LevelsVerdict {
+  bool contended = false;
+  std::string why;
+};
+LevelsVerdict judge_levels(const Curve& curve, const std::vector<result::MemoryLevel>& levels);
 
 }  // namespace tally::memory

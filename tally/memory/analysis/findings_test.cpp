@@ -73,32 +73,103 @@ TEST(Levels, of_a_machine_with_a_step_that_is_none) {
   EXPECT_FALSE(levels[3].capacity_bytes);
 }
 
-TEST(Levels, end_where_the_machine_was_busy) {
-  Random random(1);
-  Curve curve = machine(random);
-  EXPECT_FALSE(sound_limit(curve));
-  for (CurvePoint& point : curve) point.flagged = point.size_bytes > 4 * mib;
-  const auto sound = sound_limit(curve);
-  ASSERT_TRUE(sound);
-  EXPECT_GT(*sound, 4 * mib);
-  EXPECT_LT(*sound, 10 * mib);
-  Witnesses witnesses = known();
-  witnesses.sound_up_to = *sound;
-  const Curve quiet = machine(random);
-  const auto levels = find_levels(quiet, join_spans(find_plateaus(quiet), {true, false, true, true}), witnesses);
-  ASSERT_EQ(levels.size(), 2u);
-  EXPECT_EQ(levels[1].name, "L2");
+std::vector<result::MemoryLevel> levels_of(const Curve& curve, const std::vector<bool>& cache_rises) {
+  return find_levels(curve, join_spans(find_plateaus(curve), cache_rises), known());
 }
 
-TEST(Levels, rejected_batches_lower_the_grade) {
+void flag(Curve& curve, double from, double to) {
+  for (CurvePoint& point : curve) {
+    if (point.size_bytes < from || point.size_bytes > to) continue;
+    point.flagged = true;
+    point.why = "mappings differ";
+    point.ns *= 3;
+  }
+}
+
+TEST(Levels, of_a_calm_machine_are_not_contended) {
   Random random(1);
   const Curve curve = machine(random);
-  Witnesses witnesses = known();
-  witnesses.rejected_share = 0.12;
-  const auto levels = find_levels(curve, join_spans(find_plateaus(curve), {true, false, true, true}), witnesses);
-  EXPECT_EQ(levels[0].grade, result::Grade::low);
+  EXPECT_FALSE(judge_levels(curve, levels_of(curve, {true, false, true, true})).contended);
+}
+
+TEST(Levels, where_the_machine_was_busy_have_no_number_and_the_others_have) {
+  Random random(1);
+  Curve curve = machine(random);
+  flag(curve, 2.1 * mib, 31 * mib);
+  const auto levels = levels_of(curve, {true, false, true});
+  ASSERT_EQ(levels.size(), 4u);
+  EXPECT_TRUE(levels[0].snapped);
+  EXPECT_FALSE(levels[0].contended);
+  EXPECT_EQ(levels[1].name, "L2");
+  EXPECT_TRUE(levels[1].contended) << "where it ends is not known: a level may be hidden behind it";
+  EXPECT_FALSE(levels[1].capacity_bytes);
+  EXPECT_NEAR(levels[1].ns, 4, 0.08) << "its latency is";
+  EXPECT_TRUE(levels[1].because.starts_with("contended: 31 of ")) << levels[1].because;
+  EXPECT_NE(levels[1].because.find(": mappings differ"), std::string::npos) << levels[1].because;
+  EXPECT_EQ(levels[2].name, "LLC");
+  EXPECT_TRUE(levels[2].contended);
+  EXPECT_EQ(levels[2].ns, 0);
+  EXPECT_EQ(levels[3].name, "memory");
+  EXPECT_FALSE(levels[3].contended);
+  const LevelsVerdict verdict = judge_levels(curve, levels);
+  EXPECT_TRUE(verdict.contended);
+  EXPECT_EQ(verdict.why, "L2, LLC; calm: L1d, memory");
+}
+
+TEST(Levels, behind_a_calm_rise_are_contended_alone) {
+  Random random(1);
+  Curve curve = machine(random);
+  // What is left of the last level is a plateau, of which the most was busy.
+  flag(curve, 3.3 * mib, 12 * mib);
+  const auto levels = levels_of(curve, {true, false, true, true});
+  EXPECT_EQ(judge_levels(curve, levels).why, "LLC; calm: L1d, L2, memory");
+  EXPECT_TRUE(levels[1].snapped);
+  EXPECT_FALSE(levels[2].capacity_bytes);
+  EXPECT_EQ(levels[2].ns, 0);
+}
+
+TEST(Levels, may_hide_in_a_hole_of_a_curve_that_is_calm_elsewhere) {
+  Random random(1);
+  Curve curve = machine(random);
+  flag(curve, 2.1 * mib, 4 * mib);
+  for (CurvePoint& point : curve) {
+    if (point.size_bytes > 4 * mib && point.size_bytes < 32 * mib) point.ns = 9 * point.size_bytes / mib;
+  }
+  const auto levels = levels_of(curve, {true, false, true});
+  ASSERT_GE(levels.size(), 3u);
+  EXPECT_TRUE(levels[1].contended) << "8 of 34 points are flagged, and stand in a row";
+  EXPECT_EQ(levels[2].name, "LLC");
+}
+
+TEST(Levels, of_a_machine_that_was_busy_throughout_are_none) {
+  Random random(1);
+  Curve curve = machine(random);
+  flag(curve, 0, 1e12);
+  const auto levels = levels_of(curve, {});
+  for (const auto& level : levels) {
+    EXPECT_TRUE(level.contended);
+    EXPECT_FALSE(level.capacity_bytes);
+    EXPECT_EQ(level.ns, 0);
+  }
+  EXPECT_EQ(levels.size(), 3u);
+  EXPECT_EQ(judge_levels(curve, levels).why, std::to_string(curve.size()) + " of " + std::to_string(curve.size()) +
+                                                 " points flagged (mappings differ): no capacities reported");
+  EXPECT_TRUE(judge_levels({}, {}).contended);
+}
+
+TEST(Levels, noise_lowers_the_grade) {
+  Random random(1);
+  Curve curve = machine(random);
+  for (CurvePoint& point : curve) {
+    point.rejected_share = 0.12;
+    point.quiet_share = 0.4;
+  }
+  const auto levels = levels_of(curve, {true, false, true, true});
+  EXPECT_EQ(levels[0].grade, result::Grade::medium) << "there is a second witness";
+  EXPECT_EQ(levels[1].grade, result::Grade::low);
   EXPECT_NE(levels[0].because.find("12 % of the batches rejected"), std::string::npos);
-  EXPECT_TRUE(levels[0].effective);
+  EXPECT_NE(levels[0].because.find("quiet in 40 % of its mappings only"), std::string::npos);
+  EXPECT_TRUE(levels[0].snapped) << "few timings were thrown away, and none was wrong";
 }
 
 TEST(Levels, a_capacity_far_from_what_is_reported_is_not_that) {

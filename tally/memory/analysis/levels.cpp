@@ -34,6 +34,13 @@ double noise_of(const std::vector<double>& y) {
   return std::max(0.007, median(std::move(steps)) / 0.954);
 }
 
+// The same of three neighbours, so that a slope is no noise. 1.652 = 0.6745·√6.
+double roughness_of(const std::vector<double>& y) {
+  std::vector<double> bends;
+  for (std::size_t i = 2; i < y.size(); ++i) bends.push_back(std::abs(y[i] - 2 * y[i - 1] + y[i - 2]));
+  return median(std::move(bends)) / 1.652;
+}
+
 // Ends (exclusive) of the pieces into which the series falls.
 std::vector<std::size_t> partition(const std::vector<double>& y) {
   const std::size_t n = y.size();
@@ -100,9 +107,10 @@ std::vector<Piece> joined(std::vector<Piece> pieces, const std::vector<double>& 
   return pieces;
 }
 
-// The widest part of a piece that is flat: its ends may belong to the rises beside it.
-Piece flat_part(Piece piece, const std::vector<double>& y) {
-  const double limit = std::log2(1.15);
+// The widest part of a piece that is flat: its ends may belong to the rises beside it. On a noisy machine flat is
+// rougher: of some ten points the extremes lie three standard deviations apart.
+Piece flat_part(Piece piece, const std::vector<double>& y, double roughness) {
+  const double limit = std::log2(1.15) + 3 * roughness;
   while (piece.to - piece.from > 2) {
     const auto [low, high] = std::minmax_element(y.begin() + static_cast<std::ptrdiff_t>(piece.from),
                                                  y.begin() + static_cast<std::ptrdiff_t>(piece.to));
@@ -115,6 +123,37 @@ Piece flat_part(Piece piece, const std::vector<double>& y) {
     }
   }
   return piece;
+}
+
+// The widest stretch of [from, to) that rises by less than others do: caches behind which translations are missed slope
+// by some 0.2 (log2 of latency) an octave, the rise between two levels by 1 and more. Empty where none is an octave
+// wide.
+Piece gentle_part(std::size_t from, std::size_t to, const std::vector<double>& y, const std::vector<double>& octaves,
+                  double roughness) {
+  constexpr double gentlest = 0.3;
+  Piece widest;
+  double width = 1;
+  for (std::size_t first = from; first < to; ++first) {
+    double low = y[first];
+    double high = y[first];
+    for (std::size_t last = first + 1; last < to; ++last) {
+      low = std::min(low, y[last]);
+      high = std::max(high, y[last]);
+      const double wide = octaves[last] - octaves[first];
+      if (wide < width || high - low > std::log2(1.15) + 3 * roughness + gentlest * (wide - 0.75)) continue;
+      width = wide;
+      widest = {first, last + 1, 0};
+    }
+  }
+  return widest;
+}
+
+// Whether a stretch is neither the end of the plateau below nor the beginning of the one above.
+bool stands_apart(const Piece& piece, const Piece& below, const Piece& above, const std::vector<double>& y) {
+  if (piece.from == piece.to) return false;
+  const double level = level_of(y, piece.from, piece.to);
+  const double least = std::log2(1.5);
+  return level - level_of(y, below.from, below.to) >= least && level_of(y, above.from, above.to) - level >= least;
 }
 
 double value_at(const Curve& curve, std::size_t i) { return curve[i].ns; }
@@ -192,13 +231,29 @@ std::vector<Plateau> find_plateaus(const Curve& curve) {
     pieces.push_back({from, end, level_of(sound.log_ns, from, end)});
     from = end;
   }
-  std::vector<Plateau> plateaus;
+  const double roughness = roughness_of(sound.log_ns);
+  const auto octaves_of = [&](const Piece& piece) {
+    return std::log2(curve[sound.at[piece.to - 1]].size_bytes / curve[sound.at[piece.from]].size_bytes);
+  };
+  std::vector<Piece> flat;
   for (const Piece& piece : joined(std::move(pieces), sound.log_ns)) {
-    const Piece flat = flat_part(piece, sound.log_ns);
-    const std::size_t first = sound.at[flat.from];
-    const std::size_t last = sound.at[flat.to - 1];
-    if (std::log2(curve[last].size_bytes / curve[first].size_bytes) < 0.75) continue;
-    plateaus.push_back({first, last, std::exp2(level_of(sound.log_ns, flat.from, flat.to))});
+    const Piece part = flat_part(piece, sound.log_ns, roughness);
+    if (octaves_of(part) >= 0.75) flat.push_back(part);
+  }
+  std::vector<double> octaves;
+  for (const std::size_t at : sound.at) octaves.push_back(std::log2(curve[at].size_bytes));
+  std::vector<Plateau> plateaus;
+  const auto add = [&](const Piece& piece) {
+    plateaus.push_back(
+        {sound.at[piece.from], sound.at[piece.to - 1], std::exp2(level_of(sound.log_ns, piece.from, piece.to))});
+  };
+  for (std::size_t i = 0; i < flat.size(); ++i) {
+    // Before the first and behind the last there is no rise to be told from a slope.
+    if (i > 0) {
+      const Piece gentle = gentle_part(flat[i - 1].to, flat[i].from, sound.log_ns, octaves, roughness);
+      if (stands_apart(gentle, flat[i - 1], flat[i], sound.log_ns)) add(gentle);
+    }
+    add(flat[i]);
   }
   return plateaus;
 }

@@ -16,6 +16,9 @@ struct CurvePoint {
   double ns = 0;                                ///< per load
   bool flagged = false;                         ///< a busy machine made it: it supports no plateau
   std::vector<std::vector<double>> mappings{};  ///< ns per load of the batches of each mapping; empty where unknown
+  std::string why{};                            ///< it is flagged, in a few words
+  double quiet_share = 1;                       ///< of the mappings that were measured: those that it rests on
+  double rejected_share = 0;                    ///< of the batches of those
 };
 
 /// A curve, sizes ascending.
@@ -31,7 +34,9 @@ struct Plateau {
 
 /// The plateaus of a curve: log2 of the latencies is cut into pieces of one mean by optimal partitioning (Jackson et
 /// al. 2005, β = 3σ²·ln n + 0.01), neighbours that differ by less than 10 % are joined, and pieces count that span
-/// ≥ 0.75 octave with max/min < 1.15. O(n²).
+/// ≥ 0.75 octave with max/min < 1.15, and as much more as the noise of the curve makes of it. Between two of
+/// them a stretch of an octave and more counts that rises by less than 0.3 (log2) an octave and is 1.5 times away from
+/// both: no level is flat whose translations are missed. O(n²).
 std::vector<Plateau> find_plateaus(const Curve& curve);
 
 /// Where the curve leaves one plateau for the next.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "tally/memory/analysis/random.hpp"
 #include "tally/memory/analysis/statistics.hpp"
@@ -29,30 +31,77 @@ std::vector<double> resampled_medians(const Batches& mappings) {
   return results;
 }
 
-std::vector<std::string> flags_of(const PointSummary& point, const std::vector<double>& medians) {
-  std::vector<std::string> flags;
-  const std::int64_t tried = point.batches + point.rejected;
-  if (point.rejected * 4 > tried) flags.push_back(fmt::format("{} of {} batches rejected", point.rejected, tried));
-  if (point.ns_min && point.ns > 1.25 * *point.ns_min) flags.emplace_back("median over 1.25 times the fastest laps");
-  const auto [least, most] = std::minmax_element(medians.begin(), medians.end());
-  if (*most > 1.2 * *least) {
-    flags.push_back(fmt::format("mappings differ by {:.0f} %", (*most / *least - 1) * 100));
-  }
-  return flags;
+// Of several reasons the one that is there most often.
+std::string most_frequent(const std::vector<std::string>& reasons) {
+  std::map<std::string, int> counts;
+  for (const std::string& reason : reasons) ++counts[reason];
+  const auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](const auto& one, const auto& other) { return one.second < other.second; });
+  return most == counts.end() ? std::string() : most->first;
 }
 
 }  // namespace
 
-PointSummary summarize_point(const std::vector<MappingSample>& mappings) {
+std::string disturbance_of(const MappingSample& mapping, double best_reference_cycles) {
+  const auto batches = static_cast<std::int64_t>(mapping.ns.size());
+  if (batches == 0 || mapping.rejected * 4 > batches + mapping.rejected) return "batches rejected";
+  if (best_reference_cycles > 0 && mapping.reference_cycles > 1.04 * best_reference_cycles) {
+    return "a neighbour in the core";
+  }
+  const double least = *std::min_element(mapping.ns.begin(), mapping.ns.end());
+  if (mapping.whole_laps && median(mapping.ns) > 1.25 * least) return "laps differ";
+  return {};
+}
+
+QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, double best_reference_cycles) {
+  QuietMappings quiet;
+  std::vector<std::string> reasons;
+  std::vector<std::pair<double, std::size_t>> sound;
+  for (std::size_t i = 0; i < mappings.size(); ++i) {
+    if (auto reason = disturbance_of(mappings[i], best_reference_cycles); !reason.empty()) {
+      reasons.push_back(std::move(reason));
+    } else {
+      sound.emplace_back(median(mappings[i].ns), i);
+    }
+  }
+  std::sort(sound.begin(), sound.end());
+  const std::size_t enough = std::min<std::size_t>(3, mappings.size());
+  if (sound.size() < enough || sound.empty()) {
+    quiet.why = most_frequent(reasons);
+    quiet.detail = fmt::format("{} of {} mappings disturbed: {}", reasons.size(), mappings.size(), quiet.why);
+    return quiet;
+  }
+  for (const auto& [ns, place] : sound) {
+    if (ns <= 1.2 * sound.front().first) quiet.which.push_back(place);
+  }
+  if (quiet.which.size() >= enough && quiet.which.size() * 3 >= sound.size()) return quiet;
+  quiet.which.clear();
+  quiet.why = "mappings differ";
+  quiet.detail = fmt::format("mappings differ by {:.0f} %", (sound.back().first / sound.front().first - 1) * 100);
+  return quiet;
+}
+
+PointSummary summarize_point(const std::vector<MappingSample>& mappings, double best_reference_cycles) {
   PointSummary point;
+  QuietMappings quiet = quiet_mappings(mappings, best_reference_cycles);
+  if (!quiet.why.empty()) {
+    point.why = std::move(quiet.why);
+    point.flags.push_back(std::move(quiet.detail));
+    for (std::size_t i = 0; i < mappings.size(); ++i) quiet.which.push_back(i);
+  }
   Batches sound;
   std::vector<double> medians;
   std::vector<double> ghz;
+  std::int64_t accepted = 0;
   for (const MappingSample& mapping : mappings) {
-    point.batches += static_cast<std::int64_t>(mapping.ns.size());
+    accepted += static_cast<std::int64_t>(mapping.ns.size());
     point.rejected += mapping.rejected;
-    point.reference_ns = std::max(point.reference_ns, mapping.reference_ns);
+  }
+  for (const std::size_t place : quiet.which) {
+    const MappingSample& mapping = mappings[place];
     if (mapping.ns.empty()) continue;
+    point.quiet.push_back(place);
+    point.batches += static_cast<std::int64_t>(mapping.ns.size());
     sound.push_back(&mapping.ns);
     medians.push_back(median(mapping.ns));
     ghz.push_back(mapping.ghz);
@@ -60,23 +109,14 @@ PointSummary summarize_point(const std::vector<MappingSample>& mappings) {
     const double least = *std::min_element(mapping.ns.begin(), mapping.ns.end());
     point.ns_min = std::min(point.ns_min.value_or(least), least);
   }
-  if (sound.empty()) {
-    point.flags.push_back(fmt::format("all {} batches rejected", point.rejected));
-    return point;
-  }
+  point.rejected += accepted - point.batches;
+  if (sound.empty()) return point;
   point.ns = median(medians);
   point.cycles = point.ns * median(ghz);
   const auto drawn = resampled_medians(sound);
   point.ns_low = quantile(drawn, 0.025);
   point.ns_high = quantile(drawn, 0.975);
-  point.flags = flags_of(point, medians);
   return point;
-}
-
-std::string reference_flag(const PointSummary& point, double best_reference_ns) {
-  if (point.reference_ns <= 1.05 * best_reference_ns) return {};
-  return fmt::format("reference ring {:.0f} % slower than the run's best",
-                     (point.reference_ns / best_reference_ns - 1) * 100);
 }
 
 std::string neighbour_flag(double before_ns, double ns, double after_ns) {

@@ -12,9 +12,27 @@ struct MappingSample {
   std::vector<double> ns;   ///< accepted batches
   bool whole_laps = false;  ///< each is a whole number of laps
   std::int64_t rejected = 0;
-  double reference_ns = 0;  ///< of the L1 reference ring beside it
-  double ghz = 0;           ///< core cycles per ns
+  double reference_ns = 0;      ///< of the L1 reference ring beside it
+  double ghz = 0;               ///< core cycles per ns
+  double reference_cycles = 0;  ///< of the L1 reference ring; 0: not known
 };
+
+/// What disturbed the timing of a mapping, in a few words: more than a quarter of its batches rejected, a reference
+/// ring more than 4 % slower in cycles than `best_reference_cycles` (0: not looked at), or a median more than 1.25
+/// times its own fastest laps. Empty where nothing did.
+std::string disturbance_of(const MappingSample& mapping, double best_reference_cycles);
+
+/// The mappings of a point that count.
+struct QuietMappings {
+  std::vector<std::size_t> which;  ///< their places, those with the least latency first
+  std::string why;                 ///< in a few words, why they are too few to be believed; empty where they are enough
+  std::string detail;              ///< the same with its numbers
+};
+
+/// What somebody else does on the machine makes a load slower, never faster. So a latency counts that was found again:
+/// of the mappings that nothing disturbed those within 20 % of the least one, where these are three (or all, where
+/// fewer were measured) and at least a third. Of a machine that is calm that is every mapping.
+QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, double best_reference_cycles);
 
 /// A point in short.
 struct PointSummary {
@@ -25,15 +43,13 @@ struct PointSummary {
   double cycles = 0;
   std::int64_t batches = 0;
   std::int64_t rejected = 0;
-  double reference_ns = 0;         ///< the slowest of its mappings
-  std::vector<std::string> flags;  ///< why it is contended, by itself
+  std::vector<std::size_t> quiet;  ///< the mappings that it rests on; all of them where too few are quiet
+  std::string why;                 ///< it is contended, in a few words
+  std::vector<std::string> flags;  ///< the same, with its numbers
 };
 
-/// The mappings of one point in short. Mappings without an accepted batch count as rejected alone.
-PointSummary summarize_point(const std::vector<MappingSample>& mappings);
-
-/// The flag of a point whose reference ring was more than 5 % slower than the best of the run; empty for others.
-std::string reference_flag(const PointSummary& point, double best_reference_ns);
+/// The mappings of one point in short, by those that are quiet. The batches of the others count as rejected.
+PointSummary summarize_point(const std::vector<MappingSample>& mappings, double best_reference_cycles = 0);
 
 /// The flag of a point that exceeds both neighbours by more than 1.5; empty for others.
 std::string neighbour_flag(double before_ns, double ns, double after_ns);

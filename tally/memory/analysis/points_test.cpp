@@ -48,18 +48,53 @@ TEST(Point, median_of_medians_with_a_bootstrap_interval) {
   EXPECT_TRUE(point.flags.empty());
 }
 
-TEST(Point, is_flagged_where_the_machine_was_busy) {
-  EXPECT_EQ(summarize_point({steady(4, 2), steady(4, 2)}).flags,
-            (std::vector<std::string>{"4 of 14 batches rejected"}));
-  EXPECT_EQ(summarize_point({steady(4), steady(5)}).flags, (std::vector<std::string>{"mappings differ by 25 %"}));
+using Words = std::vector<std::string>;
+
+TEST(Point, is_flagged_where_its_mappings_were_disturbed) {
+  EXPECT_EQ(summarize_point({steady(4, 2), steady(4, 2)}).flags, Words{"2 of 2 mappings disturbed: batches rejected"});
+  EXPECT_EQ(summarize_point({{{}, true, 30, 1.2, 3}}).flags, Words{"1 of 1 mappings disturbed: batches rejected"});
   MappingSample rough = steady(4);
   rough.ns = {4, 6, 6, 6, 6};
-  EXPECT_EQ(summarize_point({rough}).flags, (std::vector<std::string>{"median over 1.25 times the fastest laps"}));
+  EXPECT_EQ(summarize_point({rough}).flags, Words{"1 of 1 mappings disturbed: laps differ"});
   rough.whole_laps = false;
   EXPECT_TRUE(summarize_point({rough}).flags.empty()) << "an arc of the ring may be lucky";
-  EXPECT_EQ(summarize_point({{{}, true, 30, 1.2, 3}}).flags, (std::vector<std::string>{"all 30 batches rejected"}));
-  EXPECT_EQ(reference_flag(summarize_point({steady(4)}), 1.15), "");
-  EXPECT_EQ(reference_flag(summarize_point({steady(4)}), 1.0), "reference ring 20 % slower than the run's best");
+  MappingSample beside = steady(4);
+  beside.reference_cycles = 4.2;
+  EXPECT_TRUE(summarize_point({beside}, 4.1).flags.empty());
+  EXPECT_TRUE(summarize_point({beside}, 0).flags.empty());
+  EXPECT_EQ(summarize_point({beside}, 4.0).flags, Words{"1 of 1 mappings disturbed: a neighbour in the core"});
+}
+
+// Somebody else makes a load slower, never faster.
+TEST(Point, rests_on_the_mappings_that_agree_on_the_least_latency) {
+  const PointSummary point = summarize_point({steady(16), steady(150), steady(15), steady(120), steady(15.5)});
+  EXPECT_TRUE(point.flags.empty());
+  EXPECT_NEAR(point.ns, 15.5, 1e-9);
+  EXPECT_EQ(point.quiet, (std::vector<std::size_t>{2, 4, 0}));
+  EXPECT_EQ(point.batches, 15);
+  EXPECT_EQ(point.rejected, 10) << "batches of the others";
+  EXPECT_EQ(summarize_point({steady(16), steady(150), steady(15), steady(120), steady(140)}).flags,
+            Words{"mappings differ by 900 %"})
+      << "two may be chance";
+  EXPECT_EQ(summarize_point({steady(4), steady(5)}).flags, Words{"mappings differ by 25 %"});
+  std::vector<MappingSample> mostly_busy{steady(15), steady(15), steady(15)};
+  for (int i = 0; i < 7; ++i) mostly_busy.push_back(steady(100 + i));
+  EXPECT_EQ(summarize_point(mostly_busy).flags, Words{"mappings differ by 607 %"}) << "fewer than a third";
+  mostly_busy.pop_back();
+  EXPECT_NEAR(summarize_point(mostly_busy).ns, 15, 1e-9);
+}
+
+TEST(Point, disturbed_mappings_do_not_spoil_the_others) {
+  MappingSample beside = steady(9);
+  beside.reference_cycles = 5;
+  MappingSample quiet = steady(4);
+  quiet.reference_cycles = 4;
+  const PointSummary point = summarize_point({beside, quiet, quiet, beside, quiet}, 4);
+  EXPECT_TRUE(point.flags.empty());
+  EXPECT_NEAR(point.ns, 4, 1e-9);
+  EXPECT_EQ(summarize_point({beside, quiet, quiet, beside}, 4).flags,
+            Words{"2 of 4 mappings disturbed: a neighbour in the core"})
+      << "two are not enough";
 }
 
 // What a public tool printed as it stood, while somebody else used the processor.

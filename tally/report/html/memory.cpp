@@ -48,6 +48,11 @@ void add_levels(const std::vector<MemoryLevel>& levels, Chart& chart) {
   const auto& points = chart.series.front().points;
   double from = points.front().x;
   for (const MemoryLevel& level : levels) {
+    if (level.contended) {
+      // The next one begins somewhere behind it.
+      if (level.reported_bytes) from = std::max(from, static_cast<double>(*level.reported_bytes));
+      continue;
+    }
     const double to = level.capacity_bytes.value_or(points.back().x);
     std::string label = level.name;
     if (level.capacity_bytes) {
@@ -226,7 +231,8 @@ std::string levels_table(const Memory& memory) {
     table.add({level.name, capacity_text(level), reported_text(level),
                latency_text(level.ns, level.ns_low, level.ns_high), level.cycles ? rounded(*level.cycles, 1) : "",
                level.line_bytes ? size_text(static_cast<double>(*level.line_bytes)) : "",
-               geometry_text(level.ways, level.sets), std::string(name(level.grade)), level.because});
+               geometry_text(level.ways, level.sets), level.contended ? "-" : std::string(name(level.grade)),
+               level.because});
   }
   for (const auto& tlb : memory.tlbs) {
     table.add({tlb.name, fmt::format("{} entries", tlb.entries), "", fmt::format("+{:.2f} ns", tlb.penalty_ns), "",

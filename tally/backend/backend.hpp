@@ -16,6 +16,7 @@
 #include "tally/linux/signals.hpp"
 #include "tally/linux/usage.hpp"
 #include "tally/result/stat.hpp"
+#include "tally/symbol/names.hpp"
 
 namespace tally::backend {
 
@@ -41,16 +42,31 @@ struct Timing {
   bool operator==(const Timing&) const = default;
 };
 
+/// A part of programs that nobody changes, counted each time that a thread passes it.
+struct Mark {
+  struct Point {
+    symbol::Place place;
+    std::string text;  ///< as it was asked for
+    bool operator==(const Point&) const = default;
+  };
+  std::string name;  ///< as results call it
+  Point from;
+  std::optional<Point> to;  ///< nothing: `from` is a function, and its return ends it
+  bool operator==(const Mark&) const = default;
+};
+inline constexpr std::size_t mark_limit = 16;  ///< in one execution
+
 /// One execution of a command, to be counted.
 struct Request {
   std::vector<std::string> command;  ///< the program and its arguments; empty only with an attachment: what is counted
                                      ///< then ends with those that it is attached to, or when the user says so
   std::vector<event::Event> events;  ///< what is asked; a backend answers for every one of them
   linux::Signals* signals =
-      nullptr;                 ///< tally's own signals, watched by the caller; never null. A backend waits on its
-                               ///< fd() and take()s from it; on Taken::give_up it stops waiting for the program
-  Attachment attachment = {};  ///< a command then only says how long is counted
-  Timing timing = {};          ///< a backend may lack it: see choose()
+      nullptr;                   ///< tally's own signals, watched by the caller; never null. A backend waits on its
+                                 ///< fd() and take()s from it; on Taken::give_up it stops waiting for the program
+  Attachment attachment = {};    ///< a command then only says how long is counted
+  Timing timing = {};            ///< a backend may lack it: see choose()
+  std::vector<Mark> marks = {};  ///< a backend may lack them: see choose(); at most mark_limit
   bool multiplex = false;  ///< more than can be counted at once: counters are lent in turns, and read so often that a
                            ///< bound of the error can be told
   std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each; may be empty
@@ -78,7 +94,9 @@ struct Outcome {
   std::vector<result::Interval> intervals;  ///< where they were asked for
   std::vector<result::Part> parts = {};     ///< of cores or sockets, where they were asked for
   std::vector<result::Process> processes;   ///< in the order of their start; empty where they cannot be told apart
-  std::vector<result::ProgramRegions> regions = {};  ///< what programs handed over: not the backend's, but measuring's
+  std::vector<result::ProgramRegions> regions = {};  ///< of the marks; what programs hand over of their own regions is
+                                                     ///< measuring's
+  std::vector<std::string> missing = {};             ///< why something that was asked for was not counted anywhere
   std::vector<std::string> notices;                  ///< what the user should know: what ran uncounted, and why
   bool operator==(const Outcome&) const = default;
 };

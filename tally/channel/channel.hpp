@@ -8,12 +8,13 @@
 #pragma once
 #include <stdint.h>
 
+#include "tally/channel/marks.hpp"
 #include "tally/channel/models.hpp"
 
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 6;
+inline constexpr uint32_t layout_version = 7;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -31,6 +32,7 @@ enum Field : uint32_t {
   far,  ///< far transfers: `syscall`, `int n`, far jumps and returns
   field_count
 };
+static_assert(mark_fields == field_count);
 
 /// A sum over all fields. Signed: corrections may be negative for a while.
 struct Totals {
@@ -124,6 +126,13 @@ struct Announcement {
   uint32_t thread;      ///< index of the announcing Thread: its `answer` is waited for
   uint32_t gives_back;  ///< 1 when the areas of both are free once the program is replaced
   int32_t pid, tid;     ///< in the sender's pid namespace
+  uint32_t wish;        ///< a Wish
+};
+
+/// What is wanted of the command.
+enum Wish : uint32_t {
+  wish_take_over,  ///< the program that is about to be executed
+  wish_marks,      ///< the MarkPoints of the process, which has mapped code
 };
 
 /// Descriptors of the command's that every program under the engine has, at consecutive numbers. A program is told the
@@ -138,6 +147,7 @@ struct Settings {
   uint32_t hot_from;      ///< executions from which on a piece is made anew for the next run, 0 = the engine's choice
   uint32_t loop_is_fast;  ///< the instruction `loop` is one operation, as on AMD's processors, and not many
   Models models;          ///< what is simulated
+  Marks marks;            ///< which addresses are counted at
 };
 
 inline constexpr uint32_t process_limit = 1u << 20;
@@ -174,7 +184,14 @@ inline constexpr uint64_t area_offset(uint32_t area) { return records_bytes + ar
 inline constexpr uint64_t model_counts_offset(uint32_t thread) {
   return area_offset(area_limit) + uint64_t{thread} * model_counts_bytes;
 }
-inline constexpr uint64_t file_bytes = model_counts_offset(thread_limit);
+/// Behind those: the MarkCounts of a thread, the MarkPoints of a process.
+inline constexpr uint64_t mark_counts_offset(uint32_t thread) {
+  return model_counts_offset(thread_limit) + uint64_t{thread} * mark_counts_bytes;
+}
+inline constexpr uint64_t mark_points_offset(uint32_t process) {
+  return mark_counts_offset(thread_limit) + uint64_t{process} * mark_points_bytes;
+}
+inline constexpr uint64_t file_bytes = mark_points_offset(process_limit);
 
 /// Segment numbers below this are not code: they count what is known only at run time, one vector each.
 enum Dynamic : uint32_t {

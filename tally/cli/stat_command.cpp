@@ -10,6 +10,7 @@
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/marks.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/perf_habits.hpp"
 #include "tally/cli/results.hpp"
@@ -35,6 +36,7 @@ struct Options {
   bool kernel = false;
   bool per_core = false, per_socket = false;
   std::optional<int> interval_ms, delay_ms, timeout_ms;
+  MarkOptions marks;
   std::string model, precision = "fast", prefetch = "off", llc = "shared";
   std::string models_by;  // tests: how the engine asks the models
   std::optional<backend::Simulation> simulation;
@@ -126,6 +128,7 @@ void describe(Page& app, Options& options) {
       ->option_text("CPU")
       ->check(CLI::NonNegativeNumber);
   add_target_options(app, options);
+  add_mark_options(app, options.marks);
   app.add_flag("--corrections", options.stat.corrections,
                "show what page faults and interrupts add to counts of a PMU; counting interrupts takes a counter");
   app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("BACKEND");
@@ -415,9 +418,9 @@ std::vector<event::Event> default_events(const backend::Backend& backend, const 
 // Counts, writes, and gives tally's exit code; everything in `options` has been checked.
 int count(Options& options) {
   const linux::Machine machine = linux::look_at_machine();
-  auto choice = backend::choose(
-      options.backend, options.stat.events, machine,
-      {options.stat.attachment.any(), options.stat.timing.any(), options.stat.processes, options.simulation});
+  auto choice = backend::choose(options.backend, options.stat.events, machine,
+                                {options.stat.attachment.any(), options.stat.timing.any(), options.stat.processes,
+                                 options.simulation, !options.stat.marks.empty()});
   if (!choice) return report_error(choice.error());
   if (options.nothing_asked) options.stat.events = default_events(*choice->backend, options);
   // Before anything is said or written: the likeliest mistake is a wrong name.
@@ -488,6 +491,7 @@ int run_stat(const std::vector<std::string>& arguments) {
   options.stat.command = std::move(*command);
   if (const auto chosen = choose_events(options); !chosen) return report_error(chosen.error());
   if (const auto chosen = choose_model(options); !chosen) return report_error(chosen.error());
+  if (const auto chosen = choose_marks(options.marks, options.stat.marks); !chosen) return report_error(chosen.error());
   options.stat.processes = options.results.style.per_process || options.results.style.per_thread;
   options.stat.input = linux::Input::look();
   return count(options);

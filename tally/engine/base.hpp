@@ -68,6 +68,8 @@ u64 reserve(u64 bytes, int protection);
 u64 try_reserve(u64 bytes, int protection);
 /// Gives it back.
 void unreserve(u64 at, u64 bytes);
+/// All of it: the engine has no memory but its image's.
+void unreserve_all();
 /// How much of it there is by now.
 u64 reserved_bytes();
 

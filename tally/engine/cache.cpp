@@ -1,6 +1,7 @@
 #include "tally/engine/cache.hpp"
 
 #include "tally/engine/entry.hpp"
+#include "tally/engine/marks.hpp"
 #include "tally/engine/models.hpp"
 #include "tally/engine/store.hpp"
 
@@ -266,6 +267,7 @@ Arena* arena_for(u64 pc) {
     a.to_model = trampoline(a, enter_model);
     a.to_look = trampoline(a, enter_look);
   }
+  if (marks_on()) a.to_mark = trampoline(a, enter_mark);
   return &a;
 }
 
@@ -398,11 +400,12 @@ u64 add_entry(Trace& t, u64 older) {
 }  // namespace
 
 void settle(Thread* t, Trace& trace, bool is_new) {
-  t->resume = trace.body;
+  t->resume = trace.body + (t->past_gate != 0 ? trace.gate : 0);
+  t->past_gate = 0;
   if (t->link == no_link) return;
   if (t->link == by_jump) {
     // Most targets of a short program are reached once: a slot is written, and its page copied, for the second time.
-    if (is_new) return;
+    if (is_new || is_watched(t)) return;
     u64& slot = jump_slot(t, t->pc);
     const bool empty = slot == reinterpret_cast<u64>(engine_no_target);
     if (trace.entry == 0 || !empty) trace.entry = add_entry(trace, slot);

@@ -17,6 +17,7 @@ struct Arena {
   u64 hot = 0, cold = 0;
   u64 to_link = 0, to_indirect = 0, to_syscall = 0;  // jumps into the engine
   u64 to_model = 0, to_look = 0;                     // where a machine is simulated
+  u64 to_mark = 0;                                   // where addresses are marked
   Growing<u32> traces;                               // by rising address
 };
 inline constexpr u64 arena_bytes = 96ull << 20, arena_hot_bytes = 64ull << 20;
@@ -71,6 +72,7 @@ struct Trace {
   u8 generation;      // how often it was made anew, where no template says it
   u32 use;            // of a template: note_use() says which; 0 = none
   u32 loop;           // from body: the displacement of a jump into its middle; 0 leads out of it, 0 here = none
+  u32 gate;           // from body: the end of its gate, where it begins at a marked address
 };
 
 /// Whether its first segment is all of it, and each other one an exit.

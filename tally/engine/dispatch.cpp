@@ -1,6 +1,7 @@
 // From a program address to a cache address: what every door of the engine asks.
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
+#include "tally/engine/marks.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"
 
@@ -22,6 +23,7 @@ Outcome find_or_translate(Thread* t) {
 
 extern "C" void dispatch(Thread* t) {
   if (t->link >= first_link) t->pc = link_target(t->link);
+  if (t->link == by_jump && is_watched(t)) marks_landed(t);
   Outcome outcome = Outcome::no_room;
   // Others may fill the cache again before this thread has its turn; that a flush does not help at all is rare.
   for (u32 tries = 0; outcome == Outcome::no_room && tries < 1000; tries++) {

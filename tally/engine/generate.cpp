@@ -1,5 +1,6 @@
 #include "tally/engine/generate.hpp"
 
+#include "tally/engine/marks.hpp"
 #include "tally/engine/model_code.hpp"
 
 namespace tally::engine {
@@ -282,6 +283,12 @@ void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 
   constexpr u32 displacement_at = 5;  // in an access through GS
   Emitter& e = b.e;
   const auto fix = [&] { recorder.fix(Fix::counter, b.offset() + displacement_at, segment); };
+  if (marks_on()) {
+    static const u8 move_byte[] = {0x65, 0xc6, 0x04, 0x25};  // mov byte gs:[…], 1
+    e.bytes(move_byte, sizeof move_byte);
+    e.dword(touched_at + number / counters_per_touch);
+    e.byte(1);
+  }
   if (how == Increment::inc) {
     fix();
     e.byte(0x65);

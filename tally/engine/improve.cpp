@@ -5,6 +5,7 @@
 #include "tally/engine/improve.hpp"
 
 #include "tally/engine/entry.hpp"
+#include "tally/engine/marks.hpp"
 #include "tally/engine/model_code.hpp"
 #include "tally/engine/profile.hpp"
 #include "tally/engine/reading.hpp"
@@ -19,6 +20,9 @@ constexpr u32 instruction_limit = 96, branch_limit = 8;
 constexpr u8 generation_limit = 3;
 /// It ends where it is reached by fewer than one in so many that entered it.
 constexpr u64 least_share = 8, whole_share = 1 << 16;
+
+/// What is made is for this run only: it fits one machine, or its marks.
+bool keeps_nothing() { return model_plan.any() || marks_on(); }
 
 u64 hot_from() { return settings().hot_from != 0 ? settings().hot_from : hot_executions; }
 
@@ -49,7 +53,7 @@ class Improver {
     code_.relied_on_by(index);
     ahead_.relied_on_by(index);
     recorder.begin(pc_, older != 0, static_cast<u8>(generation + 1));
-    if (model_plan.any()) recorder.give_up();
+    if (keeps_nothing()) recorder.give_up();
     b.trace.generation = static_cast<u8>(generation + 1);
     read(*arena);
     if (n_ == 0 || !emit(b)) {
@@ -75,7 +79,7 @@ class Improver {
 
   /// Whether the trace goes on at `to`.
   bool goes_on(u64 to) const {
-    if (n_ >= instruction_limit || to == pc_ || far_away(pc_, to)) return false;
+    if (n_ >= instruction_limit || to == pc_ || far_away(pc_, to) || is_marked(to)) return false;
     for (u32 i = 0; i < n_; i++)
       if (in_[i].pc == to) return false;
     return true;
@@ -96,6 +100,7 @@ class Improver {
     while (n_ < instruction_limit || (n_ == instruction_limit && is_popf(in_[n_ - 1]))) {
       Instruction& in = in_[n_];
       bool readable = false;
+      if (n_ > 0 && is_marked(at_)) break;
       code_.watch(at_);
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
       if (in.kind == Kind::trap) break;
@@ -349,7 +354,7 @@ class Review {
       if (executions(thread_, number) < least) continue;
       const u32 found = trace_of(number);
       Trace& trace = tables.traces[found];
-      if (found != last && (trace.use != 0 || model_plan.any()) && !trace.dead &&
+      if (found != last && (trace.use != 0 || keeps_nothing()) && !trace.dead &&
           number - trace.number < trace.segment_count)
         each(trace);
       last = found;
@@ -367,9 +372,10 @@ class Review {
   }
 
   void consider(Trace& trace) {
-    // Where a machine is simulated nothing is kept: a trace knows itself how often it was made anew.
-    const Template* const known = model_plan.any() ? nullptr : used_template(trace.use);
-    if (known == nullptr && !model_plan.any()) return;
+    if (is_marked(trace.pc)) return;
+    // Where nothing is kept a trace knows itself how often it was made anew.
+    const Template* const known = keeps_nothing() ? nullptr : used_template(trace.use);
+    if (known == nullptr && !keeps_nothing()) return;
     const u8 generation = known != nullptr ? known->generation : trace.generation;
     if (generation == generation_limit) return;
     const History history(thread_, trace);
@@ -390,7 +396,7 @@ namespace {
 
 void review_once(Thread* t) {
   Guard guard(cache_lock);
-  if (!store_is_written() && !model_plan.any()) return;
+  if (!store_is_written() && !keeps_nothing()) return;
   // The core model's blocks are segments that are entered at their top.
   if (settings().models.on & channel::model_core) return;
   Review review(t);
@@ -400,7 +406,7 @@ void review_once(Thread* t) {
 }  // namespace
 
 void improve(Thread* t) {
-  if (!model_plan.any()) review_once(t);  // what is made then is for the next run
+  if (!keeps_nothing()) review_once(t);  // what is made then is for the next run
 }
 
 void improve_at_times(Thread* t) {

@@ -122,13 +122,18 @@ bool hold_for_exec(Thread* t) {
   return alone;
 }
 
-/// Asks the command to attach; true when it did. The command answers within milliseconds or has ended.
-bool announce(Thread* t) {
+}  // namespace
+
+bool ask_command(Thread* t, channel::Wish wish) {
   using channel::Answer;
   u32* word = &records().thread(t->index).answer;
   __atomic_store_n(word, static_cast<u32>(Answer::asked), __ATOMIC_RELEASE);
-  const channel::Announcement a = {t->process, t->index, t->vfork_child == 0, static_cast<s32>(kernel(SYS_getpid)),
-                                   static_cast<s32>(kernel(SYS_gettid))};
+  const channel::Announcement a = {t->process,
+                                   t->index,
+                                   t->vfork_child == 0,
+                                   static_cast<s32>(kernel(SYS_getpid)),
+                                   static_cast<s32>(kernel(SYS_gettid)),
+                                   wish};
   const s64 sent = kernel(SYS_sendto, inherited(channel::inherited_socket), reinterpret_cast<u64>(&a), sizeof a,
                           0x4000 /* MSG_NOSIGNAL */);
   if (sent != sizeof a) return false;
@@ -140,6 +145,8 @@ bool announce(Thread* t) {
   }
   return __atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<u32>(Answer::granted);
 }
+
+namespace {
 
 /// Whether the kernel would give the new program other rights than this one has: those it would lose under a tracer.
 bool changes_rights(u64 directory, u64 path, u64 flags) {
@@ -241,7 +248,7 @@ s64 emulate_exec(Thread* t) {
     finish_for_exec(t);
     go_out(t);  // the command may take its time
   }
-  const bool granted = asks && announce(t);
+  const bool granted = asks && ask_command(t, channel::wish_take_over);
   if (!granted) {
     name_executed(t, path);
     mark_partial(t, channel::partial_exec_native);

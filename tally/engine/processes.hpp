@@ -16,6 +16,9 @@ s64 emulate_exec(Thread* t);
 s64 emulate_exit(Thread* t, u64 status);
 [[noreturn]] void emulate_exit_group(Thread* t, u64 status);
 
+/// Asks the command; true where it did what was wished. It answers within milliseconds or has ended.
+bool ask_command(Thread* t, channel::Wish wish);
+
 /// ptrace(2), except that who asks to be traced has left the engine.
 s64 emulate_ptrace(Thread* t);
 

@@ -5,6 +5,7 @@
 #include "tally/engine/descriptors.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/image.hpp"
+#include "tally/engine/marks.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/store.hpp"
@@ -149,6 +150,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   t->gpr[rsp] = sp;
   t->flags = 0x202;
   started = true;
+  if (marks_on()) learn_marks(t);
   on_engine_stack(t, go);
 }
 

@@ -6,6 +6,7 @@
 #include "tally/engine/entry.hpp"
 #include "tally/engine/improve.hpp"
 #include "tally/engine/limits.hpp"
+#include "tally/engine/marks.hpp"
 #include "tally/engine/memory_calls.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
@@ -58,6 +59,15 @@ bool gives_rights_up(u64 option) {
   return option == drop_capability || option == set_securebits || option == no_new_privileges || option == ambient;
 }
 
+/// Code of a file that is mapped may hold marks.
+s64 map(Thread* t) {
+  const s64 r = emulate_mapping(t);
+  constexpr u64 executable = 4, anonymous = 0x20;
+  if (marks_on() && !failed(r) && t->vfork_child == 0 && (t->gpr[rdx] & executable) && !(t->gpr[r10] & anonymous))
+    learn_marks(t);
+  return r;
+}
+
 s64 call(Thread* t) {
   const u64* g = t->gpr;
   const u64 number = g[rax], a = g[rdi], b = g[rsi], c = g[rdx], d = g[r10];
@@ -80,7 +90,7 @@ s64 call(Thread* t) {
     case SYS_epoll_pwait:
     case 441 /* epoll_pwait2 */: return with_mask(t, r8, g[r9]);
     case SYS_pselect6: return with_mask_pair(t);
-    case SYS_mmap:
+    case SYS_mmap: return map(t);
     case SYS_munmap:
     case SYS_mprotect:
     case SYS_pkey_mprotect:

@@ -71,6 +71,8 @@ struct Thread {
   u32 pooled;
   u32 generation;               // cache_generation() when its jump table was last emptied
   s64 tid, tgid;                // 0 = not known yet; tgid 0 = of no meaning to others
+  u64 in_functions;             // how many marked functions it is in
+  u32 past_gate;                // it has passed the gate of the trace at its pc
   alignas(16) u8 vectors[512];  // fxsave area, for the decoder
 };
 

@@ -7,6 +7,7 @@
 #include "tally/engine/core_cycles.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/image.hpp"
+#include "tally/engine/marks.hpp"
 #include "tally/engine/models.hpp"
 #include "tally/engine/stops.hpp"
 
@@ -28,10 +29,7 @@ Thread* pool;  // ended ones whose blocks can be used again
 channel::SegmentVector* vectors_;
 u32 vectors_area;
 u32 segment_count;
-u32 own_process;            // that of the address space, not of a vfork child in it
-u64 reserved;               // bytes of them
-u64 next_free = own_space;  // where the engine's own mappings go on
-Lock reserve_lock;
+u32 own_process;  // that of the address space, not of a vfork child in it
 
 /// What was written before is there for who sees the state.
 void set_state(State& of, State to) {
@@ -113,7 +111,7 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
     record.base = record.final;
     record.before++;
   }
-  if (!models_attach(t, goes_on)) return false;
+  if (!models_attach(t, goes_on) || !marks_attach(t)) return false;
   set_state(record.state, State::running);
   return true;
 }
@@ -131,6 +129,13 @@ void fold(Thread* t) {
   core_collect(c, segment_count);
   for (u32 i = 0; i < segment_count; i++)
     if (c[i] != 0) c[i] = 0;
+  marks_folded(t);
+}
+
+/// The same where nothing of the thread runs any more.
+void end_counting(Thread* t) {
+  if (shared.thread(t->index).state == State::running) marks_end(t);
+  fold(t);
 }
 
 void unlink(Thread* t) {
@@ -149,40 +154,6 @@ bool is_last_of(u32 process) {
 }
 
 }  // namespace
-
-u64 try_reserve(u64 bytes, int protection) {
-  bytes = page_up(bytes);
-  Guard guard(reserve_lock);
-  for (int tries = 0; tries < 1000; tries++) {
-    const u64 at = next_free;
-    next_free += bytes + page_bytes;
-    const s64 r = kernel(SYS_mmap, at, bytes, static_cast<u64>(protection),
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | 0x100000 /* MAP_FIXED_NOREPLACE */, -1ull, 0);
-    if (!failed(r) && static_cast<u64>(r) == at) {
-      keep_from_core(at, bytes);
-      reserved += bytes;
-      return at;
-    }
-    if (!failed(r)) kernel(SYS_munmap, static_cast<u64>(r), bytes);
-    if (r == -12) break;
-    next_free += 64ull << 20;
-  }
-  return 0;
-}
-
-void unreserve(u64 at, u64 bytes) {
-  Guard guard(reserve_lock);
-  kernel(SYS_munmap, at, page_up(bytes));
-  reserved -= page_up(bytes);
-}
-
-u64 reserved_bytes() { return reserved; }
-
-u64 reserve(u64 bytes, int protection) {
-  const u64 at = try_reserve(bytes, protection);
-  if (at == 0) die("no memory for the engine, bytes wanted:", bytes);
-  return at;
-}
 
 const channel::Settings& settings() { return settings_; }
 u64 inherited(channel::Inherited which) { return first_inherited + which; }
@@ -304,7 +275,7 @@ void forget_first_thread() {
     set_state(process_record(live).state, State::free);
   }
   if (shared.base != nullptr) kernel(SYS_munmap, records_at, channel::records_bytes);
-  kernel(SYS_munmap, own_space, next_free - own_space);
+  unreserve_all();
 }
 
 Thread* new_thread(Thread* parent, bool own_process) {
@@ -356,7 +327,7 @@ Thread* new_thread(Thread* parent, bool own_process) {
 
 void finish_thread(Thread* t) {
   Guard guard(threads_lock);
-  fold(t);
+  end_counting(t);
   unlink(t);
   if (t->vfork_child != 0) set_state(process_record(t).state, State::ended);
 }
@@ -382,7 +353,7 @@ void finish_counts(Thread* t) {
   for (Thread* o = live; o != nullptr; o = o->next) {
     if (o->process != t->process) continue;
     if (o == t || __atomic_load_n(&o->where, __ATOMIC_SEQ_CST) != inside)
-      fold(o);
+      end_counting(o);
     else
       all = false;
   }
@@ -414,7 +385,7 @@ void counts_to_records() {
 void finish_for_exec(Thread* t) {
   {
     Guard guard(threads_lock);
-    fold(t);
+    end_counting(t);
     if (is_last_of(t->process)) set_state(process_record(t).state, State::ended);
   }
   core_finish(t);

@@ -1,4 +1,5 @@
 // Program code → a trace: decoded a segment at a time, copied, given one counter a segment.
+#include "tally/engine/marks.hpp"
 #include "tally/engine/model_code.hpp"
 #include "tally/engine/reading.hpp"
 
@@ -54,13 +55,16 @@ class Translator {
       recorder.give_up();  // what is woven in depends on the machine
       model_code.begin_trace();
     }
+    if (marks_on()) {
+      recorder.give_up();  // nobody else has these marks
+      if (is_marked(pc_)) emit_gate(b);
+    }
     if (known != nullptr) recorder.give_up();  // a second one would not be found before the first
     u32 segment = 0;
     do {
       // Behind a branch there is always one more segment, if only an empty one: it tells how often the branch was not
       // taken.
-      const bool full =
-          segment > 0 && (total_ >= limit_ || segment + 1 >= trace_segments || find_trace(at_) != nullptr);
+      const bool full = segment > 0 && (total_ >= limit_ || segment + 1 >= trace_segments || ends_before(at_));
       const u32 n = full ? 0 : read_segment(segment, *arena);
       if (!emit_segment(b, n, segment++)) {
         // Out of segment numbers: what was begun is given up; nothing leads to it.
@@ -93,12 +97,15 @@ class Translator {
   /// Whether the trace goes on at the target of a jump instead of leaving there.
   bool follows(const Instruction& jump, u32 n) const {
     const u64 target = jump.target();
-    return !far_away(pc_, target) && target != pc_ && total_ + n < limit_ && find_trace(target) == nullptr;
+    return !far_away(pc_, target) && target != pc_ && total_ + n < limit_ && !ends_before(target);
   }
+
+  /// Whether a trace begins there, or must.
+  static bool ends_before(u64 pc) { return find_trace(pc) != nullptr || is_marked(pc); }
 
   /// Whether a call leads to nothing but such a jump. Then the trace goes on there.
   bool follows_call(const Instruction& call, u32 n, const Arena& arena) {
-    if (total_ + n >= limit_ || far_away(pc_, call.target())) return false;
+    if (total_ + n >= limit_ || far_away(pc_, call.target()) || is_marked(call.target())) return false;
     u64 target = 0;
     bool readable = false;
     Instruction in;
@@ -115,6 +122,7 @@ class Translator {
       code_.watch(at_);
       bool readable = false;
       Instruction& in = in_[n];
+      if (at_ != pc_ && is_marked(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
       code_.register_instruction(in);
       resolve(code_, in, arena);

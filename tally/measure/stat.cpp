@@ -107,8 +107,8 @@ std::string why_incomplete(const result::Stat& stat, int complete) {
 }
 
 // Fails only where there is nothing to keep.
-Result<void> run_all(backend::Backend& backend, const StatOptions& options, linux::Signals& signals,
-                     result::Stat& stat) {
+Result<void> run_all(backend::Backend& backend, const StatOptions& options, linux::Signals& signals, result::Stat& stat,
+                     bool& missing) {
   backend::Request request;
   request.command = options.command;
   request.events = options.events;
@@ -119,6 +119,7 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
   request.processor = options.processor;
   request.attachment = options.attachment;
   request.timing = options.timing;
+  request.marks = options.marks;
   request.count_interrupts = options.corrections;
   request.multiplex = options.multiplex;
   request.block_size = options.block_size;
@@ -143,6 +144,8 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
     }
     for (result::Interval& interval : outcome->intervals) interval.run = i + 1;
     add_notices(stat.notices, outcome->notices);
+    add_notices(stat.notices, outcome->missing);
+    missing = missing || !outcome->missing.empty();
     stat.runs.push_back(run_of(std::move(*outcome), signals.interrupted_by()));
     const result::Run& run = stat.runs.back();
     if (i == 0 || stat.exit_code == 0) {
@@ -183,7 +186,8 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
     stat.passes.emplace_back();
     for (const std::size_t place : pass) stat.passes.back().push_back(event::name(options.events[place]));
   }
-  if (const auto ran = run_all(backend, options, signals, stat); !ran) return fail(ran.error());
+  bool missing = false;  // something that was asked for was nowhere
+  if (const auto ran = run_all(backend, options, signals, stat, missing); !ran) return fail(ran.error());
 
   stat.interrupted_by = signals.interrupted_by();
   const auto complete = std::count_if(stat.runs.begin(), stat.runs.end(), [](const auto& run) { return run.complete; });
@@ -198,6 +202,7 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   }
   if (options.corrections) add_word_about_corrections(stat);
   if (stat.incomplete) stat.notices.push_back(why_incomplete(stat, static_cast<int>(complete)));
+  stat.incomplete = stat.incomplete || missing;
   return stat;
 }
 

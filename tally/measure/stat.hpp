@@ -19,18 +19,19 @@ namespace tally::measure {
 struct StatOptions {
   std::vector<std::string> command;
   std::vector<event::Event> events;
-  std::vector<MetricChoice> metrics;     ///< asked for; those that come with the events need not be
-  linux::Input input;                    ///< standard input, as the first run finds it
-  int runs = 1;                          ///< how often the command is executed, one after the other
-  bool keep_going = false;               ///< further runs after one that did not end with exit code 0
-  bool wait_all = false;                 ///< wait for every descendant, not for the started process alone
-  bool repeatable = false;               ///< as little as possible that differs from run to run
-  std::optional<int> processor = {};     ///< the only one that the command may run on
-  std::vector<event::Pass> passes = {};  ///< of the plan, where one run takes several executions
-  bool multiplex = false;                ///< as Request::multiplex says
-  bool processes = false;                ///< each process's (or thread's) own counts are wanted
-  backend::Attachment attachment = {};   ///< whose events are counted instead of the command's
-  backend::Timing timing = {};           ///< when
+  std::vector<MetricChoice> metrics;      ///< asked for; those that come with the events need not be
+  linux::Input input;                     ///< standard input, as the first run finds it
+  int runs = 1;                           ///< how often the command is executed, one after the other
+  bool keep_going = false;                ///< further runs after one that did not end with exit code 0
+  bool wait_all = false;                  ///< wait for every descendant, not for the started process alone
+  bool repeatable = false;                ///< as little as possible that differs from run to run
+  std::optional<int> processor = {};      ///< the only one that the command may run on
+  std::vector<event::Pass> passes = {};   ///< of the plan, where one run takes several executions
+  bool multiplex = false;                 ///< as Request::multiplex says
+  bool processes = false;                 ///< each process's (or thread's) own counts are wanted
+  backend::Attachment attachment = {};    ///< whose events are counted instead of the command's
+  backend::Timing timing = {};            ///< when
+  std::vector<backend::Mark> marks = {};  ///< functions and points, counted each time they are passed
   std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each
   bool corrections = false;  ///< count interrupts too, and show what faults and interrupts add
   int block_size = 0;        ///< handed to the backend

@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "tally/backend/sim/marks.hpp"
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
 #include "tally/linux/spawn.hpp"
@@ -74,6 +75,7 @@ struct Image {
   Tally tally;
   struct OfThread {
     const channel::Thread* record;
+    std::uint32_t number;
     Tally tally;
   };
   std::vector<OfThread> threads;
@@ -101,6 +103,21 @@ class Harvest {
 
   std::vector<Image>& images() { return images_; }
 
+  /// What was counted at marks, of each process that passed one; of the first process where none did.
+  std::vector<result::ProgramRegions> regions() const {
+    std::vector<result::ProgramRegions> all;
+    for (const Image& image : images_) {
+      if (request_.marks.empty()) break;
+      std::vector<MarkedThread> threads;
+      for (const Image::OfThread& thread : image.threads) threads.push_back({thread.number, thread.record->tid});
+      auto regions = regions_of(request_, modelling_, shared_, threads, image.tally);
+      if (!regions.empty()) all.push_back({image.result.pid, {image.result.command}, "", std::move(regions)});
+    }
+    if (all.empty() && !request_.marks.empty() && !images_.empty())
+      all.push_back({images_.front().result.pid, {images_.front().result.command}, "", {}});
+    return all;
+  }
+
   /// With Models::compared: the number in which the two ways of simulating differ; nothing where they agree.
   const std::optional<std::string>& difference() const { return difference_; }
 
@@ -121,7 +138,7 @@ class Harvest {
     if (thread.state == channel::State::free || thread.process == 0 || thread.process > images_.size()) return;
     Image& image = images_[thread.process - 1];
     const channel::Process& process = records_.process(thread.process);
-    Image::OfThread made{&thread, {}};
+    Image::OfThread made{&thread, number, {}};
     made.tally.totals = window_.until ? window_.until->of(number) : totals_of(number, shared_);
     if (window_.from) made.tally.totals.add(window_.from->of(number), -1);
     // After a time-out what became of it is not part of the count.
@@ -391,6 +408,7 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
   Harvest harvest(request, execution, shared, modelling, window);
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<Image>& images = harvest.images();
+  outcome.regions = harvest.regions();
   const Tally total = total_of(images, execution);
   const bool counted_anything =
       std::any_of(images.begin(), images.end(), [](const Image& image) { return !image.threads.empty(); });

@@ -5,11 +5,13 @@
 #include <fstream>
 #include <map>
 
+#include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/snapshot.hpp"
 #include "tally/backend/sim/translations.hpp"
 #include "tally/base/text.hpp"
 #include "tally/channel/image.hpp"
 #include "tally/linux/announcements.hpp"
+#include "tally/linux/code_files.hpp"
 #include "tally/linux/cpuid.hpp"
 #include "tally/linux/descendants.hpp"
 #include "tally/linux/injector.hpp"
@@ -33,7 +35,7 @@ struct ChildSide {
     std::uint32_t& answer = self.header->first_answer;
     __atomic_store_n(&answer, static_cast<std::uint32_t>(Answer::asked), __ATOMIC_RELEASE);
     const pid_t pid = linux::own_pid();
-    const channel::Announcement announcement{0, 0, 0, pid, pid};
+    const channel::Announcement announcement{0, 0, 0, pid, pid, channel::wish_take_over};
     if (!linux::announce(self.first_fd + static_cast<int>(channel::inherited_socket), &announcement,
                          sizeof announcement))
       return;
@@ -67,11 +69,12 @@ std::string command_of(pid_t process) {
 /// The loop that serves the whole tree while the command runs. One thread, never a wait for one process alone.
 class Server {
  public:
-  Server(Channel& shared, linux::Announcements& announcements, linux::Injector injector, linux::Program& program,
-         const linux::Descendants& descendants, Execution& execution)
+  Server(Channel& shared, linux::Announcements& announcements, linux::Injector injector, Marker& marker,
+         linux::Program& program, const linux::Descendants& descendants, Execution& execution)
       : shared_(shared),
         announcements_(announcements),
         injector_(std::move(injector)),
+        marker_(marker),
         program_(program),
         descendants_(descendants),
         execution_(execution) {}
@@ -107,24 +110,33 @@ class Server {
     return left_ms < 0 ? due_ms : std::min(left_ms, due_ms);
   }
 
-  /// Attaches to whoever asks for it.
+  /// Does what is asked for.
   void answer() {
     channel::Announcement a{};
     while (const auto sender = announcements_.receive(&a, sizeof a)) {
       if (a.process >= channel::process_limit || a.thread >= channel::thread_limit) continue;
-      const auto thread = linux::thread_of(*sender, a.pid, a.tid);
-      const bool granted = thread && injector_.attach(*thread);
-      if (granted) {
-        announced_[*sender] = a;
-      } else {
-        ran_natively(command_of(*sender) + " (and what it executed)", "it cannot be traced");
-      }
+      const bool granted = a.wish == channel::wish_marks ? give_marks(a, *sender) : take_over(a, *sender);
       channel::Header& header = shared_.records.header();
       std::uint32_t& answer = a.thread == 0 ? header.first_answer : shared_.records.thread(a.thread).answer;
       __atomic_store_n(&answer, static_cast<std::uint32_t>(granted ? Answer::granted : Answer::refused),
                        __ATOMIC_RELEASE);
       linux::wake_all(answer);
     }
+  }
+
+  bool take_over(const channel::Announcement& a, pid_t sender) {
+    const auto thread = linux::thread_of(sender, a.pid, a.tid);
+    if (thread && injector_.attach(*thread)) {
+      announced_[sender] = a;
+      return true;
+    }
+    ran_natively(command_of(sender) + " (and what it executed)", "it cannot be traced");
+    return false;
+  }
+
+  bool give_marks(const channel::Announcement& a, pid_t sender) {
+    const channel::MarkPoints points = marker_.points_of(sender);
+    return linux::write_at(shared_.file.get(), channel::mark_points_offset(a.process), &points, sizeof points);
   }
 
   void ran_natively(const std::string& what, const std::string& why) {
@@ -202,6 +214,7 @@ class Server {
   Channel& shared_;
   linux::Announcements& announcements_;
   linux::Injector injector_;
+  Marker& marker_;
   linux::Program& program_;
   const linux::Descendants& descendants_;
   Execution& execution_;
@@ -245,7 +258,7 @@ std::uint32_t loop_is_fast() {
 }
 
 Result<Execution> execute(const Request& request, const std::string& image, Channel& shared,
-                          const channel::Models& models, Window& window) {
+                          const channel::Settings& asked, Marker& marker, Window& window) {
   const auto image_file = linux::open_file(image, "the engine");
   if (!image_file) return fail(image_file.error());
   const auto header = read_header(image_file->get(), image);
@@ -253,19 +266,19 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   auto announcements = linux::Announcements::make();
   if (!announcements) return fail(announcements.error());
 
-  // What models are woven into fits one machine only, and is not kept.
-  Translations translations = models.on != 0 ? Translations() : Translations::open(header->build, request.repeatable);
+  // What models or marks are woven into fits one machine, or one question, only, and is not kept.
+  const bool is_special = asked.models.on != 0 || asked.marks.count != 0;
+  Translations translations = is_special ? Translations() : Translations::open(header->build, request.repeatable);
   // One that is not there has a number all the same, which stays unused.
   const auto or_any = [&](int fd) { return fd >= 0 ? fd : image_file->get(); };
   auto inherited = linux::duplicate_high({shared.file.get(), image_file->get(), announcements->their_fd(),
                                           or_any(translations.kept_fd()), or_any(translations.added_fd())});
   if (!inherited) return fail(inherited.error());
   announcements->close_theirs();
-  channel::Settings settings{};
+  channel::Settings settings = asked;
   settings.trace_limit = static_cast<std::uint32_t>(request.block_size);
   settings.cache_limit = static_cast<std::uint32_t>(request.cache_limit);
   settings.hot_from = static_cast<std::uint32_t>(request.hot_from);
-  settings.models = models;
   // Blocks of one instruction are for tests: there the other form has its turn.
   settings.loop_is_fast = request.block_size == 1 ? 0 : loop_is_fast();
   shared.records.header().settings = settings;
@@ -292,7 +305,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
        first_fd + static_cast<int>(channel::inherited_image),
        header->entry,
        {static_cast<std::uint64_t>(first_fd), translations.kept_inode(), translations.added_inode()}});
-  Server server(shared, *announcements, std::move(injector), *program, descendants, execution);
+  Server server(shared, *announcements, std::move(injector), marker, *program, descendants, execution);
   LiveMeter meter(request, shared, counters);
   Conductor conductor(request, meter, {}, [&] {
     meter.times_out();

@@ -35,10 +35,12 @@ struct Execution {
 };
 
 struct Window;
+class Marker;
 
-/// Executes the command under the engine `image` (its path). `models`: what is simulated. Where the request is timed,
-/// `window` and Execution::intervals say what came of that. Errors: not_found, not_executable, cannot_measure.
+/// Executes the command under the engine `image` (its path). `asked`: what is simulated, and the marks, which `marker`
+/// finds. Where the request is timed, `window` and Execution::intervals say what came of that. Errors: not_found,
+/// not_executable, cannot_measure.
 Result<Execution> execute(const Request& request, const std::string& image, Channel& shared,
-                          const channel::Models& models, Window& window);
+                          const channel::Settings& asked, Marker& marker, Window& window);
 
 }  // namespace tally::backend::sim

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "tally/backend/sim/harvest.hpp"
+#include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/run.hpp"
 #include "tally/base/text.hpp"
+#include "tally/linux/program.hpp"
 
 namespace tally::backend::sim {
 namespace {
@@ -55,8 +57,13 @@ class Sim final : public Backend {
     auto shared = Channel::make();
     if (!shared) return fail(shared.error());
     const Modelling modelling = modelling_of(request);
+    Marker marker(request.marks);
+    if (auto known = look_before(marker, request); !known) return fail(known.error());
+    channel::Settings settings{};
+    settings.models = modelling.settings;
+    settings.marks = marks_of(request, modelling);
     Window window;
-    const auto execution = execute(request, *image, *shared, modelling.settings, window);
+    const auto execution = execute(request, *image, *shared, settings, marker, window);
     if (!execution) return fail(execution.error());
     Outcome outcome;
     outcome.wait_status = execution->wait_status;
@@ -66,6 +73,8 @@ class Sim final : public Backend {
     outcome.duration = execution->figures.duration;
     outcome.intervals = execution->intervals;
     harvest(request, *execution, *shared, modelling, window, outcome);
+    outcome.missing = marker.missing();
+    outcome.notices.insert(outcome.notices.end(), marker.notices().begin(), marker.notices().end());
     if (execution->began) return outcome;
     for (EventCount& one : outcome.counts) one.count = absent(ended_within_delay);
     return outcome;
@@ -81,6 +90,12 @@ class Sim final : public Backend {
   }
 
  private:
+  static Result<void> look_before(Marker& marker, const Request& request) {
+    if (request.marks.empty()) return {};
+    const auto path = linux::find_program(request.command.front(), linux::search_path());
+    return path ? marker.look_before(*path) : fail(path.error());
+  }
+
   Result<Simulation> simulation_of() const {
     if (asked_) return *asked_;
     auto host = machine::named("host", "/");

@@ -1,0 +1,336 @@
+#include "tally/backend/sim/marks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/code_files.hpp"
+
+namespace tally::backend::sim {
+namespace {
+
+// Functions that leave those which called them without their returning, of C libraries and of the unwinder.
+constexpr const char* leaving[] = {"longjmp",
+                                   "_longjmp",
+                                   "__longjmp",
+                                   "siglongjmp",
+                                   "__libc_longjmp",
+                                   "__libc_siglongjmp",
+                                   "__longjmp_chk",
+                                   "____longjmp_chk",
+                                   "_Unwind_RaiseException",
+                                   "_Unwind_Resume",
+                                   "_Unwind_Resume_or_Rethrow",
+                                   "_Unwind_ForcedUnwind"};
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+}  // namespace
+
+Marker::Marker(const std::vector<Mark>& marks) {
+  for (std::uint32_t i = 0; i < marks.size(); ++i) {
+    const Mark& mark = marks[i];
+    any_function_ = any_function_ || !mark.to;
+    wanted_.push_back({mark.from.place, mark.from.text, i,
+                       static_cast<std::uint32_t>(mark.to ? channel::mark_from : channel::mark_function)});
+    if (mark.to) wanted_.push_back({mark.to->place, mark.to->text, i, channel::mark_to});
+  }
+}
+
+void Marker::look_up(const symbol::Elf& elf, const Wanted& wanted, std::size_t place, Module& in) const {
+  if (!symbol::is_file(wanted.place, in.name)) return;
+  if (wanted.place.symbol.empty()) {
+    in.addresses[place] = {wanted.place.offset};
+    return;
+  }
+  auto found = symbol::find(elf, wanted.place.symbol);
+  const bool any = !found.empty();
+  std::erase_if(found, [](const symbol::Found& one) { return one.chosen_late; });
+  if (any && found.empty()) {
+    in.problems[place] =
+        Error{Code::bad_usage,
+              fmt::format("'{}' in {} is not one function: the library chooses one when it starts (ifunc)",
+                          printable(wanted.text), printable(in.name)),
+              "name the function that calls it", 0};
+    return;
+  }
+  in.problems[place] = symbol::ambiguity(found, wanted.place.symbol, in.name);
+  if (in.problems[place]) return;
+  for (const symbol::Found& one : found) in.addresses[place].push_back(one.address + wanted.place.offset);
+}
+
+const Marker::Module& Marker::module(const std::string& path, pid_t process) {
+  const auto known = modules_.find(path);
+  if (known != modules_.end()) return known->second;
+  Module made;
+  made.path = path;
+  made.name = file_name(path);
+  made.order = modules_.size();
+  made.addresses.resize(wanted_.size());
+  made.problems.resize(wanted_.size());
+  const auto file = linux::FileBytes::of(path, process);
+  const auto elf = file ? symbol::read_elf(file->bytes()) : fail(file.error());
+  if (elf) {
+    made.executable = elf->executable;
+    made.functions = elf->functions.size();
+    made.stripped = elf->stripped;
+    made.dynamic = elf->dynamic;
+    for (std::size_t i = 0; i < wanted_.size(); ++i) look_up(*elf, wanted_[i], i, made);
+    for (const symbol::Function& function : elf->functions) {
+      const auto is = [&](const char* name) { return function.name == name; };
+      if (any_function_ && std::any_of(std::begin(leaving), std::end(leaving), is))
+        made.leave.push_back(function.address);
+    }
+    std::sort(made.leave.begin(), made.leave.end());
+    made.leave.erase(std::unique(made.leave.begin(), made.leave.end()), made.leave.end());
+  } else {
+    made.trouble = elf.error().message;
+    made.is_code = !file;
+  }
+  return modules_.emplace(path, std::move(made)).first->second;
+}
+
+/// An address without a file is one of the program itself.
+bool Marker::is_in(const Wanted& wanted, const Module& in, const std::string& program) const {
+  return !wanted.place.symbol.empty() || !wanted.place.file.empty() || in.path == program;
+}
+
+Result<void> Marker::look_before(const std::string& path) {
+  const Module& program = module(linux::whole_path(path), 0);
+  if (!program.trouble.empty()) return {};  // a script, or what the kernel will refuse
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    const Wanted& wanted = wanted_[i];
+    if (program.problems[i]) return fail(*program.problems[i]);
+    if (program.dynamic || !program.addresses[i].empty()) continue;
+    const auto near = near_names(wanted);
+    return fail(Code::bad_usage,
+                fmt::format("no function '{}' in {}, which loads no libraries", printable(wanted.text), looked_at()),
+                near.empty() ? "`nm -C` lists the functions of a program" : "did you mean " + join(near, " or ") + "?");
+  }
+  return {};
+}
+
+channel::MarkPoints Marker::points_of(pid_t process) {
+  channel::MarkPoints points{};
+  const auto add = [&](std::uint64_t address, std::uint32_t mark, std::uint32_t role) {
+    if (points.count < std::size(points.point)) points.point[points.count++] = {address, mark, role};
+  };
+  struct Mapped {
+    const Module* module;
+    std::uint64_t bias;
+  };
+  const std::string program = linux::program_of(process);
+  std::vector<Mapped> mapped;
+  for (const linux::CodeMapping& mapping : linux::code_mappings(process)) {
+    const Module& file = module(mapping.path, process);
+    const auto bias = symbol::bias_of({.functions = {}, .executable = file.executable}, mapping.offset, mapping.start);
+    const auto same = [&](const Mapped& one) { return one.module == &file && one.bias == *bias; };
+    if (bias && std::none_of(mapped.begin(), mapped.end(), same)) mapped.push_back({&file, *bias});
+  }
+  // The program's own functions go before those of libraries, and these in the order in which they came.
+  std::sort(mapped.begin(), mapped.end(), [&](const Mapped& a, const Mapped& b) {
+    const bool a_is_program = a.module->path == program, b_is_program = b.module->path == program;
+    return a_is_program != b_is_program ? a_is_program : a.module->order < b.module->order;
+  });
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    Wanted& wanted = wanted_[i];
+    const Module* taken = nullptr;
+    for (const Mapped& one : mapped) {
+      if (!is_in(wanted, *one.module, program)) continue;
+      if (!wanted.problem) wanted.problem = one.module->problems[i];
+      const auto& addresses = one.module->addresses[i];
+      if (addresses.empty() || taken == one.module) continue;
+      if (taken != nullptr) {
+        const std::string said =
+            fmt::format("'{}' is a function of {} and of {}: counted is the first one ({}:{} means the other)",
+                        printable(wanted.text), printable(taken->name), printable(one.module->name),
+                        printable(one.module->name), printable(wanted.text));
+        if (std::find(notices_.begin(), notices_.end(), said) == notices_.end()) notices_.push_back(said);
+        continue;
+      }
+      taken = one.module;
+      wanted.found = true;
+      for (const std::uint64_t address : addresses) add(address + one.bias, wanted.mark, wanted.role);
+    }
+  }
+  for (const Mapped& one : mapped) {
+    for (const std::uint64_t address : one.module->leave) add(address + one.bias, 0, channel::mark_leaves);
+  }
+  return points;
+}
+
+std::string Marker::looked_at() const {
+  std::vector<const Module*> files;
+  for (const auto& [path, module] : modules_) {
+    if (module.is_code) files.push_back(&module);
+  }
+  std::sort(files.begin(), files.end(), [](const Module* a, const Module* b) { return a->order < b->order; });
+  std::vector<std::string> parts;
+  for (const Module* one : files) {
+    const std::string state =
+        !one->trouble.empty() ? one->trouble
+        : one->stripped       ? fmt::format("stripped: {} names are left", thousands(static_cast<long>(one->functions)))
+                              : plural(static_cast<long>(one->functions), "function", "functions");
+    parts.push_back(fmt::format("{} ({})", printable(one->path), state));
+  }
+  return join(parts, ", ");
+}
+
+std::vector<std::string> Marker::near_names(const Wanted& wanted) const {
+  constexpr std::size_t most = 100'000;
+  std::vector<std::string> candidates;
+  for (const auto& [path, module] : modules_) {
+    if (!symbol::is_file(wanted.place, module.name)) continue;
+    const auto file = linux::FileBytes::of(path);
+    const auto elf = file ? symbol::read_elf(file->bytes()) : fail(file.error());
+    if (!elf) continue;
+    for (const symbol::Function& function : elf->functions) {
+      if (candidates.size() == most) break;
+      candidates.push_back(symbol::without_parameters(symbol::demangled(function.name)));
+    }
+  }
+  std::sort(candidates.begin(), candidates.end());
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  return nearest(symbol::without_parameters(wanted.place.symbol), candidates);
+}
+
+std::vector<std::string> Marker::missing() const {
+  std::vector<std::string> said;
+  for (const Wanted& wanted : wanted_) {
+    if (wanted.found) continue;
+    if (wanted.problem) {
+      const auto lines = split(wanted.problem->message, '\n');
+      std::vector<std::string> parts;
+      for (const std::string& line : lines) parts.push_back(trimmed(line));
+      said.push_back(fmt::format("{} ({})", join(parts, "; "), wanted.problem->hint));
+      continue;
+    }
+    if (modules_.empty()) {
+      said.push_back(
+          fmt::format("'{}' was looked for nowhere: no program came under the engine", printable(wanted.text)));
+      continue;
+    }
+    const auto near = near_names(wanted);
+    said.push_back(fmt::format("no function '{}' in the code that was mapped: {}{}", printable(wanted.text),
+                               looked_at(), near.empty() ? "" : "; did you mean " + join(near, " or ") + "?"));
+  }
+  return said;
+}
+
+std::vector<MarkedEvent> marked_events(const std::vector<event::Event>& events, const Modelling& modelling) {
+  std::vector<MarkedEvent> made;
+  std::uint32_t places = 0;
+  for (const event::Event& event : events) {
+    if (!event::has_modes(event::definition(event.id).kind)) continue;
+    const Count count = count_of(event, {}, modelling.simulation ? &*modelling.simulation : nullptr);
+    MarkedEvent one{&event, {}, ""};
+    if (count.trust == Trust::absent) {
+      one.reason = count.reason;
+    } else if (needed_by(event.id).core) {
+      one.reason = "the core model is asked once, when a process ends: not for a part of it";
+    } else if (places == channel::mark_event_limit) {
+      one.reason = fmt::format("no more than {} events are counted of functions", channel::mark_event_limit);
+    } else {
+      one.place = places++;
+    }
+    made.push_back(std::move(one));
+  }
+  return made;
+}
+
+channel::Marks marks_of(const Request& request, const Modelling& modelling) {
+  channel::Marks marks{};
+  marks.count = static_cast<std::uint32_t>(request.marks.size());
+  if (marks.count == 0) return marks;
+  for (const MarkedEvent& one : marked_events(request.events, modelling)) {
+    if (!one.place) continue;
+    marks.events = *one.place + 1;
+    auto& weight = marks.weight[*one.place];
+    const event::Id id = one.event->id;
+    const bool modelled = event::definition(id).kind == event::Kind::microarchitectural;
+    marks.modelled |= modelled ? 1u : 0u;
+    // Every event is a sum of the engine's numbers: what one of each makes of it is that number's weight.
+    for (std::uint32_t i = 0; !modelled && i < channel::mark_fields; ++i) {
+      channel::Totals unit;
+      unit.field[i] = 1;
+      weight[i] = static_cast<std::int8_t>(value_of(id, unit));
+    }
+    for (std::uint32_t i = channel::mark_fields; modelled && i < channel::mark_figures; ++i) {
+      std::array<std::uint64_t, channel::mark_figures - channel::mark_fields> unit{};
+      unit[i - channel::mark_fields] = 1;
+      weight[i] = static_cast<std::int8_t>(value_of(id, std::bit_cast<channel::ModelValues>(unit)));
+    }
+  }
+  return marks;
+}
+
+namespace {
+
+RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Tally& tally,
+                       const Simulation* simulation) {
+  RegionCounts made;
+  made.entries = of.entries;
+  made.recursive = of.recursive;
+  made.dropped = of.dropped;
+  made.open = of.cut + of.open;
+  for (const MarkedEvent& one : events) {
+    RegionEvent event;
+    event.event = event::name(*one.event);
+    event.total = one.place ? count_of(*one.event, tally, simulation) : absent(one.reason);
+    if (one.place && event.total.value) {
+      const channel::MarkEvent& counted = of.event[*one.place];
+      event.total.value = counted.total;
+      if (of.entries > 0) event.least = counted.least, event.most = counted.most;
+    }
+    made.events.push_back(std::move(event));
+  }
+  return made;
+}
+
+void add(channel::MarkCounts& to, const channel::MarkCounts& more) {
+  for (std::size_t i = 0; i < channel::mark_event_limit; ++i) {
+    channel::MarkEvent& event = to.event[i];
+    const channel::MarkEvent& other = more.event[i];
+    event.total += other.total;
+    if (more.entries == 0) continue;
+    event.least = to.entries == 0 ? other.least : std::min(event.least, other.least);
+    event.most = to.entries == 0 ? other.most : std::max(event.most, other.most);
+  }
+  to.entries += more.entries;
+  to.recursive += more.recursive;
+  to.dropped += more.dropped;
+  to.cut += more.cut;
+  to.open += more.open;
+}
+
+bool is_any(const channel::MarkCounts& one) { return one.entries + one.open + one.dropped > 0; }
+
+}  // namespace
+
+std::vector<RegionResult> regions_of(const Request& request, const Modelling& modelling, const Channel& shared,
+                                     const std::vector<MarkedThread>& threads, const Tally& tally) {
+  const auto events = marked_events(request.events, modelling);
+  const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
+  std::vector<RegionResult> made;
+  for (std::size_t mark = 0; mark < request.marks.size(); ++mark) {
+    RegionResult region;
+    region.name = request.marks[mark].name;
+    channel::MarkCounts all{};
+    for (const MarkedThread& thread : threads) {
+      channel::MarkCounts counts{};
+      const std::uint64_t at = channel::mark_counts_offset(thread.number) + mark * sizeof counts;
+      if (!linux::read_at(shared.file.get(), at, &counts, sizeof counts) || !is_any(counts)) continue;
+      add(all, counts);
+      region.threads.push_back({thread.tid, counts_of(counts, events, tally, simulation)});
+    }
+    if (!is_any(all)) continue;
+    region.all = counts_of(all, events, tally, simulation);
+    made.push_back(std::move(region));
+  }
+  return made;
+}
+
+}  // namespace tally::backend::sim

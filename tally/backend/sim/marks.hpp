@@ -1,0 +1,88 @@
+// Functions and points of programs under the engine: from names to addresses, and from what threads counted to results.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tally/backend/backend.hpp"
+#include "tally/backend/sim/harvest.hpp"
+#include "tally/symbol/names.hpp"
+
+namespace tally::backend::sim {
+
+/// Finds the addresses of marks in every program of a run.
+class Marker {
+ public:
+  explicit Marker(const std::vector<Mark>& marks);
+
+  /// What can be known before the program at `path` runs. Errors: bad_usage where a name stands for several functions
+  /// of it, or where it is a program that loads nothing and has no such function.
+  Result<void> look_before(const std::string& path);
+
+  /// The addresses in a process as its memory is now.
+  channel::MarkPoints points_of(pid_t process);
+
+  /// Of the marks that no process had: why, each with what was looked at. After the run.
+  std::vector<std::string> missing() const;
+  /// What the user should know beside.
+  const std::vector<std::string>& notices() const { return notices_; }
+
+ private:
+  /// One place of a mark.
+  struct Wanted {
+    symbol::Place place;
+    std::string text;  ///< as it was asked for
+    std::uint32_t mark, role;
+    bool found = false;
+    std::optional<Error> problem = {};
+  };
+  /// What a file has of all that.
+  struct Module {
+    std::string path, name;
+    std::string trouble;  ///< why it could not be read
+    std::vector<symbol::Segment> executable;
+    std::vector<std::vector<std::uint64_t>> addresses;  ///< for each Wanted
+    std::vector<std::optional<Error>> problems;         ///< for each Wanted
+    std::vector<std::uint64_t> leave;
+    std::size_t functions = 0;
+    bool stripped = false, dynamic = false;
+    bool is_code = true;  ///< false: a script, or the engine itself
+    std::size_t order = 0;
+  };
+
+  const Module& module(const std::string& path, pid_t process);
+  void look_up(const symbol::Elf& elf, const Wanted& wanted, std::size_t place, Module& in) const;
+  bool is_in(const Wanted& wanted, const Module& in, const std::string& program) const;
+  std::string looked_at() const;
+  std::vector<std::string> near_names(const Wanted& wanted) const;
+
+  std::vector<Wanted> wanted_;
+  std::map<std::string, Module> modules_;
+  std::vector<std::string> notices_;
+  bool any_function_ = false;
+};
+
+/// What the engine is told: how many marks there are, and the events that it counts at them. `modelling`: which of the
+/// modelled ones can be.
+channel::Marks marks_of(const Request& request, const Modelling& modelling);
+
+/// Whether an event is among those, and at which place; else why not.
+struct MarkedEvent {
+  const event::Event* event;
+  std::optional<std::uint32_t> place;
+  std::string reason;
+};
+std::vector<MarkedEvent> marked_events(const std::vector<event::Event>& events, const Modelling& modelling);
+
+/// The regions that a process's threads counted: `threads` are its numbers in the channel with what of it is not exact.
+struct MarkedThread {
+  std::uint32_t number;  ///< in the channel
+  std::int32_t tid;
+};
+std::vector<RegionResult> regions_of(const Request& request, const Modelling& modelling, const Channel& shared,
+                                     const std::vector<MarkedThread>& threads, const Tally& tally);
+
+}  // namespace tally::backend::sim

@@ -1,0 +1,57 @@
+#include "tally/cli/marks.hpp"
+
+#include <fmt/format.h>
+
+namespace tally::cli {
+namespace {
+
+Result<backend::Mark::Point> point_of(const std::string& text) {
+  auto place = symbol::parse_place(text);
+  if (!place) return fail(place.error());
+  return backend::Mark::Point{std::move(*place), text};
+}
+
+}  // namespace
+
+void add_mark_options(Page& app, MarkOptions& options) {
+  const auto repeated = [](CLI::Option* option, const char* text) {
+    option->option_text(text)
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args(false);
+  };
+  repeated(app.add_option("--function", options.functions,
+                          "under the engine: what a function counts from its first instruction to its return, each "
+                          "time, by thread; may be repeated"),
+           "NAME");
+  repeated(app.add_option("--from", options.from,
+                          "under the engine, with --to: count from there on, each time; a function, function+0x10, "
+                          "0xADDRESS as the program's file has it, each with FILE: before it for a library"),
+           "PLACE");
+  repeated(app.add_option("--to", options.to, "where that ends"), "PLACE");
+}
+
+Result<void> choose_marks(const MarkOptions& options, std::vector<backend::Mark>& marks) {
+  if (options.from.size() != options.to.size()) {
+    return fail(Code::bad_usage, "--from says where counting begins, --to where it ends: one is missing",
+                "for example: tally stat --from parse --to parse+0x40 -- ./prog");
+  }
+  if (options.functions.size() + options.from.size() > backend::mark_limit) {
+    return fail(Code::bad_usage, fmt::format("more than {} functions and pairs of places", backend::mark_limit),
+                "count the others in another run");
+  }
+  for (const std::string& name : options.functions) {
+    auto point = point_of(name);
+    if (!point) return fail(point.error());
+    marks.push_back({name, std::move(*point), {}});
+  }
+  for (std::size_t i = 0; i < options.from.size(); ++i) {
+    auto from = point_of(options.from[i]), to = point_of(options.to[i]);
+    if (!from) return fail(from.error());
+    if (!to) return fail(to.error());
+    marks.push_back({options.from[i] + " .. " + options.to[i], std::move(*from), std::move(*to)});
+  }
+  return {};
+}
+
+}  // namespace tally::cli

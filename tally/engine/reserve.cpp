@@ -1,0 +1,52 @@
+// Address space of the engine's own.
+#include <sys/mman.h>
+
+#include "tally/engine/image.hpp"
+#include "tally/engine/thread.hpp"
+
+namespace tally::engine {
+namespace {
+
+u64 reserved;               // bytes
+u64 next_free = own_space;  // where the engine's own mappings go on
+Lock reserve_lock;
+
+}  // namespace
+
+u64 try_reserve(u64 bytes, int protection) {
+  bytes = page_up(bytes);
+  Guard guard(reserve_lock);
+  for (int tries = 0; tries < 1000; tries++) {
+    const u64 at = next_free;
+    next_free += bytes + page_bytes;
+    const s64 r = kernel(SYS_mmap, at, bytes, static_cast<u64>(protection),
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | 0x100000 /* MAP_FIXED_NOREPLACE */, -1ull, 0);
+    if (!failed(r) && static_cast<u64>(r) == at) {
+      keep_from_core(at, bytes);
+      reserved += bytes;
+      return at;
+    }
+    if (!failed(r)) kernel(SYS_munmap, static_cast<u64>(r), bytes);
+    if (r == -12) break;
+    next_free += 64ull << 20;
+  }
+  return 0;
+}
+
+void unreserve(u64 at, u64 bytes) {
+  Guard guard(reserve_lock);
+  kernel(SYS_munmap, at, page_up(bytes));
+  reserved -= page_up(bytes);
+}
+
+u64 reserved_bytes() { return reserved; }
+
+u64 reserve(u64 bytes, int protection) {
+  const u64 at = try_reserve(bytes, protection);
+  if (at == 0) die("no memory for the engine, bytes wanted:", bytes);
+  return at;
+}
+
+void unreserve_all() { kernel(SYS_munmap, own_space, next_free - own_space); }
+
+}  // namespace tally::engine

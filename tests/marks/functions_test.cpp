@@ -1,0 +1,245 @@
+// `tally stat --function`, `--from` and `--to`: programs that nobody changes, under the engine.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+Words stat_words(const Words& options, const Words& program) {
+  Words words{"stat", "--backend", "sim", "-q"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.emplace_back("--");
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
+struct Numbers {
+  std::int64_t entries, total, least, most;
+  bool operator==(const Numbers&) const = default;
+};
+std::ostream& operator<<(std::ostream& stream, const Numbers& n) {
+  return stream << n.entries << " entries, " << n.total << ", " << n.least << " to " << n.most;
+}
+
+// What `program` counts with these options, as the JSON has it.
+class Counted {
+ public:
+  Counted(const Words& options, const Words& program) {
+    const TemporaryFile file("result.json");
+    Words all{"--format", "json", "-o", file.path()};
+    all.insert(all.end(), options.begin(), options.end());
+    const Finished finished = tally(stat_words(all, program));
+    EXPECT_EQ(finished.code(), 0) << finished.err;
+    result_ = json::parse(file.content().value_or(""), nullptr, false);
+  }
+
+  const json& region(const std::string& name, std::size_t process = 0) const {
+    static const json none;
+    if (!result_.contains("regions") || result_["regions"].size() <= process) return none;
+    for (const json& region : result_["regions"][process]["regions"]) {
+      if (region["region"] == name) return region;
+    }
+    return none;
+  }
+  Numbers of(const std::string& name, std::size_t event = 0, std::size_t process = 0) const {
+    return numbers(region(name, process), event);
+  }
+  static Numbers numbers(const json& counts, std::size_t event = 0) {
+    if (counts.is_null()) return {};
+    const json& one = counts["events"][event];
+    return {counts["entries"], one["value"], one["least"], one["most"]};
+  }
+
+ private:
+  json result_;
+};
+
+// However the engine cuts code into pieces, throws them away or makes them anew.
+class Functions : public testing::TestWithParam<Words> {
+ protected:
+  Counted counted(Words options, const Words& program, const char* events = "instructions,branches") const {
+    options.insert(options.end(), {"-e", events});
+    options.insert(options.end(), GetParam().begin(), GetParam().end());
+    return {options, program};
+  }
+};
+
+TEST_P(Functions, AreCountedToTheInstruction) {
+  const Counted result = counted({"--function", "known"}, {PARTS, "known"});
+  EXPECT_EQ(result.of("known"), (Numbers{7, 63, 3, 15}));
+  EXPECT_EQ(result.of("known", 1), (Numbers{7, 35, 2, 8}));
+  EXPECT_EQ(result.region("known")["events"][0]["trust"], "exact");
+  EXPECT_EQ(result.region("known")["recursive"], 0);  // it jumps to its own beginning, and calls nobody
+}
+
+TEST_P(Functions, AreCountedOftenAndManyAtATime) {
+  const Counted result = counted({"--function", "known", "--function", "main"}, {PARTS, "often"});
+  EXPECT_EQ(result.of("known"), (Numbers{100'000, 700'000, 7, 7}));
+  EXPECT_EQ(result.of("main").entries, 1);
+  EXPECT_GT(result.of("main").total, 1'000'000);
+}
+
+TEST_P(Functions, EndWithWhatTheyCallLast) {
+  const Counted result = counted({"--function", "jumped_to", "--function", "known"}, {PARTS, "tail"});
+  EXPECT_EQ(result.of("jumped_to"), (Numbers{4, 28, 4, 10}));
+  EXPECT_EQ(result.of("known"), (Numbers{4, 24, 3, 9}));
+}
+
+TEST_P(Functions, AreEnteredOnceHoweverOftenTheyCallThemselves) {
+  const Counted result = counted({"--function", "down"}, {PARTS, "down"});
+  EXPECT_EQ(result.of("down"), (Numbers{2, 54, 21, 33}));
+  EXPECT_EQ(result.region("down")["recursive"], 8);
+}
+
+TEST_P(Functions, EndWhereALongjmpLands) {
+  const Counted result = counted({"--function", "leaps", "--from", "leaps", "--to", "landing"}, {PARTS, "leap"});
+  EXPECT_EQ(result.of("leaps").entries, 20);
+  EXPECT_EQ(result.of("leaps"), result.of("leaps .. landing"));
+  EXPECT_EQ(result.region("leaps")["dropped"], 0);
+}
+
+TEST_P(Functions, EndWhereAnExceptionLands) {
+  const Counted result =
+      counted({"--function", "parts::throws", "--from", "parts::throws(int)", "--to", "__cxa_begin_catch"},
+              {PARTS, "throw"}, "instructions");
+  const Numbers function = result.of("parts::throws");
+  const Numbers poll = result.of("parts::throws(int) .. __cxa_begin_catch");
+  EXPECT_EQ(function.entries, 20);
+  EXPECT_EQ(result.region("parts::throws")["recursive"], 60);
+  EXPECT_EQ(result.region("parts::throws")["dropped"], 0);
+  // It begins anew in each call within itself, and ends some instructions behind the landing.
+  EXPECT_EQ(poll.entries, 20);
+  EXPECT_GT(function.least, poll.least);
+  EXPECT_LT(function.least, poll.least + 60);
+}
+
+TEST_P(Functions, CountTheSameHoweverTheyAreTranslated) {
+  const Words options{"--repeatable", "--function", "main", "--function", "parts::throws"};
+  const Counted result = counted(options, {PARTS, "throw"});
+  Words plain = options;
+  plain.insert(plain.end(), {"-e", "instructions,branches"});
+  const Counted expected(plain, {PARTS, "throw"});
+  for (const char* name : {"main", "parts::throws"}) {
+    EXPECT_EQ(result.of(name), expected.of(name)) << name;
+    EXPECT_EQ(result.of(name, 1), expected.of(name, 1)) << name;
+  }
+}
+
+TEST_P(Functions, AreFoundByTheNamesOfTheirSource) {
+  const Counted result =
+      counted({"--function", "parts::over(double)", "--function", "parts::Object::Object"}, {PARTS, "over"});
+  EXPECT_EQ(result.of("parts::over(double)").entries, 1);
+  EXPECT_EQ(result.of("parts::Object::Object").entries, 1);
+}
+
+TEST_P(Functions, HaveTheirCountsByThread) {
+  const Counted result = counted({"--function", "known"}, {PARTS, "threads"});
+  EXPECT_EQ(result.of("known"), (Numbers{6, 3 + 2 * 5 + 3 * 7, 3, 7}));
+  const json& threads = result.region("known")["threads"];
+  ASSERT_EQ(threads.size(), 3u);
+  std::vector<std::int64_t> totals;
+  for (const json& thread : threads) totals.push_back(Counted::numbers(thread).total);
+  std::sort(totals.begin(), totals.end());
+  EXPECT_EQ(totals, (std::vector<std::int64_t>{3, 10, 21}));
+}
+
+TEST_P(Functions, HaveTheirCountsByProcess) {
+  const Counted result = counted({"--function", "known", "--function", "main"}, {PARTS, "fork"});
+  EXPECT_EQ(result.of("known", 0, 0), (Numbers{1, 3, 3, 3}));
+  EXPECT_EQ(result.of("known", 0, 1), (Numbers{2, 10, 5, 5}));
+  // The child did not enter it.
+  EXPECT_EQ(result.of("main", 0, 0).entries, 1);
+  EXPECT_TRUE(result.region("main", 1).is_null());
+}
+
+TEST_P(Functions, ThatAThreadEndsInAreCountedUpToThere) {
+  const Counted result = counted({"--function", "parts::ends"}, {PARTS, "exit"});
+  EXPECT_EQ(result.of("parts::ends").entries, 1);
+  EXPECT_GT(result.of("parts::ends").total, 100);  // exit(3) has work to do
+  EXPECT_EQ(result.region("parts::ends")["open"], 1);
+}
+
+TEST_P(Functions, OfLibrariesThatAreLoadedLaterAreFound) {
+  const Counted result = counted({"--function", "late"}, {PARTS, "load", LATE});
+  EXPECT_EQ(result.of("late"), (Numbers{3, 12, 4, 4}));
+  const Counted named = counted({"--function", "parts_late:late"}, {PARTS, "load", LATE});
+  EXPECT_EQ(named.of("parts_late:late"), (Numbers{3, 12, 4, 4}));
+}
+
+TEST_P(Functions, AreCountedByModelsToo) {
+  const Counted result =
+      counted({"--model", "haswell", "--function", "touches"}, {PARTS, "touch"}, "L1-dcache-load-misses,loads,cycles");
+  EXPECT_EQ(result.of("touches"), (Numbers{1, 128, 128, 128}));
+  EXPECT_EQ(result.of("touches", 1), (Numbers{1, 129, 129, 129}));  // and the return address
+  const json& region = result.region("touches");
+  EXPECT_EQ(region["events"][0]["trust"], "modelled");
+  EXPECT_EQ(region["events"][2]["trust"], "absent");
+}
+
+TEST_P(Functions, PointsAreAnyInstructions) {
+  // Behind `dec %rdi`, and at the return: what lies between is one jump less than known(n) has.
+  const Counted result = counted({"--from", "known+3", "--to", "known+5"}, {PARTS, "known"});
+  EXPECT_EQ(result.of("known+3 .. known+5").entries, 7);
+  const Counted turns = counted({"--from", "known", "--to", "known"}, {PARTS, "known"}, "instructions");
+  // 28 times it was passed, and the end of the program ends what the last one began.
+  EXPECT_EQ(turns.of("known .. known").entries, 28);
+  EXPECT_EQ(turns.region("known .. known")["open"], 1);
+  EXPECT_EQ(turns.of("known .. known").least, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Functions,
+                         testing::Values(Words{}, Words{"--block-size", "1"}, Words{"--hot-from", "1"},
+                                         Words{"--cache-limit", "200"}),
+                         [](const auto& one) {
+                           return one.param.empty()                ? std::string("as_it_is")
+                                  : one.param[0] == "--block-size" ? "single"
+                                  : one.param[0] == "--hot-from"   ? "anew"
+                                                                   : "thrown_away";
+                         });
+
+TEST(Marks, TheTableAndRowsTellEntries) {
+  const Finished table = tally(stat_words({"-e", "instructions", "--function", "down"}, {PARTS, "down"}));
+  EXPECT_NE(table.err.find("down: 2 entries, 8 more within themselves"), std::string::npos) << table.err;
+  const Finished rows =
+      tally(stat_words({"-e", "instructions", "--function", "down", "--format", "csv"}, {PARTS, "down"}));
+  EXPECT_NE(rows.err.find(",down,entries,2,exact"), std::string::npos) << rows.err;
+  EXPECT_NE(rows.err.find(",down,instructions:u,54,exact"), std::string::npos) << rows.err;
+}
+
+TEST(Marks, WhatNobodyHasIsSaidWithWhatWasLookedAt) {
+  const Finished finished = tally(stat_words({"-e", "instructions", "--function", "knwon"}, {PARTS, "known"}));
+  EXPECT_EQ(finished.code(), 125);
+  EXPECT_NE(finished.err.find("no function 'knwon' in the code that was mapped: "), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find("did you mean known"), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find("instructions:u"), std::string::npos) << finished.err;  // the rest was counted
+  const Finished stripped = tally(stat_words({"-e", "instructions", "--function", "known"}, {STRIPPED, "known"}));
+  EXPECT_EQ(stripped.code(), 125);
+  EXPECT_NE(stripped.err.find("parts_stripped (stripped: "), std::string::npos) << stripped.err;
+  // An address needs no name. The program's own exit code goes before tally's.
+  EXPECT_EQ(tally(stat_words({"--function", "knwon"}, {PARTS, "nothing"})).code(), 1);
+}
+
+TEST(Marks, AmbiguousNamesAreRefusedBeforeTheProgramRuns) {
+  const Finished finished = tally(stat_words({"--function", "parts::over"}, {PARTS, "over"}));
+  EXPECT_EQ(finished.code(), 2);
+  EXPECT_NE(finished.err.find("'parts::over' is the name of 2 functions in parts:"), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find("parts::over(double)"), std::string::npos) << finished.err;
+}
+
+TEST(Marks, WhoCannotCountThemSaysSo) {
+  const Finished none = tally({"stat", "--backend", "none", "--function", "main", "--", "true"});
+  EXPECT_EQ(none.code(), 125);
+  EXPECT_NE(none.err.find("under the engine only"), std::string::npos) << none.err;
+  const Finished half = tally({"stat", "--from", "main", "--", "true"});
+  EXPECT_EQ(half.code(), 2);
+  EXPECT_NE(half.err.find("one is missing"), std::string::npos) << half.err;
+  EXPECT_EQ(tally({"stat", "--function", ":f", "--", "true"}).code(), 2);
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -29,6 +29,7 @@ struct Options {
   std::string stride;
   std::string store, load, fence;
   std::string preset;
+  std::string order = "random";
   std::int64_t budget_seconds = 55;
   std::optional<int> processor;
   memory::Plan plan;
@@ -118,6 +119,11 @@ void describe(Page& page, Options& options) {
   page.add_option("--pages", options.pages, "4k, thp (the default), 2m or 1g")->option_text("PAGES");
   page.add_option("--file", options.plan.file, "use this file or device as memory: it is overwritten")
       ->option_text("FILE");
+  page.add_option("--node", options.plan.node, "memory of this NUMA node alone")->option_text("NODE");
+  page.add_option("--order", options.order,
+                  "of the lines in the rings of curve and lap: random (the default), page-local, forward, backward, "
+                  "fresh-per-lap, back-and-forth, interleaved")
+      ->option_text("ORDER");
   page.add_option("--from", options.from, "the smallest region: 4K")->option_text("SIZE");
   page.add_option("--to", options.to, "the largest region; chosen by the machine where none is named")
       ->option_text("SIZE");
@@ -233,6 +239,14 @@ Result<memory::Plan> plan_of(Options options) {
                 "the kinds are: 4k, thp, 2m, 1g");
   }
   plan.pages = *pages;
+  const auto order = memory::order_of(options.order);
+  if (!order) {
+    std::vector<std::string> names;
+    for (const memory::OrderKind kind : memory::order_kinds()) names.emplace_back(name(kind));
+    return fail(Code::bad_usage, fmt::format("there is no order '{}'", printable(options.order)),
+                "the orders are: " + join(names, ", "));
+  }
+  plan.order = *order;
   plan.processor = options.processor;
   plan.budget = std::chrono::seconds(options.budget_seconds);
   if (auto set = set_flavours(options, plan); !set) return fail(set.error());

@@ -10,6 +10,7 @@
 
 #include "tally/linux/cpuid.hpp"
 #include "tally/linux/machine.hpp"
+#include "tally/linux/nodes.hpp"
 #include "tally/linux/output.hpp"
 #include "tally/linux/program.hpp"
 #include "tally/linux/spawn.hpp"
@@ -311,6 +312,25 @@ TEST(Topology, threads_of_a_core_lie_in_one_place) {
   EXPECT_EQ(place_of(5, root), (Place{0, 3}));
   EXPECT_FALSE(place_of(6, root));
   std::filesystem::remove_all(root);
+}
+
+// Two sockets, and memory behind a link that has no processors; a node without memory is none to measure.
+TEST_F(Tree, memory_nodes_are_those_with_memory) {
+  add("sys/devices/system/node/node0/cpulist", "0-2,8\n");
+  add("sys/devices/system/node/node0/meminfo", "\nNode 0 MemTotal:       1024 kB\nNode 0 MemFree: 10 kB\n");
+  add("sys/devices/system/node/node1/cpulist", "3\n");
+  add("sys/devices/system/node/node1/meminfo", "Node 1 MemTotal:       0 kB\n");
+  add("sys/devices/system/node/node10/cpulist", "\n");
+  add("sys/devices/system/node/node10/meminfo", "Node 10 MemTotal:       2048 kB\n");
+  add("sys/devices/system/node/possible", "0-10\n");
+  const auto nodes = memory_nodes(root_.string());
+  EXPECT_EQ(nodes, (std::vector<Node>{{0, {0, 1, 2, 8}, 1 << 20}, {10, {}, 2 << 20}}));
+  EXPECT_TRUE(check_node(10, nodes));
+  const auto wrong = check_node(1, nodes);
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message, "there is no memory node 1 here");
+  EXPECT_EQ(wrong.error().hint, "there are: 0, 10");
+  EXPECT_TRUE(memory_nodes("/nowhere").empty());
 }
 
 }  // namespace

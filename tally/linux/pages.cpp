@@ -12,6 +12,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/linux/files.hpp"
+#include "tally/linux/nodes.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {
@@ -92,7 +93,7 @@ std::optional<PageKind> page_kind_of(std::string_view word) {
   return std::nullopt;
 }
 
-Result<Area> Area::map(std::size_t bytes, PageKind kind) {
+Result<Area> Area::map(std::size_t bytes, PageKind kind, std::optional<int> node) {
   const std::size_t alignment = alignment_of(kind);
   const bool reserved = kind == PageKind::huge_2m || kind == PageKind::huge_1g;
   const std::size_t size = rounded_up(bytes, reserved ? alignment : page_bytes());
@@ -115,7 +116,14 @@ Result<Area> Area::map(std::size_t bytes, PageKind kind) {
     // A kernel without transparent huge pages refuses, and got() says what came.
     (void)madvise(first, range, kind == PageKind::transparent ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
   }
+  if (node) {
+    if (auto bound = bind_to_node(at, range, *node); !bound) return fail(bound.error());
+  }
   for (std::size_t offset = 0; offset < size; offset += page_bytes()) area.data_[offset] = std::byte{1};
+  if (const int got = node ? node_of(area.data_ + size - 1) : -1; got >= 0 && got != *node) {
+    return fail(Code::cannot_measure, fmt::format("memory of node {} was asked for, and node {} gave it", *node, got),
+                "without --node any node does");
+  }
   return area;
 }
 

@@ -33,9 +33,10 @@ std::span<const PageKind> page_kinds();
 /// Anonymous memory, every page written, so that it has frames of its own. Moves, never copies.
 class Area {
  public:
-  /// Maps `bytes` (rounded up to whole pages of the kind), aligned to 2 MiB, or 1 GiB for such pages. Errors:
-  /// cannot_measure, with what the kernel answered and, for hugetlb, how pages are reserved.
-  static Result<Area> map(std::size_t bytes, PageKind kind);
+  /// Maps `bytes` (rounded up to whole pages of the kind), aligned to 2 MiB, or 1 GiB for such pages, of one memory
+  /// node where one is named. Errors: cannot_measure, with what the kernel answered and, for hugetlb, how pages are
+  /// reserved; also where pages of another node came.
+  static Result<Area> map(std::size_t bytes, PageKind kind, std::optional<int> node = {});
 
   /// The same of a file, memory file or device that is written to: /dev/shm, fsdax, devdax. Errors: cannot_measure,
   /// where it cannot be opened for writing, is too small, or cannot be mapped.

@@ -63,6 +63,12 @@ Result<void> measure_one(Runner& runner, const Pass& pass, const Wanted& wanted,
     if (const auto ns = result.points.back().ns) times[{pass.block_bytes, pass.region_bytes}] = *ns;
   };
   add("write", write, sweep.write);
+  if (any.loop_ns > 0) {
+    // What the order costs is in each time of a write; a region whose order no longer fits a cache shows it here.
+    result.controls.push_back(
+        {fmt::format("loop alone, {} in blocks of {}", size_text(pass.region_bytes), size_text(pass.block_bytes)),
+         fmt::format("{:.2f} ns", any.loop_ns), any.loop_ns, "ns"});
+  }
   if (wanted.read) add("read", read, sweep.read);
   if (wanted.raw) add("raw", raw, sweep.raw);
   return {};

@@ -28,7 +28,10 @@ Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mapp
     if (runner_->must_stop() || runner_->seconds_left() < end) return {};
     runner_->plan().progress(from + (to - from) * done++ / static_cast<double>(visits.size()),
                              "latency of " + bytes_text(static_cast<std::int64_t>(size)));
-    auto visit = runner_->visit({.blocks = size / line_bytes, .stride_bytes = line_bytes});
+    auto visit = runner_->visit({.blocks = size / line_bytes,
+                                 .stride_bytes = line_bytes,
+                                 .order = runner_->plan().order,
+                                 .group_blocks = linux::page_bytes() / line_bytes});
     if (!visit) return fail(visit.error());
     Samples& samples = samples_[size];
     samples.pages_got = std::move(visit->pages_got);
@@ -112,7 +115,7 @@ std::vector<result::MemoryPoint> CurveRun::rows() const {
     row.task = "curve";
     row.quantity = "load";
     row.mode = "lap";
-    row.order = name(OrderKind::random);
+    row.order = name(runner_->plan().order);
     row.region_bytes = size;
     row.block_bytes = row.stride_bytes = line_bytes;
     row.count = size / line_bytes;

@@ -42,9 +42,14 @@ Result<void> run_lap(Runner& runner, result::Memory& result) {
       std::vector<MappingSample> samples;
       result::MemoryPoint row = lap_row(runner, result, n, stride);
       row.quantity = "load";
+      row.order = name(runner.plan().order);
       // Two mappings are enough to see that they differ; the map has hundreds of points.
       for (int i = 0; i < std::min(2, runner.plan().mappings); ++i) {
-        auto visit = runner.visit({.blocks = n, .stride_bytes = stride, .batch_ns = 50'000});
+        auto visit = runner.visit({.blocks = n,
+                                   .stride_bytes = stride,
+                                   .order = runner.plan().order,
+                                   .group_blocks = std::max<std::uint64_t>(1, linux::page_bytes() / stride),
+                                   .batch_ns = 50'000});
         if (!visit) return fail(visit.error());
         row.pages_got = visit->pages_got;
         references.push_back(visit->reference_ns);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tally/base/text.hpp"
+#include "tally/memory/kernels/loop.hpp"
 #include "tally/memory/rows.hpp"
 
 namespace tally::memory {
@@ -47,6 +48,13 @@ class Field {
       offset_ = pass_->load->read(part(region, first, blocks), offset_);
       if (first + blocks == pass_->blocks()) pass_->fence->wait();
     });
+  }
+
+  double loop() {
+    const MappingSample sample = run([this](std::byte* region, std::uint64_t first, std::uint64_t blocks) {
+      loop_over_blocks(part(region, first, blocks));
+    });
+    return sample.ns.empty() ? 0 : *std::min_element(sample.ns.begin(), sample.ns.end());
   }
 
   // Both, region by region: a region cannot be cut.
@@ -158,6 +166,7 @@ Result<PassSample> run_passes(Runner& runner, const Pass& pass, const Wanted& wa
   if (!field) return fail(field.error());
   sample.pages_got = field->pages_got();
   field->flush_all();
+  sample.loop_ns = field->loop();
   sample.write = field->write();
   if (wanted.read) {
     field->flush_all();

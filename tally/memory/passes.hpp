@@ -33,6 +33,7 @@ struct PassSample {
   MappingSample write;  ///< all regions, one behind the other
   MappingSample read;   ///< then all of them in the same order, the caches emptied in between
   MappingSample raw;    ///< each region written and read at once
+  double loop_ns = 0;   ///< of the loop that writes, without its stores and fences: as little as it took
   std::uint64_t regions = 0;
   std::string pages_got;
 };

@@ -72,7 +72,7 @@ Result<result::MemoryPoint> measure_rate(Runner& runner, const Stream& stream, c
   const auto threads = static_cast<std::size_t>(stream.threads);
   std::vector<linux::Area> areas;
   for (std::size_t i = 0; i < threads; ++i) {
-    auto area = runner.fresh(stream.window_bytes);
+    auto area = runner.fresh(stream.window_bytes, {}, stream.node);
     if (!area) return fail(area.error());
     areas.push_back(*std::move(area));
   }

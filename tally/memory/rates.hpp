@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct Stream {
   std::uint64_t access_bytes = 64;  ///< at each place
   std::uint64_t window_bytes = 0;   ///< that the places lie in
   int threads = 1;
+  std::optional<int> node{};  ///< of the memory; none: the plan's
 };
 
 /// Moves until it is told to stop, on the processor it is bound to. `moved` counts bytes as they are moved, in pieces

@@ -34,15 +34,7 @@ std::uint64_t batch_steps(double step_ns, std::uint64_t lap_steps, double batch_
   return std::uint64_t{1} << static_cast<unsigned>(std::floor(std::log2(fits)));
 }
 
-Order order_of(const Lap& lap, Random& random) {
-  switch (lap.order) {
-    case OrderKind::random: return random_ring(lap.blocks, random);
-    case OrderKind::page_local: return page_local_ring(lap.blocks, lap.group_blocks, random);
-    case OrderKind::forward: return forward_ring(lap.blocks);
-    case OrderKind::backward: return backward_ring(lap.blocks);
-  }
-  return random_ring(lap.blocks, random);
-}
+Order order_of(const Lap& lap, Random& random) { return ring_of(lap.order, lap.blocks, lap.group_blocks, random); }
 
 Error damaged() {
   return {Code::cannot_measure, "the chain in memory is not what was written there",
@@ -147,13 +139,14 @@ double Runner::reference_ns() {
   return ns(least) / static_cast<double>(steps);
 }
 
-Result<linux::Area> Runner::fresh(std::uint64_t bytes, std::optional<linux::PageKind> pages) const {
+Result<linux::Area> Runner::fresh(std::uint64_t bytes, std::optional<linux::PageKind> pages,
+                                  std::optional<int> node) const {
   if (!plan_.file.empty()) return linux::Area::map_file(plan_.file, bytes);
   const linux::PageKind kind = pages.value_or(plan_.pages);
   // Transparent huge pages come to whole ones only.
   const bool transparent = kind == linux::PageKind::transparent;
   const std::uint64_t whole = (bytes + huge_page_bytes - 1) / huge_page_bytes * huge_page_bytes;
-  return linux::Area::map(transparent ? whole : bytes, kind);
+  return linux::Area::map(transparent ? whole : bytes, kind, node ? node : plan_.node);
 }
 
 std::optional<double> Runner::batch(const std::function<Timed()>& body, std::uint64_t steps) const {
@@ -232,8 +225,10 @@ Result<Visit> Runner::visit(const Lap& lap) {
     return fail(Code::bad_usage, fmt::format("a ring of {} blocks cannot be walked", lap.blocks),
                 "a region holds at least one block and fewer than 2^32");
   }
-  auto area = fresh(lap.span_bytes(), lap.pages);
+  auto area = fresh(lap.span_bytes(), lap.pages, lap.node);
   if (!area) return fail(area.error());
+  if (has_words(lap.order)) return visit_words(lap, *area);
+  if (lap.order == OrderKind::fresh_per_lap) return visit_fresh_laps(lap, *area);
   const Order order = order_of(lap, random_);
   if (const auto checked = check_ring(successors(order)); !checked) return fail(checked.error());
   plant(area->data(), order, lap.stride_bytes);
@@ -243,8 +238,69 @@ Result<Visit> Runner::visit(const Lap& lap) {
   return visit;
 }
 
+Result<Visit> Runner::visit_words(const Lap& lap, const linux::Area& area) {
+  const auto chain = word_chain(lap.order, lap.blocks, lap.stride_bytes, random_);
+  plant_chain(area.data(), chain);
+  Visit visit = walk(area.data(), chain.size(), {0, lap.batch_ns});
+  visit.pages_got = area.got();
+  for (std::size_t k = 0; k < chain.size(); ++k) {
+    std::uint64_t next = 0;
+    std::memcpy(&next, area.data() + chain[k], sizeof next);
+    if (next != chain[k + 1 == chain.size() ? 0 : k + 1]) return fail(damaged());
+  }
+  return visit;
+}
+
+// A batch is laps, each planted anew before its start, or a part of one that takes longer.
+Result<Visit> Runner::visit_fresh_laps(const Lap& lap, const linux::Area& area) {
+  // Below that what two stamps cost, which is taken off, is most of what was timed.
+  constexpr double least_timed_ns = 20'000;
+  Order order;
+  const auto plant_anew = [&] {
+    order = random_ring(lap.blocks, random_);
+    plant(area.data(), order, lap.stride_bytes);
+  };
+  plant_anew();
+  if (const auto checked = check_ring(successors(order)); !checked) return fail(checked.error());
+  Visit visit;
+  calibrate();
+  visit.ghz = core_ghz();
+  visit.reference_ns = reference_ns();
+  const std::uint64_t few = std::min<std::uint64_t>(lap.blocks, 2048);
+  const double step_ns = std::max(0.1, ns(chase(area.data(), 0, few).ticks()) / static_cast<double>(few));
+  const std::uint64_t steps = std::min(lap.blocks, batch_steps(step_ns, lap.blocks, lap.batch_ns));
+  const double timed_ns = step_ns * static_cast<double>(steps);
+  const auto parts = static_cast<std::uint64_t>(std::ceil(std::max(1.0, least_timed_ns / timed_ns)));
+  std::uint64_t stamps = ~std::uint64_t{0};
+  for (int i = 0; i < 16; ++i) stamps = std::min(stamps, nothing().ticks());
+  std::uint64_t done = lap.blocks;
+  std::uint64_t offset = 0;
+  const auto body = [&] {
+    Timed sum;
+    for (std::uint64_t part = 0; part < parts; ++part) {
+      if (done + steps > lap.blocks) {
+        plant_anew();
+        done = offset = 0;
+      }
+      const Timed timed = chase(area.data(), offset, steps);
+      offset = timed.offset;
+      done += steps;
+      if (part == 0) sum.start = sum.end = timed.start;
+      sum.end.processor = timed.end.processor;
+      sum.end.ticks += timed.ticks() - std::min(stamps, timed.ticks());
+    }
+    return sum;
+  };
+  collect(visit, body, steps * parts, plan_.batches);
+  visit.whole_laps = steps == lap.blocks;
+  visit.reference_ns = std::max(visit.reference_ns, reference_ns());
+  visit.pages_got = area.got();
+  if (!is_planted(area.data(), order, lap.stride_bytes)) return fail(damaged());
+  return visit;
+}
+
 Result<Visit> Runner::visit_once(const Lap& lap) {
-  auto area = fresh(lap.span_bytes(), lap.pages);
+  auto area = fresh(lap.span_bytes(), lap.pages, lap.node);
   if (!area) return fail(area.error());
   const Order order = order_of(lap, random_);
   if (const auto checked = check_ring(successors(order)); !checked) return fail(checked.error());

@@ -22,8 +22,10 @@ namespace tally::memory {
 /// How everything is measured.
 struct Plan {
   linux::PageKind pages = linux::PageKind::transparent;
-  std::string file;              ///< memory is this file or device; empty: anonymous
-  std::optional<int> processor;  ///< none: the quietest one
+  std::optional<int> node{};            ///< memory of this node alone
+  OrderKind order = OrderKind::random;  ///< of the tasks that walk rings of a size
+  std::string file;                     ///< memory is this file or device; empty: anonymous
+  std::optional<int> processor;         ///< none: the quietest one
   std::uint64_t seed = 1;
   int mappings = 5;  ///< fresh mappings for each point
   int batches = 10;  ///< accepted batches of each mapping
@@ -62,6 +64,7 @@ struct Lap {
   OrderKind order = OrderKind::random;
   std::uint64_t group_blocks = 64;         ///< of page_local
   std::optional<linux::PageKind> pages{};  ///< another kind than the plan's
+  std::optional<int> node{};               ///< another node than the plan's
   double batch_ns = 500'000;
 
   std::uint64_t span_bytes() const { return blocks * stride_bytes; }
@@ -96,8 +99,10 @@ class Runner {
   /// ns per step of a ring of 8 lines now. Cost: some 50 µs.
   double reference_ns();
 
-  /// Fresh memory of the plan's kind (or the one named), large enough for huge pages to be huge. Errors: as Area.
-  Result<linux::Area> fresh(std::uint64_t bytes, std::optional<linux::PageKind> pages = {}) const;
+  /// Fresh memory of the plan's kind and node (or those named), large enough for huge pages to be huge. Errors: as
+  /// Area.
+  Result<linux::Area> fresh(std::uint64_t bytes, std::optional<linux::PageKind> pages = {},
+                            std::optional<int> node = {}) const;
 
   /// Times the chase in a fresh mapping, lap after lap. Errors: cannot_measure where there is no memory, or the order
   /// is none.
@@ -108,6 +113,7 @@ class Runner {
   Result<Visit> visit_once(const Lap& lap);
 
   /// Times a chain that was planted, lap after lap, after one that is not timed.
+  /// `steps_of_lap` loads come back to the beginning.
   Visit walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk& how);
 
   /// One batch: runs `body`, which times something of `steps` steps, and says what a step took; nothing where
@@ -132,6 +138,8 @@ class Runner {
  private:
   explicit Runner(Plan plan) : plan_(std::move(plan)), random_(plan_.seed) {}
   void warm_up();
+  Result<Visit> visit_words(const Lap& lap, const linux::Area& area);
+  Result<Visit> visit_fresh_laps(const Lap& lap, const linux::Area& area);
   Result<void> make_reference();
 
   Plan plan_;

@@ -33,6 +33,20 @@ TEST(Plant, a_walk_touches_each_block_once) {
   }
 }
 
+// The hardware walks what was planned: from word to word, and back to the first.
+TEST(Plant, a_walk_over_words_is_their_chain) {
+  Random random(1);
+  for (const OrderKind kind : {OrderKind::back_and_forth, OrderKind::interleaved}) {
+    const auto chain = word_chain(kind, 50, 192, random);
+    std::vector<std::byte> memory(50 * 192);
+    plant_chain(memory.data(), chain);
+    for (const std::size_t steps : {std::size_t{1}, std::size_t{50}, chain.size() - 1}) {
+      EXPECT_EQ(chase(memory.data(), 0, steps).offset, chain[steps]);
+    }
+    EXPECT_EQ(chase(memory.data(), 0, chain.size()).offset, 0u);
+  }
+}
+
 TEST(Kernels, stamps_ascend_and_flushing_changes_nothing) {
   const Timed empty = nothing();
   const Timed sum = adds(1 << 16);

@@ -66,6 +66,9 @@ Result<void> run_stlf(Runner& runner, result::Memory& result);
 Result<void> run_loaded(Runner& runner, result::Memory& result);
 Result<void> run_c2c(Runner& runner, result::Memory& result);
 
+/// Each memory node from each node that has processors.
+Result<void> run_nodes(Runner& runner, result::Memory& result);
+
 /// Geometry and controls.
 Result<void> run_ladder(Runner& runner, result::Memory& result);
 Result<void> run_assoc(Runner& runner, result::Memory& result);

@@ -4,6 +4,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/linux/machine.hpp"
+#include "tally/linux/nodes.hpp"
 #include "tally/measure/stat.hpp"
 #include "tally/memory/room.hpp"
 #include "tally/memory/task.hpp"
@@ -38,6 +39,7 @@ constexpr std::array all{
     Task{"stlf", "a load behind a store, by their places: what is forwarded", run_stlf},
     Task{"loaded", "latency while other processors move bytes", run_loaded},
     Task{"c2c", "one line between two processors", run_c2c},
+    Task{"nodes", "latency and bandwidth of each memory node from each other", run_nodes},
 };
 
 Error unknown_task(std::string_view word) {
@@ -48,11 +50,28 @@ Error unknown_task(std::string_view word) {
           near.empty() ? "the tasks are: " + join(names, ", ") : fmt::format("did you mean {}?", near.front()), 0};
 }
 
+// What a task cannot do is refused: its rows would name what was not done.
+Result<void> check_plan(const Task& task, const Plan& plan) {
+  if (plan.order != OrderKind::random && task.run != run_curve && task.run != run_lap) {
+    return fail(Code::bad_usage, fmt::format("--order {} is for the tasks curve and lap", name(plan.order)),
+                fmt::format("{} walks its rings in an order of its own", task.name));
+  }
+  if (!plan.node) return {};
+  if (task.run == run_nodes) return fail(Code::bad_usage, "the task nodes takes all nodes", "leave --node out");
+  if (!plan.file.empty()) {
+    return fail(Code::bad_usage, "a file's memory lies where the file has it",
+                "--node and --file do not go together; a device of that node can be the file");
+  }
+  return linux::check_node(*plan.node, linux::memory_nodes());
+}
+
 void add_settings(const Runner& runner, result::Memory& result) {
   const Plan& plan = runner.plan();
   result.settings = {
       {"processor", std::to_string(runner.processor())},
       {"memory", plan.file.empty() ? std::string(name(plan.pages)) + " pages" : plan.file},
+      {"order", std::string(name(plan.order))},
+      {"node", plan.node ? std::to_string(*plan.node) : "any"},
       {"seed", std::to_string(plan.seed)},
       {"mappings", std::to_string(plan.mappings)},
       {"batches", std::to_string(plan.batches)},
@@ -71,6 +90,7 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
     if (same_word(one.name, name)) task = &one;
   }
   if (task == nullptr) return fail(unknown_task(name));
+  if (auto may = check_plan(*task, plan); !may) return fail(may.error());
   result::Memory result;
   result.task = task->name;
   result.environment = measure::environment(linux::look_at_machine());
@@ -90,6 +110,9 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
     // What is concluded from numbers that a busy machine made is no better than they are. Levels are judged one by one.
     result.findings.clear();
     result.figures.clear();
+  }
+  if (const auto node = runner->plan().node) {
+    for (result::MemoryPoint& point : result.points) point.node = node;
   }
   add_settings(*runner, result);
   result.counters_reason = "not read beside the timings";

@@ -85,6 +85,13 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
       {{"memory", "--regions", "4K,few"}, 2, "--regions few is no size"},
       {{"memory", "--cpu", "99999"}, 2, "there is no processor 99999 here"},
       {{"memory", "--mappings", "0"}, 2, "--mappings"},
+      {{"memory", "curve", "--order", "lru"},
+       2,
+       "the orders are: random, page-local, forward, backward, fresh-per-lap"},
+      {{"memory", "--order", "forward"}, 2, "--order forward is for the tasks curve and lap"},
+      {{"memory", "curve", "--node", "77"}, 2, "there is no memory node 77 here"},
+      {{"memory", "nodes", "--node", "0"}, 2, "leave --node out"},
+      {{"memory", "curve", "--node", "0", "--file", "/dev/null"}, 2, "--node and --file do not go together"},
       {{"memory", "curve", "--to", "8K", "--file", "/nowhere/file"}, 125, "No such file or directory"},
   };
   for (const auto& one : cases) {
@@ -111,6 +118,29 @@ TEST(Memory, every_task_that_is_listed_gives_rows) {
     EXPECT_FALSE(json["points"].empty()) << task;
     for (const Json& point : json["points"]) EXPECT_EQ(point["task"], task);
   }
+}
+
+TEST(Memory, rows_name_their_order_and_their_node) {
+  for (const std::string order :
+       {"random", "page-local", "forward", "backward", "fresh-per-lap", "back-and-forth", "interleaved"}) {
+    const Json json = Json::parse(tally(with(small_curve, {"--order", order, "--node", "0", "--format", "json"})).out);
+    EXPECT_EQ(json["points"].size(), 17u) << order;
+    for (const Json& point : json["points"]) {
+      ASSERT_EQ(point["order"], order);
+      EXPECT_EQ(point["node"], 0);
+      EXPECT_GT(point["ns"].get<double>(), 0) << order;
+    }
+  }
+}
+
+TEST(Memory, the_loop_beside_the_writes_is_told) {
+  const Json json =
+      Json::parse(tally({"memory", "chase-write", "--regions", "4K,1M", "--mappings", "1", "--format", "json"}).out);
+  ASSERT_EQ(json["controls"].size(), 2u);
+  EXPECT_EQ(json["controls"][1]["name"], "loop alone, 1.000 MiB in blocks of 64 B");
+  // A turn of a loop is a cycle at least, and no processor has twenty of them in a nanosecond.
+  EXPECT_GT(json["controls"][1]["value"].get<double>(), 0.05);
+  EXPECT_LT(json["controls"][1]["value"].get<double>(), json["points"][1]["ns"].get<double>());
 }
 
 TEST(Memory, rows_name_the_flavours_that_were_asked_for) {

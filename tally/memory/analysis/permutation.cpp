@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <span>
 #include <utility>
+
+#include "tally/base/text.hpp"
 
 namespace tally::memory {
 namespace {
@@ -23,8 +26,56 @@ std::string_view name(OrderKind kind) {
     case OrderKind::page_local: return "page-local";
     case OrderKind::forward: return "forward";
     case OrderKind::backward: return "backward";
+    case OrderKind::fresh_per_lap: return "fresh-per-lap";
+    case OrderKind::back_and_forth: return "back-and-forth";
+    case OrderKind::interleaved: return "interleaved";
   }
   return "random";
+}
+
+std::span<const OrderKind> order_kinds() {
+  static constexpr std::array all{OrderKind::random,     OrderKind::page_local,    OrderKind::forward,
+                                  OrderKind::backward,   OrderKind::fresh_per_lap, OrderKind::back_and_forth,
+                                  OrderKind::interleaved};
+  return all;
+}
+
+std::optional<OrderKind> order_of(std::string_view word) {
+  for (const OrderKind kind : order_kinds()) {
+    if (same_word(word, name(kind))) return kind;
+  }
+  return std::nullopt;
+}
+
+Order ring_of(OrderKind kind, std::uint64_t n, std::uint64_t group_blocks, Random& random) {
+  switch (kind) {
+    case OrderKind::page_local: return page_local_ring(n, group_blocks, random);
+    case OrderKind::forward: return forward_ring(n);
+    case OrderKind::backward: return backward_ring(n);
+    case OrderKind::random:
+    case OrderKind::fresh_per_lap:
+    case OrderKind::back_and_forth:
+    case OrderKind::interleaved: break;
+  }
+  return random_ring(n, random);
+}
+
+bool has_words(OrderKind kind) { return kind == OrderKind::back_and_forth || kind == OrderKind::interleaved; }
+
+std::vector<std::uint64_t> word_chain(OrderKind kind, std::uint64_t n, std::uint64_t stride_bytes, Random& random) {
+  constexpr std::uint64_t word_bytes = 8;
+  constexpr std::uint64_t words = 8;
+  std::vector<std::uint64_t> chain;
+  if (kind == OrderKind::back_and_forth) {
+    const Order order = random_ring(n, random);
+    for (const std::uint64_t block : order) chain.push_back(block * stride_bytes);
+    for (std::size_t k = order.size(); k-- > 0;) chain.push_back(order[k] * stride_bytes + word_bytes);
+    return chain;
+  }
+  for (std::uint64_t word = 0; word < words; ++word) {
+    for (const std::uint64_t block : random_ring(n, random)) chain.push_back(block * stride_bytes + word * word_bytes);
+  }
+  return chain;
 }
 
 Order forward_ring(std::uint64_t n) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -15,11 +17,20 @@ using Order = std::vector<std::uint32_t>;
 
 /// The kinds of order that a chase can have.
 enum class OrderKind {
-  random,      ///< one uniformly random cycle
-  page_local,  ///< groups of pages in random order; a group is finished before the next one begins
-  forward,     ///< ascending
-  backward,    ///< descending
+  random,          ///< one uniformly random cycle
+  page_local,      ///< groups of pages in random order; a group is finished before the next one begins
+  forward,         ///< ascending
+  backward,        ///< descending
+  fresh_per_lap,   ///< a new random cycle for each lap, planted while nothing is timed
+  back_and_forth,  ///< one random cycle, then the same backwards: what was used last comes first again
+  interleaved,     ///< eight random cycles in turn, one in each eight-byte word of the blocks' lines
 };
+
+/// All of them, as --order takes them.
+std::span<const OrderKind> order_kinds();
+
+/// The kind of that name; nothing for any other word.
+std::optional<OrderKind> order_of(std::string_view word);
 
 /// Its name on the command line and in every row.
 std::string_view name(OrderKind kind);
@@ -37,6 +48,17 @@ Order page_local_ring(std::uint64_t n, std::uint64_t group_blocks, Random& rando
 /// 0, 1 … n − 1, or 0, n − 1 … 1.
 Order forward_ring(std::uint64_t n);
 Order backward_ring(std::uint64_t n);
+
+/// A ring of these blocks in the order of a kind; of fresh_per_lap, back_and_forth and interleaved that of one lap.
+/// Groups of page_local have `group_blocks`.
+Order ring_of(OrderKind kind, std::uint64_t n, std::uint64_t group_blocks, Random& random);
+
+/// Whether a lap of this kind is more than one ring of blocks: then it is a chain of words.
+bool has_words(OrderKind kind);
+
+/// The offsets of the words, each in the order of its visit, that a chain of back_and_forth or interleaved over blocks
+/// `stride_bytes` apart has; it begins at 0. Each block is visited twice, or eight times.
+std::vector<std::uint64_t> word_chain(OrderKind kind, std::uint64_t n, std::uint64_t stride_bytes, Random& random);
 
 /// Which block follows which.
 std::vector<std::uint32_t> successors(const Order& order);

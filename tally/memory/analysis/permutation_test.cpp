@@ -1,6 +1,8 @@
 // Rings are single cycles, and every single cycle is equally likely.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -105,6 +107,44 @@ TEST(Random, ends_of_a_range_are_in_it_and_nothing_else) {
   std::array<int, 7> seen{};
   for (int i = 0; i < 7000; ++i) ++seen.at(random.uniform(10, 16) - 10);
   for (const int times : seen) EXPECT_NEAR(times, 1000, 150);
+}
+
+TEST(Orders, have_names_that_are_read_back) {
+  for (const OrderKind kind : order_kinds()) EXPECT_EQ(order_of(name(kind)), kind) << name(kind);
+  EXPECT_EQ(order_kinds().size(), 7u);
+  EXPECT_FALSE(order_of("lru"));
+}
+
+TEST(Orders, back_and_forth_comes_the_same_way_back) {
+  Random random(3);
+  const auto chain = word_chain(OrderKind::back_and_forth, 9, 128, random);
+  ASSERT_EQ(chain.size(), 18u);
+  EXPECT_EQ(chain.front(), 0u);
+  for (std::size_t k = 0; k < 9; ++k) {
+    EXPECT_EQ(chain[k] % 128, 0u);
+    EXPECT_EQ(chain[17 - k], chain[k] + 8) << "the second word of the same block";
+  }
+  std::set<std::uint64_t> blocks(chain.begin(), chain.begin() + 9);
+  EXPECT_EQ(blocks.size(), 9u);
+  EXPECT_EQ(word_chain(OrderKind::back_and_forth, 1, 64, random), (std::vector<std::uint64_t>{0, 8}));
+}
+
+TEST(Orders, interleaved_is_eight_laps_of_which_none_is_like_another) {
+  Random random(3);
+  constexpr std::uint64_t n = 64;
+  const auto chain = word_chain(OrderKind::interleaved, n, 64, random);
+  ASSERT_EQ(chain.size(), 8 * n);
+  std::set<std::vector<std::uint64_t>> laps;
+  for (std::uint64_t word = 0; word < 8; ++word) {
+    std::vector<std::uint64_t> lap;
+    for (std::uint64_t k = 0; k < n; ++k) {
+      EXPECT_EQ(chain[word * n + k] % 64, word * 8);
+      lap.push_back(chain[word * n + k] / 64);
+    }
+    EXPECT_EQ(std::set<std::uint64_t>(lap.begin(), lap.end()).size(), n) << "each block once";
+    laps.insert(lap);
+  }
+  EXPECT_EQ(laps.size(), 8u);
 }
 
 }  // namespace

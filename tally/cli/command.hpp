@@ -60,6 +60,10 @@ void describe_memory(Page& page);
 int run_report(const std::vector<std::string>& arguments);
 void describe_report(Page& page);
 
+/// `tally rdpmc`.
+int run_rdpmc(const std::vector<std::string>& arguments);
+void describe_rdpmc(Page& page);
+
 /// `tally register`.
 int run_register(const std::vector<std::string>& arguments);
 void describe_register(Page& page);

@@ -21,6 +21,8 @@ std::span<const Command> commands() {
        describe_memory},
       {"register", "a register of a PMU: a value decoded, made of fields, drawn and checked", run_register,
        describe_register},
+      {"rdpmc", "lets every program execute rdpmc on chosen counters of the processor, and ends it again", run_rdpmc,
+       describe_rdpmc},
   };
   return all;
 }

@@ -66,8 +66,9 @@ bool lists(const std::string& list, int number) {
   return false;
 }
 
-// "0,2-3" → 0, 2, 3; nothing where it is no such list.
-std::optional<std::vector<int>> numbers(const std::string& list) {
+}  // namespace
+
+std::optional<std::vector<int>> listed_processors(const std::string& list) {
   std::vector<int> found;
   for (const std::string& range : split(list, ',')) {
     const auto ends = split(range, '-');
@@ -81,8 +82,6 @@ std::optional<std::vector<int>> numbers(const std::string& list) {
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
-
-}  // namespace
 
 std::vector<std::string> repeatable_environment(std::vector<std::string> environment) {
   for (const Setting& setting : settings) apply(setting, environment);
@@ -124,7 +123,7 @@ Result<void> check_processor(int processor) {
 
 Result<std::vector<int>> processors(const std::string& list) {
   const std::string online = content("/sys/devices/system/cpu/online");
-  auto found = numbers(list.empty() ? online : list);
+  auto found = listed_processors(list.empty() ? online : list);
   if (!found) {
     return fail(Code::bad_usage, fmt::format("'{}' is no list of processors", printable(list)), "for example: 0,2-3");
   }

@@ -23,6 +23,10 @@ Result<void> check_processor(int processor);
 /// no such list, and for a processor that is not there.
 Result<std::vector<int>> processors(const std::string& list);
 
+/// The numbers of a list as the kernel writes them, "0,2-3", each once and in order; nothing where it is no such list.
+/// Pure.
+std::optional<std::vector<int>> listed_processors(const std::string& list);
+
 /// Lets the calling thread, and what it starts, run on this processor only. Async-signal-safe; false where the kernel
 /// refuses.
 bool stay_on(int processor) noexcept;

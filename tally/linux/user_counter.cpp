@@ -60,6 +60,10 @@ constexpr std::array<ReadWord, sizeof...(before)> readers(std::integer_sequence<
 
 }  // namespace
 
+bool allows_user_reads(std::uint64_t capabilities) {
+  return (capabilities & tells_reads) != 0 && (capabilities & allows_reads) != 0;
+}
+
 ReadWord word_reader([[maybe_unused]] std::uint32_t index, [[maybe_unused]] std::uint32_t width) {
 #if defined(__aarch64__)
   // The cycle counter is number 31 for the kernel's page, whatever the kernel's own number is; the kernel calls all of
@@ -86,7 +90,7 @@ bool UserCounter::refresh() {
     const std::uint32_t width = page->width;
     if (page->sequence != before) continue;
     const auto index = static_cast<std::uint32_t>(before >> 32);
-    if (index == 0 || (capabilities & tells_reads) == 0 || (capabilities & allows_reads) == 0) return false;
+    if (index == 0 || !allows_user_reads(capabilities)) return false;
     const ReadWord now = reader_of(index, width);
     if (now == nullptr) return false;
     if (enabled - running > absent && seen != 0 && turns != nullptr) ++*turns;

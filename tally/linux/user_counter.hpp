@@ -31,6 +31,9 @@ constexpr std::int64_t signed_word(std::uint64_t raw, std::uint32_t width) {
   return static_cast<std::int64_t>(raw << (64 - width)) >> (64 - width);
 }
 
+/// Whether a page's `capabilities` say that programs may read the counter, wherever it is.
+bool allows_user_reads(std::uint64_t capabilities);
+
 /// Reads one of the processor's counters, with its sign: a function for each width, and on arm64 for each counter too,
 /// whose number is part of the instruction. On x86 it is told the counter.
 #if defined(__x86_64__)

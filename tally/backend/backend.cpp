@@ -28,8 +28,9 @@ std::string why_it_needs_a_pmu(const event::Event& event) {
   }
   const auto known = event::known_code(encoding);
   if (known) {
-    return fmt::format("{}'s {} ({}) needs a PMU: the simulated one has no such event", event::maker(encoding.family),
-                       known->name, event::code_text(encoding));
+    const bool of_buffers = known->name == "MEM_LOAD_UOPS_RETIRED.HIT_LFB";
+    return fmt::format("{}'s {} ({}) needs a PMU: the simulated one has no {}", event::maker(encoding.family),
+                       known->name, event::code_text(encoding), of_buffers ? "fill buffers" : "such event");
   }
   if (encoding.family == event::Family::apple || encoding.family == event::Family::arm) {
     return fmt::format("it needs a PMU of {}'s processors", event::maker(encoding.family));

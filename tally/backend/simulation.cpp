@@ -30,7 +30,9 @@ Needed needed_by(event::Id id) {
     case Id::indirect_branch_misses:
     case Id::return_misses: needed.branches = true; break;
     case Id::l1d_load_misses:
-    case Id::l1d_store_misses: needed.l1d = true; break;
+    case Id::l1d_store_misses:
+    case Id::l1_load_hits: needed.l1d = true; break;
+    case Id::l1i_loads:
     case Id::l1i_load_misses: needed.l1i = true; break;
     case Id::l2_references:
     case Id::l2_misses:
@@ -39,7 +41,10 @@ Needed needed_by(event::Id id) {
     case Id::llc_loads:
     case Id::llc_load_misses:
     case Id::llc_stores:
-    case Id::llc_store_misses: needed.l1d = needed.l1i = needed.lower = true; break;
+    case Id::llc_store_misses:
+    case Id::l2_load_hits:
+    case Id::l2_load_misses:
+    case Id::llc_load_hits: needed.l1d = needed.l1i = needed.lower = true; break;
     case Id::dtlb_load_misses:
     case Id::dtlb_store_misses:
     case Id::itlb_load_misses: needed.tlbs = true; break;
@@ -67,14 +72,18 @@ std::string why_not_modelled(event::Id id, const Simulation& simulation) {
     return fmt::format("the machine model {} has no {}", simulation.machine.name, what);
   };
   switch (id) {
+    case Id::l1i_loads:
     case Id::l1i_load_misses: return caches.l1i.sets == 0 ? lacks("instruction cache") : "";
     case Id::l2_references:
-    case Id::l2_misses: return caches.l2.sets == 0 ? lacks("second level") : "";
+    case Id::l2_misses:
+    case Id::l2_load_hits:
+    case Id::l2_load_misses: return caches.l2.sets == 0 ? lacks("second level") : "";
     case Id::cache_references:
     case Id::cache_misses:
     case Id::llc_loads:
     case Id::llc_load_misses:
     case Id::llc_stores:
+    case Id::llc_load_hits:
     case Id::llc_store_misses: return caches.llc.sets == 0 ? lacks("last level") : "";
     case Id::dtlb_load_misses:
     case Id::dtlb_store_misses: return simulation.machine.tlbs.dtlb.sets == 0 ? lacks("data TLB") : "";

@@ -48,6 +48,7 @@ constexpr Number numbers[] = {
     {Id::cgroup_switches, perf_type_software, 11},
     {Id::l1d_load_misses, perf_type_cache, cache(l1d, read, miss)},
     {Id::l1d_store_misses, perf_type_cache, cache(l1d, write, miss)},
+    {Id::l1i_loads, perf_type_cache, cache(l1i, read, access)},
     {Id::l1i_load_misses, perf_type_cache, cache(l1i, read, miss)},
     {Id::llc_loads, perf_type_cache, cache(ll, read, access)},
     {Id::llc_load_misses, perf_type_cache, cache(ll, read, miss)},

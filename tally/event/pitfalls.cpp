@@ -102,6 +102,13 @@ constexpr ClassLine classes[] = {
     {Id::llc_load_misses, Class::speculative},
     {Id::dtlb_load_misses, Class::speculative},
     {Id::itlb_load_misses, Class::speculative},
+    {Id::l1_load_hits, Class::speculative},
+    {Id::l2_load_hits, Class::speculative},
+    {Id::l2_load_misses, Class::speculative},
+    {Id::llc_load_hits, Class::speculative},
+    {Id::l1i_loads, Class::speculative},
+    {Id::retired_loads, Class::micro_ops},
+    {Id::retired_stores, Class::micro_ops},
 };
 
 }  // namespace

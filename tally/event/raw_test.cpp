@@ -33,7 +33,9 @@ TEST(Codes, mean_the_same_in_every_notation) {
       {"0x4120C4", Id::near_branches_taken, Mode::user, 0x20C4},
       {"0x41003C", Id::cycles, Mode::user, 0x3C},
       {"0x4101C2", Id::code, Mode::user, 0x1C2},
-      {"0x4181D0", Id::code, Mode::user, 0x81D0},
+      {"0x4181D0", Id::retired_loads, Mode::user, 0x81D0},
+      {"0x4120D1", Id::llc_load_misses, Mode::user, 0x20D1},
+      {"0x4140D1", Id::code, Mode::user, 0x40D1},
       {"0x24100C4", Id::code, Mode::user, 0x20000C4},  // CMASK 2
       {"0x4500C4", Id::code, Mode::user, 0x400C4},     // E
       {"0x2C100C4", Id::code, Mode::user, 0x28000C4},  // CMASK 2, INV

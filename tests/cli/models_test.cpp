@@ -73,6 +73,45 @@ INSTANTIATE_TEST_SUITE_P(cli, Walks,
                                          Walk{"rep_lodsw_1000000", 31250}, Walk{"rep_stosb_1000000", 0}),
                          [](const auto& walk) { return std::string(walk.param.program); });
 
+// One megabyte in steps of a kilobyte, 1,024 times: 1,024 lines over and over, which fall into 32 of L2's 512 sets and
+// fit into the last level.
+TEST(Models, loads_are_told_apart_by_the_level_that_held_them) {
+  const Result walk = run({"--model", "haswell", "-e",
+                           "loads,L1-load-hits,L1-dcache-load-misses,L2-load-hits,L2-load-misses,LLC-load-hits,"
+                           "LLC-load-misses,L1-icache-loads,instructions"},
+                          {workload("stride_1024_1048576")});
+  EXPECT_EQ(walk.values.at("loads:u"), 1048576);
+  EXPECT_EQ(walk.values.at("L1-load-hits:u"), 0);
+  EXPECT_EQ(walk.values.at("L2-load-hits:u"), 0);
+  EXPECT_EQ(walk.values.at("L2-load-misses:u"), 1048576);
+  EXPECT_EQ(walk.values.at("LLC-load-hits:u"), 1048576 - 1024);
+  EXPECT_EQ(walk.values.at("LLC-load-misses:u"), 1024);
+  EXPECT_EQ(walk.values.at("L1-icache-loads:u"), walk.values.at("instructions:u"));
+  const Result small = run({"--model", "haswell", "-e", "L1-load-hits,L2-load-hits"}, {workload("stride_64_4096")});
+  EXPECT_EQ(small.values.at("L1-load-hits:u"), 4096 - 64);
+}
+
+// The codes of the article and of HPCTool, on the article's processor.
+TEST(Models, intels_codes_of_loads_and_requests_are_counted) {
+  const Result walk = run({"--model", "haswell", "-e",
+                           "r81d0,r82d0,r01d1,r02d1,r04d1,r08d1,r10d1,r20d1,r40d1,r4124,r2124,rc124,r412e,r4f2e,r01c2"},
+                          {workload("stride_1024_1048576")});
+  const std::map<std::string, std::int64_t> expected = {
+      {"r81d0:u", 1048576},        {"r82d0:u", 0},       {"r01d1:u", 0},       {"r02d1:u", 0},
+      {"r04d1:u", 1048576 - 1024}, {"r08d1:u", 1048576}, {"r10d1:u", 1048576}, {"r4124:u", 0},
+      {"r2124:u", 1048576},        {"r20d1:u", 1024},    {"rc124:u", 0}};
+  for (const auto& [name, value] : expected) EXPECT_EQ(walk.values.at(name), value) << name;
+  // With the lines of code: two or three.
+  EXPECT_NEAR(static_cast<double>(walk.values.at("r412e:u")), 1025, 3);
+  EXPECT_NEAR(static_cast<double>(walk.values.at("r4f2e:u")), 1048577, 3);
+  EXPECT_EQ(walk.events.at("r81d0:u")["trust"], "modelled");
+  EXPECT_TRUE(holds(walk.events.at("r40d1:u")["reason"], "no fill buffers"));
+  EXPECT_EQ(walk.values.count("r01c2:u"), 0U);
+  EXPECT_TRUE(holds(walk.notices, "it is no L3 cache miss")) << walk.notices;
+  // What is said of many is said once.
+  EXPECT_TRUE(holds(walk.notices, "r81d0, r82d0, r01d1")) << walk.notices;
+}
+
 TEST(Models, a_loop_that_is_taken_a_million_times_is_learnt) {
   const Result loop = run({"--model", "haswell", "-e", "branch-misses,L1-icache-load-misses,conditional-branches"},
                           {workload("countdown_1000000")});

@@ -43,6 +43,25 @@ std::optional<Error> nothing_to_count(const Backend& backend, const std::vector<
                "instructions, branches, loads, stores and more are counted here: `tally events` lists them", 0};
 }
 
+/// What is said of several events alike is said once: "r81d0, r82d0: read as Intel's code; …".
+std::vector<std::string> said_once(const std::vector<std::string>& notes) {
+  std::vector<std::pair<std::string, std::string>> lines;  // of whom, what
+  for (const std::string& note : notes) {
+    const std::size_t colon = note.find(": ");
+    const std::string whom = colon == std::string::npos ? "" : note.substr(0, colon);
+    const std::string what = colon == std::string::npos ? note : note.substr(colon + 2);
+    const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.second == what; });
+    if (same == lines.end()) {
+      lines.emplace_back(whom, what);
+    } else if (same->first != whom) {
+      same->first += ", " + whom;
+    }
+  }
+  std::vector<std::string> once;
+  for (const auto& [whom, what] : lines) once.push_back(whom.empty() ? what : whom + ": " + what);
+  return once;
+}
+
 // What became of names and codes of others: a PMU counts a code itself, the engine counts what it stands for.
 std::vector<std::string> notes_of(const Backend& backend, const std::vector<event::Event>& events) {
   std::vector<std::string> notes;
@@ -56,7 +75,7 @@ std::vector<std::string> notes_of(const Backend& backend, const std::vector<even
     const auto known = event.encoding ? event::known_code(*event.encoding) : std::nullopt;
     if (known && !known->remark.empty()) notes.push_back(fmt::format("{}: {}", known->name, known->remark));
   }
-  return notes;
+  return said_once(notes);
 }
 
 bool counts_any_hardware(const Backend& backend, const std::vector<event::Event>& events) {

@@ -332,13 +332,25 @@ std::int64_t value_of(event::Id id, const channel::Totals& totals) {
     case Id::indirect_calls: return f[channel::indirect_calls];
     case Id::returns: return f[channel::returns];
     case Id::far_branches: return f[channel::far];
-    case Id::loads: return f[channel::loads];
-    case Id::stores: return f[channel::stores];
+    case Id::loads:
+    case Id::retired_loads: return f[channel::loads];
+    case Id::stores:
+    case Id::retired_stores: return f[channel::stores];
     default: return 0;
   }
 }
 
 namespace {
+
+/// Whether it is the processor's count of what the program says: no machine has to be simulated for it.
+bool is_retired(event::Id id) { return id == event::Id::retired_loads || id == event::Id::retired_stores; }
+
+Count retired(const event::Event& event, const Tally& tally) {
+  Count count = exact(value_of(event.id, tally.totals), source);
+  count.trust = Trust::modelled;
+  count.model = "accesses, not micro-operations";
+  return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
+}
 
 Count modelled(const event::Event& event, const Tally& tally, const Simulation& simulation) {
   if (std::string why = why_not_modelled(event.id, simulation); !why.empty()) return absent(std::move(why));
@@ -347,7 +359,8 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
     return absent("there was no memory for the last level's table");
   const bool is_time = needed_by(event.id).core;
   Count count =
-      exact(is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.models), source);
+      exact(is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.models, tally.totals),
+            source);
   count.trust = Trust::modelled;
   count.model = model_of(event.id, simulation);
   // Where a process is killed nobody adds its segments up. Signals and faults leave some in the middle.
@@ -363,11 +376,12 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
 }  // namespace
 
 Count count_of(const event::Event& event, const Tally& tally, const Simulation* simulation) {
-  const bool is_modelled = event::definition(event.id).kind == event::Kind::microarchitectural;
+  const bool is_modelled = event::definition(event.id).kind == event::Kind::microarchitectural && !is_retired(event.id);
   if (is_modelled && (!needed_by(event.id).any() || simulation == nullptr)) return absent(why_it_needs_a_pmu(event));
   if (event.mode == event::Mode::kernel) return absent("the simulated PMU counts user mode only");
   const std::int64_t value = is_modelled ? 0 : value_of(event.id, tally.totals);
   Count count = is_modelled            ? modelled(event, tally, *simulation)
+                : is_retired(event.id) ? retired(event, tally)
                 : tally.reason.empty() ? exact(value, source)
                                        : partial(value, source, tally.reason);
   if (event.mode == event::Mode::user) return count;

@@ -58,7 +58,7 @@ void add(channel::ModelValues& to, const channel::ModelValues& from) {
   to = std::bit_cast<channel::ModelValues>(sum);
 }
 
-std::int64_t value_of(event::Id id, const channel::ModelValues& v) {
+std::int64_t value_of(event::Id id, const channel::ModelValues& v, const channel::Totals& totals) {
   using event::Id;
   const auto references = [](const channel::ModelLevelCounts& level) {
     return level.fetches + level.loads + level.stores;
@@ -86,6 +86,15 @@ std::int64_t value_of(event::Id id, const channel::ModelValues& v) {
     case Id::llc_store_misses: value = v.llc.store_misses; break;
     case Id::dtlb_load_misses: value = v.dtlb.load_misses; break;
     case Id::dtlb_store_misses: value = v.dtlb.store_misses; break;
+    case Id::l1_load_hits:
+      value = static_cast<std::uint64_t>(totals.field[channel::loads]) -
+              (v.l1d.load_misses - v.l1d_across.load_misses);
+      break;
+    case Id::l2_load_hits: value = v.l2.loads - v.l2.load_misses; break;
+    case Id::l2_load_misses: value = v.l2.load_misses; break;
+    case Id::llc_load_hits: value = v.llc.loads - v.llc.load_misses; break;
+    // As cachegrind has it: one for each instruction, which what follows in the same line finds there.
+    case Id::l1i_loads: value = static_cast<std::uint64_t>(totals.field[channel::instructions]); break;
     case Id::itlb_load_misses: value = v.itlb.fetch_misses; break;
     default: break;
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tally/backend/simulation.hpp"
+#include "tally/channel/channel.hpp"
 #include "tally/channel/models.hpp"
 
 namespace tally::backend::sim {
@@ -16,8 +17,8 @@ channel::Models settings_of(const Simulation& simulation, const Needed& needed);
 /// `to` + `from`, number by number.
 void add(channel::ModelValues& to, const channel::ModelValues& from);
 
-/// The value of a modelled event. Pure.
-std::int64_t value_of(event::Id id, const channel::ModelValues& values);
+/// The value of a modelled event; `totals` are what was counted exactly. Pure.
+std::int64_t value_of(event::Id id, const channel::ModelValues& values, const channel::Totals& totals);
 
 /// Cycles: those of the core model, and what misses and wrong predictions add. Pure.
 std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValues& values,

@@ -172,13 +172,15 @@ TEST_P(Functions, OfLibrariesThatAreLoadedLaterAreFound) {
 }
 
 TEST_P(Functions, AreCountedByModelsToo) {
-  const Counted result =
-      counted({"--model", "haswell", "--function", "touches"}, {PARTS, "touch"}, "L1-dcache-load-misses,loads,cycles");
+  const Counted result = counted({"--model", "haswell", "--function", "touches"}, {PARTS, "touch"},
+                                 "L1-dcache-load-misses,loads,cycles,L1-load-hits,r81d0");
   EXPECT_EQ(result.of("touches"), (Numbers{1, 128, 128, 128}));
   EXPECT_EQ(result.of("touches", 1), (Numbers{1, 129, 129, 129}));  // and the return address
   const json& region = result.region("touches");
   EXPECT_EQ(region["events"][0]["trust"], "modelled");
   EXPECT_EQ(region["events"][2]["trust"], "absent");
+  EXPECT_EQ(result.of("touches", 3), (Numbers{1, 1, 1, 1}));  // the return address: a number of both kinds
+  EXPECT_EQ(result.of("touches", 4), (Numbers{1, 129, 129, 129}));
 }
 
 TEST_P(Functions, PointsAreAnyInstructions) {

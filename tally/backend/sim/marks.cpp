@@ -250,18 +250,18 @@ channel::Marks marks_of(const Request& request, const Modelling& modelling) {
     marks.events = *one.place + 1;
     auto& weight = marks.weight[*one.place];
     const event::Id id = one.event->id;
-    const bool modelled = event::definition(id).kind == event::Kind::microarchitectural;
-    marks.modelled |= modelled ? 1u : 0u;
+    marks.modelled |= needed_by(id).any() ? 1u : 0u;
     // Every event is a sum of the engine's numbers: what one of each makes of it is that number's weight.
-    for (std::uint32_t i = 0; !modelled && i < channel::mark_fields; ++i) {
-      channel::Totals unit;
-      unit.field[i] = 1;
-      weight[i] = static_cast<std::int8_t>(value_of(id, unit));
-    }
-    for (std::uint32_t i = channel::mark_fields; modelled && i < channel::mark_figures; ++i) {
-      std::array<std::uint64_t, channel::mark_figures - channel::mark_fields> unit{};
-      unit[i - channel::mark_fields] = 1;
-      weight[i] = static_cast<std::int8_t>(value_of(id, std::bit_cast<channel::ModelValues>(unit)));
+    for (std::uint32_t i = 0; i < channel::mark_figures; ++i) {
+      channel::Totals totals;
+      std::array<std::uint64_t, channel::mark_figures - channel::mark_fields> models{};
+      if (i < channel::mark_fields) {
+        totals.field[i] = 1;
+      } else {
+        models[i - channel::mark_fields] = 1;
+      }
+      weight[i] = static_cast<std::int8_t>(value_of(id, totals) +
+                                           value_of(id, std::bit_cast<channel::ModelValues>(models), totals));
     }
   }
   return marks;

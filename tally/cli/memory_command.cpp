@@ -111,7 +111,8 @@ void describe(Page& page, Options& options) {
       "tally memory [options] [TASK]");
   page.add_option("TASK", options.task, "what to measure, as below; levels where none is named");
   page.add_option("--format", options.format,
-                  "table, csv, json or html; where none is named, what the output's name ends with, else table")
+                  "table, csv, json, html or, of chase-read, lens-csv; where none is named, what the output's name "
+                  "ends with, else table")
       ->option_text("FORM");
   page.add_option("-o,--output", options.output, "write the result to this file; - is standard output, as without it")
       ->option_text("FILE");
@@ -298,6 +299,10 @@ int run_memory(const std::vector<std::string>& arguments) {
   if (const auto code = page.read(arguments)) return *code;
   const auto format = format_of(options);
   if (!format) return report_error(format.error());
+  if ((*format)->write == report::memory_lens_csv && options.task != "chase-read") {
+    return report_error({Code::bad_usage, "rows of LENS hold writes and cold reads, which the task chase-read measures",
+                         "tally memory chase-read --preset lens-small --format lens-csv", 0});
+  }
   auto plan = plan_of(options);
   if (!plan) return report_error(plan.error());
   auto output = options.output.empty() || options.output == "-"

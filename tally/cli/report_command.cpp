@@ -10,6 +10,7 @@
 #include "tally/cli/stored.hpp"
 #include "tally/linux/input.hpp"
 #include "tally/linux/output.hpp"
+#include "tally/memory/foreign/foreign.hpp"
 #include "tally/report/html/html.hpp"
 #include "tally/result/stored.hpp"
 
@@ -30,13 +31,15 @@ constexpr const char* examples =
     "Examples:\n"
     "  tally memory --format json -o memory.json && tally report memory.json -o memory.html\n"
     "  tally stat -r 20 --format json -o stat.json -- ./prog && tally report stat.json -o stat.html\n"
+    "  lat_mem_rd 256 64 2>lat.txt; tally report memory.json lat.txt -o beside.html\n"
     "  tally report monday.json tuesday.json -o both.html\n";
 
 void describe(Page& page, Options& options) {
   page.head("Makes one page with curves and tables, for a browser, of stored results.",
             "tally report [options] -o PAGE.html FILE…");
   page.add_option("FILE", options.files,
-                  "results: what `tally memory --format json`, `tally stat --format json`, or HPCTool, wrote");
+                  "results: what `tally memory --format json`, `tally stat --format json` or HPCTool wrote, or what "
+                  "multichase -v, lat_mem_rd, Intel MLC, LENS or VANS printed");
   page.add_option("-o,--output", options.output, "write the page to this file; - is standard output")
       ->option_text("FILE");
   page.footer(examples);
@@ -52,6 +55,12 @@ Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& file
       auto memories = result::read_memories(*text, file);
       if (!memories) return fail(memories.error());
       for (result::Memory& one : *memories) all.push_back({name, std::move(one)});
+      continue;
+    }
+    if (memory::is_foreign(*text)) {
+      auto memory = memory::read_foreign(*text, file);
+      if (!memory) return fail(memory.error());
+      all.push_back({name, *std::move(memory)});
       continue;
     }
     auto stats = stored_stats(*text, file);

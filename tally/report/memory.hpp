@@ -24,6 +24,10 @@ std::string memory_table(const result::Memory& memory);
 /// One row for each point, RFC 4180 (docs/reference/memory-csv.md).
 std::string memory_csv(const result::Memory& memory);
 
+/// Writes and cold reads of `chase-read`, a row for each region and block, with the columns of LENS's own: stamps are
+/// nanoseconds, from the medians.
+std::string memory_lens_csv(const result::Memory& memory);
+
 /// Everything as one JSON object, tally-memory/1 (docs/reference/memory-json.md).
 std::string memory_json(const result::Memory& memory);
 

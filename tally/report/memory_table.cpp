@@ -115,7 +115,8 @@ std::string memory_table(const Memory& memory) {
 
 std::span<const MemoryFormat> memory_formats() {
   static constexpr std::array all{MemoryFormat{"table", memory_table}, MemoryFormat{"csv", memory_csv},
-                                  MemoryFormat{"json", memory_json}, MemoryFormat{"html", memory_html}};
+                                  MemoryFormat{"json", memory_json}, MemoryFormat{"html", memory_html},
+                                  MemoryFormat{"lens-csv", memory_lens_csv}};
   return all;
 }
 

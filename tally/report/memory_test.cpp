@@ -33,5 +33,19 @@ TEST(MemoryTable, of_a_contended_report_is_the_verdict) {
   EXPECT_EQ(text.find("4.00"), std::string::npos) << "no number that a busy machine made";
 }
 
+TEST(LensRows, hold_a_write_and_the_read_behind_it) {
+  result::Memory memory;
+  for (const char* quantity : {"write", "read"}) {
+    auto point = sample_point(4096, quantity == std::string("write") ? 6.5 : 71.25);
+    point.quantity = quantity;
+    point.regions = 100;
+    memory.points.push_back(point);
+  }
+  memory.points.push_back(sample_point(4096, 1));  // a load is neither
+  EXPECT_EQ(memory_lens_csv(memory),
+            "region_size,block_size,count,total,cycle_write_start,cycle_read_start,cycle_read_end\r\n"
+            "4096,64,100,497600,0,41600,497600\r\n");
+}
+
 }  // namespace
 }  // namespace tally::report

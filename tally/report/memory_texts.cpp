@@ -36,6 +36,7 @@ std::string verdict_text(const result::Memory& memory) {
   const std::string noise = fmt::format("{:.1f} % of the batches rejected, reference ring moved {:.1f} %",
                                         verdict.rejected_percent, verdict.reference_moved_percent);
   if (verdict.contended) return fmt::format("contended: {}; {}", verdict.text, noise);
+  if (verdict.points == 0) return "noise: nothing is known of it";
   return fmt::format("noise: {} of {} points flagged, {}", verdict.flagged, verdict.points, noise);
 }
 

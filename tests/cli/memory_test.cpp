@@ -73,7 +73,8 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
   } cases[] = {
       {{"memory", "curv"}, 2, "did you mean curve?"},
       {{"memory", "--pages", "8k"}, 2, "the kinds are: 4k, thp, 2m, 1g"},
-      {{"memory", "--format", "xml"}, 2, "the formats are: table, csv, json"},
+      {{"memory", "--format", "xml"}, 2, "the formats are: table, csv, json, html, lens-csv"},
+      {{"memory", "curve", "--format", "lens-csv"}, 2, "which the task chase-read measures"},
       {{"memory", "--to", "much"}, 2, "sizes are written 4096, 48K, 2M, 1G"},
       {{"memory", "--from", "1"}, 2, "--from 1 is no size of at least a line"},
       {{"memory", "--from", "1M", "--to", "1K"}, 2, "--from and --to name the ends"},

@@ -42,7 +42,10 @@ std::string heat_map(const HeatMap& map) {
   }
   if (columns.size() < 2 || rows.size() < 2) return {};
   const double range = most > least && least > 0 ? std::log(most / least) : 1;
-  const int width = left + cell_width * static_cast<int>(columns.size()) + 10;
+  const std::string axes = fmt::format("{} → · {} ↑ · {}", map.x_label, map.y_label, map.unit);
+  // Few columns are narrower than the words under them: letters of the axes are some 7 wide.
+  const int words_width = 7 * static_cast<int>(axes.size()) + 16;
+  const int width = std::max(words_width, left + cell_width * static_cast<int>(columns.size()) + 10);
   const int height = top + cell_height * static_cast<int>(rows.size()) + 48;
   std::string svg =
       fmt::format("<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\">\n", width, height);
@@ -76,8 +79,8 @@ std::string heat_map(const HeatMap& map) {
     text(x, y + 16, "middle", label(column, map.x_is_size), " class=\"axis\"");
     x += cell_width;
   }
-  text(left + cell_width * static_cast<int>(columns.size()) / 2, y + 38, "middle",
-       fmt::format("{} → · {} ↑ · {}", map.x_label, map.y_label, map.unit), " class=\"axis\"");
+  const int middle = std::max(left + cell_width * static_cast<int>(columns.size()) / 2, words_width / 2);
+  text(middle, y + 38, "middle", axes, " class=\"axis\"");
   svg += "</svg>\n";
   return element("h3", map.title) + "<figure data-map>\n<div class=\"scroll\">" + svg + "</div>\n" +
          element("figcaption", map.caption) + "</figure>\n";

@@ -27,12 +27,21 @@ ChartPoint chart_point(const MemoryPoint& point, double x) {
   return {x, *point.ns, point.ns_low, point.ns_high, !point.flags.empty(), join(point.flags, "; ")};
 }
 
-ChartSeries curve_series(const Memory& memory, std::string name, int color) {
+// Of one block alone: the smallest that tools have in common.
+bool is_cold_read(const MemoryPoint& point) {
+  return point.task == "chase-read" && point.quantity == "read" && point.block_bytes == 64 && point.ns;
+}
+
+ChartSeries series_of(const Memory& memory, std::string name, int color, bool (*belongs)(const MemoryPoint&)) {
   ChartSeries series{.name = std::move(name), .color = color};
   for (const MemoryPoint& point : memory.points) {
-    if (is_curve(point)) series.points.push_back(chart_point(point, static_cast<double>(point.region_bytes)));
+    if (belongs(point)) series.points.push_back(chart_point(point, static_cast<double>(point.region_bytes)));
   }
   return series;
+}
+
+ChartSeries curve_series(const Memory& memory, std::string name, int color) {
+  return series_of(memory, std::move(name), color, is_curve);
 }
 
 Scale size_scale(const char* label) { return {.label = label, .unit = "bytes", .logarithmic = true}; }
@@ -300,15 +309,24 @@ std::string memory_section(const Memory& memory) {
 }
 
 std::string memory_comparison(const std::vector<Shown>& results) {
-  Chart chart = curve_chart();
-  chart.caption = "Hollow: points that a busy machine disturbed.";
+  Chart laps = curve_chart();
+  Chart cold{
+      .title = "Cold reads against size", .caption = {}, .x = size_scale("region"), .y = time_scale("ns per line")};
+  laps.caption = cold.caption = "Hollow: points that a busy machine disturbed.";
   for (const Shown& one : results) {
     const auto* memory = std::get_if<Memory>(&one.result);
     if (memory == nullptr) continue;
-    ChartSeries series = curve_series(*memory, one.name, static_cast<int>(chart.series.size()) % colors);
-    if (!series.points.empty()) chart.series.push_back(std::move(series));
+    for (Chart* const chart : {&laps, &cold}) {
+      ChartSeries series = series_of(*memory, one.name, static_cast<int>(chart->series.size()) % colors,
+                                     chart == &laps ? is_curve : is_cold_read);
+      if (!series.points.empty()) chart->series.push_back(std::move(series));
+    }
   }
-  return chart.series.size() > 1 ? figure(chart) : std::string();
+  std::string html;
+  for (const Chart* const chart : {&laps, &cold}) {
+    if (chart->series.size() > 1) html += figure(*chart);
+  }
+  return html;
 }
 
 }  // namespace tally::report

@@ -12,6 +12,7 @@
 #include "tally/linux/machine.hpp"
 #include "tally/linux/nodes.hpp"
 #include "tally/linux/output.hpp"
+#include "tally/linux/pages.hpp"
 #include "tally/linux/program.hpp"
 #include "tally/linux/spawn.hpp"
 #include "tally/linux/topology.hpp"
@@ -312,6 +313,22 @@ TEST(Topology, threads_of_a_core_lie_in_one_place) {
   EXPECT_EQ(place_of(5, root), (Place{0, 3}));
   EXPECT_FALSE(place_of(6, root));
   std::filesystem::remove_all(root);
+}
+
+TEST_F(Tree, memory_that_is_left_is_what_control_groups_leave) {
+  add("proc/meminfo", "MemTotal: 4096 kB\nMemAvailable: 2048 kB\n");
+  EXPECT_EQ(available_bytes(root_.string()), 2048u * 1024);
+  add("proc/self/cgroup", "4:memory:/box/inner\n3:cpuset:/\n0::/new\n");
+  add("sys/fs/cgroup/memory/box/inner/memory.limit_in_bytes", "9223372036854771712\n");
+  add("sys/fs/cgroup/memory/box/inner/memory.usage_in_bytes", "1000\n");
+  EXPECT_EQ(available_bytes(root_.string()), 2048u * 1024) << "no limit";
+  add("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "1048576\n");
+  add("sys/fs/cgroup/memory/box/memory.usage_in_bytes", "48576\n");
+  EXPECT_EQ(available_bytes(root_.string()), 1'000'000u) << "of the group above";
+  add("sys/fs/cgroup/new/memory.max", "500000\n");
+  add("sys/fs/cgroup/new/memory.current", "600000\n");
+  EXPECT_EQ(available_bytes(root_.string()), 0u) << "the new hierarchy has less, and all is used";
+  EXPECT_FALSE(available_bytes("/nowhere"));
 }
 
 // Two sockets, and memory behind a link that has no processors; a node without memory is none to measure.

@@ -69,6 +69,22 @@ std::uint64_t field(std::string_view lines, std::string_view key) {
   return std::strtoull(std::string(lines.substr(at + key.size(), 24)).c_str(), nullptr, 10) * kib;
 }
 
+// What the limits of a control group, and of all above it, leave; the most that there is where none has a limit. `own`
+// holds the group behind `key`.
+std::uint64_t left_of(const std::filesystem::path& hierarchy, const std::string& own, std::string_view key,
+                      const char* limit_file, const char* used_file) {
+  std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
+  const auto at = own.find(key);
+  const auto from = at + key.size();
+  std::filesystem::path group = at == std::string::npos ? "" : own.substr(from, own.find('\n', at) - from);
+  for (;; group = group.parent_path()) {
+    const auto limit = parse_integer(content(hierarchy / group / limit_file));
+    const auto used = parse_integer(content(hierarchy / group / used_file));
+    if (limit && used) left = std::min(left, static_cast<std::uint64_t>(std::max<std::int64_t>(*limit - *used, 0)));
+    if (group.empty()) return left;
+  }
+}
+
 }  // namespace
 
 std::string_view name(PageKind kind) {
@@ -174,17 +190,12 @@ std::optional<std::uint64_t> available_bytes(const std::string& root) {
   const std::string meminfo = content(folder / "proc/meminfo");
   std::uint64_t available = std::numeric_limits<std::uint64_t>::max();
   if (const std::uint64_t bytes = field(meminfo, "MemAvailable:"); bytes > 0) available = bytes;
-  // Control groups, version 2: the limits of this one and of all above it.
   const std::string own = content(folder / "proc/self/cgroup");
-  const auto at = own.find("0::/");
-  std::filesystem::path group = at == std::string::npos ? "" : own.substr(at + 4, own.find('\n', at) - at - 4);
-  for (;; group = group.parent_path()) {
-    const auto limit = parse_integer(content(folder / "sys/fs/cgroup" / group / "memory.max"));
-    const auto used = parse_integer(content(folder / "sys/fs/cgroup" / group / "memory.current"));
-    if (limit && used)
-      available = std::min(available, static_cast<std::uint64_t>(std::max<std::int64_t>(*limit - *used, 0)));
-    if (group.empty()) break;
-  }
+  const std::filesystem::path groups = folder / "sys/fs/cgroup";
+  available = std::min(available, left_of(groups, own, "0::/", "memory.max", "memory.current"));
+  // The old hierarchies have one for memory.
+  available = std::min(available,
+                       left_of(groups / "memory", own, ":memory:/", "memory.limit_in_bytes", "memory.usage_in_bytes"));
   if (available == std::numeric_limits<std::uint64_t>::max()) return std::nullopt;
   return available;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "tally/base/text.hpp"
 #include "tally/linux/conditions.hpp"
 #include "tally/linux/time_stamp.hpp"
 #include "tally/memory/analysis/statistics.hpp"
@@ -142,6 +143,18 @@ double Runner::reference_ns() {
 Result<linux::Area> Runner::fresh(std::uint64_t bytes, std::optional<linux::PageKind> pages,
                                   std::optional<int> node) const {
   if (!plan_.file.empty()) return linux::Area::map_file(plan_.file, bytes);
+  // The kernel gives more than there is, and kills who touches it.
+  constexpr std::uint64_t worth_a_look = 16 << 20;
+  if (bytes >= worth_a_look) {
+    const auto left = linux::available_bytes();
+    if (left && bytes > *left) {
+      return fail(
+          Code::cannot_measure,
+          fmt::format("{} of memory are needed at once, and {} are left", bytes_text(static_cast<std::int64_t>(bytes)),
+                      bytes_text(static_cast<std::int64_t>(*left))),
+          "--regions takes a smaller one");
+    }
+  }
   const linux::PageKind kind = pages.value_or(plan_.pages);
   // Transparent huge pages come to whole ones only.
   const bool transparent = kind == linux::PageKind::transparent;

@@ -57,6 +57,14 @@ TEST(Kernels, stamps_ascend_and_flushing_changes_nothing) {
   EXPECT_EQ(memory, std::vector<std::byte>(4096, std::byte{7}));
 }
 
+TEST(Runner, asks_for_no_more_memory_than_is_left) {
+  const auto runner = Runner::start({});
+  ASSERT_TRUE(runner) << runner.error().message;
+  const auto area = runner->fresh(std::uint64_t{1} << 50);
+  ASSERT_FALSE(area);
+  EXPECT_TRUE(area.error().message.starts_with("1024 TiB of memory are needed at once, and ")) << area.error().message;
+}
+
 TEST(Area, has_the_pages_that_were_asked_for) {
   const auto small = linux::Area::map(4 << 20, linux::PageKind::small);
   ASSERT_TRUE(small) << small.error().message;

@@ -49,9 +49,11 @@ struct Mark {
     std::string text;  ///< as it was asked for
     bool operator==(const Point&) const = default;
   };
-  std::string name;  ///< as results call it
+  enum class Trap { none, int2e, int3 };  ///< instructions of the program's: the first one begins, the next one ends
+  std::string name;                       ///< as results call it
   Point from;
-  std::optional<Point> to;  ///< nothing: `from` is a function, and its return ends it
+  std::optional<Point> to = {};  ///< nothing: `from` is a function, and its return ends it
+  Trap trap = Trap::none;        ///< instead of `from` and `to`; the last mark, if any
   bool operator==(const Mark&) const = default;
 };
 inline constexpr std::size_t mark_limit = 16;  ///< in one execution
@@ -67,6 +69,7 @@ struct Request {
   Attachment attachment = {};    ///< a command then only says how long is counted
   Timing timing = {};            ///< a backend may lack it: see choose()
   std::vector<Mark> marks = {};  ///< a backend may lack them: see choose(); at most mark_limit
+  bool rdpmc = false;            ///< the instruction reads the counts of `events`: a backend may lack that, too
   bool multiplex = false;  ///< more than can be counted at once: counters are lent in turns, and read so often that a
                            ///< bound of the error can be told
   std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each; may be empty

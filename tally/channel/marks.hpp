@@ -16,11 +16,18 @@ inline constexpr uint32_t mark_limit = 16, mark_event_limit = 24;
 inline constexpr uint32_t mark_fields = 11;
 inline constexpr uint32_t mark_figures = mark_fields + sizeof(ModelValues) / sizeof(uint64_t);
 
-/// What is counted at marks.
+/// Instructions that programs mark their own parts with: the first one begins, the next one ends.
+enum MarkTrap : uint8_t { no_trap, trap_int2e, trap_int3 };
+
+/// What is counted at marks, and by the instruction rdpmc.
 struct Marks {
-  uint32_t count;     ///< of marks; 0: there are none
-  uint32_t events;    ///< of which the first so many rows of `weight` are
-  uint32_t modelled;  ///< some need ModelValues
+  uint8_t on;                     ///< there is something
+  uint8_t trap;                   ///< a MarkTrap, which is the last mark
+  uint8_t rdpmc;                  ///< the instruction reads the counters below; without it fails as it does natively
+  uint8_t selector[4], fixed[3];  ///< rows of `weight`, from 1; 0: there is no such counter
+  uint32_t count;                 ///< of marks
+  uint32_t events;                ///< of which the first so many rows of `weight` are
+  uint32_t modelled;              ///< some need ModelValues
   int8_t weight[mark_event_limit][mark_figures];
 };
 

@@ -29,6 +29,22 @@ void add_mark_options(Page& app, MarkOptions& options) {
                           "0xADDRESS as the program's file has it, each with FILE: before it for a library"),
            "PLACE");
   repeated(app.add_option("--to", options.to, "where that ends"), "PLACE");
+  app.add_option("--trap", options.trap,
+                 "under the engine: the program's own int2e (HPCTool's marker) or int3 begin and end what is counted, "
+                 "in turn, and do nothing else")
+      ->option_text("TRAP")
+      ->check(CLI::IsMember({"int2e", "int3"}));
+  app.add_flag("--rdpmc", options.rdpmc,
+               "under the engine: the program's rdpmc reads what is counted: ECX 0 to 3 are the first events asked "
+               "for but instructions, cycles and ref-cycles, which are 0x40000000 to 2");
+}
+
+backend::Needs::Engine needed_by(const MarkOptions& options) {
+  using Engine = backend::Needs::Engine;
+  if (options.trap == "int2e") return Engine::int2e;
+  if (options.trap == "int3") return Engine::int3;
+  if (!options.functions.empty() || !options.from.empty()) return Engine::marks;
+  return options.rdpmc ? Engine::rdpmc : Engine::nothing;
 }
 
 Result<void> choose_marks(const MarkOptions& options, std::vector<backend::Mark>& marks) {
@@ -36,8 +52,9 @@ Result<void> choose_marks(const MarkOptions& options, std::vector<backend::Mark>
     return fail(Code::bad_usage, "--from says where counting begins, --to where it ends: one is missing",
                 "for example: tally stat --from parse --to parse+0x40 -- ./prog");
   }
-  if (options.functions.size() + options.from.size() > backend::mark_limit) {
-    return fail(Code::bad_usage, fmt::format("more than {} functions and pairs of places", backend::mark_limit),
+  const std::size_t traps = options.trap.empty() ? 0 : 1;
+  if (options.functions.size() + options.from.size() + traps > backend::mark_limit) {
+    return fail(Code::bad_usage, fmt::format("more than {} functions, pairs of places and traps", backend::mark_limit),
                 "count the others in another run");
   }
   for (const std::string& name : options.functions) {
@@ -51,6 +68,8 @@ Result<void> choose_marks(const MarkOptions& options, std::vector<backend::Mark>
     if (!to) return fail(to.error());
     marks.push_back({options.from[i] + " .. " + options.to[i], std::move(*from), std::move(*to)});
   }
+  using Trap = backend::Mark::Trap;
+  if (traps > 0) marks.push_back({options.trap, {}, {}, options.trap == "int2e" ? Trap::int2e : Trap::int3});
   return {};
 }
 

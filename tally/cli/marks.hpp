@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tally/backend/backend.hpp"
+#include "tally/backend/choose/choose.hpp"
 #include "tally/base/result.hpp"
 #include "tally/cli/page.hpp"
 
@@ -13,9 +14,14 @@ namespace tally::cli {
 /// What the user wrote.
 struct MarkOptions {
   std::vector<std::string> functions, from, to;
+  std::string trap;
+  bool rdpmc = false;
 };
 
 void add_mark_options(Page& app, MarkOptions& options);
+
+/// What of the engine they need.
+backend::Needs::Engine needed_by(const MarkOptions& options);
 
 /// Reads them. Errors: bad_usage.
 Result<void> choose_marks(const MarkOptions& options, std::vector<backend::Mark>& marks);

@@ -420,7 +420,7 @@ int count(Options& options) {
   const linux::Machine machine = linux::look_at_machine();
   auto choice = backend::choose(options.backend, options.stat.events, machine,
                                 {options.stat.attachment.any(), options.stat.timing.any(), options.stat.processes,
-                                 options.simulation, !options.stat.marks.empty()});
+                                 options.simulation, needed_by(options.marks)});
   if (!choice) return report_error(choice.error());
   if (options.nothing_asked) options.stat.events = default_events(*choice->backend, options);
   // Before anything is said or written: the likeliest mistake is a wrong name.
@@ -492,6 +492,7 @@ int run_stat(const std::vector<std::string>& arguments) {
   if (const auto chosen = choose_events(options); !chosen) return report_error(chosen.error());
   if (const auto chosen = choose_model(options); !chosen) return report_error(chosen.error());
   if (const auto chosen = choose_marks(options.marks, options.stat.marks); !chosen) return report_error(chosen.error());
+  options.stat.rdpmc = options.marks.rdpmc;
   options.stat.processes = options.results.style.per_process || options.results.style.per_thread;
   options.stat.input = linux::Input::look();
   return count(options);

@@ -103,7 +103,7 @@ class Improver {
       if (n_ > 0 && is_marked(at_)) break;
       code_.watch(at_);
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
-      if (in.kind == Kind::trap) break;
+      if (in.kind == Kind::trap || is_done_here(in)) break;
       code_.register_instruction(in);
       resolve(code_, in, arena);
       n_++;

@@ -24,7 +24,9 @@ struct ThreadMarks {
 struct Slot {
   u64 pc;
   u32 given;    // by the command
-  u32 returns;  // a function was entered with it as its return address
+  u16 returns;  // a function was entered with it as its return address
+  u8 done;      // the length of an instruction there whose work the engine does
+  bool reads;   // it is rdpmc
 };
 constexpr u32 slot_limit = 1u << 17;
 Slot* slots;
@@ -239,6 +241,60 @@ void pass(Thread* t, u32 role, MarkCounts& c, Moment& now) {
   }
 }
 
+/// An instruction has retired whose copy did not run.
+void count_done(Thread* t, bool is_far) {
+  channel::Totals delta;
+  delta.field[channel::instructions] = 1;
+  delta.field[channel::far] = is_far;
+  correct(t, delta);
+}
+
+/// What lies between two traps is counted: neither of them.
+void pass_trap(Thread* t, u32 length) {
+  MarkCounts& c = counts(t, settings().marks.count - 1);
+  Values now;
+  if (c.open != 0) {
+    read(t, now);
+    end(c, now);
+    count_done(t, true);
+  } else {
+    count_done(t, true);
+    read(t, now);
+    begin(c, now);
+  }
+  t->pc += length;
+}
+
+/// The instruction rdpmc: what was counted before it. False where there is no such counter.
+bool read_counter(Thread* t, u32 length) {
+  const channel::Marks& asked = settings().marks;
+  constexpr u32 fixed = 0x40000000;
+  const u32 selector = static_cast<u32>(t->gpr[rcx]);
+  u32 row = 0;
+  if (selector < 4) row = asked.selector[selector];
+  if (selector - fixed < 3) row = asked.fixed[selector - fixed];
+  if (row == 0) return false;
+  Values now;
+  read(t, now);
+  constexpr u64 width_mask = (u64{1} << 48) - 1;
+  const u64 value = static_cast<u64>(now.of[row - 1]) & width_mask;
+  t->gpr[rax] = static_cast<u32>(value);
+  t->gpr[rdx] = value >> 32;
+  count_done(t, false);
+  t->pc += length;
+  return true;
+}
+
+/// Does the work of the instruction at which the thread stands, where that is the engine's. False where it is the
+/// processor's.
+bool do_here(Thread* t) {
+  const Slot& s = slot_of(t->pc);
+  if (s.done == 0) return false;
+  if (s.reads) return read_counter(t, s.done);
+  pass_trap(t, s.done);
+  return true;
+}
+
 void watch(Thread* t) {
   if (t->in_functions == 0 || own(t).watched_from != 0) return;
   own(t).watched_from = t->gpr[rsp];
@@ -285,12 +341,31 @@ void learn_marks(Thread* t) {
 bool is_marked(u64 pc) {
   if (slots == nullptr) return false;
   const Slot& s = slot_of(pc);
-  return s.given + s.returns != 0;
+  return s.given + s.returns + s.done != 0;
+}
+
+bool is_done_here(const Instruction& in) {
+  const channel::Marks& asked = settings().marks;
+  if (asked.on == 0 || !in.legacy) return false;
+  if (in.map == Map::two_bytes) return asked.rdpmc != 0 && in.opcode == 0x33;
+  if (in.map != Map::one_byte) return false;
+  // `int 3` is written in one byte, and can be in two.
+  if (asked.trap == channel::trap_int3) return in.opcode == 0xcc || (in.opcode == 0xcd && in.bytes[in.length - 1] == 3);
+  return asked.trap == channel::trap_int2e && in.opcode == 0xcd && in.bytes[in.length - 1] == 0x2e;
+}
+
+void note_first(const Instruction& in) {
+  const bool is_done = is_done_here(in);
+  if (!is_done && (slots == nullptr || slot_of(in.pc).pc == 0)) return;
+  Slot* const s = slot_for(in.pc);
+  if (s == nullptr) return;
+  s->reads = in.map == Map::two_bytes;
+  s->done = is_done ? in.length : 0;
 }
 
 void emit_gate(Builder& b) {
   // An address to which functions only return is of interest while one is open. The flags must stay as they are.
-  bool always = false;
+  bool always = slot_of(b.trace.pc).done != 0;
   for (u32 i = 0; i < given.count; i++)
     always |= given.point[i].address == b.trace.pc && given.point[i].role != channel::mark_leaves;
   Emitter& e = b.e;
@@ -367,7 +442,7 @@ extern "C" void marked(Thread* t) {
   // A signal that waits comes first: its handler comes back to the gate.
   if (t->pad == 0) {
     pass_all(t);
-    t->past_gate = 1;
+    t->past_gate = !do_here(t);
   }
   dispatch(t);
 }

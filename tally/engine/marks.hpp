@@ -1,4 +1,5 @@
-/// Marked addresses: functions and points at which what a thread has counted is noted (channel/marks.hpp).
+/// Marked addresses: functions, points and traps at which what a thread has counted is noted (channel/marks.hpp), and
+/// reads of simulated counters.
 ///
 /// A trace begins at each of them, and its first instructions are a gate that leads into the engine. The exact counts
 /// are read there: of the counters that changed since the thread was last read, which generated code says in a table of
@@ -12,6 +13,7 @@
 namespace tally::engine {
 
 struct Builder;
+struct Instruction;
 
 /// Offsets from the GS base.
 enum MarkLayout : u32 {
@@ -24,13 +26,18 @@ inline constexpr u32 counters_per_touch = 32;
 static_assert(touched_at + channel::segment_limit / counters_per_touch <= 0xf0000 /* model_counts_at */);
 static_assert(mark_counts_at + channel::mark_counts_bytes <= counters_at);
 
-inline bool marks_on() { return settings().marks.count != 0; }
+inline bool marks_on() { return settings().marks.on != 0; }
 
 /// Asks the command which addresses are marked. The thread's state is the program's own; it holds no lock.
 void learn_marks(Thread* t);
 
 /// Whether a trace has to begin there. Wants cache_lock held.
 bool is_marked(u64 pc);
+/// Whether the engine does this instruction's work: a trace has to begin there, too.
+bool is_done_here(const Instruction& in);
+/// Such an instruction stands there now, or no such one.
+void note_first(const Instruction& in);
+
 /// The gate of a trace that begins at a marked address, in front of everything else of it.
 void emit_gate(Builder& b);
 

@@ -57,6 +57,7 @@ class Translator {
     }
     if (marks_on()) {
       recorder.give_up();  // nobody else has these marks
+      note_first(in_[0]);
       if (is_marked(pc_)) emit_gate(b);
     }
     if (known != nullptr) recorder.give_up();  // a second one would not be found before the first
@@ -124,6 +125,7 @@ class Translator {
       Instruction& in = in_[n];
       if (at_ != pc_ && is_marked(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
+      if (at_ != pc_ && is_done_here(in)) break;
       code_.register_instruction(in);
       resolve(code_, in, arena);
       n++;

@@ -120,6 +120,7 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
   request.attachment = options.attachment;
   request.timing = options.timing;
   request.marks = options.marks;
+  request.rdpmc = options.rdpmc;
   request.count_interrupts = options.corrections;
   request.multiplex = options.multiplex;
   request.block_size = options.block_size;

@@ -32,6 +32,7 @@ struct StatOptions {
   backend::Attachment attachment = {};    ///< whose events are counted instead of the command's
   backend::Timing timing = {};            ///< when
   std::vector<backend::Mark> marks = {};  ///< functions and points, counted each time they are passed
+  bool rdpmc = false;                     ///< the instruction reads the counts
   std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each
   bool corrections = false;  ///< count interrupts too, and show what faults and interrupts add
   int block_size = 0;        ///< handed to the backend

@@ -105,9 +105,10 @@ bool opens_kernel_counters(const std::vector<event::Event>& events) {
 Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Machine& machine, const Needs& needs) {
   // Counters of the kernel's own events tell processes apart, where it lets them be opened.
   const bool by_process = needs.processes && opens_kernel_counters(events);
-  if (all_software(events) && !needs.any() && !by_process && !needs.marks) return {none::make(), {}};
+  if (all_software(events) && !needs.any() && !by_process && needs.engine == Needs::Engine::nothing)
+    return {none::make(), {}};
   auto perf = perf::make(machine);
-  if (all_software(events) && !needs.marks) return {std::move(perf), {}};
+  if (all_software(events) && needs.engine == Needs::Engine::nothing) return {std::move(perf), {}};
   const std::string why = why_no_pmu(machine, *perf, events);
   if (why.empty()) return {std::move(perf), {}};
   // The simulated PMU counts programs that tally starts.
@@ -168,13 +169,32 @@ Result<Choice> choose_by_name(const std::string& name, const std::vector<event::
               near.empty() ? "the backends are: " + join(backend_names(), ", ") : "did you mean " + near.front() + "?");
 }
 
-std::optional<Error> why_no_marks(const Backend& backend, const Needs& needs) {
-  if (!needs.marks || (backend.name() == "sim" && !needs.attachment)) return std::nullopt;
-  const std::string why = needs.attachment ? "what runs already is not under the engine"
-                          : backend.name() == "perf"
-                              ? "with a PMU that takes uprobes of the kernel, which tally does not use yet"
-                              : "a native run without counters passes them unseen";
-  return Error{Code::cannot_measure, "functions and points of a program are counted under the engine only: " + why,
+struct EngineOnly {
+  const char* what;
+  const char* with_a_pmu;
+};
+
+EngineOnly engine_only(Needs::Engine need) {
+  switch (need) {
+    case Needs::Engine::int2e:
+      return {"`int $0x2e` is a marker", "natively it ends the program by SIGSEGV, with a PMU too"};
+    case Needs::Engine::int3: return {"`int3` is a marker", "natively it raises SIGTRAP, with a PMU too"};
+    case Needs::Engine::rdpmc:
+      return {"`rdpmc` reads what tally counts",
+              "with a PMU it reads the processor's own counters, if the kernel allows it"};
+    default:
+      return {"functions and points of a program are counted",
+              "with a PMU that takes uprobes of the kernel, which tally does not use yet"};
+  }
+}
+
+std::optional<Error> why_no_engine(const Backend& backend, const Needs& needs) {
+  if (needs.engine == Needs::Engine::nothing || (backend.name() == "sim" && !needs.attachment)) return std::nullopt;
+  const auto [what, with_a_pmu] = engine_only(needs.engine);
+  const std::string why = needs.attachment           ? "what runs already is not under it"
+                          : backend.name() == "perf" ? with_a_pmu
+                                                     : "a native run without counters sees none of it";
+  return Error{Code::cannot_measure, fmt::format("{} under the engine only: {}", what, why),
                needs.attachment ? "let tally start the program"
                : make_sim()     ? "`--backend sim` runs the program under the engine"
                                 : "the engine is there on x86-64",
@@ -201,7 +221,7 @@ Result<Choice> choose(const std::string& name, const std::vector<event::Event>& 
   auto choice = choose_by_name(name, events, machine, needs);
   if (!choice) return choice;
   if (auto error = what_it_lacks(*choice->backend, needs)) return fail(*std::move(error));
-  if (auto error = why_no_marks(*choice->backend, needs)) return fail(*std::move(error));
+  if (auto error = why_no_engine(*choice->backend, needs)) return fail(*std::move(error));
   if (auto nothing = nothing_to_count(*choice->backend, events)) {
     if (name == "none") nothing->hint = "without `--backend none` tally takes who can count it";
     if (choice->backend->name() == "perf")

@@ -19,7 +19,8 @@ struct Needs {
   bool processes = false;                     ///< Request::processes
   std::optional<Simulation> simulation = {};  ///< this machine is to be simulated, and no other counts; without it
                                               ///< the simulated PMU takes `host` where an event needs one
-  bool marks = false;                         ///< Request::marks
+  /// What only the engine can do.
+  enum class Engine { nothing, marks, int2e, int3, rdpmc } engine = Engine::nothing;
   bool any() const { return attachment || timing; }  ///< of what cannot be done without; processes can
 };
 

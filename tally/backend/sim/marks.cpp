@@ -33,6 +33,7 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 Marker::Marker(const std::vector<Mark>& marks) {
   for (std::uint32_t i = 0; i < marks.size(); ++i) {
     const Mark& mark = marks[i];
+    if (mark.trap != Mark::Trap::none) continue;
     any_function_ = any_function_ || !mark.to;
     wanted_.push_back({mark.from.place, mark.from.text, i,
                        static_cast<std::uint32_t>(mark.to ? channel::mark_from : channel::mark_function)});
@@ -241,29 +242,72 @@ std::vector<MarkedEvent> marked_events(const std::vector<event::Event>& events, 
   return made;
 }
 
+namespace {
+
+// Every event is a sum of the engine's numbers: what one of each makes of it is that number's weight.
+void weigh(event::Id id, std::int8_t* weight) {
+  for (std::uint32_t i = 0; i < channel::mark_figures; ++i) {
+    channel::Totals totals;
+    std::array<std::uint64_t, channel::mark_figures - channel::mark_fields> models{};
+    if (i < channel::mark_fields) {
+      totals.field[i] = 1;
+    } else {
+      models[i - channel::mark_fields] = 1;
+    }
+    weight[i] = static_cast<std::int8_t>(value_of(id, totals) +
+                                         value_of(id, std::bit_cast<channel::ModelValues>(models), totals));
+  }
+}
+
+// The fixed counter of an event, as Intel numbers them.
+std::optional<std::size_t> fixed_counter(event::Id id) {
+  switch (id) {
+    case event::Id::instructions: return 0;
+    case event::Id::cycles: return 1;
+    case event::Id::ref_cycles: return 2;
+    default: return std::nullopt;
+  }
+}
+
+// Which row the instruction rdpmc reads for which counter.
+void choose_counters(const std::vector<MarkedEvent>& events, channel::Marks& marks) {
+  std::size_t programmable = 0;
+  for (const MarkedEvent& one : events) {
+    const auto row = static_cast<std::uint8_t>(one.place ? *one.place + 1 : 0);
+    if (const auto fixed = fixed_counter(one.event->id)) {
+      marks.fixed[*fixed] = row;
+    } else if (programmable < std::size(marks.selector)) {
+      marks.selector[programmable++] = row;
+    }
+  }
+  // Instructions are always counted.
+  if (marks.fixed[0] != 0 || marks.events == channel::mark_event_limit) return;
+  weigh(event::Id::instructions, marks.weight[marks.events]);
+  marks.fixed[0] = static_cast<std::uint8_t>(++marks.events);
+}
+
+}  // namespace
+
 channel::Marks marks_of(const Request& request, const Modelling& modelling) {
   channel::Marks marks{};
   marks.count = static_cast<std::uint32_t>(request.marks.size());
-  if (marks.count == 0) return marks;
-  for (const MarkedEvent& one : marked_events(request.events, modelling)) {
+  marks.on = marks.count > 0 || request.rdpmc ? 1 : 0;
+  marks.rdpmc = request.rdpmc ? 1 : 0;
+  if (marks.on == 0) return marks;
+  if (marks.count > 0) {
+    const Mark::Trap trap = request.marks.back().trap;
+    marks.trap = trap == Mark::Trap::int2e  ? channel::trap_int2e
+                 : trap == Mark::Trap::int3 ? channel::trap_int3
+                                            : channel::no_trap;
+  }
+  const auto events = marked_events(request.events, modelling);
+  for (const MarkedEvent& one : events) {
     if (!one.place) continue;
     marks.events = *one.place + 1;
-    auto& weight = marks.weight[*one.place];
-    const event::Id id = one.event->id;
-    marks.modelled |= needed_by(id).any() ? 1u : 0u;
-    // Every event is a sum of the engine's numbers: what one of each makes of it is that number's weight.
-    for (std::uint32_t i = 0; i < channel::mark_figures; ++i) {
-      channel::Totals totals;
-      std::array<std::uint64_t, channel::mark_figures - channel::mark_fields> models{};
-      if (i < channel::mark_fields) {
-        totals.field[i] = 1;
-      } else {
-        models[i - channel::mark_fields] = 1;
-      }
-      weight[i] = static_cast<std::int8_t>(value_of(id, totals) +
-                                           value_of(id, std::bit_cast<channel::ModelValues>(models), totals));
-    }
+    weigh(one.event->id, marks.weight[*one.place]);
+    marks.modelled |= needed_by(one.event->id).any() ? 1u : 0u;
   }
+  if (request.rdpmc) choose_counters(events, marks);
   return marks;
 }
 

@@ -267,7 +267,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   if (!announcements) return fail(announcements.error());
 
   // What models or marks are woven into fits one machine, or one question, only, and is not kept.
-  const bool is_special = asked.models.on != 0 || asked.marks.count != 0;
+  const bool is_special = asked.models.on != 0 || asked.marks.on != 0;
   Translations translations = is_special ? Translations() : Translations::open(header->build, request.repeatable);
   // One that is not there has a number all the same, which stays unused.
   const auto or_any = [&](int fd) { return fd >= 0 ? fd : image_file->get(); };

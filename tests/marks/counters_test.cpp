@@ -1,0 +1,133 @@
+// `tally stat --rdpmc` and `--trap`: programs that read counters themselves, and that have HPCTool's markers in them.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+Finished run(const Words& options, const Words& arguments) {
+  Words words{"stat", "--backend", "sim", "-q"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {"--", COUNTERS});
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return tally(words);
+}
+
+TEST(Rdpmc, TheArticlesSnippetsReadWhatTheyReadThere) {
+  const Finished finished = run({"--rdpmc", "-e", "branches"}, {"article"});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_EQ(finished.out, "6 8 102\n");
+  for (const char* way : {"--block-size", "--hot-from"})
+    EXPECT_EQ(run({"--rdpmc", "-e", "branches", way, "1"}, {"article"}).out, "6 8 102\n") << way;
+}
+
+// Between the reads of known(10): 10 taken branches and one that is not, a call and two returns, and the look whether
+// the carry is as it was.
+TEST(Rdpmc, SelectorsAreTheEventsInTheirOrder) {
+  const Words options{"--rdpmc", "-e", "calls,instructions,returns,page-faults,conditional-branches,loads,stores"};
+  EXPECT_EQ(run(options, {"selector", "0"}).out, "2\n");
+  EXPECT_EQ(run(options, {"selector", "1"}).out, "2\n");
+  EXPECT_EQ(run(options, {"selector", "2"}).out, "11\n");
+  const std::string instructions = run(options, {"selector", "0x40000000"}).out;
+  EXPECT_GT(std::atoi(instructions.c_str()), 21 + 10);
+  EXPECT_LT(std::atoi(instructions.c_str()), 21 + 25);
+}
+
+TEST(Rdpmc, WhatIsNotThereFailsAsItDoesNatively) {
+  const Words options{"--rdpmc", "-e", "calls,loads"};
+  for (const char* absent : {"2", "3", "4", "0x40000001", "0x40000002", "0x40000003", "0x80000000"})
+    EXPECT_EQ(run(options, {"selector", absent}).code(), 128 + SIGSEGV) << absent;
+  EXPECT_EQ(run({"-e", "calls"}, {"selector", "0"}).code(), 128 + SIGSEGV);
+}
+
+TEST(Rdpmc, ReadsModelsToo) {
+  const Finished finished =
+      run({"--rdpmc", "--model", "haswell", "-e", "branch-misses,L1-dcache-load-misses"}, {"selector", "0"});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_GE(std::atoi(finished.out.c_str()), 1) << finished.out;   // at least the loop's end
+  EXPECT_LE(std::atoi(finished.out.c_str()), 14) << finished.out;  // all branches of the stretch
+}
+
+// The way in which regions read a PMU, with the processor's instruction: pages of nobody's, counters of the engine's.
+TEST(UserReads, AreExactOfAnyWidth) {
+  const Finished finished =
+      tally({"stat", "-q", "--backend", "sim", "--rdpmc", "-e", "far-branches", "-o", "/dev/null", "--", USER_READS});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_EQ(finished.out,
+            "200 more instructions\n"
+            "above the offset: 1\n"
+            "8 bits of 200: 944\n"
+            "8 bits of 100: 1100\n"
+            "index 0: 0\n"
+            "back: 1\n");
+}
+
+class Traps : public testing::TestWithParam<const char*> {};
+
+TEST_P(Traps, CountWhatLiesBetweenTwoOfThem) {
+  for (const Words& more : {Words{}, Words{"--block-size", "1"}, Words{"--hot-from", "1"}}) {
+    const TemporaryFile file("result.json");
+    Words options{"--trap", GetParam(), "-e", "instructions,calls,far-branches", "--format", "json", "-o", file.path()};
+    options.insert(options.end(), more.begin(), more.end());
+    const Finished finished = run(options, {GetParam()});
+    EXPECT_EQ(finished.code(), 0) << finished.err;
+    const json result = json::parse(file.content().value_or(""), nullptr, false);
+    ASSERT_TRUE(result.contains("regions"));
+    const json& region = result["regions"][0]["regions"][0];
+    EXPECT_EQ(region["region"], GetParam());
+    EXPECT_EQ(region["entries"], 2);
+    EXPECT_EQ(region["events"][0]["least"], 4);
+    EXPECT_EQ(region["events"][0]["most"], 9);  // mov, call, and known(3): 7
+    EXPECT_EQ(region["events"][1]["value"], 1);
+    EXPECT_EQ(region["events"][2]["value"], 0);  // the traps themselves are not in it
+  }
+}
+
+TEST_P(Traps, DoWhatTheyDoNativelyWhenNobodyAsked) {
+  const bool is_int3 = GetParam() == std::string("int3");
+  EXPECT_EQ(run({"-e", "instructions"}, {GetParam()}).code(), 128 + (is_int3 ? SIGTRAP : SIGSEGV));
+  EXPECT_EQ(run({"-e", "instructions", "--trap", is_int3 ? "int2e" : "int3"}, {GetParam()}).code(),
+            128 + (is_int3 ? SIGTRAP : SIGSEGV));
+}
+
+TEST(Marks, AreSeenInCodeThatIsMadeAnew) {
+  const Finished finished =
+      run({"--trap", "int2e", "--rdpmc", "-e", "instructions", "--hot-from", "1", "--format", "csv"}, {"often"});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_NE(finished.err.find(",int2e,entries,20000,"), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find(",int2e,instructions:u,130000,"), std::string::npos) << finished.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Traps, testing::Values("int2e", "int3"),
+                         [](const auto& one) { return std::string(one.param); });
+
+TEST(Refused, WhereNoEngineRuns) {
+  const auto said = [](const Words& options) {
+    Words words{"stat", "--backend", "none"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", "true"});
+    const Finished finished = tally(words);
+    EXPECT_EQ(finished.code(), 125);
+    return finished.err;
+  };
+  EXPECT_NE(said({"--rdpmc"}).find("`rdpmc` reads what tally counts under the engine only"), std::string::npos);
+  EXPECT_NE(said({"--trap", "int2e"}).find("is a marker under the engine only"), std::string::npos);
+  EXPECT_EQ(tally({"stat", "--trap", "int80", "--", "true"}).code(), 2);
+}
+
+TEST(Example, HpctoolsHelloBetweenTwoTraps) {
+  const Finished finished =
+      tally({"stat", "-q", "--backend", "sim", "-e", "instructions", "--trap", "int2e", "--", HELLO});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_EQ(finished.out, "Hello World!\nGood bye cruel world.\n");
+  EXPECT_NE(finished.err.find("\nint2e: 1 entry\n"), std::string::npos) << finished.err;
+}
+
+}  // namespace
+}  // namespace tally::test

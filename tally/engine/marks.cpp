@@ -11,7 +11,6 @@ namespace tally::engine {
 namespace {
 
 using channel::MarkCounts;
-using channel::MarkPoint;
 
 /// What a thread keeps for its marks.
 struct ThreadMarks {

@@ -110,9 +110,9 @@ Result<bool> is_cache_rise(Runner& runner, const Curve& curve, const Plateau& be
     if (!high) return fail(high.error());
     return *high >= 1.10 * *low;
   };
-  const auto by_page = rises(OrderKind::page_local);
+  auto by_page = rises(OrderKind::page_local);
   if (!by_page || *by_page) return by_page;
-  const auto at_random = rises(OrderKind::random);
+  auto at_random = rises(OrderKind::random);
   if (!at_random) return at_random;
   return !*at_random;
 }

@@ -5,9 +5,9 @@
 namespace bench {
 namespace {
 
-std::string add_region(const Meter& meter, const std::vector<std::string>& events, bool extremes, const char* what,
-                       Table& regions) {
-  auto counters = tally::Counters::open(events, {.extremes = extremes});
+std::string add_region(const Meter& meter, const std::vector<std::string>& events, const tally::Options& options,
+                       const char* what, Table& regions) {
+  auto counters = tally::Counters::open(events, options);
   if (!counters) return "tally: " + counters.error().message;
   const auto enter = [&] { const tally::Region region{*counters, "bench"}; };
   enter();
@@ -20,8 +20,10 @@ std::string add_region(const Meter& meter, const std::vector<std::string>& event
 std::string add_regions(const Meter& meter, int events, Table& regions) {
   std::vector<std::string> names{"instructions:u", "cycles:u", "instructions:k", "cycles:k"};
   names.resize(static_cast<std::size_t>(events));
-  std::string why = add_region(meter, names, false, "", regions);
-  return why.empty() ? add_region(meter, names, true, ", least and most", regions) : why;
+  std::string why = add_region(meter, names, {.extremes = false}, "", regions);
+  if (why.empty()) why = add_region(meter, names, {}, ", least and most", regions);
+  if (why.empty()) why = add_region(meter, names, {.histograms = {"bench"}}, ", these and a histogram", regions);
+  return why;
 }
 
 }  // namespace bench

@@ -94,9 +94,26 @@ TALLY_API Values operator-(const Values& later, const Values& earlier);
 /// Prints a result as a table to stderr, or where it is told.
 TALLY_API void print(const RegionResult& result, std::FILE* to = stderr);
 
-/// How counters are read.
+/// What is to be executed before counters are read in user mode, and what only behind it. Both ends do the same. It
+/// costs what the instructions cost, and is taken off as the reading is; system calls and the engine need nothing of
+/// it.
+enum class Serialize : std::uint8_t {
+  none,   ///< the processor reads when it gets there: some instructions around an end may be on either side of it
+  fence,  ///< all instructions before have been executed, none behind has begun: x86 `lfence`, arm64 `isb`
+  cpuid   ///< what they wrote has arrived, too: x86 `cpuid` (some thousand cycles in a virtual machine), arm64 `dsb sy;
+          ///< isb`
+};
+
+/// How counters are read, and what is kept of entries.
 struct Options {
   bool extremes = true;  ///< the least and the most of an entry too: a few instructions more at each end
+  Serialize serialize = Serialize::none;
+  /// Regions of which a histogram is kept: how many entries counted so much. "*": all of them. Each event of such a
+  /// region takes 8 KB in each thread, and some forty instructions more at each end.
+  std::vector<std::string> histograms = {};
+  /// Metrics besides those that stand beside events, as `tally stat --metrics` takes them: "IPC,CPI", "x=cycles /
+  /// loads". Of events that are counted: they are not added.
+  std::vector<std::string> metrics = {};
 };
 
 /// Counters of a program's own threads. Each thread that enters a region gets its own at its first entry. Moves, never
@@ -104,10 +121,10 @@ struct Options {
 class Counters {
  public:
   /// Counters for these events, or for those of the environment's TALLY_EVENTS, or instructions and cycles. They are
-  /// counted together, all the time. Where the environment's TALLY_OUTPUT is `table`, FILE.json or FILE.csv, all
-  /// regions of the process are printed or written when it ends. Cost: some system calls; a few hundred regions, to
-  /// know what they cost. Errors: bad_usage for a name that is none, cannot_measure where they are not counted here, or
-  /// not at once.
+  /// counted together, all the time. TALLY_HISTOGRAMS and TALLY_METRICS, separated by commas, are added to `histograms`
+  /// and `metrics`. Where the environment's TALLY_OUTPUT is `table`, FILE.json or FILE.csv, all regions of the process
+  /// are printed or written when it ends. Cost: some system calls; a few hundred regions, to know what they cost.
+  /// Errors: bad_usage for a name that is none, cannot_measure where they are not counted here, or not at once.
   TALLY_API static Expected<Counters> open(const std::vector<std::string>& events = {}, Options options = {});
 
   Counters(Counters&&) noexcept = default;

@@ -45,6 +45,26 @@ using ReadWord = std::int64_t (*)();
 /// The reader of this processor's counter `index` of `width` bits; nullptr where this architecture has none such.
 ReadWord word_reader(std::uint32_t index, std::uint32_t width);
 
+/// Waits until everything before it has been executed, and lets nothing behind it begin. Nothing on architectures where
+/// counters are not read in user mode.
+inline void wait_for_instructions() {
+#if defined(__x86_64__)
+  asm volatile("lfence" : : : "memory");
+#elif defined(__aarch64__)
+  asm volatile("isb" : : : "memory");
+#endif
+}
+
+/// The same, and until what was written has arrived.
+inline void wait_for_everything() {
+#if defined(__x86_64__)
+  std::uint32_t leaf = 0, count = 0;
+  asm volatile("cpuid" : "+a"(leaf), "+c"(count) : : "ebx", "edx", "memory");
+#elif defined(__aarch64__)
+  asm volatile("dsb sy\n\tisb" : : : "memory");
+#endif
+}
+
 /// A counter of the calling thread. Only that thread reads it.
 ///
 /// What a page said is kept, for as long as its lock and index stand as they stood: then only the processor's own

@@ -45,11 +45,23 @@ Count count_of(const Thread& thread, std::size_t event, std::int64_t value) {
   return own.doubt.empty() ? count : downgraded(std::move(count), Trust::partial, own.doubt);
 }
 
+void add_from_environment(const char* variable, std::vector<std::string>& to) {
+  const char* const chosen = std::getenv(variable);
+  for (std::string& name : split(chosen != nullptr ? chosen : "", ',')) {
+    if (!name.empty()) to.push_back(std::move(name));
+  }
+}
+
 Expected<Counters> opened(const std::vector<std::string>& names, Options options) {
   static std::atomic<std::uint64_t> last_id = 0;
   auto shared = std::make_shared<Shared>();
   shared->id = ++last_id;
-  shared->options = options;
+  shared->options = std::move(options);
+  add_from_environment("TALLY_HISTOGRAMS", shared->options.histograms);
+  add_from_environment("TALLY_METRICS", shared->options.metrics);
+  auto metrics = parse_metrics(shared->options.metrics);
+  if (!metrics) return as_error(metrics.error());
+  shared->metrics = *std::move(metrics);
   auto events = events_asked(names);
   if (!events) return as_error(events.error());
   shared->events = *std::move(events);
@@ -75,7 +87,7 @@ Expected<Counters> opened(const std::vector<std::string>& names, Options options
 }  // namespace
 
 Expected<Counters> Counters::open(const std::vector<std::string>& events, Options options) {
-  auto counters = opened(events, options);
+  auto counters = opened(events, std::move(options));
   detail::watch_end(counters ? nullptr : &counters.error());
   return counters;
 }

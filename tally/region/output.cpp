@@ -93,15 +93,20 @@ void tell_end(const Kept& known, const result::ProgramRegions& program) {
   if (known.place != "table") tell("tally: " + report::regions_table(program));
 }
 
+// Whether a command that runs this program shows them. Where that has ended before, nobody does.
+bool handed_over(const Kept& known, result::ProgramRegions program) {
+  if (!known.gathered) return false;
+  if (!known.any_opened && !known.is_child) program.reason = known.why_none->message;
+  if (program.regions.empty() && program.reason.empty()) return true;
+  return linux::hand_over(*known.gathered, report::regions_json(program)).has_value();
+}
+
 void at_end() {
   const Kept& known = kept();
-  result::ProgramRegions program = known.any_opened ? all_regions() : this_program();
-  if (!known.place.empty()) tell_end(known, program);
-  if (!known.gathered) return;
-  if (!known.any_opened && !known.is_child) program.reason = known.why_none->message;
-  // Where the command has ended before this program, nobody waits for it.
-  if (!program.regions.empty() || !program.reason.empty())
-    (void)linux::hand_over(*known.gathered, report::regions_json(program));
+  const result::ProgramRegions program = known.any_opened ? all_regions() : this_program();
+  const bool are_shown = handed_over(known, program);
+  // A table stands under that command's own then.
+  if (!known.place.empty() && !(are_shown && known.place == "table")) tell_end(known, program);
 }
 
 }  // namespace

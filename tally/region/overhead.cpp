@@ -60,9 +60,9 @@ void calibrate_anew(Thread& thread) {
     Numbers between[2] = {};
     for (linux::UserCounter* counters : {others, thread.user}) {
       Numbers before, after;
-      if (thread.ways.read(thread, before.data()) == not_read) return;
+      if (thread.read(thread, before.data()) == not_read) return;
       forget(counters, thread.events);
-      if (thread.ways.read(thread, after.data()) == not_read) return;
+      if (thread.read(thread, after.data()) == not_read) return;
       Numbers& cost = between[counters == thread.user ? 1 : 0];
       for (std::uint32_t e = 0; e < thread.events; ++e) cost[e] = after[e] - before[e];
     }

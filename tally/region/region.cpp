@@ -85,19 +85,27 @@ std::uint64_t fail_over(Thread& thread, Path path) noexcept {
 // stand as they stood when a page was copied they have never changed in between, for the lock only grows: one look at
 // each, behind all reads, is enough. A signal's handler that copies pages anew moves the entries that are open, and is
 // told by `moves`.
-template <std::size_t... i>
+template <Serialize how>
+inline void serialize() noexcept {
+  if constexpr (how == Serialize::fence) linux::wait_for_instructions();
+  if constexpr (how == Serialize::cpuid) linux::wait_for_everything();
+}
+
+template <Serialize how, std::size_t... i>
 inline std::uint64_t read_words(Thread& thread, std::int64_t* to, std::index_sequence<i...>) noexcept {
   const std::uint64_t moves = thread.moves;
+  serialize<how>();
   ((to[i] = thread.user[i].word()), ...);
+  serialize<how>();
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (((thread.user[i].page->sequence ^ thread.user[i].seen) | ... | (thread.moves ^ moves)) == 0) [[likely]]
     return moves;
   return read_behind(thread, to);
 }
 
-template <std::size_t events>
+template <Serialize how, std::size_t events>
 std::uint64_t read_user(Thread& thread, std::int64_t* to) noexcept {
-  return read_words(thread, to, std::make_index_sequence<events>());
+  return read_words<how>(thread, to, std::make_index_sequence<events>());
 }
 
 // By system calls, and by the last way that is left.
@@ -117,7 +125,7 @@ inline void start(Open& open, Thread& thread, Record& record) noexcept {
   thread.innermost = &open;
   ++record.depth;
   // Where it fails the path is another one now, and this entry is dropped at its end.
-  (void)thread.ways.read(thread, open.start);
+  (void)thread.read(thread, open.start);
 }
 
 [[gnu::noinline]] void begin_new(Open& open, Thread& thread, const char* literal) noexcept {
@@ -134,9 +142,9 @@ inline void start(Open& open, Thread& thread, Record& record) noexcept {
 
 // One entry that was counted.
 template <std::size_t events, bool extremes>
-void take(Record& record, const std::int64_t* start, const std::int64_t* now) noexcept {
+void take(Record& record, const Open& open, const std::int64_t* now) noexcept {
   std::int64_t one[events + 1];
-  for (std::size_t i = 0; i < events; ++i) one[i] = now[i] - start[i];
+  for (std::size_t i = 0; i < events; ++i) one[i] = now[i] - open.start[i];
   for (std::size_t i = 0; i < events; ++i) record.total[i].add(one[i]);
   if constexpr (extremes) {
     for (std::size_t i = 0; i < events; ++i) record.least[i].lower(one[i]);
@@ -144,20 +152,37 @@ void take(Record& record, const std::int64_t* start, const std::int64_t* now) no
   }
 }
 
-template <std::size_t... i>
-Ways unrolled(Path path, std::uint32_t events, bool extremes, std::index_sequence<i...>) {
-  static constexpr Ways all[] = {{read_user<i>, take<i, false>}...};
-  static constexpr Ways with_extremes[] = {{read_user<i>, take<i, true>}...};
-  Ways ways = extremes ? with_extremes[events] : all[events];
-  if (path != Path::user) ways.read = read_otherwise;
-  return ways;
+// In its bucket goes what is left without the reading, of this entry and of those within it.
+template <std::size_t events, bool extremes>
+void take_into_histogram(Record& record, const Open& open, const std::int64_t* now) noexcept {
+  take<events, extremes>(record, open, now);
+  const Thread& thread = *open.thread;
+  const Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(record.path)];
+  const auto inner = static_cast<std::int64_t>(thread.ended - open.ended - 1);
+  for (std::size_t i = 0; i < events; ++i) {
+    const std::int64_t own = now[i] - open.start[i] - overhead.own[i] - inner * overhead.nested[i];
+    (*record.histograms)[i][bucket_of(own)].add(1);
+  }
+}
+
+template <Serialize how, std::size_t... i>
+Read unrolled_read(std::uint32_t events, std::index_sequence<i...>) {
+  static constexpr Read all[] = {read_user<how, i>...};
+  return all[events];
+}
+
+template <bool extremes, std::size_t... i>
+Take unrolled_take(std::uint32_t events, bool histogram, std::index_sequence<i...>) {
+  static constexpr Take all[] = {take<i, extremes>...};
+  static constexpr Take histograms[] = {take_into_histogram<i, extremes>...};
+  return histogram ? histograms[events] : all[events];
 }
 
 }  // namespace
 
 bool read_now(Thread& thread, std::int64_t* to) noexcept {
   for (;;) {
-    const std::uint64_t moves = thread.ways.read(thread, to);
+    const std::uint64_t moves = thread.read(thread, to);
     if (moves == not_read) return false;
     for (std::uint32_t i = 0; thread.path == Path::user && i < thread.events; ++i) to[i] += thread.base[i];
     std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -183,7 +208,7 @@ void begin_named(Open& open, Shared& shared, std::string_view name) noexcept {
 
 void enter(Open& open, Thread& thread, Record& record) noexcept { start(open, thread, record); }
 
-void read_end(Thread& thread, Reached& reached) noexcept { reached.moves = thread.ways.read(thread, reached.now); }
+void read_end(Thread& thread, Reached& reached) noexcept { reached.moves = thread.read(thread, reached.now); }
 
 inline void leave(Open& open, std::uint64_t moves, const std::int64_t* now) noexcept {
   Thread& thread = *open.thread;
@@ -201,7 +226,7 @@ inline void leave(Open& open, std::uint64_t moves, const std::int64_t* now) noex
   if (thread.moves == moves && thread.turns == open.turns) [[likely]] {
     record.entries.add(1);
     record.inner.add(static_cast<std::int64_t>(inner));
-    thread.ways.take(record, open.start, now);
+    record.take(record, open, now);
   } else {
     record.dropped.add(1);
   }
@@ -216,7 +241,7 @@ void end(Open& open) noexcept {
   if (open.thread == nullptr) [[unlikely]]
     return;
   std::int64_t now[most_events];
-  const std::uint64_t moves = open.thread->ways.read(*open.thread, now);
+  const std::uint64_t moves = open.thread->read(*open.thread, now);
   leave(open, moves, now);
 }
 
@@ -227,8 +252,20 @@ void drop(Open& open) noexcept {
   open.record->dropped.add(1);
 }
 
-Ways ways_of(Path path, std::uint32_t events, bool extremes) {
-  return unrolled(path, events, extremes, std::make_index_sequence<most_events + 1>());
+Read read_of(Path path, std::uint32_t events, Serialize serialize) {
+  constexpr auto each = std::make_index_sequence<most_events + 1>();
+  if (path != Path::user) return read_otherwise;
+  if (serialize == Serialize::fence) return unrolled_read<Serialize::fence>(events, each);
+  if (serialize == Serialize::cpuid) return unrolled_read<Serialize::cpuid>(events, each);
+  return unrolled_read<Serialize::none>(events, each);
+}
+
+Take take_of(std::uint32_t events, const Options& options) {
+  constexpr auto each = std::make_index_sequence<most_events + 1>();
+  // All of them the same way: what an entry costs the region around it is one number.
+  const bool histogram = !options.histograms.empty();
+  return options.extremes ? unrolled_take<true>(events, histogram, each)
+                          : unrolled_take<false>(events, histogram, each);
 }
 
 }  // namespace tally::detail

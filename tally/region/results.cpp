@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "tally/event/metrics.hpp"
 #include "tally/region/thread.hpp"
 #include "tally/report/regions.hpp"
 
@@ -18,6 +20,7 @@ constexpr double too_much_percent = 10;
 
 struct Sum {
   std::int64_t total = 0, least = 0, most = 0, read = 0, overhead = 0, each = 0, spread = 0;
+  std::map<std::size_t, std::uint64_t> buckets;
 };
 
 struct Sums {
@@ -25,7 +28,15 @@ struct Sums {
   std::vector<Sum> events;
 };
 
-void add(Sums& sums, const Record& record, const Overhead& overhead) {
+void add(Sum& sum, const std::array<detail::Number, histogram_buckets>& buckets) {
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    if (const std::int64_t entries = buckets[i].get(); entries > 0)
+      sum.buckets[i] += static_cast<std::uint64_t>(entries);
+  }
+}
+
+// `histograms`: those of the record, where they were asked for.
+void add(Sums& sums, const Record& record, const Overhead& overhead, const detail::Histograms* histograms) {
   const std::int64_t entries = record.entries.get();
   const bool first = sums.entries == 0;
   sums.entries += static_cast<std::uint64_t>(entries);
@@ -48,7 +59,15 @@ void add(Sums& sums, const Record& record, const Overhead& overhead) {
     sum.most = first ? most : std::max(sum.most, most);
     sum.each = std::max(sum.each, overhead.own[i] + nested_each);
     sum.spread = std::max(sum.spread, overhead.own_spread[i]);
+    if (histograms != nullptr) add(sum, (*histograms)[i]);
   }
+}
+
+std::vector<RegionBucket> histogram_of(const Sum& sum) {
+  std::vector<RegionBucket> histogram;
+  for (const auto& [bucket, entries] : sum.buckets)
+    histogram.push_back({bucket_begin(bucket), bucket_end(bucket), entries});
+  return histogram;
 }
 
 Count total_of(const Shared& shared, std::size_t event, const Sums& sums) {
@@ -67,11 +86,34 @@ Count total_of(const Shared& shared, std::size_t event, const Sums& sums) {
                   sums.dropped, all));
 }
 
+// All of them are counted by the same one, so that each is a sound share of another.
+std::vector<RegionMetric> metrics_of(const Shared& shared, const std::vector<RegionEvent>& events) {
+  std::vector<event::Counted> counted;
+  std::vector<Count> counts;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    counted.push_back({shared.events[i], events[i].event});
+    counts.push_back(events[i].total);
+  }
+  std::vector<RegionMetric> metrics;
+  for (event::Metric& one : event::metrics_of(counted, shared.metrics, [](std::size_t, std::size_t) { return true; })) {
+    metrics.push_back({one.name, one.text(counted), one.unit, one.beside, one.per, one.asked, one.evaluate(counts)});
+  }
+  return metrics;
+}
+
 RegionCounts counts_of(const Shared& shared, const Sums& sums) {
-  RegionCounts counts{sums.entries, sums.recursive, sums.dropped, sums.open, {}};
+  RegionCounts counts{sums.entries, sums.recursive, sums.dropped, sums.open, {}, {}};
   for (std::size_t i = 0; i < shared.events.size(); ++i) {
     const Sum& sum = sums.events[i];
-    RegionEvent event{event::name(shared.events[i]), total_of(shared, i, sums), {}, {}, sum.each, sum.spread, 0, false};
+    RegionEvent event{event::name(shared.events[i]),
+                      total_of(shared, i, sums),
+                      {},
+                      {},
+                      sum.each,
+                      sum.spread,
+                      0,
+                      false,
+                      histogram_of(sum)};
     if (sums.entries > 0 && shared.options.extremes && event.total.value) {
       event.least = sum.least;
       event.most = sum.most;
@@ -80,6 +122,7 @@ RegionCounts counts_of(const Shared& shared, const Sums& sums) {
     event.too_small = sum.spread > 0 && event.overhead_percent >= too_much_percent;
     counts.events.push_back(std::move(event));
   }
+  counts.metrics = metrics_of(shared, counts.events);
   return counts;
 }
 
@@ -98,8 +141,10 @@ std::vector<RegionResult> detail::results_of(Shared& shared) {
       for (const Record& record : thread->records) {
         if (record.name != name) continue;
         const Overhead& overhead = shared.overhead[static_cast<std::size_t>(record.path)];
-        add(own, record, overhead);
-        add(all, record, overhead);
+        const bool is_own = !thread->histograms.empty() && record.histograms != &thread->histograms.front();
+        const detail::Histograms* const histograms = is_own ? record.histograms : nullptr;
+        add(own, record, overhead, histograms);
+        add(all, record, overhead, histograms);
         any = true;
       }
       if (any) result.threads.push_back({thread->number, counts_of(shared, own)});

@@ -80,6 +80,17 @@ void in_child() {
   let_go(true);
 }
 
+bool keeps_histogram(const Options& options, std::string_view name) {
+  const auto& asked = options.histograms;
+  return std::any_of(asked.begin(), asked.end(), [&](const std::string& one) { return one == "*" || one == name; });
+}
+
+// Entries may be added.
+void ready(Thread& thread, Record& record) {
+  record.take = take_of(thread.events, thread.shared->options);
+  if (!thread.histograms.empty()) record.histograms = &thread.histograms.front();
+}
+
 // The record of a name by the thread's way of reading. Under the lock.
 Record& record_of(Thread& thread, std::string_view name) {
   auto& known = thread.by_name[static_cast<std::size_t>(thread.path)];
@@ -90,6 +101,8 @@ Record& record_of(Thread& thread, std::string_view name) {
   Record& record = thread.records.emplace_back();
   record.name = number->second;
   record.path = thread.path;
+  ready(thread, record);
+  if (keeps_histogram(shared.options, name)) record.histograms = &thread.histograms.emplace_back();
   for (Number& least : record.least) least.set(std::numeric_limits<std::int64_t>::max());
   for (Number& most : record.most) most.set(std::numeric_limits<std::int64_t>::min());
   record.text = known.emplace(name, &record).first->first;
@@ -190,7 +203,7 @@ void close_counters(Thread& thread) {
 
 void take_path(Thread& thread, Path path) noexcept {
   thread.path = path;
-  thread.ways = ways_of(path, thread.events, thread.extremes);
+  thread.read = read_of(path, thread.events, thread.shared->options.serialize);
   for (Slot& slot : thread.slots) slot = {};
 }
 
@@ -227,7 +240,8 @@ Thread* find_thread(Shared& shared) noexcept {
   thread->shared = &shared;
   thread->number = linux::thread_number();
   thread->events = static_cast<std::uint32_t>(shared.events.size());
-  thread->extremes = shared.options.extremes;
+  if (!shared.options.histograms.empty()) thread->histograms.emplace_back();
+  ready(*thread, thread->unnamed);
   thread->slots.resize(64);
   thread->mask = 63;
   take_path(*thread, Path::none);

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "tally/backend/choose/own.hpp"
+#include "tally/count/histogram.hpp"
+#include "tally/count/metric.hpp"
 #include "tally/event/event.hpp"
 #include "tally/linux/perf_event.hpp"
 #include "tally/linux/self.hpp"
@@ -45,6 +47,21 @@ class Number {
 };
 using SharedNumbers = std::array<Number, most_events>;
 
+struct Record;
+
+/// Reads the counters. Returns Thread::moves as they were then, and not_read where that failed: then Thread::turns is
+/// another, and the thread may have another path. Unrolled for its events.
+using Read = std::uint64_t (*)(Thread&, std::int64_t*) noexcept;
+inline constexpr std::uint64_t not_read = 0;
+Read read_of(Path path, std::uint32_t events, Serialize serialize);
+
+/// Adds an entry that has ended, from what counters held then. Unrolled, too.
+using Take = void (*)(Record&, const Open&, const std::int64_t*) noexcept;
+Take take_of(std::uint32_t events, const Options& options);
+
+/// How many entries counted so much, of each event.
+using Histograms = std::array<std::array<Number, histogram_buckets>, most_events>;
+
 /// One region in one thread, by one way of reading.
 struct Record {
   std::int64_t depth = 0;  ///< entries that have not ended; the outermost one's numbers are taken before it has
@@ -53,6 +70,8 @@ struct Record {
   Number recursive, dropped;
   std::uint32_t name = 0;  ///< its number
   Path path = Path::none;
+  Take take = nullptr;
+  Histograms* histograms = nullptr;  ///< of this region or, where it is not one of those asked for, of all others
   std::string_view text;             ///< its letters
   SharedNumbers total, least, most;  ///< what the events did
 };
@@ -72,19 +91,9 @@ struct Mark {
   Mark* above = nullptr;
 };
 
-/// What entries execute that differs from thread to thread: by its way of reading, and unrolled for its events.
-struct Ways {
-  /// Reads the counters. Returns Thread::moves as they were then, and not_read where that failed: then Thread::turns
-  /// is another, and the thread may have another path.
-  std::uint64_t (*read)(Thread&, std::int64_t*) noexcept;
-  void (*take)(Record&, const std::int64_t* start, const std::int64_t* now) noexcept;
-};
-inline constexpr std::uint64_t not_read = 0;
-Ways ways_of(Path path, std::uint32_t events, bool extremes);
-
 /// A thread.
 struct Thread {
-  Ways ways{};
+  Read read = nullptr;
   std::uint64_t moves = not_read + 1;  ///< times that a counter's offset became another
   Open* innermost = nullptr;
   std::uint64_t ended = 0;  ///< entries that have ended so far
@@ -98,7 +107,6 @@ struct Thread {
   std::int32_t number = 0;
   Path path = Path::none;
   std::uint32_t events = 0;
-  bool extremes = true;
   bool busy = false;         ///< something is made: a signal's handler that needs the same is not counted
   std::uint64_t absent = 0;  ///< ns that a group was without the processor's counters, as the kernel says
   Numbers base{};            ///< the offsets that the beginnings of open entries go with
@@ -107,8 +115,9 @@ struct Thread {
   std::atomic_flag closed;                   ///< the counters are, or are about to be
   std::deque<Record> records;
   std::array<std::map<std::string, Record*, std::less<>>, path_count> by_name;
-  Record unnamed;  ///< takes what has no record
-  Mark bottom;     ///< below the outermost mark
+  std::deque<Histograms> histograms;  ///< nothing where none were asked for; else the first is that of all others
+  Record unnamed;                     ///< takes what has no record
+  Mark bottom;                        ///< below the outermost mark
   Mark* top = &bottom;
 
   Thread() = default;
@@ -129,6 +138,7 @@ struct Shared {
   std::uint64_t id = 0;
   Options options;
   std::vector<event::Event> events;
+  std::vector<MetricChoice> metrics;  ///< that were asked for
   std::vector<backend::OwnEvent> own;
   bool by_engine = false;  ///< the program runs under the engine, which counts
   std::mutex lock;         ///< of what follows
@@ -162,7 +172,7 @@ extern thread_local constinit Here here __attribute__((tls_model("initial-exec")
 /// The parts of begin() and end(): an entry into a record begins; what counters hold where it ends, and its end.
 void enter(Open& open, Thread& thread, Record& record) noexcept;
 struct Reached {
-  std::uint64_t moves;  ///< as Ways::read returns them
+  std::uint64_t moves;  ///< as Read returns them
   std::int64_t now[most_events];
 };
 void read_end(Thread& thread, Reached& reached) noexcept;

@@ -38,10 +38,13 @@ constexpr std::uint64_t is_on_1 = std::uint64_t{1} << 32;
 
 class UserReads : public testing::Test {
  public:
-  void SetUp() override {
+  void SetUp() override { open({}); }
+
+  void open(const Options& options) {
+    let_go();
     machine = {};
     // Real ones lie below: they are asked where user mode fails.
-    auto opened = Counters::open({"page-faults", "minor-faults"});
+    auto opened = Counters::open({"page-faults", "minor-faults"}, options);
     if (!opened) GTEST_SKIP() << opened.error().message;
     counters.emplace(*std::move(opened));
     Shared& shared = Access::shared(*counters);
@@ -63,7 +66,9 @@ class UserReads : public testing::Test {
     take_path(*thread, Path::user);
   }
 
-  void TearDown() override {
+  void TearDown() override { let_go(); }
+
+  void let_go() {
     // They are not the kernel's, to be unmapped.
     if (thread == nullptr) return;
     for (linux::UserCounter& one : thread->user) one.page = nullptr;
@@ -108,6 +113,71 @@ TEST_F(UserReads, what_registers_gain_between_the_ends_is_counted_by_one_read_of
   expect("region", 2, 100, 7);
   EXPECT_EQ(result("region").events[0].least, 0);
   EXPECT_EQ(result("region").events[0].most, 100);
+}
+
+TEST_F(UserReads, waiting_for_instructions_changes_no_count) {
+  for (const Serialize how : {Serialize::none, Serialize::fence, Serialize::cpuid}) {
+    open({.serialize = how});
+    {
+      const Region region{*counters, "region"};
+      work(100, 7);
+      move(0, 12345);
+    }
+    expect("region", 1, 100, 7);
+  }
+}
+
+TEST_F(UserReads, a_histogram_has_what_is_left_without_the_reading) {
+  open({.histograms = {"kept"}});
+  Overhead& overhead = Access::shared(*counters).overhead[static_cast<std::size_t>(Path::user)];
+  overhead.own = {10, 0};
+  overhead.nested = {0, 5};
+  { const Region first{*counters, "not kept"}; }  // makes the record
+  for (const std::int64_t own : {3, 3, 500, 0}) {
+    const Region kept{*counters, "kept"};
+    work(own + 10, 20);
+    const Region inner{*counters, "not kept"};
+    work(0, 5);
+  }
+  using Buckets = std::vector<RegionBucket>;
+  EXPECT_EQ(result("kept").events[0].histogram, (Buckets{{0, 0, 1}, {3, 3, 2}, {496, 511, 1}}));
+  EXPECT_EQ(result("kept").events[1].histogram, (Buckets{{20, 20, 4}}));
+  EXPECT_EQ(result("not kept").entries, 5u);
+  EXPECT_TRUE(result("not kept").events[0].histogram.empty());
+}
+
+TEST_F(UserReads, all_regions_have_histograms_where_that_is_asked) {
+  open({.extremes = false, .histograms = {"*"}});
+  {
+    const Region region{*counters, "region"};
+    work(7, 8);
+  }
+  EXPECT_EQ(result("region").events[0].histogram, (std::vector<RegionBucket>{{7, 7, 1}}));
+  EXPECT_FALSE(result("region").events[0].least);
+}
+
+TEST_F(UserReads, metrics_are_made_of_what_the_region_counted) {
+  open({.metrics = {"half=minor-faults / page-faults", "IPC"}});
+  {
+    const Region region{*counters, "region"};
+    work(8, 4);
+  }
+  const auto metrics = result("region").metrics;
+  ASSERT_EQ(metrics.size(), 3u);
+  EXPECT_EQ(metrics[0].beside, "minor-faults") << "as they stand side by side under tally stat";
+  EXPECT_EQ(metrics[0].ratio.value, 0.5);
+  EXPECT_FALSE(metrics[0].asked);
+  EXPECT_EQ(metrics[1].name, "half");
+  EXPECT_EQ(metrics[1].formula, "minor-faults / page-faults");
+  EXPECT_EQ(metrics[1].ratio.value, 0.5);
+  EXPECT_EQ(metrics[1].ratio.trust, Trust::counted);
+  EXPECT_TRUE(metrics[1].asked);
+  EXPECT_EQ(metrics[2].name, "IPC");
+  EXPECT_EQ(metrics[2].ratio.trust, Trust::absent);
+  EXPECT_NE(metrics[2].ratio.reason, "");
+  const auto bad = Counters::open({"page-faults"}, {.metrics = {"x=1 +"}});
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().code, Code::bad_usage);
 }
 
 TEST_F(UserReads, a_register_that_becomes_another_inside_takes_nothing_along) {

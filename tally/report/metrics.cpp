@@ -28,11 +28,11 @@ bool repeated(const result::Stat& stat) {
   return std::any_of(stat.metrics.begin(), stat.metrics.end(), [](const auto& one) { return one.summary.has_value(); });
 }
 
-}  // namespace
-
-const result::Metric* beside(const result::Stat& stat, const std::string& event) {
-  const result::Metric* found = nullptr;
-  for (const result::Metric& metric : stat.metrics) {
+// A comparison with another event before any other metric.
+template <class Metric>
+const Metric* metric_beside(const std::vector<Metric>& metrics, const std::string& event) {
+  const Metric* found = nullptr;
+  for (const Metric& metric : metrics) {
     if (metric.beside != event) continue;
     if (!metric.per.empty()) return &metric;
     if (!found) found = &metric;
@@ -40,13 +40,33 @@ const result::Metric* beside(const result::Stat& stat, const std::string& event)
   return found;
 }
 
-std::string relation(const result::Metric& metric) {
-  if (metric.unit == "share") return "% of " + bare(metric.per);
-  std::string one = bare(metric.per);
+std::string relation_to(const std::string& per, const std::string& unit) {
+  if (unit == "share") return "% of " + bare(per);
+  std::string one = bare(per);
   if (one.ends_with("_time")) return "per ns";
   if (one.ends_with('s')) one.pop_back();
   return "per " + one;
 }
+
+template <class Metric>
+std::string text_beside(const std::vector<Metric>& metrics, const std::string& event) {
+  const Metric* metric = metric_beside(metrics, event);
+  if (!metric || !metric->ratio.value) return {};
+  const double value = *metric->ratio.value;
+  if (metric->per.empty() && metric->unit.empty() && value >= 0.01)
+    return fmt::format("{} {:.3f}", metric->name, value);
+  if (metric->per.empty()) return fmt::format("{} {}", metric->name, metric_text(value, metric->unit));
+  if (metric->unit == "share") return fmt::format("{} of {}", percent_text(value * 100), bare(metric->per));
+  return fmt::format("{:.3f} {}", value, relation_to(metric->per, metric->unit));
+}
+
+}  // namespace
+
+const result::Metric* beside(const result::Stat& stat, const std::string& event) {
+  return metric_beside(stat.metrics, event);
+}
+
+std::string relation(const result::Metric& metric) { return relation_to(metric.per, metric.unit); }
 
 std::string metric_text(const std::optional<double>& value, const std::string& unit) {
   if (!value) return "-";
@@ -55,15 +75,10 @@ std::string metric_text(const std::optional<double>& value, const std::string& u
   return number_text(*value) + (unit == "GHz" ? " " + unit : "");
 }
 
-std::string beside_text(const result::Stat& stat, const std::string& event) {
-  const result::Metric* metric = beside(stat, event);
-  if (!metric || !metric->ratio.value) return {};
-  const double value = *metric->ratio.value;
-  if (metric->per.empty() && metric->unit.empty() && value >= 0.01)
-    return fmt::format("{} {:.3f}", metric->name, value);
-  if (metric->per.empty()) return fmt::format("{} {}", metric->name, metric_text(value, metric->unit));
-  if (metric->unit == "share") return fmt::format("{} of {}", percent_text(value * 100), bare(metric->per));
-  return fmt::format("{:.3f} {}", value, relation(*metric));
+std::string beside_text(const result::Stat& stat, const std::string& event) { return text_beside(stat.metrics, event); }
+
+std::string beside_text(const RegionCounts& counts, const std::string& event) {
+  return text_beside(counts.metrics, event);
 }
 
 template <class T>

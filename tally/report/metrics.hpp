@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "tally/count/region.hpp"
 #include "tally/count/statistics.hpp"
 #include "tally/report/footnotes.hpp"
 #include "tally/result/stat.hpp"
@@ -22,6 +23,7 @@ std::string metric_text(const std::optional<double>& value, const std::string& u
 
 /// What the row of an event says: "4.94 % of branches", "0.301 per instruction", "IPC 2.077"; empty for none.
 std::string beside_text(const result::Stat& stat, const std::string& event);
+std::string beside_text(const RegionCounts& counts, const std::string& event);
 
 /// How far the values of a series lie from its median, at most, in percent of it: nothing for a series of one, and for
 /// values around a median of 0.

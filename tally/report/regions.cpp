@@ -2,24 +2,83 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
 #include "tally/base/text.hpp"
 #include "tally/report/csv.hpp"
 #include "tally/report/grid.hpp"
+#include "tally/report/metrics.hpp"
 
 namespace tally::report {
 namespace {
 
 std::string number(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : "-"; }
 
+std::string remark(Trust trust, const std::string& reason) {
+  return reason.empty() ? std::string(name(trust)) : fmt::format("{}: {}", name(trust), printable(reason));
+}
+
 std::string remark(const RegionEvent& event) {
   if (event.too_small) return fmt::format("too small to trust: overhead is {:.3g} % of it", event.overhead_percent);
-  return event.total.reason.empty() ? std::string(name(event.total.trust))
-                                    : fmt::format("{}: {}", name(event.total.trust), printable(event.total.reason));
+  return remark(event.total.trust, event.total.reason);
 }
 
 std::string per_entry(const RegionEvent& event, std::uint64_t entries) {
   if (!event.total.value || entries == 0) return "-";
   return fmt::format("{:.2f}", static_cast<double>(*event.total.value) / static_cast<double>(entries));
+}
+
+// Those that were asked for; the others stand beside events.
+std::string asked_metrics(const RegionCounts& counts) {
+  Grid grid({{"metric"}, {"value", Align::right}, {"formula"}, {"trust"}});
+  bool any = false;
+  for (const RegionMetric& metric : counts.metrics) {
+    if (!metric.asked) continue;
+    any = true;
+    grid.add({metric.name, metric_text(metric.ratio.value, metric.unit), metric.formula,
+              remark(metric.ratio.trust, metric.ratio.reason)});
+  }
+  return any ? grid.text() : "";
+}
+
+constexpr std::size_t most_rows = 20;
+constexpr std::size_t widest_bar = 40;
+
+// No more rows than a screen shows: neighbours together, by powers of two, where there are.
+std::vector<RegionBucket> shown(const std::vector<RegionBucket>& all) {
+  if (all.size() <= most_rows) return all;
+  std::vector<RegionBucket> rows;
+  for (const RegionBucket& one : all) {
+    if (rows.empty() || std::bit_width(static_cast<std::uint64_t>(rows.back().least)) !=
+                            std::bit_width(static_cast<std::uint64_t>(one.least))) {
+      rows.push_back(one);
+    } else {
+      rows.back().most = one.most;
+      rows.back().entries += one.entries;
+    }
+  }
+  return rows;
+}
+
+std::string range(const RegionBucket& bucket) {
+  if (bucket.least == bucket.most) return thousands(bucket.least);
+  return fmt::format("{} to {}", thousands(bucket.least), thousands(bucket.most));
+}
+
+std::string histogram_text(const RegionEvent& event) {
+  if (event.histogram.empty()) return {};
+  const std::vector<RegionBucket> rows = shown(event.histogram);
+  std::uint64_t highest = 0;
+  for (const RegionBucket& row : rows) highest = std::max(highest, row.entries);
+  Grid grid({{event.event + " of an entry", Align::right}, {"entries", Align::right}, {""}});
+  for (const RegionBucket& row : rows) {
+    const auto width = static_cast<std::size_t>(
+        std::ceil(static_cast<double>(row.entries) * widest_bar / static_cast<double>(highest)));
+    grid.add({range(row), thousands(static_cast<std::int64_t>(row.entries)), std::string(width, '#')});
+  }
+  return grid.text();
 }
 
 // A region, or one thread's part of it.
@@ -32,6 +91,14 @@ class Rows {
     const auto entries = static_cast<std::int64_t>(counts.entries);
     add_row(tid, "entries", exact(entries, ""));
     for (const RegionEvent& event : counts.events) add_row(tid, event.event, event.total);
+    for (const RegionMetric& metric : counts.metrics) {
+      if (metric.asked) add_row(tid, metric);
+    }
+    for (const RegionEvent& event : counts.events) {
+      for (const RegionBucket& one : event.histogram)
+        add_row(tid, fmt::format("{} {}-{}", event.event, one.least, one.most),
+                exact(static_cast<std::int64_t>(one.entries), ""));
+    }
   }
 
   std::vector<std::vector<std::string>> rows;
@@ -40,6 +107,12 @@ class Rows {
   void add_row(const std::string& tid, const std::string& event, const Count& count) {
     rows.push_back({run_, "", pid_, tid, "", region_, event, count.value ? std::to_string(*count.value) : "",
                     std::string(name(count.trust)), "", "", count.model, count.reason});
+  }
+
+  void add_row(const std::string& tid, const RegionMetric& metric) {
+    rows.push_back({run_, "", pid_, tid, "", region_, metric.name,
+                    metric.ratio.value ? fmt::format("{}", *metric.ratio.value) : "",
+                    std::string(name(metric.ratio.trust)), "", "", metric.ratio.model, metric.ratio.reason});
   }
 
   std::string run_, pid_, region_;
@@ -59,12 +132,15 @@ std::string region_text(const RegionResult& region) {
              {"per entry", Align::right},
              {"least", Align::right},
              {"most", Align::right},
+             {"per"},
              {"trust"}});
   for (const RegionEvent& event : region.all.events) {
     grid.add({event.event, number(event.total.value), per_entry(event, region.all.entries), number(event.least),
-              number(event.most), remark(event)});
+              number(event.most), beside_text(region.all, event.event), remark(event)});
   }
-  return text + "\n" + grid.text();
+  text += "\n" + grid.text() + asked_metrics(region.all);
+  for (const RegionEvent& event : region.all.events) text += histogram_text(event);
+  return text;
 }
 
 std::string regions_table(const result::ProgramRegions& program) {

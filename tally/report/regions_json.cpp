@@ -4,6 +4,27 @@
 namespace tally::report {
 namespace {
 
+Json histogram_json(const RegionEvent& event) {
+  if (event.histogram.empty()) return nullptr;
+  Json json = Json::array();
+  for (const RegionBucket& one : event.histogram)
+    json.push_back({{"least", one.least}, {"most", one.most}, {"entries", one.entries}});
+  return json;
+}
+
+Json metric_json(const RegionMetric& metric) {
+  return {{"metric", metric.name},
+          {"formula", metric.formula},
+          {"unit", text_or_null(metric.unit)},
+          {"event", text_or_null(metric.beside)},
+          {"per", text_or_null(metric.per)},
+          {"asked", metric.asked},
+          {"value", value_or_null(metric.ratio.value)},
+          {"trust", name(metric.ratio.trust)},
+          {"reason", text_or_null(metric.ratio.reason)},
+          {"model", text_or_null(metric.ratio.model)}};
+}
+
 Json event_json(const RegionEvent& event) {
   return {{"event", event.event},
           {"value", value_or_null(event.total.value)},
@@ -15,7 +36,8 @@ Json event_json(const RegionEvent& event) {
           {"overhead", event.overhead},
           {"overhead_percent", event.overhead_percent},
           {"uncertainty", event.uncertainty},
-          {"too_small", event.too_small}};
+          {"too_small", event.too_small},
+          {"histogram", histogram_json(event)}};
 }
 
 void add_counts(Json& json, const RegionCounts& counts) {
@@ -25,6 +47,8 @@ void add_counts(Json& json, const RegionCounts& counts) {
   json["open"] = counts.open;
   json["events"] = Json::array();
   for (const RegionEvent& event : counts.events) json["events"].push_back(event_json(event));
+  json["metrics"] = Json::array();
+  for (const RegionMetric& metric : counts.metrics) json["metrics"].push_back(metric_json(metric));
 }
 
 Json region_json(const RegionResult& region) {

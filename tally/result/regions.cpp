@@ -20,6 +20,26 @@ RegionEvent event(const Json& json) {
   one.overhead_percent = number<double>(json.at("overhead_percent"));
   one.uncertainty = number<std::int64_t>(json.at("uncertainty"));
   one.too_small = number<bool>(json.at("too_small"));
+  if (json.contains("histogram") && !json["histogram"].is_null()) {
+    for (const Json& bucket : json["histogram"])
+      one.histogram.push_back({number<std::int64_t>(bucket.at("least")), number<std::int64_t>(bucket.at("most")),
+                               number<std::uint64_t>(bucket.at("entries"))});
+  }
+  return one;
+}
+
+RegionMetric metric(const Json& json) {
+  RegionMetric one;
+  one.name = json.at("metric").get<std::string>();
+  one.formula = json.at("formula").get<std::string>();
+  one.unit = text(json, "unit");
+  one.beside = text(json, "event");
+  one.per = text(json, "per");
+  one.asked = number<bool>(json.at("asked"));
+  one.ratio.value = optional<double>(json, "value");
+  one.ratio.trust = one.ratio.value ? trust(json.at("trust")) : Trust::absent;
+  one.ratio.reason = text(json, "reason");
+  one.ratio.model = text(json, "model");
   return one;
 }
 
@@ -30,6 +50,10 @@ RegionCounts counts(const Json& json) {
   all.dropped = number<std::uint64_t>(json.at("dropped"));
   all.open = number<std::uint64_t>(json.at("open"));
   for (const Json& one : json.at("events")) all.events.push_back(event(one));
+  // Files of earlier versions have none.
+  if (json.contains("metrics")) {
+    for (const Json& one : json["metrics"]) all.metrics.push_back(metric(one));
+  }
   return all;
 }
 

@@ -189,6 +189,34 @@ TEST_F(CountedRegions, four_counters_at_both_ends_are_220_instructions_and_none_
   }
 }
 
+TEST_F(CountedRegions, waiting_for_instructions_costs_what_it_executes_and_none_of_the_kernels) {
+  if (!is_guest()) GTEST_SKIP() << "the engine needs none of it";
+  // An isb before and behind each end; with a dsb before it.
+  std::int64_t read = 0;
+  for (const auto& [how, more] : {std::pair{Serialize::none, 0}, {Serialize::fence, 2}, {Serialize::cpuid, 4}}) {
+    counters.reset();
+    open({"instructions"}, {.serialize = how});
+    for (int i = 0; i < repetitions; ++i) factorial(*counters);
+    expect("factorial", repetitions, with_its_constant(20));
+    const std::int64_t overhead = result("factorial").all.events.at(0).overhead;
+    if (how == Serialize::none) read = overhead;
+    EXPECT_EQ(overhead, read + more);
+  }
+}
+
+TEST_F(CountedRegions, instructions_for_each_cycle_stand_with_each_region) {
+  if (!is_guest()) GTEST_SKIP() << "the engine counts no cycles without a model";
+  counters.reset();
+  open({"instructions", "cycles"});
+  for (int i = 0; i < repetitions; ++i) factorial(*counters);
+  const auto metrics = result("factorial").all.metrics;
+  ASSERT_FALSE(metrics.empty());
+  EXPECT_EQ(metrics[0].name, "IPC");
+  EXPECT_EQ(metrics[0].formula, "instructions:u / cycles:u");
+  EXPECT_EQ(metrics[0].beside, "cycles:u");
+  EXPECT_GT(metrics[0].ratio.value, 0.0);
+}
+
 TEST_F(CountedRegions, without_leave_of_the_kernel_it_is_asked) {
   if (!is_guest()) GTEST_SKIP() << "the engine needs no leave";
   const Setting refused(user_access, 0);

@@ -49,6 +49,17 @@ TEST(RegionOutput, a_table_is_printed_at_the_end) {
   EXPECT_NE(finished.err.find("page-faults"), std::string::npos) << finished.err;
 }
 
+TEST(RegionOutput, under_tally_stat_the_table_stands_there_once) {
+  TALLY_MARKED(native, "table", {"3"});
+  const Finished finished =
+      Running({"/usr/bin/env", "TALLY_OUTPUT=table", TALLY_COMMAND, "stat", "-e", "page-faults", "--", MARKED, "3"})
+          .finish();
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const std::size_t first = finished.err.find("touch, then");
+  ASSERT_NE(first, std::string::npos) << finished.err;
+  EXPECT_EQ(finished.err.find("touch, then", first + 1), std::string::npos) << finished.err;
+}
+
 TEST(RegionOutput, json_holds_regions_and_threads) {
   const TemporaryFile file("regions.json");
   TALLY_MARKED(finished, file.path(), {"3", "1", "thread"});
@@ -73,6 +84,39 @@ TEST(RegionOutput, json_holds_regions_and_threads) {
   EXPECT_TRUE(event.at("reason").is_null());
   EXPECT_EQ(event.at("least"), 1);
   EXPECT_EQ(event.at("too_small"), false);
+}
+
+TEST(RegionOutput, histograms_and_metrics_come_where_the_environment_asks_for_them) {
+  const TemporaryFile folder("histograms");
+  const std::string name = folder.folder() + "/";
+  for (const std::string place : {"table", "regions.json", "regions.csv"}) {
+    const std::string output = place == "table" ? place : name + place;
+    Words words{"/usr/bin/env",
+                "TALLY_OUTPUT=" + output,
+                "TALLY_HISTOGRAMS=other,*",
+                "TALLY_METRICS=twice=2 * page-faults",
+                MARKED,
+                "3",
+                "1",
+                "3"};
+    const Finished finished = Running(words).finish();
+    if (finished.code() == cannot_count) GTEST_SKIP() << finished.out;
+    ASSERT_EQ(finished.code(), 0) << finished.err;
+    if (place != "table") continue;
+    EXPECT_NE(finished.err.find(" page-faults of an entry  entries\n"), std::string::npos) << finished.err;
+    EXPECT_NE(finished.err.find("  3        2  ####"), std::string::npos) << finished.err;
+    EXPECT_NE(finished.err.find(" twice   "), std::string::npos) << finished.err;
+  }
+  const json region = parsed(name + "regions.json").at("regions").at(0);
+  EXPECT_EQ(region.at("events").at(0).at("histogram"),
+            json::parse(R"([{"least": 1, "most": 1, "entries": 1}, {"least": 3, "most": 3, "entries": 2}])"));
+  const json& metric = region.at("threads").at(0).at("metrics").at(0);
+  EXPECT_EQ(metric.at("metric"), "twice");
+  EXPECT_EQ(metric.at("formula"), "2 * page-faults");
+  EXPECT_EQ(metric.at("value"), 2 * region.at("events").at(0).at("value").get<int>());
+  const std::string csv = TemporaryFile::read(name + "regions.csv").value_or("");
+  EXPECT_NE(csv.find(",page-faults 3-3,2,exact,,,,\r\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",twice,"), std::string::npos) << csv;
 }
 
 TEST(RegionOutput, csv_has_the_columns_of_stat) {

@@ -1,0 +1,41 @@
+// Which metrics events make together.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tally/count/metric.hpp"
+#include "tally/event/event.hpp"
+
+namespace tally::event {
+
+/// An event as it was counted.
+struct Counted {
+  Event event;
+  std::string name;  ///< its full name, as it is shown
+};
+
+/// A metric, and the counts that it is made of.
+struct Metric {
+  std::string name;  ///< "branches/instructions", "IPC", "IPC:k"
+  std::string unit;
+  std::string beside;               ///< full name of the event in whose row it stands; or empty
+  std::string per;                  ///< full name of the event that `beside` is compared with; empty for other metrics
+  bool asked = false;               ///< by the user; else it is there because its events are
+  Formula formula;                  ///< of what was counted; of the events that are missing, where `events` is empty
+  std::vector<std::size_t> events;  ///< whose counts its names stand for; none where some were not counted in one mode
+
+  /// The formula in full names.
+  std::string text(const std::vector<Counted>& counted) const;
+  /// Its value. Absent, with the reason, where an event is.
+  Ratio evaluate(const std::vector<Count>& counts) const;
+};
+
+/// Each event compared with the one that its line of the table names, where both were counted; the metrics that were
+/// asked for; and those of the table that fit into the row of an event. `is_sound(part, whole)` says whether one may be
+/// shown as a share of the other.
+std::vector<Metric> metrics_of(const std::vector<Counted>& counted, const std::vector<MetricChoice>& asked,
+                               const std::function<bool(std::size_t part, std::size_t whole)>& is_sound);
+
+}  // namespace tally::event

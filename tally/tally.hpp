@@ -53,24 +53,36 @@ struct Open {
   std::int64_t start[most_events];
 };
 
+}  // namespace detail
+
+/// A region's name as it stands in the program's text: looked up by its place, without a look at its letters. What
+/// these are the compiler makes one number of, so that a name is not taken for another that lay at the same place: that
+/// of a plugin that was unloaded.
+class Literal {
+ public:
+  template <std::size_t n>
+  consteval Literal(const char (&text)[n]) : text_(text) {  // NOLINT(google-explicit-constructor)
+    hash_ = 2166136261u;                                    // FNV-1a, of 32 bits
+    for (std::size_t i = 0; i + 1 < n; ++i) hash_ = (hash_ ^ static_cast<unsigned char>(text[i])) * 16777619u;
+  }
+  constexpr const char* text() const { return text_; }
+
+ private:
+  friend struct detail::Access;
+  constexpr explicit Literal(const char* text, std::uint32_t hash) : text_(text), hash_(hash) {}
+  const char* text_;
+  std::uint32_t hash_ = 0;
+};
+
+namespace detail {
+
 // Called without a detour: what resolves names at a first call would be counted in a region.
 #define TALLY_CALL TALLY_API __attribute__((noplt))
-TALLY_CALL void begin(Open& open, Shared& shared, const char* literal) noexcept;
+TALLY_CALL void begin(Open& open, Shared& shared, Literal name) noexcept;
 TALLY_CALL void begin_named(Open& open, Shared& shared, std::string_view name) noexcept;
 TALLY_CALL void end(Open& open) noexcept;
 #undef TALLY_CALL
 }  // namespace detail
-
-/// A region's name as it stands in the program's text: looked up by its place, without a look at its letters.
-class Literal {
- public:
-  template <std::size_t n>
-  consteval Literal(const char (&text)[n]) : text_(text) {}  // NOLINT(google-explicit-constructor)
-  constexpr const char* text() const { return text_; }
-
- private:
-  const char* text_;
-};
 
 /// One event's count.
 struct EventValue {
@@ -109,7 +121,7 @@ struct Options {
   bool extremes = true;  ///< the least and the most of an entry too: a few instructions more at each end
   Serialize serialize = Serialize::none;
   /// Regions of which a histogram is kept: how many entries counted so much. "*": all of them. Each event of such a
-  /// region takes 8 KB in each thread, and some forty instructions more at each end.
+  /// region takes 8 KB in each thread, and each end of any region some twenty instructions more for each event.
   std::vector<std::string> histograms = {};
   /// Metrics besides those that stand beside events, as `tally stat --metrics` takes them: "IPC,CPI", "x=cycles /
   /// loads". Of events that are counted: they are not added.
@@ -161,7 +173,7 @@ class Counters {
 class [[nodiscard]] Region {
  public:
   /// A name that stands in the program's text.
-  Region(Counters& counters, Literal name) noexcept { detail::begin(open_, *counters.shared_, name.text()); }
+  Region(Counters& counters, Literal name) noexcept { detail::begin(open_, *counters.shared_, name); }
   /// A name that is made at run time: a look at its letters at each entry.
   template <class Name>
     requires(std::convertible_to<const Name&, std::string_view> && !std::is_array_v<std::remove_cvref_t<Name>>)

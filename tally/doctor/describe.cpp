@@ -7,6 +7,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/doctor/diagnose.hpp"
+#include "tally/doctor/limits.hpp"
 
 namespace tally::doctor {
 namespace {
@@ -205,6 +206,10 @@ FactGroup rights(const Facts& facts) {
     group.number(
         "open_files", *survey.open_files,
         most > *survey.open_files ? fmt::format("{} (ulimit -n {} allows more)", *survey.open_files, most) : "");
+  }
+  if (const auto room = user_mode_room(survey)) {
+    if (room->counters) group.number("user_mode_counters", *room->counters, room->words);
+    if (!room->counters) group.unknown("user_mode_counters", room->words);
   }
   return group.take();
 }

@@ -1,5 +1,7 @@
 #include "tally/linux/survey.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -84,16 +86,22 @@ void look_for_container(const fs::path& base, Survey& survey) {
   }
 }
 
-// "Max open files            1024                 1048576              files"
-void look_at_limits(const std::string& limits, Survey& survey) {
-  constexpr std::string_view name = "Max open files";
+// "Max open files            1024                 1048576              files": the soft and the hard one.
+std::vector<std::string> limit(const std::string& limits, std::string_view name) {
   for (const std::string& line : split(limits, '\n')) {
     if (!line.starts_with(name)) continue;
-    const auto words = words_of(line.substr(name.size()));
-    if (words.size() < 2) continue;
-    survey.open_files = parse_integer(words[0]);
-    survey.open_files_at_most = parse_integer(words[1]);
+    auto words = words_of(line.substr(name.size()));
+    if (words.size() >= 2) return words;
   }
+  return {"", ""};
+}
+
+void look_at_limits(const std::string& limits, Survey& survey) {
+  const auto files = limit(limits, "Max open files");
+  survey.open_files = parse_integer(files[0]);
+  survey.open_files_at_most = parse_integer(files[1]);
+  const auto locked = limit(limits, "Max locked memory");
+  survey.locked_bytes = locked[0] == "unlimited" ? -1 : parse_integer(locked[0]);
 }
 
 void look_at_process(const fs::path& base, Survey& survey) {
@@ -124,6 +132,7 @@ Survey look_at_counting(const std::string& root) {
   survey.xen_pmu_mode = content(base / "sys/hypervisor/pmu/pmu_mode");
   survey.online = content(base / "sys/devices/system/cpu/online");
   survey.nmi_watchdog = number(kernel / "nmi_watchdog");
+  survey.page_bytes = sysconf(_SC_PAGESIZE);
   survey.mlock_kb = number(kernel / "perf_event_mlock_kb");
   survey.perf_user_access = number(kernel / "perf_user_access");
   survey.yama_ptrace_scope = number(kernel / "yama/ptrace_scope");

@@ -46,10 +46,12 @@ struct Survey {
   std::optional<std::uint64_t> capabilities;       ///< effective ones, a bit for each (capabilities(7))
   std::optional<std::int64_t> open_files;          ///< that this process may have (RLIMIT_NOFILE)
   std::optional<std::int64_t> open_files_at_most;  ///< to which it may raise that itself
-  std::optional<std::int64_t> nmi_watchdog;        ///< 1: it holds a counter of each processor
-  std::optional<std::int64_t> mlock_kb;            ///< perf_event_mlock_kb
-  std::optional<std::int64_t> perf_user_access;    ///< arm64: whether programs may read counters themselves
-  std::optional<std::int64_t> yama_ptrace_scope;   ///< who may trace whom; nothing: no Yama, or hidden
+  std::optional<std::int64_t> locked_bytes;  ///< of memory that it may lock (RLIMIT_MEMLOCK); −1: as much as it wants
+  std::optional<std::int64_t> nmi_watchdog;  ///< 1: it holds a counter of each processor
+  std::int64_t page_bytes = 4096;            ///< of memory
+  std::optional<std::int64_t> mlock_kb;      ///< perf_event_mlock_kb
+  std::optional<std::int64_t> perf_user_access;   ///< arm64: whether programs may read counters themselves
+  std::optional<std::int64_t> yama_ptrace_scope;  ///< who may trace whom; nothing: no Yama, or hidden
   std::string container;  ///< what left traces of a container here: "docker", "podman", "lxc"; also in images of one
   std::string container_trace;  ///< the file that says so
   std::string clocksource;      ///< what the kernel takes the time from
@@ -57,6 +59,7 @@ struct Survey {
 };
 
 /// The bits of Survey::capabilities that perf_event_open looks at (linux/capability.h).
+inline constexpr int cap_ipc_lock = 14;
 inline constexpr int cap_sys_admin = 21;
 inline constexpr int cap_perfmon = 38;
 

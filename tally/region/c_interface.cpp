@@ -72,7 +72,7 @@ Mark* next_mark(Thread& thread) {
   return top.above;
 }
 
-Record& by_place(Thread& thread, const char* name) { return find_record(thread, name); }
+Record& by_place(Thread& thread, const char* name) { return find_record(thread, Access::in_place(name)); }
 Record& by_letters(Thread& thread, const char* name) { return find_record(thread, std::string_view(name)); }
 
 // One function for both kinds of names: what stands behind the reading is the same.

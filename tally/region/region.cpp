@@ -128,13 +128,13 @@ inline void start(Open& open, Thread& thread, Record& record) noexcept {
   (void)thread.read(thread, open.start);
 }
 
-[[gnu::noinline]] void begin_new(Open& open, Thread& thread, const char* literal) noexcept {
-  start(open, thread, find_record(thread, literal));
+[[gnu::noinline]] void begin_new(Open& open, Thread& thread, Literal name) noexcept {
+  start(open, thread, find_record(thread, name));
 }
 
-[[gnu::noinline]] void begin_elsewhere(Open& open, Shared& shared, const char* literal) noexcept {
+[[gnu::noinline]] void begin_elsewhere(Open& open, Shared& shared, Literal name) noexcept {
   if (Thread* const thread = find_thread(shared)) {
-    begin_new(open, *thread, literal);
+    begin_new(open, *thread, name);
   } else {
     open.thread = nullptr;
   }
@@ -190,13 +190,14 @@ bool read_now(Thread& thread, std::int64_t* to) noexcept {
   }
 }
 
-void begin(Open& open, Shared& shared, const char* literal) noexcept {
+void begin(Open& open, Shared& shared, Literal name) noexcept {
   if (here.id != shared.id) [[unlikely]]
-    return begin_elsewhere(open, shared, literal);
+    return begin_elsewhere(open, shared, name);
   Thread& thread = *here.thread;
-  const Slot& slot = thread.slots[place_of(literal, thread.mask)];
-  if (slot.literal != literal) [[unlikely]]
-    return begin_new(open, thread, literal);
+  const std::uint64_t key = Access::key(name);
+  const Slot& slot = thread.slots[place_of(key, thread.mask)];
+  if (slot.key != key) [[unlikely]]
+    return begin_new(open, thread, name);
   start(open, thread, *slot.record);
 }
 

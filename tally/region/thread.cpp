@@ -109,24 +109,24 @@ Record& record_of(Thread& thread, std::string_view name) {
   return record;
 }
 
-void keep_slot(Thread& thread, const char* literal, Record& record) {
+void keep_slot(Thread& thread, std::uint64_t key, Record& record) {
   const std::size_t taken = 1 + static_cast<std::size_t>(std::count_if(thread.slots.begin(), thread.slots.end(),
-                                                                       [](const Slot& s) { return s.literal; }));
+                                                                       [](const Slot& s) { return s.key != 0; }));
   if (2 * taken > thread.slots.size()) {
     std::vector<Slot> larger(thread.slots.size() * 4);
     const std::uint64_t mask = larger.size() - 1;
     for (const Slot& slot : thread.slots) {
-      if (slot.literal == nullptr) continue;
-      std::uint64_t at = place_of(slot.literal, mask);
-      while (larger[at].literal != nullptr) at = (at + 1) & mask;
+      if (slot.key == 0) continue;
+      std::uint64_t at = place_of(slot.key, mask);
+      while (larger[at].key != 0) at = (at + 1) & mask;
       larger[at] = slot;
     }
     thread.slots.swap(larger);
     thread.mask = mask;
   }
-  std::uint64_t at = place_of(literal, thread.mask);
-  while (thread.slots[at].literal != nullptr) at = (at + 1) & thread.mask;
-  thread.slots[at] = {literal, &record};
+  std::uint64_t at = place_of(key, thread.mask);
+  while (thread.slots[at].key != 0) at = (at + 1) & thread.mask;
+  thread.slots[at] = {key, &record};
 }
 
 // Where counters stood before something that is nobody's, and what it cost taken off the entries that are open.
@@ -152,7 +152,7 @@ class Excluded {
   bool known_ = false;
 };
 
-Record& make_record(Thread& thread, std::string_view name, const char* literal) noexcept {
+Record& make_record(Thread& thread, std::string_view name, std::uint64_t key) noexcept {
   if (thread.busy) return thread.unnamed;
   thread.busy = true;
   Record* record = nullptr;
@@ -160,7 +160,7 @@ Record& make_record(Thread& thread, std::string_view name, const char* literal) 
     const Excluded excluded(thread);
     const std::lock_guard guard(thread.shared->lock);
     record = &record_of(thread, name);
-    if (literal != nullptr) keep_slot(thread, literal, *record);
+    if (key != 0) keep_slot(thread, key, *record);
   }
   thread.busy = false;
   return *record;
@@ -258,19 +258,20 @@ Thread* find_thread(Shared& shared) noexcept {
   return here.thread;
 }
 
-Record& find_record(Thread& thread, const char* literal) noexcept {
-  std::uint64_t at = place_of(literal, thread.mask);
-  for (; thread.slots[at].literal != nullptr; at = (at + 1) & thread.mask) {
-    if (thread.slots[at].literal == literal) return *thread.slots[at].record;
+Record& find_record(Thread& thread, Literal name) noexcept {
+  const std::uint64_t key = Access::key(name);
+  std::uint64_t at = place_of(key, thread.mask);
+  for (; thread.slots[at].key != 0; at = (at + 1) & thread.mask) {
+    if (thread.slots[at].key == key) return *thread.slots[at].record;
   }
-  return make_record(thread, literal, literal);
+  return make_record(thread, name.text(), key);
 }
 
 Record& find_record(Thread& thread, std::string_view name) noexcept {
   const auto& known = thread.by_name[static_cast<std::size_t>(thread.path)];
   if (thread.busy) return thread.unnamed;
   const auto found = known.find(name);
-  return found != known.end() ? *found->second : make_record(thread, name, nullptr);
+  return found != known.end() ? *found->second : make_record(thread, name, 0);
 }
 
 Thread::~Thread() {

@@ -78,7 +78,7 @@ struct Record {
 
 /// Where a name that stands in the program's text leads.
 struct Slot {
-  const char* literal = nullptr;
+  std::uint64_t key = 0;
   Record* record = nullptr;
 };
 
@@ -158,6 +158,13 @@ struct Shared {
 struct Access {
   static Counters counters(std::shared_ptr<Shared> shared) { return Counters(std::move(shared)); }
   static Shared& shared(const Counters& counters) { return *counters.shared_; }
+  /// A literal's place and letters in one number.
+  static std::uint64_t key(Literal name) {
+    const auto place = reinterpret_cast<std::uintptr_t>(name.text_);  // NOLINT(*-reinterpret-cast)
+    return place ^ static_cast<std::uint64_t>(name.hash_) << 32;
+  }
+  /// A name that C says is a literal: it is known by its place alone.
+  static Literal in_place(const char* text) { return Literal(text, 0); }
 };
 
 // --- region.cpp
@@ -196,14 +203,11 @@ inline Thread* this_thread(Shared& shared) noexcept {
 }
 
 /// The record of a name. What it takes to make one is not counted in the regions around it.
-Record& find_record(Thread& thread, const char* literal) noexcept;
+Record& find_record(Thread& thread, Literal name) noexcept;
 Record& find_record(Thread& thread, std::string_view name) noexcept;
 
 /// Where the record of a literal is looked for first: literals lie side by side.
-inline std::uint64_t place_of(const char* literal, std::uint64_t mask) {
-  const auto at = reinterpret_cast<std::uintptr_t>(literal);  // NOLINT(*-reinterpret-cast)
-  return (at ^ at >> 7) & mask;
-}
+inline std::uint64_t place_of(std::uint64_t key, std::uint64_t mask) { return (key ^ key >> 7) & mask; }
 
 /// Another way of reading: names lead to other records.
 void take_path(Thread& thread, Path path) noexcept;

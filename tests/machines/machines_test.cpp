@@ -187,6 +187,42 @@ TEST(Answers, what_keeps_programs_from_reading_counters_is_named_with_its_switch
   expect_said(doctor::diagnose(facts), "counts", "sysctl kernel.perf_event_mlock_kb=516");
 }
 
+// What a program as an ordinary user could map on a machine with two processors: 258 pages without locked memory of its
+// own, 274 with 64 KiB, 2,306 with 8 MiB.
+TEST(Answers, the_counters_whose_pages_may_be_locked_are_counted) {
+  doctor::Facts facts = facts_of("bare-intel");
+  facts.survey.online = "0-1";
+  facts.survey.mlock_kb = 516;
+  facts.survey.capabilities = 0;
+  facts.survey.machine.perf_event_paranoid = 2;
+  const auto told = [&]() -> std::string {
+    for (const auto& group : doctor::describe(facts)) {
+      for (const auto& fact : group.facts) {
+        if (fact.name == "user_mode_counters") return fact.text;
+      }
+    }
+    return "";
+  };
+  for (const auto& [bytes, counters] : {std::pair{0, "258: 64 threads"}, {65536, "274: 68 threads"}}) {
+    facts.survey.locked_bytes = bytes;
+    EXPECT_EQ(told(), std::string(counters) + " with 4 events each");
+  }
+  facts.survey.locked_bytes = 8 << 20;
+  EXPECT_EQ(told(), "2,306: 576 threads with 4 events each");
+  facts.survey.page_bytes = 65536;
+  EXPECT_EQ(told(), "144: 36 threads with 4 events each");
+  facts.survey.machine.perf_event_paranoid = -1;
+  EXPECT_EQ(told(), "no limit: perf_event_paranoid");
+  facts.survey.capabilities = 1u << linux::cap_ipc_lock;
+  EXPECT_EQ(told(), "no limit: CAP_IPC_LOCK");
+  facts.survey.capabilities = 0;
+  facts.survey.machine.perf_event_paranoid = 2;
+  facts.survey.locked_bytes = -1;
+  EXPECT_EQ(told(), "no limit: ulimit -l");
+  facts.survey.mlock_kb.reset();
+  EXPECT_EQ(told(), "");
+}
+
 TEST(Answers, three_hundred_processors_want_more_files_than_the_usual_limit) {
   doctor::Facts facts = facts_of("bare-intel");
   facts.survey.online = "0-299";

@@ -8,5 +8,4 @@ __attribute__((visibility("default"))) const char* enter(tally::Counters& counte
   const tally::Region region{counters, name};
   return name;
 }
-
 }

@@ -1,7 +1,7 @@
 // Enters regions of code that is unloaded before the results are written: once of the first plugin, twice of the
 // second. Prints where the names of both stood.
 //
-//     plugins FIRST SECOND
+//     plugin_host FIRST SECOND
 #include <dlfcn.h>
 
 #include <cstdio>

@@ -363,6 +363,7 @@ Result<std::vector<std::string>> choose_passes(Options& options, const backend::
         "a group is counted together or not at all: make it smaller, or leave its braces out");
   }
   options.stat.multiplex = options.stat.multiplex && plan.passes.size() > 1;
+  options.stat.make_room = options.passes && !why_no_passes(options);
   if (plan.passes.size() == 1 || options.stat.multiplex) return std::vector<std::string>{};
   if (!options.passes && options.stat.runs == 1) {
     return fail(why_not_at_once(events, plan, !options.stat.attachment.any()));

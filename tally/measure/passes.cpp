@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "tally/measure/regions.hpp"
@@ -32,35 +34,91 @@ bool went_well(const backend::Outcome& outcome, const linux::Signals& signals) {
   return outcome.ended && outcome.all_ended && outcome.wait_status == 0 && !signals.interrupted_by();
 }
 
-}  // namespace
-
-Result<backend::Outcome> run_passes(backend::Backend& backend, const backend::Request& request,
-                                    const std::vector<event::Pass>& passes, const linux::Input& input) {
-  input.rewind();
-  if (passes.empty()) {
-    auto outcome = run_with_regions(backend, request);
-    request.signals->settle();
-    return outcome;
+// Where the second of two parts begins: as near to the middle as groups let it; 0 where they are one.
+std::size_t cut(const std::vector<event::Event>& events, const event::Pass& pass) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < pass.size(); ++i) {
+    const int group = events[pass[i]].group;
+    if (group != 0 && group == events[pass[i - 1]].group) continue;
+    if (best == 0 || i <= pass.size() / 2) best = i;
   }
+  return best;
+}
+
+// What regions have left no counter for is counted behind the others, in as many parts as it takes. False where that is
+// one event already, or one group.
+bool make_room(const std::vector<event::Event>& events, std::vector<event::Pass>& passes, std::size_t at,
+               const std::vector<std::size_t>& lent) {
+  event::Pass kept = passes[at], left;
+  for (const std::size_t place : lent) left.push_back(passes[at][place]);
+  std::erase_if(kept, [&](std::size_t one) { return std::find(left.begin(), left.end(), one) != left.end(); });
+  if (kept.empty()) {
+    const std::size_t half = cut(events, left);
+    if (half == 0) return false;
+    passes.emplace_back(left.begin() + static_cast<std::ptrdiff_t>(half), left.end());
+    left.resize(half);
+  }
+  passes[at] = std::move(kept);
+  passes.push_back(std::move(left));
+  return true;
+}
+
+std::vector<std::size_t> all_places(const backend::Request& request) {
+  std::vector<std::size_t> all(request.events.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+Result<backend::Outcome> run_each(backend::Backend& backend, const backend::Request& request, Passes& planned,
+                                  const linux::Input& input) {
+  std::vector<event::Pass>& passes = planned.passes;
+  const std::size_t asked = passes.size();
   backend::Outcome whole;
   for (const event::Event& event : request.events) {
     whole.counts.push_back(backend::event_count(event, absent("its pass was not executed")));
   }
   for (std::size_t i = 0; i < passes.size(); ++i) {
     if (i > 0) input.rewind();
-    auto part = run_with_regions(backend, of_pass(request, passes[i]));
+    std::vector<std::size_t> lent;
+    const event::Pass pass = passes[i];
+    auto part = run_with_regions(backend, of_pass(request, pass), &lent);
     request.signals->settle();
     if (!part && i == 0) return fail(part.error());
     if (!part) {
       whole.notices.push_back(fmt::format("pass {} of {}: {}", i + 1, passes.size(), part.error().message));
       break;
     }
-    add(whole, *part, passes[i]);
+    add(whole, *part, pass);
+    if (planned.make_room && !lent.empty()) (void)make_room(request.events, passes, i, lent);
     if (went_well(whole, *request.signals) || i + 1 == passes.size()) continue;
     whole.notices.push_back(fmt::format("{} of {} passes were executed", i + 1, passes.size()));
     break;
   }
+  if (passes.size() > asked) {
+    whole.notices.push_back(
+        fmt::format("the program's regions needed counters of the events: it was executed {} times, "
+                    "instead of {}",
+                    passes.size(), asked));
+  }
+  std::erase_if(passes, [](const event::Pass& pass) { return pass.empty(); });
   return whole;
+}
+
+}  // namespace
+
+Result<backend::Outcome> run_passes(backend::Backend& backend, const backend::Request& request, Passes& passes,
+                                    const linux::Input& input) {
+  input.rewind();
+  const bool is_one = passes.passes.empty();
+  if (is_one && !passes.make_room) {
+    auto outcome = run_with_regions(backend, request);
+    request.signals->settle();
+    return outcome;
+  }
+  if (is_one) passes.passes = {all_places(request)};
+  auto outcome = run_each(backend, request, passes, input);
+  if (passes.passes.size() == 1) passes.passes.clear();
+  return outcome;
 }
 
 }  // namespace tally::measure

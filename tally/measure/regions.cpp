@@ -20,20 +20,26 @@ void take_regions(linux::Gathering& gathering, backend::Outcome& outcome) {
 }
 
 // A program's own counters are pinned: what they left to the others for a part of the time is no count.
-void leave_out_lent(const backend::Request& request, backend::Outcome& outcome) {
-  if (outcome.regions.empty() || request.multiplex) return;
-  for (backend::EventCount& one : outcome.counts) {
-    if (one.count.trust != Trust::scaled) continue;
-    one.count =
-        absent(fmt::format("the program's regions needed its counter: it counted for {:.3g} % of the time; ask for "
-                           "fewer events, here or in the regions",
-                           running_percent(one.count).value_or(0)));
+std::vector<std::size_t> leave_out_lent(const backend::Request& request, backend::Outcome& outcome) {
+  std::vector<std::size_t> lent;
+  if (outcome.regions.empty() || request.multiplex) return lent;
+  for (std::size_t i = 0; i < outcome.counts.size(); ++i) {
+    Count& count = outcome.counts[i].count;
+    if (count.trust != Trust::scaled) continue;
+    count =
+        absent(fmt::format("the program's regions needed its counter: it counted for {:.3g} % of the time; "
+                           "`--passes` makes room where there is any; else "
+                           "ask for fewer events in the regions",
+                           running_percent(count).value_or(0)));
+    lent.push_back(i);
   }
+  return lent;
 }
 
 }  // namespace
 
-Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::Request& request) {
+Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::Request& request,
+                                          std::vector<std::size_t>* lent) {
   if (request.command.empty()) return backend.run(request);
   auto gathering = linux::Gathering::open();
   auto outcome = backend.run(request);
@@ -43,7 +49,8 @@ Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backe
     return outcome;
   }
   take_regions(*gathering, *outcome);
-  leave_out_lent(request, *outcome);
+  auto places = leave_out_lent(request, *outcome);
+  if (lent != nullptr) *lent = std::move(places);
   return outcome;
 }
 

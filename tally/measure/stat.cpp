@@ -108,7 +108,7 @@ std::string why_incomplete(const result::Stat& stat, int complete) {
 
 // Fails only where there is nothing to keep.
 Result<void> run_all(backend::Backend& backend, const StatOptions& options, linux::Signals& signals, result::Stat& stat,
-                     bool& missing) {
+                     bool& missing, Passes& passes) {
   backend::Request request;
   request.command = options.command;
   request.events = options.events;
@@ -137,7 +137,7 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
       interval.run = i + 1;
       if (options.on_interval) options.on_interval(interval);
     };
-    auto outcome = run_passes(backend, request, options.passes, options.input);
+    auto outcome = run_passes(backend, request, passes, options.input);
     if (!outcome) {
       if (i == 0) return fail(outcome.error());
       stat.notices.push_back(fmt::format("run {} of {}: {}", i + 1, options.runs, outcome.error().message));
@@ -183,12 +183,13 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   stat.waited_for_all = options.wait_all;
   stat.processor = options.processor;
   stat.target = words(options.attachment);
-  for (const event::Pass& pass : options.passes) {
+  bool missing = false;  // something that was asked for was nowhere
+  Passes passes{options.passes, options.make_room};
+  if (const auto ran = run_all(backend, options, signals, stat, missing, passes); !ran) return fail(ran.error());
+  for (const event::Pass& pass : passes.passes) {
     stat.passes.emplace_back();
     for (const std::size_t place : pass) stat.passes.back().push_back(event::name(options.events[place]));
   }
-  bool missing = false;  // something that was asked for was nowhere
-  if (const auto ran = run_all(backend, options, signals, stat, missing); !ran) return fail(ran.error());
 
   stat.interrupted_by = signals.interrupted_by();
   const auto complete = std::count_if(stat.runs.begin(), stat.runs.end(), [](const auto& run) { return run.complete; });

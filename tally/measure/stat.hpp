@@ -27,6 +27,7 @@ struct StatOptions {
   bool repeatable = false;                ///< as little as possible that differs from run to run
   std::optional<int> processor = {};      ///< the only one that the command may run on
   std::vector<event::Pass> passes = {};   ///< of the plan, where one run takes several executions
+  bool make_room = false;                 ///< as Passes::make_room says
   bool multiplex = false;                 ///< as Request::multiplex says
   bool processes = false;                 ///< each process's (or thread's) own counts are wanted
   backend::Attachment attachment = {};    ///< whose events are counted instead of the command's

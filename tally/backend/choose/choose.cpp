@@ -47,7 +47,10 @@ std::optional<Error> nothing_to_count(const Backend& backend, const std::vector<
 std::vector<std::string> said_once(const std::vector<std::string>& notes) {
   std::vector<std::pair<std::string, std::string>> lines;  // of whom, what
   for (const std::string& note : notes) {
-    const std::size_t colon = note.find(": ");
+    const std::size_t space = note.find(' ');
+    // A name, and no sentence with a colon in it.
+    const std::size_t colon =
+        space != 0 && space != std::string::npos && note[space - 1] == ':' ? space - 1 : std::string::npos;
     const std::string whom = colon == std::string::npos ? "" : note.substr(0, colon);
     const std::string what = colon == std::string::npos ? note : note.substr(colon + 2);
     const auto same = std::find_if(lines.begin(), lines.end(), [&](const auto& line) { return line.second == what; });

@@ -222,7 +222,7 @@ void end_indirect(Builder& b, const Instruction& in, u32 segment, const Incremen
     emit_increment(b, segment, number, Increment::late, r11);
     counted = b.offset();
   }
-  if (model_plan.any()) emit_model_indirect(b, in);
+  if (model_plan.any()) model_code.indirect(b, in);
   emit_indirect(b.e);
 }
 

@@ -54,15 +54,8 @@ void ModelCode::write_history(Builder& b) {
   mark(b);
 }
 
-void ModelCode::predict(Builder& b, u64 pc, u64 target, bool taken, u16 live) {
+void ModelCode::predict(Builder& b, u64 pc, bool taken, u16 live) {
   Emitter& e = b.e;
-  if (model_plan.each_branch) {
-    e.move_constant(a_, target);
-    e.store(a_, o_model_target);
-    e.move_constant(a_, pc);
-    e.store(a_, o_model_argument);
-    ask(e, b.arena.to_model, word_of(taken ? Ask::plain_taken : Ask::plain_not_taken), a_, 0);
-  }
   if (!model_plan.branches) return;
   constexpr u32 mask = 0x3fff;
   e.load(a_, o_model_history);
@@ -87,12 +80,15 @@ void ModelCode::predict(Builder& b, u64 pc, u64 target, bool taken, u16 live) {
 
 u32 ModelCode::begin_way(Builder& b, u32 i, bool taken, u16 live) {
   if (!open_) open(b, i);
-  ways_[way_count_] = {nullptr, in_[i].pc, in_[i].target(), taken, live, a_, b_, note_, outcomes_, taken_, away_};
+  ways_[way_count_] = {nullptr, in_[i].pc, in_[i].target(), taken,  live,  a_,
+                       b_,      note_,     outcomes_,       taken_, away_, gone_};
+  if (records_ && model_plan.each_branch) ways_[way_count_].gone.pass(taken);
   return way_count_++;
 }
 
 void ModelCode::stay(Builder& b, const Instruction& in, bool taken, u16 live) {
-  predict(b, in.pc, in.target(), taken, live);
+  if (records_ && model_plan.each_branch) record_outcome(in, taken);
+  predict(b, in.pc, taken, live);
   note_outcome(taken);
   mark(b);
 }
@@ -103,8 +99,9 @@ void ModelCode::emit_way(Builder& b, u32 way) {
   a_ = w.a, b_ = w.b, note_ = w.note;
   outcomes_ = w.outcomes, taken_ = w.taken;
   away_ = w.away;
+  gone_ = w.gone;
   mark(b);
-  predict(b, w.pc, w.target, w.is_taken, w.live);
+  predict(b, w.pc, w.is_taken, w.live);
   note_outcome(w.is_taken);
   leave(b, w.live);
 }
@@ -125,6 +122,7 @@ void ModelCode::conditional(Builder& b, u32 i, u32 segment, u16 live_there) {
     way.from = jump_if(e, in.opcode & 15);
   }
   stay_later(in);
+  if (records_ && model_plan.each_branch) record_outcome(in, false);
 }
 
 void ModelCode::emit_ways(Builder& b) {
@@ -137,13 +135,6 @@ void ModelCode::emit_ways(Builder& b) {
 
 void ModelCode::push_return(Builder& b, const Instruction& in) {
   Emitter& e = b.e;
-  if (model_plan.each_branch && in.kind == Kind::call) {
-    e.move_constant(a_, in.target());
-    e.store(a_, o_model_target);
-    e.move_constant(a_, in.pc);
-    e.store(a_, o_model_argument);
-    ask(e, b.arena.to_model, word_of(Ask::plain_call, in.length), a_, 0);
-  }
   if (!model_plan.branches) return;
   byte_access(e, Byte::load, a_, o_model_top);
   e.move_constant(b_, 0 - in.next());
@@ -155,14 +146,6 @@ void ModelCode::push_return(Builder& b, const Instruction& in) {
 /// An indirect branch whose target is known where it is translated.
 void ModelCode::resolved_target(Builder& b, const Instruction& in, u16 live) {
   Emitter& e = b.e;
-  if (model_plan.each_branch) {
-    e.move_constant(a_, in.target());
-    e.store(a_, o_model_target);
-    e.move_constant(a_, in.pc);
-    e.store(a_, o_model_argument);
-    const Ask what = in.kind == Kind::call_indirect ? Ask::plain_indirect_call : Ask::plain_indirect;
-    ask(e, b.arena.to_model, word_of(what, in.length), a_, 0);
-  }
   if (!model_plan.branches) return;
   put_flags_away(b, live);
   e.move_constant(a_, 0 - in.target());
@@ -178,17 +161,9 @@ void ModelCode::resolved_target(Builder& b, const Instruction& in, u16 live) {
   b.arena.cold = stub.here();
 }
 
-void emit_model_indirect(Builder& b, const Instruction& in) {
+void ModelCode::indirect(Builder& b, const Instruction& in) {
   Emitter& e = b.e;
-  if (model_plan.each_branch) {
-    e.store(rcx, o_model_target);
-    e.move_constant(r11, in.pc);
-    e.store(r11, o_model_argument);
-    const Ask what = in.kind == Kind::ret             ? Ask::plain_return
-                     : in.kind == Kind::call_indirect ? Ask::plain_indirect_call
-                                                      : Ask::plain_indirect;
-    ask(e, b.arena.to_model, word_of(what, in.length), r11, 0);
-  }
+  if (records_) finish_by_target(b, in);
   if (!model_plan.branches) return;
   const bool returns = in.kind == Kind::ret;
   const u32 entry = indirect_at + static_cast<u32>(in.pc % 512) * 8;

@@ -1,5 +1,7 @@
 #include "tally/engine/model_code.hpp"
 
+#include <initializer_list>
+
 #include "tally/engine/frame.hpp"
 #include "tally/engine/model_emit.hpp"
 
@@ -12,6 +14,7 @@ namespace {
 /// Ranges of all traces, by trace.
 struct RangesOf {
   u32 first, count;
+  u32 op;  // the first one of its ways
 };
 Growing<RangesOf> ranges_of;
 Growing<ModelRange> ranges;
@@ -32,7 +35,12 @@ void ModelCode::begin_trace() {
   range_count_ = way_count_ = 0;
   outcomes_ = taken_ = 0;
   loop_entry_ = 0;
-  open_ = away_ = passed_ = in_range_ = has_room_ = false;
+  open_ = away_ = passed_ = in_range_ = has_room_ = has_tape_ = false;
+  records_ = model_plan.each && !tape_ways.full(4 * branch_limit) && !tape_ops.full(ops_limit);
+  if (model_plan.each && !records_) mark_partial(current(), channel::partial_code_lines);
+  first_op_ = tape_ops.size;
+  last_fetched_ = 0;
+  gone_ = {0, 1, 0, 0};
 }
 
 void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live, const u16* at_exits) {
@@ -47,7 +55,7 @@ void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live
   if (!passed_) return;
   passed_ = false;
   // Behind a branch that was not taken: before anything else of what follows.
-  predict(b, passed_pc_, passed_target_, false, n == 0 ? live : facts_[0].live);
+  predict(b, passed_pc_, false, n == 0 ? live : facts_[0].live);
   note_outcome(false);
   mark(b);
 }
@@ -56,7 +64,7 @@ bool ModelCode::wants_window(u32 i) const {
   const ModelFacts& f = facts_[i];
   if (!f.known) return false;
   const Instruction& in = in_[i];
-  if (model_plan.each || f.accesses != 0 || f.repeat.bytes != 0) return true;
+  if (records_ || f.accesses != 0 || f.repeat.bytes != 0) return true;
   if (model_plan.branches && (in.kind == Kind::call || in.kind == Kind::call_indirect || in.resolved)) return true;
   const u64 line = model_plan.line_bytes;
   return model_plan.l1i &&
@@ -68,10 +76,11 @@ void ModelCode::mark(const Builder& b) {
     ranges_[range_count_].end = b.offset();
     if (range_count_ + 1 < sizeof ranges_ / sizeof *ranges_) range_count_++;
   }
-  in_range_ = open_ || away_ || outcomes_ != 0;
+  in_range_ = open_ || away_ || outcomes_ != 0 || gone_.count != 0;
   if (!in_range_) return;
   const auto borrowed = [this](u8 reg) { return open_ ? reg : u8{no_register}; };
-  ranges_[range_count_] = {b.offset(), 0xffff, borrowed(a_), borrowed(b_), borrowed(note_), outcomes_, taken_, away_};
+  ranges_[range_count_] = {b.offset(), 0xffff, borrowed(a_), borrowed(b_), borrowed(note_),
+                           outcomes_,  taken_, away_,        gone_};
 }
 
 void ModelCode::open(Builder& b, u32 i) {
@@ -126,13 +135,9 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
         last_line_ = at;
       }
     }
-    if (model_plan.each) {
-      e.move_constant(a_, in.pc);
-      e.store(a_, o_model_argument);
-      ask(e, b.arena.to_model, word_of(Ask::plain_fetch, in.length), a_, 0);
-    }
+    if (records_) record(b, i);
     for (u32 k = 0; k < f.accesses; k++) look_at_data(b, f.access[k], f.live);
-    if (f.repeat.bytes != 0) {
+    if (f.repeat.bytes != 0 && model_plan.l1d) {
       e.store(rcx, o_model_repeat);
       e.store(rsi, o_model_repeat + 8);
       e.store(rdi, o_model_repeat_rdi);
@@ -140,21 +145,18 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
     }
     if (in.kind == Kind::call || (in.kind == Kind::call_indirect && in.resolved)) push_return(b, in);
     if (in.resolved) resolved_target(b, in, f.live);
-    if (model_plan.each_branch && in.kind == Kind::jump) {
-      e.move_constant(a_, in.target());
-      e.store(a_, o_model_target);
-      e.move_constant(a_, in.pc);
-      e.store(a_, o_model_argument);
-      ask(e, b.arena.to_model, word_of(Ask::plain_jump), a_, 0);
-    }
+    if (records_ && model_plan.each_branch) record_flow(in);
   }
   if (f.live == 0 || !f.known || f.touches_flags || flags_read(in) != 0) bring_flags_back(b, f.live);
-  if (leaves) leave(b, f.live);
+  const bool by_target =
+      !in.resolved && (in.kind == Kind::ret || in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect);
+  if (leaves) leave(b, f.live, !by_target);
 }
 
 void ModelCode::after(Builder& b, u32 i) {
   if (!open_ || facts_[i].repeat.bytes == 0) return;
-  ask_look(b.e, b.arena.to_model, facts_[i].repeat.word());
+  if (model_plan.l1d) ask_look(b.e, b.arena.to_model, facts_[i].repeat.word());
+  if (records_) record_repeat(b, i);
 }
 
 /// Before something that changes the flags.
@@ -183,23 +185,38 @@ u32 ModelCode::loops(Builder& b) {
   if (loop_entry_ == 0 || !open_ || a_ != first_a_ || b_ != first_b_ || note_ != first_note_) return 0;
   bring_flags_back(b, facts_[0].live);
   write_history(b);
+  finish_record(b);
   return loop_entry_;
 }
 
-void ModelCode::leave(Builder& b, u16 live) {
+void ModelCode::leave(Builder& b, u16 live, bool finishes) {
   bring_flags_back(b, live);
   write_history(b);
+  if (finishes) finish_record(b);
   close(b);
 }
 
 void ModelCode::end_trace(Builder& b, u32 trace) {
   mark(b);
   if (ranges_of.size <= trace) ranges_of.size = trace + 1;
-  ranges_of[trace] = {ranges.size, range_count_};
+  ranges_of[trace] = {ranges.size, range_count_, first_op_};
   for (u32 i = 0; i < range_count_ && !ranges.full(); i++) ranges.add(ranges_[i]);
 }
 
-void settle_model(Thread* t, Context* c, const Spot& s) {
+namespace {
+
+/// What a record lacks that ends here.
+void settle_record(Thread* t, Context* c, u32 first, Gone gone, bool repeats) {
+  if (repeats) {
+    for (const u8 reg : {rcx, rsi, rdi}) model_thread(t)->record[gone.words++] = c->reg(reg);
+    gone.count++;
+  }
+  if (gone.count != 0) models_play_partial(t, {first, gone.count, gone.words, gone.outcomes, gone.branches});
+}
+
+}  // namespace
+
+void settle_model(Thread* t, Context* c, const Spot& s, bool repeats) {
   const u32 trace = static_cast<u32>(s.trace - tables.traces.data);
   if (trace >= ranges_of.size) return;
   const RangesOf& r = ranges_of[trace];
@@ -217,6 +234,7 @@ void settle_model(Thread* t, Context* c, const Spot& s) {
     }
     if (range.a != no_register) c->reg(range.a) = m.spill[0], c->reg(range.b) = m.spill[1];
     m.history = m.history << range.outcomes | range.taken;
+    if (model_plan.each) settle_record(t, c, r.op, range.gone, repeats);
     return;
   }
 }
@@ -249,7 +267,7 @@ void ModelCode::make_room(Builder& b) {
 /// Notes the line in register a down, to stay if the flags say "not equal". Both registers are lost.
 void ModelCode::note_line(Emitter& e, u64 kind) {
   if (kind != 0) address_of(e, a_, a_, no_register, 0, static_cast<s32>(kind), false);
-  store_at(e, note_, a_);
+  store_at(e, note_, a_, 0);
   address_of(e, b_, note_, no_register, 0, sizeof(u64), false);
   move_if_not_equal(e, note_, b_);
 }
@@ -264,11 +282,6 @@ u8* ModelCode::jump_across(Emitter& e, u32 bytes, int condition) {
 
 void ModelCode::look_at_data(Builder& b, const DataAccess& access, u16 live) {
   Emitter& e = b.e;
-  if (model_plan.each) {
-    load_address(e, access, a_, b_);
-    e.store(a_, o_model_argument);
-    ask(e, b.arena.to_model, word_of(plain(access.what), access.bytes), a_, 0);
-  }
   if (!model_plan.l1d) return;
   const u32 line = model_plan.line_bytes;
   const u64 address = static_cast<u64>(access.displacement);

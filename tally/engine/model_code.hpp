@@ -11,6 +11,17 @@
 
 namespace tally::engine {
 
+/// How much of a way has been gone that a record of the tape is for.
+struct Gone {
+  u16 count, words, outcomes, branches;
+  /// A conditional branch.
+  void pass(bool taken) {
+    count++;
+    branches++;
+    outcomes = static_cast<u16>(outcomes << 1 | static_cast<u16>(taken));
+  }
+};
+
 /// A stretch of a trace in which the program's state is not all in place.
 struct ModelRange {
   u16 begin, end;  // offsets from the body
@@ -18,6 +29,7 @@ struct ModelRange {
   u8 outcomes;     // of branches that the history lacks
   u8 taken;        // which of them were taken, the last one in bit 0
   bool flags;      // they are away
+  Gone gone;
 };
 
 /// One access of an instruction that is known when it is translated.
@@ -45,6 +57,8 @@ ModelFacts facts_of(const Instruction& in);
 class ModelCode {
  public:
   static constexpr u32 instruction_limit = 100, branch_limit = 8;
+  /// Steps of a trace: more than any has.
+  static constexpr u32 ops_limit = 4096;
 
   /// Behind the trace's head.
   void begin_trace();
@@ -60,7 +74,9 @@ class ModelCode {
   /// are; 0 where it has to leave.
   u32 loops(Builder& b);
   /// Before what leaves: all is as the program and other traces have it. `live`: flags that are needed.
-  void leave(Builder& b, u16 live);
+  void leave(Builder& b, u16 live) { leave(b, live, true); }
+  /// In an indirect branch or return: rcx = the target; rcx and r11 are saved. Leaves rcx as it was.
+  void indirect(Builder& b, const Instruction& in);
 
   /// Before the copy of instruction `i`, a conditional branch that leaves the trace where it is `taken`, or not;
   /// `live`: flags that are needed there. Returns the number of the way out.
@@ -68,7 +84,7 @@ class ModelCode {
   /// Behind it: the trace goes on. `live`: flags that are needed here.
   void stay(Builder& b, const Instruction& in, bool taken, u16 live);
   /// The same where that is known with the next segment.
-  void stay_later(const Instruction& in) { passed_ = true, passed_pc_ = in.pc, passed_target_ = in.target(); }
+  void stay_later(const Instruction& in) { passed_ = true, passed_pc_ = in.pc; }
   /// What stands at the beginning of that way out.
   void emit_way(Builder& b, u32 way);
 
@@ -84,6 +100,7 @@ class ModelCode {
   u16 live_before(u32 i) const { return facts_[i].live; }
 
  private:
+  void leave(Builder& b, u16 live, bool finishes);
   struct Way {
     u8* from;  // of a displacement; null: it is led there by others
     u64 pc, target;
@@ -91,10 +108,11 @@ class ModelCode {
     u16 live;
     u8 a, b, note, outcomes, taken;
     bool away;
+    Gone gone;
   };
   void look_at_data(Builder& b, const DataAccess& access, u16 live);
   void look_at_line(Builder& b, u64 line, u16 live);
-  void predict(Builder& b, u64 pc, u64 target, bool taken, u16 live);
+  void predict(Builder& b, u64 pc, bool taken, u16 live);
   void push_return(Builder& b, const Instruction& in);
   void resolved_target(Builder& b, const Instruction& in, u16 live);
   /// The registers that are borrowed, a bit for each.
@@ -103,6 +121,14 @@ class ModelCode {
   u8* jump_across(Emitter& e, u32 bytes, int condition);
   void make_room(Builder& b);
   void ask_look(Emitter& e, u64 whom, u32 word);
+  void record(Builder& b, u32 i);
+  void record_repeat(Builder& b, u32 i);
+  void record_flow(const Instruction& in);
+  void record_outcome(const Instruction& in, bool taken);
+  void put(Emitter& e, u8 reg);
+  void make_room_on_tape(Builder& b, u16 live);
+  void finish_record(Builder& b);
+  void finish_by_target(Builder& b, const Instruction& in);
   void open(Builder& b, u32 i);
   void close(Builder& b);
   void write_history(Builder& b);
@@ -119,6 +145,11 @@ class ModelCode {
   bool open_ = false;
   bool away_ = false;  // the flags are kept in memory: from the first look that needs it to who needs them
   u8 a_ = 0, b_ = 0, note_ = 0;
+  Gone gone_ = {};
+  u32 first_op_ = 0;
+  u64 last_fetched_ = 0;
+  bool records_ = false;   // what this trace does goes onto the tape
+  bool has_tape_ = false;  // this trace has looked whether there is room for its record
   bool has_room_ = false;  // this trace has looked whether there is room for its notes
   u8 outcomes_ = 0, taken_ = 0;
   ModelRange ranges_[512];
@@ -130,16 +161,13 @@ class ModelCode {
   u32 way_count_ = 0;
   // The conditional branch before this segment, which was not taken.
   bool passed_ = false;
-  u64 passed_pc_ = 0, passed_target_ = 0;
+  u64 passed_pc_ = 0;
 };
 extern ModelCode model_code;
 
-/// In an indirect branch or return: rcx = the target; rcx and r11 are saved. Leaves rcx as it was.
-void emit_model_indirect(Builder& b, const Instruction& in);
-
-/// The program's state at this spot comes back: the registers, in `c`, and the history of branches. The thread leaves
-/// the trace here.
+/// The program's state at this spot comes back: the registers, in `c`, and the history of branches, and what
+/// the record lacks. The thread leaves the trace here. `repeats`: within a string instruction.
 struct Context;
-void settle_model(Thread* t, Context* c, const Spot& s);
+void settle_model(Thread* t, Context* c, const Spot& s, bool repeats);
 
 }  // namespace tally::engine

@@ -123,13 +123,27 @@ inline void move_if_not_equal(Emitter& e, u8 to, u8 from) {
   e.byte(static_cast<u8>(0xc0 | (to & 7) << 3 | (from & 7)));
 }
 
-/// [base] = reg
-inline void store_at(Emitter& e, u8 base, u8 reg) {
+/// [base + displacement] = reg
+inline void store_at(Emitter& e, u8 base, u8 reg, u32 displacement) {
   e.rex_w(reg, base);
   e.byte(0x89);
-  e.byte(static_cast<u8>(0x40 | (reg & 7) << 3 | (base & 7)));
+  const bool small = displacement < 128;
+  e.byte(static_cast<u8>((small ? 0x40 : 0x80) | (reg & 7) << 3 | (base & 7)));
+  if ((base & 7) == rsp) e.byte(0x24);
+  if (small)
+    e.byte(static_cast<u8>(displacement));
+  else
+    e.dword(displacement);
+}
+
+/// [base] = a constant, of 64 bits, sign-extended
+inline void store_at(Emitter& e, u8 base, u32 value) {
+  e.rex_w(0, base);
+  e.byte(0xc7);
+  e.byte(static_cast<u8>(0x40 | (base & 7)));
   if ((base & 7) == rsp) e.byte(0x24);
   e.byte(0);
+  e.dword(value);
 }
 
 /// A byte of gs:[offset] and a register, whose other bytes a load clears.

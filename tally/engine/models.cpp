@@ -15,6 +15,8 @@
 namespace tally::engine {
 
 ModelPlan model_plan;
+Growing<sim::Way> tape_ways;
+Growing<sim::Op> tape_ops;
 
 namespace {
 
@@ -48,10 +50,10 @@ constexpr u32 line_slots_mask = 4 * line_limit - 1;
 
 /// What a thread has beside what generated code looks into.
 struct Rest {
+  alignas(tape_room) u64 tape[tape_room / 8];
   alignas(notes_room) sim::Note note[notes_room / sizeof(sim::Note)];
   sim::FirstLevels first;
   sim::LowerLevels lower;
-  u64 asked;
   alignas(16) u8 plain_caches[sizeof(sim::Hierarchy)];
   alignas(16) u8 plain_tlbs[sizeof(sim::Tlbs)];
   alignas(16) u8 plain_branches[sizeof(sim::Branches)];
@@ -110,6 +112,7 @@ void make_rest(Thread* t) {
   r.first = sim::FirstLevels(caches, tables);
   r.lower = sim::LowerLevels(caches, lower, own ? lower + sim::table_words(caches.l2) : shared_llc);
   model_thread(t)->next_note = r.note;
+  model_thread(t)->record = r.tape;
   // No line: where there are zeros, line 0 would be.
   *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at) = 1;
   if (!model_plan.each) return;
@@ -174,16 +177,6 @@ Values& plain_values(Thread* t) {
   return values_of(settings().models.compared != 0 ? c.plain : c.values);
 }
 
-void access_plain(Rest& r, u64 address, u64 bytes, Access access) {
-  if (on(access == Access::fetch ? channel::model_l1i : channel::model_l1d)) {
-    const bool shares = settings().models.own_llc == 0 && on(channel::model_lower);
-    if (shares) llc_lock.take();
-    plain_caches(r).access(address, bytes, access);
-    if (shares) llc_lock.release();
-  }
-  if (on(channel::model_tlbs)) plain_tlbs(r).access(address, bytes, access);
-}
-
 void keep_plain(Thread* t, Rest& r) {
   Values& v = plain_values(t);
   v.caches.add(plain_caches(r).counts());
@@ -194,9 +187,22 @@ void keep_plain(Thread* t, Rest& r) {
   plain_branches(r).clear_counts();
 }
 
-void data_access(Thread* t, Rest& r, u64 address, u64 bytes, Access access) {
-  if (model_plan.l1d) access_first(t, r, address, bytes, access);
-  if (model_plan.each) access_plain(r, address, bytes, access);
+void play(Thread* t, Rest& r, const sim::Way* all, const u64* from, const u64* to) {
+  const sim::Models models{&plain_caches(r), on(channel::model_tlbs) ? &plain_tlbs(r) : nullptr, &plain_branches(r),
+                           on(channel::model_l1i), on(channel::model_l1d)};
+  const bool shares = settings().models.own_llc == 0 && on(channel::model_lower);
+  if (shares) llc_lock.take();
+  sim::play(models, all, tape_ops.data, from, to);
+  if (shares) llc_lock.release();
+  keep_plain(t, r);
+}
+
+/// Plays the tape, which begins anew.
+TALLY_NO_SAVES __attribute__((noinline)) void play_tape(Thread* t, Rest& r) {
+  const DirectionUp up;
+  ModelThread& m = *model_thread(t);
+  play(t, r, tape_ways.data, r.tape, m.record);
+  m.record = r.tape;
 }
 
 // --- string instructions --------------------------------------------------------------------------------------------
@@ -208,7 +214,7 @@ void repeated(Thread* t, Rest& r, u32 word, u64 n, u64 from, u64 to, bool down) 
   const bool loads = word >> 16 & 1, second = word >> 17 & 1;
   const Access at_to = word >> 18 & 1 ? Access::store : Access::load;
   const u64 line = 1ull << caches.l1d.line_bits;
-  const bool skips = !model_plan.each && caches.l1d.ways > 1;
+  const bool skips = caches.l1d.ways > 1;
   const auto elements_left = [&](u64 address) {
     // Elements that lie in the line of this one, this one included; 1 where it lies in two.
     const u64 offset = address & (line - 1);
@@ -216,8 +222,8 @@ void repeated(Thread* t, Rest& r, u32 word, u64 n, u64 from, u64 to, bool down) 
     return down ? offset / bytes + 1 : (line - offset) / bytes;
   };
   while (n > 0) {
-    if (loads) data_access(t, r, from, bytes, Access::load);
-    if (second) data_access(t, r, to, bytes, at_to);
+    if (loads) access_first(t, r, from, bytes, Access::load);
+    if (second) access_first(t, r, to, bytes, at_to);
     u64 step = 1;
     if (skips) {
       step = n;
@@ -250,30 +256,25 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
       drain(t, r);
       improve_at_times(t);
       break;
+    case Ask::tape:
+      play_tape(t, r);
+      improve_at_times(t);
+      break;
     default: access_first(t, r, argument, bytes_of(word), static_cast<Access>(word & 0xff)); break;
   }
 }
 
-extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* t, u64 argument, u32 word) {
-  Rest& r = *rest_of(t);
+extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* t, u64, u32 word) {
   const ModelThread& m = *model_thread(t);
-  const u64 bytes = word >> 8;
-  switch (static_cast<Ask>(word & 0xff)) {
-    case Ask::plain_load: access_plain(r, argument, bytes, Access::load); break;
-    case Ask::plain_store: access_plain(r, argument, bytes, Access::store); break;
-    case Ask::plain_modify: access_plain(r, argument, bytes, Access::modify); break;
-    case Ask::plain_fetch: access_plain(r, argument, bytes, Access::fetch); break;
-    case Ask::repeat: repeat_done(t, word, m.saved[0], m.saved[2], m.saved[3]); break;
-    case Ask::plain_taken: plain_branches(r).conditional(argument, m.target, true); break;
-    case Ask::plain_not_taken: plain_branches(r).conditional(argument, m.target, false); break;
-    case Ask::plain_jump: plain_branches(r).jump(argument, m.target); break;
-    case Ask::plain_call: plain_branches(r).call(argument, m.target, argument + bytes); break;
-    case Ask::plain_indirect: plain_branches(r).indirect_jump(argument, m.target); break;
-    case Ask::plain_indirect_call: plain_branches(r).indirect_call(argument, m.target, argument + bytes); break;
-    case Ask::plain_return: plain_branches(r).ret(m.target); break;
-    default: break;
-  }
-  if (model_plan.each && ++r.asked % 4096 == 0) keep_plain(t, r);
+  repeat_done(t, word, m.saved[0], m.saved[2], m.saved[3]);
+}
+
+void models_play_partial(Thread* t, const sim::Way& way) {
+  Rest& r = *rest_of(t);
+  u64* const record = model_thread(t)->record;
+  play_tape(t, r);
+  record[0] = 0;
+  play(t, r, &way, record, record + way.words);
 }
 
 u32 line_number(u64 line) {
@@ -307,6 +308,10 @@ void models_init() {
   }
   model_plan.line_bytes = 1u << (caches.l1d.sets != 0 ? caches.l1d.line_bits : caches.l1i.line_bits);
   model_plan.l1d_mask = (caches.l1d.sets - 1) << caches.l1d.line_bits;
+  if (model_plan.each) {
+    tape_ways.init(1u << 24);
+    tape_ops.init(1u << 27);
+  }
   if (model_plan.l1i) {
     lines.init(line_limit);
     lines.size = 1;
@@ -335,12 +340,13 @@ bool models_attach(Thread* t, bool goes_on) {
   model_counts(t)->without |= without;
   if (goes_on) {
     model_thread(t)->next_note = rest_of(t)->note;
+    model_thread(t)->record = rest_of(t)->tape;
     return true;
   }
   if (rest_of(t) == nullptr) {
-    const u64 at = try_reserve(rest_bytes() + notes_room, 3);
+    const u64 at = try_reserve(rest_bytes() + tape_room, 3);
     if (at == 0) return false;
-    rest_of(t) = reinterpret_cast<Rest*>((at + notes_room - 1) & ~(notes_room - 1));
+    rest_of(t) = reinterpret_cast<Rest*>((at + tape_room - 1) & ~(tape_room - 1));
   } else {
     Rest* const rest = rest_of(t);
     throw_away(rest, rest_bytes());
@@ -354,7 +360,7 @@ bool models_attach(Thread* t, bool goes_on) {
 void models_drain(Thread* t) {
   if (settings().models.on == 0 || rest_of(t) == nullptr) return;
   drain(t, *rest_of(t));
-  if (model_plan.each) keep_plain(t, *rest_of(t));
+  if (model_plan.each) play_tape(t, *rest_of(t));
 }
 
 void models_after_fork() { llc_lock = Lock{}; }

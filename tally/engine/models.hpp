@@ -5,6 +5,7 @@
 /// levels are kept exactly; what they miss is noted down and handed to the levels behind them later (see sim::fast).
 #pragma once
 #include "tally/engine/thread.hpp"
+#include "tally/sim/tape.hpp"
 
 namespace tally::engine {
 
@@ -17,23 +18,10 @@ enum class Ask : u32 {
   fetch,
   noted,   // the notes are full
   repeat,  // a string instruction has run
-  // The same for models that are asked about everything (Models::each):
-  plain_load,
-  plain_store,
-  plain_modify,
-  plain_fetch,
-  plain_taken,
-  plain_not_taken,
-  plain_jump,
-  plain_call,
-  plain_indirect,
-  plain_indirect_call,
-  plain_return,
+  tape,    // the tape is full
 };
 constexpr u32 word_of(Ask what, u32 bytes = 0) { return static_cast<u32>(what) | bytes << 8; }
 constexpr u32 bytes_of(u32 word) { return word >> 8 & 0xffff; }
-
-constexpr Ask plain(Ask what) { return static_cast<Ask>(static_cast<u32>(what) + static_cast<u32>(Ask::plain_load)); }
 
 /// What a repeated string instruction accesses, in the upper bits of its word.
 struct Repeat {
@@ -61,7 +49,7 @@ struct ModelThread {
   u64 spill_note;   // 0x10c8: of the register that has next_note
   u64 repeat_word;  // 0x10d0
   u64 repeat[2];    // 0x10d8: rcx and rsi before a string instruction
-  u64 target;       // 0x10e8
+  u64* record;      // 0x10e8: where the next record of the tape begins (ModelPlan::each)
   u64 stack;        // 0x10f0: the program's stack pointer
   u64 flags;        // 0x10f8
   u64 saved[9];     // 0x1100: rcx rdx rsi rdi r8 r9 r10 r11 rax
@@ -83,14 +71,14 @@ enum ModelOffset : u32 {
   o_model_spill_note = models_at + 0x48,
   o_model_repeat_word = models_at + 0x50,
   o_model_repeat = models_at + 0x58,
-  o_model_target = models_at + 0x68,
+  o_model_record = models_at + 0x68,
   o_model_repeat_rdi = models_at + 0xd0,
   o_model_note = models_at + 0xd8,
   o_model_flags = models_at + 0xe0,
 };
 static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, active) == 0x30 &&
               offsetof(ModelThread, spill_note) == 0x48 && offsetof(ModelThread, repeat_word) == 0x50 &&
-              offsetof(ModelThread, repeat) == 0x58 && offsetof(ModelThread, target) == 0x68 &&
+              offsetof(ModelThread, repeat) == 0x58 && offsetof(ModelThread, record) == 0x68 &&
               offsetof(ModelThread, stack) == 0x70 && offsetof(ModelThread, saved) == 0x80 &&
               offsetof(ModelThread, repeat_rdi) == 0xd0 && offsetof(ModelThread, next_note) == 0xd8 &&
               offsetof(ModelThread, flags_away) == 0xe0);
@@ -110,6 +98,8 @@ static_assert(l1i_at + first_level_bytes == jump_table_at);
 /// behind them there is room for those of any trace.
 inline constexpr u32 notes_limit = 512;
 inline constexpr u64 notes_bytes = notes_limit * sizeof(u64), notes_room = 4 * notes_bytes;
+/// The tape of a thread, which is looked at in the same way.
+inline constexpr u64 tape_bytes = 16384, tape_room = 65536;
 /// Lines of code that are told apart: 64 MB of code.
 inline constexpr u32 line_limit = 1u << 20;
 
@@ -123,7 +113,7 @@ inline channel::ModelCounts* model_counts(Thread* t) {
 /// What is simulated, as generated code needs it. All zero where nothing is.
 struct ModelPlan {
   bool branches, l1i, l1d;  // looked at in generated code
-  bool each;                // everything goes to the plain models
+  bool each;                // everything goes onto the tape, for the plain models
   bool each_branch;         // branches too
   u32 line_bytes;
   u32 l1d_mask, l1d_scale;  // of an address, and of what is left of it: where the set is, from l1d_at
@@ -134,6 +124,9 @@ struct ModelPlan {
   bool any() const { return branches || l1i || l1d || each; }
 };
 extern ModelPlan model_plan;
+/// What stands on tapes: the steps of ways. Want cache_lock held to be written.
+extern Growing<sim::Way> tape_ways;
+extern Growing<sim::Op> tape_ops;
 
 /// The number of a line of code, 0 where there are too many. Wants cache_lock held.
 u32 line_number(u64 line);
@@ -145,6 +138,8 @@ void models_init();
 bool models_attach(Thread* t, bool goes_on);
 /// Everything that was noted down is counted: the counts are final. The thread is outside, or calls it itself.
 void models_drain(Thread* t);
+/// A record is left in the middle, having gone `way`: it is played, and all before it.
+void models_play_partial(Thread* t, const sim::Way& way);
 /// In the child of a fork.
 void models_after_fork();
 /// A string instruction was left in the middle, by a fault or a signal: what it did is accounted for.

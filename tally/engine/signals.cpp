@@ -75,9 +75,9 @@ u64 settle_at(Thread* t, Context* c, const Spot& s) {
     if (p.borrowed == Borrowed::one) c->reg(p.reg) = t->spill[0];
   }
   if (model_plan.any()) {
-    settle_model(t, c, s);
-    const bool was_repeating = p.dynamic != 0 && s.offset == p.offset && !(p.dynamic & 0x40);
-    if (was_repeating) models_repeat(t, c->reg(rcx), c->reg(rsi), c->reg(rdi));
+    const bool repeats = p.dynamic != 0 && s.offset == p.offset && !(p.dynamic & 0x40);
+    settle_model(t, c, s, repeats);
+    if (repeats && model_plan.l1d) models_repeat(t, c->reg(rcx), c->reg(rsi), c->reg(rdi));
   }
   return trace.pc + static_cast<s64>(p.pc);
 }

@@ -74,6 +74,11 @@ class Cache {
     if (shape_.ways == 16) return Lru::use_whole(set, 16, tag);
     return Lru::use_whole(set, shape_.ways, tag);
   }
+  /// Whether it is the most recent line of its set, which a use of it leaves as it is. Levels with LRU only say so;
+  /// what a prefetcher brought and nothing has used is not.
+  bool is_most_recent(std::uint64_t address) const {
+    return shape_.replacement == Replacement::lru && *words_of(address) == tag_of(address, shape_.line_bits);
+  }
   /// A use of the line if it is there; a miss changes nothing.
   Look use(std::uint64_t address);
   /// Brings a line in that nothing has asked for yet; nothing changes where it is there already.

@@ -159,10 +159,15 @@ void Hierarchy::access(std::uint64_t address, std::uint64_t bytes, Access access
 
 bool Hierarchy::touch(std::uint64_t address, Access access) {
   Cache& level = access == Access::fetch ? l1i_ : l1d_;
+  LevelCounts& counts = access == Access::fetch ? counts_.l1i : counts_.l1d;
+  if (level.exists() && level.is_most_recent(address)) {
+    count_in(counts, access, true);
+    return true;
+  }
   Look look;
   if (level.exists()) {
     look = reach(level, address, access);
-    count_in(access == Access::fetch ? counts_.l1i : counts_.l1d, access, look.hit);
+    count_in(counts, access, look.hit);
   }
   if (!look.hit) lower_.request(address, access, counts_, &l1i_, &l1d_);
   if (next_line_ && access != Access::fetch && l1d_.exists() && (!look.hit || look.first_use)) bring_next(address);

@@ -28,7 +28,7 @@ void Tlbs::touch(std::uint64_t address, Access access) {
   LevelCounts& counts = access == Access::fetch ? counts_.itlb : counts_.dtlb;
   bool hit = false;
   if (level.exists()) {
-    hit = level.access(address).hit;
+    hit = level.is_most_recent(address) || level.access(address).hit;
     counts.count(access, hit);
     // What the load has just translated is there for the store.
     if (access == Access::modify) counts.count(Access::store, true);

@@ -41,7 +41,7 @@ constexpr Words words[] = {
     {channel::partial_shared_code,
      "it runs code from shared memory: what it writes there through another mapping is not seen"},
     {channel::partial_code_lines,
-     "it has more code than the simulated instruction cache tells apart: fetches of some of it are missing"},
+     "it has more code than the simulated machine tells apart: some of what it did is missing"},
     {channel::partial_ptraced, "it traces or is traced by others: what it executes then runs natively"},
 };
 

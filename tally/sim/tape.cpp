@@ -1,0 +1,55 @@
+#include "tally/sim/tape.hpp"
+
+namespace tally::sim {
+namespace {
+
+void access(const Models& models, std::uint64_t address, std::uint64_t bytes, Access what) {
+  if (what == Access::fetch ? models.fetches : models.accesses) models.caches->access(address, bytes, what);
+  if (models.tlbs != nullptr) models.tlbs->access(address, bytes, what);
+}
+
+void repeat(const Models& models, const Repeat& r, const std::uint64_t* words) {
+  const std::uint64_t mask = r.low ? 0xffffffff : ~std::uint64_t{0};
+  std::uint64_t from = words[1] & mask, to = words[2] & mask;
+  const unsigned moving = r.from ? 1 : 2;
+  const bool down = (words[moving + 3] & mask) < (words[moving] & mask);
+  const std::uint64_t step = down ? 0 - std::uint64_t{r.bytes} : r.bytes;
+  for (std::uint64_t left = (words[0] - words[3]) & mask; left > 0; --left) {
+    if (r.from) access(models, from, r.bytes, Access::load);
+    if (r.to) access(models, to, r.bytes, r.to_stores ? Access::store : Access::load);
+    from += step;
+    to += step;
+  }
+}
+
+}  // namespace
+
+void play(const Models& models, const Way* ways, const Op* ops, const std::uint64_t* tape, const std::uint64_t* end) {
+  for (; tape < end; tape += ways[*tape].words) {
+    const Way& way = ways[*tape];
+    unsigned left = way.branches;
+    const std::uint64_t last = tape[way.words - 1];
+    for (const Op *op = ops + way.first, *const behind = op + way.count; op != behind; ++op) {
+      switch (op->what) {
+        case Step::load: access(models, tape[op->word], op->bytes, Access::load); break;
+        case Step::store: access(models, tape[op->word], op->bytes, Access::store); break;
+        case Step::modify: access(models, tape[op->word], op->bytes, Access::modify); break;
+        case Step::fetch: access(models, op->at, op->bytes, Access::fetch); break;
+        case Step::repeat: repeat(models, Repeat::of(op->at), tape + op->word); break;
+        case Step::conditional:
+          --left;
+          models.branches->conditional(op->at, op->target, (way.outcomes >> left & 1) != 0);
+          break;
+        case Step::jump: models.branches->jump(op->at, op->target); break;
+        case Step::call: models.branches->call(op->at, op->target, op->at + op->bytes); break;
+        case Step::indirect_jump: models.branches->indirect_jump(op->at, op->target != 0 ? op->target : last); break;
+        case Step::indirect_call:
+          models.branches->indirect_call(op->at, op->target != 0 ? op->target : last, op->at + op->bytes);
+          break;
+        case Step::ret: models.branches->ret(last); break;
+      }
+    }
+  }
+}
+
+}  // namespace tally::sim

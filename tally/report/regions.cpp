@@ -27,7 +27,9 @@ std::string remark(const RegionEvent& event) {
 
 std::string per_entry(const RegionEvent& event, std::uint64_t entries) {
   if (!event.total.value || entries == 0) return "-";
-  return fmt::format("{:.2f}", static_cast<double>(*event.total.value) / static_cast<double>(entries));
+  const double each = static_cast<double>(*event.total.value) / static_cast<double>(entries);
+  const auto hundredths = std::llround(std::abs(each) * 100);
+  return fmt::format("{}{}.{:02}", each < 0 ? "-" : "", thousands(hundredths / 100), hundredths % 100);
 }
 
 // Those that were asked for; the others stand beside events.

@@ -105,15 +105,9 @@ RegionCounts counts_of(const Shared& shared, const Sums& sums) {
   RegionCounts counts{sums.entries, sums.recursive, sums.dropped, sums.open, {}, {}};
   for (std::size_t i = 0; i < shared.events.size(); ++i) {
     const Sum& sum = sums.events[i];
-    RegionEvent event{event::name(shared.events[i]),
-                      total_of(shared, i, sums),
-                      {},
-                      {},
-                      sum.each,
-                      sum.spread,
-                      0,
-                      false,
-                      histogram_of(sum)};
+    RegionEvent event{
+        event::name(shared.events[i]), total_of(shared, i, sums), {}, {}, sum.each, sum.spread, 0, false, {}};
+    if (event.total.value) event.histogram = histogram_of(sum);
     if (sums.entries > 0 && shared.options.extremes && event.total.value) {
       event.least = sum.least;
       event.most = sum.most;

@@ -226,6 +226,13 @@ TEST(Marks, WhatNobodyHasIsSaidWithWhatWasLookedAt) {
   EXPECT_EQ(tally(stat_words({"--function", "knwon"}, {PARTS, "nothing"})).code(), 1);
 }
 
+// glibc's memcpy is chosen when the library starts, and beside it stands an older version that is one function.
+TEST(Marks, WhatIsChosenLateIsNoFunction) {
+  const Finished finished = tally(stat_words({"-e", "instructions", "--function", "memcpy"}, {"ls", "/"}));
+  EXPECT_EQ(finished.code(), 125);
+  EXPECT_NE(finished.err.find("is not one function"), std::string::npos) << finished.err;
+}
+
 TEST(Marks, AmbiguousNamesAreRefusedBeforeTheProgramRuns) {
   const Finished finished = tally(stat_words({"--function", "parts::over"}, {PARTS, "over"}));
   EXPECT_EQ(finished.code(), 2);

@@ -12,14 +12,16 @@ namespace {
 using nlohmann::json;
 
 // The regions that a program wrote by itself, by name.
-std::map<std::string, json> regions_of(const Words& program) {
+std::map<std::string, json> regions_of(const Words& program, const std::string& events = "instructions,loads",
+                                       const std::string& histograms = "") {
 #if !TALLY_HAS_SIM
   ADD_FAILURE() << "there is no engine";
 #endif
   const TemporaryFile file("regions.json");
   Words words{"/usr/bin/env",
               "TALLY_OUTPUT=" + file.path(),
-              "TALLY_EVENTS=instructions,loads",
+              "TALLY_EVENTS=" + events,
+              "TALLY_HISTOGRAMS=" + histograms,
               TALLY_COMMAND,
               "stat",
               "-q",
@@ -54,6 +56,16 @@ TEST(Examples, regions_in_c) {
   EXPECT_LE(value(regions["one by one"], 1), 503'000) << "what the marks cost is taken off";
   EXPECT_GE(value(regions["by halves"], 1), 8'000);
   EXPECT_LE(value(regions["by halves"], 1), 20'000);
+}
+
+TEST(Examples, what_is_absent_has_no_histogram) {
+  auto regions = regions_of({std::string(BUILT) + "/regions_c"}, "instructions,L1-load-hits", "*");
+  const json& region = regions["one by one"];
+  EXPECT_FALSE(region.at("events").at(0).at("histogram").empty());
+  const json& absent = region.at("events").at(1);
+  EXPECT_EQ(absent.at("trust"), "absent");
+  EXPECT_TRUE(absent.find("histogram") == absent.end() || absent.at("histogram").empty()) << absent;
+  EXPECT_NE(absent.at("reason").get<std::string>().find("tally stat --model counts it"), std::string::npos) << absent;
 }
 
 TEST(Examples, regions_in_python) {

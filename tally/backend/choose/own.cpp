@@ -44,7 +44,10 @@ Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& eve
 #endif
     const bool is_exact = outlook.trust == Trust::exact;
     any = any || is_exact;
-    const std::string why = outlook.reason.empty() ? "it is not exact there" : outlook.reason;
+    const std::string why = needed_by(event.id).any()
+                                ? "regions hold exact counts there; tally stat --model counts it of the whole program"
+                            : outlook.reason.empty() ? "it is not exact there"
+                                                     : outlook.reason;
     own.push_back({{}, "engine", "", is_exact ? "" : "not in regions under the engine: " + why});
   }
   if (any || events.empty()) return own;

@@ -47,10 +47,9 @@ void Marker::look_up(const symbol::Elf& elf, const Wanted& wanted, std::size_t p
     in.addresses[place] = {wanted.place.offset};
     return;
   }
-  auto found = symbol::find(elf, wanted.place.symbol);
-  const bool any = !found.empty();
-  std::erase_if(found, [](const symbol::Found& one) { return one.chosen_late; });
-  if (any && found.empty()) {
+  const auto found = symbol::find(elf, wanted.place.symbol);
+  // Of an older version of the same name there may be one function (memcpy of glibc): nobody calls that.
+  if (std::any_of(found.begin(), found.end(), [](const symbol::Found& one) { return one.chosen_late; })) {
     in.problems[place] =
         Error{Code::bad_usage,
               fmt::format("'{}' in {} is not one function: the library chooses one when it starts (ifunc)",

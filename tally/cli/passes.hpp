@@ -1,0 +1,19 @@
+/// Passes of events that a PMU does not count at once, in words.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/base/result.hpp"
+#include "tally/event/plan.hpp"
+
+namespace tally::cli {
+
+/// "instructions:u, cycles:u"
+std::string names_of(const std::vector<event::Event>& events, const event::Pass& pass);
+/// "pass 1: instructions:u, cycles:u", a line for each.
+std::vector<std::string> lines_of(const std::vector<event::Event>& events, const event::Plan& plan);
+/// `has_command`: there is one that could be executed several times.
+Error why_not_at_once(const std::vector<event::Event>& events, const event::Plan& plan, bool has_command);
+
+}  // namespace tally::cli

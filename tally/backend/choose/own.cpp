@@ -7,6 +7,7 @@
 #if TALLY_HAS_SIM
 #include "tally/backend/sim/harvest.hpp"
 #endif
+#include "tally/backend/simulation.hpp"
 #include "tally/base/text.hpp"
 #include "tally/linux/machine.hpp"
 #include "tally/linux/pmu_devices.hpp"

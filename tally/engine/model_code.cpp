@@ -141,7 +141,7 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
       e.store(rcx, o_model_repeat);
       e.store(rsi, o_model_repeat + 8);
       e.store(rdi, o_model_repeat_rdi);
-      store_constant(e, o_model_repeat_word, f.repeat.word());
+      store_constant(e, o_model_repeat_word, word_of(f.repeat));
     }
     if (in.kind == Kind::call || (in.kind == Kind::call_indirect && in.resolved)) push_return(b, in);
     if (in.resolved) resolved_target(b, in, f.live);
@@ -155,7 +155,7 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
 
 void ModelCode::after(Builder& b, u32 i) {
   if (!open_ || facts_[i].repeat.bytes == 0) return;
-  if (model_plan.l1d) ask_look(b.e, b.arena.to_model, facts_[i].repeat.word());
+  if (model_plan.l1d) ask_look(b.e, b.arena.to_model, word_of(facts_[i].repeat));
   if (records_) record_repeat(b, i);
 }
 

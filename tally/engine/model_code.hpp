@@ -47,9 +47,9 @@ struct ModelFacts {
   u8 accesses;
   bool known;  // else nothing is looked at, and no register borrowed
   bool touches_flags;
-  u16 registers;  // that it names, openly or not
-  u16 live;       // flags that are needed from before it on
-  Repeat repeat;  // bytes 0: none
+  u16 registers;       // that it names, openly or not
+  u16 live;            // flags that are needed from before it on
+  sim::Repeat repeat;  // bytes 0: none
 };
 
 ModelFacts facts_of(const Instruction& in);

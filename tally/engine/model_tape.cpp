@@ -41,7 +41,7 @@ void ModelCode::record(Builder& b, u32 i) {
 
 void ModelCode::record_repeat(Builder& b, u32 i) {
   constexpr u32 before = sim::Repeat::words / 2;
-  tape_ops.add({facts_[i].repeat.word() >> 8, 0, static_cast<u16>(gone_.words - before), 0, Step::repeat});
+  tape_ops.add({facts_[i].repeat.bits(), 0, static_cast<u16>(gone_.words - before), 0, Step::repeat});
   gone_.count++;
   for (const u8 reg : {rcx, rsi, rdi}) put(b.e, reg);
   mark(b);

@@ -207,43 +207,35 @@ TALLY_NO_SAVES __attribute__((noinline)) void play_tape(Thread* t, Rest& r) {
 
 // --- string instructions --------------------------------------------------------------------------------------------
 
-/// `n` elements at `from` and `to`, upwards or downwards. What follows the first element of a pair of lines finds both
-/// where they are, and leaves them in the same order: it need not be looked at.
-void repeated(Thread* t, Rest& r, u32 word, u64 n, u64 from, u64 to, bool down) {
-  const u64 bytes = word >> 8 & 0xff;
-  const bool loads = word >> 16 & 1, second = word >> 17 & 1;
-  const Access at_to = word >> 18 & 1 ? Access::store : Access::load;
-  const u64 line = 1ull << caches.l1d.line_bits;
-  const bool skips = caches.l1d.ways > 1;
+/// What follows the first element of a pair of lines finds both where they are, and leaves them in the same order: it
+/// need not be looked at.
+void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
+  const ModelThread& m = *model_thread(t);
+  Rest& r = *rest_of(t);
+  const sim::Repeat repeat = sim::Repeat::of(word >> 8);
+  const u64 words[sim::Repeat::words] = {m.repeat[0], m.repeat[1], m.repeat_rdi, rcx, rsi, rdi};
+  sim::Repetition left(repeat, words);
+  const u64 bytes = repeat.bytes, line = 1ull << caches.l1d.line_bits;
   const auto elements_left = [&](u64 address) {
     // Elements that lie in the line of this one, this one included; 1 where it lies in two.
     const u64 offset = address & (line - 1);
     if (offset + bytes > line) return u64{1};
-    return down ? offset / bytes + 1 : (line - offset) / bytes;
+    return left.down ? offset / bytes + 1 : (line - offset) / bytes;
   };
-  while (n > 0) {
-    if (loads) access_first(t, r, from, bytes, Access::load);
-    if (second) access_first(t, r, to, bytes, at_to);
+  while (left.elements > 0) {
+    if (repeat.from) access_first(t, r, left.from, bytes, Access::load);
+    if (repeat.to) access_first(t, r, left.to, bytes, repeat.to_stores ? Access::store : Access::load);
     u64 step = 1;
-    if (skips) {
-      step = n;
-      if (loads && elements_left(from) < step) step = elements_left(from);
-      if (second && elements_left(to) < step) step = elements_left(to);
+    if (caches.l1d.ways > 1) {
+      step = left.elements;
+      if (repeat.from && elements_left(left.from) < step) step = elements_left(left.from);
+      if (repeat.to && elements_left(left.to) < step) step = elements_left(left.to);
     }
-    n -= step;
-    const u64 distance = down ? 0 - step * bytes : step * bytes;
-    from += distance;
-    to += distance;
+    left.elements -= step;
+    const u64 distance = left.down ? 0 - step * bytes : step * bytes;
+    left.from += distance;
+    left.to += distance;
   }
-}
-
-void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
-  ModelThread& m = *model_thread(t);
-  const u64 mask = word >> 19 & 1 ? 0xffffffff : ~u64{0};
-  const u64 n = (m.repeat[0] - rcx) & mask;
-  const bool loads = word >> 16 & 1;
-  const u64 before = loads ? m.repeat[1] : m.repeat_rdi, after = loads ? rsi : rdi;
-  repeated(t, *rest_of(t), word, n, m.repeat[1] & mask, m.repeat_rdi & mask, (after & mask) < (before & mask));
 }
 
 }  // namespace

@@ -23,17 +23,7 @@ enum class Ask : u32 {
 constexpr u32 word_of(Ask what, u32 bytes = 0) { return static_cast<u32>(what) | bytes << 8; }
 constexpr u32 bytes_of(u32 word) { return word >> 8 & 0xffff; }
 
-/// What a repeated string instruction accesses, in the upper bits of its word.
-struct Repeat {
-  u8 bytes;        // of an element
-  bool from, to;   // loads at RSI, accesses at RDI
-  bool to_stores;  // and that is a store
-  bool low;        // by the low halves of the registers
-  u32 word() const {
-    return word_of(Ask::repeat, bytes | static_cast<u32>(from) << 8 | static_cast<u32>(to) << 9 |
-                                    static_cast<u32>(to_stores) << 10 | static_cast<u32>(low) << 11);
-  }
-};
+constexpr u32 word_of(const sim::Repeat& repeat) { return word_of(Ask::repeat, static_cast<u32>(repeat.bits())); }
 
 /// Offset of a thread's share, which begins where the low 12 bits of an address are in nobody's way (place_segments).
 inline constexpr u32 models_at = 0x1080;

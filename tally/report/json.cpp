@@ -94,16 +94,7 @@ Json event_json(const result::Stat& stat, std::size_t index) {
 }
 
 Json metric_json(const result::Stat& stat, const result::Metric& metric) {
-  Json json{{"metric", metric.name},
-            {"formula", metric.formula},
-            {"unit", text_or_null(metric.unit)},
-            {"event", text_or_null(metric.beside)},
-            {"per", text_or_null(metric.per)},
-            {"asked", metric.asked},
-            {"value", value_or_null(metric.ratio.value)},
-            {"trust", name(metric.ratio.trust)},
-            {"reason", text_or_null(metric.ratio.reason)},
-            {"model", text_or_null(metric.ratio.model)}};
+  Json json = metric_values(metric);
   if (stat.runs_asked == 1) return json;
   Json runs = Json::array();
   for (const auto& value : metric.runs) runs.push_back(value_or_null(value));

@@ -19,6 +19,21 @@ Json value_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
+/// A metric of a command or of a region: what both have.
+template <class Metric>
+Json metric_values(const Metric& metric) {
+  return {{"metric", metric.name},
+          {"formula", metric.formula},
+          {"unit", text_or_null(metric.unit)},
+          {"event", text_or_null(metric.beside)},
+          {"per", text_or_null(metric.per)},
+          {"asked", metric.asked},
+          {"value", value_or_null(metric.ratio.value)},
+          {"trust", name(metric.ratio.trust)},
+          {"reason", text_or_null(metric.ratio.reason)},
+          {"model", text_or_null(metric.ratio.model)}};
+}
+
 /// `pid`, `command` and `regions`, as docs/reference/regions-json.md has them.
 Json regions_object(const result::ProgramRegions& program);
 

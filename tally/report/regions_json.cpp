@@ -12,19 +12,6 @@ Json histogram_json(const RegionEvent& event) {
   return json;
 }
 
-Json metric_json(const RegionMetric& metric) {
-  return {{"metric", metric.name},
-          {"formula", metric.formula},
-          {"unit", text_or_null(metric.unit)},
-          {"event", text_or_null(metric.beside)},
-          {"per", text_or_null(metric.per)},
-          {"asked", metric.asked},
-          {"value", value_or_null(metric.ratio.value)},
-          {"trust", name(metric.ratio.trust)},
-          {"reason", text_or_null(metric.ratio.reason)},
-          {"model", text_or_null(metric.ratio.model)}};
-}
-
 Json event_json(const RegionEvent& event) {
   return {{"event", event.event},
           {"value", value_or_null(event.total.value)},
@@ -48,7 +35,7 @@ void add_counts(Json& json, const RegionCounts& counts) {
   json["events"] = Json::array();
   for (const RegionEvent& event : counts.events) json["events"].push_back(event_json(event));
   json["metrics"] = Json::array();
-  for (const RegionMetric& metric : counts.metrics) json["metrics"].push_back(metric_json(metric));
+  for (const RegionMetric& metric : counts.metrics) json["metrics"].push_back(metric_values(metric));
 }
 
 Json region_json(const RegionResult& region) {

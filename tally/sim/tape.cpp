@@ -9,12 +9,10 @@ void access(const Models& models, std::uint64_t address, std::uint64_t bytes, Ac
 }
 
 void repeat(const Models& models, const Repeat& r, const std::uint64_t* words) {
-  const std::uint64_t mask = r.low ? 0xffffffff : ~std::uint64_t{0};
-  std::uint64_t from = words[1] & mask, to = words[2] & mask;
-  const unsigned moving = r.from ? 1 : 2;
-  const bool down = (words[moving + 3] & mask) < (words[moving] & mask);
-  const std::uint64_t step = down ? 0 - std::uint64_t{r.bytes} : r.bytes;
-  for (std::uint64_t left = (words[0] - words[3]) & mask; left > 0; --left) {
+  const Repetition done(r, words);
+  std::uint64_t from = done.from, to = done.to;
+  const std::uint64_t step = done.down ? 0 - std::uint64_t{r.bytes} : r.bytes;
+  for (std::uint64_t left = done.elements; left > 0; --left) {
     if (r.from) access(models, from, r.bytes, Access::load);
     if (r.to) access(models, to, r.bytes, r.to_stores ? Access::store : Access::load);
     from += step;
@@ -23,6 +21,15 @@ void repeat(const Models& models, const Repeat& r, const std::uint64_t* words) {
 }
 
 }  // namespace
+
+Repetition::Repetition(const Repeat& repeat, const std::uint64_t* words) {
+  const std::uint64_t mask = repeat.low ? 0xffffffff : ~std::uint64_t{0};
+  elements = (words[0] - words[3]) & mask;
+  from = words[1] & mask;
+  to = words[2] & mask;
+  const unsigned moves = repeat.from ? 1 : 2;
+  down = (words[moves + 3] & mask) < (words[moves] & mask);
+}
 
 void play(const Models& models, const Way* ways, const Op* ops, const std::uint64_t* tape, const std::uint64_t* end) {
   for (; tape < end; tape += ways[*tape].words) {

@@ -35,7 +35,7 @@ struct Repeat {
   bool to_stores;      ///< and that is a store
   bool low;            ///< by the low halves of the registers
   static constexpr std::uint32_t words = 6;
-  std::uint64_t bits() const {
+  constexpr std::uint64_t bits() const {
     return bytes | static_cast<std::uint64_t>(from) << 8 | static_cast<std::uint64_t>(to) << 9 |
            static_cast<std::uint64_t>(to_stores) << 10 | static_cast<std::uint64_t>(low) << 11;
   }
@@ -43,6 +43,14 @@ struct Repeat {
     return {static_cast<std::uint8_t>(bits), (bits >> 8 & 1) != 0, (bits >> 9 & 1) != 0, (bits >> 10 & 1) != 0,
             (bits >> 11 & 1) != 0};
   }
+};
+
+/// What one did, by the registers before it and behind it: so many elements, upwards or downwards.
+struct Repetition {
+  /// `words`: RCX, RSI and RDI before, and the same behind.
+  Repetition(const Repeat& repeat, const std::uint64_t* words);
+  std::uint64_t elements, from, to;
+  bool down;
 };
 
 /// One step of a way.

@@ -55,12 +55,18 @@ struct CoreValues {
   uint64_t cycles, instructions, unknown;
 };
 
+/// What the engine executed at its own address, one instruction at a time: no model saw it.
+struct UnseenValues {
+  uint64_t instructions, accesses;  ///< accesses: their loads and stores
+};
+
 /// A page of the file for each thread. Written by that thread alone, at any time.
 struct ModelCounts {
   ModelValues values;
   ModelValues plain;  ///< with Models::compared: the same by the plain models alone
   uint64_t without;   ///< bits of Model that there was no memory for
   CoreValues core;    ///< added up when a process ends or executes another program
+  UnseenValues unseen;
 };
 inline constexpr uint64_t model_counts_bytes = 4096;
 static_assert(sizeof(ModelCounts) <= model_counts_bytes);

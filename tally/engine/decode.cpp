@@ -323,6 +323,13 @@ Details::Details(const Instruction& in) {
     operands = decode_operands(raw, context, operand);
 }
 
+Gathering gathering_of(const ZydisDecodedInstruction& raw, u8 opcode) {
+  const bool by_k = raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+  const u32 element = (by_k ? raw.raw.evex.W : raw.raw.vex.W) != 0 ? 64 : 32;  // a union: only one is there
+  const u32 index = opcode & 1 ? 64 : 32;
+  return {static_cast<u8>(raw.avx.vector_length / (element > index ? element : index)), element, index};
+}
+
 void add_kind(channel::SegmentVector& v, Kind kind) {
   auto one = [&](channel::Field f) { v.branches[f - 3]++; };
   switch (kind) {

@@ -107,6 +107,13 @@ struct Details {
   u32 operands = 0;  // 0 on failure
 };
 
+/// What a gather or scatter moves.
+struct Gathering {
+  u8 elements;
+  u32 element_bits, index_bits;
+};
+Gathering gathering_of(const ZydisDecodedInstruction& raw, u8 opcode);
+
 /// Adds one instruction of this kind; a conditional branch counts as taken.
 void add_kind(channel::SegmentVector& v, Kind kind);
 

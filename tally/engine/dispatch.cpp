@@ -2,6 +2,7 @@
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/marks.hpp"
+#include "tally/engine/models.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"
 
@@ -64,6 +65,11 @@ void count_stepped(Thread* t, u64 to) {
   }
   delta.field[channel::loads] = in.loads;
   delta.field[channel::stores] = in.stores;
+  if (model_plan.any()) {
+    channel::UnseenValues& unseen = model_counts(t)->unseen;
+    unseen.instructions++;
+    unseen.accesses += u32{in.loads} + in.stores;
+  }
   const ZydisDecodedInstruction raw = Details(in).raw;
   const bool prefixed_near =
       raw.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || raw.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;

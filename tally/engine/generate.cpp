@@ -97,10 +97,9 @@ void copy_gather(Builder& b, const Instruction& in, u32 segment) {
   Emitter& e = b.e;
   const ZydisDecodedInstruction raw = Details(in).raw;
   const bool by_k = raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
-  const u32 element = (by_k ? raw.raw.evex.W : raw.raw.vex.W) != 0 ? 64 : 32;  // a union: only one is there
-  const u32 index = in.opcode & 1 ? 64 : 32;
-  const u32 vector = raw.avx.vector_length;
-  const u8 elements = static_cast<u8>(vector / (element > index ? element : index));
+  const Gathering gathering = gathering_of(raw, in.opcode);
+  const u32 element = gathering.element_bits;
+  const u8 elements = gathering.elements;
   const u8 mask = by_k ? raw.raw.evex.aaa : static_cast<u8>(~raw.raw.vex.vvvv & 15);
   e.store(rax, o_spill1);
   e.store(rdx, o_spill2);
@@ -109,7 +108,7 @@ void copy_gather(Builder& b, const Instruction& in, u32 segment) {
     e.bytes(kmovw, sizeof kmovw);
   } else {
     const u8 movmsk[] = {0xc4, static_cast<u8>(0xc1 | (mask < 8 ? 0x20 : 0)),
-                         static_cast<u8>(0x78 | (vector == 256 ? 4 : 0) | (element == 64 ? 1 : 0)), 0x50,
+                         static_cast<u8>(0x78 | (raw.avx.vector_length == 256 ? 4 : 0) | (element == 64 ? 1 : 0)), 0x50,
                          static_cast<u8>(0xc0 | (mask & 7))};
     e.bytes(movmsk, sizeof movmsk);
   }

@@ -64,7 +64,7 @@ bool ModelCode::wants_window(u32 i) const {
   const ModelFacts& f = facts_[i];
   if (!f.known) return false;
   const Instruction& in = in_[i];
-  if (records_ || f.accesses != 0 || f.repeat.bytes != 0) return true;
+  if (records_ || f.accesses != 0 || f.repeat.bytes != 0 || f.scattered.pattern != Pattern::none) return true;
   if (model_plan.branches && (in.kind == Kind::call || in.kind == Kind::call_indirect || in.resolved)) return true;
   const u64 line = model_plan.line_bytes;
   return model_plan.l1i &&
@@ -137,6 +137,7 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
     }
     if (records_) record(b, i);
     for (u32 k = 0; k < f.accesses; k++) look_at_data(b, f.access[k], f.live);
+    if (f.scattered.pattern != Pattern::none) ask_pieces(b, i);
     if (f.repeat.bytes != 0 && model_plan.l1d) {
       e.store(rcx, o_model_repeat);
       e.store(rsi, o_model_repeat + 8);

@@ -41,15 +41,43 @@ struct DataAccess {
   s64 displacement;
 };
 
+/// Whose accesses are found out when it runs.
+enum class Pattern : u8 {
+  none,
+  elements,  // gather, scatter
+  masked,    // a move by a mask
+  table,     // xlat
+  bits,      // bt and its like with a bit's number in a register
+  frames,    // enter with a level
+  state,     // xsave and its like, xrstor
+  line,      // clzero
+};
+
+/// Such an instruction: which registers its accesses depend on, and how.
+struct Scattered {
+  Pattern pattern;
+  bool stores, modifies;
+  bool by_k, narrow;       // a mask register, which holds 16 bits at most; else the signs of a vector
+  bool old_vector, small;  // an SSE register, an MMX register
+  u8 vector, mask;
+  u8 level;  // of enter
+  u8 header,
+      choice;  // of state: bytes of its header that are accessed; an instruction that leaves out what is not in use
+  bool compact;
+  sim::Elements elements;
+  u16 word;  // of the record on the tape; 0: none
+};
+
 /// What must be known of an instruction to weave.
 struct ModelFacts {
   DataAccess access[4];
   u8 accesses;
   bool known;  // else nothing is looked at, and no register borrowed
   bool touches_flags;
-  u16 registers;       // that it names, openly or not
-  u16 live;            // flags that are needed from before it on
-  sim::Repeat repeat;  // bytes 0: none
+  u16 registers;        // that it names, openly or not
+  u16 live;             // flags that are needed from before it on
+  sim::Repeat repeat;   // bytes 0: none
+  Scattered scattered;  // its address is access[0], which is not one of `accesses`
 };
 
 ModelFacts facts_of(const Instruction& in);
@@ -123,6 +151,7 @@ class ModelCode {
   void ask_look(Emitter& e, u64 whom, u32 word);
   void record(Builder& b, u32 i);
   void record_repeat(Builder& b, u32 i);
+  void ask_pieces(Builder& b, u32 i);
   void record_flow(const Instruction& in);
   void record_outcome(const Instruction& in, bool taken);
   void put(Emitter& e, u8 reg);

@@ -79,6 +79,127 @@ void find_operands(ModelFacts& f, const Instruction& in, const Details& d) {
     }
 }
 
+// --- accesses that registers tell -----------------------------------------------------------------------------------
+
+/// The number of a vector register.
+u8 vector_of(ZydisRegister r) {
+  for (const ZydisRegister first : {ZYDIS_REGISTER_XMM0, ZYDIS_REGISTER_YMM0, ZYDIS_REGISTER_ZMM0, ZYDIS_REGISTER_MM0})
+    if (in_range(r, first, first == ZYDIS_REGISTER_MM0 ? 8 : 32)) return static_cast<u8>(r - first);
+  return 0;
+}
+
+const ZydisDecodedOperand* memory_operand(const Details& d) {
+  for (u32 k = 0; k < d.operands; k++)
+    if (d.operand[k].type == ZYDIS_OPERAND_TYPE_MEMORY) return &d.operand[k];
+  return nullptr;
+}
+
+void selected_by(Scattered& s, const Details& d, u32 operand, const sim::Elements& elements) {
+  s.elements = elements;
+  s.by_k = d.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+  s.narrow = elements.count <= 16;
+  s.mask = s.by_k ? static_cast<u8>(d.raw.avx.mask.reg - ZYDIS_REGISTER_K0) : vector_of(d.operand[operand].reg.value);
+  s.old_vector = d.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
+  s.small = in_range(d.operand[operand].reg.value, ZYDIS_REGISTER_MM0, 8);
+}
+
+/// Moves that leave out elements. Other instructions by a mask are taken to access all of their operand.
+bool moves_by_mask(const Details& d) {
+  switch (d.raw.mnemonic) {
+    case ZYDIS_MNEMONIC_MASKMOVQ:
+    case ZYDIS_MNEMONIC_MASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVDQU:
+    case ZYDIS_MNEMONIC_VMASKMOVPS:
+    case ZYDIS_MNEMONIC_VMASKMOVPD:
+    case ZYDIS_MNEMONIC_VPMASKMOVD:
+    case ZYDIS_MNEMONIC_VPMASKMOVQ: return true;
+    default:
+      return d.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX && d.raw.meta.category == ZYDIS_CATEGORY_DATAXFER &&
+             d.raw.avx.mask.reg > ZYDIS_REGISTER_K0 && d.raw.avx.mask.reg <= ZYDIS_REGISTER_K7;
+  }
+}
+
+bool is_bytewise(ZydisMnemonic m) {
+  return m == ZYDIS_MNEMONIC_MASKMOVQ || m == ZYDIS_MNEMONIC_MASKMOVDQU || m == ZYDIS_MNEMONIC_VMASKMOVDQU;
+}
+
+/// xsave and its like, xrstor; of what these access the header tells, or what is in use.
+bool moves_state(Scattered& s, ZydisMnemonic m) {
+  switch (m) {
+    case ZYDIS_MNEMONIC_XSAVEC:
+    case ZYDIS_MNEMONIC_XSAVEC64: s.compact = true; [[fallthrough]];
+    case ZYDIS_MNEMONIC_XSAVEOPT:
+    case ZYDIS_MNEMONIC_XSAVEOPT64: s.choice = true; [[fallthrough]];
+    case ZYDIS_MNEMONIC_XSAVE:
+    case ZYDIS_MNEMONIC_XSAVE64:
+      s.stores = true;
+      s.header = s.compact ? 16 : 8;
+      return true;
+    case ZYDIS_MNEMONIC_XRSTOR:
+    case ZYDIS_MNEMONIC_XRSTOR64: s.header = 64; return true;
+    default: return false;
+  }
+}
+
+Pattern pattern_of(Scattered& s, const Instruction& in, const Details& d) {
+  if (in.gather) return Pattern::elements;
+  if (in.loads + in.stores == 0) return Pattern::none;
+  if (moves_by_mask(d)) return Pattern::masked;
+  if (moves_state(s, d.raw.mnemonic)) return Pattern::state;
+  if (d.raw.mnemonic == ZYDIS_MNEMONIC_CLZERO) return Pattern::line;
+  if (!in.legacy) return Pattern::none;
+  if (in.map == Map::two_bytes && (in.opcode & 0xe7) == 0xa3) return Pattern::bits;
+  if (in.map != Map::one_byte) return Pattern::none;
+  if (in.opcode == 0xd7) return Pattern::table;
+  return in.opcode == 0xc8 && in.stores > 1 ? Pattern::frames : Pattern::none;
+}
+
+/// Fills in what is to be kept of it and its address; false for all others.
+bool find_scattered(ModelFacts& f, const Instruction& in, const Details& d) {
+  Scattered& s = f.scattered;
+  s.pattern = pattern_of(s, in, d);
+  if (s.pattern == Pattern::none) return false;
+  const ZydisDecodedOperand* const op = memory_operand(d);
+  if (op != nullptr) f.access[0] = data_access(*op, in, Ask::load, 0);
+  const bool reads = op != nullptr && (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ),
+             writes = op != nullptr && (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
+  s.elements.low = in.address_bits == 32 && !in.fs;
+  switch (s.pattern) {
+    case Pattern::elements: {
+      const Gathering g = gathering_of(d.raw, in.opcode);
+      s.vector = vector_of(op->mem.index);
+      s.stores = writes;
+      selected_by(s, d, 2,
+                  {g.elements, static_cast<u8>(g.element_bits / 8), static_cast<u8>(g.index_bits / 8),
+                   f.access[0].scale, s.elements.low});
+      break;
+    }
+    case Pattern::masked: {
+      const bool bytes = is_bytewise(d.raw.mnemonic);
+      s.stores = writes;
+      selected_by(s, d, 1,
+                  {static_cast<u8>(bytes ? op->size / 8 : op->element_count),
+                   static_cast<u8>(bytes ? 1 : op->element_size / 8), 0, 0, false});
+      break;
+    }
+    case Pattern::bits:
+      s.modifies = reads && writes;
+      s.elements.bytes = in.operand_bits / 8;
+      break;
+    case Pattern::frames:
+      f.access[0] = {Ask::load, 8, rbp, no_register, 0, false, false, false, 0};
+      s.level = static_cast<u8>(in.stores - 1);
+      s.elements.bytes = in.operand_bits == 16 ? 2 : 8;
+      break;
+    case Pattern::line:
+      f.access[0] = {Ask::store, 64, rax, no_register, 0, false, false, in.address_bits == 32, 0};
+      s.stores = true;
+      break;
+    default: break;
+  }
+  return true;
+}
+
 }  // namespace
 
 ModelFacts facts_of(const Instruction& in) {
@@ -112,7 +233,7 @@ ModelFacts facts_of(const Instruction& in) {
     if (op.type == ZYDIS_OPERAND_TYPE_MEMORY)
       add_register(f.registers, op.mem.base), add_register(f.registers, op.mem.index);
   }
-  if (in.gather) return f;
+  if (find_scattered(f, in, d)) return f;
   if (in.dynamic != 0) {
     f.repeat.bytes = static_cast<u8>(in.operand_bits / 8);
     f.repeat.from =

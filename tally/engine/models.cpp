@@ -258,7 +258,12 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
 
 extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* t, u64, u32 word) {
   const ModelThread& m = *model_thread(t);
+  if (static_cast<Ask>(word & 0xff) == Ask::pieces) return models_pieces(t, word >> 8);
   repeat_done(t, word, m.saved[0], m.saved[2], m.saved[3]);
+}
+
+void models_access(Thread* t, u64 address, u64 bytes, Ask what) {
+  access_first(t, *rest_of(t), address, bytes, static_cast<Access>(what));
 }
 
 void models_play_partial(Thread* t, const sim::Way& way) {

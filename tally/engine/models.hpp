@@ -19,6 +19,7 @@ enum class Ask : u32 {
   noted,   // the notes are full
   repeat,  // a string instruction has run
   tape,    // the tape is full
+  pieces,  // an instruction whose accesses its registers tell is about to run
 };
 constexpr u32 word_of(Ask what, u32 bytes = 0) { return static_cast<u32>(what) | bytes << 8; }
 constexpr u32 bytes_of(u32 word) { return word >> 8 & 0xffff; }
@@ -47,6 +48,7 @@ struct ModelThread {
   u64 repeat_rdi;   // 0x1150: before a string instruction
   u64* next_note;   // 0x1158: behind the last note; in a register where one is borrowed for it
   u64 flags_away;   // 0x1160: the program's, as lahf and seto leave them in rax
+  u8 kept[2][64];   // 0x1168: vectors, masks and registers that an instruction's accesses depend on
 };
 
 enum ModelOffset : u32 {
@@ -65,13 +67,16 @@ enum ModelOffset : u32 {
   o_model_repeat_rdi = models_at + 0xd0,
   o_model_note = models_at + 0xd8,
   o_model_flags = models_at + 0xe0,
+  o_model_kept = models_at + 0xe8,
+  o_model_kept_2 = models_at + 0x128,
 };
 static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, active) == 0x30 &&
               offsetof(ModelThread, spill_note) == 0x48 && offsetof(ModelThread, repeat_word) == 0x50 &&
               offsetof(ModelThread, repeat) == 0x58 && offsetof(ModelThread, record) == 0x68 &&
               offsetof(ModelThread, stack) == 0x70 && offsetof(ModelThread, saved) == 0x80 &&
               offsetof(ModelThread, repeat_rdi) == 0xd0 && offsetof(ModelThread, next_note) == 0xd8 &&
-              offsetof(ModelThread, flags_away) == 0xe0);
+              offsetof(ModelThread, flags_away) == 0xe0 && offsetof(ModelThread, kept) == 0xe8 &&
+              models_at + sizeof(ModelThread) <= 0x1200);
 
 /// Tables that generated code looks into: offsets from the GS base, between the thread's record and its jump table.
 enum ModelLayout : u32 {
@@ -89,7 +94,7 @@ static_assert(l1i_at + first_level_bytes == jump_table_at);
 inline constexpr u32 notes_limit = 512;
 inline constexpr u64 notes_bytes = notes_limit * sizeof(u64), notes_room = 4 * notes_bytes;
 /// The tape of a thread, which is looked at in the same way.
-inline constexpr u64 tape_bytes = 16384, tape_room = 65536;
+inline constexpr u64 tape_bytes = 16384, tape_room = 131072;
 /// Lines of code that are told apart: 64 MB of code.
 inline constexpr u32 line_limit = 1u << 20;
 
@@ -132,6 +137,10 @@ void models_drain(Thread* t);
 void models_play_partial(Thread* t, const sim::Way& way);
 /// In the child of a fork.
 void models_after_fork();
+/// One access, by the models that generated code looks into.
+void models_access(Thread* t, u64 address, u64 bytes, Ask what);
+/// What the instruction that `number` describes is about to access: see model_pieces.cpp.
+void models_pieces(Thread* t, u32 number);
 /// A string instruction was left in the middle, by a fault or a signal: what it did is accounted for.
 void models_repeat(Thread* t, u64 rcx, u64 rsi, u64 rdi);
 

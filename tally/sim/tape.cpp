@@ -20,6 +20,13 @@ void repeat(const Models& models, const Repeat& r, const std::uint64_t* words) {
   }
 }
 
+void pieces(const Models& models, const std::uint64_t* words) {
+  for (std::uint64_t i = 0; i < words[0]; ++i) {
+    const Piece piece = Piece::of(words + 1 + 2 * i);
+    access(models, piece.address, piece.bytes, piece.what);
+  }
+}
+
 }  // namespace
 
 Repetition::Repetition(const Repeat& repeat, const std::uint64_t* words) {
@@ -43,6 +50,7 @@ void play(const Models& models, const Way* ways, const Op* ops, const std::uint6
         case Step::modify: access(models, tape[op->word], op->bytes, Access::modify); break;
         case Step::fetch: access(models, op->at, op->bytes, Access::fetch); break;
         case Step::repeat: repeat(models, Repeat::of(op->at), tape + op->word); break;
+        case Step::pieces: pieces(models, tape + op->word); break;
         case Step::conditional:
           --left;
           models.branches->conditional(op->at, op->target, (way.outcomes >> left & 1) != 0);

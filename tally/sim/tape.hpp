@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "tally/sim/branches.hpp"
-#include "tally/sim/hierarchy.hpp"
+#include "tally/sim/pieces.hpp"
 #include "tally/sim/tlb.hpp"
 
 namespace tally::sim {
@@ -20,6 +20,7 @@ enum class Step : std::uint8_t {
   modify,
   fetch,   ///< of a line of code
   repeat,  ///< a string instruction has run
+  pieces,  ///< accesses that were found when it ran: how many, and two words for each (Piece::word)
   conditional,
   jump,
   call,
@@ -57,7 +58,7 @@ struct Repetition {
 struct Op {
   std::uint64_t at;      ///< where the instruction or line lies; of a repetition Repeat::bits()
   std::uint64_t target;  ///< of a branch; 0: the last word of the record
-  std::uint16_t word;    ///< of the record: an access's address, a repetition's first word
+  std::uint16_t word;    ///< of the record: an access's address, the first word of a repetition or of pieces
   std::uint16_t bytes;   ///< of the access or the instruction
   Step what;
 };

@@ -74,6 +74,19 @@ TEST(Tape, indirect_targets_are_the_last_word_unless_they_are_known) {
   EXPECT_EQ(machine.branches.counts().indirect_misses, 2U);
 }
 
+TEST(Tape, pieces_are_as_many_as_the_record_says) {
+  const Op ops[] = {{.at = 0, .target = 0, .word = 1, .bytes = 0, .what = Step::pieces}};
+  const Way ways[] = {{.first = 0, .count = 1, .words = 8, .outcomes = 0, .branches = 0}};
+  const Piece load{0x7000, 4, Access::load}, store{0x703e, 8, Access::store};
+  const std::uint64_t tape[] = {0, 2, load.address, load.word(), store.address, store.word(), 1, 2};
+  Machine played, told;
+  play(played.models(), ways, ops, tape, tape + 8);
+  told.caches.access(0x7000, 4, Access::load);
+  told.caches.access(0x703e, 8, Access::store);
+  EXPECT_EQ(played.caches.counts(), told.caches.counts());
+  EXPECT_EQ(played.caches.counts().l1d.stores, 2U);
+}
+
 // rep movsb of 100 bytes downwards, left after 40 of them, and rep stosd by the low halves of the registers.
 TEST(Tape, string_instructions_are_their_elements) {
   const Repeat bytes{.bytes = 1, .from = true, .to = true, .to_stores = true, .low = false};

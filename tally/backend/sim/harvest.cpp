@@ -66,6 +66,8 @@ void join_tallies(Tally& to, const Tally& from) {
   to.core.cycles += from.core.cycles;
   to.core.instructions += from.core.instructions;
   to.core.unknown += from.core.unknown;
+  to.unseen.instructions += from.unseen.instructions;
+  to.unseen.accesses += from.unseen.accesses;
 }
 
 /// One process of the channel on its way to a result.
@@ -130,6 +132,7 @@ class Harvest {
     tally.models = counts.values;
     tally.without = counts.without;
     tally.core = counts.core;
+    tally.unseen = counts.unseen;
     if (modelling_.settings.compared != 0 && !difference_) difference_ = sim::difference(counts.values, counts.plain);
   }
 
@@ -451,6 +454,7 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
         "the threads of a process share its last level: what comes first in it differs from run to run, and so do its "
         "counts (--llc private: one for each thread)");
   }
+  if (std::string said = what_no_model_saw(total.unseen); !said.empty()) outcome.notices.push_back(std::move(said));
   if (modelling.needed.core && total.core.instructions > 0) outcome.notices.push_back(unknown_share(total.core));
   if (modelling.settings.compared != 0) {
     outcome.notices.push_back("the plain models " +

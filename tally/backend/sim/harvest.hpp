@@ -18,6 +18,7 @@ struct Tally {
   channel::ModelValues models = {};
   std::uint64_t without = 0;  ///< bits of channel::Model: there was no memory for it
   channel::CoreValues core = {};
+  channel::UnseenValues unseen = {};
 };
 
 /// What is simulated in a run.

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "tally/base/text.hpp"
+
 namespace tally::backend::sim {
 namespace {
 
@@ -87,8 +89,7 @@ std::int64_t value_of(event::Id id, const channel::ModelValues& v, const channel
     case Id::dtlb_load_misses: value = v.dtlb.load_misses; break;
     case Id::dtlb_store_misses: value = v.dtlb.store_misses; break;
     case Id::l1_load_hits:
-      value = static_cast<std::uint64_t>(totals.field[channel::loads]) -
-              (v.l1d.load_misses - v.l1d_across.load_misses);
+      value = static_cast<std::uint64_t>(totals.field[channel::loads]) - (v.l1d.load_misses - v.l1d_across.load_misses);
       break;
     case Id::l2_load_hits: value = v.l2.loads - v.l2.load_misses; break;
     case Id::l2_load_misses: value = v.l2.load_misses; break;
@@ -121,6 +122,15 @@ std::string unknown_share(const channel::CoreValues& core) {
   if (core.unknown == 0) return "cycles are a model's: the core's table knows every instruction that ran";
   return fmt::format("cycles are a model's: the core's table does not know {} of the instructions that ran",
                      share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
+}
+
+std::string what_no_model_saw(const channel::UnseenValues& unseen) {
+  if (unseen.instructions == 0) return "";
+  return fmt::format(
+      "no model saw {} instructions with {} loads and stores, which the engine executed where they stand, one at a "
+      "time: far "
+      "transfers, branches with an operand-size prefix, writes into code that runs",
+      thousands(static_cast<std::int64_t>(unseen.instructions)), thousands(static_cast<std::int64_t>(unseen.accesses)));
 }
 
 std::optional<std::string> difference(const channel::ModelValues& fast, const channel::ModelValues& plain) {

@@ -27,6 +27,9 @@ std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValu
 /// How much of what ran the core model does not know, in words.
 std::string unknown_share(const channel::CoreValues& core);
 
+/// The sentence that says what was executed and not simulated; empty where nothing was.
+std::string what_no_model_saw(const channel::UnseenValues& unseen);
+
 /// The first number in which the two ways of simulating differ, with both; nothing where they agree.
 std::optional<std::string> difference(const channel::ModelValues& fast, const channel::ModelValues& plain);
 

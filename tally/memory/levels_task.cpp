@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tally/base/text.hpp"
+#include "tally/memory/analysis/dismissal.hpp"
 #include "tally/memory/analysis/findings.hpp"
 #include "tally/memory/analysis/statistics.hpp"
 #include "tally/memory/controls.hpp"
@@ -99,22 +100,22 @@ Result<double> least_ns(Runner& runner, double bytes, OrderKind order) {
 
 // A step that goes away when a page is finished before the next one begins is one of translation buffers, if it is
 // there otherwise at that moment: what others leave of a shared cache changes. Beyond the second level that order lets
-// prefetchers in, which flatter both sides, but leave a rise.
+// prefetchers in, which flatter both sides, but leave a rise. Just above it some of the misses are left, and just below
+// it a neighbour's lines make some: both sides are walked in the middle of their plateaus.
 Result<bool> is_cache_rise(Runner& runner, const Curve& curve, const Plateau& below, const Plateau& above) {
-  // Just above the rise some of the misses are left, of which prefetchers hide many in that order.
-  const double beyond = std::sqrt(curve[above.first].size_bytes * curve[above.last].size_bytes);
-  const auto rises = [&](OrderKind order) -> Result<bool> {
-    const auto low = least_ns(runner, curve[below.last].size_bytes, order);
+  const auto walk = [&](OrderKind order) -> Result<StepWalk> {
+    const auto low = least_ns(runner, middle_bytes(curve, below), order);
     if (!low) return fail(low.error());
-    const auto high = least_ns(runner, beyond, order);
+    const auto high = least_ns(runner, middle_bytes(curve, above), order);
     if (!high) return fail(high.error());
-    return *high >= 1.10 * *low;
+    return StepWalk{*low, *high};
   };
-  auto by_page = rises(OrderKind::page_local);
-  if (!by_page || *by_page) return by_page;
-  auto at_random = rises(OrderKind::random);
-  if (!at_random) return at_random;
-  return !*at_random;
+  const auto by_page = walk(OrderKind::page_local);
+  if (!by_page) return fail(by_page.error());
+  if (!goes_away_by_page(*by_page, below.ns)) return true;
+  const auto at_random = walk(OrderKind::random);
+  if (!at_random) return fail(at_random.error());
+  return !rises(*at_random);
 }
 
 Result<std::vector<bool>> cache_rises(Runner& runner, const Curve& curve, const std::vector<Plateau>& plateaus,

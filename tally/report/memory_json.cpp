@@ -60,6 +60,7 @@ Json level_json(const result::MemoryLevel& level) {
           {"half_rise_bytes", or_null(level.half_bytes)},
           {"knee_bytes", or_null(level.knee_bytes)},
           {"contended", level.contended},
+          {"seen", !level.unseen},
           {"ns", level.ns > 0 ? Json(level.ns) : Json()},
           {"ns_low", or_null(level.ns_low)},
           {"ns_high", or_null(level.ns_high)},

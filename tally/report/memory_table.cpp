@@ -34,7 +34,7 @@ std::string levels_text(const Memory& memory) {
               latency_text(level.ns, level.ns_low, level.ns_high),
               level.cycles ? fmt::format("{:.1f}", *level.cycles) : "",
               level.line_bytes ? size_text(static_cast<double>(*level.line_bytes)) : "",
-              geometry_text(level.ways, level.sets), level.contended ? "-" : std::string(name(level.grade))});
+              geometry_text(level.ways, level.sets), grade_text(level)});
   }
   for (const MemoryTlb& tlb : memory.tlbs) {
     grid.add({tlb.name, fmt::format("{} entries", tlb.entries), "", fmt::format("+{:.2f} ns", tlb.penalty_ns), "",

@@ -33,6 +33,18 @@ TEST(MemoryTable, of_a_contended_report_is_the_verdict) {
   EXPECT_EQ(text.find("4.00"), std::string::npos) << "no number that a busy machine made";
 }
 
+TEST(MemoryTable, of_a_level_that_was_not_seen_says_so_without_a_grade) {
+  result::Memory memory = sample_memory();
+  memory.levels[1] = {
+      .name = "LLC", .reported_bytes = 32 << 20, .unseen = true, .because = "not seen: no step near it"};
+  const std::string text = memory_table(memory);
+  EXPECT_NE(text.find(" LLC     not seen "), std::string::npos) << text;
+  EXPECT_NE(text.find("LLC: not seen: no step near it"), std::string::npos) << text;
+  const std::size_t at = text.find(" LLC ");
+  EXPECT_TRUE(text.substr(at, text.find('\n', at) - at).ends_with(" -")) << text;
+  EXPECT_EQ(nlohmann::json::parse(memory_json(memory))["levels"][1]["seen"], false);
+}
+
 TEST(LensRows, hold_a_write_and_the_read_behind_it) {
   result::Memory memory;
   for (const char* quantity : {"write", "read"}) {

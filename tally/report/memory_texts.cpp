@@ -7,12 +7,16 @@
 namespace tally::report {
 
 std::string capacity_text(const result::MemoryLevel& level) {
-  if (!level.capacity_bytes) return level.contended ? "contended" : "-";
+  if (!level.capacity_bytes) return level.contended ? "contended" : level.unseen ? "not seen" : "-";
   const std::string measured = size_text(*level.capacity_bytes);
   const std::string interval = fmt::format("[{}, {}]", size_text(*level.capacity_low), size_text(*level.capacity_high));
   if (level.snapped)
     return fmt::format("{} (measured {})", size_text(static_cast<double>(*level.reported_bytes)), measured);
   return fmt::format("{} {}{}", measured, interval, level.effective ? " effective" : "");
+}
+
+std::string grade_text(const result::MemoryLevel& level) {
+  return level.contended || level.unseen ? "-" : std::string(name(level.grade));
 }
 
 std::string reported_text(const result::MemoryLevel& level) {

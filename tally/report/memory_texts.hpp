@@ -9,8 +9,11 @@
 
 namespace tally::report {
 
-/// "48 K (measured 49.9 K)", "27 M [22 M, 31 M] effective"; "-" for memory.
+/// "48 K (measured 49.9 K)", "27 M [22 M, 31 M] effective"; "-" for memory; "contended" or "not seen".
 std::string capacity_text(const result::MemoryLevel& level);
+
+/// "high", "medium", "low"; "-" where there is nothing to be graded.
+std::string grade_text(const result::MemoryLevel& level);
 
 /// The size that the system reports; empty where it reports none.
 std::string reported_text(const result::MemoryLevel& level);

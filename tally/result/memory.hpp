@@ -72,6 +72,7 @@ struct MemoryLevel {
   std::optional<std::int64_t> ways{}, sets{};
   Grade grade = Grade::low;
   bool contended = false;  ///< the machine was too busy there: what is missing is missing for that
+  bool unseen = false;     ///< the system reports it, or it must be there, and the curve does not show where it ends
   std::string because{};
   bool operator==(const MemoryLevel&) const = default;
 };

@@ -61,6 +61,7 @@ MemoryLevel level(const Json& json) {
           .sets = optional<std::int64_t>(json, "sets"),
           .grade = grade_of(text(json, "grade")),
           .contended = json.value("contended", false),
+          .unseen = !json.value("seen", true),
           .because = text(json, "because")};
 }
 

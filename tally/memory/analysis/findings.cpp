@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "tally/base/text.hpp"
 #include "tally/count/statistics.hpp"
 #include "tally/memory/analysis/statistics.hpp"
+#include "tally/memory/analysis/unseen.hpp"
 
 namespace tally::memory {
 namespace {
@@ -184,10 +187,10 @@ void set_geometry(MemoryLevel& level, bool is_first, const Witnesses& witnesses)
   }
 }
 
-std::string name_of(std::size_t index, const KnownCache* known, std::size_t known_count) {
+std::string name_of(std::size_t index, const KnownCache* known, const std::vector<KnownCache>& reported) {
   if (known == nullptr) return fmt::format("level {}", index + 1);
   if (known->level == 1) return "L1d";
-  return index + 1 == known_count && known->level > 2 ? "LLC" : fmt::format("L{}", known->level);
+  return known == &reported.back() && known->level > 2 ? "LLC" : fmt::format("L{}", known->level);
 }
 
 // The reported cache that a capacity belongs to: its neighbour in size, and none twice. A shared one may give less.
@@ -200,13 +203,14 @@ const KnownCache* match(const std::vector<KnownCache>& reported, std::size_t fro
   return nullptr;
 }
 
-// The last plateau, behind which nothing rises any more.
-MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesses& witnesses) {
+// The last plateau, behind which nothing rises any more. `all_seen`: no reported cache is left that it may be.
+MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesses& witnesses, bool all_seen) {
   MemoryLevel level;
   const double octaves = std::log2(curve[span.last.last].size_bytes / curve[span.first.first].size_bytes);
   const std::int64_t largest = witnesses.reported.empty() ? 0 : witnesses.reported.back().bytes;
   const bool beyond = curve[span.last.last].size_bytes >= 2 * static_cast<double>(largest);
-  level.name = beyond || octaves >= 2 ? "memory" : "beyond";
+  const bool is_memory = beyond || (all_seen && octaves >= 2);
+  level.name = is_memory ? "memory" : "beyond";
   if (const std::string busy = contention_of(curve, span); !busy.empty()) {
     level.contended = true;
     level.because = "contended: " + busy;
@@ -217,6 +221,8 @@ MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesse
   add_noise(reasons, look_at(curve, span.first.first, span.last.last));
   if (octaves < 2) {
     reasons.against("memory latency not reached: the plateau is shorter than two octaves");
+  } else if (!is_memory) {
+    reasons.against("a cache still, or memory: the curve ends below twice the last cache that the system reports");
   } else {
     reasons.words.insert(reasons.words.begin(),
                          fmt::format("flat from {} on", size_text(curve[span.first.first].size_bytes)));
@@ -238,14 +244,35 @@ MemoryLevel busy_level(const Curve& curve, const LevelSpan& span, std::string na
   return level;
 }
 
-// A cache that the system reports where the curve cannot be believed.
-MemoryLevel hidden_level(const KnownCache& known, std::size_t place, const Witnesses& witnesses) {
+// A cache that the system reports where the curve cannot be believed, or does not show it.
+MemoryLevel missed_level(const Curve& curve, const std::vector<LevelSpan>& spans, const KnownCache& known,
+                         bool contended, const Witnesses& witnesses) {
   MemoryLevel level;
-  level.name = name_of(place, &known, witnesses.reported.size());
-  level.contended = true;
+  level.name = name_of(0, &known, witnesses.reported);
+  level.contended = contended;
+  level.unseen = !contended;
   level.reported_bytes = known.bytes;
-  level.because = "contended: no calm stretch of the curve shows it";
+  level.because =
+      contended ? "contended: no calm stretch of the curve shows it" : "not seen: " + why_unseen(curve, spans, known);
   return level;
+}
+
+MemoryLevel memory_not_reached(const Curve& curve) {
+  MemoryLevel level;
+  level.name = "memory";
+  level.unseen = true;
+  level.because =
+      fmt::format("not seen: the curve ends at {} with {:.3g} ns, before the last rise does; --to takes it further",
+                  size_text(curve.back().size_bytes), curve.back().ns);
+  return level;
+}
+
+// The latency of a plateau that lies inside a cache whose end was not seen is that cache's.
+void move_latency(MemoryLevel& from, MemoryLevel& to) {
+  to.ns = std::exchange(from.ns, 0);
+  to.ns_low = std::exchange(from.ns_low, std::nullopt);
+  to.ns_high = std::exchange(from.ns_high, std::nullopt);
+  to.cycles = std::exchange(from.cycles, std::nullopt);
 }
 
 }  // namespace
@@ -288,31 +315,37 @@ std::vector<MemoryLevel> find_levels(const Curve& curve, const std::vector<Level
   const auto& reported = witnesses.reported;
   std::size_t known_from = 0;
   bool hiding = spans.empty();
-  // Those that were passed by, and may lie where the curve is hidden.
-  const auto add_hidden = [&](std::size_t until) {
+  // Those between the last one that was found and the next: contended where the curve is hidden, else not seen. The
+  // row of the one that a plateau's latency belongs to; none where that is the next one's own.
+  const auto pass_by = [&](std::size_t until, const Plateau* plateau) -> MemoryLevel* {
+    const KnownCache* holder =
+        hiding || plateau == nullptr ? nullptr : holder_of(curve, *plateau, reported, known_from, until);
+    std::optional<std::size_t> row;
     for (; known_from < until; ++known_from) {
-      if (hiding) levels.push_back(hidden_level(reported[known_from], known_from, witnesses));
+      if (holder == &reported[known_from]) row = levels.size();
+      levels.push_back(missed_level(curve, spans, reported[known_from], hiding, witnesses));
     }
+    return row ? &levels[*row] : nullptr;
   };
   for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
     std::string busy = contention_of(curve, spans[i]);
     if (busy.empty()) busy = contention_between(curve, spans[i], spans[i + 1]);
     if (!busy.empty()) {
       const KnownCache* known = known_from < reported.size() ? &reported[known_from++] : nullptr;
-      levels.push_back(
-          busy_level(curve, spans[i], name_of(levels.size(), known, reported.size()), known, busy, witnesses));
+      levels.push_back(busy_level(curve, spans[i], name_of(levels.size(), known, reported), known, busy, witnesses));
       hiding = true;
       continue;
     }
     const Capacity capacity = find_capacity(curve, spans[i].last, spans[i + 1].first, witnesses.page_bytes);
     const KnownCache* known = match(reported, known_from, capacity.bytes);
+    MemoryLevel level;
+    set_latency(level, curve, spans[i].first, witnesses);
     if (known != nullptr) {
-      add_hidden(static_cast<std::size_t>(known - reported.data()));
+      MemoryLevel* const holder = pass_by(static_cast<std::size_t>(known - reported.data()), &spans[i].first);
+      if (holder != nullptr) move_latency(level, *holder);
       ++known_from;
     }
-    MemoryLevel level;
-    level.name = name_of(levels.size(), known, reported.size());
-    set_latency(level, curve, spans[i].first, witnesses);
+    level.name = name_of(levels.size(), known, reported);
     set_capacity(level, capacity, known);
     grade_capacity(level, reasons_of(curve, spans[i], spans[i + 1], level), i == 0, known, witnesses);
     set_geometry(level, i == 0, witnesses);
@@ -322,8 +355,14 @@ std::vector<MemoryLevel> find_levels(const Curve& curve, const std::vector<Level
   const double end = curve.empty() ? 0 : curve.back().size_bytes;
   std::size_t until = known_from;
   while (until < reported.size() && (until == 0 || static_cast<double>(reported[until - 1].bytes) < end)) ++until;
-  add_hidden(until);
-  if (!spans.empty()) levels.push_back(last_level(curve, spans.back(), witnesses));
+  const bool all_seen = hiding || known_from == reported.size();
+  MemoryLevel* const holder = pass_by(until, spans.empty() ? nullptr : &spans.back().first);
+  if (holder != nullptr) {
+    set_latency(*holder, curve, spans.back().first, witnesses);
+    levels.push_back(memory_not_reached(curve));
+  } else if (!spans.empty()) {
+    levels.push_back(last_level(curve, spans.back(), witnesses, all_seen));
+  }
   return levels;
 }
 

@@ -46,7 +46,7 @@ std::string contention_between(const Curve& curve, const LevelSpan& span, const 
 
 /// The levels of a curve, with capacity, latency, grade and the reason for it. What the machine was too busy for is
 /// left out of a level, which is contended then; so is a cache that the system reports and that may lie where the curve
-/// is not to be believed.
+/// is not to be believed. A reported cache whose end the curve does not show has a row that says so.
 std::vector<result::MemoryLevel> find_levels(const Curve& curve, const std::vector<LevelSpan>& spans,
                                              const Witnesses& witnesses);
 

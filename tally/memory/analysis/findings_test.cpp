@@ -184,5 +184,59 @@ TEST(Levels, a_capacity_far_from_what_is_reported_is_not_that) {
   EXPECT_EQ(levels[1].name, "level 2");
 }
 
+// The rise from the second level to memory in one slope, as where others have the whole last level.
+TEST(Levels, reported_and_not_seen_have_a_row_that_says_why) {
+  Random random(1);
+  Curve curve = machine(random);
+  for (CurvePoint& point : curve) {
+    if (point.size_bytes > 2 * mib && point.size_bytes < 32 * mib) point.ns = 4 * point.size_bytes / mib;
+  }
+  const auto levels = levels_of(curve, {true, false, true});
+  ASSERT_EQ(levels.size(), 4u);
+  EXPECT_TRUE(levels[0].snapped);
+  EXPECT_EQ(levels[1].name, "L2");
+  EXPECT_TRUE(levels[1].unseen) << "what ends at 7 MiB is no 2 MiB";
+  EXPECT_FALSE(levels[1].capacity_bytes);
+  EXPECT_NEAR(levels[1].ns, 4, 0.08) << "the plateau lies inside it";
+  EXPECT_FALSE(levels[1].contended);
+  EXPECT_TRUE(levels[1].because.starts_with("not seen: the latency rises from ")) << levels[1].because;
+  EXPECT_NE(levels[1].because.find("--time-budget"), std::string::npos) << levels[1].because;
+  EXPECT_EQ(levels[2].name, "LLC");
+  EXPECT_TRUE(levels[2].capacity_bytes);
+  EXPECT_EQ(levels[2].ns, 0) << "that is the second level's";
+  EXPECT_EQ(levels[3].name, "memory");
+  EXPECT_FALSE(judge_levels(curve, levels).contended);
+}
+
+TEST(Levels, of_a_curve_that_ends_early_are_not_memory) {
+  Random random(1);
+  Curve curve = machine(random);
+  std::erase_if(curve, [](const CurvePoint& point) { return point.size_bytes > mib; });
+  const auto levels = levels_of(curve, {true, false});
+  ASSERT_EQ(levels.size(), 3u);
+  EXPECT_TRUE(levels[1].unseen);
+  EXPECT_EQ(levels[1].name, "L2");
+  EXPECT_NEAR(levels[1].ns, 4, 0.08);
+  EXPECT_NE(levels[1].because.find("the curve ends at 1.000 MiB, before this level does; --to"), std::string::npos)
+      << levels[1].because;
+  EXPECT_EQ(levels[2].name, "memory");
+  EXPECT_TRUE(levels[2].unseen);
+  EXPECT_EQ(levels[2].ns, 0);
+}
+
+// The first level's points are gone: what is left of the curve begins with the second one.
+TEST(Levels, whose_plateau_was_disturbed_are_not_passed_by_in_silence) {
+  Random random(1);
+  Curve curve = machine(random);
+  flag(curve, 0, 47 * kib);
+  const auto levels = levels_of(curve, {false, true, true});
+  ASSERT_EQ(levels.size(), 4u);
+  EXPECT_EQ(levels[0].name, "L1d");
+  EXPECT_TRUE(levels[0].unseen);
+  EXPECT_NE(levels[0].because.find(" sizes around it disturbed"), std::string::npos) << levels[0].because;
+  EXPECT_EQ(levels[1].name, "L2");
+  EXPECT_NEAR(levels[1].ns, 4, 0.08);
+}
+
 }  // namespace
 }  // namespace tally::memory

@@ -125,6 +125,13 @@ Piece flat_part(Piece piece, const std::vector<double>& y, double roughness) {
   return piece;
 }
 
+// Each value as the middle one of itself and its neighbours: one size that was disturbed is no rise.
+std::vector<double> smoothed(const std::vector<double>& y) {
+  std::vector<double> smooth = y;
+  for (std::size_t i = 1; i + 1 < y.size(); ++i) smooth[i] = median({y[i - 1], y[i], y[i + 1]});
+  return smooth;
+}
+
 // The widest stretch of [from, to) that rises by less than others do: caches behind which translations are missed slope
 // by some 0.2 (log2 of latency) an octave, the rise between two levels by 1 and more. Empty where none is an octave
 // wide.
@@ -222,6 +229,10 @@ std::vector<double> bootstrap(const Curve& curve, const Plateau& below, const Pl
 
 }  // namespace
 
+double middle_bytes(const Curve& curve, const Plateau& plateau) {
+  return std::sqrt(curve[plateau.first].size_bytes * curve[plateau.last].size_bytes);
+}
+
 std::vector<Plateau> find_plateaus(const Curve& curve) {
   const Sound sound = sound_points(curve);
   if (sound.at.size() < 4) return {};
@@ -242,6 +253,7 @@ std::vector<Plateau> find_plateaus(const Curve& curve) {
   }
   std::vector<double> octaves;
   for (const std::size_t at : sound.at) octaves.push_back(std::log2(curve[at].size_bytes));
+  const std::vector<double> smooth = smoothed(sound.log_ns);
   std::vector<Plateau> plateaus;
   const auto add = [&](const Piece& piece) {
     plateaus.push_back(
@@ -250,7 +262,7 @@ std::vector<Plateau> find_plateaus(const Curve& curve) {
   for (std::size_t i = 0; i < flat.size(); ++i) {
     // Before the first and behind the last there is no rise to be told from a slope.
     if (i > 0) {
-      const Piece gentle = gentle_part(flat[i - 1].to, flat[i].from, sound.log_ns, octaves, roughness);
+      const Piece gentle = gentle_part(flat[i - 1].to, flat[i].from, smooth, octaves, roughness);
       if (stands_apart(gentle, flat[i - 1], flat[i], sound.log_ns)) add(gentle);
     }
     add(flat[i]);

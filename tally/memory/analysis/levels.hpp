@@ -32,11 +32,14 @@ struct Plateau {
   bool operator==(const Plateau&) const = default;
 };
 
+/// The size in the middle of a plateau, on the scale of sizes: its ends may belong to the rises beside it.
+double middle_bytes(const Curve& curve, const Plateau& plateau);
+
 /// The plateaus of a curve: log2 of the latencies is cut into pieces of one mean by optimal partitioning (Jackson et
 /// al. 2005, β = 3σ²·ln n + 0.01), neighbours that differ by less than 10 % are joined, and pieces count that span
 /// ≥ 0.75 octave with max/min < 1.15, and as much more as the noise of the curve makes of it. Between two of
-/// them a stretch of an octave and more counts that rises by less than 0.3 (log2) an octave and is 1.5 times away from
-/// both: no level is flat whose translations are missed. O(n²).
+/// them a stretch of an octave and more counts that rises by less than 0.3 (log2) an octave, single sizes aside, and
+/// is 1.5 times away from both: no level is flat whose translations are missed. O(n²).
 std::vector<Plateau> find_plateaus(const Curve& curve);
 
 /// Where the curve leaves one plateau for the next.

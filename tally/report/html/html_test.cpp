@@ -78,6 +78,16 @@ TEST(Html, a_curve_has_its_points_plateaus_and_marks) {
   EXPECT_TRUE(chart["marks"][1]["dotted"].get<bool>());
 }
 
+TEST(Html, a_level_without_a_latency_has_no_line_across) {
+  result::Memory memory = sample_memory();
+  memory.levels[1].ns = 0;
+  memory.levels[2].unseen = true;
+  const std::string html = memory_section(memory);
+  ASSERT_EQ(figures(html).at(0)["bands"].size(), 1u);
+  EXPECT_EQ(figures(html)[0]["bands"][0]["to"], 50000.0);
+  EXPECT_TRUE(holds(html, "<td>memory</td><td>not seen</td>"));
+}
+
 TEST(Html, curves_of_several_results_are_drawn_over_each_other_first) {
   const auto charts = figures(html_page({{"a.json", sample_memory()}, {"b.json", sample_memory()}}));
   ASSERT_EQ(charts.size(), 3u);
@@ -152,6 +162,7 @@ TEST(StoredMemory, read_again_it_is_the_same) {
   memory.points[0].mb_per_second = 12.5;
   memory.points[0].node = 1;
   memory.points[0].laps = 3;
+  memory.levels[1].unseen = true;
   const auto read = result::read_memories(memory_json(memory), "file");
   ASSERT_TRUE(read) << read.error().message;
   ASSERT_EQ(read->size(), 1u);

@@ -57,7 +57,7 @@ void add_levels(const std::vector<MemoryLevel>& levels, Chart& chart) {
   const auto& points = chart.series.front().points;
   double from = points.front().x;
   for (const MemoryLevel& level : levels) {
-    if (level.contended) {
+    if (level.contended || level.unseen) {
       // The next one begins somewhere behind it.
       if (level.reported_bytes) from = std::max(from, static_cast<double>(*level.reported_bytes));
       continue;
@@ -67,7 +67,10 @@ void add_levels(const std::vector<MemoryLevel>& levels, Chart& chart) {
     if (level.capacity_bytes) {
       label += fmt::format("\n{}", size_text(level.snapped ? static_cast<double>(*level.reported_bytes) : to));
     }
-    chart.bands.push_back({from, to, level.ns, label + fmt::format("\n{} ns", rounded(level.ns, 2))});
+    // A capacity may be known without a latency: then the plateau is that of a level whose end was not seen.
+    if (level.ns > 0) {
+      chart.bands.push_back({from, to, level.ns, label + fmt::format("\n{} ns", rounded(level.ns, 2))});
+    }
     if (level.half_bytes) chart.marks.push_back({*level.half_bytes, false});
     if (level.knee_bytes) chart.marks.push_back({*level.knee_bytes, true});
     from = to;
@@ -240,8 +243,7 @@ std::string levels_table(const Memory& memory) {
     table.add({level.name, capacity_text(level), reported_text(level),
                latency_text(level.ns, level.ns_low, level.ns_high), level.cycles ? rounded(*level.cycles, 1) : "",
                level.line_bytes ? size_text(static_cast<double>(*level.line_bytes)) : "",
-               geometry_text(level.ways, level.sets), level.contended ? "-" : std::string(name(level.grade)),
-               level.because});
+               geometry_text(level.ways, level.sets), grade_text(level), level.because});
   }
   for (const auto& tlb : memory.tlbs) {
     table.add({tlb.name, fmt::format("{} entries", tlb.entries), "", fmt::format("+{:.2f} ns", tlb.penalty_ns), "",

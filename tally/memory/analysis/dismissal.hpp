@@ -1,0 +1,20 @@
+// Which steps of a curve are no levels.
+#pragma once
+
+namespace tally::memory {
+
+/// ns per load on both sides of a step, in one order of the lines.
+struct StepWalk {
+  double below_ns = 0;
+  double above_ns = 0;
+};
+
+/// Whether there is a step in that order: by a tenth, which is more than two walks of the same differ by.
+bool rises(const StepWalk& walk);
+
+/// Whether a step from a plateau of `plateau_ns` (at random) is gone when each page is finished before the next one
+/// begins, as those of translation buffers are. It is not where both sides are slow: then something else took the
+/// level away while they were walked.
+bool goes_away_by_page(const StepWalk& by_page, double plateau_ns);
+
+}  // namespace tally::memory

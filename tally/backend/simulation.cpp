@@ -65,12 +65,19 @@ std::string model_of(event::Id id, const Simulation& simulation) {
   return fmt::format("{} {}, {}", simulation.machine.name, needed.tlbs ? "TLBs" : "caches", word(simulation.precision));
 }
 
+bool is_of_last_level(event::Id id) {
+  using event::Id;
+  return id == Id::cache_references || id == Id::cache_misses || id == Id::llc_loads || id == Id::llc_load_misses ||
+         id == Id::llc_stores || id == Id::llc_load_hits || id == Id::llc_store_misses;
+}
+
 std::string why_not_modelled(event::Id id, const Simulation& simulation) {
   using event::Id;
   const sim::HierarchyShape& caches = simulation.machine.caches;
   const auto lacks = [&](const char* what) {
     return fmt::format("the machine model {} has no {}", simulation.machine.name, what);
   };
+  if (is_of_last_level(id)) return caches.llc.sets == 0 ? lacks("last level") : "";
   switch (id) {
     case Id::l1i_loads:
     case Id::l1i_load_misses: return caches.l1i.sets == 0 ? lacks("instruction cache") : "";
@@ -78,13 +85,6 @@ std::string why_not_modelled(event::Id id, const Simulation& simulation) {
     case Id::l2_misses:
     case Id::l2_load_hits:
     case Id::l2_load_misses: return caches.l2.sets == 0 ? lacks("second level") : "";
-    case Id::cache_references:
-    case Id::cache_misses:
-    case Id::llc_loads:
-    case Id::llc_load_misses:
-    case Id::llc_stores:
-    case Id::llc_load_hits:
-    case Id::llc_store_misses: return caches.llc.sets == 0 ? lacks("last level") : "";
     case Id::dtlb_load_misses:
     case Id::dtlb_store_misses: return simulation.machine.tlbs.dtlb.sets == 0 ? lacks("data TLB") : "";
     case Id::itlb_load_misses: return simulation.machine.tlbs.itlb.sets == 0 ? lacks("instruction TLB") : "";

@@ -42,6 +42,9 @@ Needed needed_by(event::Id id);
 /// Whose word a count of this event is: "gshare, fast", "haswell caches, fast".
 std::string model_of(event::Id id, const Simulation& simulation);
 
+/// Whether it counts what comes to the last level.
+bool is_of_last_level(event::Id id);
+
 /// Why this simulation has no count of an event that is some model's; empty where it has.
 std::string why_not_modelled(event::Id id, const Simulation& simulation);
 

@@ -14,6 +14,7 @@ enum Model : uint32_t {
   model_lower = 1u << 3,  ///< L2 and the last level, which need both first levels
   model_tlbs = 1u << 4,
   model_core = 1u << 5,  ///< cycles of the instructions themselves
+  model_llc = 1u << 6,   ///< the last level alone; only in ModelCounts::without
 };
 
 /// A cache level or a TLB, as sim::CacheShape has it; `sets` 0: there is none.

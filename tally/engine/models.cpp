@@ -103,6 +103,14 @@ u64 rest_bytes() {
   return page_up(sizeof(Rest)) + page_up(level_words() * 8) + (model_plan.each ? page_up(plain_words() * 8) : 0);
 }
 
+/// Whether so much may be reserved for a last level and leave the engine what it takes besides: 1.6 GB of addresses.
+/// Else a limit on address space would be met later, and the program could not be counted at all.
+bool has_room(u64 bytes) {
+  const u64 wanted = bytes + (2ull << 30), at = try_reserve(wanted, 3);
+  if (at != 0) unreserve(at, wanted);
+  return at != 0;
+}
+
 /// Tables of zeros: nothing is kept of what was there.
 void make_rest(Thread* t) {
   Rest& r = *rest_of(t);
@@ -315,15 +323,19 @@ void models_init() {
     line_slots = reinterpret_cast<u32*>(reserve((line_slots_mask + 1) * sizeof *line_slots, 3));
   }
   model_plan.l1i_sets = caches.l1i.sets;
+  const u64 bytes = sim::shared_words(caches) * 8;
+  if (caches.llc.sets != 0 && !has_room(bytes * (model_plan.each ? 2 : 1))) {
+    caches.llc = {};
+    without |= channel::model_llc;
+  }
   if (caches.llc.sets != 0 && m.own_llc == 0) {
-    const u64 bytes = sim::shared_words(caches) * 8;
     shared_llc = reinterpret_cast<u64*>(try_reserve(bytes, 3));
     if (shared_llc != nullptr && caches.llc.sets >= 8192)
       kernel(SYS_madvise, reinterpret_cast<u64>(shared_llc), page_up(bytes), 14 /* MADV_HUGEPAGE */);
     if (model_plan.each && shared_llc != nullptr) shared_plain_llc = reinterpret_cast<u64*>(try_reserve(bytes, 3));
     if (shared_llc == nullptr || (model_plan.each && shared_plain_llc == nullptr)) {
       caches.llc = {};
-      without |= channel::model_lower;
+      without |= channel::model_llc;
     }
   }
 }

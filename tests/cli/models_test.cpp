@@ -1,5 +1,6 @@
 // A machine simulated: known answers, both ways of simulating compared on real programs, and what the output says.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <map>
@@ -254,6 +255,64 @@ TEST(Models, of_one_level_with_twelve_ways_count_the_same) {
   EXPECT_EQ(result.code, 0);
   EXPECT_TRUE(holds(result.notices, "the plain models agree")) << result.notices;
   EXPECT_GT(result.values.at("L1-icache-load-misses:u"), 10000);
+}
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool has_shadow = true;
+#else
+constexpr bool has_shadow = false;
+#endif
+
+/// While it lives what is started finds a limit on its address space.
+class AddressSpace {
+ public:
+  explicit AddressSpace(rlim_t bytes) {
+    getrlimit(RLIMIT_AS, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  ~AddressSpace() { setrlimit(RLIMIT_AS, &before_); }
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
+
+ private:
+  rlimit before_ = {};
+};
+
+// 64 GB in lines of 64 bytes take a table of 8 GiB.
+TEST(Models, a_last_level_without_memory_for_its_table_is_absent_and_nothing_else) {
+  if (has_shadow) GTEST_SKIP() << "the address sanitizer takes more addresses than the limit leaves";
+  const TemporaryFile file("huge.model",
+                           "model huge\nl1i size=32K ways=8 line=64\nl1d size=32K ways=8 line=64\n"
+                           "l2 size=256K ways=8 line=64\nllc size=64G ways=16 line=64\n");
+  for (const char* llc : {"shared", "private"}) {
+    const Words options{"--model", file.path(),
+                        "--llc",   llc,
+                        "-e",      "cache-misses,LLC-loads,cycles,L2-misses,L1-dcache-load-misses,instructions"};
+    for (const rlim_t gib : {4, 9}) {
+      const AddressSpace limited(gib << 30);
+      const Result without = run(options, {workload("stride_64_4096")});
+      EXPECT_EQ(without.code, 0);
+      EXPECT_EQ(without.values.at("L1-dcache-load-misses:u"), 64) << llc << gib;
+      EXPECT_EQ(without.values.at("L2-misses:u"), 65);
+      EXPECT_EQ(without.events.at("instructions:u")["trust"], "exact");
+      for (const char* name : {"cache-misses:u", "LLC-loads:u", "cycles:u"}) {
+        EXPECT_TRUE(without.events.at(name)["value"].is_null()) << name;
+        EXPECT_EQ(without.events.at(name)["reason"],
+                  "there was no memory for the last level's table (8.000 GiB; see `ulimit -v`)");
+      }
+    }
+    EXPECT_EQ(run(options, {workload("stride_64_4096")}).values.at("cache-misses:u"), 65);
+  }
+}
+
+TEST(Models, where_the_engine_found_no_memory_modelled_events_are_absent_too) {
+  if (has_shadow) GTEST_SKIP() << "the address sanitizer takes more addresses than the limit leaves";
+  const AddressSpace limited(rlim_t{1} << 30);
+  const Result native = run({"--model", "haswell", "-e", "cache-misses,branch-misses"}, {workload("stride_64_4096")});
+  EXPECT_EQ(native.code, 0);
+  EXPECT_EQ(native.values.size(), 0U);
+  EXPECT_TRUE(holds(native.events.at("cache-misses:u")["reason"], "the engine found no memory there"));
 }
 
 TEST(Models, without_anything_asked_a_few_of_its_events_are_shown) {

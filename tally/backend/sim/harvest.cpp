@@ -12,6 +12,7 @@
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
 #include "tally/linux/spawn.hpp"
+#include "tally/sim/memory.hpp"
 
 namespace tally::backend::sim {
 namespace {
@@ -357,10 +358,12 @@ Count retired(const event::Event& event, const Tally& tally) {
 
 Count modelled(const event::Event& event, const Tally& tally, const Simulation& simulation) {
   if (std::string why = why_not_modelled(event.id, simulation); !why.empty()) return absent(std::move(why));
-  const bool is_lower = needed_by(event.id).lower;
-  if (is_lower && (tally.without & channel::model_lower))
-    return absent("there was no memory for the last level's table");
   const bool is_time = needed_by(event.id).core;
+  if ((is_of_last_level(event.id) || is_time) && (tally.without & channel::model_llc)) {
+    const auto bytes = static_cast<std::int64_t>(8 * tally::sim::shared_words(simulation.machine.caches));
+    return absent(
+        fmt::format("there was no memory for the last level's table ({}; see `ulimit -v`)", bytes_text(bytes)));
+  }
   Count count =
       exact(is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.models, tally.totals),
             source);
@@ -436,14 +439,13 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
       Count count = software(event, execution, counted_anything, running > 0);
       const bool is_of_the_time = count.source == "perf_event";
       outcome.counts.push_back(event_count(event, timed(std::move(count), request.timing, is_of_the_time)));
-    } else if (!counted_anything && event::definition(event.id).kind == event::Kind::hardware) {
-      const std::string why = !total.reason.empty() ? total.reason : "the program ended before it was taken over";
-      outcome.counts.push_back(event_count(event, absent(why)));
     } else {
+      Count count = count_of(event, total, simulation);
+      if (!counted_anything && count.trust != Trust::absent)
+        count = absent(!total.reason.empty() ? total.reason : "the program ended before it was taken over");
       // Models are asked at the end only.
       const bool is_of_the_time = event::definition(event.id).kind == event::Kind::hardware;
-      outcome.counts.push_back(
-          event_count(event, timed(count_of(event, total, simulation), request.timing, is_of_the_time)));
+      outcome.counts.push_back(event_count(event, timed(std::move(count), request.timing, is_of_the_time)));
     }
   }
   if (simulation != nullptr) outcome.notices.push_back(describe(*simulation, modelling.needed));

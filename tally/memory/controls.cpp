@@ -1,6 +1,7 @@
 #include "tally/memory/controls.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "tally/memory/analysis/statistics.hpp"
@@ -74,48 +75,45 @@ Result<std::vector<Rung>> ladder(Runner& runner, linux::PageKind pages, int mapp
 Result<std::vector<HitCount>> hit_counts(Runner& runner, double hit_ns, double miss_ns, std::uint64_t widest,
                                          int mappings) {
   constexpr std::uint64_t room = 32 << 20;
-  std::vector<std::uint64_t> strides;
-  for (std::uint64_t stride = line_bytes; stride <= widest; stride *= 2) strides.push_back(stride);
+  // Strides that say another thing than the rest get as many more chances: with a neighbour in the core they come out
+  // too small for seconds.
+  constexpr int chances = 4;
   const double limit = hit_ns + 0.1 * (miss_ns - hit_ns);
-  std::vector<std::vector<double>> counts(strides.size());
-  const auto count_all = [&](std::byte* base, std::size_t first) {
-    for (std::size_t i = first; i < strides.size() && !runner.must_stop(); ++i) {
-      const std::uint64_t most = std::min<std::uint64_t>(room / strides[i], 1 << 14);
-      counts[i].push_back(static_cast<double>(
-          largest(most, [&](std::uint64_t n) { return time_lines(runner, base, n, strides[i]) <= limit; })));
-    }
-  };
-  const auto found = [&] {
-    std::vector<HitCount> hits;
-    for (std::size_t i = 0; i < strides.size(); ++i) {
-      if (counts[i].empty()) continue;
-      // A neighbour in the core takes lines away, and brings none.
-      const double most = *std::max_element(counts[i].begin(), counts[i].end());
-      hits.push_back({strides[i], static_cast<std::uint64_t>(most)});
-    }
-    return hits;
-  };
-  const auto count_from = [&](std::size_t first) -> Result<void> {
-    for (int i = 0; i < mappings && !runner.must_stop(); ++i) {
-      auto area = runner.fresh(room);
-      if (!area) return fail(area.error());
-      count_all(area->data(), first);
+  std::vector<HitCount> hits;
+  for (std::uint64_t stride = line_bytes; stride <= widest; stride *= 2) hits.push_back({stride, 0});
+  // A neighbour in the core takes lines away, and brings none: the most of all mappings.
+  const auto count = [&](const std::vector<std::uint64_t>& strides) -> Result<void> {
+    auto area = runner.fresh(room);
+    if (!area) return fail(area.error());
+    for (HitCount& one : hits) {
+      if (runner.must_stop()) break;
+      if (std::find(strides.begin(), strides.end(), one.stride_bytes) == strides.end()) continue;
+      const std::uint64_t most = std::min<std::uint64_t>(room / one.stride_bytes, 1 << 14);
+      const std::uint64_t lines = largest(
+          most, [&](std::uint64_t n) { return time_lines(runner, area->data(), n, one.stride_bytes) <= limit; });
+      one.lines = std::max(one.lines, lines);
     }
     return {};
   };
-  if (auto counted = count_from(0); !counted) return fail(counted.error());
-  const std::size_t powers = strides.size();
-  for (const std::uint64_t stride : witness_strides(found())) strides.push_back(stride);
-  counts.resize(strides.size());
-  if (auto counted = count_from(powers); !counted) return fail(counted.error());
-  return found();
+  for (int i = 0; i < chances * mappings && !runner.must_stop(); ++i) {
+    if (i >= mappings && std::has_single_bit(hits.back().stride_bytes)) {
+      for (const std::uint64_t stride : witness_strides(hits)) hits.push_back({stride, 0});
+    }
+    const auto strides = disturbed_strides(hits, line_bytes);
+    if (i >= mappings && strides.empty()) break;
+    std::vector<std::uint64_t> all;
+    for (const HitCount& one : hits) all.push_back(one.stride_bytes);
+    if (auto counted = count(i < mappings ? all : strides); !counted) return fail(counted.error());
+  }
+  std::erase_if(hits, [](const HitCount& one) { return one.lines == 0; });
+  return hits;
 }
 
 Result<TlbHits> tlb_hits(Runner& runner, linux::PageKind pages, int mappings) {
   constexpr std::uint64_t room = 48 << 20;
   constexpr int doublings = 6;
   const std::uint64_t page = linux::page_bytes();
-  std::vector<std::vector<double>> counts(doublings);
+  std::vector<std::vector<std::uint64_t>> counts(doublings);
   std::vector<double> penalties;
   std::vector<double> second_counts;
   std::vector<double> second_penalties;
@@ -134,7 +132,7 @@ Result<TlbHits> tlb_hits(Runner& runner, linux::PageKind pages, int mappings) {
       const std::uint64_t pitch = (page << k) + line_bytes;
       const std::uint64_t most = std::min<std::uint64_t>(room / pitch, 2048);
       const std::uint64_t n = largest(most, [&](std::uint64_t lines) { return extra(lines, pitch) <= margin; });
-      counts[static_cast<std::size_t>(k)].push_back(static_cast<double>(n));
+      counts[static_cast<std::size_t>(k)].push_back(n);
       if (k > 0 || n >= most) continue;
       const double penalty = extra(2 * n, pitch);
       penalties.push_back(penalty);
@@ -148,7 +146,11 @@ Result<TlbHits> tlb_hits(Runner& runner, linux::PageKind pages, int mappings) {
   }
   for (int k = 0; k < doublings; ++k) {
     const auto& some = counts[static_cast<std::size_t>(k)];
-    if (!some.empty()) result.hits.push_back({(page << k) + line_bytes, middle_of(some)});
+    if (some.empty()) continue;
+    const std::uint64_t lines = found_again(some);
+    result.hits.push_back({(page << k) + line_bytes, lines});
+    const auto as_many = [&](std::uint64_t one) { return one >= lines && one * 50 <= lines * 51; };
+    result.again = result.again && std::count_if(some.begin(), some.end(), as_many) > 1;
   }
   result.penalty_ns = median(penalties);
   if (second_counts.size() * 2 > static_cast<std::size_t>(mappings)) {

@@ -24,13 +24,15 @@ struct Rung {
 Result<std::vector<Rung>> ladder(Runner& runner, linux::PageKind pages, int mappings);
 
 /// How many lines at each stride still hit a level that takes `hit_ns` (the level below it: `miss_ns`), by bisection,
-/// the most of `mappings` mappings. Powers of two from 64 to `widest`, then their witnesses. Errors: no memory.
+/// the most of `mappings` mappings, and of up to three times as many more where the strides contradict each other.
+/// Powers of two from 64 to `widest`, then their witnesses. Errors: no memory.
 Result<std::vector<HitCount>> hit_counts(Runner& runner, double hit_ns, double miss_ns, std::uint64_t widest,
                                          int mappings);
 
 /// What the first translation buffer holds, and what a miss in it costs.
 struct TlbHits {
   std::vector<HitCount> hits;  ///< pages that hit, at pitches of page × 2^k + line
+  bool again = true;           ///< each of these numbers in two mappings at least
   double penalty_ns = 0;
   std::optional<std::uint64_t> second_entries;  ///< of the second level, at the narrowest pitch
   double second_penalty_ns = 0;                 ///< of a miss in that

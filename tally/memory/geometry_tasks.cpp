@@ -94,8 +94,10 @@ Result<void> run_tlb(Runner& runner, result::Memory& result) {
     }
     const TlbGeometry tlb = tlb_geometry(found->hits, base, linux::page_bytes(), 2 << 20);
     const std::string organised = tlb.ways ? fmt::format("{} ways x {} sets", *tlb.ways, *tlb.sets) : tlb.reason;
-    result.findings.push_back(fmt::format("{} pages: {} entries ({}) of {}, a miss adds {:.2f} ns", name(pages),
-                                          tlb.entries, organised, size_text(tlb.granule_bytes), found->penalty_ns));
+    const TlbTrust trust = trust_in(tlb, found->hits, found->again, false);
+    result.findings.push_back(fmt::format("{} pages: {} entries ({}) of {}, a miss adds {:.2f} ns: {}", name(pages),
+                                          tlb.entries, organised, size_text(tlb.granule_bytes), found->penalty_ns,
+                                          trust.because));
     base = found->hits;
   }
   judge(result, {runner.reference_ns()});

@@ -159,33 +159,39 @@ Result<void> measure_geometry(Runner& runner, const std::vector<Plateau>& platea
   return {};
 }
 
-result::MemoryTlb described(const TlbGeometry& geometry, const TlbHits& hits, bool compared) {
+result::MemoryTlb described(const TlbGeometry& geometry, const TlbHits& hits, bool huge_agree) {
   result::MemoryTlb tlb;
   tlb.name = "DTLB";
   tlb.entries = static_cast<std::int64_t>(geometry.entries);
-  if (geometry.ways) tlb.ways = static_cast<std::int64_t>(*geometry.ways);
-  if (geometry.sets) tlb.sets = static_cast<std::int64_t>(*geometry.sets);
   tlb.granule_bytes = static_cast<std::int64_t>(geometry.granule_bytes);
   tlb.penalty_ns = hits.penalty_ns;
-  tlb.grade = geometry.ways && compared ? result::Grade::high : result::Grade::medium;
-  tlb.because = geometry.reason;
+  const TlbTrust trust = trust_in(geometry, hits.hits, hits.again, huge_agree);
+  tlb.grade = trust.grade;
+  tlb.because = trust.because;
+  if (!geometry.ways || trust.grade == result::Grade::low) return tlb;
+  tlb.ways = static_cast<std::int64_t>(*geometry.ways);
+  tlb.sets = static_cast<std::int64_t>(*geometry.sets);
   return tlb;
 }
 
 Result<void> measure_tlb(Runner& runner, result::Memory& result) {
-  const auto base = tlb_hits(runner, linux::PageKind::small, 3);
+  const int mappings = runner.plan().mappings;
+  const auto base = tlb_hits(runner, linux::PageKind::small, mappings);
   if (!base) return fail(base.error());
   const auto geometry = tlb_geometry(base->hits, {}, linux::page_bytes(), 0);
   if (geometry.entries == 0 || base->penalty_ns <= 0) return {};
-  result::MemoryTlb tlb = described(geometry, *base, true);
+  std::string pages;
+  bool huge_agree = false;
   if (runner.plan().pages != linux::PageKind::small && runner.plan().file.empty()) {
-    const auto huge = tlb_hits(runner, runner.plan().pages, 3);
+    const auto huge = tlb_hits(runner, runner.plan().pages, mappings);
     if (!huge) return fail(huge.error());
     const auto asked = tlb_geometry(huge->hits, base->hits, linux::page_bytes(), 2 * mib);
-    const std::string granule = size_text(static_cast<double>(asked.granule_bytes));
-    tlb.because += fmt::format("{}{} pages ({}) are translated by {}", tlb.because.empty() ? "" : "; ",
-                               name(runner.plan().pages), huge->pages_got, granule);
+    huge_agree = asked.granule_bytes > geometry.granule_bytes || asked.entries == geometry.entries;
+    pages = fmt::format("; {} pages ({}) are translated by {}", name(runner.plan().pages), huge->pages_got,
+                        size_text(static_cast<double>(asked.granule_bytes)));
   }
+  result::MemoryTlb tlb = described(geometry, *base, huge_agree);
+  tlb.because += pages;
   result.tlbs.push_back(std::move(tlb));
   if (base->second_entries) {
     result::MemoryTlb second;

@@ -183,7 +183,7 @@ void set_geometry(MemoryLevel& level, bool is_first, const Witnesses& witnesses)
     level.ways = static_cast<std::int64_t>(*geometry.ways);
     level.sets = static_cast<std::int64_t>(*geometry.sets);
   } else if (!geometry.reason.empty()) {
-    level.because += "; ways and sets: " + geometry.reason;
+    level.because += "; ways and sets not determinable: " + geometry.reason;
   }
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tally/result/memory.hpp"
+
 namespace tally::memory {
 
 /// How many lines, `stride_bytes` from one to the next, still hit when they are walked in laps.
@@ -18,17 +20,29 @@ struct HitCount {
 /// What a level looks like; or why that cannot be told.
 struct Geometry {
   std::optional<std::uint64_t> ways, sets;
-  std::uint64_t capacity_bytes = 0;  ///< lines × stride while that is constant; 0 where it never is
+  std::uint64_t capacity_bytes = 0;  ///< ways × sets × line; 0 where they are not known
   std::string reason;                ///< empty where ways and sets are known
 };
 
 /// Geometry of a cache. For strides that are powers of two, lines × stride is the capacity up to stride = sets × line,
-/// and lines are the ways from there on. Odd multiples of that stride must say the same, or the sets are no power of
-/// two; `strides` hold the powers of two ascending, and any others behind them.
+/// and lines are the ways from there on, at three strides at least. Up to three strides before that must say the same;
+/// at narrower ones, where hundreds of lines are needed, there may be fewer, for what a neighbour has in the cache, and
+/// not more. Odd multiples of the first of those strides must say the same, or the sets are no power of two; `hits`
+/// hold the powers of two ascending, and any others behind them.
 Geometry cache_geometry(std::span<const HitCount> hits, std::uint64_t line_bytes);
 
 /// Strides that make cache_geometry() sure of what the powers of two say: 3, 5 and 7 times the saturating one.
 std::vector<std::uint64_t> witness_strides(std::span<const HitCount> hits);
+
+/// Lines of a stride, a power of two, that a cache of known ways and sets holds.
+std::uint64_t lines_held(const Geometry& geometry, std::uint64_t stride_bytes);
+
+/// Strides whose number of lines is not the one that the geometry wants; all of them where that is not known.
+std::vector<std::uint64_t> disturbed_strides(std::span<const HitCount> hits, std::uint64_t line_bytes);
+
+/// Of several counts of the same the largest that another one confirms within 2 %: what else runs takes entries away.
+/// The middle one where none does; 0 of none.
+std::uint64_t found_again(std::vector<std::uint64_t> counts);
 
 /// Geometry of a translation buffer: pages at pitches of page × 2^k + line. Pitches ascend.
 struct TlbGeometry {
@@ -42,6 +56,16 @@ struct TlbGeometry {
 /// were asked for; where both sides see the same steps, translations are base pages whatever was asked.
 TlbGeometry tlb_geometry(std::span<const HitCount> hits, std::span<const HitCount> base, std::uint64_t page_bytes,
                          std::uint64_t huge_bytes);
+
+/// How far the geometry of a translation buffer can be believed, and what that rests on.
+struct TlbTrust {
+  result::Grade grade = result::Grade::low;
+  std::string because;
+};
+
+/// High: each of the pitches gives the number that ways and sets want, within 2 %, in two mappings at least, and huge
+/// pages reach as far or farther. Medium: without the huge pages. Low: else.
+TlbTrust trust_in(const TlbGeometry& geometry, std::span<const HitCount> hits, bool found_again, bool huge_agree);
 
 /// One distance of two words that are visited one right behind the other, and ns per step.
 struct PairTime {

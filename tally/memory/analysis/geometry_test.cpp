@@ -59,6 +59,45 @@ TEST(CacheGeometry, as_measured_beside_a_translation_buffer) {
   EXPECT_EQ(geometry.sets, 64u);
 }
 
+// As measured on a virtual machine (AMD EPYC, Zen 4: 8 ways of 64 sets) with a neighbour in the core.
+const Hits beside_a_neighbour{{64, 396},  {128, 224},  {256, 129}, {512, 61},  {1024, 32},
+                              {2048, 16}, {4096, 8},   {8192, 8},  {16384, 8}, {32768, 8},
+                              {65536, 8}, {131072, 8}, {12288, 8}, {20480, 8}, {28672, 8}};
+
+TEST(CacheGeometry, a_neighbour_takes_lines_of_narrow_strides_and_none_of_the_ways) {
+  const Geometry geometry = cache_geometry(beside_a_neighbour, 64);
+  EXPECT_EQ(geometry.ways, 8u) << geometry.reason;
+  EXPECT_EQ(geometry.sets, 64u);
+  EXPECT_EQ(geometry.capacity_bytes, 32u * 1024);
+  EXPECT_EQ(disturbed_strides(beside_a_neighbour, 64), (std::vector<std::uint64_t>{64, 128}));
+}
+
+TEST(CacheGeometry, contradictions_are_told_in_lines) {
+  Hits hits = beside_a_neighbour;
+  hits[12].lines = 7;
+  EXPECT_EQ(
+      cache_geometry(hits, 64).reason,
+      "7 lines 12.00 KiB apart hit where 8 ways x 64 sets hold 8, as where the number of sets is no power of two");
+  EXPECT_EQ(disturbed_strides(hits, 64).size(), hits.size()) << "which of them is wrong is not known";
+  hits = beside_a_neighbour;
+  hits[5].lines = 12;
+  EXPECT_EQ(cache_geometry(hits, 64).reason, "12 lines 2.000 KiB apart hit where 8 ways x 64 sets hold 16");
+  hits = beside_a_neighbour;
+  hits[0].lines = 600;
+  EXPECT_FALSE(cache_geometry(hits, 64).ways) << "a neighbour brings no lines";
+  hits = beside_a_neighbour;
+  hits.resize(8);
+  EXPECT_FALSE(cache_geometry(hits, 64).ways) << "two strides with the same number are chance";
+}
+
+TEST(Counts, the_largest_that_was_found_again) {
+  EXPECT_EQ(found_again({63, 72, 64, 72, 71}), 72u);
+  EXPECT_EQ(found_again({71, 72}), 71u);
+  EXPECT_EQ(found_again({56, 72, 67}), 67u);
+  EXPECT_EQ(found_again({5}), 5u);
+  EXPECT_EQ(found_again({}), 0u);
+}
+
 Hits tlb_of(std::uint64_t sets, std::uint64_t ways, std::uint64_t granule) {
   Hits hits;
   for (unsigned k = 0; k < 13; ++k) {
@@ -96,6 +135,30 @@ TEST(TlbGeometry, huge_pages_are_huge_only_where_they_reach_farther) {
   const Hits base = tlb_of(16, 6, 4096);
   EXPECT_EQ(tlb_geometry(tlb_of(16, 6, huge), base, 4096, huge).granule_bytes, huge);
   EXPECT_EQ(tlb_geometry(base, base, 4096, huge).granule_bytes, 4096u) << "the host maps base pages";
+  Hits disturbed = base;
+  for (HitCount& one : disturbed) one.lines = one.lines * 2 / 3;
+  EXPECT_EQ(tlb_geometry(base, disturbed, 4096, huge).granule_bytes, 4096u) << "a neighbour is no huge page";
+}
+
+TEST(TlbTrust, is_high_only_for_what_was_found_again_everywhere) {
+  using result::Grade;
+  const Hits full = tlb_of(1, 72, 4096);
+  const TlbGeometry geometry = tlb_geometry(full, {}, 4096, 0);
+  EXPECT_EQ(trust_in(geometry, full, true, true).grade, Grade::high);
+  EXPECT_EQ(trust_in(geometry, full, true, true).because,
+            "72 pages hit at each of 13 distances, in two mappings and more");
+  EXPECT_EQ(trust_in(geometry, full, true, false).grade, Grade::medium) << "huge pages were not looked at";
+  EXPECT_EQ(trust_in(geometry, full, false, true).grade, Grade::low);
+  Hits unsteady = full;
+  unsteady[3].lines = 67;
+  const TlbTrust trust = trust_in(tlb_geometry(unsteady, {}, 4096, 0), unsteady, true, true);
+  EXPECT_EQ(trust.grade, Grade::low);
+  EXPECT_TRUE(trust.because.starts_with("67 to 72 pages hit at 13 distances")) << trust.because;
+  unsteady[12].lines = 40;
+  EXPECT_EQ(trust_in(tlb_geometry(unsteady, {}, 4096, 0), unsteady, true, true).because,
+            "40 to 72 pages hit at 13 distances: ways want the same number at all wide ones");
+  const Hits sets = tlb_of(16, 6, 4096);
+  EXPECT_EQ(trust_in(tlb_geometry(sets, {}, 4096, 0), sets, true, true).grade, Grade::high);
 }
 
 TEST(LineSize, is_where_the_second_word_is_as_slow_as_the_first) {

@@ -240,6 +240,7 @@ void cache_reset() {
   tables.segments.reset(0);
   links.reset(first_link);
   page_nodes.reset(1);
+  models_forget_code();
   forget_used_traces();
   throw_away(slots, (slot_mask + 1) * sizeof *slots);
   throw_away(pages, (page_mask + 1) * sizeof *pages);
@@ -290,6 +291,7 @@ bool tables_have_room() {
   const u32 limit = settings().cache_limit;
   return (limit == 0 || tables.traces.size <= limit) && !tables.traces.full() && !tables.places.full(512) &&
          !tables.segments.full(512) && !links.full(512 + tables.traces.size) && !page_nodes.full(512) &&
+         models_have_room() &&
          // Grown here, so that a trace that was begun has room: its pages are fewer than half of the smallest table.
          (slots_used * 2 <= slot_mask || grow_slots()) && (pages_used * 2 <= page_mask || grow_pages());
 }

@@ -27,6 +27,23 @@ void ranges_init() {
 
 }  // namespace
 
+bool models_have_room() {
+  constexpr u32 ways_of_trace = 4 * ModelCode::branch_limit;
+  return !model_plan.any() || ranges.data == nullptr ||
+         (!ranges_of.full() && !ranges.full(ModelCode::range_limit) && pieces_have_room() &&
+          (!model_plan.each || (!tape_ways.full(ways_of_trace) && !tape_ops.full(ModelCode::ops_limit))));
+}
+
+void models_forget_code() {
+  if (!model_plan.any() || ranges.data == nullptr) return;
+  ranges_of.reset(0);
+  ranges.reset(0);
+  pieces_forget_code();
+  if (!model_plan.each) return;
+  tape_ways.reset(0);
+  tape_ops.reset(0);
+}
+
 // --- stretches ------------------------------------------------------------------------------------------------------
 
 void ModelCode::begin_trace() {
@@ -146,7 +163,7 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
     }
     if (in.kind == Kind::call || (in.kind == Kind::call_indirect && in.resolved)) push_return(b, in);
     if (in.resolved) resolved_target(b, in, f.live);
-    if (records_ && model_plan.each_branch) record_flow(in);
+    if (records_ && model_plan.each_branch) record_flow(b, in);
   }
   if (f.live == 0 || !f.known || f.touches_flags || flags_read(in) != 0) bring_flags_back(b, f.live);
   const bool by_target =

@@ -82,11 +82,15 @@ struct ModelFacts {
 
 ModelFacts facts_of(const Instruction& in);
 
+/// Of models_have_room() and models_forget_code(): the part of model_pieces.cpp.
+bool pieces_have_room();
+void pieces_forget_code();
+
 class ModelCode {
  public:
   static constexpr u32 instruction_limit = 100, branch_limit = 8;
   /// Steps of a trace: more than any has.
-  static constexpr u32 ops_limit = 4096;
+  static constexpr u32 ops_limit = 4096, range_limit = 512;
 
   /// Behind the trace's head.
   void begin_trace();
@@ -152,7 +156,7 @@ class ModelCode {
   void record(Builder& b, u32 i);
   void record_repeat(Builder& b, u32 i);
   void ask_pieces(Builder& b, u32 i);
-  void record_flow(const Instruction& in);
+  void record_flow(Builder& b, const Instruction& in);
   void record_outcome(const Instruction& in, bool taken);
   void put(Emitter& e, u8 reg);
   void make_room_on_tape(Builder& b, u16 live);
@@ -181,7 +185,7 @@ class ModelCode {
   bool has_tape_ = false;  // this trace has looked whether there is room for its record
   bool has_room_ = false;  // this trace has looked whether there is room for its notes
   u8 outcomes_ = 0, taken_ = 0;
-  ModelRange ranges_[512];
+  ModelRange ranges_[range_limit];
   u32 range_count_ = 0;
   bool in_range_ = false;
   u8 first_a_ = 0, first_b_ = 0, first_note_ = 0;

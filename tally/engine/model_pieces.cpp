@@ -174,6 +174,12 @@ void find_pieces(sim::Pieces& to, const Scattered& s, const ModelThread& m) {
 
 }  // namespace
 
+bool pieces_have_room() { return scattered_ones.data == nullptr || !scattered_ones.full(ModelCode::instruction_limit); }
+
+void pieces_forget_code() {
+  if (scattered_ones.data != nullptr) scattered_ones.reset(0);
+}
+
 void ModelCode::ask_pieces(Builder& b, u32 i) {
   if (!model_plan.l1d && !records_) return;
   if (scattered_ones.data == nullptr) scattered_ones.init(scattered_limit);

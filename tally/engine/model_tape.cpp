@@ -48,7 +48,7 @@ void ModelCode::record_repeat(Builder& b, u32 i) {
 }
 
 /// Calls, and jumps whose target is known.
-void ModelCode::record_flow(const Instruction& in) {
+void ModelCode::record_flow(Builder& b, const Instruction& in) {
   const bool indirectly = in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect;
   if (in.kind != Kind::jump && in.kind != Kind::call && !(in.resolved && indirectly)) return;
   const Step what = in.kind == Kind::jump            ? Step::jump
@@ -57,6 +57,7 @@ void ModelCode::record_flow(const Instruction& in) {
                                                      : Step::indirect_jump;
   tape_ops.add({in.pc, in.target(), 0, in.length, what});
   gone_.count++;
+  mark(b);
 }
 
 void ModelCode::record_outcome(const Instruction& in, bool taken) {

@@ -126,6 +126,9 @@ extern Growing<sim::Op> tape_ops;
 /// The number of a line of code, 0 where there are too many. Wants cache_lock held.
 u32 line_number(u64 line);
 
+/// Whether what must be known of one more trace has a place; else the cache is thrown away, and that with it.
+bool models_have_room();
+void models_forget_code();
 /// Reserves what threads share. Called once, when the settings are known.
 void models_init();
 /// A thread that has its record: empty tables, and its page of the channel. `goes_on`: it is the child of a fork, and

@@ -1,5 +1,5 @@
-// The torture program natively and under the engine, with room for all translated code and with little: see
-// torture.cpp.
+// The torture program natively and under the engine, with room for all translated code and with little, and with a
+// machine simulated, where each number is also the plain models': see torture.cpp.
 #include <cstdlib>
 
 #include "tests/engine/expect.hpp"
@@ -10,11 +10,32 @@ namespace {
 struct Ordeal {
   const char* way;
   int cache_limit;
+  bool models = false;
 };
 
-std::ostream& operator<<(std::ostream& stream, const Ordeal& one) { return stream << one.way << one.cache_limit; }
+std::string name_of(const Ordeal& one) {
+  return std::string(one.way) + (one.cache_limit != 0 ? "_small_cache" : "") + (one.models ? "_models" : "");
+}
+std::ostream& operator<<(std::ostream& stream, const Ordeal& one) { return stream << name_of(one); }
 
-constexpr int ordeals = 4;
+constexpr int ordeals = 6;
+
+/// While it lives what is run under the engine is simulated: see run.cpp.
+class Simulated {
+ public:
+  explicit Simulated(bool wanted) : wanted_(wanted && std::getenv(name) == nullptr) {
+    if (wanted_) setenv(name, "haswell", 1);
+  }
+  ~Simulated() {
+    if (wanted_) unsetenv(name);
+  }
+  Simulated(const Simulated&) = delete;
+  Simulated& operator=(const Simulated&) = delete;
+
+ private:
+  static constexpr const char* name = "TALLY_TEST_MODEL";
+  bool wanted_;
+};
 
 /// Of all of them together.
 int seconds() {
@@ -32,6 +53,7 @@ TEST_P(TortureTest, makes_no_difference) {
   ASSERT_EQ(native.code, 0) << native.err;
   ASSERT_EQ(native.out, "no difference\n");
   // Another seed each minute, and none longer: a run that hangs is ended after 100 seconds.
+  const Simulated simulated(GetParam().models);
   const int all = seconds() / ordeals;
   for (int done = 0; done < all; done += 60) {
     command.words = {TORTURE, std::to_string(std::min(60, all - done)), std::to_string(1 + done), GetParam().way};
@@ -42,11 +64,9 @@ TEST_P(TortureTest, makes_no_difference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(engine, TortureTest,
-                         testing::Values(Ordeal{"fork", 0}, Ordeal{"dual", 0}, Ordeal{"fork", 200},
-                                         Ordeal{"dual", 200}),
-                         [](const auto& one) {
-                           return std::string(one.param.way) + (one.param.cache_limit != 0 ? "_small_cache" : "");
-                         });
+                         testing::Values(Ordeal{"fork", 0}, Ordeal{"dual", 0}, Ordeal{"fork", 200}, Ordeal{"dual", 200},
+                                         Ordeal{"fork", 0, true}, Ordeal{"dual", 200, true}),
+                         [](const auto& one) { return name_of(one.param); });
 
 }  // namespace
 }  // namespace tally::engine_test

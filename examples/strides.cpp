@@ -2,7 +2,7 @@
 //
 //     g++ -std=c++20 -O2 strides.cpp -ltally -o strides
 //     ./strides                                                  on a machine with a PMU: hits and misses
-//     TALLY_EVENTS=instructions,loads tally stat -q -- ./strides       on x86-64 anywhere: loads
+//     tally stat -q --model haswell -e LLC-load-misses -- ./strides    on x86-64 anywhere: the same, simulated
 //
 // Every step reads the same numbers, in another order: the instructions are as many, the time is not. Steps of a line
 // of memory (16 numbers) or more find the next number in the caches only where the table fits in.

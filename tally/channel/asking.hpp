@@ -6,10 +6,14 @@
 ///
 ///     prctl(ask_option, ask_version)                     → `asking_version` where there is an engine
 ///     prctl(ask_option, ask_totals, &totals, sizeof totals)   → 0, and a Totals; −EFAULT, −EINVAL
+///     prctl(ask_option, ask_models, &models, sizeof models)   → 0, and an AskedModels: what is simulated
+///     prctl(ask_option, ask_values, &values, sizeof values)   → 0, and AskedValues: models have seen as much by then
 ///
 /// Freestanding: no C library, no other room.
 #pragma once
 #include <stdint.h>
+
+#include "tally/channel/channel.hpp"
 
 namespace tally::channel {
 
@@ -19,9 +23,24 @@ inline constexpr uint64_t ask_option = 0x74616c79;  ///< "taly"
 enum Ask : uint64_t {
   ask_version = 0,
   ask_totals = 1,  ///< the third argument is where a Totals goes, the fourth its size
+  ask_models = 2,  ///< the same with AskedModels
+  ask_values = 3,  ///< and with AskedValues
 };
 
-/// Raised when an answer changes: its layout is that of channel::Totals.
+/// Raised when an answer changes; an engine that does not know a question says −EINVAL.
 inline constexpr int64_t asking_version = 1;
+
+/// What is simulated, and bits of Model that there was no memory for.
+struct AskedModels {
+  Models models;
+  uint64_t without;
+};
+
+/// What the thread has counted. Cost: what it noted for the models is played, 10 ns an access that missed a first
+/// level.
+struct AskedValues {
+  Totals totals;
+  ModelValues models;
+};
 
 }  // namespace tally::channel

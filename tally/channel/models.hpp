@@ -33,6 +33,7 @@ struct Models {
   uint8_t next_line, streamer;  ///< prefetchers that work
   uint8_t reserved[2];
   ModelLevel l1i, l1d, l2, llc, itlb, dtlb, stlb;
+  char name[40];  ///< of the machine, cut at 39 bytes: for who asks what counts
 };
 
 /// References and misses of a level, as sim::LevelCounts has them.

@@ -41,7 +41,7 @@ Result<std::vector<event::Event>> events_asked(std::vector<std::string> names) {
 Count count_of(const Thread& thread, std::size_t event, std::int64_t value) {
   const backend::OwnEvent& own = thread.shared->own[event];
   if (!own.absent.empty()) return absent(own.absent);
-  Count count = thread.shared->by_engine ? exact(value, own.source) : counted(value, own.source);
+  Count count = detail::count_of(*thread.shared, event, value);
   return own.doubt.empty() ? count : downgraded(std::move(count), Trust::partial, own.doubt);
 }
 
@@ -67,9 +67,12 @@ Expected<Counters> opened(const std::vector<std::string>& names, Options options
   shared->events = *std::move(events);
   shared->by_engine =
       linux::ask_below(channel::ask_option, channel::ask_version, nullptr, 0) == channel::asking_version;
-  auto own = shared->by_engine ? backend::engine_events(shared->events) : backend::own_events(shared->events);
+  channel::AskedModels models{};
+  if (shared->by_engine) (void)linux::ask_below(channel::ask_option, channel::ask_models, &models, sizeof models);
+  auto own = shared->by_engine ? backend::engine_events(shared->events, models) : backend::own_events(shared->events);
   if (!own) return as_error(own.error());
   shared->own = *std::move(own);
+  for (const backend::OwnEvent& one : shared->own) shared->asks_models = shared->asks_models || !one.model.empty();
   {
     Thread trial;
     trial.shared = shared.get();

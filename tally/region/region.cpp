@@ -21,10 +21,13 @@ bool read_group(Thread& thread, std::int64_t* to) noexcept {
 
 // What the engine that the program runs under has counted of this thread.
 bool read_engine(Thread& thread, std::int64_t* to) noexcept {
-  channel::Totals totals;
-  if (linux::ask_below(channel::ask_option, channel::ask_totals, &totals, sizeof totals) != 0) return false;
+  channel::AskedValues values;
+  const bool models = thread.shared->asks_models;
+  const std::uint64_t what = models ? channel::ask_values : channel::ask_totals;
+  if (linux::ask_below(channel::ask_option, what, &values, models ? sizeof values : sizeof values.totals) != 0)
+    return false;
   for (std::uint32_t i = 0; i < thread.events; ++i) {
-    to[i] = backend::engine_value(thread.shared->events[i].id, totals);
+    to[i] = backend::engine_value(thread.shared->events[i].id, values);
   }
   return true;
 }

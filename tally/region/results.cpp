@@ -77,7 +77,7 @@ Count total_of(const Shared& shared, std::size_t event, const Sums& sums) {
   if (sums.entries == 0)
     return absent(all == 0 ? "no entry has ended" : "none of its entries was read in the same way at both ends");
   const std::int64_t total = sums.events[event].total;
-  Count count = shared.by_engine ? exact(total, own.source) : counted(total, own.source);
+  Count count = detail::count_of(shared, event, total);
   if (!own.doubt.empty()) count = downgraded(std::move(count), Trust::partial, own.doubt);
   if (sums.dropped == 0) return count;
   return downgraded(
@@ -121,6 +121,16 @@ RegionCounts counts_of(const Shared& shared, const Sums& sums) {
 }
 
 }  // namespace
+
+Count detail::count_of(const Shared& shared, std::size_t event, std::int64_t value) {
+  const backend::OwnEvent& own = shared.own[event];
+  if (!shared.by_engine) return counted(value, own.source);
+  Count count = exact(value, own.source);
+  if (own.model.empty()) return count;
+  count.trust = Trust::modelled;
+  count.model = own.model;
+  return count;
+}
 
 std::vector<RegionResult> detail::results_of(Shared& shared) {
   const std::lock_guard guard(shared.lock);

@@ -140,8 +140,9 @@ struct Shared {
   std::vector<event::Event> events;
   std::vector<MetricChoice> metrics;  ///< that were asked for
   std::vector<backend::OwnEvent> own;
-  bool by_engine = false;  ///< the program runs under the engine, which counts
-  std::mutex lock;         ///< of what follows
+  bool by_engine = false;    ///< the program runs under the engine, which counts
+  bool asks_models = false;  ///< and simulates some of the events
+  std::mutex lock;           ///< of what follows
   std::vector<std::string> names;
   std::map<std::string, std::uint32_t, std::less<>> numbers;  ///< of the names
   std::vector<std::shared_ptr<Thread>> threads;
@@ -228,6 +229,9 @@ void enlist(const std::shared_ptr<Shared>& shared);
 std::vector<std::shared_ptr<Shared>> all_shared();
 
 // --- results.cpp
+
+/// A count of that event that was read: who counted it, and how far it is to be trusted.
+Count count_of(const Shared& shared, std::size_t event, std::int64_t value);
 
 /// What was counted in all regions that have ended so far.
 std::vector<RegionResult> results_of(Shared& shared);

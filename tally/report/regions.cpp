@@ -16,13 +16,15 @@ namespace {
 
 std::string number(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : "-"; }
 
-std::string remark(Trust trust, const std::string& reason) {
-  return reason.empty() ? std::string(name(trust)) : fmt::format("{}: {}", name(trust), printable(reason));
+std::string remark(Trust trust, const std::string& model, const std::string& reason) {
+  const std::string word =
+      trust == Trust::modelled && !model.empty() ? "model " + printable(model) : std::string(name(trust));
+  return reason.empty() ? word : fmt::format("{}: {}", word, printable(reason));
 }
 
 std::string remark(const RegionEvent& event) {
   if (event.too_small) return fmt::format("too small to trust: overhead is {:.3g} % of it", event.overhead_percent);
-  return remark(event.total.trust, event.total.reason);
+  return remark(event.total.trust, event.total.model, event.total.reason);
 }
 
 std::string per_entry(const RegionEvent& event, std::uint64_t entries) {
@@ -40,7 +42,7 @@ std::string asked_metrics(const RegionCounts& counts) {
     if (!metric.asked) continue;
     any = true;
     grid.add({metric.name, metric_text(metric.ratio.value, metric.unit), metric.formula,
-              remark(metric.ratio.trust, metric.ratio.reason)});
+              remark(metric.ratio.trust, metric.ratio.model, metric.ratio.reason)});
   }
   return any ? grid.text() : "";
 }

@@ -18,6 +18,7 @@ Json event_json(const RegionEvent& event) {
           {"trust", name(event.total.trust)},
           {"reason", text_or_null(event.total.reason)},
           {"source", text_or_null(event.total.source)},
+          {"model", text_or_null(event.total.model)},
           {"least", value_or_null(event.least)},
           {"most", value_or_null(event.most)},
           {"overhead", event.overhead},

@@ -14,6 +14,7 @@ RegionEvent event(const Json& json) {
   one.total.trust = one.total.value ? trust(json.at("trust")) : Trust::absent;
   one.total.reason = text(json, "reason");
   one.total.source = text(json, "source");
+  if (json.contains("model")) one.total.model = text(json, "model");
   one.least = optional<std::int64_t>(json, "least");
   one.most = optional<std::int64_t>(json, "most");
   one.overhead = number<std::int64_t>(json.at("overhead"));

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -104,6 +105,78 @@ TEST(StatRegions, are_exact_under_the_engine) {
   EXPECT_EQ(events[0].at("trust"), "exact");
   EXPECT_EQ(events[1].at("most").get<int>() - events[1].at("least").get<int>(), 1) << "nine looks or ten";
   EXPECT_EQ(events[2].at("trust"), "absent") << "the others are counted all the same";
+}
+
+/// The regions of `walks`, which two threads go through, by name and then by event; and all that was written.
+struct Walked {
+  std::map<std::string, std::map<std::string, json>> events;
+  std::map<std::string, json> regions;
+  json all;
+};
+Walked walked(const Words& options) {
+  Words words{"/usr/bin/env",
+              "TALLY_EVENTS=loads,L1-dcache-load-misses,branch-misses,cache-misses,cycles",
+              TALLY_COMMAND,
+              "stat",
+              "-q",
+              "--format",
+              "json",
+              "-o",
+              "-"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {"--", WALKS, "thread"});
+  const Finished finished = Running(words).finish();
+  Walked result;
+  result.all = json::parse(finished.out, nullptr, false);
+  for (const json& region : result.all.at("regions").at(0).at("regions")) {
+    const auto name = region.at("region").get<std::string>();
+    result.regions[name] = region;
+    for (const json& event : region.at("events")) result.events[name][event.at("event").get<std::string>()] = event;
+  }
+  return result;
+}
+
+// Each entry of `first` walks over 256 lines that nobody has touched, `again` over the same, and `both` is around them.
+TEST(StatRegions, hold_what_is_simulated) {
+  Walked one = walked({"--model", "haswell", "--models-by", "both", "-e", "L1-dcache-load-misses,branch-misses"});
+  const json& first = one.events["first"]["L1-dcache-load-misses:u"];
+  EXPECT_EQ(first.at("value"), 2 * 4 * 256);
+  EXPECT_EQ(first.at("least"), 256);
+  EXPECT_EQ(first.at("most"), 256);
+  EXPECT_EQ(first.at("trust"), "modelled");
+  EXPECT_EQ(first.at("model"), "haswell caches, fast");
+  EXPECT_EQ(one.events["first"]["branch-misses:u"].at("model"), "gshare, fast");
+  EXPECT_EQ(one.events["first"]["loads:u"].at("trust"), "exact");
+  EXPECT_TRUE(one.events["first"]["loads:u"].at("model").is_null());
+  for (const json& thread : one.regions["first"].at("threads"))
+    EXPECT_EQ(thread.at("events").at(1).at("value"), 4 * 256) << "each has a first level of its own";
+  EXPECT_EQ(one.events["again"]["L1-dcache-load-misses:u"].at("least"), 0);
+  // What the library keeps for a name is made at its first entry, and takes some lines.
+  const json& both = one.events["both"]["L1-dcache-load-misses:u"];
+  EXPECT_GE(both.at("least"), 256);
+  EXPECT_LE(both.at("least"), 256 + 8);
+  EXPECT_NE(one.all.at("notices").dump().find("the plain models agree"), std::string::npos) << one.all.at("notices");
+}
+
+TEST(StatRegions, say_why_a_model_counts_nothing_in_them) {
+  Walked some = walked({"--model", "haswell", "-e", "L1-dcache-load-misses"});
+  const auto reason = [](const json& event) { return event.at("reason").get<std::string>(); };
+  EXPECT_NE(reason(some.events["first"]["cache-misses:u"]).find("tally stat has to be asked for it too"),
+            std::string::npos);
+  EXPECT_NE(reason(some.events["first"]["cycles:u"]).find("the core model is asked for a whole program"),
+            std::string::npos);
+  Walked none = walked({"--backend", "sim", "-e", "instructions"});
+  EXPECT_NE(reason(none.events["first"]["L1-dcache-load-misses:u"]).find("tally stat --model NAME"), std::string::npos);
+}
+
+TEST(StatRegions, name_the_model_in_the_table) {
+  const Finished finished = Running({"/usr/bin/env", "TALLY_EVENTS=L1-dcache-load-misses", TALLY_COMMAND, "stat", "-q",
+                                     "--model", "haswell", "-e", "L1-dcache-load-misses", "--", WALKS})
+                                .finish();
+  const std::size_t regions = finished.err.find("\nfirst: 4 entries\n");
+  ASSERT_NE(regions, std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find("1,024     256.00    256   256  model haswell caches, fast\n", regions), std::string::npos)
+      << finished.err;
 }
 #endif
 

@@ -6,6 +6,7 @@
 #include "tally/backend/perf/encode.hpp"
 #if TALLY_HAS_SIM
 #include "tally/backend/sim/harvest.hpp"
+#include "tally/backend/sim/models.hpp"
 #endif
 #include "tally/backend/simulation.hpp"
 #include "tally/base/text.hpp"
@@ -34,31 +35,56 @@ Result<std::vector<OwnEvent>> own_events(const std::vector<event::Event>& events
   return own;
 }
 
-Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& events) {
+#if TALLY_HAS_SIM
+namespace {
+
+// Why a model has no count of an event in regions; empty where it has.
+std::string why_not_in_regions(const event::Event& event, const channel::AskedModels& models) {
+  const Needed needed = needed_by(event.id);
+  if (needed.core) return "the core model is asked for a whole program, when it ends: see the totals";
+  if (models.models.on == 0) return "nothing is simulated there: tally stat --model NAME -e EVENT does it";
+  if (sim::provides(models.models, needed)) return "";
+  return "it is not simulated in this run: tally stat has to be asked for it too (-e)";
+}
+
+Count in_regions(const event::Event& event, const channel::AskedModels& models) {
+  if (is_modelled(event.id)) {
+    if (std::string why = why_not_in_regions(event, models); !why.empty()) return absent(std::move(why));
+  }
+  const Simulation simulation = sim::simulation_of(models.models);
+  sim::Tally tally;
+  tally.without = models.without;
+  return sim::count_of(event, tally, &simulation);
+}
+
+}  // namespace
+#endif
+
+Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& events,
+                                            [[maybe_unused]] const channel::AskedModels& models) {
   std::vector<OwnEvent> own;
   bool any = false;
   for (const event::Event& event : events) {
 #if TALLY_HAS_SIM
-    const Outlook outlook = sim::outlook_of(event);
+    const Count count = in_regions(event, models);
 #else
-    const Outlook outlook{Trust::absent, "this library was built without the simulated PMU", ""};
+    const Count count = absent("this library was built without the simulated PMU");
 #endif
-    const bool is_exact = outlook.trust == Trust::exact;
-    any = any || is_exact;
-    const std::string why = needed_by(event.id).any()
-                                ? "regions hold exact counts there; tally stat --model counts it of the whole program"
-                            : outlook.reason.empty() ? "it is not exact there"
-                                                     : outlook.reason;
-    own.push_back({{}, "engine", "", is_exact ? "" : "not in regions under the engine: " + why});
+    const bool is_there = count.trust == Trust::exact || count.trust == Trust::modelled;
+    any = any || is_there;
+    const std::string why = count.reason.empty() ? "it is not exact there" : count.reason;
+    own.push_back({{}, "engine", "", is_there ? "" : "not in regions under the engine: " + why, count.model});
   }
   if (any || events.empty()) return own;
   return fail(Code::cannot_measure, fmt::format("cannot count {}: {}", printable(events[0].asked), own[0].absent),
               "instructions, branches by kind, loads and stores are counted there");
 }
 
-std::int64_t engine_value([[maybe_unused]] event::Id id, [[maybe_unused]] const channel::Totals& totals) {
+bool is_modelled(event::Id id) { return needed_by(id).any(); }
+
+std::int64_t engine_value([[maybe_unused]] event::Id id, [[maybe_unused]] const channel::AskedValues& values) {
 #if TALLY_HAS_SIM
-  return sim::value_of(id, totals);
+  return is_modelled(id) ? sim::value_of(id, values.models, values.totals) : sim::value_of(id, values.totals);
 #else
   return 0;
 #endif

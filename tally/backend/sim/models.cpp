@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cstring>
 #include <tuple>
 #include <vector>
 
@@ -21,6 +22,22 @@ channel::ModelLevel level_of(const tally::sim::CacheShape& shape) {
           static_cast<std::uint8_t>(shape.inclusive)};
 }
 
+tally::sim::CacheShape shape_of(const channel::ModelLevel& level) {
+  return {level.sets,
+          level.ways,
+          level.line_bits,
+          static_cast<tally::sim::Replacement>(level.replacement),
+          level.write_allocate != 0,
+          level.inclusive != 0};
+}
+
+/// Bits of channel::Model.
+std::uint32_t bits_of(const Needed& needed) {
+  return (needed.branches ? channel::model_branches : 0u) | (needed.l1i ? channel::model_l1i : 0u) |
+         (needed.l1d ? channel::model_l1d : 0u) | (needed.lower ? channel::model_lower : 0u) |
+         (needed.tlbs ? channel::model_tlbs : 0u) | (needed.core ? channel::model_core : 0u);
+}
+
 constexpr std::size_t numbers = sizeof(channel::ModelValues) / sizeof(std::uint64_t);
 using Numbers = std::array<std::uint64_t, numbers>;
 
@@ -30,9 +47,7 @@ channel::Models settings_of(const Simulation& simulation, const Needed& needed) 
   channel::Models made{};
   const bool full = simulation.precision == Precision::full;
   const bool tlbs = needed.tlbs || (full && (needed.l1i || needed.l1d));
-  made.on = (needed.branches ? channel::model_branches : 0u) | (needed.l1i ? channel::model_l1i : 0u) |
-            (needed.l1d ? channel::model_l1d : 0u) | (needed.lower ? channel::model_lower : 0u) |
-            (tlbs ? channel::model_tlbs : 0u) | (needed.core ? channel::model_core : 0u);
+  made.on = bits_of(needed) | (tlbs ? channel::model_tlbs : 0u);
   tally::sim::HierarchyShape caches = simulation.machine.caches;
   if (!simulation.prefetch) caches.prefetch = {};
   if (!full) caches = tally::sim::fast(caches);
@@ -50,7 +65,27 @@ channel::Models settings_of(const Simulation& simulation, const Needed& needed) 
   made.itlb = level_of(simulation.machine.tlbs.itlb);
   made.dtlb = level_of(simulation.machine.tlbs.dtlb);
   made.stlb = level_of(simulation.machine.tlbs.stlb);
+  simulation.machine.name.copy(made.name, sizeof made.name - 1);
   return made;
+}
+
+Simulation simulation_of(const channel::Models& settings) {
+  Simulation made;
+  made.machine.name.assign(settings.name, ::strnlen(settings.name, sizeof settings.name));
+  const bool full = settings.direction == static_cast<std::uint8_t>(tally::sim::Direction::tage);
+  made.precision = full ? Precision::full : Precision::fast;
+  made.own_llc = settings.own_llc != 0;
+  made.machine.caches.l1i = shape_of(settings.l1i);
+  made.machine.caches.l1d = shape_of(settings.l1d);
+  made.machine.caches.l2 = shape_of(settings.l2);
+  made.machine.caches.llc = shape_of(settings.llc);
+  made.machine.tlbs = {shape_of(settings.itlb), shape_of(settings.dtlb), shape_of(settings.stlb)};
+  return made;
+}
+
+bool provides(const channel::Models& settings, const Needed& needed) {
+  const std::uint32_t wanted = bits_of(needed);
+  return (settings.on & wanted) == wanted;
 }
 
 void add(channel::ModelValues& to, const channel::ModelValues& from) {

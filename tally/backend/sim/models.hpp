@@ -14,6 +14,12 @@ namespace tally::backend::sim {
 /// The settings of an engine that simulates what is needed; nothing is on where nothing is.
 channel::Models settings_of(const Simulation& simulation, const Needed& needed);
 
+/// What such settings simulate, as far as a count of theirs must be explained: no titles, latencies or cores.
+Simulation simulation_of(const channel::Models& settings);
+
+/// Whether they simulate all that is needed.
+bool provides(const channel::Models& settings, const Needed& needed);
+
 /// `to` + `from`, number by number.
 void add(channel::ModelValues& to, const channel::ModelValues& from);
 

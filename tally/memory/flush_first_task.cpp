@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tally/base/text.hpp"
+#include "tally/memory/flush_first.hpp"
 #include "tally/memory/reported.hpp"
 #include "tally/memory/rows.hpp"
 #include "tally/memory/task.hpp"
@@ -13,18 +14,23 @@ namespace {
 
 constexpr std::uint64_t line_bytes = 64;
 
-enum class TimedPart { store, load, both };
-
-// Everything of one region: in `scratch`, which is memory of its own, goes what empties the level.
-struct Ground {
-  linux::Area region;
-  linux::Area scratch;
-  Order order;          // of the region's lines, closed
-  Order scratch_order;  // closed
-};
-
 Chain chain_of(std::byte* base, const Order& order) {
   return {base, order.data(), Blocks{order.size() - 1}, Bytes{line_bytes}, Lines{1}};
+}
+
+}  // namespace
+
+Result<Ground> make_ground(Runner& runner, std::uint64_t region_bytes, std::uint64_t scratch_bytes) {
+  auto region = runner.fresh(region_bytes);
+  auto scratch = runner.fresh(scratch_bytes);
+  if (!region) return fail(region.error());
+  if (!scratch) return fail(scratch.error());
+  Ground ground{*std::move(region), *std::move(scratch), random_ring(region_bytes / line_bytes, runner.random()),
+                forward_ring(scratch_bytes / line_bytes)};
+  plant(ground.region.data(), ground.order, line_bytes);
+  ground.order.push_back(0);
+  ground.scratch_order.push_back(0);
+  return ground;
 }
 
 Timed time_once(const Plan& plan, Ground& ground, TimedPart part) {
@@ -43,8 +49,6 @@ Timed time_once(const Plan& plan, Ground& ground, TimedPart part) {
   if (part != TimedPart::store) offset = plan.load->read(chain, 0);
   return {start, end_stamp(), offset};
 }
-
-}  // namespace
 
 Result<void> run_flush_first(Runner& runner, result::Memory& result) {
   const Plan& plan = runner.plan();
@@ -65,20 +69,13 @@ Result<void> run_flush_first(Runner& runner, result::Memory& result) {
       result::MemoryPoint row;
       plan.progress(done++ / static_cast<double>(3 * regions.size()), name);
       for (int i = 0; i < plan.mappings && !runner.must_stop(); ++i) {
-        auto region = runner.fresh(bytes);
-        auto scratch = runner.fresh(scratch_bytes);
-        if (!region) return fail(region.error());
-        if (!scratch) return fail(scratch.error());
-        row.pages_got = region->got();
-        Ground ground{*std::move(region), *std::move(scratch), random_ring(bytes / line_bytes, runner.random()),
-                      forward_ring(scratch_bytes / line_bytes)};
-        plant(ground.region.data(), ground.order, line_bytes);
-        ground.order.push_back(0);
-        ground.scratch_order.push_back(0);
+        auto ground = make_ground(runner, bytes, scratch_bytes);
+        if (!ground) return fail(ground.error());
+        row.pages_got = ground->region.got();
         Visit visit;
         runner.calibrate();
         runner.collect(
-            visit, [&] { return time_once(plan, ground, part); }, bytes / line_bytes, plan.batches);
+            visit, [&] { return time_once(plan, *ground, part); }, bytes / line_bytes, plan.batches);
         references.push_back(runner.reference_ns());
         samples.push_back({std::move(visit.ns), true, visit.rejected, references.back(), runner.core_ghz()});
       }

@@ -122,9 +122,15 @@ Result<std::vector<bool>> cache_rises(Runner& runner, const Curve& curve, const 
                                       result::Memory& result) {
   std::vector<bool> are;
   for (std::size_t i = 0; i + 1 < plateaus.size(); ++i) {
-    // Less is a slope: no cache is so close to the next one.
-    if (plateaus[i + 1].ns < 1.25 * plateaus[i].ns) {
+    if (is_slope(plateaus[i].ns, plateaus[i + 1].ns)) {
       are.push_back(false);
+      continue;
+    }
+    if (i > 0 && are[i - 1] &&
+        is_of_prefetchers(curve, plateaus[i - 1], plateaus[i + 1], static_cast<double>(linux::page_bytes()))) {
+      are.push_back(false);
+      result.findings.push_back(fmt::format("{:.2f} ns at {} is no level: each miss brings a neighbouring line",
+                                            plateaus[i].ns, size_text(middle_bytes(curve, plateaus[i]))));
       continue;
     }
     const auto is = is_cache_rise(runner, curve, plateaus[i], plateaus[i + 1]);

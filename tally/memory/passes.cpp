@@ -26,9 +26,7 @@ class Field {
   Field(Runner& runner, const Pass& pass, linux::Area area, std::uint64_t regions)
       : runner_(&runner), pass_(&pass), area_(std::move(area)), order_(random_ring(pass.blocks(), runner.random())) {
     order_.push_back(order_.front());
-    // Shuffled: the region behind the one that is read would be fetched ahead.
-    visits_ = random_ring(regions, runner.random());
-    std::swap(visits_.front(), visits_[runner.random().uniform(0, regions - 1)]);
+    visits_ = random_visits(regions, runner.random());
   }
 
   Result<void> check() const { return check_ring(successors({order_.begin(), order_.end() - 1})); }

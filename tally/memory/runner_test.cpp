@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "tally/memory/flush_first.hpp"
 #include "tally/memory/reported.hpp"
 
 namespace tally::memory {
@@ -57,12 +58,31 @@ TEST(Kernels, stamps_ascend_and_flushing_changes_nothing) {
   EXPECT_EQ(memory, std::vector<std::byte>(4096, std::byte{7}));
 }
 
-TEST(Runner, asks_for_no_more_memory_than_is_left) {
+TEST(B12, no_more_memory_is_asked_for_than_is_left) {
   const auto runner = Runner::start({});
   ASSERT_TRUE(runner) << runner.error().message;
   const auto area = runner->fresh(std::uint64_t{1} << 50);
   ASSERT_FALSE(area);
   EXPECT_TRUE(area.error().message.starts_with("1024 TiB of memory are needed at once, and ")) << area.error().message;
+}
+
+// B8: the memory that empties a level lay at a multiple of the access behind the region, and regions grew into it.
+TEST(B8, what_empties_a_level_is_memory_of_its_own) {
+  auto runner = Runner::start({});
+  ASSERT_TRUE(runner) << runner.error().message;
+  for (const std::uint64_t region : {64, 4096, 65536, 1 << 20}) {
+    for (const std::uint64_t scratch : {4096, 128 << 10, 4 << 20}) {
+      auto ground = make_ground(*runner, region, scratch);
+      ASSERT_TRUE(ground) << ground.error().message;
+      const auto first = reinterpret_cast<std::uintptr_t>(ground->region.data());
+      const auto other = reinterpret_cast<std::uintptr_t>(ground->scratch.data());
+      EXPECT_TRUE(first + region <= other || other + scratch <= first) << region << " " << scratch;
+      (void)time_once(runner->plan(), *ground, TimedPart::load);
+      Order order = ground->order;
+      order.pop_back();
+      EXPECT_TRUE(is_planted(ground->region.data(), order, 64)) << region << " " << scratch;
+    }
+  }
 }
 
 TEST(Area, has_the_pages_that_were_asked_for) {

@@ -104,7 +104,7 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
 }
 
 // A task that is listed and never run, as in a tool before this one, would be a name only.
-TEST(Memory, every_task_that_is_listed_gives_rows) {
+TEST(B4, every_task_that_is_listed_gives_rows) {
   const std::string help = tally({"memory", "--help"}).out;
   const std::size_t start = help.find("The tasks:\n\n") + 12;
   for (const std::string& line : split(help.substr(start, help.find("\n\n", start) - start), '\n')) {
@@ -144,7 +144,7 @@ TEST(Memory, the_loop_beside_the_writes_is_told) {
   EXPECT_LT(json["controls"][1]["value"].get<double>(), json["points"][1]["ns"].get<double>());
 }
 
-TEST(Memory, rows_name_the_flavours_that_were_asked_for) {
+TEST(B6, rows_name_the_flavours_that_were_asked_for) {
   const Finished finished = tally({"memory", "chase-read", "--regions", "4K", "--blocks", "64,256", "--mappings", "1",
                                    "--store", plain_store, "--load", "scalar", "--fence", "none", "--format", "json"});
   const Json points = Json::parse(finished.out)["points"];

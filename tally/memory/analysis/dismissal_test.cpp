@@ -12,6 +12,27 @@ TEST(Dismissal, a_step_of_translations_goes_away_by_page) {
   EXPECT_TRUE(goes_away_by_page({4.01, 4.11}, 4.06));
 }
 
+// A cache of 64 K behind which 4 ns become 20 and 36, at 64 K and 160 K; or where pairs of lines are fetched.
+Curve curve_by(double (*misses)(double x)) {
+  Curve curve;
+  for (const std::uint64_t size : size_grid(4096, 2 << 20, 8, 64)) {
+    const auto bytes = static_cast<double>(size);
+    curve.push_back({bytes, 4 + 32 * misses(bytes / 65536), false});
+  }
+  return curve;
+}
+
+TEST(Dismissal, pairs_of_lines_are_no_level_and_two_levels_are_two) {
+  const auto judged = [](double (*misses)(double)) {
+    const Curve curve = curve_by(misses);
+    const auto plateaus = find_plateaus(curve);
+    return is_of_prefetchers(curve, plateaus.front(), plateaus.back(), 4096);
+  };
+  EXPECT_TRUE(judged(misses_line_pair));
+  EXPECT_FALSE(judged([](double x) { return x <= 1 ? 0 : x <= 2.5 ? 0.5 : 1; }));
+  EXPECT_FALSE(judged([](double x) { return x <= 1 ? 0.0 : 1.0; }));
+}
+
 TEST(Dismissal, a_step_of_a_cache_does_not) {
   EXPECT_FALSE(goes_away_by_page({1.08, 2.4}, 1.08));
   // Prefetchers flatter both sides of a later one.

@@ -296,10 +296,13 @@ Rise find_rise(const Curve& curve, const Plateau& below, const Plateau& above) {
   return rise;
 }
 
+Fit fit_rise(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes) {
+  return fit_shape(shares_of(curve, below, above, [&](std::size_t i) { return curve[i].ns; }), page_bytes);
+}
+
 Capacity find_capacity(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes) {
   const Rise rise = find_rise(curve, below, above);
-  const auto shares = shares_of(curve, below, above, [&](std::size_t i) { return curve[i].ns; });
-  const Fit fit = fit_shape(shares, page_bytes);
+  const Fit fit = fit_rise(curve, below, above, page_bytes);
   Capacity capacity{fit.capacity_bytes, 0, 0, fit.shape, rise.half_bytes, rise.knee_bytes};
   if (fit.shape == Shape::step) {
     capacity.bytes = std::clamp(rise.half_bytes, rise.below_bytes, rise.beyond_bytes);

@@ -53,6 +53,9 @@ struct Rise {
 /// The rise between two neighbouring plateaus.
 Rise find_rise(const Curve& curve, const Plateau& below, const Plateau& above);
 
+/// The shape that fits the rise between two plateaus best.
+Fit fit_rise(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes);
+
 /// A capacity that follows from a rise.
 struct Capacity {
   double bytes = 0;

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <functional>
 
+#include "tally/memory/analysis/dismissal.hpp"
+#include "tally/memory/analysis/findings.hpp"
 #include "tally/memory/analysis/levels.hpp"
 #include "tally/memory/analysis/simulated_testing.hpp"
 
@@ -64,6 +66,17 @@ Misses random_replacement(double capacity) {
 Misses colours(double capacity, int ways) {
   return [capacity, ways](double size, Random& random) {
     return colour_misses(static_cast<int>(size / 4096), static_cast<int>(capacity / 4096 / ways), ways, random);
+  };
+}
+
+// Least recently used, with a prefetcher that brings other lines where one is missed.
+Misses prefetched(double capacity, Prefetcher prefetcher) {
+  return [capacity, prefetcher](double size, Random& random) {
+    // Few lines: what counts is the ratio of the sizes.
+    constexpr std::size_t entries = 64;
+    const auto blocks = static_cast<std::uint64_t>(std::max(1.0, std::ceil(size / capacity * entries)));
+    PrefetchedBuffer buffer(entries, prefetcher, blocks);
+    return lap_misses(buffer, random_ring(blocks, random), 2, 3);
   };
 }
 
@@ -166,8 +179,15 @@ Coverage coverage_of(const std::function<Misses(double)>& level, double step_sha
                                 {{level(capacity), 32}}, step_share, random);
     const auto plateaus = find_plateaus(curve);
     ++coverage.cases;
-    if (plateaus.size() != 2) continue;
-    const Capacity found = find_capacity(curve, plateaus[0], plateaus[1], 4096);
+    std::vector<bool> ends;
+    for (std::size_t k = 0; k + 1 < plateaus.size(); ++k) {
+      const bool none = is_slope(plateaus[k].ns, plateaus[k + 1].ns) ||
+                        (k > 0 && is_of_prefetchers(curve, plateaus[k - 1], plateaus[k + 1], 4096));
+      ends.push_back(!none);
+    }
+    const auto spans = join_spans(plateaus, ends);
+    if (spans.size() != 2) continue;
+    const Capacity found = find_capacity(curve, spans[0].last, spans[1].first, 4096);
     if (found.low_bytes <= capacity && capacity <= found.high_bytes) ++coverage.covered;
     coverage.widest = std::max(coverage.widest, found.high_bytes / found.low_bytes - 1);
   }
@@ -191,6 +211,14 @@ TEST(Capacity, of_page_colours_is_in_its_interval) {
     const Coverage coverage = coverage_of([&](double capacity) { return colours(capacity, ways); }, 0.02, 3);
     EXPECT_GE(coverage.covered, 95) << ways;
     EXPECT_LE(coverage.widest, 0.25) << ways;
+  }
+}
+
+TEST(Capacity, beside_prefetchers_is_in_its_interval) {
+  for (const Prefetcher prefetcher : {Prefetcher::pair, Prefetcher::next_line, Prefetcher::streamer}) {
+    const Coverage coverage = coverage_of([&](double capacity) { return prefetched(capacity, prefetcher); }, 0.02, 4);
+    EXPECT_GE(coverage.covered, 95) << static_cast<int>(prefetcher);
+    EXPECT_LE(coverage.widest, 0.25) << static_cast<int>(prefetcher);
   }
 }
 

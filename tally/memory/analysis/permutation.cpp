@@ -96,6 +96,12 @@ Order random_ring(std::uint64_t n, Random& random) {
   return order;
 }
 
+Order random_visits(std::uint64_t n, Random& random) {
+  Order visits = random_ring(n, random);
+  std::swap(visits.front(), visits[random.uniform(0, n - 1)]);
+  return visits;
+}
+
 Order page_local_ring(std::uint64_t n, std::uint64_t group_blocks, Random& random) {
   const std::uint64_t groups = (n + group_blocks - 1) / group_blocks;
   Order order;

@@ -41,6 +41,10 @@ constexpr std::uint64_t most_blocks = 0xFFFF'FFFF;
 /// A uniformly random single cycle through `n` ≥ 1 blocks: each of the (n − 1)! cycles is equally likely. O(n).
 Order random_ring(std::uint64_t n, Random& random);
 
+/// `n` ≥ 1 regions, each once, in random order: the region behind one that is read would be fetched ahead. Any of them
+/// may be the first. O(n).
+Order random_visits(std::uint64_t n, Random& random);
+
 /// Groups of `group_blocks` neighbours: the groups in random order from the first one on, the blocks of a group in
 /// random order (block 0 first in its own). O(n).
 Order page_local_ring(std::uint64_t n, std::uint64_t group_blocks, Random& random);

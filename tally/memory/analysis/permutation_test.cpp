@@ -12,7 +12,7 @@
 namespace tally::memory {
 namespace {
 
-TEST(Ring, small_ones_are_exact) {
+TEST(B3, small_rings_are_exact) {
   Random random(1);
   EXPECT_EQ(successors(random_ring(1, random)), (std::vector<std::uint32_t>{0}));
   EXPECT_EQ(successors(random_ring(2, random)), (std::vector<std::uint32_t>{1, 0}));
@@ -48,7 +48,7 @@ TEST(Ring, every_cycle_is_equally_likely) {
 }
 
 // LENS drew again whatever was used already: 130 million draws for this ring.
-TEST(Ring, eight_million_blocks_take_as_many_draws) {
+TEST(B3, eight_million_blocks_take_as_many_draws) {
   Random random(3);
   const std::uint64_t n = 1 << 23;
   const Order order = random_ring(n, random);
@@ -77,7 +77,23 @@ TEST(Ring, page_local_finishes_a_group_before_the_next) {
 }
 
 // A generator that never marks index 0 as used draws it again midway: the chase walks a part of the region for ever.
-TEST(CheckRing, a_broken_generator_is_caught) {
+// B14: regions one behind the other in memory were read in that order, and prefetchers had the next one there already.
+TEST(B14, regions_are_visited_in_no_order_of_memory) {
+  Random random(1);
+  std::set<std::uint32_t> firsts;
+  for (int draw = 0; draw < 20; ++draw) {
+    const Order visits = random_visits(1000, random);
+    EXPECT_EQ(std::set<std::uint32_t>(visits.begin(), visits.end()).size(), 1000u) << "each once";
+    int neighbours = 0;
+    for (std::size_t i = 1; i < visits.size(); ++i) neighbours += visits[i] == visits[i - 1] + 1 ? 1 : 0;
+    EXPECT_LT(neighbours, 10) << "one is what chance gives";
+    firsts.insert(visits.front());
+  }
+  EXPECT_GT(firsts.size(), 10u);
+  EXPECT_EQ(random_visits(1, random), Order{0});
+}
+
+TEST(B15, a_broken_generator_is_caught) {
   Random random(1);
   int caught = 0;
   for (int i = 0; i < 100; ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace tally::memory {
 namespace {
@@ -15,14 +16,31 @@ double misses(Shape shape, double size, double capacity, double ways, double pag
     case Shape::step: return size > capacity ? 1 : 0;
     case Shape::random_replacement: return misses_random(size / capacity);
     case Shape::page_colours: return misses_colours(size / page_bytes, capacity / ways / page_bytes, ways);
+    case Shape::next_line: return misses_next_line(size / capacity);
+    case Shape::line_pair: return misses_line_pair(size / capacity);
   }
   return 0;
 }
 
+// Where each miss brings a neighbour some of all loads hit however large the ring is, and the plateau above is lower
+// than it would be: what the shares are relative to is fitted too.
+double scale_of(std::span<const Share> shares, const std::vector<double>& modelled) {
+  double both = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    both += shares[i].missed * modelled[i];
+    squares += modelled[i] * modelled[i];
+  }
+  return squares > 0 ? std::clamp(both / squares, 1.0, 1.3) : 1;
+}
+
 double error_of(Shape shape, std::span<const Share> shares, double capacity, double ways, double page_bytes) {
+  std::vector<double> modelled;
+  for (const Share& one : shares) modelled.push_back(misses(shape, one.size_bytes, capacity, ways, page_bytes));
+  const double scale = brings_neighbours(shape) ? scale_of(shares, modelled) : 1;
   double sum = 0;
-  for (const Share& one : shares) {
-    const double difference = one.missed - misses(shape, one.size_bytes, capacity, ways, page_bytes);
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const double difference = shares[i].missed - scale * modelled[i];
     sum += difference * difference;
   }
   return std::sqrt(sum / static_cast<double>(shares.size()));
@@ -79,6 +97,8 @@ std::string_view name(Shape shape) {
     case Shape::step: return "step";
     case Shape::random_replacement: return "random replacement";
     case Shape::page_colours: return "page colours";
+    case Shape::next_line: return "next line fetched";
+    case Shape::line_pair: return "pairs of lines fetched";
   }
   return "step";
 }
@@ -110,9 +130,26 @@ double misses_colours(double pages, double colours, double ways) {
   return std::clamp(1 - below, 0.0, 1.0);
 }
 
+double misses_next_line(double x) { return x <= 1 ? 0 : 1 - 1 / (2 * x); }
+
+double misses_line_pair(double x) {
+  if (x <= 1) return 0;
+  // Accesses within reach, as a share of the lap: they and what they bring fill the level.
+  double low = 0;
+  double high = 1;
+  for (int i = 0; i < 40; ++i) {
+    const double reach = (low + high) / 2;
+    const double missed = std::max(0.5, 1 - reach);
+    (reach * (1 + missed * (1 - reach)) < 1 / x ? low : high) = reach;
+  }
+  return std::max(0.5, 1 - low);
+}
+
+bool brings_neighbours(Shape shape) { return shape == Shape::next_line || shape == Shape::line_pair; }
+
 Fit fit_one_shape(Shape shape, std::span<const Share> shares, double page_bytes) {
   if (shape == Shape::step) return fit_step(shares);
-  if (shape == Shape::random_replacement) return fit_smooth(shape, shares, 1, page_bytes);
+  if (shape != Shape::page_colours) return fit_smooth(shape, shares, 1, page_bytes);
   Fit best{shape, 0, INFINITY, 1};
   for (const double ways : usual_ways) {
     const Fit one = fit_smooth(shape, shares, ways, page_bytes);
@@ -132,7 +169,7 @@ Fit fit_shape(std::span<const Share> shares, double page_bytes) {
   constexpr double good_enough = 0.03;
   if (best.error < good_enough) return best;
   const double limit = best.error * clearly;
-  for (const Shape shape : {Shape::random_replacement, Shape::page_colours}) {
+  for (const Shape shape : {Shape::random_replacement, Shape::page_colours, Shape::next_line, Shape::line_pair}) {
     const Fit one = fit_one_shape(shape, shares, page_bytes);
     if (one.error < limit && one.error < best.error) best = one;
   }

@@ -13,6 +13,8 @@ enum class Shape {
   step,                ///< least recently used, contiguous frames: all misses as soon as the ring is larger
   random_replacement,  ///< any line of a full level may have to go
   page_colours,        ///< least recently used, sets chosen by physical pages in random places
+  next_line,           ///< least recently used, and each miss brings the line behind it as well
+  line_pair,           ///< the same with the other line of a pair
 };
 
 /// Its name in reports.
@@ -33,6 +35,9 @@ struct Share {
   double missed = 0;
 };
 
+/// Whether it is one of those in which a miss brings a second line: half of the rise is a step then.
+bool brings_neighbours(Shape shape);
+
 /// What fits the shares of one rise best.
 struct Fit {
   Shape shape = Shape::step;
@@ -50,6 +55,15 @@ Fit fit_one_shape(Shape shape, std::span<const Share> shares, double page_bytes)
 
 /// The same shape, and ways, fitted to other shares.
 Fit fit_again(const Fit& fit, std::span<const Share> shares, double page_bytes);
+
+/// The same of a level, least recently used, in which each miss brings a second line, x as above: 0 up to x = 1, then
+/// 1 − 1/(2x) where that is the line behind it. A line hits that was brought within the last D accesses by another one
+/// that missed: m = 1/(1 + D/R); and D accesses fill the level: D + m·D·(1 − D/R) = C.
+double misses_next_line(double x);
+
+/// Where it is the other one of a pair. Then one of both misses in each lap, and both where neither follows the other
+/// within D: m = max(1/2, 1 − D/R).
+double misses_line_pair(double x);
 
 /// Misses per access of a level with entries of `entry` bytes that a ring of `block`-byte blocks is read through once,
 /// least recently used: 1 − (1 − block/entry)·min(1, capacity/region).

@@ -1,6 +1,8 @@
 // The models of how misses rise, against caches that are simulated access by access.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tally/memory/analysis/shape.hpp"
 #include "tally/memory/analysis/simulated_testing.hpp"
 
@@ -52,6 +54,20 @@ TEST(Shape, lap_through_page_colours_is_binomial) {
 }
 
 // A region that is read through once shows the entries, not the laps: 64 entries of 256 B under blocks of 64 B.
+TEST(Shape, lap_beside_prefetchers_is_the_law) {
+  Random random(1);
+  constexpr std::size_t entries = 256;
+  const auto simulated = [&](Prefetcher prefetcher, double x) {
+    const auto blocks = static_cast<std::uint64_t>(std::round(x * entries));
+    PrefetchedBuffer buffer(entries, prefetcher, blocks);
+    return lap_misses(buffer, random_ring(blocks, random), 4, 8);
+  };
+  for (const double x : {0.9, 1.05, 1.2, 1.5, 2.0, 3.0, 4.0, 8.0}) {
+    EXPECT_NEAR(simulated(Prefetcher::next_line, x), misses_next_line(x), 0.03) << x;
+    EXPECT_NEAR(simulated(Prefetcher::pair, x), misses_line_pair(x), 0.06) << x;
+  }
+}
+
 TEST(Shape, cold_single_touch_is_the_law) {
   const struct {
     double region, hits, hits_random;

@@ -63,6 +63,48 @@ class RandomBuffer {
   std::unordered_map<std::uint64_t, std::size_t> places_;
 };
 
+/// What is fetched ahead where a line is missed.
+enum class Prefetcher {
+  pair,       ///< the other line of its 128 bytes
+  next_line,  ///< the line behind it
+  streamer,   ///< the two lines behind it, once two neighbours of a page were missed in ascending order
+};
+
+/// Least recently used, with a prefetcher; `blocks` lines are there to be fetched.
+class PrefetchedBuffer {
+ public:
+  PrefetchedBuffer(std::size_t entries, Prefetcher prefetcher, std::uint64_t blocks)
+      : buffer_(entries), prefetcher_(prefetcher), blocks_(blocks) {}
+
+  bool access(std::uint64_t line) {
+    if (buffer_.access(line)) return true;
+    const std::uint64_t page = line / lines_of_page;
+    if (prefetcher_ == Prefetcher::pair) fetch(line ^ 1);
+    if (prefetcher_ == Prefetcher::next_line) fetch(line + 1);
+    if (prefetcher_ == Prefetcher::streamer) {
+      const auto before = last_missed_.find(page);
+      if (before != last_missed_.end() && before->second < line && line - before->second <= 2) {
+        fetch(line + 1);
+        fetch(line + 2);
+      }
+      last_missed_[page] = line;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::uint64_t lines_of_page = 64;
+
+  void fetch(std::uint64_t line) {
+    if (line < blocks_) buffer_.access(line);
+  }
+
+  LruBuffer buffer_;
+  Prefetcher prefetcher_;
+  std::uint64_t blocks_;
+  std::unordered_map<std::uint64_t, std::uint64_t> last_missed_;
+};
+
 /// Misses per access of `laps` laps, after `before` that are not counted.
 template <class Buffer>
 double lap_misses(Buffer& buffer, const Order& order, int before = 2, int laps = 4) {

@@ -63,7 +63,7 @@ TEST(Vectors, raw_rows_are_ns_per_line) {
 }
 
 // B9: a parser that divides by the read cycles instead of the total agrees only where both passes take as long.
-TEST(Vectors, the_denominator_is_the_total) {
+TEST(B9, the_denominator_is_the_total) {
   const LensTimes times = lens_times({64, 1, 100, 1000, 1250, 2000});
   EXPECT_EQ(times.write_ns, 25);
   EXPECT_EQ(times.read_ns, 75);
@@ -105,7 +105,7 @@ TEST(Vectors, write_queue_ratios) {
 }
 
 // B11: 256/4096 as the share of the media, and 40 ns on top, give 129.6, 176.0 and 112.2.
-TEST(Vectors, latency_of_each_level) {
+TEST(B11, latency_of_each_level) {
   const std::vector<double> plateaus{180.62, 312.59, 377.80};
   const auto added = split_latency(plateaus, std::vector<double>{256, 4096}, 64);
   ASSERT_EQ(added.size(), 3u);
@@ -234,7 +234,7 @@ TEST(Cold, capacity_of_a_simulated_buffer) {
 }
 
 // B2: four gibibytes were halved to no region at all, and then divided by.
-TEST(Lens, there_is_always_a_region) {
+TEST(B2, there_is_always_a_region) {
   for (std::uint64_t size = 64; size <= std::uint64_t{64} << 30; size *= 2) EXPECT_GE(lens_regions(size), 1u) << size;
   EXPECT_EQ(lens_regions(64) * 64, std::uint64_t{512} << 20);
   EXPECT_EQ(lens_regions(512) * 512, std::uint64_t{4} << 30);

@@ -2,7 +2,10 @@
 #include "tally/memory/kernels/flavours.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <set>
@@ -66,7 +69,57 @@ TEST(Stores, write_every_line_of_each_block_and_no_other) {
   }
 }
 
-TEST(Loads, visit_exactly_the_blocks_and_change_nothing) {
+// A chain whose order lies on two pages, the second of which cannot be read until it is asked for: then the blocks are
+// counted that were written before.
+struct WatchedOrder {
+  static constexpr std::size_t page = 4096;
+  static constexpr std::size_t entries = 2 * page / sizeof(std::uint32_t);
+  std::byte* pages = nullptr;
+  Chain chain;
+  std::size_t written_before = 0;
+
+  static WatchedOrder* current;
+  static void asked(int, siginfo_t*, void*) {
+    WatchedOrder& self = *current;
+    while (self.written_before < entries && self.chain.base[self.written_before * 64] != std::byte{0xAA}) {
+      ++self.written_before;
+    }
+    mprotect(self.pages + page, page, PROT_READ | PROT_WRITE);
+  }
+};
+WatchedOrder* WatchedOrder::current = nullptr;
+
+// B13: the order of the stores came from an array of eight bytes for each block, in the order of the blocks: what was
+// timed were its misses.
+TEST(B13, only_the_order_is_read_entry_behind_entry) {
+  static_assert(sizeof(*Chain{}.order) == 4);
+  for (const Store& store : stores()) {
+    if (!store.present()) continue;
+    WatchedOrder watched;
+    WatchedOrder::current = &watched;
+    watched.pages = static_cast<std::byte*>(
+        mmap(nullptr, 2 * WatchedOrder::page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* const order = reinterpret_cast<std::uint32_t*>(watched.pages);
+    for (std::uint32_t k = 0; k < WatchedOrder::entries; ++k) order[k] = k;
+    void* const memory = std::aligned_alloc(64, WatchedOrder::entries * 64);
+    std::memset(memory, 0xAA, WatchedOrder::entries * 64);
+    watched.chain = {static_cast<std::byte*>(memory), order, Blocks{WatchedOrder::entries - 1}, Bytes{64}, Lines{1}};
+    mprotect(watched.pages + WatchedOrder::page, WatchedOrder::page, PROT_NONE);
+    struct sigaction asked = {};
+    struct sigaction before = {};
+    asked.sa_sigaction = WatchedOrder::asked;
+    asked.sa_flags = SA_SIGINFO;
+    sigaction(SIGSEGV, &asked, &before);
+    store.write(watched.chain);
+    sigaction(SIGSEGV, &before, nullptr);
+    // The last block of the first page names what follows it, which is the first entry of the second page.
+    EXPECT_EQ(watched.written_before, WatchedOrder::entries / 2 - 1) << store.name;
+    munmap(watched.pages, 2 * WatchedOrder::page);
+    std::free(memory);
+  }
+}
+
+TEST(B1, loads_visit_exactly_the_blocks_and_change_nothing) {
   for (const Load& load : loads()) {
     if (!load.present()) continue;
     for (const Case& one : cases) {
@@ -134,7 +187,7 @@ TEST(StoreAndLoad, loads_what_was_stored_where_both_are_the_same_place) {
 }
 
 // Two names for one kernel would be compared as if they differed.
-TEST(Flavours, no_two_names_share_a_kernel) {
+TEST(B5, no_two_names_share_a_kernel) {
   std::set<std::string_view> names;
   std::set<const void*> kernels;
   for (const Store& one : stores()) {

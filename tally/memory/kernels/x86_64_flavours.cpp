@@ -54,7 +54,14 @@ struct NoEnd {
 };
 // What used the upper halves of vector registers must clear them, or legacy SSE code behind it becomes slow.
 struct ClearUpper {
-  static void done() { asm volatile("vzeroupper"); }
+  static void done() {
+    // The compiler has no name for the upper halves alone: it keeps nothing in these registers over it.
+    asm volatile("vzeroupper"
+                 :
+                 :
+                 : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+                   "xmm12", "xmm13", "xmm14", "xmm15");
+  }
 };
 
 // One form of instruction for lines that stay in the caches and one for those that do not: the assembler chooses, so

@@ -131,6 +131,31 @@ TEST(Html, a_map_has_its_numbers_in_its_cells) {
   EXPECT_EQ(heat_map(map), "") << "one column is no map";
 }
 
+// B10: times of blocks were shifted by eight bits instead of divided by 64, rows were a number of bytes apart, and a
+// column stood there that nothing filled.
+TEST(B10, each_number_has_its_own_cell_and_no_column_is_empty) {
+  result::Memory memory;
+  memory.task = "lap";
+  result::MemoryMap map{"laps", "n", "lap", false, false, "ns", {}};
+  for (const double n : {1, 2, 3}) {
+    for (const double lap : {1, 2}) map.cells.push_back({n, lap, 10 * n + lap});
+  }
+  memory.maps = {map};
+  auto point = sample_point(4096, 1.5);
+  point.quantity = "raw";
+  memory.points = {point};
+  const std::string html = memory_section(memory);
+  for (const char* cell :
+       {"1 × 1: 11 ns", "1 × 2: 12 ns", "2 × 1: 21 ns", "2 × 2: 22 ns", "3 × 1: 31 ns", "3 × 2: 32 ns"}) {
+    EXPECT_TRUE(holds(html, "<title>" + std::string(cell) + "</title>")) << cell;
+  }
+  EXPECT_EQ(Json::parse(memory_json(memory))["maps"][0]["cells"][3], Json::parse("[2.0, 2.0, 22.0]"));
+  EXPECT_FALSE(holds(html, "MB/s")) << "nothing here has a rate";
+  EXPECT_FALSE(holds(memory_table(memory), "MB/s"));
+  EXPECT_FALSE(holds(memory_table(memory), "read")) << "a pass that was not made has no column";
+  EXPECT_TRUE(holds(memory_csv(memory), ",raw,"));
+}
+
 TEST(Html, a_table_leaves_empty_columns_out) {
   HtmlTable table({"a", "#b", "c"});
   table.add({"<x>", "1", ""});

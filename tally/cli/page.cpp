@@ -64,8 +64,9 @@ std::string paragraphs(const std::string& footer) {
 }
 
 // What CLI11 says in its own terms.
-Error in_words(const CLI::ParseError& error, const std::string& command) {
+Error in_words(const CLI::ParseError& error, const Page& page) {
   std::string message = error.what();
+  std::string unknown;
   if (const auto at = message.find(": 1 required"); at != std::string::npos) {
     message = fmt::format("a value is missing behind {}", message.substr(0, at));
   }
@@ -73,9 +74,10 @@ Error in_words(const CLI::ParseError& error, const std::string& command) {
        {"The following argument was not expected: ", "The following arguments were not expected: "}) {
     if (!message.starts_with(extra)) continue;
     const std::string word = message.substr(extra.size());
+    if (word.starts_with("--")) unknown = word.substr(0, word.find(' '));
     message = fmt::format("{} '{}'", word.starts_with('-') ? "unknown option" : "unexpected argument", printable(word));
   }
-  return {Code::bad_usage, std::move(message), fmt::format("`{} --help` lists the options", command), 0};
+  return {Code::bad_usage, std::move(message), page.options_hint(unknown), 0};
 }
 
 }  // namespace
@@ -94,9 +96,20 @@ std::optional<int> Page::read(const std::vector<std::string>& arguments) {
   } catch (const CLI::CallForHelp&) {
     return print(text());
   } catch (const CLI::ParseError& error) {
-    return report_error(in_words(error, name_of(usage_)));
+    return report_error(in_words(error, *this));
   }
   return std::nullopt;
+}
+
+std::string Page::options_hint(const std::string& unknown) const {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : get_options()) {
+    if (option->get_group().empty()) continue;  // hidden
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const auto near = unknown.starts_with("--") ? nearest(unknown, names) : std::vector<std::string>{};
+  return fmt::format("{}`{} --help` lists the options",
+                     near.empty() ? "" : fmt::format("did you mean {}? ", near.front()), name_of(usage_));
 }
 
 std::string Page::text() const {

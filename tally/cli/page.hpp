@@ -25,6 +25,9 @@ class Page final : public CLI::App {
   /// do: the help was printed, or the arguments are wrong, which was said.
   std::optional<int> read(const std::vector<std::string>& arguments);
 
+  /// What to do about an option that there is not: the nearest one, where some is near, and who lists them all.
+  std::string options_hint(const std::string& unknown) const;
+
   /// The help, as it is printed.
   std::string text() const;
 

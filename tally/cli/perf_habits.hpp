@@ -22,12 +22,12 @@ inline constexpr OfPerf of_perf[] = {
     {"--null", "`-e duration_time` counts the time alone"},
 };
 
-/// The hint for an unknown option of `tally stat`.
+/// The hint for an option of perf's; empty for others.
 inline std::string instead_of_perfs(const std::string& unknown) {
   for (const OfPerf& one : of_perf) {
     if (one.option == unknown) return std::string(one.instead);
   }
-  return "`tally stat --help` lists the options";
+  return "";
 }
 
 }  // namespace tally::cli

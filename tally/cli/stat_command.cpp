@@ -168,8 +168,9 @@ Result<std::vector<std::string>> command_of(const Page& app, bool may_be_missing
   if (!words.empty() && words.front() == "--") {
     words.erase(words.begin());
   } else if (!words.empty() && words.front().size() > 1 && words.front().starts_with("-")) {
+    const std::string of_perf = instead_of_perfs(words.front());
     return fail(Code::bad_usage, fmt::format("unknown option '{}'", printable(words.front())),
-                instead_of_perfs(words.front()));
+                of_perf.empty() ? app.options_hint(words.front()) : of_perf);
   }
   if (words.empty() && may_be_missing) return words;
   if (words.empty()) {

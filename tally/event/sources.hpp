@@ -13,6 +13,7 @@ struct Sources {
   std::string root = "/";              ///< where its sys/ lies
   std::optional<std::string> own_pmu;  ///< libpfm4's name of its processor's PMU; nothing: libpfm4 looks by itself
   bool others = true;                  ///< look into the tables of all other processors, too
+  bool suggest_others = true;          ///< for what was meant by an unknown name, too: 300 million instructions more
 };
 
 /// libpfm4's table for the processor of this machine; null where it has none.

@@ -31,8 +31,17 @@ Error not_opened(const Shared& shared, const detail::NotOpened& failed) {
 
 Result<std::vector<event::Event>> events_asked(std::vector<std::string> names) {
   const char* chosen = std::getenv("TALLY_EVENTS");
-  if (names.empty()) names.emplace_back(chosen != nullptr && *chosen != '\0' ? chosen : "instructions,cycles");
-  auto events = event::parse_lists(names);
+  const bool is_chosen = names.empty() && chosen != nullptr && *chosen != '\0';
+  if (names.empty()) names.emplace_back(is_chosen ? chosen : "instructions,cycles");
+  // The program is being counted: it does not search what all processors have for what may have been meant.
+  event::Sources sources;
+  sources.suggest_others = false;
+  auto events = event::parse_lists(names, sources);
+  if (!events && is_chosen) {
+    Error error = events.error();
+    error.message = "TALLY_EVENTS: " + error.message;
+    return fail(std::move(error));
+  }
   if (!events || events->size() <= most_events) return events;
   return fail(Code::bad_usage,
               fmt::format("{} events are too many: a region counts {} at most", events->size(), most_events));

@@ -96,7 +96,10 @@ void tell_end(const Kept& known, const result::ProgramRegions& program) {
 // Whether a command that runs this program shows them. Where that has ended before, nobody does.
 bool handed_over(const Kept& known, result::ProgramRegions program) {
   if (!known.gathered) return false;
-  if (!known.any_opened && !known.is_child) program.reason = known.why_none->message;
+  if (!known.any_opened && !known.is_child) {
+    program.reason = known.why_none->message;
+    if (!known.why_none->hint.empty()) program.reason += "; " + known.why_none->hint;
+  }
   if (program.regions.empty() && program.reason.empty()) return true;
   return linux::hand_over(*known.gathered, report::regions_json(program)).has_value();
 }

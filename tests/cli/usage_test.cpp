@@ -59,6 +59,8 @@ TEST(Usage, mistakes_end_with_2_and_a_way_out) {
       {{"stat", "--frobnicate", "--", "true"}, "unknown option '--frobnicate'"},
       {{"stat", "-y", "true"}, "unknown option '-y'"},
       {{"stat", "-y", "true"}, "`tally stat --help` lists the options"},
+      {{"stat", "--functions", "main", "--", "true"}, "did you mean --function?"},
+      {{"events", "--alll"}, "did you mean --all?"},
       {{"stat", "-j", "--", "true"}, "unknown option '-j'"},
       {{"stat", "-j", "--", "true"}, "`--format json`"},
       {{"stat", "--no-aggr", "-a"}, "`-a --per-core`"},

@@ -219,6 +219,9 @@ TEST(Marks, WhatNobodyHasIsSaidWithWhatWasLookedAt) {
   EXPECT_NE(finished.err.find("no function 'knwon' in the code that was mapped: "), std::string::npos) << finished.err;
   EXPECT_NE(finished.err.find("did you mean known"), std::string::npos) << finished.err;
   EXPECT_NE(finished.err.find("instructions:u"), std::string::npos) << finished.err;  // the rest was counted
+  // A name without its scope leads to the one with it.
+  const Finished scoped = tally(stat_words({"-e", "instructions", "--function", "thrwos"}, {PARTS, "known"}));
+  EXPECT_NE(scoped.err.find("did you mean parts::throws"), std::string::npos) << scoped.err;
   const Finished stripped = tally(stat_words({"-e", "instructions", "--function", "known"}, {STRIPPED, "known"}));
   EXPECT_EQ(stripped.code(), 125);
   EXPECT_NE(stripped.err.find("parts_stripped (stripped: "), std::string::npos) << stripped.err;

@@ -75,7 +75,9 @@ TEST(StatRegions, are_read_back) {
 
 TEST(StatRegions, that_could_not_be_counted_are_told) {
   TALLY_RUN(finished, {}, {"/bin/sh", "-c", "\"$0\" bad; true", MARKED});
-  EXPECT_NE(finished.err.find(" bad)\nunknown event 'nothing-like-it'\n"), std::string::npos) << finished.err;
+  EXPECT_NE(finished.err.find(" bad)\nunknown event 'nothing-like-it'; `tally events` lists what may be counted here"),
+            std::string::npos)
+      << finished.err;
 }
 
 TEST(StatRegions, leave_nothing_behind) {
@@ -105,6 +107,18 @@ TEST(StatRegions, are_exact_under_the_engine) {
   EXPECT_EQ(events[0].at("trust"), "exact");
   EXPECT_EQ(events[1].at("most").get<int>() - events[1].at("least").get<int>(), 1) << "nine looks or ten";
   EXPECT_EQ(events[2].at("trust"), "absent") << "the others are counted all the same";
+}
+
+// A search through what all processors have would be 300 million instructions in the program that is counted.
+TEST(StatRegions, of_an_unknown_event_cost_little_and_say_where_it_was_named) {
+  const Finished finished = Running({"/usr/bin/env", "TALLY_EVENTS=instrucions", TALLY_COMMAND, "stat", "-q", "-e",
+                                     "instructions", "--format", "json", "-o", "-", "--", WALKS})
+                                .finish();
+  const json result = json::parse(finished.out, nullptr, false);
+  EXPECT_LT(result.at("events").at(0).at("value"), 40'000'000);
+  const auto reason = result.at("regions").at(0).at("reason").get<std::string>();
+  EXPECT_TRUE(reason.starts_with("TALLY_EVENTS: unknown event 'instrucions'; did you mean instructions")) << reason;
+  EXPECT_NE(finished.err.find("TALLY_EVENTS: unknown event 'instrucions'\n"), std::string::npos) << finished.err;
 }
 
 /// The regions of `walks`, which two threads go through, by name and then by event; and all that was written.
@@ -175,7 +189,8 @@ TEST(StatRegions, name_the_model_in_the_table) {
                                 .finish();
   const std::size_t regions = finished.err.find("\nfirst: 4 entries\n");
   ASSERT_NE(regions, std::string::npos) << finished.err;
-  EXPECT_NE(finished.err.find("1,024     256.00    256   256  model haswell caches, fast\n", regions), std::string::npos)
+  EXPECT_NE(finished.err.find("1,024     256.00    256   256  model haswell caches, fast\n", regions),
+            std::string::npos)
       << finished.err;
 }
 #endif

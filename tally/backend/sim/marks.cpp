@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
+#include <set>
 
 #include "tally/base/text.hpp"
 #include "tally/linux/code_files.hpp"
@@ -162,14 +164,18 @@ channel::MarkPoints Marker::points_of(pid_t process) {
   return points;
 }
 
-std::string Marker::looked_at() const {
+std::vector<const Marker::Module*> Marker::by_order() const {
   std::vector<const Module*> files;
   for (const auto& [path, module] : modules_) {
     if (module.is_code) files.push_back(&module);
   }
   std::sort(files.begin(), files.end(), [](const Module* a, const Module* b) { return a->order < b->order; });
+  return files;
+}
+
+std::string Marker::looked_at() const {
   std::vector<std::string> parts;
-  for (const Module* one : files) {
+  for (const Module* one : by_order()) {
     const std::string state =
         !one->trouble.empty() ? one->trouble
         : one->stripped       ? fmt::format("stripped: {} names are left", thousands(static_cast<long>(one->functions)))
@@ -181,20 +187,27 @@ std::string Marker::looked_at() const {
 
 std::vector<std::string> Marker::near_names(const Wanted& wanted) const {
   constexpr std::size_t most = 100'000;
+  // Compared without their scopes, unless some are given; the program's own come first.
+  const std::string word = symbol::without_parameters(wanted.place.symbol);
+  const bool scoped = word.find("::") != std::string::npos;
   std::vector<std::string> candidates;
-  for (const auto& [path, module] : modules_) {
-    if (!symbol::is_file(wanted.place, module.name)) continue;
-    const auto file = linux::FileBytes::of(path);
+  std::map<std::string, std::string> whole;
+  for (const Module* module : by_order()) {
+    if (!symbol::is_file(wanted.place, module->name)) continue;
+    const auto file = linux::FileBytes::of(module->path);
     const auto elf = file ? symbol::read_elf(file->bytes()) : fail(file.error());
     if (!elf) continue;
     for (const symbol::Function& function : elf->functions) {
       if (candidates.size() == most) break;
-      candidates.push_back(symbol::without_parameters(symbol::demangled(function.name)));
+      std::string name = symbol::without_parameters(symbol::demangled(function.name));
+      const std::size_t scope = scoped || name.find('<') != std::string::npos ? std::string::npos : name.rfind("::");
+      std::string key = scope == std::string::npos ? name : name.substr(scope + 2);
+      if (whole.try_emplace(key, std::move(name)).second) candidates.push_back(std::move(key));
     }
   }
-  std::sort(candidates.begin(), candidates.end());
-  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-  return nearest(symbol::without_parameters(wanted.place.symbol), candidates);
+  std::vector<std::string> names;
+  for (const std::string& key : nearest(word, candidates)) names.push_back(whole.at(key));
+  return names;
 }
 
 std::vector<std::string> Marker::missing() const {

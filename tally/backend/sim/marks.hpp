@@ -56,6 +56,7 @@ class Marker {
   const Module& module(const std::string& path, pid_t process);
   void look_up(const symbol::Elf& elf, const Wanted& wanted, std::size_t place, Module& in) const;
   bool is_in(const Wanted& wanted, const Module& in, const std::string& program) const;
+  std::vector<const Module*> by_order() const;
   std::string looked_at() const;
   std::vector<std::string> near_names(const Wanted& wanted) const;
 

@@ -127,6 +127,18 @@ TEST_F(UserReads, waiting_for_instructions_changes_no_count) {
   }
 }
 
+// What they wait for costs no count here: that each does is seen in the guest, by what it executes.
+TEST(Serialized, readings_are_others_for_every_number_of_events) {
+  for (std::uint32_t events = 1; events <= most_events; ++events) {
+    const Read none = read_of(Path::user, events, Serialize::none);
+    const Read fence = read_of(Path::user, events, Serialize::fence);
+    const Read cpuid = read_of(Path::user, events, Serialize::cpuid);
+    EXPECT_NE(none, fence) << events;
+    EXPECT_NE(fence, cpuid) << events;
+    EXPECT_NE(none, cpuid) << events;
+  }
+}
+
 TEST_F(UserReads, a_histogram_has_what_is_left_without_the_reading) {
   open({.histograms = {"kept"}});
   Overhead& overhead = Access::shared(*counters).overhead[static_cast<std::size_t>(Path::user)];

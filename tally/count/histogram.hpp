@@ -8,7 +8,7 @@
 namespace tally {
 
 /// Buckets of a power of two: a number is known to a sixteenth of it, and up to 15 exactly.
-inline constexpr std::uint32_t buckets_of_power = 16;
+inline constexpr std::size_t buckets_of_power = 16;
 inline constexpr std::size_t histogram_buckets = buckets_of_power * (63 - 3);
 
 /// Where a number is counted; what is below 0, as may be left of nothing where reading is taken off, at 0. Cost: a few

@@ -99,9 +99,10 @@ class Rows {
       if (metric.asked) add_row(tid, metric);
     }
     for (const RegionEvent& event : counts.events) {
-      for (const RegionBucket& one : event.histogram)
+      for (const RegionBucket& one : event.histogram) {
         add_row(tid, fmt::format("{} {}-{}", event.event, one.least, one.most),
                 exact(static_cast<std::int64_t>(one.entries), ""));
+      }
     }
   }
 

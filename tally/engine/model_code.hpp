@@ -57,8 +57,8 @@ enum class Pattern : u8 {
 struct Scattered {
   Pattern pattern;
   bool stores, modifies;
-  bool by_k, narrow;       // a mask register, which holds 16 bits at most; else the signs of a vector
-  bool old_vector, small;  // an SSE register, an MMX register
+  bool by_k, narrow;  // a mask register, which holds 16 bits at most; else the signs of a vector
+  bool old_vector;    // an SSE register
   u8 vector, mask;
   u8 level;  // of enter
   u8 header,

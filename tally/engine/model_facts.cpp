@@ -83,8 +83,8 @@ void find_operands(ModelFacts& f, const Instruction& in, const Details& d) {
 
 /// The number of a vector register.
 u8 vector_of(ZydisRegister r) {
-  for (const ZydisRegister first : {ZYDIS_REGISTER_XMM0, ZYDIS_REGISTER_YMM0, ZYDIS_REGISTER_ZMM0, ZYDIS_REGISTER_MM0})
-    if (in_range(r, first, first == ZYDIS_REGISTER_MM0 ? 8 : 32)) return static_cast<u8>(r - first);
+  for (const ZydisRegister first : {ZYDIS_REGISTER_XMM0, ZYDIS_REGISTER_YMM0, ZYDIS_REGISTER_ZMM0})
+    if (in_range(r, first, 32)) return static_cast<u8>(r - first);
   return 0;
 }
 
@@ -100,13 +100,12 @@ void selected_by(Scattered& s, const Details& d, u32 operand, const sim::Element
   s.narrow = elements.count <= 16;
   s.mask = s.by_k ? static_cast<u8>(d.raw.avx.mask.reg - ZYDIS_REGISTER_K0) : vector_of(d.operand[operand].reg.value);
   s.old_vector = d.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
-  s.small = in_range(d.operand[operand].reg.value, ZYDIS_REGISTER_MM0, 8);
 }
 
-/// Moves that leave out elements. Other instructions by a mask are taken to access all of their operand.
+/// Moves that leave out elements. Other instructions by a mask are taken to access all of their operand; so is
+/// maskmovq, for a look at an MMX register raises what the x87 unit has pending.
 bool moves_by_mask(const Details& d) {
   switch (d.raw.mnemonic) {
-    case ZYDIS_MNEMONIC_MASKMOVQ:
     case ZYDIS_MNEMONIC_MASKMOVDQU:
     case ZYDIS_MNEMONIC_VMASKMOVDQU:
     case ZYDIS_MNEMONIC_VMASKMOVPS:
@@ -119,9 +118,7 @@ bool moves_by_mask(const Details& d) {
   }
 }
 
-bool is_bytewise(ZydisMnemonic m) {
-  return m == ZYDIS_MNEMONIC_MASKMOVQ || m == ZYDIS_MNEMONIC_MASKMOVDQU || m == ZYDIS_MNEMONIC_VMASKMOVDQU;
-}
+bool is_bytewise(ZydisMnemonic m) { return m == ZYDIS_MNEMONIC_MASKMOVDQU || m == ZYDIS_MNEMONIC_VMASKMOVDQU; }
 
 /// xsave and its like, xrstor; of what these access the header tells, or what is in use.
 bool moves_state(Scattered& s, ZydisMnemonic m) {

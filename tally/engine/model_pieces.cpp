@@ -44,13 +44,6 @@ void keep_xmm(Emitter& e, u32 reg, u32 offset) {
   at_gs(e, reg, offset);
 }
 
-/// movq gs:[offset], mm
-void keep_mmx(Emitter& e, u32 reg, u32 offset) {
-  const u8 code[] = {0x65, 0x0f, 0x7f};
-  e.bytes(code, sizeof code);
-  at_gs(e, reg, offset);
-}
-
 /// kmovw or kmovq gs:[offset], k
 void keep_mask(Emitter& e, u32 reg, u32 offset, bool narrow) {
   const u8 code[] = {0x65, 0xc4, 0xe1, static_cast<u8>(narrow ? 0x78 : 0xf8), 0x91};
@@ -65,7 +58,7 @@ void keep_operands(Emitter& e, const Instruction& in, const Scattered& s) {
   if (s.by_k)
     keep_mask(e, s.mask, o_model_kept_2, s.narrow);
   else
-    (s.small ? keep_mmx : s.old_vector ? keep_xmm : keep_ymm)(e, s.mask, o_model_kept_2);
+    (s.old_vector ? keep_xmm : keep_ymm)(e, s.mask, o_model_kept_2);
 }
 
 /// Pieces at most.

@@ -48,7 +48,9 @@ struct ModelThread {
   u64 repeat_rdi;   // 0x1150: before a string instruction
   u64* next_note;   // 0x1158: behind the last note; in a register where one is borrowed for it
   u64 flags_away;   // 0x1160: the program's, as lahf and seto leave them in rax
-  u8 kept[2][64];   // 0x1168: vectors, masks and registers that an instruction's accesses depend on
+  // 0x1180: vectors, masks and registers that an instruction's accesses depend on. In their place: the program may
+  // check alignment.
+  alignas(64) u8 kept[2][64];
 };
 
 enum ModelOffset : u32 {
@@ -67,15 +69,15 @@ enum ModelOffset : u32 {
   o_model_repeat_rdi = models_at + 0xd0,
   o_model_note = models_at + 0xd8,
   o_model_flags = models_at + 0xe0,
-  o_model_kept = models_at + 0xe8,
-  o_model_kept_2 = models_at + 0x128,
+  o_model_kept = models_at + 0x100,
+  o_model_kept_2 = models_at + 0x140,
 };
 static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, active) == 0x30 &&
               offsetof(ModelThread, spill_note) == 0x48 && offsetof(ModelThread, repeat_word) == 0x50 &&
               offsetof(ModelThread, repeat) == 0x58 && offsetof(ModelThread, record) == 0x68 &&
               offsetof(ModelThread, stack) == 0x70 && offsetof(ModelThread, saved) == 0x80 &&
               offsetof(ModelThread, repeat_rdi) == 0xd0 && offsetof(ModelThread, next_note) == 0xd8 &&
-              offsetof(ModelThread, flags_away) == 0xe0 && offsetof(ModelThread, kept) == 0xe8 &&
+              offsetof(ModelThread, flags_away) == 0xe0 && offsetof(ModelThread, kept) == 0x100 &&
               models_at + sizeof(ModelThread) <= 0x1200);
 
 /// Tables that generated code looks into: offsets from the GS base, between the thread's record and its jump table.

@@ -32,14 +32,16 @@ constexpr const char* examples =
     "  tally memory --format json -o memory.json && tally report memory.json -o memory.html\n"
     "  tally stat -r 20 --format json -o stat.json -- ./prog && tally report stat.json -o stat.html\n"
     "  lat_mem_rd 256 64 2>lat.txt; tally report memory.json lat.txt -o beside.html\n"
+    "  TALLY_OUTPUT=regions.json ./prog; tally report regions.json -o regions.html\n"
     "  tally report monday.json tuesday.json -o both.html\n";
 
 void describe(Page& page, Options& options) {
   page.head("Makes one page with curves and tables, for a browser, of stored results.",
             "tally report [options] -o PAGE.html FILE…");
-  page.add_option("FILE", options.files,
-                  "results: what `tally memory --format json`, `tally stat --format json` or HPCTool wrote, or what "
-                  "multichase -v, lat_mem_rd, Intel MLC, LENS or VANS printed");
+  page.add_option(
+      "FILE", options.files,
+      "results: what `tally memory --format json`, `tally stat --format json`, HPCTool or a program with "
+      "regions (TALLY_OUTPUT=FILE.json) wrote, or what multichase -v, lat_mem_rd, Intel MLC, LENS or VANS printed");
   page.add_option("-o,--output", options.output, "write the page to this file; - is standard output")
       ->option_text("FILE");
   page.footer(examples);
@@ -55,6 +57,15 @@ Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& file
       auto memories = result::read_memories(*text, file);
       if (!memories) return fail(memories.error());
       for (result::Memory& one : *memories) all.push_back({name, std::move(one)});
+      continue;
+    }
+    if (result::is_regions(*text)) {
+      auto program = result::read_regions(*text);
+      if (!program) {
+        return fail(program.error().code, fmt::format("'{}' holds no regions: {}", file, program.error().message),
+                    "TALLY_OUTPUT=FILE.json makes a program with regions write them");
+      }
+      all.push_back({name, *std::move(program)});
       continue;
     }
     if (memory::is_foreign(*text)) {

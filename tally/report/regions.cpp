@@ -22,18 +22,6 @@ std::string remark(Trust trust, const std::string& model, const std::string& rea
   return reason.empty() ? word : fmt::format("{}: {}", word, printable(reason));
 }
 
-std::string remark(const RegionEvent& event) {
-  if (event.too_small) return fmt::format("too small to trust: overhead is {:.3g} % of it", event.overhead_percent);
-  return remark(event.total.trust, event.total.model, event.total.reason);
-}
-
-std::string per_entry(const RegionEvent& event, std::uint64_t entries) {
-  if (!event.total.value || entries == 0) return "-";
-  const double each = static_cast<double>(*event.total.value) / static_cast<double>(entries);
-  const auto hundredths = std::llround(std::abs(each) * 100);
-  return fmt::format("{}{}.{:02}", each < 0 ? "-" : "", thousands(hundredths / 100), hundredths % 100);
-}
-
 // Those that were asked for; the others stand beside events.
 std::string asked_metrics(const RegionCounts& counts) {
   Grid grid({{"metric"}, {"value", Align::right}, {"formula"}, {"trust"}});
@@ -125,13 +113,29 @@ class Rows {
 
 }  // namespace
 
-std::string region_text(const RegionResult& region) {
-  const auto entries = static_cast<std::int64_t>(region.all.entries);
-  std::string text = fmt::format("{}: {}", printable(region.name), plural(entries, "entry", "entries"));
+std::string trust_text(const RegionEvent& event) {
+  if (event.too_small) return fmt::format("too small to trust: overhead is {:.3g} % of it", event.overhead_percent);
+  return remark(event.total.trust, event.total.model, event.total.reason);
+}
+
+std::string per_entry_text(const RegionEvent& event, std::uint64_t entries) {
+  if (!event.total.value || entries == 0) return "-";
+  const double each = static_cast<double>(*event.total.value) / static_cast<double>(entries);
+  const auto hundredths = std::llround(std::abs(each) * 100);
+  return fmt::format("{}{}.{:02}", each < 0 ? "-" : "", thousands(hundredths / 100), hundredths % 100);
+}
+
+std::string entries_text(const RegionResult& region) {
+  std::string text = plural(static_cast<std::int64_t>(region.all.entries), "entry", "entries");
   if (region.all.recursive > 0) text += fmt::format(", {} more within themselves", region.all.recursive);
   if (region.all.dropped > 0) text += fmt::format(", {} dropped", region.all.dropped);
   if (region.all.open > 0) text += fmt::format(", {} not ended", region.all.open);
   if (region.threads.size() > 1) text += fmt::format(", {} threads", region.threads.size());
+  return text;
+}
+
+std::string region_text(const RegionResult& region) {
+  std::string text = fmt::format("{}: {}", printable(region.name), entries_text(region));
   Grid grid({{"event"},
              {"total", Align::right},
              {"per entry", Align::right},
@@ -140,8 +144,8 @@ std::string region_text(const RegionResult& region) {
              {"per"},
              {"trust"}});
   for (const RegionEvent& event : region.all.events) {
-    grid.add({event.event, number(event.total.value), per_entry(event, region.all.entries), number(event.least),
-              number(event.most), beside_text(region.all, event.event), remark(event)});
+    grid.add({event.event, number(event.total.value), per_entry_text(event, region.all.entries), number(event.least),
+              number(event.most), beside_text(region.all, event.event), trust_text(event)});
   }
   text += "\n" + grid.text() + asked_metrics(region.all);
   for (const RegionEvent& event : region.all.events) text += histogram_text(event);

@@ -8,6 +8,15 @@
 
 namespace tally::report {
 
+/// "exact", "model …", or why it is not to be trusted: of the event's total.
+std::string trust_text(const RegionEvent& event);
+
+/// "213.00": of an entry on average; "-" where there is none.
+std::string per_entry_text(const RegionEvent& event, std::uint64_t entries);
+
+/// "1,000 entries, 2 dropped": how often it was entered, and what is in no count.
+std::string entries_text(const RegionResult& region);
+
 /// One region for people: what it is called, how often it was entered, a line for each event.
 std::string region_text(const RegionResult& region);
 

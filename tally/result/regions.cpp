@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tally/base/text.hpp"
 #include "tally/result/reading.hpp"
 
 namespace tally::result {
@@ -22,9 +23,10 @@ RegionEvent event(const Json& json) {
   one.uncertainty = number<std::int64_t>(json.at("uncertainty"));
   one.too_small = number<bool>(json.at("too_small"));
   if (json.contains("histogram") && !json["histogram"].is_null()) {
-    for (const Json& bucket : json["histogram"])
+    for (const Json& bucket : json["histogram"]) {
       one.histogram.push_back({number<std::int64_t>(bucket.at("least")), number<std::int64_t>(bucket.at("most")),
                                number<std::uint64_t>(bucket.at("entries"))});
+    }
   }
   return one;
 }
@@ -77,6 +79,11 @@ ProgramRegions program_regions(const Json& json) {
   program.reason = text(json, "reason");
   for (const Json& one : json.at("regions")) program.regions.push_back(region(one));
   return program;
+}
+
+bool is_regions(std::string_view text) {
+  // The schema is the first key that is written.
+  return trimmed(text.substr(0, 100)).starts_with('{') && text.substr(0, 200).find("\"tally-regions/") != text.npos;
 }
 
 Result<ProgramRegions> read_regions(std::string_view text) {

@@ -20,6 +20,9 @@ struct ProgramRegions {
   bool operator==(const ProgramRegions&) const = default;
 };
 
+/// Whether a text looks like that.
+bool is_regions(std::string_view text);
+
 /// The regions in a JSON text of the schema tally-regions/1. Errors: bad_usage where it is none.
 Result<ProgramRegions> read_regions(std::string_view text);
 

@@ -1,6 +1,7 @@
 // `tally report` as a user starts it, and its pages as a browser shows them.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -177,15 +178,17 @@ TEST_F(Browser, draws_every_point_and_says_its_value_under_the_pointer) {
 TEST_F(Browser, shows_each_run_of_a_series_as_a_share_of_the_median) {
   const std::string dom = as_shown(page_of({golden_series}), R"js(
     const chart = Chart.getChart(document.querySelector("canvas"));
-    document.getElementById("seen").textContent = chart.data.datasets[0].data.map((point) => point.x + ":" + point.note).join(" ");
+    document.getElementById("seen").textContent = chart.data.datasets[0].data.map((point) => point.x + ":" + point.note + "=" + Math.round(point.y)).join(" ");
   )js");
-  const Json runs = Json::parse(content_of(golden_series))["events"][0]["runs"];
+  const Json event = Json::parse(content_of(golden_series))["events"][0];
+  const Json& runs = event["runs"];
   std::string wanted;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     std::string number = std::to_string(runs[i].get<std::int64_t>());
     for (int at = static_cast<int>(number.size()) - 3; at > 0; at -= 3)
       number.insert(static_cast<std::size_t>(at), ",");
-    wanted += (i == 0 ? "" : " ") + std::to_string(i + 1) + ":" + number;
+    const double percent = 100 * runs[i].get<double>() / event["value"].get<double>();
+    wanted += (i == 0 ? "" : " ") + std::to_string(i + 1) + ":" + number + "=" + std::to_string(std::lround(percent));
   }
   EXPECT_EQ(seen(dom), wanted);
 }
@@ -201,6 +204,33 @@ TEST_F(Browser, fits_a_phone_and_follows_the_colours_of_the_system) {
   const std::string page = page_of({golden_memory});
   EXPECT_EQ(seen(as_shown(page, probe, {"--window-size=400,800"})), "fits rgb(255, 255, 255) #1f5fae");
   EXPECT_EQ(seen(as_shown(page, probe, {"--blink-settings=preferredColorScheme=0"})), "fits rgb(21, 24, 29) #6cacf5");
+}
+
+// Written as a program with regions writes them.
+constexpr const char* regions = R"({"schema": "tally-regions/1", "pid": 7, "command": ["./prog"], "reason": null,
+  "regions": [{"region": "inner", "entries": 4, "recursive": 0, "dropped": 0, "open": 0, "threads": [], "metrics": [],
+    "events": [{"event": "instructions:u", "value": 512, "trust": "exact", "reason": null, "source": null, "model": null,
+      "least": 103, "most": 203, "overhead": 0, "overhead_percent": 0, "uncertainty": 0, "too_small": false,
+      "histogram": [{"least": 103, "most": 103, "entries": 3}, {"least": 203, "most": 203, "entries": 1}]}]}]})";
+
+TEST_F(Browser, draws_how_the_entries_of_a_region_differ) {
+  const TemporaryFile file("regions.json", regions);
+  const std::string dom = as_shown(page_of({file.path()}), R"js(
+    const chart = Chart.getChart(document.querySelector("canvas"));
+    const cells = [...document.querySelector("table").rows[1].cells].map((cell) => cell.textContent);
+    document.getElementById("seen").textContent = chart.data.datasets[0].label + " " +
+      chart.data.datasets[0].data.map((point) => point.x + ":" + point.y).join(" ") + "; " + cells.join(" ");
+  )js");
+  // Nothing is half an entry on a logarithmic axis.
+  EXPECT_EQ(seen(dom), "inner 103:3 104:0.5 203:1 204:0.5; instructions:u 512 128.00 103 203 exact");
+}
+
+TEST(Report, regions_that_are_none_are_told) {
+  const TemporaryFile broken("broken.json", "{\"schema\": \"tally-regions/1\", \"pid\": 1}");
+  const Finished finished = tally({"report", broken.path(), "-o", "-"});
+  EXPECT_EQ(finished.code(), 2);
+  EXPECT_TRUE(holds(finished.err, "holds no regions: ")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "TALLY_OUTPUT=FILE.json")) << finished.err;
 }
 
 TEST_F(Browser, asks_no_network_and_reports_no_error) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tally/result/memory.hpp"
+#include "tally/result/regions.hpp"
 #include "tally/result/stat.hpp"
 
 namespace tally::report {
@@ -13,7 +14,7 @@ namespace tally::report {
 /// A result, and what it is called: its file's name.
 struct Shown {
   std::string name;
-  std::variant<result::Memory, result::Stat> result;
+  std::variant<result::Memory, result::Stat, result::ProgramRegions> result;
 };
 
 /// The page: everything it needs is in it (docs/guides/pictures.md). Curves of several results of `tally memory` are

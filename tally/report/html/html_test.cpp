@@ -78,6 +78,57 @@ TEST(Html, a_curve_has_its_points_plateaus_and_marks) {
   EXPECT_TRUE(chart["marks"][1]["dotted"].get<bool>());
 }
 
+result::ProgramRegions sample_regions() {
+  const auto event = [](std::string name, std::int64_t value) {
+    RegionEvent one;
+    one.event = std::move(name);
+    one.total = exact(value, "");
+    return one;
+  };
+  RegionResult region{"<inner>", {}, {}};
+  region.all.entries = 4;
+  region.all.dropped = 1;
+  region.all.events = {event("instructions:u", 412), event("cycles:u", 0)};
+  region.all.events[0].least = 103;
+  region.all.events[0].most = 103;
+  region.all.events[0].histogram = {{103, 103, 3}, {200, 207, 1}};
+  region.all.events[1].total = {};
+  region.all.events[1].total.reason = "no PMU";
+  RegionCounts half = region.all;
+  half.entries = 2;
+  region.threads = {{11, half}, {12, half}};
+  return {77, {"./prog", "a b"}, "", {region}};
+}
+
+TEST(Html, regions_have_their_counts_threads_and_entries) {
+  const std::string page = html_page({{"regions.json", sample_regions()}});
+  EXPECT_TRUE(holds(page, "<h1>Regions of ./prog &#39;a b&#39; (process 77)</h1>") ||
+              holds(page, "<h1>Regions of ./prog 'a b' (process 77)</h1>"))
+      << page.substr(page.find("<h1>"), 100);
+  EXPECT_TRUE(holds(page, "<h3>&lt;inner&gt;</h3>\n<p class=\"soft\">4 entries, 1 dropped, 2 threads</p>"));
+  EXPECT_TRUE(holds(page, "<td>instructions:u</td><td class=\"number\">412</td><td class=\"number\">103.00</td>"));
+  EXPECT_TRUE(holds(page, "<td>cycles:u</td><td class=\"number\">-</td>")) << "absent is never 0";
+  EXPECT_TRUE(holds(page, "absent: no PMU"));
+  EXPECT_TRUE(holds(page, "<tr><td>12</td><td class=\"number\">2</td>")) << "each thread";
+  ASSERT_EQ(figures(page).size(), 1u);
+  const Json series = figures(page)[0]["series"][0];
+  EXPECT_EQ(series["name"], "<inner>");
+  ASSERT_EQ(series["points"].size(), 4u) << "both buckets, and nothing between and behind them";
+  EXPECT_EQ(series["points"][1][0], 104.0);
+  EXPECT_EQ(series["points"][1][1], 0.0);
+  result::ProgramRegions alike = sample_regions();
+  alike.regions[0].all.events[0].histogram.resize(1);
+  EXPECT_TRUE(figures(regions_section(alike)).empty()) << "one bucket is no picture";
+}
+
+TEST(Html, regions_of_a_program_stand_on_the_page_of_its_counts) {
+  result::Stat stat = sample();
+  stat.runs[0].regions = {sample_regions()};
+  EXPECT_TRUE(holds(stat_section(stat), "<h3>&lt;inner&gt;</h3>"));
+  result::ProgramRegions none{1, {"./prog"}, "the kernel refuses", {}};
+  EXPECT_TRUE(holds(regions_section(none), "the kernel refuses"));
+}
+
 TEST(Html, a_level_without_a_latency_has_no_line_across) {
   result::Memory memory = sample_memory();
   memory.levels[1].ns = 0;

@@ -14,14 +14,18 @@ std::string title_of(const Shown& one) {
     const std::string& cpu = memory->environment.cpu;
     return cpu.empty() ? "Memory hierarchy" : "Memory hierarchy: " + cpu;
   }
+  if (const auto* program = std::get_if<result::ProgramRegions>(&one.result)) {
+    return fmt::format("Regions of {} (process {})", shell_words(program->command), program->pid);
+  }
   const auto& stat = std::get<result::Stat>(one.result);
   return stat.command.empty() ? "Counts" + (stat.target.empty() ? "" : " of " + stat.target)
                               : shell_words(stat.command);
 }
 
 std::string section_of(const Shown& one) {
-  const auto* memory = std::get_if<result::Memory>(&one.result);
-  return memory != nullptr ? memory_section(*memory) : stat_section(std::get<result::Stat>(one.result));
+  if (const auto* memory = std::get_if<result::Memory>(&one.result)) return memory_section(*memory);
+  if (const auto* program = std::get_if<result::ProgramRegions>(&one.result)) return regions_section(*program);
+  return stat_section(std::get<result::Stat>(one.result));
 }
 
 }  // namespace

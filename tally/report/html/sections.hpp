@@ -18,6 +18,9 @@ std::string memory_section(const result::Memory& memory);
 /// Latency against size of several results in one chart; empty where fewer than two have a curve.
 std::string memory_comparison(const std::vector<Shown>& results);
 
+/// What one process counted of its own regions.
+std::string regions_section(const result::ProgramRegions& program);
+
 /// Everything about one result of `tally stat`.
 std::string stat_section(const result::Stat& stat);
 

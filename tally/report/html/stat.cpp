@@ -163,6 +163,12 @@ std::string stat_section(const Stat& stat) {
   html += events_table(stat) + metrics_table(stat);
   if (stat.runs.size() > 1) html += runs_figure(stat);
   html += intervals_figure(stat) + parts_table(stat) + processes_table(stat);
+  for (const result::Run& run : stat.runs) {
+    for (const result::ProgramRegions& program : run.regions) {
+      html += element("h3", fmt::format("Regions of process {} ({})", program.pid, shell_words(program.command))) +
+              regions_section(program);
+    }
+  }
   return html + element("p", environment_line(stat.environment), "soft");
 }
 

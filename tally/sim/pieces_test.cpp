@@ -7,8 +7,8 @@
 
 namespace tally::sim {
 
-void PrintTo(const Piece& piece, std::ostream* out) {
-  *out << std::hex << piece.address << "+" << std::dec << piece.bytes << "/" << static_cast<int>(piece.what);
+std::ostream& operator<<(std::ostream& out, const Piece& piece) {
+  return out << std::hex << piece.address << "+" << std::dec << piece.bytes << "/" << static_cast<int>(piece.what);
 }
 
 namespace {

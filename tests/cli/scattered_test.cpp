@@ -42,7 +42,7 @@ struct Case {
   std::int64_t once = 0;                                         ///< load misses, and lines, in the first round
 };
 
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+std::ostream& operator<<(std::ostream& out, const Case& one) { return out << one.name; }
 
 class Scattered : public testing::TestWithParam<Case> {};
 

@@ -48,7 +48,10 @@ std::string levels_text(const Memory& memory) {
     }
   }
   for (const MemoryTlb& tlb : memory.tlbs) {
-    if (!tlb.because.empty()) text += fmt::format("   {}: {}\n", tlb.name, tlb.because);
+    if (tlb.because.empty()) continue;
+    for (const std::string& line : wrapped(fmt::format("{}: {}", tlb.name, tlb.because), width - 3)) {
+      text += "   " + line + "\n";
+    }
   }
   return text;
 }

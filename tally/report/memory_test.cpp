@@ -45,6 +45,14 @@ TEST(MemoryTable, of_a_level_that_was_not_seen_says_so_without_a_grade) {
   EXPECT_EQ(nlohmann::json::parse(memory_json(memory))["levels"][1]["seen"], false);
 }
 
+TEST(MemoryTable, reasons_are_no_wider_than_the_table) {
+  result::Memory memory = sample_memory();
+  memory.tlbs[0].because =
+      "72 pages hit at each of 6 distances, in two mappings and more; thp pages (thp) are translated by 4.000 KiB";
+  const std::string text = memory_table(memory);
+  EXPECT_NE(text.find("(thp) are\n   translated by"), std::string::npos) << text;
+}
+
 TEST(LensRows, hold_a_write_and_the_read_behind_it) {
   result::Memory memory;
   for (const char* quantity : {"write", "read"}) {

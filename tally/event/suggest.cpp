@@ -81,7 +81,8 @@ std::vector<std::string> nearest_names(std::string_view text, const Sources& sou
   const Candidates here = candidates(sources);
   for (const std::string_view wanted : {text, text.substr(0, text.find(':'))}) {
     auto near = here.nearest(wanted);
-    const auto others = sources.others && sources.suggest_others ? of_all_processors().nearest(wanted) : std::vector<std::string>{};
+    const auto others =
+        sources.others && sources.suggest_others ? of_all_processors().nearest(wanted) : std::vector<std::string>{};
     for (const std::string& other : others) {
       const bool has_room = near.size() < 3 && std::find(near.begin(), near.end(), other) == near.end();
       if (has_room) near.push_back(other);

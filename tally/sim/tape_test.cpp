@@ -95,16 +95,15 @@ TEST(Tape, string_instructions_are_their_elements) {
                     {.at = words.bits(), .target = 0, .word = 7, .bytes = 0, .what = Step::repeat}};
   const Way ways[] = {{.first = 0, .count = 2, .words = 13, .outcomes = 0, .branches = 0}};
   constexpr std::uint64_t junk = 0xabcd00000000;
-  const std::uint64_t tape[] = {0,    100, 0x5100, 0x6100, 60, 0x5100 - 40, 0x6100 - 40, junk + 3, 0, junk + 0x10000ff8,
-                                junk, 0,   0x10001004};
+  const std::uint64_t tape[] = {
+      0, 100, 0x5100, 0x6100, 60, 0x5100 - 40, 0x6100 - 40, junk + 3, 0, junk + 0x10000ff8, junk, 0, 0x10001004};
   Machine played, told;
   play(played.models(), ways, ops, tape, tape + 13);
   for (std::uint64_t i = 0; i < 40; ++i) {
     told.caches.access(0x5100 - i, 1, Access::load);
     told.caches.access(0x6100 - i, 1, Access::store);
   }
-  for (const std::uint64_t at : {0x10000ff8ull, 0x10000ffcull, 0x10001000ull})
-    told.caches.access(at, 4, Access::store);
+  for (const std::uint64_t at : {0x10000ff8ull, 0x10000ffcull, 0x10001000ull}) told.caches.access(at, 4, Access::store);
   EXPECT_EQ(played.caches.counts().l1d, told.caches.counts().l1d);
   EXPECT_EQ(played.caches.counts().l1d.loads, 40U);
   EXPECT_EQ(played.caches.counts().l1d.stores, 43U);

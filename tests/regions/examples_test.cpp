@@ -72,7 +72,8 @@ TEST(Examples, regions_in_python) {
   auto regions = regions_of({"python3", std::string(EXAMPLES) + "/regions.py", LIBRARY});
   ASSERT_EQ(regions.size(), 3u);
   EXPECT_EQ(regions["nothing"].at("entries"), 10);
-  // Ten entries of a thousand words: joining them is some copies a word, adding each is an operation of the interpreter.
+  // Ten entries of a thousand words: joining them is some copies a word, adding each is an operation of the
+  // interpreter.
   EXPECT_GT(value(regions["join"], 0), value(regions["nothing"], 0) + 10 * 1000 * 10);
   EXPECT_GT(value(regions["add"], 0), value(regions["join"], 0) + 10 * 1000 * 100);
 }

@@ -49,7 +49,6 @@ std::vector<std::string> all_reasons();
 
 /// Everything that was counted in the window: fills counts, processes and notices of an outcome.
 void harvest(const Request& request, const Execution& execution, const Channel& shared, const Modelling& modelling,
-             const Window& window,
-             Outcome& outcome);
+             const Window& window, Outcome& outcome);
 
 }  // namespace tally::backend::sim

@@ -19,6 +19,9 @@ struct Simulation {
   Precision precision = Precision::fast;
   bool prefetch = false;  ///< the machine's prefetchers work
   bool own_llc = false;   ///< each thread has a last level of its own, instead of one for all threads of a process
+  /// Threads of tally's own that carry the caches, beside the program; 0: the program's threads do it themselves. None
+  /// given: one for each processor, 0 where there is only one. The counts are the same.
+  std::optional<unsigned> workers = {};
   bool each = false;      ///< for tests: the plain models see every access
   bool compared = false;  ///< for tests: both ways are gone, and a notice says whether they agree
 

@@ -10,6 +10,7 @@
 
 #include "tally/channel/marks.hpp"
 #include "tally/channel/models.hpp"
+#include "tally/channel/notes.hpp"
 
 namespace tally::channel {
 
@@ -167,6 +168,7 @@ struct Header {
   uint64_t free_counters;  ///< head of a list of zeroed counter areas: generation << 32 | area
   uint64_t free_vectors;   ///< the same for vector areas
   uint32_t first_answer;   ///< the Answer for the command's own child
+  NoteBell bell;           ///< with Models::handed_on
 };
 
 /// Where things lie in the file, in bytes. All of it is sparse: only what is written takes memory.
@@ -191,7 +193,11 @@ inline constexpr uint64_t mark_counts_offset(uint32_t thread) {
 inline constexpr uint64_t mark_points_offset(uint32_t process) {
   return mark_counts_offset(thread_limit) + uint64_t{process} * mark_points_bytes;
 }
-inline constexpr uint64_t file_bytes = mark_points_offset(process_limit);
+/// Behind those: the NoteRing of a thread.
+inline constexpr uint64_t note_ring_offset(uint32_t thread) {
+  return mark_points_offset(process_limit) + uint64_t{thread} * note_ring_bytes;
+}
+inline constexpr uint64_t file_bytes = note_ring_offset(thread_limit);
 
 /// Segment numbers below this are not code: they count what is known only at run time, one vector each.
 enum Dynamic : uint32_t {

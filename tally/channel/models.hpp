@@ -31,7 +31,8 @@ struct Models {
   uint8_t compared;  ///< both are done, for tests: see ModelCounts
   uint8_t own_llc;   ///< each thread has a last level of its own
   uint8_t next_line, streamer;  ///< prefetchers that work
-  uint8_t reserved[2];
+  uint8_t handed_on;  ///< so many threads of the command carry the caches behind what generated code looks at: NoteRing
+  uint8_t reserved;
   ModelLevel l1i, l1d, l2, llc, itlb, dtlb, stlb;
   char name[40];  ///< of the machine, cut at 39 bytes: for who asks what counts
 };
@@ -62,7 +63,8 @@ struct UnseenValues {
   uint64_t instructions, accesses;  ///< accesses: their loads and stores
 };
 
-/// A page of the file for each thread. Written by that thread alone, at any time.
+/// A page of the file for each thread. Written by that thread alone, at any time; with Models::handed_on the command
+/// writes what its threads find: misses, and what levels behind the first are asked for.
 struct ModelCounts {
   ModelValues values;
   ModelValues plain;  ///< with Models::compared: the same by the plain models alone

@@ -39,6 +39,7 @@ struct Options {
   std::optional<int> interval_ms, delay_ms, timeout_ms;
   MarkOptions marks;
   std::string model, precision = "fast", prefetch = "off", llc = "shared";
+  std::optional<unsigned> workers;
   std::string models_by;  // tests: how the engine asks the models
   std::optional<backend::Simulation> simulation;
   bool passes = false;
@@ -144,6 +145,10 @@ void describe(Page& app, Options& options) {
   app.add_option("--llc", options.llc, "the simulated last level: shared by a process's threads (default), private")
       ->option_text("WHOSE")
       ->check(CLI::IsMember({"shared", "private"}));
+  app.add_option("--model-threads", options.workers,
+                 "threads of tally's own that carry the simulated caches: one for each processor (default); 0: none")
+      ->option_text("N")
+      ->check(CLI::Range(0, 64));
   app.add_option("--models-by", options.models_by, "each: the plain models see everything; both: and are compared")
       ->check(CLI::IsMember({"each", "both"}))
       ->group("");
@@ -271,7 +276,7 @@ Result<void> add_events_of_metrics(measure::StatOptions& options) {
 // The machine to simulate: the one that was named, or `host` where only the way is.
 Result<void> choose_model(Options& options) {
   const bool any =
-      options.precision != "fast" || options.prefetch != "off" || options.llc != "shared" || !options.models_by.empty();
+      options.precision != "fast" || options.prefetch != "off" || options.llc != "shared" || options.workers || !options.models_by.empty();
   if (options.model.empty() && !any) return {};
   auto machine = backend::machine_of(options.model.empty() ? "host" : options.model);
   if (!machine) return fail(machine.error());
@@ -279,6 +284,7 @@ Result<void> choose_model(Options& options) {
   simulation.precision = options.precision == "full" ? backend::Precision::full : backend::Precision::fast;
   simulation.prefetch = options.prefetch == "on";
   simulation.own_llc = options.llc == "private";
+  simulation.workers = options.workers;
   simulation.each = options.models_by == "each";
   simulation.compared = options.models_by == "both";
   options.simulation = std::move(simulation);

@@ -33,7 +33,7 @@ channel::AskedModels models_of(Thread* t) {
 channel::AskedValues values_of(Thread* t) {
   channel::AskedValues values{totals_of(t), {}};
   if (settings().models.on == 0) return values;
-  models_drain(t);
+  models_settle(t);
   values.models = model_counts(t)->values;
   return values;
 }

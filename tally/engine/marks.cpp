@@ -125,7 +125,7 @@ struct Values {
 void read(Thread* t, Values& v) {
   const channel::Marks& asked = settings().marks;
   const channel::Totals all = totals(t);
-  if (asked.modelled != 0) models_drain(t);
+  if (asked.modelled != 0) models_settle(t);
   const u64* const models = reinterpret_cast<const u64*>(&model_counts(t)->values);
   for (u32 e = 0; e < asked.events; e++) {
     s64 sum = 0;

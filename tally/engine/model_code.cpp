@@ -273,7 +273,7 @@ void ModelCode::ask_look(Emitter& e, u64 whom, u32 word) {
 void ModelCode::make_room(Builder& b) {
   if (has_room_) return;
   has_room_ = true;
-  test_dword(b.e, note_, notes_room - notes_bytes);
+  test_dword(b.e, note_, model_plan.notes_full);
   u8* const full = jump_if(b.e, not_equal);
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(full, stub.here());

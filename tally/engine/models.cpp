@@ -4,6 +4,7 @@
 #include <new>
 
 #include "tally/engine/improve.hpp"
+#include "tally/engine/model_notes.hpp"
 #include "tally/sim/branches.hpp"
 #include "tally/sim/first_levels.hpp"
 #include "tally/sim/memory.hpp"
@@ -91,6 +92,7 @@ sim::CacheShape shape_of(const channel::ModelLevel& l) {
 bool on(channel::Model m) { return (settings().models.on & m) != 0; }
 
 u64 level_words() {
+  if (settings().models.handed_on != 0) return 0;
   return sim::FirstLevels::words(caches) + sim::table_words(caches.l2) +
          (settings().models.own_llc != 0 ? sim::shared_words(caches) : 0);
 }
@@ -111,15 +113,18 @@ bool has_room(u64 bytes) {
   return at != 0;
 }
 
+u64 own_room() { return (rest_bytes() + tape_room - 1) & ~(tape_room - 1); }
+
 /// Tables of zeros: nothing is kept of what was there.
 void make_rest(Thread* t) {
   Rest& r = *rest_of(t);
   u64* const tables = reinterpret_cast<u64*>(reinterpret_cast<u64>(&r) + page_up(sizeof(Rest)));
   const bool own = settings().models.own_llc != 0;
-  u64* const lower = tables + sim::FirstLevels::words(caches);
-  r.first = sim::FirstLevels(caches, tables);
-  r.lower = sim::LowerLevels(caches, lower, own ? lower + sim::table_words(caches.l2) : shared_llc);
-  model_thread(t)->next_note = r.note;
+  if (settings().models.handed_on == 0) {
+    u64* const lower = tables + sim::FirstLevels::words(caches);
+    r.first = sim::FirstLevels(caches, tables);
+    r.lower = sim::LowerLevels(caches, lower, own ? lower + sim::table_words(caches.l2) : shared_llc);
+  }
   model_thread(t)->record = r.tape;
   // No line: where there are zeros, line 0 would be.
   *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at) = 1;
@@ -141,8 +146,12 @@ sim::Branches& plain_branches(Rest& r) { return *reinterpret_cast<sim::Branches*
 TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
   const DirectionUp up;
   ModelThread& m = *model_thread(t);
+  const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_note) & (notes_room - 1)) / sizeof(sim::Note));
+  if (settings().models.handed_on != 0) {
+    m.next_note = notes_publish(t, {n, 0, 0});
+    return;
+  }
   sim::HierarchyCounts& counts = values_of(model_counts(t)->values).caches;
-  const u32 n = static_cast<u32>(m.next_note - r.note);
   m.next_note = r.note;
   const u32 missed = r.first.access_all(r.note, n, counts);
   if (missed == 0 || !on(channel::model_lower)) return;
@@ -159,7 +168,7 @@ bool touch_data(Thread* t, Rest& r, u64 line, sim::Note note) {
   last = line;
   ModelThread& m = *model_thread(t);
   *m.next_note++ = line | note;
-  if (m.next_note >= r.note + notes_limit) drain(t, r);
+  if ((reinterpret_cast<u64>(m.next_note) & model_plan.notes_full) != 0) drain(t, r);
   return true;
 }
 
@@ -282,6 +291,10 @@ void models_play_partial(Thread* t, const sim::Way& way) {
   play(t, r, &way, record, record + way.words);
 }
 
+channel::NoteRing* note_ring(Thread* t) {
+  return reinterpret_cast<channel::NoteRing*>(reinterpret_cast<u64>(rest_of(t)) + own_room());
+}
+
 u32 line_number(u64 line) {
   u32 i = static_cast<u32>((line * 0x9E3779B97F4A7C15ull) >> 42);
   while (line_slots[i] != 0) {
@@ -304,6 +317,7 @@ void models_init() {
   const bool fits = (!on(channel::model_l1i) || can_be_inline(caches.l1i, 4)) &&
                     (!on(channel::model_l1d) || can_be_inline(caches.l1d, u64{1} << caches.l1d.line_bits));
   const bool plain = m.each != 0 || !fits;
+  model_plan.notes_full = static_cast<u32>(notes_room - (m.handed_on != 0 ? notes_handed_on : notes_kept));
   model_plan.each = plain || m.compared != 0;
   model_plan.each_branch = model_plan.each && on(channel::model_branches);
   if (!plain || (m.compared != 0 && fits)) {
@@ -323,12 +337,13 @@ void models_init() {
     line_slots = reinterpret_cast<u32*>(reserve((line_slots_mask + 1) * sizeof *line_slots, 3));
   }
   model_plan.l1i_sets = caches.l1i.sets;
+  const bool has_levels = m.handed_on == 0 || model_plan.each;
   const u64 bytes = sim::shared_words(caches) * 8;
-  if (caches.llc.sets != 0 && !has_room(bytes * (model_plan.each ? 2 : 1))) {
+  if (caches.llc.sets != 0 && has_levels && !has_room(bytes * (model_plan.each ? 2 : 1))) {
     caches.llc = {};
     without |= channel::model_llc;
   }
-  if (caches.llc.sets != 0 && m.own_llc == 0) {
+  if (caches.llc.sets != 0 && m.own_llc == 0 && has_levels) {
     shared_llc = reinterpret_cast<u64*>(try_reserve(bytes, 3));
     if (shared_llc != nullptr && caches.llc.sets >= 8192)
       kernel(SYS_madvise, reinterpret_cast<u64>(shared_llc), page_up(bytes), 14 /* MADV_HUGEPAGE */);
@@ -340,6 +355,15 @@ void models_init() {
   }
 }
 
+namespace {
+
+bool attach_notes(Thread* t, bool goes_on) {
+  model_thread(t)->next_note = settings().models.handed_on != 0 ? notes_attach(t, goes_on) : rest_of(t)->note;
+  return model_thread(t)->next_note != nullptr;
+}
+
+}  // namespace
+
 bool models_attach(Thread* t, bool goes_on) {
   if (settings().models.on == 0) return true;
   const s64 page = kernel(SYS_mmap, reinterpret_cast<u64>(model_counts(t)), channel::model_counts_bytes, 3,
@@ -348,12 +372,12 @@ bool models_attach(Thread* t, bool goes_on) {
   if (failed(page)) return false;
   model_counts(t)->without |= without;
   if (goes_on) {
-    model_thread(t)->next_note = rest_of(t)->note;
     model_thread(t)->record = rest_of(t)->tape;
-    return true;
+    return attach_notes(t, goes_on);
   }
   if (rest_of(t) == nullptr) {
-    const u64 at = try_reserve(rest_bytes() + tape_room, 3);
+    const u64 at =
+        try_reserve(own_room() + tape_room + (settings().models.handed_on != 0 ? channel::note_ring_bytes : 0), 3);
     if (at == 0) return false;
     rest_of(t) = reinterpret_cast<Rest*>((at + tape_room - 1) & ~(tape_room - 1));
   } else {
@@ -363,13 +387,26 @@ bool models_attach(Thread* t, bool goes_on) {
     rest_of(t) = rest;
   }
   make_rest(t);
-  return true;
+  return attach_notes(t, goes_on);
 }
 
 void models_drain(Thread* t) {
   if (settings().models.on == 0 || rest_of(t) == nullptr) return;
   drain(t, *rest_of(t));
   if (model_plan.each) play_tape(t, *rest_of(t));
+}
+
+void models_settle(Thread* t) {
+  models_drain(t);
+  if (settings().models.handed_on != 0) notes_wait(t);
+}
+
+void models_before_fork(Thread* t, u32 process) {
+  if (settings().models.handed_on != 0) model_thread(t)->next_note = notes_publish(t, {0, process, 0});
+}
+
+void models_close(Thread* t) {
+  if (settings().models.handed_on != 0) model_thread(t)->next_note = notes_publish(t, {0, 0, 1});
 }
 
 void models_after_fork() { llc_lock = Lock{}; }

@@ -91,10 +91,11 @@ enum ModelLayout : u32 {
 };
 inline constexpr u32 first_level_bytes = 0x4000;
 static_assert(l1i_at + first_level_bytes == jump_table_at);
-/// Notes of a thread. Generated code looks once a trace whether it stands behind them, by the low bits of an address:
-/// behind them there is room for those of any trace.
-inline constexpr u32 notes_limit = 512;
-inline constexpr u64 notes_bytes = notes_limit * sizeof(u64), notes_room = 4 * notes_bytes;
+/// Notes of a thread, and room behind them. Generated code looks once a trace whether it stands behind them, by the low
+/// bits of an address: ModelPlan::notes_full.
+inline constexpr u64 notes_room = channel::note_block_bytes;
+/// As many as are handed on at a time, and as many as are looked up here.
+inline constexpr u64 notes_handed_on = channel::notes_limit * sizeof(u64), notes_kept = 512 * sizeof(u64);
 /// The tape of a thread, which is looked at in the same way.
 inline constexpr u64 tape_bytes = 16384, tape_room = 131072;
 /// Lines of code that are told apart: 64 MB of code.
@@ -116,6 +117,7 @@ struct ModelPlan {
   u32 l1d_mask, l1d_scale;  // of an address, and of what is left of it: where the set is, from l1d_at
   u32 l1d_ways, l1i_ways;
   u32 l1i_sets, l1i_mask;
+  u32 notes_full;                        // bits of an address that say so
   bool lower;                            // what first levels miss is noted down
   bool has_short_look, has_short_fetch;  // enter_look_8, enter_fetch_8 may be used
   bool any() const { return branches || l1i || l1d || each; }
@@ -136,8 +138,15 @@ void models_init();
 /// A thread that has its record: empty tables, and its page of the channel. `goes_on`: it is the child of a fork, and
 /// its tables are what they were. False without memory.
 bool models_attach(Thread* t, bool goes_on);
-/// Everything that was noted down is counted: the counts are final. The thread is outside, or calls it itself.
+/// Everything that was noted down is on its way: once the process has ended its counts are final. The thread is
+/// outside, or calls it itself.
 void models_drain(Thread* t);
+/// The same, and the counts are what they are at this moment.
+void models_settle(Thread* t);
+/// A child is forked, of which this is the record: its levels are what they are at this moment.
+void models_before_fork(Thread* t, u32 process);
+/// The thread notes nothing more, after models_drain().
+void models_close(Thread* t);
 /// A record is left in the middle, having gone `way`: it is played, and all before it.
 void models_play_partial(Thread* t, const sim::Way& way);
 /// In the child of a fork.

@@ -206,6 +206,8 @@ const channel::Settings& settings();
 u64 inherited(channel::Inherited which);
 channel::Records records();
 channel::Process& process_record(Thread* t);
+/// The number of the record of this address space; a vfork child in it has another one.
+u32 own_process_number();
 
 /// Sets the GS base of the calling thread.
 void set_gs(u64 base);

@@ -159,6 +159,7 @@ const channel::Settings& settings() { return settings_; }
 u64 inherited(channel::Inherited which) { return first_inherited + which; }
 Records records() { return shared; }
 Thread* threads() { return live; }
+u32 own_process_number() { return own_process; }
 channel::Process& process_record(Thread* t) { return shared.process(t->process); }
 channel::SegmentVector& segment(u32 number) { return vectors_[number]; }
 
@@ -328,6 +329,7 @@ Thread* new_thread(Thread* parent, bool own_process) {
 void finish_thread(Thread* t) {
   Guard guard(threads_lock);
   end_counting(t);
+  models_close(t);
   unlink(t);
   if (t->vfork_child != 0) set_state(process_record(t).state, State::ended);
 }
@@ -352,10 +354,13 @@ void finish_counts(Thread* t) {
   bool all = true;
   for (Thread* o = live; o != nullptr; o = o->next) {
     if (o->process != t->process) continue;
-    if (o == t || __atomic_load_n(&o->where, __ATOMIC_SEQ_CST) != inside)
+    if (o == t || __atomic_load_n(&o->where, __ATOMIC_SEQ_CST) != inside) {
       end_counting(o);
-    else
+      // An execve may fail: then it goes on.
+      if (process_record(o).end != channel::End::executed) models_close(o);
+    } else {
       all = false;
+    }
   }
   // Threads that still run are summed by the command once the process is gone; it needs the vectors for that.
   if (all) set_state(process_record(t).state, State::ended);
@@ -424,6 +429,7 @@ u32 before_fork(Thread* t) {
   models_drain(t);
   const u32 process = new_process_record(t->process);
   if (process == 0) return 0;
+  models_before_fork(t, process);
   // Whoever looks now sees a process that has not counted anything yet, instead of none.
   channel::Process& p = shared.process(process);
   copy(p.name, process_record(t).name, sizeof p.name);

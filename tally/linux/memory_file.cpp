@@ -147,6 +147,15 @@ std::string own_folder() {
 
 void wake_all(const std::uint32_t& word) { syscall(SYS_futex, &word, FUTEX_WAKE, 0x7fffffff, nullptr, nullptr, 0); }
 
+void sleep_while(const std::uint32_t& word, std::uint32_t value) {
+  syscall(SYS_futex, &word, FUTEX_WAIT, value, nullptr, nullptr, 0);
+}
+
+void discard(int fd, std::uint64_t offset, std::uint64_t bytes) {
+  (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                  static_cast<off_t>(bytes));
+}
+
 void wait_while(const std::uint32_t& word, std::uint32_t value) noexcept {
   const timespec limit{10, 0};
   while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) == value) {

@@ -57,6 +57,13 @@ std::string own_folder();
 /// Wakes everybody who waits on a futex word of a shared mapping.
 void wake_all(const std::uint32_t& word);
 
+/// Waits for a wake of a futex word of a shared mapping, unless it is something else than `value` already. May end
+/// early.
+void sleep_while(const std::uint32_t& word, std::uint32_t value);
+
+/// What stands in a range of a memory file becomes zeroes, which take no memory.
+void discard(int fd, std::uint64_t offset, std::uint64_t bytes);
+
 /// Waits in a forked child until the word is no longer `value`, at most ten seconds. Async-signal-safe.
 void wait_while(const std::uint32_t& word, std::uint32_t value) noexcept;
 

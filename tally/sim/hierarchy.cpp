@@ -36,6 +36,13 @@ LowerLevels::LowerLevels(const HierarchyShape& shape, std::uint64_t* l2_table, s
   if (shape.llc.sets != 0) llc_ = Cache(shape.llc, llc_table);
 }
 
+LowerLevels LowerLevels::over(std::uint64_t* l2_table, std::uint64_t* llc_table) const {
+  LowerLevels made = *this;
+  if (l2_.exists()) made.l2_ = Cache(l2_.shape(), l2_table);
+  if (llc_.exists()) made.llc_ = Cache(llc_.shape(), llc_table);
+  return made;
+}
+
 void LowerLevels::make_room(const Cache& level, std::uint64_t displaced, Cache* l1i, Cache* l1d) {
   if (displaced == no_line || !level.shape().inclusive) return;
   if (&level == &llc_ && l2_.exists()) l2_.remove(displaced);

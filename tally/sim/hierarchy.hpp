@@ -77,6 +77,8 @@ class LowerLevels {
  public:
   LowerLevels() = default;
   LowerLevels(const HierarchyShape& shape, std::uint64_t* l2_table, std::uint64_t* llc_table);
+  /// The same levels, as they go on over copies of their tables.
+  LowerLevels over(std::uint64_t* l2_table, std::uint64_t* llc_table) const;
 
   /// The first level asks for a line. Loads and stores differ in the counts, and where a level does not allocate on
   /// writes; `modify` is a load here. What an inclusive level displaces is removed from L2 and from `l1i` and `l1d`,

@@ -331,6 +331,56 @@ TEST(Models, threads_have_a_first_level_each) {
   EXPECT_FALSE(holds(result.notices, "share its last level")) << result.notices;
 }
 
+TEST(Models, threads_of_tallys_own_count_what_the_programs_would) {
+  for (const std::string program : {"threads", "processes", "exec_thread", "clone3"}) {
+    const Words command{std::string(TALLY_BUILD) + "/programs/" + program};
+    for (const char* threads : {"0", "1", "4"}) {
+      const Result result = run({"--model", "haswell", "--models-by", "both", "--llc", "private", "--model-threads",
+                                 threads, "-e", all_events},
+                                command);
+      EXPECT_TRUE(holds(result.notices, "the plain models agree")) << program << threads << result.notices;
+    }
+  }
+  const Words walk{workload("stride_1024_1048576")};
+  const Result own = run({"--model", "haswell", "--model-threads", "2", "-e", all_events}, walk);
+  const Result programs = run({"--model", "haswell", "--model-threads", "0", "-e", all_events}, walk);
+  EXPECT_EQ(own.values, programs.values);
+  EXPECT_GT(own.values.at("L2-misses:u"), 1'000'000);
+}
+
+TEST(Models, what_a_killed_program_handed_on_is_counted) {
+  const Result killed = run({"--model", "haswell", "--model-threads", "2", "-e", "L1-dcache-load-misses"},
+                            {"/bin/sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; kill -9 $$"});
+  EXPECT_EQ(killed.code, 137);
+  EXPECT_GT(killed.values.at("L1-dcache-load-misses:u"), 100);
+}
+
+/// A shell's work for which rings are too small.
+constexpr const char* work = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; ";
+
+bool is_made(const std::string& path) {
+  for (int i = 0; i < 3000; ++i) {
+    if (access(path.c_str(), F_OK) == 0) return true;
+    usleep(10'000);
+  }
+  return false;
+}
+
+TEST(Models, a_program_goes_on_where_nobody_takes_its_notes_any_more) {
+  const TemporaryFile left_behind("left_behind"), orphaned("orphaned");
+  for (const TemporaryFile* file : {&left_behind, &orphaned}) unlink(file->path().c_str());
+  const Words options{"stat", "-q", "--model",      "haswell", "--model-threads",
+                      "1",    "-e", "cache-misses", "--",      "/bin/sh"};
+  Words leaves = options, kills = options;
+  leaves.insert(leaves.end(),
+                {"-c", "(trap '' HUP; sleep 1; " + std::string(work) + ": > " + left_behind.path() + ") &"});
+  kills.insert(kills.end(), {"-c", "kill -9 $PPID; " + std::string(work) + ": > " + orphaned.path()});
+  EXPECT_EQ(tally(leaves).code(), 0);
+  EXPECT_TRUE(is_made(left_behind.path()));
+  (void)tally(kills);
+  EXPECT_TRUE(is_made(orphaned.path()));
+}
+
 TEST(Models, a_last_level_that_threads_share_is_said_to_depend_on_chance) {
   const Words options{"--model", "haswell", "-e", "cache-misses"};
   EXPECT_TRUE(holds(run(options, {std::string(TALLY_BUILD) + "/programs/threads"}).notices, "share its last level"));

@@ -88,6 +88,17 @@ bool provides(const channel::Models& settings, const Needed& needed) {
   return (settings.on & wanted) == wanted;
 }
 
+tally::sim::HierarchyShape shape_of(const channel::Models& models) {
+  tally::sim::HierarchyShape shape;
+  const auto on = [&](channel::Model model) { return (models.on & model) != 0; };
+  if (on(channel::model_l1i)) shape.l1i = shape_of(models.l1i);
+  if (on(channel::model_l1d)) shape.l1d = shape_of(models.l1d);
+  if (on(channel::model_lower)) shape.l2 = shape_of(models.l2);
+  if (on(channel::model_lower)) shape.llc = shape_of(models.llc);
+  shape.prefetch = {models.next_line != 0, models.streamer != 0};
+  return shape;
+}
+
 void add(channel::ModelValues& to, const channel::ModelValues& from) {
   Numbers sum = std::bit_cast<Numbers>(to);
   const Numbers more = std::bit_cast<Numbers>(from);

@@ -20,6 +20,9 @@ Simulation simulation_of(const channel::Models& settings);
 /// Whether they simulate all that is needed.
 bool provides(const channel::Models& settings, const Needed& needed);
 
+/// The caches that such settings stand for: those that are on.
+tally::sim::HierarchyShape shape_of(const channel::Models& models);
+
 /// `to` + `from`, number by number.
 void add(channel::ModelValues& to, const channel::ModelValues& from);
 

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "tally/backend/sim/cache_workers.hpp"
 #include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/snapshot.hpp"
 #include "tally/backend/sim/translations.hpp"
@@ -70,11 +71,12 @@ std::string command_of(pid_t process) {
 class Server {
  public:
   Server(Channel& shared, linux::Announcements& announcements, linux::Injector injector, Marker& marker,
-         linux::Program& program, const linux::Descendants& descendants, Execution& execution)
+         CacheWorkers* workers, linux::Program& program, const linux::Descendants& descendants, Execution& execution)
       : shared_(shared),
         announcements_(announcements),
         injector_(std::move(injector)),
         marker_(marker),
+        workers_(workers),
         program_(program),
         descendants_(descendants),
         execution_(execution) {}
@@ -191,6 +193,7 @@ class Server {
   void give_back(const channel::Announcement& a) {
     if (a.process == 0) return;
     channel::Process& process = shared_.records.process(a.process);
+    if (workers_ != nullptr && a.gives_back != 0) workers_->forget(a.process);
     if (a.gives_back == 0 || process.state != channel::State::ended) return;
     channel::Thread& thread = shared_.records.thread(a.thread);
     channel::give_area(shared_.records, shared_.records.header().free_counters, thread.area);
@@ -215,6 +218,7 @@ class Server {
   linux::Announcements& announcements_;
   linux::Injector injector_;
   Marker& marker_;
+  CacheWorkers* workers_;  // null where there are none
   linux::Program& program_;
   const linux::Descendants& descendants_;
   Execution& execution_;
@@ -305,7 +309,10 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
        first_fd + static_cast<int>(channel::inherited_image),
        header->entry,
        {static_cast<std::uint64_t>(first_fd), translations.kept_inode(), translations.added_inode()}});
-  Server server(shared, *announcements, std::move(injector), marker, *program, descendants, execution);
+  std::optional<CacheWorkers> workers;
+  if (settings.models.handed_on != 0) workers.emplace(shared, settings.models, settings.models.handed_on);
+  Server server(shared, *announcements, std::move(injector), marker, workers ? &*workers : nullptr, *program,
+                descendants, execution);
   LiveMeter meter(request, shared, counters);
   Conductor conductor(request, meter, {}, [&] {
     meter.times_out();
@@ -315,6 +322,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   if (timed) conductor.begin(program->started().time);
   auto served = server.serve(*request.signals, request.wait_all, timed ? &conductor : nullptr);
   if (!served) return fail(served.error());
+  if (workers) workers->finish();
   translations.keep();
   execution.figures.kernel = counters.read();
   if (!timed) return execution;

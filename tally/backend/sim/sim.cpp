@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tally/backend/sim/cache_workers.hpp"
 #include "tally/backend/sim/harvest.hpp"
 #include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/run.hpp"
@@ -119,6 +120,11 @@ class Sim final : public Backend {
     auto simulation = simulation_of();
     if (!simulation) return made;
     made.settings = settings_of(*simulation, made.needed);
+    // What is counted at marks is read at each of them: nobody could go on meanwhile.
+    const bool can_be_handed_on =
+        (made.needed.l1i || made.needed.l1d) && made.settings.each == 0 && request.marks.empty();
+    if (can_be_handed_on)
+      made.settings.handed_on = static_cast<std::uint8_t>(simulation->workers.value_or(usual_cache_workers()));
     made.simulation = std::move(*simulation);
     return made;
   }

@@ -1,0 +1,37 @@
+// Threads of the command that carry the caches of what runs under the engine, on processors that it leaves idle.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "tally/backend/sim/run.hpp"
+
+namespace tally::backend::sim {
+
+/// They take what engines hand on (tally/channel/notes.hpp) and write what comes of it where engines would: the counts
+/// are the same. Programs see nothing of them.
+class CacheWorkers {
+ public:
+  /// As many threads, for what `models` says. `shared` must live as long.
+  CacheWorkers(const Channel& shared, const channel::Models& models, unsigned threads);
+  CacheWorkers(const CacheWorkers&) = delete;
+  CacheWorkers& operator=(const CacheWorkers&) = delete;
+  /// As finish().
+  ~CacheWorkers();
+
+  /// The program of this process (its number) was replaced: nothing more comes from it.
+  void forget(std::uint32_t process);
+
+  /// Counts everything that was handed on; engines that still run are told that nobody takes more. Once.
+  void finish();
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
+
+/// How many threads carry the caches where nobody says: one for each processor that this process may use, none where
+/// there is only one.
+unsigned usual_cache_workers();
+
+}  // namespace tally::backend::sim

@@ -1,0 +1,205 @@
+// Blocks of notes as engines hand them on, written by hand, against the levels asked directly.
+#include "tally/backend/sim/cache_workers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "tally/backend/sim/models.hpp"
+#include "tally/sim/first_levels.hpp"
+
+namespace tally::backend::sim {
+namespace {
+
+using tally::sim::Access;
+using tally::sim::HierarchyCounts;
+using tally::sim::Note;
+
+constexpr std::uint32_t on = channel::model_l1i | channel::model_l1d | channel::model_lower;
+
+channel::ModelLevel level(std::uint32_t sets, std::uint32_t ways) { return {sets, ways, 6, 0, 1, 0}; }
+
+channel::Models models() {
+  channel::Models made{};
+  made.on = on;
+  made.l1i = made.l1d = level(8, 2);
+  made.l2 = level(32, 4);
+  made.llc = level(96, 8);
+  return made;
+}
+
+/// What a thread under the engine notes, and what the levels say that are asked about it at once.
+class Engine {
+ public:
+  Engine(Channel& shared, std::uint32_t thread, std::uint32_t process, std::uint32_t forked = 0)
+      : shared_(shared),
+        thread_(thread),
+        memory_(*linux::map_shared(shared.file.get(), channel::note_ring_offset(thread), channel::note_ring_bytes)) {
+    shared.records.thread(thread).process = process;
+    ring().process = process;
+    ring().forked = forked;
+    __atomic_store_n(&ring().begun, ring().begun + 1, __ATOMIC_RELEASE);
+  }
+
+  channel::NoteRing& ring() { return *reinterpret_cast<channel::NoteRing*>(memory_.data()); }
+
+  void publish(const std::vector<Note>& notes, std::uint32_t forks = 0, std::uint32_t closes = 0) {
+    channel::NoteRing& r = ring();
+    while (r.published - __atomic_load_n(&r.taken, __ATOMIC_ACQUIRE) >= channel::note_blocks) std::this_thread::yield();
+    const std::uint32_t block = r.published % channel::note_blocks;
+    std::copy(notes.begin(), notes.end(),
+              reinterpret_cast<Note*>(memory_.data() + (1 + block) * channel::note_block_bytes));
+    r.block[block] = {static_cast<std::uint32_t>(notes.size()), forks, closes};
+    __atomic_store_n(&r.published, r.published + 1, __ATOMIC_SEQ_CST);
+    channel::enqueue(shared_.records.header().bell, r, thread_);
+  }
+
+  channel::ModelCounts counts() const {
+    channel::ModelCounts made{};
+    (void)linux::read_at(shared_.file.get(), channel::model_counts_offset(thread_), &made, sizeof made);
+    return made;
+  }
+
+ private:
+  Channel& shared_;
+  std::uint32_t thread_;
+  linux::Mapping memory_;
+};
+
+std::vector<Note> some_notes(std::mt19937_64& random, std::size_t n) {
+  std::vector<Note> notes;
+  for (std::size_t i = 0; i < n; ++i)
+    notes.push_back(tally::sim::note_of((random() % 2000) << 6, static_cast<Access>(random() % 4)));
+  return notes;
+}
+
+/// The same levels, asked by this thread.
+class Direct {
+ public:
+  Direct()
+      : shape_(shape_of(models())),
+        first_table_(tally::sim::FirstLevels::words(shape_)),
+        l2_(tally::sim::table_words(shape_.l2)),
+        llc_(tally::sim::table_words(shape_.llc)),
+        first_(shape_, first_table_.data()),
+        lower_(shape_, l2_.data(), llc_.data()) {}
+  void take(std::vector<Note> notes) {
+    const auto missed = first_.access_all(notes.data(), static_cast<std::uint32_t>(notes.size()), counts);
+    lower_.request_all(notes.data(), missed, counts);
+  }
+  HierarchyCounts counts;
+
+ private:
+  tally::sim::HierarchyShape shape_;
+  std::vector<std::uint64_t> first_table_, l2_, llc_;
+  tally::sim::FirstLevels first_;
+  tally::sim::LowerLevels lower_;
+};
+
+HierarchyCounts caches_of(const channel::ModelCounts& counts) {
+  HierarchyCounts made;
+  static_assert(offsetof(channel::ModelValues, l1i) == 0);
+  std::memcpy(static_cast<void*>(&made), &counts.values, sizeof made);
+  return made;
+}
+
+TEST(CacheWorkers, count_what_the_levels_count_that_are_asked_at_once) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  CacheWorkers workers(*shared, models(), 2);
+  Engine engine(*shared, 7, 3);
+  Direct direct;
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 300; ++i) {
+    const auto notes = some_notes(random, random() % channel::notes_limit);
+    engine.publish(notes);
+    direct.take(notes);
+  }
+  workers.finish();
+  EXPECT_EQ(caches_of(engine.counts()), direct.counts);
+  EXPECT_GT(direct.counts.llc.misses(), 1000u);
+}
+
+TEST(CacheWorkers, a_forks_child_begins_with_the_levels_of_its_parent_whoever_speaks_first) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  CacheWorkers workers(*shared, models(), 3);
+  Engine parent(*shared, 7, 3), child(*shared, 8, 4, 4);
+  std::mt19937_64 random(2);
+  const auto before = some_notes(random, 1500), of_parent = some_notes(random, 900), of_child = some_notes(random, 800);
+  child.publish(of_child);
+  parent.publish(before);
+  parent.publish({}, 4);
+  parent.publish(of_parent);
+  workers.finish();
+  Direct first, second;
+  first.take(before);
+  second.take(before);
+  second.counts = {};
+  first.take(of_parent);
+  second.take(of_child);
+  EXPECT_EQ(caches_of(parent.counts()), first.counts);
+  EXPECT_EQ(caches_of(child.counts()), second.counts);
+}
+
+TEST(CacheWorkers, threads_of_a_process_share_its_last_level_and_no_other) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  CacheWorkers workers(*shared, models(), 1);
+  Engine one(*shared, 7, 3), two(*shared, 8, 3), other(*shared, 9, 5);
+  const std::vector<Note> line{tally::sim::note_of(0x12340, Access::load)};
+  one.publish(line);
+  while (__atomic_load_n(&one.ring().taken, __ATOMIC_ACQUIRE) == 0) std::this_thread::yield();
+  two.publish(line);
+  other.publish(line);
+  workers.finish();
+  EXPECT_EQ(one.counts().values.llc.load_misses, 1u);
+  EXPECT_EQ(two.counts().values.llc.loads, 1u);
+  EXPECT_EQ(two.counts().values.llc.load_misses, 0u);
+  EXPECT_EQ(other.counts().values.llc.load_misses, 1u);
+}
+
+TEST(CacheWorkers, a_thread_with_an_earlier_ones_record_begins_with_nothing) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  CacheWorkers workers(*shared, models(), 2);
+  const std::vector<Note> line{tally::sim::note_of(0x12340, Access::load)};
+  std::uint32_t taken = 0;
+  for (int i = 0; i < 3; ++i) {
+    Engine engine(*shared, 7, 3);
+    engine.publish(line);
+    engine.publish({}, 0, 1);
+    taken += 2;
+    while (__atomic_load_n(&engine.ring().taken, __ATOMIC_ACQUIRE) != taken) std::this_thread::yield();
+  }
+  workers.finish();
+  Engine last(*shared, 7, 3);
+  EXPECT_EQ(last.counts().values.l1d.load_misses, 3u);
+}
+
+TEST(CacheWorkers, what_no_engine_writes_is_told_and_waits_for_nobody) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  CacheWorkers workers(*shared, models(), 1);
+  Engine broken(*shared, 7, 3), sound(*shared, 8, 3);
+  broken.ring().published = 1'000'000;
+  channel::enqueue(shared->records.header().bell, broken.ring(), 7);
+  sound.publish({tally::sim::note_of(0x12340, Access::load)});
+  workers.finish();
+  EXPECT_EQ(broken.counts().without & on, on);
+  EXPECT_EQ(sound.counts().values.l1d.load_misses, 1u);
+  EXPECT_EQ(sound.counts().without, 0u);
+}
+
+TEST(CacheWorkers, engines_are_told_when_nobody_takes_notes_any_more) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  { const CacheWorkers workers(*shared, models(), 2); }
+  EXPECT_EQ(shared->records.header().bell.closed, 1u);
+}
+
+}  // namespace
+}  // namespace tally::backend::sim

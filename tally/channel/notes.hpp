@@ -1,0 +1,65 @@
+/// How an engine hands on what its first levels have to look up, where threads of the command carry the caches.
+///
+/// Each thread under the engine has a ring of blocks in the file. It alone publishes them, and the command takes them
+/// in their order; neither waits for the other but where the ring is full. A process may be killed at any instruction:
+/// what it published is taken all the same.
+///
+/// Freestanding: no C library, no other room.
+#pragma once
+#include <stdint.h>
+
+namespace tally::channel {
+
+inline constexpr uint32_t note_blocks = 32;
+/// Notes of a block, of 8 bytes each (sim::Note). Generated code asks once a trace whether a block is full, so that
+/// there is room behind them for those of any trace.
+inline constexpr uint32_t notes_limit = 2048;
+inline constexpr uint64_t note_block_bytes = 2 * notes_limit * sizeof(uint64_t);
+/// An engine that has published so many blocks which nobody has taken wakes a thread of the command.
+inline constexpr uint32_t note_blocks_to_wake = note_blocks / 2;
+
+/// What a block holds.
+struct NoteBlock {
+  uint32_t notes;
+  uint32_t forks;   ///< behind it this process (its number) begins with the levels as they are then; 0: none
+  uint32_t closes;  ///< it is the thread's last one
+};
+
+/// The head of a ring.
+struct NoteRing {
+  // The engine's.
+  uint32_t published;  ///< blocks so far; the next one is published % note_blocks
+  uint32_t begun;      ///< threads that have had this record
+  uint32_t process;    ///< whose last level is used: its number
+  uint32_t open;       ///< the thread notes
+  uint32_t forked;     ///< as this process of a fork the thread began, with the levels of its parent; 0: empty ones
+  NoteBlock block[note_blocks];
+  // Both sides'.
+  alignas(64) uint32_t taken;  ///< blocks so far, by the command: a futex
+  uint32_t waits;              ///< the engine waits for `taken`
+  uint32_t queued;             ///< it stands in the list, or is being worked at
+  uint32_t next;               ///< in the list of those that have something: a thread's number
+};
+static_assert(sizeof(NoteRing) <= note_block_bytes);
+
+/// For all rings.
+struct NoteBell {
+  uint32_t first;     ///< of the list: a thread's number, 0 for none
+  uint32_t rings;     ///< a futex: raised to wake one who sleeps
+  uint32_t sleepers;  ///< threads of the command
+  uint32_t closed;    ///< nobody takes blocks any more
+};
+
+/// The head, with the room of a block, and the blocks.
+inline constexpr uint64_t note_ring_bytes = (1 + note_blocks) * note_block_bytes;
+
+/// Puts a thread with something to take into the list. Lock-free; who is killed within loses its own notes at most.
+inline void enqueue(NoteBell& bell, NoteRing& ring, uint32_t thread) {
+  if (__atomic_exchange_n(&ring.queued, 1, __ATOMIC_SEQ_CST) != 0) return;
+  uint32_t first = __atomic_load_n(&bell.first, __ATOMIC_RELAXED);
+  do {
+    ring.next = first;
+  } while (!__atomic_compare_exchange_n(&bell.first, &first, thread, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+}
+
+}  // namespace tally::channel

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,6 +32,21 @@ void dispose(const Surroundings& surroundings) {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+int open_terminal() {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) throw std::runtime_error("posix_openpt");
+  return terminal;
+}
+
+/// In a child that leads a session: its standard input is the other end.
+void take_terminal(int terminal) {
+  char name[64];
+  const int own = ptsname_r(terminal, name, sizeof name) == 0 ? open(name, O_RDWR | O_NOCTTY) : -1;
+  if (own < 0 || ioctl(own, TIOCSCTTY, 0) != 0) _exit(98);
+  dup2(own, 0);
+  close(own);
+}
+
 }  // namespace
 
 int Finished::code() const { return WIFSIGNALED(wait_status) ? -WTERMSIG(wait_status) : WEXITSTATUS(wait_status); }
@@ -43,11 +59,18 @@ Running::Running(const Words& words, const Surroundings& surroundings) {
   const int in = open(input.path().c_str(), O_RDONLY | O_CLOEXEC);
   const Pipe out;
   const Pipe err;
+  if (surroundings.has_terminal) terminal_ = open_terminal();
   pid_ = fork();
   if (pid_ == 0) {
-    setpgid(0, 0);
+    if (surroundings.has_terminal)
+      setsid();
+    else
+      setpgid(0, 0);
     dispose(surroundings);
-    dup2(in, 0);
+    if (surroundings.has_terminal)
+      take_terminal(terminal_);
+    else
+      dup2(in, 0);
     dup2(out.ends[1], 1);
     dup2(err.ends[1], 2);
     if (surroundings.closed_output) close(1);
@@ -62,8 +85,8 @@ Running::Running(const Words& words, const Surroundings& surroundings) {
     execv(arguments[0], arguments.data());
     _exit(99);
   }
-  // Both sides do it: neither knows which comes first.
-  setpgid(pid_, pid_);
+  // Both sides do it: neither knows which comes first. Who is to lead a session must not lead a group yet.
+  if (!surroundings.has_terminal) setpgid(pid_, pid_);
   close(in);
   close(out.ends[1]);
   close(err.ends[1]);
@@ -76,6 +99,7 @@ Running::~Running() {
     kill(-pid_, SIGKILL);
     waitpid(pid_, nullptr, 0);
   }
+  if (terminal_ >= 0) close(terminal_);
   if (out_ >= 0) close(out_);
   if (err_ >= 0) close(err_);
 }
@@ -105,6 +129,11 @@ bool Running::wait_for_output(const std::string& text) {
     if (out_ < 0 || !read_some()) return false;
   }
   return true;
+}
+
+void Running::press_ctrl_c() const {
+  const char key = 3;
+  if (write(terminal_, &key, 1) != 1) throw std::runtime_error("the terminal takes no key");
 }
 
 void Running::signal(int number) const { kill(pid_, number); }

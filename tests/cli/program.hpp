@@ -27,6 +27,7 @@ struct Surroundings {
   bool closed_output = false;       ///< starts without standard output
   bool closed_error = false;        ///< starts without standard error
   bool ignored_hangup = false;      ///< SIGHUP ignored, as under nohup
+  bool has_terminal = false;        ///< its standard input is a terminal, the command's session's own
   bool output_reader_gone = false;  ///< standard output is a pipe that nobody reads
 };
 
@@ -46,6 +47,9 @@ class Running {
   /// Blocks until its standard output holds `text`; false where it ended before.
   bool wait_for_output(const std::string& text);
 
+  /// Ctrl-C at its terminal: the kernel tells everybody in the group, and that it was the terminal.
+  void press_ctrl_c() const;
+
   /// Sends a signal to the command alone.
   void signal(int number) const;
   /// Sends a signal to the command and everything it started, as a terminal does.
@@ -58,6 +62,7 @@ class Running {
   bool read_some();
 
   pid_t pid_ = -1;
+  int terminal_ = -1;
   int out_ = -1;
   int err_ = -1;
   Finished finished_;

@@ -66,10 +66,11 @@ TEST(Signals, a_program_that_survives_ctrl_c_ends_tally_with_its_exit_code) {
 }
 
 TEST(Signals, ctrl_c_twice_is_still_the_programs_affair) {
-  Interrupted one("n=0; trap 'n=$((n+1)); echo got $n; [ $n -lt 2 ] || exit 0' INT; echo ready; while :; do :; done");
-  one->signal_group(SIGINT);
+  Interrupted one("n=0; trap 'n=$((n+1)); echo got $n; [ $n -lt 2 ] || exit 0' INT; echo ready; while :; do :; done",
+                  {.input = {}, .has_terminal = true});
+  one->press_ctrl_c();
   ASSERT_TRUE(one->wait_for_output("got 1\n"));
-  one->signal_group(SIGINT);
+  one->press_ctrl_c();
   EXPECT_EQ(one->finish().code(), 0);
   EXPECT_EQ(one.result()["incomplete"], false);
 }

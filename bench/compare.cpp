@@ -142,6 +142,15 @@ std::vector<Program> programs(const std::string& folder) {
       {.name = "1 thread model", .command = {BENCH_THREADS, "1"}, .input = "/dev/null", .stat_options = modelled},
       {.name = "2 threads model", .command = {BENCH_THREADS, "2"}, .input = "/dev/null", .stat_options = modelled},
   };
+  // With the caches carried by the program's own threads: what one thread has, two have each.
+  for (const char* threads : {"1", "2"}) {
+    Program alone = {.name = fmt::format("{} {} model alone", threads, threads[0] == '1' ? "thread" : "threads"),
+                     .command = {BENCH_THREADS, threads},
+                     .input = "/dev/null",
+                     .stat_options = modelled};
+    alone.stat_options.insert(alone.stat_options.end(), {"--model-threads", "0"});
+    all.push_back(std::move(alone));
+  }
   add_modelled(all);
   return all;
 }
@@ -246,7 +255,7 @@ void print_row(FILE* out, const Program& program, const Times& times) {
     cost = fmt::format("{:.2f} x", tally.median / native.median);
     if (program.goal_ratio > 0) goal = fmt::format("{:.2f} x", program.goal_ratio);
   }
-  fmt::print(out, "{:<15} {:>4}  {:>26}  {:>26}  {:>9}  {:>7}\n", program.name, times.native.size(),
+  fmt::print(out, "{:<21} {:>4}  {:>26}  {:>26}  {:>9}  {:>7}\n", program.name, times.native.size(),
              milliseconds(native), milliseconds(tally), cost, goal);
   std::fflush(out);
 }
@@ -306,7 +315,7 @@ int main(int argc, char** argv) {
   stat_command.insert(stat_command.begin(), {"tally", "stat"});
   fmt::print(out, "{}\nwall time in ms, min / median / max, native (or the peer of that name) and `{}` in turns\n\n",
              machine, fmt::join(stat_command, " "));
-  fmt::print(out, "{:<15} {:>4}  {:>26}  {:>26}  {:>9}  {:>7}\n", "program", "runs", "native", "tally", "cost", "goal");
+  fmt::print(out, "{:<21} {:>4}  {:>26}  {:>26}  {:>9}  {:>7}\n", "program", "runs", "native", "tally", "cost", "goal");
   nlohmann::json document = {{"schema", "tally-bench/1"}, {"machine", machine}, {"results", nlohmann::json::array()}};
   document["stat_options"] = options.stat_options;
   for (const auto& program : chosen) {
@@ -315,7 +324,7 @@ int main(int argc, char** argv) {
       continue;
     const auto& needed = program.peer.empty() ? program.command.front() : program.peer.front();
     if (!is_installed(needed)) {
-      fmt::print(out, "{:<15} {} is not installed\n", program.name, needed);
+      fmt::print(out, "{:<21} {} is not installed\n", program.name, needed);
       continue;
     }
     const auto times = measure(program, options);

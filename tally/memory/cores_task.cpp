@@ -50,10 +50,10 @@ MappingSample ping_pong(Runner& runner, int partner) {
       }
       return Timed{start, end_stamp(), 0};
     };
-    const auto ns = runner.batch(body, 2 * turns);
+    const auto one = runner.batch(body, 2 * turns);
     if (i == 0) continue;  // the partner had to start
-    if (ns) {
-      sample.ns.push_back(*ns);
+    if (one) {
+      sample.ns.push_back(one->ns);
     } else {
       ++sample.rejected;
     }

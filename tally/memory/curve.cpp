@@ -36,7 +36,7 @@ Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mapp
     Samples& samples = samples_[size];
     samples.pages_got = std::move(visit->pages_got);
     samples.mappings.push_back({std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns,
-                                visit->ghz, visit->reference_cycles});
+                                visit->ghz, visit->reference_cycles, std::move(visit->counts)});
   }
   return {};
 }

@@ -53,7 +53,8 @@ Result<void> run_lap(Runner& runner, result::Memory& result) {
         if (!visit) return fail(visit.error());
         row.pages_got = visit->pages_got;
         references.push_back(visit->reference_ns);
-        samples.push_back({std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns, visit->ghz});
+        samples.push_back({std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns, visit->ghz, 0,
+                           std::move(visit->counts)});
       }
       set_timing(row, samples);
       if (row.ns) map.cells.push_back({static_cast<double>(stride), static_cast<double>(n), *row.ns});

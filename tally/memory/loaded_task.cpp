@@ -46,7 +46,8 @@ Result<result::MemoryPoint> beside(Runner& runner, const Stream& stream, std::ve
     }
     row.pages_got = visit->pages_got;
     references.push_back(visit->reference_ns);
-    samples.push_back({std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns, visit->ghz});
+    samples.push_back({std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns, visit->ghz, 0,
+                       std::move(visit->counts)});
   }
   stop = true;
   others.clear();

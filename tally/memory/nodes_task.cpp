@@ -33,7 +33,8 @@ Result<result::MemoryPoint> latency(Runner& runner, std::uint64_t region, int no
     if (!visit) return fail(visit.error());
     row.pages_got = visit->pages_got;
     references.push_back(visit->reference_ns);
-    samples.push_back({std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns, visit->ghz});
+    samples.push_back({std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns, visit->ghz, 0,
+                       std::move(visit->counts)});
   }
   set_timing(row, samples);
   return row;

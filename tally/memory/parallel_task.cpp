@@ -51,7 +51,8 @@ Result<void> run_mlp(Runner& runner, result::Memory& result) {
       if (!visit) return fail(visit.error());
       row.pages_got = visit->pages_got;
       references.push_back(visit->reference_ns);
-      samples.push_back({std::move(visit->ns), false, visit->rejected, visit->reference_ns, visit->ghz});
+      samples.push_back(
+          {std::move(visit->ns), false, visit->rejected, visit->reference_ns, visit->ghz, 0, std::move(visit->counts)});
     }
     if (samples.empty()) break;
     row.task = result.task;

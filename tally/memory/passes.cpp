@@ -112,8 +112,9 @@ class Field {
           return Timed{start, end_stamp(), 0};
         };
         const std::uint64_t lines = (end - at) * blocks * (pass_->block_bytes / line_bytes);
-        if (const auto ns = runner_->batch(timed, lines)) {
-          sample.ns.push_back(*ns);
+        if (auto one = runner_->batch(timed, lines)) {
+          sample.ns.push_back(one->ns);
+          sample.counts.push_back(std::move(one->counts));
         } else {
           ++sample.rejected;
         }
@@ -122,6 +123,7 @@ class Field {
     if (runner_->stolen_ticks() != stolen) {
       sample.rejected += static_cast<std::int64_t>(sample.ns.size());
       sample.ns.clear();
+      sample.counts.clear();
     }
     return sample;
   }

@@ -26,6 +26,7 @@ void set_timing(result::MemoryPoint& row, const PointSummary& summary) {
   row.ns_low = summary.ns_low;
   row.ns_high = summary.ns_high;
   row.cycles = summary.cycles;
+  row.counts = summary.counts;
 }
 
 void set_timing(result::MemoryPoint& row, const std::vector<double>& ns) {

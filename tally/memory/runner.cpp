@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "tally/base/text.hpp"
 #include "tally/linux/conditions.hpp"
@@ -87,6 +89,7 @@ Result<Runner> Runner::start(Plan plan) {
                 "--cpu N names another one");
   }
   if (const auto made = runner.make_reference(); !made) return fail(made.error());
+  runner.counters_ = BatchCounters::open();
   runner.warm_up();
   return runner;
 }
@@ -162,24 +165,26 @@ Result<linux::Area> Runner::fresh(std::uint64_t bytes, std::optional<linux::Page
   return linux::Area::map(transparent ? whole : bytes, kind, node ? node : plan_.node);
 }
 
-std::optional<double> Runner::batch(const std::function<Timed()>& body, std::uint64_t steps) const {
+std::optional<Batch> Runner::batch(const std::function<Timed()>& body, std::uint64_t steps) const {
   const linux::Disturbance before = watch_.now();
+  const auto counted = counters_.read();
   const Timed timed = body();
+  const auto counted_then = counters_.read();
   if (!timed.stayed() || watch_.now() != before) return std::nullopt;
-  return ns(timed.ticks()) / static_cast<double>(steps);
+  return Batch{ns(timed.ticks()) / static_cast<double>(steps), counts_per_step(counted, counted_then, steps)};
 }
 
 void Runner::collect(Visit& visit, const std::function<Timed()>& body, std::uint64_t steps, int wanted) const {
   constexpr int tries = 3;
   int left = tries * wanted;
-  std::vector<double> sound;
+  std::vector<Batch> sound;
   while (left > 0 && static_cast<int>(sound.size()) < wanted && !plan_.stop()) {
     const std::int64_t stolen = watch_.stolen_ticks(processor_);
-    std::vector<double> window;
+    std::vector<Batch> window;
     while (left > 0 && static_cast<int>(sound.size() + window.size()) < wanted && !plan_.stop()) {
       --left;
-      if (const auto ns = batch(body, steps)) {
-        window.push_back(*ns);
+      if (auto one = batch(body, steps)) {
+        window.push_back(*std::move(one));
       } else {
         ++visit.rejected;
       }
@@ -189,14 +194,17 @@ void Runner::collect(Visit& visit, const std::function<Timed()>& body, std::uint
       visit.rejected += static_cast<std::int64_t>(window.size());
       continue;
     }
-    sound.insert(sound.end(), window.begin(), window.end());
+    std::move(window.begin(), window.end(), std::back_inserter(sound));
   }
-  const std::vector<bool> out = outliers(sound);
+  std::vector<double> times;
+  for (const Batch& one : sound) times.push_back(one.ns);
+  const std::vector<bool> out = outliers(times);
   for (std::size_t i = 0; i < sound.size(); ++i) {
     if (out[i]) {
       ++visit.rejected;
     } else {
-      visit.ns.push_back(sound[i]);
+      visit.ns.push_back(sound[i].ns);
+      visit.counts.push_back(std::move(sound[i].counts));
     }
   }
 }
@@ -305,6 +313,7 @@ Result<Visit> Runner::visit_fresh_laps(const Lap& lap, const linux::Area& area) 
     return sum;
   };
   collect(visit, body, steps * parts, plan_.batches);
+  visit.counts.clear();  // the planting between the parts was counted with them
   visit.whole_laps = steps == lap.blocks;
   visit.reference_ns = std::max(visit.reference_ns, reference_ns());
   visit.pages_got = area.got();
@@ -335,8 +344,9 @@ Result<Visit> Runner::visit_once(const Lap& lap) {
   };
   // Each line is touched once: a batch that is thrown away is lost.
   for (std::uint64_t done = 0; done + steps <= lap.blocks; done += steps) {
-    if (const auto step_ns = batch(body, steps)) {
-      visit.ns.push_back(*step_ns);
+    if (auto one = batch(body, steps)) {
+      visit.ns.push_back(one->ns);
+      visit.counts.push_back(std::move(one->counts));
     } else {
       ++visit.rejected;
     }

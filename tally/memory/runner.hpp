@@ -15,6 +15,7 @@
 #include "tally/linux/pages.hpp"
 #include "tally/memory/analysis/permutation.hpp"
 #include "tally/memory/analysis/random.hpp"
+#include "tally/memory/batch_counters.hpp"
 #include "tally/memory/kernels/flavours.hpp"
 
 namespace tally::memory {
@@ -44,9 +45,17 @@ struct Plan {
   std::function<void(double, const std::string&)> progress = [](double, const std::string&) {};
 };
 
+/// One accepted timing.
+struct Batch {
+  double ns = 0;               ///< per step
+  std::vector<double> counts;  ///< per step, of each open counter; empty where they were not read as a whole
+};
+
 /// What one mapping of one point gave.
 struct Visit {
-  std::vector<double> ns;   ///< per step, of the accepted batches
+  std::vector<double> ns;  ///< per step, of the accepted batches
+  std::vector<std::vector<double>>
+      counts{};             ///< of each of them, as in Batch; empty where other work was between the stamps
   bool whole_laps = false;  ///< every batch is a whole number of laps, so that their minimum means something
   std::int64_t rejected = 0;
   double reference_ns = 0;  ///< the L1 reference ring's step, the slower one of before and after
@@ -116,9 +125,12 @@ class Runner {
   /// `steps_of_lap` loads come back to the beginning.
   Visit walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk& how);
 
+  /// Of the measuring thread.
+  const BatchCounters& counters() const { return counters_; }
+
   /// One batch: runs `body`, which times something of `steps` steps, and says what a step took; nothing where
   /// something else happened meanwhile.
-  std::optional<double> batch(const std::function<Timed()>& body, std::uint64_t steps) const;
+  std::optional<Batch> batch(const std::function<Timed()>& body, std::uint64_t steps) const;
 
   /// Batches of `body` until `wanted` were accepted, at most three times as many, or until it is time to stop. Those
   /// in which the hypervisor took the processor away are all thrown away.
@@ -147,6 +159,7 @@ class Runner {
   std::vector<int> processors_;
   Random random_;
   linux::Watch watch_;
+  BatchCounters counters_;
   std::int64_t first_waited_ns_ = watch_.now().waited_ns;
   std::optional<linux::Area> reference_;
   double ns_per_tick_ = 1;

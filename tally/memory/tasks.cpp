@@ -80,6 +80,18 @@ void add_settings(const Runner& runner, result::Memory& result) {
   };
 }
 
+// A task that does other work beside its loads has no counts of them, though they were read.
+void add_counters(const Runner& runner, result::Memory& result) {
+  const auto counted = [](const result::MemoryPoint& point) { return !point.counts.empty(); };
+  if (!runner.counters().any()) {
+    result.counters_reason = runner.counters().why();
+  } else if (std::none_of(result.points.begin(), result.points.end(), counted)) {
+    result.counters_reason = "this task does more between its time stamps than its loads and stores";
+  } else {
+    result.counters = runner.counters().rows();
+  }
+}
+
 }  // namespace
 
 std::span<const Task> tasks() { return all; }
@@ -115,7 +127,7 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
     for (result::MemoryPoint& point : result.points) point.node = node;
   }
   add_settings(*runner, result);
-  result.counters_reason = "not read beside the timings";
+  add_counters(*runner, result);
   if (runner->plan().stop()) {
     result.complete = false;
     result.notices.emplace_back("interrupted: what was measured until then");

@@ -72,10 +72,12 @@ constexpr std::array columns{
 std::string memory_csv(const result::Memory& memory) {
   std::vector<std::string> cells;
   for (const Column& column : columns) cells.emplace_back(column.name);
+  for (const auto& count : result::memory_counts) cells.emplace_back(count.name);
   std::string text = csv_row(cells, ",") + "\r\n";
   for (const Point& point : memory.points) {
     cells.clear();
     for (const Column& column : columns) cells.push_back(column.text(point));
+    for (const auto& count : result::memory_counts) cells.push_back(text_of(memory.count_of(point, count.name)));
     text += csv_row(cells, ",") + "\r\n";
   }
   return text;

@@ -16,7 +16,24 @@ Json or_null(const std::optional<T>& value) {
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-Json point_json(const result::MemoryPoint& point) {
+Json counts_json(const result::Memory& memory, const result::MemoryPoint& point) {
+  Json counts;
+  for (const auto& count : result::memory_counts) {
+    if (const auto value = memory.count_of(point, count.name)) counts[std::string(count.name)] = *value;
+  }
+  return counts;
+}
+
+Json counter_json(const result::MemoryCounter& counter) {
+  const char* const counted = counter.doubt.empty() ? "counted" : "partial";
+  return {{"name", counter.name},
+          {"event", counter.event},
+          {"trust", counter.reason.empty() ? counted : "absent"},
+          {"source", text_or_null(counter.source)},
+          {"reason", text_or_null(counter.reason.empty() ? counter.doubt : counter.reason)}};
+}
+
+Json point_json(const result::Memory& memory, const result::MemoryPoint& point) {
   return {{"task", point.task},
           {"quantity", point.quantity},
           {"mode", point.mode},
@@ -45,7 +62,7 @@ Json point_json(const result::MemoryPoint& point) {
           {"cycles", or_null(point.cycles)},
           {"mb_per_second", or_null(point.mb_per_second)},
           {"flags", point.flags},
-          {"counts", nullptr}};
+          {"counts", counts_json(memory, point)}};
 }
 
 Json level_json(const result::MemoryLevel& level) {
@@ -140,8 +157,9 @@ std::string memory_json(const result::Memory& memory) {
   json["figures"] = Json::object();
   for (const auto& [key, value] : memory.figures) json["figures"][key] = value;
   json["findings"] = memory.findings;
-  json["counters"] = {{"events", nullptr}, {"reason", text_or_null(memory.counters_reason)}};
-  json["points"] = array_of(memory.points, point_json);
+  json["counters"] = {{"events", memory.counters.empty() ? Json(nullptr) : array_of(memory.counters, counter_json)},
+                      {"reason", text_or_null(memory.counters_reason)}};
+  json["points"] = array_of(memory.points, [&](const result::MemoryPoint& point) { return point_json(memory, point); });
   json["notices"] = memory.notices;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

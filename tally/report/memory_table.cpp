@@ -57,30 +57,48 @@ std::string levels_text(const Memory& memory) {
 }
 
 std::string points_text(const Memory& memory) {
-  Grid grid({{"region", Align::right},
-             {"block", Align::right},
-             {"stride", Align::right},
-             {"n", Align::right},
-             {"what"},
-             {"mode"},
-             {"pages"},
-             {"ns", Align::right},
-             {"low", Align::right},
-             {"high", Align::right},
-             {"cycles", Align::right},
-             {"MB/s", Align::right},
-             {"threads", Align::right},
-             {"batches", Align::right},
-             {"rejected", Align::right},
-             {"flags"}});
+  std::vector<Column> columns{{"region", Align::right},
+                              {"block", Align::right},
+                              {"stride", Align::right},
+                              {"n", Align::right},
+                              {"what"},
+                              {"mode"},
+                              {"pages"},
+                              {"ns", Align::right},
+                              {"low", Align::right},
+                              {"high", Align::right},
+                              {"cycles", Align::right},
+                              {"MB/s", Align::right},
+                              {"threads", Align::right},
+                              {"batches", Align::right},
+                              {"rejected", Align::right}};
+  for (const auto& count : result::memory_counts) {
+    columns.push_back({std::string(count.title), Align::right});
+  }
+  columns.push_back({"flags"});
+  Grid grid(std::move(columns));
   const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : ""; };
   for (const MemoryPoint& point : memory.points) {
-    grid.add({size_text(static_cast<double>(point.region_bytes)), size_text(static_cast<double>(point.block_bytes)),
-              size_text(static_cast<double>(point.stride_bytes)), std::to_string(point.count), point.quantity,
-              point.mode, point.pages_got, number(point.ns), number(point.ns_low), number(point.ns_high),
-              number(point.cycles), point.mb_per_second ? fmt::format("{:.0f}", *point.mb_per_second) : "",
-              point.threads > 1 ? std::to_string(point.threads) : "", std::to_string(point.batches),
-              std::to_string(point.rejected), join(point.flags, "; ")});
+    std::vector<std::string> cells{size_text(static_cast<double>(point.region_bytes)),
+                                   size_text(static_cast<double>(point.block_bytes)),
+                                   size_text(static_cast<double>(point.stride_bytes)),
+                                   std::to_string(point.count),
+                                   point.quantity,
+                                   point.mode,
+                                   point.pages_got,
+                                   number(point.ns),
+                                   number(point.ns_low),
+                                   number(point.ns_high),
+                                   number(point.cycles),
+                                   point.mb_per_second ? fmt::format("{:.0f}", *point.mb_per_second) : "",
+                                   point.threads > 1 ? std::to_string(point.threads) : "",
+                                   std::to_string(point.batches),
+                                   std::to_string(point.rejected)};
+    for (const auto& count : result::memory_counts) {
+      cells.push_back(count_text(memory.count_of(point, count.name)));
+    }
+    cells.push_back(join(point.flags, "; "));
+    grid.add(std::move(cells));
   }
   return grid.text();
 }
@@ -102,7 +120,7 @@ std::string memory_table(const Memory& memory) {
   text += controls_text(memory);
   std::vector<std::string> lines = memory.findings;
   lines.push_back(verdict_text(memory));
-  if (!memory.counters_reason.empty()) lines.push_back("counters: none: " + memory.counters_reason);
+  lines.push_back(counters_text(memory));
   std::string settings;
   for (const auto& [key, value] : memory.settings) {
     settings += fmt::format("{}{} {}", settings.empty() ? "" : " · ", key, value);

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tally/report/golden_testing.hpp"
+#include "tally/report/html/html.hpp"
 #include "tally/report/memory_testing.hpp"
+#include "tally/result/stored.hpp"
 
 namespace tally::report {
 namespace {
@@ -51,6 +53,50 @@ TEST(MemoryTable, reasons_are_no_wider_than_the_table) {
       "72 pages hit at each of 6 distances, in two mappings and more; thp pages (thp) are translated by 4.000 KiB";
   const std::string text = memory_table(memory);
   EXPECT_NE(text.find("(thp) are\n   translated by"), std::string::npos) << text;
+}
+
+TEST(MemoryCounts, stand_in_columns_of_their_own_in_the_table) {
+  const std::string text = memory_table(sample_counted_memory());
+  EXPECT_NE(text.find(" rejected  instr  dTLB miss  flags\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("        1  3.500     0.0125\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("        1  3.500      0.000  15 of 49"), std::string::npos) << text;
+  EXPECT_NE(text.find(" counters of a_pmu, for each load or line: instructions:u, dTLB-load-misses:u;"),
+            std::string::npos)
+      << text;
+}
+
+TEST(MemoryCounts, have_their_columns_in_the_csv_whether_there_are_any_or_not) {
+  const std::string counted = memory_csv(sample_counted_memory());
+  const std::string header = counted.substr(0, counted.find("\r\n"));
+  EXPECT_TRUE(header.ends_with(",flags,instructions,cycles_counted,l1d_misses,l2_misses,llc_misses,dtlb_misses"));
+  EXPECT_NE(counted.find(",3.5,,,,,0.0125\r\n"), std::string::npos) << counted;
+  EXPECT_NE(counted.find(",3.5,,,,,0\r\n"), std::string::npos) << counted;
+  EXPECT_TRUE(counted.ends_with(",,,,,,\r\n")) << "absent is never 0";
+  EXPECT_TRUE(memory_csv(sample_memory()).starts_with(header));
+}
+
+TEST(MemoryCounts, are_told_in_the_json_with_their_trust_and_come_back) {
+  const result::Memory memory = sample_counted_memory();
+  const std::string text = memory_json(memory);
+  const auto json = nlohmann::json::parse(text);
+  EXPECT_EQ(json["points"][0]["counts"], (nlohmann::json{{"instructions", 3.5}, {"dtlb_misses", 0.0125}}));
+  EXPECT_TRUE(json["points"][2]["counts"].is_null());
+  EXPECT_EQ(json["counters"]["events"][0]["trust"], "counted");
+  EXPECT_EQ(json["counters"]["events"][1]["trust"], "absent");
+  EXPECT_EQ(json["counters"]["events"][1]["reason"], memory.counters[1].reason);
+  const auto read = result::read_memories(text, "counts.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->front().counters, memory.counters);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(read->front().points[i].counts, memory.points[i].counts);
+}
+
+TEST(MemoryCounts, stand_on_the_page) {
+  const std::string page = memory_html(sample_counted_memory());
+  EXPECT_NE(page.find("<th class=\"number\">dTLB miss</th>"), std::string::npos);
+  EXPECT_NE(page.find("<td class=\"number\">0.0125</td>"), std::string::npos);
+  EXPECT_NE(page.find("counters of a_pmu"), std::string::npos);
+  EXPECT_NE(page.find("Misses for each load"), std::string::npos);
+  EXPECT_EQ(memory_html(sample_memory()).find("Misses for each load"), std::string::npos);
 }
 
 TEST(LensRows, hold_a_write_and_the_read_behind_it) {

@@ -72,4 +72,19 @@ inline result::Memory sample_memory() {
   return memory;
 }
 
+// The same where a PMU counted two of what was wanted.
+inline result::Memory sample_counted_memory() {
+  result::Memory memory = sample_memory();
+  memory.task = "chase-read";
+  memory.counters_reason.clear();
+  memory.counters = {
+      {"instructions", "instructions:u", "a_pmu", "", ""},
+      {"llc_misses", "LLC-load-misses:u", "", "", "the kernel has no such event on this machine"},
+      {"dtlb_misses", "dTLB-load-misses:u", "a_pmu", "", ""},
+  };
+  memory.points[0].counts = {3.5, 0.0125};
+  memory.points[1].counts = {3.5, 0};
+  return memory;
+}
+
 }  // namespace tally::report

@@ -27,4 +27,10 @@ std::string geometry_text(const std::optional<std::int64_t>& ways, const std::op
 /// Whether the machine was quiet enough, and what was thrown away.
 std::string verdict_text(const result::Memory& memory);
 
+/// "0.0012", "1.003": a count for each step; empty where there is none.
+std::string count_text(const std::optional<double>& count);
+
+/// What was counted beside the timings, by whom, and why something or all of it was not.
+std::string counters_text(const result::Memory& memory);
+
 }  // namespace tally::report

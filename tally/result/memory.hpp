@@ -1,9 +1,11 @@
 // The result of `tally memory`: what was measured of the memory hierarchy, and what follows from it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,7 +42,10 @@ struct MemoryPoint {
   std::optional<double> ns_high;
   std::optional<double> cycles;         ///< of the core, by its clock at the time
   std::optional<double> mb_per_second;  ///< of tasks that measure bandwidth: 10^6 bytes in a second
-  std::vector<std::string> flags;       ///< "contended: …", "few batches"
+  /// What a PMU counted, per step as `ns` is: of each of Memory::counters that was counted, in that order. Empty: not
+  /// counted. Memory::count_of() finds one.
+  std::vector<double> counts;
+  std::vector<std::string> flags;  ///< "contended: …", "few batches"
   bool operator==(const MemoryPoint&) const = default;
 };
 
@@ -142,6 +147,26 @@ struct MemoryVerdict {
   bool operator==(const MemoryVerdict&) const = default;
 };
 
+/// What a PMU was to count beside the timings.
+struct MemoryCounter {
+  std::string name;    ///< "instructions", "l1d_misses": one of memory_counts
+  std::string event;   ///< "L1-dcache-load-misses:u"
+  std::string source;  ///< the PMU that counted
+  std::string doubt;   ///< why the counts are to be believed less; may be empty
+  std::string reason;  ///< why it was not counted; empty where it was
+  bool operator==(const MemoryCounter&) const = default;
+};
+
+/// The counts that there may be, in the order of the forms' columns.
+struct MemoryCountName {
+  std::string_view name;   ///< in data
+  std::string_view title;  ///< over a column
+};
+inline constexpr std::array memory_counts{
+    MemoryCountName{"instructions", "instr"},  MemoryCountName{"cycles_counted", "counted cyc"},
+    MemoryCountName{"l1d_misses", "L1d miss"}, MemoryCountName{"l2_misses", "L2 miss"},
+    MemoryCountName{"llc_misses", "LLC miss"}, MemoryCountName{"dtlb_misses", "dTLB miss"}};
+
 /// What `tally memory TASK` found.
 struct Memory {
   std::string task;
@@ -156,11 +181,15 @@ struct Memory {
   std::vector<std::pair<std::string, double>> figures;  ///< what a task concludes, with units in the names
   std::vector<std::string> findings;                    ///< the same in words
   MemoryVerdict verdict;
-  std::string counters_reason;  ///< why no point carries counts
-  bool complete = true;         ///< false after Ctrl-C, an error, or where time ran out
-  bool broken_off = false;      ///< by an error, which is among the notices
+  std::vector<MemoryCounter> counters;  ///< empty where nothing was counted
+  std::string counters_reason;          ///< why no point carries counts
+  bool complete = true;                 ///< false after Ctrl-C, an error, or where time ran out
+  bool broken_off = false;              ///< by an error, which is among the notices
   std::vector<std::string> notices;
   bool operator==(const Memory&) const = default;
+
+  /// The count of this name beside one of the points; nothing where there is none.
+  std::optional<double> count_of(const MemoryPoint& point, std::string_view name) const;
 };
 
 }  // namespace tally::result

@@ -8,7 +8,13 @@
 namespace tally::result {
 namespace {
 
-MemoryPoint point(const Json& json) {
+MemoryCounter counter(const Json& json) {
+  const bool absent = text(json, "trust") == "absent";
+  const std::string reason = text(json, "reason");
+  return {text(json, "name"), text(json, "event"), text(json, "source"), absent ? "" : reason, absent ? reason : ""};
+}
+
+MemoryPoint point(const Json& json, const std::vector<MemoryCounter>& counters) {
   MemoryPoint one;
   one.task = text(json, "task");
   one.quantity = text(json, "quantity");
@@ -37,6 +43,12 @@ MemoryPoint point(const Json& json) {
   one.ns_high = optional<double>(json, "ns_high");
   one.cycles = optional<double>(json, "cycles");
   one.mb_per_second = optional<double>(json, "mb_per_second");
+  if (const Json& counts = json.at("counts"); counts.is_object()) {
+    for (const MemoryCounter& counter : counters) {
+      if (counter.reason.empty() && counts.contains(counter.name))
+        one.counts.push_back(number<double>(counts.at(counter.name)));
+    }
+  }
   one.flags = json.at("flags").get<std::vector<std::string>>();
   return one;
 }
@@ -114,7 +126,10 @@ Memory memory(const Json& json) {
   memory.complete = json.at("complete").get<bool>();
   memory.environment = read_environment(json.at("environment"));
   for (const auto& [key, value] : json.at("settings").items()) memory.settings.emplace_back(key, value);
-  for (const Json& one : json.at("points")) memory.points.push_back(point(one));
+  if (const Json& events = json.at("counters").at("events"); events.is_array()) {
+    for (const Json& one : events) memory.counters.push_back(counter(one));
+  }
+  for (const Json& one : json.at("points")) memory.points.push_back(point(one, memory.counters));
   for (const Json& one : json.at("levels")) memory.levels.push_back(level(one));
   for (const Json& one : json.at("tlbs")) memory.tlbs.push_back(tlb(one));
   for (const Json& one : json.at("controls")) {

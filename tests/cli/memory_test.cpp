@@ -53,7 +53,8 @@ TEST(Memory, rows_are_one_fixed_header_and_one_line_for_each_point) {
   EXPECT_TRUE(
       finished.out.starts_with("task,quantity,mode,order,region,block,stride,n,regions,laps,pages_asked,pages_got,"
                                "node,threads,store,load,fence,seed,mappings,batches,rejected,ns_median,ns_min,"
-                               "ns_lo,ns_hi,cycles,mb_per_second,flags\r\n"));
+                               "ns_lo,ns_hi,cycles,mb_per_second,flags,instructions,cycles_counted,l1d_misses,l2_"
+                               "misses,llc_misses,dtlb_misses\r\n"));
   EXPECT_EQ(split(finished.out, '\n').size(), 1 + 17 + 1u);
 }
 

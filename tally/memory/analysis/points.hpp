@@ -15,6 +15,8 @@ struct MappingSample {
   double reference_ns = 0;      ///< of the L1 reference ring beside it
   double ghz = 0;               ///< core cycles per ns
   double reference_cycles = 0;  ///< of the L1 reference ring; 0: not known
+  /// What a PMU counted in each accepted batch, per step; empty, as a whole or of a batch, where nothing was.
+  std::vector<std::vector<double>> counts{};
 };
 
 /// What disturbed the timing of a mapping, in a few words: more than a quarter of its batches rejected, a reference
@@ -41,6 +43,9 @@ struct PointSummary {
   double ns_low = 0;  ///< 95 %: bootstrap over mappings, then over batches
   double ns_high = 0;
   double cycles = 0;
+  /// Of each event that was counted, the median over the same mappings of the medians of their batches; empty: none
+  /// was.
+  std::vector<double> counts;
   std::int64_t batches = 0;
   std::int64_t rejected = 0;
   std::vector<std::size_t> quiet;  ///< the mappings that it rests on; all of them where too few are quiet

@@ -91,6 +91,28 @@ std::string curve_figure(const Memory& memory) {
   return figure(chart);
 }
 
+// Instructions and cycles are many for each load, and would press the misses against the axis.
+std::string misses_figure(const Memory& memory) {
+  Chart chart{.title = "Misses for each load, as the PMU counts them",
+              .caption = {},
+              .x = size_scale("region"),
+              .y = {.label = "misses per load", .least = 0}};
+  for (const auto& count : result::memory_counts) {
+    if (!count.name.ends_with("_misses")) continue;
+    ChartSeries series{.name = std::string(count.title), .color = static_cast<int>(chart.series.size()) % colors};
+    for (const MemoryPoint& point : memory.points) {
+      const auto value = memory.count_of(point, count.name);
+      if (!value || !is_curve(point)) continue;
+      series.points.push_back({.x = static_cast<double>(point.region_bytes),
+                               .y = *value,
+                               .hollow = !point.flags.empty(),
+                               .note = join(point.flags, "; ")});
+    }
+    if (!series.points.empty()) chart.series.push_back(std::move(series));
+  }
+  return chart.series.empty() ? std::string() : figure(chart);
+}
+
 template <class Key>
 bool varies(const std::vector<const MemoryPoint*>& points, Key key) {
   std::set<decltype(key(*points.front()))> values;
@@ -261,32 +283,41 @@ std::string controls_table(const Memory& memory) {
 }
 
 std::string points_table(const Memory& memory) {
-  HtmlTable table({"task",  "what",     "mode",  "order",    "#region",   "#block", "#stride",
-                   "#n",    "#threads", "pages", "store",    "load",      "#ns",    "#low",
-                   "#high", "#cycles",  "#MB/s", "#batches", "#rejected", "flags"});
+  std::vector<std::string> columns{"task",  "what",     "mode",  "order",    "#region",  "#block", "#stride",
+                                   "#n",    "#threads", "pages", "store",    "load",     "#ns",    "#low",
+                                   "#high", "#cycles",  "#MB/s", "#batches", "#rejected"};
+  for (const auto& count : result::memory_counts) {
+    columns.push_back("#" + std::string(count.title));
+  }
+  columns.emplace_back("flags");
+  HtmlTable table(std::move(columns));
   const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : ""; };
   const auto size = [](std::uint64_t bytes) { return size_text(static_cast<double>(bytes)); };
   for (const MemoryPoint& point : memory.points) {
-    table.add({point.task,
-               point.quantity,
-               point.mode,
-               point.order,
-               size(point.region_bytes),
-               size(point.block_bytes),
-               size(point.stride_bytes),
-               std::to_string(point.count),
-               std::to_string(point.threads),
-               point.pages_got,
-               point.store,
-               point.load,
-               number(point.ns),
-               number(point.ns_low),
-               number(point.ns_high),
-               number(point.cycles),
-               number(point.mb_per_second),
-               std::to_string(point.batches),
-               std::to_string(point.rejected),
-               join(point.flags, "; ")});
+    std::vector<std::string> cells{point.task,
+                                   point.quantity,
+                                   point.mode,
+                                   point.order,
+                                   size(point.region_bytes),
+                                   size(point.block_bytes),
+                                   size(point.stride_bytes),
+                                   std::to_string(point.count),
+                                   std::to_string(point.threads),
+                                   point.pages_got,
+                                   point.store,
+                                   point.load,
+                                   number(point.ns),
+                                   number(point.ns_low),
+                                   number(point.ns_high),
+                                   number(point.cycles),
+                                   number(point.mb_per_second),
+                                   std::to_string(point.batches),
+                                   std::to_string(point.rejected)};
+    for (const auto& count : result::memory_counts) {
+      cells.push_back(count_text(memory.count_of(point, count.name)));
+    }
+    cells.push_back(join(point.flags, "; "));
+    table.add(std::move(cells));
   }
   return table.html();
 }
@@ -297,8 +328,8 @@ std::string memory_section(const Memory& memory) {
   std::string html = element("p", verdict_text(memory), memory.verdict.contended ? "verdict bad" : "verdict");
   if (!memory.complete) html += element("p", "This result is not complete.", "verdict bad");
   for (const std::string& notice : memory.notices) html += element("p", notice);
-  html += levels_table(memory) + curve_figure(memory) + points_figure(memory) + map_figures(memory) +
-          histogram_figures(memory);
+  html += levels_table(memory) + curve_figure(memory) + misses_figure(memory) + points_figure(memory) +
+          map_figures(memory) + histogram_figures(memory);
   for (const std::string& finding : memory.findings) html += element("p", finding);
   const std::string controls = controls_table(memory);
   if (!controls.empty()) html += element("h3", "Controls and figures") + controls;
@@ -306,7 +337,7 @@ std::string memory_section(const Memory& memory) {
   for (const auto& [key, value] : memory.settings) settings.push_back(key + " " + value);
   html += element("h3", "Where and how") + element("p", environment_line(memory.environment), "soft") +
           element("p", join(settings, " · "), "soft");
-  if (!memory.counters_reason.empty()) html += element("p", "counters: none: " + memory.counters_reason, "soft");
+  html += element("p", counters_text(memory), "soft");
   return html + folded("Every point", points_table(memory));
 }
 

@@ -1,0 +1,77 @@
+// `tally memory` with a PMU: counts beside the timings.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/program.hpp"
+#include "tests/guest/machine.hpp"
+
+namespace tally::hardware_test {
+namespace {
+
+nlohmann::json measured(const test::Words& options) {
+  const test::TemporaryFile file("memory.json");
+  test::Words words{"memory", "--format", "json", "-o", file.path(), "--mappings", "2"};
+  words.insert(words.end(), options.begin(), options.end());
+  const test::Finished finished = test::tally(words);
+  auto json = nlohmann::json::parse(file.content().value_or(""), nullptr, false);
+  if (json.is_discarded()) ADD_FAILURE() << "no JSON; " << finished.err;
+  return json;
+}
+
+// A turn of the chase is a load, and two instructions that count and go back; the readings add some to a batch.
+TEST(Memory, a_curves_points_have_their_instructions_for_each_load) {
+  TALLY_NEEDS_PMU();
+  const auto json = measured({"curve", "--from", "4K", "--to", "16K"});
+  ASSERT_FALSE(json["points"].empty()) << json["notices"];
+  EXPECT_EQ(json["counters"]["events"][0]["event"], "instructions:u");
+  EXPECT_EQ(json["counters"]["events"][0]["trust"], "counted");
+  for (const auto& point : json["points"]) {
+    ASSERT_TRUE(point["counts"].is_object()) << point;
+    const double instructions = point["counts"]["instructions"].get<double>();
+    EXPECT_GE(instructions, 3) << point;
+    EXPECT_LE(instructions, 3.1) << point;
+    EXPECT_GT(point["counts"]["cycles_counted"].get<double>(), 0) << point;
+  }
+}
+
+TEST(Memory, what_a_pmu_does_not_count_is_absent_with_the_reason) {
+  TALLY_NEEDS_GUEST();
+  const auto json = measured({"chase-read", "--regions", "4K,16K"});
+  ASSERT_FALSE(json["points"].empty()) << json["notices"];
+  for (const auto& event : json["counters"]["events"]) {
+    const bool has = event["name"] == "instructions" || event["name"] == "cycles_counted";
+    EXPECT_EQ(event["trust"], has ? "counted" : "absent") << event;
+    EXPECT_EQ(event["reason"].is_null(), has) << event;
+    for (const auto& point : json["points"]) EXPECT_EQ(point["counts"].contains(event["name"]), has) << point;
+  }
+}
+
+// What the loop between the stamps plants is not a load's.
+TEST(Memory, laps_that_are_planted_in_between_have_no_counts) {
+  TALLY_NEEDS_PMU();
+  const auto json = measured({"curve", "--order", "fresh-per-lap", "--from", "4K", "--to", "8K"});
+  ASSERT_FALSE(json["points"].empty()) << json["notices"];
+  for (const auto& point : json["points"]) EXPECT_TRUE(point["counts"].is_null()) << point;
+  EXPECT_TRUE(json["counters"]["events"].is_null());
+  EXPECT_TRUE(json["counters"]["reason"].is_string());
+}
+
+TEST(Memory, who_may_not_count_is_told_why_and_has_timings) {
+  TALLY_NEEDS_GUEST();
+  const Setting strict = paranoid(3);
+  const test::TemporaryFile file("memory.json");
+  const auto finished =
+      test::Running(as_user({TALLY_COMMAND, "memory", "curve", "--from", "4K", "--to", "8K", "--format", "json"}))
+          .finish();
+  const auto json = nlohmann::json::parse(finished.out, nullptr, false);
+  ASSERT_FALSE(json.is_discarded()) << finished.out << finished.err;
+  EXPECT_NE(json["counters"]["reason"].get<std::string>().find("Permission denied"), std::string::npos) << json;
+  EXPECT_TRUE(json["points"][0]["counts"].is_null());
+  EXPECT_TRUE(json["points"][0]["ns"].is_number());
+}
+
+}  // namespace
+}  // namespace tally::hardware_test

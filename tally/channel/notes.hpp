@@ -14,7 +14,7 @@ inline constexpr uint32_t note_blocks = 32;
 /// Notes of a block, of 8 bytes each (sim::Note). Generated code asks once a trace whether a block is full, so that
 /// there is room behind them for those of any trace.
 inline constexpr uint32_t notes_limit = 2048;
-inline constexpr uint64_t note_block_bytes = 2 * notes_limit * sizeof(uint64_t);
+inline constexpr uint64_t note_block_bytes = uint64_t{2} * notes_limit * sizeof(uint64_t);
 /// An engine that has published so many blocks which nobody has taken wakes a thread of the command.
 inline constexpr uint32_t note_blocks_to_wake = note_blocks / 2;
 

@@ -62,15 +62,17 @@ Running::Running(const Words& words, const Surroundings& surroundings) {
   if (surroundings.has_terminal) terminal_ = open_terminal();
   pid_ = fork();
   if (pid_ == 0) {
-    if (surroundings.has_terminal)
+    if (surroundings.has_terminal) {
       setsid();
-    else
+    } else {
       setpgid(0, 0);
+    }
     dispose(surroundings);
-    if (surroundings.has_terminal)
+    if (surroundings.has_terminal) {
       take_terminal(terminal_);
-    else
+    } else {
       dup2(in, 0);
+    }
     dup2(out.ends[1], 1);
     dup2(err.ends[1], 2);
     if (surroundings.closed_output) close(1);

@@ -117,6 +117,11 @@ void add(channel::ModelValues& to, const HierarchyCounts& from) {
   to.prefetches += from.prefetches;
 }
 
+/// No more than there is room for, whatever a program wrote there.
+std::uint32_t notes_of(const channel::NoteBlock& block) {
+  return std::min<std::uint32_t>(block.notes, channel::note_block_bytes / sizeof(tally::sim::Note));
+}
+
 /// What is known of a thread under the engine.
 struct Player {
   linux::Mapping ring_memory, counts_memory;
@@ -133,7 +138,7 @@ struct Player {
   /// The lines of a block, which an engine wrote last, are asked for together: one after the other they cost some 30 ns
   /// each.
   void fetch(std::uint32_t number) const {
-    const std::uint32_t notes = ring().block[number % channel::note_blocks].notes;
+    const std::uint32_t notes = notes_of(ring().block[number % channel::note_blocks]);
     for (std::uint32_t i = 0; i < notes; i += 64 / sizeof(tally::sim::Note)) __builtin_prefetch(block(number) + i);
   }
   std::uint32_t waiting() const {
@@ -147,7 +152,12 @@ class CacheWorkers::Work {
  public:
   Work(const Channel& shared, const channel::Models& models, unsigned threads)
       : shared_(shared), bell_(shared.records.header().bell), shape_(shape_of(models)), own_llc_(models.own_llc != 0) {
-    for (unsigned i = 0; i < threads; ++i) threads_.push_back(linux::quiet_thread([this] { work(); }));
+    try {
+      for (unsigned i = 0; i < threads; ++i) threads_.push_back(linux::quiet_thread([this] { work(); }));
+    } catch (const std::system_error&) {
+      // Fewer are enough.
+      if (threads_.empty()) throw;
+    }
   }
 
   void forget(std::uint32_t process) {
@@ -347,9 +357,8 @@ class CacheWorkers::Work {
     NoteRing& ring = player.ring();
     const std::uint32_t number = ring.taken;
     const channel::NoteBlock block = ring.block[number % channel::note_blocks];
-    const std::uint64_t most = channel::note_block_bytes / sizeof(tally::sim::Note);
     if (player.levels && block.notes != 0) {
-      player.levels->take(player.block(number), static_cast<std::uint32_t>(std::min<std::uint64_t>(block.notes, most)));
+      player.levels->take(player.block(number), notes_of(block));
       add(player.counts().values, player.levels->counted());
     }
     if (block.forks != 0) {

@@ -12,7 +12,8 @@ namespace tally::backend::sim {
 /// are the same. Programs see nothing of them.
 class CacheWorkers {
  public:
-  /// As many threads, for what `models` says. `shared` must live as long.
+  /// As many threads, or as many as there are to be had, for what `models` says. `shared` must live as long. Throws
+  /// std::system_error where there is none.
   CacheWorkers(const Channel& shared, const channel::Models& models, unsigned threads);
   CacheWorkers(const CacheWorkers&) = delete;
   CacheWorkers& operator=(const CacheWorkers&) = delete;

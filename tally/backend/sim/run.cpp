@@ -4,6 +4,8 @@
 
 #include <fstream>
 #include <map>
+#include <optional>
+#include <system_error>
 
 #include "tally/backend/sim/cache_workers.hpp"
 #include "tally/backend/sim/marks.hpp"
@@ -294,6 +296,13 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   ChildSide side{&shared.records.header(), first_fd, !linux::changes_rights(*path)};
   if (!side.asks)
     execution.native.push_back(printable(*path) + " ran natively: it changes user, group or capabilities");
+  std::optional<CacheWorkers> workers;
+  try {
+    if (settings.models.handed_on != 0) workers.emplace(shared, settings.models, settings.models.handed_on);
+  } catch (const std::system_error&) {
+    return fail(Code::cannot_measure, "there is no thread to be had that carries the simulated caches",
+                "raise `ulimit -u`, or use `--model-threads 0`");
+  }
   const linux::Descendants descendants;
   linux::adopt_orphans();
   const KernelCounters counters(request.events);
@@ -309,8 +318,6 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
        first_fd + static_cast<int>(channel::inherited_image),
        header->entry,
        {static_cast<std::uint64_t>(first_fd), translations.kept_inode(), translations.added_inode()}});
-  std::optional<CacheWorkers> workers;
-  if (settings.models.handed_on != 0) workers.emplace(shared, settings.models, settings.models.handed_on);
   Server server(shared, *announcements, std::move(injector), marker, workers ? &*workers : nullptr, *program,
                 descendants, execution);
   LiveMeter meter(request, shared, counters);

@@ -429,11 +429,11 @@ u32 before_fork(Thread* t) {
   models_drain(t);
   const u32 process = new_process_record(t->process);
   if (process == 0) return 0;
-  models_before_fork(t, process);
   // Whoever looks now sees a process that has not counted anything yet, instead of none.
   channel::Process& p = shared.process(process);
   copy(p.name, process_record(t).name, sizeof p.name);
   set_state(p.state, State::running);
+  models_before_fork(t, process);
   return process;
 }
 

@@ -71,6 +71,7 @@ class Levels {
 
   /// The notes are overwritten.
   void take(tally::sim::Note* notes, std::uint32_t n) {
+    if (shape_.l1i.sets == 0 || shape_.l1d.sets == 0) n = only_those_there(notes, n);
     const std::uint32_t missed = first_.access_all(notes, n, counts_);
     if (missed == 0 || (shape_.l2.sets == 0 && shape_.llc.sets == 0)) return;
     std::unique_lock<std::mutex> lock;
@@ -82,6 +83,16 @@ class Levels {
   const std::shared_ptr<LastLevel>& last() const { return last_; }
 
  private:
+  /// Leaves out notes for a level that does not exist: a program may have written them.
+  std::uint32_t only_those_there(tally::sim::Note* notes, std::uint32_t n) const {
+    return static_cast<std::uint32_t>(
+        std::remove_if(notes, notes + n,
+                       [this](tally::sim::Note note) {
+                         const bool is_code = (note & 3) == tally::sim::note_of(0, tally::sim::Access::fetch);
+                         return (is_code ? shape_.l1i : shape_.l1d).sets == 0;
+                       }) -
+        notes);
+  }
   static std::uint64_t own_words(const HierarchyShape& shape) {
     return FirstLevels::words(shape) + tally::sim::table_words(shape.l2);
   }
@@ -121,6 +132,8 @@ void add(channel::ModelValues& to, const HierarchyCounts& from) {
 std::uint32_t notes_of(const channel::NoteBlock& block) {
   return std::min<std::uint32_t>(block.notes, channel::note_block_bytes / sizeof(tally::sim::Note));
 }
+
+constexpr std::uint64_t every_cache = channel::model_l1i | channel::model_l1d | channel::model_lower;
 
 /// What is known of a thread under the engine.
 struct Player {
@@ -196,6 +209,13 @@ class CacheWorkers::Work {
     std::unique_lock lock(mutex_);
     while (true) {
       collect();
+      if (!waiting_.empty() && stuck_ > waiting_.size() && !finishing_) {
+        // All wait for what their parents hand on.
+        lock.unlock();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        lock.lock();
+        collect();
+      }
       if (!waiting_.empty()) {
         const std::uint32_t number = waiting_.front();
         waiting_.pop_front();
@@ -203,6 +223,7 @@ class CacheWorkers::Work {
         return number;
       }
       if (finishing_) return std::nullopt;
+      tidy();
       const std::uint32_t rings = __atomic_load_n(&bell_.rings, __ATOMIC_SEQ_CST);
       lock.unlock();
       if (soon()) {
@@ -215,6 +236,21 @@ class CacheWorkers::Work {
       __atomic_sub_fetch(&bell_.sleepers, 1, __ATOMIC_SEQ_CST);
       lock.lock();
     }
+  }
+
+  channel::State state_of(std::uint32_t process) const {
+    if (process >= channel::process_limit) return channel::State::ended;
+    return static_cast<channel::State>(__atomic_load_n(
+        reinterpret_cast<const std::uint32_t*>(&shared_.records.process(process).state), __ATOMIC_ACQUIRE));
+  }
+
+  /// Gives back what nobody will ask for: last levels of processes that have ended, levels for forks that failed. Wants
+  /// mutex_ held.
+  void tidy() {
+    std::erase_if(last_levels_, [this](const auto& one) {
+      return one.second.use_count() == 1 && state_of(one.first) != channel::State::running;
+    });
+    std::erase_if(forked_, [this](const auto& one) { return state_of(one.first) == channel::State::free; });
   }
 
   /// Whether there is something in a moment. To sleep and be woken costs the engine that wakes more than this costs
@@ -263,24 +299,28 @@ class CacheWorkers::Work {
   /// Takes what waits in the ring of a thread, a ring full at most: others have their turn.
   void serve(std::uint32_t number) {
     std::unique_lock lock(mutex_);
-    Player& player = *players_.at(number);
+    const auto known = players_.find(number);
+    if (known == players_.end()) return;  // a program has written over the list
+    Player& player = *known->second;
     ++working_;
     lock.unlock();
     NoteRing& ring = player.ring();
-    bool closed = false;
+    bool closed = false, is_stuck = false;
     const std::uint32_t waiting = player.waiting();
     if (waiting > channel::note_blocks) {
       pass_over(player);
     } else if (waiting != 0 && !begin(player)) {
+      is_stuck = true;
       std::this_thread::yield();
     } else {
       for (std::uint32_t i = 0; i < waiting; ++i) {
         if (i + 1 < waiting) player.fetch(ring.taken + 1);
-        closed |= take_block(player);
+        if (closed = take_block(player); closed) break;
       }
     }
     lock.lock();
     --working_;
+    stuck_ = is_stuck ? stuck_ + 1 : 0;
     if (closed || (player.forgotten && player.waiting() == 0)) return leave(number, player);
     __atomic_store_n(&ring.queued, 0, __ATOMIC_SEQ_CST);
     if (player.waiting() != 0 && __atomic_exchange_n(&ring.queued, 1, __ATOMIC_SEQ_CST) == 0)
@@ -289,9 +329,12 @@ class CacheWorkers::Work {
 
   void leave(std::uint32_t number, Player& player) {
     NoteRing& ring = player.ring();
+    const std::uint32_t published = __atomic_load_n(&ring.published, __ATOMIC_ACQUIRE);
     const linux::Mapping kept = std::move(player.ring_memory);
     drop(number);
     __atomic_store_n(&ring.queued, 0, __ATOMIC_SEQ_CST);
+    // From here on another thread may have the record, and write.
+    __atomic_store_n(&ring.taken, published, __ATOMIC_SEQ_CST);
     tell(ring);
   }
 
@@ -305,8 +348,12 @@ class CacheWorkers::Work {
     if (from != forked_.end()) {
       player.levels = std::move(from->second);
       forked_.erase(from);
-      if (player.levels && player.levels->last() != nullptr && !own_llc_)
+      if (!player.levels) {
+        player.counts().without |= every_cache;
+        player.levels = fresh(ring.process, player.counts());
+      } else if (player.levels->last() != nullptr && !own_llc_) {
         last_levels_[ring.process] = player.levels->last();
+      }
     } else if (ring.forked != 0 && !is_last_to_work()) {
       return false;
     } else {
@@ -318,7 +365,8 @@ class CacheWorkers::Work {
 
   /// Whether nobody is left who could say what a parent's levels are. Wants mutex_ held.
   bool is_last_to_work() const {
-    return finishing_ && working_ == 1 && waiting_.empty() && __atomic_load_n(&bell_.first, __ATOMIC_SEQ_CST) == 0;
+    return finishing_ && working_ == 1 && stuck_ > waiting_.size() &&
+           __atomic_load_n(&bell_.first, __ATOMIC_SEQ_CST) == 0;
   }
 
   /// Wants mutex_ held.
@@ -326,7 +374,7 @@ class CacheWorkers::Work {
     HierarchyShape shape = shape_;
     std::shared_ptr<LastLevel> last;
     if (shape.llc.sets != 0) {
-      if (!own_llc_) last = last_levels_[process].lock();
+      if (!own_llc_) last = last_levels_[process];
       if (last == nullptr) last = new_last_level();
       if (last == nullptr) {
         shape.llc = {};
@@ -336,7 +384,7 @@ class CacheWorkers::Work {
       }
     }
     auto levels = Levels::make(shape, std::move(last));
-    if (!levels) counts.without |= channel::model_l1i | channel::model_l1d | channel::model_lower;
+    if (!levels) counts.without |= every_cache;
     return levels;
   }
 
@@ -364,11 +412,13 @@ class CacheWorkers::Work {
     if (block.forks != 0) {
       auto copy = player.levels ? player.levels->copy() : std::nullopt;
       const std::lock_guard lock(mutex_);
+      tidy();
       forked_.insert_or_assign(block.forks, std::move(copy));
     }
+    if (block.closes != 0) return true;  // leave() says that it is taken
     __atomic_store_n(&ring.taken, number + 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&ring.waits, __ATOMIC_SEQ_CST) != 0 && player.waiting() <= channel::note_blocks / 2) tell(ring);
-    return block.closes != 0;
+    return false;
   }
 
   static void tell(NoteRing& ring) {
@@ -379,7 +429,7 @@ class CacheWorkers::Work {
   static void pass_over(Player& player) {
     NoteRing& ring = player.ring();
     __atomic_store_n(&ring.taken, __atomic_load_n(&ring.published, __ATOMIC_ACQUIRE), __ATOMIC_SEQ_CST);
-    player.counts().without |= channel::model_l1i | channel::model_l1d | channel::model_lower;
+    player.counts().without |= every_cache;
     tell(ring);
   }
 
@@ -391,8 +441,9 @@ class CacheWorkers::Work {
   std::map<std::uint32_t, std::unique_ptr<Player>> players_;
   std::deque<std::uint32_t> waiting_;                      // threads that have something, or seem to
   std::map<std::uint32_t, std::optional<Levels>> forked_;  // by process: what its first thread will begin with
-  std::map<std::uint32_t, std::weak_ptr<LastLevel>> last_levels_;
-  unsigned working_ = 0;  // threads within serve()
+  std::map<std::uint32_t, std::shared_ptr<LastLevel>> last_levels_;  // by process, as long as it runs
+  unsigned working_ = 0;                                             // threads within serve()
+  std::size_t stuck_ = 0;                                            // turns without one in which anything was taken
   bool finishing_ = false;
   std::vector<std::thread> threads_;
 };

@@ -54,7 +54,14 @@ class Engine {
               reinterpret_cast<Note*>(memory_.data() + (1 + block) * channel::note_block_bytes));
     r.block[block] = {static_cast<std::uint32_t>(notes.size()), forks, closes};
     __atomic_store_n(&r.published, r.published + 1, __ATOMIC_SEQ_CST);
-    channel::enqueue(shared_.records.header().bell, r, thread_);
+    ring_bell();
+  }
+  void ring_bell() {
+    channel::NoteBell& bell = shared_.records.header().bell;
+    channel::enqueue(bell, ring(), thread_);
+    if (__atomic_load_n(&bell.sleepers, __ATOMIC_SEQ_CST) == 0) return;
+    __atomic_add_fetch(&bell.rings, 1, __ATOMIC_SEQ_CST);
+    linux::wake_all(bell.rings);
   }
 
   channel::ModelCounts counts() const {
@@ -162,6 +169,34 @@ TEST(CacheWorkers, threads_of_a_process_share_its_last_level_and_no_other) {
   EXPECT_EQ(other.counts().values.llc.load_misses, 1u);
 }
 
+TEST(CacheWorkers, a_last_level_lives_as_long_as_its_process) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  shared->records.process(3).state = channel::State::running;
+  CacheWorkers workers(*shared, models(), 1);
+  const std::vector<Note> line{tally::sim::note_of(0x12340, Access::load)};
+  Engine first(*shared, 7, 3);
+  first.publish(line);
+  first.publish({}, 0, 1);
+  while (__atomic_load_n(&first.ring().taken, __ATOMIC_ACQUIRE) != 2) std::this_thread::yield();
+  Engine second(*shared, 8, 3);
+  second.publish(line);
+  workers.finish();
+  EXPECT_EQ(second.counts().values.llc.loads, 1u);
+  EXPECT_EQ(second.counts().values.llc.load_misses, 0u);
+}
+
+TEST(CacheWorkers, children_whose_parents_say_nothing_are_not_waited_for_at_the_end) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  CacheWorkers workers(*shared, models(), 1);
+  Engine one(*shared, 7, 3, 3), two(*shared, 8, 4, 4);
+  for (Engine* child : {&one, &two}) child->publish({tally::sim::note_of(0x12340, Access::load)});
+  workers.finish();
+  EXPECT_EQ(one.counts().values.l1d.load_misses, 1u);
+  EXPECT_EQ(two.counts().values.l1d.load_misses, 1u);
+}
+
 TEST(CacheWorkers, a_thread_with_an_earlier_ones_record_begins_with_nothing) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
@@ -186,7 +221,7 @@ TEST(CacheWorkers, what_no_engine_writes_is_told_and_waits_for_nobody) {
   CacheWorkers workers(*shared, models(), 1);
   Engine broken(*shared, 7, 3), sound(*shared, 8, 3);
   broken.ring().published = 1'000'000;
-  channel::enqueue(shared->records.header().bell, broken.ring(), 7);
+  broken.ring_bell();
   sound.publish({tally::sim::note_of(0x12340, Access::load)});
   workers.finish();
   EXPECT_EQ(broken.counts().without & on, on);

@@ -1,6 +1,7 @@
 #include "tally/backend/sim/cache_workers.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <deque>
 #include <map>
@@ -38,13 +39,10 @@ class Levels {
  public:
   /// Empty ones. Nothing without memory.
   static std::optional<Levels> make(const HierarchyShape& shape, std::shared_ptr<LastLevel> last) {
-    auto own = SparseMemory::make(own_words(shape) * sizeof(std::uint64_t));
+    auto own =
+        SparseMemory::make((FirstLevels::words(shape) + tally::sim::table_words(shape.l2)) * sizeof(std::uint64_t));
     if (!own) return std::nullopt;
-    Levels made;
-    made.shape_ = shape;
-    made.own_ = std::move(*own);
-    made.last_ = std::move(last);
-    made.first_ = FirstLevels(shape, made.own_.words());
+    Levels made(shape, std::move(*own), std::move(last));
     made.lower_ = LowerLevels(shape, made.l2_table(), made.llc_table());
     return made;
   }
@@ -52,19 +50,16 @@ class Levels {
   /// What they are now, over a copy of all.
   std::optional<Levels> copy() const {
     auto own = own_.copy();
-    auto last = std::make_shared<LastLevel>();
+    if (!own) return std::nullopt;
+    std::shared_ptr<LastLevel> last;
     if (last_ != nullptr) {
       const std::lock_guard lock(last_->mutex);
       auto table = last_->table.copy();
-      if (!own || !table) return std::nullopt;
+      if (!table) return std::nullopt;
+      last = std::make_shared<LastLevel>();
       last->table = std::move(*table);
     }
-    if (!own) return std::nullopt;
-    Levels made;
-    made.shape_ = shape_;
-    made.own_ = std::move(*own);
-    made.last_ = last_ != nullptr ? std::move(last) : nullptr;
-    made.first_ = FirstLevels(shape_, made.own_.words());
+    Levels made(shape_, std::move(*own), std::move(last));
     made.lower_ = lower_.over(made.l2_table(), made.llc_table());
     return made;
   }
@@ -83,6 +78,10 @@ class Levels {
   const std::shared_ptr<LastLevel>& last() const { return last_; }
 
  private:
+  /// Without lower levels.
+  Levels(const HierarchyShape& shape, SparseMemory own, std::shared_ptr<LastLevel> last)
+      : shape_(shape), own_(std::move(own)), last_(std::move(last)), first_(shape, own_.words()) {}
+
   /// Leaves out notes for a level that does not exist: a program may have written them.
   std::uint32_t only_those_there(tally::sim::Note* notes, std::uint32_t n) const {
     return static_cast<std::uint32_t>(
@@ -92,9 +91,6 @@ class Levels {
                          return (is_code ? shape_.l1i : shape_.l1d).sets == 0;
                        }) -
         notes);
-  }
-  static std::uint64_t own_words(const HierarchyShape& shape) {
-    return FirstLevels::words(shape) + tally::sim::table_words(shape.l2);
   }
   std::uint64_t* l2_table() const { return own_.words() + FirstLevels::words(shape_); }
   std::uint64_t* llc_table() const { return last_ != nullptr ? last_->table.words() : nullptr; }
@@ -108,12 +104,9 @@ class Levels {
 };
 
 void add(channel::ModelLevelCounts& to, const tally::sim::LevelCounts& from) {
-  to.fetches += from.fetches;
-  to.fetch_misses += from.fetch_misses;
-  to.loads += from.loads;
-  to.load_misses += from.load_misses;
-  to.stores += from.stores;
-  to.store_misses += from.store_misses;
+  auto sum = std::bit_cast<tally::sim::LevelCounts>(to);
+  sum.add(from);
+  to = std::bit_cast<channel::ModelLevelCounts>(sum);
 }
 
 /// References of first levels are the engine's to count, at the same time: those words are left alone.
@@ -219,6 +212,7 @@ class CacheWorkers::Work {
       if (!waiting_.empty()) {
         const std::uint32_t number = waiting_.front();
         waiting_.pop_front();
+        ++working_;
         if (!waiting_.empty() && __atomic_load_n(&bell_.sleepers, __ATOMIC_SEQ_CST) != 0) ring_bell();
         return number;
       }
@@ -300,9 +294,11 @@ class CacheWorkers::Work {
   void serve(std::uint32_t number) {
     std::unique_lock lock(mutex_);
     const auto known = players_.find(number);
-    if (known == players_.end()) return;  // a program has written over the list
+    if (known == players_.end()) {  // a program has written over the list
+      --working_;
+      return;
+    }
     Player& player = *known->second;
-    ++working_;
     lock.unlock();
     NoteRing& ring = player.ring();
     bool closed = false, is_stuck = false;
@@ -442,7 +438,7 @@ class CacheWorkers::Work {
   std::deque<std::uint32_t> waiting_;                      // threads that have something, or seem to
   std::map<std::uint32_t, std::optional<Levels>> forked_;  // by process: what its first thread will begin with
   std::map<std::uint32_t, std::shared_ptr<LastLevel>> last_levels_;  // by process, as long as it runs
-  unsigned working_ = 0;                                             // threads within serve()
+  unsigned working_ = 0;                                             // threads that have taken one of them out
   std::size_t stuck_ = 0;                                            // turns without one in which anything was taken
   bool finishing_ = false;
   std::vector<std::thread> threads_;

@@ -76,6 +76,9 @@ class Engine {
   linux::Mapping memory_;
 };
 
+/// A load of one line, always the same.
+const std::vector<Note> line{tally::sim::note_of(0x12340, Access::load)};
+
 std::vector<Note> some_notes(std::mt19937_64& random, std::size_t n) {
   std::vector<Note> notes;
   for (std::size_t i = 0; i < n; ++i)
@@ -134,6 +137,7 @@ TEST(CacheWorkers, a_forks_child_begins_with_the_levels_of_its_parent_whoever_sp
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   CacheWorkers workers(*shared, models(), 3);
+  shared->records.process(4).state = channel::State::running;  // as before a fork
   Engine parent(*shared, 7, 3), child(*shared, 8, 4, 4);
   std::mt19937_64 random(2);
   const auto before = some_notes(random, 1500), of_parent = some_notes(random, 900), of_child = some_notes(random, 800);
@@ -157,7 +161,6 @@ TEST(CacheWorkers, threads_of_a_process_share_its_last_level_and_no_other) {
   ASSERT_TRUE(shared);
   CacheWorkers workers(*shared, models(), 1);
   Engine one(*shared, 7, 3), two(*shared, 8, 3), other(*shared, 9, 5);
-  const std::vector<Note> line{tally::sim::note_of(0x12340, Access::load)};
   one.publish(line);
   while (__atomic_load_n(&one.ring().taken, __ATOMIC_ACQUIRE) == 0) std::this_thread::yield();
   two.publish(line);
@@ -174,7 +177,6 @@ TEST(CacheWorkers, a_last_level_lives_as_long_as_its_process) {
   ASSERT_TRUE(shared);
   shared->records.process(3).state = channel::State::running;
   CacheWorkers workers(*shared, models(), 1);
-  const std::vector<Note> line{tally::sim::note_of(0x12340, Access::load)};
   Engine first(*shared, 7, 3);
   first.publish(line);
   first.publish({}, 0, 1);
@@ -191,7 +193,7 @@ TEST(CacheWorkers, children_whose_parents_say_nothing_are_not_waited_for_at_the_
   ASSERT_TRUE(shared);
   CacheWorkers workers(*shared, models(), 1);
   Engine one(*shared, 7, 3, 3), two(*shared, 8, 4, 4);
-  for (Engine* child : {&one, &two}) child->publish({tally::sim::note_of(0x12340, Access::load)});
+  for (Engine* child : {&one, &two}) child->publish(line);
   workers.finish();
   EXPECT_EQ(one.counts().values.l1d.load_misses, 1u);
   EXPECT_EQ(two.counts().values.l1d.load_misses, 1u);
@@ -201,7 +203,6 @@ TEST(CacheWorkers, a_thread_with_an_earlier_ones_record_begins_with_nothing) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   CacheWorkers workers(*shared, models(), 2);
-  const std::vector<Note> line{tally::sim::note_of(0x12340, Access::load)};
   std::uint32_t taken = 0;
   for (int i = 0; i < 3; ++i) {
     Engine engine(*shared, 7, 3);
@@ -222,7 +223,7 @@ TEST(CacheWorkers, what_no_engine_writes_is_told_and_waits_for_nobody) {
   Engine broken(*shared, 7, 3), sound(*shared, 8, 3);
   broken.ring().published = 1'000'000;
   broken.ring_bell();
-  sound.publish({tally::sim::note_of(0x12340, Access::load)});
+  sound.publish(line);
   workers.finish();
   EXPECT_EQ(broken.counts().without & on, on);
   EXPECT_EQ(sound.counts().values.l1d.load_misses, 1u);

@@ -31,16 +31,15 @@ void Tage::Folded::shift(unsigned length, unsigned bits, bool in, bool out) {
   value &= (1u << bits) - 1;
 }
 
-bool Tage::says(int table, const Lookup& lookup, std::uint64_t pc) const {
-  return table < 0 ? predicts_taken(base_[pc % base_entries]) : entries_[table][lookup.index[table]].counter >= 0;
+bool Tage::says(int table, const Lookup& lookup, std::uint32_t hash) const {
+  return table < 0 ? predicts_taken(base_[hash % base_entries]) : entries_[table][lookup.index[table]].counter >= 0;
 }
 
-Tage::Lookup Tage::look_up(std::uint64_t pc) const {
+Tage::Lookup Tage::look_up(std::uint32_t hash) const {
   Lookup lookup;
-  const auto low = static_cast<std::uint32_t>(pc ^ pc >> 32);
   for (unsigned i = 0; i < tables; ++i) {
-    lookup.index[i] = static_cast<std::uint16_t>((low ^ low >> (index_bits - i) ^ index_[i].value) & index_mask);
-    lookup.tag[i] = static_cast<std::uint16_t>((low ^ tag_[i].value ^ tag2_[i].value << 1) & tag_mask);
+    lookup.index[i] = static_cast<std::uint16_t>((hash ^ hash >> (index_bits - i) ^ index_[i].value) & index_mask);
+    lookup.tag[i] = static_cast<std::uint16_t>((hash ^ tag_[i].value ^ tag2_[i].value << 1) & tag_mask);
   }
   // A tag of 0 in an unused entry is harmless: such an entry says what a fresh one says, and is replaced first.
   std::uint32_t matches = 0;
@@ -48,8 +47,8 @@ Tage::Lookup Tage::look_up(std::uint64_t pc) const {
     matches |= static_cast<std::uint32_t>(entries_[i][lookup.index[i]].tag == lookup.tag[i]) << i;
   lookup.provider = static_cast<int>(std::bit_width(matches)) - 1;
   if (matches != 0) lookup.alternate = static_cast<int>(std::bit_width(matches & ~(1u << lookup.provider))) - 1;
-  lookup.alternative = says(lookup.alternate, lookup, pc);
-  lookup.provided = says(lookup.provider, lookup, pc);
+  lookup.alternative = says(lookup.alternate, lookup, hash);
+  lookup.provided = says(lookup.provider, lookup, hash);
   if (lookup.provider >= 0) {
     const Entry& entry = entries_[lookup.provider][lookup.index[lookup.provider]];
     lookup.fresh = entry.useful == 0 && (entry.counter == 0 || entry.counter == -1);
@@ -77,9 +76,9 @@ void Tage::allocate(const Lookup& lookup, bool taken) {
     for (Entry& entry : table) entry.useful = static_cast<std::uint8_t>(entry.useful >> 1);
 }
 
-void Tage::train(const Lookup& lookup, std::uint64_t pc, bool taken) {
+void Tage::train(const Lookup& lookup, std::uint32_t hash, bool taken) {
   if (lookup.provider < 0) {
-    Counter2& counter = base_[pc % base_entries];
+    Counter2& counter = base_[hash % base_entries];
     counter = trained(counter, taken);
     return;
   }
@@ -106,12 +105,23 @@ void Tage::remember(bool taken) {
 }
 
 bool Tage::predict(std::uint64_t pc, bool taken) {
-  const Lookup lookup = look_up(pc);
-  const bool right = lookup.prediction == taken;
-  if (!right && lookup.provider + 1 < static_cast<int>(tables)) allocate(lookup, taken);
-  train(lookup, pc, taken);
-  remember(taken);
-  return right;
+  const std::uint32_t one = word(pc, taken);
+  return play(&one, 1) == 0;
+}
+
+std::uint64_t Tage::play(const std::uint32_t* words, std::uint32_t n) {
+  std::uint64_t wrong = 0;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const std::uint32_t hash = words[i] >> 1;
+    const bool taken = (words[i] & 1) != 0;
+    const Lookup lookup = look_up(hash);
+    const bool right = lookup.prediction == taken;
+    wrong += static_cast<std::uint64_t>(!right);
+    if (!right && lookup.provider + 1 < static_cast<int>(tables)) allocate(lookup, taken);
+    train(lookup, hash, taken);
+    remember(taken);
+  }
+  return wrong;
 }
 
 }  // namespace tally::sim

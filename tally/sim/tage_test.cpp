@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tally/sim/bimodal.hpp"
 #include "tally/sim/branches_testing.hpp"
@@ -124,6 +125,29 @@ TEST(Tage, ResetForgetsAll) {
     ASSERT_EQ(used->predict(noise >> 20, (noise >> 8 & 1) != 0), fresh->predict(noise >> 20, (noise >> 8 & 1) != 0))
         << i;
   }
+}
+
+TEST(Tage, AWordHoldsTheAddressesHashAndTheOutcome) {
+  static_assert(Tage::word(0x401234, true) == (0x401234U << 1 | 1U));
+  static_assert(Tage::word(0x401234, false) == 0x401234U << 1);
+  static_assert(Tage::word(0x7f00'8000'1234, true) == (0x7f00U ^ 0x1234U) * 2 + 1, "bit 31 is left out");
+}
+
+// One word at a time, or all at once.
+TEST(Tage, PlayPredictsAsPredictDoes) {
+  const auto one = tage(), all = tage();
+  std::uint32_t noise = 1;
+  std::vector<std::uint32_t> words;
+  std::uint64_t wrong = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    noise = noise * 1664525 + 1013904223;
+    const std::uint64_t pc = 0x7f12'3456'7000 + (noise >> 20) * 3;
+    const bool taken = (noise >> 8 & 7) < (noise >> 20 & 7);
+    words.push_back(Tage::word(pc, taken));
+    wrong += static_cast<std::uint64_t>(!one->predict(pc, taken));
+  }
+  EXPECT_EQ(all->play(words.data(), static_cast<std::uint32_t>(words.size())), wrong);
+  EXPECT_EQ(all->play(words.data(), 0), 0U);
 }
 
 }  // namespace

@@ -97,6 +97,7 @@ Curve CurveRun::curve() const {
     const auto& mappings = samples_.at(size).mappings;
     CurvePoint point{static_cast<double>(size), summary.ns, !summary.flags.empty(), {}, summary.why};
     point.quiet_share = static_cast<double>(summary.quiet.size()) / static_cast<double>(mappings.size());
+    point.counts = summary.counts;
     double rejected = 0;
     for (const std::size_t place : summary.quiet) {
       point.mappings.push_back(mappings[place].ns);

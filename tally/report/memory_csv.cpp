@@ -77,7 +77,7 @@ std::string memory_csv(const result::Memory& memory) {
   for (const Point& point : memory.points) {
     cells.clear();
     for (const Column& column : columns) cells.push_back(column.text(point));
-    for (const auto& count : result::memory_counts) cells.push_back(text_of(memory.count_of(point, count.name)));
+    for (const auto& count : result::memory_counts) cells.push_back(text_of(memory.count_of(point.counts, count.name)));
     text += csv_row(cells, ",") + "\r\n";
   }
   return text;

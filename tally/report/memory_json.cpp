@@ -16,10 +16,10 @@ Json or_null(const std::optional<T>& value) {
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-Json counts_json(const result::Memory& memory, const result::MemoryPoint& point) {
+Json counts_json(const result::Memory& memory, const std::vector<double>& counted) {
   Json counts;
   for (const auto& count : result::memory_counts) {
-    if (const auto value = memory.count_of(point, count.name)) counts[std::string(count.name)] = *value;
+    if (const auto value = memory.count_of(counted, count.name)) counts[std::string(count.name)] = *value;
   }
   return counts;
 }
@@ -62,10 +62,10 @@ Json point_json(const result::Memory& memory, const result::MemoryPoint& point) 
           {"cycles", or_null(point.cycles)},
           {"mb_per_second", or_null(point.mb_per_second)},
           {"flags", point.flags},
-          {"counts", counts_json(memory, point)}};
+          {"counts", counts_json(memory, point.counts)}};
 }
 
-Json level_json(const result::MemoryLevel& level) {
+Json level_json(const result::Memory& memory, const result::MemoryLevel& level) {
   return {{"name", level.name},
           {"capacity_bytes", or_null(level.capacity_bytes)},
           {"capacity_low_bytes", or_null(level.capacity_low)},
@@ -85,6 +85,7 @@ Json level_json(const result::MemoryLevel& level) {
           {"line_bytes", or_null(level.line_bytes)},
           {"ways", or_null(level.ways)},
           {"sets", or_null(level.sets)},
+          {"counts", counts_json(memory, level.counts)},
           {"grade", name(level.grade)},
           {"because", level.because}};
 }
@@ -147,7 +148,7 @@ std::string memory_json(const result::Memory& memory) {
   json["settings"] = Json::object();
   for (const auto& [key, value] : memory.settings) json["settings"][key] = value;
   json["verdict"] = verdict_json(memory.verdict);
-  json["levels"] = array_of(memory.levels, level_json);
+  json["levels"] = array_of(memory.levels, [&](const result::MemoryLevel& level) { return level_json(memory, level); });
   json["tlbs"] = array_of(memory.tlbs, tlb_json);
   json["controls"] = array_of(memory.controls, [](const result::MemoryControl& one) {
     return Json{{"name", one.name}, {"value", or_null(one.number)}, {"unit", text_or_null(one.unit)}};

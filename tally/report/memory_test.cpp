@@ -65,6 +65,23 @@ TEST(MemoryCounts, stand_in_columns_of_their_own_in_the_table) {
       << text;
 }
 
+TEST(MemoryCounts, stand_in_the_rows_of_the_levels) {
+  result::Memory memory = sample_counted_memory();
+  memory.task = "levels";
+  const std::string text = memory_table(memory);
+  EXPECT_NE(text.find(" ways x sets  instr  dTLB miss  grade\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("     12 x 64  3.250     0.0375  high\n"), std::string::npos) << text;
+  EXPECT_NE(text.find(" counters of a_pmu, for each load or line:"), std::string::npos) << text;
+  EXPECT_NE(memory_html(memory).find("<td class=\"number\">0.0375</td>"), std::string::npos);
+  const std::string json = memory_json(memory);
+  EXPECT_EQ(nlohmann::json::parse(json)["levels"][0]["counts"],
+            (nlohmann::json{{"instructions", 3.25}, {"dtlb_misses", 0.0375}}));
+  EXPECT_TRUE(nlohmann::json::parse(json)["levels"][1]["counts"].is_null()) << "absent is never 0";
+  const auto read = result::read_memories(json, "counts.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->front().levels, memory.levels);
+}
+
 TEST(MemoryCounts, have_their_columns_in_the_csv_whether_there_are_any_or_not) {
   const std::string counted = memory_csv(sample_counted_memory());
   const std::string header = counted.substr(0, counted.find("\r\n"));

@@ -84,6 +84,7 @@ inline result::Memory sample_counted_memory() {
   };
   memory.points[0].counts = {3.5, 0.0125};
   memory.points[1].counts = {3.5, 0};
+  memory.levels[0].counts = {3.25, 0.0375};
   return memory;
 }
 

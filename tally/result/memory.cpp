@@ -16,11 +16,11 @@ Grade grade_of(std::string_view word) {
   return word == name(Grade::medium) ? Grade::medium : Grade::low;
 }
 
-std::optional<double> Memory::count_of(const MemoryPoint& point, std::string_view name) const {
+std::optional<double> Memory::count_of(const std::vector<double>& counts, std::string_view name) const {
   std::size_t place = 0;
   for (const MemoryCounter& counter : counters) {
     if (!counter.reason.empty()) continue;
-    if (counter.name == name) return place < point.counts.size() ? std::optional(point.counts[place]) : std::nullopt;
+    if (counter.name == name) return place < counts.size() ? std::optional(counts[place]) : std::nullopt;
     ++place;
   }
   return std::nullopt;

@@ -75,6 +75,8 @@ struct MemoryLevel {
   std::optional<double> cycles{};
   std::optional<std::int64_t> line_bytes{};
   std::optional<std::int64_t> ways{}, sets{};
+  /// What a PMU counted on its plateau, for each load: as MemoryPoint::counts.
+  std::vector<double> counts{};
   Grade grade = Grade::low;
   bool contended = false;  ///< the machine was too busy there: what is missing is missing for that
   bool unseen = false;     ///< the system reports it, or it must be there, and the curve does not show where it ends
@@ -188,8 +190,8 @@ struct Memory {
   std::vector<std::string> notices;
   bool operator==(const Memory&) const = default;
 
-  /// The count of this name beside one of the points; nothing where there is none.
-  std::optional<double> count_of(const MemoryPoint& point, std::string_view name) const;
+  /// The count of this name among those of a point or a level; nothing where there is none.
+  std::optional<double> count_of(const std::vector<double>& counts, std::string_view name) const;
 };
 
 }  // namespace tally::result

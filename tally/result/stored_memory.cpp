@@ -14,6 +14,18 @@ MemoryCounter counter(const Json& json) {
   return {text(json, "name"), text(json, "event"), text(json, "source"), absent ? "" : reason, absent ? reason : ""};
 }
 
+// Of a point or a level; files from before levels had any have none there.
+std::vector<double> counts(const Json& json, const std::vector<MemoryCounter>& counters) {
+  std::vector<double> some;
+  const auto there = json.find("counts");
+  if (there == json.end() || !there->is_object()) return some;
+  for (const MemoryCounter& counter : counters) {
+    if (counter.reason.empty() && there->contains(counter.name))
+      some.push_back(number<double>(there->at(counter.name)));
+  }
+  return some;
+}
+
 MemoryPoint point(const Json& json, const std::vector<MemoryCounter>& counters) {
   MemoryPoint one;
   one.task = text(json, "task");
@@ -43,17 +55,12 @@ MemoryPoint point(const Json& json, const std::vector<MemoryCounter>& counters) 
   one.ns_high = optional<double>(json, "ns_high");
   one.cycles = optional<double>(json, "cycles");
   one.mb_per_second = optional<double>(json, "mb_per_second");
-  if (const Json& counts = json.at("counts"); counts.is_object()) {
-    for (const MemoryCounter& counter : counters) {
-      if (counter.reason.empty() && counts.contains(counter.name))
-        one.counts.push_back(number<double>(counts.at(counter.name)));
-    }
-  }
+  one.counts = counts(json, counters);
   one.flags = json.at("flags").get<std::vector<std::string>>();
   return one;
 }
 
-MemoryLevel level(const Json& json) {
+MemoryLevel level(const Json& json, const std::vector<MemoryCounter>& counters) {
   return {.name = text(json, "name"),
           .capacity_bytes = optional<double>(json, "capacity_bytes"),
           .capacity_low = optional<double>(json, "capacity_low_bytes"),
@@ -71,6 +78,7 @@ MemoryLevel level(const Json& json) {
           .line_bytes = optional<std::int64_t>(json, "line_bytes"),
           .ways = optional<std::int64_t>(json, "ways"),
           .sets = optional<std::int64_t>(json, "sets"),
+          .counts = counts(json, counters),
           .grade = grade_of(text(json, "grade")),
           .contended = json.value("contended", false),
           .unseen = !json.value("seen", true),
@@ -130,7 +138,7 @@ Memory memory(const Json& json) {
     for (const Json& one : events) memory.counters.push_back(counter(one));
   }
   for (const Json& one : json.at("points")) memory.points.push_back(point(one, memory.counters));
-  for (const Json& one : json.at("levels")) memory.levels.push_back(level(one));
+  for (const Json& one : json.at("levels")) memory.levels.push_back(level(one, memory.counters));
   for (const Json& one : json.at("tlbs")) memory.tlbs.push_back(tlb(one));
   for (const Json& one : json.at("controls")) {
     const auto value = optional<double>(one, "value");

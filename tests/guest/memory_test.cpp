@@ -37,6 +37,21 @@ TEST(Memory, a_curves_points_have_their_instructions_for_each_load) {
   }
 }
 
+// The report has no columns of points: its levels have them.
+TEST(Memory, a_reports_levels_have_their_instructions_for_each_load) {
+  TALLY_NEEDS_GUEST();
+  const auto json = measured({"--from", "4K", "--to", "32K"});
+  ASSERT_FALSE(json["levels"].empty()) << json["notices"];
+  for (const auto& level : json["levels"]) {
+    if (level["ns"].is_null()) continue;
+    ASSERT_TRUE(level["counts"].is_object()) << level;
+    EXPECT_NEAR(level["counts"]["instructions"].get<double>(), 3.05, 0.05) << level;
+  }
+  const auto table = test::tally({"memory", "--from", "4K", "--to", "32K", "--mappings", "2"});
+  EXPECT_NE(table.out.find("  instr  counted cyc  "), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("  3.00"), std::string::npos) << table.out;
+}
+
 TEST(Memory, what_a_pmu_does_not_count_is_absent_with_the_reason) {
   TALLY_NEEDS_GUEST();
   const auto json = measured({"chase-read", "--regions", "4K,16K"});

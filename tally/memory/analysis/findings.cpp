@@ -36,9 +36,13 @@ void set_latency(MemoryLevel& level, const Curve& curve, const Plateau& plateau,
   level.ns = plateau.ns;
   if (witnesses.ghz) level.cycles = plateau.ns * *witnesses.ghz;
   std::vector<double> values;
+  std::vector<std::vector<double>> counts;
   for (std::size_t i = plateau.first; i <= plateau.last; ++i) {
-    if (!curve[i].flagged) values.push_back(curve[i].ns);
+    if (curve[i].flagged) continue;
+    values.push_back(curve[i].ns);
+    counts.push_back(curve[i].counts);
   }
+  level.counts = medians_by_place(counts);
   std::sort(values.begin(), values.end());
   if (const auto ranks = median_ranks(values.size())) {
     level.ns_low = values[ranks->low - 1];
@@ -267,12 +271,13 @@ MemoryLevel memory_not_reached(const Curve& curve) {
   return level;
 }
 
-// The latency of a plateau that lies inside a cache whose end was not seen is that cache's.
+// The latency of a plateau that lies inside a cache whose end was not seen is that cache's, with its counts.
 void move_latency(MemoryLevel& from, MemoryLevel& to) {
   to.ns = std::exchange(from.ns, 0);
   to.ns_low = std::exchange(from.ns_low, std::nullopt);
   to.ns_high = std::exchange(from.ns_high, std::nullopt);
   to.cycles = std::exchange(from.cycles, std::nullopt);
+  to.counts = std::exchange(from.counts, {});
 }
 
 }  // namespace

@@ -86,6 +86,24 @@ void flag(Curve& curve, double from, double to) {
   }
 }
 
+TEST(Levels, have_the_counts_of_their_own_plateau_without_disturbed_points) {
+  Random random(1);
+  Curve curve = machine(random);
+  for (std::size_t i = 0; i < curve.size(); ++i) {
+    curve[i].counts = {static_cast<double>(i), curve[i].size_bytes > 48 * kib ? 1.0 : 0.0};
+  }
+  for (std::size_t i = 1; i < 5; ++i) curve[i].flagged = true;
+  auto levels = levels_of(curve, {true, false, true, true});
+  ASSERT_EQ(levels.size(), 4u);
+  EXPECT_EQ(levels[0].counts, (std::vector<double>{16, 0})) << "the middle of 0 and 5 to 28";
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_EQ(levels[i].counts[1], 1) << i;
+  curve[16].counts.clear();  // in none of its batches all counters ran
+  levels = levels_of(curve, {true, false, true, true});
+  EXPECT_EQ(levels[0].counts, (std::vector<double>{16, 0})) << "between 15 and 17";
+  levels = levels_of(machine(random), {true, false, true, true});
+  EXPECT_TRUE(levels[0].counts.empty()) << "nothing was counted";
+}
+
 TEST(Levels, of_a_calm_machine_are_not_contended) {
   Random random(1);
   const Curve curve = machine(random);

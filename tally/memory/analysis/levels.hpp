@@ -19,6 +19,7 @@ struct CurvePoint {
   std::string why{};                            ///< it is flagged, in a few words
   double quiet_share = 1;                       ///< of the mappings that were measured: those that it rests on
   double rejected_share = 0;                    ///< of the batches of those
+  std::vector<double> counts{};                 ///< of a PMU, per load; empty where nothing was counted
 };
 
 /// A curve, sizes ascending.

@@ -40,18 +40,6 @@ std::string most_frequent(const std::vector<std::string>& reasons) {
   return most == counts.end() ? std::string() : most->first;
 }
 
-// Event by event over the batches that were counted.
-std::vector<double> medians_of(const std::vector<std::vector<double>>& counts) {
-  std::vector<std::vector<double>> by_event;
-  for (const auto& batch : counts) {
-    by_event.resize(std::max(by_event.size(), batch.size()));
-    for (std::size_t i = 0; i < batch.size(); ++i) by_event[i].push_back(batch[i]);
-  }
-  std::vector<double> medians;
-  for (auto& values : by_event) medians.push_back(median(std::move(values)));
-  return medians;
-}
-
 }  // namespace
 
 std::string disturbance_of(const MappingSample& mapping, double best_reference_cycles) {
@@ -118,7 +106,7 @@ PointSummary summarize_point(const std::vector<MappingSample>& mappings, double 
     sound.push_back(&mapping.ns);
     medians.push_back(median(mapping.ns));
     ghz.push_back(mapping.ghz);
-    counts.push_back(medians_of(mapping.counts));
+    counts.push_back(medians_by_place(mapping.counts));
     if (!mapping.whole_laps) continue;
     const double least = *std::min_element(mapping.ns.begin(), mapping.ns.end());
     point.ns_min = std::min(point.ns_min.value_or(least), least);
@@ -127,7 +115,7 @@ PointSummary summarize_point(const std::vector<MappingSample>& mappings, double 
   if (sound.empty()) return point;
   point.ns = median(medians);
   point.cycles = point.ns * median(ghz);
-  point.counts = medians_of(counts);
+  point.counts = medians_by_place(counts);
   const auto drawn = resampled_medians(sound);
   point.ns_low = quantile(drawn, 0.025);
   point.ns_high = quantile(drawn, 0.975);

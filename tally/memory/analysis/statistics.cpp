@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tally::memory {
 
@@ -21,6 +22,17 @@ double quantile(std::vector<double> values, double q) {
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, values.size() - 1);
   return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+std::vector<double> medians_by_place(const std::vector<std::vector<double>>& rows) {
+  std::vector<std::vector<double>> places;
+  for (const auto& row : rows) {
+    places.resize(std::max(places.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) places[i].push_back(row[i]);
+  }
+  std::vector<double> medians;
+  for (auto& values : places) medians.push_back(median(std::move(values)));
+  return medians;
 }
 
 double median_deviation(const std::vector<double>& values) {

@@ -12,6 +12,9 @@ double median(std::vector<double> values);
 /// The value that a share q of the values does not exceed, interpolated between neighbours; 0 of nothing.
 double quantile(std::vector<double> values, double q);
 
+/// Place by place over rows that are of one length, or empty: of each place the median of what the others have.
+std::vector<double> medians_by_place(const std::vector<std::vector<double>>& rows);
+
 /// Median absolute deviation from the median.
 double median_deviation(const std::vector<double>& values);
 

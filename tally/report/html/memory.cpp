@@ -9,6 +9,7 @@
 #include "tally/report/html/element.hpp"
 #include "tally/report/html/heat_map.hpp"
 #include "tally/report/html/sections.hpp"
+#include "tally/report/memory_rows.hpp"
 #include "tally/report/memory_texts.hpp"
 #include "tally/report/numbers.hpp"
 
@@ -101,7 +102,7 @@ std::string misses_figure(const Memory& memory) {
     if (!count.name.ends_with("_misses")) continue;
     ChartSeries series{.name = std::string(count.title), .color = static_cast<int>(chart.series.size()) % colors};
     for (const MemoryPoint& point : memory.points) {
-      const auto value = memory.count_of(point, count.name);
+      const auto value = memory.count_of(point.counts, count.name);
       if (!value || !is_curve(point)) continue;
       series.points.push_back({.x = static_cast<double>(point.region_bytes),
                                .y = *value,
@@ -259,66 +260,10 @@ std::string map_figures(const Memory& memory) {
   return html;
 }
 
-std::string levels_table(const Memory& memory) {
-  HtmlTable table({"level", "capacity", "reported", "latency", "#cycles", "#line", "#ways × sets", "grade", "because"});
-  for (const MemoryLevel& level : memory.levels) {
-    table.add({level.name, capacity_text(level), reported_text(level),
-               latency_text(level.ns, level.ns_low, level.ns_high), level.cycles ? rounded(*level.cycles, 1) : "",
-               level.line_bytes ? size_text(static_cast<double>(*level.line_bytes)) : "",
-               geometry_text(level.ways, level.sets), grade_text(level), level.because});
-  }
-  for (const auto& tlb : memory.tlbs) {
-    table.add({tlb.name, fmt::format("{} entries", tlb.entries), "", fmt::format("+{:.2f} ns", tlb.penalty_ns), "",
-               size_text(static_cast<double>(tlb.granule_bytes)), geometry_text(tlb.ways, tlb.sets),
-               std::string(name(tlb.grade)), tlb.because});
-  }
-  return table.html();
-}
-
 std::string controls_table(const Memory& memory) {
   HtmlTable table({"control", "#"});
   for (const auto& one : memory.controls) table.add({one.name, one.value});
   for (const auto& [key, value] : memory.figures) table.add({key, rounded(value, 3)});
-  return table.html();
-}
-
-std::string points_table(const Memory& memory) {
-  std::vector<std::string> columns{"task",  "what",     "mode",  "order",    "#region",  "#block", "#stride",
-                                   "#n",    "#threads", "pages", "store",    "load",     "#ns",    "#low",
-                                   "#high", "#cycles",  "#MB/s", "#batches", "#rejected"};
-  for (const auto& count : result::memory_counts) {
-    columns.push_back("#" + std::string(count.title));
-  }
-  columns.emplace_back("flags");
-  HtmlTable table(std::move(columns));
-  const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.2f}", *value) : ""; };
-  const auto size = [](std::uint64_t bytes) { return size_text(static_cast<double>(bytes)); };
-  for (const MemoryPoint& point : memory.points) {
-    std::vector<std::string> cells{point.task,
-                                   point.quantity,
-                                   point.mode,
-                                   point.order,
-                                   size(point.region_bytes),
-                                   size(point.block_bytes),
-                                   size(point.stride_bytes),
-                                   std::to_string(point.count),
-                                   std::to_string(point.threads),
-                                   point.pages_got,
-                                   point.store,
-                                   point.load,
-                                   number(point.ns),
-                                   number(point.ns_low),
-                                   number(point.ns_high),
-                                   number(point.cycles),
-                                   number(point.mb_per_second),
-                                   std::to_string(point.batches),
-                                   std::to_string(point.rejected)};
-    for (const auto& count : result::memory_counts) {
-      cells.push_back(count_text(memory.count_of(point, count.name)));
-    }
-    cells.push_back(join(point.flags, "; "));
-    table.add(std::move(cells));
-  }
   return table.html();
 }
 
@@ -328,7 +273,7 @@ std::string memory_section(const Memory& memory) {
   std::string html = element("p", verdict_text(memory), memory.verdict.contended ? "verdict bad" : "verdict");
   if (!memory.complete) html += element("p", "This result is not complete.", "verdict bad");
   for (const std::string& notice : memory.notices) html += element("p", notice);
-  html += levels_table(memory) + curve_figure(memory) + misses_figure(memory) + points_figure(memory) +
+  html += level_rows(memory).html() + curve_figure(memory) + misses_figure(memory) + points_figure(memory) +
           map_figures(memory) + histogram_figures(memory);
   for (const std::string& finding : memory.findings) html += element("p", finding);
   const std::string controls = controls_table(memory);
@@ -338,7 +283,7 @@ std::string memory_section(const Memory& memory) {
   html += element("h3", "Where and how") + element("p", environment_line(memory.environment), "soft") +
           element("p", join(settings, " · "), "soft");
   html += element("p", counters_text(memory), "soft");
-  return html + folded("Every point", points_table(memory));
+  return html + folded("Every point", point_rows(memory).html());
 }
 
 std::string memory_comparison(const std::vector<Shown>& results) {

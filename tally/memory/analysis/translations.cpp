@@ -1,0 +1,81 @@
+#include "tally/memory/analysis/translations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "tally/base/text.hpp"
+
+namespace tally::memory {
+namespace {
+
+using result::Grade;
+using result::MemoryTlb;
+
+std::string size_text(std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); }
+
+MemoryTlb graded(std::string name, const TlbGeometry& geometry, const TlbHits& hits, bool huge_agree) {
+  MemoryTlb tlb;
+  tlb.name = std::move(name);
+  tlb.entries = static_cast<std::int64_t>(geometry.entries);
+  tlb.granule_bytes = static_cast<std::int64_t>(geometry.granule_bytes);
+  tlb.penalty_ns = hits.penalty_ns;
+  TlbTrust trust = trust_in(geometry, hits.hits, hits.again, huge_agree);
+  tlb.grade = trust.grade;
+  tlb.because = std::move(trust.because);
+  if (!geometry.ways || trust.grade == Grade::low) return tlb;
+  tlb.ways = static_cast<std::int64_t>(*geometry.ways);
+  tlb.sets = static_cast<std::int64_t>(*geometry.sets);
+  return tlb;
+}
+
+MemoryTlb unseen(const TlbHits& base, const PageSizes& sizes) {
+  MemoryTlb tlb;
+  tlb.name = "DTLB";
+  tlb.unseen = true;
+  tlb.granule_bytes = static_cast<std::int64_t>(sizes.page_bytes);
+  const HitCount& narrow = base.hits.front();
+  tlb.because =
+      narrow.lines == 0
+          ? "not seen: single pages were slower already, as where something else runs in this core; --mappings 10 "
+            "looks more closely"
+          : fmt::format("not seen: {} pages, one line in each, are as fast as as many lines side by side", narrow.lines);
+  return tlb;
+}
+
+}  // namespace
+
+std::vector<MemoryTlb> translation_rows(const TlbHits& base, const std::optional<TlbHits>& asked,
+                                        std::string_view asked_name, const PageSizes& sizes) {
+  if (base.hits.empty()) return {};
+  const TlbGeometry geometry = tlb_geometry(base.hits, {}, sizes.page_bytes, 0);
+  if (geometry.entries == 0 || base.penalty_ns <= 0) return {unseen(base, sizes)};
+  std::string pages;
+  bool huge_agree = false;
+  std::optional<MemoryTlb> huge;
+  if (asked && !asked->hits.empty()) {
+    const TlbGeometry reached = tlb_geometry(asked->hits, base.hits, sizes.page_bytes, sizes.huge_bytes);
+    const bool are_huge = reached.granule_bytes > geometry.granule_bytes;
+    huge_agree = are_huge || reached.entries == geometry.entries;
+    pages = fmt::format("; {} pages ({}) are translated by {}", asked_name, asked->pages_got,
+                        size_text(reached.granule_bytes));
+    if (are_huge) huge = graded(fmt::format("DTLB, {} pages", asked_name), reached, *asked, false);
+  }
+  std::vector<MemoryTlb> rows{graded("DTLB", geometry, base, huge_agree)};
+  rows.back().because += pages;
+  if (huge) rows.push_back(*std::move(huge));
+  if (base.second_entries) {
+    MemoryTlb second;
+    second.name = "second DTLB";
+    second.entries = static_cast<std::int64_t>(*base.second_entries);
+    second.granule_bytes = static_cast<std::int64_t>(sizes.page_bytes);
+    second.penalty_ns = base.second_penalty_ns;
+    second.because = "one pitch only; caches of page tables change it";
+    rows.push_back(std::move(second));
+  }
+  return rows;
+}
+
+}  // namespace tally::memory

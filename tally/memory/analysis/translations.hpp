@@ -1,0 +1,26 @@
+// The rows of translation buffers in a report.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "tally/memory/analysis/geometry.hpp"
+#include "tally/result/memory.hpp"
+
+namespace tally::memory {
+
+/// The pages that a translation buffer may hold.
+struct PageSizes {
+  std::uint64_t page_bytes = 4096;
+  std::uint64_t huge_bytes = 2 << 20;
+};
+
+/// A row for the first translation buffer, unseen where no number of pages is slower than as many lines side by side;
+/// one for the second, where it showed; one more for huge pages (`asked`, whose kind is `asked_name`) where they are
+/// translated as such. A row has ways and sets only where its grade is better than low. None where nothing was
+/// measured.
+std::vector<result::MemoryTlb> translation_rows(const TlbHits& base, const std::optional<TlbHits>& asked,
+                                                std::string_view asked_name, const PageSizes& sizes);
+
+}  // namespace tally::memory

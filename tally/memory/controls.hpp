@@ -29,16 +29,6 @@ Result<std::vector<Rung>> ladder(Runner& runner, linux::PageKind pages, int mapp
 Result<std::vector<HitCount>> hit_counts(Runner& runner, double hit_ns, double miss_ns, std::uint64_t widest,
                                          int mappings);
 
-/// What the first translation buffer holds, and what a miss in it costs.
-struct TlbHits {
-  std::vector<HitCount> hits;  ///< pages that hit, at pitches of page × 2^k + line
-  bool again = true;           ///< each of these numbers in two mappings at least
-  double penalty_ns = 0;
-  std::optional<std::uint64_t> second_entries;  ///< of the second level, at the narrowest pitch
-  double second_penalty_ns = 0;                 ///< of a miss in that
-  std::string pages_got;
-};
-
 /// One line in each page, against as many lines side by side. Errors: no memory.
 Result<TlbHits> tlb_hits(Runner& runner, linux::PageKind pages, int mappings);
 

@@ -9,6 +9,7 @@
 #include "tally/memory/reported.hpp"
 #include "tally/memory/rows.hpp"
 #include "tally/memory/task.hpp"
+#include "tally/memory/translations.hpp"
 
 namespace tally::memory {
 namespace {
@@ -78,28 +79,21 @@ Result<void> run_assoc(Runner& runner, result::Memory& result) {
 }
 
 Result<void> run_tlb(Runner& runner, result::Memory& result) {
-  std::vector<HitCount> base;
-  std::vector<linux::PageKind> kinds{linux::PageKind::small};
-  if (runner.plan().pages != linux::PageKind::small) kinds.push_back(runner.plan().pages);
-  for (const auto pages : kinds) {
-    const auto found = tlb_hits(runner, pages, runner.plan().mappings);
-    if (!found) return fail(found.error());
-    for (const HitCount& one : found->hits) {
+  const auto translations = measure_translations(runner);
+  if (!translations) return fail(translations.error());
+  const auto add = [&](const TlbHits& found, linux::PageKind pages) {
+    for (const HitCount& one : found.hits) {
       auto row = lap_row(runner, result, one.lines, one.stride_bytes);
       row.quantity = "pages that hit";
       row.pages_asked = name(pages);
-      row.pages_got = found->pages_got;
+      row.pages_got = found.pages_got;
       row.mappings = runner.plan().mappings;
       result.points.push_back(std::move(row));
     }
-    const TlbGeometry tlb = tlb_geometry(found->hits, base, linux::page_bytes(), 2 << 20);
-    const std::string organised = tlb.ways ? fmt::format("{} ways x {} sets", *tlb.ways, *tlb.sets) : tlb.reason;
-    const TlbTrust trust = trust_in(tlb, found->hits, found->again, false);
-    result.findings.push_back(fmt::format("{} pages: {} entries ({}) of {}, a miss adds {:.2f} ns: {}", name(pages),
-                                          tlb.entries, organised, size_text(tlb.granule_bytes), found->penalty_ns,
-                                          trust.because));
-    base = found->hits;
-  }
+  };
+  add(translations->base, linux::PageKind::small);
+  if (translations->asked) add(*translations->asked, runner.plan().pages);
+  result.tlbs = rows_of(*translations, runner.plan());
   judge(result, {runner.reference_ns()});
   return {};
 }

@@ -14,6 +14,7 @@
 #include "tally/memory/reported.hpp"
 #include "tally/memory/room.hpp"
 #include "tally/memory/task.hpp"
+#include "tally/memory/translations.hpp"
 
 namespace tally::memory {
 namespace {
@@ -165,52 +166,6 @@ Result<void> measure_geometry(Runner& runner, const std::vector<Plateau>& platea
   return {};
 }
 
-result::MemoryTlb described(const TlbGeometry& geometry, const TlbHits& hits, bool huge_agree) {
-  result::MemoryTlb tlb;
-  tlb.name = "DTLB";
-  tlb.entries = static_cast<std::int64_t>(geometry.entries);
-  tlb.granule_bytes = static_cast<std::int64_t>(geometry.granule_bytes);
-  tlb.penalty_ns = hits.penalty_ns;
-  const TlbTrust trust = trust_in(geometry, hits.hits, hits.again, huge_agree);
-  tlb.grade = trust.grade;
-  tlb.because = trust.because;
-  if (!geometry.ways || trust.grade == result::Grade::low) return tlb;
-  tlb.ways = static_cast<std::int64_t>(*geometry.ways);
-  tlb.sets = static_cast<std::int64_t>(*geometry.sets);
-  return tlb;
-}
-
-Result<void> measure_tlb(Runner& runner, result::Memory& result) {
-  const int mappings = runner.plan().mappings;
-  const auto base = tlb_hits(runner, linux::PageKind::small, mappings);
-  if (!base) return fail(base.error());
-  const auto geometry = tlb_geometry(base->hits, {}, linux::page_bytes(), 0);
-  if (geometry.entries == 0 || base->penalty_ns <= 0) return {};
-  std::string pages;
-  bool huge_agree = false;
-  if (runner.plan().pages != linux::PageKind::small && runner.plan().file.empty()) {
-    const auto huge = tlb_hits(runner, runner.plan().pages, mappings);
-    if (!huge) return fail(huge.error());
-    const auto asked = tlb_geometry(huge->hits, base->hits, linux::page_bytes(), 2 * mib);
-    huge_agree = asked.granule_bytes > geometry.granule_bytes || asked.entries == geometry.entries;
-    pages = fmt::format("; {} pages ({}) are translated by {}", name(runner.plan().pages), huge->pages_got,
-                        size_text(static_cast<double>(asked.granule_bytes)));
-  }
-  result::MemoryTlb tlb = described(geometry, *base, huge_agree);
-  tlb.because += pages;
-  result.tlbs.push_back(std::move(tlb));
-  if (base->second_entries) {
-    result::MemoryTlb second;
-    second.name = "second DTLB";
-    second.entries = static_cast<std::int64_t>(*base->second_entries);
-    second.granule_bytes = static_cast<std::int64_t>(linux::page_bytes());
-    second.penalty_ns = base->second_penalty_ns;
-    second.because = "one pitch only; caches of page tables change it";
-    result.tlbs.push_back(std::move(second));
-  }
-  return {};
-}
-
 Result<void> measure_ladder(Runner& runner, result::Memory& result) {
   double closest = 0;
   double farthest = 0;
@@ -313,7 +268,9 @@ Result<void> conclude(Runner& runner, const CurveRun& run, result::Memory& resul
     return {};
   }
   runner.plan().progress(controls_done - 0.1, "translation buffers");
-  if (auto done = measure_tlb(runner, result); !done) return done;
+  const auto translations = measure_translations(runner);
+  if (!translations) return fail(translations.error());
+  result.tlbs = rows_of(*translations, runner.plan());
   runner.plan().progress(controls_done, "the ladder");
   return result.levels.back().contended ? Result<void>() : measure_ladder(runner, result);
 }

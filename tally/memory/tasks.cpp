@@ -122,6 +122,7 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
     // What is concluded from numbers that a busy machine made is no better than they are. Levels are judged one by one.
     result.findings.clear();
     result.figures.clear();
+    result.tlbs.clear();
   }
   if (const auto node = runner->plan().node) {
     for (result::MemoryPoint& point : result.points) point.node = node;

@@ -92,11 +92,12 @@ Json level_json(const result::Memory& memory, const result::MemoryLevel& level) 
 
 Json tlb_json(const result::MemoryTlb& tlb) {
   return {{"name", tlb.name},
-          {"entries", tlb.entries},
+          {"seen", !tlb.unseen},
+          {"entries", tlb.unseen ? Json() : Json(tlb.entries)},
           {"ways", or_null(tlb.ways)},
           {"sets", or_null(tlb.sets)},
           {"granule_bytes", tlb.granule_bytes},
-          {"penalty_ns", tlb.penalty_ns},
+          {"penalty_ns", tlb.unseen ? Json() : Json(tlb.penalty_ns)},
           {"grade", name(tlb.grade)},
           {"because", text_or_null(tlb.because)}};
 }

@@ -86,14 +86,14 @@ Cells level_cells(const Memory& memory, const MemoryLevel& level) {
 
 Cells tlb_cells(const Memory& memory, const MemoryTlb& tlb) {
   Cells cells{tlb.name,
-              fmt::format("{} entries", tlb.entries),
+              tlb.unseen ? "not seen" : fmt::format("{} entries", tlb.entries),
               "",
-              fmt::format("+{:.2f} ns", tlb.penalty_ns),
+              tlb.unseen ? "-" : fmt::format("+{:.2f} ns", tlb.penalty_ns),
               "",
               size_text(static_cast<double>(tlb.granule_bytes)),
               geometry_text(tlb.ways, tlb.sets)};
   add_counts(cells, memory, {});
-  cells.emplace_back(name(tlb.grade));
+  cells.emplace_back(tlb.unseen ? "-" : name(tlb.grade));
   cells.push_back(tlb.because);
   return cells;
 }

@@ -39,10 +39,14 @@ std::string controls_text(const Memory& memory) {
 }  // namespace
 
 std::string memory_table(const Memory& memory) {
-  std::string text;
+  std::string text = "\n";
   // The report's points are for programs, and for the eye as a curve.
-  text = memory.task == "levels" ? level_rows(memory).text() + reasons_text(memory) : point_rows(memory).text();
-  if (!text.empty()) text = "\n" + text;
+  if (memory.task != "levels") text += point_rows(memory).text();
+  if (const MemoryRows levels = level_rows(memory); !levels.rows.empty()) {
+    if (text.size() > 1) text += "\n";
+    text += levels.text() + reasons_text(memory);
+  }
+  if (text.size() == 1) text.clear();
   text += controls_text(memory);
   std::vector<std::string> lines = memory.findings;
   lines.push_back(verdict_text(memory));

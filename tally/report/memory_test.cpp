@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "tally/report/golden_testing.hpp"
 #include "tally/report/html/html.hpp"
@@ -45,6 +46,33 @@ TEST(MemoryTable, of_a_level_that_was_not_seen_says_so_without_a_grade) {
   const std::size_t at = text.find(" LLC ");
   EXPECT_TRUE(text.substr(at, text.find('\n', at) - at).ends_with(" -")) << text;
   EXPECT_EQ(nlohmann::json::parse(memory_json(memory))["levels"][1]["seen"], false);
+}
+
+TEST(MemoryTable, of_a_translation_buffer_that_was_not_seen_has_no_number) {
+  result::Memory memory = sample_memory();
+  memory.tlbs = {{.name = "DTLB", .granule_bytes = 4096, .because = "not seen: nothing is slower", .unseen = true}};
+  const std::string text = memory_table(memory);
+  const std::size_t at = text.find(" DTLB ");
+  const std::string row = text.substr(at, text.find('\n', at) - at);
+  EXPECT_TRUE(std::regex_match(row, std::regex(" DTLB +not seen +- +4 K +-"))) << text;
+  const std::string json = memory_json(memory);
+  EXPECT_EQ(nlohmann::json::parse(json)["tlbs"][0]["seen"], false);
+  EXPECT_TRUE(nlohmann::json::parse(json)["tlbs"][0]["entries"].is_null());
+  EXPECT_TRUE(nlohmann::json::parse(json)["tlbs"][0]["penalty_ns"].is_null());
+  const auto read = result::read_memories(json, "tlb.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->front().tlbs, memory.tlbs);
+}
+
+TEST(MemoryTable, of_the_task_tlb_has_the_graded_row_below_the_points) {
+  result::Memory memory = sample_memory();
+  memory.task = "tlb";
+  memory.levels.clear();
+  const std::string text = memory_table(memory);
+  const std::size_t row = text.find(" DTLB ");
+  ASSERT_NE(row, std::string::npos) << text;
+  EXPECT_LT(text.find(" region "), row) << text;
+  EXPECT_NE(text.find("DTLB: thp pages (thp) are translated by"), std::string::npos) << text;
 }
 
 TEST(MemoryTable, reasons_are_no_wider_than_the_table) {

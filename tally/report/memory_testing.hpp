@@ -64,7 +64,14 @@ inline result::Memory sample_memory() {
                     .ns_high = 39,
                     .because = "shared: one thread's part of it, which others change"},
                    {.name = "memory", .ns = 163, .grade = result::Grade::medium, .because = "flat from 64.00 MiB on"}};
-  memory.tlbs = {{"DTLB", 96, 6, 16, 4096, 1.7, result::Grade::high, "thp pages (thp) are translated by 4.000 KiB"}};
+  memory.tlbs = {{.name = "DTLB",
+                  .entries = 96,
+                  .ways = 6,
+                  .sets = 16,
+                  .granule_bytes = 4096,
+                  .penalty_ns = 1.7,
+                  .grade = result::Grade::high,
+                  .because = "thp pages (thp) are translated by 4.000 KiB"}};
   memory.controls = {{"ladder 64 B, 4k pages", "117.0 ns", 117.0, "ns"}};
   memory.findings = {"prefetch: visible (cold 64 B 117 ns, 4 K 161 ns): entry sizes above the line are not claimed"};
   memory.verdict = {false, 3, 1, 3.5, 0.25, ""};

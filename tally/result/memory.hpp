@@ -86,13 +86,14 @@ struct MemoryLevel {
 
 /// One translation buffer.
 struct MemoryTlb {
-  std::string name;  ///< "DTLB"
+  std::string name{};  ///< "DTLB"
   std::int64_t entries = 0;
-  std::optional<std::int64_t> ways, sets;
+  std::optional<std::int64_t> ways{}, sets{};
   std::int64_t granule_bytes = 0;  ///< what an entry translates
   double penalty_ns = 0;           ///< what a miss adds
   Grade grade = Grade::low;
-  std::string because;
+  std::string because{};
+  bool unseen = false;  ///< nothing that was measured shows it: there are no entries and no penalty
   bool operator==(const MemoryTlb&) const = default;
 };
 

@@ -86,14 +86,15 @@ MemoryLevel level(const Json& json, const std::vector<MemoryCounter>& counters) 
 }
 
 MemoryTlb tlb(const Json& json) {
-  return {text(json, "name"),
-          number<std::int64_t>(json.at("entries")),
-          optional<std::int64_t>(json, "ways"),
-          optional<std::int64_t>(json, "sets"),
-          number<std::int64_t>(json.at("granule_bytes")),
-          number<double>(json.at("penalty_ns")),
-          grade_of(text(json, "grade")),
-          text(json, "because")};
+  return {.name = text(json, "name"),
+          .entries = optional<std::int64_t>(json, "entries").value_or(0),
+          .ways = optional<std::int64_t>(json, "ways"),
+          .sets = optional<std::int64_t>(json, "sets"),
+          .granule_bytes = number<std::int64_t>(json.at("granule_bytes")),
+          .penalty_ns = optional<double>(json, "penalty_ns").value_or(0),
+          .grade = grade_of(text(json, "grade")),
+          .because = text(json, "because"),
+          .unseen = !json.value("seen", true)};
 }
 
 MemoryHistogram histogram(const Json& json) {

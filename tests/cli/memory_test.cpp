@@ -145,6 +145,20 @@ TEST(Memory, the_loop_beside_the_writes_is_told) {
   EXPECT_LT(json["controls"][1]["value"].get<double>(), json["points"][1]["ns"].get<double>());
 }
 
+// One mapping says nothing twice.
+TEST(Memory, a_translation_buffer_alone_is_graded_as_in_the_report) {
+  const Json json = Json::parse(tally({"memory", "tlb", "--mappings", "1", "--format", "json"}).out);
+  EXPECT_FALSE(json["points"].empty());
+  EXPECT_TRUE(json["findings"].empty()) << json["findings"];
+  if (json["verdict"]["contended"]) return;
+  ASSERT_FALSE(json["tlbs"].empty());
+  const Json& first = json["tlbs"][0];
+  EXPECT_EQ(first["name"], "DTLB");
+  EXPECT_EQ(first["grade"], "low") << first;
+  EXPECT_TRUE(first["ways"].is_null()) << first;
+  EXPECT_FALSE(first["because"].is_null());
+}
+
 TEST(B6, rows_name_the_flavours_that_were_asked_for) {
   const Finished finished = tally({"memory", "chase-read", "--regions", "4K", "--blocks", "64,256", "--mappings", "1",
                                    "--store", plain_store, "--load", "scalar", "--fence", "none", "--format", "json"});

@@ -52,6 +52,16 @@ TEST(Memory, a_reports_levels_have_their_instructions_for_each_load) {
   EXPECT_NE(table.out.find("  3.00"), std::string::npos) << table.out;
 }
 
+// An emulated processor has no translation buffer that costs time.
+TEST(Memory, a_translation_buffer_that_does_not_show_is_not_seen) {
+  TALLY_NEEDS_GUEST();
+  const auto json = measured({"tlb"});
+  ASSERT_EQ(json["tlbs"].size(), 1u) << json;
+  EXPECT_EQ(json["tlbs"][0]["seen"], false);
+  EXPECT_TRUE(json["tlbs"][0]["entries"].is_null());
+  EXPECT_NE(json["tlbs"][0]["because"].get<std::string>().find("not seen: 2048 pages"), std::string::npos);
+}
+
 TEST(Memory, what_a_pmu_does_not_count_is_absent_with_the_reason) {
   TALLY_NEEDS_GUEST();
   const auto json = measured({"chase-read", "--regions", "4K,16K"});

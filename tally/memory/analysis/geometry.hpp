@@ -44,6 +44,16 @@ std::vector<std::uint64_t> disturbed_strides(std::span<const HitCount> hits, std
 /// The middle one where none does; 0 of none.
 std::uint64_t found_again(std::vector<std::uint64_t> counts);
 
+/// What the first translation buffer holds, and what a miss in it costs.
+struct TlbHits {
+  std::vector<HitCount> hits;  ///< pages that hit, at pitches of page × 2^k + line
+  bool again = true;           ///< each of these numbers in two mappings at least
+  double penalty_ns = 0;
+  std::optional<std::uint64_t> second_entries;  ///< of the second level, at the narrowest pitch
+  double second_penalty_ns = 0;                 ///< of a miss in that
+  std::string pages_got;
+};
+
 /// Geometry of a translation buffer: pages at pitches of page × 2^k + line. Pitches ascend.
 struct TlbGeometry {
   std::uint64_t entries = 0;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -16,9 +15,9 @@ using result::MemoryTlb;
 
 std::string size_text(std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); }
 
-MemoryTlb graded(std::string name, const TlbGeometry& geometry, const TlbHits& hits, bool huge_agree) {
+MemoryTlb graded(const TlbGeometry& geometry, const TlbHits& hits, bool huge_agree) {
   MemoryTlb tlb;
-  tlb.name = std::move(name);
+  tlb.name = "DTLB";
   tlb.entries = static_cast<std::int64_t>(geometry.entries);
   tlb.granule_bytes = static_cast<std::int64_t>(geometry.granule_bytes);
   tlb.penalty_ns = hits.penalty_ns;
@@ -41,7 +40,8 @@ MemoryTlb unseen(const TlbHits& base, const PageSizes& sizes) {
       narrow.lines == 0
           ? "not seen: single pages were slower already, as where something else runs in this core; --mappings 10 "
             "looks more closely"
-          : fmt::format("not seen: {} pages, one line in each, are as fast as as many lines side by side", narrow.lines);
+          : fmt::format("not seen: {} pages, one line in each, are as fast as as many lines side by side",
+                        narrow.lines);
   return tlb;
 }
 
@@ -54,18 +54,14 @@ std::vector<MemoryTlb> translation_rows(const TlbHits& base, const std::optional
   if (geometry.entries == 0 || base.penalty_ns <= 0) return {unseen(base, sizes)};
   std::string pages;
   bool huge_agree = false;
-  std::optional<MemoryTlb> huge;
   if (asked && !asked->hits.empty()) {
     const TlbGeometry reached = tlb_geometry(asked->hits, base.hits, sizes.page_bytes, sizes.huge_bytes);
-    const bool are_huge = reached.granule_bytes > geometry.granule_bytes;
-    huge_agree = are_huge || reached.entries == geometry.entries;
+    huge_agree = reached.granule_bytes > geometry.granule_bytes || reached.entries == geometry.entries;
     pages = fmt::format("; {} pages ({}) are translated by {}", asked_name, asked->pages_got,
                         size_text(reached.granule_bytes));
-    if (are_huge) huge = graded(fmt::format("DTLB, {} pages", asked_name), reached, *asked, false);
   }
-  std::vector<MemoryTlb> rows{graded("DTLB", geometry, base, huge_agree)};
+  std::vector<MemoryTlb> rows{graded(geometry, base, huge_agree)};
   rows.back().because += pages;
-  if (huge) rows.push_back(*std::move(huge));
   if (base.second_entries) {
     MemoryTlb second;
     second.name = "second DTLB";

@@ -16,9 +16,9 @@ struct PageSizes {
   std::uint64_t huge_bytes = 2 << 20;
 };
 
-/// A row for the first translation buffer, unseen where no number of pages is slower than as many lines side by side;
-/// one for the second, where it showed; one more for huge pages (`asked`, whose kind is `asked_name`) where they are
-/// translated as such. A row has ways and sets only where its grade is better than low. None where nothing was
+/// A row for the first translation buffer, unseen where no number of pages is slower than as many lines side by side,
+/// and one for the second, where it showed. A row has ways and sets only where its grade is better than low; its reason
+/// says by what pages of the kind that was asked for (`asked`, `asked_name`) are translated. None where nothing was
 /// measured.
 std::vector<result::MemoryTlb> translation_rows(const TlbHits& base, const std::optional<TlbHits>& asked,
                                                 std::string_view asked_name, const PageSizes& sizes);

@@ -63,15 +63,12 @@ TEST(Translations, that_cost_nothing_are_not_seen) {
   EXPECT_TRUE(translation_rows({}, {}, "thp", sizes).empty()) << "nothing was measured";
 }
 
-TEST(Translations, of_huge_pages_that_are_translated_as_such_have_a_row_of_their_own) {
+TEST(Translations, of_huge_pages_that_are_translated_as_such_are_told) {
   const auto rows = translation_rows(any_of_72(), any_of_72(2 << 20), "2m", sizes);
-  ASSERT_EQ(rows.size(), 2u);
+  ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].granule_bytes, 4096);
   EXPECT_EQ(rows[0].grade, Grade::high);
-  EXPECT_EQ(rows[1].name, "DTLB, 2m pages");
-  EXPECT_EQ(rows[1].granule_bytes, 2 << 20);
-  EXPECT_EQ(rows[1].grade, Grade::low) << "no pitch is as wide as a page";
-  EXPECT_FALSE(rows[1].ways);
+  EXPECT_TRUE(rows[0].because.ends_with("; 2m pages (thp) are translated by 2.000 MiB")) << rows[0].because;
 }
 
 TEST(Translations, of_the_second_buffer_are_low) {

@@ -1,0 +1,24 @@
+#include "tally/memory/translations.hpp"
+
+#include "tally/memory/analysis/translations.hpp"
+#include "tally/memory/controls.hpp"
+
+namespace tally::memory {
+
+Result<Translations> measure_translations(Runner& runner) {
+  const Plan& plan = runner.plan();
+  auto base = tlb_hits(runner, linux::PageKind::small, plan.mappings);
+  if (!base) return fail(base.error());
+  Translations all{*std::move(base), {}};
+  if (plan.pages == linux::PageKind::small || !plan.file.empty()) return all;
+  auto asked = tlb_hits(runner, plan.pages, plan.mappings);
+  if (!asked) return fail(asked.error());
+  all.asked = *std::move(asked);
+  return all;
+}
+
+std::vector<result::MemoryTlb> rows_of(const Translations& translations, const Plan& plan) {
+  return translation_rows(translations.base, translations.asked, name(plan.pages), {linux::page_bytes()});
+}
+
+}  // namespace tally::memory

@@ -1,0 +1,25 @@
+// Measuring translation buffers: for the report, and alone.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tally/memory/analysis/geometry.hpp"
+#include "tally/memory/runner.hpp"
+#include "tally/result/memory.hpp"
+
+namespace tally::memory {
+
+/// What pages showed of translation buffers: base pages, and those of the plan where they are others.
+struct Translations {
+  TlbHits base;
+  std::optional<TlbHits> asked;
+};
+
+/// As many mappings of each as the plan says. Errors: no memory.
+Result<Translations> measure_translations(Runner& runner);
+
+/// Their rows, with their grades.
+std::vector<result::MemoryTlb> rows_of(const Translations& translations, const Plan& plan);
+
+}  // namespace tally::memory

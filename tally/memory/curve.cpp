@@ -68,10 +68,9 @@ std::map<std::uint64_t, PointSummary> CurveRun::summaries() const {
   for (const auto& [size, samples] : samples_) all[size] = summarize_point(samples.mappings, best);
   // A thread that shares its processor with another finds caches that the other has filled. Each of its batches is
   // thrown away in which they took turns, and what is left is not what the machine does alone.
-  constexpr double shared_from = 1.0 / 3;
-  if (runner_->waited_share() > shared_from) {
+  if (runner_->waited_share() > waited_too_long) {
     for (auto& [size, summary] : all) {
-      summary.why = "the processor was shared";
+      summary.why = processor_shared;
       summary.flags.push_back(
           fmt::format("{}: {:.0f} % of the time waited for it", summary.why, 100 * runner_->waited_share()));
     }

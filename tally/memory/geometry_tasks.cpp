@@ -93,7 +93,7 @@ Result<void> run_tlb(Runner& runner, result::Memory& result) {
   };
   add(translations->base, linux::PageKind::small);
   if (translations->asked) add(*translations->asked, runner.plan().pages);
-  result.tlbs = rows_of(*translations, runner.plan());
+  result.tlbs = rows_of(*translations, runner);
   judge(result, {runner.reference_ns()});
   return {};
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tally/base/text.hpp"
+#include "tally/memory/analysis/advice.hpp"
 #include "tally/memory/analysis/dismissal.hpp"
 #include "tally/memory/analysis/findings.hpp"
 #include "tally/memory/analysis/statistics.hpp"
@@ -13,6 +14,7 @@
 #include "tally/memory/curve.hpp"
 #include "tally/memory/reported.hpp"
 #include "tally/memory/room.hpp"
+#include "tally/memory/rows.hpp"
 #include "tally/memory/task.hpp"
 #include "tally/memory/translations.hpp"
 
@@ -197,6 +199,7 @@ void add_curve(const CurveRun& run, result::Memory& result) {
   const RunVerdict verdict = run.verdict();
   result.verdict.contended = verdict.contended;
   result.verdict.text = verdict.why;
+  result.verdict.cause = cause_of(run.curve());
   result.verdict.points = static_cast<std::int64_t>(result.points.size());
   result.verdict.flagged = static_cast<std::int64_t>(run.flagged());
   result.verdict.reference_moved_percent = verdict.reference_moved_percent;
@@ -253,6 +256,7 @@ Result<void> conclude(Runner& runner, const CurveRun& run, result::Memory& resul
   Witnesses witnesses;
   witnesses.reported = known_caches(reported_caches(runner.processor()));
   witnesses.ghz = run.ghz();
+  witnesses.closer_look = closer_look(circumstances(runner));
   witnesses.page_bytes = static_cast<double>(linux::page_bytes());
   runner.plan().progress(rises_done + 0.05, "lines, ways and sets");
   const bool first_is_calm = !spans.empty() && contention_of(curve, spans.front()).empty();
@@ -270,7 +274,7 @@ Result<void> conclude(Runner& runner, const CurveRun& run, result::Memory& resul
   runner.plan().progress(controls_done - 0.1, "translation buffers");
   const auto translations = measure_translations(runner);
   if (!translations) return fail(translations.error());
-  result.tlbs = rows_of(*translations, runner.plan());
+  result.tlbs = rows_of(*translations, runner);
   runner.plan().progress(controls_done, "the ladder");
   return result.levels.back().contended ? Result<void>() : measure_ladder(runner, result);
 }

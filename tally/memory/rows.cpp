@@ -39,6 +39,11 @@ void set_timing(result::MemoryPoint& row, const std::vector<double>& ns) {
   row.ns_high = quantile(ns, 0.975);
 }
 
+Circumstances circumstances(const Runner& runner) {
+  const Plan& plan = runner.plan();
+  return {plan.processor.has_value(), runner.processors().size(), plan.mappings, plan.budget.count()};
+}
+
 result::MemoryPoint lap_row(const Runner& runner, const result::Memory& result, std::uint64_t n,
                             std::uint64_t stride_bytes) {
   result::MemoryPoint row;

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "tally/memory/analysis/advice.hpp"
 #include "tally/memory/analysis/points.hpp"
 #include "tally/memory/runner.hpp"
 #include "tally/result/memory.hpp"
@@ -21,6 +22,9 @@ void set_timing(result::MemoryPoint& row, const std::vector<double>& ns);
 /// A row of laps over `n` lines, `stride_bytes` apart, in random order: all but what was found.
 result::MemoryPoint lap_row(const Runner& runner, const result::Memory& result, std::uint64_t n,
                             std::uint64_t stride_bytes);
+
+/// How the run was started, for what is advised about it.
+Circumstances circumstances(const Runner& runner);
 
 /// The verdict that follows from a result's points, and from the reference ring beside them.
 void judge(result::Memory& result, const std::vector<double>& references);

@@ -7,6 +7,7 @@
 #include "tally/linux/nodes.hpp"
 #include "tally/measure/stat.hpp"
 #include "tally/memory/room.hpp"
+#include "tally/memory/rows.hpp"
 #include "tally/memory/task.hpp"
 
 namespace tally::memory {
@@ -92,6 +93,16 @@ void add_counters(const Runner& runner, result::Memory& result) {
   }
 }
 
+void add_advice(const Runner& runner, result::Memory& result) {
+  result::MemoryVerdict& verdict = result.verdict;
+  if (!verdict.contended) {
+    verdict.cause.clear();
+    return;
+  }
+  if (verdict.cause.empty() && runner.waited_share() > waited_too_long) verdict.cause = processor_shared;
+  verdict.advice = advice(verdict.cause, circumstances(runner));
+}
+
 }  // namespace
 
 std::span<const Task> tasks() { return all; }
@@ -118,6 +129,7 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
     result.broken_off = true;
     result.complete = false;
   }
+  add_advice(*runner, result);
   if (result.verdict.contended && result.levels.empty()) {
     // What is concluded from numbers that a busy machine made is no better than they are. Levels are judged one by one.
     result.findings.clear();

@@ -2,6 +2,7 @@
 
 #include "tally/memory/analysis/translations.hpp"
 #include "tally/memory/controls.hpp"
+#include "tally/memory/rows.hpp"
 
 namespace tally::memory {
 
@@ -17,8 +18,9 @@ Result<Translations> measure_translations(Runner& runner) {
   return all;
 }
 
-std::vector<result::MemoryTlb> rows_of(const Translations& translations, const Plan& plan) {
-  return translation_rows(translations.base, translations.asked, name(plan.pages), {linux::page_bytes()});
+std::vector<result::MemoryTlb> rows_of(const Translations& translations, const Runner& runner) {
+  return translation_rows(translations.base, translations.asked, name(runner.plan().pages),
+                          {.page_bytes = linux::page_bytes(), .closer_look = closer_look(circumstances(runner))});
 }
 
 }  // namespace tally::memory

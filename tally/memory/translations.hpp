@@ -20,6 +20,6 @@ struct Translations {
 Result<Translations> measure_translations(Runner& runner);
 
 /// Their rows, with their grades.
-std::vector<result::MemoryTlb> rows_of(const Translations& translations, const Plan& plan);
+std::vector<result::MemoryTlb> rows_of(const Translations& translations, const Runner& runner);
 
 }  // namespace tally::memory

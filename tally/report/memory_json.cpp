@@ -128,7 +128,9 @@ Json verdict_json(const result::MemoryVerdict& verdict) {
           {"flagged", verdict.flagged},
           {"rejected_percent", verdict.rejected_percent},
           {"reference_moved_percent", verdict.reference_moved_percent},
-          {"why", text_or_null(verdict.text)}};
+          {"why", text_or_null(verdict.text)},
+          {"cause", text_or_null(verdict.cause)},
+          {"advice", text_or_null(verdict.advice)}};
 }
 
 template <class List, class Write>

@@ -50,6 +50,7 @@ std::string memory_table(const Memory& memory) {
   text += controls_text(memory);
   std::vector<std::string> lines = memory.findings;
   lines.push_back(verdict_text(memory));
+  lines.push_back(advice_text(memory));
   lines.push_back(counters_text(memory));
   std::string settings;
   for (const auto& [key, value] : memory.settings) {
@@ -59,6 +60,7 @@ std::string memory_table(const Memory& memory) {
   lines.insert(lines.end(), memory.notices.begin(), memory.notices.end());
   text += "\n";
   for (const std::string& line : lines) {
+    if (line.empty()) continue;
     for (const std::string& part : wrapped(line, width - 1)) text += " " + part + "\n";
   }
   return text + "\n";

@@ -30,10 +30,18 @@ TEST(MemoryTable, of_a_contended_report_is_the_verdict) {
   memory.tlbs.clear();
   memory.controls.clear();
   memory.findings.clear();
-  memory.verdict = {true, 3, 2, 20, 7, "2 of 3 points flagged: no capacities reported"};
+  memory.verdict = {true, 3, 2, 20, 7, "2 of 3 points flagged: no capacities reported", "laps differ", "run it again"};
   const std::string text = memory_table(memory);
   EXPECT_TRUE(text.starts_with("\n contended: 2 of 3 points flagged: no capacities reported; 20.0 % of the batches"));
   EXPECT_EQ(text.find("4.00"), std::string::npos) << "no number that a busy machine made";
+  EXPECT_NE(text.find("\n next: run it again\n"), std::string::npos) << text;
+  EXPECT_NE(memory_html(memory).find("<p>next: run it again</p>"), std::string::npos);
+  const std::string json = memory_json(memory);
+  EXPECT_EQ(nlohmann::json::parse(json)["verdict"]["advice"], "run it again");
+  EXPECT_EQ(nlohmann::json::parse(json)["verdict"]["cause"], "laps differ");
+  const auto read = result::read_memories(json, "busy.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->front().verdict, memory.verdict);
 }
 
 TEST(MemoryTable, of_a_level_that_was_not_seen_says_so_without_a_grade) {

@@ -20,6 +20,10 @@ std::string verdict_text(const result::Memory& memory) {
   return fmt::format("noise: {} of {} points flagged, {}", verdict.flagged, verdict.points, noise);
 }
 
+std::string advice_text(const result::Memory& memory) {
+  return memory.verdict.advice.empty() ? std::string() : "next: " + memory.verdict.advice;
+}
+
 std::string counters_text(const result::Memory& memory) {
   if (memory.counters.empty()) {
     return memory.counters_reason.empty() ? "" : "counters: none: " + memory.counters_reason;

@@ -147,6 +147,8 @@ struct MemoryVerdict {
   double rejected_percent = 0;
   double reference_moved_percent = 0;  ///< of the L1 reference ring, slowest against best
   std::string text;
+  std::string cause{};   ///< what most of the flagged points were flagged for; may be empty
+  std::string advice{};  ///< what to do next; empty where nothing is contended
   bool operator==(const MemoryVerdict&) const = default;
 };
 

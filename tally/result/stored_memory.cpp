@@ -125,7 +125,9 @@ MemoryVerdict verdict(const Json& json) {
           number<std::int64_t>(json.at("flagged")),
           number<double>(json.at("rejected_percent")),
           number<double>(json.at("reference_moved_percent")),
-          text(json, "why")};
+          text(json, "why"),
+          text(json, "cause"),
+          text(json, "advice")};
 }
 
 // May throw Json::exception.

@@ -194,6 +194,8 @@ TEST(Memory, a_report_while_others_have_the_processor_says_so_and_gives_no_numbe
   const Json json = Json::parse(finished.out);
   EXPECT_TRUE(json["verdict"]["contended"].get<bool>());
   EXPECT_TRUE(holds(json["verdict"]["why"], "the processor was shared")) << json["verdict"];
+  EXPECT_EQ(json["verdict"]["cause"], "the processor was shared");
+  EXPECT_FALSE(json["verdict"]["advice"].is_null());
   for (const Json& level : json["levels"]) {
     EXPECT_TRUE(level["contended"].get<bool>());
     EXPECT_TRUE(level["capacity_bytes"].is_null()) << level;

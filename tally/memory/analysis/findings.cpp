@@ -224,9 +224,12 @@ MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesse
   Reasons reasons;
   add_noise(reasons, look_at(curve, span.first.first, span.last.last));
   if (octaves < 2) {
-    reasons.against("memory latency not reached: the plateau is shorter than two octaves");
+    reasons.against(
+        "memory latency not reached: the plateau is shorter than two octaves; --to takes the curve further");
   } else if (!is_memory) {
-    reasons.against("a cache still, or memory: the curve ends below twice the last cache that the system reports");
+    reasons.against(
+        "a cache still, or memory: the curve ends below twice the last cache that the system reports; --to takes it "
+        "further");
   } else {
     reasons.words.insert(reasons.words.begin(),
                          fmt::format("flat from {} on", size_text(curve[span.first.first].size_bytes)));
@@ -256,8 +259,8 @@ MemoryLevel missed_level(const Curve& curve, const std::vector<LevelSpan>& spans
   level.contended = contended;
   level.unseen = !contended;
   level.reported_bytes = known.bytes;
-  level.because =
-      contended ? "contended: no calm stretch of the curve shows it" : "not seen: " + why_unseen(curve, spans, known);
+  level.because = contended ? "contended: no calm stretch of the curve shows it"
+                            : "not seen: " + why_unseen(curve, spans, known, witnesses.closer_look);
   return level;
 }
 
@@ -371,6 +374,10 @@ std::vector<MemoryLevel> find_levels(const Curve& curve, const std::vector<Level
   return levels;
 }
 
+std::string cause_of(const Curve& curve) {
+  return curve.empty() ? std::string() : look_at(curve, 0, curve.size() - 1).why;
+}
+
 LevelsVerdict judge_levels(const Curve& curve, const std::vector<MemoryLevel>& levels) {
   std::vector<std::string> busy;
   std::vector<std::string> calm;
@@ -381,7 +388,7 @@ LevelsVerdict judge_levels(const Curve& curve, const std::vector<MemoryLevel>& l
   std::string why = join(busy, ", ");
   if (busy.empty() || calm.empty()) {
     why = fmt::format("{} of {} points flagged", flagged, curve.size());
-    if (flagged > 0) why += " (" + look_at(curve, 0, curve.size() - 1).why + ")";
+    if (const std::string cause = cause_of(curve); !cause.empty()) why += " (" + cause + ")";
   }
   why += calm.empty() ? ": no capacities reported" : "; calm: " + join(calm, ", ");
   return {true, std::move(why)};

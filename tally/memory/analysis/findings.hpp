@@ -35,6 +35,7 @@ struct Witnesses {
   std::optional<std::uint64_t> line_bytes;  ///< from pairs of words
   std::optional<double> ghz;
   double page_bytes = 4096;
+  std::string closer_look{};  ///< options that would show more, as closer_look() has them
 };
 
 /// Why the latency of a span cannot be believed: more than a quarter of its points are flagged. Empty where it can.
@@ -49,6 +50,9 @@ std::string contention_between(const Curve& curve, const LevelSpan& span, const 
 /// is not to be believed. A reported cache whose end the curve does not show has a row that says so.
 std::vector<result::MemoryLevel> find_levels(const Curve& curve, const std::vector<LevelSpan>& spans,
                                              const Witnesses& witnesses);
+
+/// What most of the flagged points of a curve were flagged for; empty where none is.
+std::string cause_of(const Curve& curve);
 
 /// Whether the machine was too busy for a report: for some level, or for more than half of the points. `why` names what
 /// is contended and what is calm.

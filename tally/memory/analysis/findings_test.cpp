@@ -40,6 +40,7 @@ Witnesses known() {
   witnesses.first_level = Geometry{12, 64, 48 << 10, ""};
   witnesses.line_bytes = 64;
   witnesses.ghz = 4;
+  witnesses.closer_look = "--mappings 10 --time-budget 180";
   return witnesses;
 }
 
@@ -102,6 +103,16 @@ TEST(Levels, have_the_counts_of_their_own_plateau_without_disturbed_points) {
   EXPECT_EQ(levels[0].counts, (std::vector<double>{16, 0})) << "between 15 and 17";
   levels = levels_of(machine(random), {true, false, true, true});
   EXPECT_TRUE(levels[0].counts.empty()) << "nothing was counted";
+}
+
+TEST(Levels, are_disturbed_for_the_most_frequent_cause) {
+  Random random(1);
+  Curve curve = machine(random);
+  EXPECT_EQ(cause_of(curve), "");
+  EXPECT_EQ(cause_of({}), "");
+  flag(curve, 0, mib);
+  curve.front().why = "laps differ";
+  EXPECT_EQ(cause_of(curve), "mappings differ");
 }
 
 TEST(Levels, of_a_calm_machine_are_not_contended) {
@@ -240,6 +251,16 @@ TEST(Levels, of_a_curve_that_ends_early_are_not_memory) {
   EXPECT_EQ(levels[2].name, "memory");
   EXPECT_TRUE(levels[2].unseen);
   EXPECT_EQ(levels[2].ns, 0);
+}
+
+TEST(Levels, behind_which_the_curve_ends_on_a_rise_want_a_longer_one) {
+  Random random(1);
+  Curve curve = machine(random);
+  std::erase_if(curve, [](const CurvePoint& point) { return point.size_bytes > 2.7 * mib; });
+  const auto levels = levels_of(curve, {true, false});
+  EXPECT_EQ(levels[1].name, "L2");
+  EXPECT_TRUE(levels[1].unseen);
+  EXPECT_TRUE(levels[1].because.ends_with("; --to takes the curve further")) << levels[1].because;
 }
 
 // The first level's points are gone: what is left of the curve begins with the second one.

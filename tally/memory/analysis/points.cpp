@@ -46,7 +46,7 @@ std::string disturbance_of(const MappingSample& mapping, double best_reference_c
   const auto batches = static_cast<std::int64_t>(mapping.ns.size());
   if (batches == 0 || mapping.rejected * 4 > batches + mapping.rejected) return "batches rejected";
   if (best_reference_cycles > 0 && mapping.reference_cycles > 1.04 * best_reference_cycles) {
-    return "a neighbour in the core";
+    return std::string(core_shared);
   }
   const double least = *std::min_element(mapping.ns.begin(), mapping.ns.end());
   if (mapping.whole_laps && median(mapping.ns) > 1.25 * least) return "laps differ";

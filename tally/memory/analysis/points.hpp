@@ -3,9 +3,17 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tally::memory {
+
+/// Causes of a disturbance about which there is something to do: other programs took turns with the measuring thread;
+/// or something else ran on the other thread of its core.
+inline constexpr std::string_view processor_shared = "the processor was shared";
+inline constexpr std::string_view core_shared = "a neighbour in the core";
+/// The processor is shared from this share of the time on in which the thread waited for it.
+inline constexpr double waited_too_long = 1.0 / 3;
 
 /// The batches of one mapping.
 struct MappingSample {

@@ -15,7 +15,7 @@ using result::MemoryTlb;
 
 std::string size_text(std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); }
 
-MemoryTlb graded(const TlbGeometry& geometry, const TlbHits& hits, bool huge_agree) {
+MemoryTlb graded(const TlbGeometry& geometry, const TlbHits& hits, bool huge_agree, const std::string& closer_look) {
   MemoryTlb tlb;
   tlb.name = "DTLB";
   tlb.entries = static_cast<std::int64_t>(geometry.entries);
@@ -24,49 +24,49 @@ MemoryTlb graded(const TlbGeometry& geometry, const TlbHits& hits, bool huge_agr
   TlbTrust trust = trust_in(geometry, hits.hits, hits.again, huge_agree);
   tlb.grade = trust.grade;
   tlb.because = std::move(trust.because);
+  if (tlb.grade == Grade::low) tlb.because += "; " + closer_look + " looks more often";
   if (!geometry.ways || trust.grade == Grade::low) return tlb;
   tlb.ways = static_cast<std::int64_t>(*geometry.ways);
   tlb.sets = static_cast<std::int64_t>(*geometry.sets);
   return tlb;
 }
 
-MemoryTlb unseen(const TlbHits& base, const PageSizes& sizes) {
+MemoryTlb unseen(const TlbHits& base, const TranslationWitness& how) {
   MemoryTlb tlb;
   tlb.name = "DTLB";
   tlb.unseen = true;
-  tlb.granule_bytes = static_cast<std::int64_t>(sizes.page_bytes);
+  tlb.granule_bytes = static_cast<std::int64_t>(how.page_bytes);
   const HitCount& narrow = base.hits.front();
-  tlb.because =
-      narrow.lines == 0
-          ? "not seen: single pages were slower already, as where something else runs in this core; --mappings 10 "
-            "looks more closely"
-          : fmt::format("not seen: {} pages, one line in each, are as fast as as many lines side by side",
-                        narrow.lines);
+  tlb.because = narrow.lines == 0
+                    ? "not seen: single pages were slower already, as where something else runs in this core; " +
+                          how.closer_look + " looks more often"
+                    : fmt::format("not seen: {} pages, one line in each, are as fast as as many lines side by side",
+                                  narrow.lines);
   return tlb;
 }
 
 }  // namespace
 
 std::vector<MemoryTlb> translation_rows(const TlbHits& base, const std::optional<TlbHits>& asked,
-                                        std::string_view asked_name, const PageSizes& sizes) {
+                                        std::string_view asked_name, const TranslationWitness& how) {
   if (base.hits.empty()) return {};
-  const TlbGeometry geometry = tlb_geometry(base.hits, {}, sizes.page_bytes, 0);
-  if (geometry.entries == 0 || base.penalty_ns <= 0) return {unseen(base, sizes)};
+  const TlbGeometry geometry = tlb_geometry(base.hits, {}, how.page_bytes, 0);
+  if (geometry.entries == 0 || base.penalty_ns <= 0) return {unseen(base, how)};
   std::string pages;
   bool huge_agree = false;
   if (asked && !asked->hits.empty()) {
-    const TlbGeometry reached = tlb_geometry(asked->hits, base.hits, sizes.page_bytes, sizes.huge_bytes);
+    const TlbGeometry reached = tlb_geometry(asked->hits, base.hits, how.page_bytes, how.huge_bytes);
     huge_agree = reached.granule_bytes > geometry.granule_bytes || reached.entries == geometry.entries;
     pages = fmt::format("; {} pages ({}) are translated by {}", asked_name, asked->pages_got,
                         size_text(reached.granule_bytes));
   }
-  std::vector<MemoryTlb> rows{graded(geometry, base, huge_agree)};
+  std::vector<MemoryTlb> rows{graded(geometry, base, huge_agree, how.closer_look)};
   rows.back().because += pages;
   if (base.second_entries) {
     MemoryTlb second;
     second.name = "second DTLB";
     second.entries = static_cast<std::int64_t>(*base.second_entries);
-    second.granule_bytes = static_cast<std::int64_t>(sizes.page_bytes);
+    second.granule_bytes = static_cast<std::int64_t>(how.page_bytes);
     second.penalty_ns = base.second_penalty_ns;
     second.because = "one pitch only; caches of page tables change it";
     rows.push_back(std::move(second));

@@ -1,7 +1,9 @@
 // The rows of translation buffers in a report.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,10 +12,11 @@
 
 namespace tally::memory {
 
-/// The pages that a translation buffer may hold.
-struct PageSizes {
+/// What is known beside the counts.
+struct TranslationWitness {
   std::uint64_t page_bytes = 4096;
   std::uint64_t huge_bytes = 2 << 20;
+  std::string closer_look{};  ///< options that would show more, as closer_look() has them
 };
 
 /// A row for the first translation buffer, unseen where no number of pages is slower than as many lines side by side,
@@ -21,6 +24,6 @@ struct PageSizes {
 /// says by what pages of the kind that was asked for (`asked`, `asked_name`) are translated. None where nothing was
 /// measured.
 std::vector<result::MemoryTlb> translation_rows(const TlbHits& base, const std::optional<TlbHits>& asked,
-                                                std::string_view asked_name, const PageSizes& sizes);
+                                                std::string_view asked_name, const TranslationWitness& how);
 
 }  // namespace tally::memory

@@ -11,7 +11,6 @@ namespace {
 
 // A capacity belongs to a reported cache within this factor of it, as in find_levels().
 constexpr double nearby = 1.6;
-constexpr const char* advice = "; --mappings 10 --time-budget 180 looks more closely";
 
 std::string size_text(double bytes) { return bytes_text(static_cast<std::int64_t>(std::llround(bytes))); }
 
@@ -53,7 +52,8 @@ std::string between_plateaus(const Curve& curve, const std::vector<LevelSpan>& s
 
 }  // namespace
 
-std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, const KnownCache& cache) {
+std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, const KnownCache& cache,
+                       const std::string& closer_look) {
   const auto bytes = static_cast<double>(cache.bytes);
   if (curve.empty() || bytes >= curve.back().size_bytes) {
     const std::string end = curve.empty() ? "0" : size_text(curve.back().size_bytes);
@@ -66,7 +66,10 @@ std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, 
   std::string why = between_plateaus(curve, spans, bytes);
   const Around around = points_around(curve, bytes);
   if (around.flagged > 0) why += fmt::format("; {} of {} sizes around it disturbed", around.flagged, around.points);
-  return why + advice;
+  // What ends shortly behind a level has no room for the flat stretch that would follow.
+  const bool is_last = spans.empty() || bytes >= curve[spans.back().last.last].size_bytes;
+  if (is_last && curve.back().size_bytes < 4 * bytes) return why + "; --to takes the curve further";
+  return closer_look.empty() ? why : why + "; " + closer_look + " looks more closely";
 }
 
 const KnownCache* holder_of(const Curve& curve, const Plateau& plateau, const std::vector<KnownCache>& reported,

@@ -8,8 +8,10 @@
 
 namespace tally::memory {
 
-/// Why the curve does not show where this cache ends, and what to do about it.
-std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, const KnownCache& cache);
+/// Why the curve does not show where this cache ends, and what to do about it. `closer_look`: options that would show
+/// more.
+std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, const KnownCache& cache,
+                       const std::string& closer_look);
 
 /// The cache among these (places `from` up to `until`, of one core alone) whose latency a plateau is: the first that
 /// holds the plateau's sizes. Null where none does.

@@ -271,6 +271,7 @@ std::string controls_table(const Memory& memory) {
 
 std::string memory_section(const Memory& memory) {
   std::string html = element("p", verdict_text(memory), memory.verdict.contended ? "verdict bad" : "verdict");
+  html += element("p", advice_text(memory));
   if (!memory.complete) html += element("p", "This result is not complete.", "verdict bad");
   for (const std::string& notice : memory.notices) html += element("p", notice);
   html += level_rows(memory).html() + curve_figure(memory) + misses_figure(memory) + points_figure(memory) +

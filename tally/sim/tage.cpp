@@ -1,107 +1,243 @@
 #include "tally/sim/tage.hpp"
 
+#include <array>
 #include <bit>
+
+#include "tally/sim/counter2.hpp"
 
 namespace tally::sim {
 
 namespace {
 
-constexpr std::uint32_t index_mask = (1u << Tage::index_bits) - 1;
-constexpr std::uint32_t tag_mask = (1u << Tage::tag_bits) - 1;
 // Aging after so many more failed than successful allocations: a table's worth of entries, twice.
 constexpr std::uint32_t failures_to_age = 1024;
+
+// The state of an entry with a tag: how often it was right where the next shorter history was wrong (useful, 0 … 3),
+// above a counter (0 … 7, taken from 4 on). The base table's counters of two bits are states too, with a mark of their
+// own, so that whoever predicts is treated alike.
+constexpr unsigned state_bits = 5;
+constexpr unsigned weakly_not = 3, weakly_taken = 4;  // of a fresh entry
+constexpr unsigned taken_bit = 4;
+constexpr unsigned useful_one = 8, useful_bits = 3 * useful_one;
+constexpr unsigned base_mark = 1u << state_bits;
+constexpr unsigned states = 2 * base_mark;
+
+constexpr bool is_fresh(unsigned state) { return state == weakly_not || state == weakly_taken; }
+constexpr unsigned base_state(Counter2 counter) { return base_mark | static_cast<unsigned>(counter) << 1; }
+constexpr Counter2 base_counter(unsigned state) { return static_cast<Counter2>(state >> 1 & 3); }
+
+// A prediction and its outcome: all that decides how the state changes.
+constexpr unsigned taken_key = states, alternative_key = 2 * states, trusted_key = 4 * states, keys = 8 * states;
+
+struct Step {
+  std::uint8_t state = 0;  // of the entry afterwards
+  bool stays = false;      // nothing changes at all
+  bool wrong = false;
+  std::int8_t trust = 0;  // to trust_fresh_
+};
+
+constexpr Step tagged_step(unsigned state, bool taken, bool alternative) {
+  unsigned useful = state / useful_one, counter = state % useful_one;
+  int trust = 0;
+  const bool said = (state & taken_bit) != 0;
+  if (said != alternative) {
+    const bool right = said == taken;
+    if (is_fresh(state)) trust = right ? -1 : 1;
+    if (right && useful < 3) ++useful;
+    if (!right && useful > 0) --useful;
+  }
+  if (taken && counter < 7) ++counter;
+  if (!taken && counter > 0) --counter;
+  return {.state = static_cast<std::uint8_t>(useful * useful_one + counter), .trust = static_cast<std::int8_t>(trust)};
+}
+
+constexpr Step step_of(unsigned key) {
+  const unsigned state = key % states;
+  const bool taken = (key & taken_key) != 0, alternative = (key & alternative_key) != 0;
+  Step step = state < base_mark
+                  ? tagged_step(state, taken, alternative)
+                  : Step{.state = static_cast<std::uint8_t>(base_state(trained(base_counter(state), taken)))};
+  const bool said = (state & taken_bit) != 0;
+  step.wrong = (is_fresh(state) && (key & trusted_key) == 0 ? alternative : said) != taken;
+  step.stays = step.state == state;
+  return step;
+}
+
+constexpr auto steps = [] {
+  std::array<Step, keys> table{};
+  for (unsigned key = 0; key < keys; ++key) table[key] = step_of(key);
+  return table;
+}();
+
+// play() leaves everything as it is where the state stays: then nothing else may change.
+constexpr bool only_states_change() {
+  for (const Step& step : steps)
+    if (step.stays && (step.wrong || step.trust != 0)) return false;
+  return true;
+}
+static_assert(only_states_change());
+
+constexpr unsigned base_lane = Tage::tables;
+constexpr unsigned table_of(unsigned lane) { return Tage::tables - 1 - lane; }
+
+// `value(table)` in the lane of each table, `base` in that of the base table.
+template <class Value>
+constexpr Lanes16 lanes_of(Value value, unsigned base) {
+  Lanes16 lanes;
+  for (unsigned lane = 0; lane < base_lane; ++lane)
+    lanes.lane[lane] = static_cast<std::uint16_t>(value(table_of(lane)));
+  lanes.lane[base_lane] = static_cast<std::uint16_t>(base);
+  return lanes;
+}
+constexpr Lanes16 all_of(unsigned value) {
+  return lanes_of([&](unsigned) { return value; }, value);
+}
+
+// The lanes of who predicts, and of who would if that one had no entry, by the tables whose tags are right, a bit each.
+struct Providers {
+  std::uint8_t first = 0, second = 0;
+};
+constexpr auto providers = [] {
+  std::array<Providers, 1u << (base_lane + 1)> table{};
+  for (unsigned matches = 0; matches < table.size(); ++matches) {
+    const unsigned first = matches | 1u << base_lane, second = (first & (first - 1)) | 1u << base_lane;
+    table[matches] = {.first = static_cast<std::uint8_t>(std::countr_zero(first)),
+                      .second = static_cast<std::uint8_t>(std::countr_zero(second))};
+  }
+  return table;
+}();
+
+constexpr Lanes16 tagged = lanes_of([](unsigned) { return 0xffffu; }, 0);
+constexpr Lanes16 outcomes_in[] = {all_of(0), lanes_of([](unsigned) { return 1u; }, 0)};
+constexpr Lanes16 useful_lanes = all_of(useful_bits);
+constexpr Lanes16 index_masks = lanes_of([](unsigned) { return (1u << Tage::index_bits) - 1; }, Tage::base_entries - 1);
+constexpr Lanes16 starts = lanes_of([](unsigned table) { return Tage::base_entries + (table << Tage::index_bits); }, 0);
+
+// Where outcomes leave a history that is folded into so many bits.
+template <unsigned bits>
+constexpr Lanes16 exits = lanes_of([](unsigned table) { return 1u << Tage::history_lengths[table] % bits; }, 0);
+template <unsigned bits>
+constexpr Lanes16 folds = all_of((1u << bits) - 1);
+
+template <unsigned bits>
+Lanes folded(Lanes history, Lanes in, Lanes out) {
+  history = history.doubled() ^ in ^ (out & Lanes(exits<bits>));
+  return (history ^ history.right<bits>()) & Lanes(folds<bits>);
+}
+
+// As many outcomes as a lane holds: play() looks so far ahead.
+constexpr std::uint32_t stretch = 16;
+
+constexpr unsigned hash_bit = 1;  // of a word
 
 }  // namespace
 
 void Tage::reset() {
-  for (auto& table : entries_)
-    for (Entry& entry : table) entry = Entry{};
-  for (Counter2& counter : base_) counter = 1;
-  for (unsigned i = 0; i < tables; ++i) index_[i] = tag_[i] = tag2_[i] = Folded{};
+  for (unsigned i = 0; i < base_entries; ++i) entries_[i] = base_state(1);
+  for (unsigned i = base_entries; i < std::size(entries_); ++i) entries_[i] = weakly_taken;
+  index_ = tag_ = tag2_ = Lanes16{};
   history_ = 0;
   random_ = 1;
   failures_ = 0;
   trust_fresh_ = 0;
 }
 
-void Tage::Folded::shift(unsigned length, unsigned bits, bool in, bool out) {
-  value = value << 1 | static_cast<std::uint32_t>(in);
-  value ^= static_cast<std::uint32_t>(out) << length % bits;
-  value ^= value >> bits;
-  value &= (1u << bits) - 1;
-}
-
-bool Tage::says(int table, const Lookup& lookup, std::uint32_t hash) const {
-  return table < 0 ? predicts_taken(base_[hash % base_entries]) : entries_[table][lookup.index[table]].counter >= 0;
-}
-
-Tage::Lookup Tage::look_up(std::uint32_t hash) const {
-  Lookup lookup;
-  for (unsigned i = 0; i < tables; ++i) {
-    lookup.index[i] = static_cast<std::uint16_t>((hash ^ hash >> (index_bits - i) ^ index_[i].value) & index_mask);
-    lookup.tag[i] = static_cast<std::uint16_t>((hash ^ tag_[i].value ^ tag2_[i].value << 1) & tag_mask);
+// Outcomes that leave each history while the next `n` come, the first in the top bit of its lane.
+Lanes16 Tage::pass(const std::uint32_t* words, std::uint32_t n) {
+  std::uint32_t outcomes = 0;
+  for (std::uint32_t i = 0; i < n; ++i) outcomes = outcomes << 1 | (words[i] & 1);
+  const std::uint64_t recent = static_cast<std::uint64_t>(history_) << stretch | outcomes << (stretch - n);
+  std::uint64_t leaving[2] = {};
+  for (unsigned lane = 0; lane < base_lane; ++lane) {
+    const unsigned length = history_lengths[table_of(lane)];
+    const auto bits = length < stretch ? recent >> length : static_cast<std::uint64_t>(history_ >> (length - stretch));
+    leaving[lane / 4] |= (bits & 0xffff) << lane % 4 * 16;
   }
-  // A tag of 0 in an unused entry is harmless: such an entry says what a fresh one says, and is replaced first.
-  std::uint32_t matches = 0;
-  for (unsigned i = 0; i < tables; ++i)
-    matches |= static_cast<std::uint32_t>(entries_[i][lookup.index[i]].tag == lookup.tag[i]) << i;
-  lookup.provider = static_cast<int>(std::bit_width(matches)) - 1;
-  if (matches != 0) lookup.alternate = static_cast<int>(std::bit_width(matches & ~(1u << lookup.provider))) - 1;
-  lookup.alternative = says(lookup.alternate, lookup, hash);
-  lookup.provided = says(lookup.provider, lookup, hash);
-  if (lookup.provider >= 0) {
-    const Entry& entry = entries_[lookup.provider][lookup.index[lookup.provider]];
-    lookup.fresh = entry.useful == 0 && (entry.counter == 0 || entry.counter == -1);
-  }
-  lookup.prediction = lookup.fresh && trust_fresh_ >= 0 ? lookup.alternative : lookup.provided;
-  return lookup;
+  history_ = history_ << n | outcomes;
+  Lanes16 result;
+  Lanes(leaving[0], leaving[1]).store(result);
+  return result;
 }
 
-void Tage::allocate(const Lookup& lookup, bool taken) {
-  int first = lookup.provider + 1;
+// Where the next `n` branches are looked for: that goes by outcomes, and by no prediction.
+void Tage::place(const std::uint32_t* words, std::uint32_t n, Place* places) {
+  Lanes index(index_), tag(tag_), tag2(tag2_), leaving(pass(words, n));
+  const auto next = [&](std::uint32_t i, Lanes low, Lanes high) {
+    // In each table's lane hash ^ hash >> (index_bits - table) ^ the folded history.
+    (((low ^ high.staircase() ^ index) & Lanes(index_masks)) | Lanes(starts)).store(places[i].where);
+    ((low ^ tag ^ tag2.doubled()) & Lanes(tagged)).left<state_bits>().store(places[i].wanted);
+    const Lanes in(outcomes_in[words[i] & 1]), out = leaving.signs();
+    leaving = leaving.doubled();
+    index = folded<index_bits>(index, in, out);
+    tag = folded<tag_bits>(tag, in, out);
+    tag2 = folded<tag_bits - 1>(tag2, in, out);
+  };
+  std::uint32_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    Lanes low[4], high[4];
+    Lanes::spread<hash_bit>(words + i, low);
+    Lanes::spread<hash_bit + 2>(words + i, high);
+    for (unsigned j = 0; j < 4; ++j) next(i + j, low[j], high[j]);
+  }
+  for (; i < n; ++i) next(i, Lanes::spread(words[i] >> hash_bit), Lanes::spread(words[i] >> (hash_bit + 2)));
+  index.store(index_);
+  tag.store(tag_);
+  tag2.store(tag2_);
+}
+
+// An entry of a longer history than the provider's, among those that are free; false where entries were aged instead.
+bool Tage::allocate(const Place& place, unsigned provider, unsigned free, bool taken) {
   // A linear-feedback shift register: every other time the next longer history is passed over, so that branches which
   // need long ones reach them.
-  random_ = random_ >> 1 ^ (random_ & 1 ? 0xd0000001u : 0u);
-  if ((random_ & 1) != 0 && first + 1 < static_cast<int>(tables)) ++first;
-  for (int i = first; i < static_cast<int>(tables); ++i) {
-    Entry& entry = entries_[i][lookup.index[i]];
-    if (entry.useful != 0) continue;
-    entry = {.tag = lookup.tag[i], .counter = static_cast<std::int8_t>(taken ? 0 : -1), .useful = 0};
-    if (failures_ > 0) --failures_;
-    return;
+  random_ = random_ >> 1 ^ (0xd0000001u & -(random_ & 1));
+  const unsigned passed = random_ & static_cast<unsigned>(provider > 1);
+  const unsigned choice = free & ((1u << (provider - passed)) - 1);
+  if (choice != 0) {
+    const auto lane = static_cast<unsigned>(std::bit_width(choice)) - 1;
+    entries_[place.where.lane[lane]] = static_cast<Entry>(place.wanted.lane[lane] | (weakly_not + taken));
+    failures_ -= failures_ > 0;
+    return true;
   }
-  if (++failures_ < failures_to_age) return;
+  if (++failures_ < failures_to_age) return true;
   failures_ = 0;
-  for (auto& table : entries_)
-    for (Entry& entry : table) entry.useful = static_cast<std::uint8_t>(entry.useful >> 1);
+  for (unsigned i = base_entries; i < std::size(entries_); ++i)
+    entries_[i] = static_cast<Entry>((entries_[i] & ~useful_bits) | ((entries_[i] & useful_bits) >> 1 & useful_bits));
+  return false;
 }
 
-void Tage::train(const Lookup& lookup, std::uint32_t hash, bool taken) {
-  if (lookup.provider < 0) {
-    Counter2& counter = base_[hash % base_entries];
-    counter = trained(counter, taken);
-    return;
-  }
-  Entry& entry = entries_[lookup.provider][lookup.index[lookup.provider]];
-  if (lookup.provided != lookup.alternative) {
-    const bool right = lookup.provided == taken;
-    if (lookup.fresh && right && trust_fresh_ > -8) --trust_fresh_;
-    if (lookup.fresh && !right && trust_fresh_ < 7) ++trust_fresh_;
-    if (right && entry.useful < 3) ++entry.useful;
-    if (!right && entry.useful > 0) --entry.useful;
-  }
-  if (taken && entry.counter < 3) ++entry.counter;
-  if (!taken && entry.counter > -4) --entry.counter;
+// What follows from a prediction that does not leave everything as it is; `free` are the lanes of entries never useful.
+void Tage::learn(const Place& place, unsigned provider, unsigned free, unsigned key) {
+  const Step& step = steps[key];
+  Entry& entry = entries_[place.where.lane[provider]];
+  const unsigned wanted = place.wanted.lane[provider];
+  unsigned state = step.state;
+  if (step.wrong && provider != 0 && !allocate(place, provider, free, (key & taken_key) != 0))
+    state = steps[key - key % states + (entry ^ wanted)].state;
+  entry = static_cast<Entry>(wanted | state);
+  const int trust = trust_fresh_ + step.trust;
+  if (trust >= -8 && trust <= 7) trust_fresh_ = trust;
 }
 
-void Tage::remember(bool taken) {
-  for (unsigned i = 0; i < tables; ++i) {
-    const bool out = (history_ >> (history_lengths[i] - 1) & 1) != 0;
-    index_[i].shift(history_lengths[i], index_bits, taken, out);
-    tag_[i].shift(history_lengths[i], tag_bits, taken, out);
-    tag2_[i].shift(history_lengths[i], tag_bits - 1, taken, out);
+// Predicts branches and learns from them; how many were predicted wrongly.
+std::uint32_t Tage::settle(const std::uint32_t* words, std::uint32_t n, const Place* places) {
+  std::uint32_t wrong = 0;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const Place& place = places[i];
+    const Lanes wanted(place.wanted), entries = Lanes::picked(entries_, place.where);
+    // A state where the tag is right.
+    const Lanes difference = entries ^ wanted;
+    Lanes16 found;
+    difference.store(found);
+    const Providers& by = providers[difference.right<state_bits>().zeroes()];
+    const unsigned key = found.lane[by.first] + (found.lane[by.second] & taken_bit) * (alternative_key / taken_bit) +
+                         (words[i] & 1) * taken_key + (trust_fresh_ < 0 ? trusted_key : 0);
+    // As it mostly is. To store what is there already would have the next branches wait for it.
+    if (steps[key].stays) continue;
+    wrong += static_cast<std::uint32_t>(steps[key].wrong);
+    const unsigned free = steps[key].wrong ? (entries & Lanes(useful_lanes)).zeroes() : 0;
+    learn(place, by.first, free, key);
   }
-  history_ = history_ << 1 | static_cast<unsigned>(taken);
+  return wrong;
 }
 
 bool Tage::predict(std::uint64_t pc, bool taken) {
@@ -111,15 +247,13 @@ bool Tage::predict(std::uint64_t pc, bool taken) {
 
 std::uint64_t Tage::play(const std::uint32_t* words, std::uint32_t n) {
   std::uint64_t wrong = 0;
-  for (std::uint32_t i = 0; i < n; ++i) {
-    const std::uint32_t hash = words[i] >> 1;
-    const bool taken = (words[i] & 1) != 0;
-    const Lookup lookup = look_up(hash);
-    const bool right = lookup.prediction == taken;
-    wrong += static_cast<std::uint64_t>(!right);
-    if (!right && lookup.provider + 1 < static_cast<int>(tables)) allocate(lookup, taken);
-    train(lookup, hash, taken);
-    remember(taken);
+  Place places[stretch];
+  while (n != 0) {
+    const std::uint32_t some = n < stretch ? n : stretch;
+    place(words, some, places);
+    wrong += settle(words, some, places);
+    words += some;
+    n -= some;
   }
   return wrong;
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "tally/sim/bimodal.hpp"
 #include "tally/sim/branches_testing.hpp"
 #include "tally/sim/gshare.hpp"
+#include "tally/sim/tage_testing.hpp"
 
 namespace tally::sim {
 namespace {
@@ -133,21 +136,90 @@ TEST(Tage, AWordHoldsTheAddressesHashAndTheOutcome) {
   static_assert(Tage::word(0x7f00'8000'1234, true) == (0x7f00U ^ 0x1234U) * 2 + 1, "bit 31 is left out");
 }
 
-// One word at a time, or all at once.
-TEST(Tage, PlayPredictsAsPredictDoes) {
-  const auto one = tage(), all = tage();
-  std::uint32_t noise = 1;
-  std::vector<std::uint32_t> words;
-  std::uint64_t wrong = 0;
-  for (int i = 0; i < 100'000; ++i) {
-    noise = noise * 1664525 + 1013904223;
-    const std::uint64_t pc = 0x7f12'3456'7000 + (noise >> 20) * 3;
-    const bool taken = (noise >> 8 & 7) < (noise >> 20 & 7);
-    words.push_back(Tage::word(pc, taken));
-    wrong += static_cast<std::uint64_t>(!one->predict(pc, taken));
+// The same predictions as the plain one's, one by one and in stretches of all lengths.
+class Compared {
+ public:
+  Compared() {
+    played_->reset();
+    predicted_->reset();
   }
-  EXPECT_EQ(all->play(words.data(), static_cast<std::uint32_t>(words.size())), wrong);
-  EXPECT_EQ(all->play(words.data(), 0), 0U);
+
+  void branch(std::uint64_t pc, bool taken) {
+    const std::uint32_t word = Tage::word(pc, taken);
+    const bool right = plain_->predict(word);
+    ASSERT_EQ(predicted_->predict(pc, taken), right) << "branch " << branches_;
+    ++branches_;
+    words_.push_back(word);
+    wrong_ += static_cast<std::uint64_t>(!right);
+    if (words_.size() < length_) return;
+    ASSERT_EQ(played_->play(words_.data(), static_cast<std::uint32_t>(words_.size())), wrong_)
+        << "branches up to " << branches_;
+    words_.clear();
+    wrong_ = 0;
+    length_ = length_ * 7 % 101;  // 1 … 100
+  }
+  int agings() const { return plain_->agings(); }
+
+ private:
+  std::unique_ptr<testing::PlainTage> plain_ = std::make_unique<testing::PlainTage>();
+  std::unique_ptr<Tage> predicted_ = std::make_unique<Tage>(), played_ = std::make_unique<Tage>();
+  std::vector<std::uint32_t> words_;
+  std::uint64_t wrong_ = 0, branches_ = 0;
+  std::size_t length_ = 1;
+};
+
+std::uint32_t next(std::uint32_t& noise) { return (noise = noise * 1664525 + 1013904223) >> 8; }
+
+TEST(Tage, PredictsNoiseAsThePlainOne) {
+  Compared compared;
+  std::uint32_t noise = 1;
+  for (int i = 0; i < 300'000 && !::testing::Test::HasFatalFailure(); ++i) {
+    const std::uint64_t pc = (std::uint64_t{next(noise)} << 32 | next(noise) << 10) + next(noise) % 1024;
+    compared.branch(pc, (next(noise) & 1) != 0);
+  }
+}
+
+TEST(Tage, PredictsLoopsAsThePlainOne) {
+  Compared compared;
+  for (unsigned round = 0; round < 300; ++round) {
+    for (unsigned loop = 0; loop < 40; ++loop) {
+      for (unsigned i = 0; i <= loop && !::testing::Test::HasFatalFailure(); ++i) {
+        compared.branch(0x7f12'3456'7000 + std::uint64_t{loop} * 44, i != loop);
+        compared.branch(0x401000 + loop * 12, i % (2 + round % 3) != 0);
+      }
+    }
+  }
+}
+
+// Branches that go as some of the last 20 went, others that are biased, and others that nobody can predict.
+TEST(Tage, PredictsCorrelatedBranchesAsThePlainOne) {
+  Compared compared;
+  std::uint32_t noise = 1, history = 0;
+  for (int i = 0; i < 500'000 && !::testing::Test::HasFatalFailure(); ++i) {
+    const std::uint32_t branch = i % 7 == 0 ? next(noise) % 2000 : static_cast<std::uint32_t>(i) / 50 % 2000;
+    bool taken = next(noise) % 16 < branch % 16;
+    if (branch % 4 == 0) taken = std::popcount(history & (0x80411u << branch % 9)) % 2 != 0;
+    history = history << 1 | static_cast<std::uint32_t>(taken);
+    compared.branch(0x401000 + branch * 13, taken);
+  }
+}
+
+// Patterns are learnt and useful in all tables, and then their branches become noise, for which there is nothing to
+// allocate until all has aged.
+TEST(Tage, AgesAsThePlainOne) {
+  Compared compared;
+  std::uint32_t noise = 1;
+  for (unsigned epoch = 0; epoch < 60; ++epoch) {
+    for (unsigned round = 0; round < 60; ++round) {
+      for (unsigned branch = 0; branch < 600 && !::testing::Test::HasFatalFailure(); ++branch) {
+        const bool taken = (branch * 2654435761u >> (round + epoch) % 7 & 1) != 0;
+        compared.branch(0x401000 + epoch * 0x10000 + branch * 20, taken);
+      }
+    }
+    for (int i = 0; i < 20'000 && !::testing::Test::HasFatalFailure(); ++i)
+      compared.branch(0x401000 + epoch * 0x10000 + next(noise) % 100 * 20, (next(noise) & 1) != 0);
+  }
+  EXPECT_GE(compared.agings(), 10);
 }
 
 }  // namespace

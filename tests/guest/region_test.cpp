@@ -47,15 +47,18 @@ class CountedRegions : public testing::Test {
     return {};
   }
 
-  // Every entry of every thread was this many instructions.
+  // Every entry of every thread was this many instructions. A read that the kernel's tick falls into is made again,
+  // and what that executes is in the entry: one at most is so.
   void expect(const std::string& name, std::uint64_t entries, std::int64_t each) {
     const RegionResult counted = result(name);
     const RegionEvent& instructions = counted.all.events.at(0);
     EXPECT_EQ(counted.all.entries, entries) << name;
     EXPECT_EQ(counted.all.dropped, 0u) << name;
+    constexpr std::int64_t most_of_a_read = 100;
     EXPECT_EQ(instructions.least, each) << name;
-    EXPECT_EQ(instructions.most, each) << name;
-    EXPECT_EQ(instructions.total.value, each * static_cast<std::int64_t>(entries)) << name;
+    const std::int64_t again = instructions.most.value_or(0) - each;
+    EXPECT_LE(again, most_of_a_read) << name;
+    EXPECT_EQ(instructions.total.value, each * static_cast<std::int64_t>(entries) + again) << name;
     EXPECT_EQ(instructions.uncertainty, 0) << name;
   }
 

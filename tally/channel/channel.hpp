@@ -15,7 +15,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 8;
+inline constexpr uint32_t layout_version = 9;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -193,11 +193,11 @@ inline constexpr uint64_t mark_counts_offset(uint32_t thread) {
 inline constexpr uint64_t mark_points_offset(uint32_t process) {
   return mark_counts_offset(thread_limit) + uint64_t{process} * mark_points_bytes;
 }
-/// Behind those: the NoteRing of a thread.
-inline constexpr uint64_t note_ring_offset(uint32_t thread) {
-  return mark_points_offset(process_limit) + uint64_t{thread} * note_ring_bytes;
+/// Behind those: each NoteRing.
+inline constexpr uint64_t note_ring_offset(uint32_t ring) {
+  return mark_points_offset(process_limit) + uint64_t{ring} * note_ring_bytes;
 }
-inline constexpr uint64_t file_bytes = note_ring_offset(thread_limit);
+inline constexpr uint64_t file_bytes = note_ring_offset(rings_of_thread * thread_limit);
 
 /// Segment numbers below this are not code: they count what is known only at run time, one vector each.
 enum Dynamic : uint32_t {

@@ -4,6 +4,7 @@
 // trace was entered until then, and each branch adds the constants of the way.
 #include "tally/engine/model_code.hpp"
 #include "tally/engine/model_emit.hpp"
+#include "tally/sim/tage.hpp"
 
 namespace tally::engine {
 namespace {
@@ -43,12 +44,17 @@ void ModelCode::write_history(Builder& b) {
   if (outcomes_ == 0) return;
   Emitter& e = b.e;
   const u8 reg = open_ ? a_ : u8{r11};
+  const u32 where = model_plan.outcomes ? o_model_outcome : o_model_history;
   if (!open_) e.store(reg, o_model_a);
-  e.load(reg, o_model_history);
-  u32 left = outcomes_;
-  for (; left > 3; left -= 3) address_of(e, reg, no_register, reg, 3, 0, false);
-  address_of(e, reg, no_register, reg, left, taken_, false);
-  e.store(reg, o_model_history);
+  e.load(reg, where);
+  if (model_plan.outcomes) {
+    address_of(e, reg, reg, no_register, 0, outcomes_ * static_cast<s32>(sizeof(u32)), false);
+  } else {
+    u32 left = outcomes_;
+    for (; left > 3; left -= 3) address_of(e, reg, no_register, reg, 3, 0, false);
+    address_of(e, reg, no_register, reg, left, taken_, false);
+  }
+  e.store(reg, where);
   if (!open_) e.load(reg, o_model_a);
   outcomes_ = taken_ = 0;
   mark(b);
@@ -57,6 +63,7 @@ void ModelCode::write_history(Builder& b) {
 void ModelCode::predict(Builder& b, u64 pc, bool taken, u16 live) {
   Emitter& e = b.e;
   if (!model_plan.branches) return;
+  if (model_plan.outcomes) return tell_outcome(b, pc, taken, live);
   constexpr u32 mask = 0x3fff;
   e.load(a_, o_model_history);
   put_flags_away(b, live);
@@ -78,10 +85,28 @@ void ModelCode::predict(Builder& b, u64 pc, bool taken, u16 live) {
   b.arena.cold = stub.here();
 }
 
+/// For a predictor behind the program: a word, where the next one goes once the trace is left.
+void ModelCode::tell_outcome(Builder& b, u64 pc, bool taken, u16 live) {
+  Emitter& e = b.e;
+  e.load(a_, o_model_outcome);
+  if (outcomes_ == 0) {
+    put_flags_away(b, live);
+    test_dword(e, a_, outcomes_full);
+    u8* const full = jump_if(e, not_equal);
+    Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+    lead(full, stub.here());
+    ask_look(stub, b.arena.to_look, word_of(Ask::outcomes));
+    stub.load(a_, o_model_outcome);
+    stub.jump(e.here());
+    b.arena.cold = stub.here();
+  }
+  store_dword_at(e, a_, sim::Tage::word(pc, taken), outcomes_ * static_cast<u32>(sizeof(u32)));
+}
+
 u32 ModelCode::begin_way(Builder& b, u32 i, bool taken, u16 live) {
   if (!open_) open(b, i);
-  ways_[way_count_] = {nullptr, in_[i].pc, in_[i].target(), taken,  live,  a_,
-                       b_,      note_,     outcomes_,       taken_, away_, gone_};
+  ways_[way_count_] = {nullptr, in_[i].pc, in_[i].target(), taken,  live,  a_,   b_,
+                       note_,   page_,     outcomes_,       taken_, away_, gone_};
   if (records_ && model_plan.each_branch) ways_[way_count_].gone.pass(taken);
   return way_count_++;
 }
@@ -96,7 +121,7 @@ void ModelCode::stay(Builder& b, const Instruction& in, bool taken, u16 live) {
 void ModelCode::emit_way(Builder& b, u32 way) {
   const Way& w = ways_[way];
   open_ = true;
-  a_ = w.a, b_ = w.b, note_ = w.note;
+  a_ = w.a, b_ = w.b, note_ = w.note, page_ = w.page;
   outcomes_ = w.outcomes, taken_ = w.taken;
   away_ = w.away;
   gone_ = w.gone;

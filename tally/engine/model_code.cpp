@@ -84,7 +84,7 @@ bool ModelCode::wants_window(u32 i) const {
   if (records_ || f.accesses != 0 || f.repeat.bytes != 0 || f.scattered.pattern != Pattern::none) return true;
   if (model_plan.branches && (in.kind == Kind::call || in.kind == Kind::call_indirect || in.resolved)) return true;
   const u64 line = model_plan.line_bytes;
-  return model_plan.l1i &&
+  return model_plan.code() &&
          (in.pc / line != last_line_ / line || (in.next() - 1) / line != last_line_ / line || last_line_ == 0);
 }
 
@@ -96,13 +96,13 @@ void ModelCode::mark(const Builder& b) {
   in_range_ = open_ || away_ || outcomes_ != 0 || gone_.count != 0;
   if (!in_range_) return;
   const auto borrowed = [this](u8 reg) { return open_ ? reg : u8{no_register}; };
-  ranges_[range_count_] = {b.offset(), 0xffff, borrowed(a_), borrowed(b_), borrowed(note_),
-                           outcomes_,  taken_, away_,        gone_};
+  ranges_[range_count_] = {b.offset(),      0xffff,    borrowed(a_), borrowed(b_), borrowed(note_),
+                           borrowed(page_), outcomes_, taken_,       away_,        gone_};
 }
 
 void ModelCode::open(Builder& b, u32 i) {
-  const bool notes = model_plan.l1d || model_plan.l1i;
-  const u32 wanted = notes ? 3 : 2;
+  const bool notes = model_plan.data() || model_plan.code();
+  const u32 wanted = !notes ? 2 : !model_plan.pages ? 3 : 4;
   u16 free = static_cast<u16>(~facts_[i].registers & ~(1u << rsp | 1u << rax));
   for (u32 k = i + 1; k < n_ && facts_[k].known; k++) {
     const u16 still = static_cast<u16>(free & ~facts_[k].registers);
@@ -110,17 +110,18 @@ void ModelCode::open(Builder& b, u32 i) {
     free = still;
   }
   static const u8 order[] = {r11, r10, r9, r8, rdi, rsi, rcx, rdx, rbx, r13, r14, r15, rbp, r12};
-  u8 found[3] = {no_register, no_register, no_register};
+  u8 found[4] = {no_register, no_register, no_register, no_register};
   u32 n = 0;
   for (const u8 reg : order)
     if ((free >> reg & 1) && n < wanted) found[n++] = reg;
-  a_ = found[0], b_ = found[1], note_ = found[2];
+  a_ = found[0], b_ = found[1], note_ = found[2], page_ = found[3];
   b.e.store(a_, o_model_a);
   b.e.store(b_, o_model_b);
   if (notes) {
     b.e.store(note_, o_model_spill_note);
     b.e.load(note_, o_model_note);
   }
+  if (page_ != no_register) b.e.store(page_, o_model_spill_page);
   open_ = true;
   mark(b);
 }
@@ -133,6 +134,7 @@ void ModelCode::close(Builder& b) {
     b.e.store(note_, o_model_note);
     b.e.load(note_, o_model_spill_note);
   }
+  if (page_ != no_register) b.e.load(page_, o_model_spill_page);
   open_ = false;
   mark(b);
 }
@@ -144,7 +146,7 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
   if (!open_ && wants_window(i)) open(b, i);
   if (open_) {
     Emitter& e = b.e;
-    if (model_plan.l1i) {
+    if (model_plan.code()) {
       const u64 line = model_plan.line_bytes;
       for (u64 at = in.pc & ~(line - 1); at < in.next(); at += line) {
         if (last_line_ == at) continue;
@@ -155,7 +157,7 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
     if (records_) record(b, i);
     for (u32 k = 0; k < f.accesses; k++) look_at_data(b, f.access[k], f.live);
     if (f.scattered.pattern != Pattern::none) ask_pieces(b, i);
-    if (f.repeat.bytes != 0 && model_plan.l1d) {
+    if (f.repeat.bytes != 0 && model_plan.data()) {
       e.store(rcx, o_model_repeat);
       e.store(rsi, o_model_repeat + 8);
       e.store(rdi, o_model_repeat_rdi);
@@ -173,7 +175,7 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
 
 void ModelCode::after(Builder& b, u32 i) {
   if (!open_ || facts_[i].repeat.bytes == 0) return;
-  if (model_plan.l1d) ask_look(b.e, b.arena.to_model, word_of(facts_[i].repeat));
+  if (model_plan.data()) ask_look(b.e, b.arena.to_model, word_of(facts_[i].repeat));
   if (records_) record_repeat(b, i);
 }
 
@@ -195,12 +197,13 @@ void ModelCode::bring_flags_back(Builder& b, u16 live) {
 void ModelCode::open_first(Builder& b) {
   if (!wants_window(0)) return;
   open(b, 0);
-  first_a_ = a_, first_b_ = b_, first_note_ = note_;
+  first_a_ = a_, first_b_ = b_, first_note_ = note_, first_page_ = page_;
   loop_entry_ = b.offset();
 }
 
 u32 ModelCode::loops(Builder& b) {
-  if (loop_entry_ == 0 || !open_ || a_ != first_a_ || b_ != first_b_ || note_ != first_note_) return 0;
+  if (loop_entry_ == 0 || !open_ || a_ != first_a_ || b_ != first_b_ || note_ != first_note_ || page_ != first_page_)
+    return 0;
   bring_flags_back(b, facts_[0].live);
   write_history(b);
   finish_record(b);
@@ -250,8 +253,12 @@ void settle_model(Thread* t, Context* c, const Spot& s, bool repeats) {
       m.next_note = reinterpret_cast<u64*>(c->reg(range.note));
       c->reg(range.note) = m.spill_note;
     }
+    if (range.page != no_register) c->reg(range.page) = m.spill_page;
     if (range.a != no_register) c->reg(range.a) = m.spill[0], c->reg(range.b) = m.spill[1];
-    m.history = m.history << range.outcomes | range.taken;
+    if (model_plan.outcomes)
+      m.next_outcome += range.outcomes;
+    else
+      m.history = m.history << range.outcomes | range.taken;
     if (model_plan.each) settle_record(t, c, r.op, range.gone, repeats);
     return;
   }
@@ -282,12 +289,26 @@ void ModelCode::make_room(Builder& b) {
   b.arena.cold = stub.here();
 }
 
-/// Notes the line in register a down, to stay if the flags say "not equal". Both registers are lost.
-void ModelCode::note_line(Emitter& e, u64 kind) {
+/// Notes the line in register a down, to stay if a level is looked at and the flags say "not equal". Register b is
+/// where the next note goes if this one stays.
+void ModelCode::note_line(Emitter& e, u64 kind, bool looks) {
   if (kind != 0) address_of(e, a_, a_, no_register, 0, static_cast<s32>(kind), false);
   store_at(e, note_, a_, 0);
   address_of(e, b_, note_, no_register, 0, sizeof(u64), false);
+  if (looks) move_if_not_equal(e, note_, b_);
+}
+
+/// Lets the note of an access, which is in register a, stay if its page is not the most recent one of its set. Register
+/// a is lost.
+void ModelCode::note_page(Emitter& e) {
+  low_halves(e, Between::move, page_, a_);
+  shift_right(e, page_, model_plan.page_bits - page_stride_bits);
+  with_constant(e, Operation::bit_and, page_, (model_plan.data_page_sets - 1) << page_stride_bits);
+  table_access(e, 0x33, a_, page_, 0, data_pages_at);
+  and_wide(e, a_, -(1 << model_plan.page_bits));
   move_if_not_equal(e, note_, b_);
+  load_at(e, a_, b_, -8);
+  table_access(e, 0x89, a_, page_, 0, data_pages_at);
 }
 
 /// A jump for an access to these bytes at register a: for one across lines, or for any other. Register b is lost.
@@ -300,7 +321,7 @@ u8* ModelCode::jump_across(Emitter& e, u32 bytes, int condition) {
 
 void ModelCode::look_at_data(Builder& b, const DataAccess& access, u16 live) {
   Emitter& e = b.e;
-  if (!model_plan.l1d) return;
+  if (!model_plan.data()) return;
   const u32 line = model_plan.line_bytes;
   const u64 address = static_cast<u64>(access.displacement);
   const bool fixed = access.fixed && !access.fs;
@@ -311,9 +332,13 @@ void ModelCode::look_at_data(Builder& b, const DataAccess& access, u16 live) {
   if (fixed && fits) {
     const u32 set = l1d_at + (static_cast<u32>(address) & model_plan.l1d_mask);
     e.move_constant(a_, address & ~u64{line - 1});
-    table_access(e, 0x3b, a_, no_register, 0, set);
-    e.store(a_, set);
-    return note_line(e, kind);
+    if (model_plan.l1d) {
+      table_access(e, 0x3b, a_, no_register, 0, set);
+      e.store(a_, set);
+    }
+    note_line(e, kind, model_plan.l1d);
+    if (model_plan.pages) note_page(e);
+    return;
   }
   load_address(e, access, a_, b_);
   if (!fits) {
@@ -327,12 +352,17 @@ void ModelCode::look_at_data(Builder& b, const DataAccess& access, u16 live) {
   else if (access.bytes > 1)
     away = jump_across(e, access.bytes, not_equal);
   const u64 whole = e.here();
-  low_halves(e, Between::move, b_, a_);
-  with_constant(e, Operation::bit_and, b_, model_plan.l1d_mask);
+  if (model_plan.l1d) {
+    low_halves(e, Between::move, b_, a_);
+    with_constant(e, Operation::bit_and, b_, model_plan.l1d_mask);
+  }
   and_wide(e, a_, -static_cast<s32>(line));
-  table_access(e, 0x3b, a_, b_, 0, l1d_at);
-  table_access(e, 0x89, a_, b_, 0, l1d_at);
-  note_line(e, kind);
+  if (model_plan.l1d) {
+    table_access(e, 0x3b, a_, b_, 0, l1d_at);
+    table_access(e, 0x89, a_, b_, 0, l1d_at);
+  }
+  note_line(e, kind, model_plan.l1d);
+  if (model_plan.pages) note_page(e);
   if (away == nullptr) return;
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(away, stub.here());
@@ -345,22 +375,22 @@ void ModelCode::look_at_data(Builder& b, const DataAccess& access, u16 live) {
 
 void ModelCode::look_at_line(Builder& b, u64 line, u16 live) {
   Emitter& e = b.e;
-  const u32 number = line_number(line);
-  if (number == 0) {
+  const u64 page = line >> model_plan.page_bits;
+  const u32 number = line_number(line),
+            number_of_page = model_plan.pages ? line_number(page << model_plan.page_bits) : number;
+  if (number == 0 || number_of_page == 0) {
     mark_partial(current(), channel::partial_code_lines);
     return;
   }
   const u32 set = static_cast<u32>(line / model_plan.line_bytes) & (model_plan.l1i_sets - 1);
-  const u32 last_of_set = l1i_at + set * 4;
   put_flags_away(b, live);
   make_room(b);
-  static const u8 compare[] = {0x65, 0x81, 0x3c, 0x25};  // cmp dword gs:[…], constant
-  e.bytes(compare, sizeof compare);
-  e.dword(last_of_set);
-  e.dword(number);
-  store_constant(e, last_of_set, number, false);
+  if (model_plan.l1i) replace_dword(e, l1i_at + set * 4, number);
   e.move_constant(a_, line + static_cast<u64>(Ask::fetch));
-  note_line(e, 0);
+  note_line(e, 0, model_plan.l1i);
+  if (!model_plan.pages) return;
+  replace_dword(e, code_pages_at + static_cast<u32>(page & (model_plan.code_page_sets - 1)) * 4, number_of_page);
+  move_if_not_equal(e, note_, b_);
 }
 
 }  // namespace tally::engine

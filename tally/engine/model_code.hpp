@@ -24,11 +24,11 @@ struct Gone {
 
 /// A stretch of a trace in which the program's state is not all in place.
 struct ModelRange {
-  u16 begin, end;  // offsets from the body
-  u8 a, b, note;   // registers that are borrowed, or no_register
-  u8 outcomes;     // of branches that the history lacks
-  u8 taken;        // which of them were taken, the last one in bit 0
-  bool flags;      // they are away
+  u16 begin, end;       // offsets from the body
+  u8 a, b, note, page;  // registers that are borrowed, or no_register
+  u8 outcomes;          // of branches that the history lacks, or the words that are told of them
+  u8 taken;             // which of them were taken, the last one in bit 0
+  bool flags;           // they are away
   Gone gone;
 };
 
@@ -138,18 +138,23 @@ class ModelCode {
     u64 pc, target;
     bool is_taken;
     u16 live;
-    u8 a, b, note, outcomes, taken;
+    u8 a, b, note, page, outcomes, taken;
     bool away;
     Gone gone;
   };
   void look_at_data(Builder& b, const DataAccess& access, u16 live);
   void look_at_line(Builder& b, u64 line, u16 live);
   void predict(Builder& b, u64 pc, bool taken, u16 live);
+  void tell_outcome(Builder& b, u64 pc, bool taken, u16 live);
   void push_return(Builder& b, const Instruction& in);
   void resolved_target(Builder& b, const Instruction& in, u16 live);
   /// The registers that are borrowed, a bit for each.
-  u32 borrowed() const { return 1u << a_ | 1u << b_ | (note_ == no_register ? 0 : 1u << note_); }
-  void note_line(Emitter& e, u64 kind);
+  u32 borrowed() const {
+    const auto bit = [](u8 reg) { return reg == no_register ? 0 : 1u << reg; };
+    return bit(a_) | bit(b_) | bit(note_) | bit(page_);
+  }
+  void note_line(Emitter& e, u64 kind, bool looks);
+  void note_page(Emitter& e);
   u8* jump_across(Emitter& e, u32 bytes, int condition);
   void make_room(Builder& b);
   void ask_look(Emitter& e, u64 whom, u32 word);
@@ -177,7 +182,7 @@ class ModelCode {
   u64 last_line_ = 0;
   bool open_ = false;
   bool away_ = false;  // the flags are kept in memory: from the first look that needs it to who needs them
-  u8 a_ = 0, b_ = 0, note_ = 0;
+  u8 a_ = 0, b_ = 0, note_ = 0, page_ = 0;
   Gone gone_ = {};
   u32 first_op_ = 0;
   u64 last_fetched_ = 0;
@@ -188,7 +193,7 @@ class ModelCode {
   ModelRange ranges_[range_limit];
   u32 range_count_ = 0;
   bool in_range_ = false;
-  u8 first_a_ = 0, first_b_ = 0, first_note_ = 0;
+  u8 first_a_ = 0, first_b_ = 0, first_note_ = 0, first_page_ = 0;
   u32 loop_entry_ = 0;
   Way ways_[branch_limit + 1];
   u32 way_count_ = 0;

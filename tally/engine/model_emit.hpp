@@ -47,6 +47,14 @@ inline void shift_left(Emitter& e, u8 reg, u32 n) {
   e.byte(static_cast<u8>(n));
 }
 
+/// SHR r32, n
+inline void shift_right(Emitter& e, u8 reg, u32 n) {
+  if (reg >> 3) e.byte(0x41);
+  e.byte(0xc1);
+  e.byte(static_cast<u8>(0xe8 | (reg & 7)));
+  e.byte(static_cast<u8>(n));
+}
+
 /// LEA to, [base + index * 2^scale + displacement]
 inline void address_of(Emitter& e, u8 to, u8 base, u8 index, u32 scale, s32 displacement, bool low) {
   const bool based = base != no_register, indexed = index != no_register;
@@ -144,6 +152,38 @@ inline void store_at(Emitter& e, u8 base, u32 value) {
   if ((base & 7) == rsp) e.byte(0x24);
   e.byte(0);
   e.dword(value);
+}
+
+/// dword [base + displacement] = a constant
+inline void store_dword_at(Emitter& e, u8 base, u32 value, u32 displacement) {
+  if (base >> 3) e.byte(0x41);
+  e.byte(0xc7);
+  const bool small = displacement < 128;
+  e.byte(static_cast<u8>((small ? 0x40 : 0x80) | (base & 7)));
+  if ((base & 7) == rsp) e.byte(0x24);
+  if (small)
+    e.byte(static_cast<u8>(displacement));
+  else
+    e.dword(displacement);
+  e.dword(value);
+}
+
+/// MOV reg, [base + displacement]
+inline void load_at(Emitter& e, u8 reg, u8 base, s8 displacement) {
+  e.rex_w(reg, base);
+  e.byte(0x8b);
+  e.byte(static_cast<u8>(0x40 | (reg & 7) << 3 | (base & 7)));
+  if ((base & 7) == rsp) e.byte(0x24);
+  e.byte(static_cast<u8>(displacement));
+}
+
+/// Dword gs:[offset] is compared with a constant, and becomes that.
+inline void replace_dword(Emitter& e, u32 offset, u32 value) {
+  static const u8 compare[] = {0x65, 0x81, 0x3c, 0x25};
+  e.bytes(compare, sizeof compare);
+  e.dword(offset);
+  e.dword(value);
+  store_constant(e, offset, value, false);
 }
 
 /// A byte of gs:[offset] and a register, whose other bytes a load clears.

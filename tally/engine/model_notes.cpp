@@ -10,16 +10,14 @@ using channel::NoteRing;
 
 NoteBell& bell() { return records().header().bell; }
 
-u64* block_of(NoteRing& ring, u32 number) {
-  return reinterpret_cast<u64*>(reinterpret_cast<u64>(&ring) +
-                                (1 + number % channel::note_blocks) * channel::note_block_bytes);
+u64 block_of(NoteRing& ring, u32 number) {
+  return reinterpret_cast<u64>(&ring) + (1 + number % channel::note_blocks) * channel::note_block_bytes;
 }
 
 /// The lines of a block, which the command read last, are asked for together: one after the other, as they are written,
 /// costs some 30 ns each.
-u64* fetched(u64* block) {
-  for (u64 at = 0; at < notes_handed_on; at += 64)
-    asm volatile("prefetchw (%0)" : : "r"(reinterpret_cast<u64>(block) + at));
+u64 fetched(u64 block) {
+  for (u64 at = 0; at < notes_handed_on; at += 64) asm volatile("prefetchw (%0)" : : "r"(block + at));
   return block;
 }
 
@@ -63,12 +61,12 @@ bool wait_for(NoteRing& ring, u32 most) {
 
 }  // namespace
 
-u64* notes_attach(Thread* t, bool forked) {
-  NoteRing& ring = *note_ring(t);
+u64 notes_attach(Thread* t, Handed what, bool forked) {
+  NoteRing& ring = *note_ring(t, what);
   const s64 at =
       kernel(SYS_mmap, reinterpret_cast<u64>(&ring), channel::note_ring_bytes, 3, 0x11 /* MAP_SHARED | MAP_FIXED */,
-             inherited(channel::inherited_channel), channel::note_ring_offset(t->index));
-  if (failed(at)) return nullptr;
+             inherited(channel::inherited_channel), channel::note_ring_offset(channel::ring_number(t->index, what)));
+  if (failed(at)) return 0;
   keep_from_core(reinterpret_cast<u64>(&ring), channel::note_ring_bytes);
   // The thread that had this record before may have left some.
   if (!wait_for(ring, 0)) ring.taken = ring.published;
@@ -79,21 +77,21 @@ u64* notes_attach(Thread* t, bool forked) {
   return block_of(ring, ring.published);
 }
 
-u64* notes_publish(Thread* t, const channel::NoteBlock& block) {
-  NoteRing& ring = *note_ring(t);
-  if (ring.open == 0 || (block.notes == 0 && block.forks == 0 && block.closes == 0))
+u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block) {
+  NoteRing& ring = *note_ring(t, what);
+  if (ring.open == 0 || (block.count == 0 && block.forks == 0 && block.closes == 0))
     return block_of(ring, ring.published);
   if (block.closes != 0) ring.open = 0;
   if (__atomic_load_n(&bell().closed, __ATOMIC_ACQUIRE) != 0) return block_of(ring, ring.published);
   ring.block[ring.published % channel::note_blocks] = block;
   __atomic_store_n(&ring.published, ring.published + 1, __ATOMIC_SEQ_CST);
-  channel::enqueue(bell(), ring, t->index);
+  channel::enqueue(bell(), ring, channel::ring_number(t->index, what));
   if ((waiting(ring) >= channel::note_blocks_to_wake || block.closes != 0) && somebody_sleeps()) wake();
   // The one behind those that wait is being written.
   (void)wait_for(ring, channel::note_blocks - 1);
   return fetched(block_of(ring, ring.published));
 }
 
-void notes_wait(Thread* t) { (void)wait_for(*note_ring(t), 0); }
+void notes_wait(Thread* t, Handed what) { (void)wait_for(*note_ring(t, what), 0); }
 
 }  // namespace tally::engine

@@ -174,7 +174,7 @@ void pieces_forget_code() {
 }
 
 void ModelCode::ask_pieces(Builder& b, u32 i) {
-  if (!model_plan.l1d && !records_) return;
+  if (!model_plan.data() && !records_) return;
   if (scattered_ones.data == nullptr) scattered_ones.init(scattered_limit);
   if (scattered_ones.full()) return mark_partial(current(), channel::partial_code_lines);
   Scattered s = facts_[i].scattered;
@@ -199,7 +199,7 @@ void models_pieces(Thread* t, u32 number) {
   find_pieces(found, s, m);
   const u32 most = most_pieces(s);
   if (found.count > most) found.count = most;
-  if (model_plan.l1d)
+  if (model_plan.data())
     for (u32 i = 0; i < found.count; i++)
       models_access(t, found.piece[i].address, found.piece[i].bytes, static_cast<Ask>(found.piece[i].what));
   if (s.word == 0) return;

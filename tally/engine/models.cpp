@@ -1,13 +1,16 @@
 // What the simulated machine does where generated code does not settle it, and what becomes of its counts.
 #include "tally/engine/models.hpp"
 
+#include <initializer_list>
 #include <new>
+#include <utility>
 
 #include "tally/engine/improve.hpp"
 #include "tally/engine/model_notes.hpp"
 #include "tally/sim/branches.hpp"
 #include "tally/sim/first_levels.hpp"
 #include "tally/sim/memory.hpp"
+#include "tally/sim/tage.hpp"
 #include "tally/sim/tlb.hpp"
 
 // What calls such a function need not save registers: it does.
@@ -53,8 +56,11 @@ constexpr u32 line_slots_mask = 4 * line_limit - 1;
 struct Rest {
   alignas(tape_room) u64 tape[tape_room / 8];
   alignas(notes_room) sim::Note note[notes_room / sizeof(sim::Note)];
+  alignas(notes_room) u32 outcome[notes_room / sizeof(u32)];
   sim::FirstLevels first;
   sim::LowerLevels lower;
+  sim::Tlbs tlbs;
+  sim::Tage tage;
   alignas(16) u8 plain_caches[sizeof(sim::Hierarchy)];
   alignas(16) u8 plain_tlbs[sizeof(sim::Tlbs)];
   alignas(16) u8 plain_branches[sizeof(sim::Branches)];
@@ -91,9 +97,25 @@ sim::CacheShape shape_of(const channel::ModelLevel& l) {
 
 bool on(channel::Model m) { return (settings().models.on & m) != 0; }
 
+/// Whether generated code can tell pages: of one length, and of no fewer bytes than a line of a cache.
+bool pages_can_be_inline() {
+  const u32 bits = tlbs.page_bits();
+  for (const sim::CacheShape* shape : {&tlbs.itlb, &tlbs.dtlb, &tlbs.stlb})
+    if (shape->sets != 0 && shape->line_bits != bits) return false;
+  for (const sim::CacheShape* shape : {&caches.l1i, &caches.l1d})
+    if (shape->sets != 0 && shape->line_bits > bits) return false;
+  return bits >= 6 && bits <= 22;  // the number of a set is taken from the low 32 bits of an address
+}
+
+/// The sets of a TLB, of which any may be taken for one.
+u32 sets_told_apart(const sim::CacheShape& shape) {
+  const bool is_power = shape.sets != 0 && (shape.sets & (shape.sets - 1)) == 0;
+  return is_power ? shape.sets < page_sets ? shape.sets : page_sets : 1;
+}
+
 u64 level_words() {
   if (settings().models.handed_on != 0) return 0;
-  return sim::FirstLevels::words(caches) + sim::table_words(caches.l2) +
+  return sim::FirstLevels::words(caches) + sim::table_words(caches.l2) + sim::tlb_words(tlbs) +
          (settings().models.own_llc != 0 ? sim::shared_words(caches) : 0);
 }
 /// Of the plain models: a hierarchy whose last level is shared or not.
@@ -121,9 +143,12 @@ void make_rest(Thread* t) {
   u64* const tables = reinterpret_cast<u64*>(reinterpret_cast<u64>(&r) + page_up(sizeof(Rest)));
   const bool own = settings().models.own_llc != 0;
   if (settings().models.handed_on == 0) {
-    u64* const lower = tables + sim::FirstLevels::words(caches);
+    u64* const tlb = tables + sim::FirstLevels::words(caches);
+    u64* const lower = tlb + sim::tlb_words(tlbs);
     r.first = sim::FirstLevels(caches, tables);
+    r.tlbs = sim::Tlbs(tlbs, sim::tables_in(tlbs, tlb));
     r.lower = sim::LowerLevels(caches, lower, own ? lower + sim::table_words(caches.l2) : shared_llc);
+    r.tage.reset();
   }
   model_thread(t)->record = r.tape;
   // No line: where there are zeros, line 0 would be.
@@ -148,11 +173,17 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
   ModelThread& m = *model_thread(t);
   const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_note) & (notes_room - 1)) / sizeof(sim::Note));
   if (settings().models.handed_on != 0) {
-    m.next_note = notes_publish(t, {n, 0, 0});
+    m.next_note = reinterpret_cast<u64*>(notes_publish(t, Handed::notes, {n, 0, 0}));
     return;
   }
-  sim::HierarchyCounts& counts = values_of(model_counts(t)->values).caches;
+  Values& values = values_of(model_counts(t)->values);
+  sim::HierarchyCounts& counts = values.caches;
   m.next_note = r.note;
+  if (model_plan.pages) {
+    r.tlbs.access_all(r.note, n);
+    values.tlbs.add(r.tlbs.counts());
+    r.tlbs.clear_counts();
+  }
   const u32 missed = r.first.access_all(r.note, n, counts);
   if (missed == 0 || !on(channel::model_lower)) return;
   const bool shares = settings().models.own_llc == 0;
@@ -161,12 +192,34 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
   if (shares) llc_lock.release();
 }
 
+TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, Rest& r) {
+  const DirectionUp up;
+  ModelThread& m = *model_thread(t);
+  const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_outcome) & (notes_room - 1)) / sizeof(u32));
+  if (settings().models.handed_on != 0) {
+    m.next_outcome = reinterpret_cast<u32*>(notes_publish(t, Handed::outcomes, {n, 0, 0}));
+    return;
+  }
+  m.next_outcome = r.outcome;
+  model_counts(t)->values.conditional_misses += r.tage.play(r.outcome, n);
+}
+
+/// Whether the line of data lies in the page that was accessed last of its set; from now on it does.
+bool is_page_most_recent(Thread* t, u64 line) {
+  if (!model_plan.pages) return true;
+  const u64 set = line >> model_plan.page_bits & (model_plan.data_page_sets - 1);
+  u64& last = *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + data_pages_at + (set << page_stride_bits));
+  return (std::exchange(last, line) ^ line) >> model_plan.page_bits == 0;
+}
+
 /// One line of data; whether it was noted down.
 bool touch_data(Thread* t, Rest& r, u64 line, sim::Note note) {
-  u64& last = *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at + (line & model_plan.l1d_mask));
-  if (last == line) return false;
-  last = line;
   ModelThread& m = *model_thread(t);
+  u64& last = *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at + (line & model_plan.l1d_mask));
+  const bool same_line = !model_plan.l1d || last == line;
+  if (model_plan.l1d) last = line;
+  const bool same_page = is_page_most_recent(t, line);
+  if (same_line && same_page) return false;
   *m.next_note++ = line | note;
   if ((reinterpret_cast<u64>(m.next_note) & model_plan.notes_full) != 0) drain(t, r);
   return true;
@@ -181,6 +234,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, Rest& r, u
   while (line < last) {
     line += line_bytes;
     noted |= touch_data(t, r, line, noted ? what | sim::same_access : what);
+    if (!model_plan.l1d) continue;
     if (access != Access::store) across.loads++;
     if (access != Access::load) across.stores++;
   }
@@ -243,7 +297,7 @@ void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
     if (repeat.from) access_first(t, r, left.from, bytes, Access::load);
     if (repeat.to) access_first(t, r, left.to, bytes, repeat.to_stores ? Access::store : Access::load);
     u64 step = 1;
-    if (caches.l1d.ways > 1) {
+    if (caches.l1d.ways != 1 && tlbs.dtlb.ways != 1) {
       step = left.elements;
       if (repeat.from && elements_left(left.from) < step) step = elements_left(left.from);
       if (repeat.to && elements_left(left.to) < step) step = elements_left(left.to);
@@ -263,6 +317,10 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
   switch (static_cast<Ask>(word & 0xff)) {
     case Ask::noted:
       drain(t, r);
+      improve_at_times(t);
+      break;
+    case Ask::outcomes:
+      drain_outcomes(t, r);
       improve_at_times(t);
       break;
     case Ask::tape:
@@ -291,8 +349,9 @@ void models_play_partial(Thread* t, const sim::Way& way) {
   play(t, r, &way, record, record + way.words);
 }
 
-channel::NoteRing* note_ring(Thread* t) {
-  return reinterpret_cast<channel::NoteRing*>(reinterpret_cast<u64>(rest_of(t)) + own_room());
+channel::NoteRing* note_ring(Thread* t, Handed what) {
+  return reinterpret_cast<channel::NoteRing*>(reinterpret_cast<u64>(rest_of(t)) + own_room() +
+                                              static_cast<u32>(what) * channel::note_ring_bytes);
 }
 
 u32 line_number(u64 line) {
@@ -314,7 +373,8 @@ void models_init() {
   if (!on(channel::model_l1d)) caches.l1d = {};
   if (!on(channel::model_lower)) caches.l2 = caches.llc = {};
   if (!on(channel::model_tlbs)) tlbs = {};
-  const bool fits = (!on(channel::model_l1i) || can_be_inline(caches.l1i, 4)) &&
+  const bool fits = (!on(channel::model_tlbs) || pages_can_be_inline()) &&
+                    (!on(channel::model_l1i) || can_be_inline(caches.l1i, 4)) &&
                     (!on(channel::model_l1d) || can_be_inline(caches.l1d, u64{1} << caches.l1d.line_bits));
   const bool plain = m.each != 0 || !fits;
   model_plan.notes_full = static_cast<u32>(notes_room - (m.handed_on != 0 ? notes_handed_on : notes_kept));
@@ -324,14 +384,21 @@ void models_init() {
     model_plan.branches = on(channel::model_branches);
     model_plan.l1i = caches.l1i.sets != 0;
     model_plan.l1d = caches.l1d.sets != 0;
+    model_plan.pages = on(channel::model_tlbs);
+    model_plan.outcomes = model_plan.branches && m.direction != static_cast<u8>(sim::Direction::gshare);
   }
-  model_plan.line_bytes = 1u << (caches.l1d.sets != 0 ? caches.l1d.line_bits : caches.l1i.line_bits);
+  model_plan.page_bits = tlbs.page_bits();
+  model_plan.data_page_sets = sets_told_apart(tlbs.dtlb);
+  model_plan.code_page_sets = sets_told_apart(tlbs.itlb);
+  model_plan.line_bytes = 1u << (caches.l1d.sets != 0   ? caches.l1d.line_bits
+                                 : caches.l1i.sets != 0 ? caches.l1i.line_bits
+                                                        : tlbs.page_bits());
   model_plan.l1d_mask = (caches.l1d.sets - 1) << caches.l1d.line_bits;
   if (model_plan.each) {
     tape_ways.init(1u << 24);
     tape_ops.init(1u << 27);
   }
-  if (model_plan.l1i) {
+  if (model_plan.code()) {
     lines.init(line_limit);
     lines.size = 1;
     line_slots = reinterpret_cast<u32*>(reserve((line_slots_mask + 1) * sizeof *line_slots, 3));
@@ -357,9 +424,34 @@ void models_init() {
 
 namespace {
 
+constexpr Handed rings[] = {Handed::notes, Handed::outcomes};
+
+/// Where the next notes and outcomes go.
+void go_on_at(Thread* t, Handed what, u64 block) {
+  if (what == Handed::notes)
+    model_thread(t)->next_note = reinterpret_cast<u64*>(block);
+  else
+    model_thread(t)->next_outcome = reinterpret_cast<u32*>(block);
+}
+
 bool attach_notes(Thread* t, bool goes_on) {
-  model_thread(t)->next_note = settings().models.handed_on != 0 ? notes_attach(t, goes_on) : rest_of(t)->note;
-  return model_thread(t)->next_note != nullptr;
+  if (settings().models.handed_on == 0) {
+    model_thread(t)->next_note = rest_of(t)->note;
+    model_thread(t)->next_outcome = rest_of(t)->outcome;
+    return true;
+  }
+  for (const Handed what : rings) {
+    const u64 block = notes_attach(t, what, goes_on);
+    if (block == 0) return false;
+    go_on_at(t, what, block);
+  }
+  return true;
+}
+
+/// A mark in both rings, behind all that they hold.
+void publish_mark(Thread* t, const channel::NoteBlock& mark) {
+  if (settings().models.handed_on == 0) return;
+  for (const Handed what : rings) go_on_at(t, what, notes_publish(t, what, mark));
 }
 
 }  // namespace
@@ -377,7 +469,9 @@ bool models_attach(Thread* t, bool goes_on) {
   }
   if (rest_of(t) == nullptr) {
     const u64 at =
-        try_reserve(own_room() + tape_room + (settings().models.handed_on != 0 ? channel::note_ring_bytes : 0), 3);
+        try_reserve(own_room() + tape_room +
+                        (settings().models.handed_on != 0 ? channel::rings_of_thread * channel::note_ring_bytes : 0),
+                    3);
     if (at == 0) return false;
     rest_of(t) = reinterpret_cast<Rest*>((at + tape_room - 1) & ~(tape_room - 1));
   } else {
@@ -393,21 +487,19 @@ bool models_attach(Thread* t, bool goes_on) {
 void models_drain(Thread* t) {
   if (settings().models.on == 0 || rest_of(t) == nullptr) return;
   drain(t, *rest_of(t));
+  drain_outcomes(t, *rest_of(t));
   if (model_plan.each) play_tape(t, *rest_of(t));
 }
 
 void models_settle(Thread* t) {
   models_drain(t);
-  if (settings().models.handed_on != 0) notes_wait(t);
+  if (settings().models.handed_on == 0) return;
+  for (const Handed what : rings) notes_wait(t, what);
 }
 
-void models_before_fork(Thread* t, u32 process) {
-  if (settings().models.handed_on != 0) model_thread(t)->next_note = notes_publish(t, {0, process, 0});
-}
+void models_before_fork(Thread* t, u32 process) { publish_mark(t, {0, process, 0}); }
 
-void models_close(Thread* t) {
-  if (settings().models.handed_on != 0) model_thread(t)->next_note = notes_publish(t, {0, 0, 1});
-}
+void models_close(Thread* t) { publish_mark(t, {0, 0, 1}); }
 
 void models_after_fork() { llc_lock = Lock{}; }
 

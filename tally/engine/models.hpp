@@ -16,10 +16,11 @@ enum class Ask : u32 {
   store,
   modify,
   fetch,
-  noted,   // the notes are full
-  repeat,  // a string instruction has run
-  tape,    // the tape is full
-  pieces,  // an instruction whose accesses its registers tell is about to run
+  noted,     // the notes are full
+  repeat,    // a string instruction has run
+  tape,      // the tape is full
+  pieces,    // an instruction whose accesses its registers tell is about to run
+  outcomes,  // the outcomes of branches are full
 };
 constexpr u32 word_of(Ask what, u32 bytes = 0) { return static_cast<u32>(what) | bytes << 8; }
 constexpr u32 bytes_of(u32 word) { return word >> 8 & 0xffff; }
@@ -30,24 +31,26 @@ constexpr u32 word_of(const sim::Repeat& repeat) { return word_of(Ask::repeat, s
 inline constexpr u32 models_at = 0x1080;
 
 struct ModelThread {
-  u64 spill[3];     // 0x1080: of generated code: two registers, and rax for a moment
-  u64 argument;     // 0x1098
-  u64 word;         // 0x10a0
-  u64 back;         // 0x10a8: where generated code goes on
-  u64 active;       // 0x10b0: the thread is in the model
-  u64 history;      // 0x10b8: of conditional branches; the last 14 count
-  u64 top;          // 0x10c0: of the return stack: a byte, 16 for an entry
-  u64 spill_note;   // 0x10c8: of the register that has next_note
-  u64 repeat_word;  // 0x10d0
-  u64 repeat[2];    // 0x10d8: rcx and rsi before a string instruction
-  u64* record;      // 0x10e8: where the next record of the tape begins (ModelPlan::each)
-  u64 stack;        // 0x10f0: the program's stack pointer
-  u64 flags;        // 0x10f8
-  u64 saved[9];     // 0x1100: rcx rdx rsi rdi r8 r9 r10 r11 rax
-  u64 whole_flags;  // 0x1148: for the direction flag
-  u64 repeat_rdi;   // 0x1150: before a string instruction
-  u64* next_note;   // 0x1158: behind the last note; in a register where one is borrowed for it
-  u64 flags_away;   // 0x1160: the program's, as lahf and seto leave them in rax
+  u64 spill[3];       // 0x1080: of generated code: two registers, and rax for a moment
+  u64 argument;       // 0x1098
+  u64 word;           // 0x10a0
+  u64 back;           // 0x10a8: where generated code goes on
+  u64 active;         // 0x10b0: the thread is in the model
+  u64 history;        // 0x10b8: of conditional branches; the last 14 count
+  u64 top;            // 0x10c0: of the return stack: a byte, 16 for an entry
+  u64 spill_note;     // 0x10c8: of the register that has next_note
+  u64 repeat_word;    // 0x10d0
+  u64 repeat[2];      // 0x10d8: rcx and rsi before a string instruction
+  u64* record;        // 0x10e8: where the next record of the tape begins (ModelPlan::each)
+  u64 stack;          // 0x10f0: the program's stack pointer
+  u64 flags;          // 0x10f8
+  u64 saved[9];       // 0x1100: rcx rdx rsi rdi r8 r9 r10 r11 rax
+  u64 whole_flags;    // 0x1148: for the direction flag
+  u64 repeat_rdi;     // 0x1150: before a string instruction
+  u64* next_note;     // 0x1158: behind the last note; in a register where one is borrowed for it
+  u64 flags_away;     // 0x1160: the program's, as lahf and seto leave them in rax
+  u32* next_outcome;  // 0x1168: behind the last one (ModelPlan::outcomes)
+  u64 spill_page;     // 0x1170: of the register for a page's set
   // 0x1180: vectors, masks and registers that an instruction's accesses depend on. In their place: the program may
   // check alignment.
   alignas(64) u8 kept[2][64];
@@ -69,6 +72,8 @@ enum ModelOffset : u32 {
   o_model_repeat_rdi = models_at + 0xd0,
   o_model_note = models_at + 0xd8,
   o_model_flags = models_at + 0xe0,
+  o_model_outcome = models_at + 0xe8,
+  o_model_spill_page = models_at + 0xf0,
   o_model_kept = models_at + 0x100,
   o_model_kept_2 = models_at + 0x140,
 };
@@ -77,12 +82,15 @@ static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, a
               offsetof(ModelThread, repeat) == 0x58 && offsetof(ModelThread, record) == 0x68 &&
               offsetof(ModelThread, stack) == 0x70 && offsetof(ModelThread, saved) == 0x80 &&
               offsetof(ModelThread, repeat_rdi) == 0xd0 && offsetof(ModelThread, next_note) == 0xd8 &&
-              offsetof(ModelThread, flags_away) == 0xe0 && offsetof(ModelThread, kept) == 0x100 &&
+              offsetof(ModelThread, flags_away) == 0xe0 && offsetof(ModelThread, next_outcome) == 0xe8 &&
+              offsetof(ModelThread, spill_page) == 0xf0 && offsetof(ModelThread, kept) == 0x100 &&
               models_at + sizeof(ModelThread) <= 0x1200);
 
 /// Tables that generated code looks into: offsets from the GS base, between the thread's record and its jump table.
 enum ModelLayout : u32 {
   return_stack_at = 0x1200,   // 16 entries of 16 bytes: negated addresses
+  code_pages_at = 0x1300,     // of each set of the iTLB the number of the page that was executed last, a dword
+  data_pages_at = 0x1400,     // of each set of the dTLB the line that was accessed last, and page_stride bytes apart
   indirect_at = 0x2000,       // sim::IndirectTargets
   gshare_at = 0x3000,         // the counters of sim::Gshare
   l1d_at = 0x8000,            // of each set the line that was used last, as many bytes apart as a line has
@@ -90,11 +98,17 @@ enum ModelLayout : u32 {
   model_counts_at = 0xf0000,  // mapped from the channel: channel::ModelCounts
 };
 inline constexpr u32 first_level_bytes = 0x4000;
+/// Sets of a TLB that are told apart; of more some share an entry, which costs notes.
+inline constexpr u32 page_sets = 64, page_stride_bits = 4;
+static_assert(data_pages_at + (page_sets << page_stride_bits) <= 0x1ff8);
+static_assert(code_pages_at + page_sets * sizeof(u32) <= data_pages_at);
 static_assert(l1i_at + first_level_bytes == jump_table_at);
 /// Notes of a thread, and room behind them. Generated code looks once a trace whether it stands behind them, by the low
 /// bits of an address: ModelPlan::notes_full.
 inline constexpr u64 notes_room = channel::note_block_bytes;
-/// As many as are handed on at a time, and as many as are looked up here.
+/// As many as are handed on at a time, and as many as are looked up here; of outcomes half a block in both cases.
+inline constexpr u64 outcomes_full = notes_room / 2;
+static_assert(channel::outcomes_limit * sizeof(u32) == outcomes_full);
 inline constexpr u64 notes_handed_on = channel::notes_limit * sizeof(u64), notes_kept = 512 * sizeof(u64);
 /// The tape of a thread, which is looked at in the same way.
 inline constexpr u64 tape_bytes = 16384, tape_room = 131072;
@@ -111,16 +125,21 @@ inline channel::ModelCounts* model_counts(Thread* t) {
 /// What is simulated, as generated code needs it. All zero where nothing is.
 struct ModelPlan {
   bool branches, l1i, l1d;  // looked at in generated code
+  bool pages;               // noted too is what is not to the most recent page of its set
+  bool outcomes;            // conditional branches are predicted behind the program (Direction::tage)
   bool each;                // everything goes onto the tape, for the plain models
   bool each_branch;         // branches too
-  u32 line_bytes;
+  u32 line_bytes;           // of a page where there is no cache
+  u32 page_bits, data_page_sets, code_page_sets;
   u32 l1d_mask, l1d_scale;  // of an address, and of what is left of it: where the set is, from l1d_at
   u32 l1d_ways, l1i_ways;
   u32 l1i_sets, l1i_mask;
   u32 notes_full;                        // bits of an address that say so
   bool lower;                            // what first levels miss is noted down
   bool has_short_look, has_short_fetch;  // enter_look_8, enter_fetch_8 may be used
-  bool any() const { return branches || l1i || l1d || each; }
+  bool code() const { return l1i || pages; }
+  bool data() const { return l1d || pages; }
+  bool any() const { return branches || code() || data() || each; }
 };
 extern ModelPlan model_plan;
 /// What stands on tapes: the steps of ways. Want cache_lock held to be written.

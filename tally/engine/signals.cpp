@@ -77,7 +77,7 @@ u64 settle_at(Thread* t, Context* c, const Spot& s) {
   if (model_plan.any()) {
     const bool repeats = p.dynamic != 0 && s.offset == p.offset && !(p.dynamic & 0x40);
     settle_model(t, c, s, repeats);
-    if (repeats && model_plan.l1d) models_repeat(t, c->reg(rcx), c->reg(rsi), c->reg(rdi));
+    if (repeats && model_plan.data()) models_repeat(t, c->reg(rcx), c->reg(rsi), c->reg(rdi));
   }
   return trace.pc + static_cast<s64>(p.pc);
 }

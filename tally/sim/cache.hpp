@@ -70,6 +70,7 @@ class Cache {
     std::uint64_t* const set = words_of(address);
     const std::uint64_t tag = tag_of(address, shape_.line_bits);
     // Known numbers, which compilers make straight code of.
+    if (shape_.ways == 4) return Lru::use_whole(set, 4, tag);
     if (shape_.ways == 8) return Lru::use_whole(set, 8, tag);
     if (shape_.ways == 16) return Lru::use_whole(set, 16, tag);
     return Lru::use_whole(set, shape_.ways, tag);

@@ -9,13 +9,13 @@ FirstLevels::FirstLevels(const HierarchyShape& shape, std::uint64_t* table) {
 
 std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts) {
   constexpr Note purpose = 3;
-  const std::uint64_t line_mask = ~std::uint64_t{7};
   std::uint64_t missed_for[purpose + 1] = {};
   std::uint32_t missed = 0;
+  if (!l1i_.exists() || !l1d_.exists()) n = those_there(notes, n);
   for (std::uint32_t i = 0; i < n; ++i) {
     const Note note = notes[i];
-    const auto access = static_cast<Access>(note & purpose);
-    const bool hit = (access == Access::fetch ? l1i_ : l1d_).touch(note & line_mask);
+    const Access access = access_of(note);
+    const bool hit = (access == Access::fetch ? l1i_ : l1d_).touch(line_of_note(note));
     notes[missed] = note & ~same_access;
     missed += !hit;
     missed_for[note & purpose] += !hit;
@@ -31,6 +31,13 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
   counts.l1d.load_misses += of(Access::load) + of(Access::modify);
   counts.l1d.store_misses += of(Access::store);
   return missed;
+}
+
+std::uint32_t FirstLevels::those_there(Note* notes, std::uint32_t n) const {
+  std::uint32_t left = 0;
+  for (std::uint32_t i = 0; i < n; ++i)
+    if ((access_of(notes[i]) == Access::fetch ? l1i_ : l1d_).exists()) notes[left++] = notes[i];
+  return left;
 }
 
 }  // namespace tally::sim

@@ -5,19 +5,13 @@
 #include <cstdint>
 
 #include "tally/sim/hierarchy.hpp"
+#include "tally/sim/note.hpp"
 
 namespace tally::sim {
 
-/// An access to a line that is not the most recent one of its set: the line's address, and in the bits below it the
-/// Access and same_access. Lines have at least 8 bytes.
-using Note = std::uint64_t;
-/// The line is touched by the same access as that of the note before.
-constexpr Note same_access = 4;
-constexpr Note note_of(std::uint64_t line, Access access) { return line | static_cast<Note>(access); }
-
-/// L1I and L1D where that is how they are asked. A use of a set's most recent line changes nothing in the set, so what
-/// is left out changes no count of misses; accesses may be collected, for nothing behind a first level changes it in
-/// `fast`. LRU only.
+/// L1I and L1D where each access is noted that is not to the most recent line of its set. A use of such a line changes
+/// nothing in the set, so what is left out changes no count of misses; accesses may be collected, for nothing behind a
+/// first level changes it in `fast`. LRU only.
 class FirstLevels {
  public:
   /// Words of memory of their tables.
@@ -29,10 +23,13 @@ class FirstLevels {
   FirstLevels(const HierarchyShape& shape, std::uint64_t* table);
 
   /// The notes in their order. Misses are counted, those of `l1d_across` too. What misses is left at the beginning, as
-  /// LowerLevels::request_all() takes it; returns how many. Cost: some 5 ns each.
+  /// LowerLevels::request_all() takes it; returns how many.
+  /// Those for a level that does not exist are left out. Cost: some 5 ns each.
   std::uint32_t access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts);
 
  private:
+  std::uint32_t those_there(Note* notes, std::uint32_t n) const;
+
   Cache l1i_, l1d_;
   bool missed_ = false;  // by the access of the last note
 };

@@ -2,6 +2,8 @@
 
 #include <initializer_list>
 
+#include "tally/sim/note.hpp"
+
 namespace tally::sim {
 
 void LevelCounts::add(const LevelCounts& other) {
@@ -95,8 +97,6 @@ bool LowerLevels::can_go_level_by_level() const {
 namespace {
 
 constexpr std::uint64_t purpose = 3;
-
-Access access_of(std::uint64_t request) { return static_cast<Access>(request & purpose); }
 
 // Through one level, by what they are for; what misses is left for the next one.
 std::uint32_t through(Cache& level, std::uint64_t* requests, std::uint32_t n, LevelCounts& counts) {

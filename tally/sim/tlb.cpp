@@ -10,17 +10,33 @@ void TlbCounts::add(const TlbCounts& other) {
   stlb.add(other.stlb);
 }
 
-Tlbs::Tlbs(const TlbShape& shape, const Tables& tables) {
+unsigned TlbShape::page_bits() const {
+  for (const CacheShape* level : {&dtlb, &itlb, &stlb})
+    if (level->sets != 0) return level->line_bits;
+  return 12;
+}
+
+Tlbs::Tlbs(const TlbShape& shape, const Tables& tables) : page_bits_(shape.page_bits()) {
   if (shape.itlb.sets != 0) itlb_ = Cache(shape.itlb, tables.itlb);
   if (shape.dtlb.sets != 0) dtlb_ = Cache(shape.dtlb, tables.dtlb);
   if (shape.stlb.sets != 0) stlb_ = Cache(shape.stlb, tables.stlb);
-  for (const CacheShape* level : {&shape.stlb, &shape.itlb, &shape.dtlb})
-    if (level->sets != 0) page_bits_ = level->line_bits;
+}
+
+Tlbs Tlbs::over(const Tables& tables) const {
+  Tlbs made = *this;
+  if (itlb_.exists()) made.itlb_ = Cache(itlb_.shape(), tables.itlb);
+  if (dtlb_.exists()) made.dtlb_ = Cache(dtlb_.shape(), tables.dtlb);
+  if (stlb_.exists()) made.stlb_ = Cache(stlb_.shape(), tables.stlb);
+  return made;
 }
 
 void Tlbs::access(std::uint64_t address, std::uint64_t bytes, Access access) {
   const std::uint64_t last = (address + bytes - 1) >> page_bits_;
   for (std::uint64_t page = address >> page_bits_; page <= last; ++page) touch(page << page_bits_, access);
+}
+
+void Tlbs::access_all(const Note* notes, std::uint32_t n) {
+  for (std::uint32_t i = 0; i < n; ++i) touch(line_of_note(notes[i]), access_of(notes[i]));
 }
 
 void Tlbs::touch(std::uint64_t address, Access access) {

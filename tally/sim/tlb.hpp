@@ -5,6 +5,7 @@
 
 #include "tally/sim/cache.hpp"
 #include "tally/sim/hierarchy.hpp"
+#include "tally/sim/note.hpp"
 
 namespace tally::sim {
 
@@ -14,6 +15,9 @@ struct TlbShape {
   CacheShape itlb, dtlb;
   CacheShape stlb;  ///< the second level, for both
   bool operator==(const TlbShape&) const = default;
+
+  /// log2 of the bytes of a page.
+  unsigned page_bits() const;
 };
 
 /// What is counted: as in a cache, with a page in place of a line. A miss in the second level is a walk of the page
@@ -34,10 +38,17 @@ class Tlbs {
     std::uint64_t* stlb = nullptr;
   };
 
+  Tlbs() = default;
   Tlbs(const TlbShape& shape, const Tables& tables);
+  /// The same, as they go on over copies of their tables.
+  Tlbs over(const Tables& tables) const;
 
   /// An access of `bytes` bytes (at least 1); one across two pages is two references.
   void access(std::uint64_t address, std::uint64_t bytes, Access access);
+
+  /// Accesses within a page each, in their order. Any to the most recent page of its set may be left out: it changes
+  /// nothing but the number of references. Cost: some ns each.
+  void access_all(const Note* notes, std::uint32_t n);
 
   const TlbCounts& counts() const { return counts_; }
   /// They begin anew; everything else stays as it is.

@@ -108,9 +108,10 @@ constexpr Sum sums[] = {
 };
 
 // TALLY_TEST_MODEL=haswell in the environment: everything is run with that machine simulated, and each number of
-// generated code compared with the plain models'. A last level that threads share would see
-// them in another order.
-constexpr const char* modelled = "branch-misses,L1-dcache-load-misses,L1-icache-load-misses,cache-misses";
+// generated code compared with the plain models'; TALLY_TEST_PRECISION as --precision. A last level that threads share
+// would see them in another order.
+constexpr const char* modelled =
+    "branch-misses,L1-dcache-load-misses,L1-icache-load-misses,cache-misses,dTLB-load-misses,iTLB-load-misses";
 
 std::string event_list() {
   std::string list;
@@ -158,6 +159,10 @@ std::vector<std::string> tally_words(const Command& command, const std::string& 
   if (const char* model = std::getenv("TALLY_TEST_MODEL")) {
     for (const char* word : {"--model", model, "--models-by", "both", "--llc", "private", "-e", modelled})
       words.emplace_back(word);
+  }
+  if (const char* precision = std::getenv("TALLY_TEST_PRECISION")) {
+    words.emplace_back("--precision");
+    words.emplace_back(precision);
   }
   words.push_back("--");
   words.insert(words.end(), command.words.begin(), command.words.end());

@@ -52,9 +52,10 @@ channel::Models settings_of(const Simulation& simulation, const Needed& needed) 
   if (!simulation.prefetch) caches.prefetch = {};
   if (!full) caches = tally::sim::fast(caches);
   made.direction = static_cast<std::uint8_t>(full ? tally::sim::Direction::tage : tally::sim::Direction::gshare);
-  // Generated code looks at no TLB, and knows neither TAGE nor levels that include others.
-  made.each = full || tlbs || simulation.each ? 1 : 0;
-  made.compared = !full && !tlbs && simulation.compared ? 1 : 0;
+  // Where something behind a first level changes it, every access has to be played.
+  const bool each = simulation.each || !(tally::sim::fast(caches) == caches);
+  made.each = each ? 1 : 0;
+  made.compared = !each && simulation.compared ? 1 : 0;
   made.own_llc = simulation.own_llc ? 1 : 0;
   made.next_line = caches.prefetch.next_line ? 1 : 0;
   made.streamer = caches.prefetch.streamer ? 1 : 0;
@@ -97,6 +98,11 @@ tally::sim::HierarchyShape shape_of(const channel::Models& models) {
   if (on(channel::model_lower)) shape.llc = shape_of(models.llc);
   shape.prefetch = {models.next_line != 0, models.streamer != 0};
   return shape;
+}
+
+tally::sim::TlbShape tlbs_of(const channel::Models& models) {
+  if ((models.on & channel::model_tlbs) == 0) return {};
+  return {shape_of(models.itlb), shape_of(models.dtlb), shape_of(models.stlb)};
 }
 
 void add(channel::ModelValues& to, const channel::ModelValues& from) {
@@ -196,8 +202,12 @@ std::optional<std::string> difference(const channel::ModelValues& fast, const ch
       {"indirect branches mispredicted", fast.indirect_misses, plain.indirect_misses},
       {"returns mispredicted", fast.return_misses, plain.return_misses},
       {"prefetches", fast.prefetches, plain.prefetches},
+      {"fetches that the iTLB misses", fast.itlb.fetch_misses, plain.itlb.fetch_misses},
+      {"loads that the dTLB misses", fast.dtlb.load_misses, plain.dtlb.load_misses},
+      {"stores that the dTLB misses", fast.dtlb.store_misses, plain.dtlb.store_misses},
   };
-  for (const auto& [name, a, b] : {std::tuple{"L2", &fast.l2, &plain.l2}, std::tuple{"LLC", &fast.llc, &plain.llc}}) {
+  for (const auto& [name, a, b] : {std::tuple{"L2", &fast.l2, &plain.l2}, std::tuple{"LLC", &fast.llc, &plain.llc},
+                                   std::tuple{"second-level TLB", &fast.stlb, &plain.stlb}}) {
     lines.push_back({name, a->fetches, b->fetches});
     lines.push_back({name, a->fetch_misses, b->fetch_misses});
     lines.push_back({name, a->loads, b->loads});

@@ -22,6 +22,8 @@ bool provides(const channel::Models& settings, const Needed& needed);
 
 /// The caches that such settings stand for: those that are on.
 tally::sim::HierarchyShape shape_of(const channel::Models& models);
+/// The same of the TLBs.
+tally::sim::TlbShape tlbs_of(const channel::Models& models);
 
 /// `to` + `from`, number by number.
 void add(channel::ModelValues& to, const channel::ModelValues& from);

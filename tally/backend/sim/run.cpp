@@ -7,8 +7,8 @@
 #include <optional>
 #include <system_error>
 
-#include "tally/backend/sim/cache_workers.hpp"
 #include "tally/backend/sim/marks.hpp"
+#include "tally/backend/sim/model_workers.hpp"
 #include "tally/backend/sim/snapshot.hpp"
 #include "tally/backend/sim/translations.hpp"
 #include "tally/base/text.hpp"
@@ -73,7 +73,7 @@ std::string command_of(pid_t process) {
 class Server {
  public:
   Server(Channel& shared, linux::Announcements& announcements, linux::Injector injector, Marker& marker,
-         CacheWorkers* workers, linux::Program& program, const linux::Descendants& descendants, Execution& execution)
+         ModelWorkers* workers, linux::Program& program, const linux::Descendants& descendants, Execution& execution)
       : shared_(shared),
         announcements_(announcements),
         injector_(std::move(injector)),
@@ -220,7 +220,7 @@ class Server {
   linux::Announcements& announcements_;
   linux::Injector injector_;
   Marker& marker_;
-  CacheWorkers* workers_;  // null where there are none
+  ModelWorkers* workers_;  // null where there are none
   linux::Program& program_;
   const linux::Descendants& descendants_;
   Execution& execution_;
@@ -296,11 +296,11 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   ChildSide side{&shared.records.header(), first_fd, !linux::changes_rights(*path)};
   if (!side.asks)
     execution.native.push_back(printable(*path) + " ran natively: it changes user, group or capabilities");
-  std::optional<CacheWorkers> workers;
+  std::optional<ModelWorkers> workers;
   try {
     if (settings.models.handed_on != 0) workers.emplace(shared, settings.models, settings.models.handed_on);
   } catch (const std::system_error&) {
-    return fail(Code::cannot_measure, "there is no thread to be had that carries the simulated caches",
+    return fail(Code::cannot_measure, "there is no thread to be had that carries the simulated machine",
                 "raise `ulimit -u`, or use `--model-threads 0`");
   }
   const linux::Descendants descendants;

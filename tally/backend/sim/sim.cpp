@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "tally/backend/sim/cache_workers.hpp"
 #include "tally/backend/sim/harvest.hpp"
 #include "tally/backend/sim/marks.hpp"
+#include "tally/backend/sim/model_workers.hpp"
 #include "tally/backend/sim/run.hpp"
 #include "tally/base/text.hpp"
 #include "tally/linux/program.hpp"
@@ -121,10 +121,11 @@ class Sim final : public Backend {
     if (!simulation) return made;
     made.settings = settings_of(*simulation, made.needed);
     // What is counted at marks is read at each of them: nobody could go on meanwhile.
-    const bool can_be_handed_on =
-        (made.needed.l1i || made.needed.l1d) && made.settings.each == 0 && request.marks.empty();
+    const bool can_be_handed_on = made.settings.each == 0 && request.marks.empty() &&
+                                  (made.needed.l1i || made.needed.l1d || made.needed.tlbs ||
+                                   (made.needed.branches && simulation->precision == Precision::full));
     if (can_be_handed_on)
-      made.settings.handed_on = static_cast<std::uint8_t>(simulation->workers.value_or(usual_cache_workers()));
+      made.settings.handed_on = static_cast<std::uint8_t>(simulation->workers.value_or(usual_model_workers()));
     made.simulation = std::move(*simulation);
     return made;
   }

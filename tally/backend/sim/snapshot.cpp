@@ -93,8 +93,8 @@ std::vector<Count> LiveMeter::read() {
     const event::Kind kind = event::definition(event.id).kind;
     // What models compute they tell at the end.
     counts.push_back(kind == event::Kind::hardware ? count_of(event, tally)
-                     : kernel_event(event.id) ? software_while_running(event, figures)
-                                              : absent("known at the end only"));
+                     : kernel_event(event.id)      ? software_while_running(event, figures)
+                                                   : absent("known at the end only"));
   }
   return counts;
 }

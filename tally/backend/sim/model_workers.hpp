@@ -1,4 +1,4 @@
-// Threads of the command that carry the caches of what runs under the engine, on processors that it leaves idle.
+// Threads of the command that carry the models of what runs under the engine, on processors that it leaves idle.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@ namespace tally::backend::sim {
 
 /// They take what engines hand on (tally/channel/notes.hpp) and write what comes of it where engines would: the counts
 /// are the same. Programs see nothing of them.
-class CacheWorkers {
+class ModelWorkers {
  public:
   /// As many threads, or as many as there are to be had, for what `models` says. `shared` must live as long. Throws
   /// std::system_error where there is none.
-  CacheWorkers(const Channel& shared, const channel::Models& models, unsigned threads);
-  CacheWorkers(const CacheWorkers&) = delete;
-  CacheWorkers& operator=(const CacheWorkers&) = delete;
+  ModelWorkers(const Channel& shared, const channel::Models& models, unsigned threads);
+  ModelWorkers(const ModelWorkers&) = delete;
+  ModelWorkers& operator=(const ModelWorkers&) = delete;
   /// As finish().
-  ~CacheWorkers();
+  ~ModelWorkers();
 
   /// The program of this process (its number) was replaced: nothing more comes from it.
   void forget(std::uint32_t process);
@@ -31,8 +31,8 @@ class CacheWorkers {
   std::unique_ptr<Work> work_;
 };
 
-/// How many threads carry the caches where nobody says: one for each processor that this process may use, none where
+/// How many threads carry the models where nobody says: one for each processor that this process may use, none where
 /// there is only one.
-unsigned usual_cache_workers();
+unsigned usual_model_workers();
 
 }  // namespace tally::backend::sim

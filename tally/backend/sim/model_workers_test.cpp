@@ -1,15 +1,17 @@
 // Blocks of notes as engines hand them on, written by hand, against the levels asked directly.
-#include "tally/backend/sim/cache_workers.hpp"
+#include "tally/backend/sim/model_workers.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 #include <random>
 #include <thread>
 #include <vector>
 
 #include "tally/backend/sim/models.hpp"
 #include "tally/sim/first_levels.hpp"
+#include "tally/sim/tage.hpp"
 
 namespace tally::backend::sim {
 namespace {
@@ -34,10 +36,12 @@ channel::Models models() {
 /// What a thread under the engine notes, and what the levels say that are asked about it at once.
 class Engine {
  public:
-  Engine(Channel& shared, std::uint32_t thread, std::uint32_t process, std::uint32_t forked = 0)
+  Engine(Channel& shared, std::uint32_t thread, std::uint32_t process, std::uint32_t forked = 0,
+         channel::Handed what = channel::Handed::notes)
       : shared_(shared),
         thread_(thread),
-        memory_(*linux::map_shared(shared.file.get(), channel::note_ring_offset(thread), channel::note_ring_bytes)) {
+        number_(channel::ring_number(thread, what)),
+        memory_(*linux::map_shared(shared.file.get(), channel::note_ring_offset(number_), channel::note_ring_bytes)) {
     shared.records.thread(thread).process = process;
     ring().process = process;
     ring().forked = forked;
@@ -46,19 +50,20 @@ class Engine {
 
   channel::NoteRing& ring() { return *reinterpret_cast<channel::NoteRing*>(memory_.data()); }
 
-  void publish(const std::vector<Note>& notes, std::uint32_t forks = 0, std::uint32_t closes = 0) {
+  template <class Word>
+  void publish(const std::vector<Word>& notes, std::uint32_t forks = 0, std::uint32_t closes = 0) {
     channel::NoteRing& r = ring();
     while (r.published - __atomic_load_n(&r.taken, __ATOMIC_ACQUIRE) >= channel::note_blocks) std::this_thread::yield();
     const std::uint32_t block = r.published % channel::note_blocks;
     std::copy(notes.begin(), notes.end(),
-              reinterpret_cast<Note*>(memory_.data() + (1 + block) * channel::note_block_bytes));
+              reinterpret_cast<Word*>(memory_.data() + (1 + block) * channel::note_block_bytes));
     r.block[block] = {static_cast<std::uint32_t>(notes.size()), forks, closes};
     __atomic_store_n(&r.published, r.published + 1, __ATOMIC_SEQ_CST);
     ring_bell();
   }
   void ring_bell() {
     channel::NoteBell& bell = shared_.records.header().bell;
-    channel::enqueue(bell, ring(), thread_);
+    channel::enqueue(bell, ring(), number_);
     if (__atomic_load_n(&bell.sleepers, __ATOMIC_SEQ_CST) == 0) return;
     __atomic_add_fetch(&bell.rings, 1, __ATOMIC_SEQ_CST);
     linux::wake_all(bell.rings);
@@ -72,12 +77,14 @@ class Engine {
 
  private:
   Channel& shared_;
-  std::uint32_t thread_;
+  std::uint32_t thread_, number_;
   linux::Mapping memory_;
 };
 
 /// A load of one line, always the same.
 const std::vector<Note> line{tally::sim::note_of(0x12340, Access::load)};
+
+const std::vector<Note> nothing;
 
 std::vector<Note> some_notes(std::mt19937_64& random, std::size_t n) {
   std::vector<Note> notes;
@@ -116,10 +123,10 @@ HierarchyCounts caches_of(const channel::ModelCounts& counts) {
   return made;
 }
 
-TEST(CacheWorkers, count_what_the_levels_count_that_are_asked_at_once) {
+TEST(ModelWorkers, count_what_the_levels_count_that_are_asked_at_once) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
-  CacheWorkers workers(*shared, models(), 2);
+  ModelWorkers workers(*shared, models(), 2);
   Engine engine(*shared, 7, 3);
   Direct direct;
   std::mt19937_64 random(1);
@@ -133,17 +140,17 @@ TEST(CacheWorkers, count_what_the_levels_count_that_are_asked_at_once) {
   EXPECT_GT(direct.counts.llc.misses(), 1000u);
 }
 
-TEST(CacheWorkers, a_forks_child_begins_with_the_levels_of_its_parent_whoever_speaks_first) {
+TEST(ModelWorkers, a_forks_child_begins_with_the_levels_of_its_parent_whoever_speaks_first) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
-  CacheWorkers workers(*shared, models(), 3);
+  ModelWorkers workers(*shared, models(), 3);
   shared->records.process(4).state = channel::State::running;  // as before a fork
   Engine parent(*shared, 7, 3), child(*shared, 8, 4, 4);
   std::mt19937_64 random(2);
   const auto before = some_notes(random, 1500), of_parent = some_notes(random, 900), of_child = some_notes(random, 800);
   child.publish(of_child);
   parent.publish(before);
-  parent.publish({}, 4);
+  parent.publish(nothing, 4);
   parent.publish(of_parent);
   workers.finish();
   Direct first, second;
@@ -156,10 +163,43 @@ TEST(CacheWorkers, a_forks_child_begins_with_the_levels_of_its_parent_whoever_sp
   EXPECT_EQ(caches_of(child.counts()), second.counts);
 }
 
-TEST(CacheWorkers, threads_of_a_process_share_its_last_level_and_no_other) {
+TEST(ModelWorkers, outcomes_and_pages_of_a_forks_child_go_on_from_its_parents) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
-  CacheWorkers workers(*shared, models(), 1);
+  shared->records.process(4).state = channel::State::running;
+  channel::Models with_tlbs = models();
+  with_tlbs.on |= channel::model_tlbs | channel::model_branches;
+  with_tlbs.dtlb = {4, 2, 12, 0, 1, 0};
+  ModelWorkers workers(*shared, with_tlbs, 2);
+  constexpr auto outcomes = channel::Handed::outcomes;
+  Engine parent(*shared, 7, 3), parents_branches(*shared, 7, 3, 0, outcomes);
+  Engine child(*shared, 8, 4, 4), childs_branches(*shared, 8, 4, 4, outcomes);
+  std::mt19937_64 random(3);
+  const auto branches = [&random](int n) {
+    std::vector<std::uint32_t> words;
+    for (int i = 0; i < n; ++i) words.push_back(tally::sim::Tage::word(0x1000 + random() % 50, random() % 8 == 0));
+    return words;
+  };
+  const auto before = branches(3000), behind = branches(2000);
+  childs_branches.publish(behind);
+  child.publish(line);
+  parents_branches.publish(before);
+  parents_branches.publish(nothing, 4);
+  parent.publish(line);
+  parent.publish(nothing, 4);
+  workers.finish();
+  auto tage = std::make_unique<tally::sim::Tage>();
+  tage->reset();
+  EXPECT_EQ(parent.counts().values.conditional_misses, tage->play(before.data(), 3000));
+  EXPECT_EQ(child.counts().values.conditional_misses, tage->play(behind.data(), 2000));
+  EXPECT_EQ(parent.counts().values.dtlb.load_misses, 1u);
+  EXPECT_EQ(child.counts().values.dtlb.load_misses, 0u);
+}
+
+TEST(ModelWorkers, threads_of_a_process_share_its_last_level_and_no_other) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  ModelWorkers workers(*shared, models(), 1);
   Engine one(*shared, 7, 3), two(*shared, 8, 3), other(*shared, 9, 5);
   one.publish(line);
   while (__atomic_load_n(&one.ring().taken, __ATOMIC_ACQUIRE) == 0) std::this_thread::yield();
@@ -172,14 +212,14 @@ TEST(CacheWorkers, threads_of_a_process_share_its_last_level_and_no_other) {
   EXPECT_EQ(other.counts().values.llc.load_misses, 1u);
 }
 
-TEST(CacheWorkers, a_last_level_lives_as_long_as_its_process) {
+TEST(ModelWorkers, a_last_level_lives_as_long_as_its_process) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
   shared->records.process(3).state = channel::State::running;
-  CacheWorkers workers(*shared, models(), 1);
+  ModelWorkers workers(*shared, models(), 1);
   Engine first(*shared, 7, 3);
   first.publish(line);
-  first.publish({}, 0, 1);
+  first.publish(nothing, 0, 1);
   while (__atomic_load_n(&first.ring().taken, __ATOMIC_ACQUIRE) != 2) std::this_thread::yield();
   Engine second(*shared, 8, 3);
   second.publish(line);
@@ -188,10 +228,10 @@ TEST(CacheWorkers, a_last_level_lives_as_long_as_its_process) {
   EXPECT_EQ(second.counts().values.llc.load_misses, 0u);
 }
 
-TEST(CacheWorkers, children_whose_parents_say_nothing_are_not_waited_for_at_the_end) {
+TEST(ModelWorkers, children_whose_parents_say_nothing_are_not_waited_for_at_the_end) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
-  CacheWorkers workers(*shared, models(), 1);
+  ModelWorkers workers(*shared, models(), 1);
   Engine one(*shared, 7, 3, 3), two(*shared, 8, 4, 4);
   for (Engine* child : {&one, &two}) child->publish(line);
   workers.finish();
@@ -199,15 +239,15 @@ TEST(CacheWorkers, children_whose_parents_say_nothing_are_not_waited_for_at_the_
   EXPECT_EQ(two.counts().values.l1d.load_misses, 1u);
 }
 
-TEST(CacheWorkers, a_thread_with_an_earlier_ones_record_begins_with_nothing) {
+TEST(ModelWorkers, a_thread_with_an_earlier_ones_record_begins_with_nothing) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
-  CacheWorkers workers(*shared, models(), 2);
+  ModelWorkers workers(*shared, models(), 2);
   std::uint32_t taken = 0;
   for (int i = 0; i < 3; ++i) {
     Engine engine(*shared, 7, 3);
     engine.publish(line);
-    engine.publish({}, 0, 1);
+    engine.publish(nothing, 0, 1);
     taken += 2;
     while (__atomic_load_n(&engine.ring().taken, __ATOMIC_ACQUIRE) != taken) std::this_thread::yield();
   }
@@ -216,10 +256,10 @@ TEST(CacheWorkers, a_thread_with_an_earlier_ones_record_begins_with_nothing) {
   EXPECT_EQ(last.counts().values.l1d.load_misses, 3u);
 }
 
-TEST(CacheWorkers, what_no_engine_writes_is_told_and_waits_for_nobody) {
+TEST(ModelWorkers, what_no_engine_writes_is_told_and_waits_for_nobody) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
-  CacheWorkers workers(*shared, models(), 1);
+  ModelWorkers workers(*shared, models(), 1);
   Engine broken(*shared, 7, 3), sound(*shared, 8, 3);
   broken.ring().published = 1'000'000;
   broken.ring_bell();
@@ -230,10 +270,10 @@ TEST(CacheWorkers, what_no_engine_writes_is_told_and_waits_for_nobody) {
   EXPECT_EQ(sound.counts().without, 0u);
 }
 
-TEST(CacheWorkers, engines_are_told_when_nobody_takes_notes_any_more) {
+TEST(ModelWorkers, engines_are_told_when_nobody_takes_notes_any_more) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
-  { const CacheWorkers workers(*shared, models(), 2); }
+  { const ModelWorkers workers(*shared, models(), 2); }
   EXPECT_EQ(shared->records.header().bell.closed, 1u);
 }
 

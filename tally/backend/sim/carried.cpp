@@ -1,0 +1,98 @@
+#include "tally/backend/sim/carried.hpp"
+
+#include <bit>
+#include <utility>
+
+#include "tally/sim/memory.hpp"
+
+namespace tally::backend::sim {
+namespace {
+
+using tally::sim::FirstLevels;
+using tally::sim::HierarchyCounts;
+
+std::uint64_t own_words(const LevelShapes& shapes) {
+  return FirstLevels::words(shapes.caches) + tally::sim::tlb_words(shapes.tlbs) +
+         tally::sim::table_words(shapes.caches.l2);
+}
+
+void add(channel::ModelLevelCounts& to, const tally::sim::LevelCounts& from) {
+  auto sum = std::bit_cast<tally::sim::LevelCounts>(to);
+  sum.add(from);
+  to = std::bit_cast<channel::ModelLevelCounts>(sum);
+}
+
+/// References of first levels are the engine's to count, at the same time: those words are left alone.
+void add(channel::ModelValues& to, const HierarchyCounts& from) {
+  to.l1i.fetch_misses += from.l1i.fetch_misses;
+  to.l1d.load_misses += from.l1d.load_misses;
+  to.l1d.store_misses += from.l1d.store_misses;
+  to.l1d_across.load_misses += from.l1d_across.load_misses;
+  to.l1d_across.store_misses += from.l1d_across.store_misses;
+  add(to.l2, from.l2);
+  add(to.llc, from.llc);
+  to.prefetches += from.prefetches;
+}
+
+void add(channel::ModelValues& to, const tally::sim::TlbCounts& from) {
+  add(to.itlb, from.itlb);
+  add(to.dtlb, from.dtlb);
+  add(to.stlb, from.stlb);
+}
+
+}  // namespace
+
+CarriedLevels::CarriedLevels(const LevelShapes& shapes, linux::SparseMemory own, std::shared_ptr<LastLevel> last)
+    : shapes_(shapes), own_(std::move(own)), last_(std::move(last)), first_(shapes.caches, own_.words()) {}
+
+std::uint64_t* CarriedLevels::tlb_tables() const { return own_.words() + FirstLevels::words(shapes_.caches); }
+std::uint64_t* CarriedLevels::l2_table() const { return tlb_tables() + tally::sim::tlb_words(shapes_.tlbs); }
+
+std::unique_ptr<CarriedLevels> CarriedLevels::make(const LevelShapes& shapes, std::shared_ptr<LastLevel> last) {
+  auto own = linux::SparseMemory::make(own_words(shapes) * sizeof(std::uint64_t));
+  if (!own) return nullptr;
+  std::unique_ptr<CarriedLevels> made(new CarriedLevels(shapes, std::move(*own), std::move(last)));
+  made->tlbs_ = tally::sim::Tlbs(shapes.tlbs, tally::sim::tables_in(shapes.tlbs, made->tlb_tables()));
+  made->lower_ = tally::sim::LowerLevels(shapes.caches, made->l2_table(), made->llc_table());
+  return made;
+}
+
+std::unique_ptr<Carried> CarriedLevels::copy() const {
+  auto own = own_.copy();
+  if (!own) return nullptr;
+  std::shared_ptr<LastLevel> last;
+  if (last_ != nullptr) {
+    const std::lock_guard lock(last_->mutex);
+    auto table = last_->table.copy();
+    if (!table) return nullptr;
+    last = std::make_shared<LastLevel>();
+    last->table = std::move(*table);
+  }
+  std::unique_ptr<CarriedLevels> made(new CarriedLevels(shapes_, std::move(*own), std::move(last)));
+  made->tlbs_ = tlbs_.over(tally::sim::tables_in(shapes_.tlbs, made->tlb_tables()));
+  made->lower_ = lower_.over(made->l2_table(), made->llc_table());
+  return made;
+}
+
+void CarriedLevels::take(void* block, std::uint32_t count, channel::ModelValues& values) {
+  auto* const notes = static_cast<tally::sim::Note*>(block);
+  if (tally::sim::tlb_words(shapes_.tlbs) != 0) {
+    tlbs_.access_all(notes, count);
+    add(values, tlbs_.counts());
+    tlbs_.clear_counts();
+  }
+  HierarchyCounts counts;
+  const std::uint32_t missed = first_.access_all(notes, count, counts);
+  if (missed != 0 && (shapes_.caches.l2.sets != 0 || shapes_.caches.llc.sets != 0)) {
+    std::unique_lock<std::mutex> lock;
+    if (last_ != nullptr) lock = std::unique_lock(last_->mutex);
+    lower_.request_all(notes, missed, counts);
+  }
+  add(values, counts);
+}
+
+void CarriedDirections::take(void* block, std::uint32_t count, channel::ModelValues& values) {
+  values.conditional_misses += tage_.play(static_cast<const std::uint32_t*>(block), count);
+}
+
+}  // namespace tally::backend::sim

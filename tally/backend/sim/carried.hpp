@@ -1,0 +1,78 @@
+// The models of one thread under the engine, where threads of the command carry them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "tally/channel/models.hpp"
+#include "tally/channel/notes.hpp"
+#include "tally/linux/sparse_memory.hpp"
+#include "tally/sim/first_levels.hpp"
+#include "tally/sim/hierarchy.hpp"
+#include "tally/sim/tage.hpp"
+#include "tally/sim/tlb.hpp"
+
+namespace tally::backend::sim {
+
+/// What carries the blocks of a ring.
+class Carried {
+ public:
+  virtual ~Carried() = default;
+
+  /// A block, which is overwritten: `count` of what the ring holds. What comes of it is added to `values`.
+  virtual void take(void* block, std::uint32_t count, channel::ModelValues& values) = 0;
+
+  /// What it is now, over a copy of all; null without memory.
+  virtual std::unique_ptr<Carried> copy() const = 0;
+};
+
+/// The last level of a process, which its threads share, or of one thread.
+struct LastLevel {
+  linux::SparseMemory table;
+  std::mutex mutex;
+};
+
+/// What caches and TLBs look like; a level without sets does not exist.
+struct LevelShapes {
+  tally::sim::HierarchyShape caches;
+  tally::sim::TlbShape tlbs;
+};
+
+/// Takes notes (sim::Note).
+class CarriedLevels final : public Carried {
+ public:
+  /// Empty ones, before this last level, null for none. Null without memory.
+  static std::unique_ptr<CarriedLevels> make(const LevelShapes& shapes, std::shared_ptr<LastLevel> last);
+
+  void take(void* block, std::uint32_t count, channel::ModelValues& values) override;
+  std::unique_ptr<Carried> copy() const override;
+  const std::shared_ptr<LastLevel>& last() const { return last_; }
+
+ private:
+  CarriedLevels(const LevelShapes& shapes, linux::SparseMemory own, std::shared_ptr<LastLevel> last);
+  std::uint64_t* tlb_tables() const;
+  std::uint64_t* l2_table() const;
+  std::uint64_t* llc_table() const { return last_ != nullptr ? last_->table.words() : nullptr; }
+
+  LevelShapes shapes_;
+  linux::SparseMemory own_;
+  std::shared_ptr<LastLevel> last_;
+  tally::sim::FirstLevels first_;
+  tally::sim::Tlbs tlbs_;
+  tally::sim::LowerLevels lower_;
+};
+
+/// Takes outcomes of conditional branches (sim::Tage::word).
+class CarriedDirections final : public Carried {
+ public:
+  CarriedDirections() { tage_.reset(); }
+
+  void take(void* block, std::uint32_t count, channel::ModelValues& values) override;
+  std::unique_ptr<Carried> copy() const override { return std::make_unique<CarriedDirections>(*this); }
+
+ private:
+  tally::sim::Tage tage_;
+};
+
+}  // namespace tally::backend::sim

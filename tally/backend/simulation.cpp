@@ -104,6 +104,13 @@ std::string describe(const Simulation& simulation, const Needed& needed) {
   level(needed.l1d, "L1D", caches.l1d);
   level(needed.lower, "L2", caches.l2);
   level(needed.lower, "LLC", caches.llc);
+  const auto tlb = [&](const char* name, const sim::CacheShape& shape) {
+    if (needed.tlbs && shape.sets != 0)
+      parts.push_back(fmt::format("{} {} entries {}-way", name, shape.sets * shape.ways, shape.ways));
+  };
+  tlb("iTLB", simulation.machine.tlbs.itlb);
+  tlb("dTLB", simulation.machine.tlbs.dtlb);
+  tlb("second-level TLB", simulation.machine.tlbs.stlb);
   if (needed.lower) parts.emplace_back(simulation.prefetch ? "with its prefetchers" : "no prefetch");
   const std::string title = simulation.machine.title.empty() ? "" : fmt::format(" ({})", simulation.machine.title);
   return fmt::format("model {}{}, {}: {}", simulation.machine.name, title, word(simulation.precision),

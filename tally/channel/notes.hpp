@@ -25,7 +25,7 @@ inline constexpr uint32_t note_blocks = 32;
 /// Notes of a block, of 8 bytes each (sim::Note). Generated code asks once a trace whether a block is full, so that
 /// there is room behind them for those of any trace.
 inline constexpr uint32_t notes_limit = 2048;
-/// Outcomes of a block, of 4 bytes each (sim::Tage::word).
+/// Outcomes of a block, of 4 bytes each (sim::Outcome).
 inline constexpr uint32_t outcomes_limit = 4096;
 inline constexpr uint64_t note_block_bytes = uint64_t{2} * notes_limit * sizeof(uint64_t);
 static_assert(note_block_bytes == uint64_t{2} * outcomes_limit * sizeof(uint32_t));

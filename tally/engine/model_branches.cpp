@@ -4,7 +4,7 @@
 // trace was entered until then, and each branch adds the constants of the way.
 #include "tally/engine/model_code.hpp"
 #include "tally/engine/model_emit.hpp"
-#include "tally/sim/tage.hpp"
+#include "tally/sim/outcome.hpp"
 
 namespace tally::engine {
 namespace {
@@ -40,15 +40,21 @@ void ModelCode::note_outcome(bool taken) {
   taken_ = static_cast<u8>(taken_ << 1 | taken);
 }
 
-void ModelCode::write_history(Builder& b) {
+void ModelCode::write_history(Builder& b, u16 live) {
   if (outcomes_ == 0) return;
   Emitter& e = b.e;
   const u8 reg = open_ ? a_ : u8{r11};
   const u32 where = model_plan.outcomes ? o_model_outcome : o_model_history;
+  const u32 bytes = outcomes_ * static_cast<u32>(sizeof(sim::Outcome));
+  if (model_plan.outcomes && live == 0 && bytes < 128) {
+    add_byte(e, where, static_cast<u8>(bytes));
+    outcomes_ = taken_ = 0;
+    return mark(b);
+  }
   if (!open_) e.store(reg, o_model_a);
   e.load(reg, where);
   if (model_plan.outcomes) {
-    address_of(e, reg, reg, no_register, 0, outcomes_ * static_cast<s32>(sizeof(u32)), false);
+    address_of(e, reg, reg, no_register, 0, static_cast<s32>(bytes), false);
   } else {
     u32 left = outcomes_;
     for (; left > 3; left -= 3) address_of(e, reg, no_register, reg, 3, 0, false);
@@ -100,7 +106,7 @@ void ModelCode::tell_outcome(Builder& b, u64 pc, bool taken, u16 live) {
     stub.jump(e.here());
     b.arena.cold = stub.here();
   }
-  store_dword_at(e, a_, sim::Tage::word(pc, taken), outcomes_ * static_cast<u32>(sizeof(u32)));
+  store_dword_at(e, a_, sim::outcome_of(pc, taken), outcomes_ * static_cast<u32>(sizeof(u32)));
 }
 
 u32 ModelCode::begin_way(Builder& b, u32 i, bool taken, u16 live) {

@@ -205,14 +205,14 @@ u32 ModelCode::loops(Builder& b) {
   if (loop_entry_ == 0 || !open_ || a_ != first_a_ || b_ != first_b_ || note_ != first_note_ || page_ != first_page_)
     return 0;
   bring_flags_back(b, facts_[0].live);
-  write_history(b);
+  write_history(b, facts_[0].live);
   finish_record(b);
   return loop_entry_;
 }
 
 void ModelCode::leave(Builder& b, u16 live, bool finishes) {
   bring_flags_back(b, live);
-  write_history(b);
+  write_history(b, live);
   if (finishes) finish_record(b);
   close(b);
 }

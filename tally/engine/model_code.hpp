@@ -169,7 +169,7 @@ class ModelCode {
   void finish_by_target(Builder& b, const Instruction& in);
   void open(Builder& b, u32 i);
   void close(Builder& b);
-  void write_history(Builder& b);
+  void write_history(Builder& b, u16 live);
   void put_flags_away(Builder& b, u16 live);
   void bring_flags_back(Builder& b, u16 live);
   void mark(const Builder& b);

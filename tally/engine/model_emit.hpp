@@ -177,6 +177,14 @@ inline void load_at(Emitter& e, u8 reg, u8 base, s8 displacement) {
   e.byte(static_cast<u8>(displacement));
 }
 
+/// ADD qword gs:[offset], constant; the flags are lost
+inline void add_byte(Emitter& e, u32 offset, u8 value) {
+  static const u8 code[] = {0x65, 0x48, 0x83, 0x04, 0x25};
+  e.bytes(code, sizeof code);
+  e.dword(offset);
+  e.byte(value);
+}
+
 /// Dword gs:[offset] is compared with a constant, and becomes that.
 inline void replace_dword(Emitter& e, u32 offset, u32 value) {
   static const u8 compare[] = {0x65, 0x81, 0x3c, 0x25};

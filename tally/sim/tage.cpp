@@ -241,7 +241,7 @@ std::uint32_t Tage::settle(const std::uint32_t* words, std::uint32_t n, const Pl
 }
 
 bool Tage::predict(std::uint64_t pc, bool taken) {
-  const std::uint32_t one = word(pc, taken);
+  const std::uint32_t one = outcome_of(pc, taken);
   return play(&one, 1) == 0;
 }
 

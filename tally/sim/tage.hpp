@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tally/sim/lanes.hpp"
+#include "tally/sim/outcome.hpp"
 
 namespace tally::sim {
 
@@ -22,21 +23,15 @@ class Tage {
   /// Outcomes that each table looks at: near 4 · 1.78^i.
   static constexpr unsigned history_lengths[tables] = {4, 7, 13, 23, 40, 72, 128};
 
-  /// A branch at `pc` that was taken or not, in 32 bits: a hash of its address, `low 31 bits of (pc ^ pc >> 32)`, above
-  /// its outcome. It is all that the predictor goes by.
-  static constexpr std::uint32_t word(std::uint64_t pc, bool taken) {
-    return static_cast<std::uint32_t>(pc ^ pc >> 32) << 1 | static_cast<std::uint32_t>(taken);
-  }
-
   /// The state at the beginning.
   void reset();
 
   /// A conditional branch at `pc` was taken or not; true where that was predicted.
   bool predict(std::uint64_t pc, bool taken);
 
-  /// `n` conditional branches as word() makes them, in their order: how many of them were predicted wrongly. A
-  /// quarter of predict()'s time for each, where they are sixteen and more.
-  std::uint64_t play(const std::uint32_t* words, std::uint32_t n);
+  /// `n` conditional branches in their order: how many of them were predicted wrongly. A quarter of
+  /// predict()'s time for each, where they are sixteen and more.
+  std::uint64_t play(const Outcome* outcomes, std::uint32_t n);
 
  private:
   /// Its tag above its state (tage.cpp).
@@ -47,11 +42,11 @@ class Tage {
     Lanes16 wanted;  ///< the tag it must have, in place
   };
 
-  Lanes16 pass(const std::uint32_t* words, std::uint32_t n);
-  void place(const std::uint32_t* words, std::uint32_t n, Place* places);
+  Lanes16 pass(const Outcome* outcomes, std::uint32_t n);
+  void place(const Outcome* outcomes, std::uint32_t n, Place* places);
   bool allocate(const Place& place, unsigned provider, unsigned free, bool taken);
   void learn(const Place& place, unsigned provider, unsigned free, unsigned key);
-  std::uint32_t settle(const std::uint32_t* words, std::uint32_t n, const Place* places);
+  std::uint32_t settle(const Outcome* outcomes, std::uint32_t n, const Place* places);
 
   Entry entries_[base_entries + (tables << index_bits)];
   Lanes16 index_, tag_, tag2_;  ///< the newest outcomes of each table's history, folded by exclusive or

@@ -130,12 +130,6 @@ TEST(Tage, ResetForgetsAll) {
   }
 }
 
-TEST(Tage, AWordHoldsTheAddressesHashAndTheOutcome) {
-  static_assert(Tage::word(0x401234, true) == (0x401234U << 1 | 1U));
-  static_assert(Tage::word(0x401234, false) == 0x401234U << 1);
-  static_assert(Tage::word(0x7f00'8000'1234, true) == (0x7f00U ^ 0x1234U) * 2 + 1, "bit 31 is left out");
-}
-
 // The same predictions as the plain one's, one by one and in stretches of all lengths.
 class Compared {
  public:
@@ -145,7 +139,7 @@ class Compared {
   }
 
   void branch(std::uint64_t pc, bool taken) {
-    const std::uint32_t word = Tage::word(pc, taken);
+    const std::uint32_t word = outcome_of(pc, taken);
     const bool right = plain_->predict(word);
     ASSERT_EQ(predicted_->predict(pc, taken), right) << "branch " << branches_;
     ++branches_;

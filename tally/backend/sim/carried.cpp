@@ -91,8 +91,29 @@ void CarriedLevels::take(void* block, std::uint32_t count, channel::ModelValues&
   add(values, counts);
 }
 
-void CarriedDirections::take(void* block, std::uint32_t count, channel::ModelValues& values) {
-  values.conditional_misses += tage_.play(static_cast<const std::uint32_t*>(block), count);
+namespace {
+
+template <class Predictor>
+class CarriedDirections final : public Carried {
+ public:
+  CarriedDirections() {
+    if constexpr (requires { predictor_.reset(); }) predictor_.reset();
+  }
+
+  void take(void* block, std::uint32_t count, channel::ModelValues& values) override {
+    values.conditional_misses += predictor_.play(static_cast<const tally::sim::Outcome*>(block), count);
+  }
+  std::unique_ptr<Carried> copy() const override { return std::make_unique<CarriedDirections>(*this); }
+
+ private:
+  Predictor predictor_;
+};
+
+}  // namespace
+
+std::unique_ptr<Carried> carried_directions(tally::sim::Direction direction) {
+  if (direction == tally::sim::Direction::tage) return std::make_unique<CarriedDirections<tally::sim::Tage>>();
+  return std::make_unique<CarriedDirections<tally::sim::Gshare>>();
 }
 
 }  // namespace tally::backend::sim

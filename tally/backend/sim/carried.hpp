@@ -8,9 +8,9 @@
 #include "tally/channel/models.hpp"
 #include "tally/channel/notes.hpp"
 #include "tally/linux/sparse_memory.hpp"
+#include "tally/sim/branches.hpp"
 #include "tally/sim/first_levels.hpp"
 #include "tally/sim/hierarchy.hpp"
-#include "tally/sim/tage.hpp"
 #include "tally/sim/tlb.hpp"
 
 namespace tally::backend::sim {
@@ -63,16 +63,7 @@ class CarriedLevels final : public Carried {
   tally::sim::LowerLevels lower_;
 };
 
-/// Takes outcomes of conditional branches (sim::Tage::word).
-class CarriedDirections final : public Carried {
- public:
-  CarriedDirections() { tage_.reset(); }
-
-  void take(void* block, std::uint32_t count, channel::ModelValues& values) override;
-  std::unique_ptr<Carried> copy() const override { return std::make_unique<CarriedDirections>(*this); }
-
- private:
-  tally::sim::Tage tage_;
-};
+/// Takes outcomes of conditional branches (sim::Outcome).
+std::unique_ptr<Carried> carried_directions(tally::sim::Direction direction);
 
 }  // namespace tally::backend::sim

@@ -71,6 +71,7 @@ class ModelWorkers::Work {
       : shared_(shared),
         bell_(shared.records.header().bell),
         shapes_{shape_of(models), tlbs_of(models)},
+        direction_(static_cast<tally::sim::Direction>(models.direction)),
         own_llc_(models.own_llc != 0) {
     try {
       for (unsigned i = 0; i < threads; ++i) threads_.push_back(linux::quiet_thread([this] { work(); }));
@@ -126,7 +127,7 @@ class ModelWorkers::Work {
       if (!waiting_.empty()) {
         const std::uint32_t number = waiting_.front();
         waiting_.pop_front();
-        ++working_;
+        ++busy_;
         if (!waiting_.empty() && __atomic_load_n(&bell_.sleepers, __ATOMIC_SEQ_CST) != 0) ring_bell();
         return number;
       }
@@ -211,7 +212,7 @@ class ModelWorkers::Work {
     std::unique_lock lock(mutex_);
     const auto known = players_.find(number);
     if (known == players_.end()) {  // a program has written over the list
-      --working_;
+      --busy_;
       return;
     }
     Player& player = *known->second;
@@ -231,7 +232,7 @@ class ModelWorkers::Work {
       }
     }
     lock.lock();
-    --working_;
+    if (!is_stuck) --busy_;
     stuck_ = is_stuck ? stuck_ + 1 : 0;
     if (closed || (player.forgotten && player.waiting() == 0)) return leave(number, player);
     __atomic_store_n(&ring.queued, 0, __ATOMIC_SEQ_CST);
@@ -268,6 +269,7 @@ class ModelWorkers::Work {
         last_levels_[ring.process] = levels->last();
       }
     } else if (ring.forked != 0 && !is_last_to_work()) {
+      --busy_;  // whoever else is stuck need not wait for this one
       return false;
     } else {
       player.carried = fresh(player);
@@ -283,13 +285,12 @@ class ModelWorkers::Work {
 
   /// Whether nobody is left who could say what a parent's levels are. Wants mutex_ held.
   bool is_last_to_work() const {
-    return finishing_ && working_ == 1 && stuck_ > waiting_.size() &&
-           __atomic_load_n(&bell_.first, __ATOMIC_SEQ_CST) == 0;
+    return finishing_ && busy_ == 1 && stuck_ > waiting_.size() && __atomic_load_n(&bell_.first, __ATOMIC_SEQ_CST) == 0;
   }
 
   /// Wants mutex_ held.
   std::unique_ptr<Carried> fresh(Player& player) {
-    if (player.held == Handed::outcomes) return std::make_unique<CarriedDirections>();
+    if (player.held == Handed::outcomes) return carried_directions(direction_);
     const std::uint32_t process = player.ring().process;
     LevelShapes shapes = shapes_;
     std::shared_ptr<LastLevel> last;
@@ -354,6 +355,7 @@ class ModelWorkers::Work {
   const Channel& shared_;
   channel::NoteBell& bell_;
   const LevelShapes shapes_;
+  const tally::sim::Direction direction_;
   const bool own_llc_;
   std::mutex mutex_;  // of what follows
   std::map<std::uint32_t, std::unique_ptr<Player>> players_;
@@ -365,7 +367,7 @@ class ModelWorkers::Work {
   };
   std::map<Child, std::unique_ptr<Carried>> forked_;  // what the first thread of that process will begin with
   std::map<std::uint32_t, std::shared_ptr<LastLevel>> last_levels_;  // by process, as long as it runs
-  unsigned working_ = 0;                                             // threads that have taken one of them out
+  unsigned busy_ = 0;                                                // threads with a ring that may hand levels on
   std::size_t stuck_ = 0;                                            // turns without one in which anything was taken
   bool finishing_ = false;
   std::vector<std::thread> threads_;

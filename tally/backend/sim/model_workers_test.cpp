@@ -170,6 +170,7 @@ TEST(ModelWorkers, outcomes_and_pages_of_a_forks_child_go_on_from_its_parents) {
   channel::Models with_tlbs = models();
   with_tlbs.on |= channel::model_tlbs | channel::model_branches;
   with_tlbs.dtlb = {4, 2, 12, 0, 1, 0};
+  with_tlbs.direction = static_cast<std::uint8_t>(tally::sim::Direction::tage);
   ModelWorkers workers(*shared, with_tlbs, 2);
   constexpr auto outcomes = channel::Handed::outcomes;
   Engine parent(*shared, 7, 3), parents_branches(*shared, 7, 3, 0, outcomes);
@@ -177,7 +178,7 @@ TEST(ModelWorkers, outcomes_and_pages_of_a_forks_child_go_on_from_its_parents) {
   std::mt19937_64 random(3);
   const auto branches = [&random](int n) {
     std::vector<std::uint32_t> words;
-    for (int i = 0; i < n; ++i) words.push_back(tally::sim::Tage::word(0x1000 + random() % 50, random() % 8 == 0));
+    for (int i = 0; i < n; ++i) words.push_back(tally::sim::outcome_of(0x1000 + random() % 50, random() % 8 == 0));
     return words;
   };
   const auto before = branches(3000), behind = branches(2000);
@@ -231,7 +232,7 @@ TEST(ModelWorkers, a_last_level_lives_as_long_as_its_process) {
 TEST(ModelWorkers, children_whose_parents_say_nothing_are_not_waited_for_at_the_end) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);
-  ModelWorkers workers(*shared, models(), 1);
+  ModelWorkers workers(*shared, models(), 4);
   Engine one(*shared, 7, 3, 3), two(*shared, 8, 4, 4);
   for (Engine* child : {&one, &two}) child->publish(line);
   workers.finish();

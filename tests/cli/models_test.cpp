@@ -302,8 +302,9 @@ TEST(Models, of_one_level_with_twelve_ways_count_the_same) {
 
 TEST(Models, of_tables_with_one_way_count_string_instructions_the_same) {
   // Where both ends of a move have the same place each element drives the other's line or page out.
-  for (const char* levels : {"l1d size=1K ways=1 line=64\n", "dtlb entries=1 ways=1 page=4K\n",
-                             "l1d size=4K ways=2 line=64\ndtlb entries=2 ways=1 page=4K\n"}) {
+  for (const char* levels :
+       {"l1d size=1K ways=1 line=64\n", "l1d size=4K ways=2 line=64\ndtlb entries=1 ways=1 page=4K\n",
+        "l1d size=4K ways=2 line=64\ndtlb entries=2 ways=1 page=4K\n"}) {
     const TemporaryFile file("narrow.model", std::string("model narrow\n") + levels);
     const bool pages = std::string_view(levels).find("dtlb") != std::string_view::npos;
     const Result result = run({"--model", file.path(), "--models-by", "both", "-e",

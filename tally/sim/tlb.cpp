@@ -1,5 +1,6 @@
 #include "tally/sim/tlb.hpp"
 
+#include <algorithm>
 #include <initializer_list>
 
 namespace tally::sim {
@@ -35,8 +36,36 @@ void Tlbs::access(std::uint64_t address, std::uint64_t bytes, Access access) {
   for (std::uint64_t page = address >> page_bits_; page <= last; ++page) touch(page << page_bits_, access);
 }
 
+namespace {
+
+/// The sets of a level, of which any may be taken for one.
+std::uint32_t told_apart(const Cache& level, std::uint32_t most) {
+  if (!level.exists() || (level.shape().sets & (level.shape().sets - 1)) != 0) return 1;
+  return std::min(level.shape().sets, most);
+}
+
+}  // namespace
+
 void Tlbs::access_all(const Note* notes, std::uint32_t n) {
-  for (std::uint32_t i = 0; i < n; ++i) touch(line_of_note(notes[i]), access_of(notes[i]));
+  // Most are to the most recent page of their set: those go first, without a jump that depends on it.
+  constexpr std::uint32_t stretch = 256, sets = 64;
+  Note left[stretch];
+  const std::uint64_t masks[2] = {told_apart(dtlb_, sets) - 1, told_apart(itlb_, sets) - 1};
+  std::uint64_t recent[2][sets];
+  for (auto& kind : recent)
+    for (std::uint64_t& page : kind) page = ~std::uint64_t{0};
+  for (std::uint32_t at = 0; at < n; at += stretch) {
+    std::uint32_t count = 0;
+    for (std::uint32_t i = at; i < n && i < at + stretch; ++i) {
+      const bool code = access_of(notes[i]) == Access::fetch;
+      const std::uint64_t page = notes[i] >> page_bits_;
+      std::uint64_t& last = recent[code][page & masks[code]];
+      left[count] = notes[i];
+      count += last != page;
+      last = page;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) touch(line_of_note(left[i]), access_of(left[i]));
+  }
 }
 
 void Tlbs::touch(std::uint64_t address, Access access) {
@@ -44,7 +73,7 @@ void Tlbs::touch(std::uint64_t address, Access access) {
   LevelCounts& counts = access == Access::fetch ? counts_.itlb : counts_.dtlb;
   bool hit = false;
   if (level.exists()) {
-    hit = level.is_most_recent(address) || level.access(address).hit;
+    hit = level.shape().replacement == Replacement::lru ? level.touch(address) : level.access(address).hit;
     counts.count(access, hit);
     // What the load has just translated is there for the store.
     if (access == Access::modify) counts.count(Access::store, true);

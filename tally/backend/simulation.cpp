@@ -106,7 +106,8 @@ std::string describe(const Simulation& simulation, const Needed& needed) {
   level(needed.lower, "LLC", caches.llc);
   const auto tlb = [&](const char* name, const sim::CacheShape& shape) {
     if (needed.tlbs && shape.sets != 0)
-      parts.push_back(fmt::format("{} {} entries {}-way", name, shape.sets * shape.ways, shape.ways));
+      parts.push_back(
+          fmt::format("{} {} entries {}-way", name, thousands(std::int64_t{shape.sets} * shape.ways), shape.ways));
   };
   tlb("iTLB", simulation.machine.tlbs.itlb);
   tlb("dTLB", simulation.machine.tlbs.dtlb);

@@ -146,7 +146,7 @@ void describe(Page& app, Options& options) {
       ->option_text("WHOSE")
       ->check(CLI::IsMember({"shared", "private"}));
   app.add_option("--model-threads", options.workers,
-                 "threads of tally's own that carry the simulated caches: one for each processor (default); 0: none")
+                 "threads of tally's own that carry the simulated machine: one for each processor (default); 0: none")
       ->option_text("N")
       ->check(CLI::Range(0, 64));
   app.add_option("--models-by", options.models_by, "each: the plain models see everything; both: and are compared")

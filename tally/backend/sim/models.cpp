@@ -53,7 +53,11 @@ channel::Models settings_of(const Simulation& simulation, const Needed& needed) 
   if (!full) caches = tally::sim::fast(caches);
   made.direction = static_cast<std::uint8_t>(full ? tally::sim::Direction::tage : tally::sim::Direction::gshare);
   // Where something behind a first level changes it, every access has to be played.
-  const bool each = simulation.each || !(tally::sim::fast(caches) == caches);
+  tally::sim::HierarchyShape there = caches;
+  if (!needed.l1i) there.l1i = {};
+  if (!needed.l1d) there.l1d = {};
+  if (!needed.lower) there.l2 = there.llc = {};
+  const bool each = simulation.each || !(tally::sim::fast(there) == there);
   made.each = each ? 1 : 0;
   made.compared = !each && simulation.compared ? 1 : 0;
   made.own_llc = simulation.own_llc ? 1 : 0;

@@ -13,6 +13,9 @@ namespace tally::memory {
 namespace {
 
 constexpr std::uint64_t line_bytes = 64;
+// Where others have the processor in turns only whole laps can be believed. A lap that settles and one that is timed
+// have to fit into one turn, which is 3 ms and more.
+constexpr double longest_settled_lap_ns = 1.2e6;
 
 }  // namespace
 
@@ -28,15 +31,17 @@ Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mapp
     if (runner_->must_stop() || runner_->seconds_left() < end) return {};
     runner_->plan().progress(from + (to - from) * done++ / static_cast<double>(visits.size()),
                              "latency of " + bytes_text(static_cast<std::int64_t>(size)));
+    const bool shared = runner_->waited_share() > waited_too_long;
     auto visit = runner_->visit({.blocks = size / line_bytes,
                                  .stride_bytes = line_bytes,
                                  .order = runner_->plan().order,
-                                 .group_blocks = linux::page_bytes() / line_bytes});
+                                 .group_blocks = linux::page_bytes() / line_bytes,
+                                 .longest_lap_ns = shared ? longest_settled_lap_ns : 0});
     if (!visit) return fail(visit.error());
     Samples& samples = samples_[size];
     samples.pages_got = std::move(visit->pages_got);
     samples.mappings.push_back({std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns,
-                                visit->ghz, visit->reference_cycles, std::move(visit->counts)});
+                                visit->ghz, visit->reference_cycles, std::move(visit->counts), visit->settled});
   }
   return {};
 }
@@ -64,17 +69,8 @@ std::map<std::uint64_t, PointSummary> CurveRun::summaries() const {
   for (const auto& [size, samples] : samples_) {
     for (const MappingSample& one : samples.mappings) references.push_back(one.reference_cycles);
   }
-  const double best = quantile(std::move(references), 0.05);
-  for (const auto& [size, samples] : samples_) all[size] = summarize_point(samples.mappings, best);
-  // A thread that shares its processor with another finds caches that the other has filled. Each of its batches is
-  // thrown away in which they took turns, and what is left is not what the machine does alone.
-  if (runner_->waited_share() > waited_too_long) {
-    for (auto& [size, summary] : all) {
-      summary.why = processor_shared;
-      summary.flags.push_back(
-          fmt::format("{}: {:.0f} % of the time waited for it", summary.why, 100 * runner_->waited_share()));
-    }
-  }
+  const Surroundings run{quantile(std::move(references), 0.05), runner_->waited_share()};
+  for (const auto& [size, samples] : samples_) all[size] = summarize_point(samples.mappings, run);
   const PointSummary* before = nullptr;
   for (auto at = all.begin(); at != all.end(); ++at) {
     const auto next = std::next(at);
@@ -135,7 +131,7 @@ RunVerdict CurveRun::verdict() const {
   for (const auto& [size, samples] : samples_) {
     for (const MappingSample& one : samples.mappings) references.push_back(one.reference_ns);
   }
-  return judge_run(samples_.size(), flagged(), references);
+  return judge_run(samples_.size(), flagged(), references, runner_->waited_share());
 }
 
 std::size_t CurveRun::flagged() const {

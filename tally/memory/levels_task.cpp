@@ -194,12 +194,14 @@ Result<void> measure_ladder(Runner& runner, result::Memory& result) {
   return {};
 }
 
-void add_curve(const CurveRun& run, result::Memory& result) {
+void add_curve(const Runner& runner, const CurveRun& run, result::Memory& result) {
   result.points = run.rows();
   const RunVerdict verdict = run.verdict();
   result.verdict.contended = verdict.contended;
   result.verdict.text = verdict.why;
-  result.verdict.cause = cause_of(run.curve());
+  // Settled points bear no flag for it.
+  result.verdict.cause =
+      runner.waited_share() > waited_too_long ? std::string(processor_shared) : cause_of(run.curve());
   result.verdict.points = static_cast<std::int64_t>(result.points.size());
   result.verdict.flagged = static_cast<std::int64_t>(run.flagged());
   result.verdict.reference_moved_percent = verdict.reference_moved_percent;
@@ -239,7 +241,7 @@ Result<void> run_curve(Runner& runner, result::Memory& result) {
   CurveRun run(runner);
   auto measured = first_curve(runner, run, *last);
   if (measured && run.flagged() > 0) measured = run.again(curve_done, 1, runner.seconds_left());
-  add_curve(run, result);
+  add_curve(runner, run, result);
   return measured;
 }
 
@@ -256,6 +258,7 @@ Result<void> conclude(Runner& runner, const CurveRun& run, result::Memory& resul
   Witnesses witnesses;
   witnesses.reported = known_caches(reported_caches(runner.processor()));
   witnesses.ghz = run.ghz();
+  witnesses.waited_share = runner.waited_share();
   witnesses.closer_look = closer_look(circumstances(runner));
   witnesses.page_bytes = static_cast<double>(linux::page_bytes());
   runner.plan().progress(rises_done + 0.05, "lines, ways and sets");
@@ -264,7 +267,7 @@ Result<void> conclude(Runner& runner, const CurveRun& run, result::Memory& resul
     if (auto done = measure_geometry(runner, plateaus, witnesses, curve); !done) return done;
   }
   result.levels = find_levels(curve, spans, witnesses);
-  const LevelsVerdict verdict = judge_levels(curve, result.levels);
+  const LevelsVerdict verdict = judge_levels(curve, result.levels, witnesses.waited_share);
   result.verdict.contended = verdict.contended;
   result.verdict.text = verdict.why;
   if (!first_is_calm) {
@@ -290,7 +293,7 @@ Result<void> run_levels(Runner& runner, result::Memory& result) {
   // Flagged points get another chance while there is time; the controls behind them take about this long.
   constexpr double controls_seconds = 15;
   if (measured) measured = run.again(rises_done - 0.1, rises_done, runner.seconds_left() - controls_seconds);
-  add_curve(run, result);
+  add_curve(runner, run, result);
   if (!measured) return measured;
   return conclude(runner, run, result);
 }

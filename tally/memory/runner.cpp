@@ -29,11 +29,12 @@ void keep_busy_for(std::chrono::milliseconds time) {
   while (std::chrono::steady_clock::now() < end) (void)adds(1 << 14);
 }
 
-// Steps of a batch: whole laps where one fits, else a power of two.
-std::uint64_t batch_steps(double step_ns, std::uint64_t lap_steps, double batch_ns) {
+// Steps of a batch: whole laps where one fits or takes no longer than `longest_lap_ns`, else a power of two.
+std::uint64_t batch_steps(double step_ns, std::uint64_t lap_steps, double batch_ns, double longest_lap_ns = 0) {
   const double fits = std::max(1.0, batch_ns / step_ns);
   const double laps = std::floor(fits / static_cast<double>(lap_steps));
   if (laps >= 1) return static_cast<std::uint64_t>(laps) * lap_steps;
+  if (step_ns * static_cast<double>(lap_steps) <= longest_lap_ns) return lap_steps;
   return std::uint64_t{1} << static_cast<unsigned>(std::floor(std::log2(fits)));
 }
 
@@ -174,16 +175,24 @@ std::optional<Batch> Runner::batch(const std::function<Timed()>& body, std::uint
   return Batch{ns(timed.ticks()) / static_cast<double>(steps), counts_per_step(counted, counted_then, steps)};
 }
 
-void Runner::collect(Visit& visit, const std::function<Timed()>& body, std::uint64_t steps, int wanted) const {
+void Runner::collect(Visit& visit, const std::function<Timed()>& body, std::uint64_t steps, int wanted,
+                     const std::function<void()>& settle) const {
   constexpr int tries = 3;
   int left = tries * wanted;
+  linux::Disturbance settled_at = watch_.now();
+  const auto is_settled = [&] {
+    if (!settle || watch_.now() == settled_at) return true;
+    settled_at = watch_.now();
+    settle();
+    return watch_.now() == settled_at;
+  };
   std::vector<Batch> sound;
   while (left > 0 && static_cast<int>(sound.size()) < wanted && !plan_.stop()) {
     const std::int64_t stolen = watch_.stolen_ticks(processor_);
     std::vector<Batch> window;
     while (left > 0 && static_cast<int>(sound.size() + window.size()) < wanted && !plan_.stop()) {
       --left;
-      if (auto one = batch(body, steps)) {
+      if (auto one = is_settled() ? batch(body, steps) : std::nullopt) {
         window.push_back(*std::move(one));
       } else {
         ++visit.rejected;
@@ -220,11 +229,17 @@ Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk
   double step_ns = std::max(0.1, ns(trial.ticks()) / few);
   const std::uint64_t warm = std::max(steps_of_lap, few);
   if (step_ns * static_cast<double>(warm) < longest_warm_lap_ns) {
-    trial = chase(base, trial.offset, warm);
+    // One during which something else had the processor tells nothing of the lap's length.
+    constexpr int trials = 3;
+    linux::Disturbance before;
+    for (int i = 0; i == 0 || (i < trials && watch_.now() != before); ++i) {
+      before = watch_.now();
+      trial = chase(base, trial.offset, warm);
+    }
     step_ns = std::max(0.1, ns(trial.ticks()) / static_cast<double>(warm));
   }
   std::uint64_t offset = trial.offset;
-  const std::uint64_t steps = batch_steps(step_ns, steps_of_lap, how.batch_ns);
+  const std::uint64_t steps = batch_steps(step_ns, steps_of_lap, how.batch_ns, how.longest_lap_ns);
   visit.whole_laps = steps % steps_of_lap == 0;
   // The chase goes on where it stands: a lap that began anew would overlap with the one before, out of order.
   const auto body = [&] {
@@ -232,7 +247,10 @@ Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk
     offset = timed.offset;
     return timed;
   };
-  collect(visit, body, steps, how.batches > 0 ? how.batches : plan_.batches);
+  visit.settled = visit.whole_laps;
+  const std::function<void()> lap = [&] { (void)body(); };
+  collect(visit, body, steps, how.batches > 0 ? how.batches : plan_.batches,
+          visit.settled ? lap : std::function<void()>());
   const double ghz = core_ghz();
   const double reference = reference_ns();
   visit.reference_ns = std::max(visit.reference_ns, reference);
@@ -253,7 +271,7 @@ Result<Visit> Runner::visit(const Lap& lap) {
   const Order order = order_of(lap, random_);
   if (const auto checked = check_ring(successors(order)); !checked) return fail(checked.error());
   plant(area->data(), order, lap.stride_bytes);
-  Visit visit = walk(area->data(), order.size(), {0, lap.batch_ns});
+  Visit visit = walk(area->data(), order.size(), {0, lap.batch_ns, lap.longest_lap_ns});
   visit.pages_got = area->got();
   if (!is_planted(area->data(), order, lap.stride_bytes)) return fail(damaged());
   return visit;
@@ -262,7 +280,7 @@ Result<Visit> Runner::visit(const Lap& lap) {
 Result<Visit> Runner::visit_words(const Lap& lap, const linux::Area& area) {
   const auto chain = word_chain(lap.order, lap.blocks, lap.stride_bytes, random_);
   plant_chain(area.data(), chain);
-  Visit visit = walk(area.data(), chain.size(), {0, lap.batch_ns});
+  Visit visit = walk(area.data(), chain.size(), {0, lap.batch_ns, lap.longest_lap_ns});
   visit.pages_got = area.got();
   for (std::size_t k = 0; k < chain.size(); ++k) {
     std::uint64_t next = 0;

@@ -57,6 +57,9 @@ struct Visit {
   std::vector<std::vector<double>>
       counts{};             ///< of each of them, as in Batch; empty where other work was between the stamps
   bool whole_laps = false;  ///< every batch is a whole number of laps, so that their minimum means something
+  /// Between the last time that something else had the processor and each batch lies a whole lap: nothing that it left
+  /// in the caches of this core is in the timing.
+  bool settled = false;
   std::int64_t rejected = 0;
   double reference_ns = 0;  ///< the L1 reference ring's step, the slower one of before and after
   double ghz = 0;           ///< core cycles per ns at the time
@@ -75,6 +78,7 @@ struct Lap {
   std::optional<linux::PageKind> pages{};  ///< another kind than the plan's
   std::optional<int> node{};               ///< another node than the plan's
   double batch_ns = 500'000;
+  double longest_lap_ns = 0;  ///< as Walk::longest_lap_ns
 
   std::uint64_t span_bytes() const { return blocks * stride_bytes; }
 };
@@ -84,6 +88,8 @@ struct Walk {
   int batches = 0;  ///< 0: as many as the plan says
   /// A batch is what is thrown away at once: short against a time slice (3 ms and more), long against two stamps.
   double batch_ns = 500'000;
+  /// A lap that takes longer than a batch, and no longer than this, is a batch nevertheless.
+  double longest_lap_ns = 0;
 };
 
 /// The measuring thread. Not to be moved while it measures; one in a process.
@@ -133,8 +139,10 @@ class Runner {
   std::optional<Batch> batch(const std::function<Timed()>& body, std::uint64_t steps) const;
 
   /// Batches of `body` until `wanted` were accepted, at most three times as many, or until it is time to stop. Those
-  /// in which the hypervisor took the processor away are all thrown away.
-  void collect(Visit& visit, const std::function<Timed()>& body, std::uint64_t steps, int wanted) const;
+  /// in which the hypervisor took the processor away are all thrown away. `settle`, where it is given, is done before
+  /// the first batch behind everything else that happened.
+  void collect(Visit& visit, const std::function<Timed()>& body, std::uint64_t steps, int wanted,
+               const std::function<void()>& settle = {}) const;
 
   /// Ticks of 10 ms that the hypervisor has kept from this processor.
   std::int64_t stolen_ticks() const { return watch_.stolen_ticks(processor_); }

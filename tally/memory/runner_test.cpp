@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
 #include <set>
+#include <string>
 
 #include "tally/memory/flush_first.hpp"
 #include "tally/memory/reported.hpp"
@@ -46,6 +49,30 @@ TEST(Plant, a_walk_over_words_is_their_chain) {
     }
     EXPECT_EQ(chase(memory.data(), 0, chain.size()).offset, 0u);
   }
+}
+
+// A page fault stands for whatever else happens to a batch; others may come on top of it.
+TEST(Settle, is_done_before_the_batch_behind_a_disturbed_one) {
+  auto runner = Runner::start({});
+  ASSERT_TRUE(runner) << runner.error().message;
+  constexpr std::size_t far = 4 << 20;  // no huge page holds two
+  constexpr int most_batches = 30;
+  const auto untouched = std::make_unique_for_overwrite<std::byte[]>((most_batches + 1) * far);
+  std::string events;
+  const auto body = [&] {
+    const std::size_t number = static_cast<std::size_t>(std::count(events.begin(), events.end(), 'b')) +
+                               static_cast<std::size_t>(std::count(events.begin(), events.end(), 'f'));
+    const bool faults = number % 4 == 1;
+    if (faults) untouched[number * far] = std::byte{1};
+    events += faults ? 'f' : 'b';
+    return nothing();
+  };
+  Visit visit;
+  runner->collect(visit, body, 1, 10, [&] { events += 's'; });
+  EXPECT_GE(visit.rejected, 3) << events;
+  ASSERT_NE(events.find('f'), std::string::npos);
+  EXPECT_EQ(events.find("fb"), std::string::npos) << events;
+  EXPECT_NE(events.find("fsb"), std::string::npos) << events;
 }
 
 TEST(Kernels, stamps_ascend_and_flushing_changes_nothing) {

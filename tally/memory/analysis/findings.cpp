@@ -10,6 +10,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/count/statistics.hpp"
+#include "tally/memory/analysis/points.hpp"
 #include "tally/memory/analysis/statistics.hpp"
 #include "tally/memory/analysis/unseen.hpp"
 
@@ -125,17 +126,21 @@ std::string contended_text(const Curve& curve, const Stretch& stretch, std::size
 }
 
 // What speaks against anything that rests on few of the timings.
-void add_noise(Reasons& reasons, const Stretch& stretch) {
+void add_noise(Reasons& reasons, const Stretch& stretch, double waited_share) {
+  if (waited_share > waited_too_long) {
+    reasons.words.push_back(fmt::format("{} ({:.0f} % of the time)", processor_shared, waited_share * 100));
+  }
   if (stretch.rejected_share >= 0.10) {
     reasons.words.push_back(fmt::format("{:.0f} % of the batches rejected", stretch.rejected_share * 100));
   }
   if (stretch.quiet_share < 0.5) {
     reasons.words.push_back(fmt::format("quiet in {:.0f} % of its mappings only", stretch.quiet_share * 100));
   }
-  reasons.noisy = stretch.rejected_share >= 0.10 || stretch.quiet_share < 0.5;
+  reasons.noisy = stretch.rejected_share >= 0.10 || stretch.quiet_share < 0.5 || waited_share > waited_too_long;
 }
 
-Reasons reasons_of(const Curve& curve, const LevelSpan& span, const LevelSpan& next, const MemoryLevel& level) {
+Reasons reasons_of(const Curve& curve, const LevelSpan& span, const LevelSpan& next, const MemoryLevel& level,
+                   double waited_share) {
   Reasons reasons;
   // Both halves of the interval within a step of the grid.
   const bool narrow = *level.capacity_high <= *level.capacity_bytes * grid_step &&
@@ -148,7 +153,7 @@ Reasons reasons_of(const Curve& curve, const LevelSpan& span, const LevelSpan& n
   if (!low.empty() && !high.empty() && kolmogorov_smirnov(low, high) >= 0.001) {
     reasons.against("the latencies of both sides overlap");
   }
-  add_noise(reasons, look_at(curve, span.first.first, next.first.first));
+  add_noise(reasons, look_at(curve, span.first.first, next.first.first), waited_share);
   return reasons;
 }
 
@@ -222,7 +227,7 @@ MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesse
   }
   set_latency(level, curve, span.first, witnesses);
   Reasons reasons;
-  add_noise(reasons, look_at(curve, span.first.first, span.last.last));
+  add_noise(reasons, look_at(curve, span.first.first, span.last.last), witnesses.waited_share);
   if (octaves < 2) {
     reasons.against(
         "memory latency not reached: the plateau is shorter than two octaves; --to takes the curve further");
@@ -236,6 +241,14 @@ MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesse
   }
   level.grade = reasons.sound && !reasons.noisy && beyond ? Grade::medium : Grade::low;
   level.because = join(reasons.words, "; ");
+  return level;
+}
+
+MemoryLevel hidden_memory() {
+  MemoryLevel level;
+  level.name = "memory";
+  level.contended = true;
+  level.because = "contended: no calm stretch of the curve shows it";
   return level;
 }
 
@@ -317,6 +330,16 @@ std::string contention_between(const Curve& curve, const LevelSpan& span, const 
   return hole || rough ? contended_text(curve, stretch, first, last) : std::string();
 }
 
+std::string contention_behind(const Curve& curve, const LevelSpan& span, const std::vector<KnownCache>& reported) {
+  constexpr double hiding_octaves = 0.75;
+  const std::size_t last = curve.size() - 1;
+  if (reported.empty() || curve[span.last.last].size_bytes >= 2 * static_cast<double>(reported.back().bytes)) return {};
+  std::size_t sound = last;
+  while (curve[sound].flagged && sound > span.last.last) --sound;
+  if (std::log2(curve[last].size_bytes / curve[sound].size_bytes) < hiding_octaves) return {};
+  return contended_text(curve, look_at(curve, sound + 1, last), sound + 1, last);
+}
+
 std::vector<MemoryLevel> find_levels(const Curve& curve, const std::vector<LevelSpan>& spans,
                                      const Witnesses& witnesses) {
   std::vector<MemoryLevel> levels;
@@ -355,7 +378,8 @@ std::vector<MemoryLevel> find_levels(const Curve& curve, const std::vector<Level
     }
     level.name = name_of(levels.size(), known, reported);
     set_capacity(level, capacity, known);
-    grade_capacity(level, reasons_of(curve, spans[i], spans[i + 1], level), i == 0, known, witnesses);
+    grade_capacity(level, reasons_of(curve, spans[i], spans[i + 1], level, witnesses.waited_share), i == 0, known,
+                   witnesses);
     set_geometry(level, i == 0, witnesses);
     levels.push_back(std::move(level));
   }
@@ -363,6 +387,15 @@ std::vector<MemoryLevel> find_levels(const Curve& curve, const std::vector<Level
   const double end = curve.empty() ? 0 : curve.back().size_bytes;
   std::size_t until = known_from;
   while (until < reported.size() && (until == 0 || static_cast<double>(reported[until - 1].bytes) < end)) ++until;
+  const std::string busy = spans.empty() ? "" : contention_behind(curve, spans.back(), reported);
+  if (!busy.empty()) {
+    const KnownCache* known = known_from < until ? &reported[known_from++] : nullptr;
+    levels.push_back(busy_level(curve, spans.back(), name_of(levels.size(), known, reported), known, busy, witnesses));
+    hiding = true;
+    pass_by(until, nullptr);
+    levels.push_back(hidden_memory());
+    return levels;
+  }
   const bool all_seen = hiding || known_from == reported.size();
   MemoryLevel* const holder = pass_by(until, spans.empty() ? nullptr : &spans.back().first);
   if (holder != nullptr) {
@@ -378,15 +411,21 @@ std::string cause_of(const Curve& curve) {
   return curve.empty() ? std::string() : look_at(curve, 0, curve.size() - 1).why;
 }
 
-LevelsVerdict judge_levels(const Curve& curve, const std::vector<MemoryLevel>& levels) {
+LevelsVerdict judge_levels(const Curve& curve, const std::vector<MemoryLevel>& levels, double waited_share) {
   std::vector<std::string> busy;
   std::vector<std::string> calm;
-  for (const MemoryLevel& level : levels) (level.contended ? busy : calm).push_back(level.name);
+  for (const MemoryLevel& level : levels) {
+    if (!level.unseen) (level.contended ? busy : calm).push_back(level.name);
+  }
   const auto flagged = std::count_if(curve.begin(), curve.end(), [](const CurvePoint& one) { return one.flagged; });
   const bool most = curve.empty() || static_cast<std::size_t>(flagged) * 2 > curve.size();
-  if (busy.empty() && !most) return {};
+  const bool shared = waited_share > waited_too_long;
+  if (busy.empty() && !most && !shared) return {};
   std::string why = join(busy, ", ");
-  if (busy.empty() || calm.empty()) {
+  if (shared && (!most || !calm.empty())) {
+    why = fmt::format("{}, {:.0f} % of the time waited for it{}{}", processor_shared, 100 * waited_share,
+                      busy.empty() ? "" : ": ", why);
+  } else if (busy.empty() || calm.empty()) {
     why = fmt::format("{} of {} points flagged", flagged, curve.size());
     if (const std::string cause = cause_of(curve); !cause.empty()) why += " (" + cause + ")";
   }

@@ -35,6 +35,7 @@ struct Witnesses {
   std::optional<std::uint64_t> line_bytes;  ///< from pairs of words
   std::optional<double> ghz;
   double page_bytes = 4096;
+  double waited_share = 0;    ///< of the time, for the processor
   std::string closer_look{};  ///< options that would show more, as closer_look() has them
 };
 
@@ -45,6 +46,10 @@ std::string contention_of(const Curve& curve, const LevelSpan& span);
 /// them are flagged, or so many in a row that a level could lie hidden among them. Empty where it can.
 std::string contention_between(const Curve& curve, const LevelSpan& span, const LevelSpan& next);
 
+/// Why what follows on the last span cannot be believed: the curve ends in so many flagged points that a level could
+/// lie hidden among them. Empty where it can, and where memory was reached.
+std::string contention_behind(const Curve& curve, const LevelSpan& span, const std::vector<KnownCache>& reported);
+
 /// The levels of a curve, with capacity, latency, grade and the reason for it. What the machine was too busy for is
 /// left out of a level, which is contended then; so is a cache that the system reports and that may lie where the curve
 /// is not to be believed. A reported cache whose end the curve does not show has a row that says so.
@@ -54,12 +59,12 @@ std::vector<result::MemoryLevel> find_levels(const Curve& curve, const std::vect
 /// What most of the flagged points of a curve were flagged for; empty where none is.
 std::string cause_of(const Curve& curve);
 
-/// Whether the machine was too busy for a report: for some level, or for more than half of the points. `why` names what
-/// is contended and what is calm.
+/// Whether the machine was too busy for a report: for some level, or for more than half of the points, or others had
+/// the processor for too long. `why` names what is contended and what is calm.
 struct LevelsVerdict {
   bool contended = false;
   std::string why;
 };
-LevelsVerdict judge_levels(const Curve& curve, const std::vector<result::MemoryLevel>& levels);
+LevelsVerdict judge_levels(const Curve& curve, const std::vector<result::MemoryLevel>& levels, double waited_share = 0);
 
 }  // namespace tally::memory

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "tally/memory/analysis/points.hpp"
 #include "tally/memory/analysis/simulated_testing.hpp"
 
 namespace tally::memory {
@@ -275,6 +276,95 @@ TEST(Levels, whose_plateau_was_disturbed_are_not_passed_by_in_silence) {
   EXPECT_NE(levels[0].because.find(" sizes around it disturbed"), std::string::npos) << levels[0].because;
   EXPECT_EQ(levels[1].name, "L2");
   EXPECT_NEAR(levels[1].ns, 4, 0.08);
+}
+
+// Others have the processor half of the time: only rings that are walked whole between two of their turns are believed.
+Curve shared_machine(Random& random, double believed) {
+  Curve curve = machine(random);
+  for (CurvePoint& point : curve) {
+    if (point.size_bytes <= believed) continue;
+    point.flagged = true;
+    point.why = processor_shared;
+    point.ns *= static_cast<double>(random.uniform(1, 9));
+  }
+  return curve;
+}
+
+Witnesses half_waited() {
+  Witnesses witnesses = known();
+  witnesses.waited_share = 0.5;
+  return witnesses;
+}
+
+TEST(SharedLevels, of_one_core_are_given_and_the_others_are_contended) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Random random(seed);
+    const Curve curve = shared_machine(random, 5 * mib);
+    const auto levels = find_levels(curve, join_spans(find_plateaus(curve), {true, false, true}), half_waited());
+    ASSERT_EQ(levels.size(), 4u) << seed;
+    EXPECT_TRUE(levels[0].snapped);
+    EXPECT_EQ(levels[0].grade, result::Grade::medium) << "never high then";
+    EXPECT_TRUE(levels[0].because.starts_with("the processor was shared (50 % of the time)")) << levels[0].because;
+    EXPECT_EQ(levels[1].name, "L2");
+    EXPECT_TRUE(levels[1].snapped);
+    EXPECT_LE(*levels[1].capacity_low, 2 * mib) << seed;
+    EXPECT_GE(*levels[1].capacity_high, 2 * mib) << seed;
+    EXPECT_EQ(levels[1].grade, result::Grade::low) << "nothing else says the same";
+    EXPECT_EQ(levels[2].name, "LLC");
+    EXPECT_TRUE(levels[2].contended);
+    EXPECT_FALSE(levels[2].capacity_bytes);
+    EXPECT_EQ(levels[3].name, "memory");
+    EXPECT_TRUE(levels[3].contended);
+    EXPECT_EQ(levels[3].ns, 0);
+    const LevelsVerdict verdict = judge_levels(curve, levels, 0.5);
+    EXPECT_TRUE(verdict.contended);
+    EXPECT_EQ(verdict.why, "the processor was shared, 50 % of the time waited for it: LLC, memory; calm: L1d, L2");
+  }
+}
+
+TEST(SharedLevels, that_end_where_the_curve_is_not_believed_have_a_latency_only) {
+  Random random(1);
+  const Curve curve = shared_machine(random, 1.5 * mib);
+  const auto levels = find_levels(curve, join_spans(find_plateaus(curve), {true, false}), half_waited());
+  ASSERT_EQ(levels.size(), 4u);
+  EXPECT_TRUE(levels[0].snapped);
+  EXPECT_EQ(levels[1].name, "L2");
+  EXPECT_TRUE(levels[1].contended) << "and not merely unseen";
+  EXPECT_FALSE(levels[1].capacity_bytes);
+  EXPECT_NEAR(levels[1].ns, 4, 0.08);
+  EXPECT_TRUE(levels[2].contended);
+  EXPECT_TRUE(levels[3].contended);
+}
+
+// What rises behind the last plateau is calm for longer than what follows is disturbed.
+TEST(SharedLevels, behind_a_calm_rise_are_contended_and_neither_unseen_nor_calm) {
+  Random random(1);
+  Curve curve = machine(random);
+  for (CurvePoint& point : curve) {
+    if (point.size_bytes > 2 * mib) point.ns = 4 * point.size_bytes / mib;
+  }
+  flag(curve, 130 * mib, 256 * mib);
+  const auto levels = find_levels(curve, join_spans(find_plateaus(curve), {true, false}), half_waited());
+  ASSERT_EQ(levels.size(), 4u);
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_TRUE(levels[i].contended) << i;
+  EXPECT_TRUE(levels[1].because.starts_with("contended: 8 of 8 sizes from ")) << levels[1].because;
+  result::MemoryLevel unseen;
+  unseen.name = "LLC";
+  unseen.unseen = true;
+  EXPECT_EQ(judge_levels(curve, {levels[0], unseen, levels[3]}, 0.5).why,
+            "the processor was shared, 50 % of the time waited for it: memory; calm: L1d");
+  EXPECT_EQ(judge_levels(curve, {unseen}, 0.5).why,
+            "the processor was shared, 50 % of the time waited for it: no capacities reported");
+}
+
+TEST(SharedLevels, are_a_contended_report_though_each_is_calm) {
+  Random random(1);
+  const Curve curve = machine(random);
+  const auto levels = levels_of(curve, {true, false, true, true});
+  EXPECT_FALSE(judge_levels(curve, levels, 0.3).contended);
+  const LevelsVerdict verdict = judge_levels(curve, levels, 0.4);
+  EXPECT_TRUE(verdict.contended);
+  EXPECT_EQ(verdict.why, "the processor was shared, 40 % of the time waited for it; calm: L1d, L2, LLC, memory");
 }
 
 }  // namespace

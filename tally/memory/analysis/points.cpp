@@ -42,10 +42,13 @@ std::string most_frequent(const std::vector<std::string>& reasons) {
 
 }  // namespace
 
-std::string disturbance_of(const MappingSample& mapping, double best_reference_cycles) {
+std::string disturbance_of(const MappingSample& mapping, const Surroundings& run) {
   const auto batches = static_cast<std::int64_t>(mapping.ns.size());
-  if (batches == 0 || mapping.rejected * 4 > batches + mapping.rejected) return "batches rejected";
-  if (best_reference_cycles > 0 && mapping.reference_cycles > 1.04 * best_reference_cycles) {
+  if (run.waited_share > waited_too_long && !mapping.settled) return std::string(processor_shared);
+  // What was interrupted says nothing of a settled batch behind it, unless hardly any is left.
+  const int quarters = mapping.settled ? 3 : 1;
+  if (batches == 0 || mapping.rejected * 4 > (batches + mapping.rejected) * quarters) return "batches rejected";
+  if (run.best_reference_cycles > 0 && mapping.reference_cycles > 1.04 * run.best_reference_cycles) {
     return std::string(core_shared);
   }
   const double least = *std::min_element(mapping.ns.begin(), mapping.ns.end());
@@ -53,12 +56,12 @@ std::string disturbance_of(const MappingSample& mapping, double best_reference_c
   return {};
 }
 
-QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, double best_reference_cycles) {
+QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, const Surroundings& run) {
   QuietMappings quiet;
   std::vector<std::string> reasons;
   std::vector<std::pair<double, std::size_t>> sound;
   for (std::size_t i = 0; i < mappings.size(); ++i) {
-    if (auto reason = disturbance_of(mappings[i], best_reference_cycles); !reason.empty()) {
+    if (auto reason = disturbance_of(mappings[i], run); !reason.empty()) {
       reasons.push_back(std::move(reason));
     } else {
       sound.emplace_back(median(mappings[i].ns), i);
@@ -81,9 +84,9 @@ QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, double 
   return quiet;
 }
 
-PointSummary summarize_point(const std::vector<MappingSample>& mappings, double best_reference_cycles) {
+PointSummary summarize_point(const std::vector<MappingSample>& mappings, const Surroundings& run) {
   PointSummary point;
-  QuietMappings quiet = quiet_mappings(mappings, best_reference_cycles);
+  QuietMappings quiet = quiet_mappings(mappings, run);
   if (!quiet.why.empty()) {
     point.why = std::move(quiet.why);
     point.flags.push_back(std::move(quiet.detail));
@@ -127,7 +130,8 @@ std::string neighbour_flag(double before_ns, double ns, double after_ns) {
   return fmt::format("{:.1f} ns between {:.1f} and {:.1f}", ns, before_ns, after_ns);
 }
 
-RunVerdict judge_run(std::size_t points, std::size_t flagged, const std::vector<double>& references) {
+RunVerdict judge_run(std::size_t points, std::size_t flagged, const std::vector<double>& references,
+                     double waited_share) {
   RunVerdict verdict;
   if (points == 0) return {true, 0, "nothing was measured"};
   if (!references.empty()) {
@@ -140,6 +144,9 @@ RunVerdict judge_run(std::size_t points, std::size_t flagged, const std::vector<
   } else if (verdict.reference_moved_percent > 10) {
     verdict.contended = true;
     verdict.why = fmt::format("the L1 reference ring moved by {:.0f} %", verdict.reference_moved_percent);
+  } else if (waited_share > waited_too_long) {
+    verdict.contended = true;
+    verdict.why = fmt::format("{}, {:.0f} % of the time waited for it", processor_shared, 100 * waited_share);
   }
   return verdict;
 }

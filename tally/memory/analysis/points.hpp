@@ -25,12 +25,21 @@ struct MappingSample {
   double reference_cycles = 0;  ///< of the L1 reference ring; 0: not known
   /// What a PMU counted in each accepted batch, per step; empty, as a whole or of a batch, where nothing was.
   std::vector<std::vector<double>> counts{};
+  bool settled = false;  ///< as Visit::settled
 };
 
-/// What disturbed the timing of a mapping, in a few words: more than a quarter of its batches rejected, a reference
-/// ring more than 4 % slower in cycles than `best_reference_cycles` (0: not looked at), or a median more than 1.25
-/// times its own fastest laps. Empty where nothing did.
-std::string disturbance_of(const MappingSample& mapping, double best_reference_cycles);
+/// The run around a mapping.
+struct Surroundings {
+  double best_reference_cycles = 0;  ///< 0: not looked at
+  /// Of the time, for the processor. Above waited_too_long a thread finds caches that others have filled: what is left
+  /// of its batches is what the machine does alone only in settled mappings.
+  double waited_share = 0;
+};
+
+/// What disturbed the timing of a mapping, in a few words: others had the processor before its batches, more than a
+/// quarter of these rejected (of a settled one three quarters), a reference ring more than 4 % slower in cycles than
+/// the best, or a median more than 1.25 times its own fastest laps. Empty where nothing did.
+std::string disturbance_of(const MappingSample& mapping, const Surroundings& run);
 
 /// The mappings of a point that count.
 struct QuietMappings {
@@ -42,7 +51,7 @@ struct QuietMappings {
 /// What somebody else does on the machine makes a load slower, never faster. So a latency counts that was found again:
 /// of the mappings that nothing disturbed those within 20 % of the least one, where these are three (or all, where
 /// fewer were measured) and at least a third. Of a machine that is calm that is every mapping.
-QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, double best_reference_cycles);
+QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, const Surroundings& run);
 
 /// A point in short.
 struct PointSummary {
@@ -62,18 +71,19 @@ struct PointSummary {
 };
 
 /// The mappings of one point in short, by those that are quiet. The batches of the others count as rejected.
-PointSummary summarize_point(const std::vector<MappingSample>& mappings, double best_reference_cycles = 0);
+PointSummary summarize_point(const std::vector<MappingSample>& mappings, const Surroundings& run = {});
 
 /// The flag of a point that exceeds both neighbours by more than 1.5; empty for others.
 std::string neighbour_flag(double before_ns, double ns, double after_ns);
 
-/// Whether a run says nothing: more than 10 % of its points flagged, or the reference ring moved by more than 10 % in
-/// the middle of its points (`references`: of all points).
+/// Whether a run says nothing: more than 10 % of its points flagged, the reference ring moved by more than 10 % in
+/// the middle of its points (`references`: of all points), or its thread waited for its processor for too long.
 struct RunVerdict {
   bool contended = false;
   double reference_moved_percent = 0;
   std::string why;
 };
-RunVerdict judge_run(std::size_t points, std::size_t flagged, const std::vector<double>& references);
+RunVerdict judge_run(std::size_t points, std::size_t flagged, const std::vector<double>& references,
+                     double waited_share = 0);
 
 }  // namespace tally::memory

@@ -60,9 +60,10 @@ TEST(Point, is_flagged_where_its_mappings_were_disturbed) {
   EXPECT_TRUE(summarize_point({rough}).flags.empty()) << "an arc of the ring may be lucky";
   MappingSample beside = steady(4);
   beside.reference_cycles = 4.2;
-  EXPECT_TRUE(summarize_point({beside}, 4.1).flags.empty());
-  EXPECT_TRUE(summarize_point({beside}, 0).flags.empty());
-  EXPECT_EQ(summarize_point({beside}, 4.0).flags, Words{"1 of 1 mappings disturbed: a neighbour in the core"});
+  EXPECT_TRUE(summarize_point({beside}, Surroundings{4.1}).flags.empty());
+  EXPECT_TRUE(summarize_point({beside}, Surroundings{0}).flags.empty());
+  EXPECT_EQ(summarize_point({beside}, Surroundings{4.0}).flags,
+            Words{"1 of 1 mappings disturbed: a neighbour in the core"});
 }
 
 // Somebody else makes a load slower, never faster.
@@ -89,10 +90,10 @@ TEST(Point, disturbed_mappings_do_not_spoil_the_others) {
   beside.reference_cycles = 5;
   MappingSample quiet = steady(4);
   quiet.reference_cycles = 4;
-  const PointSummary point = summarize_point({beside, quiet, quiet, beside, quiet}, 4);
+  const PointSummary point = summarize_point({beside, quiet, quiet, beside, quiet}, Surroundings{4});
   EXPECT_TRUE(point.flags.empty());
   EXPECT_NEAR(point.ns, 4, 1e-9);
-  EXPECT_EQ(summarize_point({beside, quiet, quiet, beside}, 4).flags,
+  EXPECT_EQ(summarize_point({beside, quiet, quiet, beside}, Surroundings{4}).flags,
             Words{"2 of 4 mappings disturbed: a neighbour in the core"})
       << "two are not enough";
 }
@@ -112,6 +113,42 @@ TEST(Run, is_contended_from_a_tenth_of_flagged_points_on) {
   EXPECT_TRUE(judge_run(100, 0, {1.0, 1.2, 1.2}).contended);
   EXPECT_FALSE(judge_run(100, 0, {1.0, 1.05, 1.09}).contended);
   EXPECT_TRUE(judge_run(0, 0, {}).contended);
+}
+
+// A processor that others have half of the time: what comes behind a lap of its own is the machine's, the rest theirs.
+TEST(SharedPoint, rests_on_its_settled_mappings_alone) {
+  MappingSample settled = steady(4);
+  settled.settled = true;
+  const MappingSample other = steady(3);  // quicker than it may be believed
+  const Surroundings shared{0, 0.5};
+  EXPECT_EQ(summarize_point({other, other, other}, shared).flags,
+            Words{"3 of 3 mappings disturbed: the processor was shared"});
+  EXPECT_EQ(summarize_point({other, other, other}, shared).why, processor_shared);
+  const PointSummary point = summarize_point({other, settled, other, settled, settled}, shared);
+  EXPECT_TRUE(point.flags.empty());
+  EXPECT_NEAR(point.ns, 4, 1e-9);
+  EXPECT_FALSE(summarize_point({other, settled, other, settled}, shared).flags.empty()) << "found twice only";
+  EXPECT_TRUE(summarize_point({other, other, other}, Surroundings{0, 0.3}).flags.empty()) << "nearly always its own";
+}
+
+TEST(SharedPoint, may_lose_more_batches_where_they_are_settled_and_must_agree) {
+  MappingSample settled = steady(4, 14);
+  EXPECT_EQ(disturbance_of(settled, {}), "batches rejected");
+  settled.settled = true;
+  EXPECT_EQ(disturbance_of(settled, {}), "");
+  settled.rejected = 16;
+  EXPECT_EQ(disturbance_of(settled, {}), "batches rejected") << "of 5";
+  settled = steady(4);
+  settled.settled = true;
+  settled.ns = {4, 6, 6, 6, 6};
+  EXPECT_EQ(disturbance_of(settled, {0, 0.5}), "laps differ");
+}
+
+TEST(SharedPoint, makes_a_contended_run_without_a_flag) {
+  EXPECT_FALSE(judge_run(20, 1, {1, 1}, 0.3).contended);
+  const RunVerdict verdict = judge_run(20, 1, {1, 1}, 0.5);
+  EXPECT_TRUE(verdict.contended);
+  EXPECT_EQ(verdict.why, "the processor was shared, 50 % of the time waited for it");
 }
 
 }  // namespace

@@ -2,86 +2,34 @@
 #include "tally/engine/models.hpp"
 
 #include <initializer_list>
-#include <new>
 #include <utility>
 
 #include "tally/engine/improve.hpp"
 #include "tally/engine/model_notes.hpp"
-#include "tally/sim/branches.hpp"
-#include "tally/sim/first_levels.hpp"
+#include "tally/engine/model_rest.hpp"
 #include "tally/sim/memory.hpp"
-#include "tally/sim/tage.hpp"
-#include "tally/sim/tlb.hpp"
-
-// What calls such a function need not save registers: it does.
-#define TALLY_NO_SAVES __attribute__((no_caller_saved_registers))
 
 namespace tally::engine {
 
 ModelPlan model_plan;
 Growing<sim::Way> tape_ways;
 Growing<sim::Op> tape_ops;
+Lock llc_lock;
 
 namespace {
 
 using sim::Access;
 
-/// channel::ModelValues with the types of the models.
-struct Values {
-  sim::HierarchyCounts caches;
-  sim::TlbCounts tlbs;
-  sim::BranchCounts branches;
-};
-static_assert(sizeof(Values) == sizeof(channel::ModelValues));
-static_assert(offsetof(channel::ModelValues, itlb) == offsetof(Values, tlbs));
-static_assert(offsetof(channel::ModelValues, conditional) == offsetof(Values, branches));
-static_assert(offsetof(channel::ModelValues, prefetches) == offsetof(sim::HierarchyCounts, prefetches));
-static_assert(offsetof(channel::ModelValues, l1d_across) == offsetof(sim::HierarchyCounts, l1d_across));
-
-Values& values_of(channel::ModelValues& v) { return reinterpret_cast<Values&>(v); }
-
 sim::HierarchyShape caches;
 sim::TlbShape tlbs;
 u64* shared_llc;
 u64* shared_plain_llc;
-Lock llc_lock;
 u32 without;  // bits of channel::Model
 
 // Lines of code have numbers, which fit into an instruction.
 Growing<u64> lines;
 u32* line_slots;  // by address: open addressing
 constexpr u32 line_slots_mask = 4 * line_limit - 1;
-
-/// What a thread has beside what generated code looks into.
-struct Rest {
-  alignas(tape_room) u64 tape[tape_room / 8];
-  alignas(notes_room) sim::Note note[notes_room / sizeof(sim::Note)];
-  alignas(notes_room) u32 outcome[notes_room / sizeof(u32)];
-  sim::FirstLevels first;
-  sim::LowerLevels lower;
-  sim::Tlbs tlbs;
-  sim::Tage tage;
-  alignas(16) u8 plain_caches[sizeof(sim::Hierarchy)];
-  alignas(16) u8 plain_tlbs[sizeof(sim::Tlbs)];
-  alignas(16) u8 plain_branches[sizeof(sim::Branches)];
-};
-
-/// Where a thread's Rest is: the last word of the page of its ModelThread.
-Rest*& rest_of(Thread* t) { return *reinterpret_cast<Rest**>(reinterpret_cast<u64>(t) + 0x1ff8); }
-
-/// While it lives the direction flag is clear, as compilers take it to be.
-class DirectionUp {
- public:
-  DirectionUp() { asm volatile("pushfq; popq %0; cld" : "=r"(flags_)); }
-  ~DirectionUp() {
-    if (flags_ & 0x400) asm volatile("std");
-  }
-  DirectionUp(const DirectionUp&) = delete;
-  DirectionUp& operator=(const DirectionUp&) = delete;
-
- private:
-  u64 flags_;
-};
 
 /// Whether a look at the most recent line of a set is all that generated code needs of it: `bytes` for each in a table
 /// that has room for them.
@@ -94,8 +42,6 @@ sim::CacheShape shape_of(const channel::ModelLevel& l) {
   return {l.sets,          l.ways, l.line_bits, static_cast<sim::Replacement>(l.replacement), l.write_allocate != 0,
           l.inclusive != 0};
 }
-
-bool on(channel::Model m) { return (settings().models.on & m) != 0; }
 
 /// Whether generated code can tell pages: of one length, and of no fewer bytes than a line of a cache.
 bool pages_can_be_inline() {
@@ -157,14 +103,9 @@ void make_rest(Thread* t) {
   u64* const plain = tables + page_up(level_words() * 8) / 8;
   u64* const plain_llc = own ? plain + sim::private_words(caches) : shared_plain_llc;
   u64* const plain_tlb = plain + plain_words() - sim::tlb_words(tlbs);
-  new (r.plain_caches) sim::Hierarchy(caches, sim::tables_in(caches, plain, plain_llc));
-  new (r.plain_tlbs) sim::Tlbs(tlbs, sim::tables_in(tlbs, plain_tlb));
-  new (r.plain_branches) sim::Branches(static_cast<sim::Direction>(settings().models.direction));
+  make_plain(r, sim::Hierarchy(caches, sim::tables_in(caches, plain, plain_llc)),
+             sim::Tlbs(tlbs, sim::tables_in(tlbs, plain_tlb)));
 }
-
-sim::Hierarchy& plain_caches(Rest& r) { return *reinterpret_cast<sim::Hierarchy*>(r.plain_caches); }
-sim::Tlbs& plain_tlbs(Rest& r) { return *reinterpret_cast<sim::Tlbs*>(r.plain_tlbs); }
-sim::Branches& plain_branches(Rest& r) { return *reinterpret_cast<sim::Branches*>(r.plain_branches); }
 
 // --- first levels ---------------------------------------------------------------------------------------------------
 
@@ -240,42 +181,6 @@ TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, Rest& r, u
   }
 }
 
-// --- the plain models ----------------------------------------------------------------------------------------------
-
-/// Where their counts go: beside those that they are compared with, or in their place.
-Values& plain_values(Thread* t) {
-  channel::ModelCounts& c = *model_counts(t);
-  return values_of(settings().models.compared != 0 ? c.plain : c.values);
-}
-
-void keep_plain(Thread* t, Rest& r) {
-  Values& v = plain_values(t);
-  v.caches.add(plain_caches(r).counts());
-  v.tlbs.add(plain_tlbs(r).counts());
-  v.branches.add(plain_branches(r).counts());
-  plain_caches(r).clear_counts();
-  plain_tlbs(r).clear_counts();
-  plain_branches(r).clear_counts();
-}
-
-void play(Thread* t, Rest& r, const sim::Way* all, const u64* from, const u64* to) {
-  const sim::Models models{&plain_caches(r), on(channel::model_tlbs) ? &plain_tlbs(r) : nullptr, &plain_branches(r),
-                           on(channel::model_l1i), on(channel::model_l1d)};
-  const bool shares = settings().models.own_llc == 0 && on(channel::model_lower);
-  if (shares) llc_lock.take();
-  sim::play(models, all, tape_ops.data, from, to);
-  if (shares) llc_lock.release();
-  keep_plain(t, r);
-}
-
-/// Plays the tape, which begins anew.
-TALLY_NO_SAVES __attribute__((noinline)) void play_tape(Thread* t, Rest& r) {
-  const DirectionUp up;
-  ModelThread& m = *model_thread(t);
-  play(t, r, tape_ways.data, r.tape, m.record);
-  m.record = r.tape;
-}
-
 // --- string instructions --------------------------------------------------------------------------------------------
 
 /// What follows the first element of a pair of lines finds both where they are, and leaves them in the same order: it
@@ -286,7 +191,7 @@ void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
   const sim::Repeat repeat = sim::Repeat::of(word >> 8);
   const u64 words[sim::Repeat::words] = {m.repeat[0], m.repeat[1], m.repeat_rdi, rcx, rsi, rdi};
   sim::Repetition left(repeat, words);
-  const u64 bytes = repeat.bytes, line = 1ull << caches.l1d.line_bits;
+  const u64 bytes = repeat.bytes, line = model_plan.line_bytes;
   const auto elements_left = [&](u64 address) {
     // Elements that lie in the line of this one, this one included; 1 where it lies in two.
     const u64 offset = address & (line - 1);
@@ -339,14 +244,6 @@ extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* 
 
 void models_access(Thread* t, u64 address, u64 bytes, Ask what) {
   access_first(t, *rest_of(t), address, bytes, static_cast<Access>(what));
-}
-
-void models_play_partial(Thread* t, const sim::Way& way) {
-  Rest& r = *rest_of(t);
-  u64* const record = model_thread(t)->record;
-  play_tape(t, r);
-  record[0] = 0;
-  play(t, r, &way, record, record + way.words);
 }
 
 channel::NoteRing* note_ring(Thread* t, Handed what) {

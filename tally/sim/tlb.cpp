@@ -32,8 +32,10 @@ Tlbs Tlbs::over(const Tables& tables) const {
 }
 
 void Tlbs::access(std::uint64_t address, std::uint64_t bytes, Access access) {
-  const std::uint64_t last = (address + bytes - 1) >> page_bits_;
-  for (std::uint64_t page = address >> page_bits_; page <= last; ++page) touch(page << page_bits_, access);
+  const std::uint64_t first = address >> page_bits_, last = (address + bytes - 1) >> page_bits_;
+  touch(address, access);
+  // None for one beyond the last address, as in caches: it faults.
+  for (std::uint64_t page = first + 1; page <= last; ++page) touch(page << page_bits_, access);
 }
 
 namespace {

@@ -48,6 +48,12 @@ TEST(Tlbs, AnAccessAcrossPagesIsTwoAcrossLinesOne) {
   EXPECT_EQ(own.view.counts().dtlb, (LevelCounts{.loads = 3, .load_misses = 2}));
 }
 
+TEST(Tlbs, AnAccessBeyondTheLastAddressIsOne) {
+  OwnTlbs own(small());
+  own.view.access(~std::uint64_t{3}, 8, Access::load);
+  EXPECT_EQ(own.view.counts().dtlb, (LevelCounts{.loads = 1, .load_misses = 1}));
+}
+
 TEST(Tlbs, AModificationIsTranslatedForBoth) {
   OwnTlbs own(small());
   own.view.access(0x5000, 8, Access::modify);

@@ -102,7 +102,8 @@ void add_modelled(std::vector<Program>& all) {
     all.push_back(made);
     made.name = std::string(one.name) + " full";
     made.goal_ratio = one.full;
-    made.stat_options.insert(made.stat_options.end(), {"--precision", "full"});
+    made.stat_options.insert(made.stat_options.end(),
+                             {"--precision", "full", "-e", "dTLB-load-misses,iTLB-load-misses"});
     made.only_by_name = true;
     all.push_back(std::move(made));
   }

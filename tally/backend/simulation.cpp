@@ -105,9 +105,10 @@ std::string describe(const Simulation& simulation, const Needed& needed) {
   level(needed.lower, "L2", caches.l2);
   level(needed.lower, "LLC", caches.llc);
   const auto tlb = [&](const char* name, const sim::CacheShape& shape) {
-    if (needed.tlbs && shape.sets != 0)
-      parts.push_back(
-          fmt::format("{} {} entries {}-way", name, thousands(std::int64_t{shape.sets} * shape.ways), shape.ways));
+    const std::int64_t entries = std::int64_t{shape.sets} * shape.ways;
+    const bool counts = needed.tlbs || (needed.core && simulation.precision == Precision::full);
+    if (counts && entries != 0)
+      parts.push_back(fmt::format("{} {} entries {}-way", name, thousands(entries), shape.ways));
   };
   tlb("iTLB", simulation.machine.tlbs.itlb);
   tlb("dTLB", simulation.machine.tlbs.dtlb);

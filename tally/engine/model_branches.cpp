@@ -97,7 +97,7 @@ void ModelCode::tell_outcome(Builder& b, u64 pc, bool taken, u16 live) {
   e.load(a_, o_model_outcome);
   if (outcomes_ == 0) {
     put_flags_away(b, live);
-    test_dword(e, a_, outcomes_full);
+    test_dword(e, a_, model_plan.notes_full);
     u8* const full = jump_if(e, not_equal);
     Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
     lead(full, stub.here());

@@ -10,17 +10,19 @@ sim::Hierarchy& plain_caches(Rest& r) { return *reinterpret_cast<sim::Hierarchy*
 sim::Tlbs& plain_tlbs(Rest& r) { return *reinterpret_cast<sim::Tlbs*>(r.plain_tlbs); }
 sim::Branches& plain_branches(Rest& r) { return *reinterpret_cast<sim::Branches*>(r.plain_branches); }
 
-/// Where their counts go: beside those that they are compared with, or in their place.
-Values& plain_values(Thread* t) {
-  channel::ModelCounts& c = *model_counts(t);
-  return values_of(settings().models.compared != 0 ? c.plain : c.values);
-}
-
-void keep_plain(Thread* t, Rest& r) {
-  Values& v = plain_values(t);
+void keep_in(channel::ModelValues& values, Rest& r) {
+  Values& v = values_of(values);
   v.caches.add(plain_caches(r).counts());
   v.tlbs.add(plain_tlbs(r).counts());
   v.branches.add(plain_branches(r).counts());
+}
+
+/// Beside those that they are compared with; in their place where generated code looks at nothing.
+void keep_plain(Thread* t, Rest& r) {
+  channel::ModelCounts& c = *model_counts(t);
+  const bool alone = !model_plan.branches && !model_plan.code() && !model_plan.data();
+  if (settings().models.compared != 0) keep_in(c.plain, r);
+  if (settings().models.compared == 0 || alone) keep_in(c.values, r);
   plain_caches(r).clear_counts();
   plain_tlbs(r).clear_counts();
   plain_branches(r).clear_counts();

@@ -43,20 +43,16 @@ sim::CacheShape shape_of(const channel::ModelLevel& l) {
           l.inclusive != 0};
 }
 
-/// Whether generated code can tell pages: of one length, and of no fewer bytes than a line of a cache.
+/// Whether generated code can tell pages: of one length, and of no fewer bytes than a line of a cache. Where there is a
+/// second level alone every access changes it.
 bool pages_can_be_inline() {
   const u32 bits = tlbs.page_bits();
+  if (tlbs.stlb.sets != 0 && (tlbs.itlb.sets == 0 || tlbs.dtlb.sets == 0)) return false;
   for (const sim::CacheShape* shape : {&tlbs.itlb, &tlbs.dtlb, &tlbs.stlb})
     if (shape->sets != 0 && shape->line_bits != bits) return false;
   for (const sim::CacheShape* shape : {&caches.l1i, &caches.l1d})
     if (shape->sets != 0 && shape->line_bits > bits) return false;
   return bits >= 6 && bits <= 22;  // the number of a set is taken from the low 32 bits of an address
-}
-
-/// The sets of a TLB, of which any may be taken for one.
-u32 sets_told_apart(const sim::CacheShape& shape) {
-  const bool is_power = shape.sets != 0 && (shape.sets & (shape.sets - 1)) == 0;
-  return is_power ? shape.sets < page_sets ? shape.sets : page_sets : 1;
 }
 
 u64 level_words() {
@@ -97,8 +93,9 @@ void make_rest(Thread* t) {
     r.tage.reset();
   }
   model_thread(t)->record = r.tape;
-  // No line: where there are zeros, line 0 would be.
+  // No line, and none of any page: where there are zeros, line 0 would be.
   *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at) = 1;
+  *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + data_pages_at) = ~u64{0};
   if (!model_plan.each) return;
   u64* const plain = tables + page_up(level_words() * 8) / 8;
   u64* const plain_llc = own ? plain + sim::private_words(caches) : shared_plain_llc;
@@ -107,9 +104,14 @@ void make_rest(Thread* t) {
              sim::Tlbs(tlbs, sim::tables_in(tlbs, plain_tlb)));
 }
 
+constexpr Handed rings[] = {Handed::notes, Handed::outcomes};
+
+bool uses(Handed what) { return what == Handed::notes ? model_plan.code() || model_plan.data() : model_plan.outcomes; }
+
 // --- first levels ---------------------------------------------------------------------------------------------------
 
 TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
+  if (!uses(Handed::notes)) return;
   const DirectionUp up;
   ModelThread& m = *model_thread(t);
   const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_note) & (notes_room - 1)) / sizeof(sim::Note));
@@ -134,6 +136,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
 }
 
 TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, Rest& r) {
+  if (!uses(Handed::outcomes)) return;
   const DirectionUp up;
   ModelThread& m = *model_thread(t);
   const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_outcome) & (notes_room - 1)) / sizeof(u32));
@@ -156,9 +159,11 @@ bool is_page_most_recent(Thread* t, u64 line) {
 /// One line of data; whether it was noted down.
 bool touch_data(Thread* t, Rest& r, u64 line, sim::Note note) {
   ModelThread& m = *model_thread(t);
-  u64& last = *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at + (line & model_plan.l1d_mask));
-  const bool same_line = !model_plan.l1d || last == line;
-  if (model_plan.l1d) last = line;
+  bool same_line = true;
+  if (model_plan.l1d) {
+    u64& last = *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at + (line & model_plan.l1d_mask));
+    same_line = std::exchange(last, line) == line;
+  }
   const bool same_page = is_page_most_recent(t, line);
   if (same_line && same_page) return false;
   *m.next_note++ = line | note;
@@ -286,8 +291,8 @@ void models_init() {
         model_plan.branches && (m.handed_on != 0 || m.direction != static_cast<u8>(sim::Direction::gshare));
   }
   model_plan.page_bits = tlbs.page_bits();
-  model_plan.data_page_sets = sets_told_apart(tlbs.dtlb);
-  model_plan.code_page_sets = sets_told_apart(tlbs.itlb);
+  model_plan.data_page_sets = sim::page_sets_told_apart(tlbs.dtlb);
+  model_plan.code_page_sets = sim::page_sets_told_apart(tlbs.itlb);
   model_plan.line_bytes = 1u << (caches.l1d.sets != 0   ? caches.l1d.line_bits
                                  : caches.l1i.sets != 0 ? caches.l1i.line_bits
                                                         : tlbs.page_bits());
@@ -322,8 +327,6 @@ void models_init() {
 
 namespace {
 
-constexpr Handed rings[] = {Handed::notes, Handed::outcomes};
-
 /// Where the next notes and outcomes go.
 void go_on_at(Thread* t, Handed what, u64 block) {
   if (what == Handed::notes)
@@ -339,6 +342,7 @@ bool attach_notes(Thread* t, bool goes_on) {
     return true;
   }
   for (const Handed what : rings) {
+    if (!uses(what)) continue;
     const u64 block = notes_attach(t, what, goes_on);
     if (block == 0) return false;
     go_on_at(t, what, block);
@@ -349,7 +353,8 @@ bool attach_notes(Thread* t, bool goes_on) {
 /// A mark in both rings, behind all that they hold.
 void publish_mark(Thread* t, const channel::NoteBlock& mark) {
   if (settings().models.handed_on == 0) return;
-  for (const Handed what : rings) go_on_at(t, what, notes_publish(t, what, mark));
+  for (const Handed what : rings)
+    if (uses(what)) go_on_at(t, what, notes_publish(t, what, mark));
 }
 
 }  // namespace
@@ -360,7 +365,7 @@ bool models_attach(Thread* t, bool goes_on) {
                           0x11 /* MAP_SHARED | MAP_FIXED */, inherited(channel::inherited_channel),
                           channel::model_counts_offset(t->index));
   if (failed(page)) return false;
-  model_counts(t)->without |= without;
+  __atomic_or_fetch(&model_counts(t)->without, without, __ATOMIC_RELAXED);
   if (goes_on) {
     model_thread(t)->record = rest_of(t)->tape;
     return attach_notes(t, goes_on);
@@ -392,7 +397,8 @@ void models_drain(Thread* t) {
 void models_settle(Thread* t) {
   models_drain(t);
   if (settings().models.handed_on == 0) return;
-  for (const Handed what : rings) notes_wait(t, what);
+  for (const Handed what : rings)
+    if (uses(what)) notes_wait(t, what);
 }
 
 void models_before_fork(Thread* t, u32 process) { publish_mark(t, {0, process, 0}); }

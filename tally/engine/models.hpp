@@ -98,18 +98,17 @@ enum ModelLayout : u32 {
   model_counts_at = 0xf0000,  // mapped from the channel: channel::ModelCounts
 };
 inline constexpr u32 first_level_bytes = 0x4000;
-/// Sets of a TLB that are told apart; of more some share an entry, which costs notes.
-inline constexpr u32 page_sets = 64, page_stride_bits = 4;
-static_assert(data_pages_at + (page_sets << page_stride_bits) <= 0x1ff8);
-static_assert(code_pages_at + page_sets * sizeof(u32) <= data_pages_at);
+/// Entries for sets of the dTLB lie so far apart.
+inline constexpr u32 page_stride_bits = 4;
+static_assert(data_pages_at + (sim::page_sets << page_stride_bits) <= 0x1ff8);
+static_assert(code_pages_at + sim::page_sets * sizeof(u32) <= data_pages_at);
 static_assert(l1i_at + first_level_bytes == jump_table_at);
 /// Notes of a thread, and room behind them. Generated code looks once a trace whether it stands behind them, by the low
 /// bits of an address: ModelPlan::notes_full.
 inline constexpr u64 notes_room = channel::note_block_bytes;
-/// As many as are handed on at a time, and as many as are looked up here; of outcomes half a block in both cases.
-inline constexpr u64 outcomes_full = notes_room / 2;
-static_assert(channel::outcomes_limit * sizeof(u32) == outcomes_full);
+/// As many as are handed on at a time, and as many as are looked up here, in bytes; of outcomes too.
 inline constexpr u64 notes_handed_on = channel::notes_limit * sizeof(u64), notes_kept = 512 * sizeof(u64);
+static_assert(channel::outcomes_limit * sizeof(u32) == notes_handed_on);
 /// The tape of a thread, which is looked at in the same way.
 inline constexpr u64 tape_bytes = 16384, tape_room = 131072;
 /// Lines of code that are told apart: 64 MB of code.
@@ -131,12 +130,9 @@ struct ModelPlan {
   bool each_branch;         // branches too
   u32 line_bytes;           // of a page where there is no cache
   u32 page_bits, data_page_sets, code_page_sets;
-  u32 l1d_mask, l1d_scale;  // of an address, and of what is left of it: where the set is, from l1d_at
-  u32 l1d_ways, l1i_ways;
-  u32 l1i_sets, l1i_mask;
-  u32 notes_full;                        // bits of an address that say so
-  bool lower;                            // what first levels miss is noted down
-  bool has_short_look, has_short_fetch;  // enter_look_8, enter_fetch_8 may be used
+  u32 l1d_mask;  // of an address: where the set is, from l1d_at
+  u32 l1i_sets;
+  u32 notes_full;  // bits of an address that say so, of notes and outcomes
   bool code() const { return l1i || pages; }
   bool data() const { return l1d || pages; }
   bool any() const { return branches || code() || data() || each; }

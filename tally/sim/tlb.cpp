@@ -38,22 +38,12 @@ void Tlbs::access(std::uint64_t address, std::uint64_t bytes, Access access) {
   for (std::uint64_t page = first + 1; page <= last; ++page) touch(page << page_bits_, access);
 }
 
-namespace {
-
-/// The sets of a level, of which any may be taken for one.
-std::uint32_t told_apart(const Cache& level, std::uint32_t most) {
-  if (!level.exists() || (level.shape().sets & (level.shape().sets - 1)) != 0) return 1;
-  return std::min(level.shape().sets, most);
-}
-
-}  // namespace
-
 void Tlbs::access_all(const Note* notes, std::uint32_t n) {
   // Most are to the most recent page of their set: those go first, without a jump that depends on it.
-  constexpr std::uint32_t stretch = 256, sets = 64;
+  constexpr std::uint32_t stretch = 256;
   Note left[stretch];
-  const std::uint64_t masks[2] = {told_apart(dtlb_, sets) - 1, told_apart(itlb_, sets) - 1};
-  std::uint64_t recent[2][sets];
+  const std::uint64_t masks[2] = {page_sets_told_apart(dtlb_.shape()) - 1, page_sets_told_apart(itlb_.shape()) - 1};
+  std::uint64_t recent[2][page_sets];
   for (auto& kind : recent)
     for (std::uint64_t& page : kind) page = ~std::uint64_t{0};
   for (std::uint32_t at = 0; at < n; at += stretch) {

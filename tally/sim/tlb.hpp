@@ -20,6 +20,15 @@ struct TlbShape {
   unsigned page_bits() const;
 };
 
+/// Sets of a TLB that are told apart by who asks for the most recent page of each; of more, and of a number that is no
+/// power of two, some are taken for one.
+inline constexpr std::uint32_t page_sets = 64;
+constexpr std::uint32_t page_sets_told_apart(const CacheShape& shape) {
+  const bool is_power = shape.sets != 0 && (shape.sets & (shape.sets - 1)) == 0;
+  if (!is_power) return 1;
+  return shape.sets < page_sets ? shape.sets : page_sets;
+}
+
 /// What is counted: as in a cache, with a page in place of a line. A miss in the second level is a walk of the page
 /// tables; where there is none, a miss in the first is. The walks' own accesses are not modelled.
 struct TlbCounts {
@@ -46,9 +55,9 @@ class Tlbs {
   /// An access of `bytes` bytes (at least 1); one across two pages is two references.
   void access(std::uint64_t address, std::uint64_t bytes, Access access);
 
-  /// Accesses within a page each, in their order. Any to the most recent page of its set may be left out: it changes
-  /// nothing but the number of references, and some of those are left out here. Cost: 2 ns each, and some 10 for the
-  /// others.
+  /// Accesses within a page each, in their order. Any to the most recent page of its set may be left out where
+  /// there is a first level: it changes nothing but the number of references, and some of those are left out here.
+  /// Cost: 2 ns each, and some 10 for the others.
   void access_all(const Note* notes, std::uint32_t n);
 
   const TlbCounts& counts() const { return counts_; }

@@ -263,6 +263,9 @@ TEST(Models, each_number_names_its_model_and_precision) {
   EXPECT_TRUE(holds(fast.notices, "model haswell (Intel Xeon E5-1620 v3")) << fast.notices;
   const Result full = run({"--model", "haswell", "--precision", "full", "-e", "branch-misses"}, {"/bin/true"});
   EXPECT_EQ(full.events.at("branch-misses:u")["model"], "TAGE, full");
+  EXPECT_FALSE(holds(full.notices, "dTLB")) << full.notices;
+  const Result cycles = run({"--model", "haswell", "--precision", "full", "-e", "cycles"}, {"/bin/true"});
+  EXPECT_TRUE(holds(cycles.notices, "dTLB 64 entries 4-way; second-level TLB 1,024 entries 8-way")) << cycles.notices;
   EXPECT_LT(full.values.at("branch-misses:u"), fast.values.at("branch-misses:u"));
 }
 
@@ -298,6 +301,21 @@ TEST(Models, of_one_level_with_twelve_ways_count_the_same) {
   EXPECT_EQ(result.code, 0);
   EXPECT_TRUE(holds(result.notices, "the plain models agree")) << result.notices;
   EXPECT_GT(result.values.at("L1-icache-load-misses:u"), 10000);
+}
+
+TEST(Models, whose_second_level_of_tlbs_stands_alone_count_the_same) {
+  // Each access of a kind without a first level changes it.
+  for (const char* first : {"itlb entries=8 ways=2 page=4K\n", "dtlb entries=8 ways=2 page=4K\n", ""}) {
+    const TemporaryFile file(
+        "half.model", std::string("model half\nl1i size=4K ways=2 line=64\nl1d size=4K ways=2 line=64\n") + first +
+                          "stlb entries=32 ways=4 page=4K\nlatency stlb=7 walk=30\n");
+    const Words options{"--model", file.path(), "--precision", "full", "-e", "cycles,iTLB-load-misses"};
+    Words each = options;
+    each.insert(each.end(), {"--models-by", "each"});
+    const auto values = run(options, {"/bin/ls", "/"}).values;
+    EXPECT_EQ(values, run(each, {"/bin/ls", "/"}).values) << first;
+    EXPECT_GT(values.at("cycles:u"), 100000) << first;
+  }
 }
 
 TEST(Models, of_tables_with_one_way_count_string_instructions_the_same) {

@@ -1,6 +1,7 @@
 #include "tally/backend/sim/carried.hpp"
 
 #include <bit>
+#include <new>
 #include <utility>
 
 #include "tally/sim/memory.hpp"
@@ -103,7 +104,9 @@ class CarriedDirections final : public Carried {
   void take(void* block, std::uint32_t count, channel::ModelValues& values) override {
     values.conditional_misses += predictor_.play(static_cast<const tally::sim::Outcome*>(block), count);
   }
-  std::unique_ptr<Carried> copy() const override { return std::make_unique<CarriedDirections>(*this); }
+  std::unique_ptr<Carried> copy() const override {
+    return std::unique_ptr<Carried>(new (std::nothrow) CarriedDirections(*this));
+  }
 
  private:
   Predictor predictor_;

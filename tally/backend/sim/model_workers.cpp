@@ -83,12 +83,14 @@ class ModelWorkers::Work {
 
   void forget(std::uint32_t process) {
     const std::lock_guard lock(mutex_);
+    collect();
     for (auto at = players_.begin(); at != players_.end();) {
       const auto here = at++;
       if (shared_.records.thread(channel::thread_of_ring(here->first)).process != process) continue;
       here->second->forgotten = true;
       if (__atomic_load_n(&here->second->ring().queued, __ATOMIC_SEQ_CST) == 0) drop(here->first);
     }
+    if (!waiting_.empty()) ring_bell();
   }
 
   void finish() {

@@ -31,12 +31,15 @@ tally::sim::CacheShape shape_of(const channel::ModelLevel& level) {
           level.inclusive != 0};
 }
 
-/// Bits of channel::Model.
+}  // namespace
+
 std::uint32_t bits_of(const Needed& needed) {
   return (needed.branches ? channel::model_branches : 0u) | (needed.l1i ? channel::model_l1i : 0u) |
          (needed.l1d ? channel::model_l1d : 0u) | (needed.lower ? channel::model_lower : 0u) |
          (needed.tlbs ? channel::model_tlbs : 0u) | (needed.core ? channel::model_core : 0u);
 }
+
+namespace {
 
 constexpr std::size_t numbers = sizeof(channel::ModelValues) / sizeof(std::uint64_t);
 using Numbers = std::array<std::uint64_t, numbers>;
@@ -46,7 +49,7 @@ using Numbers = std::array<std::uint64_t, numbers>;
 channel::Models settings_of(const Simulation& simulation, const Needed& needed) {
   channel::Models made{};
   const bool full = simulation.precision == Precision::full;
-  const bool tlbs = needed.tlbs || (full && (needed.l1i || needed.l1d));
+  const bool tlbs = needed.tlbs || (full && needed.core);
   made.on = bits_of(needed) | (tlbs ? channel::model_tlbs : 0u);
   tally::sim::HierarchyShape caches = simulation.machine.caches;
   if (!simulation.prefetch) caches.prefetch = {};
@@ -55,7 +58,7 @@ channel::Models settings_of(const Simulation& simulation, const Needed& needed) 
   // Where something behind a first level changes it, every access has to be played.
   tally::sim::HierarchyShape there = caches;
   if (!needed.l1i) there.l1i = {};
-  if (!needed.l1d) there.l1d = {};
+  if (!needed.l1d) there.l1d = {}, there.prefetch.next_line = false;
   if (!needed.lower) there.l2 = there.llc = {};
   const bool each = simulation.each || !(tally::sim::fast(there) == there);
   made.each = each ? 1 : 0;

@@ -17,6 +17,9 @@ channel::Models settings_of(const Simulation& simulation, const Needed& needed);
 /// What such settings simulate, as far as a count of theirs must be explained: no titles, latencies or cores.
 Simulation simulation_of(const channel::Models& settings);
 
+/// What is needed, in bits of channel::Model.
+std::uint32_t bits_of(const Needed& needed);
+
 /// Whether they simulate all that is needed.
 bool provides(const channel::Models& settings, const Needed& needed);
 

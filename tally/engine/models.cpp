@@ -287,8 +287,7 @@ void models_init() {
     model_plan.l1i = caches.l1i.sets != 0;
     model_plan.l1d = caches.l1d.sets != 0;
     model_plan.pages = on(channel::model_tlbs);
-    model_plan.outcomes =
-        model_plan.branches && (m.handed_on != 0 || m.direction != static_cast<u8>(sim::Direction::gshare));
+    model_plan.outcomes = model_plan.branches && m.direction != static_cast<u8>(sim::Direction::gshare);
   }
   model_plan.page_bits = tlbs.page_bits();
   model_plan.data_page_sets = sim::page_sets_told_apart(tlbs.dtlb);

@@ -125,7 +125,7 @@ inline channel::ModelCounts* model_counts(Thread* t) {
 struct ModelPlan {
   bool branches, l1i, l1d;  // looked at in generated code
   bool pages;               // noted too is what is not to the most recent page of its set
-  bool outcomes;            // conditional branches are predicted behind the program
+  bool outcomes;            // conditional branches are predicted behind the program: by TAGE
   bool each;                // everything goes onto the tape, for the plain models
   bool each_branch;         // branches too
   u32 line_bytes;           // of a page where there is no cache

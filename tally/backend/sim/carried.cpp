@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tally/sim/memory.hpp"
+#include "tally/sim/tage.hpp"
 
 namespace tally::backend::sim {
 namespace {
@@ -94,29 +95,23 @@ void CarriedLevels::take(void* block, std::uint32_t count, channel::ModelValues&
 
 namespace {
 
-template <class Predictor>
 class CarriedDirections final : public Carried {
  public:
-  CarriedDirections() {
-    if constexpr (requires { predictor_.reset(); }) predictor_.reset();
-  }
+  CarriedDirections() { tage_.reset(); }
 
   void take(void* block, std::uint32_t count, channel::ModelValues& values) override {
-    values.conditional_misses += predictor_.play(static_cast<const tally::sim::Outcome*>(block), count);
+    values.conditional_misses += tage_.play(static_cast<const tally::sim::Outcome*>(block), count);
   }
   std::unique_ptr<Carried> copy() const override {
     return std::unique_ptr<Carried>(new (std::nothrow) CarriedDirections(*this));
   }
 
  private:
-  Predictor predictor_;
+  tally::sim::Tage tage_;
 };
 
 }  // namespace
 
-std::unique_ptr<Carried> carried_directions(tally::sim::Direction direction) {
-  if (direction == tally::sim::Direction::tage) return std::make_unique<CarriedDirections<tally::sim::Tage>>();
-  return std::make_unique<CarriedDirections<tally::sim::Gshare>>();
-}
+std::unique_ptr<Carried> carried_directions() { return std::make_unique<CarriedDirections>(); }
 
 }  // namespace tally::backend::sim

@@ -8,7 +8,6 @@
 #include "tally/channel/models.hpp"
 #include "tally/channel/notes.hpp"
 #include "tally/linux/sparse_memory.hpp"
-#include "tally/sim/branches.hpp"
 #include "tally/sim/first_levels.hpp"
 #include "tally/sim/hierarchy.hpp"
 #include "tally/sim/tlb.hpp"
@@ -63,7 +62,7 @@ class CarriedLevels final : public Carried {
   tally::sim::LowerLevels lower_;
 };
 
-/// Takes outcomes of conditional branches (sim::Outcome).
-std::unique_ptr<Carried> carried_directions(tally::sim::Direction direction);
+/// Takes outcomes of conditional branches (sim::Outcome), for TAGE.
+std::unique_ptr<Carried> carried_directions();
 
 }  // namespace tally::backend::sim

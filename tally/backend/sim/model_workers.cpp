@@ -71,7 +71,6 @@ class ModelWorkers::Work {
       : shared_(shared),
         bell_(shared.records.header().bell),
         shapes_{shape_of(models), tlbs_of(models)},
-        direction_(static_cast<tally::sim::Direction>(models.direction)),
         own_llc_(models.own_llc != 0) {
     try {
       for (unsigned i = 0; i < threads; ++i) threads_.push_back(linux::quiet_thread([this] { work(); }));
@@ -292,7 +291,7 @@ class ModelWorkers::Work {
 
   /// Wants mutex_ held.
   std::unique_ptr<Carried> fresh(Player& player) {
-    if (player.held == Handed::outcomes) return carried_directions(direction_);
+    if (player.held == Handed::outcomes) return carried_directions();
     const std::uint32_t process = player.ring().process;
     LevelShapes shapes = shapes_;
     std::shared_ptr<LastLevel> last;
@@ -357,7 +356,6 @@ class ModelWorkers::Work {
   const Channel& shared_;
   channel::NoteBell& bell_;
   const LevelShapes shapes_;
-  const tally::sim::Direction direction_;
   const bool own_llc_;
   std::mutex mutex_;  // of what follows
   std::map<std::uint32_t, std::unique_ptr<Player>> players_;

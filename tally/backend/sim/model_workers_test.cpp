@@ -170,7 +170,6 @@ TEST(ModelWorkers, outcomes_and_pages_of_a_forks_child_go_on_from_its_parents) {
   channel::Models with_tlbs = models();
   with_tlbs.on |= channel::model_tlbs | channel::model_branches;
   with_tlbs.dtlb = {4, 2, 12, 0, 1, 0};
-  with_tlbs.direction = static_cast<std::uint8_t>(tally::sim::Direction::tage);
   ModelWorkers workers(*shared, with_tlbs, 2);
   constexpr auto outcomes = channel::Handed::outcomes;
   Engine parent(*shared, 7, 3), parents_branches(*shared, 7, 3, 0, outcomes);

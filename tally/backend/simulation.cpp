@@ -106,8 +106,7 @@ std::string describe(const Simulation& simulation, const Needed& needed) {
   level(needed.lower, "LLC", caches.llc);
   const auto tlb = [&](const char* name, const sim::CacheShape& shape) {
     const std::int64_t entries = std::int64_t{shape.sets} * shape.ways;
-    const bool counts = needed.tlbs || (needed.core && simulation.precision == Precision::full);
-    if (counts && entries != 0)
+    if (needed.tlbs_in(simulation.precision) && entries != 0)
       parts.push_back(fmt::format("{} {} entries {}-way", name, thousands(entries), shape.ways));
   };
   tlb("iTLB", simulation.machine.tlbs.itlb);

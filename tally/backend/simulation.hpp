@@ -19,8 +19,8 @@ struct Simulation {
   Precision precision = Precision::fast;
   bool prefetch = false;  ///< the machine's prefetchers work
   bool own_llc = false;   ///< each thread has a last level of its own, instead of one for all threads of a process
-  /// Threads of tally's own that carry the caches, beside the program; 0: the program's threads do it themselves. None
-  /// given: one for each processor, 0 where there is only one. The counts are the same.
+  /// Threads of tally's own that carry caches, TLBs and TAGE, beside the program; 0: the program's threads do it
+  /// themselves. None given: one for each processor, 0 where there is only one. The counts are the same.
   std::optional<unsigned> workers = {};
   bool each = false;      ///< for tests: the plain models see every access
   bool compared = false;  ///< for tests: both ways are gone, and a notice says whether they agree
@@ -37,6 +37,8 @@ Result<machine::Machine> machine_of(const std::string& model);
 struct Needed {
   bool branches = false, l1i = false, l1d = false, lower = false, tlbs = false, core = false;
   bool any() const { return branches || l1i || l1d || lower || tlbs || core; }
+  /// In `full` cycles are those of TLBs, too.
+  bool tlbs_in(Precision precision) const { return tlbs || (core && precision == Precision::full); }
 };
 
 /// What an event needs; nothing where no model gives it.

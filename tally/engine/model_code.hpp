@@ -203,7 +203,7 @@ class ModelCode {
 };
 extern ModelCode model_code;
 
-/// The program's state at this spot comes back: the registers, in `c`, and the history of branches, and what
+/// The program's state at this spot comes back: the registers, in `c`, the history or outcomes of branches, and what
 /// the record lacks. The thread leaves the trace here. `repeats`: within a string instruction.
 struct Context;
 void settle_model(Thread* t, Context* c, const Spot& s, bool repeats);

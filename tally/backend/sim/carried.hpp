@@ -6,7 +6,6 @@
 #include <mutex>
 
 #include "tally/channel/models.hpp"
-#include "tally/channel/notes.hpp"
 #include "tally/linux/sparse_memory.hpp"
 #include "tally/sim/first_levels.hpp"
 #include "tally/sim/hierarchy.hpp"

@@ -16,6 +16,8 @@
 #include "tally/linux/quiet_thread.hpp"
 #include "tally/linux/sparse_memory.hpp"
 #include "tally/sim/memory.hpp"
+#include "tally/sim/note.hpp"
+#include "tally/sim/outcome.hpp"
 
 namespace tally::backend::sim {
 namespace {
@@ -44,7 +46,7 @@ struct Player {
                : channel::model_l1i | channel::model_l1d | channel::model_lower | channel::model_tlbs;
   }
   std::size_t bytes_of_each() const {
-    return held == Handed::outcomes ? sizeof(std::uint32_t) : sizeof(tally::sim::Note);
+    return held == Handed::outcomes ? sizeof(tally::sim::Outcome) : sizeof(tally::sim::Note);
   }
 
   NoteRing& ring() const { return *reinterpret_cast<NoteRing*>(ring_memory.data()); }

@@ -69,6 +69,11 @@ class Engine {
     linux::wake_all(bell.rings);
   }
 
+  /// Until so many of its blocks are taken.
+  void wait_for(std::uint32_t taken) {
+    while (__atomic_load_n(&ring().taken, __ATOMIC_ACQUIRE) != taken) std::this_thread::yield();
+  }
+
   channel::ModelCounts counts() const {
     channel::ModelCounts made{};
     (void)linux::read_at(shared_.file.get(), channel::model_counts_offset(thread_), &made, sizeof made);
@@ -202,7 +207,7 @@ TEST(ModelWorkers, threads_of_a_process_share_its_last_level_and_no_other) {
   ModelWorkers workers(*shared, models(), 1);
   Engine one(*shared, 7, 3), two(*shared, 8, 3), other(*shared, 9, 5);
   one.publish(line);
-  while (__atomic_load_n(&one.ring().taken, __ATOMIC_ACQUIRE) == 0) std::this_thread::yield();
+  one.wait_for(1);
   two.publish(line);
   other.publish(line);
   workers.finish();
@@ -220,7 +225,7 @@ TEST(ModelWorkers, a_last_level_lives_as_long_as_its_process) {
   Engine first(*shared, 7, 3);
   first.publish(line);
   first.publish(nothing, 0, 1);
-  while (__atomic_load_n(&first.ring().taken, __ATOMIC_ACQUIRE) != 2) std::this_thread::yield();
+  first.wait_for(2);
   Engine second(*shared, 8, 3);
   second.publish(line);
   workers.finish();
@@ -249,7 +254,7 @@ TEST(ModelWorkers, a_thread_with_an_earlier_ones_record_begins_with_nothing) {
     engine.publish(line);
     engine.publish(nothing, 0, 1);
     taken += 2;
-    while (__atomic_load_n(&engine.ring().taken, __ATOMIC_ACQUIRE) != taken) std::this_thread::yield();
+    engine.wait_for(taken);
   }
   workers.finish();
   Engine last(*shared, 7, 3);

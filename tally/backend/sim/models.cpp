@@ -49,8 +49,7 @@ using Numbers = std::array<std::uint64_t, numbers>;
 channel::Models settings_of(const Simulation& simulation, const Needed& needed) {
   channel::Models made{};
   const bool full = simulation.precision == Precision::full;
-  const bool tlbs = needed.tlbs || (full && needed.core);
-  made.on = bits_of(needed) | (tlbs ? channel::model_tlbs : 0u);
+  made.on = bits_of(needed) | (needed.tlbs_in(simulation.precision) ? channel::model_tlbs : 0u);
   tally::sim::HierarchyShape caches = simulation.machine.caches;
   if (!simulation.prefetch) caches.prefetch = {};
   if (!full) caches = tally::sim::fast(caches);

@@ -12,7 +12,7 @@ namespace tally::sim {
 /// A bimodal table and seven tables whose entries are found, and checked, by address and ever longer histories; the
 /// longest history that has an entry predicts. 8 KB in hardware: 4,096 two-bit counters (1 KB) and 7 × 512 entries of
 /// 16 bits. Call reset() first: zeroes are no valid state. Cost of a branch in play(), where there are vector registers
-/// and where there are none: 8 and 21 ns in loops, 10 and 23 ns in a program that compresses, sorts and parses, 20 and
+/// and where there are none: 8 and 21 ns in loops, 10 and 23 ns in a program that mostly compresses, 20 and
 /// 33 ns in noise (AMD EPYC, 3.7 GHz).
 class Tage {
  public:

@@ -1,4 +1,5 @@
-// Every kind of branch, each way, with the results of all of them summed into one value.
+// Every kind of branch, each way, with the results of all of them summed into one value; and branches to what follows
+// them anyway, which are taken or not all the same.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -110,6 +111,40 @@ one:    incl %eax
 two:    addl $2, %eax
         repz ret
 
+        .macro short_to_next opcode
+        .byte \opcode, 0
+        .endm
+        .macro all_to_next
+        .irp opcode, 0x70, 0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 0x79, 0x7a, 0x7b, 0x7c, 0x7d, 0x7e, 0x7f
+        short_to_next \opcode
+        .byte 0x0f, \opcode + 16, 0, 0, 0, 0
+        .endr
+        .irp opcode, 0xe0, 0xe1, 0xe2, 0xe3
+        short_to_next \opcode
+        .byte 0x67, \opcode, 0
+        .endr
+        .endm
+
+        .globl to_next
+# Each of them with flags of three kinds, and where RCX comes to zero, is zero, and has a low half of zero.
+to_next:
+        xorl %eax, %eax
+        cmpl $1, %eax
+        movl $12, %ecx
+        all_to_next
+        movb $127, %al
+        addb $1, %al
+        movl $6, %ecx
+        all_to_next
+        movq $1, %rcx
+        shlq $32, %rcx
+        cmpl %eax, %eax
+        all_to_next
+        xorl %ecx, %ecx
+        all_to_next
+        movl %ecx, %eax
+        ret
+
         .data
 through: .quad landed
 through_one: .quad one
@@ -117,7 +152,7 @@ table:  .quad way0, way1, way2, way3
 table_of_calls: .quad one, two
         .text
 )");
-extern "C" int conditions(), jumps(), calls();
+extern "C" int conditions(), jumps(), calls(), to_next();
 
 }  // namespace
 
@@ -126,6 +161,7 @@ extern "C" int program(int, char**, char**) {
     bare::check(conditions() == 8 * 51);
     bare::check(jumps() == 4 + 5 * 1111);
     bare::check(calls() == 6);
+    bare::check(to_next() == -6);
   }
   return 0;
 }

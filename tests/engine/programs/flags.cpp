@@ -89,6 +89,19 @@ push_forms:
         orq %rcx, %rax
         ret
 
+        .globl with_segment
+# Flags from the stack while DS has Linux's user data segment by a selector of privilege 0, not 3.
+with_segment:
+        movl $0x28, %eax
+        movl %eax, %ds
+        pushq %rdi
+        popfq
+        setc %cl
+        movl $0, %eax
+        movl %eax, %ds
+        movzbl %cl, %eax
+        ret
+
         .globl direction
 direction:
         std
@@ -121,7 +134,7 @@ partial:
         ret
 )");
 extern "C" uint64_t add_long(uint64_t* to, const uint64_t* from), across(uint64_t), with_lahf(uint64_t), kept_by_inc(),
-    by_syscall(), push_forms(), direction(), partial();
+    by_syscall(), push_forms(), with_segment(uint64_t), direction(), partial();
 
 }  // namespace
 
@@ -148,6 +161,7 @@ extern "C" int program(int, char**, char**) {
     // Carry, interrupt flag and the bit that is always one; no trap flag; rcx is the address behind the call.
     check((by_syscall() & ~0x44ull) == ((1ull << 40) | 0x201));
     check(push_forms() == ((0x297ull << 32) | 0x297));
+    check(with_segment(0x203) == 1 && with_segment(0x202) == 0);
     check((direction() & 0x500) == 0x400);
     check(partial() == 0);
   }

@@ -1,4 +1,5 @@
-// Gathers and scatters with full, partial and empty masks, where the processor has them.
+// Gathers and scatters with full, partial and empty masks, where the processor has them; and some that fault in the
+// middle, when the elements before that are done.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -62,16 +63,77 @@ __attribute__((target("avx512f"))) void scatters(uint32_t lanes_set) {
   }
 }
 
+uint8_t* pages;  // the second one cannot be accessed
+volatile int faults = 0;
+
+void open_page(int, bare::Info* info, ucontext_t*) {
+  using namespace bare;
+  check(info->fault == pages + page);
+  protect(pages + page, page, prot_read | prot_write);
+  faults = faults + 1;
+}
+
+/// The elements in the lanes below `first` are on the open page, those from there on are not.
+void set_indices(int* indices, int count, int first) {
+  for (int i = 0; i < count; ++i) indices[i] = static_cast<int>(i < first ? i : bare::page / 4);
+}
+
+__attribute__((target("avx2"))) void gather_across(int first) {
+  alignas(32) int indices[lanes];
+  set_indices(indices, lanes, first);
+  bare::protect(pages + bare::page, bare::page, bare::prot_none);
+  asm volatile(R"(
+        vmovdqa (%[index]), %%ymm1
+        vpcmpeqd %%ymm2, %%ymm2, %%ymm2
+        vpgatherdd %%ymm2, (%[table],%%ymm1,4), %%ymm0
+        vzeroupper)"
+               :
+               : [index] "r"(indices), [table] "r"(pages)
+               : "xmm0", "xmm1", "xmm2", "memory");
+}
+
+__attribute__((target("avx512f"))) void wide_across(int first) {
+  alignas(64) int indices[16];
+  set_indices(indices, 16, first);
+  bare::protect(pages + bare::page, bare::page, bare::prot_none);
+  asm volatile(R"(
+        vmovdqa64 (%[index]), %%zmm1
+        kmovw %[mask], %%k1
+        vpgatherdd (%[table],%%zmm1,4), %%zmm0%{%%k1%}
+        vzeroupper)"
+               :
+               : [index] "r"(indices), [mask] "r"(0xffff), [table] "r"(pages)
+               : "xmm0", "xmm1", "memory");
+  bare::protect(pages + bare::page, bare::page, bare::prot_none);
+  asm volatile(R"(
+        vmovdqa64 (%[index]), %%zmm1
+        kmovw %[mask], %%k1
+        vpscatterdd %%zmm1, (%[table],%%zmm1,4)%{%%k1%}
+        vzeroupper)"
+               :
+               : [index] "r"(indices), [mask] "r"(0xffff), [table] "r"(pages)
+               : "xmm0", "xmm1", "memory");
+}
+
 }  // namespace
 
 extern "C" int program(int, char**, char**) {
   for (int i = 0; i < 64; ++i) table[i] = 100 * i;
+  bare::handle(bare::sig_segv, open_page);
+  pages = bare::map(2 * bare::page, bare::prot_read | bare::prot_write);
   const uint32_t masks[] = {0, 1, 0x80, 0x55, 0xaa, 0xff, 0xfe};
   if (bare::has(bare::avx2)) {
     for (const uint32_t lanes_set : masks) gathers(lanes_set);
   }
   if (bare::has(bare::avx512)) {
     for (const uint32_t lanes_set : masks) scatters(lanes_set | lanes_set << 8);
+  }
+  const int done[] = {0, 1, 5, 7};
+  for (const int first : done) {
+    faults = 0;
+    if (bare::has(bare::avx2)) gather_across(first);
+    if (bare::has(bare::avx512)) wide_across(2 * first);
+    bare::check(faults == (bare::has(bare::avx512) ? 3 : bare::has(bare::avx2) ? 1 : 0));
   }
   return 0;
 }

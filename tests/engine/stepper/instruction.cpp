@@ -106,6 +106,13 @@ void describe_vector_memory(const Decoded& decoded, Instruction& result) {
   result.mask.register_index = static_cast<uint8_t>(ZydisRegisterGetId(mask));
 }
 
+uint8_t condition_of(const Decoded& decoded) {
+  if (decoded.head.meta.category != ZYDIS_CATEGORY_COND_BR || decoded.operands[0].imm.value.s != 0)
+    return told_by_address;
+  const uint8_t opcode = decoded.head.opcode;
+  return (opcode & 0xf0) == 0xe0 ? opcode : opcode & 15;
+}
+
 Special special_of(const Decoded& decoded) {
   const ZydisInstructionAttributes repeat = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
   if (decoded.head.meta.category == ZYDIS_CATEGORY_STRINGOP && (decoded.head.attributes & repeat)) {
@@ -146,6 +153,7 @@ Instruction decode(std::span<const uint8_t> code) {
   result.length = decoded.head.length;
   result.flow = flow_of(decoded);
   result.special = special_of(decoded);
+  result.condition = condition_of(decoded);
   result.operand_bytes = static_cast<uint8_t>(decoded.head.operand_width / 8);
   result.narrow_counter = decoded.head.address_width == 32;
   count_accesses(decoded, result);

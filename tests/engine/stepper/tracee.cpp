@@ -160,10 +160,16 @@ void Tracee::retire(const user_regs_struct& after) {
     if (after.rip != before_.rip) ++counts_.instructions;
     return;
   }
+  const bool by_elements = pending_.special == Special::gather || pending_.special == Special::scatter;
+  if (by_elements && after.rip == before_.rip) {
+    // Traps of elements that are done are delivered in lieu of the next one's fault (SDM volume 2, VPGATHERDD).
+    count_elements(mask_before_ & ~read_mask());
+    return;
+  }
   ++counts_.instructions;
   counts_.loads += pending_.loads;
   counts_.stores += pending_.stores;
-  if (pending_.special == Special::gather || pending_.special == Special::scatter) count_elements(mask_before_);
+  if (by_elements) count_elements(mask_before_);
   count_flow(after);
 }
 
@@ -172,7 +178,7 @@ void Tracee::count_flow(const user_regs_struct& after) {
     case Flow::next: break;
     case Flow::conditional:
       ++counts_.conditional;
-      counts_.taken += after.rip != before_.rip + pending_.length;
+      counts_.taken += is_taken(after);
       break;
     case Flow::direct_jump: ++counts_.direct_jumps; break;
     case Flow::indirect_jump: ++counts_.indirect_jumps; break;
@@ -181,6 +187,24 @@ void Tracee::count_flow(const user_regs_struct& after) {
     case Flow::ret: ++counts_.returns; break;
     case Flow::far: ++counts_.far; break;
   }
+}
+
+bool Tracee::is_taken(const user_regs_struct& after) const {
+  const uint8_t condition = pending_.condition;
+  if (condition == told_by_address) return after.rip != before_.rip + pending_.length;
+  const auto flag = [this](int bit) { return (before_.eflags >> bit & 1) != 0; };
+  const bool carry = flag(0), parity = flag(2), zero = flag(6), sign = flag(7), overflow = flag(11);
+  const uint64_t width = pending_.narrow_counter ? 0xffffffffu : ~uint64_t{0};
+  const bool goes_round = ((before_.rcx - 1) & width) != 0;
+  switch (condition) {
+    case 0xe0: return goes_round && !zero;
+    case 0xe1: return goes_round && zero;
+    case 0xe2: return goes_round;
+    case 0xe3: return (before_.rcx & width) == 0;
+    default: break;
+  }
+  const bool holds[] = {overflow, carry, zero, carry || zero, sign, parity, sign != overflow, zero || sign != overflow};
+  return holds[condition / 2] != (condition % 2 != 0);
 }
 
 void Tracee::count_elements(uint64_t mask) {
@@ -223,10 +247,12 @@ bool Tracee::pop_flags() {
   const auto word = static_cast<uint64_t>(ptrace(PTRACE_PEEKDATA, tid_, before_.rsp, nullptr));
   if (errno != 0 || (word & trap_flag)) return false;
   const uint64_t mask = pending_.operand_bytes == 2 ? writable & 0xffff : writable;
-  before_.eflags = (before_.eflags & ~mask) | (word & mask);
-  before_.rsp += pending_.operand_bytes;
-  before_.rip += pending_.length;
-  if (ptrace(PTRACE_SETREGS, tid_, nullptr, &before_) != 0) return false;
+  // One by one: SETREGS refuses all where a data segment has a privilege that is not the user's, when it has set some.
+  const auto set = [this](size_t offset, uint64_t value) { return ptrace(PTRACE_POKEUSER, tid_, offset, value) == 0; };
+  if (!set(offsetof(user, regs.eflags), (before_.eflags & ~mask) | (word & mask)) ||
+      !set(offsetof(user, regs.rsp), before_.rsp + pending_.operand_bytes) ||
+      !set(offsetof(user, regs.rip), before_.rip + pending_.length))
+    return false;
   ++counts_.instructions;
   ++counts_.loads;
   return true;

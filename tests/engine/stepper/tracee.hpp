@@ -54,6 +54,7 @@ class Tracee {
   void step_done(int trap_code);
   void retire(const user_regs_struct& after);
   void count_flow(const user_regs_struct& after);
+  bool is_taken(const user_regs_struct& after) const;
   void count_elements(uint64_t mask);
   uint64_t read_mask() const;
   bool pop_flags();

@@ -1,19 +1,11 @@
 // A machine simulated: known answers, both ways of simulating compared on real programs, and what the output says.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <map>
-#include <nlohmann/json.hpp>
-
-#include "tests/cli/program.hpp"
+#include "tests/cli/modelled.hpp"
 
 namespace tally::test {
 namespace {
-
-using nlohmann::json;
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 #if TALLY_HAS_SIM
 
@@ -28,35 +20,6 @@ constexpr const char* tight =
     "llc size=128K ways=8 line=64\nitlb entries=8 ways=2 page=4K\ndtlb entries=8 ways=2 page=4K\n"
     "stlb entries=32 ways=4 page=4K\n";
 
-/// Values by full name, and the notices, of a program under a model.
-struct Result {
-  int code = 0;
-  std::map<std::string, std::int64_t> values;
-  std::map<std::string, json> events;
-  std::string notices;
-};
-
-Result run(const Words& options, const Words& command, const std::string& input = {}) {
-  const TemporaryFile file("result.json");
-  Words words{"stat", "-q", "--repeatable", "--format", "json", "-o", file.path()};
-  words.insert(words.end(), options.begin(), options.end());
-  words.emplace_back("--");
-  words.insert(words.end(), command.begin(), command.end());
-  Result result;
-  result.code = tally(words, {.input = input}).code();
-  const json parsed = json::parse(*file.content(), nullptr, false);
-  if (!parsed.is_object()) return result;
-  for (const json& event : parsed["events"]) {
-    const auto name = event["name"].get<std::string>();
-    result.events[name] = event;
-    if (event["value"].is_number()) result.values[name] = event["value"].get<std::int64_t>();
-  }
-  for (const json& notice : parsed["notices"]) result.notices += notice.get<std::string>() + "\n";
-  return result;
-}
-
-std::string workload(const std::string& name) { return std::string(TALLY_BUILD) + "/workload/" + name; }
-
 // --- known answers
 // ----------------------------------------------------------------------------------------------------
 
@@ -69,8 +32,8 @@ class Walks : public testing::TestWithParam<Walk> {};
 
 // A walk over A bytes with stride s, s times: A·min(s, 64)/64 misses where A exceeds the cache.
 TEST_P(Walks, miss_what_can_be_counted_by_hand) {
-  const Result walk =
-      run({"--model", "haswell", "-e", "L1-dcache-load-misses,L1-dcache-store-misses"}, {workload(GetParam().program)});
+  const Modelled walk = run_modelled({"--model", "haswell", "-e", "L1-dcache-load-misses,L1-dcache-store-misses"},
+                                     {workload(GetParam().program)});
   EXPECT_EQ(walk.values.at("L1-dcache-load-misses:u"), GetParam().misses);
 }
 INSTANTIATE_TEST_SUITE_P(cli, Walks,
@@ -83,10 +46,11 @@ INSTANTIATE_TEST_SUITE_P(cli, Walks,
 // One megabyte in steps of a kilobyte, 1,024 times: 1,024 lines over and over, which fall into 32 of L2's 512 sets and
 // fit into the last level.
 TEST(Models, loads_are_told_apart_by_the_level_that_held_them) {
-  const Result walk = run({"--model", "haswell", "-e",
-                           "loads,L1-load-hits,L1-dcache-load-misses,L2-load-hits,L2-load-misses,LLC-load-hits,"
-                           "LLC-load-misses,L1-icache-loads,instructions"},
-                          {workload("stride_1024_1048576")});
+  const Modelled walk =
+      run_modelled({"--model", "haswell", "-e",
+                    "loads,L1-load-hits,L1-dcache-load-misses,L2-load-hits,L2-load-misses,LLC-load-hits,"
+                    "LLC-load-misses,L1-icache-loads,instructions"},
+                   {workload("stride_1024_1048576")});
   EXPECT_EQ(walk.values.at("loads:u"), 1048576);
   EXPECT_EQ(walk.values.at("L1-load-hits:u"), 0);
   EXPECT_EQ(walk.values.at("L2-load-hits:u"), 0);
@@ -94,15 +58,17 @@ TEST(Models, loads_are_told_apart_by_the_level_that_held_them) {
   EXPECT_EQ(walk.values.at("LLC-load-hits:u"), 1048576 - 1024);
   EXPECT_EQ(walk.values.at("LLC-load-misses:u"), 1024);
   EXPECT_EQ(walk.values.at("L1-icache-loads:u"), walk.values.at("instructions:u"));
-  const Result small = run({"--model", "haswell", "-e", "L1-load-hits,L2-load-hits"}, {workload("stride_64_4096")});
+  const Modelled small =
+      run_modelled({"--model", "haswell", "-e", "L1-load-hits,L2-load-hits"}, {workload("stride_64_4096")});
   EXPECT_EQ(small.values.at("L1-load-hits:u"), 4096 - 64);
 }
 
 // The codes of the article and of HPCTool, on the article's processor.
 TEST(Models, intels_codes_of_loads_and_requests_are_counted) {
-  const Result walk = run({"--model", "haswell", "-e",
-                           "r81d0,r82d0,r01d1,r02d1,r04d1,r08d1,r10d1,r20d1,r40d1,r4124,r2124,rc124,r412e,r4f2e,r01c2"},
-                          {workload("stride_1024_1048576")});
+  const Modelled walk =
+      run_modelled({"--model", "haswell", "-e",
+                    "r81d0,r82d0,r01d1,r02d1,r04d1,r08d1,r10d1,r20d1,r40d1,r4124,r2124,rc124,r412e,r4f2e,r01c2"},
+                   {workload("stride_1024_1048576")});
   const std::map<std::string, std::int64_t> expected = {
       {"r81d0:u", 1048576},        {"r82d0:u", 0},       {"r01d1:u", 0},       {"r02d1:u", 0},
       {"r04d1:u", 1048576 - 1024}, {"r08d1:u", 1048576}, {"r10d1:u", 1048576}, {"r4124:u", 0},
@@ -120,8 +86,9 @@ TEST(Models, intels_codes_of_loads_and_requests_are_counted) {
 }
 
 TEST(Models, a_loop_that_is_taken_a_million_times_is_learnt) {
-  const Result loop = run({"--model", "haswell", "-e", "branch-misses,L1-icache-load-misses,conditional-branches"},
-                          {workload("countdown_1000000")});
+  const Modelled loop =
+      run_modelled({"--model", "haswell", "-e", "branch-misses,L1-icache-load-misses,conditional-branches"},
+                   {workload("countdown_1000000")});
   EXPECT_EQ(loop.values.at("conditional-branches:u"), 1000000);
   // Until the history is full of "taken" each branch finds another counter; the last one falls through.
   EXPECT_EQ(loop.values.at("branch-misses:u"), 14 + 2 + 1);
@@ -130,8 +97,8 @@ TEST(Models, a_loop_that_is_taken_a_million_times_is_learnt) {
 
 TEST(Models, a_prefetcher_works_when_it_is_asked_for) {
   const Words walk{workload("stride_1_1048576")};
-  const Result without = run({"--model", "haswell", "-e", "L2-misses"}, walk);
-  const Result with = run({"--model", "haswell", "--prefetch", "on", "-e", "L2-misses"}, walk);
+  const Modelled without = run_modelled({"--model", "haswell", "-e", "L2-misses"}, walk);
+  const Modelled with = run_modelled({"--model", "haswell", "--prefetch", "on", "-e", "L2-misses"}, walk);
   EXPECT_EQ(without.values.at("L2-misses:u"), 16385);
   EXPECT_LT(with.values.at("L2-misses:u"), 1500);
   EXPECT_TRUE(holds(with.notices, "with its prefetchers")) << with.notices;
@@ -171,10 +138,10 @@ TEST_P(Comparison, finds_no_difference_whatever_the_size_of_blocks) {
                            Words{"--hot-from", "1"}}) {
     Words options{"--model", "haswell", "--models-by", "both", "-e", all_events};
     options.insert(options.end(), way.begin(), way.end());
-    Result result = run(options, real.command, real.input);
+    Modelled result = run_modelled(options, real.command, real.input);
     // Just behind a full second the vdso goes another way, and xz asks for the time.
     for (int again = 0; again < 2 && !first.empty() && result.values != first; ++again)
-      result = run(options, real.command, real.input);
+      result = run_modelled(options, real.command, real.input);
     const std::string& block = way.back();
     EXPECT_EQ(result.code, 0);
     EXPECT_TRUE(holds(result.notices, "the plain models agree")) << block << ": " << result.notices;
@@ -191,7 +158,7 @@ TEST_P(Comparison, finds_no_difference_in_full) {
   for (const Words& way : {Words{"--hot-from", "1", "--model-threads", "0"}, Words{"--block-size", "3"}}) {
     Words options{"--model", model.path(), "--precision", "full", "--models-by", "both", "-e", all_events};
     options.insert(options.end(), way.begin(), way.end());
-    const Result result = run(options, real.command, real.input);
+    const Modelled result = run_modelled(options, real.command, real.input);
     EXPECT_EQ(result.code, 0);
     EXPECT_TRUE(holds(result.notices, "the plain models agree")) << way.back() << ": " << result.notices;
     EXPECT_GT(result.values.at("iTLB-load-misses:u"), 100);
@@ -210,17 +177,17 @@ INSTANTIATE_TEST_SUITE_P(cli, Comparison,
 
 TEST(Models, the_plain_models_alone_count_the_same) {
   const Words command{"/bin/ls", "/"};
-  const Result fast = run({"--model", "haswell", "-e", all_events}, command);
-  const Result plain = run({"--model", "haswell", "--models-by", "each", "-e", all_events}, command);
+  const Modelled fast = run_modelled({"--model", "haswell", "-e", all_events}, command);
+  const Modelled plain = run_modelled({"--model", "haswell", "--models-by", "each", "-e", all_events}, command);
   EXPECT_EQ(fast.values, plain.values);
 }
 
 TEST(Models, a_forked_child_and_a_shell_are_simulated_too) {
   const TemporaryFile model("tight.model", tight);
   for (const std::string precision : {"fast", "full"}) {
-    const Result result = run({"--model", model.path(), "--precision", precision, "--models-by", "both", "-e",
-                               "cache-misses,branch-misses,dTLB-load-misses"},
-                              {"/bin/sh", "-c", "(echo a; /bin/true) | cat >/dev/null; exit 3"});
+    const Modelled result = run_modelled({"--model", model.path(), "--precision", precision, "--models-by", "both",
+                                          "-e", "cache-misses,branch-misses,dTLB-load-misses"},
+                                         {"/bin/sh", "-c", "(echo a; /bin/true) | cat >/dev/null; exit 3"});
     EXPECT_EQ(result.code, 3);
     EXPECT_TRUE(holds(result.notices, "the plain models agree")) << precision << result.notices;
   }
@@ -233,9 +200,9 @@ TEST(Models, each_part_alone_counts_what_it_counts_beside_the_others) {
   const auto asked = [&](const char* events) {
     Words words = options;
     words.emplace_back(events);
-    return run(words, command);
+    return run_modelled(words, command);
   };
-  const Result all = asked(all_events);
+  const Modelled all = asked(all_events);
   for (const char* events : {"branch-misses", "dTLB-load-misses,dTLB-store-misses", "iTLB-load-misses",
                              "L1-dcache-load-misses,L1-dcache-store-misses", "L1-icache-load-misses"}) {
     for (const auto& [name, value] : asked(events).values) EXPECT_EQ(value, all.values.at(name)) << name;
@@ -249,29 +216,32 @@ TEST(Models, each_part_alone_counts_what_it_counts_beside_the_others) {
 TEST(Models, exact_counts_are_the_same_with_and_without) {
   const Words command{"/bin/ls", "/"};
   constexpr const char* exact = "instructions,branches,conditional-taken,loads,stores";
-  const Result without = run({"--backend", "sim", "-e", exact}, command);
-  const Result with = run({"--model", "haswell", "-e", std::string(exact) + ",branch-misses,cache-misses"}, command);
+  const Modelled without = run_modelled({"--backend", "sim", "-e", exact}, command);
+  const Modelled with =
+      run_modelled({"--model", "haswell", "-e", std::string(exact) + ",branch-misses,cache-misses"}, command);
   for (const auto& [name, value] : without.values) EXPECT_EQ(with.values.at(name), value) << name;
 }
 
 TEST(Models, each_number_names_its_model_and_precision) {
-  const Result fast = run({"--model", "haswell", "-e", "branch-misses,cache-misses,dTLB-load-misses"}, {"/bin/true"});
+  const Modelled fast =
+      run_modelled({"--model", "haswell", "-e", "branch-misses,cache-misses,dTLB-load-misses"}, {"/bin/true"});
   EXPECT_EQ(fast.events.at("branch-misses:u")["trust"], "modelled");
   EXPECT_EQ(fast.events.at("branch-misses:u")["model"], "gshare, fast");
   EXPECT_EQ(fast.events.at("cache-misses:u")["model"], "haswell caches, fast");
   EXPECT_EQ(fast.events.at("dTLB-load-misses:u")["model"], "haswell TLBs, fast");
   EXPECT_TRUE(holds(fast.notices, "model haswell (Intel Xeon E5-1620 v3")) << fast.notices;
-  const Result full = run({"--model", "haswell", "--precision", "full", "-e", "branch-misses"}, {"/bin/true"});
+  const Modelled full =
+      run_modelled({"--model", "haswell", "--precision", "full", "-e", "branch-misses"}, {"/bin/true"});
   EXPECT_EQ(full.events.at("branch-misses:u")["model"], "TAGE, full");
   EXPECT_FALSE(holds(full.notices, "dTLB")) << full.notices;
-  const Result cycles = run({"--model", "haswell", "--precision", "full", "-e", "cycles"}, {"/bin/true"});
+  const Modelled cycles = run_modelled({"--model", "haswell", "--precision", "full", "-e", "cycles"}, {"/bin/true"});
   EXPECT_TRUE(holds(cycles.notices, "dTLB 64 entries 4-way; second-level TLB 1,024 entries 8-way")) << cycles.notices;
   EXPECT_LT(full.values.at("branch-misses:u"), fast.values.at("branch-misses:u"));
 }
 
 TEST(Models, the_kernels_side_is_absent) {
-  const Result result =
-      run({"--model", "haswell", "-e", "cache-misses:k,cache-misses:uk,branch-misses"}, {"/bin/true"});
+  const Modelled result =
+      run_modelled({"--model", "haswell", "-e", "cache-misses:k,cache-misses:uk,branch-misses"}, {"/bin/true"});
   EXPECT_EQ(result.events.at("cache-misses:k")["trust"], "absent");
   EXPECT_TRUE(result.events.at("cache-misses:k")["value"].is_null());
   EXPECT_EQ(result.events.at("cache-misses:uk")["trust"], "partial");
@@ -279,8 +249,9 @@ TEST(Models, the_kernels_side_is_absent) {
 
 TEST(Models, of_ones_own_come_from_a_file) {
   const TemporaryFile file("small.model", "model small\nl1d size=4K ways=2 line=64\n");
-  const Result result = run({"--model", file.path(), "-e", "L1-dcache-load-misses,L1-icache-load-misses,cache-misses"},
-                            {workload("stride_64_4096")});
+  const Modelled result =
+      run_modelled({"--model", file.path(), "-e", "L1-dcache-load-misses,L1-icache-load-misses,cache-misses"},
+                   {workload("stride_64_4096")});
   EXPECT_EQ(result.values.at("L1-dcache-load-misses:u"), 64);
   EXPECT_EQ(result.events.at("cache-misses:u")["trust"], "absent");
   EXPECT_EQ(result.events.at("L1-icache-load-misses:u")["reason"], "the machine model small has no instruction cache");
@@ -288,16 +259,17 @@ TEST(Models, of_ones_own_come_from_a_file) {
 
 TEST(Models, whose_first_level_generated_code_cannot_look_into_are_asked_each_time) {
   const TemporaryFile file("odd.model", "model odd\nl1d size=4800 ways=3 line=64\n");  // 25 sets
-  const Result result = run({"--model", file.path(), "-e", "L1-dcache-load-misses"}, {workload("stride_64_4096")});
+  const Modelled result =
+      run_modelled({"--model", file.path(), "-e", "L1-dcache-load-misses"}, {workload("stride_64_4096")});
   EXPECT_EQ(result.code, 0);
   EXPECT_EQ(result.values.at("L1-dcache-load-misses:u"), 64);
 }
 
 TEST(Models, of_one_level_with_twelve_ways_count_the_same) {
   const TemporaryFile file("wide.model", "model wide\nl1i size=4K ways=2 line=64\nl1d size=48K ways=12 line=64\n");
-  const Result result = run({"--model", file.path(), "--models-by", "both", "-e",
-                             "L1-dcache-load-misses,L1-dcache-store-misses,L1-icache-load-misses"},
-                            {"/usr/bin/perl", "-e", "print join ',', map { $_ ** 2 } 1..300"});
+  const Modelled result = run_modelled({"--model", file.path(), "--models-by", "both", "-e",
+                                        "L1-dcache-load-misses,L1-dcache-store-misses,L1-icache-load-misses"},
+                                       {"/usr/bin/perl", "-e", "print join ',', map { $_ ** 2 } 1..300"});
   EXPECT_EQ(result.code, 0);
   EXPECT_TRUE(holds(result.notices, "the plain models agree")) << result.notices;
   EXPECT_GT(result.values.at("L1-icache-load-misses:u"), 10000);
@@ -308,12 +280,12 @@ TEST(Models, whose_second_level_of_tlbs_stands_alone_count_the_same) {
   for (const char* first : {"itlb entries=8 ways=2 page=4K\n", "dtlb entries=8 ways=2 page=4K\n", ""}) {
     const TemporaryFile file(
         "half.model", std::string("model half\nl1i size=4K ways=2 line=64\nl1d size=4K ways=2 line=64\n") + first +
-                          "stlb entries=32 ways=4 page=4K\nlatency stlb=7 walk=30\n");
+                          "stlb entries=32 ways=4 page=4K\ncore haswell\nlatency stlb=7 walk=30\n");
     const Words options{"--model", file.path(), "--precision", "full", "-e", "cycles,iTLB-load-misses"};
     Words each = options;
     each.insert(each.end(), {"--models-by", "each"});
-    const auto values = run(options, {"/bin/ls", "/"}).values;
-    EXPECT_EQ(values, run(each, {"/bin/ls", "/"}).values) << first;
+    const auto values = run_modelled(options, {"/bin/ls", "/"}).values;
+    EXPECT_EQ(values, run_modelled(each, {"/bin/ls", "/"}).values) << first;
     EXPECT_GT(values.at("cycles:u"), 100000) << first;
   }
 }
@@ -325,69 +297,11 @@ TEST(Models, of_tables_with_one_way_count_string_instructions_the_same) {
         "l1d size=4K ways=2 line=64\ndtlb entries=2 ways=1 page=4K\n"}) {
     const TemporaryFile file("narrow.model", std::string("model narrow\n") + levels);
     const bool pages = std::string_view(levels).find("dtlb") != std::string_view::npos;
-    const Result result = run({"--model", file.path(), "--models-by", "both", "-e",
-                               pages ? "dTLB-load-misses,dTLB-store-misses" : "L1-dcache-load-misses"},
-                              {std::string(TALLY_BUILD) + "/programs/strings"});
+    const Modelled result = run_modelled({"--model", file.path(), "--models-by", "both", "-e",
+                                          pages ? "dTLB-load-misses,dTLB-store-misses" : "L1-dcache-load-misses"},
+                                         {std::string(TALLY_BUILD) + "/programs/strings"});
     EXPECT_TRUE(holds(result.notices, "the plain models agree")) << levels << result.notices;
   }
-}
-
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool has_shadow = true;
-#else
-constexpr bool has_shadow = false;
-#endif
-
-/// While it lives what is started finds a limit on its address space.
-class AddressSpace {
- public:
-  explicit AddressSpace(rlim_t bytes) {
-    getrlimit(RLIMIT_AS, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_AS, &limit);
-  }
-  ~AddressSpace() { setrlimit(RLIMIT_AS, &before_); }
-  AddressSpace(const AddressSpace&) = delete;
-  AddressSpace& operator=(const AddressSpace&) = delete;
-
- private:
-  rlimit before_ = {};
-};
-
-// 64 GB in lines of 64 bytes take a table of 8 GiB.
-TEST(Models, a_last_level_without_memory_for_its_table_is_absent_and_nothing_else) {
-  if (has_shadow) GTEST_SKIP() << "the address sanitizer takes more addresses than the limit leaves";
-  const TemporaryFile file("huge.model",
-                           "model huge\nl1i size=32K ways=8 line=64\nl1d size=32K ways=8 line=64\n"
-                           "l2 size=256K ways=8 line=64\nllc size=64G ways=16 line=64\n");
-  for (const char* llc : {"shared", "private"}) {
-    const Words options{"--model", file.path(),
-                        "--llc",   llc,
-                        "-e",      "cache-misses,LLC-loads,cycles,L2-misses,L1-dcache-load-misses,instructions"};
-    for (const rlim_t gib : {4, 9}) {
-      const AddressSpace limited(gib << 30);
-      const Result without = run(options, {workload("stride_64_4096")});
-      EXPECT_EQ(without.code, 0);
-      EXPECT_EQ(without.values.at("L1-dcache-load-misses:u"), 64) << llc << gib;
-      EXPECT_EQ(without.values.at("L2-misses:u"), 65);
-      EXPECT_EQ(without.events.at("instructions:u")["trust"], "exact");
-      for (const char* name : {"cache-misses:u", "LLC-loads:u", "cycles:u"}) {
-        EXPECT_TRUE(without.events.at(name)["value"].is_null()) << name;
-        EXPECT_EQ(without.events.at(name)["reason"],
-                  "there was no memory for the last level's table (8.000 GiB; see `ulimit -v`)");
-      }
-    }
-    EXPECT_EQ(run(options, {workload("stride_64_4096")}).values.at("cache-misses:u"), 65);
-  }
-}
-
-TEST(Models, where_the_engine_found_no_memory_modelled_events_are_absent_too) {
-  if (has_shadow) GTEST_SKIP() << "the address sanitizer takes more addresses than the limit leaves";
-  const AddressSpace limited(rlim_t{1} << 30);
-  const Result native = run({"--model", "haswell", "-e", "cache-misses,branch-misses"}, {workload("stride_64_4096")});
-  EXPECT_EQ(native.code, 0);
-  EXPECT_EQ(native.values.size(), 0U);
-  EXPECT_TRUE(holds(native.events.at("cache-misses:u")["reason"], "the engine found no memory there"));
 }
 
 TEST(Models, without_anything_asked_a_few_of_its_events_are_shown) {
@@ -399,9 +313,9 @@ TEST(Models, without_anything_asked_a_few_of_its_events_are_shown) {
 }
 
 TEST(Models, threads_have_a_first_level_each) {
-  const Result result = run({"--model", "haswell", "--models-by", "both", "--llc", "private", "-e",
-                             "L1-dcache-load-misses,cache-misses,branch-misses"},
-                            {std::string(TALLY_BUILD) + "/programs/threads"});
+  const Modelled result = run_modelled({"--model", "haswell", "--models-by", "both", "--llc", "private", "-e",
+                                        "L1-dcache-load-misses,cache-misses,branch-misses"},
+                                       {std::string(TALLY_BUILD) + "/programs/threads"});
   EXPECT_TRUE(holds(result.notices, "the plain models agree")) << result.notices;
   EXPECT_FALSE(holds(result.notices, "share its last level")) << result.notices;
 }
@@ -412,24 +326,25 @@ TEST(Models, threads_of_tallys_own_count_what_the_programs_would) {
     const Words command{std::string(TALLY_BUILD) + "/programs/" + program};
     for (const char* threads : {"0", "1", "4"}) {
       for (const std::string precision : {"fast", "full"}) {
-        const Result result = run({"--model", model.path(), "--precision", precision, "--models-by", "both", "--llc",
-                                   "private", "--model-threads", threads, "-e", all_events},
-                                  command);
+        const Modelled result = run_modelled({"--model", model.path(), "--precision", precision, "--models-by", "both",
+                                              "--llc", "private", "--model-threads", threads, "-e", all_events},
+                                             command);
         EXPECT_TRUE(holds(result.notices, "the plain models agree"))
             << program << threads << precision << result.notices;
       }
     }
   }
   const Words walk{workload("stride_1024_1048576")};
-  const Result own = run({"--model", "haswell", "--model-threads", "2", "-e", all_events}, walk);
-  const Result programs = run({"--model", "haswell", "--model-threads", "0", "-e", all_events}, walk);
+  const Modelled own = run_modelled({"--model", "haswell", "--model-threads", "2", "-e", all_events}, walk);
+  const Modelled programs = run_modelled({"--model", "haswell", "--model-threads", "0", "-e", all_events}, walk);
   EXPECT_EQ(own.values, programs.values);
   EXPECT_GT(own.values.at("L2-misses:u"), 1'000'000);
 }
 
 TEST(Models, what_a_killed_program_handed_on_is_counted) {
-  const Result killed = run({"--model", "haswell", "--model-threads", "2", "-e", "L1-dcache-load-misses"},
-                            {"/bin/sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; kill -9 $$"});
+  const Modelled killed =
+      run_modelled({"--model", "haswell", "--model-threads", "2", "-e", "L1-dcache-load-misses"},
+                   {"/bin/sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; kill -9 $$"});
   EXPECT_EQ(killed.code, 137);
   EXPECT_GT(killed.values.at("L1-dcache-load-misses:u"), 100);
 }
@@ -443,6 +358,22 @@ bool is_made(const std::string& path) {
     usleep(10'000);
   }
   return false;
+}
+
+// Tables of zeros would say of the first line and page that they were accessed last.
+TEST(Models, the_first_page_is_missed_when_it_is_accessed_first) {
+  const TemporaryFile file("direct.model",
+                           "model direct\nl1d size=16K ways=1 line=64\ndtlb entries=64 ways=1 page=4K\n");
+  for (const char* event : {"L1-dcache-load-misses", "dTLB-load-misses"}) {
+    const auto misses = [&](const char* page) {
+      const Modelled result = run_modelled({"--model", file.path(), "--models-by", "both", "-e", event},
+                                           {std::string(TALLY_BUILD) + "/programs/first_page", page});
+      EXPECT_EQ(result.code, 0);
+      EXPECT_TRUE(holds(result.notices, "the plain models agree")) << event << result.notices;
+      return result.values.at(std::string(event) + ":u");
+    };
+    EXPECT_EQ(misses("0"), misses("64")) << event;
+  }
 }
 
 TEST(Models, a_program_goes_on_where_nobody_takes_its_notes_any_more) {
@@ -462,8 +393,9 @@ TEST(Models, a_program_goes_on_where_nobody_takes_its_notes_any_more) {
 
 TEST(Models, a_last_level_that_threads_share_is_said_to_depend_on_chance) {
   const Words options{"--model", "haswell", "-e", "cache-misses"};
-  EXPECT_TRUE(holds(run(options, {std::string(TALLY_BUILD) + "/programs/threads"}).notices, "share its last level"));
-  EXPECT_FALSE(holds(run(options, {"/bin/true"}).notices, "share its last level"));
+  EXPECT_TRUE(
+      holds(run_modelled(options, {std::string(TALLY_BUILD) + "/programs/threads"}).notices, "share its last level"));
+  EXPECT_FALSE(holds(run_modelled(options, {"/bin/true"}).notices, "share its last level"));
 }
 
 #endif

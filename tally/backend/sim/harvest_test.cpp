@@ -55,6 +55,23 @@ TEST(Harvest, a_count_is_exact_unless_something_is_said_against_it) {
   EXPECT_EQ(partial.reason, "it was killed");
 }
 
+TEST(Harvest, what_lacks_the_models_of_some_threads_is_partial) {
+  const Simulation simulation{.machine = *machine::named("haswell", "/")};
+  Tally tally{totals(), ""};
+  tally.models.l1d.load_misses = 5;
+  const auto count_named = [&](const char* name) { return count_of(*event::parse(name), tally, &simulation); };
+  EXPECT_EQ(count_named("L1-dcache-load-misses").trust, Trust::modelled);
+  tally.without = channel::model_l1d;
+  const Count partial = count_named("L1-dcache-load-misses");
+  EXPECT_EQ(partial.trust, Trust::partial);
+  EXPECT_EQ(partial.value, 5);
+  EXPECT_NE(partial.reason.find("what some threads did is not in it"), std::string::npos) << partial.reason;
+  EXPECT_EQ(count_named("L1-icache-load-misses").trust, Trust::modelled);
+  EXPECT_EQ(count_named("branch-misses").trust, Trust::modelled);
+  EXPECT_EQ(count_named("instructions").trust, Trust::exact);
+  EXPECT_EQ(count_named("cache-misses").trust, Trust::partial) << "what the first level misses comes to the last";
+}
+
 TEST(Harvest, the_kernel_side_is_absent) {
   const Count count = count_of(*event::parse("instructions:k"), {totals(), ""});
   EXPECT_EQ(count.trust, Trust::absent);

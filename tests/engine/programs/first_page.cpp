@@ -1,0 +1,25 @@
+// first_page PAGES: reads the first word of the page behind so many, where nothing is, before it reads anything else of
+// that place in a cache or TLB that has room for 64 pages.
+#include "tests/engine/programs/bare.hpp"
+
+namespace {
+
+extern "C" const char behind[];
+
+void go_on(int, bare::Info*, ucontext_t* context) { bare::reg(context, REG_RIP) = bare::address(behind); }
+
+}  // namespace
+
+extern "C" int program(int, char** argv, char**) {
+  bare::handle(bare::sig_segv, go_on);
+  const uint64_t pages = argv[1][0] == '0' ? 0 : 64;
+  asm volatile(R"(
+        movl (%[place]), %%eax
+        .globl behind
+behind:
+)"
+               :
+               : [place] "r"(pages * bare::page)
+               : "rax", "memory");
+  return 0;
+}

@@ -88,6 +88,11 @@ std::string why_not_modelled(event::Id id, const Simulation& simulation) {
     case Id::dtlb_load_misses:
     case Id::dtlb_store_misses: return simulation.machine.tlbs.dtlb.sets == 0 ? lacks("data TLB") : "";
     case Id::itlb_load_misses: return simulation.machine.tlbs.itlb.sets == 0 ? lacks("instruction TLB") : "";
+    case Id::cycles:
+    case Id::ref_cycles:
+      return simulation.machine.core.empty() ? lacks("core, of whose latencies cycles are made") +
+                                                   fmt::format(" (cores are {})", join(machine::core_names(), ", "))
+                                             : "";
     default: return "";
   }
 }

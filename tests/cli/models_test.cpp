@@ -257,6 +257,24 @@ TEST(Models, of_ones_own_come_from_a_file) {
   EXPECT_EQ(result.events.at("L1-icache-load-misses:u")["reason"], "the machine model small has no instruction cache");
 }
 
+TEST(Models, of_ones_own_without_a_core_have_no_cycles) {
+  const TemporaryFile file("small.model", "model small\nl1d size=4K ways=2 line=64\n");
+  const Words options{"--model", file.path(), "-e", "cycles,ref-cycles,L1-dcache-load-misses"};
+  const Modelled result = run_modelled(options, {workload("stride_64_4096")});
+  EXPECT_EQ(result.code, 0);
+  for (const char* name : {"cycles:u", "ref-cycles:u"}) {
+    EXPECT_EQ(result.events.at(name)["trust"], "absent");
+    EXPECT_EQ(result.events.at(name)["reason"],
+              "the machine model small has no core, of whose latencies cycles are made (cores are haswell)");
+  }
+  EXPECT_EQ(result.values.at("L1-dcache-load-misses:u"), 64);
+  EXPECT_FALSE(holds(result.notices, "core")) << result.notices;
+  const Modelled alone = run_modelled({"--model", file.path(), "-e", "cycles,instructions"}, {"/bin/true"});
+  EXPECT_EQ(alone.events.at("cycles:u")["trust"], "absent");
+  EXPECT_EQ(alone.events.at("instructions:u")["trust"], "exact");
+  EXPECT_FALSE(holds(alone.notices, "model")) << alone.notices;
+}
+
 TEST(Models, whose_first_level_generated_code_cannot_look_into_are_asked_each_time) {
   const TemporaryFile file("odd.model", "model odd\nl1d size=4800 ways=3 line=64\n");  // 25 sets
   const Modelled result =

@@ -452,7 +452,7 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
       outcome.counts.push_back(event_count(event, timed(std::move(count), request.timing, is_of_the_time)));
     }
   }
-  if (simulation != nullptr) outcome.notices.push_back(describe(*simulation, modelling.needed));
+  if (modelling.needed.any()) outcome.notices.push_back(describe(*simulation, modelling.needed));
   const auto has_threads = [](const Image& image) { return image.threads.size() > 1; };
   if (modelling.needed.lower && modelling.settings.own_llc == 0 &&
       std::any_of(images.begin(), images.end(), has_threads)) {

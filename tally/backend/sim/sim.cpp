@@ -106,8 +106,14 @@ class Sim final : public Backend {
 
   Modelling modelling_of(const Request& request) const {
     Modelling made;
+    const auto asks_a_model = [](const event::Event& event) {
+      return event.mode != event::Mode::kernel && needed_by(event.id).any();
+    };
+    if (std::none_of(request.events.begin(), request.events.end(), asks_a_model)) return made;
+    auto simulation = simulation_of();
+    if (!simulation) return made;
     for (const event::Event& event : request.events) {
-      if (event.mode == event::Mode::kernel) continue;
+      if (!asks_a_model(event) || !why_not_modelled(event.id, *simulation).empty()) continue;
       const Needed needed = needed_by(event.id);
       made.needed.branches |= needed.branches;
       made.needed.l1i |= needed.l1i;
@@ -116,10 +122,7 @@ class Sim final : public Backend {
       made.needed.tlbs |= needed.tlbs;
       made.needed.core |= needed.core;
     }
-    if (!made.needed.any()) return made;
-    auto simulation = simulation_of();
-    if (!simulation) return made;
-    made.settings = settings_of(*simulation, made.needed);
+    if (made.needed.any()) made.settings = settings_of(*simulation, made.needed);
     // What is counted at marks is read at each of them: nobody could go on meanwhile.
     const bool can_be_handed_on = made.settings.each == 0 && request.marks.empty() &&
                                   (made.needed.l1i || made.needed.l1d || made.needed.tlbs ||

@@ -51,15 +51,22 @@ enter_model:
   mov %gs:0xa8, %rsp
   pushfq
   popq %gs:0x1148
-  testb $4, %gs:0x1149      # the direction flag: compilers take it to be clear
+  testl $0x40400, %gs:0x1148  # direction and alignment check: compilers take them to be clear
   jz 3f
-  cld
+  pushfq
+  andl $~0x40400, (%rsp)
+  popfq
 3:call model_asked
 model_leave_begin:
   movq $0, %gs:0x10b0
-  testb $4, %gs:0x1149
+  testl $0x40400, %gs:0x1148
   jz 4f
-  std
+  mov %gs:0xa8, %rsp          # begun again, it may be the program's
+  mov %gs:0x1148, %eax
+  and $0x40400, %eax
+  pushfq
+  or %eax, (%rsp)
+  popfq
 4:mov %gs:0x10f8, %rax
   add $0x7f, %al
   sahf

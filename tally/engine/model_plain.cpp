@@ -47,7 +47,7 @@ void make_plain(Rest& r, const sim::Hierarchy& caches, const sim::Tlbs& tlbs) {
 }
 
 TALLY_NO_SAVES __attribute__((noinline)) void play_tape(Thread* t, Rest& r) {
-  const DirectionUp up;
+  const CompilersFlags flags;
   ModelThread& m = *model_thread(t);
   play(t, r, tape_ways.data, r.tape, m.record);
   m.record = r.tape;

@@ -1,6 +1,7 @@
 /// What a thread has of the simulated machine that generated code does not look into: for those who carry it in the
 /// program's process.
 #pragma once
+#include "tally/engine/frame.hpp"
 #include "tally/engine/models.hpp"
 #include "tally/sim/branches.hpp"
 #include "tally/sim/first_levels.hpp"
@@ -43,18 +44,23 @@ struct Rest {
 /// Where a thread's Rest is: the last word of the page of its ModelThread.
 inline Rest*& rest_of(Thread* t) { return *reinterpret_cast<Rest**>(reinterpret_cast<u64>(t) + 0x1ff8); }
 
-/// While it lives the direction flag is clear, as compilers take it to be.
-class DirectionUp {
+/// While it lives direction and alignment check (AC), which may be the program's, are off, as compilers take them to
+/// be.
+class CompilersFlags {
  public:
-  DirectionUp() { asm volatile("pushfq; popq %0; cld" : "=r"(flags_)); }
-  ~DirectionUp() {
-    if (flags_ & 0x400) asm volatile("std");
+  CompilersFlags() {
+    asm volatile("pushfq; popq %0" : "=r"(set_));
+    set_ &= direction_flag | alignment_flag;
+    if (set_ != 0) asm volatile("pushfq; andq %0, (%%rsp); popfq" ::"r"(~set_) : "cc", "memory");
   }
-  DirectionUp(const DirectionUp&) = delete;
-  DirectionUp& operator=(const DirectionUp&) = delete;
+  ~CompilersFlags() {
+    if (set_ != 0) asm volatile("pushfq; orq %0, (%%rsp); popfq" ::"r"(set_) : "cc", "memory");
+  }
+  CompilersFlags(const CompilersFlags&) = delete;
+  CompilersFlags& operator=(const CompilersFlags&) = delete;
 
  private:
-  u64 flags_;
+  u64 set_;
 };
 
 /// Of the tables of last levels that threads share.

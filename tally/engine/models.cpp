@@ -112,7 +112,7 @@ bool uses(Handed what) { return what == Handed::notes ? model_plan.code() || mod
 
 TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
   if (!uses(Handed::notes)) return;
-  const DirectionUp up;
+  const CompilersFlags flags;
   ModelThread& m = *model_thread(t);
   const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_note) & (notes_room - 1)) / sizeof(sim::Note));
   if (settings().models.handed_on != 0) {
@@ -137,7 +137,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
 
 TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, Rest& r) {
   if (!uses(Handed::outcomes)) return;
-  const DirectionUp up;
+  const CompilersFlags flags;
   ModelThread& m = *model_thread(t);
   const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_outcome) & (notes_room - 1)) / sizeof(u32));
   if (settings().models.handed_on != 0) {
@@ -225,20 +225,13 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
                                                                                       u32 word) {
   Rest& r = *rest_of(t);
   switch (static_cast<Ask>(word & 0xff)) {
-    case Ask::noted:
-      drain(t, r);
-      improve_at_times(t);
-      break;
-    case Ask::outcomes:
-      drain_outcomes(t, r);
-      improve_at_times(t);
-      break;
-    case Ask::tape:
-      play_tape(t, r);
-      improve_at_times(t);
-      break;
-    default: access_first(t, r, argument, bytes_of(word), static_cast<Access>(word & 0xff)); break;
+    case Ask::noted: drain(t, r); break;
+    case Ask::outcomes: drain_outcomes(t, r); break;
+    case Ask::tape: play_tape(t, r); break;
+    default: return access_first(t, r, argument, bytes_of(word), static_cast<Access>(word & 0xff));
   }
+  const CompilersFlags flags;
+  improve_at_times(t);
 }
 
 extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* t, u64, u32 word) {

@@ -378,6 +378,22 @@ bool is_made(const std::string& path) {
   return false;
 }
 
+// While it has its flags set the models look lines up, and code is made anew.
+TEST(Models, a_program_may_have_the_direction_flag_and_the_alignment_check_set) {
+  const TemporaryFile model("tight.model", tight);
+  for (const char* precision : {"fast", "full"}) {
+    for (const char* threads : {"0", "2"}) {
+      for (const char* by : {"both", "each"}) {
+        const Modelled result = run_modelled({"--model", model.path(), "--precision", precision, "--model-threads",
+                                              threads, "--hot-from", "1", "--models-by", by, "-e", all_events},
+                                             {std::string(TALLY_BUILD) + "/programs/own_flags"});
+        EXPECT_EQ(result.code, 0) << precision << threads << by;
+        EXPECT_FALSE(holds(result.notices, "the plain models differ")) << precision << result.notices;
+      }
+    }
+  }
+}
+
 // Tables of zeros would say of the first line and page that they were accessed last.
 TEST(Models, the_first_page_is_missed_when_it_is_accessed_first) {
   const TemporaryFile file("direct.model",

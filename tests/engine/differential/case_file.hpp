@@ -58,6 +58,11 @@ struct Fault {
 };
 inline constexpr uint64_t fault_limit = 16;
 
+/// What one tick of the timer adds to the counts: `incq ticks; ret`, and `mov; syscall` to return by.
+struct Tick {
+  static constexpr uint64_t instructions = 4, loads = 2, stores = 1, returns = 1, far = 1;
+};
+
 /// What a sequence left; the memory from stack_at to guard_at and then that from data_at follows in the output.
 struct Result {
   uint64_t registers[16];

@@ -1,4 +1,6 @@
-// runner FILE ROUNDS: runs every sequence of a case file, from a state that the file gives, and writes what each left.
+// runner FILE ROUNDS TIMES MICROSECONDS: runs every sequence of a case file, from a state that the file gives, so many
+// times one after the other, and writes what each left. A timer interrupts each up to so many microseconds (0: none)
+// after it was begun; how often it did stands at the end.
 //
 // It does little else, so that a single-stepper gets through it: memory comes and goes by system calls.
 #include "tests/engine/differential/case_file.hpp"
@@ -9,10 +11,11 @@ using namespace tally::differential;
 extern "C" {
 Result result;
 Descriptor now;
-uint64_t entry_now, runner_stack, level;
+uint64_t entry_now, runner_stack, level, ticks;
 alignas(64) uint64_t vectors_in[32 * 8];
 alignas(64) uint8_t x87_in[512];
 void enter_code();
+void on_tick();
 extern const char code_left[];
 }
 
@@ -107,6 +110,11 @@ code_left:
         popq %rbp
         popq %rbx
         ret
+# With the restorer: of what case_file.hpp says.
+        .globl on_tick
+on_tick:
+        incq ticks
+        ret
 )");
 
 namespace {
@@ -161,6 +169,12 @@ void write(const void* from, uint64_t bytes) {
   bare::check(bare::call(__NR_write, 1, bare::address(from), static_cast<long>(bytes)) == static_cast<long>(bytes));
 }
 
+long number(const char* text) {
+  long value = 0;
+  for (; *text != 0; ++text) value = value * 10 + (*text - '0');
+  return value;
+}
+
 void* at(uint64_t address) { return reinterpret_cast<void*>(address); }
 
 void map_at(uint64_t address, uint64_t bytes, long protection, long flags, int fd) {
@@ -202,15 +216,32 @@ void make_state(int fd, const Header& header) {
   bare::check(bare::call(__NR_arch_prctl, arch_set_fs, fs_base) == 0);
 }
 
-void run_one(int fd, const Header& header, uint64_t index) {
-  read(fd, &now, sizeof now, header.descriptors_at + index * sizeof now);
+void handle_ticks() {
+  const bare::Action action{reinterpret_cast<void*>(on_tick), bare::sa_restorer | bare::sa_onstack | bare::sa_restart,
+                            bare::restorer, 0};
+  bare::check(bare::call(__NR_rt_sigaction, bare::sig_alrm, bare::address(&action), 0, 8) == 0);
+}
+
+/// Once: however long a tick takes, the code goes on.
+void tick_in(long microseconds) {
+  const long timer[] = {0, 0, 0, microseconds};
+  bare::check(bare::call(__NR_setitimer, 0, bare::address(timer), 0) == 0);
+}
+
+void leave_state(int fd, const Header& header, long tick_after) {
   read(fd, at(header.data_base + stack_at), stack_bytes, header.pool_at + now.memory);
   read(fd, at(header.data_base + data_at), data_bytes, header.pool_at + now.memory + stack_bytes);
   make_state(fd, header);
   entry_now = now.entry;
   result.faults = result.lost = 0;
   *static_cast<uint64_t*>(at(header.data_base + exit_at)) = reinterpret_cast<uint64_t>(code_left);
+  tick_in(tick_after);
   enter_code();
+}
+
+void run_one(int fd, const Header& header, uint64_t index, long times, long most_us) {
+  read(fd, &now, sizeof now, header.descriptors_at + index * sizeof now);
+  for (; times > 0; --times) leave_state(fd, header, (most_us * (times % 16 + 1)) / 16);
   write(&result, sizeof result);
   write(at(header.data_base + stack_at), stack_bytes);
   write(at(header.data_base + data_at), data_bytes);
@@ -219,14 +250,17 @@ void run_one(int fd, const Header& header, uint64_t index) {
 }  // namespace
 
 extern "C" int program(int argc, char** argv, char**) {
-  bare::check(argc == 3);
+  bare::check(argc == 5);
   const int fd = open_case(argv[1]);
   Header header;
   read(fd, &header, sizeof header, 0);
   make_sandbox(fd, header);
   handle_faults();
   level = bare::has(bare::avx512) ? 2 : bare::has(bare::avx2) ? 1 : 0;
-  for (int round = argv[2][0] - '0'; round > 0; --round)
-    for (uint64_t i = 0; i < header.sequences; ++i) run_one(fd, header, i);
+  handle_ticks();
+  for (long round = number(argv[2]); round > 0; --round)
+    for (uint64_t i = 0; i < header.sequences; ++i) run_one(fd, header, i, number(argv[3]), number(argv[4]));
+  tick_in(0);
+  write(&ticks, sizeof ticks);
   return 0;
 }

@@ -376,10 +376,11 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
                       fmt::format("the core model saw {:.3g} % of the instructions",
                                   100.0 * static_cast<double>(tally.core.instructions) / static_cast<double>(all)));
   }
-  if ((tally.without & bits_of(needed_by(event.id))) != 0)
+  if ((tally.without & bits_of(needed_by(event.id))) != 0) {
     return downgraded(count, Trust::partial,
                       "what some threads did is not in it: no memory for their models, or a program wrote over what it "
                       "had handed on");
+  }
   return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
 }
 

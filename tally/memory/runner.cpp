@@ -23,6 +23,8 @@ constexpr std::uint64_t line_bytes = 64;
 // A ring whose lap takes longer is not walked once before it is timed: planting it was the lap before.
 constexpr double longest_warm_lap_ns = 100e6;
 constexpr std::size_t huge_page_bytes = 2 << 20;
+// So many huge pages that the mappings of a size differ in theirs, and little beside the largest rings.
+constexpr std::size_t most_aside_bytes = 128 << 20;
 
 void keep_busy_for(std::chrono::milliseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
@@ -91,6 +93,7 @@ Result<Runner> Runner::start(Plan plan) {
   }
   if (const auto made = runner.make_reference(); !made) return fail(made.error());
   runner.counters_ = BatchCounters::open();
+  runner.most_aside_bytes_ = std::min<std::size_t>(most_aside_bytes, linux::available_bytes().value_or(0) / 16);
   runner.warm_up();
   return runner;
 }
@@ -274,7 +277,18 @@ Result<Visit> Runner::visit(const Lap& lap) {
   Visit visit = walk(area->data(), order.size(), {0, lap.batch_ns, lap.longest_lap_ns});
   visit.pages_got = area->got();
   if (!is_planted(area->data(), order, lap.stride_bytes)) return fail(damaged());
+  put_aside(*std::move(area), lap.pages.value_or(plan_.pages));
   return visit;
+}
+
+void Runner::put_aside(linux::Area area, linux::PageKind kind) {
+  // A file has the frames that it has, and reserved pages are few.
+  const bool kernel_chooses = kind == linux::PageKind::small || kind == linux::PageKind::transparent;
+  if (!plan_.file.empty() || !kernel_chooses) return;
+  aside_.push_back(std::move(area));
+  std::size_t sum = 0;
+  for (const linux::Area& one : aside_) sum += one.size();
+  for (; sum > most_aside_bytes_; aside_.pop_front()) sum -= aside_.front().size();
 }
 
 Result<Visit> Runner::visit_words(const Lap& lap, const linux::Area& area) {

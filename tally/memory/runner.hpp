@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <span>
@@ -161,6 +162,7 @@ class Runner {
   Result<Visit> visit_words(const Lap& lap, const linux::Area& area);
   Result<Visit> visit_fresh_laps(const Lap& lap, const linux::Area& area);
   Result<void> make_reference();
+  void put_aside(linux::Area area, linux::PageKind kind);
 
   Plan plan_;
   int processor_ = 0;
@@ -170,6 +172,10 @@ class Runner {
   BatchCounters counters_;
   std::int64_t first_waited_ns_ = watch_.now().waited_ns;
   std::optional<linux::Area> reference_;
+  /// Those walked last, still mapped: the frames that are given back first are the first to come again, and a mapping
+  /// in the same frames has the same page colours.
+  std::deque<linux::Area> aside_;
+  std::size_t most_aside_bytes_ = 0;
   double ns_per_tick_ = 1;
   std::uint64_t first_ticks_ = 0;
   Nanoseconds first_time_{0};

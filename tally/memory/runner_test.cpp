@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <string>
@@ -49,6 +51,47 @@ TEST(Plant, a_walk_over_words_is_their_chain) {
     }
     EXPECT_EQ(chase(memory.data(), 0, chain.size()).offset, 0u);
   }
+}
+
+std::int64_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::int64_t size = 0;
+  std::int64_t pages = 0;
+  statm >> size >> pages;
+  return pages * static_cast<std::int64_t>(linux::page_bytes());
+}
+
+// How much more is resident after `times` visits of `bytes`.
+std::int64_t growth_by_visits(Runner& runner, std::int64_t bytes, int times) {
+  const std::int64_t before = resident_bytes();
+  for (int i = 0; i < times; ++i) EXPECT_TRUE(runner.visit({.blocks = static_cast<std::uint64_t>(bytes) / 64}));
+  return resident_bytes() - before;
+}
+
+// Frames that are given back come again at once: of mappings made one after the other none may have those of another.
+// As many as are kept are resident together, and no more than a limit.
+TEST(Visit, does_not_come_back_to_the_frames_of_the_ones_before) {
+  Plan plan;
+  plan.batches = 1;
+  auto runner = Runner::start(plan);
+  ASSERT_TRUE(runner) << runner.error().message;
+  constexpr std::int64_t bytes = 2 << 20;
+  (void)growth_by_visits(*runner, bytes, 1);
+  EXPECT_GE(growth_by_visits(*runner, bytes, 8), 7 * bytes);
+  EXPECT_LE(growth_by_visits(*runner, bytes, 80), 62 * bytes);
+}
+
+TEST(Visit, of_a_file_keeps_no_mapping) {
+  constexpr std::int64_t bytes = 2 << 20;
+  Plan plan;
+  plan.batches = 1;
+  plan.file = ::testing::TempDir() + "visit_of_a_file";
+  std::ofstream(plan.file) << std::string(bytes, '\0');
+  auto runner = Runner::start(plan);
+  ASSERT_TRUE(runner) << runner.error().message;
+  (void)growth_by_visits(*runner, bytes, 1);
+  EXPECT_LT(growth_by_visits(*runner, bytes, 8), 2 * bytes);
+  std::remove(plan.file.c_str());
 }
 
 // A page fault stands for whatever else happens to a batch; others may come on top of it.

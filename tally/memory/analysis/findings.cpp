@@ -296,6 +296,91 @@ void move_latency(MemoryLevel& from, MemoryLevel& to) {
   to.counts = std::exchange(from.counts, {});
 }
 
+// Goes up the curve, beside the caches that the system reports, and writes a row for each level and each of them.
+class LevelFinder {
+ public:
+  LevelFinder(const Curve& curve, const std::vector<LevelSpan>& spans, const Witnesses& witnesses)
+      : curve_(curve), spans_(spans), witnesses_(witnesses), hiding_(spans.empty()) {}
+
+  // A span whose end somebody else disturbed. It is taken for the next reported cache, of those before `until`.
+  void add_busy(const LevelSpan& span, const std::string& why, std::size_t until) {
+    const KnownCache* known = next_ < until ? &reported()[next_++] : nullptr;
+    levels_.push_back(busy_level(curve_, span, name_of(levels_.size(), known, reported()), known, why, witnesses_));
+    hiding_ = true;
+  }
+
+  void add_seen(const LevelSpan& span, const LevelSpan& next) {
+    const bool is_first = &span == &spans_.front();
+    const Capacity capacity = find_capacity(curve_, span.last, next.first, witnesses_.page_bytes);
+    const KnownCache* known = match(reported(), next_, capacity.bytes);
+    MemoryLevel level;
+    set_latency(level, curve_, span.first, witnesses_);
+    if (known != nullptr) {
+      MemoryLevel* const holder = pass_by(static_cast<std::size_t>(known - reported().data()), &span.first);
+      if (holder != nullptr) move_latency(level, *holder);
+      ++next_;
+    }
+    level.name = name_of(levels_.size(), known, reported());
+    set_capacity(level, capacity, known);
+    grade_capacity(level, reasons_of(curve_, span, next, level, witnesses_.waited_share), is_first, known, witnesses_);
+    set_geometry(level, is_first, witnesses_);
+    levels_.push_back(std::move(level));
+  }
+
+  // What the curve ends in.
+  void add_end() {
+    const std::size_t until = shown_until();
+    const std::string busy = spans_.empty() ? "" : contention_behind(curve_, spans_.back(), reported());
+    if (!busy.empty()) {
+      add_busy(spans_.back(), busy, until);
+      pass_by(until, nullptr);
+      levels_.push_back(hidden_memory());
+      return;
+    }
+    const bool all_seen = hiding_ || next_ == reported().size();
+    MemoryLevel* const holder = pass_by(until, spans_.empty() ? nullptr : &spans_.back().first);
+    if (holder != nullptr) {
+      set_latency(*holder, curve_, spans_.back().first, witnesses_);
+      levels_.push_back(memory_not_reached(curve_));
+    } else if (!spans_.empty()) {
+      levels_.push_back(last_level(curve_, spans_.back(), witnesses_, all_seen));
+    }
+  }
+
+  std::vector<MemoryLevel> take() { return std::move(levels_); }
+
+ private:
+  const std::vector<KnownCache>& reported() const { return witnesses_.reported; }
+
+  // Of the reported caches: a cache shows from where the one before it ends.
+  std::size_t shown_until() const {
+    const double end = curve_.empty() ? 0 : curve_.back().size_bytes;
+    std::size_t until = next_;
+    while (until < reported().size() && (until == 0 || static_cast<double>(reported()[until - 1].bytes) < end)) ++until;
+    return until;
+  }
+
+  // Rows of those between the last one that was found and the next: contended where the curve is hidden, else not
+  // seen. Returns the row of the one that the plateau's latency belongs to; none where that is the next one's own.
+  MemoryLevel* pass_by(std::size_t until, const Plateau* plateau) {
+    const KnownCache* holder =
+        hiding_ || plateau == nullptr ? nullptr : holder_of(curve_, *plateau, reported(), next_, until);
+    std::optional<std::size_t> row;
+    for (; next_ < until; ++next_) {
+      if (holder == &reported()[next_]) row = levels_.size();
+      levels_.push_back(missed_level(curve_, spans_, reported()[next_], hiding_, witnesses_));
+    }
+    return row ? &levels_[*row] : nullptr;
+  }
+
+  const Curve& curve_;
+  const std::vector<LevelSpan>& spans_;
+  const Witnesses& witnesses_;
+  std::vector<MemoryLevel> levels_;
+  std::size_t next_ = 0;  // of the reported caches
+  bool hiding_ = false;   // from here on some could lie where the curve is not to be believed
+};
+
 }  // namespace
 
 std::vector<LevelSpan> join_spans(const std::vector<Plateau>& plateaus, const std::vector<bool>& is_cache_rise) {
@@ -342,69 +427,18 @@ std::string contention_behind(const Curve& curve, const LevelSpan& span, const s
 
 std::vector<MemoryLevel> find_levels(const Curve& curve, const std::vector<LevelSpan>& spans,
                                      const Witnesses& witnesses) {
-  std::vector<MemoryLevel> levels;
-  const auto& reported = witnesses.reported;
-  std::size_t known_from = 0;
-  bool hiding = spans.empty();
-  // Those between the last one that was found and the next: contended where the curve is hidden, else not seen. The
-  // row of the one that a plateau's latency belongs to; none where that is the next one's own.
-  const auto pass_by = [&](std::size_t until, const Plateau* plateau) -> MemoryLevel* {
-    const KnownCache* holder =
-        hiding || plateau == nullptr ? nullptr : holder_of(curve, *plateau, reported, known_from, until);
-    std::optional<std::size_t> row;
-    for (; known_from < until; ++known_from) {
-      if (holder == &reported[known_from]) row = levels.size();
-      levels.push_back(missed_level(curve, spans, reported[known_from], hiding, witnesses));
-    }
-    return row ? &levels[*row] : nullptr;
-  };
+  LevelFinder finder(curve, spans, witnesses);
   for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
     std::string busy = contention_of(curve, spans[i]);
     if (busy.empty()) busy = contention_between(curve, spans[i], spans[i + 1]);
-    if (!busy.empty()) {
-      const KnownCache* known = known_from < reported.size() ? &reported[known_from++] : nullptr;
-      levels.push_back(busy_level(curve, spans[i], name_of(levels.size(), known, reported), known, busy, witnesses));
-      hiding = true;
-      continue;
+    if (busy.empty()) {
+      finder.add_seen(spans[i], spans[i + 1]);
+    } else {
+      finder.add_busy(spans[i], busy, witnesses.reported.size());
     }
-    const Capacity capacity = find_capacity(curve, spans[i].last, spans[i + 1].first, witnesses.page_bytes);
-    const KnownCache* known = match(reported, known_from, capacity.bytes);
-    MemoryLevel level;
-    set_latency(level, curve, spans[i].first, witnesses);
-    if (known != nullptr) {
-      MemoryLevel* const holder = pass_by(static_cast<std::size_t>(known - reported.data()), &spans[i].first);
-      if (holder != nullptr) move_latency(level, *holder);
-      ++known_from;
-    }
-    level.name = name_of(levels.size(), known, reported);
-    set_capacity(level, capacity, known);
-    grade_capacity(level, reasons_of(curve, spans[i], spans[i + 1], level, witnesses.waited_share), i == 0, known,
-                   witnesses);
-    set_geometry(level, i == 0, witnesses);
-    levels.push_back(std::move(level));
   }
-  // A cache shows from where the one before it ends.
-  const double end = curve.empty() ? 0 : curve.back().size_bytes;
-  std::size_t until = known_from;
-  while (until < reported.size() && (until == 0 || static_cast<double>(reported[until - 1].bytes) < end)) ++until;
-  const std::string busy = spans.empty() ? "" : contention_behind(curve, spans.back(), reported);
-  if (!busy.empty()) {
-    const KnownCache* known = known_from < until ? &reported[known_from++] : nullptr;
-    levels.push_back(busy_level(curve, spans.back(), name_of(levels.size(), known, reported), known, busy, witnesses));
-    hiding = true;
-    pass_by(until, nullptr);
-    levels.push_back(hidden_memory());
-    return levels;
-  }
-  const bool all_seen = hiding || known_from == reported.size();
-  MemoryLevel* const holder = pass_by(until, spans.empty() ? nullptr : &spans.back().first);
-  if (holder != nullptr) {
-    set_latency(*holder, curve, spans.back().first, witnesses);
-    levels.push_back(memory_not_reached(curve));
-  } else if (!spans.empty()) {
-    levels.push_back(last_level(curve, spans.back(), witnesses, all_seen));
-  }
-  return levels;
+  finder.add_end();
+  return finder.take();
 }
 
 std::string cause_of(const Curve& curve) {

@@ -265,6 +265,11 @@ Result<void> conclude(Runner& runner, const CurveRun& run, result::Memory& resul
   const bool first_is_calm = !spans.empty() && contention_of(curve, spans.front()).empty();
   if (first_is_calm) {
     if (auto done = measure_geometry(runner, plateaus, witnesses, curve); !done) return done;
+    runner.plan().progress(controls_done - 0.1, "translation buffers");
+    const auto translations = measure_translations(runner);
+    if (!translations) return fail(translations.error());
+    result.tlbs = rows_of(*translations, runner);
+    witnesses.reach_bytes = reach_bytes(*translations, runner);
   }
   result.levels = find_levels(curve, spans, witnesses);
   const LevelsVerdict verdict = judge_levels(curve, result.levels, witnesses.waited_share);
@@ -274,10 +279,6 @@ Result<void> conclude(Runner& runner, const CurveRun& run, result::Memory& resul
     if (verdict.contended) result.verdict.text += "; ways and translation buffers were not looked at";
     return {};
   }
-  runner.plan().progress(controls_done - 0.1, "translation buffers");
-  const auto translations = measure_translations(runner);
-  if (!translations) return fail(translations.error());
-  result.tlbs = rows_of(*translations, runner);
   runner.plan().progress(controls_done, "the ladder");
   return result.levels.back().contended ? Result<void>() : measure_ladder(runner, result);
 }

@@ -5,6 +5,13 @@
 #include "tally/memory/rows.hpp"
 
 namespace tally::memory {
+namespace {
+
+TranslationWitness witness_of(const Runner& runner) {
+  return {.page_bytes = linux::page_bytes(), .closer_look = closer_look(circumstances(runner))};
+}
+
+}  // namespace
 
 Result<Translations> measure_translations(Runner& runner) {
   const Plan& plan = runner.plan();
@@ -18,9 +25,12 @@ Result<Translations> measure_translations(Runner& runner) {
   return all;
 }
 
+double reach_bytes(const Translations& translations, const Runner& runner) {
+  return reach_bytes(translations.base, translations.asked, witness_of(runner));
+}
+
 std::vector<result::MemoryTlb> rows_of(const Translations& translations, const Runner& runner) {
-  return translation_rows(translations.base, translations.asked, name(runner.plan().pages),
-                          {.page_bytes = linux::page_bytes(), .closer_look = closer_look(circumstances(runner))});
+  return translation_rows(translations.base, translations.asked, name(runner.plan().pages), witness_of(runner));
 }
 
 }  // namespace tally::memory

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "tally/memory/analysis/random.hpp"
+#include "tally/memory/analysis/slopes.hpp"
 #include "tally/memory/analysis/statistics.hpp"
 
 namespace tally::memory {
@@ -206,25 +208,72 @@ bool has_batches(const Curve& curve) {
   return std::any_of(curve.begin(), curve.end(), [](const CurvePoint& point) { return !point.mappings.empty(); });
 }
 
-// Capacities of the same shape in many such worlds.
-// Two octaves beyond the rise nothing that is drawn changes it.
-std::vector<double> bootstrap(const Curve& curve, const Plateau& below, const Plateau& above, const Fit& fit,
-                              double page_bytes) {
-  // A fit of a smooth shape costs a millisecond.
-  const int draws = fit.shape == Shape::step ? 1000 : 50;
+// The capacities that `capacity_of` finds in many such worlds around one that was found.
+std::vector<double> bootstrap(const Curve& curve, double around_bytes, int draws,
+                              const std::function<std::optional<double>(const std::vector<double>& ns)>& capacity_of) {
   Random random(1);
   std::vector<double> capacities;
   for (int draw = 0; draw < draws; ++draw) {
     std::vector<double> ns;
     ns.reserve(curve.size());
     for (const CurvePoint& point : curve) {
-      const double distance = point.size_bytes / fit.capacity_bytes;
+      // Two octaves beyond the rise nothing that is drawn changes it.
+      const double distance = point.size_bytes / around_bytes;
       ns.push_back(distance > 0.25 && distance < 4 ? drawn_again(point, random) : point.ns);
     }
-    const auto shares = shares_of(curve, below, above, [&](std::size_t i) { return ns[i]; });
-    capacities.push_back(fit_again(fit, shares, page_bytes).capacity_bytes);
+    if (const auto capacity = capacity_of(ns)) capacities.push_back(*capacity);
   }
   return capacities;
+}
+
+void widen(Capacity& capacity, const std::vector<double>& drawn) {
+  if (drawn.empty()) return;
+  capacity.low_bytes = std::min(capacity.low_bytes, quantile(drawn, 0.025));
+  capacity.high_bytes = std::max(capacity.high_bytes, quantile(drawn, 0.975));
+}
+
+// What a model leaves unexplained, in size: where they are steep, curves rise by about the share by which the ring
+// grows.
+void state_unexplained(Capacity& capacity, double error) {
+  const double unsure = std::clamp(1.5 * error, 0.05, 0.11);
+  capacity.low_bytes = capacity.bytes / (1 + unsure);
+  capacity.high_bytes = capacity.bytes * (1 + unsure);
+}
+
+// A fit of a smooth shape costs a millisecond.
+constexpr int draws_of_smooth = 50;
+constexpr int draws_of_steps = 1000;
+
+// The timings between two plateaus that lie within two octaves of the half-way one.
+std::vector<Timing> timings_of(const Curve& curve, const Plateau& below, const Plateau& above, double half_bytes,
+                               const std::vector<double>& ns) {
+  std::vector<Timing> timings;
+  for (std::size_t i = below.first; i <= above.last; ++i) {
+    const double distance = curve[i].size_bytes / half_bytes;
+    if (!curve[i].flagged && distance >= 0.25 && distance <= 4) timings.push_back({curve[i].size_bytes, ns[i]});
+  }
+  return timings;
+}
+
+// The capacity of page colours among slopes; nothing where the fit finds none.
+std::optional<Capacity> sloping_capacity(const Curve& curve, const Plateau& below, const Plateau& above,
+                                         const RiseSurroundings& around, Capacity capacity) {
+  const auto timings = [&](const std::vector<double>& ns) {
+    return timings_of(curve, below, above, capacity.half_bytes, ns);
+  };
+  std::vector<double> seen;
+  for (const CurvePoint& point : curve) seen.push_back(point.ns);
+  const auto found = fit_slopes(timings(seen), around);
+  if (!found) return std::nullopt;
+  capacity.bytes = found->capacity_bytes;
+  state_unexplained(capacity, found->error);
+  if (has_batches(curve)) {
+    widen(capacity, bootstrap(curve, capacity.bytes, draws_of_smooth, [&](const auto& ns) -> std::optional<double> {
+            const auto again = fit_slopes_again(*found, timings(ns), around);
+            return again ? std::optional(again->capacity_bytes) : std::nullopt;
+          }));
+  }
+  return capacity;
 }
 
 }  // namespace
@@ -300,25 +349,28 @@ Fit fit_rise(const Curve& curve, const Plateau& below, const Plateau& above, dou
   return fit_shape(shares_of(curve, below, above, [&](std::size_t i) { return curve[i].ns; }), page_bytes);
 }
 
-Capacity find_capacity(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes) {
+Capacity find_capacity(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes,
+                       double reach_bytes) {
   const Rise rise = find_rise(curve, below, above);
   const Fit fit = fit_rise(curve, below, above, page_bytes);
   Capacity capacity{fit.capacity_bytes, 0, 0, fit.shape, rise.half_bytes, rise.knee_bytes};
+  if (fit.shape == Shape::page_colours) {
+    const RiseSurroundings around{below.ns, page_bytes, reach_bytes};
+    if (const auto sloping = sloping_capacity(curve, below, above, around, capacity)) return *sloping;
+  }
   if (fit.shape == Shape::step) {
     capacity.bytes = std::clamp(rise.half_bytes, rise.below_bytes, rise.beyond_bytes);
     capacity.low_bytes = rise.below_bytes;
     capacity.high_bytes = rise.beyond_bytes;
   } else {
-    // What the model leaves unexplained, in size: the curves rise by 1 over about 0.8 octave where they are steep.
-    const double unsure = std::clamp(1.5 * fit.error, 0.05, 0.11);
-    capacity.low_bytes = capacity.bytes / (1 + unsure);
-    capacity.high_bytes = capacity.bytes * (1 + unsure);
+    state_unexplained(capacity, fit.error);
   }
-  if (has_batches(curve)) {
-    const auto drawn = bootstrap(curve, below, above, fit, page_bytes);
-    capacity.low_bytes = std::min(capacity.low_bytes, quantile(drawn, 0.025));
-    capacity.high_bytes = std::max(capacity.high_bytes, quantile(drawn, 0.975));
-  }
+  if (!has_batches(curve)) return capacity;
+  const int draws = fit.shape == Shape::step ? draws_of_steps : draws_of_smooth;
+  widen(capacity, bootstrap(curve, fit.capacity_bytes, draws, [&](const auto& ns) -> std::optional<double> {
+          const auto shares = shares_of(curve, below, above, [&](std::size_t i) { return ns[i]; });
+          return fit_again(fit, shares, page_bytes).capacity_bytes;
+        }));
   return capacity;
 }
 

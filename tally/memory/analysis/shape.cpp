@@ -1,15 +1,11 @@
 #include "tally/memory/analysis/shape.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
 namespace tally::memory {
 namespace {
-
-// Ways that caches come with. The curves of neighbours in this list hardly differ.
-constexpr std::array usual_ways{4.0, 8.0, 12.0, 16.0, 20.0};
 
 double misses(Shape shape, double size, double capacity, double ways, double page_bytes) {
   switch (shape) {

@@ -1,6 +1,7 @@
 // How the misses of one level rise with the size of a ring that is walked lap after lap.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,6 +29,9 @@ double misses_random(double x);
 /// ring of `pages` pages has random frames: a page misses where as many others as there are ways, or more, have its
 /// colour.
 double misses_colours(double pages, double colours, double ways);
+
+/// Ways that caches come with. The curves of neighbours in this list hardly differ.
+inline constexpr std::array usual_ways{4.0, 8.0, 12.0, 16.0, 20.0};
 
 /// A size of the ring and the share of the rise that was seen there (0: the plateau below, 1: the one above).
 struct Share {

@@ -35,6 +35,16 @@ TEST(Translations, that_agree_everywhere_are_graded_high_with_their_ways) {
   EXPECT_EQ(translation_rows(any_of_72(), {}, "4k", how)[0].grade, Grade::medium) << "huge pages were not looked at";
 }
 
+TEST(Translations, reach_as_far_as_their_pages) {
+  EXPECT_EQ(reach_bytes(any_of_72(), {}, how), 72 * 4096);
+  EXPECT_EQ(reach_bytes(any_of_72(), any_of_72(), how), 72 * 4096) << "huge pages that a host splits";
+  EXPECT_GT(reach_bytes(any_of_72(), any_of_72(2 << 20), how), 64.0 * (2 << 20));
+  TlbHits flat = any_of_72();
+  flat.penalty_ns = 0;
+  EXPECT_EQ(reach_bytes(flat, {}, how), 0) << "none was seen";
+  EXPECT_EQ(reach_bytes({}, {}, how), 0);
+}
+
 TEST(Translations, that_are_doubted_have_no_ways) {
   TlbHits once = any_of_72();
   once.again = false;

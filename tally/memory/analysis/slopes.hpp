@@ -1,0 +1,45 @@
+// A rise between two latencies neither of which stands still: translations are missed before it, neighbours take lines
+// of the shared level behind it.
+#pragma once
+
+#include <optional>
+#include <span>
+
+namespace tally::memory {
+
+/// What a load of a ring of this size took.
+struct Timing {
+  double size_bytes = 0;
+  double ns = 0;
+};
+
+/// What is known around a rise.
+struct RiseSurroundings {
+  double below_ns = 0;       ///< of the plateau that it starts from
+  double page_bytes = 4096;  ///< of the frames
+  double reach_bytes = 0;    ///< of the first translation buffer; 0: not known, or beyond all sizes
+};
+
+/// A level of page colours whose rise is
+///   t(R) = below + translation·max(0, 1 − reach/R) + m(R)·(miss + drain·R·t(R)),  m = misses_colours of its capacity,
+/// none of the three being negative. The first term: the buffer holds reach/R of the pages of a ring in random order.
+/// The last: lines that wait for their next lap, R·t(R) long, in a level that others use are taken at a constant rate.
+struct SlopingRise {
+  double capacity_bytes = 0;
+  double ways = 0;            ///< those that fit best; neighbours hardly differ
+  double translation_ns = 0;  ///< what a missed translation adds
+  double miss_ns = 0;         ///< what a miss adds in the smallest ring
+  double drain = 0;           ///< ns per byte and ns of a lap
+  double error = 0;  ///< root of the mean squared difference, relative to the middle of the first and last timing
+  bool operator==(const SlopingRise&) const = default;
+};
+
+/// The rise that fits timings best: least squares over all capacities between them and usual ways. Nothing
+/// where they are too few, or none rises. Cost: some 2 ms for 60 timings.
+std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const RiseSurroundings& around);
+
+/// The same for other timings of a rise that was fitted: with its ways.
+std::optional<SlopingRise> fit_slopes_again(const SlopingRise& rise, std::span<const Timing> timings,
+                                            const RiseSurroundings& around);
+
+}  // namespace tally::memory

@@ -7,6 +7,7 @@
 #include "tally/engine/entry.hpp"
 #include "tally/engine/marks.hpp"
 #include "tally/engine/model_code.hpp"
+#include "tally/engine/model_sites.hpp"
 #include "tally/engine/profile.hpp"
 #include "tally/engine/reading.hpp"
 
@@ -18,6 +19,8 @@ constexpr u64 hot_executions = 4096;
 constexpr u32 instruction_limit = 96, branch_limit = 8;
 /// A trace is not made anew forever if a program goes another way each time.
 constexpr u8 generation_limit = 3;
+/// Nor if its accesses find other lines each time.
+constexpr u8 unsteady_limit = 12;
 /// It ends where it is reached by fewer than one in so many that entered it.
 constexpr u64 least_share = 8, whole_share = 1 << 16;
 
@@ -41,7 +44,8 @@ Instruction* buffer() {
 /// Makes one trace.
 class Improver {
  public:
-  Improver(const Profile& profile, const Trace& old) : profile_(profile), old_(old), pc_(old.pc), at_(old.pc) {}
+  Improver(const Profile& profile, const Trace& old, u64 entered)
+      : profile_(profile), old_(old), pc_(old.pc), at_(old.pc), entered_(entered) {}
 
   /// Null where it cannot be made.
   const Trace* improve(u8 generation, bool by_jump) {
@@ -221,6 +225,19 @@ class Improver {
 
   u16 needed(u64 pc) { return flags_dead(ahead_, pc, every_flag) ? u16{0} : every_flag; }
 
+  /// How often the instructions of the way ran until now, on it or not.
+  void estimate_executions() {
+    u64 reached = entered_;
+    u32 i = 0;
+    for (u32 k = 0; k < branches_; k++) {
+      const Profile::Branch& seen = profile_.find(in_[branch_[k].end - 1].pc);
+      if (seen.taken + seen.passed != 0) reached = seen.taken + seen.passed;
+      while (i < branch_[k].end) executions_[i++] = reached;
+      reached = branch_[k].taken ? seen.taken : seen.passed;
+    }
+    while (i < n_) executions_[i++] = reached;
+  }
+
   void begin_models(Builder& b) {
     const Kind last = in_[n_ - 1].kind;
     const bool leads_on = last == Kind::jump || last == Kind::call;
@@ -230,8 +247,10 @@ class Improver {
       needed_behind_ = !ended_ ? needed(at_) : leads_on ? needed(in_[n_ - 1].target()) : every_flag;
     __builtin_memset(needed_at_exits_, 0, sizeof needed_at_exits_);
     for (u32 k = 0; k < branches_; k++) needed_at_exits_[branch_[k].end - 1] = needed(branch_[k].exit);
+    if (model_plan.goes_by_sites) estimate_executions();
     model_code.begin_trace();
-    model_code.begin_segment(b, in_, n_, needed_behind_, needed_at_exits_);
+    model_code.begin_segment(b, in_, n_, needed_behind_, needed_at_exits_,
+                             model_plan.goes_by_sites ? executions_ : nullptr);
     model_code.open_first(b);
   }
 
@@ -305,6 +324,8 @@ class Improver {
   channel::SegmentVector vectors_[branch_limit + 1];
   // For models: which flags are needed behind the trace, and where its branches leave it.
   u16 needed_behind_ = 0, needed_at_exits_[instruction_limit + 2];
+  u64 entered_;  // how often, until now
+  u64 executions_[instruction_limit + 2];
   Code code_, ahead_;
 };
 
@@ -317,6 +338,7 @@ class Review {
   bool begin() {
     Guard guard(threads_lock);
     if (!list_.init(tables.traces.size)) return false;
+    if (model_plan.goes_by_sites) sites_count_up();
     each_trace(hot_from(), [&](Trace& trace) { consider(trace); });
     if (size_ == 0) return false;
     const u64 warm = hot_from() / 16 + 1;
@@ -335,7 +357,8 @@ class Review {
     // What is made anew leads to what is made anew.
     for (u32 i = 0; i < size_; i++) list_[i].trace->dead = true;
     for (u32 i = 0; i < size_; i++)
-      supersede(*list_[i].trace, Improver(profile_, *list_[i].trace).improve(list_[i].generation, list_[i].by_jump));
+      supersede(*list_[i].trace,
+                Improver(profile_, *list_[i].trace, list_[i].entered).improve(list_[i].generation, list_[i].by_jump));
     forget_all_jumps();
   }
 
@@ -344,6 +367,7 @@ class Review {
     Trace* trace;
     u8 generation;
     bool by_jump;
+    u64 entered;
   };
 
   /// The traces with a segment that ran so often. By the counters: they lie side by side.
@@ -377,11 +401,22 @@ class Review {
     const Template* const known = keeps_nothing() ? nullptr : used_template(trace.use);
     if (known == nullptr && !keeps_nothing()) return;
     const u8 generation = known != nullptr ? known->generation : trace.generation;
-    if (generation == generation_limit) return;
+    if (generation == (model_plan.goes_by_sites ? unsteady_limit : generation_limit)) return;
     const History history(thread_, trace);
     if (history.entered() < hot_from()) return;
-    if (generation == 0 || history.is_mistaken())
-      list_[size_++] = {&trace, generation, known != nullptr && known->by_jump};
+    if (generation == 0 || (generation < generation_limit && history.is_mistaken()) ||
+        is_unsteady(trace, history.entered()))
+      list_[size_++] = {&trace, generation, known != nullptr && known->by_jump, history.entered()};
+  }
+
+  /// Whether one of its accesses no longer finds what it found when the trace was made.
+  static bool is_unsteady(const Trace& trace, u64 entered) {
+    for (u32 i = 0; model_plan.goes_by_sites && i < trace.place_count; i++) {
+      const Place& p = trace.places[i];
+      if (p.kind != Kind::end && has_become_restless(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), entered))
+        return true;
+    }
+    return false;
   }
 
   const Thread* thread_;
@@ -420,7 +455,9 @@ void improve_at_times(Thread* t) {
   kernel(SYS_clock_gettime, 2 /* CLOCK_PROCESS_CPUTIME_ID */, reinterpret_cast<u64>(time));
   const u64 now_ns = time[0] * 1'000'000'000 + time[1];
   if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
-  __atomic_store_n(&next_ns, 2 * now_ns, __ATOMIC_RELAXED);
+  // What an access finds changes more often than which way a branch goes.
+  const u64 pause_ns = !model_plan.goes_by_sites ? now_ns : now_ns < 400'000'000 ? now_ns / 4 : 100'000'000;
+  __atomic_store_n(&next_ns, now_ns + pause_ns, __ATOMIC_RELAXED);
   review_once(t);
 }
 

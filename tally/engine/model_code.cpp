@@ -4,6 +4,7 @@
 
 #include "tally/engine/frame.hpp"
 #include "tally/engine/model_emit.hpp"
+#include "tally/engine/model_sites.hpp"
 
 namespace tally::engine {
 
@@ -60,11 +61,15 @@ void ModelCode::begin_trace() {
   gone_ = {0, 1, 0, 0};
 }
 
-void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live, const u16* at_exits) {
+void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live, const u16* at_exits,
+                              const u64* executions) {
+  const auto line_of = [](const Instruction& i) { return (i.next() - 1) / model_plan.line_bytes; };
   in_ = in;
   n_ = n;
   for (u32 i = n; i-- > 0;) {
     facts_[i] = facts_of(in[i]);
+    const bool new_line = i == 0 || in[i - 1].next() != in[i].pc || line_of(in[i - 1]) != line_of(in[i]);
+    facts_[i].restless = restless_sites(in[i], facts_[i].accesses, new_line, executions == nullptr ? 0 : executions[i]);
     if (at_exits != nullptr) live |= at_exits[i];
     live = static_cast<u16>((live & ~flags_written(in[i])) | flags_read(in[i]));
     facts_[i].live = live;
@@ -88,6 +93,13 @@ bool ModelCode::wants_window(u32 i) const {
          (in.pc / line != last_line_ / line || (in.next() - 1) / line != last_line_ / line || last_line_ == 0);
 }
 
+bool ModelCode::notes_at(u32 i) const {
+  const ModelFacts& f = facts_[i];
+  return f.known && f.restless != 0 && (model_plan.data() || model_plan.code());
+}
+
+u32 ModelCode::registers_wanted(bool notes) { return !notes ? 2 : !model_plan.pages ? 3 : 4; }
+
 void ModelCode::mark(const Builder& b) {
   if (in_range_) {
     ranges_[range_count_].end = b.offset();
@@ -101,14 +113,15 @@ void ModelCode::mark(const Builder& b) {
 }
 
 void ModelCode::open(Builder& b, u32 i) {
-  const bool notes = model_plan.data() || model_plan.code();
-  const u32 wanted = !notes ? 2 : !model_plan.pages ? 3 : 4;
+  bool notes = notes_at(i);
   u16 free = static_cast<u16>(~facts_[i].registers & ~(1u << rsp | 1u << rax));
   for (u32 k = i + 1; k < n_ && facts_[k].known; k++) {
     const u16 still = static_cast<u16>(free & ~facts_[k].registers);
-    if (bits_set(still) < wanted) break;
+    if (bits_set(still) < registers_wanted(notes || notes_at(k))) break;
     free = still;
+    notes |= notes_at(k);
   }
+  const u32 wanted = registers_wanted(notes);
   static const u8 order[] = {r11, r10, r9, r8, rdi, rsi, rcx, rdx, rbx, r13, r14, r15, rbp, r12};
   u8 found[4] = {no_register, no_register, no_register, no_register};
   u32 n = 0;
@@ -142,7 +155,7 @@ void ModelCode::close(Builder& b) {
 void ModelCode::before(Builder& b, u32 i, bool leaves) {
   const Instruction& in = in_[i];
   const ModelFacts& f = facts_[i];
-  if (open_ && (!f.known || (f.registers & borrowed()) != 0)) close(b);
+  if (open_ && (!f.known || (f.registers & borrowed()) != 0 || (note_ == no_register && notes_at(i)))) close(b);
   if (!open_ && wants_window(i)) open(b, i);
   if (open_) {
     Emitter& e = b.e;
@@ -150,12 +163,12 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
       const u64 line = model_plan.line_bytes;
       for (u64 at = in.pc & ~(line - 1); at < in.next(); at += line) {
         if (last_line_ == at) continue;
-        look_at_line(b, at, f.live);
+        look_at_line(b, i, at);
         last_line_ = at;
       }
     }
     if (records_) record(b, i);
-    for (u32 k = 0; k < f.accesses; k++) look_at_data(b, f.access[k], f.live);
+    for (u32 k = 0; k < f.accesses; k++) look_at_data(b, i, k);
     if (f.scattered.pattern != Pattern::none) ask_pieces(b, i);
     if (f.repeat.bytes != 0 && model_plan.data()) {
       e.store(rcx, o_model_repeat);
@@ -262,135 +275,6 @@ void settle_model(Thread* t, Context* c, const Spot& s, bool repeats) {
     if (model_plan.each) settle_record(t, c, r.op, range.gone, repeats);
     return;
   }
-}
-
-// --- looks ----------------------------------------------------------------------------------------------------------
-//
-// A look never leaves the line of code for what cannot be foretold. Every access is noted down, and the note stays
-// where it is not to the most recent line of its set: the next one comes behind it, and else over it.
-
-/// Into the model, which may read and write notes. Register b is lost.
-void ModelCode::ask_look(Emitter& e, u64 whom, u32 word) {
-  if (note_ != no_register) e.store(note_, o_model_note);
-  ask(e, whom, word, b_, 0);
-  if (note_ != no_register) e.load(note_, o_model_note);
-}
-
-/// Before a trace's first note.
-void ModelCode::make_room(Builder& b) {
-  if (has_room_) return;
-  has_room_ = true;
-  test_dword(b.e, note_, model_plan.notes_full);
-  u8* const full = jump_if(b.e, not_equal);
-  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
-  lead(full, stub.here());
-  ask_look(stub, b.arena.to_look, word_of(Ask::noted));
-  stub.jump(b.e.here());
-  b.arena.cold = stub.here();
-}
-
-/// Notes the line in register a down, to stay if a level is looked at and the flags say "not equal". Register b is
-/// where the next note goes if this one stays.
-void ModelCode::note_line(Emitter& e, u64 kind, bool looks) {
-  if (kind != 0) address_of(e, a_, a_, no_register, 0, static_cast<s32>(kind), false);
-  store_at(e, note_, a_, 0);
-  address_of(e, b_, note_, no_register, 0, sizeof(u64), false);
-  if (looks) move_if_not_equal(e, note_, b_);
-}
-
-/// Lets the note of an access, which is in register a, stay if its page is not the most recent one of its set. Register
-/// a is lost.
-void ModelCode::note_page(Emitter& e) {
-  low_halves(e, Between::move, page_, a_);
-  shift_right(e, page_, model_plan.page_bits - page_stride_bits);
-  with_constant(e, Operation::bit_and, page_, (model_plan.data_page_sets - 1) << page_stride_bits);
-  table_access(e, 0x33, a_, page_, 0, data_pages_at);
-  and_wide(e, a_, -(1 << model_plan.page_bits));
-  move_if_not_equal(e, note_, b_);
-  load_at(e, a_, b_, -8);
-  table_access(e, 0x89, a_, page_, 0, data_pages_at);
-}
-
-/// A jump for an access to these bytes at register a: for one across lines, or for any other. Register b is lost.
-u8* ModelCode::jump_across(Emitter& e, u32 bytes, int condition) {
-  address_of(e, b_, a_, no_register, 0, static_cast<s32>(bytes) - 1, false);
-  low_halves(e, Between::bit_xor, b_, a_);
-  test_dword(e, b_, model_plan.line_bytes);
-  return jump_if(e, condition);
-}
-
-void ModelCode::look_at_data(Builder& b, const DataAccess& access, u16 live) {
-  Emitter& e = b.e;
-  if (!model_plan.data()) return;
-  const u32 line = model_plan.line_bytes;
-  const u64 address = static_cast<u64>(access.displacement);
-  const bool fixed = access.fixed && !access.fs;
-  const bool fits = access.bytes <= line && (!fixed || address % line + access.bytes <= line);
-  put_flags_away(b, live);
-  make_room(b);
-  const u64 kind = static_cast<u64>(access.what);
-  if (fixed && fits) {
-    const u32 set = l1d_at + (static_cast<u32>(address) & model_plan.l1d_mask);
-    e.move_constant(a_, address & ~u64{line - 1});
-    if (model_plan.l1d) {
-      table_access(e, 0x3b, a_, no_register, 0, set);
-      e.store(a_, set);
-    }
-    note_line(e, kind, model_plan.l1d);
-    if (model_plan.pages) note_page(e);
-    return;
-  }
-  load_address(e, access, a_, b_);
-  if (!fits) {
-    e.store(a_, o_model_argument);
-    return ask_look(e, b.arena.to_look, word_of(access.what, access.bytes));
-  }
-  const bool mostly_aligned = access.bytes > 1 && access.bytes <= 8 && bits_set(access.bytes) == 1;
-  u8* away = nullptr;
-  if (mostly_aligned)
-    test_byte(e, a_, static_cast<u8>(access.bytes - 1)), away = jump_if(e, not_equal);
-  else if (access.bytes > 1)
-    away = jump_across(e, access.bytes, not_equal);
-  const u64 whole = e.here();
-  if (model_plan.l1d) {
-    low_halves(e, Between::move, b_, a_);
-    with_constant(e, Operation::bit_and, b_, model_plan.l1d_mask);
-  }
-  and_wide(e, a_, -static_cast<s32>(line));
-  if (model_plan.l1d) {
-    table_access(e, 0x3b, a_, b_, 0, l1d_at);
-    table_access(e, 0x89, a_, b_, 0, l1d_at);
-  }
-  note_line(e, kind, model_plan.l1d);
-  if (model_plan.pages) note_page(e);
-  if (away == nullptr) return;
-  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
-  lead(away, stub.here());
-  if (mostly_aligned) lead(jump_across(stub, access.bytes, equal), whole);
-  stub.store(a_, o_model_argument);
-  ask_look(stub, b.arena.to_look, word_of(access.what, access.bytes));
-  stub.jump(e.here());
-  b.arena.cold = stub.here();
-}
-
-void ModelCode::look_at_line(Builder& b, u64 line, u16 live) {
-  Emitter& e = b.e;
-  const u64 page = line >> model_plan.page_bits;
-  const u32 number = line_number(line),
-            number_of_page = model_plan.pages ? line_number(page << model_plan.page_bits) : number;
-  if (number == 0 || number_of_page == 0) {
-    mark_partial(current(), channel::partial_code_lines);
-    return;
-  }
-  const u32 set = static_cast<u32>(line / model_plan.line_bytes) & (model_plan.l1i_sets - 1);
-  put_flags_away(b, live);
-  make_room(b);
-  if (model_plan.l1i) replace_dword(e, l1i_at + set * 4, number);
-  e.move_constant(a_, line + static_cast<u64>(Ask::fetch));
-  note_line(e, 0, model_plan.l1i);
-  if (!model_plan.pages) return;
-  replace_dword(e, code_pages_at + static_cast<u32>(page & (model_plan.code_page_sets - 1)) * 4, number_of_page);
-  move_if_not_equal(e, note_, b_);
 }
 
 }  // namespace tally::engine

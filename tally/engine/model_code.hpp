@@ -78,6 +78,7 @@ struct ModelFacts {
   u16 live;             // flags that are needed from before it on
   sim::Repeat repeat;   // bytes 0: none
   Scattered scattered;  // its address is access[0], which is not one of `accesses`
+  u8 restless;          // which of its sites are, a bit for each: model_sites.hpp
 };
 
 ModelFacts facts_of(const Instruction& in);
@@ -95,8 +96,9 @@ class ModelCode {
   /// Behind the trace's head.
   void begin_trace();
   /// The instructions that follow. `live`: flags that are needed behind them; `at_exits[i]`, unless null: where
-  /// instruction `i` leads to when it leaves the trace.
-  void begin_segment(Builder& b, const Instruction* in, u32 n, u16 live, const u16* at_exits = nullptr);
+  /// instruction `i` leads to when it leaves the trace; `executions[i]`, unless null: how often it ran until now.
+  void begin_segment(Builder& b, const Instruction* in, u32 n, u16 live, const u16* at_exits = nullptr,
+                     const u64* executions = nullptr);
   /// Before and behind the copy of instruction `i`. `leaves`: it leads away and is no conditional branch.
   void before(Builder& b, u32 i, bool leaves);
   void after(Builder& b, u32 i);
@@ -142,8 +144,15 @@ class ModelCode {
     bool away;
     Gone gone;
   };
-  void look_at_data(Builder& b, const DataAccess& access, u16 live);
-  void look_at_line(Builder& b, u64 line, u16 live);
+  void look_at_data(Builder& b, u32 i, u32 k);
+  void look_at_line(Builder& b, u32 i, u64 line);
+  void look_at_steady_data(Builder& b, const DataAccess& access, u32 site);
+  void look_at_steady_line(Builder& b, u64 line, u32 entry, u32 number, u32 site);
+  void find_set(Emitter& e);
+  void add_note(Builder& b, Emitter& stub, u64 back);
+  /// Whether instruction `i` notes something down wherever it finds it.
+  bool notes_at(u32 i) const;
+  static u32 registers_wanted(bool notes);
   void predict(Builder& b, u64 pc, bool taken, u16 live);
   void tell_outcome(Builder& b, u64 pc, bool taken, u16 live);
   void push_return(Builder& b, const Instruction& in);

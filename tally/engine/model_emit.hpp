@@ -1,6 +1,7 @@
 /// The forms of machine code that looks at a model's tables are made of.
 #pragma once
 #include "tally/engine/model_code.hpp"
+#include "tally/engine/model_sites.hpp"
 
 namespace tally::engine {
 
@@ -115,6 +116,18 @@ inline void and_wide(Emitter& e, u8 reg, s32 value) {
     e.dword(static_cast<u32>(value));
 }
 
+/// CMP r64, constant, sign-extended
+inline void compare_wide(Emitter& e, u8 reg, s32 value) {
+  const bool small = value == static_cast<s8>(value);
+  e.rex_w(0, reg);
+  e.byte(small ? 0x83 : 0x81);
+  e.byte(static_cast<u8>(0xf8 | (reg & 7)));
+  if (small)
+    e.byte(static_cast<u8>(value));
+  else
+    e.dword(static_cast<u32>(value));
+}
+
 /// TEST r8, constant
 inline void test_byte(Emitter& e, u8 reg, u8 value) {
   e.byte(static_cast<u8>(0x40 | reg >> 3));
@@ -185,12 +198,24 @@ inline void add_byte(Emitter& e, u32 offset, u8 value) {
   e.byte(value);
 }
 
-/// Dword gs:[offset] is compared with a constant, and becomes that.
-inline void replace_dword(Emitter& e, u32 offset, u32 value) {
+/// CMP dword gs:[offset], constant
+inline void compare_dword(Emitter& e, u32 offset, u32 value) {
   static const u8 compare[] = {0x65, 0x81, 0x3c, 0x25};
   e.bytes(compare, sizeof compare);
   e.dword(offset);
   e.dword(value);
+}
+
+/// One more at a site; the flags are lost.
+inline void count_site(Emitter& e, u32 site) {
+  static const u8 increment[] = {0x65, 0xff, 0x04, 0x25};  // inc dword gs:[…]
+  e.bytes(increment, sizeof increment);
+  e.dword(sites_at + site * static_cast<u32>(sizeof(u32)));
+}
+
+/// Dword gs:[offset] is compared with a constant, and becomes that.
+inline void replace_dword(Emitter& e, u32 offset, u32 value) {
+  compare_dword(e, offset, value);
   store_constant(e, offset, value, false);
 }
 
@@ -227,7 +252,7 @@ inline void lead(u8* displacement, u64 to) {
   __builtin_memcpy(displacement, &d, 4);
 }
 
-enum Condition : int { equal = 4, not_equal = 5 };
+enum Condition : int { equal = 4, not_equal = 5, above = 7 };
 
 /// The argument being set: into the model, and back to `back` (0: to what follows). `reg` is lost.
 inline void ask(Emitter& e, u64 whom, u32 word, u8 reg, u64 back) {

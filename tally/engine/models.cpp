@@ -94,7 +94,7 @@ void make_rest(Thread* t) {
   }
   model_thread(t)->record = r.tape;
   // No line, and none of any page: where there are zeros, line 0 would be.
-  *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at) = 1;
+  *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at) = no_line;
   *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + data_pages_at) = ~u64{0};
   if (!model_plan.each) return;
   u64* const plain = tables + page_up(level_words() * 8) / 8;
@@ -282,6 +282,8 @@ void models_init() {
     model_plan.pages = on(channel::model_tlbs);
     model_plan.outcomes = model_plan.branches && m.direction != static_cast<u8>(sim::Direction::gshare);
   }
+  // Not where every access is asked of pages too, nor where the core model leaves no code to be made anew.
+  model_plan.goes_by_sites = (model_plan.l1d || model_plan.l1i) && !model_plan.pages && !on(channel::model_core);
   model_plan.page_bits = tlbs.page_bits();
   model_plan.data_page_sets = sim::page_sets_told_apart(tlbs.dtlb);
   model_plan.code_page_sets = sim::page_sets_told_apart(tlbs.itlb);

@@ -95,6 +95,7 @@ enum ModelLayout : u32 {
   gshare_at = 0x3000,         // the counters of sim::Gshare
   l1d_at = 0x8000,            // of each set the line that was used last, as many bytes apart as a line has
   l1i_at = 0xc000,            // of each set the number of the line of code that was fetched last
+  sites_at = 0xe0000,         // how often each site jumped: dwords
   model_counts_at = 0xf0000,  // mapped from the channel: channel::ModelCounts
 };
 inline constexpr u32 first_level_bytes = 0x4000;
@@ -103,6 +104,8 @@ inline constexpr u32 page_stride_bits = 4;
 static_assert(data_pages_at + (sim::page_sets << page_stride_bits) <= 0x1ff8);
 static_assert(code_pages_at + sim::page_sets * sizeof(u32) <= data_pages_at);
 static_assert(l1i_at + first_level_bytes == jump_table_at);
+/// No line's address, and in no line: not the most recent one of any set.
+inline constexpr u64 no_line = u64{1} << 63 | 1;
 /// Notes of a thread, and room behind them. Generated code looks once a trace whether it stands behind them, by the low
 /// bits of an address: ModelPlan::notes_full.
 inline constexpr u64 notes_room = channel::note_block_bytes;
@@ -126,6 +129,7 @@ struct ModelPlan {
   bool branches, l1i, l1d;  // looked at in generated code
   bool pages;               // noted too is what is not to the most recent page of its set
   bool outcomes;            // conditional branches are predicted behind the program: by TAGE
+  bool goes_by_sites;       // who nearly always finds the most recent line looks by a jump: model_sites.hpp
   bool each;                // everything goes onto the tape, for the plain models
   bool each_branch;         // branches too
   u32 line_bytes;           // of a page where there is no cache

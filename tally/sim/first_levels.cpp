@@ -5,31 +5,49 @@ namespace tally::sim {
 FirstLevels::FirstLevels(const HierarchyShape& shape, std::uint64_t* table) {
   if (shape.l1i.sets != 0) l1i_ = Cache(shape.l1i, table);
   if (shape.l1d.sets != 0) l1d_ = Cache(shape.l1d, table + table_words(shape.l1i));
+  const auto fits = [](const CacheShape& level) { return level.sets == 0 || VectorLevel::fits(level); };
+  by_vectors_ = fits(shape.l1i) && fits(shape.l1d);
+  if (!by_vectors_) return;
+  for (VectorLevel& level : vector_levels_)
+    level = {table + table_words(shape.l1i), shape.l1d.sets, shape.l1d.line_bits};
+  vector_levels_[static_cast<unsigned>(Access::fetch)] = {table, shape.l1i.sets, shape.l1i.line_bits};
+}
+
+void FirstLevels::find(const Note* notes, std::uint32_t n, std::uint8_t* hits) {
+  if (by_vectors_) return use_vector_levels(vector_levels_, notes, n, hits);
+  for (std::uint32_t i = 0; i < n; ++i)
+    hits[i] = (access_of(notes[i]) == Access::fetch ? l1i_ : l1d_).touch(line_of_note(notes[i]));
 }
 
 std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts) {
-  constexpr Note purpose = 3;
-  std::uint64_t missed_for[purpose + 1] = {};
-  std::uint32_t missed = 0;
+  constexpr std::uint32_t stretch = 512;
+  std::uint8_t hits[stretch];
   if (!l1i_.exists() || !l1d_.exists()) n = those_there(notes, n);
-  for (std::uint32_t i = 0; i < n; ++i) {
-    const Note note = notes[i];
-    const Access access = access_of(note);
-    const bool hit = (access == Access::fetch ? l1i_ : l1d_).touch(line_of_note(note));
-    notes[missed] = note & ~same_access;
-    missed += !hit;
-    missed_for[note & purpose] += !hit;
-    if (note & same_access) {
-      (access == Access::store ? counts.l1d_across.store_misses : counts.l1d_across.load_misses) += missed_ && !hit;
-      missed_ = missed_ || !hit;
-    } else {
-      missed_ = !hit;
+  std::uint32_t missed = 0;
+  for (std::uint32_t at = 0; at < n; at += stretch) {
+    const std::uint32_t here = n - at < stretch ? n - at : stretch;
+    find(notes + at, here, hits);
+    // 16 bits for each Access: a word in memory for each would wait for the one before.
+    std::uint64_t missed_for = 0;
+    for (std::uint32_t i = 0; i < here; ++i) {
+      const Note note = notes[at + i];
+      const std::uint64_t miss = hits[i] ^ 1u;
+      notes[missed] = note & ~same_access;
+      missed += static_cast<std::uint32_t>(miss);
+      missed_for += miss << static_cast<unsigned>(access_of(note)) * 16;
+      if (note & same_access) {
+        (access_of(note) == Access::store ? counts.l1d_across.store_misses : counts.l1d_across.load_misses) +=
+            missed_ && miss != 0;
+        missed_ = missed_ || miss != 0;
+      } else {
+        missed_ = miss != 0;
+      }
     }
+    const auto of = [&](Access access) { return missed_for >> static_cast<unsigned>(access) * 16 & 0xffff; };
+    counts.l1i.fetch_misses += of(Access::fetch);
+    counts.l1d.load_misses += of(Access::load) + of(Access::modify);
+    counts.l1d.store_misses += of(Access::store);
   }
-  const auto of = [&](Access access) { return missed_for[static_cast<Note>(access)]; };
-  counts.l1i.fetch_misses += of(Access::fetch);
-  counts.l1d.load_misses += of(Access::load) + of(Access::modify);
-  counts.l1d.store_misses += of(Access::store);
   return missed;
 }
 

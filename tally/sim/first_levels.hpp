@@ -6,6 +6,7 @@
 
 #include "tally/sim/hierarchy.hpp"
 #include "tally/sim/note.hpp"
+#include "tally/sim/vector_sets.hpp"
 
 namespace tally::sim {
 
@@ -30,7 +31,11 @@ class FirstLevels {
  private:
   std::uint32_t those_there(Note* notes, std::uint32_t n) const;
 
+  void find(const Note* notes, std::uint32_t n, std::uint8_t* hits);
+
   Cache l1i_, l1d_;
+  VectorLevel vector_levels_[4];  // by Access, the same tables
+  bool by_vectors_ = false;
   bool missed_ = false;  // by the access of the last note
 };
 

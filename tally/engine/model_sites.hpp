@@ -1,0 +1,32 @@
+/// Sites: the places in a program where it accesses memory or comes to another line of code. At most of them the line
+/// is nearly always the most recent one of its set, and then a comparison and a jump are the cheapest look. A jump that
+/// is foretold wrongly costs more than a look without one: so what jumped is counted, by site, and code that is made
+/// anew looks at restless sites without a jump.
+#pragma once
+#include "tally/engine/decode.hpp"
+#include "tally/engine/models.hpp"
+
+namespace tally::engine {
+
+/// The number that the line of an instruction has among its sites; its accesses have those from 0 on.
+inline constexpr u32 line_site = 7;
+inline constexpr u8 every_site = 0xff;
+inline constexpr u32 site_bits = 14, site_count = 1u << site_bits;
+static_assert(sites_at + site_count * sizeof(u32) <= model_counts_at);
+
+/// Where the k-th site of the instruction at `pc` is counted. Others may share it: that makes a look dearer, and no
+/// count wrong.
+constexpr u32 site_of(u64 pc, u32 k) {
+  return static_cast<u32>((pc * 8 + k) * 0x9E3779B97F4A7C15ull >> (64 - site_bits));
+}
+
+/// Takes down what all threads have counted. Wants threads_lock and cache_lock.
+void sites_count_up();
+/// Whether an access of the instruction at `pc` was made at a steady site and has not been one since, which it was
+/// executed so often. Wants cache_lock.
+bool has_become_restless(u64 pc, u64 executions);
+/// The restless sites of an instruction, a bit for each, judged by what has been counted among so many executions (0:
+/// as they were judged before). `new_line`: it may come to another line. Wants cache_lock.
+u8 restless_sites(const Instruction& in, u32 accesses, bool new_line, u64 executions);
+
+}  // namespace tally::engine

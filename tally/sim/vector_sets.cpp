@@ -1,0 +1,74 @@
+#include "tally/sim/vector_sets.hpp"
+
+#include "tally/sim/lru.hpp"
+
+#if defined(__x86_64__) && defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace tally::sim {
+
+#if defined(__x86_64__) && defined(__SSE2__)
+
+namespace {
+
+#define TALLY_AVX2 __attribute__((target("avx2")))
+
+/// Each way gets what the one before it holds, and the first one `first`'s last word.
+TALLY_AVX2 inline __m256i moved_on(__m256i rotated, __m256i first) { return _mm256_blend_epi32(rotated, first, 3); }
+
+/// In each way, whether the tag is in one before it, of these four.
+TALLY_AVX2 inline __m256i found_before(__m256i found, __m256i found_in_pair) {
+  const __m256i from_first_pair = _mm256_permute2x128_si256(found_in_pair, found_in_pair, 0x08);
+  return _mm256_or_si256(_mm256_slli_si256(found, 8), from_first_pair);
+}
+
+}  // namespace
+
+bool VectorLevel::fits(const CacheShape& shape) {
+  return shape.replacement == Replacement::lru && shape.ways == 8 && (shape.sets & (shape.sets - 1)) == 0 &&
+         __builtin_cpu_supports("avx2") != 0;
+}
+
+TALLY_AVX2 void use_vector_levels(const VectorLevel (&levels)[4], const std::uint64_t* lines, std::uint32_t n,
+                                  std::uint8_t* hits) {
+  constexpr int last_word_first = 0x93, halves_of_pair_swapped = 0x4e, pairs_swapped = 0x01;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const VectorLevel& level = levels[lines[i] & 3];
+    const std::uint64_t line = lines[i] >> level.line_bits;
+    auto* const set = reinterpret_cast<__m256i*>(level.table + (line & (level.sets - 1)) * 8);
+    const __m256i tag = _mm256_set1_epi64x(static_cast<std::int64_t>(~(line << level.line_bits)));
+    const __m256i near = _mm256_loadu_si256(set), far = _mm256_loadu_si256(set + 1);
+    const __m256i in_near = _mm256_cmpeq_epi64(near, tag), in_far = _mm256_cmpeq_epi64(far, tag);
+    // Ways behind the tag's own stay as they are. All by vectors: a mask that goes through a general register is longer
+    // on its way, and the next use of the set waits for it.
+    const __m256i near_pairs = _mm256_or_si256(in_near, _mm256_shuffle_epi32(in_near, halves_of_pair_swapped));
+    const __m256i far_pairs = _mm256_or_si256(in_far, _mm256_shuffle_epi32(in_far, halves_of_pair_swapped));
+    const __m256i anywhere_near =
+        _mm256_or_si256(near_pairs, _mm256_permute2x128_si256(near_pairs, near_pairs, pairs_swapped));
+    const __m256i near_stays = found_before(in_near, near_pairs);
+    const __m256i far_stays = _mm256_or_si256(found_before(in_far, far_pairs), anywhere_near);
+    const __m256i near_turned = _mm256_permute4x64_epi64(near, last_word_first);
+    const __m256i far_turned = _mm256_permute4x64_epi64(far, last_word_first);
+    _mm256_storeu_si256(set, _mm256_blendv_epi8(moved_on(near_turned, tag), near, near_stays));
+    _mm256_storeu_si256(set + 1, _mm256_blendv_epi8(moved_on(far_turned, near_turned), far, far_stays));
+    hits[i] = _mm256_testz_si256(_mm256_or_si256(in_near, in_far), _mm256_set1_epi64x(-1)) == 0;
+  }
+}
+
+#else
+
+bool VectorLevel::fits(const CacheShape&) { return false; }
+
+void use_vector_levels(const VectorLevel (&levels)[4], const std::uint64_t* lines, std::uint32_t n,
+                       std::uint8_t* hits) {
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const VectorLevel& level = levels[lines[i] & 3];
+    const std::uint64_t line = lines[i] >> level.line_bits;
+    hits[i] = Lru::use_whole(level.table + (line & (level.sets - 1)) * 8, 8, ~(line << level.line_bits));
+  }
+}
+
+#endif
+
+}  // namespace tally::sim

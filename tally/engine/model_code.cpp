@@ -98,7 +98,7 @@ bool ModelCode::notes_at(u32 i) const {
   return f.known && f.restless != 0 && (model_plan.data() || model_plan.code());
 }
 
-u32 ModelCode::registers_wanted(bool notes) { return !notes ? 2 : !model_plan.pages ? 3 : 4; }
+u32 ModelCode::registers_wanted(bool notes) { return 2u + (notes ? 1 : 0) + (model_plan.pages ? 1 : 0); }
 
 void ModelCode::mark(const Builder& b) {
   if (in_range_) {
@@ -127,7 +127,9 @@ void ModelCode::open(Builder& b, u32 i) {
   u32 n = 0;
   for (const u8 reg : order)
     if ((free >> reg & 1) && n < wanted) found[n++] = reg;
-  a_ = found[0], b_ = found[1], note_ = found[2], page_ = found[3];
+  a_ = found[0], b_ = found[1];
+  note_ = notes ? found[2] : u8{no_register};
+  page_ = !model_plan.pages ? u8{no_register} : found[notes ? 3 : 2];
   b.e.store(a_, o_model_a);
   b.e.store(b_, o_model_b);
   if (notes) {

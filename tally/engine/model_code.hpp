@@ -145,10 +145,18 @@ class ModelCode {
     Gone gone;
   };
   void look_at_data(Builder& b, u32 i, u32 k);
-  void look_at_line(Builder& b, u32 i, u64 line);
+  /// A line of code: where the tables have those of its sets that were fetched last, and its numbers there.
+  struct FetchedLine {
+    u64 address;
+    u32 entry, number, page_entry, page_number;
+  };
+  void look_at_line(Builder& b, u32 i, u64 address);
   void look_at_steady_data(Builder& b, const DataAccess& access, u32 site);
-  void look_at_steady_line(Builder& b, u64 line, u32 entry, u32 number, u32 site);
+  void look_at_steady_line(Builder& b, const FetchedLine& line, u32 site);
   void find_set(Emitter& e);
+  void find_page_set(Emitter& e, u8 reg);
+  void note_other_line(Builder& b, Emitter& stub, const DataAccess& access, u64 back);
+  void note_access(Builder& b, Emitter& stub, const DataAccess& access, u64 back);
   void add_note(Builder& b, Emitter& stub, u64 back);
   /// Whether instruction `i` notes something down wherever it finds it.
   bool notes_at(u32 i) const;

@@ -31,6 +31,13 @@ inline void low_halves(Emitter& e, Between operation, u8 to, u8 from) {
   e.byte(static_cast<u8>(0xc0 | (from & 7) << 3 | (to & 7)));
 }
 
+/// MOV r64, r64
+inline void wide_move(Emitter& e, u8 to, u8 from) {
+  e.rex_w(from, to);
+  e.byte(0x89);
+  e.byte(static_cast<u8>(0xc0 | (from & 7) << 3 | (to & 7)));
+}
+
 /// OP r32, constant, where the operation is the digit of its opcode
 enum class Operation : u8 { bit_and = 4, bit_xor = 6 };
 inline void with_constant(Emitter& e, Operation operation, u8 reg, u32 value) {

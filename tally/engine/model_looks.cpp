@@ -38,9 +38,7 @@ void ModelCode::note_line(Emitter& e, u64 kind, bool looks) {
 /// Lets the note of an access, which is in register a, stay if its page is not the most recent one of its set. Register
 /// a is lost.
 void ModelCode::note_page(Emitter& e) {
-  low_halves(e, Between::move, page_, a_);
-  shift_right(e, page_, model_plan.page_bits - page_stride_bits);
-  with_constant(e, Operation::bit_and, page_, (model_plan.data_page_sets - 1) << page_stride_bits);
+  find_page_set(e, page_);
   table_access(e, 0x33, a_, page_, 0, data_pages_at);
   and_wide(e, a_, -(1 << model_plan.page_bits));
   move_if_not_equal(e, note_, b_);
@@ -77,44 +75,79 @@ void ModelCode::add_note(Builder& b, Emitter& stub, u64 back) {
 /// below it where the access ends in it.
 void ModelCode::look_at_steady_data(Builder& b, const DataAccess& access, u32 site) {
   Emitter& e = b.e;
-  const u32 line = model_plan.line_bytes;
-  const u64 address = static_cast<u64>(access.displacement);
-  const bool fixed = access.fixed && !access.fs;
-  const u32 set = l1d_at + (static_cast<u32>(address) & model_plan.l1d_mask);
+  const bool pages = model_plan.pages, fixed = access.fixed && !access.fs;
+  const u32 set = l1d_at + (fixed ? static_cast<u32>(access.displacement) & model_plan.l1d_mask : 0);
   if (note_ != no_register) make_room(b);
-  if (fixed) {
-    e.move_constant(a_, address & ~u64{line - 1});
-    table_access(e, 0x3b, a_, no_register, 0, set);
-  } else {
-    load_address(e, access, a_, b_);
-    find_set(e);
-    table_access(e, 0x33, a_, b_, 0, l1d_at);
-    compare_wide(e, a_, static_cast<s32>(line - access.bytes));
+  load_address(e, access, a_, b_);
+  u8* away = nullptr;
+  if (model_plan.l1d) {
+    const u8 compared = pages ? page_ : a_;
+    if (pages) wide_move(e, page_, a_);
+    if (!fixed) find_set(e);
+    table_access(e, 0x33, compared, fixed ? u8{no_register} : b_, 0, set);
+    compare_wide(e, compared, static_cast<s32>(model_plan.line_bytes - access.bytes));
+    away = jump_if(e, above);
+  } else if (access.bytes > 1) {
+    away = jump_across(e, access.bytes, not_equal);
   }
-  u8* const away = jump_if(e, fixed ? not_equal : above);
+  u8* other_page = nullptr;
+  if (pages) {
+    find_page_set(e, b_);
+    table_access(e, 0x33, a_, b_, 0, data_pages_at);
+    and_wide(e, a_, -(1 << model_plan.page_bits));
+    other_page = jump_if(e, not_equal);
+  }
   const u64 back = e.here();
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
-  lead(away, stub.here());
-  count_site(stub, site);
-  if (fixed) {
-    stub.store(a_, set);
-  } else {
-    table_access(stub, 0x33, a_, b_, 0, l1d_at);
-    if (access.bytes > 1) {
-      u8* const within = jump_across(stub, access.bytes, equal);
-      stub.store(a_, o_model_argument);
-      ask_look(stub, b.arena.to_look, word_of(access.what, access.bytes));
-      stub.jump(back);
-      lead(within, stub.here());
-      find_set(stub);
-    }
-    and_wide(stub, a_, -static_cast<s32>(line));
-    table_access(stub, 0x89, a_, b_, 0, l1d_at);
+  if (away != nullptr) {
+    lead(away, stub.here());
+    count_site(stub, site);
+    if (model_plan.l1d && !pages) table_access(stub, 0x33, a_, fixed ? u8{no_register} : b_, 0, set);
+    note_other_line(b, stub, access, back);
   }
+  if (other_page != nullptr) {
+    lead(other_page, stub.here());
+    count_site(stub, site);
+    load_address(stub, access, a_, page_);
+    and_wide(stub, a_, -static_cast<s32>(model_plan.line_bytes));
+    table_access(stub, 0x89, a_, b_, 0, data_pages_at);
+    note_access(b, stub, access, back);
+  }
+  b.arena.cold = stub.here();
+}
+
+/// In a stub: the line of the access at register a becomes the most recent one, and is noted.
+void ModelCode::note_other_line(Builder& b, Emitter& stub, const DataAccess& access, u64 back) {
+  if (access.bytes > 1) {
+    u8* const within = model_plan.l1d ? jump_across(stub, access.bytes, equal) : nullptr;
+    stub.store(a_, o_model_argument);
+    ask_look(stub, b.arena.to_look, word_of(access.what, access.bytes));
+    stub.jump(back);
+    if (within == nullptr) return;
+    lead(within, stub.here());
+  }
+  find_set(stub);
+  and_wide(stub, a_, -static_cast<s32>(model_plan.line_bytes));
+  table_access(stub, 0x89, a_, b_, 0, l1d_at);
+  if (model_plan.pages) {
+    find_page_set(stub, b_);
+    table_access(stub, 0x89, a_, b_, 0, data_pages_at);
+  }
+  note_access(b, stub, access, back);
+}
+
+/// In a stub: notes the access to the line in register a.
+void ModelCode::note_access(Builder& b, Emitter& stub, const DataAccess& access, u64 back) {
   const u64 kind = static_cast<u64>(access.what);
   if (kind != 0) address_of(stub, a_, a_, no_register, 0, static_cast<s32>(kind), false);
   add_note(b, stub, back);
-  b.arena.cold = stub.here();
+}
+
+/// The register = where the set of the page of the address in register a is, from data_pages_at.
+void ModelCode::find_page_set(Emitter& e, u8 reg) {
+  low_halves(e, Between::move, reg, a_);
+  shift_right(e, reg, model_plan.page_bits - page_stride_bits);
+  with_constant(e, Operation::bit_and, reg, (model_plan.data_page_sets - 1) << page_stride_bits);
 }
 
 /// Register b = where the set of the address in register a is, from l1d_at.
@@ -177,41 +210,51 @@ void ModelCode::look_at_data(Builder& b, u32 i, u32 k) {
   b.arena.cold = stub.here();
 }
 
-/// `entry`: of the table, where the number of the set's line is.
-void ModelCode::look_at_steady_line(Builder& b, u64 line, u32 entry, u32 number, u32 site) {
+/// The first level, and the page, where those are looked at, have it as the most recent one.
+void ModelCode::look_at_steady_line(Builder& b, const FetchedLine& line, u32 site) {
   if (note_ != no_register) make_room(b);
-  compare_dword(b.e, entry, number);
-  u8* const away = jump_if(b.e, not_equal);
-  const u64 back = b.e.here();
+  u8* away[2] = {};
+  if (model_plan.l1i) {
+    compare_dword(b.e, line.entry, line.number);
+    away[0] = jump_if(b.e, not_equal);
+  }
+  if (model_plan.pages) {
+    compare_dword(b.e, line.page_entry, line.page_number);
+    away[1] = jump_if(b.e, not_equal);
+  }
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
-  lead(away, stub.here());
+  for (u8* const jump : away)
+    if (jump != nullptr) lead(jump, stub.here());
   count_site(stub, site);
-  store_constant(stub, entry, number, false);
-  stub.move_constant(a_, line + static_cast<u64>(Ask::fetch));
-  add_note(b, stub, back);
+  if (model_plan.l1i) store_constant(stub, line.entry, line.number, false);
+  if (model_plan.pages) store_constant(stub, line.page_entry, line.page_number, false);
+  stub.move_constant(a_, line.address + static_cast<u64>(Ask::fetch));
+  add_note(b, stub, b.e.here());
   b.arena.cold = stub.here();
 }
 
-void ModelCode::look_at_line(Builder& b, u32 i, u64 line) {
+void ModelCode::look_at_line(Builder& b, u32 i, u64 address) {
   Emitter& e = b.e;
-  const u64 page = line >> model_plan.page_bits;
-  const u32 number = line_number(line),
-            number_of_page = model_plan.pages ? line_number(page << model_plan.page_bits) : number;
-  if (number == 0 || number_of_page == 0) {
+  const u64 page = address >> model_plan.page_bits;
+  const u32 number = line_number(address),
+            page_number = model_plan.pages ? line_number(page << model_plan.page_bits) : number;
+  if (number == 0 || page_number == 0) {
     mark_partial(current(), channel::partial_code_lines);
     return;
   }
-  const u32 set = static_cast<u32>(line / model_plan.line_bytes) & (model_plan.l1i_sets - 1);
-  const u32 entry = l1i_at + set * static_cast<u32>(sizeof(u32));
+  constexpr u32 entry_bytes = sizeof(u32);
+  const u32 set = static_cast<u32>(address / model_plan.line_bytes) & (model_plan.l1i_sets - 1);
+  const u32 page_set = static_cast<u32>(page & (model_plan.code_page_sets - 1));
+  const FetchedLine line{address, l1i_at + set * entry_bytes, number, code_pages_at + page_set * entry_bytes,
+                         page_number};
   put_flags_away(b, facts_[i].live);
-  if ((facts_[i].restless >> line_site & 1) == 0)
-    return look_at_steady_line(b, line, entry, number, site_of(in_[i].pc, line_site));
+  if ((facts_[i].restless >> line_site & 1) == 0) return look_at_steady_line(b, line, site_of(in_[i].pc, line_site));
   make_room(b);
-  if (model_plan.l1i) replace_dword(e, entry, number);
-  e.move_constant(a_, line + static_cast<u64>(Ask::fetch));
+  if (model_plan.l1i) replace_dword(e, line.entry, number);
+  e.move_constant(a_, address + static_cast<u64>(Ask::fetch));
   note_line(e, 0, model_plan.l1i);
   if (!model_plan.pages) return;
-  replace_dword(e, code_pages_at + static_cast<u32>(page & (model_plan.code_page_sets - 1)) * 4, number_of_page);
+  replace_dword(e, line.page_entry, page_number);
   move_if_not_equal(e, note_, b_);
 }
 

@@ -282,8 +282,8 @@ void models_init() {
     model_plan.pages = on(channel::model_tlbs);
     model_plan.outcomes = model_plan.branches && m.direction != static_cast<u8>(sim::Direction::gshare);
   }
-  // Not where every access is asked of pages too, nor where the core model leaves no code to be made anew.
-  model_plan.goes_by_sites = (model_plan.l1d || model_plan.l1i) && !model_plan.pages && !on(channel::model_core);
+  // Not where the core model leaves no code to be made anew.
+  model_plan.goes_by_sites = (model_plan.data() || model_plan.code()) && !on(channel::model_core);
   model_plan.page_bits = tlbs.page_bits();
   model_plan.data_page_sets = sim::page_sets_told_apart(tlbs.dtlb);
   model_plan.code_page_sets = sim::page_sets_told_apart(tlbs.itlb);

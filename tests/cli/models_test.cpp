@@ -409,8 +409,12 @@ TEST(Models, the_first_page_is_missed_when_it_is_accessed_first) {
       return result.values.at(std::string(event) + ":u");
     };
     // Where the stack lies is chance, and sometimes in the way.
-    const auto least = [&](const char* page) { return std::min({misses(page), misses(page), misses(page)}); };
-    EXPECT_EQ(least("0"), least("64")) << event;
+    const auto least = [&](const char* page) {
+      auto found = misses(page);
+      for (int i = 0; i < 9; ++i) found = std::min(found, misses(page));
+      return found;
+    };
+    EXPECT_EQ(least("0"), least("6")) << event;
   }
 }
 

@@ -21,7 +21,7 @@ void FirstLevels::find(const Note* notes, std::uint32_t n, std::uint8_t* hits) {
 
 std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts) {
   constexpr std::uint32_t stretch = 512;
-  std::uint8_t hits[stretch];
+  std::uint8_t hits[stretch] = {};
   if (!l1i_.exists() || !l1d_.exists()) n = those_there(notes, n);
   std::uint32_t missed = 0;
   for (std::uint32_t at = 0; at < n; at += stretch) {

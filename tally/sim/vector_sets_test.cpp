@@ -11,13 +11,13 @@ namespace tally::sim {
 namespace {
 
 struct Levels {
-  std::vector<std::uint64_t> words = std::vector<std::uint64_t>((64 + 16 + 1) * 8);
+  std::vector<std::uint64_t> words = std::vector<std::uint64_t>(std::size_t{64 + 16 + 1} * 8);
   VectorLevel level[4];
 
   Levels() {
     level[0] = level[1] = {words.data(), 64, 6};
-    level[2] = {words.data() + 64 * 8, 16, 12};
-    level[3] = {words.data() + 80 * 8, 1, 3};
+    level[2] = {words.data() + 512, 16, 12};
+    level[3] = {words.data() + 640, 1, 3};
   }
 };
 

@@ -1,5 +1,5 @@
 // Faults that are skipped: the handler moves rip behind the instruction. SIGSEGV, SIGFPE, SIGILL, and int3, which is
-// no fault: its handler finds rip behind it already.
+// no fault: its handler finds rip behind it already, as that of the overflow trap does.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {
@@ -7,7 +7,7 @@ namespace {
 uint64_t seen[32];
 
 extern "C" const char segv_at[], segv_end[], div_at[], div_end[], ud_at[], ud_end[], trap_at[], trap_end[], rep_at[],
-    rep_end[], call_at[], call_end[], priv_at[], priv_end[];
+    rep_end[], call_at[], call_end[], priv_at[], priv_end[], over_end[];
 
 struct Place {
   int signal;
@@ -17,9 +17,9 @@ struct Place {
 
 void skip(int signal, bare::Info* info, ucontext_t* context) {
   using namespace bare;
-  const Place places[] = {{sig_segv, segv_at, segv_end}, {sig_fpe, div_at, div_end},  {sig_ill, ud_at, ud_end},
-                          {sig_trap, trap_at, trap_end}, {sig_segv, rep_at, rep_end}, {sig_segv, call_at, call_end},
-                          {sig_segv, priv_at, priv_end}};
+  const Place places[] = {{sig_segv, segv_at, segv_end}, {sig_fpe, div_at, div_end},    {sig_ill, ud_at, ud_end},
+                          {sig_trap, trap_at, trap_end}, {sig_segv, rep_at, rep_end},   {sig_segv, call_at, call_end},
+                          {sig_segv, priv_at, priv_end}, {sig_segv, over_end, over_end}};
   const auto rip = reinterpret_cast<const char*>(reg(context, REG_RIP));
   bool found = false;
   for (const Place& place : places) {
@@ -93,6 +93,12 @@ void skip(int signal, bare::Info* info, ucontext_t* context) {
   return r;
 }
 
+[[gnu::noipa]] uint64_t overflow_trap() {
+  uint64_t r = 1;
+  asm volatile("leaq 1(%0), %0\n\t   .globl over_end\n\t int $4\nover_end: leaq 1(%0,%0), %0" : "+r"(r));
+  return r;
+}
+
 }  // namespace
 
 extern "C" int program(int, char**, char**) {
@@ -107,9 +113,10 @@ extern "C" int program(int, char**, char**) {
     check(undefined() == 5);
     check(trap() == 5);
     check(privileged() == 5);
+    check(overflow_trap() == 5);
     check(call_nowhere() == 0);
     check(repeated(pages + page) == 4);
   }
-  check(seen[sig_segv] == 1000 && seen[sig_fpe] == 250 && seen[sig_ill] == 250 && seen[sig_trap] == 250);
+  check(seen[sig_segv] == 1250 && seen[sig_fpe] == 250 && seen[sig_ill] == 250 && seen[sig_trap] == 250);
   return 0;
 }

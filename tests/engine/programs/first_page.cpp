@@ -1,5 +1,5 @@
-// first_page 0, or another digit: reads the first word of page 0, or of page 64, where nothing is, before it reads anything
-// else of that place in a cache or TLB that has room for 64 pages.
+// first_page 0, or another digit: reads the first word of page 0, or of page 64, where nothing is, before it reads
+// anything else of that place in a cache or TLB that has room for 64 pages.
 #include "tests/engine/programs/bare.hpp"
 
 namespace {

@@ -118,6 +118,12 @@ int Tracee::stopped(int status) {
     ptrace(PTRACE_GETREGS, tid_, nullptr, &after);
     retire(after);
   }
+  if (signal == SIGSEGV && pending_.special == Special::trap) {
+    // `int 4` is the overflow trap: it retires. Other vectors fault where they stand.
+    user_regs_struct after{};
+    ptrace(PTRACE_GETREGS, tid_, nullptr, &after);
+    if (after.rip == before_.rip + pending_.length) retire(after);
+  }
   if (restarting_) needless_restart_ = is_ignored(signal);
   return signal;
 }

@@ -21,6 +21,7 @@ void FirstLevels::find(const Note* notes, std::uint32_t n, std::uint8_t* hits) {
 
 std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts) {
   constexpr std::uint32_t stretch = 512;
+  constexpr Note purpose = 3;  // the bits of its Access
   std::uint8_t hits[stretch] = {};
   if (!l1i_.exists() || !l1d_.exists()) n = those_there(notes, n);
   std::uint32_t missed = 0;
@@ -34,7 +35,7 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
       const std::uint64_t miss = hits[i] ^ 1u;
       notes[missed] = note & ~same_access;
       missed += static_cast<std::uint32_t>(miss);
-      missed_for += miss << static_cast<unsigned>(access_of(note)) * 16;
+      missed_for += miss << (note & purpose) * 16;
       if (note & same_access) {
         (access_of(note) == Access::store ? counts.l1d_across.store_misses : counts.l1d_across.load_misses) +=
             missed_ && miss != 0;
@@ -43,10 +44,11 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
         missed_ = miss != 0;
       }
     }
-    const auto of = [&](Access access) { return missed_for >> static_cast<unsigned>(access) * 16 & 0xffff; };
-    counts.l1i.fetch_misses += of(Access::fetch);
-    counts.l1d.load_misses += of(Access::load) + of(Access::modify);
-    counts.l1d.store_misses += of(Access::store);
+    std::uint64_t of[4];  // by Access
+    for (unsigned access = 0; access < 4; ++access) of[access] = missed_for >> access * 16 & 0xffff;
+    counts.l1i.fetch_misses += of[static_cast<unsigned>(Access::fetch)];
+    counts.l1d.load_misses += of[static_cast<unsigned>(Access::load)] + of[static_cast<unsigned>(Access::modify)];
+    counts.l1d.store_misses += of[static_cast<unsigned>(Access::store)];
   }
   return missed;
 }

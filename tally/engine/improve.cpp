@@ -17,10 +17,8 @@ namespace {
 /// How often a trace must have run: making it anew costs as much as some thousand increments.
 constexpr u64 hot_executions = 4096;
 constexpr u32 instruction_limit = 96, branch_limit = 8;
-/// A trace is not made anew forever if a program goes another way each time.
-constexpr u8 generation_limit = 3;
-/// Nor if its accesses find other lines each time.
-constexpr u8 unsteady_limit = 12;
+/// A trace is not made anew forever if a program goes another way each time, or its accesses find other lines.
+u8 generation_limit() { return model_plan.goes_by_sites ? 12 : 3; }
 /// It ends where it is reached by fewer than one in so many that entered it.
 constexpr u64 least_share = 8, whole_share = 1 << 16;
 
@@ -401,11 +399,10 @@ class Review {
     const Template* const known = keeps_nothing() ? nullptr : used_template(trace.use);
     if (known == nullptr && !keeps_nothing()) return;
     const u8 generation = known != nullptr ? known->generation : trace.generation;
-    if (generation == (model_plan.goes_by_sites ? unsteady_limit : generation_limit)) return;
+    if (generation == generation_limit()) return;
     const History history(thread_, trace);
     if (history.entered() < hot_from()) return;
-    if (generation == 0 || (generation < generation_limit && history.is_mistaken()) ||
-        is_unsteady(trace, history.entered()))
+    if (generation == 0 || history.is_mistaken() || is_unsteady(trace, history.entered()))
       list_[size_++] = {&trace, generation, known != nullptr && known->by_jump, history.entered()};
   }
 
@@ -445,8 +442,8 @@ void improve(Thread* t) {
 }
 
 void improve_at_times(Thread* t) {
-  // At 20, 40, 80 ms of processor time and so on, or whenever tests want it. Not all programs may read the time stamp
-  // counter; the kernel is asked at every 64th system call.
+  // At 20, 40, 80 ms of processor time and so on, with sites more often, or whenever tests want it. Not all programs
+  // may read the time stamp counter; the kernel is asked at every 64th system call.
   static u32 calls;
   static u64 next_ns = 20'000'000;
   if (t->vfork_child != 0 || (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) & 63) != 0) return;
@@ -455,7 +452,7 @@ void improve_at_times(Thread* t) {
   kernel(SYS_clock_gettime, 2 /* CLOCK_PROCESS_CPUTIME_ID */, reinterpret_cast<u64>(time));
   const u64 now_ns = time[0] * 1'000'000'000 + time[1];
   if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
-  // What an access finds changes more often than which way a branch goes.
+  // What an access finds changes more often than which way a branch goes; a review takes about a millisecond (sqlite3).
   const u64 pause_ns = !model_plan.goes_by_sites ? now_ns : now_ns < 400'000'000 ? now_ns / 4 : 100'000'000;
   __atomic_store_n(&next_ns, now_ns + pause_ns, __ATOMIC_RELAXED);
   review_once(t);

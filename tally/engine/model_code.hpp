@@ -2,9 +2,10 @@
 /// ways into the model from there. Not used, and nothing of it in generated code, where nothing is simulated.
 ///
 /// The order of what the model sees is that of the program: an instruction's lines, then its accesses, then where it
-/// goes. Looks need three registers, with pages four, one of which knows where the next note goes: over a stretch of
-/// instructions that leave so many alone these are borrowed once, which a fault or signal within it has to know. What
-/// is the same wherever a trace is left is written once where it is left: the history of its branches.
+/// goes. Looks need two registers, one more with pages, and one more, which knows where the next note goes, where
+/// something is noted whatever is found: over a stretch of instructions that leave so many alone these are borrowed
+/// once, which a fault or signal within it has to know. What is the same wherever a trace is left is written once where
+/// it is left: the history of its branches.
 #pragma once
 #include "tally/engine/models.hpp"
 #include "tally/engine/reading.hpp"

@@ -118,7 +118,8 @@ void ModelCode::look_at_steady_data(Builder& b, const DataAccess& access, u32 si
 
 /// In a stub: the line of the access at register a becomes the most recent one, and is noted.
 void ModelCode::note_other_line(Builder& b, Emitter& stub, const DataAccess& access, u64 back) {
-  if (access.bytes > 1) {
+  const bool fixed = access.fixed && !access.fs;
+  if (access.bytes > 1 && !fixed) {
     u8* const within = model_plan.l1d ? jump_across(stub, access.bytes, equal) : nullptr;
     stub.store(a_, o_model_argument);
     ask_look(stub, b.arena.to_look, word_of(access.what, access.bytes));
@@ -167,9 +168,14 @@ void ModelCode::look_at_data(Builder& b, u32 i, u32 k) {
   const bool fits = access.bytes <= line && (!fixed || address % line + access.bytes <= line);
   put_flags_away(b, f.live);
   if (fits && (f.restless >> k & 1) == 0) return look_at_steady_data(b, access, site_of(in_[i].pc, k));
+  if (!fits) {
+    load_address(e, access, a_, b_);
+    e.store(a_, o_model_argument);
+    return ask_look(e, b.arena.to_look, word_of(access.what, access.bytes));
+  }
   make_room(b);
   const u64 kind = static_cast<u64>(access.what);
-  if (fixed && fits) {
+  if (fixed) {
     const u32 set = l1d_at + (static_cast<u32>(address) & model_plan.l1d_mask);
     e.move_constant(a_, address & ~u64{line - 1});
     if (model_plan.l1d) {
@@ -181,10 +187,6 @@ void ModelCode::look_at_data(Builder& b, u32 i, u32 k) {
     return;
   }
   load_address(e, access, a_, b_);
-  if (!fits) {
-    e.store(a_, o_model_argument);
-    return ask_look(e, b.arena.to_look, word_of(access.what, access.bytes));
-  }
   const bool mostly_aligned = access.bytes > 1 && access.bytes <= 8 && bits_set(access.bytes) == 1;
   u8* away = nullptr;
   if (mostly_aligned)

@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "tally/engine/decode.hpp"
+#include "tally/engine/marks.hpp"
 
 namespace tally::engine {
 namespace {
@@ -15,10 +15,11 @@ struct Site {
   u32 before, now;  // what had been counted when it was judged last, and what has been by now
   bool restless;
 
-  // Threads that have ended are in `before` only.
-  bool is_unsteady(u64 share, u64 executions) const { return now > before && u64{now - before} * share > executions; }
+  bool is_unsteady(u64 share, u64 executions) const { return u64{now - before} * share > executions; }
 };
 Site sites[site_count];
+
+static_assert(sites_at >= actions_at + sizeof(Actions) && sites_at + site_count * sizeof(u32) <= touched_at);
 
 }  // namespace
 
@@ -28,6 +29,17 @@ void sites_count_up() {
     const u32* const counted = reinterpret_cast<const u32*>(reinterpret_cast<u64>(t) + sites_at);
     for (u32 i = 0; i < site_count; i++) sites[i].now += counted[i];
   }
+  // What threads counted that have ended is not there any more; nor are their executions.
+  for (Site& site : sites)
+    if (site.now < site.before) site.before = site.now;
+}
+
+void sites_forget(Thread* t) {
+  throw_away(reinterpret_cast<const void*>(reinterpret_cast<u64>(t) + sites_at), site_count * sizeof(u32));
+}
+
+void sites_after_fork() {
+  for (Site& site : sites) site.before = site.now = 0;
 }
 
 bool has_become_restless(u64 pc, u64 executions) {

@@ -11,15 +11,18 @@ namespace tally::engine {
 /// The number that the line of an instruction has among its sites; its accesses have those from 0 on.
 inline constexpr u32 line_site = 7;
 inline constexpr u8 every_site = 0xff;
-inline constexpr u32 site_bits = 14, site_count = 1u << site_bits;
-static_assert(sites_at + site_count * sizeof(u32) <= model_counts_at);
+inline constexpr u32 site_count = 15360;
 
 /// Where the k-th site of the instruction at `pc` is counted. Others may share it: that makes a look dearer, and no
 /// count wrong.
 constexpr u32 site_of(u64 pc, u32 k) {
-  return static_cast<u32>((pc * 8 + k) * 0x9E3779B97F4A7C15ull >> (64 - site_bits));
+  return static_cast<u32>(((pc * 8 + k) * 0x9E3779B97F4A7C15ull >> 32) * site_count >> 32);
 }
 
+/// A thread begins, with nothing counted.
+void sites_forget(Thread* t);
+/// In the child of a fork, whose counters begin anew.
+void sites_after_fork();
 /// Takes down what all threads have counted. Wants threads_lock and cache_lock.
 void sites_count_up();
 /// Whether an access of the instruction at `pc` was made at a steady site and has not been one since, which it was

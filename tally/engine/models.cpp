@@ -7,6 +7,7 @@
 #include "tally/engine/improve.hpp"
 #include "tally/engine/model_notes.hpp"
 #include "tally/engine/model_rest.hpp"
+#include "tally/engine/model_sites.hpp"
 #include "tally/sim/memory.hpp"
 
 namespace tally::engine {
@@ -360,6 +361,7 @@ bool models_attach(Thread* t, bool goes_on) {
                           channel::model_counts_offset(t->index));
   if (failed(page)) return false;
   __atomic_or_fetch(&model_counts(t)->without, without, __ATOMIC_RELAXED);
+  if (model_plan.goes_by_sites) sites_forget(t);
   if (goes_on) {
     model_thread(t)->record = rest_of(t)->tape;
     return attach_notes(t, goes_on);
@@ -399,7 +401,10 @@ void models_before_fork(Thread* t, u32 process) { publish_mark(t, {0, process, 0
 
 void models_close(Thread* t) { publish_mark(t, {0, 0, 1}); }
 
-void models_after_fork() { llc_lock = Lock{}; }
+void models_after_fork() {
+  llc_lock = Lock{};
+  sites_after_fork();
+}
 
 void models_repeat(Thread* t, u64 rcx, u64 rsi, u64 rdi) {
   ModelThread& m = *model_thread(t);

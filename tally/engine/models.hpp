@@ -95,7 +95,7 @@ enum ModelLayout : u32 {
   gshare_at = 0x3000,         // the counters of sim::Gshare
   l1d_at = 0x8000,            // of each set the line that was used last, as many bytes apart as a line has
   l1i_at = 0xc000,            // of each set the number of the line of code that was fetched last
-  sites_at = 0xe0000,         // how often each site jumped: dwords
+  sites_at = 0xd1000,         // how often each site jumped: dwords
   model_counts_at = 0xf0000,  // mapped from the channel: channel::ModelCounts
 };
 inline constexpr u32 first_level_bytes = 0x4000;
@@ -106,8 +106,8 @@ static_assert(code_pages_at + sim::page_sets * sizeof(u32) <= data_pages_at);
 static_assert(l1i_at + first_level_bytes == jump_table_at);
 /// No line's address, and in no line: not the most recent one of any set.
 inline constexpr u64 no_line = u64{1} << 63 | 1;
-/// Notes of a thread, and room behind them. Generated code looks once a trace whether it stands behind them, by the low
-/// bits of an address: ModelPlan::notes_full.
+/// Notes of a thread, and room behind them. Generated code looks once a trace, or at each note, whether it stands
+/// behind them, by the low bits of an address: ModelPlan::notes_full.
 inline constexpr u64 notes_room = channel::note_block_bytes;
 /// As many as are handed on at a time, and as many as are looked up here, in bytes; of outcomes too.
 inline constexpr u64 notes_handed_on = channel::notes_limit * sizeof(u64), notes_kept = 512 * sizeof(u64);

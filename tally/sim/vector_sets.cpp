@@ -14,7 +14,7 @@ namespace {
 
 #define TALLY_AVX2 __attribute__((target("avx2")))
 
-/// Each way gets what the one before it holds, and the first one `first`'s last word.
+/// Of words that have been turned by one, the first one is replaced by that of `first`.
 TALLY_AVX2 inline __m256i moved_on(__m256i rotated, __m256i first) { return _mm256_blend_epi32(rotated, first, 3); }
 
 /// In each way, whether the tag is in one before it, of these four.

@@ -380,6 +380,19 @@ bool is_made(const std::string& path) {
   return false;
 }
 
+// Sites are steady, restless and steady again, with registers to spare for looks, and none for notes.
+TEST(Models, accesses_that_change_their_minds_count_the_same) {
+  for (const char* precision : {"fast", "full"}) {
+    for (const char* threads : {"0", "2"}) {
+      const Modelled result = run_modelled({"--model", "haswell", "--precision", precision, "--model-threads", threads,
+                                            "--hot-from", "1", "--models-by", "both", "-e", all_events},
+                                           {std::string(TALLY_BUILD) + "/programs/restless"});
+      EXPECT_EQ(result.code, 0) << precision << threads;
+      EXPECT_TRUE(holds(result.notices, "the plain models agree")) << precision << threads << result.notices;
+    }
+  }
+}
+
 // While it has its flags set the models look lines up, and code is made anew.
 TEST(Models, a_program_may_have_the_direction_flag_and_the_alignment_check_set) {
   const TemporaryFile model("tight.model", tight);

@@ -382,10 +382,14 @@ bool is_made(const std::string& path) {
 
 // Sites are steady, restless and steady again, with registers to spare for looks, and none for notes.
 TEST(Models, accesses_that_change_their_minds_count_the_same) {
+  const TemporaryFile model(
+      "roomy.model",
+      "model roomy\nl1i size=4K ways=2 line=64\nl1d size=8K ways=2 line=64\n"
+      "l2 size=64K ways=4 line=64\nitlb entries=8 ways=2 page=4K\ndtlb entries=8 ways=2 page=4K\n");
   for (const char* precision : {"fast", "full"}) {
     for (const char* threads : {"0", "2"}) {
-      const Modelled result = run_modelled({"--model", "haswell", "--precision", precision, "--model-threads", threads,
-                                            "--hot-from", "1", "--models-by", "both", "-e", all_events},
+      const Modelled result = run_modelled({"--model", model.path(), "--precision", precision, "--model-threads",
+                                            threads, "--hot-from", "1", "--models-by", "both", "-e", all_events},
                                            {std::string(TALLY_BUILD) + "/programs/restless"});
       EXPECT_EQ(result.code, 0) << precision << threads;
       EXPECT_TRUE(holds(result.notices, "the plain models agree")) << precision << threads << result.notices;

@@ -393,4 +393,10 @@ Builder begin_trace(Arena& arena, u64 pc, u64 older, u64 later) {
   return {arena, e, trace, trace.body};
 }
 
+void abandon_trace(const Builder& b) {
+  b.trace.dead = true;
+  b.trace.bytes = 0;
+  b.trace.start = b.arena.hot;
+}
+
 }  // namespace tally::engine

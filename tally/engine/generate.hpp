@@ -76,6 +76,8 @@ struct Builder {
 /// behind, a multiple of trace_alignment; `older` as for translate().
 u64 next_body(const Arena& arena, u64 pc, u64 older);
 Builder begin_trace(Arena& arena, u64 pc, u64 older, u64 later = 0);
+/// Gives up what was begun: nothing leads to it, and its room is the next one's, which may begin before it did.
+void abandon_trace(const Builder& b);
 
 /// The two bytes that are replaced when the trace is dropped must be of one instruction, and not of an exit: those
 /// are patched by themselves.

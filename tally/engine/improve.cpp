@@ -60,7 +60,7 @@ class Improver {
     read(*arena);
     if (n_ == 0 || !emit(b)) {
       recorder.give_up();
-      b.trace.dead = true;
+      abandon_trace(b);
       return nullptr;
     }
     b.trace.bytes = static_cast<u32>(b.e.here() - b.body);

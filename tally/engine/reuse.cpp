@@ -77,7 +77,7 @@ Trace* make(const Template& t, u64 pc, u64 older, Arena& arena) {
   trace.looked_ahead = t.looked_ahead;
   trace.number = new_segments(t.vectors(), t.segment_count);
   if (trace.number == 0) {
-    trace.dead = true;
+    abandon_trace(b);
     return nullptr;
   }
   register_pages(t, pc, static_cast<u32>(&trace - tables.traces.data));

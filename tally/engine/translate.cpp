@@ -69,7 +69,7 @@ class Translator {
       const u32 n = full ? 0 : read_segment(segment, *arena);
       if (!emit_segment(b, n, segment++)) {
         // Out of segment numbers: what was begun is given up; nothing leads to it.
-        b.trace.dead = true;
+        abandon_trace(b);
         return Outcome::no_room;
       }
     } while (is_conditional(last_));

@@ -267,7 +267,10 @@ Result<void> conclude(Runner& runner, const CurveRun& run, result::Memory& resul
     if (auto done = measure_geometry(runner, plateaus, witnesses, curve); !done) return done;
     runner.plan().progress(controls_done - 0.1, "translation buffers");
     const auto translations = measure_translations(runner);
-    if (!translations) return fail(translations.error());
+    if (!translations) {
+      result.levels = find_levels(curve, spans, witnesses);
+      return fail(translations.error());
+    }
     result.tlbs = rows_of(*translations, runner);
     witnesses.reach_bytes = reach_bytes(*translations, runner);
   }

@@ -285,6 +285,7 @@ void Runner::put_aside(linux::Area area, linux::PageKind kind) {
   // A file has the frames that it has, and reserved pages are few.
   const bool kernel_chooses = kind == linux::PageKind::small || kind == linux::PageKind::transparent;
   if (!plan_.file.empty() || !kernel_chooses) return;
+  if (area.size() > most_aside_bytes_) return;  // and let the others stay
   aside_.push_back(std::move(area));
   std::size_t sum = 0;
   for (const linux::Area& one : aside_) sum += one.size();

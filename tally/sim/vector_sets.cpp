@@ -1,7 +1,5 @@
 #include "tally/sim/vector_sets.hpp"
 
-#include "tally/sim/lru.hpp"
-
 #if defined(__x86_64__) && defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -60,14 +58,8 @@ TALLY_AVX2 void use_vector_levels(const VectorLevel (&levels)[4], const std::uin
 
 bool VectorLevel::fits(const CacheShape&) { return false; }
 
-void use_vector_levels(const VectorLevel (&levels)[4], const std::uint64_t* lines, std::uint32_t n,
-                       std::uint8_t* hits) {
-  for (std::uint32_t i = 0; i < n; ++i) {
-    const VectorLevel& level = levels[lines[i] & 3];
-    const std::uint64_t line = lines[i] >> level.line_bits;
-    hits[i] = Lru::use_whole(level.table + (line & (level.sets - 1)) * 8, 8, ~(line << level.line_bits));
-  }
-}
+// Nothing fits.
+void use_vector_levels(const VectorLevel (&)[4], const std::uint64_t*, std::uint32_t, std::uint8_t*) {}
 
 #endif
 

@@ -9,6 +9,7 @@
 #include "tally/memory/analysis/advice.hpp"
 #include "tally/memory/analysis/dismissal.hpp"
 #include "tally/memory/analysis/findings.hpp"
+#include "tally/memory/analysis/slopes.hpp"
 #include "tally/memory/analysis/statistics.hpp"
 #include "tally/memory/controls.hpp"
 #include "tally/memory/curve.hpp"

@@ -8,6 +8,7 @@
 #include "tally/memory/analysis/findings.hpp"
 #include "tally/memory/analysis/levels.hpp"
 #include "tally/memory/analysis/simulated_testing.hpp"
+#include "tally/memory/analysis/slopes.hpp"
 
 namespace tally::memory {
 namespace {

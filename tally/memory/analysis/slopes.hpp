@@ -7,6 +7,10 @@
 
 namespace tally::memory {
 
+/// Whether from one plateau to the next there is a slope rather than the end of a cache: no two are so close in
+/// latency.
+bool is_slope(double below_ns, double above_ns);
+
 /// What a load of a ring of this size took.
 struct Timing {
   double size_bytes = 0;
@@ -34,12 +38,8 @@ struct SlopingRise {
   bool operator==(const SlopingRise&) const = default;
 };
 
-/// The rise that fits timings best: least squares over all capacities between them and usual ways. Nothing
-/// where they are too few, or none rises. Cost: some 2 ms for 60 timings.
+/// The rise that fits timings best: least squares of t, over all capacities between them and usual ways. Nothing
+/// where they are too few, none rises, or the best capacity is the first or last. Cost: some 2 ms for 60 timings.
 std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const RiseSurroundings& around);
-
-/// The same for other timings of a rise that was fitted: with its ways.
-std::optional<SlopingRise> fit_slopes_again(const SlopingRise& rise, std::span<const Timing> timings,
-                                            const RiseSurroundings& around);
 
 }  // namespace tally::memory

@@ -312,7 +312,7 @@ class LevelFinder {
   void add_seen(const LevelSpan& span, const LevelSpan& next) {
     const bool is_first = &span == &spans_.front();
     const Capacity capacity =
-        find_capacity(curve_, span.last, next.first, witnesses_.page_bytes, witnesses_.reach_bytes);
+        find_capacity(curve_, span.last, next.first, witnesses_.page_bytes, witnesses_.translations);
     const KnownCache* known = match(reported(), next_, capacity.bytes);
     MemoryLevel level;
     set_latency(level, curve_, span.first, witnesses_);

@@ -67,7 +67,7 @@ TEST(Levels, between_slopes_are_as_large_as_they_are) {
   ASSERT_GE(plateaus.size(), 3u);
   Witnesses witnesses;
   witnesses.reported = {{2, 1 << 20, false}, {3, 32 << 20, true}};
-  witnesses.reach_bytes = 72 * 4096;
+  witnesses.translations = {72 * 4096, 0};
   const auto levels = find_levels(curve, join_spans(plateaus, std::vector<bool>(plateaus.size() - 1, true)), witnesses);
   ASSERT_FALSE(levels.empty());
   EXPECT_EQ(levels[0].name, "L2");

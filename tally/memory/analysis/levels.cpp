@@ -266,7 +266,7 @@ std::optional<Capacity> sloping_capacity(const Curve& curve, const Plateau& belo
   const auto fit = [&](const std::vector<double>& ns) {
     const double below_ns = level_by(curve, below, [&](std::size_t i) { return ns[i]; });
     return fit_slopes(timings_of(curve, below, above, capacity.half_bytes, ns),
-                      {below_ns, around.page_bytes, around.reach_bytes});
+                      {below_ns, around.page_bytes, around.translations});
   };
   std::vector<double> seen;
   for (const CurvePoint& point : curve) seen.push_back(point.ns);
@@ -357,12 +357,12 @@ Fit fit_rise(const Curve& curve, const Plateau& below, const Plateau& above, dou
 }
 
 Capacity find_capacity(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes,
-                       double reach_bytes) {
+                       const FirstTranslations& translations) {
   const Rise rise = find_rise(curve, below, above);
   const Fit fit = fit_rise(curve, below, above, page_bytes);
   Capacity capacity{fit.capacity_bytes, 0, 0, fit.shape, rise.half_bytes, rise.knee_bytes};
   if (fit.shape == Shape::page_colours) {
-    const RiseSurroundings around{below.ns, page_bytes, reach_bytes};
+    const RiseSurroundings around{below.ns, page_bytes, translations};
     if (const auto sloping = sloping_capacity(curve, below, above, around, capacity)) return *sloping;
   }
   if (fit.shape == Shape::step) {

@@ -18,19 +18,23 @@ constexpr std::size_t drain = 2;
 constexpr std::size_t terms = 3;
 using Row = std::array<double, terms>;
 
-// What the terms of a ring's time are multiplied with; the drain's with that time as well.
+// A ring: what its terms are multiplied with (the drain's with its time as well), and what it takes without them.
 struct Ring {
   Row factors{};
+  double base_ns = 0;
   double ns = 0;  // as timed
 };
 
 std::vector<Ring> rings(std::span<const Timing> timings, const RiseSurroundings& around, double capacity, double ways) {
+  const FirstTranslations& known = around.translations;
   std::vector<Ring> all;
   all.reserve(timings.size());
   for (const Timing& one : timings) {
     const double missed = misses_colours(one.size_bytes / around.page_bytes, capacity / ways / around.page_bytes, ways);
-    const double untranslated = around.reach_bytes > 0 ? std::max(0.0, 1 - around.reach_bytes / one.size_bytes) : 0;
-    all.push_back({{untranslated, missed, missed * one.size_bytes}, one.ns});
+    const double untranslated = known.reach_bytes > 0 ? std::max(0.0, 1 - known.reach_bytes / one.size_bytes) : 0;
+    all.push_back({{known.miss_ns > 0 ? 0 : untranslated, missed, missed * one.size_bytes},
+                   around.below_ns + known.miss_ns * untranslated,
+                   one.ns});
   }
   return all;
 }
@@ -95,28 +99,32 @@ struct Solved {
   double ns = 0;
 };
 
-std::optional<Solved> solved(const Ring& ring, const Row& solution, double below_ns) {
-  const double kept = 1 - solution[drain] * ring.factors[drain];
+std::optional<Solved> solved(const Ring& ring, const Row& solution) {
+  const auto [u, m, d] = ring.factors;
+  const double kept = 1 - solution[drain] * d;
   if (kept < least_kept) return std::nullopt;
-  return Solved{
-      kept,
-      (below_ns + solution[translation] * ring.factors[translation] + solution[miss] * ring.factors[miss]) / kept};
+  return Solved{kept, (ring.base_ns + solution[translation] * u + solution[miss] * m) / kept};
 }
 
-// Gauss-Newton, each size with the same weight: page colours scatter where the rise is steep, whatever a load takes
-// there. The first round takes t as it was timed for both sides, which favours large drains.
-std::optional<Row> solve(const std::vector<Ring>& all, double below_ns) {
-  constexpr int rounds = 5;
+// Gauss-Newton, with weights that make squares of differences their absolute values: page colours scatter where the
+// rise is steep, whatever a load takes there, and now and then far. The first round takes t as it was timed on both
+// sides, which favours large drains.
+std::optional<Row> solve(const std::vector<Ring>& all) {
+  constexpr int rounds = 10;
+  constexpr double least_difference_ns = 0.02;
   Row solution{};
   for (int round = 0; round < rounds; ++round) {
     std::vector<Equation> equations;
     equations.reserve(all.size());
     for (const Ring& ring : all) {
-      const auto now = round == 0 ? std::optional(Solved{1, ring.ns}) : solved(ring, solution, below_ns);
+      const auto now = round == 0 ? std::optional(Solved{1, ring.ns}) : solved(ring, solution);
       if (!now) return std::nullopt;
       const auto [u, m, d] = ring.factors;
-      equations.push_back({{u / now->kept, m / now->kept, d * now->ns / now->kept},
-                           ring.ns - now->ns + (now->ns - below_ns) / now->kept});
+      const double difference = ring.ns - now->ns;
+      const double weight = round == 0 ? 1 : 1 / std::sqrt(std::max(std::abs(difference), least_difference_ns));
+      const double scale = weight / now->kept;
+      equations.push_back(
+          {{scale * u, scale * m, scale * d * now->ns}, weight * difference + scale * (now->ns - ring.base_ns)});
     }
     solution = positive_least_squares(equations);
   }
@@ -124,26 +132,27 @@ std::optional<Row> solve(const std::vector<Ring>& all, double below_ns) {
 }
 
 // In ns.
-std::optional<double> error_of(const std::vector<Ring>& all, const Row& solution, double below_ns) {
+std::optional<double> error_of(const std::vector<Ring>& all, const Row& solution) {
   double sum = 0;
   for (const Ring& ring : all) {
-    const auto now = solved(ring, solution, below_ns);
+    const auto now = solved(ring, solution);
     if (!now) return std::nullopt;
-    sum += (ring.ns - now->ns) * (ring.ns - now->ns);
+    sum += std::abs(ring.ns - now->ns);
   }
-  return std::sqrt(sum / static_cast<double>(all.size()));
+  return sum / static_cast<double>(all.size());
 }
 
 std::optional<SlopingRise> rise_of(std::span<const Timing> timings, const RiseSurroundings& around, double capacity,
                                    double ways) {
   const auto all = rings(timings, around, capacity, ways);
-  const auto solution = solve(all, around.below_ns);
+  const auto solution = solve(all);
   if (!solution || (*solution)[miss] <= 0) return std::nullopt;
-  const auto error = error_of(all, *solution, around.below_ns);
+  const auto error = error_of(all, *solution);
   if (!error) return std::nullopt;
   const double middle_ns = std::sqrt(timings.front().ns * timings.back().ns);
-  return SlopingRise{capacity,          ways, (*solution)[translation], (*solution)[miss], (*solution)[drain],
-                     *error / middle_ns};
+  const FirstTranslations& known = around.translations;
+  const double translation_ns = known.miss_ns > 0 ? known.miss_ns : (*solution)[translation];
+  return SlopingRise{capacity, ways, translation_ns, (*solution)[miss], (*solution)[drain], *error / middle_ns};
 }
 
 constexpr double coarse = 1.04;

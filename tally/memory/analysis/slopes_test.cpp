@@ -16,7 +16,7 @@ namespace tally::memory {
 namespace {
 
 constexpr double mib = 1 << 20;
-const RiseSurroundings around{3.8, 4096, 72 * 4096};
+const RiseSurroundings around{3.8, 4096, {72 * 4096, 0}};
 
 // t = below + translation + m·(miss + drain·R·t), solved for t.
 std::vector<Timing> made_of(const SlopingRise& rise) {
@@ -24,7 +24,8 @@ std::vector<Timing> made_of(const SlopingRise& rise) {
   for (const std::uint64_t size : size_grid(256 << 10, 4 << 20, 8, 64)) {
     const auto bytes = static_cast<double>(size);
     const double missed = misses_colours(bytes / 4096, rise.capacity_bytes / rise.ways / 4096, rise.ways);
-    const double translated = around.below_ns + rise.translation_ns * std::max(0.0, 1 - around.reach_bytes / bytes);
+    const double translated =
+        around.below_ns + rise.translation_ns * std::max(0.0, 1 - around.translations.reach_bytes / bytes);
     timings.push_back({bytes, (translated + missed * rise.miss_ns) / (1 - missed * rise.drain * bytes)});
   }
   return timings;
@@ -82,6 +83,27 @@ TEST(Slopes, that_scatter_and_end_early_hardly_bias_the_capacity) {
     sum += found->capacity_bytes / mib;
   }
   EXPECT_NEAR(sum / cases, 1, 0.04);
+}
+
+// What a missed translation costs is taken as known, though the timings would like it less.
+TEST(Slopes, keep_to_what_is_known_of_translations) {
+  const auto found = fit_slopes(made_of({mib, 8, 2.2, 6, 0.05 / mib, 0}), {3.8, 4096, {72 * 4096, 2.2}});
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->capacity_bytes, mib, 0.01 * mib);
+  EXPECT_EQ(found->translation_ns, 2.2);
+  EXPECT_NEAR(found->miss_ns, 6, 0.1);
+}
+
+// As where something else ran for the while.
+TEST(Slopes, are_not_moved_by_a_disturbed_size) {
+  const auto timings = made_of({mib, 8, 2.2, 6, 0.05 / mib, 0});
+  for (std::size_t i = 0; i < timings.size(); ++i) {
+    auto disturbed = timings;
+    disturbed[i].ns *= 1.3;
+    const auto found = fit_slopes(disturbed, around);
+    ASSERT_TRUE(found);
+    EXPECT_NEAR(found->capacity_bytes, mib, 0.03 * mib) << timings[i].size_bytes;
+  }
 }
 
 // All sizes are larger than the cache, or all are smaller.

@@ -85,13 +85,19 @@ TEST(Slopes, that_scatter_and_end_early_hardly_bias_the_capacity) {
   EXPECT_NEAR(sum / cases, 1, 0.04);
 }
 
-// What a missed translation costs is taken as known, though the timings would like it less.
+// What a missed translation costs is taken as known, though the timings would like another.
 TEST(Slopes, keep_to_what_is_known_of_translations) {
-  const auto found = fit_slopes(made_of({mib, 8, 2.2, 6, 0.05 / mib, 0}), {3.8, 4096, {72 * 4096, 2.2}});
-  ASSERT_TRUE(found);
-  EXPECT_NEAR(found->capacity_bytes, mib, 0.01 * mib);
-  EXPECT_EQ(found->translation_ns, 2.2);
-  EXPECT_NEAR(found->miss_ns, 6, 0.1);
+  const auto timings = made_of({mib, 8, 2.2, 6, 0.05 / mib, 0});
+  const auto right = fit_slopes(timings, {3.8, 4096, {72 * 4096, 2.2}});
+  ASSERT_TRUE(right);
+  EXPECT_NEAR(right->capacity_bytes, mib, 0.01 * mib);
+  EXPECT_EQ(right->translation_ns, 2.2);
+  EXPECT_NEAR(right->miss_ns, 6, 0.1);
+  EXPECT_LT(right->error, 0.01);
+  const auto wrong = fit_slopes(timings, {3.8, 4096, {72 * 4096, 1.2}});
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->translation_ns, 1.2);
+  EXPECT_GT(wrong->error, 0.01);
 }
 
 // As where something else ran for the while.

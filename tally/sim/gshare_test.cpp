@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <memory>
+#include <random>
+#include <vector>
 
 #include "tally/sim/branches_testing.hpp"
 
@@ -40,6 +43,23 @@ TEST(Gshare, LearnsACorrelation) {
     if (i > 1000) count += !right;
   }
   EXPECT_EQ(count, 0U);
+}
+
+TEST(Gshare, PlaysManyAsOneByOne) {
+  const auto one = std::make_unique<Gshare>(), many = std::make_unique<Gshare>();
+  std::mt19937_64 random(1);
+  std::vector<Outcome> outcomes;
+  std::uint64_t wrong = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const std::uint64_t pc = 0x7f1234560000 + random() % 500;
+    // By turns such as nobody foretells and such as all tables learn: there are two ways to play them.
+    const bool taken = i / 10'000 % 2 == 0 ? random() % 5 < pc % 5 : i % 3000 != 0;
+    wrong += !one->predict(pc, taken);
+    outcomes.push_back(outcome_of(pc, taken));
+  }
+  EXPECT_EQ(many->play(outcomes.data(), 60'000) + many->play(outcomes.data() + 60'000, 40'000), wrong);
+  EXPECT_GT(wrong, 5'000u);
+  EXPECT_EQ(std::memcmp(one.get(), many.get(), sizeof *one), 0);
 }
 
 // Generated code relies on it: a counter that is at its end and right stays as it is.

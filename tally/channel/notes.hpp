@@ -34,9 +34,10 @@ inline constexpr uint32_t note_blocks_to_wake = note_blocks / 2;
 
 /// What a block holds.
 struct NoteBlock {
-  uint32_t count;   ///< of notes or outcomes
-  uint32_t forks;   ///< behind it this process (its number) begins with the models as they are then; 0: none
-  uint32_t closes;  ///< it is the thread's last one
+  uint32_t count;    ///< of notes or outcomes
+  uint32_t forks;    ///< behind it this process (its number) begins with the models as they are then; 0: none
+  uint32_t closes;   ///< it is the thread's last one
+  uint32_t returns;  ///< behind it the thread carries the models itself: their state comes in place of the block
 };
 
 /// The head of a ring.

@@ -79,7 +79,7 @@ u64 notes_attach(Thread* t, Handed what, bool forked) {
 
 u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block) {
   NoteRing& ring = *note_ring(t, what);
-  if (ring.open == 0 || (block.count == 0 && block.forks == 0 && block.closes == 0))
+  if (ring.open == 0 || (block.count == 0 && block.forks == 0 && block.closes == 0 && block.returns == 0))
     return block_of(ring, ring.published);
   if (block.closes != 0) ring.open = 0;
   if (__atomic_load_n(&bell().closed, __ATOMIC_ACQUIRE) != 0) return block_of(ring, ring.published);
@@ -90,6 +90,14 @@ u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block) {
   // The one behind those that wait is being written.
   (void)wait_for(ring, channel::note_blocks - 1);
   return fetched(block_of(ring, ring.published));
+}
+
+u64 notes_take_back(Thread* t, Handed what, u32 count) {
+  NoteRing& ring = *note_ring(t, what);
+  const u64 block = block_of(ring, ring.published);
+  (void)notes_publish(t, what, {count, 0, 0, 1});
+  notes_wait(t, what);
+  return block;
 }
 
 void notes_wait(Thread* t, Handed what) { (void)wait_for(*note_ring(t, what), 0); }

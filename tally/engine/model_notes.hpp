@@ -14,6 +14,9 @@ u64 notes_attach(Thread* t, Handed what, bool forked);
 /// Hands the block on that is being written. Where the next one begins: waits for room where there is none, as long as
 /// there is somebody who takes blocks; without one notes are lost.
 u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block);
+/// Hands on the block that is being written, with `count` in it, and waits until all is counted. Where the state of the
+/// models is then, until something is published again.
+u64 notes_take_back(Thread* t, Handed what, u32 count);
 /// Waits until everything that was handed on is counted.
 void notes_wait(Thread* t, Handed what);
 

@@ -117,7 +117,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
   ModelThread& m = *model_thread(t);
   const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_note) & (notes_room - 1)) / sizeof(sim::Note));
   if (settings().models.handed_on != 0) {
-    m.next_note = reinterpret_cast<u64*>(notes_publish(t, Handed::notes, {n, 0, 0}));
+    m.next_note = reinterpret_cast<u64*>(notes_publish(t, Handed::notes, {n, 0, 0, 0}));
     return;
   }
   Values& values = values_of(model_counts(t)->values);
@@ -136,13 +136,17 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
   if (shares) llc_lock.release();
 }
 
+u32 outcomes_written(const ModelThread& m) {
+  return static_cast<u32>((reinterpret_cast<u64>(m.next_outcome) & (notes_room - 1)) / sizeof(u32));
+}
+
 TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, Rest& r) {
   if (!uses(Handed::outcomes)) return;
   const CompilersFlags flags;
   ModelThread& m = *model_thread(t);
-  const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_outcome) & (notes_room - 1)) / sizeof(u32));
+  const u32 n = outcomes_written(m);
   if (settings().models.handed_on != 0) {
-    m.next_outcome = reinterpret_cast<u32*>(notes_publish(t, Handed::outcomes, {n, 0, 0}));
+    m.next_outcome = reinterpret_cast<u32*>(notes_publish(t, Handed::outcomes, {n, 0, 0, 0}));
     return;
   }
   m.next_outcome = r.outcome;
@@ -281,7 +285,8 @@ void models_init() {
     model_plan.l1i = caches.l1i.sets != 0;
     model_plan.l1d = caches.l1d.sets != 0;
     model_plan.pages = on(channel::model_tlbs);
-    model_plan.outcomes = model_plan.branches && m.direction != static_cast<u8>(sim::Direction::gshare);
+    model_plan.outcomes =
+        model_plan.branches && (m.handed_on != 0 || m.direction != static_cast<u8>(sim::Direction::gshare));
   }
   // Not where the core model leaves no code to be made anew.
   model_plan.goes_by_sites = (model_plan.data() || model_plan.code()) && !on(channel::model_core);
@@ -345,6 +350,15 @@ bool attach_notes(Thread* t, bool goes_on) {
   return true;
 }
 
+/// gshare is where generated code looks for it, as all branches so far have left it.
+void take_directions_back(Thread* t) {
+  ModelThread& m = *model_thread(t);
+  const auto& state = *reinterpret_cast<const sim::Gshare*>(notes_take_back(t, Handed::outcomes, outcomes_written(m)));
+  m.history = state.history;
+  copy(reinterpret_cast<void*>(reinterpret_cast<u64>(t) + gshare_at), state.counters, sizeof state.counters);
+  (void)notes_publish(t, Handed::outcomes, {0, 0, 1, 0});
+}
+
 /// A mark in both rings, behind all that they hold.
 void publish_mark(Thread* t, const channel::NoteBlock& mark) {
   if (settings().models.handed_on == 0) return;
@@ -397,9 +411,17 @@ void models_settle(Thread* t) {
     if (uses(what)) notes_wait(t, what);
 }
 
-void models_before_fork(Thread* t, u32 process) { publish_mark(t, {0, process, 0}); }
+void models_before_fork(Thread* t, u32 process) { publish_mark(t, {0, process, 0, 0}); }
 
-void models_close(Thread* t) { publish_mark(t, {0, 0, 1}); }
+bool models_take_back() {
+  if (!model_plan.outcomes || settings().models.direction != static_cast<u8>(sim::Direction::gshare)) return false;
+  Guard guard(threads_lock);
+  for (Thread* t = threads(); t != nullptr; t = t->next) take_directions_back(t);
+  model_plan.outcomes = false;
+  return true;
+}
+
+void models_close(Thread* t) { publish_mark(t, {0, 0, 1, 0}); }
 
 void models_after_fork() {
   llc_lock = Lock{};

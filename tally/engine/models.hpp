@@ -128,7 +128,7 @@ inline channel::ModelCounts* model_counts(Thread* t) {
 struct ModelPlan {
   bool branches, l1i, l1d;  // looked at in generated code
   bool pages;               // noted too is what is not to the most recent page of its set
-  bool outcomes;            // conditional branches are predicted behind the program: by TAGE
+  bool outcomes;            // conditional branches are predicted behind the program
   bool goes_by_sites;       // who nearly always finds the most recent line looks by a jump: model_sites.hpp
   bool each;                // everything goes onto the tape, for the plain models
   bool each_branch;         // branches too
@@ -164,6 +164,10 @@ void models_drain(Thread* t);
 void models_settle(Thread* t);
 /// A child is forked, of which this is the record: its levels are what they are at this moment.
 void models_before_fork(Thread* t, u32 process);
+/// A second thread is about to run beside the one that does: generated code is to ask gshare itself from now on, for
+/// two that are busy leave the command no processor. False where it does; else all code must be thrown away before any
+/// runs again.
+bool models_take_back();
 /// The thread notes nothing more, after models_drain().
 void models_close(Thread* t);
 /// A record is left in the middle, having gone `way`: it is played, and all before it.

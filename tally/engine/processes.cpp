@@ -8,6 +8,7 @@
 #include "tally/engine/entry.hpp"
 #include "tally/engine/improve.hpp"
 #include "tally/engine/memory_calls.hpp"
+#include "tally/engine/models.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"
 #include "tally/engine/store.hpp"
@@ -70,14 +71,19 @@ s64 fork_process(Thread* t, const Clone& c) {
   return 0;
 }
 
+/// The program goes on natively, from this call on.
+[[noreturn]] void leave_before(Thread* t, channel::Partial why) {
+  t->pc -= 2;
+  correct_unbegun(t);
+  leave(t, why);
+}
+
 s64 share_memory(Thread* t, const Clone& c) {
+  // Who waits for its child does not run beside it.
+  if (!(c.flags & clone_vfork) && models_take_back() && !flush(t)) leave_before(t, channel::partial_code_space);
   Thread* child = new_thread(t, !(c.flags & clone_thread_flag));
-  if (child == nullptr) {
-    // No memory for another thread (a limit on address space): the program goes on natively, from this call on.
-    t->pc -= 2;
-    correct_unbegun(t);
-    leave(t, channel::partial_shared_memory);
-  }
+  // No memory for another thread: a limit on address space.
+  if (child == nullptr) leave_before(t, channel::partial_shared_memory);
   child->gpr[rax] = 0;
   child->gpr[rcx] = t->pc;
   child->gpr[r11] = t->flags;

@@ -342,7 +342,7 @@ TEST(Models, threads_have_a_first_level_each) {
 
 TEST(Models, threads_of_tallys_own_count_what_the_programs_would) {
   const TemporaryFile model("tight.model", tight);
-  for (const std::string program : {"threads", "processes", "exec_thread", "clone3"}) {
+  for (const std::string program : {"threads", "processes", "exec_thread", "clone3", "second_thread"}) {
     const Words command{std::string(TALLY_BUILD) + "/programs/" + program};
     for (const char* threads : {"0", "1", "4"}) {
       for (const std::string precision : {"fast", "full"}) {

@@ -1,11 +1,13 @@
 #include "tally/backend/sim/carried.hpp"
 
 #include <bit>
+#include <cstring>
 #include <new>
+#include <type_traits>
 #include <utility>
 
+#include "tally/channel/notes.hpp"
 #include "tally/sim/memory.hpp"
-#include "tally/sim/tage.hpp"
 
 namespace tally::backend::sim {
 namespace {
@@ -95,23 +97,35 @@ void CarriedLevels::take(void* block, std::uint32_t count, channel::ModelValues&
 
 namespace {
 
+template <class Predictor>
 class CarriedDirections final : public Carried {
  public:
-  CarriedDirections() { tage_.reset(); }
+  CarriedDirections() {
+    if constexpr (requires { predictor_.reset(); }) predictor_.reset();
+  }
 
   void take(void* block, std::uint32_t count, channel::ModelValues& values) override {
-    values.conditional_misses += tage_.play(static_cast<const tally::sim::Outcome*>(block), count);
+    values.conditional_misses += predictor_.play(static_cast<const tally::sim::Outcome*>(block), count);
   }
   std::unique_ptr<Carried> copy() const override {
     return std::unique_ptr<Carried>(new (std::nothrow) CarriedDirections(*this));
   }
+  void hand_back(void* block) const override {
+    if constexpr (std::is_same_v<Predictor, tally::sim::Gshare>) {
+      static_assert(sizeof predictor_ <= channel::note_block_bytes);
+      std::memcpy(block, &predictor_, sizeof predictor_);
+    }
+  }
 
  private:
-  tally::sim::Tage tage_;
+  Predictor predictor_;
 };
 
 }  // namespace
 
-std::unique_ptr<Carried> carried_directions() { return std::make_unique<CarriedDirections>(); }
+std::unique_ptr<Carried> carried_directions(tally::sim::Direction direction) {
+  if (direction == tally::sim::Direction::tage) return std::make_unique<CarriedDirections<tally::sim::Tage>>();
+  return std::make_unique<CarriedDirections<tally::sim::Gshare>>();
+}
 
 }  // namespace tally::backend::sim

@@ -7,6 +7,7 @@
 
 #include "tally/channel/models.hpp"
 #include "tally/linux/sparse_memory.hpp"
+#include "tally/sim/branches.hpp"
 #include "tally/sim/first_levels.hpp"
 #include "tally/sim/hierarchy.hpp"
 #include "tally/sim/tlb.hpp"
@@ -23,6 +24,9 @@ class Carried {
 
   /// What it is now, over a copy of all; null without memory.
   virtual std::unique_ptr<Carried> copy() const = 0;
+
+  /// Its state, over a block, as the engine has it. Who is never taken back leaves the block alone.
+  virtual void hand_back(void* /*block*/) const {}
 };
 
 /// The last level of a process, which its threads share, or of one thread.
@@ -61,7 +65,7 @@ class CarriedLevels final : public Carried {
   tally::sim::LowerLevels lower_;
 };
 
-/// Takes outcomes of conditional branches (sim::Outcome), for TAGE.
-std::unique_ptr<Carried> carried_directions();
+/// Takes outcomes of conditional branches (sim::Outcome).
+std::unique_ptr<Carried> carried_directions(tally::sim::Direction direction);
 
 }  // namespace tally::backend::sim

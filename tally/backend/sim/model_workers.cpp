@@ -73,6 +73,7 @@ class ModelWorkers::Work {
       : shared_(shared),
         bell_(shared.records.header().bell),
         shapes_{shape_of(models), tlbs_of(models)},
+        direction_(static_cast<tally::sim::Direction>(models.direction)),
         own_llc_(models.own_llc != 0) {
     try {
       for (unsigned i = 0; i < threads; ++i) threads_.push_back(linux::quiet_thread([this] { work(); }));
@@ -293,7 +294,7 @@ class ModelWorkers::Work {
 
   /// Wants mutex_ held.
   std::unique_ptr<Carried> fresh(Player& player) {
-    if (player.held == Handed::outcomes) return carried_directions();
+    if (player.held == Handed::outcomes) return carried_directions(direction_);
     const std::uint32_t process = player.ring().process;
     LevelShapes shapes = shapes_;
     std::shared_ptr<LastLevel> last;
@@ -337,6 +338,7 @@ class ModelWorkers::Work {
       tidy();
       forked_.insert_or_assign({block.forks, player.held}, std::move(copy));
     }
+    if (block.returns != 0 && player.carried != nullptr) player.carried->hand_back(player.block(number));
     if (block.closes != 0) return true;  // leave() says that it is taken
     __atomic_store_n(&ring.taken, number + 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&ring.waits, __ATOMIC_SEQ_CST) != 0 && player.waiting() <= channel::note_blocks / 2) tell(ring);
@@ -358,6 +360,7 @@ class ModelWorkers::Work {
   const Channel& shared_;
   channel::NoteBell& bell_;
   const LevelShapes shapes_;
+  const tally::sim::Direction direction_;
   const bool own_llc_;
   std::mutex mutex_;  // of what follows
   std::map<std::uint32_t, std::unique_ptr<Player>> players_;

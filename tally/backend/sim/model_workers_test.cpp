@@ -11,6 +11,7 @@
 
 #include "tally/backend/sim/models.hpp"
 #include "tally/sim/first_levels.hpp"
+#include "tally/sim/gshare.hpp"
 #include "tally/sim/tage.hpp"
 
 namespace tally::backend::sim {
@@ -50,14 +51,18 @@ class Engine {
 
   channel::NoteRing& ring() { return *reinterpret_cast<channel::NoteRing*>(memory_.data()); }
 
+  std::uint8_t* block(std::uint32_t number) {
+    return memory_.data() + (1 + number % channel::note_blocks) * channel::note_block_bytes;
+  }
+
   template <class Word>
-  void publish(const std::vector<Word>& notes, std::uint32_t forks = 0, std::uint32_t closes = 0) {
+  void publish(const std::vector<Word>& notes, std::uint32_t forks = 0, std::uint32_t closes = 0,
+               std::uint32_t returns = 0) {
     channel::NoteRing& r = ring();
     while (r.published - __atomic_load_n(&r.taken, __ATOMIC_ACQUIRE) >= channel::note_blocks) std::this_thread::yield();
-    const std::uint32_t block = r.published % channel::note_blocks;
-    std::copy(notes.begin(), notes.end(),
-              reinterpret_cast<Word*>(memory_.data() + (1 + block) * channel::note_block_bytes));
-    r.block[block] = {static_cast<std::uint32_t>(notes.size()), forks, closes};
+    const std::uint32_t next = r.published % channel::note_blocks;
+    std::copy(notes.begin(), notes.end(), reinterpret_cast<Word*>(block(next)));
+    r.block[next] = {static_cast<std::uint32_t>(notes.size()), forks, closes, returns};
     __atomic_store_n(&r.published, r.published + 1, __ATOMIC_SEQ_CST);
     ring_bell();
   }
@@ -175,6 +180,7 @@ TEST(ModelWorkers, outcomes_and_pages_of_a_forks_child_go_on_from_its_parents) {
   channel::Models with_tlbs = models();
   with_tlbs.on |= channel::model_tlbs | channel::model_branches;
   with_tlbs.dtlb = {4, 2, 12, 0, 1, 0};
+  with_tlbs.direction = static_cast<std::uint8_t>(tally::sim::Direction::tage);
   ModelWorkers workers(*shared, with_tlbs, 2);
   constexpr auto outcomes = channel::Handed::outcomes;
   Engine parent(*shared, 7, 3), parents_branches(*shared, 7, 3, 0, outcomes);
@@ -199,6 +205,27 @@ TEST(ModelWorkers, outcomes_and_pages_of_a_forks_child_go_on_from_its_parents) {
   EXPECT_EQ(child.counts().values.conditional_misses, tage->play(behind.data(), 2000));
   EXPECT_EQ(parent.counts().values.dtlb.load_misses, 1u);
   EXPECT_EQ(child.counts().values.dtlb.load_misses, 0u);
+}
+
+TEST(ModelWorkers, a_predictor_goes_back_as_all_outcomes_have_left_it) {
+  auto shared = Channel::make();
+  ASSERT_TRUE(shared);
+  channel::Models with_branches = models();
+  with_branches.direction = static_cast<std::uint8_t>(tally::sim::Direction::gshare);
+  ModelWorkers workers(*shared, with_branches, 1);
+  Engine branches(*shared, 7, 3, 0, channel::Handed::outcomes);
+  std::mt19937_64 random(5);
+  const auto direct = std::make_unique<tally::sim::Gshare>();
+  std::uint64_t wrong = 0;
+  for (std::uint32_t block = 0; block < 3; ++block) {
+    std::vector<std::uint32_t> words;
+    for (int i = 0; i < 3000; ++i) words.push_back(tally::sim::outcome_of(0x1000 + random() % 50, random() % 4 == 0));
+    wrong += direct->play(words.data(), 3000);
+    branches.publish(words, 0, 0, block == 2 ? 1 : 0);
+  }
+  branches.wait_for(3);
+  EXPECT_EQ(std::memcmp(branches.block(2), direct.get(), sizeof *direct), 0);
+  EXPECT_EQ(branches.counts().values.conditional_misses, wrong);
 }
 
 TEST(ModelWorkers, threads_of_a_process_share_its_last_level_and_no_other) {

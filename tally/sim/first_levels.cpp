@@ -8,9 +8,8 @@ FirstLevels::FirstLevels(const HierarchyShape& shape, std::uint64_t* table) {
   const auto fits = [](const CacheShape& level) { return level.sets == 0 || VectorLevel::fits(level); };
   by_vectors_ = fits(shape.l1i) && fits(shape.l1d);
   if (!by_vectors_) return;
-  for (VectorLevel& level : vector_levels_)
-    level = {table + table_words(shape.l1i), shape.l1d.sets, shape.l1d.line_bits};
-  vector_levels_[static_cast<unsigned>(Access::fetch)] = {table, shape.l1i.sets, shape.l1i.line_bits};
+  for (VectorLevel& level : vector_levels_) level = VectorLevel(shape.l1d, table + table_words(shape.l1i));
+  vector_levels_[static_cast<unsigned>(Access::fetch)] = VectorLevel(shape.l1i, table);
 }
 
 void FirstLevels::find(const Note* notes, std::uint32_t n, std::uint8_t* hits) {
@@ -28,27 +27,27 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
   for (std::uint32_t at = 0; at < n; at += stretch) {
     const std::uint32_t here = n - at < stretch ? n - at : stretch;
     find(notes + at, here, hits);
-    // 16 bits for each Access: a word in memory for each would wait for the one before.
-    std::uint64_t missed_for = 0;
+    const std::uint32_t before = missed;
     for (std::uint32_t i = 0; i < here; ++i) {
       const Note note = notes[at + i];
-      const std::uint64_t miss = hits[i] ^ 1u;
+      const bool miss = hits[i] == 0;
       notes[missed] = note & ~same_access;
       missed += static_cast<std::uint32_t>(miss);
-      missed_for += miss << (note & purpose) * 16;
       if (note & same_access) {
         (access_of(note) == Access::store ? counts.l1d_across.store_misses : counts.l1d_across.load_misses) +=
-            missed_ && miss != 0;
-        missed_ = missed_ || miss != 0;
+            missed_ && miss;
+        missed_ = missed_ || miss;
       } else {
-        missed_ = miss != 0;
+        missed_ = miss;
       }
     }
-    std::uint64_t of[4];  // by Access
-    for (unsigned access = 0; access < 4; ++access) of[access] = missed_for >> access * 16 & 0xffff;
-    counts.l1i.fetch_misses += of[static_cast<unsigned>(Access::fetch)];
-    counts.l1d.load_misses += of[static_cast<unsigned>(Access::load)] + of[static_cast<unsigned>(Access::modify)];
-    counts.l1d.store_misses += of[static_cast<unsigned>(Access::store)];
+    // 16 bits for each Access: a word in memory for each would wait for the one before.
+    std::uint64_t missed_for = 0;
+    for (std::uint32_t i = before; i < missed; ++i) missed_for += std::uint64_t{1} << (notes[i] & purpose) * 16;
+    const auto of = [&](Access access) { return missed_for >> static_cast<unsigned>(access) * 16 & 0xffff; };
+    counts.l1i.fetch_misses += of(Access::fetch);
+    counts.l1d.load_misses += of(Access::load) + of(Access::modify);
+    counts.l1d.store_misses += of(Access::store);
   }
   return missed;
 }

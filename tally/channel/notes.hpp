@@ -21,7 +21,8 @@ inline constexpr uint32_t ring_number(uint32_t thread, Handed what) {
 inline constexpr uint32_t thread_of_ring(uint32_t ring) { return ring / rings_of_thread; }
 inline constexpr Handed held_by_ring(uint32_t ring) { return static_cast<Handed>(ring % rings_of_thread); }
 
-inline constexpr uint32_t note_blocks = 32;
+/// So many that a thread of the command is back before they are full, which takes it some 100 µs where it slept.
+inline constexpr uint32_t note_blocks = 128;
 /// Notes of a block, of 8 bytes each (sim::Note). Generated code asks once a trace whether a block is full, so that
 /// there is room behind them for those of any trace.
 inline constexpr uint32_t notes_limit = 2048;
@@ -30,7 +31,7 @@ inline constexpr uint32_t outcomes_limit = 4096;
 inline constexpr uint64_t note_block_bytes = uint64_t{2} * notes_limit * sizeof(uint64_t);
 static_assert(note_block_bytes == uint64_t{2} * outcomes_limit * sizeof(uint32_t));
 /// An engine that has published so many blocks which nobody has taken wakes a thread of the command.
-inline constexpr uint32_t note_blocks_to_wake = note_blocks / 2;
+inline constexpr uint32_t note_blocks_to_wake = note_blocks / 8;
 
 /// What a block holds.
 struct NoteBlock {

@@ -5,11 +5,7 @@ namespace tally::sim {
 FirstLevels::FirstLevels(const HierarchyShape& shape, std::uint64_t* table) {
   if (shape.l1i.sets != 0) l1i_ = Cache(shape.l1i, table);
   if (shape.l1d.sets != 0) l1d_ = Cache(shape.l1d, table + table_words(shape.l1i));
-  const auto fits = [](const CacheShape& level) { return level.sets == 0 || VectorLevel::fits(level); };
-  by_vectors_ = fits(shape.l1i) && fits(shape.l1d);
-  if (!by_vectors_) return;
-  for (VectorLevel& level : vector_levels_) level = VectorLevel(shape.l1d, table + table_words(shape.l1i));
-  vector_levels_[static_cast<unsigned>(Access::fetch)] = VectorLevel(shape.l1i, table);
+  by_vectors_ = vector_levels(vector_levels_, {shape.l1i, table}, {shape.l1d, table + table_words(shape.l1i)});
 }
 
 void FirstLevels::find(const Note* notes, std::uint32_t n, std::uint8_t* hits) {

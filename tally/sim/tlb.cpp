@@ -21,6 +21,12 @@ Tlbs::Tlbs(const TlbShape& shape, const Tables& tables) : page_bits_(shape.page_
   if (shape.itlb.sets != 0) itlb_ = Cache(shape.itlb, tables.itlb);
   if (shape.dtlb.sets != 0) dtlb_ = Cache(shape.dtlb, tables.dtlb);
   if (shape.stlb.sets != 0) stlb_ = Cache(shape.stlb, tables.stlb);
+  look_by_vectors_at(tables);
+}
+
+void Tlbs::look_by_vectors_at(const Tables& tables) {
+  by_vectors_ = itlb_.exists() && dtlb_.exists() &&
+                vector_levels(vector_levels_, {itlb_.shape(), tables.itlb}, {dtlb_.shape(), tables.dtlb});
 }
 
 Tlbs Tlbs::over(const Tables& tables) const {
@@ -28,6 +34,7 @@ Tlbs Tlbs::over(const Tables& tables) const {
   if (itlb_.exists()) made.itlb_ = Cache(itlb_.shape(), tables.itlb);
   if (dtlb_.exists()) made.dtlb_ = Cache(dtlb_.shape(), tables.dtlb);
   if (stlb_.exists()) made.stlb_ = Cache(stlb_.shape(), tables.stlb);
+  made.look_by_vectors_at(tables);
   return made;
 }
 
@@ -39,6 +46,7 @@ void Tlbs::access(std::uint64_t address, std::uint64_t bytes, Access access) {
 }
 
 void Tlbs::access_all(const Note* notes, std::uint32_t n) {
+  if (by_vectors_) return access_by_vectors(notes, n);
   // Most are to the most recent page of their set: those go first, without a jump that depends on it.
   constexpr std::uint32_t stretch = 256;
   Note left[stretch];
@@ -58,6 +66,30 @@ void Tlbs::access_all(const Note* notes, std::uint32_t n) {
     }
     for (std::uint32_t i = 0; i < count; ++i) touch(line_of_note(left[i]), access_of(left[i]));
   }
+}
+
+void Tlbs::access_by_vectors(const Note* notes, std::uint32_t n) {
+  constexpr std::uint32_t stretch = 512;
+  std::uint8_t hits[stretch] = {};
+  Note missed[stretch];
+  for (std::uint32_t at = 0; at < n; at += stretch) {
+    const std::uint32_t here = n - at < stretch ? n - at : stretch;
+    use_vector_levels(vector_levels_, notes + at, here, hits);
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < here; ++i) {
+      missed[count] = notes[at + i];
+      count += hits[i] == 0;
+    }
+    for (std::uint32_t i = 0; i < count; ++i) miss_first(line_of_note(missed[i]), access_of(missed[i]));
+  }
+}
+
+void Tlbs::miss_first(std::uint64_t address, Access access) {
+  LevelCounts& counts = access == Access::fetch ? counts_.itlb : counts_.dtlb;
+  counts.count(access, false);
+  // What the load has just translated is there for the store.
+  if (access == Access::modify) counts.count(Access::store, true);
+  if (stlb_.exists()) counts_.stlb.count(access, stlb_.access(address).hit);
 }
 
 void Tlbs::touch(std::uint64_t address, Access access) {

@@ -6,6 +6,7 @@
 #include "tally/sim/cache.hpp"
 #include "tally/sim/hierarchy.hpp"
 #include "tally/sim/note.hpp"
+#include "tally/sim/vector_sets.hpp"
 
 namespace tally::sim {
 
@@ -66,10 +67,15 @@ class Tlbs {
 
  private:
   void touch(std::uint64_t address, Access access);
+  void access_by_vectors(const Note* notes, std::uint32_t n);
+  void miss_first(std::uint64_t address, Access access);
+  void look_by_vectors_at(const Tables& tables);
 
   Cache itlb_, dtlb_, stlb_;
   TlbCounts counts_;
   unsigned page_bits_ = 12;
+  VectorLevel vector_levels_[4];  // by Access, the same tables
+  bool by_vectors_ = false;
 };
 
 }  // namespace tally::sim

@@ -1,4 +1,4 @@
-// Sets of eight ways in vector registers: a use without a jump, and with few steps from one use of a set to the
+// Sets of four or eight ways in vector registers: a use without a jump, and with few steps from one use of a set to the
 // next.
 #pragma once
 
@@ -6,14 +6,17 @@
 #include <cstdint>
 
 #include "tally/sim/cache.hpp"
+#include "tally/sim/hierarchy.hpp"
 
 namespace tally::sim {
 
-/// A level with sets of eight ways, their number a power of two, lines of 64 bytes or more, and LRU.
+/// A level with sets of four or eight ways, their number a power of two, lines of 64 bytes or more (or pages), and LRU.
 struct VectorLevel {
   std::byte* table = nullptr;
   std::uint64_t set_bytes_mask = 0;  ///< of an offset into the table
-  unsigned shift = 0;                ///< of a line's address, to the offset of its set
+  std::uint64_t within_line = 0;     ///< the bits of an address below its line
+  std::uint32_t shift = 0;           ///< of an address, to the offset of its set
+  std::uint32_t ways = 0;
 
   VectorLevel() = default;
   VectorLevel(const CacheShape& shape, std::uint64_t* words);
@@ -22,14 +25,23 @@ struct VectorLevel {
   static bool fits(const CacheShape& shape);
 };
 
+/// A level and its table; one without sets does not exist.
+struct LevelTable {
+  const CacheShape& shape;
+  std::uint64_t* words;
+};
+
+/// Levels by Access: whether one of code and one of data fit and can be looked up together. `levels` is written then.
+bool vector_levels(VectorLevel (&levels)[4], const LevelTable& code, const LevelTable& data);
+
 /// Registers of 32 bytes, and of 64 with masks.
 enum class Vectors { avx2, avx512 };
 /// The widest that this processor and build have.
 Vectors widest_vectors();
 
-/// A use of each of these lines, in this order, in the level which the two low bits of it name; the others are the
-/// address of a line of that level, without bit 2. `hits`: 0 for each that was not there. For levels without prefetched
-/// lines that fit. Cost: some 1.5 ns each with AVX-512, 2.6 ns with AVX2.
+/// A use of the lines of these addresses, in this order, in the level which the two low bits of each name; bit 2 is no
+/// part of it. `hits`: 0 for each that was not there. For levels that fit, have the same ways and no prefetched lines.
+/// Cost: some 1.5 ns each with AVX-512, 2.6 ns with AVX2.
 void use_vector_levels(const VectorLevel (&levels)[4], const std::uint64_t* lines, std::uint32_t n, std::uint8_t* hits,
                        Vectors by = widest_vectors());
 

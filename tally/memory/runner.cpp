@@ -12,6 +12,7 @@
 #include "tally/linux/conditions.hpp"
 #include "tally/linux/time_stamp.hpp"
 #include "tally/memory/analysis/statistics.hpp"
+#include "tally/memory/room.hpp"
 
 namespace tally::memory {
 namespace {
@@ -23,8 +24,6 @@ constexpr std::uint64_t line_bytes = 64;
 // A ring whose lap takes longer is not walked once before it is timed: planting it was the lap before.
 constexpr double longest_warm_lap_ns = 100e6;
 constexpr std::size_t huge_page_bytes = 2 << 20;
-// So many huge pages that the mappings of a size differ in theirs, and little beside the largest rings.
-constexpr std::size_t most_aside_bytes = 128 << 20;
 
 void keep_busy_for(std::chrono::milliseconds time) {
   const auto end = std::chrono::steady_clock::now() + time;
@@ -93,7 +92,7 @@ Result<Runner> Runner::start(Plan plan) {
   }
   if (const auto made = runner.make_reference(); !made) return fail(made.error());
   runner.counters_ = BatchCounters::open();
-  runner.most_aside_bytes_ = std::min<std::size_t>(most_aside_bytes, linux::available_bytes().value_or(0) / 16);
+  runner.most_aside_bytes_ = most_aside_bytes(linux::available_bytes().value_or(0));
   runner.warm_up();
   return runner;
 }

@@ -13,6 +13,7 @@
 
 #include "tally/memory/flush_first.hpp"
 #include "tally/memory/reported.hpp"
+#include "tally/memory/room.hpp"
 
 namespace tally::memory {
 namespace {
@@ -169,6 +170,15 @@ TEST(Reported, caches_of_a_described_machine) {
   EXPECT_TRUE(reported_caches(0, "/nowhere").empty());
   const auto caches = reported_caches(0);
   for (std::size_t i = 1; i < caches.size(); ++i) EXPECT_GT(caches[i].level, caches[i - 1].level);
+}
+
+TEST(Room, is_wanted_for_what_stays_mapped_too) {
+  const std::uint64_t left = linux::available_bytes().value_or(0);
+  ASSERT_GT(left, 0u);
+  // Alone it would fit, with its order, by half of what stays mapped.
+  const std::uint64_t region = (left - most_aside_bytes(left) / 2) / (64 + 9) * 64;
+  EXPECT_FALSE(fits(region, "--to"));
+  EXPECT_TRUE(fits(region / 2, "--to"));
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ Result<Translations> measure_translations(Runner& runner) {
   return all;
 }
 
-double reach_bytes(const Translations& translations, const Runner& runner) {
-  return reach_bytes(translations.base, translations.asked, witness_of(runner));
+FirstTranslations first_translations(const Translations& translations, const Runner& runner) {
+  return first_translations(translations.base, translations.asked, witness_of(runner));
 }
 
 std::vector<result::MemoryTlb> rows_of(const Translations& translations, const Runner& runner) {

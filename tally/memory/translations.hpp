@@ -19,8 +19,8 @@ struct Translations {
 /// As many mappings of each as the plan says. Errors: no memory.
 Result<Translations> measure_translations(Runner& runner);
 
-/// Bytes that the first translation buffer reaches with pages of the plan's kind; 0 where it was not seen.
-double reach_bytes(const Translations& translations, const Runner& runner);
+/// The first translation buffer with pages of the plan's kind; nothing known where it was not seen.
+FirstTranslations first_translations(const Translations& translations, const Runner& runner);
 
 /// Their rows, with their grades.
 std::vector<result::MemoryTlb> rows_of(const Translations& translations, const Runner& runner);

@@ -2,8 +2,6 @@
 
 namespace tally::memory {
 
-bool is_slope(double below_ns, double above_ns) { return above_ns < 1.25 * below_ns; }
-
 bool is_of_prefetchers(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes) {
   // Two levels of the same heights differ from that by more than a tenth.
   constexpr double unexplained = 0.05;

@@ -11,10 +11,6 @@ struct StepWalk {
   double above_ns = 0;
 };
 
-/// Whether from one plateau to the next there is a slope rather than the end of a cache: no two are so close in
-/// latency.
-bool is_slope(double below_ns, double above_ns);
-
 /// Whether the plateau in the middle of three is no level: where each miss brings a second line, one of both
 /// hits in rings somewhat larger than the cache, and the curve stands half-way for half an octave and more.
 bool is_of_prefetchers(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes);

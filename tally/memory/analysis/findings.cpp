@@ -312,7 +312,7 @@ class LevelFinder {
   void add_seen(const LevelSpan& span, const LevelSpan& next) {
     const bool is_first = &span == &spans_.front();
     const Capacity capacity =
-        find_capacity(curve_, span.last, next.first, witnesses_.page_bytes, witnesses_.reach_bytes);
+        find_capacity(curve_, span.last, next.first, witnesses_.page_bytes, witnesses_.translations);
     const KnownCache* known = match(reported(), next_, capacity.bytes);
     MemoryLevel level;
     set_latency(level, curve_, span.first, witnesses_);
@@ -323,7 +323,11 @@ class LevelFinder {
     }
     level.name = name_of(levels_.size(), known, reported());
     set_capacity(level, capacity, known);
-    grade_capacity(level, reasons_of(curve_, span, next, level, witnesses_.waited_share), is_first, known, witnesses_);
+    Reasons reasons = reasons_of(curve_, span, next, level, witnesses_.waited_share);
+    if (capacity.shape == Shape::page_colours && witnesses_.translations.reach_bytes == 0) {
+      reasons.words.emplace_back("missed translations are not taken into account: no translation buffer was seen");
+    }
+    grade_capacity(level, std::move(reasons), is_first, known, witnesses_);
     set_geometry(level, is_first, witnesses_);
     levels_.push_back(std::move(level));
   }

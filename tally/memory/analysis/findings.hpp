@@ -35,7 +35,7 @@ struct Witnesses {
   std::optional<std::uint64_t> line_bytes;  ///< from pairs of words
   std::optional<double> ghz;
   double page_bytes = 4096;
-  double reach_bytes = 0;     ///< of the first translation buffer; 0: not known
+  FirstTranslations translations{};
   double waited_share = 0;    ///< of the time, for the processor
   std::string closer_look{};  ///< options that would show more, as closer_look() has them
 };

@@ -67,13 +67,18 @@ TEST(Levels, between_slopes_are_as_large_as_they_are) {
   ASSERT_GE(plateaus.size(), 3u);
   Witnesses witnesses;
   witnesses.reported = {{2, 1 << 20, false}, {3, 32 << 20, true}};
-  witnesses.reach_bytes = 72 * 4096;
+  witnesses.translations = {72 * 4096, 0};
   const auto levels = find_levels(curve, join_spans(plateaus, std::vector<bool>(plateaus.size() - 1, true)), witnesses);
   ASSERT_FALSE(levels.empty());
   EXPECT_EQ(levels[0].name, "L2");
   EXPECT_NEAR(*levels[0].capacity_bytes, mib, 0.01 * mib);
   EXPECT_TRUE(levels[0].snapped);
   EXPECT_EQ(levels[0].grade, result::Grade::medium) << levels[0].because;
+  EXPECT_EQ(levels[0].because, "no second witness");
+  witnesses.translations = {};
+  const auto blind = find_levels(curve, join_spans(plateaus, std::vector<bool>(plateaus.size() - 1, true)), witnesses);
+  ASSERT_FALSE(blind.empty());
+  EXPECT_TRUE(blind[0].because.starts_with("missed translations are not taken into account")) << blind[0].because;
 }
 
 TEST(Levels, of_a_machine_with_a_step_that_is_none) {

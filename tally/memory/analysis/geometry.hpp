@@ -44,6 +44,13 @@ std::vector<std::uint64_t> disturbed_strides(std::span<const HitCount> hits, std
 /// The middle one where none does; 0 of none.
 std::uint64_t found_again(std::vector<std::uint64_t> counts);
 
+/// What is known of the first translation buffer.
+struct FirstTranslations {
+  double reach_bytes = 0;  ///< 0: not known, or beyond all sizes
+  double miss_ns = 0;      ///< what a translation adds that it does not hold; 0: not known
+  bool operator==(const FirstTranslations&) const = default;
+};
+
 /// What the first translation buffer holds, and what a miss in it costs.
 struct TlbHits {
   std::vector<HitCount> hits;  ///< pages that hit, at pitches of page × 2^k + line

@@ -244,13 +244,18 @@ void state_unexplained(Capacity& capacity, double error) {
 constexpr int draws_of_smooth = 50;
 constexpr int draws_of_steps = 1000;
 
-// The timings between two plateaus that lie within two octaves of the half-way one.
+// The timings from a plateau to the next that lie within two octaves of the half-way one, and behind it as long as they
+// rise no more than a slope: a plateau that others disturb is found to end early, and what they take shows late.
 std::vector<Timing> timings_of(const Curve& curve, const Plateau& below, const Plateau& above, double half_bytes,
                                const std::vector<double>& ns) {
   std::vector<Timing> timings;
-  for (std::size_t i = below.first; i <= above.last; ++i) {
+  for (std::size_t i = below.first; i < curve.size(); ++i) {
+    if (curve[i].flagged) continue;
+    if (i > above.last && !is_slope(above.ns, curve[i].ns)) break;
     const double distance = curve[i].size_bytes / half_bytes;
-    if (!curve[i].flagged && distance >= 0.25 && distance <= 4) timings.push_back({curve[i].size_bytes, ns[i]});
+    if (ns[i] > 0 && distance >= 0.25 && distance <= 4) {
+      timings.push_back({curve[i].size_bytes, ns[i]});
+    }
   }
   return timings;
 }
@@ -258,18 +263,20 @@ std::vector<Timing> timings_of(const Curve& curve, const Plateau& below, const P
 // The capacity of page colours among slopes; nothing where the fit finds none.
 std::optional<Capacity> sloping_capacity(const Curve& curve, const Plateau& below, const Plateau& above,
                                          const RiseSurroundings& around, Capacity capacity) {
-  const auto timings = [&](const std::vector<double>& ns) {
-    return timings_of(curve, below, above, capacity.half_bytes, ns);
+  const auto fit = [&](const std::vector<double>& ns) {
+    const double below_ns = level_by(curve, below, [&](std::size_t i) { return ns[i]; });
+    return fit_slopes(timings_of(curve, below, above, capacity.half_bytes, ns),
+                      {below_ns, around.page_bytes, around.translations});
   };
   std::vector<double> seen;
   for (const CurvePoint& point : curve) seen.push_back(point.ns);
-  const auto found = fit_slopes(timings(seen), around);
+  const auto found = fit(seen);
   if (!found) return std::nullopt;
   capacity.bytes = found->capacity_bytes;
   state_unexplained(capacity, found->error);
   if (has_batches(curve)) {
     widen(capacity, bootstrap(curve, capacity.bytes, draws_of_smooth, [&](const auto& ns) -> std::optional<double> {
-            const auto again = fit_slopes_again(*found, timings(ns), around);
+            const auto again = fit(ns);
             return again ? std::optional(again->capacity_bytes) : std::nullopt;
           }));
   }
@@ -350,12 +357,12 @@ Fit fit_rise(const Curve& curve, const Plateau& below, const Plateau& above, dou
 }
 
 Capacity find_capacity(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes,
-                       double reach_bytes) {
+                       const FirstTranslations& translations) {
   const Rise rise = find_rise(curve, below, above);
   const Fit fit = fit_rise(curve, below, above, page_bytes);
   Capacity capacity{fit.capacity_bytes, 0, 0, fit.shape, rise.half_bytes, rise.knee_bytes};
   if (fit.shape == Shape::page_colours) {
-    const RiseSurroundings around{below.ns, page_bytes, reach_bytes};
+    const RiseSurroundings around{below.ns, page_bytes, translations};
     if (const auto sloping = sloping_capacity(curve, below, above, around, capacity)) return *sloping;
   }
   if (fit.shape == Shape::step) {

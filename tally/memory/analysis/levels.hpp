@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tally/memory/analysis/geometry.hpp"
 #include "tally/memory/analysis/shape.hpp"
 
 namespace tally::memory {
@@ -69,9 +70,9 @@ struct Capacity {
 
 /// Shape and capacity of the level that ends between two plateaus. Where the points have batches, the interval is a
 /// bootstrap over mappings and then over batches (fixed seed), and never narrower than the grid. A rise of page colours
-/// is fitted together with what slopes before and behind it (fit_slopes); `reach_bytes` as there.
+/// is fitted together with what slopes before and behind it (fit_slopes).
 Capacity find_capacity(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes,
-                       double reach_bytes = 0);
+                       const FirstTranslations& translations = {});
 
 /// The size between two others where the next point is worth most: every gap wider than a factor `ratio` on the way
 /// from `low` to `high` is halved. Sizes are whole lines.

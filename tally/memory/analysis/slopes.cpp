@@ -11,27 +11,39 @@
 namespace tally::memory {
 namespace {
 
+// What a timing is made of: missed translations, misses, and what neighbours take.
+constexpr std::size_t translation = 0;
+constexpr std::size_t miss = 1;
+constexpr std::size_t drain = 2;
 constexpr std::size_t terms = 3;
-enum Term : std::size_t { translation, miss, drain };
 using Row = std::array<double, terms>;
 
-// In ns, each size with the same weight: page colours scatter where the rise is steep, whatever a load takes there.
+// A ring: what its terms are multiplied with (the drain's with its time as well), and what it takes without them.
+struct Ring {
+  Row factors{};
+  double base_ns = 0;
+  double ns = 0;  // as timed
+};
+
+std::vector<Ring> rings(std::span<const Timing> timings, const RiseSurroundings& around, double capacity, double ways) {
+  const FirstTranslations& known = around.translations;
+  std::vector<Ring> all;
+  all.reserve(timings.size());
+  for (const Timing& one : timings) {
+    const double missed = misses_colours(one.size_bytes / around.page_bytes, capacity / ways / around.page_bytes, ways);
+    const double untranslated = known.reach_bytes > 0 ? std::max(0.0, 1 - known.reach_bytes / one.size_bytes) : 0;
+    all.push_back({{known.miss_ns > 0 ? 0 : untranslated, missed, missed * one.size_bytes},
+                   around.below_ns + known.miss_ns * untranslated,
+                   one.ns});
+  }
+  return all;
+}
+
+// A line of the linear problem.
 struct Equation {
   Row factors{};
   double value = 0;
 };
-
-std::vector<Equation> equations(std::span<const Timing> timings, const RiseSurroundings& around, double capacity,
-                                double ways) {
-  std::vector<Equation> all;
-  all.reserve(timings.size());
-  for (const Timing& one : timings) {
-    const double missed = misses_colours(one.size_bytes / around.page_bytes, capacity / ways / around.page_bytes, ways);
-    const double untranslated = around.reach_bytes > 0 ? std::max(0.0, 1 - around.reach_bytes / one.size_bytes) : 0;
-    all.push_back({{untranslated, missed, missed * one.size_bytes * one.ns}, one.ns - around.below_ns});
-  }
-  return all;
-}
 
 // The least squares of the terms that are in use, by the normal equations and Gauss's elimination, without pivots: they
 // are positive definite. A term that changes nothing is 0.
@@ -78,22 +90,72 @@ Row positive_least_squares(const std::vector<Equation>& equations) {
   }
 }
 
-double error_of(const std::vector<Equation>& equations, const Row& solution) {
-  double sum = 0;
-  for (const Equation& one : equations) {
-    double difference = -one.value;
-    for (std::size_t i = 0; i < terms; ++i) difference += solution[i] * one.factors[i];
-    sum += difference * difference;
-  }
-  return std::sqrt(sum / static_cast<double>(equations.size()));
+// With all lines taken before they are loaded again a lap would take any time.
+constexpr double least_kept = 0.05;
+
+// The law solved for t, which is on both sides.
+struct Solved {
+  double kept = 0;  // 1 - m·drain·R
+  double ns = 0;
+};
+
+std::optional<Solved> solved(const Ring& ring, const Row& solution) {
+  const auto [u, m, d] = ring.factors;
+  const double kept = 1 - solution[drain] * d;
+  if (kept < least_kept) return std::nullopt;
+  return Solved{kept, (ring.base_ns + solution[translation] * u + solution[miss] * m) / kept};
 }
 
-SlopingRise rise_of(std::span<const Timing> timings, const RiseSurroundings& around, double capacity, double ways) {
-  const auto all = equations(timings, around, capacity, ways);
-  const Row solution = positive_least_squares(all);
-  const double middle_ns = std::sqrt(timings.front().ns * timings.back().ns);
-  return {capacity, ways, solution[translation], solution[miss], solution[drain], error_of(all, solution) / middle_ns};
+// Gauss-Newton, with weights that make squares of differences their absolute values: page colours scatter where the
+// rise is steep, whatever a load takes there, and now and then far. The first round takes t as it was timed on both
+// sides, which favours large drains.
+std::optional<Row> solve(const std::vector<Ring>& all) {
+  constexpr int rounds = 10;
+  constexpr double least_difference_ns = 0.02;
+  Row solution{};
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<Equation> equations;
+    equations.reserve(all.size());
+    for (const Ring& ring : all) {
+      const auto now = round == 0 ? std::optional(Solved{1, ring.ns}) : solved(ring, solution);
+      if (!now) return std::nullopt;
+      const auto [u, m, d] = ring.factors;
+      const double difference = ring.ns - now->ns;
+      const double weight = round == 0 ? 1 : 1 / std::sqrt(std::max(std::abs(difference), least_difference_ns));
+      const double scale = weight / now->kept;
+      equations.push_back(
+          {{scale * u, scale * m, scale * d * now->ns}, weight * difference + scale * (now->ns - ring.base_ns)});
+    }
+    solution = positive_least_squares(equations);
+  }
+  return solution;
 }
+
+// In ns.
+std::optional<double> error_of(const std::vector<Ring>& all, const Row& solution) {
+  double sum = 0;
+  for (const Ring& ring : all) {
+    const auto now = solved(ring, solution);
+    if (!now) return std::nullopt;
+    sum += std::abs(ring.ns - now->ns);
+  }
+  return sum / static_cast<double>(all.size());
+}
+
+std::optional<SlopingRise> rise_of(std::span<const Timing> timings, const RiseSurroundings& around, double capacity,
+                                   double ways) {
+  const auto all = rings(timings, around, capacity, ways);
+  const auto solution = solve(all);
+  if (!solution || (*solution)[miss] <= 0) return std::nullopt;
+  const auto error = error_of(all, *solution);
+  if (!error) return std::nullopt;
+  const double middle_ns = std::sqrt(timings.front().ns * timings.back().ns);
+  const FirstTranslations& known = around.translations;
+  const double translation_ns = known.miss_ns > 0 ? known.miss_ns : (*solution)[translation];
+  return SlopingRise{capacity, ways, translation_ns, (*solution)[miss], (*solution)[drain], *error / middle_ns};
+}
+
+constexpr double coarse = 1.04;
 
 // All capacities from `low` to `high`, in steps: the error may have several minima.
 void keep_best(std::optional<SlopingRise>& best, std::span<const Timing> timings, const RiseSurroundings& around,
@@ -102,33 +164,28 @@ void keep_best(std::optional<SlopingRise>& best, std::span<const Timing> timings
   for (int i = 0; i <= steps; ++i) {
     const double capacity = low * std::pow(step, i);
     if (capacity < 2 * ways * around.page_bytes) continue;
-    const SlopingRise one = rise_of(timings, around, capacity, ways);
-    if (one.miss_ns > 0 && (!best || one.error < best->error)) best = one;
+    const auto one = rise_of(timings, around, capacity, ways);
+    if (one && (!best || one->error < best->error)) best = one;
   }
-}
-
-std::optional<SlopingRise> fit_with(std::span<const double> all_ways, std::span<const Timing> timings,
-                                    const RiseSurroundings& around) {
-  if (timings.size() <= terms + 2) return std::nullopt;
-  std::optional<SlopingRise> best;
-  for (const double ways : all_ways) {
-    keep_best(best, timings, around, ways, timings.front().size_bytes, timings.back().size_bytes, 1.04);
-  }
-  if (!best) return best;
-  const SlopingRise rough = *best;
-  keep_best(best, timings, around, rough.ways, rough.capacity_bytes / 1.04, rough.capacity_bytes * 1.04, 1.005);
-  return best;
 }
 
 }  // namespace
 
-std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const RiseSurroundings& around) {
-  return fit_with(usual_ways, timings, around);
-}
+bool is_slope(double below_ns, double above_ns) { return above_ns < 1.25 * below_ns; }
 
-std::optional<SlopingRise> fit_slopes_again(const SlopingRise& rise, std::span<const Timing> timings,
-                                            const RiseSurroundings& around) {
-  return fit_with({&rise.ways, 1}, timings, around);
+std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const RiseSurroundings& around) {
+  if (timings.size() <= terms + 2) return std::nullopt;
+  std::optional<SlopingRise> best;
+  for (const double ways : usual_ways) {
+    keep_best(best, timings, around, ways, timings.front().size_bytes, timings.back().size_bytes, coarse);
+  }
+  if (!best) return best;
+  const SlopingRise rough = *best;
+  keep_best(best, timings, around, rough.ways, rough.capacity_bytes / coarse, rough.capacity_bytes * coarse, 1.005);
+  // The best at an end of what was tried: what fits lies beyond.
+  const bool inside = best->capacity_bytes > timings.front().size_bytes * coarse &&
+                      best->capacity_bytes < timings.back().size_bytes / coarse;
+  return inside ? best : std::nullopt;
 }
 
 }  // namespace tally::memory

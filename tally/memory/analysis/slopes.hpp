@@ -5,7 +5,13 @@
 #include <optional>
 #include <span>
 
+#include "tally/memory/analysis/geometry.hpp"
+
 namespace tally::memory {
+
+/// Whether from one plateau to the next there is a slope rather than the end of a cache: no two are so close in
+/// latency.
+bool is_slope(double below_ns, double above_ns);
 
 /// What a load of a ring of this size took.
 struct Timing {
@@ -17,7 +23,7 @@ struct Timing {
 struct RiseSurroundings {
   double below_ns = 0;       ///< of the plateau that it starts from
   double page_bytes = 4096;  ///< of the frames
-  double reach_bytes = 0;    ///< of the first translation buffer; 0: not known, or beyond all sizes
+  FirstTranslations translations;
 };
 
 /// A level of page colours whose rise is
@@ -27,19 +33,16 @@ struct RiseSurroundings {
 struct SlopingRise {
   double capacity_bytes = 0;
   double ways = 0;            ///< those that fit best; neighbours hardly differ
-  double translation_ns = 0;  ///< what a missed translation adds
+  double translation_ns = 0;  ///< what a missed translation adds: as known, else fitted
   double miss_ns = 0;         ///< what a miss adds in the smallest ring
   double drain = 0;           ///< ns per byte and ns of a lap
-  double error = 0;  ///< root of the mean squared difference, relative to the middle of the first and last timing
+  double error = 0;           ///< mean absolute difference, relative to the middle of the first and last timing
   bool operator==(const SlopingRise&) const = default;
 };
 
-/// The rise that fits timings best: least squares over all capacities between them and usual ways. Nothing
-/// where they are too few, or none rises. Cost: some 2 ms for 60 timings.
+/// The rise that fits timings best: least absolute differences of t, which a few disturbed
+/// timings do not move, over all capacities between them and usual ways. Nothing
+/// where they are too few, none rises, or the best capacity is the first or last. Cost: some 2 ms for 60 timings.
 std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const RiseSurroundings& around);
-
-/// The same for other timings of a rise that was fitted: with its ways.
-std::optional<SlopingRise> fit_slopes_again(const SlopingRise& rise, std::span<const Timing> timings,
-                                            const RiseSurroundings& around);
 
 }  // namespace tally::memory

@@ -47,12 +47,13 @@ MemoryTlb unseen(const TlbHits& base, const TranslationWitness& how) {
 
 }  // namespace
 
-double reach_bytes(const TlbHits& base, const std::optional<TlbHits>& asked, const TranslationWitness& how) {
-  if (base.penalty_ns <= 0) return 0;
+FirstTranslations first_translations(const TlbHits& base, const std::optional<TlbHits>& asked,
+                                     const TranslationWitness& how) {
+  if (base.penalty_ns <= 0) return {};
   const bool own = asked && !asked->hits.empty();
   const TlbGeometry geometry = own ? tlb_geometry(asked->hits, base.hits, how.page_bytes, how.huge_bytes)
                                    : tlb_geometry(base.hits, {}, how.page_bytes, 0);
-  return static_cast<double>(geometry.entries * geometry.granule_bytes);
+  return {static_cast<double>(geometry.entries * geometry.granule_bytes), base.penalty_ns};
 }
 
 std::vector<MemoryTlb> translation_rows(const TlbHits& base, const std::optional<TlbHits>& asked,

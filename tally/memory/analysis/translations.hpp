@@ -19,8 +19,9 @@ struct TranslationWitness {
   std::string closer_look{};  ///< options that would show more, as closer_look() has them
 };
 
-/// Bytes that the first translation buffer reaches with pages of the kind that was asked for; 0 where it was not seen.
-double reach_bytes(const TlbHits& base, const std::optional<TlbHits>& asked, const TranslationWitness& how);
+/// The first translation buffer with pages of the kind that was asked for; nothing known where it was not seen.
+FirstTranslations first_translations(const TlbHits& base, const std::optional<TlbHits>& asked,
+                                     const TranslationWitness& how);
 
 /// A row for the first translation buffer, unseen where no number of pages is slower than as many lines side by side,
 /// and one for the second, where it showed. A row has ways and sets only where its grade is better than low; its reason

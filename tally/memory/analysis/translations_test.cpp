@@ -36,13 +36,14 @@ TEST(Translations, that_agree_everywhere_are_graded_high_with_their_ways) {
 }
 
 TEST(Translations, reach_as_far_as_their_pages) {
-  EXPECT_EQ(reach_bytes(any_of_72(), {}, how), 72 * 4096);
-  EXPECT_EQ(reach_bytes(any_of_72(), any_of_72(), how), 72 * 4096) << "huge pages that a host splits";
-  EXPECT_GT(reach_bytes(any_of_72(), any_of_72(2 << 20), how), 64.0 * (2 << 20));
+  EXPECT_EQ(first_translations(any_of_72(), {}, how), (FirstTranslations{72 * 4096, 1.9}));
+  EXPECT_EQ(first_translations(any_of_72(), any_of_72(), how), (FirstTranslations{72 * 4096, 1.9}))
+      << "huge pages that a host splits";
+  EXPECT_GT(first_translations(any_of_72(), any_of_72(2 << 20), how).reach_bytes, 64.0 * (2 << 20));
   TlbHits flat = any_of_72();
   flat.penalty_ns = 0;
-  EXPECT_EQ(reach_bytes(flat, {}, how), 0) << "none was seen";
-  EXPECT_EQ(reach_bytes({}, {}, how), 0);
+  EXPECT_EQ(first_translations(flat, {}, how), FirstTranslations{}) << "none was seen";
+  EXPECT_EQ(first_translations({}, {}, how), FirstTranslations{});
 }
 
 TEST(Translations, that_are_doubted_have_no_ways) {

@@ -173,12 +173,17 @@ TEST(Reported, caches_of_a_described_machine) {
 }
 
 TEST(Room, is_wanted_for_what_stays_mapped_too) {
-  const std::uint64_t left = linux::available_bytes().value_or(0);
-  ASSERT_GT(left, 0u);
-  // Alone it would fit, with its order, by half of what stays mapped.
-  const std::uint64_t region = (left - most_aside_bytes(left) / 2) / (64 + 9) * 64;
-  EXPECT_FALSE(fits(region, "--to"));
-  EXPECT_TRUE(fits(region / 2, "--to"));
+  // Others may give memory back in between.
+  bool refused = false;
+  for (int i = 0; i < 10 && !refused; ++i) {
+    const std::uint64_t left = linux::available_bytes().value_or(0);
+    ASSERT_GT(left, 0u);
+    // Alone it would fit, with its order, by half of what stays mapped.
+    const std::uint64_t region = (left - most_aside_bytes(left) / 2) / (64 + 9) * 64;
+    refused = !fits(region, "--to");
+    EXPECT_TRUE(fits(region / 2, "--to"));
+  }
+  EXPECT_TRUE(refused);
 }
 
 }  // namespace

@@ -175,10 +175,10 @@ void grade_capacity(MemoryLevel& level, Reasons reasons, bool is_first, const Kn
   if (reasons.sound && (witness || !reasons.noisy)) level.grade = Grade::medium;
   if (reasons.sound && witness && !reasons.noisy) level.grade = Grade::high;
   if (!reasons.sound) {
-    level.effective = true;
     // Then the interval decides whether it is the reported one.
     level.snapped = level.snapped && known != nullptr && static_cast<double>(known->bytes) >= *level.capacity_low &&
                     static_cast<double>(known->bytes) <= *level.capacity_high;
+    level.effective = !level.snapped;
   }
   if (reasons.words.empty()) reasons.words.emplace_back("no second witness");
   level.because = join(reasons.words, "; ");

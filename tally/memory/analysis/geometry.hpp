@@ -46,7 +46,7 @@ std::uint64_t found_again(std::vector<std::uint64_t> counts);
 
 /// What is known of the first translation buffer.
 struct FirstTranslations {
-  double reach_bytes = 0;  ///< 0: not known, or beyond all sizes
+  double reach_bytes = 0;  ///< 0: not known
   double miss_ns = 0;      ///< what a translation adds that it does not hold; 0: not known
   bool operator==(const FirstTranslations&) const = default;
 };

@@ -240,7 +240,7 @@ void state_unexplained(Capacity& capacity, double error) {
   capacity.high_bytes = capacity.bytes * (1 + unsure);
 }
 
-// A fit of a smooth shape costs a millisecond.
+// A fit of a smooth shape costs some milliseconds.
 constexpr int draws_of_smooth = 50;
 constexpr int draws_of_steps = 1000;
 
@@ -274,12 +274,14 @@ std::optional<Capacity> sloping_capacity(const Curve& curve, const Plateau& belo
   if (!found) return std::nullopt;
   capacity.bytes = found->capacity_bytes;
   state_unexplained(capacity, found->error);
-  if (has_batches(curve)) {
-    widen(capacity, bootstrap(curve, capacity.bytes, draws_of_smooth, [&](const auto& ns) -> std::optional<double> {
-            const auto again = fit(ns);
-            return again ? std::optional(again->capacity_bytes) : std::nullopt;
-          }));
-  }
+  if (!has_batches(curve)) return capacity;
+  const auto drawn = bootstrap(curve, capacity.bytes, draws_of_smooth, [&](const auto& ns) -> std::optional<double> {
+    const auto again = fit(ns);
+    return again ? std::optional(again->capacity_bytes) : std::nullopt;
+  });
+  // A capacity that hardly more timings like these would give has no interval.
+  if (drawn.size() < draws_of_smooth * 9 / 10) return std::nullopt;
+  widen(capacity, drawn);
   return capacity;
 }
 

@@ -42,7 +42,7 @@ struct SlopingRise {
 
 /// The rise that fits timings best: least absolute differences of t, which a few disturbed
 /// timings do not move, over all capacities between them and usual ways. Nothing
-/// where they are too few, none rises, or the best capacity is the first or last. Cost: some 2 ms for 60 timings.
+/// where they are too few, none rises, or the best capacity is the first or last. Cost: some 3 ms for 60 timings.
 std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const RiseSurroundings& around);
 
 }  // namespace tally::memory

@@ -40,6 +40,7 @@ TEST(Translations, reach_as_far_as_their_pages) {
   EXPECT_EQ(first_translations(any_of_72(), any_of_72(), how), (FirstTranslations{72 * 4096, 1.9}))
       << "huge pages that a host splits";
   EXPECT_GT(first_translations(any_of_72(), any_of_72(2 << 20), how).reach_bytes, 64.0 * (2 << 20));
+  EXPECT_EQ(first_translations(any_of_72(), any_of_72(2 << 20), how).miss_ns, 0) << "not measured with huge pages";
   TlbHits flat = any_of_72();
   flat.penalty_ns = 0;
   EXPECT_EQ(first_translations(flat, {}, how), FirstTranslations{}) << "none was seen";

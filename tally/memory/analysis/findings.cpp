@@ -311,8 +311,7 @@ class LevelFinder {
 
   void add_seen(const LevelSpan& span, const LevelSpan& next) {
     const bool is_first = &span == &spans_.front();
-    const Capacity capacity =
-        find_capacity(curve_, span.last, next.first, witnesses_.page_bytes, witnesses_.translations);
+    const Capacity capacity = capacity_of(span, next);
     const KnownCache* known = match(reported(), next_, capacity.bytes);
     MemoryLevel level;
     set_latency(level, curve_, span.first, witnesses_);
@@ -355,6 +354,17 @@ class LevelFinder {
   std::vector<MemoryLevel> take() { return std::move(levels_); }
 
  private:
+  // A fit of page colours has missed translations in it, so it begins before them. Else the plateau behind them counts.
+  Capacity capacity_of(const LevelSpan& span, const LevelSpan& next) const {
+    const FirstTranslations& known = witnesses_.translations;
+    if (span.first == span.last) return find_capacity(curve_, span.last, next.first, witnesses_.page_bytes, known);
+    if (known.reach_bytes > 0) {
+      const Capacity whole = find_capacity(curve_, span.first, next.first, witnesses_.page_bytes, known);
+      if (whole.with_slopes) return whole;
+    }
+    return find_capacity(curve_, span.last, next.first, witnesses_.page_bytes);
+  }
+
   const std::vector<KnownCache>& reported() const { return witnesses_.reported; }
 
   // Of the reported caches: a cache shows from where the one before it ends.

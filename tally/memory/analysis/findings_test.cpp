@@ -81,6 +81,29 @@ TEST(Levels, between_slopes_are_as_large_as_they_are) {
   EXPECT_TRUE(blind[0].because.starts_with("missed translations are not taken into account")) << blind[0].because;
 }
 
+// As where a missed translation makes a plateau of its own before the cache ends.
+TEST(Levels, between_slopes_begin_before_missed_translations) {
+  const Curve curve = sloping_machine();
+  const auto plateaus = find_plateaus(curve);
+  ASSERT_GE(plateaus.size(), 3u);
+  std::size_t first = 0;
+  while (curve[first].size_bytes < 0.45 * mib) ++first;
+  std::size_t last = first;
+  while (curve[last + 1].size_bytes < 0.75 * mib) ++last;
+  const Plateau missing{first, last, curve[(first + last) / 2].ns};
+  std::vector<LevelSpan> spans = join_spans(plateaus, std::vector<bool>(plateaus.size() - 1, true));
+  spans[0].last = missing;
+  Witnesses witnesses;
+  witnesses.reported = {{2, 1 << 20, false}, {3, 32 << 20, true}};
+  for (const double miss_ns : {0.0, 4.0}) {
+    witnesses.translations = {72 * 4096, miss_ns};
+    const auto levels = find_levels(curve, spans, witnesses);
+    ASSERT_FALSE(levels.empty());
+    EXPECT_NEAR(*levels[0].capacity_bytes, mib, 0.01 * mib) << miss_ns;
+    EXPECT_NEAR(levels[0].ns, 3.8, 0.1);
+  }
+}
+
 TEST(Levels, of_a_machine_with_a_step_that_is_none) {
   Random random(1);
   const Curve curve = machine(random);

@@ -273,6 +273,7 @@ std::optional<Capacity> sloping_capacity(const Curve& curve, const Plateau& belo
   const auto found = fit(seen);
   if (!found) return std::nullopt;
   capacity.bytes = found->capacity_bytes;
+  capacity.with_slopes = true;
   state_unexplained(capacity, found->error);
   if (!has_batches(curve)) return capacity;
   const auto drawn = bootstrap(curve, capacity.bytes, draws_of_smooth, [&](const auto& ns) -> std::optional<double> {

@@ -66,6 +66,7 @@ struct Capacity {
   Shape shape = Shape::step;
   double half_bytes = 0;
   double knee_bytes = 0;
+  bool with_slopes = false;  ///< fitted together with what slopes beside it
 };
 
 /// Shape and capacity of the level that ends between two plateaus. Where the points have batches, the interval is a

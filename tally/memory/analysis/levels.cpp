@@ -260,24 +260,28 @@ std::vector<Timing> timings_of(const Curve& curve, const Plateau& below, const P
   return timings;
 }
 
-// The capacity of page colours among slopes; nothing where the fit finds none.
+// The capacity of page colours among slopes; nothing where the fit finds none, or a rise without slopes explains the
+// timings nearly as well (`unsloped_ns`: its error).
 std::optional<Capacity> sloping_capacity(const Curve& curve, const Plateau& below, const Plateau& above,
-                                         const RiseSurroundings& around, Capacity capacity) {
-  const auto fit = [&](const std::vector<double>& ns) {
+                                         const RiseSurroundings& around, Capacity capacity, double unsloped_ns) {
+  const auto fit = [&](const std::vector<double>& ns, std::optional<double> contiguous) {
     const double below_ns = level_by(curve, below, [&](std::size_t i) { return ns[i]; });
     return fit_slopes(timings_of(curve, below, above, capacity.half_bytes, ns),
-                      {below_ns, around.page_bytes, around.translations});
+                      {below_ns, around.page_bytes, around.translations}, contiguous);
   };
   std::vector<double> seen;
   for (const CurvePoint& point : curve) seen.push_back(point.ns);
-  const auto found = fit(seen);
+  const auto found = fit(seen, {});
   if (!found) return std::nullopt;
+  const double middle_ns = std::sqrt(below.ns * above.ns);
+  if (capacity.shape != Shape::page_colours && found->error * middle_ns > 0.6 * unsloped_ns) return std::nullopt;
+  capacity.shape = Shape::page_colours;
   capacity.bytes = found->capacity_bytes;
   capacity.with_slopes = true;
   state_unexplained(capacity, found->error);
   if (!has_batches(curve)) return capacity;
   const auto drawn = bootstrap(curve, capacity.bytes, draws_of_smooth, [&](const auto& ns) -> std::optional<double> {
-    const auto again = fit(ns);
+    const auto again = fit(ns, found->contiguous);
     return again ? std::optional(again->capacity_bytes) : std::nullopt;
   });
   // A capacity that hardly more timings like these would give has no interval.
@@ -364,9 +368,10 @@ Capacity find_capacity(const Curve& curve, const Plateau& below, const Plateau& 
   const Rise rise = find_rise(curve, below, above);
   const Fit fit = fit_rise(curve, below, above, page_bytes);
   Capacity capacity{fit.capacity_bytes, 0, 0, fit.shape, rise.half_bytes, rise.knee_bytes};
-  if (fit.shape == Shape::page_colours) {
+  if (fit.shape != Shape::step) {
     const RiseSurroundings around{below.ns, page_bytes, translations};
-    if (const auto sloping = sloping_capacity(curve, below, above, around, capacity)) return *sloping;
+    const double unsloped_ns = fit.error * (above.ns - below.ns);
+    if (const auto sloping = sloping_capacity(curve, below, above, around, capacity, unsloped_ns)) return *sloping;
   }
   if (fit.shape == Shape::step) {
     capacity.bytes = std::clamp(rise.half_bytes, rise.below_bytes, rise.beyond_bytes);

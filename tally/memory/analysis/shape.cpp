@@ -111,6 +111,12 @@ double misses_random(double x) {
   return (low + high) / 2;
 }
 
+double misses_contiguous(double x, double ways) {
+  const double beyond = (x - 1) * ways;  // the share of sets that have one line too many
+  if (beyond <= 0) return 0;
+  return beyond >= 1 ? 1 : beyond * (1 + 1 / ways) / x;
+}
+
 double misses_colours(double pages, double colours, double ways) {
   const double others = pages - 1;
   if (others < ways || colours < 1) return 0;

@@ -30,6 +30,10 @@ double misses_random(double x);
 /// colour.
 double misses_colours(double pages, double colours, double ways);
 
+/// The same with contiguous frames, x = size of the ring / capacity: every set has as many lines as the others, or one
+/// more; those of a set with more lines than ways all miss. From 0 at x = 1 to 1 at 1 + 1/ways.
+double misses_contiguous(double x, double ways);
+
 /// Ways that caches come with. The curves of neighbours in this list hardly differ.
 inline constexpr std::array usual_ways{4.0, 8.0, 12.0, 16.0, 20.0};
 

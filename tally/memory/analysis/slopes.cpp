@@ -25,12 +25,27 @@ struct Ring {
   double ns = 0;  // as timed
 };
 
-std::vector<Ring> rings(std::span<const Timing> timings, const RiseSurroundings& around, double capacity, double ways) {
+// What is looked for.
+struct Candidate {
+  double capacity = 0;
+  double ways = 0;
+  double contiguous = 0;
+};
+
+double misses(double bytes, const Candidate& level, double page_bytes) {
+  const double colours = level.capacity / level.ways / page_bytes;
+  double missed = 0;
+  if (level.contiguous < 1) missed += (1 - level.contiguous) * misses_colours(bytes / page_bytes, colours, level.ways);
+  if (level.contiguous > 0) missed += level.contiguous * misses_contiguous(bytes / level.capacity, level.ways);
+  return missed;
+}
+
+std::vector<Ring> rings(std::span<const Timing> timings, const RiseSurroundings& around, const Candidate& level) {
   const FirstTranslations& known = around.translations;
   std::vector<Ring> all;
   all.reserve(timings.size());
   for (const Timing& one : timings) {
-    const double missed = misses_colours(one.size_bytes / around.page_bytes, capacity / ways / around.page_bytes, ways);
+    const double missed = misses(one.size_bytes, level, around.page_bytes);
     const double untranslated = known.reach_bytes > 0 ? std::max(0.0, 1 - known.reach_bytes / one.size_bytes) : 0;
     all.push_back({{known.miss_ns > 0 ? 0 : untranslated, missed, missed * one.size_bytes},
                    around.below_ns + known.miss_ns * untranslated,
@@ -142,29 +157,34 @@ std::optional<double> error_of(const std::vector<Ring>& all, const Row& solution
   return sum / static_cast<double>(all.size());
 }
 
-std::optional<SlopingRise> rise_of(std::span<const Timing> timings, const RiseSurroundings& around, double capacity,
-                                   double ways) {
-  const auto all = rings(timings, around, capacity, ways);
+std::optional<SlopingRise> rise_of(std::span<const Timing> timings, const RiseSurroundings& around,
+                                   const Candidate& level) {
+  const auto all = rings(timings, around, level);
   const auto solution = solve(all);
   if (!solution || (*solution)[miss] <= 0) return std::nullopt;
   const auto error = error_of(all, *solution);
   if (!error) return std::nullopt;
   const double middle_ns = std::sqrt(timings.front().ns * timings.back().ns);
   const FirstTranslations& known = around.translations;
-  const double translation_ns = known.miss_ns > 0 ? known.miss_ns : (*solution)[translation];
-  return SlopingRise{capacity, ways, translation_ns, (*solution)[miss], (*solution)[drain], *error / middle_ns};
+  return SlopingRise{.capacity_bytes = level.capacity,
+                     .ways = level.ways,
+                     .translation_ns = known.miss_ns > 0 ? known.miss_ns : (*solution)[translation],
+                     .miss_ns = (*solution)[miss],
+                     .drain = (*solution)[drain],
+                     .contiguous = level.contiguous,
+                     .error = *error / middle_ns};
 }
 
 constexpr double coarse = 1.04;
 
 // All capacities from `low` to `high`, in steps: the error may have several minima.
 void keep_best(std::optional<SlopingRise>& best, std::span<const Timing> timings, const RiseSurroundings& around,
-               double ways, double low, double high, double step) {
+               Candidate level, double low, double high, double step) {
   const int steps = static_cast<int>(std::log(high / low) / std::log(step));
   for (int i = 0; i <= steps; ++i) {
-    const double capacity = low * std::pow(step, i);
-    if (capacity < 2 * ways * around.page_bytes) continue;
-    const auto one = rise_of(timings, around, capacity, ways);
+    level.capacity = low * std::pow(step, i);
+    if (level.capacity < 2 * level.ways * around.page_bytes) continue;
+    const auto one = rise_of(timings, around, level);
     if (one && (!best || one->error < best->error)) best = one;
   }
 }
@@ -173,19 +193,26 @@ void keep_best(std::optional<SlopingRise>& best, std::span<const Timing> timings
 
 bool is_slope(double below_ns, double above_ns) { return above_ns < 1.25 * below_ns; }
 
-std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const RiseSurroundings& around) {
+std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const RiseSurroundings& around,
+                                      std::optional<double> contiguous) {
   if (timings.size() <= terms + 2) return std::nullopt;
   std::optional<SlopingRise> best;
-  for (const double ways : usual_ways) {
-    keep_best(best, timings, around, ways, timings.front().size_bytes, timings.back().size_bytes, coarse);
+  for (const double share : {0.0, 0.5, 1.0}) {
+    if (contiguous && *contiguous != share) continue;
+    for (const double ways : usual_ways) {
+      keep_best(best, timings, around, {0, ways, share}, timings.front().size_bytes, timings.back().size_bytes, coarse);
+    }
   }
   if (!best) return best;
   const SlopingRise rough = *best;
-  keep_best(best, timings, around, rough.ways, rough.capacity_bytes / coarse, rough.capacity_bytes * coarse, 1.005);
+  keep_best(best, timings, around, {0, rough.ways, rough.contiguous}, rough.capacity_bytes / coarse,
+            rough.capacity_bytes * coarse, 1.005);
   // The best at an end of what was tried: what fits lies beyond.
   const bool inside = best->capacity_bytes > timings.front().size_bytes * coarse &&
                       best->capacity_bytes < timings.back().size_bytes / coarse;
-  return inside ? best : std::nullopt;
+  // Misses must be seen: beside them anything fits.
+  const bool rises = timings.back().ns > 1.1 * (around.below_ns + best->translation_ns);
+  return inside && rises ? best : std::nullopt;
 }
 
 }  // namespace tally::memory

@@ -27,22 +27,27 @@ struct RiseSurroundings {
 };
 
 /// A level of page colours whose rise is
-///   t(R) = below + translation·max(0, 1 − reach/R) + m(R)·(miss + drain·R·t(R)),  m = misses_colours of its capacity,
-/// none of the three being negative. The first term: the buffer holds reach/R of the pages of a ring in random order.
-/// The last: lines that wait for their next lap, R·t(R) long, in a level that others use are taken at a constant rate.
+///   t(R) = below + translation·max(0, 1 − reach/R) + m(R)·(miss + drain·R·t(R)),
+///   m = (1 − contiguous)·misses_colours + contiguous·misses_contiguous of its capacity,
+/// none of the three being negative. Hosts give some of their guests' pages contiguous frames, now more and now fewer.
+/// The first term: the buffer holds reach/R of the pages of a ring in random order. The last: lines that wait for their
+/// next lap, R·t(R) long, in a level that others use are taken at a constant rate.
 struct SlopingRise {
   double capacity_bytes = 0;
   double ways = 0;            ///< those that fit best; neighbours hardly differ
   double translation_ns = 0;  ///< what a missed translation adds: as known, else fitted
   double miss_ns = 0;         ///< what a miss adds in the smallest ring
   double drain = 0;           ///< ns per byte and ns of a lap
+  double contiguous = 0;      ///< 0, a half or 1
   double error = 0;           ///< mean absolute difference, relative to the middle of the first and last timing
   bool operator==(const SlopingRise&) const = default;
 };
 
-/// The rise that fits timings best: least absolute differences of t, which a few disturbed
-/// timings do not move, over all capacities between them and usual ways. Nothing
-/// where they are too few, none rises, or the best capacity is the first or last. Cost: some 3 ms for 60 timings.
-std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const RiseSurroundings& around);
+/// The rise that fits timings best: least absolute differences of t, which a few disturbed timings do not move, over
+/// all capacities between them, usual ways and shares of contiguous frames, or that share where it is given. Nothing
+/// where they are too few, none rises, or the best capacity is the first or last. Cost: some 10 ms for 60 timings, a
+/// third with the share given.
+std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const RiseSurroundings& around,
+                                      std::optional<double> contiguous = {});
 
 }  // namespace tally::memory

@@ -128,10 +128,9 @@ bool VectorLevel::fits(const CacheShape& shape) {
 void use_vector_levels(const VectorLevel (&levels)[4], const std::uint64_t* lines, std::uint32_t n, std::uint8_t* hits,
                        Vectors by) {
   const bool four = levels[0].ways == 4;
-  if (by == Vectors::avx512)
-    (four ? use_four_by_avx512 : use_eight_by_avx512)(levels, lines, n, hits);
-  else
-    (four ? use_four_by_avx2 : use_eight_by_avx2)(levels, lines, n, hits);
+  const auto by_avx512 = four ? use_four_by_avx512 : use_eight_by_avx512;
+  const auto by_avx2 = four ? use_four_by_avx2 : use_eight_by_avx2;
+  (by == Vectors::avx512 ? by_avx512 : by_avx2)(levels, lines, n, hits);
 }
 
 #else

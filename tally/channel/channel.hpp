@@ -70,9 +70,10 @@ enum Partial : uint32_t {
   partial_int80 = 1u << 2,       ///< 32-bit system calls from 64-bit code
   partial_undecoded = 1u << 3,   ///< an instruction that the decoder does not know ran: its accesses are unknown
   partial_foreign_segment = 1u << 4,  ///< a far transfer to another code segment: handed back
-  partial_not_parked = 1u << 5,       ///< another thread could not be stopped at the end: its last segment may be ahead
-  partial_exec_native = 1u << 6,      ///< it executed a program that then ran natively
-  partial_killed = 1u << 7,  ///< ended between two counts (SIGKILL): the last segment of each thread may be ahead
+  partial_not_parked =
+      1u << 5,  ///< a thread could not be stopped: its last segment may be ahead, or it went on natively
+  partial_exec_native = 1u << 6,  ///< it executed a program that then ran natively
+  partial_killed = 1u << 7,       ///< ended between two counts (SIGKILL): the last segment of each thread may be ahead
   partial_shared_memory = 1u << 8,  ///< no memory for counters
   partial_vsyscall = 1u << 9,       ///< the vsyscall page was called: the kernel's emulation is not counted
   partial_confined = 1u << 11,      ///< it confines itself with seccomp: handed back

@@ -31,7 +31,7 @@ inline constexpr uint32_t outcomes_limit = 4096;
 inline constexpr uint64_t note_block_bytes = uint64_t{2} * notes_limit * sizeof(uint64_t);
 static_assert(note_block_bytes == uint64_t{2} * outcomes_limit * sizeof(uint32_t));
 /// An engine that has published so many blocks which nobody has taken wakes a thread of the command.
-inline constexpr uint32_t note_blocks_to_wake = note_blocks / 8;
+inline constexpr uint32_t note_blocks_to_wake = 16;
 
 /// What a block holds.
 struct NoteBlock {
@@ -52,7 +52,7 @@ struct NoteRing {
   NoteBlock block[note_blocks];
   // Both sides'.
   alignas(64) uint32_t taken;  ///< blocks so far, by the command: a futex
-  uint32_t waits;              ///< the engine waits for `taken`
+  uint32_t waits;              ///< the engine waits until one fewer are left than this; 0: it does not
   uint32_t queued;             ///< it stands in the list, or is being worked at
   uint32_t next;               ///< in the list of those that have something: a ring's number
 };

@@ -5,6 +5,7 @@
 #include "tally/engine/frame.hpp"
 #include "tally/engine/model_emit.hpp"
 #include "tally/engine/model_sites.hpp"
+#include "tally/engine/profile.hpp"
 
 namespace tally::engine {
 
@@ -93,12 +94,16 @@ bool ModelCode::wants_window(u32 i) const {
          (in.pc / line != last_line_ / line || (in.next() - 1) / line != last_line_ / line || last_line_ == 0);
 }
 
+bool ModelCode::is_wanted_from(u32 i) const {
+  for (u32 k = i; k < n_ && facts_[k].known; k++)
+    if (wants_window(k) || (model_plan.branches && is_branch(in_[k].kind))) return true;
+  return false;
+}
+
 bool ModelCode::notes_at(u32 i) const {
   const ModelFacts& f = facts_[i];
   return f.known && f.restless != 0 && (model_plan.data() || model_plan.code());
 }
-
-u32 ModelCode::registers_wanted(bool notes) { return 2u + (notes ? 1 : 0) + (model_plan.pages ? 1 : 0); }
 
 void ModelCode::mark(const Builder& b) {
   if (in_range_) {
@@ -112,52 +117,111 @@ void ModelCode::mark(const Builder& b) {
                            borrowed(page_), outcomes_, taken_,       away_,        gone_};
 }
 
-void ModelCode::open(Builder& b, u32 i) {
-  bool notes = notes_at(i);
-  u16 free = static_cast<u16>(~facts_[i].registers & ~(1u << rsp | 1u << rax));
-  for (u32 k = i + 1; k < n_ && facts_[k].known; k++) {
-    const u16 still = static_cast<u16>(free & ~facts_[k].registers);
-    if (bits_set(still) < registers_wanted(notes || notes_at(k))) break;
-    free = still;
-    notes |= notes_at(k);
-  }
-  const u32 wanted = registers_wanted(notes);
+u8 ModelCode::free_longest(u32 i, u32 not_these) const {
+  u32 free = ~(not_these | 1u << rsp | 1u << rax) & 0xffff;
+  if (i < n_) free &= ~u32{facts_[i].registers};
+  for (u32 k = i + 1; k < n_ && facts_[k].known && (free & ~u32{facts_[k].registers}) != 0; k++)
+    free &= ~u32{facts_[k].registers};
   static const u8 order[] = {r11, r10, r9, r8, rdi, rsi, rcx, rdx, rbx, r13, r14, r15, rbp, r12};
-  u8 found[4] = {no_register, no_register, no_register, no_register};
-  u32 n = 0;
   for (const u8 reg : order)
-    if ((free >> reg & 1) && n < wanted) found[n++] = reg;
-  a_ = found[0], b_ = found[1];
-  note_ = notes ? found[2] : u8{no_register};
-  page_ = !model_plan.pages ? u8{no_register} : found[notes ? 3 : 2];
-  b.e.store(a_, o_model_a);
-  b.e.store(b_, o_model_b);
-  if (notes) {
-    b.e.store(note_, o_model_spill_note);
-    b.e.load(note_, o_model_note);
+    if (free >> reg & 1) return reg;
+  return no_register;
+}
+
+bool ModelCode::notes_from(u32 i) const {
+  for (u32 k = i; k < n_ && facts_[k].known; k++)
+    if (notes_at(k)) return true;
+  return false;
+}
+
+void ModelCode::borrow_note(Builder& b, u8 reg) {
+  note_ = reg;
+  b.e.store(note_, o_model_spill_note);
+  b.e.load(note_, o_model_note);
+}
+
+void ModelCode::give_note_back(Builder& b) {
+  b.e.store(note_, o_model_note);
+  b.e.load(note_, o_model_spill_note);
+  note_ = no_register;
+}
+
+void ModelCode::open(Builder& b, u32 i) {
+  a_ = b_ = note_ = page_ = no_register;
+  // What holds something for long comes first.
+  if (notes_from(i)) borrow_note(b, free_longest(i, 0));
+  for (const auto& [role, place] : scratch_roles()) {
+    if (place == o_model_spill_page && !model_plan.pages) continue;
+    *role = free_longest(i, borrowed());
+    b.e.store(*role, place);
   }
-  if (page_ != no_register) b.e.store(page_, o_model_spill_page);
   open_ = true;
   mark(b);
+}
+
+/// Lets go of the registers that instruction `i` names, for others. False where there are none.
+bool ModelCode::exchange(Builder& b, u32 i) {
+  const u32 named = facts_[i].registers;
+  const auto is_named = [named](u8 reg) { return reg != no_register && (named >> reg & 1) != 0; };
+  for (const auto& [role, place] : scratch_roles()) {
+    if (!is_named(*role)) continue;
+    const u8 other = free_longest(i, borrowed());
+    if (other == no_register) return false;
+    move_scratch(b, *role, place, other);
+  }
+  if (!is_named(note_)) return true;
+  if (!notes_from(i)) {
+    give_note_back(b);
+    return true;
+  }
+  const u8 other = free_longest(i, borrowed());
+  if (other != no_register) move_note(b, other);
+  return other != no_register;
+}
+
+void ModelCode::move_scratch(Builder& b, u8& role, u32 place, u8 to) {
+  b.e.load(role, place);
+  b.e.store(to, place);
+  role = to;
+}
+
+void ModelCode::move_note(Builder& b, u8 to) {
+  wide_move(b.e, b_, note_);
+  b.e.load(note_, o_model_spill_note);
+  b.e.store(to, o_model_spill_note);
+  wide_move(b.e, to, b_);
+  note_ = to;
 }
 
 void ModelCode::close(Builder& b) {
   if (!open_) return;
   b.e.load(a_, o_model_a);
   b.e.load(b_, o_model_b);
-  if (note_ != no_register) {
-    b.e.store(note_, o_model_note);
-    b.e.load(note_, o_model_spill_note);
-  }
+  if (note_ != no_register) give_note_back(b);
   if (page_ != no_register) b.e.load(page_, o_model_spill_page);
   open_ = false;
+  mark(b);
+}
+
+/// Before instruction `i`: what is borrowed is none of its registers, and all that it needs; or nothing is.
+void ModelCode::keep_open(Builder& b, u32 i) {
+  const ModelFacts& f = facts_[i];
+  if (!open_) return;
+  const bool collides = (f.registers & borrowed()) != 0, lacks = note_ == no_register && notes_at(i);
+  if (f.known && !collides && !lacks) return;
+  if (!f.known || (collides && (!is_wanted_from(i) || !exchange(b, i)))) return close(b);
+  if (note_ == no_register && notes_at(i)) {
+    const u8 reg = free_longest(i, borrowed());
+    if (reg == no_register) return close(b);
+    borrow_note(b, reg);
+  }
   mark(b);
 }
 
 void ModelCode::before(Builder& b, u32 i, bool leaves) {
   const Instruction& in = in_[i];
   const ModelFacts& f = facts_[i];
-  if (open_ && (!f.known || (f.registers & borrowed()) != 0 || (note_ == no_register && notes_at(i)))) close(b);
+  keep_open(b, i);
   if (!open_ && wants_window(i)) open(b, i);
   if (open_) {
     Emitter& e = b.e;
@@ -216,9 +280,34 @@ void ModelCode::open_first(Builder& b) {
   loop_entry_ = b.offset();
 }
 
+/// The registers become those that were borrowed first. False where they have each other's.
+bool ModelCode::borrow_as_first(Builder& b) {
+  const u8 first[] = {first_a_, first_b_, first_page_};
+  if (note_ != no_register && first_note_ == no_register) give_note_back(b);
+  bool is_moved = true;
+  while (is_moved) {
+    is_moved = false;
+    const auto is_free = [this](u8 to) { return (borrowed() >> to & 1) == 0; };
+    const u8* to = first;
+    for (const auto& [role, place] : scratch_roles()) {
+      const u8 wanted = *to++;
+      if (*role == wanted || !is_free(wanted)) continue;
+      move_scratch(b, *role, place, wanted);
+      is_moved = true;
+    }
+    if (note_ == first_note_ || !is_free(first_note_)) continue;
+    if (note_ == no_register)
+      borrow_note(b, first_note_);
+    else
+      move_note(b, first_note_);
+    is_moved = true;
+  }
+  mark(b);
+  return a_ == first_a_ && b_ == first_b_ && note_ == first_note_ && page_ == first_page_;
+}
+
 u32 ModelCode::loops(Builder& b) {
-  if (loop_entry_ == 0 || !open_ || a_ != first_a_ || b_ != first_b_ || note_ != first_note_ || page_ != first_page_)
-    return 0;
+  if (loop_entry_ == 0 || !open_ || !borrow_as_first(b)) return 0;
   bring_flags_back(b, facts_[0].live);
   write_history(b, facts_[0].live);
   finish_record(b);

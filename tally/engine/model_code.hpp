@@ -7,7 +7,7 @@
 /// once, which a fault or signal within it has to know. What is the same wherever a trace is left is written once where
 /// it is left: the history of its branches.
 #pragma once
-#include "tally/engine/models.hpp"
+#include "tally/engine/model_facts.hpp"
 #include "tally/engine/reading.hpp"
 
 namespace tally::engine {
@@ -32,57 +32,6 @@ struct ModelRange {
   bool flags;           // they are away
   Gone gone;
 };
-
-/// One access of an instruction that is known when it is translated.
-struct DataAccess {
-  Ask what;
-  u32 bytes;
-  u8 base, index, scale;  // registers or no_register; log2
-  bool fixed, fs, low;    // `displacement` is the address; from FS; by the low halves of the registers
-  s64 displacement;
-};
-
-/// Whose accesses are found out when it runs.
-enum class Pattern : u8 {
-  none,
-  elements,  // gather, scatter
-  masked,    // a move by a mask
-  table,     // xlat
-  bits,      // bt and its like with a bit's number in a register
-  frames,    // enter with a level
-  state,     // xsave and its like, xrstor
-  line,      // clzero
-};
-
-/// Such an instruction: which registers its accesses depend on, and how.
-struct Scattered {
-  Pattern pattern;
-  bool stores, modifies;
-  bool by_k, narrow;  // a mask register, which holds 16 bits at most; else the signs of a vector
-  bool old_vector;    // an SSE register
-  u8 vector, mask;
-  u8 level;  // of enter
-  u8 header,
-      choice;  // of state: bytes of its header that are accessed; an instruction that leaves out what is not in use
-  bool compact;
-  sim::Elements elements;
-  u16 word;  // of the record on the tape; 0: none
-};
-
-/// What must be known of an instruction to weave.
-struct ModelFacts {
-  DataAccess access[4];
-  u8 accesses;
-  bool known;  // else nothing is looked at, and no register borrowed
-  bool touches_flags;
-  u16 registers;        // that it names, openly or not
-  u16 live;             // flags that are needed from before it on
-  sim::Repeat repeat;   // bytes 0: none
-  Scattered scattered;  // its address is access[0], which is not one of `accesses`
-  u8 restless;          // which of its sites are, a bit for each: model_sites.hpp
-};
-
-ModelFacts facts_of(const Instruction& in);
 
 /// Of models_have_room() and models_forget_code(): the part of model_pieces.cpp.
 bool pieces_have_room();
@@ -161,7 +110,30 @@ class ModelCode {
   void add_note(Builder& b, Emitter& stub, u64 back);
   /// Whether instruction `i` notes something down wherever it finds it.
   bool notes_at(u32 i) const;
-  static u32 registers_wanted(bool notes);
+  /// Whether an instruction from `i` on does, before one that is not known.
+  bool notes_from(u32 i) const;
+  bool is_wanted_from(u32 i) const;
+  /// The register that instructions from `i` on leave alone for longest, of those but `not_these`; no_register where
+  /// `i` itself names all.
+  u8 free_longest(u32 i, u32 not_these) const;
+  /// The registers that hold nothing between two looks, and where what the program had there is kept.
+  struct Role {
+    u8* reg;
+    u32 place;
+  };
+  struct Roles {
+    Role role[3];
+    const Role* begin() const { return role; }
+    const Role* end() const { return role + 3; }
+  };
+  Roles scratch_roles() { return {{{&a_, o_model_a}, {&b_, o_model_b}, {&page_, o_model_spill_page}}}; }
+  void borrow_note(Builder& b, u8 reg);
+  void give_note_back(Builder& b);
+  void keep_open(Builder& b, u32 i);
+  bool exchange(Builder& b, u32 i);
+  static void move_scratch(Builder& b, u8& role, u32 place, u8 to);
+  void move_note(Builder& b, u8 to);
+  bool borrow_as_first(Builder& b);
   void predict(Builder& b, u64 pc, bool taken, u16 live);
   void tell_outcome(Builder& b, u64 pc, bool taken, u16 live);
   void push_return(Builder& b, const Instruction& in);

@@ -1,7 +1,6 @@
-// What must be known of an instruction before looks can be woven around it.
-#include <initializer_list>
+#include "tally/engine/model_facts.hpp"
 
-#include "tally/engine/model_code.hpp"
+#include <initializer_list>
 
 namespace tally::engine {
 namespace {
@@ -200,6 +199,11 @@ bool find_scattered(ModelFacts& f, const Instruction& in, const Details& d) {
 }  // namespace
 
 ModelFacts facts_of(const Instruction& in) {
+  ModelFacts f;
+  return facts_common(in, f) ? f : facts_any(in);
+}
+
+ModelFacts facts_any(const Instruction& in) {
   ModelFacts f{};
   f.known = true;
   if (in.kind == Kind::call) {

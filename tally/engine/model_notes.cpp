@@ -48,7 +48,7 @@ bool wait_for(NoteRing& ring, u32 most) {
   const u64 second[2] = {1, 0};
   while (waiting(ring) > most) {
     if (__atomic_load_n(&bell().closed, __ATOMIC_ACQUIRE) != 0) return false;
-    __atomic_store_n(&ring.waits, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&ring.waits, 1 + most, __ATOMIC_SEQ_CST);
     const u32 taken = __atomic_load_n(&ring.taken, __ATOMIC_SEQ_CST);
     if (somebody_sleeps()) wake();
     if (ring.published - taken <= most) break;
@@ -94,10 +94,10 @@ u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block) {
 
 u64 notes_take_back(Thread* t, Handed what, u32 count) {
   NoteRing& ring = *note_ring(t, what);
+  if (ring.open == 0) return 0;
   const u64 block = block_of(ring, ring.published);
-  (void)notes_publish(t, what, {count, 0, 0, 1});
-  notes_wait(t, what);
-  return block;
+  (void)notes_publish(t, what, {.count = count, .forks = 0, .closes = 0, .returns = 1});
+  return __atomic_load_n(&bell().closed, __ATOMIC_ACQUIRE) == 0 && wait_for(ring, 0) ? block : 0;
 }
 
 void notes_wait(Thread* t, Handed what) { (void)wait_for(*note_ring(t, what), 0); }

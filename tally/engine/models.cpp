@@ -255,7 +255,8 @@ channel::NoteRing* note_ring(Thread* t, Handed what) {
 }
 
 u32 line_number(u64 line) {
-  u32 i = static_cast<u32>((line * 0x9E3779B97F4A7C15ull) >> 42);
+  // Neighbours side by side: lines that are met at random would touch a page of the table each.
+  u32 i = static_cast<u32>((line >> 12) * 0x9E3779B97F4A7C15ull >> 48 << 6 | (line >> 6 & 63));
   while (line_slots[i] != 0) {
     if (lines[line_slots[i]] == line) return line_slots[i];
     i = (i + 1) & line_slots_mask;
@@ -350,16 +351,24 @@ bool attach_notes(Thread* t, bool goes_on) {
   return true;
 }
 
+constexpr channel::NoteBlock last_of_ring = {.count = 0, .forks = 0, .closes = 1, .returns = 0};
+
 /// gshare is where generated code looks for it, as all branches so far have left it.
 void take_directions_back(Thread* t) {
   ModelThread& m = *model_thread(t);
-  const auto& state = *reinterpret_cast<const sim::Gshare*>(notes_take_back(t, Handed::outcomes, outcomes_written(m)));
-  m.history = state.history;
-  copy(reinterpret_cast<void*>(reinterpret_cast<u64>(t) + gshare_at), state.counters, sizeof state.counters);
-  (void)notes_publish(t, Handed::outcomes, {0, 0, 1, 0});
+  const u64 state = notes_take_back(t, Handed::outcomes, outcomes_written(m));
+  if (state == 0) {
+    // Nobody answers: it goes on as at the beginning, and the counts are said to lack it.
+    __atomic_or_fetch(&model_counts(t)->without, static_cast<u32>(channel::model_branches), __ATOMIC_RELAXED);
+    return;
+  }
+  const auto& gshare = *reinterpret_cast<const sim::Gshare*>(state);
+  m.history = gshare.history;
+  copy(reinterpret_cast<void*>(reinterpret_cast<u64>(t) + gshare_at), gshare.counters, sizeof gshare.counters);
+  (void)notes_publish(t, Handed::outcomes, last_of_ring);
 }
 
-/// A mark in both rings, behind all that they hold.
+/// A mark in each ring that is used, behind all that it holds.
 void publish_mark(Thread* t, const channel::NoteBlock& mark) {
   if (settings().models.handed_on == 0) return;
   for (const Handed what : rings)
@@ -411,7 +420,7 @@ void models_settle(Thread* t) {
     if (uses(what)) notes_wait(t, what);
 }
 
-void models_before_fork(Thread* t, u32 process) { publish_mark(t, {0, process, 0, 0}); }
+void models_before_fork(Thread* t, u32 process) { publish_mark(t, {.count = 0, .forks = process, .closes = 0, .returns = 0}); }
 
 bool models_take_back() {
   if (!model_plan.outcomes || settings().models.direction != static_cast<u8>(sim::Direction::gshare)) return false;
@@ -421,7 +430,7 @@ bool models_take_back() {
   return true;
 }
 
-void models_close(Thread* t) { publish_mark(t, {0, 0, 1, 0}); }
+void models_close(Thread* t) { publish_mark(t, last_of_ring); }
 
 void models_after_fork() {
   llc_lock = Lock{};

@@ -128,7 +128,7 @@ inline channel::ModelCounts* model_counts(Thread* t) {
 struct ModelPlan {
   bool branches, l1i, l1d;  // looked at in generated code
   bool pages;               // noted too is what is not to the most recent page of its set
-  bool outcomes;            // conditional branches are predicted behind the program
+  bool outcomes;            // conditional branches are predicted behind the program; ends where that is taken back
   bool goes_by_sites;       // who nearly always finds the most recent line looks by a jump: model_sites.hpp
   bool each;                // everything goes onto the tape, for the plain models
   bool each_branch;         // branches too

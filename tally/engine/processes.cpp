@@ -78,9 +78,17 @@ s64 fork_process(Thread* t, const Clone& c) {
   leave(t, why);
 }
 
+/// Throws all code away: another thread may have been about to do it, and then there is more than before.
+bool throw_code_away(Thread* t) {
+  const u32 before = cache_generation();
+  while (cache_generation() == before)
+    if (!flush(t)) return false;
+  return true;
+}
+
 s64 share_memory(Thread* t, const Clone& c) {
   // Who waits for its child does not run beside it.
-  if (!(c.flags & clone_vfork) && models_take_back() && !flush(t)) leave_before(t, channel::partial_code_space);
+  if (!(c.flags & clone_vfork) && models_take_back() && !throw_code_away(t)) leave_before(t, channel::partial_not_parked);
   Thread* child = new_thread(t, !(c.flags & clone_thread_flag));
   // No memory for another thread: a limit on address space.
   if (child == nullptr) leave_before(t, channel::partial_shared_memory);

@@ -361,6 +361,16 @@ TEST(Models, threads_of_tallys_own_count_what_the_programs_would) {
   EXPECT_GT(own.values.at("L2-misses:u"), 1'000'000);
 }
 
+TEST(Models, a_program_goes_on_that_nobody_hands_its_predictor_back) {
+  TemporaryFile flag("waits", "");
+  Running running({TALLY_COMMAND, "stat", "--backend", "sim", "--model", "haswell", "--model-threads", "1", "-e",
+                   "branch-misses,L1-dcache-load-misses", "--", WORKERS, "later", flag.path()});
+  ASSERT_TRUE(running.wait_for_output("ready"));
+  running.signal(SIGKILL);
+  ASSERT_EQ(unlink(flag.path().c_str()), 0);
+  EXPECT_TRUE(running.wait_for_output("done"));
+}
+
 TEST(Models, what_a_killed_program_handed_on_is_counted) {
   const Modelled killed =
       run_modelled({"--model", "haswell", "--model-threads", "2", "-e", "L1-dcache-load-misses"},

@@ -3,6 +3,7 @@
 // workers execute PROGRAM: a second thread executes the program.
 // workers killed TIMES FILE: so many times a process that forks without end, and is killed meanwhile. Each process
 // appends a byte to the file when it begins.
+// workers later FILE: says "ready", and when the file is gone has a second thread, and says "done".
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -56,6 +57,13 @@ int kill_those_that_fork(int times, const char* file) {
   return 0;
 }
 
+int begin_thread_later(const char* file) {
+  if (write(1, "ready\n", 6) != 6) return 2;
+  while (access(file, F_OK) == 0) count_down(1000);
+  std::thread(count_down, 1000).join();
+  return write(1, "done\n", 5) == 5 ? 0 : 2;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,6 +71,7 @@ int main(int argc, char** argv) {
     std::thread([argv] { execl(argv[2], argv[2], nullptr); }).join();
     return 127;
   }
+  if (argc == 3 && std::strcmp(argv[1], "later") == 0) return begin_thread_later(argv[2]);
   if (argc != 4) return 2;
   if (std::strcmp(argv[1], "killed") == 0) return kill_those_that_fork(std::atoi(argv[2]), argv[3]);
   const int processes = std::atoi(argv[1]);

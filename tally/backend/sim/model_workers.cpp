@@ -341,7 +341,9 @@ class ModelWorkers::Work {
     if (block.returns != 0 && player.carried != nullptr) player.carried->hand_back(player.block(number));
     if (block.closes != 0) return true;  // leave() says that it is taken
     __atomic_store_n(&ring.taken, number + 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&ring.waits, __ATOMIC_SEQ_CST) != 0 && player.waiting() <= channel::note_blocks / 2) tell(ring);
+    // One that waits for room is told when half of the ring is free, one that waits for all of it at its end.
+    const std::uint32_t waits = __atomic_load_n(&ring.waits, __ATOMIC_SEQ_CST);
+    if (waits != 0 && player.waiting() < std::min(waits, channel::note_blocks / 2)) tell(ring);
     return false;
   }
 

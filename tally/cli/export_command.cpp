@@ -11,6 +11,9 @@
 #include "tally/cli/results.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/linux/input.hpp"
+#include "tally/linux/output.hpp"
+#include "tally/report/memory.hpp"
+#include "tally/result/stored.hpp"
 
 namespace tally::cli {
 namespace {
@@ -29,12 +32,16 @@ constexpr const char* examples =
     "  tally stat --format json -o result.json -- ./prog\n"
     "  tally export result.json >result.csv\n"
     "  tally export --format table --per-process result.json\n"
-    "  tally export --format table hpcoutput-sampl.csv\n";
+    "  tally export --format table hpcoutput-sampl.csv\n"
+    "  tally export --format table memory.json\n";
 
 void describe(Page& page, Options& options) {
-  page.head("Writes stored results, of `tally stat` (its JSON) or of HPCTool (its csv), in another format.",
-            "tally export [options] FILE…");
-  page.add_option("FILE", options.files, "results: what `tally stat --format json`, or HPCTool, wrote");
+  page.head(
+      "Writes stored results, of `tally stat` or `tally memory` (their JSON) or of HPCTool (its csv), in another "
+      "format.",
+      "tally export [options] FILE…");
+  page.add_option("FILE", options.files,
+                  "results: what `tally stat --format json`, `tally memory --format json` or HPCTool wrote");
   add_result_options(page, options.results, "they go there, too; the format is csv where none is named");
   page.footer(examples);
 }
@@ -49,6 +56,40 @@ Result<std::vector<result::Stat>> read_all(const std::vector<std::string>& files
     for (result::Stat& stat : *stats) all.push_back(std::move(stat));
   }
   return all;
+}
+
+Result<const report::MemoryFormat*> memory_format_of(const ResultOptions& options) {
+  std::vector<std::string> names;
+  const std::string wanted = options.format.empty() ? "csv" : options.format;
+  for (const report::MemoryFormat& one : report::memory_formats()) {
+    if (one.name == wanted) return &one;
+    names.emplace_back(one.name);
+  }
+  return fail(Code::bad_usage, fmt::format("unknown format '{}' of a result of `tally memory`", printable(wanted)),
+              "the formats are: " + join(names, ", "));
+}
+
+// One result of `tally memory`, as it would have been written at once.
+int export_memory(const std::string& text, const Options& options) {
+  const ResultOptions& how = options.results;
+  const auto format = memory_format_of(how);
+  if (!format) return report_error(format.error());
+  const auto memories = result::read_memories(text, options.files.front());
+  if (!memories) return report_error(memories.error());
+  if (options.files.size() > 1 || memories->size() > 1) {
+    return report_error({Code::bad_usage, "results of `tally memory` are written one at a time",
+                         "`tally report` makes one page of several", 0});
+  }
+  if (how.append || how.separator || !how.description.empty() || how.style.per_process || how.style.per_thread) {
+    return report_error({Code::bad_usage, "a result of `tally memory` takes no option but --format and -o",
+                         "`tally export --help` has what is for results of `tally stat`", 0});
+  }
+  const std::string written = (*format)->write(memories->front());
+  if (how.output.empty() || how.output == "-") return print(written);
+  auto output = linux::Output::open_file(how.output);
+  if (!output) return report_error(output.error());
+  const auto done = output->write(written);
+  return done ? exit_ok : report_error(done.error());
 }
 
 }  // namespace
@@ -66,6 +107,10 @@ int run_export(const std::vector<std::string>& arguments) {
   if (options.files.empty()) {
     return report_error({Code::bad_usage, "there is no file to read", "for example: tally export result.json", 0});
   }
+  if (const auto apart = check_not_read(options.results.output, options.files); !apart)
+    return report_error(apart.error());
+  if (const auto text = linux::read_file(options.files.front()); text && result::is_memory(*text))
+    return export_memory(*text, options);
   const auto stats = read_all(options.files);
   if (!stats) return report_error(stats.error());
   auto destination = Destination::open(options.results, "csv", linux::Output::standard_output());

@@ -14,6 +14,7 @@
 #include "tally/memory/task.hpp"
 #include "tally/report/html/html.hpp"
 #include "tally/report/memory.hpp"
+#include "tally/report/memory_texts.hpp"
 
 namespace tally::cli {
 namespace {
@@ -143,7 +144,7 @@ void describe(Page& page, Options& options) {
   page.add_option("--fence", options.fence, "how stores are waited for, as below")->option_text("FENCE");
   page.add_option("--cpu", options.processor, "the processor to measure on; the quietest one where none is named")
       ->option_text("CPU");
-  page.add_option("--mappings", options.plan.mappings, "fresh mappings for each point: 5")
+  page.add_option("--mappings", options.plan.mappings, "fresh mappings for each point: 5, of lap and nodes 2")
       ->option_text("N")
       ->check(CLI::Range(1, 1000));
   page.add_option("--batches", options.plan.batches, "timings of each mapping: 10")
@@ -158,8 +159,8 @@ void describe(Page& page, Options& options) {
 
 Result<std::uint64_t> size_of(const std::string& word, const std::string& option) {
   const auto bytes = parse_bytes(word);
-  if (bytes && *bytes >= 64) return *bytes / 64 * 64;
-  return fail(Code::bad_usage, fmt::format("{} {} is no size of at least a line", option, printable(word)),
+  if (bytes && *bytes >= 64 && *bytes % 64 == 0) return *bytes;
+  return fail(Code::bad_usage, fmt::format("{} {} is no size in whole lines of 64 bytes", option, printable(word)),
               "sizes are written 4096, 48K, 2M, 1G");
 }
 
@@ -285,6 +286,22 @@ Result<const report::MemoryFormat*> format_of(const Options& options) {
               "the formats are: " + join(names, ", "));
 }
 
+// Two results in one file would be the second one alone.
+Result<void> check_outputs(const Options& options) {
+  if (options.page.empty() || options.output.empty() || !linux::same_file(options.output, options.page)) return {};
+  return fail(Code::bad_usage, fmt::format("-o and --html name the same file, '{}'", printable(options.page)),
+              "--format html writes the page alone");
+}
+
+// Where the result went into a file, the terminal tells why the exit code is none of success.
+void say_how_it_went(const result::Memory& result) {
+  std::string text;
+  if (result.verdict.contended) text = "tally: " + report::verdict_text(result) + "\n";
+  if (!result.complete && !result.notices.empty()) text += "tally: " + result.notices.back() + "\n";
+  if (const std::string advice = report::advice_text(result); !advice.empty()) text += "       " + advice + "\n";
+  (void)linux::Output::standard_error().write(text);
+}
+
 }  // namespace
 
 void describe_memory(Page& page) {
@@ -316,6 +333,7 @@ int run_memory(const std::vector<std::string>& arguments) {
     if (!opened) return report_error(opened.error());
     html.emplace(*std::move(opened));
   }
+  if (const auto apart = check_outputs(options); !apart) return report_error(apart.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
 
@@ -332,6 +350,7 @@ int run_memory(const std::vector<std::string>& arguments) {
   if (html) {
     if (const auto written = html->write(report::memory_html(*result)); !written) return report_error(written.error());
   }
+  if (!options.output.empty() && options.output != "-") say_how_it_went(*result);
   if (signals->interrupted_by()) linux::die_of(*signals->interrupted_by());
   if (result->broken_off) return exit_cannot_measure;
   return result->verdict.contended ? exit_no : exit_ok;

@@ -47,6 +47,23 @@ void describe(Page& page, Options& options) {
   page.footer(examples);
 }
 
+bool is_of_tally(std::string_view text) {
+  return text.find("\"schema\"") != std::string_view::npos || text.starts_with("run,interval_ns,");
+}
+
+Error unknown_file(std::string_view text, const std::string& file) {
+  const auto begins = [text](std::string_view with) { return text.substr(0, with.size()) == with; };
+  const char* what = text.empty()                                           ? "it is empty"
+                     : begins("<!doctype html") || begins("<!DOCTYPE html") ? "it is a page already"
+                     : begins("task,") ? "it has the rows of a result, not all of it"
+                                       : "it is of no kind that is known here";
+  return {Code::bad_usage, fmt::format("no page can be made of '{}': {}", printable(file), what),
+          "pages are made of the JSON of `tally stat`, `tally memory` and regions, of HPCTool's csv, and of what "
+          "multichase "
+          "-v, lat_mem_rd, Intel MLC, LENS and VANS print",
+          0};
+}
+
 Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& files) {
   std::vector<report::Shown> all;
   for (const std::string& file : files) {
@@ -75,7 +92,7 @@ Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& file
       continue;
     }
     auto stats = stored_stats(*text, file);
-    if (!stats) return fail(stats.error());
+    if (!stats) return fail(is_of_tally(*text) ? stats.error() : unknown_file(*text, file));
     for (result::Stat& one : *stats) all.push_back({name, std::move(one)});
   }
   return all;
@@ -102,6 +119,7 @@ int run_report(const std::vector<std::string>& arguments) {
     return report_error(
         {Code::bad_usage, "a page is nothing for a terminal", "-o page.html writes it to that file", 0});
   }
+  if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
   const auto results = read_all(options.files);
   if (!results) return report_error(results.error());
   const std::string text = report::html_page(*results);

@@ -106,6 +106,10 @@ Result<void> Destination::open_description(const ResultOptions& options) {
     path = options.output + (options.append ? ".meta.jsonl" : ".meta.json");
   }
   if (path.empty()) return {};
+  if (linux::same_file(path, options.output)) {
+    return fail(Code::bad_usage, fmt::format("-o and --meta name the same file, '{}'", printable(path)),
+                "--meta names another one");
+  }
   auto file = options.append ? linux::Output::open_to_append(path) : linux::Output::open_file(path);
   if (!file) return fail(file.error());
   description_.emplace(std::move(*file));

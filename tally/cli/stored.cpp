@@ -6,6 +6,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/linux/input.hpp"
+#include "tally/linux/output.hpp"
 #include "tally/result/hpctool.hpp"
 #include "tally/result/stored.hpp"
 
@@ -20,6 +21,16 @@ Error rows_are_not_read(Error error, std::string_view text, const std::string& f
 }
 
 }  // namespace
+
+Result<void> check_not_read(const std::string& output, const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (output.empty() || !linux::same_file(output, file)) continue;
+    return fail(Code::bad_usage,
+                fmt::format("'{}' is read and would be written: its results would be lost", printable(file)),
+                "-o names another file");
+  }
+  return {};
+}
 
 Result<std::vector<result::Stat>> stored_stats(std::string_view text, const std::string& file) {
   if (result::is_hpctool(text)) {

@@ -13,4 +13,8 @@ namespace tally::cli {
 /// The results of `tally stat`, or of HPCTool, in the text of `file`. Errors: bad_usage, with the place.
 Result<std::vector<result::Stat>> stored_stats(std::string_view text, const std::string& file);
 
+/// Whether writing to `output` would take the place of one of the files that are read: refused before anything is lost.
+/// Errors: bad_usage.
+Result<void> check_not_read(const std::string& output, const std::vector<std::string>& files);
+
 }  // namespace tally::cli

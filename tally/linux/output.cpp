@@ -20,6 +20,13 @@ void reserve_standard_descriptors() {
   }
 }
 
+bool same_file(const std::string& one, const std::string& other) {
+  struct stat a {};
+  struct stat b {};
+  return stat(one.c_str(), &a) == 0 && stat(other.c_str(), &b) == 0 && S_ISREG(a.st_mode) && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
+}
+
 Result<Output> Output::open_file(const std::string& path) { return open(path, false); }
 
 Result<Output> Output::open_to_append(const std::string& path) { return open(path, true); }

@@ -14,6 +14,9 @@ namespace tally::linux {
 /// (or tally's) standard output. The program still finds them closed, and writing to them still fails. Call first.
 void reserve_standard_descriptors();
 
+/// Whether two paths lead to one ordinary file: what is written to one takes the place of the other's.
+bool same_file(const std::string& one, const std::string& other);
+
 /// A file, standard output or standard error that takes one text. Moves, never copies.
 class Output {
  public:

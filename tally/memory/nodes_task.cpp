@@ -28,7 +28,7 @@ std::optional<int> processor_of(const linux::Node& node, const Runner& runner) {
 Result<result::MemoryPoint> latency(Runner& runner, std::uint64_t region, int node, std::vector<double>& references) {
   result::MemoryPoint row = lap_row(runner, {}, region / 64, 64);
   std::vector<MappingSample> samples;
-  for (int i = 0; i < std::min(2, runner.plan().mappings) && !runner.must_stop(); ++i) {
+  for (int i = 0; i < runner.plan().mappings && !runner.must_stop(); ++i) {
     auto visit = runner.visit({.blocks = region / 64, .node = node});
     if (!visit) return fail(visit.error());
     row.pages_got = visit->pages_got;

@@ -19,6 +19,7 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
+constexpr int usual_mappings = 5;
 constexpr std::uint64_t reference_lines = 8;
 constexpr std::uint64_t line_bytes = 64;
 // A ring whose lap takes longer is not walked once before it is timed: planting it was the lap before.
@@ -72,6 +73,7 @@ bool is_planted(const std::byte* base, const Order& order, std::uint64_t stride_
 }
 
 Result<Runner> Runner::start(Plan plan) {
+  if (plan.mappings == 0) plan.mappings = usual_mappings;
   Runner runner(std::move(plan));
   if (runner.plan_.processor) {
     const auto there = linux::check_processor(*runner.plan_.processor);

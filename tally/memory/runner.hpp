@@ -29,7 +29,7 @@ struct Plan {
   std::string file;                     ///< memory is this file or device; empty: anonymous
   std::optional<int> processor;         ///< none: the quietest one
   std::uint64_t seed = 1;
-  int mappings = 5;  ///< fresh mappings for each point
+  int mappings = 0;  ///< fresh mappings for each point; 0: as many as the task usually has
   int batches = 10;  ///< accepted batches of each mapping
   std::chrono::seconds budget{55};
   std::uint64_t from_bytes = 4096;

@@ -11,6 +11,11 @@
 
 namespace tally::memory {
 
+/// The options that only some tasks take.
+enum class Takes : unsigned { ends = 1, regions = 2, blocks = 4, stride = 8, order = 16 };
+constexpr unsigned operator|(Takes a, Takes b) { return static_cast<unsigned>(a) | static_cast<unsigned>(b); }
+constexpr unsigned operator|(unsigned a, Takes b) { return a | static_cast<unsigned>(b); }
+
 /// One task.
 struct Task {
   std::string_view name;
@@ -18,6 +23,10 @@ struct Task {
   /// Measures, and adds what it found to the result. What was measured before an error, Ctrl-C or the end of the time
   /// stays in it.
   Result<void> (*run)(Runner& runner, result::Memory& result);
+  unsigned takes = 0;  ///< of Takes
+  int mappings = 5;    ///< of each point, where nobody says how many
+
+  bool does_take(Takes what) const { return (takes & static_cast<unsigned>(what)) != 0; }
 };
 
 /// All of them, the default first.

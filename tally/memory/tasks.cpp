@@ -13,34 +13,42 @@
 namespace tally::memory {
 namespace {
 
+constexpr unsigned swept = Takes::regions | Takes::blocks | Takes::stride;
+
 constexpr std::array all{
-    Task{"levels", "the report: levels, translation buffers, controls, verdict", run_levels},
-    Task{"curve", "latency against size", run_curve},
+    Task{"levels", "the report: levels, translation buffers, controls, verdict", run_levels, 0u | Takes::ends},
+    Task{"curve", "latency against size", run_curve, Takes::ends | Takes::order},
     Task{"assoc", "lines that hit against stride: ways and sets of the first level", run_assoc},
     Task{"tlb", "pages that hit against pitch: translation buffers, and what pages the host gives", run_tlb},
     Task{"line", "pairs of words against distance: the line", run_line},
     Task{"ladder", "cold single touches against stride: what prefetchers do", run_ladder},
     Task{"clock", "core cycles in a nanosecond, and the first level beside them", run_clock},
-    Task{"chase-write", "writes of regions, one fence each", run_chase_write},
-    Task{"chase-read", "the same, and cold reads of what was written", run_chase_read},
-    Task{"chase-raw", "each region written, then read at once", run_chase_raw},
-    Task{"forward", "reads after writes against both alone: what is forwarded", run_forward},
-    Task{"fence-fit", "writes of small regions: the fence, a line, the bandwidth behind them", run_fence_fit},
-    Task{"amplify", "cold reads over region and block sizes: entries", run_amplify},
-    Task{"overwrite", "one block written again and again: slow writes and their period", run_overwrite},
+    Task{"chase-write", "writes of regions, one fence each", run_chase_write, swept},
+    Task{"chase-read", "the same, and cold reads of what was written", run_chase_read, swept},
+    Task{"chase-raw", "each region written, then read at once", run_chase_raw, swept},
+    Task{"forward", "reads after writes against both alone: what is forwarded", run_forward, swept},
+    Task{"fence-fit", "writes of small regions: the fence, a line, the bandwidth behind them", run_fence_fit,
+         0u | Takes::stride},
+    Task{"amplify", "cold reads over region and block sizes: entries", run_amplify, swept},
+    Task{"overwrite", "one block written again and again: slow writes and their period", run_overwrite,
+         0u | Takes::blocks},
     Task{"basic", "every operation by itself, 64 to 256 bytes, forward and random", run_basic},
-    Task{"flush-first", "writes and reads of regions after the first level was emptied", run_flush_first},
-    Task{"wear", "one place written in seven ways: slow writes, their period, what puts them off", run_wear},
-    Task{"stride-lat", "accesses against distance, a fence behind each", run_stride_lat},
-    Task{"seq-bw", "bandwidth of contiguous accesses, by operation and number of threads", run_seq_bw},
-    Task{"stride-bw", "bandwidth against distance, by operation", run_stride_bw},
-    Task{"random-bw", "bandwidth of random accesses, by operation and number of threads", run_random_bw},
-    Task{"lap", "loads of n lines that lie a stride apart, again and again: the n x S map", run_lap},
-    Task{"mlp", "1 to 16 rings walked together: how many loads are under way at once", run_mlp},
+    Task{"flush-first", "writes and reads of regions after the first level was emptied", run_flush_first,
+         0u | Takes::regions},
+    Task{"wear", "one place written in seven ways: slow writes, their period, what puts them off", run_wear,
+         Takes::blocks | Takes::stride},
+    Task{"stride-lat", "accesses against distance, a fence behind each", run_stride_lat, Takes::blocks | Takes::stride},
+    Task{"seq-bw", "bandwidth of contiguous accesses, by operation and number of threads", run_seq_bw,
+         Takes::regions | Takes::blocks},
+    Task{"stride-bw", "bandwidth against distance, by operation", run_stride_bw, swept},
+    Task{"random-bw", "bandwidth of random accesses, by operation and number of threads", run_random_bw, swept},
+    Task{"lap", "loads of n lines that lie a stride apart, again and again: the n x S map", run_lap,
+         Takes::regions | Takes::stride | Takes::order, 2},
+    Task{"mlp", "1 to 16 rings walked together: how many loads are under way at once", run_mlp, 0u | Takes::regions},
     Task{"stlf", "a load behind a store, by their places: what is forwarded", run_stlf},
-    Task{"loaded", "latency while other processors move bytes", run_loaded},
+    Task{"loaded", "latency while other processors move bytes", run_loaded, 0u | Takes::regions},
     Task{"c2c", "one line between two processors", run_c2c},
-    Task{"nodes", "latency and bandwidth of each memory node from each other", run_nodes},
+    Task{"nodes", "latency and bandwidth of each memory node from each other", run_nodes, 0u | Takes::regions, 2},
 };
 
 Error unknown_task(std::string_view word) {
@@ -51,11 +59,33 @@ Error unknown_task(std::string_view word) {
           near.empty() ? "the tasks are: " + join(names, ", ") : fmt::format("did you mean {}?", near.front()), 0};
 }
 
+std::string tasks_that_take(Takes what) {
+  std::vector<std::string> names;
+  for (const Task& task : all) {
+    if (task.does_take(what)) names.emplace_back(task.name);
+  }
+  return join(names, ", ");
+}
+
 // What a task cannot do is refused: its rows would name what was not done.
 Result<void> check_plan(const Task& task, const Plan& plan) {
-  if (plan.order != OrderKind::random && task.run != run_curve && task.run != run_lap) {
-    return fail(Code::bad_usage, fmt::format("--order {} is for the tasks curve and lap", name(plan.order)),
-                fmt::format("{} walks its rings in an order of its own", task.name));
+  const Plan usual;
+  const std::vector<std::uint64_t> one_line{64};  // as most presets have them
+  const struct {
+    Takes what;
+    bool asked;
+    std::string option;
+  } options[] = {
+      {Takes::ends, plan.from_bytes != usual.from_bytes || plan.to_bytes != usual.to_bytes, "--from and --to"},
+      {Takes::regions, !plan.regions.empty(), "--regions"},
+      {Takes::blocks, !plan.blocks.empty() && plan.blocks != one_line, "--blocks"},
+      {Takes::stride, plan.stride_bytes != 0, "--stride"},
+      {Takes::order, plan.order != usual.order, fmt::format("--order {}", name(plan.order))},
+  };
+  for (const auto& one : options) {
+    if (!one.asked || task.does_take(one.what)) continue;
+    return fail(Code::bad_usage, fmt::format("the task {} takes no {}", task.name, one.option),
+                "these do: " + tasks_that_take(one.what));
   }
   if (!plan.node) return {};
   if (task.run == run_nodes) return fail(Code::bad_usage, "the task nodes takes all nodes", "leave --node out");
@@ -114,6 +144,7 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
   }
   if (task == nullptr) return fail(unknown_task(name));
   if (auto may = check_plan(*task, plan); !may) return fail(may.error());
+  if (plan.mappings == 0) plan.mappings = task->mappings;
   result::Memory result;
   result.task = task->name;
   result.environment = measure::environment(linux::look_at_machine());

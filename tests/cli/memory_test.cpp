@@ -66,6 +66,37 @@ TEST(Memory, the_result_goes_to_a_file) {
   EXPECT_EQ(Json::parse(*file.content())["task"], "curve");
 }
 
+TEST(Memory, two_results_do_not_go_to_one_file) {
+  const TemporaryFile file("memory.json", "before");
+  const std::string deceives = file.folder() + "/./memory.json";
+  const Finished finished = tally(with(small_curve, {"-o", file.path(), "--html", deceives}));
+  EXPECT_EQ(finished.code(), 2);
+  EXPECT_TRUE(holds(finished.err, "name the same file")) << finished.err;
+  EXPECT_EQ(file.content(), "before");
+}
+
+TEST(Memory, what_was_stored_is_written_again_in_every_form) {
+  const TemporaryFile stored("memory.json");
+  (void)tally(with(small_curve, {"-o", stored.path()}));
+  const std::string json = stored.content().value_or("");
+  EXPECT_EQ(tally({"export", "--format", "json", stored.path()}).out, json);
+  EXPECT_TRUE(holds(tally({"export", "--format", "table", stored.path()}).out, " region "));
+  EXPECT_EQ(split(tally({"export", stored.path()}).out, '\n').size(), 1 + 17 + 1u);
+  EXPECT_TRUE(holds(tally({"export", "--format", "hpctool", stored.path()}).err, "the formats are: table, csv, json"));
+  EXPECT_TRUE(holds(tally({"export", "--per-thread", stored.path()}).err, "takes no option but"));
+  EXPECT_EQ(tally({"export", "-o", stored.path(), stored.path()}).code(), 2);
+  EXPECT_EQ(stored.content(), json);
+}
+
+TEST(Memory, a_map_has_the_mappings_that_it_says) {
+  const Words few{"memory", "lap", "--regions", "256", "--stride", "64", "--batches", "2", "--format", "json"};
+  for (const auto& [asked, mappings] : {std::pair{Words{}, 2}, std::pair{Words{"--mappings", "3"}, 3}}) {
+    const Json json = Json::parse(tally(with(few, asked)).out);
+    EXPECT_EQ(json["settings"]["mappings"], std::to_string(mappings)) << json["settings"];
+    EXPECT_EQ(json["points"][0]["mappings"], mappings);
+  }
+}
+
 TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
   const struct {
     Words words;
@@ -77,7 +108,7 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
       {{"memory", "--format", "xml"}, 2, "the formats are: table, csv, json, html, lens-csv"},
       {{"memory", "curve", "--format", "lens-csv"}, 2, "which the task chase-read measures"},
       {{"memory", "--to", "much"}, 2, "sizes are written 4096, 48K, 2M, 1G"},
-      {{"memory", "--from", "1"}, 2, "--from 1 is no size of at least a line"},
+      {{"memory", "--from", "1"}, 2, "--from 1 is no size in whole lines"},
       {{"memory", "--from", "1M", "--to", "1K"}, 2, "--from and --to name the ends"},
       {{"memory", "--to", "900000G"}, 2, "of memory are left"},
       {{"memory", "seq-bw", "--regions", "900000G"}, 2, "--regions takes a smaller one"},
@@ -90,7 +121,13 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
       {{"memory", "curve", "--order", "lru"},
        2,
        "the orders are: random, page-local, forward, backward, fresh-per-lap"},
-      {{"memory", "--order", "forward"}, 2, "--order forward is for the tasks curve and lap"},
+      {{"memory", "--order", "forward"}, 2, "these do: curve, lap"},
+      {{"memory", "curve", "--regions", "4K,8K"}, 2, "the task curve takes no --regions"},
+      {{"memory", "clock", "--preset", "lens-small"}, 2, "the task clock takes no --regions"},
+      {{"memory", "tlb", "--blocks", "128"}, 2, "the task tlb takes no --blocks"},
+      {{"memory", "mlp", "--stride", "128"}, 2, "the task mlp takes no --stride"},
+      {{"memory", "lap", "--to", "4K"}, 2, "these do: levels, curve"},
+      {{"memory", "lap", "--regions", "100"}, 2, "--regions 100 is no size in whole lines"},
       {{"memory", "curve", "--node", "77"}, 2, "there is no memory node 77 here"},
       {{"memory", "nodes", "--node", "0"}, 2, "leave --node out"},
       {{"memory", "curve", "--node", "0", "--file", "/dev/null"}, 2, "--node and --file do not go together"},
@@ -111,8 +148,10 @@ TEST(B4, every_task_that_is_listed_gives_rows) {
   for (const std::string& line : split(help.substr(start, help.find("\n\n", start) - start), '\n')) {
     const std::string task = line.substr(2, line.find(' ', 2) - 2);
     if (task == "levels") continue;  // most of a minute; its parts are the others
-    const Finished finished = tally({"memory", task, "--mappings", "1", "--batches", "1", "--from", "4K", "--to", "8K",
-                                     "--regions", "4K,8K", "--format", "json"});
+    const Words small{"memory", task, "--mappings", "1", "--batches", "1", "--format", "json"};
+    Finished finished = tally(with(small, {"--regions", "4K,8K"}));
+    if (holds(finished.err, "takes no --regions")) finished = tally(with(small, {"--from", "4K", "--to", "8K"}));
+    if (holds(finished.err, "takes no --from")) finished = tally(small);
     if (holds(finished.err, "may run on one only")) continue;  // two processors are what it is about
     ASSERT_NE(finished.out, "") << task << finished.err;
     const Json json = Json::parse(finished.out);
@@ -185,18 +224,23 @@ TEST(Memory, a_report_while_others_have_the_processor_says_so) {
   const std::string processor = std::to_string(sched_getcpu());
   std::vector<std::unique_ptr<Running>> others;
   for (int i = 0; i < 3; ++i) others.push_back(competitor(processor));
+  const TemporaryFile file("memory.json");
   const Finished finished =
-      tally({"memory", "--cpu", processor, "--to", "64K", "--mappings", "3", "--time-budget", "8", "--format", "json"});
+      tally({"memory", "--cpu", processor, "--to", "64K", "--mappings", "3", "--time-budget", "8", "-o", file.path()});
   for (const auto& other : others) {
     other->signal(SIGKILL);
     (void)other->finish();
   }
   EXPECT_EQ(finished.code(), 1) << finished.err;
-  const Json json = Json::parse(finished.out);
+  EXPECT_TRUE(holds(finished.err, "tally: contended: ") && holds(finished.err, "next: ")) << finished.err;
+  const Json json = Json::parse(file.content().value_or(""));
   EXPECT_TRUE(json["verdict"]["contended"].get<bool>());
-  EXPECT_TRUE(holds(json["verdict"]["why"], "the processor was shared")) << json["verdict"];
   EXPECT_EQ(json["verdict"]["cause"], "the processor was shared");
   EXPECT_FALSE(json["verdict"]["advice"].is_null());
+  // The share of time that was waited for is looked at more than once, and may pass the limit only at the end: then the
+  // words name what most sizes were flagged for.
+  const std::string why = json["verdict"]["why"];
+  EXPECT_TRUE(holds(why, "the processor was shared") || holds(why, " points flagged (")) << why;
   ASSERT_FALSE(json["levels"].empty());
   for (const Json& level : json["levels"]) {
     if (level["contended"].get<bool>() || !level["seen"].get<bool>()) {

@@ -82,6 +82,7 @@ std::string page_of(const Words& files) {
 
 TEST(Report, usage) {
   const TemporaryFile not_json("notes.txt", "some words\n");
+  const TemporaryFile page("page.html", "<!doctype html>\n<title>Counts</title>\n");
   const TemporaryFile broken("broken.json", "{\"schema\": \"tally-memory/1\"}");
   const struct {
     Words words;
@@ -90,7 +91,9 @@ TEST(Report, usage) {
   } cases[] = {
       {{"report"}, 2, "there is no file to read"},
       {{"report", "/nowhere/at/all", "-o", "-"}, 2, "/nowhere/at/all"},
-      {{"report", not_json.path(), "-o", "-"}, 2, "it is not JSON"},
+      {{"report", not_json.path(), "-o", "-"}, 2, "it is of no kind that is known here"},
+      {{"report", page.path(), "-o", "-"}, 2, "it is a page already"},
+      {{"report", golden_memory, "-o", golden_memory}, 2, "its results would be lost"},
       {{"report", broken.path(), "-o", "-"}, 2, "is no result of `tally memory`: "},
       {{"report", golden_memory, "-o", "/nowhere/page.html"}, 125, "/nowhere/page.html"},
   };

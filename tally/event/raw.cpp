@@ -82,13 +82,13 @@ std::vector<std::string> notes_of(std::string_view text, const EventSelect& sele
 // The same code where it is a program of this machine's own processor, if that is another maker's.
 std::optional<std::string> note_of_own_processor(std::string_view text, const Encoding& encoding,
                                                  const Sources& sources) {
-  const pfm::Pmu* own = own_pmu(sources);
-  if (!own || !is_amd(own->family)) return std::nullopt;
   Encoding there = encoding;
-  there.family = own->family;
+  there.family = own_family(sources);
+  if (!is_amd(there.family)) return std::nullopt;
   const auto line = is_conditional(there) ? std::nullopt : known_code(there);
-  return fmt::format("{}: read as Intel's code; on this machine's own processor ({}) it is {}", text, own->name,
-                     line ? line->name : "another event");
+  const pfm::Pmu* own = own_pmu(sources);
+  return fmt::format("{}: read as Intel's code; on this machine's own processor ({}) it is {}", text,
+                     own ? own->name : "AMD's", line ? line->name : "another event");
 }
 
 Result<Event> parse_value(std::string_view text, std::string_view base, std::uint64_t value,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tally/linux/cpuid.hpp"
+
 namespace tally::event {
 
 const pfm::Pmu* own_pmu(const Sources& sources) {
@@ -9,6 +11,15 @@ const pfm::Pmu* own_pmu(const Sources& sources) {
   const auto& all = pfm::pmus();
   const auto found = std::find_if(all.begin(), all.end(), [](const pfm::Pmu& one) { return one.present; });
   return found == all.end() ? nullptr : &*found;
+}
+
+Family own_family(const Sources& sources) {
+  if (const pfm::Pmu* own = own_pmu(sources)) return own->family;
+  if (sources.own_family) return *sources.own_family;
+  constexpr std::uint32_t auth = 0x68747541;  // "Auth"enticAMD
+  constexpr std::uint32_t hygo = 0x6F677948;  // "Hygo"nGenuine: Zen under another name
+  const auto vendor = linux::cpuid(0);
+  return vendor && (vendor->ebx == auth || vendor->ebx == hygo) ? Family::amd_zen : Family::none;
 }
 
 }  // namespace tally::event

@@ -139,6 +139,29 @@ TEST(Serialized, readings_are_others_for_every_number_of_events) {
   }
 }
 
+// An interrupt between the two ends of the entry whose beginning is that read.
+int reads_until_interrupt = 0;
+
+void interrupt_later() {
+  if (--reads_until_interrupt > 0) {
+    machine.at_read = interrupt_later;
+  } else {
+    machine.registers[0] += 67;
+  }
+}
+
+TEST_F(UserReads, an_interrupt_while_the_cost_of_reading_is_measured_is_no_uncertainty) {
+  reads_until_interrupt = 41;  // behind those that warm up
+  machine.at_read = interrupt_later;
+  calibrate(*counters);
+  EXPECT_EQ(reads_until_interrupt, 0);
+  const Overhead& overhead = Access::shared(*counters).overhead[static_cast<std::size_t>(Path::user)];
+  EXPECT_TRUE(overhead.known);
+  EXPECT_EQ(overhead.own[0], 0);
+  EXPECT_EQ(overhead.own_spread[0], 0);
+  EXPECT_EQ(overhead.nested_spread[0], 0);
+}
+
 TEST_F(UserReads, a_histogram_has_what_is_left_without_the_reading) {
   open({.histograms = {"kept"}});
   Overhead& overhead = Access::shared(*counters).overhead[static_cast<std::size_t>(Path::user)];

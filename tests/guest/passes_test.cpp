@@ -147,9 +147,9 @@ TEST(Multiplexing, estimates_are_inside_their_bound) {
   EXPECT_GE(inside, runs * 9 / 10);
 }
 
-TEST(Multiplexing, programs_as_short_as_the_turns_have_no_bound) {
+TEST(Multiplexing, programs_shorter_than_the_turns_have_no_bound) {
   TALLY_NEEDS_SEVEN_COUNTERS();
-  const Rotation rotation(1);
+  const Rotation rotation(5);  // two to three programs
   const std::string loop = known("countdown", 1000000).path;
   const Counted result = counted({"--multiplex", "-e", eleven},
                                  {"sh", "-c", "i=0; while [ $i -lt 40 ]; do " + loop + "; i=$((i+1)); done"});

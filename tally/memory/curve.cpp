@@ -7,6 +7,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/memory/analysis/statistics.hpp"
+#include "tally/memory/reported.hpp"
 #include "tally/memory/rows.hpp"
 
 namespace tally::memory {
@@ -18,6 +19,9 @@ constexpr std::uint64_t line_bytes = 64;
 constexpr double longest_settled_lap_ns = 1.2e6;
 
 }  // namespace
+
+CurveRun::CurveRun(Runner& runner)
+    : runner_(&runner), shared_(held_range(known_caches(reported_caches(runner.processor())))) {}
 
 Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mappings, double from, double to,
                                double seconds) {
@@ -36,9 +40,12 @@ Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mapp
                                  .stride_bytes = line_bytes,
                                  .order = runner_->plan().order,
                                  .group_blocks = linux::page_bytes() / line_bytes,
-                                 .longest_lap_ns = shared ? longest_settled_lap_ns : 0});
+                                 .longest_lap_ns = shared ? longest_settled_lap_ns : 0,
+                                 .tell_from_memory = shared_.holds(size)});
     if (!visit) return fail(visit.error());
     Samples& samples = samples_[size];
+    waited_share_ = runner_->waited_share();
+    if (visit->from_memory) samples.from_memory.push_back(*visit->from_memory);
     samples.pages_got = std::move(visit->pages_got);
     samples.mappings.push_back({std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns,
                                 visit->ghz, visit->reference_cycles, std::move(visit->counts), visit->settled});
@@ -69,7 +76,7 @@ std::map<std::uint64_t, PointSummary> CurveRun::summaries() const {
   for (const auto& [size, samples] : samples_) {
     for (const MappingSample& one : samples.mappings) references.push_back(one.reference_cycles);
   }
-  const Surroundings run{quantile(std::move(references), 0.05), runner_->waited_share()};
+  const Surroundings run{quantile(std::move(references), 0.05), waited_share_};
   for (const auto& [size, samples] : samples_) all[size] = summarize_point(samples.mappings, run);
   const PointSummary* before = nullptr;
   for (auto at = all.begin(); at != all.end(); ++at) {
@@ -131,13 +138,21 @@ RunVerdict CurveRun::verdict() const {
   for (const auto& [size, samples] : samples_) {
     for (const MappingSample& one : samples.mappings) references.push_back(one.reference_ns);
   }
-  return judge_run(samples_.size(), flagged(), references, runner_->waited_share());
+  return judge_run(samples_.size(), flagged(), references, waited_share_);
 }
 
 std::size_t CurveRun::flagged() const {
   const auto all = summaries();
   return static_cast<std::size_t>(
       std::count_if(all.begin(), all.end(), [](const auto& one) { return !one.second.flags.empty(); }));
+}
+
+std::vector<HeldSize> CurveRun::held_sizes() const {
+  std::vector<HeldSize> sizes;
+  for (const auto& [size, samples] : samples_) {
+    if (!samples.from_memory.empty()) sizes.push_back({size, median(samples.from_memory)});
+  }
+  return sizes;
 }
 
 std::int64_t CurveRun::batches() const {

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "tally/memory/analysis/held.hpp"
 #include "tally/memory/analysis/levels.hpp"
 #include "tally/memory/analysis/points.hpp"
 #include "tally/memory/runner.hpp"
@@ -16,7 +17,7 @@ namespace tally::memory {
 /// The timings of a curve, by size.
 class CurveRun {
  public:
-  explicit CurveRun(Runner& runner) : runner_(&runner) {}
+  explicit CurveRun(Runner& runner);
 
   /// Measures these sizes, `mappings` times each, in random order. Stops early where the runner must, and after
   /// `seconds`. `from` and `to` are where the task's progress stands before and after. Errors: cannot_measure.
@@ -32,21 +33,29 @@ class CurveRun {
   std::vector<result::MemoryPoint> rows() const;
   RunVerdict verdict() const;
   std::size_t flagged() const;
+  /// Of the sizes that a shared last level alone holds, how many of their loads came from memory: the median of the
+  /// mappings. Empty where that is not known.
+  std::vector<HeldSize> held_sizes() const;
   std::int64_t batches() const;
   std::int64_t rejected() const;
   double ghz() const;
+  /// Of the time until the last point was measured, for the processor: what is concluded goes by one number.
+  double waited_share() const { return waited_share_; }
   /// "thp", or what most mappings got.
   std::string pages_got() const;
 
  private:
   struct Samples {
     std::vector<MappingSample> mappings;
+    std::vector<double> from_memory;
     std::string pages_got;
   };
   /// The summary of each size, with every flag.
   std::map<std::uint64_t, PointSummary> summaries() const;
 
   Runner* runner_;
+  HeldRange shared_;
+  double waited_share_ = 0;
   std::map<std::uint64_t, Samples> samples_;
 };
 

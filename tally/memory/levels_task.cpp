@@ -9,6 +9,7 @@
 #include "tally/memory/analysis/advice.hpp"
 #include "tally/memory/analysis/dismissal.hpp"
 #include "tally/memory/analysis/findings.hpp"
+#include "tally/memory/analysis/held.hpp"
 #include "tally/memory/analysis/slopes.hpp"
 #include "tally/memory/analysis/statistics.hpp"
 #include "tally/memory/controls.hpp"
@@ -169,12 +170,6 @@ Result<std::vector<bool>> cache_rises(Runner& runner, const Curve& curve, const 
   return are;
 }
 
-std::vector<KnownCache> known_caches(const std::vector<ReportedCache>& reported) {
-  std::vector<KnownCache> known;
-  for (const ReportedCache& one : reported) known.push_back({one.level, one.bytes, one.shared});
-  return known;
-}
-
 // Ways, sets and line of the first level.
 Result<void> measure_geometry(Runner& runner, const std::vector<Plateau>& plateaus, Witnesses& witnesses,
                               const Curve& curve) {
@@ -215,14 +210,23 @@ Result<void> measure_ladder(Runner& runner, result::Memory& result) {
   return {};
 }
 
-void add_curve(const Runner& runner, const CurveRun& run, result::Memory& result) {
+void add_curve(Runner& runner, const CurveRun& run, result::Memory& result) {
   result.points = run.rows();
+  const auto held = run.held_sizes();
+  const auto known = known_caches(reported_caches(runner.processor()));
+  if (auto finding = held_finding(held, known, runner.memory_load_ns().value_or(0))) {
+    result.findings.push_back(*std::move(finding));
+  }
+  for (const HeldSize& one : held) {
+    if (!is_held(one)) continue;
+    result.controls.push_back({fmt::format("loads from memory, {}", size_text(static_cast<double>(one.bytes))),
+                               fmt::format("{:.0f} %", 100 * one.share), one.share, "share"});
+  }
   const RunVerdict verdict = run.verdict();
   result.verdict.contended = verdict.contended;
   result.verdict.text = verdict.why;
   // Settled points bear no flag for it.
-  result.verdict.cause =
-      runner.waited_share() > waited_too_long ? std::string(processor_shared) : cause_of(run.curve());
+  result.verdict.cause = run.waited_share() > waited_too_long ? std::string(processor_shared) : cause_of(run.curve());
   result.verdict.points = static_cast<std::int64_t>(result.points.size());
   result.verdict.flagged = static_cast<std::int64_t>(run.flagged());
   result.verdict.reference_moved_percent = verdict.reference_moved_percent;
@@ -279,7 +283,7 @@ Result<void> conclude(Runner& runner, const CurveRun& run, result::Memory& resul
   Witnesses witnesses;
   witnesses.reported = known_caches(reported_caches(runner.processor()));
   witnesses.ghz = run.ghz();
-  witnesses.waited_share = runner.waited_share();
+  witnesses.waited_share = run.waited_share();
   witnesses.closer_look = closer_look(circumstances(runner));
   witnesses.page_bytes = static_cast<double>(linux::page_bytes());
   runner.plan().progress(rises_done + 0.05, "lines, ways and sets");

@@ -48,4 +48,10 @@ std::vector<ReportedCache> reported_caches(int processor, const std::string& roo
   return caches;
 }
 
+std::vector<KnownCache> known_caches(const std::vector<ReportedCache>& reported) {
+  std::vector<KnownCache> known;
+  for (const ReportedCache& one : reported) known.push_back({one.level, one.bytes, one.shared});
+  return known;
+}
+
 }  // namespace tally::memory

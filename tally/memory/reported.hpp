@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tally/memory/analysis/findings.hpp"
+
 namespace tally::memory {
 
 /// One data or unified cache.
@@ -22,5 +24,8 @@ struct ReportedCache {
 /// The caches that the kernel lists for a processor, lowest level first; empty where it lists none. `root` is where
 /// sys/ lies. Cost: some small files.
 std::vector<ReportedCache> reported_caches(int processor, const std::string& root = "/");
+
+/// What the analysis goes by.
+std::vector<KnownCache> known_caches(const std::vector<ReportedCache>& reported);
 
 }  // namespace tally::memory

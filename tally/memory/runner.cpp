@@ -260,7 +260,41 @@ Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk
   visit.reference_ns = std::max(visit.reference_ns, reference);
   visit.reference_cycles = std::max(visit.reference_cycles, reference * ghz);
   visit.ghz = std::max(visit.ghz, ghz);
+  visit.offset = offset;
   return visit;
+}
+
+std::optional<double> Runner::memory_load_ns() {
+  if (memory_load_ns_) return *memory_load_ns_;
+  constexpr std::uint64_t blocks = 16384;
+  constexpr std::uint64_t loads = 2048;
+  memory_load_ns_.emplace();
+  auto area = fresh(blocks * line_bytes);
+  if (!area) return std::nullopt;
+  plant(area->data(), random_ring(blocks, random_), line_bytes);
+  if (!flush(area->data(), blocks * line_bytes, line_bytes)) return std::nullopt;
+  std::vector<double> cold;
+  for (std::uint64_t i = 0, offset = 0; i < loads; ++i) {
+    const Timed one = chase(area->data(), offset, 1);
+    offset = one.offset;
+    cold.push_back(ns(one.ticks()));
+  }
+  *memory_load_ns_ = 0.6 * median(std::move(cold));
+  return *memory_load_ns_;
+}
+
+// Goes on through the ring that was walked just now: what is not in a cache was pushed out of it.
+std::optional<double> Runner::share_from_memory(const std::byte* base, std::uint64_t offset, std::uint64_t blocks) {
+  const auto limit = memory_load_ns();
+  if (!limit) return std::nullopt;
+  const std::uint64_t loads = std::min<std::uint64_t>(blocks, 4096);
+  std::uint64_t slow = 0;
+  for (std::uint64_t i = 0; i < loads; ++i) {
+    const Timed one = chase(base, offset, 1);
+    offset = one.offset;
+    if (ns(one.ticks()) >= *limit) ++slow;
+  }
+  return static_cast<double>(slow) / static_cast<double>(loads);
 }
 
 Result<Visit> Runner::visit(const Lap& lap) {
@@ -275,8 +309,10 @@ Result<Visit> Runner::visit(const Lap& lap) {
   const Order order = order_of(lap, random_);
   if (const auto checked = check_ring(successors(order)); !checked) return fail(checked.error());
   plant(area->data(), order, lap.stride_bytes);
+  if (lap.tell_from_memory) (void)memory_load_ns();
   Visit visit = walk(area->data(), order.size(), {0, lap.batch_ns, lap.longest_lap_ns});
   visit.pages_got = area->got();
+  if (lap.tell_from_memory) visit.from_memory = share_from_memory(area->data(), visit.offset, order.size());
   if (!is_planted(area->data(), order, lap.stride_bytes)) return fail(damaged());
   put_aside(*std::move(area), lap.pages.value_or(plan_.pages));
   return visit;

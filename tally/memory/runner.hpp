@@ -68,6 +68,8 @@ struct Visit {
   /// does.
   double reference_cycles = 0;
   std::string pages_got;
+  std::uint64_t offset = 0;           ///< where the walk stands
+  std::optional<double> from_memory;  ///< the share of single loads that memory served; nothing: not asked, not known
 };
 
 /// A chase that is walked lap after lap.
@@ -79,7 +81,8 @@ struct Lap {
   std::optional<linux::PageKind> pages{};  ///< another kind than the plan's
   std::optional<int> node{};               ///< another node than the plan's
   double batch_ns = 500'000;
-  double longest_lap_ns = 0;  ///< as Walk::longest_lap_ns
+  double longest_lap_ns = 0;      ///< as Walk::longest_lap_ns
+  bool tell_from_memory = false;  ///< Visit::from_memory is wanted: 4,096 loads more, one at a time
 
   std::uint64_t span_bytes() const { return blocks * stride_bytes; }
 };
@@ -114,6 +117,10 @@ class Runner {
 
   /// ns per step of a ring of 8 lines now. Cost: some 50 µs.
   double reference_ns();
+
+  /// From how many ns on a single load, with its two stamps, was served by memory: 0.6 of the median of cold ones.
+  /// Nothing where no program can empty caches, or there is no memory. Cost: some ms, once.
+  std::optional<double> memory_load_ns();
 
   /// Fresh memory of the plan's kind and node (or those named), large enough for huge pages to be huge. Errors: as
   /// Area.
@@ -162,6 +169,7 @@ class Runner {
   Result<Visit> visit_words(const Lap& lap, const linux::Area& area);
   Result<Visit> visit_fresh_laps(const Lap& lap, const linux::Area& area);
   Result<void> make_reference();
+  std::optional<double> share_from_memory(const std::byte* base, std::uint64_t offset, std::uint64_t blocks);
   void put_aside(linux::Area area, linux::PageKind kind);
 
   Plan plan_;
@@ -176,6 +184,7 @@ class Runner {
   /// in the same frames has the same page colours.
   std::deque<linux::Area> aside_;
   std::size_t most_aside_bytes_ = 0;
+  std::optional<std::optional<double>> memory_load_ns_;  ///< once it was looked for
   double ns_per_tick_ = 1;
   std::uint64_t first_ticks_ = 0;
   Nanoseconds first_time_{0};

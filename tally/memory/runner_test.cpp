@@ -82,6 +82,24 @@ TEST(Visit, does_not_come_back_to_the_frames_of_the_ones_before) {
   EXPECT_LE(growth_by_visits(*runner, bytes, 80), 62 * bytes);
 }
 
+// What lies in the first level came from there, whatever others do to the shared one; what nobody asked for is not known.
+TEST(Visit, tells_how_many_loads_came_from_memory) {
+  auto runner = Runner::start({});
+  ASSERT_TRUE(runner) << runner.error().message;
+  EXPECT_FALSE(runner->visit({.blocks = 64})->from_memory);
+  const auto limit = runner->memory_load_ns();
+  if (!limit) GTEST_SKIP() << "no program can empty the caches of this processor";
+  EXPECT_GT(*limit, 0);
+  const auto small = runner->visit({.blocks = 64, .tell_from_memory = true})->from_memory;
+  ASSERT_TRUE(small);
+  EXPECT_LT(*small, 0.2);
+  const auto caches = reported_caches(runner->processor());
+  if (caches.empty() || caches.back().bytes > 64 << 20) GTEST_SKIP() << "a last level of unknown or unusual size";
+  const auto large = runner->visit({.blocks = (256 << 20) / 64, .tell_from_memory = true})->from_memory;
+  ASSERT_TRUE(large);
+  EXPECT_GT(*large, 0.5);
+}
+
 TEST(Visit, of_a_file_keeps_no_mapping) {
   constexpr std::int64_t bytes = 2 << 20;
   Plan plan;

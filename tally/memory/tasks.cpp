@@ -22,7 +22,7 @@ constexpr std::array all{
     Task{"tlb", "pages that hit against pitch: translation buffers, and what pages the host gives", run_tlb},
     Task{"line", "pairs of words against distance: the line", run_line},
     Task{"ladder", "cold single touches against stride: what prefetchers do", run_ladder},
-    Task{"clock", "core cycles in a nanosecond, and the first level beside them", run_clock},
+    Task{"clock", "core cycles in a nanosecond, and the first level beside them", run_clock, 0, 5, false},
     Task{"chase-write", "writes of regions, one fence each", run_chase_write, swept},
     Task{"chase-read", "the same, and cold reads of what was written", run_chase_read, swept},
     Task{"chase-raw", "each region written, then read at once", run_chase_raw, swept},
@@ -87,6 +87,11 @@ Result<void> check_plan(const Task& task, const Plan& plan) {
     return fail(Code::bad_usage, fmt::format("the task {} takes no {}", task.name, one.option),
                 "these do: " + tasks_that_take(one.what));
   }
+  if (!task.maps && (plan.pages != usual.pages || plan.node || !plan.file.empty())) {
+    return fail(Code::bad_usage,
+                fmt::format("the task {} measures no memory: it takes no --pages, --node or --file", task.name),
+                "leave it out");
+  }
   if (!plan.node) return {};
   if (task.run == run_nodes) return fail(Code::bad_usage, "the task nodes takes all nodes", "leave --node out");
   if (!plan.file.empty()) {
@@ -96,19 +101,20 @@ Result<void> check_plan(const Task& task, const Plan& plan) {
   return linux::check_node(*plan.node, linux::memory_nodes());
 }
 
-void add_settings(const Runner& runner, result::Memory& result) {
+void add_settings(const Task& task, const Runner& runner, result::Memory& result) {
   const Plan& plan = runner.plan();
-  result.settings = {
-      {"processor", std::to_string(runner.processor())},
-      {"memory", plan.file.empty() ? std::string(name(plan.pages)) + " pages" : plan.file},
-      {"order", std::string(name(plan.order))},
-      {"node", plan.node ? std::to_string(*plan.node) : "any"},
-      {"seed", std::to_string(plan.seed)},
-      {"mappings", std::to_string(plan.mappings)},
-      {"batches", std::to_string(plan.batches)},
-      {"core clock", fmt::format("{:.3f} GHz", runner.core_ghz())},
-      {"time-stamp counter", fmt::format("{:.4f} GHz", 1 / runner.ns(1))},
-  };
+  const auto add = [&](const char* name, std::string text) { result.settings.emplace_back(name, std::move(text)); };
+  add("processor", std::to_string(runner.processor()));
+  if (task.maps) {
+    add("memory", plan.file.empty() ? std::string(name(plan.pages)) + " pages" : plan.file);
+    add("order", std::string(name(plan.order)));
+    add("node", plan.node ? std::to_string(*plan.node) : "any");
+    add("seed", std::to_string(plan.seed));
+    add("mappings", std::to_string(plan.mappings));
+    add("batches", std::to_string(plan.batches));
+  }
+  add("core clock", fmt::format("{:.3f} GHz", runner.core_ghz()));
+  add("time-stamp counter", fmt::format("{:.4f} GHz", 1 / runner.ns(1)));
 }
 
 // A task that does other work beside its loads has no counts of them, though they were read.
@@ -170,7 +176,7 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
   if (const auto node = runner->plan().node) {
     for (result::MemoryPoint& point : result.points) point.node = node;
   }
-  add_settings(*runner, result);
+  add_settings(*task, *runner, result);
   add_counters(*runner, result);
   if (runner->plan().stop()) {
     result.complete = false;

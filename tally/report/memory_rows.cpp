@@ -160,6 +160,7 @@ MemoryRows point_rows(const Memory& memory) {
   add_count_columns(all.columns);
   all.columns.push_back({"flags"});
   for (const MemoryPoint& point : memory.points) {
+    const bool timed = point.batches + point.rejected > 0;  // else it is a count, of timings that nobody keeps
     Cells cells{point.task,
                 whole_size(point.region_bytes),
                 whole_size(point.block_bytes),
@@ -177,8 +178,8 @@ MemoryRows point_rows(const Memory& memory) {
                 decimals(point.cycles, 2),
                 decimals(point.mb_per_second, 0),
                 point.threads > 1 ? std::to_string(point.threads) : "",
-                std::to_string(point.batches),
-                std::to_string(point.rejected)};
+                timed ? std::to_string(point.batches) : "",
+                timed ? std::to_string(point.rejected) : ""};
     add_counts(cells, memory, point.counts);
     cells.push_back(join(point.flags, "; "));
     all.rows.push_back(std::move(cells));

@@ -13,8 +13,11 @@ namespace tally::report {
 
 std::string verdict_text(const result::Memory& memory) {
   const auto& verdict = memory.verdict;
-  const std::string noise = fmt::format("{:.1f} % of the batches rejected, reference ring moved {:.1f} %",
-                                        verdict.rejected_percent, verdict.reference_moved_percent);
+  const bool timed = std::any_of(memory.points.begin(), memory.points.end(),
+                                 [](const auto& point) { return point.batches + point.rejected > 0; });
+  const std::string noise =
+      (timed ? fmt::format("{:.1f} % of the batches rejected, ", verdict.rejected_percent) : std::string()) +
+      fmt::format("reference ring moved {:.1f} %", verdict.reference_moved_percent);
   if (verdict.contended) return fmt::format("contended: {}; {}", verdict.text, noise);
   if (verdict.points == 0) return "noise: nothing is known of it";
   return fmt::format("noise: {} of {} points flagged, {}", verdict.flagged, verdict.points, noise);

@@ -1,0 +1,44 @@
+#include "tally/memory/analysis/held.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/base/text.hpp"
+
+namespace tally::memory {
+
+HeldRange held_range(const std::vector<KnownCache>& reported) {
+  if (reported.empty() || !reported.back().shared) return {};
+  std::int64_t own = 0;
+  for (const KnownCache& one : reported) {
+    if (!one.shared) own = std::max(own, one.bytes);
+  }
+  if (own == 0) return {};
+  return {static_cast<std::uint64_t>(2 * own), static_cast<std::uint64_t>(reported.back().bytes / 2)};
+}
+
+bool is_held(const HeldSize& size) { return size.share > 0.1; }
+
+std::optional<std::string> held_finding(const std::vector<HeldSize>& sizes, const std::vector<KnownCache>& reported,
+                                        double memory_ns) {
+  std::vector<HeldSize> held;
+  std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(held), is_held);
+  if (held.empty() || reported.empty()) return std::nullopt;
+  const auto by_bytes = [](const HeldSize& a, const HeldSize& b) { return a.bytes < b.bytes; };
+  const auto by_share = [](const HeldSize& a, const HeldSize& b) { return a.share < b.share; };
+  const auto [least, most] = std::minmax_element(held.begin(), held.end(), by_bytes);
+  const auto worst = std::max_element(held.begin(), held.end(), by_share);
+  const auto text = [](std::int64_t bytes) { return bytes_text(bytes); };
+  const std::string where = held.size() == 1
+                                ? "at " + text(static_cast<std::int64_t>(least->bytes))
+                                : fmt::format("between {} and {}", text(static_cast<std::int64_t>(least->bytes)),
+                                              text(static_cast<std::int64_t>(most->bytes)));
+  return fmt::format(
+      "{} {}{:.0f} % of the loads came from memory ({:.0f} ns and more), though a shared cache of {} is reported: "
+      "others "
+      "fill it, or this machine's part of it is smaller; another time may be calmer",
+      where, held.size() == 1 ? "" : "up to ", 100 * worst->share, memory_ns, text(reported.back().bytes));
+}
+
+}  // namespace tally::memory

@@ -1,0 +1,35 @@
+// A shared last level that others fill.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tally/memory/analysis/findings.hpp"
+
+namespace tally::memory {
+
+/// A ring that the shared last level is large enough for, and how many of its loads memory served.
+struct HeldSize {
+  std::uint64_t bytes = 0;
+  double share = 0;  ///< of its loads, one at a time: those that took 0.6 of a load of memory or more
+};
+
+/// Sizes that only the shared last level holds: above twice the last cache of one core alone (where that one's own
+/// misses are over), up to half of the shared one (where its own have not begun). {0, 0} where none is reported.
+struct HeldRange {
+  std::uint64_t above_bytes = 0;
+  std::uint64_t last_bytes = 0;
+  bool holds(std::uint64_t bytes) const { return bytes > above_bytes && bytes <= last_bytes; }
+};
+HeldRange held_range(const std::vector<KnownCache>& reported);
+
+/// Whether memory served more of a ring's loads than stray evictions explain: a tenth.
+bool is_held(const HeldSize& size);
+
+/// What that says of a curve, in a sentence; nothing where no size is held. `memory_ns`: a load of memory alone.
+std::optional<std::string> held_finding(const std::vector<HeldSize>& sizes, const std::vector<KnownCache>& reported,
+                                        double memory_ns);
+
+}  // namespace tally::memory

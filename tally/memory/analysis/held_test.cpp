@@ -1,0 +1,41 @@
+#include "tally/memory/analysis/held.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tally::memory {
+namespace {
+
+constexpr std::int64_t kib = 1024;
+constexpr std::int64_t mib = 1024 * kib;
+
+const std::vector<KnownCache> desktop{{1, 48 * kib, false}, {2, mib, false}, {3, 32 * mib, true}};
+
+TEST(Held, only_sizes_that_the_shared_level_alone_holds_are_looked_at) {
+  const HeldRange range = held_range(desktop);
+  EXPECT_FALSE(range.holds(2 * mib));
+  EXPECT_TRUE(range.holds(2 * mib + 64));
+  EXPECT_TRUE(range.holds(16 * mib));
+  EXPECT_FALSE(range.holds(16 * mib + 64));
+}
+
+TEST(Held, without_a_shared_level_there_is_none) {
+  for (const auto& reported : {std::vector<KnownCache>{}, {{1, 32 * kib, false}, {2, mib, false}}, {{3, mib, true}}}) {
+    EXPECT_FALSE(held_range(reported).holds(mib / 4));
+    EXPECT_FALSE(held_range(reported).holds(8 * mib));
+  }
+}
+
+TEST(Held, stray_loads_from_memory_are_nobodys) {
+  EXPECT_FALSE(held_finding({{8 << 20, 0.1}, {4 << 20, 0.0}}, desktop, 140));
+  EXPECT_FALSE(held_finding({}, desktop, 140));
+}
+
+TEST(Held, one_size_and_many_are_told) {
+  EXPECT_EQ(held_finding({{8 << 20, 0.43}}, desktop, 84).value_or("").substr(0, 64),
+            "at 8.000 MiB 43 % of the loads came from memory (84 ns and more)");
+  EXPECT_EQ(held_finding({{8 << 20, 0.43}, {4 << 20, 0.2}, {16 << 20, 0.05}}, desktop, 84).value_or("").substr(0, 76),
+            "between 4.000 MiB and 8.000 MiB up to 43 % of the loads came from memory (84");
+}
+
+}  // namespace
+}  // namespace tally::memory

@@ -45,22 +45,24 @@ Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mapp
     if (!visit) return fail(visit.error());
     Samples& samples = samples_[size];
     waited_share_ = runner_->waited_share();
-    if (visit->from_memory) samples.from_memory.push_back(*visit->from_memory);
     samples.pages_got = std::move(visit->pages_got);
     samples.mappings.push_back({std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns,
-                                visit->ghz, visit->reference_cycles, std::move(visit->counts), visit->settled});
+                                visit->ghz, visit->reference_cycles, std::move(visit->counts), visit->settled,
+                                visit->from_memory.value_or(0)});
   }
   return {};
 }
 
 Result<void> CurveRun::again(double from, double to, double seconds) {
   constexpr std::size_t chances = 3;
+  constexpr std::uint64_t dear_bytes = 16 << 20;  // planting takes the time of many others
   const double end = runner_->seconds_left() - seconds;
   while (!runner_->must_stop() && runner_->seconds_left() > end) {
     std::vector<std::uint64_t> sizes;
     for (const auto& [size, summary] : summaries()) {
       const bool tired = samples_[size].mappings.size() >= chances * static_cast<std::size_t>(runner_->plan().mappings);
-      if (!summary.flags.empty() && !tired) sizes.push_back(size);
+      const bool held = size <= dear_bytes && is_held({size, from_memory(size, summary)});
+      if ((held || !summary.flags.empty()) && !tired) sizes.push_back(size);
     }
     if (sizes.empty()) return {};
     auto measured = measure(sizes, 1, from, to, runner_->seconds_left() - end);
@@ -149,10 +151,16 @@ std::size_t CurveRun::flagged() const {
 
 std::vector<HeldSize> CurveRun::held_sizes() const {
   std::vector<HeldSize> sizes;
-  for (const auto& [size, samples] : samples_) {
-    if (!samples.from_memory.empty()) sizes.push_back({size, median(samples.from_memory)});
+  for (const auto& [size, summary] : summaries()) {
+    if (shared_.holds(size)) sizes.push_back({size, from_memory(size, summary)});
   }
   return sizes;
+}
+
+double CurveRun::from_memory(std::uint64_t size, const PointSummary& summary) const {
+  std::vector<double> shares;
+  for (const std::size_t place : summary.quiet) shares.push_back(samples_.at(size).mappings[place].from_memory);
+  return median(std::move(shares));
 }
 
 std::int64_t CurveRun::batches() const {

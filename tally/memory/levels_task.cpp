@@ -265,7 +265,7 @@ Result<void> run_curve(Runner& runner, result::Memory& result) {
   if (!last) return fail(last.error());
   CurveRun run(runner);
   auto measured = first_curve(runner, run, *last);
-  if (measured && run.flagged() > 0) measured = run.again(curve_done, 1, runner.seconds_left());
+  if (measured) measured = run.again(curve_done, 1, runner.seconds_left());
   add_curve(runner, run, result);
   return measured;
 }

@@ -18,8 +18,6 @@ HeldRange held_range(const std::vector<KnownCache>& reported) {
   return {static_cast<std::uint64_t>(2 * own), static_cast<std::uint64_t>(reported.back().bytes / 2)};
 }
 
-bool is_held(const HeldSize& size) { return size.share > 0.1; }
-
 std::optional<std::string> held_finding(const std::vector<HeldSize>& sizes, const std::vector<KnownCache>& reported,
                                         double memory_ns) {
   std::vector<HeldSize> held;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tally/memory/analysis/findings.hpp"
+#include "tally/memory/analysis/points.hpp"
 
 namespace tally::memory {
 
@@ -25,8 +26,7 @@ struct HeldRange {
 };
 HeldRange held_range(const std::vector<KnownCache>& reported);
 
-/// Whether memory served more of a ring's loads than stray evictions explain: a tenth.
-bool is_held(const HeldSize& size);
+inline bool is_held(const HeldSize& size) { return size.share > too_much_from_memory; }
 
 /// What that says of a curve, in a sentence; nothing where no size is held. `memory_ns`: a load of memory alone.
 std::optional<std::string> held_finding(const std::vector<HeldSize>& sizes, const std::vector<KnownCache>& reported,

@@ -26,14 +26,14 @@ TEST(Held, without_a_shared_level_there_is_none) {
 }
 
 TEST(Held, stray_loads_from_memory_are_nobodys) {
-  EXPECT_FALSE(held_finding({{8 << 20, 0.1}, {4 << 20, 0.0}}, desktop, 140));
+  EXPECT_FALSE(held_finding({{8 << 20, 0.03}, {4 << 20, 0.0}}, desktop, 140));
   EXPECT_FALSE(held_finding({}, desktop, 140));
 }
 
 TEST(Held, one_size_and_many_are_told) {
   EXPECT_EQ(held_finding({{8 << 20, 0.43}}, desktop, 84).value_or("").substr(0, 64),
             "at 8.000 MiB 43 % of the loads came from memory (84 ns and more)");
-  EXPECT_EQ(held_finding({{8 << 20, 0.43}, {4 << 20, 0.2}, {16 << 20, 0.05}}, desktop, 84).value_or("").substr(0, 76),
+  EXPECT_EQ(held_finding({{8 << 20, 0.43}, {4 << 20, 0.2}, {16 << 20, 0.02}}, desktop, 84).value_or("").substr(0, 76),
             "between 4.000 MiB and 8.000 MiB up to 43 % of the loads came from memory (84");
 }
 

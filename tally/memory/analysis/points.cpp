@@ -67,6 +67,11 @@ QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, const S
       sound.emplace_back(median(mappings[i].ns), i);
     }
   }
+  const auto had_the_cache = [&](const auto& one) { return mappings[one.second].from_memory <= too_much_from_memory; };
+  if (std::any_of(sound.begin(), sound.end(), had_the_cache)) {
+    const auto gone = std::erase_if(sound, [&](const auto& one) { return !had_the_cache(one); });
+    reasons.insert(reasons.end(), gone, std::string(cache_shared));
+  }
   std::sort(sound.begin(), sound.end());
   const std::size_t enough = std::min<std::size_t>(3, mappings.size());
   if (sound.size() < enough || sound.empty()) {

@@ -12,6 +12,9 @@ namespace tally::memory {
 /// or something else ran on the other thread of its core.
 inline constexpr std::string_view processor_shared = "the processor was shared";
 inline constexpr std::string_view core_shared = "a neighbour in the core";
+inline constexpr std::string_view cache_shared = "others fill the shared cache";
+/// Memory serves more of the loads of a ring that fits a cache than stray evictions explain, from this share on.
+inline constexpr double too_much_from_memory = 0.03;
 /// The processor is shared from this share of the time on in which the thread waited for it.
 inline constexpr double waited_too_long = 1.0 / 3;
 
@@ -25,7 +28,8 @@ struct MappingSample {
   double reference_cycles = 0;  ///< of the L1 reference ring; 0: not known
   /// What a PMU counted in each accepted batch, per step; empty, as a whole or of a batch, where nothing was.
   std::vector<std::vector<double>> counts{};
-  bool settled = false;  ///< as Visit::settled
+  bool settled = false;    ///< as Visit::settled
+  double from_memory = 0;  ///< as Visit::from_memory, where a cache is large enough; else 0
 };
 
 /// The run around a mapping.
@@ -50,7 +54,9 @@ struct QuietMappings {
 
 /// What somebody else does on the machine makes a load slower, never faster. So a latency counts that was found again:
 /// of the mappings that nothing disturbed those within 20 % of the least one, where these are three (or all, where
-/// fewer were measured) and at least a third. Of a machine that is calm that is every mapping.
+/// fewer were measured) and at least a third. Of a machine that is calm that is every mapping. Where some mappings had
+/// a shared cache for themselves, those that had to go to memory count as disturbed; where none had it, nobody knows
+/// that it is there.
 QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, const Surroundings& run);
 
 /// A point in short.

@@ -1,5 +1,7 @@
 #include "tally/sim/cache.hpp"
 
+#include "tally/sim/vector_sets.hpp"
+
 namespace tally::sim {
 
 Cache::Cache(const CacheShape& shape, std::uint64_t* table, std::uint32_t set_words)
@@ -58,17 +60,30 @@ std::uint32_t Cache::access_all(std::uint64_t* lines, std::uint32_t n) {
   constexpr std::uint32_t ahead = 16;
   std::uint32_t missed = 0;
   // Not by expect(): compilers drop a call that changes nothing.
-  const auto fetch_set = [this](std::uint64_t line) {
-    const std::uint64_t* const set = words_of(line);
-    for (std::uint32_t word = 0; word < set_words_; word += words_of_a_host_line) __builtin_prefetch(set + word, 1);
+  const auto fetch_sets = [&](std::uint32_t from) {
+    for (std::uint32_t i = from; i < from + ahead && i < n; ++i) {
+      const std::uint64_t* const set = words_of(lines[i]);
+      for (std::uint32_t word = 0; word < set_words_; word += words_of_a_host_line) __builtin_prefetch(set + word, 1);
+    }
   };
-  for (std::uint32_t i = 0; i < ahead && i < n; ++i) fetch_set(lines[i]);
-  for (std::uint32_t i = 0; i < n; ++i) {
-    if (i + ahead < n) fetch_set(lines[i + ahead]);
-    const std::uint64_t line = lines[i];
-    const bool hit = touch(line);
-    lines[missed] = line;
-    missed += !hit;
+  VectorLevel levels[4];
+  const bool by_vectors = set_words_ == shape_.ways && VectorLevel::fits(shape_);
+  for (VectorLevel& level : levels)
+    if (by_vectors) level = VectorLevel(shape_, table_);
+  std::uint8_t hits[ahead] = {};
+  fetch_sets(0);
+  for (std::uint32_t at = 0; at < n; at += ahead) {
+    const std::uint32_t here = n - at < ahead ? n - at : ahead;
+    fetch_sets(at + ahead);
+    if (by_vectors) {
+      use_vector_levels(levels, lines + at, here, hits);
+    } else {
+      for (std::uint32_t i = 0; i < here; ++i) hits[i] = touch(lines[at + i]) ? 1 : 0;
+    }
+    for (std::uint32_t i = 0; i < here; ++i) {
+      lines[missed] = lines[at + i];
+      missed += hits[i] == 0 ? 1 : 0;
+    }
   }
   return missed;
 }

@@ -65,11 +65,6 @@ TEST(Codes, uops_retired_is_no_cache_miss) {
 
 TEST(Codes, control_bits_are_dropped_with_a_word) {
   EXPECT_TRUE(parse("r00c4", nowhere)->notes.empty());
-  Sources newer{"/nowhere", "newer than libpfm4"};
-  newer.own_family = Family::amd_zen;
-  const auto there = parse("r00c4", newer);
-  ASSERT_EQ(there->notes.size(), 1u);
-  EXPECT_NE(there->notes[0].find("(AMD's) it is RETIRED_TAKEN"), std::string::npos) << there->notes[0];
   const auto enabled = parse("0x4100C4", nowhere);
   ASSERT_EQ(enabled->notes.size(), 1u);
   EXPECT_NE(enabled->notes[0].find("EN (bit 22) is dropped"), std::string::npos);

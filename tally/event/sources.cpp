@@ -19,7 +19,10 @@ Family own_family(const Sources& sources) {
   constexpr std::uint32_t auth = 0x68747541;  // "Auth"enticAMD
   constexpr std::uint32_t hygo = 0x6F677948;  // "Hygo"nGenuine: Zen under another name
   const auto vendor = linux::cpuid(0);
-  return vendor && (vendor->ebx == auth || vendor->ebx == hygo) ? Family::amd_zen : Family::none;
+  const auto version = linux::cpuid(1);
+  if (!vendor || !version || (vendor->ebx != auth && vendor->ebx != hygo)) return Family::none;
+  const std::uint32_t family = (version->eax >> 8 & 0xF) + (version->eax >> 20 & 0xFF);
+  return family >= 0x17 ? Family::amd_zen : Family::amd;
 }
 
 }  // namespace tally::event

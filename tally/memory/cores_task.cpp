@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <memory>
 #include <thread>
 
 #include "tally/linux/conditions.hpp"
@@ -18,6 +19,12 @@ struct alignas(256) Line {
   std::atomic<std::uint64_t> turn{0};
 };
 
+// Where a line lies decides which part of a last level, or which memory, its owner is found at.
+struct Page {
+  static constexpr std::uint64_t count = 16;
+  Line line[count];
+};
+
 // The partner: answers every odd number with the next one.
 void answer(Line& line, std::uint64_t last) {
   for (std::uint64_t turn = 1; turn < last; turn += 2) {
@@ -28,10 +35,9 @@ void answer(Line& line, std::uint64_t last) {
 }
 
 // ns from one processor to the other, batch by batch; a batch in which this thread was disturbed is left out.
-MappingSample ping_pong(Runner& runner, int partner) {
-  const int batches = 1 + runner.plan().batches * runner.plan().mappings;
+MappingSample ping_pong(Runner& runner, int partner, Line& line) {
+  const int batches = 1 + runner.plan().batches;
   const std::uint64_t last = 2 * turns * static_cast<std::uint64_t>(batches);
-  Line line;
   std::jthread other([&] {
     (void)linux::stay_on(partner);
     answer(line, last);
@@ -77,8 +83,14 @@ Result<void> run_c2c(Runner& runner, result::Memory& result) {
       runner.plan().progress(static_cast<double>(a) / static_cast<double>(processors.size()),
                              "lines between processors");
       runner.calibrate();
-      const MappingSample sample = ping_pong(runner, processors[b]);
-      references.push_back(sample.reference_ns);
+      std::vector<MappingSample> samples;
+      std::vector<std::unique_ptr<Page>> all;  // kept, so that each has other frames
+      for (int i = 0; i < runner.plan().mappings && !runner.must_stop(); ++i) {
+        all.push_back(std::make_unique<Page>());
+        samples.push_back(
+            ping_pong(runner, processors[b], all.back()->line[runner.random().uniform(0, Page::count - 1)]));
+        references.push_back(samples.back().reference_ns);
+      }
       result::MemoryPoint row;
       row.task = result.task;
       row.quantity = fmt::format("{} to {}", processors[a], processors[b]);
@@ -87,7 +99,8 @@ Result<void> run_c2c(Runner& runner, result::Memory& result) {
       row.count = 1;
       row.threads = 2;
       row.seed = runner.plan().seed;
-      set_timing(row, {sample});
+      row.mappings = static_cast<std::int64_t>(samples.size());
+      set_timing(row, samples);
       if (row.ns) {
         const auto x = static_cast<double>(processors[a]);
         const auto y = static_cast<double>(processors[b]);

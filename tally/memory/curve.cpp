@@ -48,7 +48,7 @@ Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mapp
     samples.pages_got = std::move(visit->pages_got);
     samples.mappings.push_back({std::move(visit->ns), visit->whole_laps, visit->rejected, visit->reference_ns,
                                 visit->ghz, visit->reference_cycles, std::move(visit->counts), visit->settled,
-                                visit->from_memory.value_or(0)});
+                                visit->from_memory});
   }
   return {};
 }
@@ -61,7 +61,7 @@ Result<void> CurveRun::again(double from, double to, double seconds) {
     std::vector<std::uint64_t> sizes;
     for (const auto& [size, summary] : summaries()) {
       const bool tired = samples_[size].mappings.size() >= chances * static_cast<std::size_t>(runner_->plan().mappings);
-      const bool held = size <= dear_bytes && is_held({size, from_memory(size, summary)});
+      const bool held = size <= dear_bytes && is_held({size, summary.from_memory.value_or(0)});
       if ((held || !summary.flags.empty()) && !tired) sizes.push_back(size);
     }
     if (sizes.empty()) return {};
@@ -129,6 +129,8 @@ std::vector<result::MemoryPoint> CurveRun::rows() const {
     row.load = "scalar";
     row.seed = runner_->plan().seed;
     row.mappings = static_cast<std::int64_t>(samples_.at(size).mappings.size());
+    row.from_memory = summary.from_memory;
+    row.mappings_kept = static_cast<std::int64_t>(summary.quiet.size());
     set_timing(row, summary);
     rows.push_back(std::move(row));
   }
@@ -152,15 +154,10 @@ std::size_t CurveRun::flagged() const {
 std::vector<HeldSize> CurveRun::held_sizes() const {
   std::vector<HeldSize> sizes;
   for (const auto& [size, summary] : summaries()) {
-    if (shared_.holds(size)) sizes.push_back({size, from_memory(size, summary)});
+    const bool by_others = summary.why.empty() || summary.why == cache_shared || summary.why == "mappings differ";
+    if (summary.from_memory && by_others) sizes.push_back({size, *summary.from_memory});
   }
   return sizes;
-}
-
-double CurveRun::from_memory(std::uint64_t size, const PointSummary& summary) const {
-  std::vector<double> shares;
-  for (const std::size_t place : summary.quiet) shares.push_back(samples_.at(size).mappings[place].from_memory);
-  return median(std::move(shares));
 }
 
 std::int64_t CurveRun::batches() const {

@@ -24,8 +24,9 @@ class CurveRun {
   Result<void> measure(const std::vector<std::uint64_t>& sizes, int mappings, double from, double to,
                        double seconds = std::numeric_limits<double>::infinity());
 
-  /// Measures flagged points, and those up to 16 M whose loads memory served for a shared cache, in more mappings, one each and round after round, until none is flagged, each has three
-  /// times as many as the plan says, or the time is over. What was quiet before stays.
+  /// Measures flagged points, and those up to 16 M whose loads memory served for a shared cache, in more mappings, one
+  /// each and round after round, until none is flagged, each has three times as many as the plan says, or the time is
+  /// over. What was quiet before stays.
   Result<void> again(double from, double to, double seconds);
 
   /// All points, with their flags.
@@ -34,7 +35,7 @@ class CurveRun {
   RunVerdict verdict() const;
   std::size_t flagged() const;
   /// Of the sizes that a shared last level alone holds, how many of their loads came from memory: the median of the
-  /// mappings that count. Empty where that is not known.
+  /// mappings that count. Without those that this machine's own programs disturbed. Empty where that is not known.
   std::vector<HeldSize> held_sizes() const;
   std::int64_t batches() const;
   std::int64_t rejected() const;
@@ -49,7 +50,6 @@ class CurveRun {
     std::vector<MappingSample> mappings;
     std::string pages_got;
   };
-  double from_memory(std::uint64_t size, const PointSummary& summary) const;
   /// The summary of each size, with every flag.
   std::map<std::uint64_t, PointSummary> summaries() const;
 

@@ -214,8 +214,11 @@ void add_curve(Runner& runner, const CurveRun& run, result::Memory& result) {
   result.points = run.rows();
   const auto held = run.held_sizes();
   const auto known = known_caches(reported_caches(runner.processor()));
-  if (auto finding = held_finding(held, known, runner.memory_load_ns().value_or(0))) {
-    result.findings.push_back(*std::move(finding));
+  // No finding: what is concluded from numbers of a busy machine is dropped, and this is why it is.
+  if (std::any_of(held.begin(), held.end(), is_held)) {
+    if (auto words = held_finding(held, known, runner.memory_load_ns().value_or(0))) {
+      result.notices.push_back(*std::move(words));
+    }
   }
   for (const HeldSize& one : held) {
     if (!is_held(one)) continue;
@@ -300,6 +303,7 @@ Result<void> conclude(Runner& runner, const CurveRun& run, result::Memory& resul
     witnesses.translations = first_translations(*translations, runner);
   }
   result.levels = find_levels(curve, spans, witnesses);
+  tell_of_held(run.held_sizes(), result.levels);
   const LevelsVerdict verdict = judge_levels(curve, result.levels, witnesses.waited_share);
   result.verdict.contended = verdict.contended;
   result.verdict.text = verdict.why;

@@ -118,8 +118,9 @@ class Runner {
   /// ns per step of a ring of 8 lines now. Cost: some 50 µs.
   double reference_ns();
 
-  /// From how many ns on a single load, with its two stamps, was served by memory: 0.6 of the median of cold ones.
-  /// Nothing where no program can empty caches, or there is no memory. Cost: some ms, once.
+  /// From how many ns on a single load was served by memory: 0.6 of the median of cold ones, without what two stamps
+  /// take. Nothing where no program can empty caches, there is no memory, or the counter's ticks are too long. Of a
+  /// file it writes over what is there. Cost: some ms, once.
   std::optional<double> memory_load_ns();
 
   /// Fresh memory of the plan's kind and node (or those named), large enough for huge pages to be huge. Errors: as
@@ -169,6 +170,7 @@ class Runner {
   Result<Visit> visit_words(const Lap& lap, const linux::Area& area);
   Result<Visit> visit_fresh_laps(const Lap& lap, const linux::Area& area);
   Result<void> make_reference();
+  double stamps_cost_ns() const;
   std::optional<double> share_from_memory(const std::byte* base, std::uint64_t offset, std::uint64_t blocks);
   void put_aside(linux::Area area, linux::PageKind kind);
 
@@ -184,6 +186,7 @@ class Runner {
   /// in the same frames has the same page colours.
   std::deque<linux::Area> aside_;
   std::size_t most_aside_bytes_ = 0;
+  double stamps_ns_ = 0;
   std::optional<std::optional<double>> memory_load_ns_;  ///< once it was looked for
   double ns_per_tick_ = 1;
   std::uint64_t first_ticks_ = 0;

@@ -53,6 +53,8 @@ Json point_json(const result::Memory& memory, const result::MemoryPoint& point) 
           {"fence", text_or_null(point.fence)},
           {"seed", point.seed},
           {"mappings", point.mappings},
+          {"mappings_kept", or_null(point.mappings_kept)},
+          {"from_memory", or_null(point.from_memory)},
           {"batches", point.batches},
           {"rejected", point.rejected},
           {"ns", or_null(point.ns)},

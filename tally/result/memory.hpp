@@ -34,6 +34,9 @@ struct MemoryPoint {
   std::string fence;
   std::uint64_t seed = 0;
   std::int64_t mappings = 0;
+  std::optional<std::int64_t> mappings_kept;  ///< that the timing rests on, where some were left out or might have been
+  /// The share of loads that memory served, where a shared cache is reported that should; nothing elsewhere.
+  std::optional<double> from_memory;
   std::int64_t batches = 0;   ///< accepted
   std::int64_t rejected = 0;  ///< thrown away because something else happened meanwhile
   std::optional<double> ns;

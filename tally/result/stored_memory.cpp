@@ -47,6 +47,8 @@ MemoryPoint point(const Json& json, const std::vector<MemoryCounter>& counters) 
   one.fence = text(json, "fence");
   one.seed = optional<std::uint64_t>(json, "seed").value_or(0);
   one.mappings = number<std::int64_t>(json.at("mappings"));
+  if (json.contains("mappings_kept")) one.mappings_kept = optional<std::int64_t>(json, "mappings_kept");
+  if (json.contains("from_memory")) one.from_memory = optional<double>(json, "from_memory");
   one.batches = number<std::int64_t>(json.at("batches"));
   one.rejected = number<std::int64_t>(json.at("rejected"));
   one.ns = optional<double>(json, "ns");
@@ -146,7 +148,11 @@ Memory memory(const Json& json) {
   for (const Json& one : json.at("controls")) {
     const auto value = optional<double>(one, "value");
     const std::string unit = text(one, "unit");
-    memory.controls.push_back({text(one, "name"), value ? fmt::format("{:.1f} {}", *value, unit) : "", value, unit});
+    const bool is_share = unit == "share";
+    const std::string shown = !value     ? std::string()
+                              : is_share ? fmt::format("{:.0f} %", 100 * *value)
+                                         : fmt::format("{:.1f} {}", *value, unit);
+    memory.controls.push_back({text(one, "name"), shown, value, unit});
   }
   for (const Json& one : json.value("histograms", Json::array())) memory.histograms.push_back(histogram(one));
   for (const Json& one : json.value("maps", Json::array())) memory.maps.push_back(map(one));

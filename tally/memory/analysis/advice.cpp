@@ -24,6 +24,12 @@ std::string advice(std::string_view cause, const Circumstances& run) {
                  "thread"
                : "run it again when nothing else runs on this core's other thread";
   }
+  if (cause == cache_shared) {
+    return fmt::format(
+        "run it again when who shares the cache, other virtual machines perhaps, is calmer, or with {}, which gives it "
+        "more chances",
+        closer_look(run));
+  }
   if (cause.empty()) return "run it again at a quieter time";
   return fmt::format("run it again at a quieter time, or with {}, which gives disturbed sizes more chances",
                      closer_look(run));

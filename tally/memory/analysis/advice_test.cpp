@@ -20,6 +20,7 @@ TEST(Advice, is_about_the_cause) {
   EXPECT_TRUE(says(advice("mappings differ", two), "or with --mappings 10 --time-budget 180"));
   EXPECT_FALSE(says(advice("", two), "--")) << "of a task that does not look again";
   EXPECT_TRUE(says(advice(core_shared, two), "--cpu"));
+  EXPECT_TRUE(says(advice(cache_shared, two), "who shares the cache"));
 }
 
 TEST(Advice, names_no_option_that_cannot_help) {

@@ -39,4 +39,15 @@ std::optional<std::string> held_finding(const std::vector<HeldSize>& sizes, cons
       where, held.size() == 1 ? "" : "up to ", 100 * worst->share, memory_ns, text(reported.back().bytes));
 }
 
+void tell_of_held(const std::vector<HeldSize>& sizes, std::vector<result::MemoryLevel>& levels) {
+  const auto first = std::find_if(sizes.begin(), sizes.end(), is_held);
+  if (first == sizes.end()) return;
+  for (result::MemoryLevel& level : levels) {
+    if (!level.capacity_bytes || *level.capacity_bytes <= static_cast<double>(first->bytes)) continue;
+    level.grade = result::Grade::low;
+    level.because += fmt::format("; from {} on memory served a part of the loads: others fill it",
+                                 bytes_text(static_cast<std::int64_t>(first->bytes)));
+  }
+}
+
 }  // namespace tally::memory

@@ -32,4 +32,7 @@ inline bool is_held(const HeldSize& size) { return size.share > too_much_from_me
 std::optional<std::string> held_finding(const std::vector<HeldSize>& sizes, const std::vector<KnownCache>& reported,
                                         double memory_ns);
 
+/// A capacity beyond a size that memory served a part of is what others leave now: it is graded low, and says so.
+void tell_of_held(const std::vector<HeldSize>& sizes, std::vector<result::MemoryLevel>& levels);
+
 }  // namespace tally::memory

@@ -37,5 +37,18 @@ TEST(Held, one_size_and_many_are_told) {
             "between 4.000 MiB and 8.000 MiB up to 43 % of the loads came from memory (84");
 }
 
+TEST(Held, a_capacity_beyond_them_is_low_and_says_so) {
+  std::vector<result::MemoryLevel> levels(3);
+  levels[0].capacity_bytes = 1 << 20;
+  levels[1].capacity_bytes = 14 << 20;
+  for (auto& level : levels) level.grade = result::Grade::high;
+  levels[1].because = "steep";
+  tell_of_held({{4 << 20, 0.03}, {10 << 20, 0.68}}, levels);
+  EXPECT_EQ(levels[0].grade, result::Grade::high);
+  EXPECT_EQ(levels[1].grade, result::Grade::low);
+  EXPECT_EQ(levels[1].because, "steep; from 10.00 MiB on memory served a part of the loads: others fill it");
+  EXPECT_EQ(levels[2].because, "");
+}
+
 }  // namespace
 }  // namespace tally::memory

@@ -67,7 +67,9 @@ QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, const S
       sound.emplace_back(median(mappings[i].ns), i);
     }
   }
-  const auto had_the_cache = [&](const auto& one) { return mappings[one.second].from_memory <= too_much_from_memory; };
+  const auto had_the_cache = [&](const auto& one) {
+    return mappings[one.second].from_memory.value_or(0) <= little_from_memory;
+  };
   if (std::any_of(sound.begin(), sound.end(), had_the_cache)) {
     const auto gone = std::erase_if(sound, [&](const auto& one) { return !had_the_cache(one); });
     reasons.insert(reasons.end(), gone, std::string(cache_shared));
@@ -84,8 +86,15 @@ QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, const S
   }
   if (quiet.which.size() >= enough && quiet.which.size() * 3 >= sound.size()) return quiet;
   quiet.which.clear();
+  const double differ_percent = (sound.back().first / sound.front().first - 1) * 100;
   quiet.why = "mappings differ";
-  quiet.detail = fmt::format("mappings differ by {:.0f} %", (sound.back().first / sound.front().first - 1) * 100);
+  quiet.detail = fmt::format("mappings differ by {:.0f} %", differ_percent);
+  if (std::any_of(sound.begin(), sound.end(), [&](const auto& one) {
+        return mappings[one.second].from_memory.value_or(0) > too_much_from_memory;
+      })) {
+    quiet.why = cache_shared;
+    quiet.detail = fmt::format("{}: mappings differ by {:.0f} %", cache_shared, differ_percent);
+  }
   return quiet;
 }
 
@@ -101,6 +110,7 @@ PointSummary summarize_point(const std::vector<MappingSample>& mappings, const S
   std::vector<double> medians;
   std::vector<double> ghz;
   std::vector<std::vector<double>> counts;
+  std::vector<double> from_memory;
   std::int64_t accepted = 0;
   for (const MappingSample& mapping : mappings) {
     accepted += static_cast<std::int64_t>(mapping.ns.size());
@@ -115,6 +125,7 @@ PointSummary summarize_point(const std::vector<MappingSample>& mappings, const S
     medians.push_back(median(mapping.ns));
     ghz.push_back(mapping.ghz);
     counts.push_back(medians_by_place(mapping.counts));
+    if (mapping.from_memory) from_memory.push_back(*mapping.from_memory);
     if (!mapping.whole_laps) continue;
     const double least = *std::min_element(mapping.ns.begin(), mapping.ns.end());
     point.ns_min = std::min(point.ns_min.value_or(least), least);
@@ -124,6 +135,7 @@ PointSummary summarize_point(const std::vector<MappingSample>& mappings, const S
   point.ns = median(medians);
   point.cycles = point.ns * median(ghz);
   point.counts = medians_by_place(counts);
+  if (!from_memory.empty()) point.from_memory = median(std::move(from_memory));
   const auto drawn = resampled_medians(sound);
   point.ns_low = quantile(drawn, 0.025);
   point.ns_high = quantile(drawn, 0.975);

@@ -13,7 +13,9 @@ namespace tally::memory {
 inline constexpr std::string_view processor_shared = "the processor was shared";
 inline constexpr std::string_view core_shared = "a neighbour in the core";
 inline constexpr std::string_view cache_shared = "others fill the shared cache";
-/// Memory serves more of the loads of a ring that fits a cache than stray evictions explain, from this share on.
+/// Of the loads of a ring that fits a cache: above the first share memory changes their latency by more than a tenth
+/// (it takes some ten times as long as a last level), above the second one the cache is not there for this ring.
+inline constexpr double little_from_memory = 0.01;
 inline constexpr double too_much_from_memory = 0.03;
 /// The processor is shared from this share of the time on in which the thread waited for it.
 inline constexpr double waited_too_long = 1.0 / 3;
@@ -29,7 +31,8 @@ struct MappingSample {
   /// What a PMU counted in each accepted batch, per step; empty, as a whole or of a batch, where nothing was.
   std::vector<std::vector<double>> counts{};
   bool settled = false;    ///< as Visit::settled
-  double from_memory = 0;  ///< as Visit::from_memory, where a cache is large enough; else 0
+  /// As Visit::from_memory, where a cache is large enough and nothing else is known to have been in it.
+  std::optional<double> from_memory{};
 };
 
 /// The run around a mapping.
@@ -71,7 +74,8 @@ struct PointSummary {
   std::vector<double> counts;
   std::int64_t batches = 0;
   std::int64_t rejected = 0;
-  std::vector<std::size_t> quiet;  ///< the mappings that it rests on; all of them where too few are quiet
+  std::optional<double> from_memory{};  ///< median of the mappings that it rests on
+  std::vector<std::size_t> quiet;       ///< the mappings that it rests on; all of them where too few are quiet
   std::string why;                 ///< it is contended, in a few words
   std::vector<std::string> flags;  ///< the same, with its numbers
 };

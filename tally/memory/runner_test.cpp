@@ -45,7 +45,7 @@ TEST(Plant, a_walk_over_words_is_their_chain) {
   Random random(1);
   for (const OrderKind kind : {OrderKind::back_and_forth, OrderKind::interleaved}) {
     const auto chain = word_chain(kind, 50, 192, random);
-    std::vector<std::byte> memory(50 * 192);
+    std::vector<std::byte> memory(std::size_t{50} * 192);
     plant_chain(memory.data(), chain);
     for (const std::size_t steps : {std::size_t{1}, std::size_t{50}, chain.size() - 1}) {
       EXPECT_EQ(chase(memory.data(), 0, steps).offset, chain[steps]);

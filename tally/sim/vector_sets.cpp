@@ -134,7 +134,7 @@ TALLY_AVX512 void use_by_avx512(const VectorLevel (&levels)[4], const std::uint6
 
 /// Notes of which code and data take different ways.
 constexpr std::uint32_t stretch = 512;
-constexpr auto code = static_cast<unsigned>(Access::fetch);
+constexpr auto fetches = static_cast<unsigned>(Access::fetch);
 
 /// The places of the notes for the level of code, and of those for the levels of data.
 struct Parted {
@@ -144,7 +144,7 @@ struct Parted {
 
 void part(const std::uint64_t* lines, std::uint32_t from, std::uint32_t n, Parted& parted) {
   for (std::uint32_t i = from; i < n; ++i) {
-    const bool is_code = (lines[i] & 3) == code;
+    const bool is_code = (lines[i] & 3) == fetches;
     parted.of_code[parted.codes] = parted.of_data[parted.datas] = i;
     parted.codes += is_code ? 1 : 0;
     parted.datas += is_code ? 0 : 1;
@@ -152,7 +152,7 @@ void part(const std::uint64_t* lines, std::uint32_t from, std::uint32_t n, Parte
 }
 
 TALLY_AVX512 void part_by_avx512(const std::uint64_t* lines, std::uint32_t n, Parted& parted) {
-  const __m512i bits = _mm512_set1_epi64(3), of_code = _mm512_set1_epi64(code);
+  const __m512i bits = _mm512_set1_epi64(3), of_code = _mm512_set1_epi64(fetches);
   __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   std::uint32_t i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -206,16 +206,18 @@ bool VectorLevel::fits(const CacheShape& shape) {
 void use_vector_levels(const VectorLevel (&levels)[4], const std::uint64_t* lines, std::uint32_t n, std::uint8_t* hits,
                        Vectors by) {
   constexpr auto data = static_cast<unsigned>(Access::load);
-  if (levels[code].ways == levels[data].ways) return use_levels(levels, levels[data].ways, lines, All(), n, hits, by);
+  if (levels[fetches].ways == levels[data].ways)
+    return use_levels(levels, levels[data].ways, lines, All(), n, hits, by);
   // One after the other: neither knows of the other, and what takes other steps for each note is mispredicted.
   for (std::uint32_t here = 0; n != 0; lines += here, hits += here, n -= here) {
     here = n < stretch ? n : stretch;
     Parted parted;
-    if (by == Vectors::avx512)
+    if (by == Vectors::avx512) {
       part_by_avx512(lines, here, parted);
-    else
+    } else {
       part(lines, 0, here, parted);
-    use_levels(levels, levels[code].ways, lines, Places{parted.of_code}, parted.codes, hits, by);
+    }
+    use_levels(levels, levels[fetches].ways, lines, Places{parted.of_code}, parted.codes, hits, by);
     use_levels(levels, levels[data].ways, lines, Places{parted.of_data}, parted.datas, hits, by);
   }
 }

@@ -42,6 +42,13 @@ std::uint64_t batch_steps(double step_ns, std::uint64_t lap_steps, double batch_
 
 Order order_of(const Lap& lap, Random& random) { return ring_of(lap.order, lap.blocks, lap.group_blocks, random); }
 
+// What two stamps take by themselves.
+std::uint64_t ticks_of_stamps() {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int i = 0; i < 16; ++i) least = std::min(least, nothing().ticks());
+  return least;
+}
+
 Error damaged() {
   return {Code::cannot_measure, "the chain in memory is not what was written there",
           "the memory of this machine, or tally, is faulty", 0};
@@ -264,12 +271,6 @@ Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk
   return visit;
 }
 
-double Runner::stamps_cost_ns() const {
-  std::uint64_t least = ~std::uint64_t{0};
-  for (int i = 0; i < 16; ++i) least = std::min(least, nothing().ticks());
-  return ns(least);
-}
-
 std::optional<double> Runner::memory_load_ns() {
   if (memory_load_ns_) return *memory_load_ns_;
   constexpr std::uint64_t blocks = 16384;
@@ -279,7 +280,7 @@ std::optional<double> Runner::memory_load_ns() {
   if (!area) return std::nullopt;
   plant(area->data(), random_ring(blocks, random_), line_bytes);
   if (!flush(area->data(), blocks * line_bytes, line_bytes)) return std::nullopt;
-  stamps_ns_ = stamps_cost_ns();
+  stamps_ns_ = ns(ticks_of_stamps());
   std::vector<double> cold;
   for (std::uint64_t i = 0, offset = 0; i < loads; ++i) {
     const Timed one = chase(area->data(), offset, 1);
@@ -373,8 +374,7 @@ Result<Visit> Runner::visit_fresh_laps(const Lap& lap, const linux::Area& area) 
   const std::uint64_t steps = std::min(lap.blocks, batch_steps(step_ns, lap.blocks, lap.batch_ns));
   const double timed_ns = step_ns * static_cast<double>(steps);
   const auto parts = static_cast<std::uint64_t>(std::ceil(std::max(1.0, least_timed_ns / timed_ns)));
-  std::uint64_t stamps = ~std::uint64_t{0};
-  for (int i = 0; i < 16; ++i) stamps = std::min(stamps, nothing().ticks());
+  const std::uint64_t stamps = ticks_of_stamps();
   std::uint64_t done = lap.blocks;
   std::uint64_t offset = 0;
   const auto body = [&] {

@@ -170,7 +170,6 @@ class Runner {
   Result<Visit> visit_words(const Lap& lap, const linux::Area& area);
   Result<Visit> visit_fresh_laps(const Lap& lap, const linux::Area& area);
   Result<void> make_reference();
-  double stamps_cost_ns() const;
   std::optional<double> share_from_memory(const std::byte* base, std::uint64_t offset, std::uint64_t blocks);
   void put_aside(linux::Area area, linux::PageKind kind);
 

@@ -264,10 +264,10 @@ std::vector<Timing> timings_of(const Curve& curve, const Plateau& below, const P
 // timings nearly as well (`unsloped_ns`: its error).
 std::optional<Capacity> sloping_capacity(const Curve& curve, const Plateau& below, const Plateau& above,
                                          const RiseSurroundings& around, Capacity capacity, double unsloped_ns) {
-  const auto fit = [&](const std::vector<double>& ns, std::optional<double> contiguous) {
+  const auto fit = [&](const std::vector<double>& ns, const std::optional<Mixture>& mixture) {
     const double below_ns = level_by(curve, below, [&](std::size_t i) { return ns[i]; });
     return fit_slopes(timings_of(curve, below, above, capacity.half_bytes, ns),
-                      {below_ns, around.page_bytes, around.translations}, contiguous);
+                      {below_ns, around.page_bytes, around.translations}, mixture);
   };
   std::vector<double> seen;
   for (const CurvePoint& point : curve) seen.push_back(point.ns);
@@ -279,9 +279,10 @@ std::optional<Capacity> sloping_capacity(const Curve& curve, const Plateau& belo
   capacity.bytes = found->capacity_bytes;
   capacity.with_slopes = true;
   state_unexplained(capacity, found->error);
+  widen(capacity, {found->least_bytes, found->most_bytes});
   if (!has_batches(curve)) return capacity;
   const auto drawn = bootstrap(curve, capacity.bytes, draws_of_smooth, [&](const auto& ns) -> std::optional<double> {
-    const auto again = fit(ns, found->contiguous);
+    const auto again = fit(ns, found->mixture);
     return again ? std::optional(again->capacity_bytes) : std::nullopt;
   });
   // A capacity that hardly more timings like these would give has no interval.

@@ -1,6 +1,7 @@
 #include "tally/memory/analysis/shape.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -86,6 +87,31 @@ Fit fit_smooth(Shape shape, std::span<const Share> all, double ways, double page
   return best_between(shape, shares, ways, page_bytes, rough.capacity_bytes / 1.05, rough.capacity_bytes * 1.05, 1.005);
 }
 
+// Misses of the loads of a set, by how many lines it has, up to eight times its ways.
+std::vector<double> find_misses_of_sets(double ways) {
+  std::vector<double> missed(static_cast<std::size_t>(8 * ways) + 1, 0.0);
+  for (std::size_t lines = static_cast<std::size_t>(ways) + 1; lines < missed.size(); ++lines) {
+    const double others = static_cast<double>(lines - 1) * std::log1p(-1 / ways);
+    double low = 1e-9;
+    double high = 1;
+    for (int i = 0; i < 40; ++i) {
+      const double m = (low + high) / 2;
+      (1 - m - std::exp(m * others) > 0 ? low : high) = m;
+    }
+    missed[lines] = (low + high) / 2;
+  }
+  return missed;
+}
+
+// The same, found once for each number of ways.
+const std::vector<double>& misses_of_sets(double ways) {
+  constexpr std::size_t most = 64;
+  static std::array<std::vector<double>, most + 1> found;
+  std::vector<double>& one = found[std::min(static_cast<std::size_t>(ways), most)];
+  if (one.empty()) one = find_misses_of_sets(ways);
+  return one;
+}
+
 }  // namespace
 
 std::string_view name(Shape shape) {
@@ -130,6 +156,24 @@ double misses_colours(double pages, double colours, double ways) {
     term *= (others - k) / (k + 1) * odds;
   }
   return std::clamp(1 - below, 0.0, 1.0);
+}
+
+double misses_colours_random(double pages, double colours, double ways) {
+  const double others = pages - 1;
+  if (others < ways || colours < 1) return 0;
+  const std::vector<double>& of_set = misses_of_sets(ways);
+  if (colours == 1) return of_set[std::min(static_cast<std::size_t>(others) + 1, of_set.size() - 1)];
+  const double odds = 1 / (colours - 1);
+  double term = std::exp(others * std::log1p(-1 / colours));
+  double missed = 0;
+  double rest = 1;
+  for (std::size_t k = 0; k + 1 < of_set.size() && static_cast<double>(k) < others; ++k) {
+    missed += term * of_set[k + 1];
+    rest -= term;
+    term *= (others - static_cast<double>(k)) / static_cast<double>(k + 1) * odds;
+  }
+  // Sets with more lines than that miss nearly always.
+  return std::clamp(missed + std::max(rest, 0.0) * of_set.back(), 0.0, 1.0);
 }
 
 double misses_next_line(double x) { return x <= 1 ? 0 : 1 - 1 / (2 * x); }

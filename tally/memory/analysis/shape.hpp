@@ -30,8 +30,12 @@ double misses_random(double x);
 /// colour.
 double misses_colours(double pages, double colours, double ways);
 
-/// The same with contiguous frames, x = size of the ring / capacity: every set has as many lines as the others, or one
-/// more; those of a set with more lines than ways all miss. From 0 at x = 1 to 1 at 1 + 1/ways.
+/// The same where any line of a full set may have to go, whatever was used last. `ways` is a whole number of up to 64.
+/// A set with k lines misses m of their loads: the root of 1 − m = (1 − 1/ways)^(m·(k − 1)).
+double misses_colours_random(double pages, double colours, double ways);
+
+/// The same with contiguous frames, least recently used, x = size of the ring / capacity: every set has as many lines
+/// as the others, or one more; those of a set with more lines than ways all miss. From 0 at x = 1 to 1 at 1 + 1/ways.
 double misses_contiguous(double x, double ways);
 
 /// Ways that caches come with. The curves of neighbours in this list hardly differ.

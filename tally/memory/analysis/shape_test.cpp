@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
 
 #include "tally/memory/analysis/shape.hpp"
 #include "tally/memory/analysis/simulated_testing.hpp"
@@ -51,6 +52,22 @@ TEST(Shape, lap_through_page_colours_is_binomial) {
   }
   EXPECT_EQ(misses_colours(10, 1, 16), 0) << "one colour: contiguous to the cache";
   EXPECT_EQ(misses_colours(18, 1, 16), 1);
+}
+
+// The law of a set against its loads one by one: within what neglects that misses follow each other.
+TEST(Shape, lap_through_page_colours_without_order_is_that_of_its_sets) {
+  Random random(1);
+  std::vector<double> of_set;
+  for (std::size_t lines = 0; lines < 96; ++lines) of_set.push_back(set_misses(Victim::any, 16, lines, random));
+  for (const double x : {.5, .75, .875, 1., 1.125, 1.25, 1.5, 2., 3., 8.}) {
+    double sum = 0;
+    constexpr int draws = 200;
+    for (int i = 0; i < draws; ++i) sum += colour_misses_of(of_set, static_cast<int>(x * 512), 32, random);
+    EXPECT_NEAR(misses_colours_random(x * 512, 32, 16), sum / draws, .03) << x;
+  }
+  EXPECT_EQ(misses_colours_random(16, 1, 16), 0);
+  EXPECT_NEAR(misses_colours_random(32, 1, 16), misses_random(2), .02);
+  EXPECT_GT(misses_colours_random(4096, 1, 16), .99) << "more lines than the table has";
 }
 
 // A region that is read through once shows the entries, not the laps: 64 entries of 256 B under blocks of 64 B.

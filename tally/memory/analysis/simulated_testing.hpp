@@ -137,6 +137,56 @@ inline double colour_misses(int pages, int colours, int ways, Random& random) {
   return static_cast<double>(missing) / pages;
 }
 
+/// What a set gives up when it is full.
+enum class Victim {
+  any,         ///< any line
+  not_recent,  ///< any that was not used since all others were: one bit a line
+};
+
+/// Misses per load of a set of `ways` ways whose `lines` lines are loaded in turns.
+inline double set_misses(Victim victim, std::size_t ways, std::size_t lines, Random& random) {
+  if (lines <= ways) return 0;
+  constexpr int before = 20;
+  constexpr int laps = 100;
+  const std::size_t none = lines;
+  std::vector<std::size_t> line_of(ways, none);
+  std::vector<bool> recent(ways);
+  std::vector<std::size_t> way_of(lines, ways);
+  int missed = 0;
+  for (int lap = 0; lap < before + laps; ++lap) {
+    for (std::size_t line = 0; line < lines; ++line) {
+      std::size_t way = way_of[line];
+      if (way == ways) {
+        missed += lap < before ? 0 : 1;
+        do way = random.uniform(0, ways - 1);
+        while (victim == Victim::not_recent && recent[way]);
+        if (line_of[way] != none) way_of[line_of[way]] = ways;
+        line_of[way] = line;
+        way_of[line] = way;
+      }
+      recent[way] = true;
+      if (std::count(recent.begin(), recent.end(), false) == 0) {
+        recent.assign(ways, false);
+        recent[way] = true;
+      }
+    }
+  }
+  return static_cast<double>(missed) / laps / static_cast<double>(lines);
+}
+
+/// The same as colour_misses, where `of_set` has the misses of a set by how many lines it has, more behind its end 1.
+inline double colour_misses_of(const std::vector<double>& of_set, int pages, int colours, Random& random) {
+  std::vector<std::size_t> of_colour(static_cast<std::size_t>(colours));
+  for (int page = 0; page < pages; ++page) {
+    ++of_colour[random.uniform(0, static_cast<std::uint64_t>(colours) - 1)];
+  }
+  double missing = 0;
+  for (const std::size_t some : of_colour) {
+    missing += static_cast<double>(some) * (some < of_set.size() ? of_set[some] : 1);
+  }
+  return missing / pages;
+}
+
 /// A factor around 1 with a relative standard deviation: the mean of twelve uniform numbers is nearly normal.
 inline double noise(Random& random, double deviation) {
   double sum = -6;

@@ -154,7 +154,7 @@ std::size_t CurveRun::flagged() const {
 std::vector<HeldSize> CurveRun::held_sizes() const {
   std::vector<HeldSize> sizes;
   for (const auto& [size, summary] : summaries()) {
-    const bool by_others = summary.why.empty() || summary.why == cache_shared || summary.why == "mappings differ";
+    const bool by_others = summary.why.empty() || summary.why == cache_shared || summary.why == mappings_differ;
     if (summary.from_memory && by_others) sizes.push_back({size, *summary.from_memory});
   }
   return sizes;

@@ -24,7 +24,7 @@ struct Task {
   /// stays in it.
   Result<void> (*run)(Runner& runner, result::Memory& result);
   unsigned takes = 0;  ///< of Takes
-  int mappings = 5;    ///< of each point, where nobody says how many
+  int mappings = 5;    ///< of each point, where nobody says how many; 1: it never has more
   bool maps = true;    ///< memory of the kind, node or file that the plan names
 
   bool does_take(Takes what) const { return (takes & static_cast<unsigned>(what)) != 0; }

@@ -20,9 +20,9 @@ constexpr std::array all{
     Task{"curve", "latency against size", run_curve, Takes::ends | Takes::order},
     Task{"assoc", "lines that hit against stride: ways and sets of the first level", run_assoc},
     Task{"tlb", "pages that hit against pitch: translation buffers, and what pages the host gives", run_tlb},
-    Task{"line", "pairs of words against distance: the line", run_line},
+    Task{"line", "pairs of words against distance: the line", run_line, 0, 1},
     Task{"ladder", "cold single touches against stride: what prefetchers do", run_ladder},
-    Task{"clock", "core cycles in a nanosecond, and the first level beside them", run_clock, 0, 5, false},
+    Task{"clock", "core cycles in a nanosecond, and the first level beside them", run_clock, 0, 1, false},
     Task{"chase-write", "writes of regions, one fence each", run_chase_write, swept},
     Task{"chase-read", "the same, and cold reads of what was written", run_chase_read, swept},
     Task{"chase-raw", "each region written, then read at once", run_chase_raw, swept},
@@ -91,6 +91,13 @@ Result<void> check_plan(const Task& task, const Plan& plan) {
     return fail(Code::bad_usage,
                 fmt::format("the task {} measures no memory: it takes no --pages, --node or --file", task.name),
                 "leave it out");
+  }
+  if (task.mappings == 1 && (plan.mappings > 1 || plan.batches != usual.batches)) {
+    return fail(Code::bad_usage,
+                fmt::format("the task {} measures in one place, a fixed number of times: it takes no --mappings or "
+                            "--batches",
+                            task.name),
+                "leave them out");
   }
   if (!plan.node) return {};
   if (task.run == run_nodes) return fail(Code::bad_usage, "the task nodes takes all nodes", "leave --node out");

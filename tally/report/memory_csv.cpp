@@ -65,6 +65,8 @@ constexpr std::array columns{
     Column{"cycles", field<&Point::cycles>},
     Column{"mb_per_second", field<&Point::mb_per_second>},
     Column{"flags", [](const Point& point) { return join(point.flags, "; "); }},
+    Column{"mappings_kept", field<&Point::mappings_kept>},
+    Column{"from_memory", field<&Point::from_memory>},
 };
 
 }  // namespace

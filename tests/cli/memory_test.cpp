@@ -50,11 +50,11 @@ TEST(Memory, a_curve_as_json_has_every_point_and_the_verdict_is_the_exit_code) {
 
 TEST(Memory, rows_are_one_fixed_header_and_one_line_for_each_point) {
   const Finished finished = tally(with(small_curve, {"--format", "csv"}));
-  EXPECT_TRUE(
-      finished.out.starts_with("task,quantity,mode,order,region,block,stride,n,regions,laps,pages_asked,pages_got,"
-                               "node,threads,store,load,fence,seed,mappings,batches,rejected,ns_median,ns_min,"
-                               "ns_lo,ns_hi,cycles,mb_per_second,flags,instructions,cycles_counted,l1d_misses,l2_"
-                               "misses,llc_misses,dtlb_misses\r\n"));
+  EXPECT_TRUE(finished.out.starts_with(
+      "task,quantity,mode,order,region,block,stride,n,regions,laps,pages_asked,pages_got,"
+      "node,threads,store,load,fence,seed,mappings,batches,rejected,ns_median,ns_min,"
+      "ns_lo,ns_hi,cycles,mb_per_second,flags,mappings_kept,from_memory,instructions,cycles_counted,l1d_misses,l2_"
+      "misses,llc_misses,dtlb_misses\r\n"));
   EXPECT_EQ(split(finished.out, '\n').size(), 1 + 17 + 1u);
 }
 
@@ -125,6 +125,8 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
       {{"memory", "curve", "--regions", "4K,8K"}, 2, "the task curve takes no --regions"},
       {{"memory", "clock", "--preset", "lens-small"}, 2, "the task clock takes no --regions"},
       {{"memory", "clock", "--pages", "2m"}, 2, "the task clock measures no memory"},
+      {{"memory", "clock", "--mappings", "3"}, 2, "the task clock measures in one place"},
+      {{"memory", "line", "--batches", "30"}, 2, "the task line measures in one place"},
       {{"memory", "tlb", "--blocks", "128"}, 2, "the task tlb takes no --blocks"},
       {{"memory", "mlp", "--stride", "128"}, 2, "the task mlp takes no --stride"},
       {{"memory", "lap", "--to", "4K"}, 2, "these do: levels, curve"},
@@ -153,6 +155,7 @@ TEST(B4, every_task_that_is_listed_gives_rows) {
     Finished finished = tally(with(small, {"--regions", "4K,8K"}));
     if (holds(finished.err, "takes no --regions")) finished = tally(with(small, {"--from", "4K", "--to", "8K"}));
     if (holds(finished.err, "takes no --from")) finished = tally(small);
+    if (holds(finished.err, "takes no --mappings")) finished = tally({"memory", task, "--format", "json"});
     if (holds(finished.err, "may run on one only")) continue;  // two processors are what it is about
     ASSERT_NE(finished.out, "") << task << finished.err;
     const Json json = Json::parse(finished.out);

@@ -87,13 +87,13 @@ QuietMappings quiet_mappings(const std::vector<MappingSample>& mappings, const S
   if (quiet.which.size() >= enough && quiet.which.size() * 3 >= sound.size()) return quiet;
   quiet.which.clear();
   const double differ_percent = (sound.back().first / sound.front().first - 1) * 100;
-  quiet.why = "mappings differ";
-  quiet.detail = fmt::format("mappings differ by {:.0f} %", differ_percent);
+  quiet.why = mappings_differ;
+  quiet.detail = fmt::format("{} by {:.0f} %", mappings_differ, differ_percent);
   if (std::any_of(sound.begin(), sound.end(), [&](const auto& one) {
         return mappings[one.second].from_memory.value_or(0) > too_much_from_memory;
       })) {
     quiet.why = cache_shared;
-    quiet.detail = fmt::format("{}: mappings differ by {:.0f} %", cache_shared, differ_percent);
+    quiet.detail = fmt::format("{}: {} by {:.0f} %", cache_shared, mappings_differ, differ_percent);
   }
   return quiet;
 }

@@ -9,9 +9,11 @@
 namespace tally::memory {
 
 /// Causes of a disturbance about which there is something to do: other programs took turns with the measuring thread;
-/// or something else ran on the other thread of its core.
+/// or something else ran on the other thread of its core; or one mapping is slower than another; or memory served a
+/// part of the loads that a cache should.
 inline constexpr std::string_view processor_shared = "the processor was shared";
 inline constexpr std::string_view core_shared = "a neighbour in the core";
+inline constexpr std::string_view mappings_differ = "mappings differ";
 inline constexpr std::string_view cache_shared = "others fill the shared cache";
 /// Of the loads of a ring that fits a cache: above the first share memory changes their latency by more than a tenth
 /// (it takes some ten times as long as a last level), above the second one the cache is not there for this ring.

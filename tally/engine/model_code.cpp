@@ -262,13 +262,13 @@ void ModelCode::after(Builder& b, u32 i) {
 void ModelCode::put_flags_away(Builder& b, u16 live) {
   if (away_ == (live != 0)) return;
   away_ = !away_;
-  if (away_) save_flags(b.e);
+  if (away_) save_flags(b.e, open_ ? b_ : u8{no_register});
   mark(b);
 }
 
 void ModelCode::bring_flags_back(Builder& b, u16 live) {
   if (!away_) return;
-  if (live != 0) restore_flags(b.e);
+  if (live != 0) restore_flags(b.e, open_ ? b_ : u8{no_register});
   away_ = false;
   mark(b);
 }

@@ -274,19 +274,32 @@ inline void ask(Emitter& e, u64 whom, u32 word, u8 reg, u64 back) {
   lead(displacement, back != 0 ? back : e.here());
 }
 
-inline void save_flags(Emitter& e) {
-  e.store(rax, o_model_rax);
+/// The flags go by rax, which is in `other` meanwhile; no_register: in memory, where whoever needs rax waits for it.
+inline void put_rax_aside(Emitter& e, u8 other) {
+  if (other != no_register)
+    wide_move(e, other, rax);
+  else
+    e.store(rax, o_model_rax);
+}
+inline void take_rax_back(Emitter& e, u8 other) {
+  if (other != no_register)
+    wide_move(e, rax, other);
+  else
+    e.load(rax, o_model_rax);
+}
+inline void save_flags(Emitter& e, u8 other) {
+  put_rax_aside(e, other);
   static const u8 code[] = {0x9f, 0x0f, 0x90, 0xc0};  // lahf; seto al
   e.bytes(code, sizeof code);
   e.store(rax, o_model_flags);
-  e.load(rax, o_model_rax);
+  take_rax_back(e, other);
 }
-inline void restore_flags(Emitter& e) {
-  e.store(rax, o_model_rax);
+inline void restore_flags(Emitter& e, u8 other) {
+  put_rax_aside(e, other);
   e.load(rax, o_model_flags);
   static const u8 code[] = {0x04, 0x7f, 0x9e};  // add al, 127; sahf
   e.bytes(code, sizeof code);
-  e.load(rax, o_model_rax);
+  take_rax_back(e, other);
 }
 
 /// The address of an access. `other` is lost where it is relative to FS.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -32,6 +33,7 @@ struct Options {
   std::string preset;
   std::string order = "random";
   std::int64_t budget_seconds = 55;
+  std::int64_t seed = 1;
   std::optional<int> processor;
   memory::Plan plan;
 };
@@ -144,7 +146,8 @@ void describe(Page& page, Options& options) {
   page.add_option("--fence", options.fence, "how stores are waited for, as below")->option_text("FENCE");
   page.add_option("--cpu", options.processor, "the processor to measure on; the quietest one where none is named")
       ->option_text("CPU");
-  page.add_option("--mappings", options.plan.mappings, "fresh mappings for each point: 5, of lap and nodes 2")
+  page.add_option("--mappings", options.plan.mappings,
+                  "fresh mappings for each point: 5, of lap and nodes 2; line and clock take none")
       ->option_text("N")
       ->check(CLI::Range(1, 1000));
   page.add_option("--batches", options.plan.batches, "timings of each mapping: 10")
@@ -153,7 +156,9 @@ void describe(Page& page, Options& options) {
   page.add_option("--time-budget", options.budget_seconds, "seconds after which it ends with what it has: 55")
       ->option_text("SECONDS")
       ->check(CLI::Range(1, 86'400));
-  page.add_option("--seed", options.plan.seed, "of everything random: 1")->option_text("N");
+  page.add_option("--seed", options.seed, "of everything random: 1")
+      ->option_text("N")
+      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
   page.footer(footer());
 }
 
@@ -161,7 +166,7 @@ Result<std::uint64_t> size_of(const std::string& word, const std::string& option
   const auto bytes = parse_bytes(word);
   if (bytes && *bytes >= 64 && *bytes % 64 == 0) return *bytes;
   return fail(Code::bad_usage, fmt::format("{} {} is no size in whole lines of 64 bytes", option, printable(word)),
-              "sizes are written 4096, 48K, 2M, 1G");
+              "sizes are whole numbers: 4096, 48K, 1536K, 2M, 1G");
 }
 
 // The flavour of that name; the usual one where none is named. One that is absent is refused: nothing else would be
@@ -251,6 +256,7 @@ Result<memory::Plan> plan_of(Options options) {
   plan.order = *order;
   plan.processor = options.processor;
   plan.budget = std::chrono::seconds(options.budget_seconds);
+  plan.seed = static_cast<std::uint64_t>(options.seed);
   if (auto set = set_flavours(options, plan); !set) return fail(set.error());
   if (auto set = set_sweep(options, plan); !set) return fail(set.error());
   if (!options.from.empty()) {

@@ -12,7 +12,16 @@
 namespace tally::memory {
 
 /// The options that only some tasks take.
-enum class Takes : unsigned { ends = 1, regions = 2, blocks = 4, stride = 8, order = 16 };
+enum class Takes : unsigned {
+  ends = 1,
+  regions = 2,
+  blocks = 4,
+  stride = 8,
+  order = 16,
+  store = 32,
+  load = 64,
+  fence = 128
+};
 constexpr unsigned operator|(Takes a, Takes b) { return static_cast<unsigned>(a) | static_cast<unsigned>(b); }
 constexpr unsigned operator|(unsigned a, Takes b) { return a | static_cast<unsigned>(b); }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "tally/base/text.hpp"
@@ -14,6 +15,7 @@ namespace tally::memory {
 namespace {
 
 constexpr unsigned swept = Takes::regions | Takes::blocks | Takes::stride;
+constexpr unsigned writes = Takes::store | Takes::fence;
 
 constexpr std::array all{
     Task{"levels", "the report: levels, translation buffers, controls, verdict", run_levels, 0u | Takes::ends},
@@ -23,21 +25,23 @@ constexpr std::array all{
     Task{"line", "pairs of words against distance: the line", run_line, 0, 1},
     Task{"ladder", "cold single touches against stride: what prefetchers do", run_ladder},
     Task{"clock", "core cycles in a nanosecond, and the first level beside them", run_clock, 0, 1, false},
-    Task{"chase-write", "writes of regions, one fence each", run_chase_write, swept},
-    Task{"chase-read", "the same, and cold reads of what was written", run_chase_read, swept},
-    Task{"chase-raw", "each region written, then read at once", run_chase_raw, swept},
-    Task{"forward", "reads after writes against both alone: what is forwarded", run_forward, swept},
+    Task{"chase-write", "writes of regions, one fence each", run_chase_write, swept | writes},
+    Task{"chase-read", "the same, and cold reads of what was written", run_chase_read, swept | writes | Takes::load},
+    Task{"chase-raw", "each region written, then read at once", run_chase_raw, swept | writes | Takes::load},
+    Task{"forward", "reads after writes against both alone: what is forwarded", run_forward,
+         swept | writes | Takes::load},
     Task{"fence-fit", "writes of small regions: the fence, a line, the bandwidth behind them", run_fence_fit,
-         0u | Takes::stride},
-    Task{"amplify", "cold reads over region and block sizes: entries", run_amplify, swept},
+         writes | Takes::stride},
+    Task{"amplify", "cold reads over region and block sizes: entries", run_amplify, swept | writes | Takes::load},
     Task{"overwrite", "one block written again and again: slow writes and their period", run_overwrite,
-         0u | Takes::blocks},
-    Task{"basic", "every operation by itself, 64 to 256 bytes, forward and random", run_basic},
+         writes | Takes::blocks},
+    Task{"basic", "every operation by itself, 64 to 256 bytes, forward and random", run_basic, 0u | Takes::fence},
     Task{"flush-first", "writes and reads of regions after the first level was emptied", run_flush_first,
-         0u | Takes::regions},
+         writes | Takes::regions | Takes::load},
     Task{"wear", "one place written in seven ways: slow writes, their period, what puts them off", run_wear,
-         Takes::blocks | Takes::stride},
-    Task{"stride-lat", "accesses against distance, a fence behind each", run_stride_lat, Takes::blocks | Takes::stride},
+         Takes::blocks | Takes::stride | Takes::fence},
+    Task{"stride-lat", "accesses against distance, a fence behind each", run_stride_lat,
+         Takes::blocks | Takes::stride | Takes::fence},
     Task{"seq-bw", "bandwidth of contiguous accesses, by operation and number of threads", run_seq_bw,
          Takes::regions | Takes::blocks},
     Task{"stride-bw", "bandwidth against distance, by operation", run_stride_bw, swept},
@@ -81,6 +85,9 @@ Result<void> check_plan(const Task& task, const Plan& plan) {
       {Takes::blocks, !plan.blocks.empty() && plan.blocks != one_line, "--blocks"},
       {Takes::stride, plan.stride_bytes != 0, "--stride"},
       {Takes::order, plan.order != usual.order, fmt::format("--order {}", name(plan.order))},
+      {Takes::store, plan.store != usual.store, fmt::format("--store {}", plan.store->name)},
+      {Takes::load, plan.load != usual.load, fmt::format("--load {}", plan.load->name)},
+      {Takes::fence, plan.fence != usual.fence, fmt::format("--fence {}", plan.fence->name)},
   };
   for (const auto& one : options) {
     if (!one.asked || task.does_take(one.what)) continue;
@@ -108,6 +115,18 @@ Result<void> check_plan(const Task& task, const Plan& plan) {
   return linux::check_node(*plan.node, linux::memory_nodes());
 }
 
+// "5", or "5 (2 to 15 of a size)" where sizes had others: dear ones have fewer, disturbed ones more.
+std::string mappings_text(int asked, const std::vector<result::MemoryPoint>& points) {
+  std::int64_t least = asked;
+  std::int64_t most = asked;
+  for (const result::MemoryPoint& point : points) {
+    if (point.mappings == 0) continue;
+    least = std::min(least, point.mappings);
+    most = std::max(most, point.mappings);
+  }
+  return least == most ? std::to_string(asked) : fmt::format("{} ({} to {} of a size)", asked, least, most);
+}
+
 void add_settings(const Task& task, const Runner& runner, result::Memory& result) {
   const Plan& plan = runner.plan();
   const auto add = [&](const char* name, std::string text) { result.settings.emplace_back(name, std::move(text)); };
@@ -117,10 +136,13 @@ void add_settings(const Task& task, const Runner& runner, result::Memory& result
     add("order", std::string(name(plan.order)));
     add("node", plan.node ? std::to_string(*plan.node) : "any");
     add("seed", std::to_string(plan.seed));
-    add("mappings", std::to_string(plan.mappings));
+  }
+  if (task.maps && task.mappings > 1) {
+    add("mappings", mappings_text(plan.mappings, result.points));
     add("batches", std::to_string(plan.batches));
   }
-  add("core clock", fmt::format("{:.3f} GHz", runner.core_ghz()));
+  // The task clock has taken it down already.
+  if (task.run != run_clock) add("core clock", fmt::format("{:.3f} GHz", runner.core_ghz()));
   add("time-stamp counter", fmt::format("{:.4f} GHz", 1 / runner.ns(1)));
 }
 

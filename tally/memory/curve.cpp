@@ -17,11 +17,15 @@ constexpr std::uint64_t line_bytes = 64;
 // Where others have the processor in turns only whole laps can be believed. A lap that settles and one that is timed
 // have to fit into one turn, which is 3 ms and more.
 constexpr double longest_settled_lap_ns = 1.2e6;
+// Planting larger rings takes the time of many others.
+constexpr std::uint64_t dear_bytes = 16 << 20;
 
 }  // namespace
 
-CurveRun::CurveRun(Runner& runner)
-    : runner_(&runner), shared_(held_range(known_caches(reported_caches(runner.processor())))) {}
+CurveRun::CurveRun(Runner& runner, std::uint64_t pool_bytes)
+    : runner_(&runner),
+      shared_(held_range(known_caches(reported_caches(runner.processor())))),
+      pool_bytes_(pool_bytes) {}
 
 Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mappings, double from, double to,
                                double seconds) {
@@ -36,12 +40,14 @@ Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mapp
     runner_->plan().progress(from + (to - from) * done++ / static_cast<double>(visits.size()),
                              "latency of " + bytes_text(static_cast<std::int64_t>(size)));
     const bool shared = runner_->waited_share() > waited_too_long;
-    auto visit = runner_->visit({.blocks = size / line_bytes,
-                                 .stride_bytes = line_bytes,
-                                 .order = runner_->plan().order,
-                                 .group_blocks = linux::page_bytes() / line_bytes,
-                                 .longest_lap_ns = shared ? longest_settled_lap_ns : 0,
-                                 .tell_from_memory = shared_.holds(size)});
+    auto visit =
+        runner_->visit({.blocks = size / line_bytes,
+                        .stride_bytes = line_bytes,
+                        .order = runner_->plan().order,
+                        .group_blocks = linux::page_bytes() / line_bytes,
+                        .pool_blocks = pool_bytes_ / line_bytes,
+                        .longest_lap_ns = shared ? longest_settled_lap_ns : 0,
+                        .tell_from_memory = shared_.holds(size) || (pool_bytes_ > 0 && shared_.last_bytes > 0)});
     if (!visit) return fail(visit.error());
     Samples& samples = samples_[size];
     waited_share_ = runner_->waited_share();
@@ -55,7 +61,6 @@ Result<void> CurveRun::measure(const std::vector<std::uint64_t>& sizes, int mapp
 
 Result<void> CurveRun::again(double from, double to, double seconds) {
   constexpr std::size_t chances = 3;
-  constexpr std::uint64_t dear_bytes = 16 << 20;  // planting takes the time of many others
   const double end = runner_->seconds_left() - seconds;
   while (!runner_->must_stop() && runner_->seconds_left() > end) {
     std::vector<std::uint64_t> sizes;
@@ -117,7 +122,7 @@ std::vector<result::MemoryPoint> CurveRun::rows() const {
   std::vector<result::MemoryPoint> rows;
   for (const auto& [size, summary] : summaries()) {
     result::MemoryPoint row;
-    row.task = "curve";
+    row.task = pool_bytes_ > 0 ? "scattered" : "curve";
     row.quantity = "load";
     row.mode = "lap";
     row.order = name(runner_->plan().order);
@@ -142,7 +147,18 @@ RunVerdict CurveRun::verdict() const {
   for (const auto& [size, samples] : samples_) {
     for (const MappingSample& one : samples.mappings) references.push_back(one.reference_ns);
   }
-  return judge_run(samples_.size(), flagged(), references, waited_share_);
+  RunVerdict verdict = judge_run(samples_.size(), flagged(), references, waited_share_);
+  if (verdict.contended) return verdict;
+  // Sizes that had every chance.
+  const auto sizes = held_sizes();
+  const auto held = static_cast<std::size_t>(std::count_if(
+      sizes.begin(), sizes.end(), [](const HeldSize& one) { return one.bytes <= dear_bytes && is_held(one); }));
+  if (held * 10 > samples_.size()) {
+    verdict.contended = true;
+    verdict.why = fmt::format("{} ({} of {} sizes)", cache_shared, held, samples_.size());
+    verdict.cause = cache_shared;
+  }
+  return verdict;
 }
 
 std::size_t CurveRun::flagged() const {

@@ -17,7 +17,9 @@ namespace tally::memory {
 /// The timings of a curve, by size.
 class CurveRun {
  public:
-  explicit CurveRun(Runner& runner);
+  /// `pool_bytes`: the lines of each ring lie anywhere in so much memory, and are its points' task "scattered"; 0: they
+  /// are all lines of a region.
+  explicit CurveRun(Runner& runner, std::uint64_t pool_bytes = 0);
 
   /// Measures these sizes, `mappings` times each, in random order. Stops early where the runner must, and after
   /// `seconds`. `from` and `to` are where the task's progress stands before and after. Errors: cannot_measure.
@@ -55,6 +57,7 @@ class CurveRun {
 
   Runner* runner_;
   HeldRange shared_;
+  std::uint64_t pool_bytes_;
   double waited_share_ = 0;
   std::map<std::uint64_t, Samples> samples_;
 };

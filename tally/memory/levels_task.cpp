@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "tally/base/text.hpp"
 #include "tally/memory/analysis/advice.hpp"
@@ -89,24 +91,41 @@ Result<void> refine(Runner& runner, CurveRun& run) {
   return {};
 }
 
-// Frames of page colours are another draw in each mapping: around such a rise as many mappings again. With five,
-// the capacity had a standard deviation of 4 % over 39 reports of a virtual machine (AMD EPYC, Zen 4).
-Result<void> look_again_at_colours(Runner& runner, CurveRun& run) {
+// The capacity of a level around whose end the curve slopes, by rings of lines that lie anywhere in a region four times
+// as large; nothing where that shows no rise.
+Result<std::optional<Capacity>> scattered_capacity(Runner& runner, double half_bytes, double seconds,
+                                                   result::Memory& result) {
+  const auto whole = [](double bytes) { return static_cast<std::uint64_t>(bytes) / line_bytes * line_bytes; };
+  CurveRun run(runner, whole(4 * half_bytes));
+  const double end = runner.seconds_left() - seconds;
+  const auto sizes = size_grid(whole(half_bytes / 4), whole(3 * half_bytes), 16, line_bytes);
+  auto measured = run.measure(sizes, runner.plan().mappings, rises_done - 0.15, rises_done - 0.05, seconds);
+  if (measured) measured = run.again(rises_done - 0.05, rises_done, runner.seconds_left() - end);
+  const auto rows = run.rows();
+  result.points.insert(result.points.end(), rows.begin(), rows.end());
+  if (!measured) return fail(measured.error());
+  return find_scattered(run.curve());
+}
+
+// Those of the rises of one core's own caches that have no sharp end: sets are chosen by frames, which lie anywhere.
+Result<std::vector<Capacity>> scattered_capacities(Runner& runner, const Curve& curve, double seconds,
+                                                   result::Memory& result) {
   const double finest = finest_bytes(runner);
-  const Curve curve = run.curve();
+  const double end = runner.seconds_left() - seconds;
   const auto plateaus = find_plateaus(curve);
-  std::vector<std::uint64_t> sizes;
+  std::vector<Capacity> found;
   for (std::size_t i = 0; i + 1 < plateaus.size(); ++i) {
+    const double left = runner.seconds_left() - end;
+    if (left <= 0 || runner.must_stop()) break;
+    if (is_slope(plateaus[i].ns, plateaus[i + 1].ns)) continue;
     const Fit fit = fit_rise(curve, plateaus[i], plateaus[i + 1], static_cast<double>(linux::page_bytes()));
-    if (fit.shape != Shape::page_colours || fit.capacity_bytes > finest) continue;
-    for (const CurvePoint& point : curve) {
-      const double distance = point.size_bytes / fit.capacity_bytes;
-      if (distance >= 0.5 && distance <= 2) sizes.push_back(static_cast<std::uint64_t>(point.size_bytes));
-    }
+    const bool sloped = fit.shape == Shape::page_colours || fit.shape == Shape::random_replacement;
+    if (!sloped || fit.capacity_bytes > finest) continue;
+    const auto one = scattered_capacity(runner, fit.capacity_bytes, left, result);
+    if (!one) return fail(one.error());
+    if (*one) found.push_back(**one);
   }
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  return run.measure(sizes, runner.plan().mappings, rises_done - 0.15, rises_done - 0.1);
+  return found;
 }
 
 // ns per load of a size in an order: the least of three mappings. Whatever else the machine does makes it slower.
@@ -185,8 +204,14 @@ Result<void> measure_geometry(Runner& runner, const std::vector<Plateau>& platea
 }
 
 Result<void> measure_ladder(Runner& runner, result::Memory& result) {
-  double closest = 0;
-  double farthest = 0;
+  struct Pair {
+    std::uint64_t far_bytes = 0;
+    double near_ns = 0;
+    double far_ns = 0;
+  };
+  // Lines of small pages that are far apart wait for translations as well: eight of a page share one.
+  Pair small{512};
+  Pair huge{4096};
   for (const auto pages : {linux::PageKind::small, linux::PageKind::transparent}) {
     const auto rungs = ladder(runner, pages, 2);
     if (!rungs) {
@@ -196,16 +221,19 @@ Result<void> measure_ladder(Runner& runner, result::Memory& result) {
     for (const Rung& rung : *rungs) {
       result.controls.push_back({fmt::format("ladder {} B, {} pages", rung.stride_bytes, rung.pages_got),
                                  fmt::format("{:.1f} ns", rung.ns), rung.ns, "ns"});
-      if (pages != linux::PageKind::small) continue;
-      if (rung.stride_bytes == 64) closest = rung.ns;
-      if (rung.stride_bytes == 4096) farthest = rung.ns;
+      Pair& pair = pages == linux::PageKind::small ? small : huge;
+      if (pages != linux::PageKind::small && rung.pages_got != "thp") continue;
+      if (rung.stride_bytes == 64) pair.near_ns = rung.ns;
+      if (rung.stride_bytes == pair.far_bytes) pair.far_ns = rung.ns;
     }
   }
-  if (closest <= 0 || farthest <= 0) return {};
+  const Pair& pair = huge.near_ns > 0 && huge.far_ns > 0 ? huge : small;
+  if (pair.near_ns <= 0 || pair.far_ns <= 0) return {};
   // Below that the two are the same within what one run differs from the next.
-  const bool visible = farthest > 1.15 * closest;
-  result.findings.push_back(fmt::format("prefetch: {} (cold 64 B {:.0f} ns, 4 K {:.0f} ns){}",
-                                        visible ? "visible" : "not visible", closest, farthest,
+  const bool visible = pair.far_ns > 1.15 * pair.near_ns;
+  result.findings.push_back(fmt::format("prefetch: {} (cold, lines 64 bytes apart {:.0f} ns, {} apart {:.0f} ns{}){}",
+                                        visible ? "visible" : "not visible", pair.near_ns, pair.far_bytes, pair.far_ns,
+                                        &pair == &huge ? ", huge pages" : "",
                                         visible ? ": entry sizes above the line are not claimed" : ""));
   return {};
 }
@@ -230,6 +258,7 @@ void add_curve(Runner& runner, const CurveRun& run, result::Memory& result) {
   result.verdict.text = verdict.why;
   // Settled points bear no flag for it.
   result.verdict.cause = run.waited_share() > waited_too_long ? std::string(processor_shared) : cause_of(run.curve());
+  if (result.verdict.cause.empty()) result.verdict.cause = verdict.cause;
   result.verdict.points = static_cast<std::int64_t>(result.points.size());
   result.verdict.flagged = static_cast<std::int64_t>(run.flagged());
   result.verdict.reference_moved_percent = verdict.reference_moved_percent;
@@ -276,7 +305,7 @@ Result<void> run_curve(Runner& runner, result::Memory& result) {
 namespace {
 
 // What the controls say of a curve, and which levels they leave.
-Result<void> conclude(Runner& runner, const CurveRun& run, result::Memory& result) {
+Result<void> conclude(Runner& runner, const CurveRun& run, std::vector<Capacity> scattered, result::Memory& result) {
   const Curve curve = run.curve();
   const auto plateaus = find_plateaus(curve);
   runner.plan().progress(rises_done, "which steps are those of caches");
@@ -286,8 +315,14 @@ Result<void> conclude(Runner& runner, const CurveRun& run, result::Memory& resul
   Witnesses witnesses;
   witnesses.reported = known_caches(reported_caches(runner.processor()));
   witnesses.ghz = run.ghz();
+  witnesses.scattered = std::move(scattered);
   witnesses.waited_share = run.waited_share();
   witnesses.closer_look = closer_look(circumstances(runner));
+  if (runner.plan().stop()) {
+    witnesses.cut_short = "it was interrupted there";
+  } else if (runner.seconds_left() <= 0) {
+    witnesses.cut_short = "the time was over there: --time-budget gives more";
+  }
   witnesses.page_bytes = static_cast<double>(linux::page_bytes());
   runner.plan().progress(rises_done + 0.05, "lines, ways and sets");
   const bool first_is_calm = !spans.empty() && contention_of(curve, spans.front()).empty();
@@ -323,13 +358,18 @@ Result<void> run_levels(Runner& runner, result::Memory& result) {
   CurveRun run(runner);
   auto measured = first_curve(runner, run, *last);
   if (measured) measured = refine(runner, run);
-  if (measured) measured = look_again_at_colours(runner, run);
   // Flagged points get another chance while there is time; the controls behind them take about this long.
   constexpr double controls_seconds = 15;
-  if (measured) measured = run.again(rises_done - 0.1, rises_done, runner.seconds_left() - controls_seconds);
+  const auto spare_seconds = [&] { return runner.seconds_left() - controls_seconds; };
+  if (measured) measured = run.again(rises_done - 0.2, rises_done - 0.15, spare_seconds());
+  // A rise may have shown only then.
+  if (measured && spare_seconds() > 0) measured = refine(runner, run);
+  if (measured) measured = run.again(rises_done - 0.15, rises_done - 0.15, spare_seconds());
   add_curve(runner, run, result);
   if (!measured) return measured;
-  return conclude(runner, run, result);
+  auto scattered = scattered_capacities(runner, run.curve(), spare_seconds(), result);
+  if (!scattered) return fail(scattered.error());
+  return conclude(runner, run, *std::move(scattered), result);
 }
 
 }  // namespace tally::memory

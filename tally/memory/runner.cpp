@@ -309,7 +309,7 @@ std::optional<double> Runner::share_from_memory(const std::byte* base, std::uint
 }
 
 Result<Visit> Runner::visit(const Lap& lap) {
-  if (lap.blocks == 0 || lap.blocks > most_blocks) {
+  if (lap.blocks == 0 || lap.blocks > most_blocks || lap.pool_blocks > most_blocks) {
     return fail(Code::bad_usage, fmt::format("a ring of {} blocks cannot be walked", lap.blocks),
                 "a region holds at least one block and fewer than 2^32");
   }
@@ -319,8 +319,11 @@ Result<Visit> Runner::visit(const Lap& lap) {
   if (!area) return fail(area.error());
   if (has_words(lap.order)) return visit_words(lap, *area);
   if (lap.order == OrderKind::fresh_per_lap) return visit_fresh_laps(lap, *area);
-  const Order order = order_of(lap, random_);
-  if (const auto checked = check_ring(successors(order)); !checked) return fail(checked.error());
+  const bool scattered = lap.pool_blocks > lap.blocks;
+  const Order order = scattered ? scattered_ring(lap.blocks, lap.pool_blocks, random_) : order_of(lap, random_);
+  if (!scattered) {
+    if (const auto checked = check_ring(successors(order)); !checked) return fail(checked.error());
+  }
   plant(area->data(), order, lap.stride_bytes);
   Visit visit = walk(area->data(), order.size(), {0, lap.batch_ns, lap.longest_lap_ns});
   visit.pages_got = area->got();

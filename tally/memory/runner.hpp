@@ -1,6 +1,7 @@
 // One thread on one processor, its clock, and the timing of batches on a machine that may be busy.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -78,13 +79,14 @@ struct Lap {
   std::uint64_t stride_bytes = 64;
   OrderKind order = OrderKind::random;
   std::uint64_t group_blocks = 64;         ///< of page_local
+  std::uint64_t pool_blocks = 0;           ///< the blocks are any of so many, in random order; 0: all that there are
   std::optional<linux::PageKind> pages{};  ///< another kind than the plan's
   std::optional<int> node{};               ///< another node than the plan's
   double batch_ns = 500'000;
   double longest_lap_ns = 0;      ///< as Walk::longest_lap_ns
   bool tell_from_memory = false;  ///< Visit::from_memory is wanted: 4,096 loads more, one at a time
 
-  std::uint64_t span_bytes() const { return blocks * stride_bytes; }
+  std::uint64_t span_bytes() const { return std::max(blocks, pool_blocks) * stride_bytes; }
 };
 
 /// How long a chain is walked.

@@ -82,7 +82,8 @@ TEST(Visit, does_not_come_back_to_the_frames_of_the_ones_before) {
   EXPECT_LE(growth_by_visits(*runner, bytes, 80), 62 * bytes);
 }
 
-// What lies in the first level came from there, whatever others do to the shared one; what nobody asked for is not known.
+// What lies in the first level came from there, whatever others do to the shared one; what nobody asked for is not
+// known.
 TEST(Visit, tells_how_many_loads_came_from_memory) {
   auto runner = Runner::start({});
   ASSERT_TRUE(runner) << runner.error().message;
@@ -98,6 +99,19 @@ TEST(Visit, tells_how_many_loads_came_from_memory) {
   const auto large = runner->visit({.blocks = (256 << 20) / 64, .tell_from_memory = true})->from_memory;
   ASSERT_TRUE(large);
   EXPECT_GT(*large, 0.5);
+}
+
+// 64 lines anywhere in 4 M are in 61 pages, and no two neighbours; side by side they are in one.
+TEST(Visit, of_scattered_lines_is_spread_over_the_pool) {
+  auto runner = Runner::start({});
+  ASSERT_TRUE(runner) << runner.error().message;
+  const Lap lap{.blocks = 64, .pool_blocks = (4 << 20) / 64, .pages = linux::PageKind::small};
+  EXPECT_EQ(lap.span_bytes(), 4u << 20);
+  const std::int64_t before = resident_bytes();
+  const auto visit = runner->visit(lap);
+  ASSERT_TRUE(visit) << visit.error().message;
+  EXPECT_GE(resident_bytes() - before, 40 * 4096);
+  EXPECT_FALSE(visit->ns.empty());
 }
 
 TEST(Visit, of_a_file_keeps_no_mapping) {

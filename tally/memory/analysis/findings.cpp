@@ -11,6 +11,7 @@
 #include "tally/base/text.hpp"
 #include "tally/count/statistics.hpp"
 #include "tally/memory/analysis/points.hpp"
+#include "tally/memory/analysis/slopes.hpp"
 #include "tally/memory/analysis/statistics.hpp"
 #include "tally/memory/analysis/unseen.hpp"
 
@@ -273,17 +274,16 @@ MemoryLevel missed_level(const Curve& curve, const std::vector<LevelSpan>& spans
   level.unseen = !contended;
   level.reported_bytes = known.bytes;
   level.because = contended ? "contended: no calm stretch of the curve shows it"
-                            : "not seen: " + why_unseen(curve, spans, known, witnesses.closer_look);
+                            : "not seen: " + why_unseen(curve, spans, known, witnesses);
   return level;
 }
 
-MemoryLevel memory_not_reached(const Curve& curve) {
+MemoryLevel memory_not_reached(const Curve& curve, const Witnesses& witnesses) {
   MemoryLevel level;
   level.name = "memory";
   level.unseen = true;
-  level.because =
-      fmt::format("not seen: the curve ends at {} with {:.3g} ns, before the last rise does; --to takes it further",
-                  size_text(curve.back().size_bytes), curve.back().ns);
+  level.because = fmt::format("not seen: the curve ends at {} with {:.3g} ns, before the last rise does; {}",
+                              size_text(curve.back().size_bytes), curve.back().ns, what_takes_it_further(witnesses));
   return level;
 }
 
@@ -323,7 +323,9 @@ class LevelFinder {
     level.name = name_of(levels_.size(), known, reported());
     set_capacity(level, capacity, known);
     Reasons reasons = reasons_of(curve_, span, next, level, witnesses_.waited_share);
-    if (capacity.shape == Shape::page_colours && witnesses_.translations.reach_bytes == 0) {
+    if (capacity.scattered) {
+      reasons.words.emplace_back("measured by lines that lie anywhere");
+    } else if (capacity.shape == Shape::page_colours && witnesses_.translations.reach_bytes == 0) {
       reasons.words.emplace_back("missed translations are not taken into account: no translation buffer was seen");
     }
     grade_capacity(level, std::move(reasons), is_first, known, witnesses_);
@@ -345,7 +347,7 @@ class LevelFinder {
     MemoryLevel* const holder = pass_by(until, spans_.empty() ? nullptr : &spans_.back().first);
     if (holder != nullptr) {
       set_latency(*holder, curve_, spans_.back().first, witnesses_);
-      levels_.push_back(memory_not_reached(curve_));
+      levels_.push_back(memory_not_reached(curve_, witnesses_));
     } else if (!spans_.empty()) {
       levels_.push_back(last_level(curve_, spans_.back(), witnesses_, all_seen));
     }
@@ -354,8 +356,25 @@ class LevelFinder {
   std::vector<MemoryLevel> take() { return std::move(levels_); }
 
  private:
-  // A fit of page colours has missed translations in it, so it begins before them. Else the plateau behind them counts.
+  // Where the rise slopes, rings whose lines lie anywhere say how far it goes: neither the frames nor missed
+  // translations are in their rise.
   Capacity capacity_of(const LevelSpan& span, const LevelSpan& next) const {
+    Capacity capacity = capacity_of_curve(span, next);
+    if (capacity.shape != Shape::page_colours && capacity.shape != Shape::random_replacement) return capacity;
+    for (const Capacity& one : witnesses_.scattered) {
+      const double distance = one.bytes / capacity.bytes;
+      if (distance < 1 / 1.6 || distance > 1.6) continue;
+      capacity.bytes = one.bytes;
+      capacity.low_bytes = one.low_bytes;
+      capacity.high_bytes = one.high_bytes;
+      capacity.scattered = true;
+      break;
+    }
+    return capacity;
+  }
+
+  // A fit of page colours has missed translations in it, so it begins before them. Else the plateau behind them counts.
+  Capacity capacity_of_curve(const LevelSpan& span, const LevelSpan& next) const {
     const FirstTranslations& known = witnesses_.translations;
     if (span.first == span.last) return find_capacity(curve_, span.last, next.first, witnesses_.page_bytes, known);
     if (known.reach_bytes > 0) {
@@ -428,6 +447,18 @@ std::string contention_between(const Curve& curve, const LevelSpan& span, const 
   const bool rough = std::log2(curve[last].size_bytes / curve[first].size_bytes) >= hiding_octaves &&
                      stretch.flagged * 2 > stretch.points;
   return hole || rough ? contended_text(curve, stretch, first, last) : std::string();
+}
+
+std::optional<Capacity> find_scattered(const Curve& curve) {
+  const auto plateaus = find_plateaus(curve);
+  for (std::size_t i = 0; i + 1 < plateaus.size(); ++i) {
+    const Plateau& below = plateaus[i];
+    const Plateau& above = plateaus[i + 1];
+    if (is_slope(below.ns, above.ns)) continue;
+    if (!contention_between(curve, {below, below}, {above, above}).empty()) continue;
+    return find_scattered_capacity(curve, below, above);
+  }
+  return std::nullopt;
 }
 
 std::string contention_behind(const Curve& curve, const LevelSpan& span, const std::vector<KnownCache>& reported) {

@@ -36,8 +36,10 @@ struct Witnesses {
   std::optional<double> ghz;
   double page_bytes = 4096;
   FirstTranslations translations{};
-  double waited_share = 0;    ///< of the time, for the processor
-  std::string closer_look{};  ///< options that would show more, as closer_look() has them
+  std::vector<Capacity> scattered{};  ///< of rings whose lines lie anywhere, where a rise of the curve slopes
+  double waited_share = 0;            ///< of the time, for the processor
+  std::string closer_look{};          ///< options that would show more, as closer_look() has them
+  std::string cut_short{};            ///< why the curve ends before it should; empty where it does not
 };
 
 /// Why the latency of a span cannot be believed: more than a quarter of its points are flagged. Empty where it can.
@@ -46,6 +48,10 @@ std::string contention_of(const Curve& curve, const LevelSpan& span);
 /// Why the size at which one span ends and the next begins cannot be believed: more than half of the points between
 /// them are flagged, or so many in a row that a level could lie hidden among them. Empty where it can.
 std::string contention_between(const Curve& curve, const LevelSpan& span, const LevelSpan& next);
+
+/// What a curve of rings says whose lines lie anywhere in a larger region: the capacity at its first rise that is more
+/// than a slope, and calm. Nothing where it has none.
+std::optional<Capacity> find_scattered(const Curve& curve);
 
 /// Why what follows on the last span cannot be believed: the curve ends in so many flagged points that a level could
 /// lie hidden among them. Empty where it can, and where memory was reached.

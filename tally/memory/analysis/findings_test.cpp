@@ -320,7 +320,34 @@ TEST(Levels, behind_which_the_curve_ends_on_a_rise_want_a_longer_one) {
   const auto levels = levels_of(curve, {true, false});
   EXPECT_EQ(levels[1].name, "L2");
   EXPECT_TRUE(levels[1].unseen);
-  EXPECT_TRUE(levels[1].because.ends_with("; --to takes the curve further")) << levels[1].because;
+  EXPECT_TRUE(levels[1].because.ends_with("; --to takes it further")) << levels[1].because;
+  Witnesses witnesses = known();
+  witnesses.cut_short = "it was interrupted there";
+  const auto cut_short = find_levels(curve, join_spans(find_plateaus(curve), {true, false}), witnesses);
+  EXPECT_TRUE(cut_short[1].because.ends_with("; it was interrupted there")) << cut_short[1].because;
+  EXPECT_TRUE(cut_short.back().because.ends_with("; it was interrupted there")) << cut_short.back().because;
+}
+
+// What the curve's own frames say of a rise that slopes is chance; a step is a step.
+TEST(Levels, that_slope_have_the_capacity_of_lines_that_lie_anywhere) {
+  const Curve curve = sloping_machine();
+  const auto plateaus = find_plateaus(curve);
+  const auto levels_with = [&](std::vector<Capacity> scattered) {
+    Witnesses witnesses;
+    witnesses.reported = {{2, 1 << 20, false}, {3, 32 << 20, true}};
+    witnesses.scattered = std::move(scattered);
+    return find_levels(curve, join_spans(plateaus, std::vector<bool>(plateaus.size() - 1, true)), witnesses);
+  };
+  const auto usual = levels_with({});
+  const auto found = levels_with({{4 * mib, 3 * mib, 5 * mib}, {1.1 * mib, mib, 1.2 * mib}, {0.9 * mib, 0, mib}});
+  EXPECT_EQ(found[0].shape, "page colours");
+  EXPECT_EQ(found[0].capacity_bytes, 1.1 * mib) << "the first that is not far off";
+  EXPECT_EQ(found[0].capacity_low, mib);
+  EXPECT_EQ(found[0].capacity_high, 1.2 * mib);
+  EXPECT_EQ(found[0].half_bytes, usual[0].half_bytes);
+  EXPECT_TRUE(found[0].because.ends_with("measured by lines that lie anywhere")) << found[0].because;
+  EXPECT_EQ(found[1].shape, usual[1].shape);
+  EXPECT_EQ(found[1].capacity_bytes, usual[1].capacity_bytes) << "a step is one";
 }
 
 // The first level's points are gone: what is left of the curve begins with the second one.

@@ -267,7 +267,7 @@ std::optional<Capacity> sloping_capacity(const Curve& curve, const Plateau& belo
   const auto fit = [&](const std::vector<double>& ns, const std::optional<Mixture>& mixture) {
     const double below_ns = level_by(curve, below, [&](std::size_t i) { return ns[i]; });
     return fit_slopes(timings_of(curve, below, above, capacity.half_bytes, ns),
-                      {below_ns, around.page_bytes, around.translations}, mixture);
+                      {below_ns, around.page_bytes, around.translations, around.contiguous}, mixture);
   };
   std::vector<double> seen;
   for (const CurvePoint& point : curve) seen.push_back(point.ns);
@@ -279,7 +279,8 @@ std::optional<Capacity> sloping_capacity(const Curve& curve, const Plateau& belo
   capacity.bytes = found->capacity_bytes;
   capacity.with_slopes = true;
   state_unexplained(capacity, found->error);
-  widen(capacity, {found->least_bytes, found->most_bytes});
+  capacity.low_bytes = std::min(capacity.low_bytes, found->least_bytes);
+  capacity.high_bytes = std::max(capacity.high_bytes, found->most_bytes);
   if (!has_batches(curve)) return capacity;
   const auto drawn = bootstrap(curve, capacity.bytes, draws_of_smooth, [&](const auto& ns) -> std::optional<double> {
     const auto again = fit(ns, found->mixture);
@@ -364,13 +365,13 @@ Fit fit_rise(const Curve& curve, const Plateau& below, const Plateau& above, dou
   return fit_shape(shares_of(curve, below, above, [&](std::size_t i) { return curve[i].ns; }), page_bytes);
 }
 
-Capacity find_capacity(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes,
-                       const FirstTranslations& translations) {
+namespace {
+
+Capacity capacity_of(const Curve& curve, const Plateau& below, const Plateau& above, const RiseSurroundings& around) {
   const Rise rise = find_rise(curve, below, above);
-  const Fit fit = fit_rise(curve, below, above, page_bytes);
+  const Fit fit = fit_rise(curve, below, above, around.page_bytes);
   Capacity capacity{fit.capacity_bytes, 0, 0, fit.shape, rise.half_bytes, rise.knee_bytes};
   if (fit.shape != Shape::step) {
-    const RiseSurroundings around{below.ns, page_bytes, translations};
     const double unsloped_ns = fit.error * (above.ns - below.ns);
     if (const auto sloping = sloping_capacity(curve, below, above, around, capacity, unsloped_ns)) return *sloping;
   }
@@ -385,9 +386,21 @@ Capacity find_capacity(const Curve& curve, const Plateau& below, const Plateau& 
   const int draws = fit.shape == Shape::step ? draws_of_steps : draws_of_smooth;
   widen(capacity, bootstrap(curve, fit.capacity_bytes, draws, [&](const auto& ns) -> std::optional<double> {
           const auto shares = shares_of(curve, below, above, [&](std::size_t i) { return ns[i]; });
-          return fit_again(fit, shares, page_bytes).capacity_bytes;
+          return fit_again(fit, shares, around.page_bytes).capacity_bytes;
         }));
   return capacity;
+}
+
+}  // namespace
+
+Capacity find_capacity(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes,
+                       const FirstTranslations& translations) {
+  return capacity_of(curve, below, above, {below.ns, page_bytes, translations});
+}
+
+Capacity find_scattered_capacity(const Curve& curve, const Plateau& below, const Plateau& above) {
+  constexpr double line_bytes = 64;
+  return capacity_of(curve, below, above, {.below_ns = below.ns, .page_bytes = line_bytes, .contiguous = false});
 }
 
 std::vector<std::uint64_t> sizes_between(const Curve& curve, double low, double high, double ratio,

@@ -67,6 +67,7 @@ struct Capacity {
   double half_bytes = 0;
   double knee_bytes = 0;
   bool with_slopes = false;  ///< fitted together with what slopes beside it
+  bool scattered = false;    ///< of rings whose lines lie anywhere
 };
 
 /// Shape and capacity of the level that ends between two plateaus. Where the points have batches, the interval is a
@@ -74,6 +75,10 @@ struct Capacity {
 /// is fitted together with what slopes before and behind it (fit_slopes).
 Capacity find_capacity(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes,
                        const FirstTranslations& translations = {});
+
+/// The same of a curve whose rings' lines lie anywhere in memory that is several times as large: each set has as many
+/// of them as chance gives it, whatever frames there are, and translations are missed alike in all rings.
+Capacity find_scattered_capacity(const Curve& curve, const Plateau& below, const Plateau& above);
 
 /// The size between two others where the next point is worth most: every gap wider than a factor `ratio` on the way
 /// from `low` to `high` is halved. Sizes are whole lines.

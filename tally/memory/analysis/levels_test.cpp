@@ -214,6 +214,7 @@ struct Coverage {
   int cases = 0;
   int covered = 0;
   double widest = 0;
+  int narrow = 0;             // how many are no wider than a quarter
   std::vector<double> found;  // relative to the capacity
 };
 
@@ -239,7 +240,9 @@ Coverage coverage_of_curves(const std::function<Curve(double capacity, Random& r
         find_capacity(curve, spans[0].last, spans[1].first, 4096, {reach_share * capacity, translation_ns});
     if (found.low_bytes <= capacity && capacity <= found.high_bytes) ++coverage.covered;
     coverage.found.push_back(found.bytes / capacity);
-    coverage.widest = std::max(coverage.widest, found.high_bytes / found.low_bytes - 1);
+    const double width = found.high_bytes / found.low_bytes - 1;
+    coverage.widest = std::max(coverage.widest, width);
+    if (width <= 0.25) ++coverage.narrow;
   }
   return coverage;
 }
@@ -290,8 +293,9 @@ TEST(Capacity, of_page_colours_among_slopes_is_in_its_interval) {
     };
     const Coverage coverage = coverage_of_curves(curve_with, 0.25, translation_ns, 5);
     EXPECT_GE(coverage.covered, 95) << ways;
-    // One of two hundred is taken for one with other victims, which scatters more.
-    EXPECT_LE(coverage.widest, 0.27) << ways;
+    // Where timings scatter, other victims than the oldest may explain a rise a little better: it says so by its width.
+    EXPECT_GE(coverage.narrow, 85) << ways;
+    EXPECT_LE(coverage.widest, 0.55) << ways;
   }
 }
 
@@ -306,6 +310,86 @@ TEST(Capacity, of_page_colours_with_other_victims_is_near) {
       const auto [least, most] = std::minmax_element(coverage.found.begin(), coverage.found.end());
       EXPECT_GE(*least, 0.9) << static_cast<int>(victim) << ", " << ways;
       EXPECT_LE(*most, 1.25) << static_cast<int>(victim) << ", " << ways;
+    }
+  }
+}
+
+// Misses of rings whose lines are any of a pool, set by set: frames of it are contiguous, or of random colours.
+Misses scattered(const std::vector<double>& of_set, double capacity, int ways, double pool_bytes, bool contiguous) {
+  return [=](double size, Random& random) {
+    const auto lines_of = [](double bytes) { return static_cast<std::size_t>(bytes / 64); };
+    constexpr std::size_t lines_of_page = 64;
+    const std::size_t sets = lines_of(capacity) / static_cast<std::size_t>(ways);
+    const std::size_t colours = sets / lines_of_page;
+    std::vector<std::size_t> first_sets(lines_of(pool_bytes) / lines_of_page + 1);
+    for (std::size_t page = 0; page < first_sets.size(); ++page) {
+      first_sets[page] = (contiguous ? page % colours : random.uniform(0, colours - 1)) * lines_of_page;
+    }
+    std::vector<std::size_t> lines(sets);
+    for (const std::uint32_t line : scattered_ring(lines_of(size), lines_of(pool_bytes), random)) {
+      ++lines[first_sets[line / lines_of_page] + line % lines_of_page];
+    }
+    double missed = 0;
+    for (const std::size_t some : lines)
+      missed += static_cast<double>(some) * of_set[std::min(some, of_set.size() - 1)];
+    return missed / static_cast<double>(lines_of(size));
+  };
+}
+
+std::vector<double> misses_by_lines(std::optional<Victim> victim, int ways) {
+  Random random(1);
+  std::vector<double> of_set;
+  for (std::size_t lines = 0; lines < static_cast<std::size_t>(6 * ways); ++lines) {
+    const auto full = static_cast<std::size_t>(ways);
+    of_set.push_back(victim ? set_misses(*victim, full, lines, random) : lines > full ? 1.0 : 0.0);
+  }
+  return of_set;
+}
+
+// As a report measures them: any lines of a region four times as large.
+Coverage coverage_of_scattered(std::optional<Victim> victim, int ways, bool contiguous) {
+  const auto of_set = misses_by_lines(victim, ways);
+  Coverage coverage;
+  Random random(9);
+  for (int i = 0; i < 10; ++i) {
+    const double capacity = (8 << random.uniform(0, 1)) * ways * 4 * kib;
+    const double around = capacity * (0.85 + 0.4 * random.unit());
+    const auto whole = [](double bytes) { return static_cast<std::uint64_t>(bytes / 4096) * 4096; };
+    const Misses misses = scattered(of_set, capacity, ways, static_cast<double>(whole(4 * around)), contiguous);
+    const auto curve =
+        curve_of(size_grid(whole(around / 4), whole(3 * around), 16, 64), 5, {{misses, 8}}, 0.02, random);
+    ++coverage.cases;
+    const auto seen = find_scattered(curve);
+    if (!seen) continue;
+    const Capacity& found = *seen;
+    if (found.low_bytes <= capacity && capacity <= found.high_bytes) ++coverage.covered;
+    coverage.found.push_back(found.bytes / capacity);
+    coverage.widest = std::max(coverage.widest, found.high_bytes / found.low_bytes - 1);
+  }
+  return coverage;
+}
+
+TEST(Capacity, of_scattered_lines_is_in_its_interval_whatever_the_frames) {
+  for (const int ways : {8, 16}) {
+    for (const bool contiguous : {false, true}) {
+      const Coverage coverage = coverage_of_scattered({}, ways, contiguous);
+      EXPECT_GE(coverage.covered, 9) << ways << contiguous;
+      EXPECT_LE(coverage.widest, 0.15) << ways << contiguous;
+      for (const double found : coverage.found) EXPECT_NEAR(found, 1, 0.03) << ways << contiguous;
+    }
+  }
+}
+
+// Where any line may go, four times the capacity show no plateau behind it in many cases: none is told then.
+TEST(Capacity, of_scattered_lines_with_other_victims_is_near) {
+  for (const Victim victim : {Victim::any, Victim::not_recent}) {
+    for (const int ways : {8, 16}) {
+      const Coverage coverage = coverage_of_scattered(victim, ways, false);
+      EXPECT_GE(coverage.found.size(), 1u) << static_cast<int>(victim) << ", " << ways;
+      for (const double found : coverage.found) {
+        EXPECT_GE(found, 0.9) << static_cast<int>(victim) << ", " << ways;
+        EXPECT_LE(found, 1.25) << static_cast<int>(victim) << ", " << ways;
+      }
     }
   }
 }

@@ -96,6 +96,14 @@ Order random_ring(std::uint64_t n, Random& random) {
   return order;
 }
 
+Order scattered_ring(std::uint64_t n, std::uint64_t pool, Random& random) {
+  Order blocks(pool);
+  std::iota(blocks.begin(), blocks.end(), 0U);
+  for (std::uint64_t k = 1; k < n; ++k) std::swap(blocks[k], blocks[random.uniform(k, pool - 1)]);
+  blocks.resize(n);
+  return blocks;
+}
+
 Order random_visits(std::uint64_t n, Random& random) {
   Order visits = random_ring(n, random);
   std::swap(visits.front(), visits[random.uniform(0, n - 1)]);

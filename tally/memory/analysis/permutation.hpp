@@ -41,6 +41,10 @@ constexpr std::uint64_t most_blocks = 0xFFFF'FFFF;
 /// A uniformly random single cycle through `n` ≥ 1 blocks: each of the (n − 1)! cycles is equally likely. O(n).
 Order random_ring(std::uint64_t n, Random& random);
 
+/// A uniformly random cycle through `n` of `pool` ≥ `n` blocks, each choice of them equally likely. Block 0 is one of
+/// them. O(pool).
+Order scattered_ring(std::uint64_t n, std::uint64_t pool, Random& random);
+
 /// `n` ≥ 1 regions, each once, in random order: the region behind one that is read would be fetched ahead. Any of them
 /// may be the first. O(n).
 Order random_visits(std::uint64_t n, Random& random);

@@ -34,6 +34,31 @@ TEST(Ring, every_order_is_one_cycle_from_block_0) {
   }
 }
 
+TEST(Ring, of_scattered_blocks_has_each_once) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Random random(seed);
+    const std::uint64_t pool = random.uniform(1, 3000);
+    const std::uint64_t n = random.uniform(1, pool);
+    const Order order = scattered_ring(n, pool, random);
+    ASSERT_EQ(order.size(), n);
+    EXPECT_EQ(order[0], 0u);
+    EXPECT_EQ(std::set(order.begin(), order.end()).size(), n);
+    EXPECT_LT(*std::max_element(order.begin(), order.end()), pool);
+  }
+}
+
+// Of 5 blocks 0 and two others in turn can be chosen in 12 ways: χ² of 11 degrees of freedom, 31.3 is its 99.9 %
+// quantile.
+TEST(Ring, every_scattered_cycle_is_equally_likely) {
+  std::map<Order, int> seen;
+  Random random(7);
+  for (int i = 0; i < 12 * 1000; ++i) ++seen[scattered_ring(3, 5, random)];
+  ASSERT_EQ(seen.size(), 12u);
+  double chi_squared = 0;
+  for (const auto& [order, times] : seen) chi_squared += (times - 1000.0) * (times - 1000.0) / 1000;
+  EXPECT_LT(chi_squared, 31.3);
+}
+
 // Of 5 blocks there are 24 cycles; 24 000 draws of each give a χ² of 23 degrees of freedom, 49.7 is its 99.9 %
 // quantile.
 TEST(Ring, every_cycle_is_equally_likely) {

@@ -32,7 +32,7 @@ struct MappingSample {
   double reference_cycles = 0;  ///< of the L1 reference ring; 0: not known
   /// What a PMU counted in each accepted batch, per step; empty, as a whole or of a batch, where nothing was.
   std::vector<std::vector<double>> counts{};
-  bool settled = false;    ///< as Visit::settled
+  bool settled = false;  ///< as Visit::settled
   /// As Visit::from_memory, where a cache is large enough and nothing else is known to have been in it.
   std::optional<double> from_memory{};
 };
@@ -78,8 +78,8 @@ struct PointSummary {
   std::int64_t rejected = 0;
   std::optional<double> from_memory{};  ///< median of the mappings that it rests on
   std::vector<std::size_t> quiet;       ///< the mappings that it rests on; all of them where too few are quiet
-  std::string why;                 ///< it is contended, in a few words
-  std::vector<std::string> flags;  ///< the same, with its numbers
+  std::string why;                      ///< it is contended, in a few words
+  std::vector<std::string> flags;       ///< the same, with its numbers
 };
 
 /// The mappings of one point in short, by those that are quiet. The batches of the others count as rejected.
@@ -94,6 +94,7 @@ struct RunVerdict {
   bool contended = false;
   double reference_moved_percent = 0;
   std::string why;
+  std::string cause{};  ///< as CurvePoint::why has them, where the flags of its points do not tell it
 };
 RunVerdict judge_run(std::size_t points, std::size_t flagged, const std::vector<double>& references,
                      double waited_share = 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <vector>
 
 namespace tally::memory {
@@ -91,12 +92,12 @@ Fit fit_smooth(Shape shape, std::span<const Share> all, double ways, double page
 std::vector<double> find_misses_of_sets(double ways) {
   std::vector<double> missed(static_cast<std::size_t>(8 * ways) + 1, 0.0);
   for (std::size_t lines = static_cast<std::size_t>(ways) + 1; lines < missed.size(); ++lines) {
-    const double others = static_cast<double>(lines - 1) * std::log1p(-1 / ways);
+    const double slope = static_cast<double>(lines - 1) * std::log1p(-1 / ways);
     double low = 1e-9;
     double high = 1;
     for (int i = 0; i < 40; ++i) {
       const double m = (low + high) / 2;
-      (1 - m - std::exp(m * others) > 0 ? low : high) = m;
+      (1 - m - std::exp(m * slope) > 0 ? low : high) = m;
     }
     missed[lines] = (low + high) / 2;
   }
@@ -105,9 +106,8 @@ std::vector<double> find_misses_of_sets(double ways) {
 
 // The same, found once for each number of ways.
 const std::vector<double>& misses_of_sets(double ways) {
-  constexpr std::size_t most = 64;
-  static std::array<std::vector<double>, most + 1> found;
-  std::vector<double>& one = found[std::min(static_cast<std::size_t>(ways), most)];
+  thread_local std::map<double, std::vector<double>> found;
+  std::vector<double>& one = found[ways];
   if (one.empty()) one = find_misses_of_sets(ways);
   return one;
 }
@@ -167,7 +167,7 @@ double misses_colours_random(double pages, double colours, double ways) {
   double term = std::exp(others * std::log1p(-1 / colours));
   double missed = 0;
   double rest = 1;
-  for (std::size_t k = 0; k + 1 < of_set.size() && static_cast<double>(k) < others; ++k) {
+  for (std::size_t k = 0; k + 1 < of_set.size() && static_cast<double>(k) <= others; ++k) {
     missed += term * of_set[k + 1];
     rest -= term;
     term *= (others - static_cast<double>(k)) / static_cast<double>(k + 1) * odds;

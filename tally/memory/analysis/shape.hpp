@@ -30,7 +30,7 @@ double misses_random(double x);
 /// colour.
 double misses_colours(double pages, double colours, double ways);
 
-/// The same where any line of a full set may have to go, whatever was used last. `ways` is a whole number of up to 64.
+/// The same where any line of a full set may have to go, whatever was used last. `ways` is a whole number.
 /// A set with k lines misses m of their loads: the root of 1 − m = (1 − 1/ways)^(m·(k − 1)).
 double misses_colours_random(double pages, double colours, double ways);
 

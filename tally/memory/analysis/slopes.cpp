@@ -213,13 +213,15 @@ std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const Ris
   std::optional<SlopingRise> best;
   for (const auto& [one, clearly] : mixtures) {
     if (mixture && *mixture != one) continue;
+    if (one.contiguous > 0 && !around.contiguous) continue;
     std::optional<SlopingRise> of_one;
     for (const double ways : usual_ways) {
       keep_best(of_one, timings, around, {0, ways, one}, timings.front().size_bytes, timings.back().size_bytes, coarse);
     }
     if (!of_one) continue;
     found.push_back(*of_one);
-    if (!best || of_one->error < clearly * best->error) best = of_one;
+    // Where no frames are mixed with it, what goes is told by the rise alone.
+    if (!best || of_one->error < (around.contiguous ? clearly : 1) * best->error) best = of_one;
   }
   if (!best) return best;
   const SlopingRise rough = *best;
@@ -228,7 +230,7 @@ std::optional<SlopingRise> fit_slopes(std::span<const Timing> timings, const Ris
   best->least_bytes = best->capacity_bytes;
   best->most_bytes = best->capacity_bytes;
   for (const SlopingRise& other : found) {
-    if (best->mixture.random == 0 || other.error > 0.95 * best->error) continue;
+    if (other.error >= best->error) continue;
     best->least_bytes = std::min(best->least_bytes, other.capacity_bytes);
     best->most_bytes = std::max(best->most_bytes, other.capacity_bytes);
   }

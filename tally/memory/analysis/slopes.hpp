@@ -23,7 +23,8 @@ struct Timing {
 struct RiseSurroundings {
   double below_ns = 0;       ///< of the plateau that it starts from
   double page_bytes = 4096;  ///< of the frames
-  FirstTranslations translations;
+  FirstTranslations translations{};
+  bool contiguous = true;  ///< frames may be
 };
 
 /// What is mixed with frames of random colours and lines that go by when they were used last: the share of contiguous

@@ -52,12 +52,16 @@ std::string between_plateaus(const Curve& curve, const std::vector<LevelSpan>& s
 
 }  // namespace
 
+std::string what_takes_it_further(const Witnesses& witnesses) {
+  return witnesses.cut_short.empty() ? "--to takes it further" : witnesses.cut_short;
+}
+
 std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, const KnownCache& cache,
-                       const std::string& closer_look) {
+                       const Witnesses& witnesses) {
   const auto bytes = static_cast<double>(cache.bytes);
   if (curve.empty() || bytes >= curve.back().size_bytes) {
     const std::string end = curve.empty() ? "0" : size_text(curve.back().size_bytes);
-    return fmt::format("the curve ends at {}, before this level does; --to takes it further", end);
+    return fmt::format("the curve ends at {}, before this level does; {}", end, what_takes_it_further(witnesses));
   }
   if (bytes < curve.front().size_bytes) {
     return fmt::format("the curve begins at {}, behind this level; --from begins earlier",
@@ -68,8 +72,8 @@ std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, 
   if (around.flagged > 0) why += fmt::format("; {} of {} sizes around it disturbed", around.flagged, around.points);
   // What ends shortly behind a level has no room for the flat stretch that would follow.
   const bool is_last = spans.empty() || bytes >= curve[spans.back().last.last].size_bytes;
-  if (is_last && curve.back().size_bytes < 4 * bytes) return why + "; --to takes the curve further";
-  return closer_look.empty() ? why : why + "; " + closer_look + " looks more closely";
+  if (is_last && curve.back().size_bytes < 4 * bytes) return why + "; " + what_takes_it_further(witnesses);
+  return witnesses.closer_look.empty() ? why : why + "; " + witnesses.closer_look + " looks more closely";
 }
 
 const KnownCache* holder_of(const Curve& curve, const Plateau& plateau, const std::vector<KnownCache>& reported,

@@ -8,10 +8,12 @@
 
 namespace tally::memory {
 
-/// Why the curve does not show where this cache ends, and what to do about it. `closer_look`: options that would show
-/// more.
+/// What would make a curve go on behind its end: an option, or whatever cut it short.
+std::string what_takes_it_further(const Witnesses& witnesses);
+
+/// Why the curve does not show where this cache ends, and what to do about it.
 std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, const KnownCache& cache,
-                       const std::string& closer_look);
+                       const Witnesses& witnesses);
 
 /// The cache among these (places `from` up to `until`, of one core alone) whose latency a plateau is: the first that
 /// holds the plateau's sizes. Null where none does.

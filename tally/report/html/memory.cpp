@@ -23,6 +23,7 @@ using result::MemoryPoint;
 constexpr int colors = 6;
 
 bool is_curve(const MemoryPoint& point) { return point.task == "curve" && point.ns; }
+bool is_scattered(const MemoryPoint& point) { return point.task == "scattered" && point.ns; }
 
 ChartPoint chart_point(const MemoryPoint& point, double x) {
   return {x, *point.ns, point.ns_low, point.ns_high, !point.flags.empty(), join(point.flags, "; ")};
@@ -88,6 +89,8 @@ std::string curve_figure(const Memory& memory) {
   chart.series.push_back(curve_series(memory, "load", 0));
   if (chart.series.front().points.empty()) return {};
   add_levels(memory.levels, chart);
+  ChartSeries scattered = series_of(memory, "load, lines that lie anywhere", 1, is_scattered);
+  if (!scattered.points.empty()) chart.series.push_back(std::move(scattered));
   chart.caption += "Bars: 95 % intervals. Hollow: points that a busy machine disturbed, on which nothing rests.";
   return figure(chart);
 }
@@ -179,7 +182,7 @@ std::optional<Axes> axes_of(const std::vector<const MemoryPoint*>& points) {
 std::string points_figure(const Memory& memory) {
   std::vector<const MemoryPoint*> points;
   for (const MemoryPoint& point : memory.points) {
-    if (point.task != "curve") points.push_back(&point);
+    if (point.task != "curve" && point.task != "scattered") points.push_back(&point);
   }
   // A point without a time among others that have one was disturbed too much.
   const auto timed = [](const MemoryPoint* point) { return point->ns.has_value(); };

@@ -107,21 +107,38 @@ Result<std::optional<Capacity>> scattered_capacity(Runner& runner, double half_b
   return find_scattered(run.curve());
 }
 
-// Those of the rises of one core's own caches that have no sharp end: sets are chosen by frames, which lie anywhere.
-Result<std::vector<Capacity>> scattered_capacities(Runner& runner, const Curve& curve, double seconds,
-                                                   result::Memory& result) {
+// Where the curve slopes to the end of one core's own cache, as sets are chosen by frames, which lie anywhere; and
+// where it shows nothing of one that is reported.
+std::vector<double> sizes_to_scatter(const Runner& runner, const Curve& curve) {
   const double finest = finest_bytes(runner);
-  const double end = runner.seconds_left() - seconds;
   const auto plateaus = find_plateaus(curve);
-  std::vector<Capacity> found;
+  std::vector<double> sloped;
+  std::vector<double> all;
+  const double reached_bytes = curve.empty() ? 0 : curve.back().size_bytes;
   for (std::size_t i = 0; i + 1 < plateaus.size(); ++i) {
-    const double left = runner.seconds_left() - end;
-    if (left <= 0 || runner.must_stop()) break;
     if (is_slope(plateaus[i].ns, plateaus[i + 1].ns)) continue;
     const Fit fit = fit_rise(curve, plateaus[i], plateaus[i + 1], static_cast<double>(linux::page_bytes()));
-    const bool sloped = fit.shape == Shape::page_colours || fit.shape == Shape::random_replacement;
-    if (!sloped || fit.capacity_bytes > finest) continue;
-    const auto one = scattered_capacity(runner, fit.capacity_bytes, left, result);
+    all.push_back(fit.capacity_bytes);
+    const bool slopes = fit.shape == Shape::page_colours || fit.shape == Shape::random_replacement;
+    if (slopes && fit.capacity_bytes <= finest) sloped.push_back(fit.capacity_bytes);
+  }
+  for (const ReportedCache& one : reported_caches(runner.processor())) {
+    const auto bytes = static_cast<double>(one.bytes);
+    const bool shown =
+        std::any_of(all.begin(), all.end(), [&](double rise) { return rise >= bytes / 1.6 && rise <= bytes * 1.6; });
+    if (one.level > 1 && !one.shared && !shown && reached_bytes >= 4 * bytes) sloped.push_back(bytes);
+  }
+  return sloped;
+}
+
+Result<std::vector<Capacity>> scattered_capacities(Runner& runner, const Curve& curve, double seconds,
+                                                   result::Memory& result) {
+  const double end = runner.seconds_left() - seconds;
+  std::vector<Capacity> found;
+  for (const double bytes : sizes_to_scatter(runner, curve)) {
+    const double left = runner.seconds_left() - end;
+    if (left <= 0 || runner.must_stop()) break;
+    const auto one = scattered_capacity(runner, bytes, left, result);
     if (!one) return fail(one.error());
     if (*one) found.push_back(**one);
   }

@@ -52,6 +52,9 @@ void set_latency(MemoryLevel& level, const Curve& curve, const Plateau& plateau,
   }
 }
 
+// Two measurements of one size.
+bool are_near(double one_bytes, double other_bytes) { return std::abs(one_bytes / other_bytes - 1) <= 0.15; }
+
 void set_capacity(MemoryLevel& level, const Capacity& capacity, const KnownCache* known) {
   level.capacity_bytes = capacity.bytes;
   level.capacity_low = capacity.low_bytes;
@@ -65,7 +68,7 @@ void set_capacity(MemoryLevel& level, const Capacity& capacity, const KnownCache
   }
   level.reported_bytes = known->bytes;
   const auto reported = static_cast<double>(known->bytes);
-  level.snapped = !known->shared && std::abs(capacity.bytes / reported - 1) <= 0.15;
+  level.snapped = !known->shared && are_near(capacity.bytes, reported);
   level.effective = !level.snapped;
 }
 
@@ -161,16 +164,11 @@ Reasons reasons_of(const Curve& curve, const LevelSpan& span, const LevelSpan& n
 // The map of lines × stride beside the first level.
 bool agrees(const Witnesses& witnesses, const MemoryLevel& level) {
   if (!witnesses.first_level || witnesses.first_level->capacity_bytes == 0) return false;
-  return std::abs(static_cast<double>(witnesses.first_level->capacity_bytes) / *level.capacity_bytes - 1) <= 0.15;
+  return are_near(static_cast<double>(witnesses.first_level->capacity_bytes), *level.capacity_bytes);
 }
 
-void grade_capacity(MemoryLevel& level, Reasons reasons, bool is_first, const KnownCache* known,
-                    const Witnesses& witnesses) {
-  const bool witness = is_first && agrees(witnesses, level);
-  if (witness) {
-    reasons.words.push_back("lines times stride gives " +
-                            size_text(static_cast<double>(witnesses.first_level->capacity_bytes)));
-  }
+// `witness`: another measurement gives the same.
+void grade_capacity(MemoryLevel& level, Reasons reasons, bool witness, const KnownCache* known) {
   if (known != nullptr && known->shared) reasons.against("shared: one thread's part of it, which others change");
   level.grade = Grade::low;
   if (reasons.sound && (witness || !reasons.noisy)) level.grade = Grade::medium;
@@ -309,28 +307,19 @@ class LevelFinder {
     hiding_ = true;
   }
 
-  void add_seen(const LevelSpan& span, const LevelSpan& next) {
-    const bool is_first = &span == &spans_.front();
-    const Capacity capacity = capacity_of(span, next);
-    const KnownCache* known = match(reported(), next_, capacity.bytes);
-    MemoryLevel level;
-    set_latency(level, curve_, span.first, witnesses_);
-    if (known != nullptr) {
-      MemoryLevel* const holder = pass_by(static_cast<std::size_t>(known - reported().data()), &span.first);
-      if (holder != nullptr) move_latency(level, *holder);
-      ++next_;
-    }
-    level.name = name_of(levels_.size(), known, reported());
-    set_capacity(level, capacity, known);
-    Reasons reasons = reasons_of(curve_, span, next, level, witnesses_.waited_share);
-    if (capacity.scattered) {
-      reasons.words.emplace_back("measured by lines that lie anywhere");
-    } else if (capacity.shape == Shape::page_colours && witnesses_.translations.reach_bytes == 0) {
-      reasons.words.emplace_back("missed translations are not taken into account: no translation buffer was seen");
-    }
-    grade_capacity(level, std::move(reasons), is_first, known, witnesses_);
-    set_geometry(level, is_first, witnesses_);
-    levels_.push_back(std::move(level));
+  void add_seen(const LevelSpan& span, const LevelSpan& next) { add(span, next, capacity_of(span, next)); }
+
+  // A span behind which the curve is not to be believed, where the next reported cache is one core's own and lines that
+  // lie anywhere measured it; nothing and false where they did not.
+  bool add_scattered(const LevelSpan& span, const LevelSpan& next) {
+    if (next_ == reported().size() || reported()[next_].shared) return false;
+    const Capacity* const one = scattered_near(static_cast<double>(reported()[next_].bytes));
+    if (one == nullptr) return false;
+    Capacity capacity = *one;
+    capacity.scattered = true;
+    add(span, next, capacity);
+    hiding_ = true;
+    return true;
   }
 
   // What the curve ends in.
@@ -356,19 +345,57 @@ class LevelFinder {
   std::vector<MemoryLevel> take() { return std::move(levels_); }
 
  private:
+  // What lines that lie anywhere say of a cache of about this size; null where they say nothing.
+  const Capacity* scattered_near(double bytes) const {
+    for (const Capacity& one : witnesses_.scattered) {
+      if (one.bytes >= bytes / 1.6 && one.bytes <= bytes * 1.6) return &one;
+    }
+    return nullptr;
+  }
+
+  void add(const LevelSpan& span, const LevelSpan& next, const Capacity& capacity) {
+    const bool is_first = &span == &spans_.front();
+    const KnownCache* known = match(reported(), next_, capacity.bytes);
+    MemoryLevel level;
+    set_latency(level, curve_, span.first, witnesses_);
+    if (known != nullptr) {
+      MemoryLevel* const holder = pass_by(static_cast<std::size_t>(known - reported().data()), &span.first);
+      if (holder != nullptr) move_latency(level, *holder);
+      ++next_;
+    }
+    level.name = name_of(levels_.size(), known, reported());
+    set_capacity(level, capacity, known);
+    Reasons reasons = reasons_of(curve_, span, next, level, witnesses_.waited_share);
+    const bool twice = capacity.scattered && are_near(capacity.of_curve_bytes, capacity.bytes);
+    if (capacity.scattered) {
+      const std::string curve_says = capacity.of_curve_bytes == 0
+                                         ? "is contended there"
+                                         : (twice ? "agrees: " : "gives ") + size_text(capacity.of_curve_bytes);
+      reasons.words.push_back("measured by lines that lie anywhere; the curve " + curve_says);
+    } else if (capacity.shape == Shape::page_colours && witnesses_.translations.reach_bytes == 0) {
+      reasons.words.emplace_back("missed translations are not taken into account: no translation buffer was seen");
+    }
+    const bool mapped = is_first && agrees(witnesses_, level);
+    if (mapped) {
+      reasons.words.push_back("lines times stride gives " +
+                              size_text(static_cast<double>(witnesses_.first_level->capacity_bytes)));
+    }
+    grade_capacity(level, std::move(reasons), mapped || twice, known);
+    set_geometry(level, is_first, witnesses_);
+    levels_.push_back(std::move(level));
+  }
+
   // Where the rise slopes, rings whose lines lie anywhere say how far it goes: neither the frames nor missed
   // translations are in their rise.
   Capacity capacity_of(const LevelSpan& span, const LevelSpan& next) const {
     Capacity capacity = capacity_of_curve(span, next);
     if (capacity.shape != Shape::page_colours && capacity.shape != Shape::random_replacement) return capacity;
-    for (const Capacity& one : witnesses_.scattered) {
-      const double distance = one.bytes / capacity.bytes;
-      if (distance < 1 / 1.6 || distance > 1.6) continue;
-      capacity.bytes = one.bytes;
-      capacity.low_bytes = one.low_bytes;
-      capacity.high_bytes = one.high_bytes;
+    if (const Capacity* const one = scattered_near(capacity.bytes)) {
+      capacity.of_curve_bytes = capacity.bytes;
+      capacity.bytes = one->bytes;
+      capacity.low_bytes = one->low_bytes;
+      capacity.high_bytes = one->high_bytes;
       capacity.scattered = true;
-      break;
     }
     return capacity;
   }
@@ -475,12 +502,12 @@ std::vector<MemoryLevel> find_levels(const Curve& curve, const std::vector<Level
                                      const Witnesses& witnesses) {
   LevelFinder finder(curve, spans, witnesses);
   for (std::size_t i = 0; i + 1 < spans.size(); ++i) {
-    std::string busy = contention_of(curve, spans[i]);
-    if (busy.empty()) busy = contention_between(curve, spans[i], spans[i + 1]);
-    if (busy.empty()) {
+    const std::string busy = contention_of(curve, spans[i]);
+    const std::string behind = contention_between(curve, spans[i], spans[i + 1]);
+    if (busy.empty() && behind.empty()) {
       finder.add_seen(spans[i], spans[i + 1]);
-    } else {
-      finder.add_busy(spans[i], busy, witnesses.reported.size());
+    } else if (!busy.empty() || !finder.add_scattered(spans[i], spans[i + 1])) {
+      finder.add_busy(spans[i], busy.empty() ? behind : busy, witnesses.reported.size());
     }
   }
   finder.add_end();

@@ -217,6 +217,31 @@ TEST(Levels, behind_a_calm_rise_are_contended_alone) {
   EXPECT_EQ(levels[2].ns, 0);
 }
 
+// The curve of the test above, and rings beside it that stay below what others fill.
+TEST(Levels, whose_end_the_curve_hides_have_that_of_lines_that_lie_anywhere) {
+  Random random(1);
+  Curve curve = machine(random);
+  flag(curve, 2.1 * mib, 31 * mib);
+  Witnesses witnesses = known();
+  witnesses.scattered = {{2.1 * mib, 2 * mib, 2.2 * mib}};
+  const auto spans = join_spans(find_plateaus(curve), {true, false, true});
+  const auto levels = find_levels(curve, spans, witnesses);
+  ASSERT_EQ(levels.size(), 4u);
+  EXPECT_TRUE(levels[1].snapped);
+  EXPECT_EQ(levels[1].capacity_bytes, 2.1 * mib);
+  EXPECT_NEAR(levels[1].ns, 4, 0.08);
+  EXPECT_NE(levels[1].because.find("lie anywhere; the curve is contended there"), std::string::npos)
+      << levels[1].because;
+  EXPECT_EQ(levels[2].name, "LLC");
+  EXPECT_TRUE(levels[2].contended) << "nothing measured it";
+  EXPECT_EQ(judge_levels(curve, levels).why, "LLC; calm: L1d, L2, memory");
+  witnesses.scattered[0].bytes = 8 * mib;
+  EXPECT_TRUE(find_levels(curve, spans, witnesses)[1].contended) << "that is another one";
+  witnesses.scattered[0].bytes = 2.1 * mib;
+  witnesses.reported[1].shared = true;
+  EXPECT_TRUE(find_levels(curve, spans, witnesses)[1].contended) << "others may fill it as well";
+}
+
 TEST(Levels, may_hide_in_a_hole_of_a_curve_that_is_calm_elsewhere) {
   Random random(1);
   Curve curve = machine(random);
@@ -335,17 +360,25 @@ TEST(Levels, that_slope_have_the_capacity_of_lines_that_lie_anywhere) {
   const auto levels_with = [&](std::vector<Capacity> scattered) {
     Witnesses witnesses;
     witnesses.reported = {{2, 1 << 20, false}, {3, 32 << 20, true}};
+    witnesses.translations = {72 * 4096, 0};
     witnesses.scattered = std::move(scattered);
     return find_levels(curve, join_spans(plateaus, std::vector<bool>(plateaus.size() - 1, true)), witnesses);
   };
   const auto usual = levels_with({});
-  const auto found = levels_with({{4 * mib, 3 * mib, 5 * mib}, {1.1 * mib, mib, 1.2 * mib}, {0.9 * mib, 0, mib}});
+  const auto found =
+      levels_with({{4 * mib, 3 * mib, 5 * mib}, {1.1 * mib, 1.05 * mib, 1.15 * mib}, {0.9 * mib, 0, mib}});
   EXPECT_EQ(found[0].shape, "page colours");
   EXPECT_EQ(found[0].capacity_bytes, 1.1 * mib) << "the first that is not far off";
-  EXPECT_EQ(found[0].capacity_low, mib);
-  EXPECT_EQ(found[0].capacity_high, 1.2 * mib);
+  EXPECT_EQ(found[0].capacity_low, 1.05 * mib);
+  EXPECT_EQ(found[0].capacity_high, 1.15 * mib);
   EXPECT_EQ(found[0].half_bytes, usual[0].half_bytes);
-  EXPECT_TRUE(found[0].because.ends_with("measured by lines that lie anywhere")) << found[0].because;
+  EXPECT_TRUE(found[0].because.starts_with("measured by lines that lie anywhere; the curve agrees: "))
+      << found[0].because;
+  EXPECT_EQ(found[0].grade, result::Grade::high);
+  const auto other = levels_with({{1.3 * mib, 1.25 * mib, 1.35 * mib}});
+  EXPECT_NE(other[0].because.find("measured by lines that lie anywhere; the curve gives "), std::string::npos)
+      << other[0].because;
+  EXPECT_EQ(other[0].grade, result::Grade::medium);
   EXPECT_EQ(found[1].shape, usual[1].shape);
   EXPECT_EQ(found[1].capacity_bytes, usual[1].capacity_bytes) << "a step is one";
 }

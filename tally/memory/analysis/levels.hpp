@@ -66,8 +66,9 @@ struct Capacity {
   Shape shape = Shape::step;
   double half_bytes = 0;
   double knee_bytes = 0;
-  bool with_slopes = false;  ///< fitted together with what slopes beside it
-  bool scattered = false;    ///< of rings whose lines lie anywhere
+  bool with_slopes = false;   ///< fitted together with what slopes beside it
+  bool scattered = false;     ///< of rings whose lines lie anywhere
+  double of_curve_bytes = 0;  ///< where it is: what the curve itself gives
 };
 
 /// Shape and capacity of the level that ends between two plateaus. Where the points have batches, the interval is a

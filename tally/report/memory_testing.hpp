@@ -36,6 +36,8 @@ inline result::Memory sample_memory() {
   memory.environment.tally_version = "0.1.0";
   memory.settings = {{"processor", "0"}, {"seed", "1"}};
   memory.points = {sample_point(4096, 1.25), sample_point(65536, 4)};
+  memory.points[0].mappings_kept = 4;
+  memory.points[0].from_memory = 0.0125;
   memory.points[1].flags = {"15 of 49 batches rejected", "mappings differ by 21 %"};
   memory.points.push_back(sample_point(131072, 4));
   memory.points[2].ns = memory.points[2].ns_low = memory.points[2].ns_high = memory.points[2].cycles = std::nullopt;
@@ -73,7 +75,7 @@ inline result::Memory sample_memory() {
                   .grade = result::Grade::high,
                   .because = "thp pages (thp) are translated by 4.000 KiB"}};
   memory.controls = {{"ladder 64 B, 4k pages", "117.0 ns", 117.0, "ns"}};
-  memory.findings = {"prefetch: visible (cold 64 B 117 ns, 4 K 161 ns): entry sizes above the line are not claimed"};
+  memory.findings = {"prefetch: visible (cold, lines 64 bytes apart 117 ns, 4096 apart 161 ns, huge pages): entry sizes above the line are not claimed"};
   memory.verdict = {false, 3, 1, 3.5, 0.25, ""};
   memory.counters_reason = "no PMU";
   return memory;

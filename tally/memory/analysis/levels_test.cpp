@@ -74,7 +74,7 @@ Misses colours(double capacity, int ways) {
 Misses colours_by(Victim victim, double capacity, int ways) {
   Random random(1);
   std::vector<double> of_set;
-  for (std::size_t lines = 0; lines < static_cast<std::size_t>(6 * ways); ++lines) {
+  for (std::size_t lines = 0; lines < 6 * static_cast<std::size_t>(ways); ++lines) {
     of_set.push_back(set_misses(victim, static_cast<std::size_t>(ways), lines, random));
   }
   return [of_set, capacity, ways](double size, Random& drawn) {
@@ -339,7 +339,7 @@ Misses scattered(const std::vector<double>& of_set, double capacity, int ways, d
 std::vector<double> misses_by_lines(std::optional<Victim> victim, int ways) {
   Random random(1);
   std::vector<double> of_set;
-  for (std::size_t lines = 0; lines < static_cast<std::size_t>(6 * ways); ++lines) {
+  for (std::size_t lines = 0; lines < 6 * static_cast<std::size_t>(ways); ++lines) {
     const auto full = static_cast<std::size_t>(ways);
     of_set.push_back(victim ? set_misses(*victim, full, lines, random) : lines > full ? 1.0 : 0.0);
   }

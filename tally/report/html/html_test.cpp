@@ -139,6 +139,20 @@ TEST(Html, a_level_without_a_latency_has_no_line_across) {
   EXPECT_TRUE(holds(html, "<td>memory</td><td>not seen</td>"));
 }
 
+TEST(Html, rings_of_scattered_lines_are_a_series_beside_the_curve) {
+  result::Memory memory = sample_memory();
+  for (const std::uint64_t bytes : {32768, 65536}) {
+    memory.points.push_back(sample_point(bytes, 4.5));
+    memory.points.back().task = "scattered";
+  }
+  const auto charts = figures(memory_section(memory));
+  ASSERT_EQ(charts.size(), 1u) << "and no figure of their own";
+  ASSERT_EQ(charts[0]["series"].size(), 2u);
+  EXPECT_EQ(charts[0]["series"][0]["points"].size(), 2u);
+  EXPECT_EQ(charts[0]["series"][1]["name"], "load, lines that lie anywhere");
+  EXPECT_EQ(charts[0]["series"][1]["points"].size(), 2u);
+}
+
 TEST(Html, curves_of_several_results_are_drawn_over_each_other_first) {
   const auto charts = figures(html_page({{"a.json", sample_memory()}, {"b.json", sample_memory()}}));
   ASSERT_EQ(charts.size(), 3u);

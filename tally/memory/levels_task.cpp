@@ -72,7 +72,7 @@ double finest_bytes(const Runner& runner) {
 }
 
 // More points around each rise, two rounds of halving: 32 to an octave.
-Result<void> refine(Runner& runner, CurveRun& run) {
+Result<void> refine(Runner& runner, CurveRun& run, double start) {
   const double finest = finest_bytes(runner);
   for (int round = 0; round < 2; ++round) {
     const Curve curve = run.curve();
@@ -85,7 +85,7 @@ Result<void> refine(Runner& runner, CurveRun& run) {
           sizes_between(curve, rise.below_bytes / 1.2, rise.beyond_bytes * 1.2, std::exp2(1.1 / 32), line_bytes);
       sizes.insert(sizes.end(), some.begin(), some.end());
     }
-    const double from = curve_done + 0.5 * round * (rises_done - curve_done);
+    const double from = start + 0.05 * round;
     if (auto measured = run.measure(sizes, runner.plan().mappings, from, from + 0.05); !measured) return measured;
   }
   return {};
@@ -99,8 +99,8 @@ Result<std::optional<Capacity>> scattered_capacity(Runner& runner, double half_b
   CurveRun run(runner, whole(4 * half_bytes));
   const double end = runner.seconds_left() - seconds;
   const auto sizes = size_grid(whole(half_bytes / 4), whole(3 * half_bytes), 16, line_bytes);
-  auto measured = run.measure(sizes, runner.plan().mappings, rises_done - 0.15, rises_done - 0.05, seconds);
-  if (measured) measured = run.again(rises_done - 0.05, rises_done, runner.seconds_left() - end);
+  auto measured = run.measure(sizes, runner.plan().mappings, rises_done - 0.1, rises_done - 0.03, seconds);
+  if (measured) measured = run.again(rises_done - 0.03, rises_done, runner.seconds_left() - end);
   const auto rows = run.rows();
   result.points.insert(result.points.end(), rows.begin(), rows.end());
   if (!measured) return fail(measured.error());
@@ -131,15 +131,18 @@ std::vector<double> sizes_to_scatter(const Runner& runner, const Curve& curve) {
   return sloped;
 }
 
-Result<std::vector<Capacity>> scattered_capacities(Runner& runner, const Curve& curve, double seconds,
-                                                   result::Memory& result) {
+std::vector<Capacity> scattered_capacities(Runner& runner, const Curve& curve, double seconds, result::Memory& result) {
   const double end = runner.seconds_left() - seconds;
   std::vector<Capacity> found;
   for (const double bytes : sizes_to_scatter(runner, curve)) {
     const double left = runner.seconds_left() - end;
     if (left <= 0 || runner.must_stop()) break;
     const auto one = scattered_capacity(runner, bytes, left, result);
-    if (!one) return fail(one.error());
+    if (!one) {
+      // The curve has a capacity as well.
+      result.notices.push_back("no rings of lines that lie anywhere: " + one.error().message);
+      break;
+    }
     if (*one) found.push_back(**one);
   }
   return found;
@@ -344,7 +347,10 @@ Result<void> conclude(Runner& runner, const CurveRun& run, std::vector<Capacity>
   runner.plan().progress(rises_done + 0.05, "lines, ways and sets");
   const bool first_is_calm = !spans.empty() && contention_of(curve, spans.front()).empty();
   if (first_is_calm) {
-    if (auto done = measure_geometry(runner, plateaus, witnesses, curve); !done) return done;
+    if (auto done = measure_geometry(runner, plateaus, witnesses, curve); !done) {
+      result.levels = find_levels(curve, spans, witnesses);
+      return done;
+    }
     runner.plan().progress(controls_done - 0.1, "translation buffers");
     const auto translations = measure_translations(runner);
     if (!translations) {
@@ -374,19 +380,17 @@ Result<void> run_levels(Runner& runner, result::Memory& result) {
   if (!last) return fail(last.error());
   CurveRun run(runner);
   auto measured = first_curve(runner, run, *last);
-  if (measured) measured = refine(runner, run);
+  if (measured) measured = refine(runner, run, curve_done);
   // Flagged points get another chance while there is time; the controls behind them take about this long.
   constexpr double controls_seconds = 15;
   const auto spare_seconds = [&] { return runner.seconds_left() - controls_seconds; };
-  if (measured) measured = run.again(rises_done - 0.2, rises_done - 0.15, spare_seconds());
+  if (measured) measured = run.again(curve_done + 0.1, rises_done - 0.15, spare_seconds());
   // A rise may have shown only then.
-  if (measured && spare_seconds() > 0) measured = refine(runner, run);
-  if (measured) measured = run.again(rises_done - 0.15, rises_done - 0.15, spare_seconds());
+  if (measured && spare_seconds() > 0) measured = refine(runner, run, rises_done - 0.15);
+  if (measured) measured = run.again(rises_done - 0.1, rises_done - 0.1, spare_seconds());
   add_curve(runner, run, result);
   if (!measured) return measured;
-  auto scattered = scattered_capacities(runner, run.curve(), spare_seconds(), result);
-  if (!scattered) return fail(scattered.error());
-  return conclude(runner, run, *std::move(scattered), result);
+  return conclude(runner, run, scattered_capacities(runner, run.curve(), spare_seconds(), result), result);
 }
 
 }  // namespace tally::memory

@@ -273,6 +273,17 @@ TEST(Memory, a_file_can_be_the_memory_and_one_that_is_too_small_is_told) {
   EXPECT_TRUE(holds(small.err, "truncate -s")) << small.err;
 }
 
+// The curve fits into it, the maps of lines and strides do not.
+TEST(Memory, a_file_that_is_too_small_for_the_controls_keeps_the_levels) {
+  const TemporaryFile file("memory", std::string(1 << 20, 'x'));
+  const Finished finished = tally({"memory", "--to", "256K", "--format", "json", "--file", file.path()});
+  const Json json = Json::parse(finished.out);
+  EXPECT_FALSE(json["levels"].empty());
+  EXPECT_FALSE(json["points"].empty());
+  if (json["levels"][0]["contended"] == true) GTEST_SKIP() << "the machine is too busy for a first level";
+  EXPECT_EQ(finished.code(), 125) << finished.err;
+}
+
 TEST(Memory, an_interrupt_keeps_what_was_measured) {
   Running running(
       tally_words({"memory", "curve", "--from", "4K", "--to", "64K", "--mappings", "1000", "--format", "json"}));

@@ -147,18 +147,10 @@ RunVerdict CurveRun::verdict() const {
   for (const auto& [size, samples] : samples_) {
     for (const MappingSample& one : samples.mappings) references.push_back(one.reference_ns);
   }
-  RunVerdict verdict = judge_run(samples_.size(), flagged(), references, waited_share_);
-  if (verdict.contended) return verdict;
-  // Sizes that had every chance.
-  const auto sizes = held_sizes();
-  const auto held = static_cast<std::size_t>(std::count_if(
-      sizes.begin(), sizes.end(), [](const HeldSize& one) { return one.bytes <= dear_bytes && is_held(one); }));
-  if (held * 10 > samples_.size()) {
-    verdict.contended = true;
-    verdict.why = fmt::format("{} ({} of {} sizes)", cache_shared, held, samples_.size());
-    verdict.cause = cache_shared;
-  }
-  return verdict;
+  // Of sizes that had every chance.
+  auto sizes = held_sizes();
+  std::erase_if(sizes, [](const HeldSize& one) { return one.bytes > dear_bytes; });
+  return judge_held(judge_run(samples_.size(), flagged(), references, waited_share_), sizes, samples_.size());
 }
 
 std::size_t CurveRun::flagged() const {

@@ -18,6 +18,15 @@ HeldRange held_range(const std::vector<KnownCache>& reported) {
   return {static_cast<std::uint64_t>(2 * own), static_cast<std::uint64_t>(reported.back().bytes / 2)};
 }
 
+RunVerdict judge_held(RunVerdict verdict, const std::vector<HeldSize>& sizes, std::size_t points) {
+  const auto held = static_cast<std::size_t>(std::count_if(sizes.begin(), sizes.end(), is_held));
+  if (verdict.contended || held * 10 <= points) return verdict;
+  verdict.contended = true;
+  verdict.why = fmt::format("{} ({} of {} sizes)", cache_shared, held, points);
+  verdict.cause = cache_shared;
+  return verdict;
+}
+
 std::optional<std::string> held_finding(const std::vector<HeldSize>& sizes, const std::vector<KnownCache>& reported,
                                         double memory_ns) {
   std::vector<HeldSize> held;

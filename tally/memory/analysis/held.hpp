@@ -28,6 +28,9 @@ HeldRange held_range(const std::vector<KnownCache>& reported);
 
 inline bool is_held(const HeldSize& size) { return size.share > too_much_from_memory; }
 
+/// The same verdict, or where it is none: contended, where more than 10 % of the points are held.
+RunVerdict judge_held(RunVerdict verdict, const std::vector<HeldSize>& sizes, std::size_t points);
+
 /// What that says of a curve, in a sentence; nothing where no size is held. `memory_ns`: from which time on a load
 /// counts as one of memory.
 std::optional<std::string> held_finding(const std::vector<HeldSize>& sizes, const std::vector<KnownCache>& reported,

@@ -30,6 +30,17 @@ TEST(Held, stray_loads_from_memory_are_nobodys) {
   EXPECT_FALSE(held_finding({}, desktop, 140));
 }
 
+TEST(Held, more_than_a_tenth_of_the_sizes_make_a_run_contended) {
+  const std::vector<HeldSize> sizes{{4 << 20, 0.03}, {6 << 20, 0.31}, {8 << 20, 0.98}};
+  EXPECT_FALSE(judge_held({}, sizes, 20).contended) << "two of twenty are held";
+  const RunVerdict verdict = judge_held({false, 2.5, ""}, sizes, 19);
+  EXPECT_TRUE(verdict.contended);
+  EXPECT_EQ(verdict.why, "others fill the shared cache (2 of 19 sizes)");
+  EXPECT_EQ(verdict.cause, cache_shared);
+  EXPECT_EQ(verdict.reference_moved_percent, 2.5);
+  EXPECT_EQ(judge_held({true, 2.5, "3 of 19 points flagged"}, sizes, 19).why, "3 of 19 points flagged");
+}
+
 TEST(Held, one_size_and_many_are_told) {
   EXPECT_EQ(held_finding({{8 << 20, 0.43}}, desktop, 84).value_or("").substr(0, 64),
             "at 8.000 MiB 43 % of the loads came from memory (84 ns and more)");

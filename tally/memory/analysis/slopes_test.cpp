@@ -95,6 +95,16 @@ TEST(Slopes, are_of_contiguous_frames_where_these_explain_more) {
   }
 }
 
+TEST(Slopes, are_of_no_contiguous_frames_where_there_are_none) {
+  const auto timings = made_of({mib, 8, 0, 6, 0, {1, 0}, 0});
+  ASSERT_EQ(fit_slopes(timings, around)->mixture.contiguous, 1);
+  RiseSurroundings scattered = around;
+  scattered.contiguous = false;
+  const auto found = fit_slopes(timings, scattered);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->mixture.contiguous, 0);
+}
+
 TEST(Slopes, are_of_lines_that_go_at_random_where_these_explain_more) {
   for (const double random : {0.5, 1.0}) {
     const auto timings = made_of({mib, 16, 1.9, 6, 0.01 / mib, {0, random}, 0}, 32);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <utility>
 
@@ -83,51 +82,6 @@ struct Reasons {
     words.push_back(std::move(word));
   }
 };
-
-// The points from one index to another, both included, in short.
-struct Stretch {
-  std::size_t points = 0;
-  std::size_t flagged = 0;
-  std::string why;          // of most of the flagged ones
-  double hole_octaves = 0;  // the widest distance from one sound point to the next
-  double quiet_share = 1;   // the median point's
-  double rejected_share = 0;
-};
-
-Stretch look_at(const Curve& curve, std::size_t first, std::size_t last) {
-  Stretch stretch;
-  std::map<std::string, int> reasons;
-  int most = 0;
-  std::vector<double> quiet;
-  std::vector<double> rejected;
-  double sound_bytes = curve[first].size_bytes;
-  for (std::size_t i = first; i <= last; ++i) {
-    const CurvePoint& point = curve[i];
-    ++stretch.points;
-    if (point.flagged) {
-      ++stretch.flagged;
-      const int times = ++reasons[point.why];
-      if (times > most) {
-        most = times;
-        stretch.why = point.why;
-      }
-      continue;
-    }
-    stretch.hole_octaves = std::max(stretch.hole_octaves, std::log2(point.size_bytes / sound_bytes));
-    sound_bytes = point.size_bytes;
-    quiet.push_back(point.quiet_share);
-    rejected.push_back(point.rejected_share);
-  }
-  if (!quiet.empty()) stretch.quiet_share = median(std::move(quiet));
-  stretch.rejected_share = median(std::move(rejected));
-  return stretch;
-}
-
-std::string contended_text(const Curve& curve, const Stretch& stretch, std::size_t first, std::size_t last) {
-  return fmt::format("{} of {} sizes from {} to {}{}{}", stretch.flagged, stretch.points,
-                     size_text(curve[first].size_bytes), size_text(curve[last].size_bytes),
-                     stretch.why.empty() ? "" : ": ", stretch.why);
-}
 
 // What speaks against anything that rests on few of the timings.
 void add_noise(Reasons& reasons, const Stretch& stretch, double waited_share) {
@@ -444,38 +398,6 @@ class LevelFinder {
 
 }  // namespace
 
-std::vector<LevelSpan> join_spans(const std::vector<Plateau>& plateaus, const std::vector<bool>& is_cache_rise) {
-  std::vector<LevelSpan> spans;
-  for (std::size_t i = 0; i < plateaus.size(); ++i) {
-    if (i == 0 || is_cache_rise[i - 1]) {
-      spans.push_back({plateaus[i], plateaus[i]});
-    } else {
-      spans.back().last = plateaus[i];
-    }
-  }
-  return spans;
-}
-
-std::string contention_of(const Curve& curve, const LevelSpan& span) {
-  const std::size_t first = span.first.first;
-  const std::size_t last = span.last.last;
-  const Stretch stretch = look_at(curve, first, last);
-  return stretch.flagged * 4 > stretch.points ? contended_text(curve, stretch, first, last) : std::string();
-}
-
-std::string contention_between(const Curve& curve, const LevelSpan& span, const LevelSpan& next) {
-  // A plateau is at least as long.
-  constexpr double hiding_octaves = 0.75;
-  const std::size_t first = span.last.last;
-  const std::size_t last = next.first.first;
-  const Stretch stretch = look_at(curve, first, last);
-  const bool hole = stretch.flagged > 0 && stretch.hole_octaves >= hiding_octaves;
-  // Within less than that the interval of the capacity says all.
-  const bool rough = std::log2(curve[last].size_bytes / curve[first].size_bytes) >= hiding_octaves &&
-                     stretch.flagged * 2 > stretch.points;
-  return hole || rough ? contended_text(curve, stretch, first, last) : std::string();
-}
-
 std::optional<Capacity> find_scattered(const Curve& curve) {
   const auto plateaus = find_plateaus(curve);
   for (std::size_t i = 0; i + 1 < plateaus.size(); ++i) {
@@ -486,16 +408,6 @@ std::optional<Capacity> find_scattered(const Curve& curve) {
     return find_scattered_capacity(curve, below, above);
   }
   return std::nullopt;
-}
-
-std::string contention_behind(const Curve& curve, const LevelSpan& span, const std::vector<KnownCache>& reported) {
-  constexpr double hiding_octaves = 0.75;
-  const std::size_t last = curve.size() - 1;
-  if (reported.empty() || curve[span.last.last].size_bytes >= 2 * static_cast<double>(reported.back().bytes)) return {};
-  std::size_t sound = last;
-  while (curve[sound].flagged && sound > span.last.last) --sound;
-  if (std::log2(curve[last].size_bytes / curve[sound].size_bytes) < hiding_octaves) return {};
-  return contended_text(curve, look_at(curve, sound + 1, last), sound + 1, last);
 }
 
 std::vector<MemoryLevel> find_levels(const Curve& curve, const std::vector<LevelSpan>& spans,
@@ -512,10 +424,6 @@ std::vector<MemoryLevel> find_levels(const Curve& curve, const std::vector<Level
   }
   finder.add_end();
   return finder.take();
-}
-
-std::string cause_of(const Curve& curve) {
-  return curve.empty() ? std::string() : look_at(curve, 0, curve.size() - 1).why;
 }
 
 LevelsVerdict judge_levels(const Curve& curve, const std::vector<MemoryLevel>& levels, double waited_share) {

@@ -8,25 +8,10 @@
 
 #include "tally/memory/analysis/geometry.hpp"
 #include "tally/memory/analysis/levels.hpp"
+#include "tally/memory/analysis/spans.hpp"
 #include "tally/result/memory.hpp"
 
 namespace tally::memory {
-
-/// One cache as the system reports it.
-struct KnownCache {
-  int level = 0;
-  std::int64_t bytes = 0;
-  bool shared = false;  ///< with other cores
-};
-
-/// A stretch of the curve that is one level: one plateau, or several between which only translation buffers lie.
-struct LevelSpan {
-  Plateau first;  ///< its latency is the level's
-  Plateau last;   ///< where the rise to the next level begins
-};
-
-/// Joins the plateaus whose rise is not one of a cache: `is_cache_rise[i]` is about the one behind plateau i.
-std::vector<LevelSpan> join_spans(const std::vector<Plateau>& plateaus, const std::vector<bool>& is_cache_rise);
 
 /// What is known beside the curve.
 struct Witnesses {
@@ -42,29 +27,15 @@ struct Witnesses {
   std::string cut_short{};            ///< why the curve ends before it should; empty where it does not
 };
 
-/// Why the latency of a span cannot be believed: more than a quarter of its points are flagged. Empty where it can.
-std::string contention_of(const Curve& curve, const LevelSpan& span);
-
-/// Why the size at which one span ends and the next begins cannot be believed: more than half of the points between
-/// them are flagged, or so many in a row that a level could lie hidden among them. Empty where it can.
-std::string contention_between(const Curve& curve, const LevelSpan& span, const LevelSpan& next);
-
 /// What a curve of rings says whose lines lie anywhere in a larger region: the capacity at its first rise that is more
 /// than a slope, and calm. Nothing where it has none.
 std::optional<Capacity> find_scattered(const Curve& curve);
-
-/// Why what follows on the last span cannot be believed: the curve ends in so many flagged points that a level could
-/// lie hidden among them. Empty where it can, and where memory was reached.
-std::string contention_behind(const Curve& curve, const LevelSpan& span, const std::vector<KnownCache>& reported);
 
 /// The levels of a curve, with capacity, latency, grade and the reason for it. What the machine was too busy for is
 /// left out of a level, which is contended then; so is a cache that the system reports and that may lie where the curve
 /// is not to be believed. A reported cache whose end the curve does not show has a row that says so.
 std::vector<result::MemoryLevel> find_levels(const Curve& curve, const std::vector<LevelSpan>& spans,
                                              const Witnesses& witnesses);
-
-/// What most of the flagged points of a curve were flagged for; empty where none is.
-std::string cause_of(const Curve& curve);
 
 /// Whether the machine was too busy for a report: for some level, or for more than half of the points, or others had
 /// the processor for too long. `why` names what is contended and what is calm.

@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "tally/engine/entry.hpp"
+#include "tally/engine/models.hpp"
 
 namespace tally::engine {
 
@@ -232,7 +233,8 @@ void bundles_init(u64 first_instruction) {
 
 bool load_bundle(u64 pc) {
   Module m{};
-  if (module_of(pc) != nullptr || !store_is_written() || modules_known == module_limit ||
+  // Code that asks models has too much that depends on its place.
+  if (model_plan.any() || module_of(pc) != nullptr || !store_is_written() || modules_known == module_limit ||
       !constant_around(pc, m.start, m.end))
     return false;
   if (program == 0) program = key_of_program();

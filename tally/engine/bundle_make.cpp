@@ -190,6 +190,7 @@ class Maker {
         else
           exits_.add({at, static_cast<s32>(to), 0});
         return;
+      default: return;  // of models: there is no bundle where they are asked
     }
   }
 

@@ -22,8 +22,8 @@ u8 generation_limit() { return model_plan.goes_by_sites ? 12 : 3; }
 /// It ends where it is reached by fewer than one in so many that entered it.
 constexpr u64 least_share = 8, whole_share = 1 << 16;
 
-/// What is made is for this run only: it fits one machine, or its marks.
-bool keeps_nothing() { return model_plan.any() || marks_on(); }
+/// A trace that is made anew takes the place of the old one while the program runs, whether it is kept or not.
+bool improves_at_once() { return model_plan.any() || marks_on(); }
 
 u64 hot_from() { return settings().hot_from != 0 ? settings().hot_from : hot_executions; }
 
@@ -54,8 +54,7 @@ class Improver {
     const u32 index = static_cast<u32>(&b.trace - tables.traces.data);
     code_.relied_on_by(index);
     ahead_.relied_on_by(index);
-    recorder.begin(pc_, older != 0, static_cast<u8>(generation + 1));
-    if (keeps_nothing()) recorder.give_up();
+    recorder.begin(b, older != 0, static_cast<u8>(generation + 1));
     b.trace.generation = static_cast<u8>(generation + 1);
     read(*arena);
     if (n_ == 0 || !emit(b)) {
@@ -66,7 +65,8 @@ class Improver {
     b.trace.bytes = static_cast<u32>(b.e.here() - b.body);
     if (model_plan.any()) model_code.end_trace(b, index);
     arena->hot = b.e.here();
-    recorder.end(b.trace, old_.use);
+    recorder.end(b, old_.use);
+    if (improves_at_once()) b.trace.use = old_.use;
     return &b.trace;
   }
 
@@ -376,7 +376,7 @@ class Review {
       if (executions(thread_, number) < least) continue;
       const u32 found = trace_of(number);
       Trace& trace = tables.traces[found];
-      if (found != last && (trace.use != 0 || keeps_nothing()) && !trace.dead &&
+      if (found != last && (trace.use != 0 || improves_at_once()) && !trace.dead &&
           number - trace.number < trace.segment_count)
         each(trace);
       last = found;
@@ -395,10 +395,10 @@ class Review {
 
   void consider(Trace& trace) {
     if (is_marked(trace.pc)) return;
-    // Where nothing is kept a trace knows itself how often it was made anew.
-    const Template* const known = keeps_nothing() ? nullptr : used_template(trace.use);
-    if (known == nullptr && !keeps_nothing()) return;
-    const u8 generation = known != nullptr ? known->generation : trace.generation;
+    const Template* const known = trace.use == 0 ? nullptr : used_template(trace.use);
+    if (known == nullptr && !improves_at_once()) return;
+    const u8 generation =
+        known != nullptr && known->generation > trace.generation ? known->generation : trace.generation;
     if (generation == generation_limit()) return;
     const History history(thread_, trace);
     if (history.entered() < hot_from()) return;
@@ -428,7 +428,7 @@ namespace {
 
 void review_once(Thread* t) {
   Guard guard(cache_lock);
-  if (!store_is_written() && !keeps_nothing()) return;
+  if (!store_is_written() && !improves_at_once()) return;
   // The core model's blocks are segments that are entered at their top.
   if (settings().models.on & channel::model_core) return;
   Review review(t);
@@ -438,7 +438,7 @@ void review_once(Thread* t) {
 }  // namespace
 
 void improve(Thread* t) {
-  if (!keeps_nothing()) review_once(t);  // what is made then is for the next run
+  if (store_is_written() && !keeps_nothing()) review_once(t);  // what is made then is for the next run
 }
 
 void improve_at_times(Thread* t) {

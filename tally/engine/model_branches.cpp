@@ -87,7 +87,7 @@ void ModelCode::predict(Builder& b, u64 pc, bool taken, u16 live) {
   compare_counter(stub, a_, taken);
   lead(jump_if(stub, equal), back);
   count_one(stub, offsetof(channel::ModelCounts, values.conditional_misses));
-  stub.jump(back);
+  jump_to(stub, back);
   b.arena.cold = stub.here();
 }
 
@@ -103,10 +103,11 @@ void ModelCode::tell_outcome(Builder& b, u64 pc, bool taken, u16 live) {
     lead(full, stub.here());
     ask_look(stub, b.arena.to_look, word_of(Ask::outcomes));
     stub.load(a_, o_model_outcome);
-    stub.jump(e.here());
+    jump_to(stub, e.here());
     b.arena.cold = stub.here();
   }
   store_dword_at(e, a_, sim::outcome_of(pc, taken), outcomes_ * static_cast<u32>(sizeof(u32)));
+  recorder.fix_at(Fix::outcome, e.p - sizeof(u32), pc, taken);
 }
 
 u32 ModelCode::begin_way(Builder& b, u32 i, bool taken, u16 live) {
@@ -168,7 +169,7 @@ void ModelCode::push_return(Builder& b, const Instruction& in) {
   Emitter& e = b.e;
   if (!model_plan.branches) return;
   byte_access(e, Byte::load, a_, o_model_top);
-  e.move_constant(b_, 0 - in.next());
+  move_negated(e, b_, in.next());
   table_access(e, 0x89, b_, a_, 0, return_stack_at);
   address_of(e, a_, a_, no_register, 0, 16, false);
   byte_access(e, Byte::store, a_, o_model_top);
@@ -179,7 +180,7 @@ void ModelCode::resolved_target(Builder& b, const Instruction& in, u16 live) {
   Emitter& e = b.e;
   if (!model_plan.branches) return;
   put_flags_away(b, live);
-  e.move_constant(a_, 0 - in.target());
+  move_negated_by(e, a_, in.rip_operand(), in.target());
   const u32 entry = indirect_at + static_cast<u32>(in.pc % 512) * 8;
   table_access(e, 0x3b, a_, no_register, 0, entry);
   u8* const away = jump_if(e, not_equal);
@@ -188,7 +189,7 @@ void ModelCode::resolved_target(Builder& b, const Instruction& in, u16 live) {
   lead(away, stub.here());
   count_one(stub, offsetof(channel::ModelCounts, values.indirect_misses));
   table_access(stub, 0x89, a_, no_register, 0, entry);
-  stub.jump(back);
+  jump_to(stub, back);
   b.arena.cold = stub.here();
 }
 
@@ -217,7 +218,7 @@ void ModelCode::indirect(Builder& b, const Instruction& in) {
   if (in.kind == Kind::call_indirect) {
     byte_access(e, Byte::load, r11, o_model_top);
     e.store(rax, o_model_rax);
-    e.move_constant(rax, 0 - in.next());
+    move_negated(e, rax, in.next());
     table_access(e, 0x89, rax, r11, 0, return_stack_at);
     e.load(rax, o_model_rax);
     address_of(e, r11, r11, no_register, 0, 16, false);
@@ -242,7 +243,7 @@ void ModelCode::indirect(Builder& b, const Instruction& in) {
     stub.store(rax, entry);
   }
   stub.load(rax, o_model_rax);
-  stub.jump(back);
+  jump_to(stub, back);
   b.arena.cold = stub.here();
 }
 

@@ -328,6 +328,44 @@ void ModelCode::end_trace(Builder& b, u32 trace) {
   for (u32 i = 0; i < range_count_ && !ranges.full(); i++) ranges.add(ranges_[i]);
 }
 
+u32 models_ranges_of(const Trace& trace, KeptModelRange* out) {
+  const RangesOf& r = ranges_of[static_cast<u32>(&trace - tables.traces.data)];
+  const auto kept = [](u8 reg) { return static_cast<u8>((reg == no_register ? u8{rsp} : reg) & 15); };
+  for (u32 i = 0; i < r.count; i++) {
+    const ModelRange& range = ranges[r.first + i];
+    out[i] = {range.begin,
+              range.end,
+              kept(range.a),
+              kept(range.b),
+              kept(range.note),
+              kept(range.page),
+              static_cast<u8>(range.outcomes & 127),
+              range.flags,
+              range.taken};
+  }
+  return r.count;
+}
+
+void models_take_ranges(u32 trace, const KeptModelRange* kept, u32 n) {
+  ranges_init();
+  const auto borrowed = [](u8 reg) { return reg == rsp ? u8{no_register} : reg; };
+  if (ranges_of.size <= trace) ranges_of.size = trace + 1;
+  ranges_of[trace] = {ranges.size, n, 0};
+  for (u32 i = 0; i < n && !ranges.full(); i++) {
+    const KeptModelRange& k = kept[i];
+    ranges.add({k.begin,
+                k.end,
+                borrowed(k.a),
+                borrowed(k.b),
+                borrowed(k.note),
+                borrowed(k.page),
+                k.outcomes,
+                k.taken,
+                k.flags != 0,
+                {}});
+  }
+}
+
 namespace {
 
 /// What a record lacks that ends here.

@@ -99,10 +99,11 @@ class ModelCode {
   struct FetchedLine {
     u64 address;
     u32 entry, number, page_entry, page_number;
+    u64 page() const { return address >> model_plan.page_bits << model_plan.page_bits; }
   };
   void look_at_line(Builder& b, u32 i, u64 address);
-  void look_at_steady_data(Builder& b, const DataAccess& access, u32 site);
-  void look_at_steady_line(Builder& b, const FetchedLine& line, u32 site);
+  void look_at_steady_data(Builder& b, const DataAccess& access, u64 pc, u32 site);
+  void look_at_steady_line(Builder& b, const FetchedLine& line, u64 pc);
   void find_set(Emitter& e);
   void find_page_set(Emitter& e, u8 reg);
   void note_other_line(Builder& b, Emitter& stub, const DataAccess& access, u64 back);
@@ -197,5 +198,11 @@ extern ModelCode model_code;
 /// the record lacks. The thread leaves the trace here. `repeats`: within a string instruction.
 struct Context;
 void settle_model(Thread* t, Context* c, const Spot& s, bool repeats);
+
+/// What is known of the stretches of a trace, in the form that a template has of it; returns how many there are. `out`
+/// has room for ModelCode::range_limit.
+u32 models_ranges_of(const Trace& trace, KeptModelRange* out);
+/// The trace, which is a template's, has these.
+void models_take_ranges(u32 trace, const KeptModelRange* kept, u32 n);
 
 }  // namespace tally::engine

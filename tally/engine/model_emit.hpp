@@ -205,6 +205,24 @@ inline void add_byte(Emitter& e, u32 offset, u8 value) {
   e.byte(value);
 }
 
+/// MOV reg, an address of the program, or what its negation is
+inline void move_address(Emitter& e, u8 reg, u64 address) {
+  if (address <= 0xffffffffu)
+    recorder.fix_at(Fix::low_address, e.p + 1 + (reg >> 3), address);
+  else
+    recorder.fix_at(Fix::address, e.p + 2, address);
+  e.move_constant(reg, address);
+}
+inline void move_negated(Emitter& e, u8 reg, u64 address) {
+  recorder.fix_at(Fix::negated, e.p + 2, address);
+  e.move_constant(reg, 0 - address);
+}
+/// The same of where the pointer at `operand` leads.
+inline void move_negated_by(Emitter& e, u8 reg, u64 operand, u64 target) {
+  recorder.fix_at(Fix::negated_by, e.p + 2, operand);
+  e.move_constant(reg, 0 - target);
+}
+
 /// CMP dword gs:[offset], constant
 inline void compare_dword(Emitter& e, u32 offset, u32 value) {
   static const u8 compare[] = {0x65, 0x81, 0x3c, 0x25};
@@ -213,17 +231,12 @@ inline void compare_dword(Emitter& e, u32 offset, u32 value) {
   e.dword(value);
 }
 
-/// One more at a site; the flags are lost.
-inline void count_site(Emitter& e, u32 site) {
+/// One more at the k-th site of the instruction at `pc`; the flags are lost.
+inline void count_site(Emitter& e, u64 pc, u32 k) {
   static const u8 increment[] = {0x65, 0xff, 0x04, 0x25};  // inc dword gs:[…]
   e.bytes(increment, sizeof increment);
-  e.dword(sites_at + site * static_cast<u32>(sizeof(u32)));
-}
-
-/// Dword gs:[offset] is compared with a constant, and becomes that.
-inline void replace_dword(Emitter& e, u32 offset, u32 value) {
-  compare_dword(e, offset, value);
-  store_constant(e, offset, value, false);
+  recorder.fix_at(Fix::site, e.p, pc, k);
+  e.dword(site_at(pc, k));
 }
 
 /// A byte of gs:[offset] and a register, whose other bytes a load clears.
@@ -257,7 +270,9 @@ inline u8* jump_if(Emitter& e, int condition) {
 inline void lead(u8* displacement, u64 to) {
   const u32 d = static_cast<u32>(to - reinterpret_cast<u64>(displacement) - 4);
   __builtin_memcpy(displacement, &d, 4);
+  recorder.refer(displacement, to);
 }
+inline void jump_to(Emitter& e, u64 to) { lead(jump_if(e, -1), to); }
 
 enum Condition : int { equal = 4, not_equal = 5, above = 7 };
 
@@ -270,7 +285,7 @@ inline void ask(Emitter& e, u64 whom, u32 word, u8 reg, u64 back) {
   u8* const displacement = e.p;
   e.p += 4;
   e.store(reg, o_model_back);
-  e.jump(whom);
+  jump_to(e, whom);
   lead(displacement, back != 0 ? back : e.here());
 }
 
@@ -304,7 +319,7 @@ inline void restore_flags(Emitter& e, u8 other) {
 
 /// The address of an access. `other` is lost where it is relative to FS.
 inline void load_address(Emitter& e, const DataAccess& a, u8 to, u8 other) {
-  if (a.fixed && !a.fs) return e.move_constant(to, static_cast<u64>(a.displacement));
+  if (a.fixed && !a.fs) return move_address(e, to, static_cast<u64>(a.displacement));
   address_of(e, to, a.base, a.index, a.scale, static_cast<s32>(a.displacement), a.low);
   if (!a.fs) return;
   read_fs_base(e, other);

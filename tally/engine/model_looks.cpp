@@ -6,6 +6,17 @@
 
 namespace tally::engine {
 
+namespace {
+
+/// What follows compares an entry with the number of this line or page, or sets it.
+void names_line(const Emitter& e, u64 address) { recorder.fix_at(Fix::line, e.p + 8, address); }
+void names_page(const Emitter& e, u64 address) {
+  recorder.fix_at(Fix::page_entry, e.p + 4, address);
+  recorder.fix_at(Fix::line, e.p + 8, address);
+}
+
+}  // namespace
+
 /// Into the model, which may read and write notes. Register b is lost.
 void ModelCode::ask_look(Emitter& e, u64 whom, u32 word) {
   if (note_ != no_register) e.store(note_, o_model_note);
@@ -22,7 +33,7 @@ void ModelCode::make_room(Builder& b) {
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(full, stub.here());
   ask_look(stub, b.arena.to_look, word_of(Ask::noted));
-  stub.jump(b.e.here());
+  jump_to(stub, b.e.here());
   b.arena.cold = stub.here();
 }
 
@@ -59,7 +70,7 @@ void ModelCode::add_note(Builder& b, Emitter& stub, u64 back) {
   if (note_ != no_register) {
     store_at(stub, note_, a_, 0);
     address_of(stub, note_, note_, no_register, 0, sizeof(u64), false);
-    return stub.jump(back);
+    return jump_to(stub, back);
   }
   stub.load(b_, o_model_note);
   store_at(stub, b_, a_, 0);
@@ -68,12 +79,12 @@ void ModelCode::add_note(Builder& b, Emitter& stub, u64 back) {
   test_dword(stub, b_, model_plan.notes_full);
   lead(jump_if(stub, equal), back);
   ask_look(stub, b.arena.to_look, word_of(Ask::noted));
-  stub.jump(back);
+  jump_to(stub, back);
 }
 
 /// The address exclusive or the set's most recent line is below the line's length where that is the line, and so far
 /// below it where the access ends in it.
-void ModelCode::look_at_steady_data(Builder& b, const DataAccess& access, u32 site) {
+void ModelCode::look_at_steady_data(Builder& b, const DataAccess& access, u64 pc, u32 site) {
   Emitter& e = b.e;
   const bool pages = model_plan.pages, fixed = access.fixed && !access.fs;
   const u32 set = l1d_at + (fixed ? static_cast<u32>(access.displacement) & model_plan.l1d_mask : 0);
@@ -101,13 +112,13 @@ void ModelCode::look_at_steady_data(Builder& b, const DataAccess& access, u32 si
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   if (away != nullptr) {
     lead(away, stub.here());
-    count_site(stub, site);
+    count_site(stub, pc, site);
     if (model_plan.l1d && !pages) table_access(stub, 0x33, a_, fixed ? u8{no_register} : b_, 0, set);
     note_other_line(b, stub, access, back);
   }
   if (other_page != nullptr) {
     lead(other_page, stub.here());
-    count_site(stub, site);
+    count_site(stub, pc, site);
     load_address(stub, access, a_, page_);
     and_wide(stub, a_, -static_cast<s32>(model_plan.line_bytes));
     table_access(stub, 0x89, a_, b_, 0, data_pages_at);
@@ -123,7 +134,7 @@ void ModelCode::note_other_line(Builder& b, Emitter& stub, const DataAccess& acc
     u8* const within = model_plan.l1d ? jump_across(stub, access.bytes, equal) : nullptr;
     stub.store(a_, o_model_argument);
     ask_look(stub, b.arena.to_look, word_of(access.what, access.bytes));
-    stub.jump(back);
+    jump_to(stub, back);
     if (within == nullptr) return;
     lead(within, stub.here());
   }
@@ -165,9 +176,11 @@ void ModelCode::look_at_data(Builder& b, u32 i, u32 k) {
   const u32 line = model_plan.line_bytes;
   const u64 address = static_cast<u64>(access.displacement);
   const bool fixed = access.fixed && !access.fs;
+  // The same bytes at another place mean the same address.
+  if (access.fixed && (access.fs || (!in_[i].rip_relative() && in_[i].pc >= low_limit))) recorder.give_up();
   const bool fits = access.bytes <= line && (!fixed || address % line + access.bytes <= line);
   put_flags_away(b, f.live);
-  if (fits && (f.restless >> k & 1) == 0) return look_at_steady_data(b, access, site_of(in_[i].pc, k));
+  if (fits && (f.restless >> k & 1) == 0) return look_at_steady_data(b, access, in_[i].pc, k);
   if (!fits) {
     load_address(e, access, a_, b_);
     e.store(a_, o_model_argument);
@@ -177,7 +190,7 @@ void ModelCode::look_at_data(Builder& b, u32 i, u32 k) {
   const u64 kind = static_cast<u64>(access.what);
   if (fixed) {
     const u32 set = l1d_at + (static_cast<u32>(address) & model_plan.l1d_mask);
-    e.move_constant(a_, address & ~u64{line - 1});
+    move_address(e, a_, address & ~u64{line - 1});
     if (model_plan.l1d) {
       table_access(e, 0x3b, a_, no_register, 0, set);
       e.store(a_, set);
@@ -208,29 +221,37 @@ void ModelCode::look_at_data(Builder& b, u32 i, u32 k) {
   if (mostly_aligned) lead(jump_across(stub, access.bytes, equal), whole);
   stub.store(a_, o_model_argument);
   ask_look(stub, b.arena.to_look, word_of(access.what, access.bytes));
-  stub.jump(e.here());
+  jump_to(stub, e.here());
   b.arena.cold = stub.here();
 }
 
 /// The first level, and the page, where those are looked at, have it as the most recent one.
-void ModelCode::look_at_steady_line(Builder& b, const FetchedLine& line, u32 site) {
+void ModelCode::look_at_steady_line(Builder& b, const FetchedLine& line, u64 pc) {
   if (note_ != no_register) make_room(b);
   u8* away[2] = {};
   if (model_plan.l1i) {
+    names_line(b.e, line.address);
     compare_dword(b.e, line.entry, line.number);
     away[0] = jump_if(b.e, not_equal);
   }
   if (model_plan.pages) {
+    names_page(b.e, line.page());
     compare_dword(b.e, line.page_entry, line.page_number);
     away[1] = jump_if(b.e, not_equal);
   }
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   for (u8* const jump : away)
     if (jump != nullptr) lead(jump, stub.here());
-  count_site(stub, site);
-  if (model_plan.l1i) store_constant(stub, line.entry, line.number, false);
-  if (model_plan.pages) store_constant(stub, line.page_entry, line.page_number, false);
-  stub.move_constant(a_, line.address + static_cast<u64>(Ask::fetch));
+  count_site(stub, pc, line_site);
+  if (model_plan.l1i) {
+    names_line(stub, line.address);
+    store_constant(stub, line.entry, line.number, false);
+  }
+  if (model_plan.pages) {
+    names_page(stub, line.page());
+    store_constant(stub, line.page_entry, line.page_number, false);
+  }
+  move_address(stub, a_, line.address + static_cast<u64>(Ask::fetch));
   add_note(b, stub, b.e.here());
   b.arena.cold = stub.here();
 }
@@ -242,21 +263,27 @@ void ModelCode::look_at_line(Builder& b, u32 i, u64 address) {
             page_number = model_plan.pages ? line_number(page << model_plan.page_bits) : number;
   if (number == 0 || page_number == 0) {
     mark_partial(current(), channel::partial_code_lines);
-    return;
+    return recorder.give_up();
   }
   constexpr u32 entry_bytes = sizeof(u32);
   const u32 set = static_cast<u32>(address / model_plan.line_bytes) & (model_plan.l1i_sets - 1);
-  const u32 page_set = static_cast<u32>(page & (model_plan.code_page_sets - 1));
-  const FetchedLine line{address, l1i_at + set * entry_bytes, number, code_pages_at + page_set * entry_bytes,
-                         page_number};
+  const FetchedLine line{address, l1i_at + set * entry_bytes, number, code_page_entry(address), page_number};
   put_flags_away(b, facts_[i].live);
-  if ((facts_[i].restless >> line_site & 1) == 0) return look_at_steady_line(b, line, site_of(in_[i].pc, line_site));
+  if ((facts_[i].restless >> line_site & 1) == 0) return look_at_steady_line(b, line, in_[i].pc);
   make_room(b);
-  if (model_plan.l1i) replace_dword(e, line.entry, number);
-  e.move_constant(a_, address + static_cast<u64>(Ask::fetch));
+  if (model_plan.l1i) {
+    names_line(e, line.address);
+    compare_dword(e, line.entry, number);
+    names_line(e, line.address);
+    store_constant(e, line.entry, number, false);
+  }
+  move_address(e, a_, address + static_cast<u64>(Ask::fetch));
   note_line(e, 0, model_plan.l1i);
   if (!model_plan.pages) return;
-  replace_dword(e, line.page_entry, page_number);
+  names_page(e, line.page());
+  compare_dword(e, line.page_entry, page_number);
+  names_page(e, line.page());
+  store_constant(e, line.page_entry, page_number, false);
   move_if_not_equal(e, note_, b_);
 }
 

@@ -175,6 +175,7 @@ void pieces_forget_code() {
 
 void ModelCode::ask_pieces(Builder& b, u32 i) {
   if (!model_plan.data() && !records_) return;
+  recorder.give_up();  // they have numbers
   if (scattered_ones.data == nullptr) scattered_ones.init(scattered_limit);
   if (scattered_ones.full()) return mark_partial(current(), channel::partial_code_lines);
   Scattered s = facts_[i].scattered;

@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "tally/engine/marks.hpp"
+#include "tally/engine/store.hpp"
 
 namespace tally::engine {
 namespace {
@@ -42,6 +43,8 @@ void sites_after_fork() {
   for (Site& site : sites) site.before = site.now = 0;
 }
 
+void note_restless(u64 pc, u32 k) { sites[site_of(pc, k)].restless = true; }
+
 bool has_become_restless(u64 pc, u64 executions) {
   for (const u32 k : {0u, 1u}) {
     const Site& site = sites[site_of(pc, k)];
@@ -59,7 +62,9 @@ u8 restless_sites(const Instruction& in, u32 accesses, bool new_line, u64 execut
       site.restless |= site.is_unsteady(share, executions);
       site.before = site.now;
     }
-    if (site.restless) restless |= static_cast<u8>(1 << k);
+    if (!site.restless) return;
+    restless |= static_cast<u8>(1 << k);
+    recorder.fix_at(Fix::restless, nullptr, in.pc, k);
   };
   for (u32 k = 0; k < accesses; k++) judge(k, restless_share);
   if (new_line) judge(line_site, restless_share_of_lines);

@@ -19,6 +19,9 @@ constexpr u32 site_of(u64 pc, u32 k) {
   return static_cast<u32>(((pc * 8 + k) * 0x9E3779B97F4A7C15ull >> 32) * site_count >> 32);
 }
 
+/// Where a thread counts it: an offset from the GS base.
+constexpr u32 site_at(u64 pc, u32 k) { return sites_at + site_of(pc, k) * static_cast<u32>(sizeof(u32)); }
+
 /// A thread begins, with nothing counted.
 void sites_forget(Thread* t);
 /// In the child of a fork, whose counters begin anew.
@@ -28,6 +31,8 @@ void sites_count_up();
 /// Whether an access of the instruction at `pc` was made at a steady site and has not been one since, which it was
 /// executed so often. Wants cache_lock.
 bool has_become_restless(u64 pc, u64 executions);
+/// The k-th site of the instruction at `pc` is one. Wants cache_lock.
+void note_restless(u64 pc, u32 k);
 /// The restless sites of an instruction, a bit for each, judged by what has been counted among so many executions (0:
 /// as they were judged before). `new_line`: it may come to another line. Wants cache_lock.
 u8 restless_sites(const Instruction& in, u32 accesses, bool new_line, u64 executions);

@@ -76,7 +76,7 @@ void ModelCode::make_room_on_tape(Builder& b, u16 live) {
   Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
   lead(full, stub.here());
   ask_look(stub, b.arena.to_look, word_of(Ask::tape));
-  stub.jump(e.here());
+  jump_to(stub, e.here());
   b.arena.cold = stub.here();
 }
 

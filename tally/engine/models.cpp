@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "tally/channel/store.hpp"
 #include "tally/engine/improve.hpp"
 #include "tally/engine/model_notes.hpp"
 #include "tally/engine/model_rest.hpp"
@@ -254,6 +255,24 @@ channel::NoteRing* note_ring(Thread* t, Handed what) {
                                               static_cast<u32>(what) * channel::note_ring_bytes);
 }
 
+u64 models_key() {
+  if (!model_plan.any()) return 0;
+  u64 words[(sizeof model_plan + 7) / 8] = {};
+  copy(words, &model_plan, sizeof model_plan);
+  return channel::check_of(words, sizeof words) | 1;
+}
+
+bool models_can_be_kept() {
+  if (!model_plan.any()) return true;
+  // The core model wants blocks to be what they are without earlier runs. A mapping moves by pages: what follows from
+  // more of an address than where it lies in its page is another number each time.
+  if (model_plan.each || on(channel::model_core) || (model_plan.branches && !model_plan.outcomes)) return false;
+  const auto stays = [](u64 bytes) { return bytes <= page_bytes; };
+  return (!model_plan.l1i || stays(u64{model_plan.l1i_sets} * model_plan.line_bytes)) &&
+         (!model_plan.l1d || stays(u64{model_plan.l1d_mask} + model_plan.line_bytes)) &&
+         (!model_plan.pages || stays(u64{1} << model_plan.page_bits));
+}
+
 u32 line_number(u64 line) {
   // Neighbours side by side: lines that are met at random would touch a page of the table each.
   u32 i = static_cast<u32>((line >> 12) * 0x9E3779B97F4A7C15ull >> 48 << 6 | (line >> 6 & 63));
@@ -420,7 +439,9 @@ void models_settle(Thread* t) {
     if (uses(what)) notes_wait(t, what);
 }
 
-void models_before_fork(Thread* t, u32 process) { publish_mark(t, {.count = 0, .forks = process, .closes = 0, .returns = 0}); }
+void models_before_fork(Thread* t, u32 process) {
+  publish_mark(t, {.count = 0, .forks = process, .closes = 0, .returns = 0});
+}
 
 bool models_take_back() {
   if (!model_plan.outcomes || settings().models.direction != static_cast<u8>(sim::Direction::gshare)) return false;

@@ -1,6 +1,9 @@
 // A trace from a template: a copy, with everything that depends on its place made right.
 #include "tally/engine/entry.hpp"
 #include "tally/engine/generate.hpp"
+#include "tally/engine/model_code.hpp"
+#include "tally/engine/model_sites.hpp"
+#include "tally/sim/outcome.hpp"
 
 namespace tally::engine {
 
@@ -10,7 +13,7 @@ u64 room_before(const Template& t, u64 body) {
       const Fixup& f = t.fixups()[i];
       if ((f.what == Fix::exit || f.what == Fix::exit_by) && crosses_line(body + later + f.offset)) return false;
     }
-    return true;
+    return t.loop == 0 || !crosses_line(body + later + t.loop);
   };
   u64 later = 0;
   while (later < room_nowhere && !is_right(later)) later += trace_alignment;
@@ -32,13 +35,14 @@ bool can_use(const Template& t, u64 pc, const Arena& arena) {
       const s64 distance = static_cast<s64>(address(pc, f) - arena.hot);
       if (!fits32(distance - code_limit) || !fits32(distance + code_limit)) return false;
     }
+    if (f.what == Fix::line && line_number(address(pc, f)) == 0) return false;
     if (f.what == Fix::exit_by && !(read_pointer(address(pc, f), target) && serves(arena, target))) return false;
   }
   return true;
 }
 
-void apply(Builder& b, const Fixup& f) {
-  u8* const at = reinterpret_cast<u8*>(b.body + f.offset);
+void apply(Builder& b, u64 stubs, const Fixup& f) {
+  u8* const at = reinterpret_cast<u8*>((f.in_stubs ? stubs : b.body) + f.offset);
   u64 to = address(b.trace.pc, f), value = 0;
   const u64 behind = reinterpret_cast<u64>(at) + 4;
   switch (f.what) {
@@ -47,9 +51,20 @@ void apply(Builder& b, const Fixup& f) {
     case Fix::pushed: value = literal(b.arena, to) - behind; break;
     case Fix::system_call: value = b.arena.to_syscall - behind; break;
     case Fix::low_address: value = to; break;
+    case Fix::to_look: value = b.arena.to_look - behind; break;
+    case Fix::to_model: value = b.arena.to_model - behind; break;
+    case Fix::to_body: value = b.body + static_cast<u32>(f.value) - behind; break;
+    case Fix::to_stubs: value = stubs + static_cast<u32>(f.value) - behind; break;
+    case Fix::line: value = line_number(to); break;
+    case Fix::page_entry: value = code_page_entry(to); break;
+    case Fix::outcome: value = sim::outcome_of(to, f.extra != 0); break;
+    case Fix::site: value = site_at(to, f.extra); break;
+    case Fix::restless: note_restless(to, f.extra); return;
+    case Fix::negated_by: read_pointer(to, to); [[fallthrough]];
+    case Fix::negated: to = 0 - to; [[fallthrough]];
+    case Fix::address: __builtin_memcpy(at, &to, 8); return;
     case Fix::exit_by: read_pointer(to, to); [[fallthrough]];
     case Fix::exit: lead_exit(b.arena, at, to); return;
-    case Fix::address: __builtin_memcpy(at, &to, 8); return;
   }
   __builtin_memcpy(at, &value, 4);
 }
@@ -73,7 +88,9 @@ Trace* make(const Template& t, u64 pc, u64 older, Arena& arena) {
   trace.place_count = t.place_count;
   trace.segments = t.segments();
   trace.segment_count = t.segment_count;
-  trace.bytes = t.code_bytes;
+  trace.bytes = t.trace_bytes;
+  trace.loop = t.loop;
+  trace.generation = t.generation;
   trace.looked_ahead = t.looked_ahead;
   trace.number = new_segments(t.vectors(), t.segment_count);
   if (trace.number == 0) {
@@ -82,7 +99,13 @@ Trace* make(const Template& t, u64 pc, u64 older, Arena& arena) {
   }
   register_pages(t, pc, static_cast<u32>(&trace - tables.traces.data));
   b.e.words(t.code(), t.code_bytes);
-  for (u32 i = 0; i < t.fixup_count; i++) apply(b, t.fixups()[i]);
+  const u64 stubs = arena.cold;
+  Emitter stub{reinterpret_cast<u8*>(stubs)};
+  stub.words(t.stubs(), t.stub_bytes);
+  arena.cold = stub.here();
+  for (u32 i = 0; i < t.fixup_count; i++) apply(b, stubs, t.fixups()[i]);
+  if (model_plan.any())
+    models_take_ranges(static_cast<u32>(&trace - tables.traces.data), t.model_ranges(), t.model_range_count);
   arena.hot = b.e.here();
   if (store_damage() == damage_before) {
     trace.use = note_use(t, trace);

@@ -7,7 +7,10 @@
 #include <initializer_list>
 
 #include "tally/engine/entry.hpp"
+#include "tally/engine/generate.hpp"
 #include "tally/engine/image.hpp"
+#include "tally/engine/marks.hpp"
+#include "tally/engine/model_code.hpp"
 
 namespace tally::engine {
 
@@ -23,7 +26,7 @@ u32 tag_of(u64 pc) {
   u64 word = 0;  // aligned: never across the end of a page
   if (safe_copy(&word, reinterpret_cast<const void*>(pc & ~7ull), 8) != 0) return 0;
   const u64 place = pc < low_limit ? pc : pc % page_bytes;
-  word = (word ^ place * 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
+  word = (word ^ models_key() ^ place * 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
   const u32 tag = static_cast<u32>(word >> 32);
   return tag == 0 ? 1 : tag;
 }
@@ -129,7 +132,7 @@ u32 store_damage() { return damaged; }
 
 bool fits_template(const Template& t, u64 pc) {
   // No range at all: a page that could not be read.
-  if (t.low_pc != (pc < low_limit ? pc : 0) || t.range_count == 0) return false;
+  if (t.low_pc != (pc < low_limit ? pc : 0) || t.models != models_key() || t.range_count == 0) return false;
   const u8* original = t.originals();
   for (u32 i = 0; i < t.range_count; i++) {
     const CodeRange& r = t.ranges()[i];
@@ -179,6 +182,8 @@ const channel::Bundle* find_bundle(u64 key) {
 
 bool store_is_written() { return writes; }
 
+bool keeps_nothing() { return !models_can_be_kept() || marks_on(); }
+
 channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
   // Templates come first: bundles are made of them.
   if (writes && added.header().end > channel::store_bytes / 2) return nullptr;
@@ -211,11 +216,23 @@ void give_up_writing_locked() {
     kernel(SYS_dup3, inherited(channel::inherited_image), inherited(which), 02000000 /* O_CLOEXEC */);
 }
 
-void Recorder::begin(u64 pc, bool by_jump, u8 generation) {
-  on_ = writes;
+namespace {
+
+/// Where a machine is woven in, code takes several times as much. Not all that a large program has is kept by its first
+/// run, which would take nearly twice as long then, but a part of it by each of a few.
+u64 first_made_limit() { return model_plan.any() ? 32u << 20 : channel::store_bytes; }
+
+}  // namespace
+
+void Recorder::begin(const Builder& b, bool by_jump, u8 generation) {
+  on_ = writes && !keeps_nothing() && (generation > 0 || added.header().end < first_made_limit());
   by_jump_ = by_jump;
   generation_ = generation;
-  pc_ = pc;
+  pc_ = b.trace.pc;
+  body_ = b.body;
+  stubs_ = b.arena.cold;
+  to_look_ = b.arena.to_look;
+  to_model_ = b.arena.to_model;
   fixups_ = ranges_ = originals_ = 0;
 }
 
@@ -236,20 +253,54 @@ void Recorder::note(const Instruction& in) {
   for (u32 i = 0; i < in.length; i++) original_[originals_++] = in.bytes[i];
 }
 
-void Recorder::fix(Fix what, u64 offset, s64 value, u32 extra) {
-  if (!on_) return;
-  if (fixups_ == fixup_limit || !fits32(value)) return give_up();
-  fixup_[fixups_++] = {static_cast<s32>(value), static_cast<u16>(offset), what, static_cast<u8>(extra)};
+void Recorder::add(const Fixup& fixup) {
+  if (fixups_ == fixup_limit) return give_up();
+  fixup_[fixups_++] = fixup;
 }
 
-void Recorder::end(Trace& t, u32 use) {
+void Recorder::fix(Fix what, u64 offset, s64 value, u32 extra) {
+  if (!on_) return;
+  if (!fits32(value)) return give_up();
+  add({static_cast<s32>(value), static_cast<u16>(offset), what, static_cast<u8>(extra & 127), 0});
+}
+
+void Recorder::fix_at(Fix what, const u8* at, u64 address, u32 extra) {
+  if (!on_) return;
+  const s64 value = static_cast<s64>(address - pc_);
+  if (!fits32(value)) return give_up();
+  const u64 place = reinterpret_cast<u64>(at);
+  const bool in_stubs = !is_in_body(place);
+  add({static_cast<s32>(value), static_cast<u16>(place - (in_stubs ? stubs_ : body_)), what,
+       static_cast<u8>(extra & 127), in_stubs});
+}
+
+void Recorder::refer(const u8* at, u64 to) {
+  if (!on_) return;
+  if (to == to_look_ || to == to_model_) return fix_at(to == to_look_ ? Fix::to_look : Fix::to_model, at, pc_);
+  const bool leads_to_body = is_in_body(to);
+  if (leads_to_body == is_in_body(reinterpret_cast<u64>(at))) return;
+  const u64 offset = to - (leads_to_body ? body_ : stubs_);
+  fix_at(leads_to_body ? Fix::to_body : Fix::to_stubs, at, pc_ + offset);
+}
+
+void Recorder::end(const Builder& b, u32 use) {
   if (!on_) return;
   on_ = false;
+  Trace& t = b.trace;
+  const u64 code_bytes = b.e.here() - b.body, stub_bytes = model_plan.any() ? b.arena.cold - stubs_ : 0;
+  if (code_bytes > max_bytes || stub_bytes > max_bytes || t.loop > max_bytes) return;
+  static KeptModelRange model_range[ModelCode::range_limit];
+  const u32 model_ranges = model_plan.any() ? models_ranges_of(t, model_range) : 0;
   for (u32 i = 0; i < ranges_; i++)
     if (!is_constant(address(pc_, range_[i]), range_[i].bytes)) return;
   Template made{};
   made.low_pc = pc_ < low_limit ? pc_ : 0;
-  made.code_bytes = static_cast<u16>(t.bytes);
+  made.models = models_key();
+  made.code_bytes = static_cast<u16>(code_bytes);
+  made.trace_bytes = static_cast<u16>(t.bytes);
+  made.stub_bytes = static_cast<u16>(stub_bytes);
+  made.model_range_count = static_cast<u16>(model_ranges);
+  made.loop = static_cast<u16>(t.loop);
   made.original_bytes = static_cast<u16>(originals_);
   made.place_count = static_cast<u16>(t.place_count);
   made.fixup_count = static_cast<u16>(fixups_);
@@ -269,8 +320,10 @@ void Recorder::end(Trace& t, u32 use) {
   to = put(to, t.places, t.place_count);
   to = put(to, fixup_, fixups_);
   to = put(to, range_, ranges_);
+  to = put(to, model_range, model_ranges);
   to = put(to, t.segments, t.segment_count);
-  to = put(to, reinterpret_cast<const u8*>(t.body), t.bytes);
+  to = put(to, reinterpret_cast<const u8*>(t.body), made.code_bytes);
+  to = put(to, reinterpret_cast<const u8*>(stubs_), made.stub_bytes);
   put(to, original_, originals_);
   channel::RecordHead& head = *reinterpret_cast<channel::RecordHead*>(at);
   seal(head);

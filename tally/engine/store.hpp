@@ -11,6 +11,8 @@
 
 namespace tally::engine {
 
+struct Builder;
+
 /// What depends on where a trace stands.
 enum class Fix : u8 {
   counter,      // dword: displacement of the counter of segment `value`
@@ -21,6 +23,19 @@ enum class Fix : u8 {
   system_call,  // dword: displacement of the arena's door for system calls
   address,      // qword: program address pc + value
   low_address,  // dword: the low half of it
+
+  // Of code that asks the models of a machine; `stubs` is what stands beside the way:
+  negated,     // qword: program address pc + value, negated
+  negated_by,  // qword: where the pointer at that address leads, which must hold, negated
+  line,        // dword: the number of the line or page of code at program address pc + value
+  page_entry,  // dword: displacement of what is known of the set of that page
+  outcome,     // dword: what is told of the branch at program address pc + value; extra: whether it was taken
+  site,        // dword: displacement of the counter of site `extra` of the instruction at program address pc + value
+  restless,    // nothing: that site is taken to be restless
+  to_body,     // dword: `value` bytes behind the beginning of the body
+  to_stubs,    // dword: `value` bytes behind that of the stubs
+  to_look,     // dword: displacement of the arena's door for looks
+  to_model,    // dword: displacement of the one for all else
 };
 
 /// Below it addresses may have short forms: a template has those of its own address. Nothing that code above refers to
@@ -29,9 +44,9 @@ inline constexpr u64 low_limit = 0x180000000;
 
 struct Fixup {
   s32 value;
-  u16 offset;  // from the body
+  u16 offset;  // from the body, or from the stubs
   Fix what;
-  u8 extra;
+  u8 extra : 7, in_stubs : 1;
 };
 
 /// Program code that a template was made from.
@@ -40,10 +55,22 @@ struct CodeRange {
   u32 bytes;
 };
 
+/// A ModelRange of a trace without a tape. No register is the stack pointer's number, which is never borrowed.
+struct KeptModelRange {
+  u16 begin, end;
+  u8 a : 4, b : 4, note : 4, page : 4;
+  u8 outcomes : 7, flags : 1;
+  u8 taken;
+};
+
 struct Template {
   channel::RecordHead head;
   u64 low_pc;  // where the code lies low: addresses have shorter forms there, and it fits this one only; else 0
+  u64 models;  // models_key() of what was simulated
   u16 code_bytes, original_bytes, place_count, fixup_count;
+  u16 trace_bytes;  // of the code, without the ways out that stand behind the trace
+  u16 stub_bytes, model_range_count;
+  u16 loop;  // Trace::loop
   u8 segment_count, range_count;
   bool looked_ahead;
   bool by_jump;   // an indirect jump came first
@@ -55,9 +82,11 @@ struct Template {
   const Place* places() const { return behind<Place>(vectors(), segment_count); }
   const Fixup* fixups() const { return behind<Fixup>(places(), place_count); }
   const CodeRange* ranges() const { return behind<CodeRange>(fixups(), fixup_count); }
-  const Segment* segments() const { return behind<Segment>(ranges(), range_count); }
+  const KeptModelRange* model_ranges() const { return behind<KeptModelRange>(ranges(), range_count); }
+  const Segment* segments() const { return behind<Segment>(model_ranges(), model_range_count); }
   const u8* code() const { return behind<u8>(segments(), segment_count); }
-  const u8* originals() const { return code() + code_bytes; }
+  const u8* stubs() const { return code() + code_bytes; }
+  const u8* originals() const { return stubs() + stub_bytes; }
 
  private:
   template <class To, class From>
@@ -66,25 +95,34 @@ struct Template {
   }
 };
 static_assert(sizeof(Template) % 16 == 0 && sizeof(Place) == 16 && sizeof(Fixup) == 8 && sizeof(CodeRange) == 8 &&
-              sizeof(Segment) == 4);
+              sizeof(KeptModelRange) == 8 && sizeof(Segment) == 4);
 
 /// Notes down, while a trace is made, what its template needs.
 class Recorder {
  public:
-  void begin(u64 pc, bool by_jump, u8 generation = 0);
+  /// Behind begin_trace().
+  void begin(const Builder& b, bool by_jump, u8 generation = 0);
   /// The trace relies on this instruction.
   void note(const Instruction& in);
   void fix(Fix what, u64 offset, s64 value, u32 extra = 0);
+  /// The same by a cache address, in the body or in the stubs, and a program address.
+  void fix_at(Fix what, const u8* at, u64 address, u32 extra = 0);
+  /// The dword at this cache address is a displacement to that one, of the trace or a door of its arena.
+  void refer(const u8* at, u64 to);
   /// It is not to be used again.
   void give_up() { on_ = false; }
   /// Adds the finished trace to the store. `use`: it takes the place of the template of that use, 0 = of none.
-  void end(Trace& t, u32 use = 0);
+  void end(const Builder& b, u32 use = 0);
 
  private:
-  static constexpr u32 fixup_limit = 512, range_limit = 64, original_limit = 4096;
+  void add(const Fixup& fixup);
+  bool is_in_body(u64 address) const { return address - body_ < max_bytes; }
+
+  static constexpr u32 fixup_limit = 2048, range_limit = 64, original_limit = 4096, max_bytes = 0xffff;
   bool on_ = false, by_jump_ = false;
   u8 generation_ = 0;
-  u64 pc_ = 0;
+  u64 pc_ = 0, body_ = 0, stubs_ = 0;
+  u64 to_look_ = 0, to_model_ = 0;
   u32 fixups_ = 0, ranges_ = 0, originals_ = 0;
   Fixup fixup_[fixup_limit];
   CodeRange range_[range_limit];
@@ -121,6 +159,8 @@ void end_bundle(channel::Bundle& bundle);
 void add_names(u64 mark, u64 key, const u32* names, u32 n);
 /// Whether anything can be added; false, too, once the process may do less than it could.
 bool store_is_written();
+/// What is made is for this run only: it fits nothing else, or its marks.
+bool keeps_nothing();
 
 /// The process is about to do with fewer rights: from now on it, and what it executes, cannot write what others use.
 /// The first takes cache_lock, the second wants it held.

@@ -49,14 +49,10 @@ class Translator {
     const u32 index = static_cast<u32>(&b.trace - tables.traces.data);
     code_.relied_on_by(index);
     ahead_.relied_on_by(index);
-    recorder.begin(pc_, older_ != 0);
+    recorder.begin(b, older_ != 0);
     place_segments(trace_segments);
-    if (model_plan.any()) {
-      recorder.give_up();  // what is woven in depends on the machine
-      model_code.begin_trace();
-    }
+    if (model_plan.any()) model_code.begin_trace();
     if (marks_on()) {
-      recorder.give_up();  // nobody else has these marks
       note_first(in_[0]);
       if (is_marked(pc_)) emit_gate(b);
     }
@@ -80,7 +76,7 @@ class Translator {
       model_code.emit_ways(b);
     }
     arena->hot = b.e.here();
-    recorder.end(b.trace);
+    recorder.end(b);
     out = &b.trace;
     return Outcome::translated;
   }

@@ -109,7 +109,7 @@ constexpr Sum sums[] = {
 
 // TALLY_TEST_MODEL=haswell in the environment: everything is run with that machine simulated, and each number of
 // generated code compared with the plain models'; TALLY_TEST_PRECISION as --precision. A last level that threads share
-// would see them in another order.
+// would see them in another order. With TALLY_TEST_KEPT nothing is compared: that code is not kept from run to run.
 constexpr const char* modelled =
     "branch-misses,L1-dcache-load-misses,L1-icache-load-misses,cache-misses,dTLB-load-misses,iTLB-load-misses";
 
@@ -157,13 +157,15 @@ std::vector<std::string> tally_words(const Command& command, const std::string& 
     words.push_back(std::to_string(cache_limit));
   }
   if (const char* model = std::getenv("TALLY_TEST_MODEL")) {
-    for (const char* word : {"--model", model, "--models-by", "both", "--llc", "private", "-e", modelled})
-      words.emplace_back(word);
+    for (const char* word : {"--model", model, "--llc", "private", "-e", modelled}) words.emplace_back(word);
+    if (std::getenv("TALLY_TEST_KEPT") == nullptr)
+      for (const char* word : {"--models-by", "both"}) words.emplace_back(word);
   }
   if (const char* precision = std::getenv("TALLY_TEST_PRECISION")) {
     words.emplace_back("--precision");
     words.emplace_back(precision);
   }
+  words.insert(words.end(), command.options.begin(), command.options.end());
   words.push_back("--");
   words.insert(words.end(), command.words.begin(), command.words.end());
   return words;
@@ -180,7 +182,10 @@ Counted read_counts(const std::string& json) {
   for (const auto& event : file.at("events")) {
     const auto name = event.at("event").get<std::string>();
     if (event.at("value").is_number()) values[name] = event.at("value").get<uint64_t>();
-    if (event.at("trust") == "modelled") continue;
+    if (event.at("trust") == "modelled") {
+      if (event.at("value").is_number()) result.modelled[name] = event.at("value").get<uint64_t>();
+      continue;
+    }
     if (event.at("trust") != "exact" && result.problem.empty()) {
       result.problem = fmt::format("{} is {}: {}", name, event.at("trust").dump(), event.at("reason").dump());
     }

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct Command {
       "PATH=/usr/bin:/bin", "LC_ALL=C",          "GLIBC_TUNABLES=glibc.pthread.rseq=0",
       "PERL_HASH_SEED=0",   "HOME=/nonexistent", std::string("TALLY_CACHE_DIR=") + TALLY_TEST_CACHE};
   std::string directory = "/";
+  std::vector<std::string> options;  ///< of tally
 };
 
 /// What the world sees of a run.
@@ -33,8 +35,9 @@ struct Outcome {
 struct Counted {
   Outcome outcome;
   Counts counts;
-  bool exact = false;   ///< every count carries the trust "exact"
-  std::string problem;  ///< why there are no counts, or what is not exact
+  std::map<std::string, std::uint64_t> modelled;  ///< by event
+  bool exact = false;                             ///< every count carries the trust "exact"
+  std::string problem;                            ///< why there are no counts, or what is not exact
 };
 
 /// Runs it natively.

@@ -54,6 +54,50 @@ INSTANTIATE_TEST_SUITE_P(engine, AgainTest,
                                          "seq 1000; sed s/r/R/ /etc/hostname; wc -l /etc/passwd"),
                          [](const auto& one) { return "program_" + std::to_string(one.index); });
 
+class AgainModelledTest : public AgainTest {
+ protected:
+  static std::vector<std::string> options(const char* precision) {
+    // What a child of vfork shares with its parent it would see in another order.
+    return {"--model",
+            "haswell",
+            "--precision",
+            precision,
+            "--llc",
+            "private",
+            "-e",
+            "branch-misses,indirect-branch-misses,return-misses,L1-icache-load-misses,L1-dcache-load-misses,"
+            "L1-dcache-store-misses,L2-misses,LLC-load-misses,LLC-store-misses,dTLB-load-misses,iTLB-load-misses"};
+  }
+};
+
+// Code that a machine is woven into is kept too: what it says is what the plain models say of every access and branch.
+TEST_P(AgainModelledTest, says_the_same_of_the_machine) {
+  const std::string none = scratch_.write("none", "no folder"), some = scratch_.file("some");
+  for (const char* precision : {"fast", "full"}) {
+    SCOPED_TRACE(precision);
+    Command plain = command(none), kept = command(some);
+    plain.options = kept.options = options(precision);
+    plain.options.insert(plain.options.end(), {"--models-by", "each"});
+    const Counted expected = run_counted(plain);
+    ASSERT_EQ(expected.modelled.size(), 11U);
+    for (int round = 0; round < 3; ++round) {
+      SCOPED_TRACE(round);
+      // The last time with code that was made anew.
+      const Counted counted = run_counted(kept, round == 2 ? made_anew : 0);
+      expect_same(counted.outcome, expected.outcome);
+      EXPECT_TRUE(counted.exact) << counted.problem;
+      expect_counts(counted.counts, expected.counts);
+      EXPECT_EQ(counted.modelled, expected.modelled);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(engine, AgainModelledTest,
+                         testing::Values("echo one", "for i in 1 2 3 4; do /bin/echo $i; done",
+                                         "seq 1000; sed s/r/R/ /etc/hostname; wc -l /etc/passwd",
+                                         "bzip2 -c /etc/services >/dev/null"),
+                         [](const auto& one) { return "program_" + std::to_string(one.index); });
+
 // What a program needed last time is a guess: another program may have its name now.
 TEST(Again, is_right_for_another_program_of_that_name) {
   const Scratch scratch;
@@ -88,6 +132,30 @@ TEST(Again, is_right_at_another_address) {
                     fs::copy_options::overwrite_existing);
       ASSERT_EQ(run_native(command).code, 0);
       EXPECT_EQ(run_counted(command).outcome.code, 0);
+    }
+  }
+}
+
+// There are the numbers of its lines, of its branches and of what is counted for them others.
+TEST(Again, models_are_right_at_another_address) {
+  const Scratch scratch;
+  Command plain;
+  plain.words = {scratch.file("program")};
+  plain.options = {
+      "--model",     "haswell",
+      "--precision", "full",
+      "-e",          "branch-misses,L1-icache-load-misses,L1-dcache-load-misses,iTLB-load-misses,dTLB-load-misses"};
+  Command kept = plain;
+  kept.environment.back() = "TALLY_CACHE_DIR=" + scratch.file("some");
+  plain.environment.back() = "TALLY_CACHE_DIR=" + scratch.write("none", "no dir");
+  plain.options.insert(plain.options.end(), {"--models-by", "each"});
+  for (int round = 0; round < 2; ++round) {
+    for (const char* base : {"90000000", "510000000", "50000000", "510003000"}) {
+      SCOPED_TRACE(base);
+      fs::copy_file(std::string(PROGRAMS) + "/elsewhere_" + base, scratch.file("program"),
+                    fs::copy_options::overwrite_existing);
+      const Counted expected = run_counted(plain);
+      for (const int size : {0, made_anew}) EXPECT_EQ(run_counted(kept, size).modelled, expected.modelled);
     }
   }
 }

@@ -272,9 +272,11 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   auto announcements = linux::Announcements::make();
   if (!announcements) return fail(announcements.error());
 
-  // What models or marks are woven into fits one machine, or one question, only, and is not kept.
-  const bool is_special = asked.models.on != 0 || asked.marks.on != 0;
-  Translations translations = is_special ? Translations() : Translations::open(header->build, request.repeatable);
+  // What marks are woven into fits one question only, and is not kept.
+  Translations translations;
+  if (asked.marks.on == 0)
+    translations =
+        Translations::open(header->build, {.only_added = request.repeatable, .modelled = asked.models.on != 0});
   // One that is not there has a number all the same, which stays unused.
   const auto or_any = [&](int fd) { return fd >= 0 ? fd : image_file->get(); };
   auto inherited = linux::duplicate_high({shared.file.get(), image_file->get(), announcements->their_fd(),

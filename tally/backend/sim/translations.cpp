@@ -16,8 +16,6 @@ using channel::Store;
 
 using channel::store_bytes;
 
-constexpr const char* prefix = "translations-";
-
 /// Whether that is what a file holds.
 bool is_store(const channel::StoreHeader& h, std::uint64_t engine) {
   return h.magic == channel::store_magic && h.engine == engine && h.end <= store_bytes &&
@@ -109,15 +107,15 @@ class Move {
 
  private:
   void sort_out() {
-    const auto all = logged(from_);
+    auto all = logged(from_);
+    std::erase_if(all, [this](std::uint32_t place) { return from_.sound_record(place) == nullptr; });
     for (const std::uint32_t place : all) {
-      const RecordHead* const record = from_.sound_record(place);
-      if (!record) continue;
-      if (const auto* pairs = channel::as_bundle(*record, channel::replacements_mark)) note_replaced(*pairs);
+      if (const auto* pairs = channel::as_bundle(*from_.record(place), channel::replacements_mark))
+        note_replaced(*pairs);
     }
     for (const std::uint32_t place : all) {
-      const RecordHead* const record = from_.sound_record(place);
-      if (!record || better_.count(place | channel::use_added) > 0) continue;
+      const RecordHead* const record = from_.record(place);
+      if (better_.count(place | channel::use_added) > 0) continue;
       if (channel::as_bundle(*record, channel::replacements_mark)) continue;
       if (const auto* names = channel::as_bundle(*record, channel::improvements_mark)) {
         if (same_file_) improvements_.push_back(names);
@@ -215,13 +213,15 @@ class Move {
 
 }  // namespace
 
-Translations Translations::open(std::uint64_t engine, bool only_added) {
+Translations Translations::open(std::uint64_t engine, WhichTranslations which) {
   Translations made;
   made.engine_ = engine;
   made.folder_ = linux::cache_folder();
-  made.name_ = fmt::format("{}{:016x}", prefix, engine);
+  made.prefix_ = which.modelled ? "modelled-" : "translations-";
+  made.name_ = fmt::format("{}{:016x}", made.prefix_, engine);
   const std::string path = made.folder_ + "/" + made.name_;
-  if (!only_added && !made.folder_.empty() && survived(path, engine)) made.kept_ = linux::open_cache_file(path, false);
+  if (!which.only_added && !made.folder_.empty() && survived(path, engine))
+    made.kept_ = linux::open_cache_file(path, false);
 
   auto added = linux::make_memory_file("tally-translations", store_bytes);
   if (!added) return made;
@@ -256,7 +256,7 @@ void Translations::keep() {
   const std::string boot = linux::boot_id().substr(0, sizeof store.header().boot - 1);
   std::memcpy(store.header().boot, boot.c_str(), boot.size() + 1);
   Move(store, *file, fresh, false).everything();
-  if (linux::name_cache_file(*file, path)) linux::remove_old_cache_files(folder_, prefix, name_);
+  if (linux::name_cache_file(*file, path)) linux::remove_old_cache_files(folder_, prefix_, name_);
 }
 
 }  // namespace tally::backend::sim

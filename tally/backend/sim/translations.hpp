@@ -12,14 +12,18 @@
 
 namespace tally::backend::sim {
 
+struct WhichTranslations {
+  bool only_added = false;  ///< no file, which programs that look at their memory map would see
+  bool modelled = false;    ///< a machine is simulated: the file of that code, which is several times as long
+};
+
 /// What a run is given and what it adds. Without a folder for such files, or when something is wrong with them, there
 /// is just nothing to begin with, and nothing is kept.
 class Translations {
  public:
   /// For the engine with this ImageHeader::build. Reads the head of a file of the cache folder; all of it once after
-  /// each start of the machine, which may have lost part of it. `only_added`: whether there is such a file makes no
-  /// difference to programs, a few of which look at their memory map.
-  static Translations open(std::uint64_t engine, bool only_added = false);
+  /// each start of the machine, which may have lost part of it.
+  static Translations open(std::uint64_t engine, WhichTranslations which = {});
 
   /// The descriptors that programs get; −1 where there is none.
   int kept_fd() const { return kept_ ? kept_->file.get() : -1; }
@@ -33,7 +37,7 @@ class Translations {
 
  private:
   std::uint64_t engine_ = 0;
-  std::string folder_, name_;
+  std::string folder_, prefix_, name_;
   std::optional<linux::CacheFile> kept_;
   linux::Descriptor added_;
   std::uint64_t added_inode_ = 0;

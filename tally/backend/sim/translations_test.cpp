@@ -174,7 +174,7 @@ std::pair<int, int> found_by(const Store& store, std::uint32_t tag) {
 TEST_F(TranslationsTest, what_is_better_is_found_instead) {
   constexpr std::uint64_t key = 0x1122334455667788;
   const auto last_run = [&](bool same_file) {
-    Translations translations = Translations::open(engine, !same_file);
+    Translations translations = Translations::open(engine, {.only_added = !same_file});
     const auto mapping = mapped(translations.added_fd());
     const Store store{mapping.data()};
     const std::uint32_t kept_place = channel::store_log_offset / channel::record_unit;  // tag 1, content 1
@@ -316,8 +316,8 @@ TEST_F(TranslationsTest, other_files_of_the_folder_stay) {
 
 TEST_F(TranslationsTest, a_run_that_is_to_repeat_has_only_what_it_adds) {
   run({1});
-  EXPECT_LT(Translations::open(engine, true).kept_fd(), 0);
-  EXPECT_GE(Translations::open(engine, true).added_fd(), 0);
+  EXPECT_LT(Translations::open(engine, {.only_added = true}).kept_fd(), 0);
+  EXPECT_GE(Translations::open(engine, {.only_added = true}).added_fd(), 0);
 }
 
 TEST_F(TranslationsTest, a_folder_that_cannot_be_written_is_read) {

@@ -1,0 +1,40 @@
+// Tests that compare the counts of several processes run while process numbers keep their width: a shell writes its
+// parent's number into $PPID when it starts, which takes it 19 instructions a digit (dash 0.5.12).
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+namespace tally::test {
+namespace {
+
+/// More than any one test starts, with what runs beside it.
+constexpr pid_t room = 2000;
+
+class ProcessNumbers : public testing::Environment {
+ public:
+  void SetUp() override {
+    pid_t limit = 1 << 22;  // proc(5): the most there is
+    std::ifstream("/proc/sys/kernel/pid_max") >> limit;
+    // Behind the limit come 300 and more.
+    for (pid_t at = next(), tried = 0; tried < 4 * room && is_near_a_change(at, limit); ++tried) at = next();
+  }
+
+ private:
+  static bool is_near_a_change(pid_t at, pid_t limit) {
+    return at + room >= limit || std::to_string(at).size() != std::to_string(at + room).size();
+  }
+  static pid_t next() {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    if (child > 0) waitpid(child, nullptr, 0);
+    return child;
+  }
+};
+
+const testing::Environment* const process_numbers = testing::AddGlobalTestEnvironment(new ProcessNumbers);
+
+}  // namespace
+}  // namespace tally::test

@@ -41,6 +41,12 @@ constexpr std::uint64_t table_words(const CacheShape& shape) {
   return std::uint64_t{shape.sets} * set_words;
 }
 
+/// A level and its table; one without sets does not exist.
+struct LevelTable {
+  const CacheShape& shape;
+  std::uint64_t* words;
+};
+
 /// What became of one look at a level.
 struct Look {
   bool hit = false;                   ///< the line was there

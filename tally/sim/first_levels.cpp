@@ -2,41 +2,46 @@
 
 namespace tally::sim {
 
-FirstLevels::FirstLevels(const HierarchyShape& shape, std::uint64_t* table) {
-  if (shape.l1i.sets != 0) l1i_ = Cache(shape.l1i, table);
-  if (shape.l1d.sets != 0) l1d_ = Cache(shape.l1d, table + table_words(shape.l1i));
-  by_vectors_ = vector_levels(vector_levels_, {shape.l1i, table}, {shape.l1d, table + table_words(shape.l1i)});
+namespace {
+
+// Whether the notes behind `from`, up to `to`, are of one access, that of the note at `from`.
+bool is_one_access(const Note* notes, std::int32_t from, std::int32_t to) {
+  while (to > from && (notes[to] & same_access) != 0) --to;
+  return to == from;
 }
 
-void FirstLevels::find(const Note* notes, std::uint32_t n, std::uint8_t* hits) {
-  if (by_vectors_) return use_vector_levels(vector_levels_, notes, n, hits);
-  for (std::uint32_t i = 0; i < n; ++i)
-    hits[i] = (access_of(notes[i]) == Access::fetch ? l1i_ : l1d_).touch(line_of_note(notes[i]));
+}  // namespace
+
+FirstLevels::FirstLevels(const HierarchyShape& shape, std::uint64_t* table, std::uint64_t* times)
+    : levels_({shape.l1i, table}, {shape.l1d, table + table_words(shape.l1i)}, times) {}
+
+FirstLevels FirstLevels::over(std::uint64_t* table, std::uint64_t* times) const {
+  FirstLevels made = *this;
+  made.levels_ = levels_.over(table, table + table_words(levels_.code().shape()), times);
+  return made;
 }
 
 std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts) {
-  constexpr std::uint32_t stretch = 512;
   constexpr Note purpose = 3;  // the bits of its Access
-  std::uint8_t hits[stretch] = {};
-  if (!l1i_.exists() || !l1d_.exists()) n = those_there(notes, n);
+  std::uint32_t places[FirstPair::stretch];
+  if (!levels_.code().exists() || !levels_.data().exists()) n = those_there(notes, n);
   std::uint32_t missed = 0;
-  for (std::uint32_t at = 0; at < n; at += stretch) {
-    const std::uint32_t here = n - at < stretch ? n - at : stretch;
-    find(notes + at, here, hits);
+  for (std::uint32_t at = 0; at < n; at += FirstPair::stretch) {
+    const std::uint32_t here = n - at < FirstPair::stretch ? n - at : FirstPair::stretch;
+    const std::uint32_t count = levels_.find(notes + at, here, places);
     const std::uint32_t before = missed;
-    for (std::uint32_t i = 0; i < here; ++i) {
-      const Note note = notes[at + i];
-      const bool miss = hits[i] == 0;
-      notes[missed] = note & ~same_access;
-      missed += static_cast<std::uint32_t>(miss);
-      if (note & same_access) {
-        (access_of(note) == Access::store ? counts.l1d_across.store_misses : counts.l1d_across.load_misses) +=
-            missed_ && miss;
-        missed_ = missed_ || miss;
-      } else {
-        missed_ = miss;
-      }
+    std::int32_t last = -1;  // that missed
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto place = static_cast<std::int32_t>(places[i]);
+      const Note note = notes[at + places[i]];
+      if ((note & same_access) != 0 && missed_ && is_one_access(notes + at, last, place))
+        ++(access_of(note) == Access::store ? counts.l1d_across.store_misses : counts.l1d_across.load_misses);
+      // Never behind `place`.
+      notes[missed++] = note & ~same_access;
+      last = place;
+      missed_ = true;
     }
+    missed_ = missed_ && is_one_access(notes + at, last, static_cast<std::int32_t>(here) - 1);
     // 16 bits for each Access: a word in memory for each would wait for the one before.
     std::uint64_t missed_for = 0;
     for (std::uint32_t i = before; i < missed; ++i) missed_for += std::uint64_t{1} << (notes[i] & purpose) * 16;
@@ -51,7 +56,7 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
 std::uint32_t FirstLevels::those_there(Note* notes, std::uint32_t n) const {
   std::uint32_t left = 0;
   for (std::uint32_t i = 0; i < n; ++i)
-    if ((access_of(notes[i]) == Access::fetch ? l1i_ : l1d_).exists()) notes[left++] = notes[i];
+    if ((access_of(notes[i]) == Access::fetch ? levels_.code() : levels_.data()).exists()) notes[left++] = notes[i];
   return left;
 }
 

@@ -21,12 +21,11 @@ Tlbs::Tlbs(const TlbShape& shape, const Tables& tables) : page_bits_(shape.page_
   if (shape.itlb.sets != 0) itlb_ = Cache(shape.itlb, tables.itlb);
   if (shape.dtlb.sets != 0) dtlb_ = Cache(shape.dtlb, tables.dtlb);
   if (shape.stlb.sets != 0) stlb_ = Cache(shape.stlb, tables.stlb);
-  look_by_vectors_at(tables);
-}
-
-void Tlbs::look_by_vectors_at(const Tables& tables) {
-  by_vectors_ = itlb_.exists() && dtlb_.exists() &&
-                vector_levels(vector_levels_, {itlb_.shape(), tables.itlb}, {dtlb_.shape(), tables.dtlb});
+  const auto is_list = [](const Cache& level) {
+    return level.exists() && level.shape().replacement == Replacement::lru;
+  };
+  if (is_list(itlb_) && is_list(dtlb_))
+    first_ = FirstPair({shape.itlb, tables.itlb}, {shape.dtlb, tables.dtlb}, tables.times);
 }
 
 Tlbs Tlbs::over(const Tables& tables) const {
@@ -34,7 +33,7 @@ Tlbs Tlbs::over(const Tables& tables) const {
   if (itlb_.exists()) made.itlb_ = Cache(itlb_.shape(), tables.itlb);
   if (dtlb_.exists()) made.dtlb_ = Cache(dtlb_.shape(), tables.dtlb);
   if (stlb_.exists()) made.stlb_ = Cache(stlb_.shape(), tables.stlb);
-  made.look_by_vectors_at(tables);
+  if (first_.code().exists()) made.first_ = first_.over(tables.itlb, tables.dtlb, tables.times);
   return made;
 }
 
@@ -46,7 +45,7 @@ void Tlbs::access(std::uint64_t address, std::uint64_t bytes, Access access) {
 }
 
 void Tlbs::access_all(const Note* notes, std::uint32_t n) {
-  if (by_vectors_) return access_by_vectors(notes, n);
+  if (first_.is_quick()) return access_quickly(notes, n);
   // Most are to the most recent page of their set: those go first, without a jump that depends on it.
   constexpr std::uint32_t stretch = 256;
   Note left[stretch];
@@ -68,19 +67,15 @@ void Tlbs::access_all(const Note* notes, std::uint32_t n) {
   }
 }
 
-void Tlbs::access_by_vectors(const Note* notes, std::uint32_t n) {
-  constexpr std::uint32_t stretch = 512;
-  std::uint8_t hits[stretch] = {};
-  Note missed[stretch];
-  for (std::uint32_t at = 0; at < n; at += stretch) {
-    const std::uint32_t here = n - at < stretch ? n - at : stretch;
-    use_vector_levels(vector_levels_, notes + at, here, hits);
-    std::uint32_t count = 0;
-    for (std::uint32_t i = 0; i < here; ++i) {
-      missed[count] = notes[at + i];
-      count += hits[i] == 0;
+void Tlbs::access_quickly(const Note* notes, std::uint32_t n) {
+  std::uint32_t missed[FirstPair::stretch];
+  for (std::uint32_t at = 0; at < n; at += FirstPair::stretch) {
+    const std::uint32_t here = n - at < FirstPair::stretch ? n - at : FirstPair::stretch;
+    const std::uint32_t count = first_.find(notes + at, here, missed);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const Note note = notes[at + missed[i]];
+      miss_first(line_of_note(note), access_of(note));
     }
-    for (std::uint32_t i = 0; i < count; ++i) miss_first(line_of_note(missed[i]), access_of(missed[i]));
   }
 }
 

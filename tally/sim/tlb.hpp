@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "tally/sim/cache.hpp"
+#include "tally/sim/first_pair.hpp"
 #include "tally/sim/hierarchy.hpp"
 #include "tally/sim/note.hpp"
-#include "tally/sim/vector_sets.hpp"
 
 namespace tally::sim {
 
@@ -41,12 +41,15 @@ struct TlbCounts {
 /// One thread's TLBs. Owns no memory.
 class Tlbs {
  public:
-  /// Where the tables lie: table_words() of each, null for one that does not exist.
+  /// Where the tables lie: table_words() of each, null for one that does not exist. `times`: time_words(), or null.
   struct Tables {
     std::uint64_t* itlb = nullptr;
     std::uint64_t* dtlb = nullptr;
     std::uint64_t* stlb = nullptr;
+    std::uint64_t* times = nullptr;
   };
+  /// Words of memory with which what is nearly always there is looked up sooner; zeroes, most of them never touched.
+  static std::uint64_t time_words(const TlbShape& shape) { return FirstPair::time_words(shape.itlb, shape.dtlb); }
 
   Tlbs() = default;
   Tlbs(const TlbShape& shape, const Tables& tables);
@@ -58,7 +61,8 @@ class Tlbs {
 
   /// Accesses within a page each, in their order. Any to the most recent page of its set may be left out where
   /// there is a first level: it changes nothing but the number of references, and some of those are left out here.
-  /// Cost: 2 ns each, and some 10 for the others.
+  /// Where there is memory for times nobody may call access(). Cost: 1 ns for a page that is there and 2 without
+  /// times, some 10 for the others.
   void access_all(const Note* notes, std::uint32_t n);
 
   const TlbCounts& counts() const { return counts_; }
@@ -67,15 +71,13 @@ class Tlbs {
 
  private:
   void touch(std::uint64_t address, Access access);
-  void access_by_vectors(const Note* notes, std::uint32_t n);
+  void access_quickly(const Note* notes, std::uint32_t n);
   void miss_first(std::uint64_t address, Access access);
-  void look_by_vectors_at(const Tables& tables);
 
   Cache itlb_, dtlb_, stlb_;
   TlbCounts counts_;
   unsigned page_bits_ = 12;
-  VectorLevel vector_levels_[4];  // by Access, the same tables
-  bool by_vectors_ = false;
+  FirstPair first_;  // over the same tables, where both exist and are lists
 };
 
 }  // namespace tally::sim

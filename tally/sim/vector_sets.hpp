@@ -26,12 +26,6 @@ struct VectorLevel {
   static bool fits(const CacheShape& shape);
 };
 
-/// A level and its table; one without sets does not exist.
-struct LevelTable {
-  const CacheShape& shape;
-  std::uint64_t* words;
-};
-
 /// Levels by Access: whether one of code and one of data fit and can be looked up together. `levels` is written then.
 bool vector_levels(VectorLevel (&levels)[4], const LevelTable& code, const LevelTable& data);
 

@@ -17,7 +17,8 @@ using tally::sim::HierarchyCounts;
 
 std::uint64_t own_words(const LevelShapes& shapes) {
   return FirstLevels::words(shapes.caches) + tally::sim::tlb_words(shapes.tlbs) +
-         tally::sim::table_words(shapes.caches.l2);
+         tally::sim::table_words(shapes.caches.l2) + FirstLevels::time_words(shapes.caches) +
+         tally::sim::Tlbs::time_words(shapes.tlbs);
 }
 
 void add(channel::ModelLevelCounts& to, const tally::sim::LevelCounts& from) {
@@ -47,17 +48,28 @@ void add(channel::ModelValues& to, const tally::sim::TlbCounts& from) {
 }  // namespace
 
 CarriedLevels::CarriedLevels(const LevelShapes& shapes, linux::SparseMemory own, std::shared_ptr<LastLevel> last)
-    : shapes_(shapes), own_(std::move(own)), last_(std::move(last)), first_(shapes.caches, own_.words()) {}
+    : shapes_(shapes), own_(std::move(own)), last_(std::move(last)) {}
 
-std::uint64_t* CarriedLevels::tlb_tables() const { return own_.words() + FirstLevels::words(shapes_.caches); }
-std::uint64_t* CarriedLevels::l2_table() const { return tlb_tables() + tally::sim::tlb_words(shapes_.tlbs); }
+// One behind the other: first levels, TLBs, L2, times of first levels, times of TLBs.
+CarriedLevels::OwnTables CarriedLevels::tables() const {
+  OwnTables tables;
+  tables.first = own_.words();
+  std::uint64_t* const tlbs = tables.first + FirstLevels::words(shapes_.caches);
+  tables.tlbs = tally::sim::tables_in(shapes_.tlbs, tlbs);
+  tables.l2 = tlbs + tally::sim::tlb_words(shapes_.tlbs);
+  tables.first_times = tables.l2 + tally::sim::table_words(shapes_.caches.l2);
+  tables.tlbs.times = tables.first_times + FirstLevels::time_words(shapes_.caches);
+  return tables;
+}
 
 std::unique_ptr<CarriedLevels> CarriedLevels::make(const LevelShapes& shapes, std::shared_ptr<LastLevel> last) {
   auto own = linux::SparseMemory::make(own_words(shapes) * sizeof(std::uint64_t));
   if (!own) return nullptr;
   std::unique_ptr<CarriedLevels> made(new CarriedLevels(shapes, std::move(*own), std::move(last)));
-  made->tlbs_ = tally::sim::Tlbs(shapes.tlbs, tally::sim::tables_in(shapes.tlbs, made->tlb_tables()));
-  made->lower_ = tally::sim::LowerLevels(shapes.caches, made->l2_table(), made->llc_table());
+  const OwnTables tables = made->tables();
+  made->first_ = FirstLevels(shapes.caches, tables.first, tables.first_times);
+  made->tlbs_ = tally::sim::Tlbs(shapes.tlbs, tables.tlbs);
+  made->lower_ = tally::sim::LowerLevels(shapes.caches, tables.l2, made->llc_table());
   return made;
 }
 
@@ -73,8 +85,10 @@ std::unique_ptr<Carried> CarriedLevels::copy() const {
     last->table = std::move(*table);
   }
   std::unique_ptr<CarriedLevels> made(new CarriedLevels(shapes_, std::move(*own), std::move(last)));
-  made->tlbs_ = tlbs_.over(tally::sim::tables_in(shapes_.tlbs, made->tlb_tables()));
-  made->lower_ = lower_.over(made->l2_table(), made->llc_table());
+  const OwnTables tables = made->tables();
+  made->first_ = first_.over(tables.first, tables.first_times);
+  made->tlbs_ = tlbs_.over(tables.tlbs);
+  made->lower_ = lower_.over(tables.l2, made->llc_table());
   return made;
 }
 

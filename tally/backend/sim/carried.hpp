@@ -53,8 +53,13 @@ class CarriedLevels final : public Carried {
 
  private:
   CarriedLevels(const LevelShapes& shapes, linux::SparseMemory own, std::shared_ptr<LastLevel> last);
-  std::uint64_t* tlb_tables() const;
-  std::uint64_t* l2_table() const;
+  struct OwnTables {
+    std::uint64_t* first;
+    tally::sim::Tlbs::Tables tlbs;
+    std::uint64_t* l2;
+    std::uint64_t* first_times;
+  };
+  OwnTables tables() const;
   std::uint64_t* llc_table() const { return last_ != nullptr ? last_->table.words() : nullptr; }
 
   LevelShapes shapes_;

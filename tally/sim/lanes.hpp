@@ -29,14 +29,16 @@ class WordLanes {
     const std::uint64_t word = (value & 0xffff) * ones;
     return {word, word};
   }
-  /// Bits `from` … `from` + 15 of four values, each in all lanes of its own.
-  template <unsigned from>
+  /// Bits `from` … `from` + 15 of four values, exclusive or with all the bits from each of `also` on, each in all lanes
+  /// of its own.
+  template <unsigned from, unsigned... also>
   static void spread(const std::uint32_t* values, WordLanes* lanes) {
-    for (unsigned i = 0; i < 4; ++i) lanes[i] = spread(values[i] >> from);
+    for (unsigned i = 0; i < 4; ++i) lanes[i] = spread(((values[i] >> from) ^ ... ^ (values[i] >> also)));
   }
-  /// The numbers that stand in `table` at eight places.
-  static WordLanes picked(const std::uint16_t* table, const Lanes16& at) {
-    const auto number = [&](unsigned i) { return std::uint64_t{table[at.lane[i]]} << i % 4 * 16; };
+  /// The numbers that stand at eight places, each in a table of its own: of so many numbers, one behind the other.
+  template <unsigned size>
+  static WordLanes picked(const std::uint16_t* tables, const Lanes16& at) {
+    const auto number = [&](unsigned i) { return std::uint64_t{tables[i * size + at.lane[i]]} << i % 4 * 16; };
     return {number(0) | number(1) | number(2) | number(3), number(4) | number(5) | number(6) | number(7)};
   }
   void store(Lanes16& lanes) const { __builtin_memcpy(&lanes, word_, sizeof word_); }
@@ -55,14 +57,6 @@ class WordLanes {
     return {word_[0] >> bits & stay, word_[1] >> bits & stay};
   }
   WordLanes doubled() const { return left<1>(); }
-  /// Shifted right by one more in each lane: by one in the first, by seven in the seventh; nothing in the last.
-  WordLanes staircase() const {
-    const auto shifted = [](std::uint64_t word) {
-      return (word & 0xffff) | (word >> 1 & 0x7fff'0000) | (word >> 2 & 0x3fff'0000'0000) |
-             (word >> 3 & 0x1fff'0000'0000'0000);
-    };
-    return {shifted(right<1>().word_[0]), shifted(right<5>().word_[1]) & 0xffff'ffff'ffff};
-  }
   /// All bits of a lane as its uppermost one.
   WordLanes signs() const { return {filled(word_[0] >> 15 & ones), filled(word_[1] >> 15 & ones)}; }
   /// One bit for each lane that is zero, the first lane's in bit 0.
@@ -84,6 +78,13 @@ class WordLanes {
 
 #if defined(__SSE2__)
 
+/// Bit 0 of each of four values, the first one's in bit 3.
+inline std::uint32_t low_bits_of_four(const std::uint32_t* values) {
+  const __m128i words = _mm_loadu_si128(reinterpret_cast<const __m128i*>(values));
+  const __m128i turned = _mm_slli_epi32(_mm_shuffle_epi32(words, 0x1b), 31);
+  return static_cast<std::uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(turned)));
+}
+
 /// The same in a vector register: one instruction each, or two.
 class VectorLanes {
  public:
@@ -94,21 +95,24 @@ class VectorLanes {
   static VectorLanes spread(std::uint32_t value) {
     return VectorLanes(_mm_set1_epi16(static_cast<std::int16_t>(value)));
   }
-  template <unsigned from>
+  template <unsigned from, unsigned... also>
   static void spread(const std::uint32_t* values, VectorLanes* lanes) {
-    const __m128i four = _mm_loadu_si128(reinterpret_cast<const __m128i*>(values));
-    const __m128i above = _mm_slli_epi32(_mm_srli_epi32(four, from), 16);
+    const __m128i words = _mm_loadu_si128(reinterpret_cast<const __m128i*>(values));
+    __m128i four = _mm_srli_epi32(words, from);
+    ((four = _mm_xor_si128(four, _mm_srli_epi32(words, also))), ...);
+    const __m128i above = _mm_slli_epi32(four, 16);
     const __m128i twice = _mm_or_si128(above, _mm_srli_epi32(above, 16));
     lanes[0] = VectorLanes(_mm_shuffle_epi32(twice, 0x00));
     lanes[1] = VectorLanes(_mm_shuffle_epi32(twice, 0x55));
     lanes[2] = VectorLanes(_mm_shuffle_epi32(twice, 0xaa));
     lanes[3] = VectorLanes(_mm_shuffle_epi32(twice, 0xff));
   }
-  static VectorLanes picked(const std::uint16_t* table, const Lanes16& at) {
+  template <unsigned size>
+  static VectorLanes picked(const std::uint16_t* tables, const Lanes16& at) {
     // Two loads of places instead of eight, and two chains of insertions: a fifth less time than with eight loads.
     std::uint64_t places[2];
     __builtin_memcpy(places, &at, sizeof places);
-    const auto number = [&](unsigned i) { return int{table[places[i / 4] >> i % 4 * 16 & 0xffff]}; };
+    const auto number = [&](unsigned i) { return int{tables[i * size + (places[i / 4] >> i % 4 * 16 & 0xffff)]}; };
     __m128i first = _mm_cvtsi32_si128(number(0)), second = _mm_cvtsi32_si128(number(4));
     first = _mm_insert_epi16(first, number(1), 1);
     second = _mm_insert_epi16(second, number(5), 1);
@@ -132,10 +136,6 @@ class VectorLanes {
     return VectorLanes(_mm_srli_epi16(vector_, bits));
   }
   VectorLanes doubled() const { return VectorLanes(_mm_add_epi16(vector_, vector_)); }
-  VectorLanes staircase() const {
-    const __m128i powers = _mm_setr_epi16(-0x8000, 0x4000, 0x2000, 0x1000, 0x800, 0x400, 0x200, 0);
-    return VectorLanes(_mm_mulhi_epu16(vector_, powers));
-  }
   VectorLanes signs() const { return VectorLanes(_mm_srai_epi16(vector_, 15)); }
   unsigned zeroes() const {
     const __m128i zero = _mm_setzero_si128();
@@ -151,6 +151,10 @@ class VectorLanes {
 using Lanes = VectorLanes;
 
 #else
+
+inline std::uint32_t low_bits_of_four(const std::uint32_t* values) {
+  return (values[0] & 1) << 3 | (values[1] & 1) << 2 | (values[2] & 1) << 1 | (values[3] & 1);
+}
 
 using Lanes = WordLanes;
 

@@ -55,7 +55,6 @@ TYPED_TEST(Lanes16Of, GoLaneByLane) {
     EXPECT_EQ(this->stored(x.template left<5>()), each([&](unsigned i) { return a.lane[i] << 5; }));
     EXPECT_EQ(this->stored(x.template right<9>()), each([&](unsigned i) { return a.lane[i] >> 9; }));
     EXPECT_EQ(this->stored(x.doubled()), each([&](unsigned i) { return a.lane[i] * 2; }));
-    EXPECT_EQ(this->stored(x.staircase()), each([&](unsigned i) { return i < 7 ? a.lane[i] >> (i + 1) : 0; }));
     EXPECT_EQ(this->stored(x.signs()), each([&](unsigned i) { return a.lane[i] >= 0x8000 ? 0xffff : 0; }));
     unsigned zeroes = 0;
     for (unsigned i = 0; i < Lanes16::count; ++i) zeroes |= static_cast<unsigned>(a.lane[i] == 0) << i;
@@ -66,19 +65,27 @@ TYPED_TEST(Lanes16Of, GoLaneByLane) {
 TYPED_TEST(Lanes16Of, AreMadeOfNumbersWordsAndTables) {
   std::uint32_t state = 1;
   std::vector<std::uint16_t> table;
-  for (int i = 0; i < 0x10000; ++i) table.push_back(static_cast<std::uint16_t>(next(state)));
+  for (int i = 0; i < 0x10000 + 7 * 16; ++i) table.push_back(static_cast<std::uint16_t>(next(state)));
   const std::uint32_t values[] = {0x8001'4321, 0x1234'fedc, 0xffff'ffff, 0};
-  TypeParam four[4];
+  TypeParam four[4], with_upper[4];
   TypeParam::template spread<3>(values, four);
+  TypeParam::template spread<1, 10>(values, with_upper);
   for (std::size_t v = 0; v < 4; ++v) {
     EXPECT_EQ(this->stored(TypeParam::spread(values[v])), each([&](unsigned) { return values[v] & 0xffff; }));
     EXPECT_EQ(this->stored(four[v]), each([&](unsigned) { return values[v] >> 3 & 0xffff; }));
+    EXPECT_EQ(this->stored(with_upper[v]), each([&](unsigned) { return (values[v] >> 1 ^ values[v] >> 10) & 0xffff; }));
   }
   EXPECT_EQ(this->stored(TypeParam(0x0003'0002'0001'8000, 0xffff'0006'0005'0004)),
             (Lanes16{{0x8000, 1, 2, 3, 4, 5, 6, 0xffff}}));
   for (int round = 0; round < 1000; ++round) {
     const Lanes16 at = some(state);
-    EXPECT_EQ(this->stored(TypeParam::picked(table.data(), at)), each([&](unsigned i) { return table[at.lane[i]]; }));
+    EXPECT_EQ(this->stored(TypeParam::template picked<16>(table.data(), at)),
+              each([&](unsigned i) { return table[i * 16 + at.lane[i]]; }));
+  }
+  for (unsigned bits = 0; bits < 16; ++bits) {
+    std::uint32_t four_words[4];
+    for (unsigned i = 0; i < 4; ++i) four_words[i] = next(state) << 1 | (bits >> (3 - i) & 1);
+    EXPECT_EQ(low_bits_of_four(four_words), bits);
   }
 }
 

@@ -107,35 +107,40 @@ constexpr auto providers = [] {
   return table;
 }();
 
-constexpr Lanes16 tagged = lanes_of([](unsigned) { return 0xffffu; }, 0);
-constexpr Lanes16 outcomes_in[] = {all_of(0), lanes_of([](unsigned) { return 1u; }, 0)};
+constexpr Lanes16 youngest = lanes_of([](unsigned) { return 1u; }, 0);
+constexpr Lanes16 tags = lanes_of([](unsigned) { return 0xffffu << state_bits; }, 0);
 constexpr Lanes16 useful_lanes = all_of(useful_bits);
 constexpr Lanes16 index_masks = lanes_of([](unsigned) { return (1u << Tage::index_bits) - 1; }, Tage::base_entries - 1);
-constexpr Lanes16 starts = lanes_of([](unsigned table) { return Tage::base_entries + (table << Tage::index_bits); }, 0);
 
-// Where outcomes leave a history that is folded into so many bits.
-template <unsigned bits>
-constexpr Lanes16 exits = lanes_of([](unsigned table) { return 1u << Tage::history_lengths[table] % bits; }, 0);
-template <unsigned bits>
-constexpr Lanes16 folds = all_of((1u << bits) - 1);
+// A history is a polynomial over two elements, the youngest outcome its constant, and its hash the rest that a
+// primitive one leaves of it: x^16 + x^15 + x^14 + x^13 + x^12 + x^11 + x^10 + x^7 + x^6 + x^3 + 1. So two histories
+// that differ in few outcomes differ in their hashes, whatever their period; folded by exclusive or, those of some
+// periods cancel out. A divisor with few and low powers is no good: with x^5 + x^3 + x^2 + 1 behind x^16 noise drove
+// out eighteen times as many patterns (tage_test.cpp).
+constexpr unsigned divisor = 0xfcc9;
 
-template <unsigned bits>
-Lanes folded(Lanes history, Lanes in, Lanes out) {
-  history = history.doubled() ^ in ^ (out & Lanes(exits<bits>));
-  return (history ^ history.right<bits>()) & Lanes(folds<bits>);
+constexpr unsigned power_of_x(unsigned exponent) {
+  unsigned power = 1;
+  for (; exponent != 0; --exponent) power = (power << 1 & 0xffff) ^ (power >> 15) * divisor;
+  return power;
 }
+
+constexpr Lanes16 divisors = lanes_of([](unsigned) { return divisor; }, 0);
+// What an outcome is worth that leaves a history.
+constexpr Lanes16 leaving_ones = lanes_of([](unsigned table) { return power_of_x(Tage::history_lengths[table]); }, 0);
 
 // As many outcomes as a lane holds: play() looks so far ahead.
 constexpr std::uint32_t stretch = 16;
 
-constexpr unsigned hash_bit = 1;  // of a word
+// Of a word: what was the outcome, the branch's number, and of that more for an index.
+constexpr unsigned outcome_bit = 0, number_bit = 1, upper_bit = number_bit + Tage::index_bits;
 
 }  // namespace
 
 void Tage::reset() {
-  for (unsigned i = 0; i < base_entries; ++i) entries_[i] = base_state(1);
-  for (unsigned i = base_entries; i < std::size(entries_); ++i) entries_[i] = weakly_taken;
-  index_ = tag_ = tag2_ = Lanes16{};
+  for (unsigned i = 0; i < tagged_entries; ++i) entries_[i] = weakly_taken;
+  for (unsigned i = tagged_entries; i < std::size(entries_); ++i) entries_[i] = base_state(1);
+  hash_ = Lanes16{};
   history_ = 0;
   random_ = 1;
   failures_ = 0;
@@ -144,10 +149,12 @@ void Tage::reset() {
 
 // Outcomes that leave each history while the next `n` come, the first in the top bit of its lane.
 Lanes16 Tage::pass(const std::uint32_t* words, std::uint32_t n) {
-  std::uint32_t outcomes = 0;
-  for (std::uint32_t i = 0; i < n; ++i) outcomes = outcomes << 1 | (words[i] & 1);
+  std::uint32_t outcomes = 0, i = 0;
+  for (; i + 4 <= n; i += 4) outcomes = outcomes << 4 | low_bits_of_four(words + i);
+  for (; i < n; ++i) outcomes = outcomes << 1 | (words[i] & 1);
   const std::uint64_t recent = static_cast<std::uint64_t>(history_) << stretch | outcomes << (stretch - n);
   std::uint64_t leaving[2] = {};
+#pragma GCC unroll 8
   for (unsigned lane = 0; lane < base_lane; ++lane) {
     const unsigned length = history_lengths[table_of(lane)];
     const auto bits = length < stretch ? recent >> length : static_cast<std::uint64_t>(history_ >> (length - stretch));
@@ -161,28 +168,25 @@ Lanes16 Tage::pass(const std::uint32_t* words, std::uint32_t n) {
 
 // Where the next `n` branches are looked for: that goes by outcomes, and by no prediction.
 void Tage::place(const std::uint32_t* words, std::uint32_t n, Place* places) {
-  Lanes index(index_), tag(tag_), tag2(tag2_), leaving(pass(words, n));
-  const auto next = [&](std::uint32_t i, Lanes low, Lanes high) {
-    // In each table's lane hash ^ hash >> (index_bits - table) ^ the folded history.
-    (((low ^ high.staircase() ^ index) & Lanes(index_masks)) | Lanes(starts)).store(places[i].where);
-    ((low ^ tag ^ tag2.doubled()) & Lanes(tagged)).left<state_bits>().store(places[i].wanted);
-    const Lanes in(outcomes_in[words[i] & 1]), out = leaving.signs();
+  Lanes hash(hash_), leaving(pass(words, n));
+  // `word` and `index` have the low 16 bits of what their names say in all lanes.
+  const auto next = [&](Place& at, Lanes word, Lanes index) {
+    ((index ^ hash) & Lanes(index_masks)).store(at.where);
+    ((word.left<state_bits - number_bit>() ^ hash) & Lanes(tags)).store(at.wanted);
+    const Lanes change = (word & Lanes(youngest)) ^ (leaving.signs() & Lanes(leaving_ones));
     leaving = leaving.doubled();
-    index = folded<index_bits>(index, in, out);
-    tag = folded<tag_bits>(tag, in, out);
-    tag2 = folded<tag_bits - 1>(tag2, in, out);
+    hash = (hash.doubled() ^ change) ^ (hash.signs() & Lanes(divisors));
   };
   std::uint32_t i = 0;
   for (; i + 4 <= n; i += 4) {
-    Lanes low[4], high[4];
-    Lanes::spread<hash_bit>(words + i, low);
-    Lanes::spread<hash_bit + 2>(words + i, high);
-    for (unsigned j = 0; j < 4; ++j) next(i + j, low[j], high[j]);
+    Lanes word[4], index[4];
+    Lanes::spread<outcome_bit>(words + i, word);
+    Lanes::spread<number_bit, upper_bit>(words + i, index);
+    for (unsigned j = 0; j < 4; ++j) next(places[i + j], word[j], index[j]);
   }
-  for (; i < n; ++i) next(i, Lanes::spread(words[i] >> hash_bit), Lanes::spread(words[i] >> (hash_bit + 2)));
-  index.store(index_);
-  tag.store(tag_);
-  tag2.store(tag2_);
+  for (; i < n; ++i)
+    next(places[i], Lanes::spread(words[i]), Lanes::spread(words[i] >> number_bit ^ words[i] >> upper_bit));
+  hash.store(hash_);
 }
 
 // An entry of a longer history than the provider's, among those that are free; false where entries were aged instead.
@@ -194,13 +198,13 @@ bool Tage::allocate(const Place& place, unsigned provider, unsigned free, bool t
   const unsigned choice = free & ((1u << (provider - passed)) - 1);
   if (choice != 0) {
     const auto lane = static_cast<unsigned>(std::bit_width(choice)) - 1;
-    entries_[place.where.lane[lane]] = static_cast<Entry>(place.wanted.lane[lane] | (weakly_not + taken));
+    entry(place, lane) = static_cast<Entry>(place.wanted.lane[lane] | (weakly_not + taken));
     failures_ -= failures_ > 0;
     return true;
   }
   if (++failures_ < failures_to_age) return true;
   failures_ = 0;
-  for (unsigned i = base_entries; i < std::size(entries_); ++i)
+  for (unsigned i = 0; i < tagged_entries; ++i)
     entries_[i] = static_cast<Entry>((entries_[i] & ~useful_bits) | ((entries_[i] & useful_bits) >> 1 & useful_bits));
   return false;
 }
@@ -208,12 +212,12 @@ bool Tage::allocate(const Place& place, unsigned provider, unsigned free, bool t
 // What follows from a prediction that does not leave everything as it is; `free` are the lanes of entries never useful.
 void Tage::learn(const Place& place, unsigned provider, unsigned free, unsigned key) {
   const Step& step = steps[key];
-  Entry& entry = entries_[place.where.lane[provider]];
+  Entry& found = entry(place, provider);
   const unsigned wanted = place.wanted.lane[provider];
   unsigned state = step.state;
   if (step.wrong && provider != 0 && !allocate(place, provider, free, (key & taken_key) != 0))
-    state = steps[key - key % states + (entry ^ wanted)].state;
-  entry = static_cast<Entry>(wanted | state);
+    state = steps[key - key % states + (found ^ wanted)].state;
+  found = static_cast<Entry>(wanted | state);
   const int trust = trust_fresh_ + step.trust;
   if (trust >= -8 && trust <= 7) trust_fresh_ = trust;
 }
@@ -223,7 +227,7 @@ std::uint32_t Tage::settle(const std::uint32_t* words, std::uint32_t n, const Pl
   std::uint32_t wrong = 0;
   for (std::uint32_t i = 0; i < n; ++i) {
     const Place& place = places[i];
-    const Lanes wanted(place.wanted), entries = Lanes::picked(entries_, place.where);
+    const Lanes wanted(place.wanted), entries = Lanes::picked<1u << index_bits>(entries_, place.where);
     // A state where the tag is right.
     const Lanes difference = entries ^ wanted;
     Lanes16 found;

@@ -48,12 +48,15 @@ class Tage {
   void learn(const Place& place, unsigned provider, unsigned free, unsigned key);
   std::uint32_t settle(const Outcome* outcomes, std::uint32_t n, const Place* places);
 
-  Entry entries_[base_entries + (tables << index_bits)];
-  Lanes16 index_, tag_, tag2_;  ///< the newest outcomes of each table's history, folded by exclusive or
-  unsigned __int128 history_;   ///< outcomes, the youngest in bit 0
-  std::uint32_t random_;        ///< spreads allocations over the tables; a fixed sequence
-  std::uint32_t failures_;      ///< of allocations, less successes: when it is high, usefulness ages
-  std::int32_t trust_fresh_;    ///< −8 … 7: from 0 on a fresh entry is not believed but its alternate
+  static constexpr unsigned tagged_entries = tables << index_bits;
+  Entry& entry(const Place& place, unsigned lane) { return entries_[(lane << index_bits) + place.where.lane[lane]]; }
+
+  Entry entries_[tagged_entries + base_entries];  ///< in the order of lanes
+  Lanes16 hash_;                                  ///< of each table's history
+  unsigned __int128 history_;                     ///< outcomes, the youngest in bit 0
+  std::uint32_t random_;                          ///< spreads allocations over the tables; a fixed sequence
+  std::uint32_t failures_;                        ///< of allocations, less successes: when it is high, usefulness ages
+  std::int32_t trust_fresh_;  ///< −8 … 7: from 0 on a fresh entry is not believed but its alternate
 };
 
 }  // namespace tally::sim

@@ -17,12 +17,12 @@ class PlainTage {
 
   /// True where the outcome was predicted.
   bool predict(std::uint32_t word) {
-    const std::uint32_t hash = word >> 1;
+    const std::uint32_t number = word >> 1;
     const bool taken = (word & 1) != 0;
-    const Lookup lookup = look_up(hash);
+    const Lookup lookup = look_up(number);
     const bool right = lookup.prediction == taken;
     if (!right && lookup.provider + 1 < static_cast<int>(Tage::tables)) allocate(lookup, taken);
-    train(lookup, hash, taken);
+    train(lookup, number, taken);
     remember(taken);
     return right;
   }
@@ -39,16 +39,16 @@ class PlainTage {
     int counter = 0;  // −4 … 3; taken from 0 on
     int useful = 0;   // 0 … 3
   };
-  // The newest `length` outcomes of the history, folded into `bits` bits by exclusive or, kept up to date bit by bit.
-  struct Folded {
-    std::uint32_t value = 0;
-    void shift(unsigned length, unsigned bits, bool in, bool out) {
-      value = value << 1 | static_cast<std::uint32_t>(in);
-      value ^= static_cast<std::uint32_t>(out) << length % bits;
-      value ^= value >> bits;
-      value &= (1u << bits) - 1;
+  // The newest `length` outcomes, the youngest in bit 0, divided without carries by x^16 + x^5 + x^3 + x^2 + 1: the
+  // rest.
+  static std::uint32_t hash_of(unsigned __int128 history, unsigned length) {
+    std::uint32_t rest = 0;
+    for (unsigned i = length; i-- > 0;) {
+      rest = rest << 1 | static_cast<std::uint32_t>(history >> i & 1);
+      if ((rest & 0x10000) != 0) rest ^= 0x1fcc9;
     }
-  };
+    return rest;
+  }
   struct Lookup {
     std::uint32_t index[Tage::tables] = {};
     std::uint16_t tag[Tage::tables] = {};
@@ -59,22 +59,23 @@ class PlainTage {
     bool prediction = false;
   };
 
-  bool says(int table, const Lookup& lookup, std::uint32_t hash) const {
-    return table < 0 ? predicts_taken(base_[hash % Tage::base_entries])
+  bool says(int table, const Lookup& lookup, std::uint32_t number) const {
+    return table < 0 ? predicts_taken(base_[(number ^ number >> Tage::index_bits) % Tage::base_entries])
                      : entries_[table][lookup.index[table]].counter >= 0;
   }
 
-  Lookup look_up(std::uint32_t hash) const {
+  Lookup look_up(std::uint32_t number) const {
     Lookup lookup;
     for (unsigned i = 0; i < Tage::tables; ++i) {
-      lookup.index[i] = (hash ^ hash >> (Tage::index_bits - i) ^ index_[i].value) & index_mask;
-      lookup.tag[i] = static_cast<std::uint16_t>((hash ^ tag_[i].value ^ tag2_[i].value << 1) & tag_mask);
+      const std::uint32_t rest = hash_of(history_, Tage::history_lengths[i]);
+      lookup.index[i] = (number ^ number >> Tage::index_bits ^ rest) & index_mask;
+      lookup.tag[i] = static_cast<std::uint16_t>((number ^ rest >> (16 - Tage::tag_bits)) & tag_mask);
       if (entries_[i][lookup.index[i]].tag != lookup.tag[i]) continue;
       lookup.alternate = lookup.provider;
       lookup.provider = static_cast<int>(i);
     }
-    lookup.alternative = says(lookup.alternate, lookup, hash);
-    lookup.provided = says(lookup.provider, lookup, hash);
+    lookup.alternative = says(lookup.alternate, lookup, number);
+    lookup.provided = says(lookup.provider, lookup, number);
     if (lookup.provider >= 0) {
       const Entry& entry = entries_[lookup.provider][lookup.index[lookup.provider]];
       lookup.fresh = entry.useful == 0 && (entry.counter == 0 || entry.counter == -1);
@@ -101,9 +102,9 @@ class PlainTage {
       for (Entry& entry : table) entry.useful /= 2;
   }
 
-  void train(const Lookup& lookup, std::uint32_t hash, bool taken) {
+  void train(const Lookup& lookup, std::uint32_t number, bool taken) {
     if (lookup.provider < 0) {
-      Counter2& counter = base_[hash % Tage::base_entries];
+      Counter2& counter = base_[(number ^ number >> Tage::index_bits) % Tage::base_entries];
       counter = trained(counter, taken);
       return;
     }
@@ -119,20 +120,10 @@ class PlainTage {
     if (!taken && entry.counter > -4) --entry.counter;
   }
 
-  void remember(bool taken) {
-    for (unsigned i = 0; i < Tage::tables; ++i) {
-      const unsigned length = Tage::history_lengths[i];
-      const bool out = (history_ >> (length - 1) & 1) != 0;
-      index_[i].shift(length, Tage::index_bits, taken, out);
-      tag_[i].shift(length, Tage::tag_bits, taken, out);
-      tag2_[i].shift(length, Tage::tag_bits - 1, taken, out);
-    }
-    history_ = history_ << 1 | static_cast<unsigned>(taken);
-  }
+  void remember(bool taken) { history_ = history_ << 1 | static_cast<unsigned>(taken); }
 
   Entry entries_[Tage::tables][1u << Tage::index_bits];
   Counter2 base_[Tage::base_entries];
-  Folded index_[Tage::tables], tag_[Tage::tables], tag2_[Tage::tables];
   unsigned __int128 history_ = 0;
   std::uint32_t random_ = 1, failures_ = 0;
   int trust_fresh_ = 0, agings_ = 0;

@@ -13,7 +13,7 @@ namespace tally::sim {
 /// Eight lanes as they lie in memory, in all builds alike.
 struct alignas(16) Lanes16 {
   static constexpr unsigned count = 8;
-  std::uint16_t lane[count] = {};
+  std::uint16_t lane[count];
   bool operator==(const Lanes16&) const = default;
 };
 

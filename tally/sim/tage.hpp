@@ -36,20 +36,23 @@ class Tage {
  private:
   /// Its tag above its state (tage.cpp).
   using Entry = std::uint16_t;
-  /// Where a branch is looked for: lanes of the seven tables, the longest history first, and of the base table.
-  struct Place {
-    Lanes16 where;   ///< an entry in each
-    Lanes16 wanted;  ///< the tag it must have, in place
+  /// As many outcomes as are placed before the first of them is predicted.
+  static constexpr std::uint32_t stretch = 64;
+  /// Where branches are looked for: lanes of the seven tables, the longest history first, and of the base table.
+  struct Places {
+    alignas(32) Lanes16 where[stretch];   ///< an entry in each
+    alignas(32) Lanes16 wanted[stretch];  ///< the tag it must have, in place
   };
 
   Lanes16 pass(const Outcome* outcomes, std::uint32_t n);
-  void place(const Outcome* outcomes, std::uint32_t n, Place* places);
-  bool allocate(const Place& place, unsigned provider, unsigned free, bool taken);
-  void learn(const Place& place, unsigned provider, unsigned free, unsigned key);
-  std::uint32_t settle(const Outcome* outcomes, std::uint32_t n, const Place* places);
+  void place(const Outcome* outcomes, std::uint32_t n, Places& places);
+  void place_stretch(const Outcome* outcomes, Places& places);
+  bool allocate(const Lanes16& where, const Lanes16& wanted, unsigned provider, unsigned free, bool taken);
+  void learn(const Lanes16& where, const Lanes16& wanted, unsigned provider, unsigned free, unsigned key);
+  std::uint32_t settle(const Outcome* outcomes, std::uint32_t n, const Places& places);
 
   static constexpr unsigned tagged_entries = tables << index_bits;
-  Entry& entry(const Place& place, unsigned lane) { return entries_[(lane << index_bits) + place.where.lane[lane]]; }
+  Entry& entry(const Lanes16& where, unsigned lane) { return entries_[(lane << index_bits) + where.lane[lane]]; }
 
   Entry entries_[tagged_entries + base_entries];  ///< in the order of lanes
   Lanes16 hash_;                                  ///< of each table's history

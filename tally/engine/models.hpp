@@ -153,7 +153,7 @@ bool models_can_be_kept();
 /// Where the number of the page of the set of this one that was executed last is, from the GS base.
 inline u32 code_page_entry(u64 address) {
   return code_pages_at +
-         (static_cast<u32>(address >> model_plan.page_bits) & (model_plan.code_page_sets - 1)) * sizeof(u32);
+         (static_cast<u32>(address >> model_plan.page_bits) & (model_plan.code_page_sets - 1)) * u32{sizeof(u32)};
 }
 /// The number of a line of code, 0 where there are too many. Wants cache_lock held.
 u32 line_number(u64 line);

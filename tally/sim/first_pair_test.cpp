@@ -44,9 +44,10 @@ TEST_P(FirstPairTest, misses_what_lists_miss) {
       const auto notes = some(random, phase % 2 != 0 ? 5000 : 16);
       const std::uint32_t count = pair.find(notes.data(), static_cast<std::uint32_t>(notes.size()), missed);
       std::vector<std::uint32_t> expected;
-      for (std::uint32_t i = 0; i < notes.size(); ++i)
+      for (std::uint32_t i = 0; i < notes.size(); ++i) {
         if (!(access_of(notes[i]) == Access::fetch ? list_code : list_data).touch(line_of_note(notes[i])))
           expected.push_back(i);
+      }
       ASSERT_EQ(std::vector<std::uint32_t>(missed, missed + count), expected) << round;
     }
     // As in a child that is forked here.

@@ -2,6 +2,7 @@
 // (the engine leaves vector registers to the program).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #if defined(__SSE2__)
@@ -38,7 +39,9 @@ class WordLanes {
   /// The numbers that stand at eight places, each in a table of its own: of so many numbers, one behind the other.
   template <unsigned size>
   static WordLanes picked(const std::uint16_t* tables, const Lanes16& at) {
-    const auto number = [&](unsigned i) { return std::uint64_t{tables[i * size + at.lane[i]]} << i % 4 * 16; };
+    const auto number = [&](unsigned i) {
+      return std::uint64_t{tables[std::size_t{i} * size + at.lane[i]]} << i % 4 * 16;
+    };
     return {number(0) | number(1) | number(2) | number(3), number(4) | number(5) | number(6) | number(7)};
   }
   void store(Lanes16& lanes) const { __builtin_memcpy(&lanes, word_, sizeof word_); }
@@ -112,7 +115,9 @@ class VectorLanes {
     // Two loads of places instead of eight, and two chains of insertions: a fifth less time than with eight loads.
     std::uint64_t places[2];
     __builtin_memcpy(places, &at, sizeof places);
-    const auto number = [&](unsigned i) { return int{tables[i * size + (places[i / 4] >> i % 4 * 16 & 0xffff)]}; };
+    const auto number = [&](unsigned i) {
+      return int{tables[std::size_t{i} * size + (places[i / 4] >> i % 4 * 16 & 0xffff)]};
+    };
     __m128i first = _mm_cvtsi32_si128(number(0)), second = _mm_cvtsi32_si128(number(4));
     first = _mm_insert_epi16(first, number(1), 1);
     second = _mm_insert_epi16(second, number(5), 1);

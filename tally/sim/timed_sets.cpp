@@ -11,7 +11,7 @@ constexpr std::uint64_t places(const CacheShape& shape) { return std::uint64_t{s
 }  // namespace
 
 std::uint64_t TimedSets::words(const CacheShape& code, const CacheShape& data) {
-  return 2 * known_size * (sizeof(Known) / sizeof(std::uint64_t)) + places(code) + places(data);
+  return std::uint64_t{2} * known_size * (sizeof(Known) / sizeof(std::uint64_t)) + places(code) + places(data);
 }
 
 bool TimedSets::fits(const CacheShape& code, const CacheShape& data) {

@@ -34,9 +34,10 @@ class Both {
   void use(const std::vector<Note>& notes) {
     std::vector<std::uint32_t> missed(notes.size()), expected;
     missed.resize(timed.use_all(notes.data(), static_cast<std::uint32_t>(notes.size()), missed.data()));
-    for (std::uint32_t i = 0; i < notes.size(); ++i)
+    for (std::uint32_t i = 0; i < notes.size(); ++i) {
       if (!(access_of(notes[i]) == Access::fetch ? list_code_ : list_data_).touch(line_of_note(notes[i])))
         expected.push_back(i);
+    }
     ASSERT_EQ(missed, expected);
     EXPECT_GE(timed.sought(), expected.size());
     misses += expected.size();

@@ -1,8 +1,9 @@
-# tally_test(NAME SOURCES … [LIBRARIES …] [LABELS …]): a GoogleTest program whose cases ctest lists one by one.
+# tally_test(NAME SOURCES … [LIBRARIES …] [LABELS …] [ALONE]): a GoogleTest program whose cases ctest lists one by one; ALONE: and
+# runs while nothing else does.
 tally_find(GTest libgtest-dev)
 include(GoogleTest)
 function(tally_test name)
-  cmake_parse_arguments(test "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(test "ALONE" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   add_executable(${name} ${test_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
@@ -10,6 +11,9 @@ function(tally_test name)
   set(properties TIMEOUT 300)
   if(test_LABELS)
     list(APPEND properties LABELS "${test_LABELS}")
+  endif()
+  if(test_ALONE)
+    list(APPEND properties RUN_SERIAL TRUE)
   endif()
   # A test that hangs fails by itself instead of holding up the others for ctest's own 25 minutes. The cases of our
   # parameterised tests have names; pretty values would print each parameter behind its name.

@@ -25,7 +25,7 @@ class Flow {
     });
     if (block_count_ == 0 || !first_.init(tables.traces.size) || !blocks_.init(block_count_) ||
         !code_.init(instructions + 1) || !found_.init(2 * block_count_) || !sorted_.init(2 * block_count_) ||
-        !begins_.init(block_count_ + 1) || !ends_.init(block_count_))
+        !begins_.init(block_count_ + 1) || !rounds_.init(block_count_))
       return false;
     make_blocks();
     make_edges();
@@ -35,7 +35,7 @@ class Flow {
 
   sim::CoreTotal total() {
     return sim::total(sim::haswell_core, {&blocks_[0], block_count_}, {&sorted_[0], edge_count_},
-                      {&ends_[0], block_count_});
+                      {&rounds_[0], block_count_});
   }
 
  private:
@@ -112,7 +112,7 @@ class Flow {
   Scratch<sim::CoreInstruction> code_;
   Scratch<sim::CoreEdge> found_, sorted_;
   Scratch<u32> begins_;
-  Scratch<sim::CoreState> ends_;
+  Scratch<sim::CoreRound> rounds_;
 };
 
 }  // namespace

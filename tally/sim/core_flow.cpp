@@ -23,25 +23,50 @@ Entries entries_of(std::uint32_t block, std::span<const CoreEdge> edges, std::si
   return entries;
 }
 
-// Ticks of all executions of a block, as things stand in this round; its usual end goes into `ends`.
-std::uint64_t round_of(const CoreTable& core, const CoreBlock& block, const Entries& entries, std::span<CoreState> ends,
-                       CoreState& end) {
-  CoreState usual = entries.usual != nullptr ? ends[entries.usual->from] : CoreState{};
-  const auto cost = static_cast<std::uint64_t>(run(core, block.instructions, usual).ticks);
-  std::uint64_t left = block.executions;
-  std::uint64_t ticks = 0;
-  for (const CoreEdge& edge : entries.edges) {
-    if (&edge == entries.usual) continue;
-    const std::uint64_t times = edge.count < left ? edge.count : left;
-    if (times == 0) continue;
-    CoreState state = ends[edge.from];
-    const auto other = static_cast<std::uint64_t>(run(core, block.instructions, state).ticks);
-    ticks += static_cast<std::uint64_t>(other) * times;
-    left -= times;
+// Rounds over all blocks. A block that is entered in the states of last time ends as it did, and is not run again.
+class Flow {
+ public:
+  Flow(const CoreTable& core, std::span<CoreRound> rounds) : core_(core), rounds_(rounds) {}
+
+  // Ticks of all executions of a block, as things stand in this round.
+  std::uint64_t ticks_of(std::uint32_t number, const CoreBlock& block, const Entries& entries) {
+    CoreRound& round = rounds_[number];
+    if (!is_settled(round, entries)) run_again(round, block, entries);
+    return round.ticks;
   }
-  end = usual;
-  return ticks + static_cast<std::uint64_t>(cost) * left;
-}
+
+ private:
+  bool is_settled(const CoreRound& round, const Entries& entries) const {
+    if (round.run_at == 0) return false;
+    for (const CoreEdge& edge : entries.edges)
+      if (rounds_[edge.from].changed_at > round.run_at) return false;
+    return true;
+  }
+
+  void run_again(CoreRound& round, const CoreBlock& block, const Entries& entries) {
+    round.run_at = ++now_;
+    CoreState end = entries.usual != nullptr ? rounds_[entries.usual->from].end : CoreState{};
+    const auto usual = static_cast<std::uint64_t>(run(core_, block.instructions, end).ticks);
+    std::uint64_t left = block.executions;
+    round.ticks = 0;
+    for (const CoreEdge& edge : entries.edges) {
+      if (&edge == entries.usual) continue;
+      const std::uint64_t times = edge.count < left ? edge.count : left;
+      if (times == 0) continue;
+      CoreState state = rounds_[edge.from].end;
+      round.ticks += static_cast<std::uint64_t>(run(core_, block.instructions, state).ticks) * times;
+      left -= times;
+    }
+    round.ticks += usual * left;
+    if (end == round.end) return;
+    round.end = end;
+    round.changed_at = ++now_;  // behind run_at: it may follow itself
+  }
+
+  const CoreTable& core_;
+  std::span<CoreRound> rounds_;
+  std::uint32_t now_ = 0;
+};
 
 std::uint64_t unknown_in(const CoreTable& core, std::span<const CoreInstruction> instructions) {
   std::uint64_t count = 0;
@@ -52,22 +77,21 @@ std::uint64_t unknown_in(const CoreTable& core, std::span<const CoreInstruction>
 }  // namespace
 
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
-                std::span<CoreState> ends) {
+                std::span<CoreRound> rounds) {
   CoreTotal result;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    ends[i] = CoreState{};
+    rounds[i] = CoreRound{};
     result.instructions += blocks[i].executions * blocks[i].instructions.size();
     result.unknown += blocks[i].executions * unknown_in(core, blocks[i].instructions);
   }
+  Flow flow(core, rounds);
   std::uint64_t ticks = 0;
   for (int round = 0; round < rounds_to_settle + rounds_that_count; ++round) {
     std::size_t next = 0;
     for (std::uint32_t i = 0; i < blocks.size(); ++i) {
       const Entries entries = entries_of(i, edges, next);
       if (blocks[i].executions == 0) continue;
-      CoreState end;
-      const std::uint64_t taken = round_of(core, blocks[i], entries, ends, end);
-      ends[i] = end;
+      const std::uint64_t taken = flow.ticks_of(i, blocks[i], entries);
       if (round >= rounds_to_settle) ticks += taken;
     }
   }

@@ -21,6 +21,14 @@ struct CoreEdge {
   std::uint64_t count = 0;
 };
 
+/// What total() keeps of one block while it adds up.
+struct CoreRound {
+  CoreState end;                ///< in which it ended last, by its most frequent edge
+  std::uint64_t ticks = 0;      ///< of all its executions
+  std::uint32_t run_at = 0;     ///< when it was run last, by a count of what happened; 0 is never
+  std::uint32_t changed_at = 0; ///< when `end` became what it is
+};
+
 /// What a whole program took, and how much of it the table knew.
 struct CoreTotal {
   std::uint64_t cycles = 0;  ///< rounded down
@@ -35,9 +43,9 @@ struct CoreTotal {
 /// are not told apart) cost what those by the most frequent edge do, and without any edge what they do from the
 /// beginning.
 ///
-/// `edges` are in the order of their `to`. `ends` is memory for as many states as there are blocks.
-/// Cost: some 30 runs of every block that was executed.
+/// `edges` are in the order of their `to`. `rounds` is memory, one for each block.
+/// Cost: a few runs of every block that was executed; some 30 where its state does not settle.
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
-                std::span<CoreState> ends);
+                std::span<CoreRound> rounds);
 
 }  // namespace tally::sim

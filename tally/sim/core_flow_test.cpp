@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <vector>
 
 #include "tally/sim/core_testing.hpp"
@@ -15,8 +17,8 @@ using namespace testing;
 constexpr std::uint64_t n = 1'000'000;
 
 CoreTotal total_of(const std::vector<CoreBlock>& blocks, const std::vector<CoreEdge>& edges) {
-  std::vector<CoreState> ends(blocks.size());
-  return total(haswell_core, blocks, edges, ends);
+  std::vector<CoreRound> rounds(blocks.size());
+  return total(haswell_core, blocks, edges, rounds);
 }
 
 TEST(CoreFlow, ALoopOfOneBlock) {
@@ -82,6 +84,53 @@ TEST(CoreFlow, TheUsualEdgeIsTheMostFrequentOne) {
 TEST(CoreFlow, ExecutionsWithoutAnEdgeCostWhatTheUsualOnesDo) {
   const Code loop = factorial3();
   EXPECT_EQ(total_of({{loop, n}}, {{0, 0, n / 2}}).cycles, 3 * n);
+}
+
+// Every block in every round: what total() leaves out because nothing changed.
+std::uint64_t cycles_without_leaving_any_out(const std::vector<CoreBlock>& blocks, const std::vector<CoreEdge>& edges) {
+  std::vector<CoreState> ends(blocks.size());
+  std::uint64_t ticks = 0;
+  for (int round = 0; round < 32; ++round)
+    for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+      const CoreEdge* usual = nullptr;
+      for (const CoreEdge& edge : edges)
+        if (edge.to == i && (usual == nullptr || edge.count > usual->count)) usual = &edge;
+      CoreState end = usual != nullptr ? ends[usual->from] : CoreState{};
+      const std::int64_t cost = run(haswell_core, blocks[i].instructions, end).ticks;
+      std::uint64_t left = blocks[i].executions;
+      std::uint64_t taken = 0;
+      for (const CoreEdge& edge : edges) {
+        if (edge.to != i || &edge == usual) continue;
+        CoreState state = ends[edge.from];
+        const std::uint64_t times = std::min(edge.count, left);
+        taken += static_cast<std::uint64_t>(run(haswell_core, blocks[i].instructions, state).ticks) * times;
+        left -= times;
+      }
+      ends[i] = end;
+      if (round >= 20) ticks += taken + static_cast<std::uint64_t>(cost) * left;
+    }
+  return ticks / 12 / ticks_per_cycle;
+}
+
+TEST(CoreFlow, BlocksThatAreLeftOutCostTheSame) {
+  std::mt19937_64 random(7);
+  const auto below = [&](std::uint64_t limit) { return static_cast<std::uint32_t>(random() % limit); };
+  for (int program = 0; program < 200; ++program) {
+    const std::uint32_t count = 1 + below(12);
+    std::vector<Code> codes(count);
+    std::vector<CoreBlock> blocks;
+    std::vector<CoreEdge> edges;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      for (std::uint32_t length = 1 + below(9); length > 0; --length) {
+        const auto to = static_cast<Register>(r11 + below(3)), from = static_cast<Register>(r11 + below(3));
+        codes[i].push_back(below(3) == 0 ? multiply(to, from) : below(2) == 0 ? add(to, from) : nop());
+      }
+      blocks.push_back({codes[i], 1 + below(1000)});
+      for (std::uint32_t from = 0; from < count; ++from)
+        if (below(3) == 0) edges.push_back({from, i, 1 + below(300)});
+    }
+    EXPECT_EQ(total_of(blocks, edges).cycles, cycles_without_leaving_any_out(blocks, edges)) << program;
+  }
 }
 
 TEST(CoreFlow, UnknownInstructionsAreWeighedToo) {

@@ -96,9 +96,7 @@ Operation kind_of(const Details& details, const sim::Form& form) {
   return place.operation;
 }
 
-}  // namespace
-
-CoreInstruction core_code(const Instruction& in) {
+CoreInstruction read(const Instruction& in) {
   CoreInstruction made;
   const Details details(in);
   if (details.raw.length == 0) return made;
@@ -132,6 +130,41 @@ CoreInstruction core_code(const Instruction& in) {
     if ((flags->modified | flags->set_0 | flags->set_1 | flags->undefined) != 0) add(made.results, sim::flags_register);
   }
   return made;
+}
+
+/// What tells an instruction's code: its bytes without what is added to an address, or to a branch's own; and its
+/// length.
+struct Form {
+  u64 words[2] = {};
+
+  explicit Form(const Instruction& in) {
+    const bool leads = is_direct(in.kind) && in.operand_bits != 16;
+    const u32 n = in.displacement_at != 0 ? in.displacement_at
+                  : leads                 ? in.length - (in.length <= 3 ? 1u : 4u)
+                                          : in.length;
+    u8* const bytes = reinterpret_cast<u8*>(words);
+    for (u32 i = 0; i < n; i++) bytes[i] = in.bytes[i];
+    bytes[15] = in.length;
+  }
+  u32 hash() const { return static_cast<u32>((words[0] ^ words[1] * 31) * 0x9E3779B97F4A7C15ull >> 50); }
+
+ private:
+  static bool is_direct(Kind k) { return k == Kind::jcc || k == Kind::loop || k == Kind::jump || k == Kind::call; }
+};
+
+}  // namespace
+
+CoreInstruction core_code(const Instruction& in) {
+  struct Known {
+    u64 words[2];
+    CoreInstruction code;
+  };
+  static Known known[1 << 14];
+  const Form form(in);
+  Known& place = known[form.hash()];
+  if (place.words[0] != form.words[0] || place.words[1] != form.words[1])
+    place = {{form.words[0], form.words[1]}, read(in)};
+  return place.code;
 }
 
 }  // namespace tally::engine

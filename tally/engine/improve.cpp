@@ -327,6 +327,11 @@ class Improver {
   Code code_, ahead_;
 };
 
+/// What threads that still run have counted.
+auto counter_of(const Thread* t) {
+  return [t](u32 number) { return executions(t, number); };
+}
+
 /// All that a process can find out of its counters.
 class Review {
  public:
@@ -344,7 +349,7 @@ class Review {
     each_trace(warm, [&](Trace& trace) { branches += trace.segment_count; });
     if (!profile_.init(branches)) return false;
     each_trace(warm, [&](Trace& trace) {
-      History(thread_, trace).branches([&](const Place& p, u64 taken, u64 passed) {
+      History(counter_of(thread_), trace).branches([&](const Place& p, u64 taken, u64 passed) {
         profile_.note(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), taken, passed);
       });
     });
@@ -400,7 +405,7 @@ class Review {
     const u8 generation =
         known != nullptr && known->generation > trace.generation ? known->generation : trace.generation;
     if (generation == generation_limit()) return;
-    const History history(thread_, trace);
+    const History history(counter_of(thread_), trace);
     if (history.entered() < hot_from()) return;
     if (generation == 0 || history.is_mistaken() || is_unsteady(trace, history.entered()))
       list_[size_++] = {&trace, generation, known != nullptr && known->by_jump, history.entered()};
@@ -429,8 +434,6 @@ namespace {
 void review_once(Thread* t) {
   Guard guard(cache_lock);
   if (!store_is_written() && !improves_at_once()) return;
-  // The core model's blocks are segments that are entered at their top.
-  if (settings().models.on & channel::model_core) return;
   Review review(t);
   if (review.begin()) review.improve();
 }

@@ -264,9 +264,9 @@ u64 models_key() {
 
 bool models_can_be_kept() {
   if (!model_plan.any()) return true;
-  // The core model wants blocks to be what they are without earlier runs. A mapping moves by pages: what follows from
-  // more of an address than where it lies in its page is another number each time.
-  if (model_plan.each || on(channel::model_core) || (model_plan.branches && !model_plan.outcomes)) return false;
+  // A mapping moves by pages: what follows from more of an address than where it lies in its page is another number each
+  // time.
+  if (model_plan.each || (model_plan.branches && !model_plan.outcomes)) return false;
   const auto stays = [](u64 bytes) { return bytes <= page_bytes; };
   return (!model_plan.l1i || stays(u64{model_plan.l1i_sets} * model_plan.line_bytes)) &&
          (!model_plan.l1d || stays(u64{model_plan.l1d_mask} + model_plan.line_bytes)) &&
@@ -308,8 +308,7 @@ void models_init() {
     model_plan.outcomes =
         model_plan.branches && (m.handed_on != 0 || m.direction != static_cast<u8>(sim::Direction::gshare));
   }
-  // Not where the core model leaves no code to be made anew.
-  model_plan.goes_by_sites = (model_plan.data() || model_plan.code()) && !on(channel::model_core);
+  model_plan.goes_by_sites = model_plan.data() || model_plan.code();
   model_plan.page_bits = tlbs.page_bits();
   model_plan.data_page_sets = sim::page_sets_told_apart(tlbs.dtlb);
   model_plan.code_page_sets = sim::page_sets_told_apart(tlbs.itlb);

@@ -11,7 +11,7 @@ inline bool is_branch(Kind k) { return k == Kind::jcc || k == Kind::loop; }
 /// How often a segment ran, by all threads of the process that still have counters. Wants threads_lock.
 u64 executions(const Thread* t, u32 number);
 
-/// Zeros, for as long as it lives.
+/// Zeros, for as long as it lives. Used from the low end up, if not all of it.
 template <class T>
 class Scratch {
  public:
@@ -19,19 +19,26 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() {
-    if (data_ != nullptr) unreserve(reinterpret_cast<u64>(data_), bytes_);
+    if (base_ != 0) unreserve(base_, bytes_);
   }
   /// False without memory.
   bool init(u32 n) {
-    bytes_ = page_up(n * sizeof(T));
-    data_ = reinterpret_cast<T*>(try_reserve(bytes_, PROT_READ | PROT_WRITE));
-    return data_ != nullptr;
+    bytes_ = page_up(bytes_for(n));
+    base_ = try_reserve(bytes_, PROT_READ | PROT_WRITE);
+    if (base_ != 0) data_ = reinterpret_cast<T*>(grow_from(base_, base_ + bytes_));
+    return base_ != 0;
   }
   T& operator[](u32 i) const { return data_[i]; }
 
  private:
+  /// With room for where it begins, where it is large enough for that to matter: see grow_from().
+  static u64 bytes_for(u32 n) {
+    const u64 bytes = n * sizeof(T);
+    return bytes < 1 << 20 ? bytes : bytes + (4 << 20);
+  }
+
   T* data_ = nullptr;
-  u64 bytes_ = 0;
+  u64 base_ = 0, bytes_ = 0;
 };
 
 /// Where the branches of this process went. Open addressing; always one free place at least.
@@ -67,40 +74,47 @@ class Profile {
   u32 mask_ = 0, used_ = 0;
 };
 
-/// What the counters say of one trace.
+/// What counters say of one trace. `Counter`: gives the executions of the segment with a number.
+template <class Counter>
 class History {
  public:
-  History(const Thread* thread, const Trace& trace) : thread_(thread), trace_(trace) {
-    entered_ = executions(thread, trace.number);
+  History(Counter counter, const Trace& trace) : counter_(counter), trace_(trace) {
+    entered_ = counter_(trace.number);
     if (!counts_exits(trace)) return;
     for (u32 i = 1; i < trace.segment_count; i++)
-      if (trace.segments[i].counted < trace.segments[0].counted) entered_ += executions(thread, trace.number + i);
+      if (trace.segments[i].counted < trace.segments[0].counted) entered_ += counter_(trace.number + i);
   }
 
   u64 entered() const { return entered_; }
 
-  /// Calls `each(branch, taken, passed)` with the Place of every conditional branch.
+  /// Calls `each(place, reached, taken, passed)` with every Place: how often it was reached, and where it is a
+  /// conditional branch, how often it went either way. Not with those of exits, off the trace's way.
   template <class Each>
-  void branches(Each&& each) const {
+  void places(Each&& each) const {
     u64 reached = entered_;
     u32 segment = 0;
     for (u32 i = 0; i < trace_.place_count; i++) {
       const Place& p = trace_.places[i];
-      if (!is_branch(p.kind)) continue;
-      segment++;
-      const u64 next = executions(thread_, trace_.number + segment);
-      if (!counts_exits(trace_)) {
-        each(p, difference(reached, next), next);
-        reached = next;
+      if (counts_exits(trace_) && p.segment != 0) break;
+      if (!is_branch(p.kind)) {
+        each(p, reached, u64{0}, u64{0});
         continue;
       }
-      const u64 stayed = difference(reached, next);
-      if (p.falls_through)
-        each(p, next, stayed);
-      else
-        each(p, stayed, next);
-      reached = stayed;
+      segment++;
+      const u64 next = counter_(trace_.number + segment);
+      const u64 other = difference(reached, next);
+      const bool next_is_passed = !counts_exits(trace_) || !p.falls_through;
+      each(p, reached, next_is_passed ? other : next, next_is_passed ? next : other);
+      reached = counts_exits(trace_) ? other : next;
     }
+  }
+
+  /// Calls `each(branch, taken, passed)` with the Place of every conditional branch.
+  template <class Each>
+  void branches(Each&& each) const {
+    places([&](const Place& p, u64, u64 taken, u64 passed) {
+      if (is_branch(p.kind)) each(p, taken, passed);
+    });
   }
 
   /// Whether it was left early more often than not.
@@ -115,7 +129,7 @@ class History {
   /// Counters are not read at one moment.
   static u64 difference(u64 a, u64 b) { return a > b ? a - b : 0; }
 
-  const Thread* thread_;
+  Counter counter_;
   const Trace& trace_;
   u64 entered_;
 };

@@ -26,45 +26,46 @@ Entries entries_of(std::uint32_t block, std::span<const CoreEdge> edges, std::si
 // Rounds over all blocks. A block that is entered in the states of last time ends as it did, and is not run again.
 class Flow {
  public:
-  Flow(const CoreTable& core, std::span<CoreRound> rounds) : core_(core), rounds_(rounds) {}
+  Flow(const CoreTable& core, const CoreMemory& memory) : core_(core), ends_(memory.ends), marks_(memory.marks) {}
 
   // Ticks of all executions of a block, as things stand in this round.
   std::uint64_t ticks_of(std::uint32_t number, const CoreBlock& block, const Entries& entries) {
-    CoreRound& round = rounds_[number];
-    if (!is_settled(round, entries)) run_again(round, block, entries);
-    return round.ticks;
+    CoreMark& mark = marks_[number];
+    if (!is_settled(mark, entries)) run_again(mark, ends_[number], block, entries);
+    return mark.ticks;
   }
 
  private:
-  bool is_settled(const CoreRound& round, const Entries& entries) const {
-    if (round.run_at == 0) return false;
+  bool is_settled(const CoreMark& mark, const Entries& entries) const {
+    if (mark.run_at == 0) return false;
     for (const CoreEdge& edge : entries.edges)
-      if (rounds_[edge.from].changed_at > round.run_at) return false;
+      if (marks_[edge.from].changed_at > mark.run_at) return false;
     return true;
   }
 
-  void run_again(CoreRound& round, const CoreBlock& block, const Entries& entries) {
-    round.run_at = ++now_;
-    CoreState end = entries.usual != nullptr ? rounds_[entries.usual->from].end : CoreState{};
+  void run_again(CoreMark& mark, CoreState& ends, const CoreBlock& block, const Entries& entries) {
+    mark.run_at = ++now_;
+    CoreState end = entries.usual != nullptr ? ends_[entries.usual->from] : CoreState{};
     const auto usual = static_cast<std::uint64_t>(run(core_, block.instructions, end).ticks);
     std::uint64_t left = block.executions;
-    round.ticks = 0;
+    mark.ticks = 0;
     for (const CoreEdge& edge : entries.edges) {
       if (&edge == entries.usual) continue;
       const std::uint64_t times = edge.count < left ? edge.count : left;
       if (times == 0) continue;
-      CoreState state = rounds_[edge.from].end;
-      round.ticks += static_cast<std::uint64_t>(run(core_, block.instructions, state).ticks) * times;
+      CoreState state = ends_[edge.from];
+      mark.ticks += static_cast<std::uint64_t>(run(core_, block.instructions, state).ticks) * times;
       left -= times;
     }
-    round.ticks += usual * left;
-    if (end == round.end) return;
-    round.end = end;
-    round.changed_at = ++now_;  // behind run_at: it may follow itself
+    mark.ticks += usual * left;
+    if (end == ends) return;
+    ends = end;
+    mark.changed_at = ++now_;  // behind run_at: it may follow itself
   }
 
   const CoreTable& core_;
-  std::span<CoreRound> rounds_;
+  std::span<CoreState> ends_;
+  std::span<CoreMark> marks_;
   std::uint32_t now_ = 0;
 };
 
@@ -77,14 +78,13 @@ std::uint64_t unknown_in(const CoreTable& core, std::span<const CoreInstruction>
 }  // namespace
 
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
-                std::span<CoreRound> rounds) {
+                const CoreMemory& memory) {
   CoreTotal result;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    rounds[i] = CoreRound{};
     result.instructions += blocks[i].executions * blocks[i].instructions.size();
     result.unknown += blocks[i].executions * unknown_in(core, blocks[i].instructions);
   }
-  Flow flow(core, rounds);
+  Flow flow(core, memory);
   std::uint64_t ticks = 0;
   for (int round = 0; round < rounds_to_settle + rounds_that_count; ++round) {
     std::size_t next = 0;

@@ -21,12 +21,17 @@ struct CoreEdge {
   std::uint64_t count = 0;
 };
 
-/// What total() keeps of one block while it adds up.
-struct CoreRound {
-  CoreState end;                ///< in which it ended last, by its most frequent edge
-  std::uint64_t ticks = 0;      ///< of all its executions
-  std::uint32_t run_at = 0;     ///< when it was run last, by a count of what happened; 0 is never
-  std::uint32_t changed_at = 0; ///< when `end` became what it is
+/// What total() knows of a block while it adds up. Times count what happened; 0 is never.
+struct CoreMark {
+  std::uint64_t ticks = 0;       ///< of all its executions
+  std::uint32_t run_at = 0;      ///< when it was run last
+  std::uint32_t changed_at = 0;  ///< when the state in which it ends became what it is
+};
+
+/// Memory for total(): one of each for every block, as they are made.
+struct CoreMemory {
+  std::span<CoreState> ends;
+  std::span<CoreMark> marks;
 };
 
 /// What a whole program took, and how much of it the table knew.
@@ -43,9 +48,9 @@ struct CoreTotal {
 /// are not told apart) cost what those by the most frequent edge do, and without any edge what they do from the
 /// beginning.
 ///
-/// `edges` are in the order of their `to`. `rounds` is memory, one for each block.
-/// Cost: a few runs of every block that was executed; some 30 where its state does not settle.
+/// `edges` are in the order of their `to`.
+/// Cost: a few runs of every block that was executed, some 30 of those whose states do not settle.
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
-                std::span<CoreRound> rounds);
+                const CoreMemory& memory);
 
 }  // namespace tally::sim

@@ -17,8 +17,9 @@ using namespace testing;
 constexpr std::uint64_t n = 1'000'000;
 
 CoreTotal total_of(const std::vector<CoreBlock>& blocks, const std::vector<CoreEdge>& edges) {
-  std::vector<CoreRound> rounds(blocks.size());
-  return total(haswell_core, blocks, edges, rounds);
+  std::vector<CoreState> ends(blocks.size());
+  std::vector<CoreMark> marks(blocks.size());
+  return total(haswell_core, blocks, edges, {ends, marks});
 }
 
 TEST(CoreFlow, ALoopOfOneBlock) {

@@ -16,21 +16,21 @@ namespace {
 
 u64* summed;  // executions of each segment by threads that have ended; null where cycles are not asked for
 
-/// One instruction that ran.
+/// One instruction that ran. There are many: 48 bytes.
 struct Step {
-  u64 pc, target;  // where it may branch to
+  u64 pc;
   u64 executions;
-  u64 entered;    // by traces that begin here
-  u64 continued;  // of those: behind the end of a trace that was merely long enough
+  u64 entered;  // by traces that begin here, but behind the end of one that was merely long enough; may wrap meanwhile
   sim::CoreInstruction code;
+  s32 distance;  // from its end to where it may branch to
+  u32 block;     // its own, once that is made
   u8 length;
-  bool goes_on;    // nowhere but to the next one
-  bool is_led_to;  // by a branch
-  bool follows;    // an instruction that ran lies in front of it, and goes on here
-  bool begins;     // a block
-  u32 block;       // its own, once that is made
+  bool goes_on;  // nowhere but to the next one
+  bool follows;  // an instruction that ran lies in front of it, and goes on here
+  bool begins;   // a block
 
   u64 next() const { return pc + length; }
+  u64 target() const { return next() + static_cast<u64>(static_cast<s64>(distance)); }
 };
 
 /// Instructions by their addresses. Open addressing, in a table with room for twice as many.
@@ -74,7 +74,7 @@ class Steps {
     if (!read_instruction(bytes_, pc, in, readable)) return;
     step.code = core_code(in);
     step.length = in.length;
-    step.target = is_branch(in.kind) ? in.target() : 0;
+    step.distance = is_branch(in.kind) ? static_cast<s32>(in.immediate) : 0;
     step.goes_on = in.kind == Kind::plain;
   }
 
@@ -91,8 +91,10 @@ class Flow {
   bool build() {
     u32 limit = 0;
     each_trace([&](const Trace& t) { limit += t.place_count; });
-    if (limit == 0 || !steps_.init(limit) || !edges_.init(3 * limit) || !sorted_.init(3 * limit)) return false;
+    if (limit == 0 || !steps_.init(limit) || !edges_.init(3 * limit) || !sorted_.init(3 * limit) || !ran_.init(limit))
+      return false;
     each_trace([&](const Trace& t) { read_steps(t); });
+    ran_count_ = 0;
     each_trace([&](const Trace& t) { read_ways(t); });
     find_beginnings();
     if (!blocks_.init(block_count_) || !code_.init(steps_.size()) || !ends_.init(block_count_) ||
@@ -129,7 +131,10 @@ class Flow {
   void read_steps(const Trace& t) {
     const History history(counter(), t);
     history.places([&](const Place& p, u64 reached, u64, u64) {
-      if (reached > 0 && p.kind != Kind::end) steps_.add(pc_of(t, p)).executions += reached;
+      if (reached == 0 || p.kind == Kind::end) return;
+      Step& step = steps_.add(pc_of(t, p));
+      step.executions += reached;
+      ran_[ran_count_++] = number_of(step);
     });
     if (Step* const first = steps_.find(t.pc); first != nullptr) first->entered += history.entered();
   }
@@ -138,17 +143,17 @@ class Flow {
   void read_ways(const Trace& t) {
     Step* last = nullptr;
     History(counter(), t).places([&](const Place& p, u64 reached, u64 taken, u64 passed) {
-      Step* const here = reached == 0 ? nullptr : steps_.find(pc_of(t, p));
       const bool is_end = p.kind == Kind::end;
+      Step* const here = reached == 0 ? nullptr : is_end ? steps_.find(pc_of(t, p)) : &steps_[ran_[ran_count_++]];
       if (last != nullptr && here != nullptr) {
         if (!last->goes_on || last->next() != here->pc)
           add_edge(*last, *here, reached);
         else if (is_end)
-          here->continued += reached;
+          here->entered -= reached;
       }
       last = is_end || is_branch(p.kind) ? nullptr : here;
       if (here == nullptr || !is_branch(p.kind)) return;
-      if (Step* const there = steps_.find(here->target); there != nullptr) add_edge(*here, *there, taken);
+      if (Step* const there = steps_.find(here->target()); there != nullptr) add_edge(*here, *there, taken);
       if (Step* const there = steps_.find(here->next()); there != nullptr) add_edge(*here, *there, passed);
     });
   }
@@ -158,7 +163,7 @@ class Flow {
   /// Between instructions at first; make_edges() makes it one between their blocks.
   void add_edge(const Step& from, Step& to, u64 count) {
     if (count == 0) return;
-    to.is_led_to = true;
+    to.begins = true;
     edges_[edge_count_++] = {number_of(from), number_of(to), count};
   }
 
@@ -171,7 +176,7 @@ class Flow {
     }
     for (u32 i = 0; i < steps_.size(); i++) {
       Step& step = steps_[i];
-      step.begins |= step.is_led_to || !step.follows || step.entered > step.continued;
+      step.begins |= !step.follows || static_cast<s64>(step.entered) > 0;
       block_count_ += step.begins;
     }
   }
@@ -240,7 +245,8 @@ class Flow {
   }
 
   Steps steps_;
-  u32 block_count_ = 0, edge_count_ = 0;
+  u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0;
+  Scratch<u32> ran_;         // the numbers of all instructions of all traces, in their order
   Scratch<u32> beginnings_;  // of blocks, the numbers of their first instructions
   Scratch<sim::CoreBlock> blocks_;
   Scratch<sim::CoreInstruction> code_;

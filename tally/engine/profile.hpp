@@ -11,7 +11,7 @@ inline bool is_branch(Kind k) { return k == Kind::jcc || k == Kind::loop; }
 /// How often a segment ran, by all threads of the process that still have counters. Wants threads_lock.
 u64 executions(const Thread* t, u32 number);
 
-/// Zeros, for as long as it lives. Used from the low end up, if not all of it.
+/// Zeros, for as long as it lives.
 template <class T>
 class Scratch {
  public:
@@ -19,26 +19,19 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch() {
-    if (base_ != 0) unreserve(base_, bytes_);
+    if (data_ != nullptr) unreserve(reinterpret_cast<u64>(data_), bytes_);
   }
   /// False without memory.
   bool init(u32 n) {
-    bytes_ = page_up(bytes_for(n));
-    base_ = try_reserve(bytes_, PROT_READ | PROT_WRITE);
-    if (base_ != 0) data_ = reinterpret_cast<T*>(grow_from(base_, base_ + bytes_));
-    return base_ != 0;
+    bytes_ = page_up(n * sizeof(T));
+    data_ = reinterpret_cast<T*>(try_reserve(bytes_, PROT_READ | PROT_WRITE));
+    return data_ != nullptr;
   }
   T& operator[](u32 i) const { return data_[i]; }
 
  private:
-  /// With room for where it begins, where it is large enough for that to matter: see grow_from().
-  static u64 bytes_for(u32 n) {
-    const u64 bytes = n * sizeof(T);
-    return bytes < 1 << 20 ? bytes : bytes + (4 << 20);
-  }
-
   T* data_ = nullptr;
-  u64 base_ = 0, bytes_ = 0;
+  u64 bytes_ = 0;
 };
 
 /// Where the branches of this process went. Open addressing; always one free place at least.

@@ -1,5 +1,7 @@
 #include "tally/sim/core.hpp"
 
+#include <limits>
+
 namespace tally::sim {
 
 namespace {
@@ -14,7 +16,10 @@ bool is_vector(Register r) { return r >= first_x87 && r < first_mask; }
 // One stretch being run: times are relative to its beginning until the end.
 class Run {
  public:
-  Run(const CoreTable& core, CoreState& state) : core_(core), state_(state) {}
+  Run(const CoreTable& core, const CoreState& state) : core_(core) {
+    for (unsigned i = 0; i < registers; ++i) ready_[i] = state.ready[i];
+    for (unsigned i = 0; i < units; ++i) free_[i] = state.free[i];
+  }
 
   void step(const CoreInstruction& instruction, const Timing& timing) {
     std::int32_t start = ready(instruction.sources);
@@ -36,14 +41,17 @@ class Run {
     const std::int32_t done = start + timing.latency * ticks_per_cycle;
     front_ = larger(larger(front_ + slots * (ticks_per_cycle / core_.width), done), end);
     for (const Register result : instruction.results)
-      if (result != no_register) state_.ready[result] = done;
+      if (result != no_register) ready_[result] = done;
   }
 
-  // Ends the stretch: times become relative to its end.
-  std::int32_t finish() {
+  // Ends the stretch: times become relative to its end, behind which none of them lies.
+  std::int32_t finish(CoreState& state) const {
+    static_assert(std::numeric_limits<decltype(CoreTable::window)>::max() * ticks_per_cycle <=
+                  std::numeric_limits<std::int16_t>::max());
     const std::int32_t oldest = -core_.window * ticks_per_cycle;
-    for (std::int32_t& time : state_.ready) time = larger(time - front_, oldest);
-    for (std::int32_t& time : state_.free) time = larger(time - front_, oldest);
+    for (unsigned i = 0; i < registers; ++i)
+      state.ready[i] = static_cast<std::int16_t>(larger(ready_[i] - front_, oldest));
+    for (unsigned i = 0; i < units; ++i) state.free[i] = static_cast<std::int16_t>(larger(free_[i] - front_, oldest));
     return front_;
   }
 
@@ -52,7 +60,7 @@ class Run {
   std::int32_t ready(const Register (&sources)[n]) const {
     std::int32_t time = front_ - core_.window * ticks_per_cycle;
     for (const Register source : sources)
-      if (source != no_register) time = larger(time, state_.ready[source]);
+      if (source != no_register) time = larger(time, ready_[source]);
     return time;
   }
 
@@ -64,13 +72,14 @@ class Run {
   // A unit works without a pause when there is enough to do, and cannot catch up on more than the window.
   // Returns when it is free again, before which the instruction does not end.
   std::int32_t take(Unit unit, std::int32_t busy) {
-    std::int32_t& free = state_.free[static_cast<unsigned>(unit)];
+    std::int32_t& free = free_[static_cast<unsigned>(unit)];
     free = larger(free, front_ - core_.window * ticks_per_cycle) + busy;
     return free;
   }
 
   const CoreTable& core_;
-  CoreState& state_;
+  std::int32_t ready_[registers];
+  std::int32_t free_[units];
   std::int32_t front_ = 0;  ///< when the last instruction ended
 };
 
@@ -84,7 +93,7 @@ CoreCost run(const CoreTable& core, std::span<const CoreInstruction> instruction
     cost.unknown += timing == nullptr;
     stretch.step(instruction, timing != nullptr ? *timing : not_known);
   }
-  cost.ticks = stretch.finish();
+  cost.ticks = stretch.finish(state);
   return cost;
 }
 

@@ -77,10 +77,10 @@ constexpr std::array<Timing, operations> by_operation(std::span<const Timing> ro
 }
 
 /// When what is ready, in ticks relative to the end of the last instruction: 0 is now, what is negative was ready
-/// before. Zeroes are the state at the beginning.
+/// before, down to the window. Zeroes are the state at the beginning. Small: there is one for every block of a program.
 struct CoreState {
-  std::int32_t ready[registers] = {};
-  std::int32_t free[units] = {};
+  std::int16_t ready[registers] = {};
+  std::int16_t free[units] = {};
   bool operator==(const CoreState&) const = default;
 };
 

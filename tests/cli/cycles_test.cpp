@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tests/cli/program.hpp"
 
@@ -65,6 +66,28 @@ INSTANTIATE_TEST_SUITE_P(cli, Loops,
                                          Loop{"add_1000000", 2}, Loop{"add_add_1000000", 4},
                                          Loop{"add_apart_1000000", 2}),
                          [](const auto& one) { return std::string(one.param.program); });
+
+// Traces are made anew while a program runs, and begin elsewhere when it is run again: no cycle may depend on it.
+TEST(Cycles, are_the_same_however_its_code_was_cut) {
+  std::string text;
+  for (int i = 0; i < 4000; ++i) text += "line " + std::to_string(i * 7919 % 4001) + " of a text\n";
+  const TemporaryFile input("text", text);
+  const auto cycles = [&](const Words& how) {
+    Words options{"--repeatable", "-e", "cycles,instructions"};
+    options.insert(options.end(), how.begin(), how.end());
+    const json result = run(options, {"/bin/sort", "-r", input.path()});
+    return std::pair(event_of(result, "cycles:u")["value"], event_of(result, "instructions:u")["value"]);
+  };
+  const auto first = cycles({});
+  EXPECT_GT(first.first, 1'000'000);
+  const Words ways[] = {{},
+                        {"--block-size", "1"},
+                        {"--block-size", "3"},
+                        {"--hot-from", "1"},
+                        {"--hot-from", "1", "--block-size", "2"},
+                        {"--models-by", "each"}};
+  for (const Words& way : ways) EXPECT_EQ(cycles(way), first) << testing::PrintToString(way);
+}
 
 TEST(Cycles, of_threads_forks_and_programs_executed_are_added_up) {
   const json one = run({"-e", "cycles,instructions"}, {"/bin/sh", "-c", workload("fact3_1000000")});

@@ -11,7 +11,7 @@ void core_init();
 void core_collect(const u64* c, u32 n);
 
 /// What was collected becomes cycles, in the page of `t`. The segments are still what they were. Takes cache_lock, or
-/// has it taken. Some microseconds for each segment that ran.
+/// has it taken. Half a microsecond for each different instruction that ran.
 void core_finish(Thread* t);
 void core_finish_locked(Thread* t);
 

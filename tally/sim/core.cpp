@@ -1,7 +1,5 @@
 #include "tally/sim/core.hpp"
 
-#include <limits>
-
 namespace tally::sim {
 
 namespace {
@@ -46,8 +44,7 @@ class Run {
 
   // Ends the stretch: times become relative to its end, behind which none of them lies.
   std::int32_t finish(CoreState& state) const {
-    static_assert(std::numeric_limits<decltype(CoreTable::window)>::max() * ticks_per_cycle <=
-                  std::numeric_limits<std::int16_t>::max());
+    static_assert(sizeof(CoreTable::window) == 1 && UINT8_MAX * ticks_per_cycle <= INT16_MAX);
     const std::int32_t oldest = -core_.window * ticks_per_cycle;
     for (unsigned i = 0; i < registers; ++i)
       state.ready[i] = static_cast<std::int16_t>(larger(ready_[i] - front_, oldest));

@@ -80,9 +80,9 @@ std::uint64_t unknown_in(const CoreTable& core, std::span<const CoreInstruction>
 CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::span<const CoreEdge> edges,
                 const CoreMemory& memory) {
   CoreTotal result;
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    result.instructions += blocks[i].executions * blocks[i].instructions.size();
-    result.unknown += blocks[i].executions * unknown_in(core, blocks[i].instructions);
+  for (const CoreBlock& block : blocks) {
+    result.instructions += block.executions * block.instructions.size();
+    result.unknown += block.executions * unknown_in(core, block.instructions);
   }
   Flow flow(core, memory);
   std::uint64_t ticks = 0;

@@ -91,7 +91,7 @@ TEST(CoreFlow, ExecutionsWithoutAnEdgeCostWhatTheUsualOnesDo) {
 std::uint64_t cycles_without_leaving_any_out(const std::vector<CoreBlock>& blocks, const std::vector<CoreEdge>& edges) {
   std::vector<CoreState> ends(blocks.size());
   std::uint64_t ticks = 0;
-  for (int round = 0; round < 32; ++round)
+  for (int round = 0; round < 32; ++round) {
     for (std::uint32_t i = 0; i < blocks.size(); ++i) {
       const CoreEdge* usual = nullptr;
       for (const CoreEdge& edge : edges)
@@ -110,6 +110,7 @@ std::uint64_t cycles_without_leaving_any_out(const std::vector<CoreBlock>& block
       ends[i] = end;
       if (round >= 20) ticks += taken + static_cast<std::uint64_t>(cost) * left;
     }
+  }
   return ticks / 12 / ticks_per_cycle;
 }
 

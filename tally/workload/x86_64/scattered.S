@@ -113,6 +113,14 @@ again:
         movd %eax, %xmm0
         xsavec (%rbx)
         addq $1024, %rbx
+#elif defined XSAVEC_ZEROS
+        # The upper half is zero, but was loaded: it is in use until the kernel gives the processor to somebody else.
+        vmovdqu zeros(%rip), %ymm1
+        movl $6, %eax
+        xorl %edx, %edx
+        movd %eax, %xmm0
+        xsavec (%rbx)
+        addq $1024, %rbx
 #elif defined XRSTOR
         movl $3, %eax
         xorl %edx, %edx
@@ -140,4 +148,5 @@ again:
         .balign 4096
 area:   .skip 1048576
 other:  .skip 1048576
+zeros:  .skip 64
         .section .note.GNU-stack, "", @progbits

@@ -6,12 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <system_error>
+#include <utility>
 
+#include "tally/base/text.hpp"
+#include "tally/linux/files.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {
@@ -54,6 +57,40 @@ class WithoutSizeSignal {
  private:
   struct sigaction before_ {};
 };
+
+struct Kept {
+  std::string path, owner;
+  std::pair<std::int64_t, std::int64_t> used;  // seconds, nanoseconds
+  std::uint64_t bytes = 0;                     // of the disk
+};
+
+constexpr std::size_t owner_digits = 16;
+
+/// Whether it is what name_cache_file links first, of a process that is gone.
+bool is_left_over(const std::string& behind_owner) {
+  const auto pid = behind_owner.starts_with('.') ? parse_integer(behind_owner.substr(1)) : std::nullopt;
+  return pid && *pid > 0 && kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
+}
+
+std::vector<Kept> kept_files(const CacheFiles& files) {
+  std::vector<Kept> kept;
+  for (const std::string& name : folder_entries(files.folder)) {
+    for (const std::string& prefix : files.prefixes) {
+      if (!name.starts_with(prefix) || name.size() < prefix.size() + owner_digits) continue;
+      const std::string owner = name.substr(prefix.size(), owner_digits);
+      if (owner.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
+      const std::string path = files.folder + "/" + name, behind = name.substr(prefix.size() + owner_digits);
+      struct stat s {};
+      if (lstat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
+      // What describes the file takes space too, and is nobody's choice.
+      const std::uint64_t bytes =
+          std::min(static_cast<std::uint64_t>(s.st_blocks) * 512, static_cast<std::uint64_t>(s.st_size));
+      if (behind.empty()) kept.push_back({path, owner, {s.st_mtim.tv_sec, s.st_mtim.tv_nsec}, bytes});
+      if (is_left_over(behind)) unlink(path.c_str());
+    }
+  }
+  return kept;
+}
 
 }  // namespace
 
@@ -101,22 +138,24 @@ bool has_space(const CacheFile& file, std::uint64_t offset, std::uint64_t bytes)
 
 bool take_cache_file(const CacheFile& file) { return flock(file.file.get(), LOCK_EX | LOCK_NB) == 0; }
 
-void remove_old_cache_files(const std::string& folder, const std::string& prefix, const std::string& keep) {
-  namespace fs = std::filesystem;
-  std::error_code why;
-  std::optional<std::pair<fs::file_time_type, fs::path>> newest;
-  const auto remove = [&](const fs::path& path) { fs::remove(path, why); };
-  for (const auto& entry : fs::directory_iterator(folder, why)) {
-    const std::string name = entry.path().filename();
-    const bool ours = name.starts_with(prefix) && name.size() == prefix.size() + 16 &&
-                      name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string::npos;
-    if (!ours || name == keep || !entry.is_regular_file(why)) continue;
-    const auto written = entry.last_write_time(why);
-    if (!newest || written > newest->first) {
-      if (newest) remove(newest->second);
-      newest = {written, entry.path()};
+void note_cache_file_used(const CacheFile& file) { (void)futimens(file.file.get(), nullptr); }
+
+void bound_cache_files(const CacheFiles& files, const std::string& own, std::uint64_t most_bytes) {
+  std::vector<Kept> kept = kept_files(files);
+  // The own ones first, then as they were used.
+  std::stable_sort(kept.begin(), kept.end(), [&](const Kept& a, const Kept& b) {
+    const bool a_is_own = a.owner == own, b_is_own = b.owner == own;
+    return a_is_own != b_is_own ? a_is_own : a.used > b.used;
+  });
+  const auto other = std::find_if(kept.begin(), kept.end(), [&](const Kept& one) { return one.owner != own; });
+  const std::string last_other = other == kept.end() ? "" : other->owner;
+  std::uint64_t bytes = 0;
+  for (const Kept& one : kept) {
+    const bool stays = one.owner == own || one.owner == last_other;
+    if (stays && bytes + one.bytes <= most_bytes) {
+      bytes += one.bytes;
     } else {
-      remove(entry.path());
+      unlink(one.path.c_str());
     }
   }
 }

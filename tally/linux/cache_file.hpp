@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tally/linux/descriptor.hpp"
 
@@ -36,9 +37,20 @@ bool has_space(const CacheFile& file, std::uint64_t offset, std::uint64_t bytes)
 /// Takes the file for this process until it is closed; false where another one has it.
 bool take_cache_file(const CacheFile& file);
 
-/// Removes all files of the folder whose names are `prefix` and 16 hexadecimal digits, but `keep` and the one that was
-/// written last before it.
-void remove_old_cache_files(const std::string& folder, const std::string& prefix, const std::string& keep);
+/// Notes that the file is used now: what is used is the last to go.
+void note_cache_file_used(const CacheFile& file);
+
+/// Files of one folder that belong together: the name of each is one of these prefixes and 16 hexadecimal digits, which
+/// say whose it is.
+struct CacheFiles {
+  std::string folder;
+  std::vector<std::string> prefixes;
+};
+
+/// Removes those that are neither `own` (16 digits) nor of the other owner whose files were used last; then, until all
+/// of them take at most `most_bytes` of the disk, those that were used the longest ago, the own ones last. With them
+/// what a killed process did not come to name.
+void bound_cache_files(const CacheFiles& files, const std::string& own, std::uint64_t most_bytes);
 
 /// What names this start of the kernel; empty where it does not say.
 std::string boot_id();

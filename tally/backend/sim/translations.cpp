@@ -16,6 +16,11 @@ using channel::Store;
 
 using channel::store_bytes;
 
+constexpr const char *prefix = "translations-", *modelled_prefix = "modelled-";
+/// Of all builds together. A file of each kind is at most half of it, so those of one build always have room.
+constexpr std::uint64_t most_kept_bytes = 256u << 20;
+static_assert(2 * store_bytes <= most_kept_bytes);
+
 /// Whether that is what a file holds.
 bool is_store(const channel::StoreHeader& h, std::uint64_t engine) {
   return h.magic == channel::store_magic && h.engine == engine && h.end <= store_bytes &&
@@ -217,11 +222,11 @@ Translations Translations::open(std::uint64_t engine, WhichTranslations which) {
   Translations made;
   made.engine_ = engine;
   made.folder_ = linux::cache_folder();
-  made.prefix_ = which.modelled ? "modelled-" : "translations-";
-  made.name_ = fmt::format("{}{:016x}", made.prefix_, engine);
+  made.name_ = fmt::format("{}{:016x}", which.modelled ? modelled_prefix : prefix, engine);
   const std::string path = made.folder_ + "/" + made.name_;
   if (!which.only_added && !made.folder_.empty() && survived(path, engine))
     made.kept_ = linux::open_cache_file(path, false);
+  if (made.kept_) linux::note_cache_file_used(*made.kept_);
 
   auto added = linux::make_memory_file("tally-translations", store_bytes);
   if (!added) return made;
@@ -238,6 +243,11 @@ void Translations::keep() {
   if (!added_ || folder_.empty()) return;
   const Store fresh{added_view_.data()};
   if (fresh.header().records == 0) return;
+  add_to_file(fresh);
+  linux::bound_cache_files({folder_, {prefix, modelled_prefix}}, fmt::format("{:016x}", engine_), most_kept_bytes);
+}
+
+void Translations::add_to_file(const Store& fresh) {
   const std::string path = folder_ + "/" + name_;
   if (auto old = linux::open_cache_file(path, true); old && survived(path, engine_)) {
     if (!linux::take_cache_file(*old)) return;  // another tally is at it
@@ -256,7 +266,7 @@ void Translations::keep() {
   const std::string boot = linux::boot_id().substr(0, sizeof store.header().boot - 1);
   std::memcpy(store.header().boot, boot.c_str(), boot.size() + 1);
   Move(store, *file, fresh, false).everything();
-  if (linux::name_cache_file(*file, path)) linux::remove_old_cache_files(folder_, prefix_, name_);
+  linux::name_cache_file(*file, path);
 }
 
 }  // namespace tally::backend::sim

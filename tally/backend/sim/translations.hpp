@@ -32,12 +32,15 @@ class Translations {
   std::uint64_t kept_inode() const { return kept_ ? kept_->inode : 0; }
   std::uint64_t added_inode() const { return added_inode_; }
 
-  /// Moves what this run added into the file.
+  /// Moves what this run added into the file, and removes files of other builds: all files together take at most
+  /// 256 MB of the disk.
   void keep();
 
  private:
+  void add_to_file(const channel::Store& fresh);
+
   std::uint64_t engine_ = 0;
-  std::string folder_, prefix_, name_;
+  std::string folder_, name_;
   std::optional<linux::CacheFile> kept_;
   linux::Descriptor added_;
   std::uint64_t added_inode_ = 0;

@@ -1,10 +1,14 @@
 #include "tally/backend/sim/translations.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -75,8 +79,9 @@ class TranslationsTest : public testing::Test {
   }
 
   /// A run that adds records with these tags, 32 bytes each.
-  void run(std::initializer_list<std::uint32_t> tags, std::uint64_t of = engine, std::uint32_t bytes = 32) {
-    Translations translations = Translations::open(of);
+  void run(std::initializer_list<std::uint32_t> tags, std::uint64_t of = engine, std::uint32_t bytes = 32,
+           bool modelled = false) {
+    Translations translations = Translations::open(of, {.modelled = modelled});
     const auto mapping = mapped(translations.added_fd());
     for (const std::uint32_t tag : tags) {
       std::uint8_t* const at = Store{mapping.data()}.claim(bytes);
@@ -92,20 +97,31 @@ class TranslationsTest : public testing::Test {
   }
 
   /// How many of the records that a run finds on disk.
-  std::uint64_t kept(std::uint64_t of = engine) {
-    const Translations translations = Translations::open(of);
+  std::uint64_t kept(std::uint64_t of = engine, bool modelled = false) {
+    const Translations translations = Translations::open(of, {.modelled = modelled});
     if (translations.kept_fd() < 0) return 0;
     channel::StoreHeader header{};
     EXPECT_EQ(pread(translations.kept_fd(), &header, sizeof header, 0), static_cast<ssize_t>(sizeof header));
     return header.records;
   }
 
+  fs::path file_of(std::uint64_t of) { return folder_ / fmt::format("translations-{:016x}", of); }
   fs::path file() {
     for (const auto& entry : fs::directory_iterator(folder_)) return entry.path();
     return {};
   }
   std::size_t files() {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  std::uint64_t bytes_on_disk() {
+    std::uint64_t bytes = 0;
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      struct stat s {};
+      stat(entry.path().c_str(), &s);
+      bytes += std::min<std::uint64_t>(static_cast<std::uint64_t>(s.st_blocks) * 512, channel::store_bytes);
+    }
+    return bytes;
   }
 
   static linux::Mapping mapped(int fd) {
@@ -291,6 +307,59 @@ TEST_F(TranslationsTest, another_engine_has_another_file_and_the_oldest_go) {
   for (std::uint64_t other = 1; other <= 3; ++other) run({1}, engine + other);
   EXPECT_EQ(files(), 2u);
   EXPECT_EQ(kept(engine + 3), 1u);
+}
+
+TEST_F(TranslationsTest, files_of_both_kinds_go_with_their_build) {
+  for (std::uint64_t other = 1; other <= 3; ++other) {
+    run({1}, engine + other);
+    run({1}, engine + other, 32, true);
+  }
+  run({1});
+  EXPECT_EQ(files(), 3u);
+  EXPECT_EQ(kept(), 1u);
+  EXPECT_EQ(kept(engine + 3), 1u);
+  EXPECT_EQ(kept(engine + 3, true), 1u);
+}
+
+TEST_F(TranslationsTest, all_builds_together_take_256_MB_of_the_disk) {
+  constexpr std::uint32_t large = 60 << 20;
+  for (const bool modelled : {false, true}) run({1, 2}, engine + 1, large, modelled);
+  run({1}, engine, large);
+  EXPECT_LE(bytes_on_disk(), 256u << 20);
+  EXPECT_EQ(kept(), 1u);
+  EXPECT_EQ(kept(engine + 1), 0u);  // the older one
+  EXPECT_EQ(kept(engine + 1, true), 2u);
+  // A file that grows counts too, and what a build needs itself stays.
+  run({2}, engine, large);
+  run({1, 2}, engine, large, true);
+  EXPECT_LE(bytes_on_disk(), 256u << 20);
+  EXPECT_EQ(files(), 2u);
+  EXPECT_EQ(kept(), 2u);
+  EXPECT_EQ(kept(engine, true), 2u);
+}
+
+TEST_F(TranslationsTest, of_other_builds_the_one_that_is_used_stays) {
+  run({1}, engine + 1);
+  run({1}, engine + 2);
+  fs::last_write_time(file_of(engine + 2), fs::file_time_type::clock::now() - std::chrono::hours(1));
+  fs::last_write_time(file_of(engine + 1), fs::file_time_type::clock::now() - std::chrono::hours(2));
+  EXPECT_EQ(kept(engine + 1), 1u);  // a run that had nothing to add
+  run({1});
+  EXPECT_EQ(kept(engine + 1), 1u);
+  EXPECT_EQ(kept(engine + 2), 0u);
+}
+
+TEST_F(TranslationsTest, what_a_killed_command_had_not_named_yet_goes) {
+  run({1});
+  const pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  ASSERT_EQ(waitpid(gone, nullptr, 0), gone);
+  const fs::path left = file_of(engine + 1).string() + "." + std::to_string(gone);
+  const fs::path in_use = file_of(engine + 1).string() + "." + std::to_string(getpid());
+  for (const fs::path& path : {left, in_use}) std::ofstream(path) << "unfinished";
+  run({2});
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::exists(in_use));
 }
 
 TEST_F(TranslationsTest, what_others_may_write_is_not_used) {

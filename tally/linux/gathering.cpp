@@ -1,6 +1,8 @@
 #include "tally/linux/gathering.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,9 +37,11 @@ std::optional<Ancestor> look_at(const std::string& pid) {
 }
 
 // Not TMPDIR: a program may have another one than the command. And not /tmp: programs look at what lies there.
-fs::path folder_of(const Ancestor& one) {
-  return fmt::format("/dev/shm/tally-regions-{}-{}-{}", geteuid(), one.pid, one.started);
-}
+constexpr const char* place = "/dev/shm";
+
+std::string prefix() { return fmt::format("tally-regions-{}-", geteuid()); }
+
+fs::path folder_of(const Ancestor& one) { return fmt::format("{}/{}{}-{}", place, prefix(), one.pid, one.started); }
 
 bool is_ours_alone(const fs::path& folder) {
   struct stat status {};
@@ -45,21 +49,61 @@ bool is_ours_alone(const fs::path& folder) {
          (status.st_mode & 077) == 0;
 }
 
+/// Who has a folder holds it for as long as it lives. Nothing where somebody else does, or where it is none.
+Descriptor hold(const fs::path& folder) {
+  Descriptor held(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (held && flock(held.get(), LOCK_EX | LOCK_NB) != 0) return Descriptor();
+  return held;
+}
+
+/// Whether the folder that is held is the one of that name.
+bool is_there(const Descriptor& held, const fs::path& folder) {
+  struct stat one {
+  }, other{};
+  return fstat(held.get(), &one) == 0 && lstat(folder.c_str(), &other) == 0 && one.st_ino == other.st_ino &&
+         one.st_dev == other.st_dev;
+}
+
+/// Whether no process is the one that such a folder is named after: its number and when it started.
+bool is_gone(std::string_view named) {
+  const std::size_t dash = named.find('-');
+  if (dash == std::string_view::npos || !parse_integer(named.substr(0, dash))) return false;
+  const auto one = look_at(std::string(named.substr(0, dash)));
+  return !one || one->started != named.substr(dash + 1);
+}
+
+/// Removes the folders of commands that were killed. A process of another pid namespace is not seen, but what it holds.
+void remove_left_over() {
+  const std::string ours = prefix();
+  for (const std::string& name : folder_entries(place)) {
+    if (!name.starts_with(ours) || !is_gone(std::string_view(name).substr(ours.size()))) continue;
+    const fs::path folder = fs::path(place) / name;
+    std::error_code nobody_is_told;
+    if (is_ours_alone(folder) && hold(folder)) fs::remove_all(folder, nobody_is_told);
+  }
+}
+
+constexpr int most_tries = 100;  // each is another command that took this one for gone at that moment
+
 }  // namespace
 
 Result<Gathering> Gathering::open() {
   const auto self = look_at("self");
   if (!self) return fail(Code::cannot_measure, "the regions of programs are not gathered: /proc cannot be read");
+  remove_left_over();
   const fs::path folder = folder_of(*self);
-  // It is there where this process has become another program, by exec.
-  if (mkdir(folder.c_str(), 0700) != 0 && !(errno == EEXIST && is_ours_alone(folder))) {
-    return system_failure(Code::cannot_measure,
-                          fmt::format("the regions of programs are not gathered: cannot make '{}'", folder.string()));
+  for (int tries = 0; tries < most_tries; ++tries) {
+    // It is there where this process has become another program, by exec.
+    if (mkdir(folder.c_str(), 0700) != 0 && !(errno == EEXIST && is_ours_alone(folder))) break;
+    Descriptor held = hold(folder);
+    if (held && is_there(held, folder)) return Gathering(folder, std::move(held));
   }
-  return Gathering(folder);
+  return system_failure(Code::cannot_measure,
+                        fmt::format("the regions of programs are not gathered: cannot make '{}'", folder.string()));
 }
 
-Gathering::Gathering(Gathering&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
+Gathering::Gathering(Gathering&& other) noexcept
+    : folder_(std::exchange(other.folder_, {})), held_(std::move(other.held_)) {}
 
 Gathering::~Gathering() {
   std::error_code nobody_is_told;

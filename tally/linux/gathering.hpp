@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "tally/base/result.hpp"
+#include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {
 
 /// The folder of this process, from its making to its end. Moves, never copies.
 class Gathering {
  public:
-  /// Errors: cannot_measure where the folder cannot be made.
+  /// Removes the folders of commands that were killed, too. Errors: cannot_measure where the folder cannot be made.
   static Result<Gathering> open();
 
   Gathering(Gathering&& other) noexcept;
@@ -30,8 +31,9 @@ class Gathering {
   std::vector<std::string> take();
 
  private:
-  explicit Gathering(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  Gathering(std::filesystem::path folder, Descriptor held) : folder_(std::move(folder)), held_(std::move(held)) {}
   std::filesystem::path folder_;
+  Descriptor held_;  ///< by it others see that the folder is in use
 };
 
 /// The folder of the nearest ancestor that has one, where it is this user's and nobody else's; nothing where there is

@@ -160,6 +160,20 @@ TEST(ParseLists, a_groups_modifiers_are_for_members_without_their_own) {
   EXPECT_EQ(modes, (std::vector<Mode>{Mode::kernel, Mode::user, Mode::kernel, Mode::user, Mode::kernel, Mode::kernel}));
 }
 
+TEST(Parse, a_tracepoint_is_refused_as_what_it_is) {
+  // Few users may read which tracepoints there are.
+  const Sources nothing_readable{.root = "/nonexistent"};
+  for (const char* name :
+       {"sched:sched_switch", "syscalls:sys_enter_read", "irq_vectors:local_timer_entry", "kmem:*"}) {
+    const auto event = parse(name, nothing_readable);
+    ASSERT_FALSE(event) << name;
+    EXPECT_NE(event.error().message.find("is a tracepoint of the kernel"), std::string::npos) << event.error().message;
+  }
+  EXPECT_NE(parse("sched:sched_switch", nothing_readable).error().hint.find("context-switches counts"),
+            std::string::npos);
+  EXPECT_EQ(parse("UOPS_NONSENSE:ALL", nothing_readable).error().message.find("tracepoint"), std::string::npos);
+}
+
 TEST(ParseLists, what_does_not_match_is_an_error) {
   for (const char* list :
        {"{loads", "loads}", "{{loads}}", "{}", "{loads,}", "{loads}stores", "loads{stores}", "{loads}:", "cpu/event=1",

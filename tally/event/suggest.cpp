@@ -92,10 +92,43 @@ std::vector<std::string> nearest_names(std::string_view text, const Sources& sou
   return {};
 }
 
-// "sched:sched_switch"; where the names can be read, which is root's right on most machines.
+// Groups of the kernel's tracepoints (include/trace/events and arch/x86/include/asm/trace, TRACE_SYSTEM, Linux 6.18)
+// that no processor's event or unit is called like.
+constexpr std::string_view trace_systems =
+    " alarmtimer asoc block bpf_trace bpf_test_run bridge btrfs cgroup clk cma compaction "
+    "context_tracking cpuhp csd damon devfreq devlink dma dma_fence drm error_report exceptions ext4 "
+    "f2fs fib fib6 filelock filemap ftrace fuse gpio gpu_scheduler huge_memory hwmon hyperv i2c icmp "
+    "initcall intel_iommu interconnect io_uring iocost iomap iommu ipi irq irq_matrix irq_vectors jbd2 "
+    "kmem ksm kvm kvmmmu kyber libata lock maple_tree mce mdio migrate mmap mmap_lock mmc module mptcp "
+    "msr napi neigh net netfs netlink nfs nfs4 nfsd nmi notifier nvme oom osnoise page_isolation "
+    "page_pool pagemap percpu power printk pwm qdisc ras raw_syscalls rcu regmap regulator resctrl rpm "
+    "rseq rtc sched scsi signal skb smbus sock spi sunrpc swiotlb sync_trace syscalls task tcp thermal "
+    "thp timer timer_migration timestamp tlb udp ufs v4l2 vb2 virtio_gpu vmalloc vmscan vsyscall wbt "
+    "workqueue writeback x86_fpu xdp xen xfs xhci-hcd ";
+
+// "sched:sched_switch": of a machine's own groups, where their names can be read, which is root's right on most
+// machines; of the usual ones in any case.
 bool is_tracepoint(std::string_view text, const Sources& sources) {
   const auto parts = split(text, ':');
-  return parts.size() == 2 && linux::has_tracepoint(sources.root, parts[0], parts[1]);
+  if (parts.size() != 2 || parts[0].empty() || parts[1].empty()) return false;
+  return trace_systems.find(' ' + parts[0] + ' ') != std::string_view::npos ||
+         linux::has_tracepoint(sources.root, parts[0], parts[1]);
+}
+
+struct Counterpart {
+  std::string_view tracepoint, event;
+};
+constexpr Counterpart counterparts[] = {{"sched:sched_switch", "context-switches"},
+                                        {"sched:sched_migrate_task", "cpu-migrations"},
+                                        {"exceptions:page_fault_user", "page-faults"}};
+
+Error refused_tracepoint(std::string_view text) {
+  std::string hint = "tally counts events of the processor and the kernel's own counters: `tally events` lists them";
+  for (const Counterpart& one : counterparts) {
+    if (one.tracepoint == text) hint = fmt::format("{} counts what it marks", one.event);
+  }
+  return {Code::bad_usage, fmt::format("'{}' is a tracepoint of the kernel: tally counts none", printable(text)), hint,
+          0};
 }
 
 bool looks_like_code(std::string_view text) {
@@ -113,9 +146,7 @@ Error unknown_event(std::string_view text, const Sources& sources) {
               0};
   if (text.empty()) error.message = "an event's name is missing";
   const std::string_view base = text.substr(0, text.find_last_not_of("uk:") + 1);
-  if (is_tracepoint(text, sources)) {
-    return {Code::bad_usage, fmt::format("'{}' is a tracepoint: tally counts none", text), list, 0};
-  }
+  if (is_tracepoint(text, sources)) return refused_tracepoint(text);
   if (text.starts_with("mem:")) {
     return {Code::bad_usage, fmt::format("'{}' is a breakpoint: tally counts none", printable(text)), list, 0};
   }

@@ -33,8 +33,11 @@ constexpr const char* text =
     "  CPUID.0AH                  a leaf of CPUID of this machine\n"
     "  CPUID.0AH=EAX,EBX,ECX,EDX  a leaf of another one\n"
     "\n"
-    "Numbers are written 0x38D, 38DH or 909; _ may stand between digits. Case does not matter, and neither does IA32_\n"
-    "in front or _EL0 behind a name. Nothing is read from or written to a register of this machine, CPUID aside.\n"
+    "Numbers are written 0x38D, 38DH or 909; _ may stand between digits; -1000 is what is 1000 below a counter's "
+    "overflow.\n"
+    "A field is named as layouts show it, EN7..0=0xff too. Case does not matter, and neither does IA32_ in front or "
+    "_EL0\n"
+    "behind a name. Nothing is read from or written to a register of this machine, CPUID aside.\n"
     "\n"
     "Examples:\n"
     "  tally register 0x38D=0x22A\n"
@@ -46,9 +49,10 @@ void describe(Page& page, Options& options) {
   page.head("A register of a PMU: a value decoded, made of fields, drawn bit by bit, and checked.",
             "tally register [options] REQUEST...");
   page.add_option("REQUEST", options.requests, "registers and values, as below");
-  page.add_flag(
-      "--list", options.list,
-      "lists registers: all, or those whose name, address or text holds a word or fits a pattern with * and ?");
+  page.add_flag("--list", options.list,
+                "lists registers: all, those of a model, or those whose name, address or text holds a word or fits a "
+                "pattern with "
+                "* and ?");
   page.add_option("--model", options.model, "only registers of intel, amd, x86, arm or apple")->option_text("NAME");
   page.add_option("--version", options.version,
                   "the fields of this version of the PMU; without it those of all versions")

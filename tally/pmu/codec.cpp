@@ -25,6 +25,39 @@ std::string plain(std::string_view text) {
   return word;
 }
 
+/// What a request names: a field, or some neighbours of a field that is repeated bit by bit.
+struct Part {
+  std::string name;
+  int width = 1;
+  std::uint64_t mask = 0;
+  const Slot slot;  // the field, or the lowest of the neighbours
+  bool is_run = false;
+
+  std::uint64_t insert_into(std::uint64_t bits, std::uint64_t content) const {
+    if (is_run) return (bits & ~mask) | content << slot.lsb();
+    return insert(*slot.field, bits, content, slot.index);
+  }
+};
+
+Part part_of(const Slot& slot) { return {slot.name(), total_width(*slot.field), slot.mask(), slot, false}; }
+
+// "EN7..0", as layouts show it, or less of it: "EN3..2". Nothing where there are none.
+std::optional<Part> find_run(const Place& place, std::optional<int> version, const std::string& word) {
+  const std::size_t dots = word.find("..");
+  if (dots == std::string::npos) return std::nullopt;
+  for (const Slot& lowest : slots(*place.reg, version)) {
+    const Field& field = *lowest.field;
+    if (!is_run(field)) continue;
+    for (int index = lowest.index + 1; index < field.count; ++index) {
+      const std::string name = run_name(field, lowest.index, index);
+      if (plain(name) != plain(word)) continue;
+      const int width = index - lowest.index + 1;
+      return Part{name, width, low_ones(width) << lowest.lsb(), lowest, true};
+    }
+  }
+  return std::nullopt;
+}
+
 Result<Slot> find_slot(const Place& place, std::optional<int> version, const std::string& word) {
   std::vector<std::string> names;
   for (const Slot& slot : slots(*place.reg, version)) {
@@ -45,25 +78,32 @@ Result<Slot> find_slot(const Place& place, std::optional<int> version, const std
                            : fmt::format("did you mean {}?", join(near, ", ")));
 }
 
-Result<std::uint64_t> content_of(const Slot& slot, const std::optional<std::string>& text) {
-  const int width = total_width(*slot.field);
+Result<Part> find_part(const Place& place, std::optional<int> version, const std::string& word) {
+  if (auto run = find_run(place, version, word)) return *std::move(run);
+  const auto slot = find_slot(place, version, word);
+  if (!slot) return tl::unexpected(slot.error());
+  return part_of(*slot);
+}
+
+Result<std::uint64_t> content_of(const Part& part, const std::optional<std::string>& text) {
   if (!text) {
-    if (width == 1) return 1;
-    return fail(Code::bad_usage, fmt::format("the field {} has {} bits and needs a value", slot.name(), width),
-                fmt::format("for example {}=1", slot.name()));
+    if (part.width == 1) return 1;
+    return fail(Code::bad_usage, fmt::format("the field {} has {} bits and needs a value", part.name, part.width),
+                fmt::format("for example {}=1", part.name));
   }
-  for (const Meaning& meaning : slot.field->values) {
-    if (plain(meaning.text) == plain(*text)) return meaning.value;
+  for (const Meaning& meaning : part.slot.field->values) {
+    if (!part.is_run && plain(meaning.text) == plain(*text)) return meaning.value;
   }
-  const auto number = parse_number(*text);
-  if (!number) {
-    return fail(Code::bad_usage, fmt::format("'{}' is no value for {}", printable(*text), slot.name()),
+  const auto number = parse_signed(*text, part.width);
+  if (!number && !parse_signed(*text, 64)) {
+    return fail(Code::bad_usage, fmt::format("'{}' is no value for {}", printable(*text), part.name),
                 "numbers are written 0xc4, 0C4H or 196");
   }
-  if (*number > low_ones(width)) {
-    return fail(Code::bad_usage,
-                fmt::format("{} has {}: {} does not fit", slot.name(), plural(width, "bit", "bits"), printable(*text)),
-                fmt::format("its largest value is {:#x}", low_ones(width)));
+  if (!number) {
+    return fail(
+        Code::bad_usage,
+        fmt::format("{} has {}: {} does not fit", part.name, plural(part.width, "bit", "bits"), printable(*text)),
+        fmt::format("its largest value is {:#x}", low_ones(part.width)));
   }
   return *number;
 }
@@ -129,10 +169,28 @@ std::vector<Slot> slots(const Register& reg, std::optional<int> version) {
 
 bool is_run(const Field& field) { return field.width == 1 && field.stride == 1 && field.count > 1; }
 
-std::string run_name(const Field& field) {
+std::string run_name(const Field& field) { return run_name(field, 0, field.count - 1); }
+
+std::string run_name(const Field& field, int low, int high) {
   const std::size_t mark = field.name.find('#');
-  return fmt::format("{}{}..{}{}", field.name.substr(0, mark), field.first + field.count - 1, field.first,
+  return fmt::format("{}{}..{}{}", field.name.substr(0, mark), field.first + high, field.first + low,
                      field.name.substr(mark + 1));
+}
+
+std::optional<std::uint64_t> parse_signed(std::string_view text, int width) {
+  const bool negative = text.starts_with('-');
+  const auto number = parse_number(negative ? text.substr(1) : text);
+  if (!number || *number > low_ones(width)) return std::nullopt;
+  // A flag is no number.
+  if (negative && width == 1) return std::nullopt;
+  return negative ? (~*number + 1) & low_ones(width) : *number;
+}
+
+int number_width(const Register& reg, std::optional<int> version) {
+  for (const Slot& slot : slots(reg, version)) {
+    if (slot.field->show == Show::counter && slot.lsb() == 0) return total_width(*slot.field);
+  }
+  return reg.width;
 }
 
 std::uint64_t known_bits(const Register& reg, std::optional<int> version) {
@@ -171,15 +229,15 @@ Result<Value> encode(const Place& place, std::optional<int> version,
   Value value{place, base, version};
   std::uint64_t named = 0;
   for (const auto& [word, text] : fields) {
-    const auto slot = find_slot(place, version, word);
-    if (!slot) return tl::unexpected(slot.error());
-    if ((named & slot->mask()) != 0) {
-      return fail(Code::bad_usage, fmt::format("the field {} is named twice", slot->name()), "");
+    const auto part = find_part(place, version, word);
+    if (!part) return tl::unexpected(part.error());
+    if ((named & part->mask) != 0) {
+      return fail(Code::bad_usage, fmt::format("the field {} is named twice", part->name), "");
     }
-    named |= slot->mask();
-    const auto content = content_of(*slot, text);
+    named |= part->mask;
+    const auto content = content_of(*part, text);
     if (!content) return tl::unexpected(content.error());
-    value.bits = insert(*slot->field, value.bits, *content, slot->index);
+    value.bits = part->insert_into(value.bits, *content);
   }
   return value;
 }

@@ -40,8 +40,16 @@ std::vector<Slot> slots(const Register& reg, std::optional<int> version = {});
 /// Whether a field is one bit, repeated side by side: one mask of counters, rather than many fields.
 bool is_run(const Field& field);
 
-/// The name of a run as a whole: "EN_PMC31..0".
+/// The name of a run as a whole, "EN_PMC31..0", and of some of it, by their repetitions.
 std::string run_name(const Field& field);
+std::string run_name(const Field& field, int low, int high);
+
+/// A number of so many bits, as parse_number() reads them; a negative one is what is that far below 2^width, as a
+/// counter is loaded that shall overflow. Nothing where it is none, or does not fit.
+std::optional<std::uint64_t> parse_signed(std::string_view text, int width);
+
+/// Bits of what a register holds as a number: a counter may be narrower than its register.
+int number_width(const Register& reg, std::optional<int> version = {});
 
 /// The bits of all slots.
 std::uint64_t known_bits(const Register& reg, std::optional<int> version = {});
@@ -56,9 +64,10 @@ std::uint64_t get(const Value& value, std::string_view field, int index = 0);
 /// What the content of a field stands for; empty where a number says it all.
 std::string reading(const Value& value, const Slot& slot);
 
-/// A value from pairs of field names and contents, on top of `base`. Names as Slot::name() gives them, case and _
-/// against - do not matter; contents are numbers or the names of values. Nothing behind a one-bit field sets it.
-/// Errors: bad_usage for an unknown field (with the nearest), a field named twice, and contents that do not fit.
+/// A value from pairs of field names and contents, on top of `base`. Names as Slot::name() and run_name() give them,
+/// case and _ against - do not matter; contents are numbers, also negative ones, or the names of values. Nothing behind
+/// a one-bit field sets it. Errors: bad_usage for an unknown field (with the nearest), a field named twice, and
+/// contents that do not fit.
 Result<Value> encode(const Place& place, std::optional<int> version,
                      const std::vector<std::pair<std::string, std::optional<std::string>>>& fields,
                      std::uint64_t base = 0);

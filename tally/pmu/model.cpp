@@ -174,6 +174,12 @@ bool matches(std::string_view pattern, std::string_view text) {
   return glob(pattern, small);
 }
 
+// "m1" in "Apple M1".
+bool has_word(std::string_view text, std::string_view word) {
+  const auto words = split(lower(text), ' ');
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
 }  // namespace
 
 std::span<const Model* const> models() {
@@ -249,7 +255,8 @@ std::vector<Place> matching(std::string_view pattern, const Model* model) {
   const auto number = parse_number(pattern);
   std::vector<Place> found;
   for (const Entry& entry : entries(model)) {
-    bool hit = small.empty() || matches(small, entry.address) || matches(small, entry.place.reg->text);
+    bool hit = small.empty() || entry.place.model->name == small || has_word(entry.place.model->title, small) ||
+               matches(small, entry.address) || matches(small, entry.place.reg->text);
     for (const std::string& one : entry.full) hit = hit || matches(small, one);
     if (hit || (number && is_msr_at(entry.place, *number))) found.push_back(entry.place);
   }

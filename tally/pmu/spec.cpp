@@ -41,13 +41,19 @@ std::size_t end_of_name(std::string_view text) {
   return output ? next : end;
 }
 
-Result<std::uint64_t> value_of(std::string_view text, const Place& place) {
-  const auto value = parse_number(trimmed(text));
+Result<std::uint64_t> value_of(std::string_view text, const Place& place, std::optional<int> version = {}) {
+  const std::string word = trimmed(text);
+  const int width = word.starts_with('-') ? number_width(*place.reg, version) : 64;
+  const auto value = parse_signed(word, width);
+  if (!value && word.starts_with('-') && parse_signed(word, 64)) {
+    return fail(Code::bad_usage,
+                fmt::format("{} does not fit {}, which counts with {} bits", word, name(place), width));
+  }
   if (!value) {
-    const bool lacks_sign = parse_number(trimmed(text) + "H").has_value();
+    const bool lacks_sign = parse_number(word + "H").has_value();
     return fail(Code::bad_usage, fmt::format("'{}' is no value of 64 bits at most", printable(text)),
-                lacks_sign ? fmt::format("in hexadecimal it is 0x{}", trimmed(text))
-                           : "values are written 0x4100c4, 4100C4H or 4260036");
+                lacks_sign ? fmt::format("in hexadecimal it is 0x{}", word)
+                           : "values are written 0x4100c4, 4100C4H, 4260036 or -1000");
   }
   if (*value > low_ones(place.reg->width)) {
     return fail(Code::bad_usage,
@@ -122,7 +128,7 @@ Result<Request> parse_request(std::string_view text, const Choice& choice) {
   Value value{*place, 0, choice.version};
   if (rest.starts_with('=')) {
     const std::size_t colon = std::min(rest.find(':'), rest.size());
-    const auto bits = value_of(rest.substr(1, colon - 1), *place);
+    const auto bits = value_of(rest.substr(1, colon - 1), *place, choice.version);
     if (!bits) return fail(bits.error());
     value.bits = *bits;
     request.has_value = true;

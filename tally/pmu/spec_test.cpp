@@ -66,6 +66,36 @@ TEST(Request, values_made_of_fields) {
   EXPECT_TRUE(parse_request("0x186:en")->encoded);
 }
 
+TEST(Request, fields_have_the_names_that_are_shown) {
+  EXPECT_EQ(bits("PMCR0_EL1:EN7..0=0xff"), 0xFFu);
+  EXPECT_EQ(bits("PMCR0_EL1:en7..0=0xf0,EN9..8=3,MODE=FIQ"), 0x3000004F0u);
+  EXPECT_EQ(bits("PMCR0_EL1=0xff:EN3..2=0"), 0xF3u);
+  for (const Model* model : models()) {
+    for (const Place& place : places(*model)) {
+      for (const Field& field : place.reg->fields) {
+        const std::string shown = is_run(field) ? run_name(field) : Slot{&field, 0}.name();
+        const auto made = encode(place, {}, {{shown, "1"}});
+        ASSERT_TRUE(made) << name(place) << " " << shown << ": " << made.error().message;
+        EXPECT_EQ(made->bits, std::uint64_t{1} << field.lsb) << name(place) << " " << shown;
+      }
+    }
+  }
+  EXPECT_TRUE(holds(refusal("PMCR0_EL1:EN7..0"), "EN7..0 has 8 bits and needs a value"));
+  EXPECT_TRUE(holds(refusal("PMCR0_EL1:EN7..0=0x100"), "does not fit"));
+  EXPECT_TRUE(holds(refusal("PMCR0_EL1:EN7..0=1,EN3"), "named twice"));
+  EXPECT_TRUE(holds(refusal("PMCR0_EL1:EN9..0=1"), "has no field"));
+}
+
+TEST(Request, negative_numbers_are_so_far_below_the_overflow) {
+  EXPECT_EQ(bits("IA32_PMC0=-1000"), (1ULL << 48) - 1000);
+  EXPECT_EQ(bits("IA32_FIXED_CTR1=-1"), (1ULL << 48) - 1);
+  EXPECT_EQ(bits("IA32_PERFEVTSEL0:cmask=-1"), 0xFF000000u);
+  EXPECT_EQ(bits("PMEVCNTR0_EL0=-2"), ~1ULL);
+  EXPECT_TRUE(holds(refusal("IA32_PMC0=-0x1000000000000"), "does not fit IA32_PMC0, which counts with 48 bits"));
+  EXPECT_TRUE(holds(refusal("IA32_PERFEVTSEL0:cmask=-256"), "does not fit"));
+  EXPECT_TRUE(holds(refusal("IA32_PERFEVTSEL0:en=-1"), "EN"));
+}
+
 TEST(Request, a_leaf_has_four_values) {
   const auto request = parse_request("CPUID.0AH=0x07300403,0,0,0x603");
   ASSERT_TRUE(request);
@@ -121,6 +151,13 @@ TEST(Request, versions_by_name_and_number) {
   EXPECT_EQ(version_of(amd_model, "v2"), 2);
   EXPECT_FALSE(version_of(intel_model, "7"));
   EXPECT_TRUE(holds(version_of(intel_model, "7").error().hint, "1, 2, 3, 4, 5, 6"));
+}
+
+TEST(Match, a_model_by_its_name) {
+  std::size_t apples = 0;
+  for (const Place& place : matching("apple", nullptr)) apples += place.model->name == "apple" ? 1 : 0;
+  EXPECT_EQ(apples, places(*model_of("apple")).size());
+  EXPECT_EQ(matching("M1", nullptr).size(), apples);
 }
 
 TEST(Match, parts_patterns_and_numbers) {

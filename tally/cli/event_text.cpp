@@ -88,7 +88,7 @@ std::string processors_block(const event::Explanation& one) {
     text += hanging(fmt::format("   {:<{}}  ", named.name, width), join(named.pmus, ", "));
   }
   const char* title =
-      one.event.encoding ? "The same code by libpfm4, and on which processors:" : "As a code of processors:";
+      one.event.encoding ? "The same code by its names, and on which processors:" : "As a code of processors:";
   return text.empty() ? "" : fmt::format("\n {}\n{}", title, text);
 }
 

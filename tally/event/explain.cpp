@@ -123,6 +123,15 @@ std::vector<Named> processors_of_code(const Encoding& encoding) {
   return all;
 }
 
+// A code without a unit mask may be meant as one of Apple's, which have nothing else.
+void add_apples(std::vector<Named>& all, const Encoding& encoding) {
+  if (encoding.config > 0xFF || !encoding.pmu.empty()) return;
+  const pmu::apple::Event* const line = pmu::apple::find_event(static_cast<std::uint8_t>(encoding.config));
+  if (line == nullptr) return;
+  const std::string_view name = line->linux_name.empty() ? line->framework_name : line->linux_name;
+  add_name(all, "apple_m1::" + split(name, ' ').front(), "apple_m1");
+}
+
 // Which codes are this event of the table.
 std::vector<Named> processors_of_id(Id id) {
   std::vector<Named> all;
@@ -226,7 +235,10 @@ Explanation explain(const Event& event) {
   if (is_x86(encoding.family) && !made.perf->type) made.perf->type = perf_type_raw;
   made.perf_text = perf_text(event, encoding);
   made.selector = selector_of(event, encoding);
-  if (is_x86(encoding.family)) made.processors = processors_of_code(encoding);
+  if (is_x86(encoding.family)) {
+    made.processors = processors_of_code(encoding);
+    add_apples(made.processors, encoding);
+  }
   return made;
 }
 

@@ -40,6 +40,17 @@ TEST(Explain, every_processor_with_the_code_is_named) {
   EXPECT_EQ(explained("hsw::UOPS_RETIRED:ALL:c=2:i").what.find("a cycle with fewer than 2 of: "), 0u);
 }
 
+TEST(Explain, a_short_code_may_be_one_of_apples) {
+  const auto names_of = [](const char* text) {
+    std::string names;
+    for (const Named& one : explained(text).processors) names += one.name + ' ';
+    return names;
+  };
+  EXPECT_NE(names_of("0x8d").find("apple_m1::INST_BRANCH "), std::string::npos) << names_of("0x8d");
+  EXPECT_NE(names_of("r8d").find("apple_m1::INST_BRANCH "), std::string::npos);
+  EXPECT_EQ(names_of("r018d").find("apple_m1"), std::string::npos) << "Apple has no unit masks";
+}
+
 TEST(Explain, amds_long_codes_are_taken_apart) {
   if (!pfm::find_pmu("amd64_fam19h_zen4")) GTEST_SKIP() << "this libpfm4 has no tables of x86 processors";
   const Explanation one = explained("amd64_fam19h_zen4::RETIRED_TAKEN_BRANCH_INSTRUCTIONS");

@@ -80,6 +80,9 @@ enum Partial : uint32_t {
   partial_shared_code = 1u << 12,   ///< it runs code from shared memory: changes by another mapping are not seen
   partial_ptraced = 1u << 10,       ///< the program traces others or is traced itself
   partial_code_lines = 1u << 13,    ///< more code than a simulated instruction cache can tell apart
+  partial_dispatched = 1u << 15,    ///< it handles its own system calls (syscall user dispatch): handed back
+  partial_unknown_call = 1u << 16,  ///< it made system calls that are newer than the engine
+  partial_breakpoint = 1u << 17,    ///< it set a breakpoint at code, which does not run at its own address
 };
 
 enum class State : uint32_t { free, running, ended };

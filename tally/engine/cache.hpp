@@ -219,7 +219,9 @@ void note_memory_file(u64 device, u64 inode);
 bool may_be_written();
 /// Shared memory is another process's, too. Wants lock_code.
 void note_forked();
-void code_init(u64 read_implies_exec);
+void code_init();
+/// Whether what can be read may be executed (READ_IMPLIES_EXEC), in mappings that are made from now on.
+void reading_executes(bool yes);
 void lock_code();
 void unlock_code();
 

@@ -271,10 +271,12 @@ struct Still {
 
 }  // namespace
 
-void code_init(u64 read_implies_exec) {
-  everything_executes = read_implies_exec != 0;
-  ranges = reinterpret_cast<Range*>(reserve(range_limit * sizeof(Range), 3));
+void reading_executes(bool yes) {
+  Guard guard(ranges_lock);
+  everything_executes = yes;
 }
+
+void code_init() { ranges = reinterpret_cast<Range*>(reserve(range_limit * sizeof(Range), 3)); }
 
 void lock_code() { ranges_lock.take(); }
 void unlock_code() { ranges_lock.release(); }

@@ -76,49 +76,6 @@ void keep_descriptors_over_exec(bool keep) {
 
 bool is_own_descriptor(u64 fd) { return static_cast<u32>(fd) - first_own() < own_count; }
 
-bool takes_descriptor(u64 number) {
-  switch (number) {
-    case SYS_read:
-    case SYS_write:
-    case SYS_close:
-    case SYS_fstat:
-    case SYS_lseek:
-    case SYS_ioctl:
-    case SYS_pread64:
-    case SYS_pwrite64:
-    case SYS_readv:
-    case SYS_writev:
-    case SYS_dup:
-    case SYS_dup2:
-    case SYS_dup3:
-    case SYS_fcntl:
-    case SYS_flock:
-    case SYS_fsync:
-    case SYS_fdatasync:
-    case SYS_ftruncate:
-    case SYS_fchmod:
-    case SYS_fchown:
-    case SYS_fstatfs:
-    case SYS_connect:
-    case SYS_accept:
-    case SYS_accept4:
-    case SYS_bind:
-    case SYS_listen:
-    case SYS_sendto:
-    case SYS_recvfrom:
-    case SYS_sendmsg:
-    case SYS_recvmsg:
-    case SYS_shutdown:
-    case SYS_getsockname:
-    case SYS_getpeername:
-    case SYS_getsockopt:
-    case SYS_setsockopt:
-    case SYS_newfstatat:
-    case SYS_statx: return true;
-    default: return false;
-  }
-}
-
 s64 close_range_around(u64 first, u64 last, u64 flags) {
   const u64 own = first_own(), behind = own + own_count;
   if (first > last || last < own || first >= behind) return kernel(SYS_close_range, first, last, flags);

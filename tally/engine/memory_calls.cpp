@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
@@ -82,17 +83,18 @@ void bring_all_out_once(Thread* t) {
   give_floor(t);
 }
 
-bool is_memory_file(u64 path) {
-  static const char start[] = "/proc/", end[] = "/mem";
-  char name[32] = {};
-  safe_copy(name, reinterpret_cast<const void*>(path), sizeof name - 1);
-  for (u32 i = 0; i < sizeof start - 1; i++)
-    if (name[i] != start[i]) return false;
-  u32 n = 0;
-  while (name[n] != 0) n++;
-  for (u32 i = 0; i < sizeof end; i++)
-    if (name[n - 4 + i] != end[i]) return false;
-  return true;
+/// Whether it is one of /proc/PID/mem, by whatever name it was opened. Where /proc cannot be asked it may be.
+bool is_memory_file(u64 fd) {
+  struct statfs file_system;
+  if (kernel(SYS_fstatfs, fd, reinterpret_cast<u64>(&file_system)) != 0 || file_system.f_type != 0x9fa0) return false;
+  char link[32] = "/proc/self/fd/", name[64] = {};
+  u32 end = 14;
+  u64 unit = 1;
+  while (fd / unit >= 10) unit *= 10;
+  for (; unit > 0; unit /= 10) link[end++] = static_cast<char>('0' + fd / unit % 10);
+  const s64 n = kernel(SYS_readlink, reinterpret_cast<u64>(link), reinterpret_cast<u64>(name), sizeof name);
+  if (n < 4) return true;
+  return name[n - 4] == '/' && name[n - 3] == 'm' && name[n - 2] == 'e' && name[n - 1] == 'm';
 }
 
 }  // namespace
@@ -130,12 +132,16 @@ s64 emulate_membarrier(Thread* t) {
   return r;
 }
 
-s64 emulate_open(Thread* t, u64 path, u64 flags) {
+s64 emulate_open(Thread* t, u64 flags) {
   const s64 r = run(t);
+  if (failed(r) || (flags & O_ACCMODE) == O_RDONLY) return r;
+  const bool empties = (flags & O_TRUNC) != 0 && may_be_written();
   // Who can write to /proc/self/mem writes where nobody else may.
-  if (failed(r) || (flags & O_ACCMODE) == O_RDONLY || !is_memory_file(path)) return r;
+  const bool is_memory = is_memory_file(static_cast<u64>(r));
   struct stat s;
-  if (kernel(SYS_fstat, static_cast<u64>(r), reinterpret_cast<u64>(&s)) == 0) note_memory_file(s.st_dev, s.st_ino);
+  if ((!empties && !is_memory) || kernel(SYS_fstat, static_cast<u64>(r), reinterpret_cast<u64>(&s)) != 0) return r;
+  if (is_memory) note_memory_file(s.st_dev, s.st_ino);
+  if (empties) note_written(s.st_dev, s.st_ino);
   return r;
 }
 

@@ -8,7 +8,8 @@ namespace tally::engine {
 s64 emulate_mapping(Thread* t);
 s64 emulate_madvise(Thread* t);
 s64 emulate_membarrier(Thread* t);
-s64 emulate_open(Thread* t, u64 path, u64 flags);
+/// A call that opens a file, with these flags.
+s64 emulate_open(Thread* t, u64 flags);
 /// A call that writes into a file; one without a descriptor: ~0.
 s64 emulate_write(Thread* t, u64 fd);
 

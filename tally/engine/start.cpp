@@ -139,7 +139,8 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   const char* base = base_name(name);
   for (u32 i = 0; i < sizeof process.name - 1 && base[i] != 0; i++) process.name[i] = base[i];
   const s64 persona = kernel(SYS_personality, 0xffffffff);
-  code_init(static_cast<u64>(persona) & 0x0400000 /* READ_IMPLIES_EXEC */);
+  code_init();
+  reading_executes((static_cast<u64>(persona) & 0x0400000 /* READ_IMPLIES_EXEC */) != 0);
   cache_init();
   decoder_init();
   store_init(kept, added);

@@ -1,7 +1,10 @@
-// System calls of the program. Most go straight to the kernel; here are the few that change what the engine relies on.
+// System calls of the program. Most go straight to the kernel; here are those that change what the engine relies on.
+#include "tally/engine/syscalls.hpp"
+
 #include "tally/channel/asking.hpp"
 #include "tally/engine/asking.hpp"
 #include "tally/engine/cache.hpp"
+#include "tally/engine/confining.hpp"
 #include "tally/engine/descriptors.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/improve.hpp"
@@ -11,11 +14,10 @@
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/store.hpp"
+#include "tally/engine/syscall_table.hpp"
 
 namespace tally::engine {
 namespace {
-
-enum : u64 { set_gs_base = 0x1001, get_gs_base = 0x1004 };
 
 /// Runs a call whose argument `reg` points to a signal mask, which counts for its time.
 s64 with_mask(Thread* t, u8 reg, u64 size) {
@@ -46,18 +48,85 @@ s64 with_mask_pair(Thread* t) {
   return r;
 }
 
-/// The program goes on natively with this very call.
-[[noreturn]] void go_natively(Thread* t, channel::Partial why) {
+/// Options of prctl(2) by which a process can do less afterwards.
+bool loses_rights_by(u64 option) {
+  constexpr u64 drop_capability = 24, set_securebits = 28, no_new_privileges = 38, ambient = 47;
+  return option == drop_capability || option == set_securebits || option == no_new_privileges || option == ambient;
+}
+
+/// Whether this argument of a call is a descriptor of the engine's.
+bool names_own_descriptor(const Thread* t, Descriptors descriptors) {
+  static const Register argument[] = {rdi, rsi, rdx, r10, r8};
+  u32 bits = static_cast<u32>(descriptors);
+  for (u32 i = 0; bits != 0; i++, bits >>= 1)
+    if ((bits & 1) && is_own_descriptor(t->gpr[argument[i]])) return true;
+  return false;
+}
+
+/// A call that no Linux up to 6.18 has. Where a later one has it nobody knows what it changed.
+s64 make_unknown(Thread* t) {
+  constexpr s64 not_implemented = -38;
+  const s64 r = run(t);
+  if (r != not_implemented) mark_partial(t, channel::partial_unknown_call);
+  return r;
+}
+
+s64 call(Thread* t, u32 number) {
+  constexpr s64 bad_descriptor = -9;
+  if (number >= system_call_limit) return make_unknown(t);
+  const SystemCall& known = system_call_of(number);
+  if (known.descriptors != Descriptors::none && names_own_descriptor(t, known.descriptors)) return bad_descriptor;
+  switch (known.verdict) {
+    case Verdict::passes: return run(t);
+    case Verdict::looked_at:
+    case Verdict::natively: return known.handler(t);
+    case Verdict::refused: return -known.error;
+    case Verdict::unknown: break;
+  }
+  return make_unknown(t);
+}
+
+}  // namespace
+
+void go_natively(Thread* t, channel::Partial why) {
   t->pc -= 2;
   correct_unbegun(t);
   leave(t, why);
 }
 
-/// Options of prctl(2) by which a process can do less afterwards.
-bool gives_rights_up(u64 option) {
-  constexpr u64 drop_capability = 24, set_securebits = 28, no_new_privileges = 38, ambient = 47;
-  return option == drop_capability || option == set_securebits || option == no_new_privileges || option == ambient;
+namespace calls {
+
+// --- processes and threads ------------------------------------------------------------------------------------------
+
+s64 end_thread(Thread* t) { return emulate_exit(t, t->gpr[rdi]); }
+s64 end_process(Thread* t) { emulate_exit_group(t, t->gpr[rdi]); }
+s64 fork(Thread* t) { return emulate_clone(t, 17, 0, 0, 0, 0); }
+s64 vfork(Thread* t) { return emulate_clone(t, 0x4111, 0, 0, 0, 0); }
+s64 clone(Thread* t) {
+  const u64* g = t->gpr;
+  return emulate_clone(t, g[rdi], g[rsi], g[rdx], g[r10], g[r8]);
 }
+s64 clone3(Thread* t) { return emulate_clone3(t, t->gpr[rdi], t->gpr[rsi]); }
+s64 execute(Thread* t) { return emulate_exec(t); }
+
+// --- signals --------------------------------------------------------------------------------------------------------
+
+s64 set_action(Thread* t) {
+  const u64* g = t->gpr;
+  return emulate_sigaction(t, g[rdi], g[rsi], g[rdx], g[r10]);
+}
+s64 set_mask(Thread* t) {
+  const u64* g = t->gpr;
+  return emulate_sigprocmask(t, g[rdi], g[rsi], g[rdx], g[r10]);
+}
+s64 set_signal_stack(Thread* t) { return emulate_sigaltstack(t, t->gpr[rdi], t->gpr[rsi]); }
+s64 leave_handler(Thread* t) { return emulate_sigreturn(t); }
+s64 wait_with_first(Thread* t) { return with_mask(t, rdi, t->gpr[rsi]); }
+s64 wait_with_fourth(Thread* t) { return with_mask(t, r10, t->gpr[r8]); }
+s64 wait_with_fifth(Thread* t) { return with_mask(t, r8, t->gpr[r9]); }
+s64 wait_with_pair(Thread* t) { return with_mask_pair(t); }
+
+// --- memory and files -----------------------------------------------------------------------------------------------
 
 /// Code of a file that is mapped may hold marks.
 s64 map(Thread* t) {
@@ -67,104 +136,111 @@ s64 map(Thread* t) {
     learn_marks(t);
   return r;
 }
+s64 change_mapping(Thread* t) { return emulate_mapping(t); }
+s64 advise(Thread* t) { return emulate_madvise(t); }
+s64 make_change_seen(Thread* t) { return emulate_membarrier(t); }
 
-s64 call(Thread* t) {
+s64 open_file(Thread* t) {
+  constexpr u64 as_creat = 01 | 0100 | 01000;  // O_WRONLY, O_CREAT, O_TRUNC
   const u64* g = t->gpr;
-  const u64 number = g[rax], a = g[rdi], b = g[rsi], c = g[rdx], d = g[r10];
-  if (takes_descriptor(number) && is_own_descriptor(a)) return -9;
-  switch (number) {
-    case SYS_exit: return emulate_exit(t, a);
-    case SYS_exit_group: emulate_exit_group(t, a);
-    case SYS_fork: return emulate_clone(t, 17, 0, 0, 0, 0);
-    case SYS_vfork: return emulate_clone(t, 0x4111, 0, 0, 0, 0);
-    case SYS_clone: return emulate_clone(t, a, b, c, d, g[r8]);
-    case SYS_clone3: return emulate_clone3(t, a, b);
-    case SYS_execve:
-    case SYS_execveat: return emulate_exec(t);
-    case SYS_rt_sigaction: return emulate_sigaction(t, a, b, c, d);
-    case SYS_rt_sigprocmask: return emulate_sigprocmask(t, a, b, c, d);
-    case SYS_sigaltstack: return emulate_sigaltstack(t, a, b);
-    case SYS_rt_sigreturn: return emulate_sigreturn(t);
-    case SYS_rt_sigsuspend: return with_mask(t, rdi, b);
-    case SYS_ppoll: return with_mask(t, r10, g[r8]);
-    case SYS_epoll_pwait:
-    case 441 /* epoll_pwait2 */: return with_mask(t, r8, g[r9]);
-    case SYS_pselect6: return with_mask_pair(t);
-    case SYS_mmap: return map(t);
-    case SYS_munmap:
-    case SYS_mprotect:
-    case SYS_pkey_mprotect:
-    case SYS_mremap:
-    case SYS_shmat:
-    case SYS_shmdt: return emulate_mapping(t);
-    case SYS_madvise: return emulate_madvise(t);
-    case SYS_membarrier: return emulate_membarrier(t);
-    case SYS_open: return emulate_open(t, a, b);
-    case SYS_openat: return emulate_open(t, b, c);
-    case SYS_write:
-    case SYS_pwrite64:
-    case SYS_writev:
-    case SYS_pwritev:
-    case SYS_pwritev2:
-    case SYS_sendfile:
-    case SYS_ftruncate:
-    case SYS_fallocate: return emulate_write(t, a);
-    case SYS_splice:
-    case SYS_copy_file_range: return emulate_write(t, c);
-    case SYS_truncate: return emulate_write(t, ~u64{0});
-    // A registration would let the kernel send the thread to an abort handler from the middle of generated code.
-    case SYS_rseq: return -38;
-    case SYS_arch_prctl:
-      if (a == set_gs_base) go_natively(t, channel::partial_gs_base);
-      if (a == get_gs_base) {
-        const u64 none = 0;
-        return put(b, &none, 8);
-      }
-      return run(t);
-    case SYS_seccomp: go_natively(t, channel::partial_confined);
-    case SYS_prctl: {
-      if (a == 22 /* PR_SET_SECCOMP */) go_natively(t, channel::partial_confined);
-      if (a == channel::ask_option) return answer(t, b, c, d);
-      if (gives_rights_up(a)) give_up_writing();
-      const s64 r = run(t);
-      if (a == 15 /* PR_SET_NAME */) name_thread(t);
-      return r;
-    }
-    // Who is trusted less from here on must not write what more trusted programs will execute.
-    case SYS_setuid:
-    case SYS_setgid:
-    case SYS_setreuid:
-    case SYS_setregid:
-    case SYS_setresuid:
-    case SYS_setresgid:
-    case SYS_setfsuid:
-    case SYS_setfsgid:
-    case SYS_setgroups:
-    case SYS_capset:
-    case SYS_chroot:
-    case SYS_pivot_root:
-    case SYS_unshare:
-    case SYS_setns:
-    case 446 /* landlock_restrict_self */:
-    case 460 /* lsm_set_self_attr */: give_up_writing(); return run(t);
-    case SYS_prlimit64: return emulate_limit(t, a, b, c, d);
-    case SYS_setrlimit: return emulate_limit(t, 0, a, b, 0);
-    case SYS_getrlimit: return emulate_limit(t, 0, a, 0, b);
-    case SYS_ptrace:
-      // Whoever asks to be traced is to be seen as it is. A vfork child lives in its parent's memory, and is about to
-      // exec.
-      if (a == 0 /* PTRACE_TRACEME */ && t->vfork_child == 0) go_natively(t, channel::partial_ptraced);
-      return emulate_ptrace(t);
-    case SYS_dup2:
-    case SYS_dup3: return is_own_descriptor(b) ? -9 : run(t);
-    case SYS_getdents:
-    case SYS_getdents64: return list_directory(t, number);
-    case SYS_close_range: return close_range_around(a & 0xffffffff, b & 0xffffffff, c);
+  u64 flags = as_creat;
+  if (g[rax] == SYS_open) flags = g[rsi];
+  if (g[rax] == SYS_openat) flags = g[rdx];
+  // The first member of its struct. Where that is not there the kernel says so.
+  if (g[rax] == 437 /* openat2 */ && get(&flags, g[rdx], sizeof flags) != 0) flags = 0;
+  return emulate_open(t, flags);
+}
+s64 written_to_first(Thread* t) { return emulate_write(t, t->gpr[rdi]); }
+s64 written_to_third(Thread* t) { return emulate_write(t, t->gpr[rdx]); }
+s64 written_by_name(Thread* t) { return emulate_write(t, ~u64{0}); }
+s64 control_device(Thread* t) {
+  constexpr u32 clone_file = 0x40049409, clone_range = 0x4020940d;  // FICLONE, FICLONERANGE
+  const u32 request = static_cast<u32>(t->gpr[rsi]);
+  return request == clone_file || request == clone_range ? emulate_write(t, t->gpr[rdi]) : run(t);
+}
+s64 list(Thread* t) { return list_directory(t, t->gpr[rax]); }
+s64 close_many(Thread* t) {
+  const u64* g = t->gpr;
+  return close_range_around(g[rdi] & 0xffffffff, g[rsi] & 0xffffffff, g[rdx]);
+}
+
+// --- limits and rights ----------------------------------------------------------------------------------------------
+
+s64 limit(Thread* t) {
+  const u64* g = t->gpr;
+  return emulate_limit(t, g[rdi], g[rsi], g[rdx], g[r10]);
+}
+s64 set_limit(Thread* t) { return emulate_limit(t, 0, t->gpr[rdi], t->gpr[rsi], 0); }
+s64 get_limit(Thread* t) { return emulate_limit(t, 0, t->gpr[rdi], 0, t->gpr[rsi]); }
+
+/// Who is trusted less from here on must not write what more trusted programs will execute.
+s64 give_rights_up(Thread* t) {
+  give_up_writing();
+  return run(t);
+}
+
+s64 change_personality(Thread* t) {
+  constexpr u32 only_asks = 0xffffffff, read_implies_exec = 0x0400000;
+  const s64 r = run(t);
+  const u32 wanted = static_cast<u32>(t->gpr[rdi]);
+  if (!failed(r) && wanted != only_asks) reading_executes((wanted & read_implies_exec) != 0);
+  return r;
+}
+
+// --- what looks at the program, or controls it ----------------------------------------------------------------------
+
+s64 open_event(Thread* t) {
+  constexpr u64 kind_at = 0, breakpoint_at = 52;  // in struct perf_event_attr
+  constexpr u32 breakpoint = 5, executes = 4;
+  u32 kind = 0, access = 0;
+  const s64 r = run(t);
+  if (!failed(r) && get(&kind, t->gpr[rdi] + kind_at, 4) == 0 && kind == breakpoint &&
+      get(&access, t->gpr[rdi] + breakpoint_at, 4) == 0 && access == executes)
+    mark_partial(t, channel::partial_breakpoint);
+  return r;
+}
+
+s64 trace(Thread* t) {
+  // Whoever asks to be traced is to be seen as it is. A vfork child lives in its parent's memory, and is about to exec.
+  if (t->gpr[rdi] == 0 /* PTRACE_TRACEME */ && t->vfork_child == 0) go_natively(t, channel::partial_ptraced);
+  return emulate_ptrace(t);
+}
+
+s64 control_architecture(Thread* t) {
+  enum : u32 { set_gs_base = 0x1001, get_gs_base = 0x1004, enable_shadow_stack = 0x5001 };
+  constexpr s64 not_supported = -95;
+  const u64 argument = t->gpr[rsi], none = 0;
+  switch (static_cast<u32>(t->gpr[rdi])) {
+    case set_gs_base:
+      // As the program has it; or an address that the kernel refuses.
+      if (argument == 0) return 0;
+      if (static_cast<s64>(argument) < 0) return run(t);
+      go_natively(t, channel::partial_gs_base);
+    case get_gs_base: return put(argument, &none, sizeof none);
+    case enable_shadow_stack: return not_supported;
     default: return run(t);
   }
 }
 
-}  // namespace
+s64 control_process(Thread* t) {
+  enum : u32 { set_name = 15, set_seccomp = 22, set_syscall_dispatch = 59 };
+  const u64* g = t->gpr;
+  const u32 option = static_cast<u32>(g[rdi]);
+  if (option == set_seccomp) return set_filter_by_prctl(t, g[rsi], g[rdx]);
+  if (option == set_syscall_dispatch) return set_dispatch(t, g[rsi], g[rdx], g[r10], g[r8]);
+  if (option == channel::ask_option) return answer(t, g[rsi], g[rdx], g[r10]);
+  if (loses_rights_by(option)) give_up_writing();
+  const s64 r = run(t);
+  if (option == set_name) name_thread(t);
+  return r;
+}
+
+s64 confine(Thread* t) {
+  const u64* g = t->gpr;
+  return set_filter(t, static_cast<u32>(g[rdi]), static_cast<u32>(g[rsi]), g[rdx]);
+}
+
+}  // namespace calls
 
 void correct_unbegun(Thread* t) {
   channel::Totals delta;
@@ -174,7 +250,9 @@ void correct_unbegun(Thread* t) {
 
 extern "C" void system_call(Thread* t) {
   u64* g = t->gpr;
-  const s64 r = call(t);
+  // The kernel looks at the low half only.
+  g[rax] = static_cast<u64>(static_cast<s64>(static_cast<s32>(g[rax])));
+  const s64 r = call(t, static_cast<u32>(g[rax]));
   if (r == begin_anew) {
     // To be executed again once the signal's handler has run. If it had not begun, it has not retired either.
     t->pc -= 2;

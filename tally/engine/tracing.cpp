@@ -13,6 +13,7 @@ namespace tally::engine {
 namespace {
 
 enum : u64 { get_registers = 12, get_register_set = 0x4204, general_registers = 1 /* NT_PRSTATUS */ };
+enum : u64 { set_syscall_dispatch = 0x4210, set_syscall_info = 0x4212 };
 
 /// Requests that look, start and stop. The others change what the engine knows of the other program.
 bool only_looks(u64 request) {
@@ -27,7 +28,12 @@ bool only_looks(u64 request) {
     case PTRACE_ATTACH:
     case PTRACE_DETACH:
     case PTRACE_SYSCALL: return true;
-    default: return request >= 0x4200 && request != PTRACE_SETREGSET && request != PTRACE_SETSIGINFO;
+    case PTRACE_SETREGSET:
+    case PTRACE_SETSIGINFO:
+    case PTRACE_SETSIGMASK:
+    case set_syscall_dispatch:
+    case set_syscall_info: return false;
+    default: return request >= 0x4200;
   }
 }
 

@@ -1,0 +1,33 @@
+#include "tally/engine/syscall_table.hpp"
+
+#include <array>
+
+#include "tally/engine/syscalls.hpp"
+
+namespace tally::engine {
+namespace {
+
+using Rules = std::array<SystemCall, system_call_limit>;
+
+constexpr Rules rules = [] {
+  Rules all{};
+#define PASSES(number, name, descriptors, why) all[number] = {Verdict::passes, Descriptors::descriptors, 0, nullptr};
+#define LOOKED_AT(number, name, descriptors, handler, why) \
+  all[number] = {Verdict::looked_at, Descriptors::descriptors, 0, calls::handler};
+#define NATIVELY(number, name, descriptors, handler, why) \
+  all[number] = {Verdict::natively, Descriptors::descriptors, 0, calls::handler};
+#define REFUSED(number, name, descriptors, error, why) \
+  all[number] = {Verdict::refused, Descriptors::descriptors, error, nullptr};
+#include "tally/engine/syscall_table.inc"
+#undef PASSES
+#undef LOOKED_AT
+#undef NATIVELY
+#undef REFUSED
+  return all;
+}();
+
+}  // namespace
+
+const SystemCall& system_call_of(u32 number) { return rules[number]; }
+
+}  // namespace tally::engine

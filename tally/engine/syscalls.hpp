@@ -1,0 +1,24 @@
+/// System calls of the program that the engine makes in a way of its own: the handlers that syscall_table.inc names.
+#pragma once
+#include "tally/engine/thread.hpp"
+
+namespace tally::engine {
+
+/// The program goes on natively with the very call that its thread is about to make.
+[[noreturn]] void go_natively(Thread* t, channel::Partial why);
+
+/// Each makes, or emulates, the call whose registers are in `gpr`, and returns the kernel's answer.
+namespace calls {
+
+#define PASSES(number, name, descriptors, why)
+#define LOOKED_AT(number, name, descriptors, handler, why) s64 handler(Thread* t);
+#define NATIVELY(number, name, descriptors, handler, why) s64 handler(Thread* t);
+#define REFUSED(number, name, descriptors, error, why)
+#include "tally/engine/syscall_table.inc"
+#undef PASSES
+#undef LOOKED_AT
+#undef NATIVELY
+#undef REFUSED
+
+}  // namespace calls
+}  // namespace tally::engine

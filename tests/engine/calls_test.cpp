@@ -1,0 +1,105 @@
+// System calls: a verdict for each, and those that take control of the program's calls (libc/calls.cpp).
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "tests/engine/expect.hpp"
+
+namespace tally::engine_test {
+namespace {
+
+struct Row {
+  int number;
+  std::string name, why;
+};
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> all = {
+#define PASSES(number, name, descriptors, why) {number, #name, why},
+#define LOOKED_AT(number, name, descriptors, handler, why) {number, #name, why},
+#define NATIVELY(number, name, descriptors, handler, why) {number, #name, why},
+#define REFUSED(number, name, descriptors, error, why) {number, #name, why},
+#include "tally/engine/syscall_table.inc"
+#undef PASSES
+#undef LOOKED_AT
+#undef NATIVELY
+#undef REFUSED
+  };
+  return all;
+}
+
+/// Numbers that x86-64 gave to calls up to Linux 6.18: between the two ranges lie those of other architectures.
+std::set<int> numbers_up_to_6_18() {
+  std::set<int> all;
+  for (int i = 0; i <= 336; ++i) all.insert(i);
+  for (int i = 424; i <= 469; ++i) all.insert(i);
+  return all;
+}
+
+TEST(SystemCalls, each_has_one_verdict_and_its_reason) {
+  std::set<int> numbers;
+  std::set<std::string> names;
+  for (const Row& row : rows()) {
+    EXPECT_TRUE(numbers.insert(row.number).second) << row.number << " stands there twice";
+    EXPECT_TRUE(names.insert(row.name).second) << row.name << " stands there twice";
+    EXPECT_FALSE(row.why.empty()) << row.name;
+  }
+  for (const int number : numbers_up_to_6_18()) EXPECT_TRUE(numbers.count(number)) << number << " has no verdict";
+  EXPECT_EQ(numbers, numbers_up_to_6_18());
+}
+
+TEST(SystemCalls, are_called_what_the_kernel_calls_them) {
+  std::ifstream header("/usr/include/x86_64-linux-gnu/asm/unistd_64.h");
+  if (!header) GTEST_SKIP() << "no headers of the kernel (package linux-libc-dev)";
+  std::map<int, std::string> names;
+  for (const Row& row : rows()) names[row.number] = row.name;
+  int found = 0;
+  for (std::string line; std::getline(header, line);) {
+    std::istringstream words(line);
+    std::string define, name;
+    int number = 0;
+    if (!(words >> define >> name >> number) || !name.starts_with("__NR_") || number > 469) continue;
+    EXPECT_EQ(names[number], name.substr(5)) << number;
+    ++found;
+  }
+  EXPECT_GT(found, 300);
+}
+
+struct Call {
+  const char* name;
+  const char* partial = "";  ///< words of the reason; exact where there are none
+  int code = 0;
+};
+
+std::ostream& operator<<(std::ostream& stream, const Call& call) { return stream << call.name; }
+
+class CallTest : public testing::TestWithParam<Call> {};
+
+TEST_P(CallTest, goes_as_natively) {
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/calls_dynamic", GetParam().name};
+  const Outcome native = run_native(command);
+  if (native.code == 77) GTEST_SKIP() << "this kernel has no such call";
+  ASSERT_EQ(native.code, GetParam().code) << native.out << native.err;
+  const Counted counted = run_counted(command);
+  expect_same(counted.outcome, native);
+  const std::string words = GetParam().partial;
+  if (words.empty())
+    expect_exact(counted);
+  else
+    EXPECT_NE(counted.problem.find(words), std::string::npos) << counted.problem;
+}
+
+constexpr const char* confined = "it confined itself (seccomp): it went on natively";
+INSTANTIATE_TEST_SUITE_P(engine, CallTest,
+                         testing::Values(Call{"seccomp_probes"}, Call{"refused_filters"}, Call{"filters", confined},
+                                         Call{"filters_all_threads", confined}, Call{"filters_by_prctl", confined},
+                                         Call{"strict", confined}, Call{"dispatches", "it took its system calls over"},
+                                         Call{"refused_dispatch"}, Call{"numbers"}, Call{"gs_base"},
+                                         Call{"reading_executes"}, Call{"memory_by_directory"},
+                                         Call{"emptied_file", "", 7}, Call{"descriptors_of_others"}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+}  // namespace
+}  // namespace tally::engine_test

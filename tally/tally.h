@@ -44,8 +44,8 @@ TALLY_C_API int tally_literal_end(const char* literal);
 }
 #endif
 
-/* For marks that stay in the source: they are nothing at all where TALLY_ENABLE is not defined, and then need no library.
- * Names are literals. */
+/** For marks that stay in the source: they are nothing at all where TALLY_ENABLE is not defined, and then need no
+ * library. Names are literals. */
 #ifdef TALLY_ENABLE
 #define TALLY_BEGIN(name) ((void)tally_literal_begin("" name))
 #define TALLY_END(name) ((void)tally_literal_end("" name))

@@ -39,6 +39,9 @@ def declaration(lines, at):
         is_template_alone = re.fullmatch(r"(template <.*>|requires.*)( requires.*)?", joined)
         if not is_template_alone and re.search(r"[;{,]$|\}$|;\s*//.*$|\{.*\}$", joined):
             break
+        # The last of an enum has no comma.
+        if note and at < len(lines) and re.match(r"\s+///<|\s*\};", lines[at]):
+            break
     # A comment that goes on stands alone in the lines behind.
     while at < len(lines) and re.match(r"^\s+///<", lines[at]):
         notes.append(lines[at].partition("///<")[2].strip())
@@ -49,9 +52,18 @@ def declaration(lines, at):
     return text.replace("\0", "{}"), " ".join(notes), at
 
 
+def macros_as_functions(text):
+    """What C's comment stands above, where that are macros: those of the first branch, each as a declaration."""
+    def declared(match):
+        return match.group(1) + "".join(f"{name};\n" for name in re.findall(r"#define (\w+\([^)]*\))", match.group(2)))
+
+    return re.sub(r"(/\*\*(?:(?!\*/).)*\*/\n)#ifdef \w+\n((?:#define .*\n)+)#else\n(?:#define .*\n)+#endif\n", declared, text,
+                  flags=re.S)
+
+
 def entries(text):
     """(indent, declaration, comment) of everything that has a comment, or stands in a type that has one."""
-    lines = comment_of_c(without_private(text)).split("\n")
+    lines = comment_of_c(macros_as_functions(without_private(text))).split("\n")
     at, comment = 0, []
     while at < len(lines):
         line = lines[at]
@@ -64,6 +76,10 @@ def entries(text):
         elif comment or "///<" in line or re.match(r"^  [\w:<>]+ \w+( = [^;]*)?;", line):
             inside = line.startswith(" ")
             said, note, at = declaration(lines, at)
+            # What stands directly below a function, without a comment, has the same one.
+            while not inside and said.endswith(")") and at < len(lines) and lines[at].endswith(");"):
+                another, _, at = declaration(lines, at)
+                said += f"`, `{another}"
             yield inside, said, " ".join(comment + [note]).strip()
             comment = []
         else:

@@ -52,7 +52,8 @@ explain <<'TEXT'
 Each line is an event, its count, what it is a share of, and how far the number can be trusted:
 
 exact      Instructions, branches by kind, loads, stores. They follow from the program and what it reads, so they can be
-           counted without hardware counters: equal, to the instruction, to what a debugger counts by single steps.
+           counted without hardware counters: equal, to the instruction, to what a debugger counts by single steps
+           (where one that repeats itself, as "rep movsb", is one).
            ":u" says user mode; what the kernel does for the program is not in them.
 partial    Page faults, times, memory. The kernel measured them for the whole process, in which tally's engine was at
            work too, and the notes [1] and [2] say so. Natively they are without it:

@@ -1,0 +1,111 @@
+"""Reads the examples out of the documents: the fenced blocks in which a line begins with `$ `.
+
+A line `$ COMMAND` is what one types (it goes on behind a `\\` at its end), the lines below it are what is printed, both
+streams together. `…` stands for anything: in a line for a part of it, alone in a line for any number of lines.
+
+An HTML comment directly above a block says what the block cannot say by itself, a `key: value` a line:
+
+    <!-- example
+    uses: input.tar
+    exit: 125
+    -->
+
+    not run: REASON          it takes what no test has; it is skipped with this reason
+    needs: REASON: COMMAND   skipped with this reason where the shell's COMMAND fails
+    uses: NAME …             makes files that the block takes as given: inputs/NAME, a shell text, is run first
+    before: COMMAND          is run first, in the same shell, and prints nothing that counts
+    exit: N                  with what the last command ends that is no `echo`; 0 without this
+    numbers: exactly         every number is as shown; without this it may have any value (compare.py)
+    may differ: TEXT         in place of TEXT there may be anything
+    may lack: TEXT           a line with TEXT in it may be missing
+    from: TEXT               what comes before the first line with TEXT is not compared
+    file: NAME               of a block without `$`: its text is a file of this name, for all examples of the document
+
+needs, before, may differ and may lack may be repeated.
+"""
+
+import glob
+import os
+import re
+
+KEYS = ("not run", "needs", "uses", "before", "exit", "numbers", "may differ", "may lack", "from", "file")
+LISTS = ("needs", "before", "may differ", "may lack")
+
+
+class Block:
+    """A fenced block, with what the comment above it says."""
+
+    def __init__(self, document, line, lines, marks):
+        self.document, self.line, self.lines, self.marks = document, line, lines, marks
+
+    @property
+    def name(self):
+        return f"{self.document}:{self.line}"
+
+    def is_example(self):
+        return any(line.startswith("$ ") for line in self.lines)
+
+    def steps(self):
+        """[command, lines that it prints] in their order."""
+        steps, going_on = [], False
+        for line in self.lines:
+            if going_on:
+                steps[-1][0] += "\n" + line
+            elif line.startswith("$ "):
+                steps.append([line[2:], []])
+            elif steps:
+                steps[-1][1].append(line)
+            elif line.strip():
+                raise ValueError(f"{self.name}: a line above the first command: {line!r}")
+            going_on = line.endswith("\\") and (going_on or line.startswith("$ "))
+        return steps
+
+
+def marks_of(comment, where):
+    marks = {key: [] for key in LISTS}
+    for line in comment.strip().splitlines():
+        key, colon, value = (part.strip() for part in line.partition(":"))
+        if key not in KEYS or not colon or not value:
+            raise ValueError(f"{where}: an example's comment has no {line.strip()!r}; the keys are {', '.join(KEYS)}")
+        if key in LISTS:
+            marks[key].append(value)
+        else:
+            marks[key] = value
+    return marks
+
+
+def read(root, document):
+    """All fenced blocks of a document."""
+    with open(os.path.join(root, document), encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    blocks, at, comment = [], 0, ""
+    while at < len(lines):
+        begun = at
+        if re.match(r"\s*<!-- example\b", lines[at]):
+            while "-->" not in lines[at]:
+                at += 1
+            text = "\n".join(lines[begun:at + 1])
+            comment = text.partition("<!-- example")[2].rpartition("-->")[0]
+        elif fence := re.match(r"(\s*)```", lines[at]):
+            at += 1
+            while lines[at].strip() != "```":
+                at += 1
+            indent = len(fence[1])
+            inside = [line[indent:] for line in lines[begun + 1:at]]
+            blocks.append(Block(document, begun + 1, inside, marks_of(comment, f"{document}:{begun + 1}")))
+            comment = ""
+        elif lines[at].strip() and comment:
+            raise ValueError(f"{document}:{begun + 1}: an example's comment belongs directly above a block")
+        at += 1
+    if comment:
+        raise ValueError(f"{document}: an example's comment stands at the end, above no block")
+    return blocks
+
+
+def documents(root):
+    """README.md, CONTRIBUTING.md, and all under docs/ and examples/."""
+    found = [name for name in ("README.md", "CONTRIBUTING.md") if os.path.exists(os.path.join(root, name))]
+    for folder in ("docs", "examples"):
+        found += sorted(os.path.relpath(path, root)
+                        for path in glob.glob(os.path.join(root, folder, "**", "*.md"), recursive=True))
+    return found

@@ -1,0 +1,1 @@
+cp "$ROOT/examples/regions.c" .

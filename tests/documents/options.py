@@ -1,0 +1,120 @@
+"""The commands that a document names without showing what they print: whether they and their options exist.
+
+They are looked for in `code` within the text and in the lines of blocks. What follows `--`, or the end of the command, is
+the measured program's, and words in capitals stand for something. What is quick and changes nothing is run as well:
+`tally event`, `events` and `register` as they stand, and `tally stat` with `true` for a program.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import tempfile
+
+import blocks as documents
+
+COMMAND = re.compile(r"(?:^|(?<=[\s;(`\"]))(?:\./dev|(?:build/release/)?tally)(?= [a-z])")
+IN_A_LINE = re.compile(r"^\s*(?:\./dev|(?:build/release/)?tally)(?= [a-z])")
+END = re.compile(r" -- | \|{1,2} | && | >| #|;| 2>|`|\s{3,}|$")
+OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
+STANDS_FOR_SOMETHING = re.compile(r"…|\b[A-Z]{2,}\b(?![.:=_])")
+OF_OTHERS = {"-p", "-t", "-a", "-C", "--cgroup", "--function", "--from", "--to", "--trap", "--model"}  # not of `true`
+
+
+def texts(root, document):
+    """(text, pattern of what begins a command in it): the pieces of a document in which commands may stand."""
+    in_blocks = set()
+    for block in documents.read(root, document):
+        in_blocks.update(range(block.line - 1, block.line + len(block.lines) + 1))
+        if block.is_example():
+            yield from ((command.replace("\\\n", " "), COMMAND) for command, _ in block.steps())
+        else:
+            yield from ((line, IN_A_LINE) for line in block.lines)
+    with open(os.path.join(root, document), encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    prose = "\n".join("" if at in in_blocks else line for at, line in enumerate(lines))
+    yield from ((span.replace("\n", " "), COMMAND) for span in re.findall(r"`([^`]+)`", prose))
+
+
+def commands(root, document):
+    """Every command with its arguments, up to what is not its own any more."""
+    found = []
+    for text, pattern in texts(root, document):
+        for start in pattern.finditer(text):
+            rest = text[start.end():]
+            command = start[0].strip().rpartition("/")[2] + rest[:END.search(rest).start()].rstrip()
+            if command not in found:
+                found.append(command)
+    return found
+
+
+def words_of(command):
+    try:
+        return shlex.split(command)
+    except ValueError:  # a quote that is not closed: `…` stands in the middle of it
+        return command.split()
+
+
+class Helps:
+    """What --help of each command names."""
+
+    def __init__(self, root, tally):
+        self.programs = {"tally": tally, "dev": os.path.join(root, "dev")}
+        self.known = {}
+
+    def of(self, program, *command):
+        key = (program, *command)
+        if key not in self.known:
+            _, self.known[key] = run([self.programs[program], *command, "--help"])
+        return self.known[key]
+
+
+def run(words, place=None):
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False, cwd=place)
+    return done.returncode, done.stdout
+
+
+def misnamed(command, words, helps):
+    """What does not exist of a command."""
+    program, name = words[0], words[1]
+    if name not in re.findall(r"^  (\w+) ", helps.of(program), re.MULTILINE):
+        return f"{command}: there is no command {name!r}"
+    known = set(OPTION.findall(helps.of(program, name))) | {"--help", "-h"}
+    for word in words[2:]:
+        if (option := OPTION.match(word)) and option[0] not in known:
+            return f"{command}: {name} has no option {option[0]!r}"
+    if name in ("memory", "rdpmc") and words[2:] and re.fullmatch(r"[a-z0-9-]+", words[2]) and words[2][0] != "-":
+        if not re.search(rf"\b{words[2]}\b", helps.of(program, name)):
+            return f"{command}: {name} has no task {words[2]!r}"
+    return None
+
+
+def can_be_run(command, words, helps):
+    """Whether a command takes no time, changes nothing and is whole."""
+    if words[0] != "tally" or len(words) < 3 or "--help" in words or STANDS_FOR_SOMETHING.search(command):
+        return False
+    wants_more = rf"^ *(-\w, )?{re.escape(words[-1])}(, --[\w-]+)? [A-Z]"
+    if re.search(wants_more, helps.of(*words[:2]), re.MULTILINE):
+        return False
+    return words[1] in ("event", "events", "register") or words[1] == "stat" and not OF_OTHERS & set(words)
+
+
+def refused(command, words, tally, place):
+    """What is wrong with a command that can be run."""
+    a_program = ["--", "true"] if words[1] == "stat" else []
+    code, said = run([tally, *words[1:], *a_program], place)
+    # 125 is an honest answer of a machine that cannot count it.
+    return f"{command}: ended with {code}:\n{said}" if code not in (0, 125) else None
+
+
+def unknown(root, document, tally):
+    """What is wrong with the commands of a document, one text each."""
+    helps, found = Helps(root, tally), []
+    with tempfile.TemporaryDirectory(prefix="tally-documents-") as place:
+        for command in commands(root, document):
+            words = words_of(command)
+            run_it = can_be_run(command, words, helps)
+            if wrong := refused(command, words, tally, place) if run_it else misnamed(command, words, helps):
+                found.append(wrong)
+    return found

@@ -15,7 +15,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 10;
+inline constexpr uint32_t layout_version = 11;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -41,7 +41,12 @@ struct Totals {
 
   /// Adds `n` executions of `v`, a Totals or a SegmentVector.
   void add(const Totals& v, int64_t n = 1) {
-    for (uint32_t i = 0; i < field_count; i++) field[i] += v.field[i] * n;
+    for (uint32_t i = 0; i < field_count; i++) add_to(i, v.field[i], n);
+  }
+  /// What a program has written over may be too much for a sum: then it is some number.
+  void add_to(uint32_t i, int64_t each, int64_t n) {
+    field[i] =
+        static_cast<int64_t>(static_cast<uint64_t>(field[i]) + static_cast<uint64_t>(each) * static_cast<uint64_t>(n));
   }
 };
 
@@ -58,8 +63,8 @@ static_assert(sizeof(SegmentVector) == 16);
 
 /// Adds `n` executions of `v` to `to`.
 inline void add(Totals& to, const SegmentVector& v, int64_t n) {
-  for (uint32_t i = 0; i < 3; i++) to.field[i] += v.counts[i] * n;
-  for (uint32_t i = 3; i < field_count; i++) to.field[i] += v.branches[i - 3] * n;
+  for (uint32_t i = 0; i < 3; i++) to.add_to(i, v.counts[i], n);
+  for (uint32_t i = 3; i < field_count; i++) to.add_to(i, v.branches[i - 3], n);
 }
 
 /// Why the counts of a process are not the whole truth. Bits; words for them are the command's.
@@ -118,9 +123,20 @@ struct Thread {
   char name[16];
   uint32_t answer;  ///< an Answer
   uint32_t before;  ///< threads of the process that had this record before: their counts are in `base`
-  uint8_t reserved[256 - 40 - 2 * sizeof(Totals)];
+  uint64_t check;   ///< check_of(); valid once state is `ended`
+  uint8_t reserved[256 - 48 - 2 * sizeof(Totals)];
 };
 static_assert(sizeof(Thread) == 256);
+
+/// Of what an ended thread counted, and in which process: what somebody else writes there does not have it.
+inline uint64_t check_of(const Thread& thread) {
+  uint64_t check = thread.process + 1;
+  for (const int64_t count : thread.final.field) {
+    check = (check ^ static_cast<uint64_t>(count)) * 0x9E3779B97F4A7C15u;
+    check ^= check >> 29;
+  }
+  return check;
+}
 
 /// The word by which an engine asks the command to take over the program that it is about to execute: a futex.
 enum class Answer : uint32_t { none, asked, granted, refused };
@@ -235,7 +251,9 @@ inline Totals sum(const uint64_t* counters, const SegmentVector* vectors, uint32
 /// Lock-free; a process killed within loses at most this one area.
 inline uint32_t take_area(const Records& records, uint64_t& list) {
   uint64_t head = __atomic_load_n(&list, __ATOMIC_ACQUIRE);
-  while (const uint32_t area = static_cast<uint32_t>(head)) {
+  // A number that there is not: the program has written over the list.
+  for (uint32_t area = static_cast<uint32_t>(head); area != 0 && area < area_limit;
+       area = static_cast<uint32_t>(head)) {
     const uint64_t next = ((head >> 32) + 1) << 32 | __atomic_load_n(&records.next_free(area), __ATOMIC_RELAXED);
     if (__atomic_compare_exchange_n(&list, &head, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return area;
   }

@@ -125,6 +125,7 @@ void fold(Thread* t) {
   channel::Totals totals = channel::sum(c, vectors_, segment_count);
   totals.add(record.base);
   record.final = totals;
+  record.check = channel::check_of(record);
   set_state(record.state, State::ended);
   core_collect(c, segment_count);
   for (u32 i = 0; i < segment_count; i++)

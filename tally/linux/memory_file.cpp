@@ -156,6 +156,19 @@ void discard(int fd, std::uint64_t offset, std::uint64_t bytes) {
                   static_cast<off_t>(bytes));
 }
 
+std::uint64_t data_end(int fd, std::uint64_t begin, std::uint64_t end) {
+  std::uint64_t last = begin;
+  while (last < end) {
+    const off_t data = lseek(fd, static_cast<off_t>(last), SEEK_DATA);
+    if (data < 0) return errno == ENXIO ? last : end;
+    if (static_cast<std::uint64_t>(data) >= end) return last;
+    const off_t hole = lseek(fd, data, SEEK_HOLE);
+    if (hole < 0) return end;
+    last = static_cast<std::uint64_t>(hole);
+  }
+  return end;
+}
+
 void wait_while(const std::uint32_t& word, std::uint32_t value) noexcept {
   const timespec limit{10, 0};
   while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) == value) {

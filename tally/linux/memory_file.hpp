@@ -61,6 +61,10 @@ void wake_all(const std::uint32_t& word);
 /// early.
 void sleep_while(const std::uint32_t& word, std::uint32_t value);
 
+/// The end of the last page in a range of a memory file that something was written to; `begin` where there is none, and
+/// `end` where the kernel does not say.
+std::uint64_t data_end(int fd, std::uint64_t begin, std::uint64_t end);
+
 /// What stands in a range of a memory file becomes zeroes, which take no memory.
 void discard(int fd, std::uint64_t offset, std::uint64_t bytes);
 

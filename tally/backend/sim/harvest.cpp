@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <set>
 #include <unordered_map>
 
 #include "tally/backend/sim/marks.hpp"
+#include "tally/backend/sim/sound.hpp"
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
 #include "tally/linux/spawn.hpp"
@@ -81,6 +83,7 @@ void join_tallies(Tally& to, const Tally& from) {
 struct Image {
   std::uint32_t index = 0;
   bool first_of_program = false;  // made by an engine that started, not by a fork
+  bool is_sound = true;           // its record
   Tally tally;
   struct OfThread {
     const channel::Thread* record;
@@ -101,10 +104,10 @@ class Harvest {
         modelling_(modelling),
         window_(window),
         records_(shared.records) {
-    const std::uint32_t n = std::min(records_.header().next_process, channel::process_limit - 1);
+    const std::uint32_t n = claimed_processes(shared);
     images_.resize(n);
     for (std::uint32_t i = 0; i < n; ++i) images_[i].index = i + 1;
-    const std::uint32_t threads = std::min(records_.header().next_thread, channel::thread_limit - 1);
+    const std::uint32_t threads = claimed_threads(shared);
     for (std::uint32_t i = 1; i <= threads; ++i) add_thread(i);
     for (const Image& image : images_) last_of_[records_.process(image.index).pid] = image.index;
     for (Image& image : images_) describe(image);
@@ -127,6 +130,8 @@ class Harvest {
     return all;
   }
 
+  bool is_timed() const { return window_.from || window_.until; }
+
   /// With Models::compared: the number in which the two ways of simulating differ; nothing where they agree.
   const std::optional<std::string>& difference() const { return difference_; }
 
@@ -136,8 +141,12 @@ class Harvest {
     if (modelling_.settings.on == 0 ||
         !linux::read_at(shared_.file.get(), channel::model_counts_offset(index), &counts, sizeof counts))
       return;
-    tally.models = counts.values;
     tally.without = counts.without;
+    if (!is_timed() && !is_possible(counts.values, tally.totals)) {
+      tally.without |= ~std::uint64_t{channel::model_llc};
+      return;
+    }
+    tally.models = counts.values;
     tally.core = counts.core;
     tally.unseen = counts.unseen;
     if (modelling_.settings.compared != 0 && !difference_) difference_ = sim::difference(counts.values, counts.plain);
@@ -145,14 +154,19 @@ class Harvest {
 
   void add_thread(std::uint32_t number) {
     const channel::Thread& thread = records_.thread(number);
-    if (thread.state == channel::State::free || thread.process == 0 || thread.process > images_.size()) return;
-    Image& image = images_[thread.process - 1];
-    const channel::Process& process = records_.process(thread.process);
+    // Read once: what is still running may write over it.
+    const std::uint32_t of = __atomic_load_n(&thread.process, __ATOMIC_RELAXED);
+    if (thread.state == channel::State::free || of == 0 || of > images_.size()) return;
+    Image& image = images_[of - 1];
+    const channel::Process& process = records_.process(of);
     Image::OfThread made{&thread, number, {}};
     made.tally.totals = window_.until ? window_.until->of(number) : totals_of(number, shared_);
     if (window_.from) made.tally.totals.add(window_.from->of(number), -1);
+    const bool whole = thread.state == channel::State::ended && !is_timed();
+    made.tally.reason = contradiction_of(thread);
+    if (made.tally.reason.empty()) made.tally.reason = why_impossible(made.tally.totals, execution_.lasted, whole);
     // After a time-out what became of it is not part of the count.
-    if (thread.state != channel::State::ended && !window_.timed_out) {
+    if (made.tally.reason.empty() && thread.state != channel::State::ended && !window_.timed_out) {
       made.tally.reason = has_died(process, execution_) ? reasons_of(channel::partial_killed) : was_running;
     }
     add_models(number, made.tally);
@@ -164,12 +178,16 @@ class Harvest {
   /// Whether a process asked to be taken over at its execve and no engine ever started in the new program.
   bool vanished_into_exec(const Image& image) const {
     const channel::Process& process = records_.process(image.index);
-    return process.end == channel::End::executed && last_of_.at(process.pid) == image.index;
+    const auto last = last_of_.find(process.pid);
+    return process.end == channel::End::executed && last != last_of_.end() && last->second == image.index;
   }
 
   void describe(Image& image) {
     const channel::Process& process = records_.process(image.index);
-    std::string partial = reasons_of_process(process);
+    // What is no record has no reasons of its own either.
+    const std::string contradiction = contradiction_of(process, image.index);
+    std::string partial = contradiction.empty() ? reasons_of_process(process) : contradiction;
+    image.is_sound = contradiction.empty();
     if (partial.empty() && vanished_into_exec(image)) {
       partial = has_died(process, execution_) ? "what it executed last ran natively, or ended before it was counted"
                                               : "the program that it executed last was not counted";
@@ -254,8 +272,16 @@ std::int64_t running_count(const std::vector<Image>& images) {
   return static_cast<std::int64_t>(pids.size());
 }
 
+/// What all of them can have had of processors. Of several the kernel does not tell who waits for none of them.
+Nanoseconds time_of(const std::vector<Image>& images, const Execution& execution) {
+  const auto is_same = [&](const Image& image) { return image.result.pid == images.front().result.pid; };
+  if (execution.ended && std::all_of(images.begin(), images.end(), is_same))
+    return execution.figures.usage.user + execution.figures.usage.system;
+  return time_of_all_processors(execution.lasted);
+}
+
 /// The whole command's counts: exact when every part of it is.
-Tally total_of(const std::vector<Image>& images, const Execution& execution) {
+Tally total_of(const std::vector<Image>& images, const Execution& execution, const Channel& shared) {
   Tally total;
   std::vector<std::string> reasons;
   for (const Image& image : images) {
@@ -270,12 +296,19 @@ Tally total_of(const std::vector<Image>& images, const Execution& execution) {
   // Every program that the engine was mapped into makes a record, unless it had to give up at its first step.
   const auto started =
       std::count_if(images.begin(), images.end(), [&](const Image& image) { return image.first_of_program; });
-  if (started < execution.injected) {
+  const bool all_sound = std::all_of(images.begin(), images.end(), [](const Image& image) { return image.is_sound; });
+  if (all_sound && started < execution.injected) {
     reasons.push_back(fmt::format("{} of {} programs ran natively: the engine found no memory there (see `ulimit -v`)",
                                   execution.injected - started, execution.injected));
   }
   for (const std::string& native : execution.native) {
     if (std::find(reasons.begin(), reasons.end(), native) == reasons.end()) reasons.push_back(native);
+  }
+  if (reasons.empty()) {
+    for (const std::string& said : {contradiction_in(shared, execution.settings),
+                                    why_impossible(total.totals, time_of(images, execution), false)}) {
+      if (!said.empty()) reasons.push_back(said);
+    }
   }
   constexpr std::size_t most = 4;
   const std::size_t more = reasons.size() > most ? reasons.size() - most : 0;
@@ -323,31 +356,35 @@ Count software(const event::Event& event, const Execution& execution, bool count
 
 std::int64_t value_of(event::Id id, const channel::Totals& totals) {
   using event::Id;
-  const auto& f = totals.field;
-  const std::int64_t calls = f[channel::direct_calls] + f[channel::indirect_calls];
-  const std::int64_t unconditional =
+  // Without signs: what a program has written over may be too much for a sum.
+  const auto f = std::bit_cast<std::array<std::uint64_t, channel::field_count>>(totals);
+  const std::uint64_t calls = f[channel::direct_calls] + f[channel::indirect_calls];
+  const std::uint64_t unconditional =
       f[channel::direct_jumps] + f[channel::indirect_jumps] + calls + f[channel::returns] + f[channel::far];
-  switch (id) {
-    case Id::instructions: return f[channel::instructions];
-    case Id::branches: return f[channel::conditional] + unconditional;
-    case Id::conditional_branches: return f[channel::conditional];
-    case Id::conditional_taken: return f[channel::taken];
-    case Id::conditional_not_taken: return f[channel::conditional] - f[channel::taken];
-    case Id::branches_taken: return f[channel::taken] + unconditional;
-    case Id::near_branches_taken: return f[channel::taken] + unconditional - f[channel::far];
-    case Id::direct_jumps: return f[channel::direct_jumps];
-    case Id::indirect_jumps: return f[channel::indirect_jumps];
-    case Id::calls: return calls;
-    case Id::direct_calls: return f[channel::direct_calls];
-    case Id::indirect_calls: return f[channel::indirect_calls];
-    case Id::returns: return f[channel::returns];
-    case Id::far_branches: return f[channel::far];
-    case Id::loads:
-    case Id::retired_loads: return f[channel::loads];
-    case Id::stores:
-    case Id::retired_stores: return f[channel::stores];
-    default: return 0;
-  }
+  const auto value = [&]() -> std::uint64_t {
+    switch (id) {
+      case Id::instructions: return f[channel::instructions];
+      case Id::branches: return f[channel::conditional] + unconditional;
+      case Id::conditional_branches: return f[channel::conditional];
+      case Id::conditional_taken: return f[channel::taken];
+      case Id::conditional_not_taken: return f[channel::conditional] - f[channel::taken];
+      case Id::branches_taken: return f[channel::taken] + unconditional;
+      case Id::near_branches_taken: return f[channel::taken] + unconditional - f[channel::far];
+      case Id::direct_jumps: return f[channel::direct_jumps];
+      case Id::indirect_jumps: return f[channel::indirect_jumps];
+      case Id::calls: return calls;
+      case Id::direct_calls: return f[channel::direct_calls];
+      case Id::indirect_calls: return f[channel::indirect_calls];
+      case Id::returns: return f[channel::returns];
+      case Id::far_branches: return f[channel::far];
+      case Id::loads:
+      case Id::retired_loads: return f[channel::loads];
+      case Id::stores:
+      case Id::retired_stores: return f[channel::stores];
+      default: return 0;
+    }
+  };
+  return static_cast<std::int64_t>(value());
 }
 
 namespace {
@@ -424,7 +461,15 @@ std::string reasons_of(std::uint32_t bits) {
 std::vector<std::string> all_reasons() {
   std::vector<std::string> all;
   for (const Words& one : words) all.emplace_back(one.text);
+  const auto more = all_contradictions();
+  all.insert(all.end(), more.begin(), more.end());
   return all;
+}
+
+std::uint32_t known_reasons() {
+  std::uint32_t bits = 0;
+  for (const Words& one : words) bits |= one.bit;
+  return bits;
 }
 
 Count software_while_running(const event::Event& event, const Figures& figures) {
@@ -440,7 +485,7 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<Image>& images = harvest.images();
   outcome.regions = harvest.regions();
-  const Tally total = total_of(images, execution);
+  const Tally total = total_of(images, execution, shared);
   const bool counted_anything =
       std::any_of(images.begin(), images.end(), [](const Image& image) { return !image.threads.empty(); });
   const std::int64_t running = running_count(images);

@@ -44,7 +44,10 @@ Count software_while_running(const event::Event& event, const Figures& figures);
 /// Words for the bits of channel::Partial; empty for none.
 std::string reasons_of(std::uint32_t partial);
 
-/// The words of every bit.
+/// All bits that there are words for.
+std::uint32_t known_reasons();
+
+/// The words of every bit, and of what the records themselves show.
 std::vector<std::string> all_reasons();
 
 /// Everything that was counted in the window: fills counts, processes and notices of an outcome.

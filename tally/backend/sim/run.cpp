@@ -10,6 +10,7 @@
 #include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/model_workers.hpp"
 #include "tally/backend/sim/snapshot.hpp"
+#include "tally/backend/sim/sound.hpp"
 #include "tally/backend/sim/translations.hpp"
 #include "tally/base/text.hpp"
 #include "tally/channel/image.hpp"
@@ -292,6 +293,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   shared.records.header().settings = settings;
 
   Execution execution;
+  execution.settings = settings_in(shared);
   const auto path = linux::find_program(request.command.front(), linux::search_path());
   if (!path) return fail(path.error());
   const int first_fd = inherited->front().get();
@@ -332,6 +334,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   auto served = server.serve(*request.signals, request.wait_all, timed ? &conductor : nullptr);
   if (!served) return fail(served.error());
   if (workers) workers->finish();
+  execution.lasted = linux::now() - program->started().time;
   translations.keep();
   execution.figures.kernel = counters.read();
   if (!timed) return execution;

@@ -4,29 +4,42 @@
 #include <cstring>
 
 #include "tally/backend/sim/harvest.hpp"
+#include "tally/backend/sim/sound.hpp"
 
 namespace tally::backend::sim {
 namespace {
 
+/// Where the counts of a thread are, read once: the program may write over it at any time.
+struct Where {
+  std::uint32_t process, area;
+
+  /// Numbers that there are not are those that a program wrote there: see sound.hpp.
+  bool is_there() const { return process != 0 && process < channel::process_limit && area < channel::area_limit; }
+};
+
+std::uint32_t once(const std::uint32_t& word) { return __atomic_load_n(&word, __ATOMIC_RELAXED); }
+
 /// A vfork child shares its parent's segments: the parent's record knows how many there are.
-std::uint32_t segments_of(const channel::Process& process, const channel::Records& records) {
-  std::uint32_t segments = process.segments;
-  if (process.forked_from != 0 && records.process(process.forked_from).vectors == process.vectors) {
-    segments = std::max(segments, records.process(process.forked_from).segments);
+std::uint32_t segments_of(const channel::Process& process, std::uint32_t vectors, const channel::Records& records) {
+  std::uint32_t segments = once(process.segments);
+  const std::uint32_t parent = once(process.forked_from);
+  if (parent != 0 && parent < channel::process_limit && once(records.process(parent).vectors) == vectors) {
+    segments = std::max(segments, once(records.process(parent).segments));
   }
   return std::min(segments, channel::segment_limit);
 }
 
-channel::Totals in_counters(const channel::Thread& thread, const Channel& shared) {
-  const channel::Process& process = shared.records.process(thread.process);
-  const std::uint32_t segments = segments_of(process, shared.records);
+channel::Totals in_counters(const Where& where, const Channel& shared) {
+  const channel::Process& process = shared.records.process(where.process);
+  const std::uint32_t of_vectors = once(process.vectors);
+  const std::uint32_t segments = segments_of(process, of_vectors, shared.records);
+  if (segments == 0 || where.area == 0 || of_vectors == 0 || of_vectors >= channel::area_limit) return {};
   std::vector<std::uint64_t> counters(segments);
   std::vector<channel::SegmentVector> vectors(segments);
-  if (segments == 0 || thread.area == 0 || process.vectors == 0) return {};
-  const bool read = linux::read_at(shared.file.get(), channel::area_offset(thread.area), counters.data(),
-                                   segments * sizeof counters[0]) &&
-                    linux::read_at(shared.file.get(), channel::area_offset(process.vectors), vectors.data(),
-                                   segments * sizeof vectors[0]);
+  const bool read =
+      linux::read_at(shared.file.get(), channel::area_offset(where.area), counters.data(),
+                     segments * sizeof counters[0]) &&
+      linux::read_at(shared.file.get(), channel::area_offset(of_vectors), vectors.data(), segments * sizeof vectors[0]);
   return read ? channel::sum(counters.data(), vectors.data(), segments) : channel::Totals{};
 }
 
@@ -53,12 +66,13 @@ channel::Totals totals_of(std::uint32_t number, const Channel& shared) {
   channel::Totals totals;
   for (int i = 0; i < tries; ++i) {
     const channel::State before = state_of(thread);
-    if (before == channel::State::free || thread.process == 0) return {};
+    const Where where{once(thread.process), once(thread.area)};
+    if (before == channel::State::free || !where.is_there()) return {};
     const channel::Totals base = thread.base;
     if (before == channel::State::ended) {
       totals = thread.final;
     } else {
-      totals = in_counters(thread, shared);
+      totals = in_counters(where, shared);
       totals.add(base);
     }
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -68,8 +82,7 @@ channel::Totals totals_of(std::uint32_t number, const Channel& shared) {
 }
 
 Snapshot look(const Channel& shared) {
-  const std::uint32_t next = __atomic_load_n(&shared.records.header().next_thread, __ATOMIC_ACQUIRE);
-  const std::uint32_t threads = std::min(next, channel::thread_limit - 1);
+  const std::uint32_t threads = claimed_threads(shared);
   Snapshot snapshot;
   snapshot.threads.resize(threads + 1);
   for (std::uint32_t i = 1; i <= threads; ++i) snapshot.threads[i] = totals_of(i, shared);

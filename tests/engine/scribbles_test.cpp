@@ -1,0 +1,27 @@
+// What a program that writes over the engine's memory counts is not told as if it were right.
+#include "tests/engine/expect.hpp"
+
+namespace tally::engine_test {
+namespace {
+
+class ScribblesTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(ScribblesTest, no_count_is_exact) {
+  for (const char* const kind : {"dynamic", "static"}) {
+    Command command;
+    command.words = {std::string(LIBC_PROGRAMS) + "/scribbles_" + kind, GetParam()};
+    const Outcome native = run_native(command);
+    ASSERT_EQ(native.code, 3) << native.err;
+    const Counted counted = run_counted(command);
+    // Records that are all ones lead the engine astray: then it says so, and the program ends.
+    if (std::string(GetParam()) != "records") expect_same(counted.outcome, native);
+    EXPECT_FALSE(counted.exact) << counted.counts.instructions;
+    EXPECT_NE(counted.problem.find("written over"), std::string::npos) << counted.problem;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(engine, ScribblesTest, testing::Values("counters", "records", "zeroes"),
+                         [](const auto& one) { return std::string(one.param); });
+
+}  // namespace
+}  // namespace tally::engine_test

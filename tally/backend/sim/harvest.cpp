@@ -431,7 +431,10 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
 
 Count count_of(const event::Event& event, const Tally& tally, const Simulation* simulation) {
   const bool is_modelled = event::definition(event.id).kind == event::Kind::microarchitectural && !is_retired(event.id);
-  if (is_modelled && (!needed_by(event.id).any() || simulation == nullptr)) return absent(why_it_needs_a_pmu(event));
+  if (is_modelled && !needed_by(event.id).any()) return absent(why_it_needs_a_pmu(event));
+  if (is_modelled && simulation == nullptr && event.mode != event::Mode::kernel) {
+    return absent("the kernel does not describe this machine's caches, so it cannot be simulated: name one by --model");
+  }
   if (event.mode == event::Mode::kernel) return absent("the simulated PMU counts user mode only");
   const std::int64_t value = is_modelled ? 0 : value_of(event.id, tally.totals);
   Count count = is_modelled            ? modelled(event, tally, *simulation)

@@ -111,6 +111,17 @@ TEST(Harvest, what_is_promised_is_what_comes_of_it) {
   }
 }
 
+// Where the kernel describes no caches there is no machine unless one is named.
+TEST(Harvest, without_a_machine_to_simulate_it_says_so) {
+  for (const char* name : {"cycles", "branch-misses", "LLC-load-misses", "r412e"}) {
+    const Count count = count_of(*event::parse(name), {totals(), ""});
+    EXPECT_EQ(count.trust, Trust::absent) << name;
+    EXPECT_NE(count.reason.find("name one by --model"), std::string::npos) << name << ": " << count.reason;
+  }
+  const Count of_no_model = count_of(*event::parse("r01c2"), {totals(), ""});
+  EXPECT_EQ(of_no_model.reason.find("--model"), std::string::npos) << of_no_model.reason;
+}
+
 TEST(Harvest, every_bit_has_its_words) {
   EXPECT_EQ(reasons_of(0), "");
   for (std::uint32_t bit = 1; bit <= channel::partial_shared_code; bit <<= 1) EXPECT_NE(reasons_of(bit), "") << bit;

@@ -433,7 +433,9 @@ Count count_of(const event::Event& event, const Tally& tally, const Simulation* 
   const bool is_modelled = event::definition(event.id).kind == event::Kind::microarchitectural && !is_retired(event.id);
   if (is_modelled && !needed_by(event.id).any()) return absent(why_it_needs_a_pmu(event));
   if (is_modelled && simulation == nullptr && event.mode != event::Mode::kernel) {
-    return absent("the kernel does not describe this machine's caches, so it cannot be simulated: name one by --model");
+    return absent(
+        "it needs a PMU, or a machine to simulate: the kernel describes no caches of this one, name another by "
+        "--model");
   }
   if (event.mode == event::Mode::kernel) return absent("the simulated PMU counts user mode only");
   const std::int64_t value = is_modelled ? 0 : value_of(event.id, tally.totals);

@@ -74,14 +74,14 @@ class Literal {
   std::uint32_t hash_ = 0;
 };
 
+// Called without a detour: what resolves names at a first call would be counted.
+#define TALLY_CALL TALLY_API __attribute__((noplt))
+
 namespace detail {
 
-// Called without a detour: what resolves names at a first call would be counted in a region.
-#define TALLY_CALL TALLY_API __attribute__((noplt))
 TALLY_CALL void begin(Open& open, Shared& shared, Literal name) noexcept;
 TALLY_CALL void begin_named(Open& open, Shared& shared, std::string_view name) noexcept;
 TALLY_CALL void end(Open& open) noexcept;
-#undef TALLY_CALL
 }  // namespace detail
 
 /// One event's count.
@@ -143,11 +143,12 @@ class Counters {
   Counters& operator=(Counters&&) noexcept = default;
   ~Counters() = default;
 
-  /// What the calling thread did since its first region or reading. Cost: a few dozen instructions where counters are
-  /// read in user mode, else one system call; memory for the names.
-  TALLY_API Values read();
+  /// What the calling thread did since its first region or reading, without what this library did in it: two readings,
+  /// one after the other, are the same. Cost: counters are read twice, in a few dozen instructions where they are read
+  /// in user mode, else by a system call each; memory for the names.
+  TALLY_CALL Values read();
 
-  /// What the calling thread did within a function, as read() before and behind it.
+  /// What the calling thread did within a function, as read() before and after it.
   template <std::invocable Function>
   Values measure(Function&& function) {
     const Values before = read();
@@ -187,5 +188,7 @@ class [[nodiscard]] Region {
  private:
   detail::Open open_;
 };
+
+#undef TALLY_CALL
 
 }  // namespace tally

@@ -11,7 +11,7 @@ HEADERS = [
     ("tally/base/units.hpp", "C++: units"),
     ("tally/tally.h", "C"),
 ]
-MARKS = re.compile(r"\b(TALLY_API|TALLY_C_API|\[\[nodiscard\]\]) *")
+MARKS = re.compile(r"\b(TALLY_API|TALLY_CALL|TALLY_C_API|\[\[nodiscard\]\]) *")
 
 
 def without_private(text):

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <optional>
 
 #include "tally/base/text.hpp"
 #include "tally/channel/asking.hpp"
@@ -101,19 +102,23 @@ Expected<Counters> opened(const std::vector<std::string>& names, Options options
 Expected<Counters> Counters::open(const std::vector<std::string>& events, Options options) {
   auto counters = opened(events, std::move(options));
   detail::watch_end(counters ? nullptr : &counters.error());
+  Thread* const thread = counters ? detail::this_thread(detail::Access::shared(*counters)) : nullptr;
+  if (thread != nullptr) detail::begin_at_nothing(*thread);
   return counters;
 }
 
 Values Counters::read() {
   Thread* const thread = detail::this_thread(*shared_);
+  std::optional<detail::Excluded> reading;
+  if (thread != nullptr) {
+    thread->has_readings = true;
+    reading.emplace(*thread, &detail::Overhead::reading);
+  }
+  const bool known = reading && reading->known();
   Values values;
-  std::int64_t now[most_events];
-  bool known = thread != nullptr && detail::read_now(*thread, now);
-  // It has another way now.
-  if (!known && thread != nullptr) known = detail::read_now(*thread, now);
   for (std::size_t i = 0; i < shared_->events.size(); ++i) {
-    values.events.push_back(
-        {event::name(shared_->events[i]), known ? count_of(*thread, i, now[i]) : absent("its counter cannot be read")});
+    values.events.push_back({event::name(shared_->events[i]),
+                             known ? count_of(*thread, i, reading->before(i)) : absent("its counter cannot be read")});
   }
   return values;
 }

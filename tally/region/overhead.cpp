@@ -53,6 +53,61 @@ std::vector<std::vector<std::int64_t>> entries(Thread& thread, const Record& rec
   return values;
 }
 
+// What comes between two readings beside what `between` does.
+template <class Between>
+std::vector<std::vector<std::int64_t>> readings(Counters& counters, const Thread& thread, Between between) {
+  std::vector<std::vector<std::int64_t>> values(thread.events);
+  for (int i = 0; i < warm_up + measurements; ++i) {
+    const Values counted = between(counters);
+    for (std::uint32_t e = 0; e < thread.events && i >= warm_up; ++e)
+      values[e].push_back(counted.events[e].count.value.value_or(0));
+  }
+  return values;
+}
+
+[[gnu::noinline]] Values two_readings(Counters& counters) {
+  const Values before = counters.read();
+  return counters.read() - before;
+}
+
+[[gnu::noinline]] Values two_readings_in_a_region(Counters& counters) {
+  const Region region{counters, TALLY_NOTHING};
+  const Values before = counters.read();
+  return counters.read() - before;
+}
+
+[[gnu::noinline]] Values around_a_beginning(Counters& counters) {
+  const Values before = counters.read();
+  const Region region{counters, TALLY_NOTHING};
+  return counters.read() - before;
+}
+
+// A literal that was never entered before, though its letters may have been: it is looked for by its place.
+[[gnu::noinline]] void around_a_new_one(Counters& counters, Literal name) {
+  const Region region{counters, TALLY_NOTHING};
+  const Region inner{counters, name};
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+// What readings and new records cost is looked at each time, but for what lies around the two looks.
+void calibrate_readings(Counters& counters, Thread& thread) {
+  Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
+  const auto take = [&](Numbers& to, std::vector<std::vector<std::int64_t>> values) {
+    for (std::uint32_t e = 0; e < thread.events; ++e) to[e] = middle(values[e]).value;
+  };
+  overhead.reading = overhead.per_open = overhead.begun = overhead.making = {};
+  take(overhead.reading, readings(counters, thread, two_readings));
+  take(overhead.per_open, readings(counters, thread, two_readings_in_a_region));
+  take(overhead.begun, readings(counters, thread, around_a_beginning));
+  static const char places[warm_up + measurements] = {};
+  const char* next = places;
+  Numbers with_it{};
+  take(with_it, entries(thread, find_record(thread, std::string_view(TALLY_NOTHING)),
+                        [&] { around_a_new_one(counters, Access::in_place(next++)); }));
+  for (std::uint32_t e = 0; e < thread.events; ++e)
+    overhead.making[e] = with_it[e] - overhead.own[e] - overhead.nested[e];
+}
+
 [[gnu::noinline]] void forget(linux::UserCounter* counters, std::uint32_t events) {
   for (std::uint32_t i = 0; i < events; ++i) counters[i].seen = 0;
 }
@@ -103,6 +158,7 @@ void calibrate_path(Counters& counters, Thread& thread, Enter empty, Enter aroun
   around(counters);
   for (int i = 0; i < tries && calibrate_once(counters, thread, empty, around); ++i) {
   }
+  calibrate_readings(counters, thread);
 }
 
 }  // namespace
@@ -122,9 +178,16 @@ void calibrate(Counters& counters, Enter empty, Enter around) {
   const std::lock_guard guard(thread->shared->lock);
   for (auto& known : thread->by_name) known.clear();
   take_path(*thread, own);
+  thread->has_readings = false;
   thread->records.clear();
   thread->shared->names.clear();
   thread->shared->numbers.clear();
+}
+
+void begin_at_nothing(Thread& thread) {
+  Numbers now;
+  if (!read_now(thread, now.data())) return;
+  for (std::uint32_t i = 0; i < thread.events; ++i) thread.aside[i] += now[i] - not_own(thread, i);
 }
 
 void calibrate(Counters& counters) { calibrate(counters, empty_region, around_region); }

@@ -66,17 +66,22 @@ void move_open(Thread& thread, std::size_t event) noexcept {
   if (!read_anew(thread, to, first) || !read_anew(thread, to, second)) return false;
   for (std::uint32_t i = 0; i < thread.events; ++i) {
     thread.anew[i] = second[i] - first[i];
+    const std::int64_t cost = thread.anew[i] + thread.shared->around_anew[i];
+    thread.aside[i] += cost;
     for (Open* open = thread.innermost; open != nullptr; open = open->outer) {
-      if (open->start != to) open->start[i] += thread.anew[i] + thread.shared->around_anew[i];
+      if (open->start != to) open->start[i] += cost;
     }
   }
   return true;
 }
 
-// Where it can be read no more: what is open was begun another way.
+// Where it can be read no more: what is open was begun another way, and what has ended cost what it did by this one.
 std::uint64_t fail_over(Thread& thread, Path path) noexcept {
   ++thread.turns;
+  Numbers cost{};
+  for (std::uint32_t i = 0; i < thread.events; ++i) cost[i] = not_own(thread, i);
   take_path(thread, path);
+  for (std::uint32_t i = 0; i < thread.events; ++i) thread.aside[i] += cost[i] - not_own(thread, i);
   return not_read;
 }
 
@@ -190,6 +195,33 @@ bool read_now(Thread& thread, std::int64_t* to) noexcept {
     for (std::uint32_t i = 0; thread.path == Path::user && i < thread.events; ++i) to[i] += thread.base[i];
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (thread.moves == moves) return true;
+  }
+}
+
+std::int64_t not_own(const Thread& thread, std::size_t event) noexcept {
+  const Overhead& overhead = thread.shared->overhead[static_cast<std::size_t>(thread.path)];
+  std::int64_t cost = thread.aside[event] + static_cast<std::int64_t>(thread.ended) * overhead.nested[event];
+  for (const Open* open = thread.innermost; open != nullptr; open = open->outer) cost += overhead.begun[event];
+  return cost;
+}
+
+Excluded::Excluded(Thread& thread, Numbers Overhead::*around) noexcept : thread_(thread), around_(around) {
+  if (thread.path == Path::none) return;
+  // Where it fails the thread has another path now.
+  known_ = read_now(thread, before_.data()) || read_now(thread, before_.data());
+  for (std::uint32_t i = 0; i < thread.events; ++i) not_own_[i] = not_own(thread, i);
+}
+
+Excluded::~Excluded() {
+  Numbers after;
+  if (!known_ || !read_now(thread_, after.data())) return;
+  const Overhead& overhead = thread_.shared->overhead[static_cast<std::size_t>(thread_.path)];
+  for (std::uint32_t i = 0; i < thread_.events; ++i) {
+    // Pages copied anew and handlers of signals have been taken off already.
+    std::int64_t cost = after[i] - before_[i] - (not_own(thread_, i) - not_own_[i]) + (overhead.*around_)[i];
+    for (const Open* open = thread_.innermost; open != nullptr; open = open->outer) cost += overhead.per_open[i];
+    thread_.aside[i] += cost;
+    for (Open* open = thread_.innermost; open != nullptr; open = open->outer) open->start[i] += cost;
   }
 }
 

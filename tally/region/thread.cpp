@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <limits>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "tally/region/output.hpp"
@@ -129,35 +130,15 @@ void keep_slot(Thread& thread, std::uint64_t key, Record& record) {
   thread.slots[at] = {key, &record};
 }
 
-// Where counters stood before something that is nobody's, and what it cost taken off the entries that are open.
-class Excluded {
- public:
-  explicit Excluded(Thread& thread) : thread_(thread) {
-    known_ = thread.innermost != nullptr && thread.path != Path::none && read_now(thread, before_);
-  }
-  ~Excluded() {
-    std::int64_t after[most_events];
-    if (!known_ || !read_now(thread_, after)) return;
-    const Overhead& overhead = thread_.shared->overhead[static_cast<std::size_t>(thread_.path)];
-    for (Open* open = thread_.innermost; open != nullptr; open = open->outer) {
-      for (std::uint32_t i = 0; i < thread_.events; ++i) open->start[i] += after[i] - before_[i] + overhead.own[i];
-    }
-  }
-  Excluded(const Excluded&) = delete;
-  Excluded& operator=(const Excluded&) = delete;
-
- private:
-  Thread& thread_;
-  std::int64_t before_[most_events];
-  bool known_ = false;
-};
-
-Record& make_record(Thread& thread, std::string_view name, std::uint64_t key) noexcept {
+// `name`: how long it is is found out in here, where nothing counts.
+template <class Name>
+Record& make_record(Thread& thread, Name name, std::uint64_t key) noexcept {
   if (thread.busy) return thread.unnamed;
   thread.busy = true;
   Record* record = nullptr;
   {
-    const Excluded excluded(thread);
+    std::optional<Excluded> excluded;
+    if (thread.innermost != nullptr || thread.has_readings) excluded.emplace(thread, &Overhead::making);
     const std::lock_guard guard(thread.shared->lock);
     record = &record_of(thread, name);
     if (key != 0) keep_slot(thread, key, *record);
@@ -253,6 +234,7 @@ Thread* find_thread(Shared& shared) noexcept {
   }
   std::erase_if(own.threads, [](const auto& one) { return one->closed.test(); });
   own.threads.push_back(thread);
+  begin_at_nothing(*thread);
   own.busy = false;
   here = {shared.id, thread.get()};
   return here.thread;

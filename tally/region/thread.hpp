@@ -107,10 +107,12 @@ struct Thread {
   std::int32_t number = 0;
   Path path = Path::none;
   std::uint32_t events = 0;
-  bool busy = false;         ///< something is made: a signal's handler that needs the same is not counted
-  std::uint64_t absent = 0;  ///< ns that a group was without the processor's counters, as the kernel says
-  Numbers base{};            ///< the offsets that the beginnings of open entries go with
-  Numbers anew{};            ///< what it cost to copy all pages anew, the last time
+  bool busy = false;          ///< something is made: a signal's handler that needs the same is not counted
+  bool has_readings = false;  ///< Counters::read() was called
+  std::uint64_t absent = 0;   ///< ns that a group was without the processor's counters, as the kernel says
+  Numbers base{};             ///< the offsets that the beginnings of open entries go with
+  Numbers anew{};             ///< what it cost to copy all pages anew, the last time
+  Numbers aside{};            ///< what counters hold and readings do not: what this library did itself. See not_own()
   std::vector<linux::PerfCounter> counters;  ///< one group; the first leads it
   std::atomic_flag closed;                   ///< the counters are, or are about to be
   std::deque<Record> records;
@@ -130,6 +132,10 @@ struct Thread {
 struct Overhead {
   Numbers own{}, own_spread{};
   Numbers nested{}, nested_spread{};
+  Numbers begun{};     ///< of `nested`, what comes before the entry has begun
+  Numbers reading{};   ///< of Counters::read(), what lies outside its own two looks at the counters
+  Numbers making{};    ///< the same of making a record
+  Numbers per_open{};  ///< of both, for each region that is open
   bool known = false;
 };
 
@@ -192,6 +198,31 @@ void drop(Open& open) noexcept;
 /// Reads the counters of the calling thread by its path. False where that failed; then the thread has another path.
 bool read_now(Thread& thread, std::int64_t* to) noexcept;
 
+/// What counters hold of an event that the program did not do: readings, records that were made, regions that ended,
+/// the beginnings of those that are open.
+std::int64_t not_own(const Thread& thread, std::size_t event) noexcept;
+
+/// From its making to its end nothing counts: not for the regions that are open, and not between two readings.
+class Excluded {
+ public:
+  /// `around`: what lies outside the two looks at the counters.
+  Excluded(Thread& thread, Numbers Overhead::*around) noexcept;
+  ~Excluded();
+  Excluded(const Excluded&) = delete;
+  Excluded& operator=(const Excluded&) = delete;
+
+  /// False where the counters could not be read.
+  bool known() const { return known_; }
+  /// What the program itself had done of an event when this began.
+  std::int64_t before(std::size_t event) const { return before_[event] - not_own_[event]; }
+
+ private:
+  Thread& thread_;
+  Numbers Overhead::*around_;
+  Numbers before_{}, not_own_{};
+  bool known_ = false;
+};
+
 // --- thread.cpp
 
 /// The calling thread where it was last in another Counters, or never here. Nothing where no memory or no way is left:
@@ -238,9 +269,12 @@ std::vector<RegionResult> results_of(Shared& shared);
 
 // --- overhead.cpp
 
+/// From now on readings begin at nothing.
+void begin_at_nothing(Thread& thread);
+
 /// Measures what entries cost the calling thread, by each way that it may come to read: an entry into a region that
-/// holds nothing, and one into another with such a one in it. Their names are nobody else's, and what was counted until
-/// then is forgotten.
+/// holds nothing, and one into another with such a one in it; and what readings cost. Their names are nobody else's,
+/// and what was counted until then is forgotten.
 #define TALLY_NOTHING "tally: nothing"
 #define TALLY_AROUND_NOTHING "tally: around nothing"
 using Enter = void (*)(Counters&);

@@ -7,15 +7,17 @@
 #include "tally/base/text.hpp"
 #include "tally/report/format.hpp"
 #include "tally/report/intervals.hpp"
+#include "tally/report/processes.hpp"
 #include "tally/report/regions.hpp"
 
 namespace tally::report {
 namespace {
 
 // The contract: docs/reference/stat-csv.md. A change of it is a change of its version there.
-const std::vector<std::string> header{"run",           "interval_ns", "pid",   "tid",   "cpu",
-                                      "region",        "event",       "value", "trust", "running_percent",
-                                      "error_percent", "model",       "reason"};
+const std::vector<std::string> header{"run",           "interval_ns", "pid",    "tid",     "cpu",
+                                      "region",        "event",       "value",  "trust",   "running_percent",
+                                      "error_percent", "model",       "reason", "command", "parent",
+                                      "end",           "least",       "most"};
 
 std::string quoted(std::string_view field, std::string_view separator) {
   const bool plain = field.find_first_of("\"\r\n") == std::string_view::npos &&
@@ -70,7 +72,11 @@ class Rows {
   }
 
  private:
-  void add(const std::vector<std::string>& cells) { text_ += csv_row(cells, style_.separator) + "\r\n"; }
+  // What does not apply is left away at the end, too.
+  void add(std::vector<std::string> cells) {
+    cells.resize(header.size());
+    text_ += csv_row(cells, style_.separator) + "\r\n";
+  }
 
   void add_counts(const std::string& pid, const std::string& tid, const std::vector<result::EventCount>& counts) {
     for (const result::EventCount& one : counts) {
@@ -78,7 +84,7 @@ class Rows {
           complete_ ? one.count : downgraded(one.count, Trust::partial, std::string(result::interrupted));
       add({std::to_string(run_), interval_, pid, tid, cpu_, "", one.name, text_of(count.value),
            std::string(name(count.trust)), text_of(running_percent(count)), text_of(count.error_percent), count.model,
-           count.reason});
+           count.reason, command_, parent_, end_});
     }
   }
 
@@ -102,17 +108,25 @@ class Rows {
 
   void add_process(const result::Process& process) {
     const std::string pid = std::to_string(process.pid);
+    command_ = process.command;
+    parent_ = std::to_string(process.parent_pid);
+    end_ = end_text(process);
     if (style_.per_process) add_counts(pid, "", process.counts);
-    if (!style_.per_thread) return;
-    for (const result::Thread& thread : process.threads) add_counts(pid, std::to_string(thread.tid), thread.counts);
+    if (style_.per_thread) {
+      for (const result::Thread& thread : process.threads) add_counts(pid, std::to_string(thread.tid), thread.counts);
+    }
+    command_.clear();
+    parent_.clear();
+    end_.clear();
   }
 
   const result::Stat& stat_;
   const Style& style_;
   int run_ = 1;
   bool complete_ = true;
-  std::string interval_;  // its end in nanoseconds, while its rows are written
-  std::string cpu_;       // the processors of a part of the machine, while its rows are written
+  std::string interval_;                // its end in nanoseconds, while its rows are written
+  std::string cpu_;                     // the processors of a part of the machine, while its rows are written
+  std::string command_, parent_, end_;  // of a process, while its rows and those of its threads are written
   std::string text_;
 };
 

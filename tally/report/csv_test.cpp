@@ -2,11 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "tally/base/text.hpp"
 #include "tally/report/format.hpp"
+#include "tally/report/processes.hpp"
 #include "tally/report/sample_testing.hpp"
 
 namespace tally::report {
@@ -66,7 +68,7 @@ TEST(CsvRow, damaged_text_ends_it) {
 TEST(Csv, begins_with_the_header_of_the_contract) {
   EXPECT_TRUE(csv(sample(), {})
                   ->starts_with("run,interval_ns,pid,tid,cpu,region,event,value,trust,running_percent,"
-                                "error_percent,model,reason\r\n"));
+                                "error_percent,model,reason,command,parent,end,least,most\r\n"));
 }
 
 TEST(Csv, has_the_numbers_of_the_json_and_of_the_table) {
@@ -113,6 +115,48 @@ TEST(Csv, has_the_numbers_of_the_json_and_of_the_table) {
       }
     }
   }
+}
+
+TEST(Csv, rows_of_processes_say_which_they_are) {
+  result::Stat stat = sample_processes();
+  const auto rows = read(*csv(stat, {true, true}));
+  std::size_t of_processes = 0;
+  for (const auto& row : rows) {
+    if (row.at("pid").empty()) {
+      EXPECT_EQ(row.at("command") + row.at("parent") + row.at("end"), "");
+      continue;
+    }
+    const auto& processes = stat.runs[0].processes;
+    const auto is_it = [&](const result::Process& one) {
+      return std::to_string(one.pid) == row.at("pid") && one.command == row.at("command") &&
+             std::to_string(one.parent_pid) == row.at("parent") && end_text(one) == row.at("end");
+    };
+    EXPECT_TRUE(std::any_of(processes.begin(), processes.end(), is_it)) << row.at("pid") << row.at("command");
+    of_processes += row.at("tid").empty() ? 1 : 0;
+  }
+  EXPECT_GT(of_processes, 0u);
+}
+
+TEST(Csv, rows_of_regions_have_least_and_most) {
+  RegionEvent event;
+  event.event = "instructions:u";
+  event.total = exact(30, "engine");
+  event.least = 10, event.most = 20;
+  RegionResult region;
+  region.name = "part";
+  region.all.entries = 2;
+  region.all.events = {event};
+  result::Stat stat = sample();
+  stat.runs[0].regions = {{7, {"/usr/bin/program", "word"}, "", {region}}};
+  std::size_t found = 0;
+  for (const auto& row : read(*csv(stat, {}))) {
+    const bool is_event = row.at("region") == "part" && row.at("event") == "instructions:u";
+    EXPECT_EQ(row.at("least"), is_event ? "10" : "") << row.at("event");
+    EXPECT_EQ(row.at("most"), is_event ? "20" : "") << row.at("event");
+    EXPECT_EQ(row.at("command"), row.at("region").empty() ? "" : "program");
+    found += is_event ? 1 : 0;
+  }
+  EXPECT_EQ(found, 1u);
 }
 
 TEST(Csv, absent_is_empty_with_its_reason) {

@@ -79,17 +79,6 @@ const result::EventCount* find(const Counts& counts, const std::string& event) {
   return found == counts.end() ? nullptr : &*found;
 }
 
-std::string end_text(const result::Process& process) {
-  switch (process.end) {
-    case result::End::exited: return fmt::format("exit {}", process.end_code);
-    case result::End::signalled: return signal_name(process.end_code);
-    case result::End::executed: return "exec";
-    case result::End::running: return "running";
-    case result::End::unknown: break;
-  }
-  return "unknown";
-}
-
 // Puts the rows together.
 class Rows {
  public:
@@ -139,6 +128,17 @@ class Rows {
 };
 
 }  // namespace
+
+std::string end_text(const result::Process& process) {
+  switch (process.end) {
+    case result::End::exited: return fmt::format("exit {}", process.end_code);
+    case result::End::signalled: return signal_name(process.end_code);
+    case result::End::executed: return "exec";
+    case result::End::running: return "running";
+    case result::End::unknown: break;
+  }
+  return "unknown";
+}
 
 std::string processes_block(const result::Stat& stat, const Style& style, Footnotes& notes) {
   const std::vector<const Counts*> blocks = blocks_of(stat, style);

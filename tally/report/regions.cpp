@@ -76,13 +76,13 @@ std::string histogram_text(const RegionEvent& event) {
 // A region, or one thread's part of it.
 class Rows {
  public:
-  Rows(std::string run, std::string pid, std::string region)
-      : run_(std::move(run)), pid_(std::move(pid)), region_(std::move(region)) {}
+  Rows(std::string run, std::string pid, std::string command, std::string region)
+      : run_(std::move(run)), pid_(std::move(pid)), command_(std::move(command)), region_(std::move(region)) {}
 
   void add(const RegionCounts& counts, const std::string& tid) {
     const auto entries = static_cast<std::int64_t>(counts.entries);
     add_row(tid, "entries", exact(entries, ""));
-    for (const RegionEvent& event : counts.events) add_row(tid, event.event, event.total);
+    for (const RegionEvent& event : counts.events) add_row(tid, event.event, event.total, event.least, event.most);
     for (const RegionMetric& metric : counts.metrics) {
       if (metric.asked) add_row(tid, metric);
     }
@@ -97,18 +97,23 @@ class Rows {
   std::vector<std::vector<std::string>> rows;
 
  private:
-  void add_row(const std::string& tid, const std::string& event, const Count& count) {
-    rows.push_back({run_, "", pid_, tid, "", region_, event, count.value ? std::to_string(*count.value) : "",
-                    std::string(name(count.trust)), "", "", count.model, count.reason});
+  using Value = std::optional<std::int64_t>;
+
+  void add_row(const std::string& tid, const std::string& event, const Count& count, const Value& least = {},
+               const Value& most = {}) {
+    const auto text = [](const Value& value) { return value ? std::to_string(*value) : ""; };
+    rows.push_back({run_, "", pid_, tid, "", region_, event, text(count.value), std::string(name(count.trust)), "", "",
+                    count.model, count.reason, command_, "", "", text(least), text(most)});
   }
 
   void add_row(const std::string& tid, const RegionMetric& metric) {
     rows.push_back({run_, "", pid_, tid, "", region_, metric.name,
                     metric.ratio.value ? fmt::format("{}", *metric.ratio.value) : "",
-                    std::string(name(metric.ratio.trust)), "", "", metric.ratio.model, metric.ratio.reason});
+                    std::string(name(metric.ratio.trust)), "", "", metric.ratio.model, metric.ratio.reason, command_,
+                    "", "", "", ""});
   }
 
-  std::string run_, pid_, region_;
+  std::string run_, pid_, command_, region_;
 };
 
 }  // namespace
@@ -161,8 +166,10 @@ std::string regions_table(const result::ProgramRegions& program) {
 
 std::vector<std::vector<std::string>> region_rows(const result::ProgramRegions& program, int run) {
   std::vector<std::vector<std::string>> all;
+  const std::string path = program.command.empty() ? "" : program.command.front();
+  const std::string program_name = path.substr(path.rfind('/') + 1);  // as in rows of processes
   for (const RegionResult& region : program.regions) {
-    Rows rows(std::to_string(run), std::to_string(program.pid), region.name);
+    Rows rows(std::to_string(run), std::to_string(program.pid), program_name, region.name);
     rows.add(region.all, "");
     for (const RegionThread& thread : region.threads) rows.add(thread.counts, std::to_string(thread.thread));
     for (auto& row : rows.rows) all.push_back(std::move(row));

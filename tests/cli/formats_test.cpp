@@ -15,7 +15,8 @@ using nlohmann::json;
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 constexpr const char* header =
-    "run,interval_ns,pid,tid,cpu,region,event,value,trust,running_percent,error_percent,model,reason\r\n";
+    "run,interval_ns,pid,tid,cpu,region,event,value,trust,running_percent,error_percent,model,reason,"
+    "command,parent,end,least,most\r\n";
 
 // A count that is the same in every run and needs no engine.
 const Words tail{"--backend", "none", "-e", "major-faults,instructions", "--", "true"};
@@ -173,7 +174,7 @@ TEST(Formats, hpctools_files_are_read) {
                                                              "7890,0,65550,1777,145,2302,1917\r\n"));
   const Finished csv = tally({"export", rows.path()});
   EXPECT_EQ(csv.code(), 0) << csv.err;
-  EXPECT_TRUE(holds(csv.out, "\r\n1,,,,,,instructions,7890,counted,,,,\r\n")) << csv.out;
+  EXPECT_TRUE(holds(csv.out, "\r\n1,,,,,,instructions,7890,counted,,,,,,,,,\r\n")) << csv.out;
   EXPECT_TRUE(holds(csv.out, "1,,,,,,cycles,,absent,,,,0 in every row")) << csv.out;
   EXPECT_TRUE(holds(tally({"export", "--format", "table", rows.path()}).out, "counted by HPCTool"));
   const TemporaryFile stored("hpctool.json", tally({"export", "--format", "json", rows.path()}).out);

@@ -113,7 +113,7 @@ std::string footer(const result::Stat& stat) {
            row.total.name.rfind(':') + 3 >= row.total.name.size();
   });
   if (any_user && !any_kernel) parts.emplace_back("user mode only");
-  if (stat.backend == "hpctool") return " counted by HPCTool, a run for each of its rows\n";
+  if (stat.backend == "hpctool") return " a file of HPCTool's form, a run for each of its rows\n";
   std::string people = stat.runs.empty() ? "" : population(stat.runs.back());
   parts.push_back(!stat.target.empty() ? stat.target
                   : people.empty()     ? "the program and its descendants"

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tally/base/text.hpp"
+#include "tally/result/stored.hpp"
 
 namespace tally::result {
 namespace {
@@ -24,7 +25,10 @@ std::string header() { return fmt::format("{}", fmt::join(columns, ",")); }
 
 Names names_of(std::string_view description) {
   Names names{"instructions", "cycles", "ref-cycles", "event1", "event2", "event3", "event4"};
-  const auto json = nlohmann::json::parse(description, nullptr, false);
+  // With --append one object a line, all with the same columns.
+  const std::string first(trimmed(description.substr(0, description.find('\n'))));
+  auto json = nlohmann::json::parse(description, nullptr, false);
+  if (json.is_discarded()) json = nlohmann::json::parse(first, nullptr, false);
   if (!json.is_object() || !json.contains("columns") || !json["columns"].is_object()) return names;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto found = json["columns"].find(columns[i]);
@@ -57,7 +61,7 @@ Count count_of(const std::vector<Row>& rows, const Row& row, std::size_t column)
   // An event may really never happen; instructions and cycles always do.
   if (column <= reference_cycles && all_zero(rows, column)) return absent("0 in every row: this counter did not count");
   if (row[column] < 0) return absent("negative: the halves of the counter were joined as signed numbers");
-  return counted(row[column], "HPCTool");
+  return partial(row[column], "", "as the file says, which does not say who counted");
 }
 
 std::vector<std::string> notices_of(const std::vector<Row>& rows) {
@@ -105,11 +109,32 @@ Stat stat_of(const std::vector<Row>& rows, const Names& names) {
   return stat;
 }
 
+// Whether a run counted what stands in a row.
+bool is_of(const Run& run, const Row& row, const Names& names) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto holds = [&](const EventCount& one) { return one.name == names[i] && one.count.value == row[i]; };
+    if (std::none_of(run.counts.begin(), run.counts.end(), holds)) return false;
+  }
+  return true;
+}
+
+// Whether these results are what the rows were written from: as many runs, with the same numbers.
+bool are_of(const std::vector<Stat>& stats, const std::vector<Row>& rows, const Names& names) {
+  std::size_t next = 0;
+  for (const Stat& stat : stats) {
+    for (const Run& run : stat.runs) {
+      if (next == rows.size() || !is_of(run, rows[next], names)) return false;
+      ++next;
+    }
+  }
+  return next == rows.size();
+}
+
 }  // namespace
 
 bool is_hpctool(std::string_view text) { return trimmed(text.substr(0, text.find('\n'))) == header(); }
 
-Result<Stat> read_hpctool(std::string_view text, const std::string& name, std::string_view description) {
+Result<std::vector<Stat>> read_hpctool(std::string_view text, const std::string& name, std::string_view description) {
   std::vector<Row> rows;
   std::size_t number = 0;
   for (const std::string& line : split(text, '\n')) {
@@ -121,7 +146,15 @@ Result<Stat> read_hpctool(std::string_view text, const std::string& name, std::s
   }
   if (rows.empty())
     return fail(Code::bad_usage, fmt::format("'{}' has the columns of HPCTool and no row", printable(name)));
-  return stat_of(rows, names_of(description));
+  const Names names = names_of(description);
+  auto described = read_stats(description, name);
+  if (described && are_of(*described, rows, names)) return described;
+  Stat stat = stat_of(rows, names);
+  if (described) {
+    stat.notices.emplace_back(
+        "the JSON beside the file describes other rows: nothing but the names of its columns is taken");
+  }
+  return std::vector{std::move(stat)};
 }
 
 }  // namespace tally::result

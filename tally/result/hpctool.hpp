@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tally/base/result.hpp"
 #include "tally/result/stat.hpp"
@@ -12,10 +13,13 @@ namespace tally::result {
 /// Whether a text begins as HPCTool's files do: with the names of its seven columns.
 bool is_hpctool(std::string_view text);
 
-/// The rows of such a file as runs of one result, and what is striking about them as its notices. HPCTool's rows do not
-/// say which events the four counters had: `description` may, the JSON that tally writes beside such a file (its
-/// `columns`); empty where there is none. A column that is 0 in every row is absent: that counter did not count.
-/// Errors: bad_usage, with the line, where a row is not seven integers; `name` is the file's, for the message.
-Result<Stat> read_hpctool(std::string_view text, const std::string& name, std::string_view description = {});
+/// What such a file holds. Its rows say neither which events the four counters had nor who counted: `description` does,
+/// the JSON that tally writes beside such a file; empty where there is none. Where that is of these rows, number by
+/// number, its results are returned, each count with the trust that it was measured with. Else the rows are runs of one
+/// result, believed as far as a file can be; what is striking about them are its notices, and a description gives no
+/// more than names (its `columns`). A column that is 0 in every row is absent: that counter did not count. Errors:
+/// bad_usage, with the line, where a row is not seven integers; `name` is the file's, for the message.
+Result<std::vector<Stat>> read_hpctool(std::string_view text, const std::string& name,
+                                       std::string_view description = {});
 
 }  // namespace tally::result

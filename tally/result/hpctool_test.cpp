@@ -7,10 +7,12 @@ namespace {
 
 const std::string header = "ins,l_cycle,ref_cycle,event1,event2,event3,event4\r\n";
 
+constexpr const char* as_said = "as the file says, which does not say who counted";
+
 Stat read(const std::string& rows, const std::string& description = "") {
-  const auto stat = read_hpctool(header + rows, "file.csv", description);
-  EXPECT_TRUE(stat) << (stat ? "" : stat.error().message);
-  return stat ? *stat : Stat{};
+  const auto stats = read_hpctool(header + rows, "file.csv", description);
+  EXPECT_TRUE(stats) << (stats ? "" : stats.error().message);
+  return stats && stats->size() == 1 ? stats->front() : Stat{};
 }
 
 std::string refusal(const std::string& rows) {
@@ -40,7 +42,7 @@ TEST(HpcToolFile, one_row_is_one_run) {
   const Stat stat = read("7890,0,65550,1777,145,2302,1917\r\n");
   ASSERT_EQ(stat.events.size(), 7u);
   EXPECT_EQ(stat.events[0].total.name, "instructions");
-  EXPECT_EQ(stat.events[0].total.count, counted(7890, "HPCTool"));
+  EXPECT_EQ(stat.events[0].total.count, partial(7890, "", as_said));
   EXPECT_EQ(stat.events[2].total.count.value, 65550);
   EXPECT_EQ(stat.events[6].total.count.value, 1917);
   EXPECT_EQ(stat.events[1].total.count.trust, Trust::absent) << "its core cycles are 0 in every row";
@@ -78,6 +80,42 @@ TEST(HpcToolFile, tallys_description_names_the_events) {
   EXPECT_EQ(stat.events[4].total.name, "event2");
   for (const char* other : {"", "no JSON", "[]", "{}", R"({"columns": []})"}) {
     EXPECT_EQ(read("1,2,3,4,5,6,7\n", other).events[3].total.name, "event1") << other;
+  }
+}
+
+// One run whose cycles are a model's and the others a PMU's, as tally describes it.
+std::string description_of(std::int64_t cycles) {
+  std::string events;
+  const char* const names[] = {"instructions:u", "cycles:u", "ref-cycles:u", "a:u", "b:u", "c:u", "d:u"};
+  for (std::size_t i = 0; i < std::size(names); ++i) {
+    const std::int64_t value = i == 1 ? cycles : static_cast<std::int64_t>(i + 1);
+    const std::string trust = i == 1 ? R"("modelled", "model": "mine")" : R"("counted", "source": "cpu")";
+    events += (i > 0 ? ", " : "") + std::string(R"({"event": ")") + names[i] + R"(", "name": ")" + names[i] +
+              R"(", "value": )" + std::to_string(value) + R"(, "trust": )" + trust + "}";
+  }
+  return R"({"schema": "tally-stat/1", "command": ["prog"], "backend": "sim", "environment": {}, "runs_asked": 1,
+    "runs": [{"complete": true}], "metrics": [], "notices": [], "incomplete": false, "events": [)" +
+         events + R"(], "columns": {"ins": "instructions:u", "l_cycle": "cycles:u", "ref_cycle": "ref-cycles:u",
+    "event1": "a:u", "event2": "b:u", "event3": "c:u", "event4": "d:u"}})";
+}
+
+TEST(HpcToolFile, the_description_of_these_rows_says_how_far_they_are_to_be_believed) {
+  const Stat stat = read("1,2,3,4,5,6,7\n", description_of(2));
+  ASSERT_EQ(stat.events.size(), 7u);
+  EXPECT_EQ(stat.command, std::vector<std::string>{"prog"});
+  EXPECT_EQ(stat.events[1].total.count.trust, Trust::modelled);
+  EXPECT_EQ(stat.events[1].total.count.model, "mine");
+  EXPECT_EQ(stat.events[0].total.count.trust, Trust::counted);
+}
+
+TEST(HpcToolFile, the_description_of_other_rows_raises_no_trust) {
+  for (const auto& [rows, cycles] : {std::pair{"1,2,3,4,5,6,7\n", 3}, std::pair{"1,2,3,4,5,6,7\n1,2,3,4,5,6,7\n", 2}}) {
+    const Stat stat = read(rows, description_of(cycles));
+    ASSERT_EQ(stat.events.size(), 7u);
+    EXPECT_EQ(stat.events[3].total.name, "a:u");
+    EXPECT_EQ(stat.events[3].total.count.trust, Trust::partial);
+    EXPECT_EQ(stat.events[3].total.count.reason, as_said);
+    EXPECT_TRUE(said(stat, "describes other rows"));
   }
 }
 

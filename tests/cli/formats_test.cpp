@@ -174,11 +174,46 @@ TEST(Formats, hpctools_files_are_read) {
                                                              "7890,0,65550,1777,145,2302,1917\r\n"));
   const Finished csv = tally({"export", rows.path()});
   EXPECT_EQ(csv.code(), 0) << csv.err;
-  EXPECT_TRUE(holds(csv.out, "\r\n1,,,,,,instructions,7890,counted,,,,,,,,,\r\n")) << csv.out;
+  EXPECT_TRUE(holds(csv.out, "\r\n1,,,,,,instructions,7890,partial,,,,\"as the file says, which")) << csv.out;
   EXPECT_TRUE(holds(csv.out, "1,,,,,,cycles,,absent,,,,0 in every row")) << csv.out;
-  EXPECT_TRUE(holds(tally({"export", "--format", "table", rows.path()}).out, "counted by HPCTool"));
+  EXPECT_TRUE(holds(tally({"export", "--format", "table", rows.path()}).out, "a file of HPCTool's form"));
   const TemporaryFile stored("hpctool.json", tally({"export", "--format", "json", rows.path()}).out);
   EXPECT_EQ(tally({"export", stored.path()}).out, csv.out) << "stored and read again it is the same";
+}
+
+// Cycles without a PMU are a model's, and no form of a file makes more of them.
+TEST(Formats, hpctools_file_that_tally_wrote_is_believed_as_far_as_it_was_measured) {
+#if !TALLY_HAS_SIM
+  GTEST_SKIP() << "there is no simulated PMU";
+#endif
+  const TemporaryFile rows("product.csv");
+  const Words measure{"stat",
+                      "-q",
+                      "--backend",
+                      "sim",
+                      "--model",
+                      "haswell",
+                      "--format",
+                      "hpctool",
+                      "--append",
+                      "-o",
+                      rows.path(),
+                      "-e",
+                      "instructions,cycles,ref-cycles,branches,branch-misses,cache-references,cache-misses",
+                      "--",
+                      "true"};
+  for (const char* rows_so_far : {"one", "two"}) {
+    ASSERT_EQ(tally(measure).code(), 0) << rows_so_far;
+    const std::string csv = tally({"export", rows.path()}).out;
+    EXPECT_TRUE(holds(csv, ",exact,,,,,")) << csv;
+    EXPECT_TRUE(holds(csv, ",modelled,,,\"haswell core and haswell caches, fast\",")) << csv;
+    EXPECT_FALSE(holds(csv, "counted")) << csv;
+  }
+  std::filesystem::remove(rows.path() + ".meta.jsonl");
+  const std::string alone = tally({"export", rows.path()}).out;
+  EXPECT_TRUE(holds(alone, "1,,,,,,cycles,")) << alone;
+  EXPECT_TRUE(holds(alone, ",partial,,,,\"as the file says, which does not say who counted\"")) << alone;
+  EXPECT_FALSE(holds(alone, "counted,")) << alone;
 }
 
 TEST(Formats, rows_alone_are_no_result_and_the_json_beside_them_is_named) {

@@ -451,9 +451,7 @@ void improve_at_times(Thread* t) {
   static u64 next_ns = 20'000'000;
   if (t->vfork_child != 0 || (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) & 63) != 0) return;
   if (settings().hot_from != 0) return review_once(t);
-  u64 time[2] = {};
-  kernel(SYS_clock_gettime, 2 /* CLOCK_PROCESS_CPUTIME_ID */, reinterpret_cast<u64>(time));
-  const u64 now_ns = time[0] * 1'000'000'000 + time[1];
+  const u64 now_ns = processor_ns();
   if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
   // What an access finds changes more often than which way a branch goes; a review takes about a millisecond (sqlite3).
   const u64 pause_ns = !model_plan.goes_by_sites ? now_ns : now_ns < 400'000'000 ? now_ns / 4 : 100'000'000;

@@ -464,6 +464,7 @@ void leave(Thread* t, channel::Partial why) {
   give_up_writing();
   take_floor(t);  // from here on nobody asks others out: soon the handlers are the program's
   const bool first = !__atomic_exchange_n(&leaving_, true, __ATOMIC_ACQ_REL);
+  if (first) hand_back(t);
   finish_process(t);  // what was counted up to here is all that ever will be
   t->where = outside;
   give_floor(t);

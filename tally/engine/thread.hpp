@@ -151,6 +151,10 @@ void give_back(Thread* t);
 void finish_process(Thread* t);
 /// How the process of this thread ends, for its record.
 void end_as(Thread* t, channel::End how, int code);
+/// It goes on natively from here on.
+void hand_back(Thread* t);
+/// Processor time that this process has taken.
+u64 processor_ns();
 /// The last act of a process whose counts are final.
 void give_areas_back(Thread* t);
 

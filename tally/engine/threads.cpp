@@ -401,6 +401,18 @@ void end_as(Thread* t, channel::End how, int code) {
   channel::Process& p = process_record(t);
   p.end = how;
   p.end_code = code;
+  p.counted_ns = processor_ns();
+}
+
+void hand_back(Thread* t) {
+  channel::Process& p = process_record(t);
+  p.counted_ns = p.handed_back_ns = processor_ns();
+}
+
+u64 processor_ns() {
+  u64 time[2] = {};
+  kernel(SYS_clock_gettime, 2 /* CLOCK_PROCESS_CPUTIME_ID */, reinterpret_cast<u64>(time));
+  return time[0] * 1'000'000'000 + time[1];
 }
 
 void give_areas_back(Thread* t) {

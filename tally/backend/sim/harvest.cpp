@@ -9,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "tally/backend/sim/handed_back.hpp"
 #include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/sound.hpp"
 #include "tally/backend/software.hpp"
@@ -91,6 +92,7 @@ struct Image {
     Tally tally;
   };
   std::vector<OfThread> threads;
+  std::optional<Nanoseconds> native_from;  // its processor time when it was handed back
   result::Process result;
 };
 
@@ -217,6 +219,7 @@ class Harvest {
       made.threads.push_back(std::move(one));
     }
     made.counts = counts(image.tally);
+    if (process.handed_back_ns != 0) image.native_from = Nanoseconds{static_cast<std::int64_t>(process.handed_back_ns)};
   }
 
   static bool is_reexecution(const channel::Process& process) { return process.forked_from == 0; }
@@ -280,16 +283,40 @@ Nanoseconds time_of(const std::vector<Image>& images, const Execution& execution
   return time_of_all_processors(execution.lasted);
 }
 
+/// What is said of the processes of one command, and when they went on natively, by their own processor time.
+struct Said {
+  std::string words;
+  std::vector<Nanoseconds> native_from = {};
+};
+
+/// Each once.
+std::vector<std::string> reasons_of(const std::vector<Image>& images) {
+  std::vector<Said> all;
+  for (const Image& image : images) {
+    if (image.tally.reason.empty() || image.tally.reason == was_running) continue;
+    const std::string said = image.result.command + ": " + image.tally.reason;
+    auto place = std::find_if(all.begin(), all.end(), [&](const Said& one) { return one.words == said; });
+    if (place == all.end()) place = all.insert(all.end(), {said});
+    if (image.native_from) place->native_from.push_back(*image.native_from);
+  }
+  std::vector<std::string> texts;
+  for (const Said& one : all) texts.push_back(with_moments(one.words, one.native_from));
+  return texts;
+}
+
+std::string share_of_native(const std::vector<Image>& images, const Execution& execution, const Channel& shared) {
+  if (!execution.ended) return "";
+  std::vector<const channel::Process*> processes;
+  for (const Image& image : images) processes.push_back(&shared.records.process(image.index));
+  return native_share(processes, !execution.native.empty(),
+                      execution.figures.usage.user + execution.figures.usage.system);
+}
+
 /// The whole command's counts: exact when every part of it is.
 Tally total_of(const std::vector<Image>& images, const Execution& execution, const Channel& shared) {
   Tally total;
-  std::vector<std::string> reasons;
-  for (const Image& image : images) {
-    join_tallies(total, image.tally);
-    if (image.tally.reason.empty() || image.tally.reason == was_running) continue;
-    const std::string said = image.result.command + ": " + image.tally.reason;
-    if (std::find(reasons.begin(), reasons.end(), said) == reasons.end()) reasons.push_back(said);
-  }
+  for (const Image& image : images) join_tallies(total, image.tally);
+  std::vector<std::string> reasons = reasons_of(images);
   if (const auto running = running_count(images); running > 0) {
     reasons.push_back(plural(running, "process was", "processes were") + " still running");
   }
@@ -315,6 +342,8 @@ Tally total_of(const std::vector<Image>& images, const Execution& execution, con
   if (more > 0) reasons.resize(most);
   total.reason = join(reasons, "; ");
   if (more > 0) total.reason += fmt::format("; and {} more", more);
+  if (const std::string share = share_of_native(images, execution, shared); !share.empty())
+    total.reason += (total.reason.empty() ? "" : "; ") + share;
   return total;
 }
 

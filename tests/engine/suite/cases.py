@@ -12,17 +12,19 @@
 More keys: `code: N` the native exit code (0); `says: REGEX` what the native run must print, so that a case is seen to do
 what it is there for; `trust: exact` (the default), `trust: any`, or words of the reason for which it is partial;
 `compare: out err` (the default) streams that are the same; `keep: REGEX` only these lines are compared; `sorted:` in
-any order; `replace: REGEX => TEXT` (may be repeated) what differs from run to run; `times: N` runs under tally;
+any order; `each: WORDS` (may be repeated): a case for each word, which stands for $each in it; `brief:` a list in the page
+instead of a table; `replace: REGEX => TEXT` (may be repeated) what differs from run to run; `times: N` runs under tally;
 `limit: N` seconds natively (60; ten times that under tally); `root:` needs root.
 
 The shell text runs by `sh -eu` in an empty directory; $CACHE is a directory that stays. Exit code 77 says that the
 case cannot be run here; the last line of standard error says why.
 """
 
+import copy
 import os
 
-FLAGS = ("short", "sorted", "root")
-LISTS = ("needs", "package", "compare")
+FLAGS = ("short", "sorted", "root", "brief")
+LISTS = ("needs", "package", "each", "compare")
 KEYS = ("title", "code", "says", "trust", "keep", "times", "limit")
 
 
@@ -30,8 +32,8 @@ class Case:
     def __init__(self, group, name, what, defaults):
         self.group, self.name, self.what = group, name, what
         self.title, self.code, self.says, self.trust, self.keep, self.times, self.limit = group, 0, "", "exact", "", 1, 60
-        self.short = self.sorted = self.root = False
-        self.needs, self.package, self.compare, self.replace = [], [], ["out", "err"], []
+        self.short = self.sorted = self.root = self.brief = False
+        self.needs, self.package, self.each, self.compare, self.replace = [], [], [], ["out", "err"], []
         self.prepare = self.run = ""
         for key, value in defaults:
             self.set(key, value)
@@ -57,6 +59,19 @@ class Case:
             raise ValueError(f"{self.group}: there is no key {key!r}")
 
 
+def for_each(case):
+    """The case, or one for each word of its list."""
+    if not case.each:
+        return [case]
+    made = []
+    for word in case.each:
+        one = copy.copy(case)
+        one.name, one.what = (text.replace("$each", word) for text in (case.name, case.what))
+        one.prepare, one.run = (text.replace("$each", word) for text in (case.prepare, case.run))
+        made.append(one)
+    return made
+
+
 def read(path):
     group = os.path.splitext(os.path.basename(path))[0]
     defaults, found, part = [], [], None
@@ -76,7 +91,7 @@ def read(path):
                     found[-1].set(key, value.strip())
                 else:
                     defaults.append((key, value.strip()))
-    return found
+    return [one for case in found for one in for_each(case)]
 
 
 def read_all(directory):

@@ -4,6 +4,7 @@
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -78,6 +79,37 @@ def shortened(reason):
     return "; ".join(reasons)
 
 
+def without_times(reason):
+    """When something went on natively, and how much of its time that was, is another number in each run."""
+    reason = re.sub(r"(,|; natively) from [^;]* of (its|the) processor time[^;]* on\b", "", reason)
+    return re.sub(r"(; )?[0-9.]+ % of the command's [^;]* ran natively", "", reason)
+
+
+def names(cases):
+    return ", ".join(f"`{case.name}`" for case in cases)
+
+
+def as_list(members, results):
+    """A group of many cases that do the same kind of thing: what they are called, by verdict."""
+    found = {case.name: results.get((case.group, case.name)) or {"verdict": "skipped", "reason": "not run"}
+             for case in members}
+    of = {verdict: [case for case in members if found[case.name]["verdict"] == verdict]
+          for verdict in ("same", "different", "skipped")}
+    lines = [f"Each: {members[0].what}.", "", f"- as natively ({len(of['same'])}): {names(of['same'])}"]
+    for case in of["different"]:
+        lines.append(f"- **not** as natively: `{case.name}`: " + cell("; ".join(found[case.name]["problems"])[:200]))
+    reasons = {}
+    for case in of["skipped"]:
+        reasons.setdefault(found[case.name]["reason"], []).append(case)
+    lines += [f"- skipped, {cell(reason)}: {names(cases)}" for reason, cases in reasons.items()]
+    partial = {}
+    for case in of["same"]:
+        if found[case.name].get("reason"):
+            partial.setdefault(without_times(shortened(found[case.name]["reason"])), []).append(case)
+    lines += [f"- partial, {cell(reason)}: {names(cases)}" for reason, cases in partial.items()]
+    return "\n".join(lines)
+
+
 def main():
     results = read_results(sys.argv[1])
     cases = case_files.read_all(os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases"))
@@ -100,6 +132,9 @@ it: what a case expects of them is part of its verdict.""")
         print(f"\n## {members[0].title}\n")
         if versions := packages(members):
             print(f"{versions}\n")
+        if members[0].brief:
+            print(as_list(members, results))
+            continue
         print("| case | what is done | as natively | trust | instructions | ratio |\n|---|---|---|---|---|---|")
         for case in members:
             print("| " + " | ".join(cell(text) for text in row(case, results.get((case.group, case.name)))) + " |")

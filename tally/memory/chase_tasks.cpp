@@ -27,9 +27,13 @@ std::vector<std::uint64_t> doubling(std::uint64_t from, std::uint64_t to) {
   return sizes;
 }
 
-// ns per line of each pass, by region and block.
+// By block and region.
+template <class T>
+using BySize = std::map<std::pair<std::uint64_t, std::uint64_t>, T>;
+
+// ns per line of each pass.
 struct Sweep {
-  std::map<std::pair<std::uint64_t, std::uint64_t>, double> write, read, raw;  // (block, region)
+  BySize<TimeInterval> write, read, raw;
 };
 
 std::vector<std::uint64_t> or_else(const std::vector<std::uint64_t>& asked, const std::vector<std::uint64_t>& usual) {
@@ -60,7 +64,11 @@ Result<void> measure_one(Runner& runner, const Pass& pass, const Wanted& wanted,
   if (write.empty()) return {};
   const auto add = [&](const char* quantity, const std::vector<MappingSample>& samples, auto& times) {
     result.points.push_back(pass_row(runner, pass, result.task, quantity, samples, any));
-    if (const auto ns = result.points.back().ns) times[{pass.block_bytes, pass.region_bytes}] = *ns;
+    const result::MemoryPoint& row = result.points.back();
+    if (!row.ns) return;
+    TimeInterval time{*row.ns, row.ns_low, row.ns_high};
+    if (!row.flags.empty()) time.low_ns = time.high_ns = std::nullopt;  // it may be anything
+    times[{pass.block_bytes, pass.region_bytes}] = time;
   };
   add("write", write, sweep.write);
   if (any.loop_ns > 0) {
@@ -112,23 +120,40 @@ Result<void> run_chase_read(Runner& runner, result::Memory& result) { return cha
 
 Result<void> run_chase_raw(Runner& runner, result::Memory& result) { return chase(runner, {.raw = true}, result); }
 
+namespace {
+
+std::string words_of(Forwarded forwarded) {
+  switch (forwarded) {
+    case Forwarded::yes:
+      return "raw / (write + read) lies below 0.9, and data written just now is served above the level that the cold "
+             "read visits, in regions of ";
+    case Forwarded::no: return "raw / (write + read) lies at 0.9 or above, and nothing is forwarded, in regions of ";
+    case Forwarded::undecided: break;
+  }
+  return "0.9 lies within the interval of raw / (write + read), or too few batches were quiet for one, and nothing is "
+         "decided (more --batches make intervals narrower), in regions of ";
+}
+
+}  // namespace
+
 Result<void> run_forward(Runner& runner, result::Memory& result) {
   const auto regions = or_else(runner.plan().regions, doubling(4 * kib, largest_raw));
   const auto blocks = or_else(runner.plan().blocks, {64});
   const auto sweep = sweep_over(runner, regions, blocks, {.read = true, .raw = true}, result);
   if (!sweep) return fail(sweep.error());
-  bool forwards = false;
+  std::map<Forwarded, std::vector<std::string>> sizes;
   for (const auto& [key, raw] : sweep->raw) {
     if (!sweep->read.contains(key) || !sweep->write.contains(key)) continue;
-    const double share = forwarding(raw, sweep->write.at(key), sweep->read.at(key));
+    const Forwarding one = forwarding(raw, sweep->write.at(key), sweep->read.at(key));
     result.figures.emplace_back(
-        fmt::format("forwarding, block {}, region {}", size_text(key.first), size_text(key.second)), share);
-    forwards = forwards || share < 0.9;
+        fmt::format("forwarding, block {}, region {}", size_text(key.first), size_text(key.second)), one.share);
+    result.ratios.push_back({"raw / (write + read)", key.second, key.first, one.share, one.low, one.high,
+                             std::string(name(one.forwarded))});
+    sizes[one.forwarded].push_back(
+        blocks.size() == 1 ? size_text(key.second)
+                           : fmt::format("{} in blocks of {}", size_text(key.second), size_text(key.first)));
   }
-  if (result.figures.empty()) return {};
-  result.findings.emplace_back(forwards ? "raw / (write + read) falls below 0.9: data written just now is served above "
-                                          "the level that the cold read visits"
-                                        : "raw / (write + read) stays at 0.9 or above: nothing is forwarded");
+  for (const auto& [forwarded, of] : sizes) result.findings.push_back(words_of(forwarded) + join(of, ", "));
   return {};
 }
 
@@ -143,7 +168,7 @@ Result<void> run_fence_fit(Runner& runner, result::Memory& result) {
   std::vector<SizeTime> small_times;
   std::vector<SizeTime> large_times;
   for (const auto& [key, ns] : sweep->write) {
-    const SizeTime one{static_cast<double>(key.second), ns};
+    const SizeTime one{static_cast<double>(key.second), ns.ns};
     (key.second <= regions.back() ? small_times : large_times).push_back(one);
   }
   if (small_times.size() < 4 || result.verdict.contended) return {};
@@ -168,10 +193,10 @@ Result<void> run_fence_fit(Runner& runner, result::Memory& result) {
 
 namespace {
 
-result::MemoryMap map_of(const char* name, const std::map<std::pair<std::uint64_t, std::uint64_t>, double>& times) {
+result::MemoryMap map_of(const char* name, const BySize<TimeInterval>& times) {
   result::MemoryMap map{name, "region", "block", true, true, "ns per line", {}};
   for (const auto& [key, ns] : times) {
-    map.cells.push_back({static_cast<double>(key.second), static_cast<double>(key.first), ns});
+    map.cells.push_back({static_cast<double>(key.second), static_cast<double>(key.first), ns.ns});
   }
   return map;
 }
@@ -189,7 +214,7 @@ Result<void> run_amplify(Runner& runner, result::Memory& result) {
     const auto near = sweep->read.find({block, regions[std::min<std::size_t>(1, regions.size() - 1)]});
     const auto far = sweep->read.find({block, regions.back()});
     if (near == sweep->read.end() || far == sweep->read.end()) continue;
-    amplifications.push_back({static_cast<double>(block), far->second / near->second});
+    amplifications.push_back({static_cast<double>(block), far->second.ns / near->second.ns});
     result.figures.emplace_back(fmt::format("amplification, block {}", size_text(block)), amplifications.back().ratio);
   }
   if (result.verdict.contended || amplifications.empty()) return {};

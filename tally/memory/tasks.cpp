@@ -203,6 +203,7 @@ Result<result::Memory> run_task(std::string_view name, Plan plan) {
     result.findings.clear();
     result.figures.clear();
     result.tlbs.clear();
+    for (result::MemoryRatio& ratio : result.ratios) ratio.verdict = "undecided";
   }
   if (const auto node = runner->plan().node) {
     for (result::MemoryPoint& point : result.points) point.node = node;

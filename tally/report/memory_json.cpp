@@ -117,6 +117,12 @@ Json map_json(const result::MemoryMap& map) {
           {"y_is_size", map.y_is_size}, {"unit", map.unit}, {"cells", cells}};
 }
 
+Json ratio_json(const result::MemoryRatio& ratio) {
+  return {{"name", ratio.name},      {"region_bytes", ratio.region_bytes}, {"block_bytes", ratio.block_bytes},
+          {"value", ratio.value},    {"low", or_null(ratio.low)},          {"high", or_null(ratio.high)},
+          {"verdict", ratio.verdict}};
+}
+
 Json environment_json(const result::Environment& environment) {
   return {{"cpu", text_or_null(environment.cpu)},          {"architecture", text_or_null(environment.architecture)},
           {"kernel", text_or_null(environment.kernel)},    {"microcode", text_or_null(environment.microcode)},
@@ -160,6 +166,7 @@ std::string memory_json(const result::Memory& memory) {
   });
   json["histograms"] = array_of(memory.histograms, histogram_json);
   json["maps"] = array_of(memory.maps, map_json);
+  json["ratios"] = array_of(memory.ratios, ratio_json);
   json["figures"] = Json::object();
   for (const auto& [key, value] : memory.figures) json["figures"][key] = value;
   json["findings"] = memory.findings;

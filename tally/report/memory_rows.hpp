@@ -31,4 +31,7 @@ MemoryRows level_rows(const result::Memory& memory);
 /// One row for each measured point, with what a PMU counted beside it.
 MemoryRows point_rows(const result::Memory& memory);
 
+/// One row for each ratio.
+MemoryRows ratio_rows(const result::Memory& memory);
+
 }  // namespace tally::report

@@ -46,6 +46,7 @@ std::string memory_table(const Memory& memory) {
     if (text.size() > 1) text += "\n";
     text += levels.text() + reasons_text(memory);
   }
+  if (const MemoryRows ratios = ratio_rows(memory); !ratios.rows.empty()) text += "\n" + ratios.text();
   if (text.size() == 1) text.clear();
   text += controls_text(memory);
   std::vector<std::string> lines = memory.findings;

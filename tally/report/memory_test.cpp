@@ -24,6 +24,24 @@ TEST(GoldenMemory, json) {
   EXPECT_TRUE(nlohmann::json::parse(text)["points"][2]["ns"].is_null()) << "absent is never 0";
 }
 
+TEST(MemoryTable, has_each_ratio_with_its_interval_and_verdict) {
+  result::Memory memory = sample_memory();
+  memory.task = "forward";
+  memory.ratios = {{"raw / (write + read)", 4096, 64, 0.75, 0.7, 0.8, "served above"},
+                   {"raw / (write + read)", 8192, 64, 0.9, 0.85, 0.95, "undecided"},
+                   {"raw / (write + read)", 16384, 64, 1.5, {}, {}, "undecided"}};
+  const std::string text = memory_table(memory);
+  EXPECT_NE(text.find(" raw / (write + read)     4 K   64 B  0.750  0.700  0.800  served above"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  0.900  0.850  0.950  undecided"), std::string::npos) << text;
+  EXPECT_NE(memory_html(memory).find("served above"), std::string::npos);
+  const std::string json = memory_json(memory);
+  EXPECT_TRUE(nlohmann::json::parse(json)["ratios"][2]["low"].is_null());
+  const auto read = result::read_memories(json, "forward.json");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->front().ratios, memory.ratios);
+}
+
 TEST(MemoryTable, of_a_contended_report_is_the_verdict) {
   result::Memory memory = sample_memory();
   memory.levels.clear();

@@ -133,6 +133,17 @@ struct MemoryMap {
   bool operator==(const MemoryMap&) const = default;
 };
 
+/// How times compare at one size.
+struct MemoryRatio {
+  std::string name;  ///< "raw / (write + read)"
+  std::uint64_t region_bytes = 0;
+  std::uint64_t block_bytes = 0;
+  double value = 0;
+  std::optional<double> low, high;  ///< between what it lies; nothing where that is not known
+  std::string verdict;              ///< what follows: "served above", "not forwarded", "undecided"
+  bool operator==(const MemoryRatio&) const = default;
+};
+
 /// A run beside the measurement that has to come out as expected.
 struct MemoryControl {
   std::string name;   ///< "reference ring", "ladder 4096 B" …
@@ -186,6 +197,7 @@ struct Memory {
   std::vector<MemoryControl> controls;
   std::vector<MemoryHistogram> histograms;
   std::vector<MemoryMap> maps;
+  std::vector<MemoryRatio> ratios;
   std::vector<std::pair<std::string, double>> figures;  ///< what a task concludes, with units in the names
   std::vector<std::string> findings;                    ///< the same in words
   MemoryVerdict verdict;

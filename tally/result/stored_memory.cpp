@@ -121,6 +121,16 @@ MemoryMap map(const Json& json) {
   return one;
 }
 
+MemoryRatio ratio(const Json& json) {
+  return {text(json, "name"),
+          number<std::uint64_t>(json.at("region_bytes")),
+          number<std::uint64_t>(json.at("block_bytes")),
+          number<double>(json.at("value")),
+          optional<double>(json, "low"),
+          optional<double>(json, "high"),
+          text(json, "verdict")};
+}
+
 MemoryVerdict verdict(const Json& json) {
   return {json.at("contended").get<bool>(),
           number<std::int64_t>(json.at("points")),
@@ -156,6 +166,7 @@ Memory memory(const Json& json) {
   }
   for (const Json& one : json.value("histograms", Json::array())) memory.histograms.push_back(histogram(one));
   for (const Json& one : json.value("maps", Json::array())) memory.maps.push_back(map(one));
+  for (const Json& one : json.value("ratios", Json::array())) memory.ratios.push_back(ratio(one));
   for (const auto& [key, value] : json.at("figures").items()) memory.figures.emplace_back(key, number<double>(value));
   memory.findings = json.at("findings").get<std::vector<std::string>>();
   memory.verdict = verdict(json.at("verdict"));

@@ -49,6 +49,24 @@ std::vector<double> split_latency(std::span<const double> plateaus, std::span<co
   return added;
 }
 
-double forwarding(double raw_ns, double write_ns, double read_ns) { return raw_ns / (write_ns + read_ns); }
+std::string_view name(Forwarded forwarded) {
+  switch (forwarded) {
+    case Forwarded::yes: return "served above";
+    case Forwarded::no: return "not forwarded";
+    case Forwarded::undecided: break;
+  }
+  return "undecided";
+}
+
+Forwarding forwarding(const TimeInterval& raw, const TimeInterval& write, const TimeInterval& read) {
+  Forwarding made{raw.ns / (write.ns + read.ns), {}, {}};
+  const bool all_known = raw.low_ns && raw.high_ns && write.low_ns && write.high_ns && read.low_ns && read.high_ns;
+  if (!all_known || *write.low_ns + *read.low_ns <= 0) return made;
+  made.low = *raw.low_ns / (*write.high_ns + *read.high_ns);
+  made.high = *raw.high_ns / (*write.low_ns + *read.low_ns);
+  if (*made.high < forwarded_below) made.forwarded = Forwarded::yes;
+  if (*made.low >= forwarded_below) made.forwarded = Forwarded::no;
+  return made;
+}
 
 }  // namespace tally::memory

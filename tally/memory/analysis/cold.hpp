@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace tally::memory {
@@ -40,8 +41,30 @@ std::optional<double> entry_size(std::span<const Amplification> amplifications, 
 std::vector<double> split_latency(std::span<const double> plateaus, std::span<const double> entries,
                                   double block_bytes);
 
-/// How much of a read after a write is served above the level that a cold read visits: T_raw / (T_w + T_r) at the same
-/// size. Below 1: forwarded; above: the read waits for the write to drain.
-double forwarding(double raw_ns, double write_ns, double read_ns);
+/// A time with its interval, where that is known.
+struct TimeInterval {
+  double ns = 0;
+  std::optional<double> low_ns, high_ns;
+};
+
+/// Whether a read finds what was written just before it above the level that a cold read visits.
+enum class Forwarded { yes, no, undecided };
+
+/// "served above", "not forwarded", "undecided".
+std::string_view name(Forwarded forwarded);
+
+/// T_raw / (T_w + T_r) at the same size, and between what it lies. Around 1: a read of what was just written costs what
+/// both cost alone; below: it is forwarded; above: it waits for the write to drain.
+struct Forwarding {
+  double share = 0;
+  std::optional<double> low, high;  ///< as far as the three intervals allow; nothing where one is missing
+  Forwarded forwarded = Forwarded::undecided;
+};
+
+/// Forwarded below this share: what lies nearer to 1 may be the clock's or the loop's.
+inline constexpr double forwarded_below = 0.9;
+
+/// Decided where the whole interval lies on one side.
+Forwarding forwarding(const TimeInterval& raw, const TimeInterval& write, const TimeInterval& read);
 
 }  // namespace tally::memory

@@ -104,6 +104,27 @@ TEST(Vectors, write_queue_ratios) {
   for (const auto& row : rows) EXPECT_NEAR(row.at_block / row.at_512, row.ratio, 0.002);
 }
 
+TEST(Forwarding, is_decided_where_the_interval_lies_on_one_side) {
+  const TimeInterval write{1.0, 0.98, 1.02}, read{4.0, 3.9, 4.1};
+  const auto of = [&](double raw, double width) { return forwarding({raw, raw - width, raw + width}, write, read); };
+  EXPECT_EQ(of(3, 0.1).forwarded, Forwarded::yes);
+  EXPECT_EQ(of(6, 0.1).forwarded, Forwarded::no);
+  EXPECT_EQ(of(4.49, 0.1).forwarded, Forwarded::undecided) << "0.898, once called served above";
+  EXPECT_EQ(of(4.51, 0.1).forwarded, Forwarded::undecided) << "0.902, once called nothing is forwarded";
+  EXPECT_EQ(of(3, 2).forwarded, Forwarded::undecided);
+  const Forwarding one = of(3, 0.1);
+  EXPECT_NEAR(one.share, 0.6, 1e-9);
+  EXPECT_NEAR(*one.low, 2.9 / 5.12, 1e-9);
+  EXPECT_NEAR(*one.high, 3.1 / 4.88, 1e-9);
+}
+
+TEST(Forwarding, without_intervals_is_not_decided) {
+  const Forwarding one = forwarding({1, {}, {}}, {1, 1, 1}, {4, 4, 4});
+  EXPECT_EQ(one.forwarded, Forwarded::undecided);
+  EXPECT_FALSE(one.low);
+  EXPECT_EQ(name(one.forwarded), "undecided");
+}
+
 // B11: 256/4096 as the share of the media, and 40 ns on top, give 129.6, 176.0 and 112.2.
 TEST(B11, latency_of_each_level) {
   const std::vector<double> plateaus{180.62, 312.59, 377.80};

@@ -279,6 +279,7 @@ std::string memory_section(const Memory& memory) {
   for (const std::string& notice : memory.notices) html += element("p", notice);
   html += level_rows(memory).html() + curve_figure(memory) + misses_figure(memory) + points_figure(memory) +
           map_figures(memory) + histogram_figures(memory);
+  if (!memory.ratios.empty()) html += ratio_rows(memory).html();
   for (const std::string& finding : memory.findings) html += element("p", finding);
   const std::string controls = controls_table(memory);
   if (!controls.empty()) html += element("h3", "Controls and figures") + controls;

@@ -121,6 +121,7 @@ Result<std::string> Destination::text(const std::vector<result::Stat>& stats) co
   report::Style style = style_;
   if (stats.size() > 1) style.one_line = true;
   for (const result::Stat& stat : stats) {
+    if (const auto fits = report::fits_parts(*format_, stat.of_parts); !fits) return fail(fits.error());
     auto one = format_->write(stat, style);
     if (!one) return fail(one.error());
     whole += *one;

@@ -421,6 +421,8 @@ int count(Options& options) {
   choice->notices.insert(choice->notices.end(), passes->begin(), passes->end());
   auto destination = Destination::open(options.results, "table", linux::Output::standard_error());
   if (!destination) return report_error(destination.error());
+  if (const auto fits = report::fits_parts(destination->format(), !options.stat.marks.empty()); !fits)
+    return report_error(fits.error());
   const auto fits = check_fit(destination->format(), options.stat.events, *choice->backend);
   if (!fits) return report_error(fits.error());
   auto signals = linux::Signals::watch();

@@ -181,6 +181,7 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   stat.backend = backend.name();
   stat.runs_asked = options.runs;
   stat.waited_for_all = options.wait_all;
+  stat.of_parts = !options.marks.empty();
   stat.processor = options.processor;
   stat.target = words(options.attachment);
   bool missing = false;  // something that was asked for was nowhere

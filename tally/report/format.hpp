@@ -46,6 +46,7 @@ struct Format {
   std::string (*live)(const result::Interval& interval, const Style& style);
 
   bool needs_description = false;  ///< a JSON object is written beside the file, which says what was measured
+  bool has_parts = true;           ///< there is a place for the regions of a program
 };
 
 /// All forms that `--format` knows, the default first.
@@ -71,6 +72,10 @@ Result<std::string> fields(const result::Stat& stat, const Style& style);
 
 /// The columns of HPCTool: three fixed counters and four others, one row for each run.
 Result<std::string> hpctool(const result::Stat& stat, const Style& style);
+
+/// That a form has no place for parts of programs, where these were asked for: its rows would be taken for theirs.
+/// Errors: bad_usage.
+Result<void> fits_parts(const Format& format, bool of_parts);
 
 /// Whether these events (full names, in the order asked) are what hpctool needs. Errors: bad_usage with what is
 /// missing.

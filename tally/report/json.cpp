@@ -208,6 +208,7 @@ Json object(const result::Stat& stat, const Style& style) {
   json["processor"] = value_or_null(stat.processor);
   json["runs_asked"] = stat.runs_asked;
   if (!stat.passes.empty()) json["passes"] = stat.passes;
+  if (stat.of_parts) json["of_parts"] = true;
   json["runs"] = runs_json(stat);
   json["events"] = Json::array();
   for (std::size_t i = 0; i < stat.events.size(); ++i) json["events"].push_back(event_json(stat, i));

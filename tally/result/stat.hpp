@@ -136,6 +136,7 @@ struct Stat {
   std::string backend;
   Environment environment;
   int runs_asked = 1;
+  bool of_parts = false;                              ///< parts of programs were asked for: functions, points, traps
   bool waited_for_all = false;                        ///< runs last until every descendant has ended
   std::optional<int> processor;                       ///< the only one that the program was started on
   std::vector<std::vector<std::string>> passes = {};  ///< full names of the events that were counted in one execution,

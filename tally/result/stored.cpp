@@ -166,6 +166,7 @@ Stat stat_of(const Json& json) {
   stat.waited_for_all = json.value("waited_for_all", false);
   stat.processor = optional<int>(json, "processor");
   stat.passes = json.value("passes", stat.passes);
+  stat.of_parts = json.value("of_parts", false);
   for (const Json& one : json.at("runs")) {
     Run run;
     run.exit_code = optional<int>(one, "exit_code");

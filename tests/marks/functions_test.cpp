@@ -253,5 +253,35 @@ TEST(Marks, WhoCannotCountThemSaysSo) {
   EXPECT_EQ(tally({"stat", "--function", ":f", "--", "true"}).code(), 2);
 }
 
+// A row of HPCTool's or fields of perf's are of a whole program: nobody is to take them for the part's.
+TEST(FormatsWithoutAPlaceForParts, AreRefusedBeforeTheProgramRuns) {
+  const TemporaryFile trace("trace");
+  for (const Words& part :
+       {Words{"--trap", "int2e"}, Words{"--function", "main"}, Words{"--from", "main", "--to", "exit"}}) {
+    for (const Words& format : {Words{"--format", "hpctool"}, Words{"-x", ","}}) {
+      Words words{"--model", "haswell", "-e", "instructions,cycles,ref-cycles,branches,loads,stores,calls"};
+      words.insert(words.end(), part.begin(), part.end());
+      words.insert(words.end(), format.begin(), format.end());
+      const Finished finished = tally(stat_words(words, {"touch", trace.path()}));
+      EXPECT_EQ(finished.code(), 2) << finished.err;
+      EXPECT_NE(finished.err.find("no place for a part of a program"), std::string::npos) << finished.err;
+      EXPECT_FALSE(trace.content());
+    }
+  }
+}
+
+TEST(FormatsWithoutAPlaceForParts, AreRefusedForStoredResultsToo) {
+  const TemporaryFile stored("result.json");
+  const Words words{
+      "--model", "haswell", "--function",  "known", "--format",
+      "json",    "-o",      stored.path(), "-e",    "instructions,cycles,ref-cycles,branches,loads,stores,calls"};
+  ASSERT_EQ(tally(stat_words(words, {PARTS, "known"})).code(), 0);
+  const Finished refused = tally({"export", "--format", "hpctool", stored.path()});
+  EXPECT_EQ(refused.code(), 2);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_NE(refused.err.find("no place for a part of a program"), std::string::npos) << refused.err;
+  EXPECT_NE(tally({"export", stored.path()}).out.find(",known,instructions:u,63,exact"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tally::test

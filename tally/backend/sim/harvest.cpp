@@ -547,7 +547,7 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
         "counts (--llc private: one for each thread)");
   }
   if (std::string said = what_no_model_saw(total.unseen); !said.empty()) outcome.notices.push_back(std::move(said));
-  if (modelling.needed.core && total.core.instructions > 0) outcome.notices.push_back(unknown_share(total.core));
+  if (modelling.needed.core && total.core.instructions > 0) outcome.notices.push_back(made_of(total.core, *simulation));
   if (modelling.settings.compared != 0) {
     outcome.notices.push_back("the plain models " +
                               (harvest.difference() ? "differ: " + *harvest.difference() : std::string("agree")));

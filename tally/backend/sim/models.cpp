@@ -168,17 +168,23 @@ std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValu
     tally::sim::BranchCounts branches;
   };
   static_assert(sizeof(Counts) == sizeof values);
-  const auto counts = std::bit_cast<Counts>(values);
+  auto counts = std::bit_cast<Counts>(values);
+  if (!Needed{.core = true}.tlbs_in(simulation.precision)) counts.tlbs = {};
   const tally::sim::CoreTable* const table = machine::core_named(simulation.machine.core);
   const unsigned load_latency = table != nullptr ? table->load_latency : 0;
   return static_cast<std::int64_t>(core.cycles + tally::sim::miss_cycles(simulation.machine.latencies, load_latency,
                                                                          counts.caches, counts.tlbs, counts.branches));
 }
 
-std::string unknown_share(const channel::CoreValues& core) {
+std::string made_of(const channel::CoreValues& core, const Simulation& simulation) {
+  const bool with_tlbs = Needed{.core = true}.tlbs_in(simulation.precision);
+  const std::string parts =
+      fmt::format("cycles are a model's: what instructions take on that core, {}",
+                  with_tlbs ? "misses of caches and TLBs, and wrong predictions"
+                            : "misses of caches, and wrong predictions (misses of TLBs with --precision full)");
+  if (core.unknown == 0) return parts + "; its table has a timing for every instruction that ran";
   const double share = 100.0 * static_cast<double>(core.unknown) / static_cast<double>(core.instructions);
-  if (core.unknown == 0) return "cycles are a model's: the core's table knows every instruction that ran";
-  return fmt::format("cycles are a model's: the core's table does not know {} of the instructions that ran",
+  return fmt::format("{}; its table has no timing for {} of the instructions that ran", parts,
                      share < 0.01 ? "less than 0.01 %" : fmt::format("{:.2g} %", share));
 }
 

@@ -34,12 +34,13 @@ void add(channel::ModelValues& to, const channel::ModelValues& from);
 /// The value of a modelled event; `totals` are what was counted exactly. Pure.
 std::int64_t value_of(event::Id id, const channel::ModelValues& values, const channel::Totals& totals);
 
-/// Cycles: those of the core model, and what misses and wrong predictions add. Pure.
+/// Cycles: those of the core model, and what misses and wrong predictions add; translations only where the precision
+/// has them, whether they are simulated for other events or not. Pure.
 std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValues& values,
                        const Simulation& simulation);
 
-/// How much of what ran the core model does not know, in words.
-std::string unknown_share(const channel::CoreValues& core);
+/// What cycles are made of, and how much of what ran the core model does not know, in words.
+std::string made_of(const channel::CoreValues& core, const Simulation& simulation);
 
 /// The sentence that says what was executed and not simulated; empty where nothing was.
 std::string what_no_model_saw(const channel::UnseenValues& unseen);

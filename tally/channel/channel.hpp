@@ -79,15 +79,16 @@ enum Partial : uint32_t {
       1u << 5,  ///< a thread could not be stopped: its last segment may be ahead, or it went on natively
   partial_exec_native = 1u << 6,  ///< it executed a program that then ran natively
   partial_killed = 1u << 7,       ///< ended between two counts (SIGKILL): the last segment of each thread may be ahead
-  partial_shared_memory = 1u << 8,  ///< no memory for counters
-  partial_vsyscall = 1u << 9,       ///< the vsyscall page was called: the kernel's emulation is not counted
-  partial_confined = 1u << 11,      ///< it confines itself with seccomp: handed back
-  partial_shared_code = 1u << 12,   ///< it runs code from shared memory: changes by another mapping are not seen
-  partial_ptraced = 1u << 10,       ///< the program traces others or is traced itself
-  partial_code_lines = 1u << 13,    ///< more code than a simulated instruction cache can tell apart
-  partial_dispatched = 1u << 15,    ///< it handles its own system calls (syscall user dispatch): handed back
-  partial_unknown_call = 1u << 16,  ///< it made system calls that are newer than the engine
-  partial_breakpoint = 1u << 17,    ///< it set a breakpoint at code, which does not run at its own address
+  partial_shared_memory = 1u << 8,   ///< no memory for counters
+  partial_vsyscall = 1u << 9,        ///< the vsyscall page was called: the kernel's emulation is not counted
+  partial_confined = 1u << 11,       ///< it confines itself with seccomp: handed back
+  partial_shared_code = 1u << 12,    ///< it runs code from shared memory: changes by another mapping are not seen
+  partial_ptraced = 1u << 10,        ///< the program traces others or is traced itself
+  partial_code_lines = 1u << 13,     ///< more code than a simulated instruction cache can tell apart
+  partial_dispatched = 1u << 15,     ///< it handles its own system calls (syscall user dispatch): handed back
+  partial_unknown_call = 1u << 16,   ///< it made system calls that are newer than the engine
+  partial_breakpoint = 1u << 17,     ///< it set a breakpoint at code, which does not run at its own address
+  partial_kernel_writes = 1u << 18,  ///< a call that the engine does not know may have met a protected page
 };
 
 enum class State : uint32_t { free, running, ended };

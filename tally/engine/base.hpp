@@ -140,18 +140,19 @@ struct Growing {
 class Lock {
  public:
   void take() {
-    for (u32 spins = 0; __atomic_exchange_n(&held_, 1, __ATOMIC_ACQUIRE) != 0; spins++) {
-      if (spins < 100) {
-        __builtin_ia32_pause();
-      } else {
-        kernel(SYS_sched_yield);
-      }
-    }
+    u32 none = 0;
+    if (!__atomic_compare_exchange_n(&word_, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) wait();
   }
-  void release() { __atomic_store_n(&held_, 0, __ATOMIC_RELEASE); }
+  void release() {
+    if (__atomic_exchange_n(&word_, 0, __ATOMIC_RELEASE) == wanted) wake();
+  }
 
  private:
-  int held_ = 0;
+  static constexpr u32 wanted = 2;  // held, and somebody sleeps until it is free
+  void wait();
+  void wake();
+
+  u32 word_ = 0;  // a futex
 };
 
 struct Guard {

@@ -2,6 +2,7 @@
 
 #include <initializer_list>
 
+#include "tally/engine/absent_code.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/models.hpp"
 
@@ -29,7 +30,7 @@ Module* module_of(u64 pc) {
 /// Of the key, the length of a mapping and eight words of code that are there.
 u64 mixed(u64 key, u64 bytes, u64 code) {
   u64 words[10] = {key, bytes};
-  safe_copy(words + 2, reinterpret_cast<const void*>(code), 8 * sizeof(u64));
+  copy_code(words + 2, code, 8 * sizeof(u64));
   return channel::check_of(words, sizeof words);
 }
 
@@ -99,8 +100,7 @@ class Loader {
     const u8* original = parts_.originals;
     for (u32 i = 0; i < head_.ranges; i++) {
       const CodeRange& r = parts_.ranges[i];
-      if (safe_compare(original, reinterpret_cast<const void*>(start_ + static_cast<u32>(r.from)), r.bytes) != 0)
-        return false;
+      if (compare_code(original, start_ + static_cast<u32>(r.from), r.bytes) != 0) return false;
       original += r.bytes;
     }
     return true;
@@ -278,7 +278,7 @@ void replace_used(u32 use, const Template& by) {
 void keep_bundles() {
   Guard guard(cache_lock);
   // A full cache would have refused the bundle.
-  if (is_kept || !store_is_written() || settings().cache_limit != 0) return;
+  if (is_kept || !store_is_written() || settings().cache_limit != 0 || code_may_be_absent()) return;
   if (replaced.size > 0) add_names(channel::replacements_mark, 0, replaced.data, replaced.size);
   replaced.size = 0;
   for (u32 i = 0; i < modules_known; i++) {

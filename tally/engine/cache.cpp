@@ -1,5 +1,6 @@
 #include "tally/engine/cache.hpp"
 
+#include "tally/engine/compared_code.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/marks.hpp"
 #include "tally/engine/models.hpp"
@@ -46,6 +47,7 @@ Growing<PageNode> page_nodes;
 u32 free_node;  // of traces that were dropped
 
 u32 generation = 1;
+bool jumps_lead_to_dead;  // entries of jump tables: these lead on to what was made instead
 
 /// Entry checks out of a trace's line. Where more targets than a chain holds share a slot, they take turns in it; that
 /// must not fill the cache.
@@ -64,11 +66,25 @@ u32 first_slot(u64 pc) { return (hash(pc >> 7) << 3 | (pc >> 4 & 7)) & slot_mask
 
 void insert_slot(u32 trace) {
   const u64 pc = tables.traces[trace].pc;
-  u32 i = first_slot(pc);
-  // The place of one that was dropped will do: code that is rewritten over and over must not fill the table.
-  while (slots[i].trace != 0 && !tables.traces[slots[i].trace].dead) i = (i + 1) & slot_mask;
-  if (slots[i].trace == 0) slots_used++;
-  slots[i] = {trace, static_cast<u32>(pc)};
+  // The place of one that was dropped will do: code that is rewritten over and over must not fill the table. Best of
+  // all is that of the same address: where that one led is where this one will lead.
+  constexpr u32 none = ~0u;
+  u32 i = first_slot(pc), found = none;
+  for (; slots[i].trace != 0; i = (i + 1) & slot_mask) {
+    const Trace& t = tables.traces[slots[i].trace];
+    if (!t.dead) continue;
+    if (t.pc == pc) {
+      tables.traces[trace].grave = t.grave;
+      found = i;
+      break;
+    }
+    if (found == none) found = i;
+  }
+  if (found == none) {
+    slots_used++;
+    found = i;
+  }
+  slots[found] = {trace, static_cast<u32>(pc)};
 }
 
 bool grow_slots() {
@@ -158,14 +174,33 @@ void patch_head(const Trace& t, u64 to) {
   __atomic_store_n(reinterpret_cast<u16*>(t.body), static_cast<u16>(0xeb | back << 8), __ATOMIC_RELEASE);
 }
 
-/// Who comes to a trace that was dropped goes to what is made of its code then.
-void patch_dead(const Trace& t) {
-  Arena* a = nullptr;
+Arena* arena_of(const Trace& t) {
   for (u32 i = 0; i < arena_count; i++)
-    if (t.body - arenas[i].base < arena_bytes) a = &arenas[i];
-  Emitter front{reinterpret_cast<u8*>(a->cold)};
-  a->cold += 16;  // a jump whose displacement lies in one cache line
-  patch_head(t, emit_exit(*a, front, -1, t.pc));
+    if (t.body - arenas[i].base < arena_bytes) return &arenas[i];
+  return nullptr;
+}
+
+/// A jump to `to`, or on to the stub behind it: see lead_grave.
+void patch_grave(u64 grave, u64 to) {
+  const u32 displacement = to == 0 ? 0 : static_cast<u32>(to - grave - 5);
+  __atomic_store_n(reinterpret_cast<u32*>(grave + 1), displacement, __ATOMIC_RELEASE);
+}
+
+/// Who comes to a trace that was dropped goes to what is made of its code then; one that was dropped before leads to
+/// the same place, so that code which is written again and again leaves no chain of them.
+void patch_dead(Trace& t) {
+  if (t.grave != 0 && fits32(static_cast<s64>(t.grave - t.start))) {
+    patch_grave(t.grave, 0);
+  } else {
+    Arena* const a = arena_of(t);
+    Emitter e{reinterpret_cast<u8*>(a->cold)};
+    while (crosses_line(e.here() + 1)) e.byte(0x90);
+    t.grave = e.here();
+    e.jump(e.here() + 5);
+    emit_stub(*a, e, t.grave + 1, t.pc);
+    a->cold = e.here();
+  }
+  patch_head(t, t.grave);
 }
 
 bool holds_code_of(const Trace& t, u64 a, u64 n) {
@@ -216,15 +251,19 @@ void cache_init() {
 
 void forget_all_jumps() {
   generation++;
+  jumps_lead_to_dead = false;
   Guard guard(threads_lock);
   for (Thread* t = threads(); t != nullptr; t = t->next) forget_jumps(t);
 }
 
-void supersede(const Trace& old, const Trace* by) {
-  if (by != nullptr && fits32(static_cast<s64>(by->body - old.start)))
-    patch_head(old, by->body);
-  else
-    patch_dead(old);
+void supersede(Trace& old, const Trace* by) {
+  if (by == nullptr || !fits32(static_cast<s64>(by->body - old.start))) return patch_dead(old);
+  patch_head(old, by->body);
+  if (by->grave != 0 && fits32(static_cast<s64>(by->body - by->grave))) patch_grave(by->grave, by->body);
+}
+
+void shorten_jumps() {
+  if (jumps_lead_to_dead) forget_all_jumps();
 }
 
 u32 cache_generation() { return generation; }
@@ -269,6 +308,7 @@ Arena* arena_for(u64 pc) {
     a.to_look = trampoline(a, enter_look);
   }
   if (marks_on()) a.to_mark = trampoline(a, enter_mark);
+  a.to_unlike = trampoline(a, enter_unlike);
   return &a;
 }
 
@@ -402,6 +442,8 @@ u64 add_entry(Trace& t, u64 older) {
 }  // namespace
 
 void settle(Thread* t, Trace& trace, bool is_new) {
+  if (is_new && trace.grave != 0 && fits32(static_cast<s64>(trace.body - trace.grave)))
+    patch_grave(trace.grave, trace.body);
   t->resume = trace.body + (t->past_gate != 0 ? trace.gate : 0);
   t->past_gate = 0;
   if (t->link == no_link) return;
@@ -433,7 +475,7 @@ void invalidate(u64 a, u64 n) {
     for (u64 p = first; p <= last; p++)
       if (PageEntry* entry = page_entry(p, false)) any |= drop_page(entry, a, n);
   }
-  if (any) forget_all_jumps();
+  if (any) jumps_lead_to_dead = true;
 }
 
 bool in_cache(u64 address) {

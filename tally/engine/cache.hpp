@@ -18,6 +18,7 @@ struct Arena {
   u64 to_link = 0, to_indirect = 0, to_syscall = 0;  // jumps into the engine
   u64 to_model = 0, to_look = 0;                     // where a machine is simulated
   u64 to_mark = 0;                                   // where addresses are marked
+  u64 to_unlike = 0;                                 // from a trace whose code is another one by now
   Growing<u32> traces;                               // by rising address
 };
 inline constexpr u64 arena_bytes = 96ull << 20, arena_hot_bytes = 64ull << 20;
@@ -73,6 +74,8 @@ struct Trace {
   u32 use;            // of a template: note_use() says which; 0 = none
   u32 loop;           // from body: the displacement of a jump into its middle; 0 leads out of it, 0 here = none
   u32 gate;           // from body: the end of its gate, where it begins at a marked address
+  u32 compared;  // from body: the end of what compares its code (compared_code.hpp); 0 = it is watched, or constant
+  u64 grave;     // where those of its address lead that are dead, and it too then; 0 = none was dropped yet
 };
 
 /// Whether its first segment is all of it, and each other one an exit.
@@ -143,9 +146,11 @@ void settle(Thread* t, Trace& trace, bool is_new);
 /// Drops what was translated from [a, a + n).
 void invalidate(u64 a, u64 n);
 /// What still leads to `old`, which is dead, leads to `by`; or, where there is none, to what is made of its code then.
-void supersede(const Trace& old, const Trace* by);
+void supersede(Trace& old, const Trace* by);
 /// Indirect jumps ask for their targets anew: what they led to is dead.
 void forget_all_jumps();
+/// The same, where any target of theirs is: until then they go by way of what is dead.
+void shorten_jumps();
 
 bool in_cache(u64 address);
 /// Takes no lock. False for addresses between traces: stubs and trampolines.
@@ -179,8 +184,9 @@ void count_stepped(Thread* t, u64 to);
 /// Copies up to `n` bytes of executable program memory at `pc`; returns how many there are, 0 when it cannot be
 /// executed.
 u32 read_code(u64 pc, u8* to, u32 n);
-/// Writes to the page of `pc` will be noticed from now on. Called before its code is read.
-void watch_page(u64 pc);
+/// Writes to the page of `pc` will be noticed from now on. Called before its code is read. True: they will not be; the
+/// code is to be compared with what it was when it is entered.
+bool watch_page(u64 pc);
 /// A write fault at `address`: true when the page was watched; then it is writable again and its traces are dropped.
 bool unwatch_page(u64 address);
 /// The pointer at `address`, if the program can change it only in ways that are noted below. Who relies on it is
@@ -202,6 +208,14 @@ bool constant_around(u64 pc, u64& start, u64& end);
 /// there are none.
 bool unwatch_range(u64 a, u64 n);
 bool unwatch_all();
+/// The kernel is about to write there: it can, from now on and for good.
+void open_for_kernel(u64 a, u64 n);
+/// Code there cannot be watched: what protects it now could not be lifted any more.
+void compare_range(u64 a, u64 n);
+/// The kernel may write anywhere at any time: nothing is watched. Or it may not, after all. Returns what was before.
+bool compare_all(bool on);
+/// Pages that were written too often to be watched may be so no more. Wants cache_lock held.
+void watch_again();
 /// The program made a mapping, of a file or shared memory unless null, or unmapped it (protection -1); changed its
 /// protection; moved it.
 void note_mapping(u64 a, u64 n, s64 protection, const FileMapping* file = nullptr);
@@ -209,8 +223,10 @@ void note_protection(u64 a, u64 n, s64 protection);
 void note_move(u64 old, u64 old_bytes, u64 to, u64 bytes);
 /// How much System V shared memory is attached at `a`.
 u64 attached_bytes(u64 a);
-/// Memory that the program does not want any more (madvise).
-void note_thrown_away(u64 a, u64 n);
+/// Memory that the program does not want any more (madvise); `of_file`: the same bytes at other addresses, too.
+void note_thrown_away(u64 a, u64 n, bool of_file);
+/// Shared memory shows another part of its file (remap_file_pages).
+void note_other_pages(u64 a, u64 n, u64 offset);
 /// A file was written by a system call; device 0: any of those that are mapped.
 void note_written(u64 device, u64 inode);
 /// Writing to this file, one of /proc/PID/mem, writes memory, whatever its protection.

@@ -2,10 +2,12 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include "tally/engine/absent_code.hpp"
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/files.hpp"
 #include "tally/engine/store.hpp"
+#include "tally/engine/watching.hpp"
 
 namespace tally::engine {
 namespace {
@@ -31,13 +33,6 @@ ReadOnly read_only[read_only_limit];
 u32 read_only_count;
 bool pointers_gone;  // some that were used
 
-struct Watched {
-  u64 page;
-  bool on;
-  u8 before;  // the protection that it had
-};
-Watched* watched;  // open addressing by page number
-u32 watched_mask, watched_used;
 Lock ranges_lock;
 u64 seen_page[2];      // pages known not to need watching, cheapest first
 u64 constant_page[4];  // pages known to be constant, the last ones
@@ -49,35 +44,6 @@ struct MemoryFile {
 constexpr u32 memory_file_limit = 4;  // a program opens one, if at all
 MemoryFile memory_files[memory_file_limit];
 u32 memory_file_count;
-
-u32 hash(u64 v) { return static_cast<u32>((v * 0x9E3779B97F4A7C15ull) >> 32); }
-
-Watched& watched_entry(u64 page) {
-  u32 i = hash(page) & watched_mask;
-  while (watched[i].page != 0 && watched[i].page != page) i = (i + 1) & watched_mask;
-  return watched[i];
-}
-
-/// The page cannot be written from now on; `before`: how it can be used otherwise.
-void watch(u64 page, u8 before) {
-  if (watched == nullptr || watched_used * 2 > watched_mask) {
-    Watched* old = watched;
-    const u32 n = watched == nullptr ? 0 : watched_mask + 1;
-    watched_mask = n == 0 ? 1023 : n * 2 - 1;
-    watched = reinterpret_cast<Watched*>(reserve(page_up((watched_mask + 1) * sizeof(Watched)), 3));
-    for (u32 i = 0; i < n; i++)
-      if (old[i].page != 0) watched_entry(old[i].page) = old[i];
-  }
-  Watched& w = watched_entry(page);
-  if (w.page == 0) watched_used++;
-  w = {page, true, before};
-  kernel(SYS_mprotect, page * page_bytes, page_bytes, before & ~static_cast<u64>(PROT_WRITE));
-}
-
-void unwatch(Watched& w) {
-  w.on = false;
-  kernel(SYS_mprotect, w.page * page_bytes, page_bytes, w.before);
-}
 
 Range* find_range(u64 pc) {
   for (u32 i = 0; i < range_count; i++)
@@ -155,20 +121,15 @@ bool readable(u64 address) {
   return kernel(SYS_futex, address & ~3ull, 128 /* FUTEX_WAIT, private */, 0, reinterpret_cast<u64>(no_time)) != -14;
 }
 
-bool is_watched(u64 address) {
-  if (watched == nullptr) return false;
-  const Watched& w = watched_entry(address / page_bytes);
-  return w.page == address / page_bytes && w.on;
-}
-
 bool learn(u64 pc) {
   bool found = false;
   const bool known = each_mapping([&](u64 start, u64 end, const char* p) {
     if (p[0] != 'r' || (p[2] != 'x' && !everything_executes)) return;
     // What the kernel shows as one piece may be the program's read-only code and pages beside it that are watched.
     for (u64 from = start, to; from < end; from = to) {
-      const bool writable = p[1] == 'w' || is_watched(from);
-      for (to = from + page_bytes; to < end && (p[1] == 'w' || is_watched(to) == writable);) to += page_bytes;
+      const bool writable = p[1] == 'w' || is_protected(from / page_bytes);
+      for (to = from + page_bytes; to < end && (p[1] == 'w' || is_protected(to / page_bytes) == writable);)
+        to += page_bytes;
       if (find_range(from) == nullptr) add_range(from, to, writable);
     }
     if (pc >= start && pc < end) found = true;
@@ -210,14 +171,7 @@ void note(u64 start, u64 end, s64 protection) {
   forget_modules(start, end);
   forget(start, end);
   if (executes(protection)) add_range(start, end, protection & PROT_WRITE);
-  if (watched == nullptr) return;
-  if ((end - start) / page_bytes > watched_mask) {
-    for (u32 i = 0; i <= watched_mask; i++)
-      if (watched[i].page >= start / page_bytes && watched[i].page < end / page_bytes) watched[i].on = false;
-  } else {
-    for (u64 p = start / page_bytes; p < end / page_bytes; p++)
-      if (Watched& w = watched_entry(p); w.page == p) w.on = false;
-  }
+  forget_watched(start / page_bytes, end / page_bytes);
 }
 
 /// The same bytes can be written at another address.
@@ -234,16 +188,22 @@ bool may_change_elsewhere(u64 pc) {
   return false;
 }
 
-/// Watches the page of a file wherever else it can be written. False when that is nowhere.
-bool watch_elsewhere(const FileMapping& file, u64 page) {
-  bool any = false;
+/// Whether a page can be written at other addresses, and whether all of these are watched now.
+struct Elsewhere {
+  bool any = false, all_watched = true;
+};
+
+/// Watches the page of a file wherever else it can be written.
+Elsewhere watch_elsewhere(const FileMapping& file, u64 page) {
+  Elsewhere found;
   for (u32 i = 0; const FileMapping* m = file_number(i); i++) {
     const u64 at = same_byte(file, page * page_bytes, *m);
     if (!is_alias(*m, at, page)) continue;
-    any = true;
-    watch(at / page_bytes, static_cast<u8>(PROT_READ | PROT_WRITE | (m->executable ? PROT_EXEC : 0)));
+    found.any = true;
+    found.all_watched &=
+        watch(at / page_bytes, static_cast<u8>(PROT_READ | PROT_WRITE | (m->executable ? PROT_EXEC : 0)));
   }
-  return any;
+  return found;
 }
 
 /// What was translated from [a, a + n), and from the same bytes of a shared mapping at other addresses, is dropped.
@@ -261,6 +221,27 @@ void drop_everywhere(u64 a, u64 n) {
       if (low < high) invalidate(other->start + (low - other->offset), high - low);
     }
   }
+}
+
+/// A protected page is as the program made it, and nothing that was translated from it is left.
+void lift(Watched& w) {
+  drop_everywhere(w.page * page_bytes, page_bytes);
+  if (unwatch(w)) return;
+  // A process has only so many mappings, and this one would be cut in three: with its neighbours it is in one piece.
+  constexpr u32 limit = 256;
+  Watched* together[limit];
+  u64 first = w.page;
+  const auto is_neighbour = [&](u64 page) {
+    const Watched* const n = watched_page(page);
+    return n != nullptr && n->on && n->before == w.before;
+  };
+  while (w.page - first < limit / 2 && is_neighbour(first - 1)) first--;
+  u32 n = 0;
+  for (u64 page = first; n < limit && (page == w.page || is_neighbour(page)); page++) {
+    together[n++] = watched_page(page);
+    drop_everywhere(page * page_bytes, page_bytes);
+  }
+  if (!unwatch_together(together, n)) die("a page of the program cannot be made writable again:", w.page * page_bytes);
 }
 
 /// Nothing is translated and nothing of this file changes while it lives: what was translated from a page is dropped
@@ -289,13 +270,13 @@ u32 read_code(u64 pc, u8* to, u32 n) {
   ranges_lock.release();
   if (end == 0) return 0;
   if (end - pc < n) n = static_cast<u32>(end - pc);
-  return n - static_cast<u32>(safe_copy(to, reinterpret_cast<const void*>(pc), n));
+  return n - static_cast<u32>(copy_code(to, pc, n));
 }
 
 bool may_change(u64 pc) {
   Guard guard(ranges_lock);
   const Range* r = find_range(pc);
-  return r == nullptr || r->writable || may_change_elsewhere(pc);
+  return r == nullptr || r->writable || may_change_elsewhere(pc) || is_always_compared(pc / page_bytes);
 }
 
 void know_code(u64 pc) {
@@ -311,7 +292,7 @@ bool is_constant(u64 a, u64 n) {
     if (one_page && known == page) return true;
   const Range* const r = find_range(a);
   const bool constant = r != nullptr && !r->writable && n <= r->end - a && !may_change_elsewhere(a) &&
-                        (n == 1 || !may_change_elsewhere(a + n - 1));
+                        !is_always_compared(page) && (n == 1 || !may_change_elsewhere(a + n - 1));
   if (constant && one_page) constant_page[constant_turn++ % 4] = page;
   return constant;
 }
@@ -325,51 +306,97 @@ bool constant_around(u64 pc, u64& start, u64& end) {
   return true;
 }
 
-void watch_page(u64 pc) {
+bool watch_page(u64 pc) {
   const u64 page = pc / page_bytes;
-  if (page == seen_page[0] || page == seen_page[1]) return;
+  if (page == seen_page[0] || page == seen_page[1]) return false;
   Guard guard(ranges_lock);
   const Range* r = find_range(pc);
   if (r == nullptr && learn(pc)) r = find_range(pc);
-  if (r == nullptr) return;
-  if (r->writable) watch(page, PROT_READ | PROT_WRITE | PROT_EXEC);
+  if (r == nullptr) return false;
   const FileMapping* file = file_at(pc);
   if (file != nullptr && file->shared && file->others) mark_partial(current(), channel::partial_shared_code);
-  if (r->writable || (file != nullptr && watch_elsewhere(*file, page))) return;
+  const Elsewhere elsewhere = file != nullptr ? watch_elsewhere(*file, page) : Elsewhere{};
+  if (r->writable && !watch(page, PROT_READ | PROT_WRITE | PROT_EXEC)) return true;
+  if (!elsewhere.all_watched || is_always_compared(page) || (watches_nothing() && may_change_elsewhere(pc)))
+    return true;
+  if (r->writable || elsewhere.any) return false;
   seen_page[1] = seen_page[0];
   seen_page[0] = page;
+  return false;
 }
 
 bool unwatch_page(u64 address) {
-  const u64 page = address / page_bytes;
   Still still;
-  if (watched == nullptr || watched_entry(page).page != page) return false;
+  Watched* const w = watched_page(address / page_bytes);
+  if (w == nullptr) return false;
   // A page once watched whose fault comes late, another thread was first: it says itself whether it may be written.
   const Range* r = find_range(address);
   const FileMapping* file = file_at(address);
   const bool ours = (r != nullptr && r->writable) || (file != nullptr && file->writable);
-  if (ours) drop_everywhere(page * page_bytes, page_bytes);
   if (ours && file != nullptr && file->shared && file->others)
     mark_partial(current(), channel::partial_shared_code);  // somebody else may have translated it
-  if (Watched& w = watched_entry(page); w.on) unwatch(w);
+  if (w->on) {
+    note_write(*w);
+    lift(*w);
+  }
   return ours;
 }
 
 bool unwatch_range(u64 a, u64 n) {
   if (n == 0) return false;
-  const u64 first = a / page_bytes, last = (a + n - 1) / page_bytes;
   bool any = false;
   Still still;
-  for (u32 i = 0; watched != nullptr && i <= watched_mask; i++) {
-    if (!watched[i].on || watched[i].page < first || watched[i].page > last) continue;
-    drop_everywhere(watched[i].page * page_bytes, page_bytes);
-    unwatch(watched[i]);
+  each_watched(a / page_bytes, (a + n - 1) / page_bytes, [&](Watched& w) {
+    if (!w.on) return;
+    lift(w);
     any = true;
-  }
+  });
   return any;
 }
 
 bool unwatch_all() { return unwatch_range(page_bytes, 1ull << 47); }
+
+void open_for_kernel(u64 a, u64 n) {
+  Still still;
+  each_watched(a / page_bytes, (a + n - 1) / page_bytes, [](Watched& w) {
+    if (!w.on) return;
+    w.compared = Compared::for_good;
+    lift(w);
+  });
+}
+
+bool compare_all(bool on) {
+  const bool before = watches_nothing();
+  {
+    Still still;
+    never_watch_any(on);
+    seen_page[0] = seen_page[1] = 0;
+    // What is written into a file without a system call that says so.
+    for (u32 i = 0; const FileMapping* m = file_number(i); i++)
+      if (on && !before && m->executable && (m->shared || m->by_descriptor)) invalidate(m->start, m->end - m->start);
+  }
+  if (on && !before) unwatch_all();
+  return before;
+}
+
+void compare_range(u64 a, u64 n) {
+  {
+    Still still;
+    bool any = false;
+    for (u32 i = 0; i < range_count; i++) any |= ranges[i].start < a + n && ranges[i].end > a;
+    if (!any) return;
+    always_compare(a, n);
+    seen_page[0] = seen_page[1] = 0;
+    for (u64& page : constant_page) page = 0;
+    invalidate(a, n);
+  }
+  unwatch_range(a, n);
+}
+
+void watch_again() {
+  Guard guard(ranges_lock);
+  each_written_often([](Watched& w) { drop_everywhere(w.page * page_bytes, page_bytes); });
+}
 
 void note_mapping(u64 a, u64 n, s64 protection, const FileMapping* file) {
   const u64 start = page_down(a), end = page_up(a + n);
@@ -407,7 +434,7 @@ bool read_pointer(u64 address, u64& value) {
     if (found == nullptr) return false;
     found->used = true;
   }
-  return safe_copy(&value, reinterpret_cast<const void*>(address), 8) == 0;
+  return copy_code(&value, address, 8) == 0;
 }
 
 bool pointers_changed() { return __atomic_exchange_n(&pointers_gone, false, __ATOMIC_RELAXED); }
@@ -432,8 +459,26 @@ u64 attached_bytes(u64 a) {
   return end - a;
 }
 
-void note_thrown_away(u64 a, u64 n) {
+void note_other_pages(u64 a, u64 n, u64 offset) {
+  const u64 start = page_down(a), end = page_down(a + n);
   Still still;
+  seen_page[0] = seen_page[1] = 0;
+  for (u64& page : constant_page) page = 0;
+  forget_modules(start, end);
+  drop_everywhere(start, end - start);
+  const FileMapping* const known = file_at(start);
+  if (known == nullptr) return;
+  FileMapping m = *known;
+  m.start = start;
+  m.end = end;
+  m.offset = offset;
+  files_forget(start, end);
+  files_add(m);
+}
+
+void note_thrown_away(u64 a, u64 n, bool of_file) {
+  Still still;
+  if (of_file) drop_everywhere(a, n);
   for (u32 i = 0; i < read_only_count; i++)
     if (read_only[i].start < a + n && read_only[i].end > a) invalidate(a, n);
   forget_read_only(a, a + n);

@@ -1,4 +1,5 @@
 // From a program address to a cache address: what every door of the engine asks.
+#include "tally/engine/absent_code.hpp"
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/marks.hpp"
@@ -12,10 +13,12 @@ namespace {
 
 Outcome find_or_translate(Thread* t) {
   Guard guard(cache_lock);
+  begin_reading(t);
   Outcome outcome = Outcome::translated;
   Trace* trace = find_trace(t->pc);
   const bool is_new = trace == nullptr;
   if (is_new) outcome = translate(t->pc, t->link == by_jump ? jump_slot(t, t->pc) : 0, trace);
+  end_reading(t);
   if (outcome == Outcome::translated) settle(t, *trace, is_new);
   return outcome;
 }
@@ -32,6 +35,10 @@ extern "C" void dispatch(Thread* t) {
     if (is_asked_out(t)) {
       t->link = no_link;
       step_aside(t);
+    }
+    if (code_may_be_absent()) {
+      await_code(t);
+      if (t->pad != 0) return;  // first what waits
     }
     outcome = find_or_translate(t);
     if (outcome != Outcome::no_room) break;

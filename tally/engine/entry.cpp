@@ -4,9 +4,9 @@
 // link 0xb0, pad 0xb8, self 0xc0, seen 0xc8, borrowed 0xd0 and 0xd8.
 asm(R"(
 .text
-.globl engine_no_target, enter_indirect, enter_link, enter_syscall, enter_mark
+.globl engine_no_target, enter_indirect, enter_link, enter_syscall, enter_mark, enter_unlike
 .globl resume_program, resume_begin, resume_end, landing_pad
-.hidden enter_indirect, enter_link, enter_syscall, enter_mark
+.hidden enter_indirect, enter_link, enter_syscall, enter_mark, enter_unlike
 .hidden resume_program, resume_begin, resume_end, landing_pad
 
 # Saves what the four doors have in common: everything but rax, rcx, r11, which each treats in its own way.
@@ -81,6 +81,15 @@ enter_mark:
   save_borrowed
   save_others
   call marked
+  jmp resume_program
+# A trace whose code is another one by now. rcx = its address in the program; rcx and r11 are saved.
+enter_unlike:
+  mov %rcx, %gs:0x88
+  mov %rax, %gs:0x00
+  movq $0, %gs:0xb0         # no_link
+  save_borrowed
+  save_others
+  call found_unlike
   jmp resume_program
 
 resume_begin:

@@ -103,7 +103,7 @@ class Improver {
       Instruction& in = in_[n_];
       bool readable = false;
       if (n_ > 0 && is_marked(at_)) break;
-      code_.watch(at_);
+      if (code_.watch(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
       if (in.kind == Kind::trap || is_done_here(in)) break;
       code_.register_instruction(in);
@@ -399,7 +399,7 @@ class Review {
   }
 
   void consider(Trace& trace) {
-    if (is_marked(trace.pc)) return;
+    if (is_marked(trace.pc) || trace.compared != 0) return;
     const Template* const known = trace.use == 0 ? nullptr : used_template(trace.use);
     if (known == nullptr && !improves_at_once()) return;
     const u8 generation =
@@ -438,6 +438,16 @@ void review_once(Thread* t) {
   if (review.begin()) review.improve();
 }
 
+/// What was written often may be so no more, and what indirect jumps lead to has stayed where it is for a while.
+void settle_code(u64 now_ns) {
+  static u64 next_ns = 20'000'000;
+  if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
+  __atomic_store_n(&next_ns, 2 * now_ns, __ATOMIC_RELAXED);
+  Guard guard(cache_lock);
+  watch_again();
+  shorten_jumps();
+}
+
 }  // namespace
 
 void improve(Thread* t) {
@@ -452,6 +462,7 @@ void improve_at_times(Thread* t) {
   if (t->vfork_child != 0 || (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) & 63) != 0) return;
   if (settings().hot_from != 0) return review_once(t);
   const u64 now_ns = processor_ns();
+  settle_code(now_ns);
   if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
   // What an access finds changes more often than which way a branch goes; a review takes about a millisecond (sqlite3).
   const u64 pause_ns = !model_plan.goes_by_sites ? now_ns : now_ns < 400'000'000 ? now_ns / 4 : 100'000'000;

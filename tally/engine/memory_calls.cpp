@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "tally/engine/absent_code.hpp"
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/files.hpp"
@@ -15,6 +16,8 @@
 
 namespace tally::engine {
 namespace {
+
+constexpr u16 sys_process_madvise = 440, sys_mseal = 462;
 
 /// What the kernel did and what the engine knows of it are one: an address that one thread unmaps may at once be
 /// another thread's. Taken and held outside.
@@ -51,28 +54,92 @@ void note_attached(u64 at, u64 id, u64 flags) {
                &m);
 }
 
-s64 call_and_note(Thread* t) {
+// --- every call that changes what code is, or whether it may be protected -------------------------------------------
+//
+// Those that only write a file or memory are at the end of this file and in syscalls.cpp; docs/design/engine.md has
+// them all. What is noted drops what was translated from there.
+
+enum class Before : u8 {
+  nothing,
+  lift,  // what moves, goes, is changed in part or never again must not keep the engine's protection
+};
+enum class After : u8 { mapped, unmapped, is_protected, moved, attached, detached, other_pages, sealed };
+
+struct MappingCall {
+  u16 number;
+  Before before;
+  After after;
+};
+constexpr MappingCall mapping_calls[] = {
+    {SYS_mmap, Before::nothing, After::mapped},        {SYS_munmap, Before::lift, After::unmapped},
+    {SYS_mprotect, Before::lift, After::is_protected}, {SYS_pkey_mprotect, Before::lift, After::is_protected},
+    {SYS_mremap, Before::lift, After::moved},          {SYS_shmat, Before::nothing, After::attached},
+    {SYS_shmdt, Before::nothing, After::detached},     {SYS_remap_file_pages, Before::lift, After::other_pages},
+    {sys_mseal, Before::lift, After::sealed},
+};
+
+/// What happens to code that lies in memory of which madvise(2) says this.
+enum class Advice : u8 {
+  nothing,
+  drops,            // its pages are empty, or gone, or come back
+  drops_elsewhere,  // and so are the same pages of the file at other addresses
+  differs_in_child  // of a fork: there its pages are empty, or gone
+};
+Advice effect_of(u64 advice) {
+  switch (advice) {
+    case MADV_DONTNEED:
+    case MADV_FREE:
+    case 24 /* MADV_DONTNEED_LOCKED */:
+    case 100 /* MADV_HWPOISON */:
+    case 102 /* MADV_GUARD_INSTALL */:
+    case 103 /* MADV_GUARD_REMOVE */: return Advice::drops;
+    case MADV_REMOVE: return Advice::drops_elsewhere;
+    case MADV_DONTFORK:
+    case MADV_WIPEONFORK: return Advice::differs_in_child;
+    default: return Advice::nothing;
+  }
+}
+
+void note_advice(u64 a, u64 n, u64 advice) {
+  switch (effect_of(advice)) {
+    case Advice::nothing: break;
+    case Advice::drops: note_thrown_away(a, n, false); break;
+    case Advice::drops_elsewhere: note_thrown_away(a, n, true); break;
+    case Advice::differs_in_child: compare_range(a, n); break;
+  }
+}
+
+void note_done(const Thread* t, After what, u64 r, u64 n) {
   const u64* g = t->gpr;
-  const u64 number = g[rax], a = g[rdi], n = number == SYS_shmdt ? attached_bytes(a) : g[rsi], c = g[rdx];
-  // What moves or goes must not keep the engine's protection.
-  if (number == SYS_munmap || number == SYS_mremap) unwatch_range(a, n);
-  const s64 r = program_syscall(t);
-  const bool protects = number == SYS_mprotect || number == SYS_pkey_mprotect;
-  if (protects && r == -12) note_protection(a, n, -1);  // some of it has changed
-  if (failed(r)) return r;
-  switch (number) {
-    case SYS_mmap: {
+  const u64 a = g[rdi], c = g[rdx];
+  switch (what) {
+    case After::mapped: {
       FileMapping file;
       const bool of_file = describe(c, g[r10], g[r8], g[r9], file);
-      note_mapping(static_cast<u64>(r), n, static_cast<s64>(c), of_file ? &file : nullptr);
-      break;
+      return note_mapping(r, n, static_cast<s64>(c), of_file ? &file : nullptr);
     }
-    case SYS_munmap:
-    case SYS_shmdt: note_mapping(a, n, -1); break;
-    case SYS_mremap: note_move(a, n, static_cast<u64>(r), c); break;
-    case SYS_shmat: note_attached(static_cast<u64>(r), a, c); break;
-    default: note_protection(a, n, static_cast<s64>(c)); break;
+    case After::unmapped:
+    case After::detached: return note_mapping(a, n, -1);
+    case After::is_protected: return note_protection(a, n, static_cast<s64>(c));
+    case After::moved: return note_move(a, n, r, c);
+    case After::attached: return note_attached(r, a, c);
+    case After::other_pages: return note_other_pages(a, n, g[r10] * page_bytes);
+    case After::sealed: return;
   }
+}
+
+s64 call_and_note(Thread* t) {
+  const u64 number = t->gpr[rax], a = t->gpr[rdi];
+  const MappingCall* call = mapping_calls;
+  while (call->number != number) call++;
+  const u64 n = call->after == After::detached ? attached_bytes(a) : t->gpr[rsi];
+  // From here until it is noted nobody protects a page there.
+  __atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST);
+  if (call->before == Before::lift) unwatch_range(a, n);
+  const s64 r = program_syscall(t);
+  if (call->after == After::is_protected && r == -12) note_protection(a, n, -1);  // some of it has changed
+  if (!failed(r)) note_done(t, call->after, static_cast<u64>(r), n);
+  __atomic_store_n(&t->in_call, 0, __ATOMIC_RELEASE);
   return r;
 }
 
@@ -117,11 +184,41 @@ void lock_mappings(Thread* t) {
 void unlock_mappings() { mappings_lock.release(); }
 
 s64 emulate_madvise(Thread* t) {
+  const u64* g = t->gpr;
   const s64 r = run(t);
-  const u64 advice = t->gpr[rdx];
-  if (!failed(r) && (advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE))
-    note_thrown_away(t->gpr[rdi], t->gpr[rsi]);
+  // ENOMEM: done where there is memory.
+  const bool done = !failed(r) || r == -12;
+  if (done && g[rax] == SYS_madvise) note_advice(g[rdi], g[rsi], g[rdx]);
+  if (done && g[rax] == sys_process_madvise && effect_of(g[r10]) != Advice::nothing) {
+    u64 piece[2];  // struct iovec
+    for (u64 i = 0; i < g[rdx] && get(piece, g[rsi] + i * sizeof piece, sizeof piece) == 0; i++)
+      note_advice(piece[0], piece[1], g[r10]);
+  }
   if (pointers_changed()) bring_all_out_once(t);
+  return r;
+}
+
+s64 emulate_userfaultfd(Thread* t) {
+  note_absent_code();
+  return run(t);
+}
+
+s64 emulate_ioctl(Thread* t) {
+  constexpr u64 of_userfaultfd = 0xaa;
+  constexpr u64 moves = 0xc028aa05;  // UFFDIO_MOVE: away from where the second word of its structure says
+  const u64 request = t->gpr[rsi] & 0xffffffff;
+  if ((request >> 8 & 0xff) != of_userfaultfd) return run(t);
+  note_absent_code();
+  const s64 r = run(t);
+  u64 move[3];
+  if (request == moves && get(move, t->gpr[rdx], sizeof move) == 0) note_thrown_away(move[1], move[2], false);
+  return r;
+}
+
+s64 emulate_unseen_writes(Thread* t) {
+  const bool before = compare_all(true);
+  const s64 r = run(t);
+  if (failed(r)) compare_all(before);
   return r;
 }
 

@@ -4,9 +4,17 @@
 
 namespace tally::engine {
 
-/// mmap, munmap, mprotect, pkey_mprotect, mremap, shmat, shmdt.
+/// mmap, munmap, mprotect, pkey_mprotect, mremap, shmat, shmdt, remap_file_pages, mseal.
 s64 emulate_mapping(Thread* t);
+/// madvise and process_madvise.
 s64 emulate_madvise(Thread* t);
+/// Pages of code may be absent from now on.
+s64 emulate_userfaultfd(Thread* t);
+/// The same for ioctls of userfaultfd, and pages may be moved.
+s64 emulate_ioctl(Thread* t);
+/// A call by which the kernel will write where no call says so (io_uring, asynchronous I/O), or by which protections
+/// cannot be lifted any more: from then on no code is protected, but compared.
+s64 emulate_unseen_writes(Thread* t);
 s64 emulate_membarrier(Thread* t);
 /// A call that opens a file, with these flags.
 s64 emulate_open(Thread* t, u64 flags);

@@ -264,8 +264,8 @@ u64 models_key() {
 
 bool models_can_be_kept() {
   if (!model_plan.any()) return true;
-  // A mapping moves by pages: what follows from more of an address than where it lies in its page is another number each
-  // time.
+  // A mapping moves by pages: what follows from more of an address than where it lies in its page is another number
+  // each time.
   if (model_plan.each || (model_plan.branches && !model_plan.outcomes)) return false;
   const auto stays = [](u64 bytes) { return bytes <= page_bytes; };
   return (!model_plan.l1i || stays(u64{model_plan.l1i_sets} * model_plan.line_bytes)) &&

@@ -9,9 +9,11 @@
 #include "tally/engine/improve.hpp"
 #include "tally/engine/memory_calls.hpp"
 #include "tally/engine/models.hpp"
+#include "tally/engine/output_buffers.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"
 #include "tally/engine/store.hpp"
+#include "tally/engine/watching.hpp"
 
 namespace tally::engine {
 namespace {
@@ -21,6 +23,8 @@ enum : u64 {
   clone_sighand = 0x800,
   clone_vfork = 0x4000,
   clone_thread_flag = 0x10000,
+  clone_child_cleartid = 0x200000,
+  clone_child_settid = 0x1000000,
   clone_settls = 0x80000,
   clone_clear_sighand = 0x100000000
 };
@@ -44,6 +48,7 @@ s64 fork_process(Thread* t, const Clone& c) {
   // No other thread may be in the middle of something in the engine: the child has only this one.
   const u32 process = before_fork(t);
   if (process == 0) return -11;
+  open_outputs(*t);
   lock_mappings(t);
   block_all();  // a signal that waits afterwards came to the parent before, or is the child's own
   lock_tables();
@@ -60,6 +65,8 @@ s64 fork_process(Thread* t, const Clone& c) {
     return r;
   }
   if (c.stack != 0) t->gpr[rsp] = c.stack + c.stack_size;
+  t->cleared_at_end = c.flags & clone_child_cleartid ? c.child_tid : 0;
+  t->robust_list = 0;
   if (!after_fork(t, process)) {
     static const char words[] = "tally: a forked process has no memory for counters and ends here\n";
     kernel(SYS_write, 2, reinterpret_cast<u64>(words), sizeof words - 1);
@@ -86,9 +93,20 @@ bool throw_code_away(Thread* t) {
   return true;
 }
 
+/// The thread is outside, in a system call whose registers are in `gpr`, and the kernel can write what it will write.
+/// False where nobody can tell what that is.
+bool begin_call(Thread* t) {
+  __atomic_store_n(&t->in_call, 1, __ATOMIC_RELAXED);
+  go_out(t);  // a barrier: who protects a page from now on sees the call, or this thread sees the page
+  return open_outputs(*t);
+}
+
+void end_call(Thread* t) { __atomic_store_n(&t->in_call, 0, __ATOMIC_RELEASE); }
+
 s64 share_memory(Thread* t, const Clone& c) {
   // Who waits for its child does not run beside it.
-  if (!(c.flags & clone_vfork) && models_take_back() && !throw_code_away(t)) leave_before(t, channel::partial_not_parked);
+  if (!(c.flags & clone_vfork) && models_take_back() && !throw_code_away(t))
+    leave_before(t, channel::partial_not_parked);
   Thread* child = new_thread(t, !(c.flags & clone_thread_flag));
   // No memory for another thread: a limit on address space.
   if (child == nullptr) leave_before(t, channel::partial_shared_memory);
@@ -98,6 +116,8 @@ s64 share_memory(Thread* t, const Clone& c) {
   if (c.stack != 0) child->gpr[rsp] = c.stack + c.stack_size;
   child->vfork_child = !(c.flags & clone_thread_flag);
   child->clears_actions = c.clears_actions;
+  child->cleared_at_end = c.flags & (clone_child_cleartid | clone_child_settid) ? c.child_tid : 0;
+  child->robust_list = child->in_call = 0;
   if (c.flags & clone_vfork) child->alt = t->alt;
   if (!(c.flags & clone_sighand)) {
     // A vfork child lives shorter than its block; others may leave theirs to threads of their own. Like all memory, it
@@ -108,8 +128,9 @@ s64 share_memory(Thread* t, const Clone& c) {
     copy(child->actions, t->actions, sizeof(Actions));
   }
   block_all();
-  go_out(t);  // a vfork lasts
+  begin_call(t);  // a vfork lasts
   const s64 r = begin_thread(c, child);
+  end_call(t);
   unblock(t);
   if (r < 0 || (c.flags & clone_vfork)) {
     // The child has left this memory: by its own program or its end. It may have been killed before it said so.
@@ -193,11 +214,14 @@ void name_executed(Thread* t, u64 path) {
 
 s64 run(Thread* t) {
   const bool shows = (t->mask & engine_signals) != 0;
-  go_out(t);
+  if (t->gpr[rax] == SYS_set_tid_address) t->cleared_at_end = t->gpr[rdi];
+  if (t->gpr[rax] == SYS_set_robust_list) t->robust_list = t->gpr[rdi];
+  const bool known = begin_call(t);
   if (shows) show_blocked(t);
-  s64 r = program_syscall(t);
-  // The kernel may not write where translated code is watched: once more, with nothing watched.
-  if (r == -14 && unwatch_all()) r = program_syscall(t);
+  const s64 r = program_syscall(t);
+  end_call(t);
+  // Nobody can tell whether natively it would have written there.
+  if (r == -14 && !known && anything_watched()) mark_partial(t, channel::partial_kernel_writes);
   t->under_temporary = 0;
   if (shows) unblock(t);
   come_in(t);
@@ -292,6 +316,7 @@ s64 emulate_exit(Thread* t, u64 status) {
     return begin_anew;
   }
   if (t->vfork_child != 0) end_as(t, channel::End::exited, static_cast<int>(status & 0xff));
+  open_outputs(*t);
   finish_thread(t);
   block_everything();  // from here on its stacks may serve others
   give_counters_back(t);

@@ -10,13 +10,15 @@ class Code {
   /// Bytes at pc: at least 15 where the program has them. Null when pc cannot be executed.
   const u8* at(u64 pc, u32& available);
 
-  /// Writes to where an instruction at `pc` lies will be noticed from now on. Called before it is read.
-  void watch(u64 pc) {
+  /// Writes to where an instruction at `pc` lies will be noticed from now on. Called before it is read. True: they will
+  /// not be, the instruction is to be compared.
+  bool watch(u64 pc) {
     const u64 last = (pc + 14) / page_bytes;
-    if (pc / page_bytes == watched_ && last == watched_) return;
-    watch_page(pc);
-    if (last != pc / page_bytes) watch_page(pc + 14);
+    if (pc / page_bytes == watched_ && last == watched_) return compared_;
+    compared_ = watch_page(pc);
+    if (last != pc / page_bytes) compared_ |= watch_page(pc + 14);
     watched_ = pc / page_bytes;
+    return compared_;
   }
 
   /// A trace relies on what is read here: it goes when that changes.
@@ -35,6 +37,7 @@ class Code {
   u32 trace_ = 0;
   u64 registered_ = 0;  // the page that is known to hold code of the trace
   u64 watched_ = ~u64{0};
+  bool compared_ = false;
   u64 start_ = 1, valid_ = 0;
   u8 bytes_[128 + 16];  // 16 can be read at every instruction
 };

@@ -1,5 +1,7 @@
 // Signals on their way: from wherever they hit to a place where the program's state is exact, and to its handler.
+#include "tally/engine/absent_code.hpp"
 #include "tally/engine/cache.hpp"
+#include "tally/engine/compared_code.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/frame.hpp"
 #include "tally/engine/image.hpp"
@@ -42,11 +44,18 @@ u32 mask_elements(const Place& p, Context* c) {
   return n;
 }
 
+/// Whether it is in the comparison that a trace may begin with, which has saved what it borrows: the program's state is
+/// that at the trace's address.
+bool compares(const Spot& s) {
+  return s.trace->compared != 0 && s.offset >= s.trace->gate + comparison_saves && s.offset < s.trace->compared;
+}
+
 /// Makes counts and registers those of the program at the place: what was counted ahead is taken back, what ran before
 /// its segment was counted is added, what generated code had borrowed is given back. Returns the program's pc.
 u64 settle_at(Thread* t, Context* c, const Spot& s) {
   const Trace& trace = *s.trace;
   const Segment& seg = trace.segments[s.place->segment];
+  if (compares(s)) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
   if (seg.first == Segment::is_exit) return trace.pc + static_cast<u64>(static_cast<s64>(s.place->pc));
   channel::Totals delta;
   channel::SegmentVector kinds{};
@@ -242,7 +251,7 @@ void asked_out(Thread* t, Context* c) {
   // Too late, or a signal brings it there anyway.
   if (__atomic_load_n(&t->where, __ATOMIC_SEQ_CST) != inside || !is_asked_out(t) || t->signal != 0) return;
   Spot spot;
-  if (locate(c->ip, spot) && spot.exact) {
+  if (locate(c->ip, spot) && (spot.exact || compares(spot))) {
     c->ip = settle_at(t, c, spot);
     return arrived(t, c);
   }
@@ -351,6 +360,14 @@ bool synchronous(int signal, const u8* info) {
   return (engine_signals & bit(signal)) != 0 && at<s32>(reinterpret_cast<u64>(info) + 8) > 0;
 }
 
+/// Code that cannot be read may still be executed, or not: where it stands it does what it does natively.
+void execute_unread(Thread* t, Context* c) {
+  if (t->signal != 0 || is_asked_out(t)) return arrived(t, c);
+  t->pc = c->ip;
+  t->stepping = one_instruction;
+  c->flags |= trap_flag;
+}
+
 void fault(Thread* t, Context* c, int signal, u8* info) {
   const u64 rip = c->ip;
   Spot spot;
@@ -358,6 +375,7 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
     t->stepping = not_stepping;
   } else if (locate(rip, spot)) {
     c->ip = settle_at(t, c, spot);
+    if (compares(spot)) return execute_unread(t, c);
   } else {
     die("a fault in the engine at", rip);
   }
@@ -409,6 +427,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
     if (t->stepping != not_stepping) return step_done(t, c, info);
     return traces_itself(t, c, info);
   }
+  c->ip = give_up_reading(t, rip);
   if (signal == request_signal && is_request(info)) return asked_out(t, c);
   if (synchronous(signal, info)) return fault(t, c, signal, info);
 
@@ -421,7 +440,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   Spot spot;
   if (t->signal == 0 && t->stepping == one_instruction && !in_engine(rip))
     return deliver(t, c, signal, info, mask, action);
-  if (t->signal == 0 && locate(rip, spot) && spot.exact) {
+  if (t->signal == 0 && locate(rip, spot) && (spot.exact || compares(spot))) {
     c->ip = settle_at(t, c, spot);
     return deliver(t, c, signal, info, mask, action);
   }

@@ -35,6 +35,8 @@ struct Request {
 };
 constexpr s32 queued = -1;  // SI_QUEUE
 
+}  // namespace
+
 void ask_out(const Thread* from, const Thread* to) {
   // Between pid namespaces (a vfork child in a new one) numbers mean somebody else: it comes out by itself.
   if (to->tid == 0 || to->tgid == 0 || (from->tgid == 0 && to->process != from->process)) return;
@@ -45,6 +47,8 @@ void ask_out(const Thread* from, const Thread* to) {
   kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(to->tgid), static_cast<u64>(to->tid), request_signal,
          reinterpret_cast<u64>(&request));
 }
+
+namespace {
 
 template <class Which>
 bool bring_out(Thread* t, u64 patience_us, Where as, Which which) {

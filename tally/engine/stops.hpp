@@ -17,6 +17,8 @@ void go_out(Thread* t);
 /// Back again; waits while it is held.
 void come_in(Thread* t);
 
+/// Asks `to` to come out, if it is to: by a signal, which also wakes it where it sleeps.
+void ask_out(const Thread* from, const Thread* to);
 /// Whether another thread waits for this one to come out.
 bool is_asked_out(const Thread* t);
 /// Out and in again. Its counts must be exact, and its `pc` a program address.

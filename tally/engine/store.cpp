@@ -6,6 +6,7 @@
 
 #include <initializer_list>
 
+#include "tally/engine/absent_code.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/generate.hpp"
 #include "tally/engine/image.hpp"
@@ -24,7 +25,7 @@ bool writes;  // to `added`
 /// The same in every process that has this code at the same place of a page. Reads program code, which must be there.
 u32 tag_of(u64 pc) {
   u64 word = 0;  // aligned: never across the end of a page
-  if (safe_copy(&word, reinterpret_cast<const void*>(pc & ~7ull), 8) != 0) return 0;
+  if (copy_code(&word, pc & ~7ull, 8) != 0) return 0;
   const u64 place = pc < low_limit ? pc : pc % page_bytes;
   word = (word ^ models_key() ^ place * 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
   const u32 tag = static_cast<u32>(word >> 32);
@@ -136,9 +137,7 @@ bool fits_template(const Template& t, u64 pc) {
   const u8* original = t.originals();
   for (u32 i = 0; i < t.range_count; i++) {
     const CodeRange& r = t.ranges()[i];
-    if (!is_constant(address(pc, r), r.bytes) ||
-        safe_compare(original, reinterpret_cast<const void*>(address(pc, r)), r.bytes) != 0)
-      return false;
+    if (!is_constant(address(pc, r), r.bytes) || compare_code(original, address(pc, r), r.bytes) != 0) return false;
     original += r.bytes;
   }
   return true;

@@ -139,6 +139,8 @@ s64 map(Thread* t) {
 s64 change_mapping(Thread* t) { return emulate_mapping(t); }
 s64 advise(Thread* t) { return emulate_madvise(t); }
 s64 make_change_seen(Thread* t) { return emulate_membarrier(t); }
+s64 write_unseen(Thread* t) { return emulate_unseen_writes(t); }
+s64 serve_faults(Thread* t) { return emulate_userfaultfd(t); }
 
 s64 open_file(Thread* t) {
   constexpr u64 as_creat = 01 | 0100 | 01000;  // O_WRONLY, O_CREAT, O_TRUNC
@@ -156,7 +158,7 @@ s64 written_by_name(Thread* t) { return emulate_write(t, ~u64{0}); }
 s64 control_device(Thread* t) {
   constexpr u32 clone_file = 0x40049409, clone_range = 0x4020940d;  // FICLONE, FICLONERANGE
   const u32 request = static_cast<u32>(t->gpr[rsi]);
-  return request == clone_file || request == clone_range ? emulate_write(t, t->gpr[rdi]) : run(t);
+  return request == clone_file || request == clone_range ? emulate_write(t, t->gpr[rdi]) : emulate_ioctl(t);
 }
 s64 list(Thread* t) { return list_directory(t, t->gpr[rax]); }
 s64 close_many(Thread* t) {
@@ -223,12 +225,13 @@ s64 control_architecture(Thread* t) {
 }
 
 s64 control_process(Thread* t) {
-  enum : u32 { set_name = 15, set_seccomp = 22, set_syscall_dispatch = 59 };
+  enum : u32 { set_name = 15, set_seccomp = 22, set_syscall_dispatch = 59, deny_executable = 65 };
   const u64* g = t->gpr;
   const u32 option = static_cast<u32>(g[rdi]);
   if (option == set_seccomp) return set_filter_by_prctl(t, g[rsi], g[rdx]);
   if (option == set_syscall_dispatch) return set_dispatch(t, g[rsi], g[rdx], g[r10], g[r8]);
   if (option == channel::ask_option) return answer(t, g[rsi], g[rdx], g[r10]);
+  if (option == deny_executable) return emulate_unseen_writes(t);
   if (loses_rights_by(option)) give_up_writing();
   const s64 r = run(t);
   if (option == set_name) name_thread(t);

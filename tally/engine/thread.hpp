@@ -73,6 +73,10 @@ struct Thread {
   s64 tid, tgid;                // 0 = not known yet; tgid 0 = of no meaning to others
   u64 in_functions;             // how many marked functions it is in
   u32 past_gate;                // it has passed the gate of the trace at its pc
+  u32 in_call;                  // its registers are those of a system call that the kernel may be at
+  u32 reads_code;               // a ReadsCode
+  u64 cleared_at_end;           // what the kernel sets when it starts, or clears when it ends
+  u64 robust_list;              // what set_robust_list told it
   alignas(16) u8 vectors[512];  // fxsave area, for the decoder
 };
 

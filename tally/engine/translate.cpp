@@ -1,4 +1,5 @@
 // Program code → a trace: decoded a segment at a time, copied, given one counter a segment.
+#include "tally/engine/compared_code.hpp"
 #include "tally/engine/marks.hpp"
 #include "tally/engine/model_code.hpp"
 #include "tally/engine/reading.hpp"
@@ -56,13 +57,16 @@ class Translator {
       note_first(in_[0]);
       if (is_marked(pc_)) emit_gate(b);
     }
-    if (known != nullptr) recorder.give_up();  // a second one would not be found before the first
+    // A second one would not be found before the first; code that changes is nobody else's.
+    if (known != nullptr || compared_) recorder.give_up();
     u32 segment = 0;
     do {
       // Behind a branch there is always one more segment, if only an empty one: it tells how often the branch was not
       // taken.
-      const bool full = segment > 0 && (total_ >= limit_ || segment + 1 >= trace_segments || ends_before(at_));
+      const bool full =
+          segment > 0 && (compared_ || total_ >= limit_ || segment + 1 >= trace_segments || ends_before(at_));
       const u32 n = full ? 0 : read_segment(segment, *arena);
+      if (compared_ && segment == 0) emit_comparison(b, in_, n);
       if (!emit_segment(b, n, segment++)) {
         // Out of segment numbers: what was begun is given up; nothing leads to it.
         abandon_trace(b);
@@ -83,7 +87,7 @@ class Translator {
 
  private:
   Outcome look_at_first() {
-    watch_page(pc_);
+    compared_ = code_.watch(pc_);
     bool readable = false;
     read_instruction(code_, pc_, in_[0], readable);
     if (!readable) return Outcome::unreadable;
@@ -106,8 +110,8 @@ class Translator {
     u64 target = 0;
     bool readable = false;
     Instruction in;
-    code_.watch(call.target());
-    return read_instruction(code_, call.target(), in, readable) && is_resolved(in, arena, target);
+    return !code_.watch(call.target()) && read_instruction(code_, call.target(), in, readable) &&
+           is_resolved(in, arena, target);
   }
 
   /// Reads instructions up to the next branch or the end of the trace; returns how many. `last_` is what ended it.
@@ -116,7 +120,7 @@ class Translator {
     last_ = Kind::plain;
     while (n < segment_instructions &&
            (total_ + n < limit_ || (n == 0 && segment == 0) || (n > 0 && is_popf(in_[n - 1])))) {
-      code_.watch(at_);
+      if (code_.watch(at_) && !compared_) break;
       bool readable = false;
       Instruction& in = in_[n];
       if (at_ != pc_ && is_marked(at_)) break;
@@ -126,6 +130,11 @@ class Translator {
       resolve(code_, in, arena);
       n++;
       at_ = in.next();
+      if (compared_) {
+        last_ = in.kind;
+        if (last_ != Kind::plain || serializes(in) || in.stores > 0 || in.dynamic != 0) break;
+        continue;
+      }
       if ((in.kind == Kind::jump && follows(in, n)) || (in.kind == Kind::call && follows_call(in, n, arena))) {
         at_ = in.target();
         continue;
@@ -216,6 +225,7 @@ class Translator {
   u32 limit_ = 0, total_ = 0;
   u16 live_there_ = 0, live_behind_ = 0;
   Kind last_ = Kind::plain;
+  bool compared_ = false;
   Code code_, ahead_;
   Instruction* in_ = buffer();
 };

@@ -20,6 +20,20 @@ struct Way {
 };
 constexpr Way ways[] = {{0, 0}, {1, 0}, {0, 20}};
 
+/// Where the kernel may write at any time no page is protected, and code is compared when it is entered.
+TEST_P(ChangeTest, is_seen_where_code_is_compared) {
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/changes_static", GetParam().name, "compared"};
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.code, 0) << native.err;
+  for (const Way& way : ways) {
+    SCOPED_TRACE(testing::Message() << "block size " << way.block_size << ", cache limit " << way.cache_limit);
+    const Counted counted = run_counted(command, way.block_size, way.cache_limit);
+    expect_same(counted.outcome, native);
+    EXPECT_EQ(counted.exact, GetParam().exact) << counted.problem;
+  }
+}
+
 TEST_P(ChangeTest, is_seen) {
   Command command;
   command.words = {std::string(LIBC_PROGRAMS) + "/changes_static", GetParam().name};

@@ -50,6 +50,8 @@ constexpr Words words[] = {
      "it set a breakpoint at its code (perf_event_open), which is never met: its copy is what runs"},
     {channel::partial_shared_code,
      "it runs code from shared memory: what it writes there through another mapping is not seen"},
+    {channel::partial_kernel_writes,
+     "a system call that the engine does not know failed: natively it may have written beside the program's code"},
     {channel::partial_code_lines,
      "it has more code than the simulated machine tells apart: some of what it did is missing"},
     {channel::partial_ptraced, "it traces or is traced by others: what it executes then runs natively"},

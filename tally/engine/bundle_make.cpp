@@ -58,12 +58,12 @@ class Maker {
     return slots_[i];
   }
 
-  /// Whether a trace of this use ran. Wants threads_lock.
-  static bool ran(const Used& used) {
+  /// Whether a trace of this use ran.
+  bool ran(const Used& used) const {
     if (used.trace == 0) return true;  // who knows
     const Trace& t = tables.traces[used.trace];
     for (u32 i = 0; i < t.segment_count; i++)
-      if (executions(current(), t.number + i) != 0) return true;
+      if (executions_[t.number + i] != 0) return true;
     return false;
   }
 
@@ -71,6 +71,7 @@ class Maker {
   bool choose() {
     if (bytes_ > 1u << 30) return false;
     Guard guard(threads_lock);
+    if (!executions_.init(current())) return false;
     u32 n = 0, idle = 0;
     for (u32 i = 0; i < uses.size; i++) {
       if (!holds(uses[i].pc, 1)) continue;
@@ -282,6 +283,7 @@ class Maker {
   u64 key_;
   Part<Chosen> chosen_;
   Scratch<u32> slots_;
+  Executions executions_;
   u32 slot_mask_ = 0;
   Part<BundleTrace> traces_;
   Part<channel::SegmentVector> vectors_;

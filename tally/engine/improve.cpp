@@ -327,9 +327,8 @@ class Improver {
   Code code_, ahead_;
 };
 
-/// What threads that still run have counted.
-auto counter_of(const Thread* t) {
-  return [t](u32 number) { return executions(t, number); };
+auto counter_of(const Executions& executions) {
+  return [&executions](u32 number) { return executions[number]; };
 }
 
 /// All that a process can find out of its counters.
@@ -340,7 +339,7 @@ class Review {
   /// Whether anything is worth it. Nearly always not: this is all that a program pays that runs again.
   bool begin() {
     Guard guard(threads_lock);
-    if (!list_.init(tables.traces.size)) return false;
+    if (!list_.init(tables.traces.size) || !executions_.init(thread_)) return false;
     if (model_plan.goes_by_sites) sites_count_up();
     each_trace(hot_from(), [&](Trace& trace) { consider(trace); });
     if (size_ == 0) return false;
@@ -349,7 +348,7 @@ class Review {
     each_trace(warm, [&](Trace& trace) { branches += trace.segment_count; });
     if (!profile_.init(branches)) return false;
     each_trace(warm, [&](Trace& trace) {
-      History(counter_of(thread_), trace).branches([&](const Place& p, u64 taken, u64 passed) {
+      History(counter_of(executions_), trace).branches([&](const Place& p, u64 taken, u64 passed) {
         profile_.note(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), taken, passed);
       });
     });
@@ -378,7 +377,7 @@ class Review {
   void each_trace(u64 least, Each&& each) {
     u32 last = 0;
     for (u32 number = channel::first_segment; number < segment_limit_so_far(); number++) {
-      if (executions(thread_, number) < least) continue;
+      if (executions_[number] < least) continue;
       const u32 found = trace_of(number);
       Trace& trace = tables.traces[found];
       if (found != last && (trace.use != 0 || improves_at_once()) && !trace.dead &&
@@ -405,7 +404,7 @@ class Review {
     const u8 generation =
         known != nullptr && known->generation > trace.generation ? known->generation : trace.generation;
     if (generation == generation_limit()) return;
-    const History history(counter_of(thread_), trace);
+    const History history(counter_of(executions_), trace);
     if (history.entered() < hot_from()) return;
     if (generation == 0 || history.is_mistaken() || is_unsteady(trace, history.entered()))
       list_[size_++] = {&trace, generation, known != nullptr && known->by_jump, history.entered()};
@@ -422,6 +421,7 @@ class Review {
   }
 
   const Thread* thread_;
+  Executions executions_;
   Profile profile_;
   Scratch<Hot> list_;
   u32 size_ = 0;
@@ -436,6 +436,12 @@ void review_once(Thread* t) {
   if (!store_is_written() && !improves_at_once()) return;
   Review review(t);
   if (review.begin()) review.improve();
+}
+
+u64 own_processor_ns() {
+  u64 time[2] = {};
+  kernel(SYS_clock_gettime, 3 /* CLOCK_THREAD_CPUTIME_ID */, reinterpret_cast<u64>(time));
+  return time[0] * 1'000'000'000 + time[1];
 }
 
 /// What was written often may be so no more, and what indirect jumps lead to has stayed where it is for a while.
@@ -467,7 +473,12 @@ void improve_at_times(Thread* t) {
   // What an access finds changes more often than which way a branch goes; a review takes about a millisecond (sqlite3).
   const u64 pause_ns = !model_plan.goes_by_sites ? now_ns : now_ns < 400'000'000 ? now_ns / 4 : 100'000'000;
   __atomic_store_n(&next_ns, now_ns + pause_ns, __ATOMIC_RELAXED);
+  const u64 begun_ns = own_processor_ns();
   review_once(t);
+  // Or more, where there is much code, and many threads that ran it.
+  constexpr u64 share = 20;
+  const u64 longer_ns = (own_processor_ns() - begun_ns) * share;
+  if (longer_ns > pause_ns) __atomic_store_n(&next_ns, now_ns + longer_ns, __ATOMIC_RELAXED);
 }
 
 }  // namespace tally::engine

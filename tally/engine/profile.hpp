@@ -8,9 +8,6 @@ namespace tally::engine {
 
 inline bool is_branch(Kind k) { return k == Kind::jcc || k == Kind::loop; }
 
-/// How often a segment ran, by all threads of the process that still have counters. Wants threads_lock.
-u64 executions(const Thread* t, u32 number);
-
 /// Zeros, for as long as it lives.
 template <class T>
 class Scratch {
@@ -32,6 +29,21 @@ class Scratch {
  private:
   T* data_ = nullptr;
   u64 bytes_ = 0;
+};
+
+/// How often segments ran, by all threads of the process of `t` that still have counters. Added up once: a look at each
+/// of many counters of each of many threads takes long.
+class Executions {
+ public:
+  /// False without memory. Wants threads_lock.
+  bool init(const Thread* t);
+  u64 operator[](u32 number) const { return counters_[number]; }
+
+ private:
+  void add(Thread* t, u32 numbers);
+
+  Scratch<u64> sums_;
+  const u64* counters_ = nullptr;
 };
 
 /// Where the branches of this process went. Open addressing; always one free place at least.

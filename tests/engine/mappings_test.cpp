@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"mappings", "guarded"}, Case{"mappings", "emptied"}, Case{"mappings", "emptied_elsewhere"},
                     Case{"mappings", "not_in_child"}, Case{"mappings", "attached_over", false},
                     Case{"mappings", "both_writable"}, Case{"mappings", "many_mappings"}, Case{"mappings", "denied"},
-                    Case{"mappings", "beside"}, Case{"mappings", "absent_writable"},
+                    Case{"mappings", "beside"}, Case{"mappings", "refused", false}, Case{"mappings", "absent_writable"},
                     Case{"mappings", "absent_constant"}, Case{"mappings", "never_there"}),
     [](const auto& one) { return std::string(one.param.program) + "_" + one.param.name; });
 

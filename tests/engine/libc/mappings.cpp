@@ -2,6 +2,7 @@
 // code 0 means that everything ran that was there, 77 that this kernel cannot do it.
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
@@ -248,6 +249,15 @@ int beside() {
   return sum != expected;
 }
 
+/// A call whose effects nobody can tell from its arguments fails, while there is code that an engine may protect.
+int refused() {
+  Byte* at = map(page, all);
+  put(at, 1);
+  if (call(at) != 1) return 1;
+  long* nowhere = nullptr;
+  return ioctl(memory_file(page), FS_IOC_GETFLAGS, nowhere) == 0 || errno != EFAULT ? missing : 0;
+}
+
 // --- userfaultfd -----------------------------------------------------------------------------------------------------
 
 int faults;
@@ -343,6 +353,7 @@ const Case cases[] = {{"sealed", sealed},
                       {"many_mappings", many_mappings},
                       {"denied", denied},
                       {"beside", beside},
+                      {"refused", refused},
                       {"absent_writable", absent_writable},
                       {"absent_constant", absent_constant},
                       {"never_there", never_there}};

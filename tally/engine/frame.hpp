@@ -39,7 +39,11 @@ enum : u64 {
   sig_info = 4,
   has_restorer = 0x04000000,
   no_child_stop = 1,
-  no_child_wait = 2
+  no_child_wait = 2,
+  expose_tag_bits = 0x800,
+  // The kernel keeps these of a program's action, so that programs can find out which there are.
+  known_action_flags = on_stack | restart | no_defer | reset_hand | sig_info | has_restorer | no_child_stop |
+                       no_child_wait | expose_tag_bits
 };
 constexpr u64 trap_flag = 0x100, direction_flag = 0x400, resume_flag = 0x10000, alignment_flag = 0x40000,
               id_flag = 0x200000;

@@ -215,9 +215,9 @@ s64 emulate_ioctl(Thread* t) {
   return r;
 }
 
-s64 emulate_unseen_writes(Thread* t) {
+s64 emulate_unseen_writes(Thread* t, s64 (*make)(Thread*)) {
   const bool before = compare_all(true);
-  const s64 r = run(t);
+  const s64 r = make(t);
   if (failed(r)) compare_all(before);
   return r;
 }

@@ -14,7 +14,7 @@ s64 emulate_userfaultfd(Thread* t);
 s64 emulate_ioctl(Thread* t);
 /// A call by which the kernel will write where no call says so (io_uring, asynchronous I/O), or by which protections
 /// cannot be lifted any more: from then on no code is protected, but compared.
-s64 emulate_unseen_writes(Thread* t);
+s64 emulate_unseen_writes(Thread* t, s64 (*make)(Thread*));
 s64 emulate_membarrier(Thread* t);
 /// A call that opens a file, with these flags.
 s64 emulate_open(Thread* t, u64 flags);

@@ -212,18 +212,18 @@ void name_executed(Thread* t, u64 path) {
 
 }  // namespace
 
-s64 run(Thread* t) {
+s64 run(Thread* t, const u64* mask) {
   const bool shows = (t->mask & engine_signals) != 0;
   if (t->gpr[rax] == SYS_set_tid_address) t->cleared_at_end = t->gpr[rdi];
   if (t->gpr[rax] == SYS_set_robust_list) t->robust_list = t->gpr[rdi];
   const bool known = begin_call(t);
   if (shows) show_blocked(t);
+  if (mask != nullptr) __atomic_store_n(&t->mask, *mask, __ATOMIC_SEQ_CST);
   const s64 r = program_syscall(t);
   end_call(t);
   // Nobody can tell whether natively it would have written there.
   if (r == -14 && !known && anything_watched()) mark_partial(t, channel::partial_kernel_writes);
-  t->under_temporary = 0;
-  if (shows) unblock(t);
+  if (shows && mask == nullptr) unblock(t);
   come_in(t);
   return r;
 }
@@ -310,7 +310,7 @@ s64 emulate_exec(Thread* t) {
 s64 emulate_exit(Thread* t, u64 status) {
   if (t->vfork_child == 0 && is_last(t)) emulate_exit_group(t, status);
   block_all();
-  if (t->signal != 0) {
+  if (t->pad & pad_deliver) {
     // It would die with this thread: its handler first.
     t->kernel_seen = 0;
     return begin_anew;

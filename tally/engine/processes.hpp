@@ -23,6 +23,7 @@ bool ask_command(Thread* t, channel::Wish wish);
 s64 emulate_ptrace(Thread* t);
 
 /// Runs the program's system call, remembering that its thread is in the kernel.
-s64 run(Thread* t);
+/// `mask`: what the program's signal mask is for its time.
+s64 run(Thread* t, const u64* mask = nullptr);
 
 }  // namespace tally::engine

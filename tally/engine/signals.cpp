@@ -2,8 +2,8 @@
 #include "tally/engine/absent_code.hpp"
 #include "tally/engine/cache.hpp"
 #include "tally/engine/compared_code.hpp"
+#include "tally/engine/delivery.hpp"
 #include "tally/engine/entry.hpp"
-#include "tally/engine/frame.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/model_code.hpp"
 #include "tally/engine/stops.hpp"
@@ -91,95 +91,12 @@ u64 settle_at(Thread* t, Context* c, const Spot& s) {
   return trace.pc + static_cast<s64>(p.pc);
 }
 
-// --- delivery -------------------------------------------------------------------------------------------------------
+// --- on the way to delivery -----------------------------------------------------------------------------------------
 
-[[noreturn]] void go_on(Thread* t) {
-  dispatch(t);
-  resume_program();
-}
-
-/// The program dies by `signal`, at its own address and with its own registers: the handler returns there.
-void die_by(Thread* t, Context* c, int signal, const u8* info, u64 mask) {
-  stop_others(t);
-  end_as(t, channel::End::signalled, signal);
-  finish_process(t);
-  block_everything();  // it takes effect where the handler returns to: there a core file shows the program
-  const Action natural = {0, has_restorer, reinterpret_cast<u64>(signal_restorer), 0};
-  kernel_action(signal, &natural, nullptr);
-  c->flags &= ~trap_flag;
-  c->mask = mask & ~bit(signal);
-  c->stack = t->alt;
-  kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)),
-         static_cast<u64>(signal), reinterpret_cast<u64>(info));
-}
-
-u64 frame_bytes_of_vectors(u64 fpstate) {
-  if (fpstate == 0) return 0;
-  const bool extended = at<u32>(fpstate + 464) == 0x46505853;
-  return extended ? at<u32>(fpstate + 468) : 512;
-}
-
-/// Runs the program's handler for `signal` as the kernel would, the program being at c->ip with the registers of `c`.
-/// Returns only when there is nothing to run: then the handler's return goes on with `c`.
-void deliver(Thread* t, Context* c, int signal, u8* info, u64 mask, const Action& a) {
-  // The frame shows the program's own trap flag; the handler runs without.
-  c->flags = t->traces_itself != 0 ? c->flags | trap_flag : c->flags & ~trap_flag;
-  t->stepping = t->traces_itself = 0;
-  if (a.handler <= 1 || c->cs != 0x33) return die_by(t, c, signal, info, mask);
-  const u64 sp = c->reg(rsp);
-  const bool alt_usable = t->alt.bytes != 0 && !(t->alt.flags & alt_disabled);
-  const bool already =
-      alt_usable && !(t->alt.flags & autodisarm) && sp > t->alt.base && sp - t->alt.base <= t->alt.bytes;
-  const u64 top = (a.flags & on_stack) && alt_usable && !already ? t->alt.base + t->alt.bytes : sp - 128;
-  const u64 vectors = frame_bytes_of_vectors(c->fpstate);
-  const u64 fp = (top - vectors) & ~63ull;
-  const u64 frame_at = ((fp - sizeof(Frame)) & ~15ull) - 8;
-  Frame frame;
-  frame.restorer = a.restorer;
-  copy(&frame.context, c, sizeof(Context));
-  copy(frame.info, info, sizeof frame.info);
-  frame.context.stack = t->alt;
-  frame.context.mask = mask;
-  frame.context.fpstate = c->fpstate != 0 ? fp : 0;
-  if (put(fp, reinterpret_cast<const void*>(c->fpstate), vectors) != 0 || put(frame_at, &frame, sizeof frame) != 0) {
-    u8 segv[128] = {sigsegv};
-    segv[8] = 0x80;
-    return die_by(t, c, sigsegv, segv, mask);
-  }
-  if (t->alt.flags & autodisarm) t->alt = {0, alt_disabled, 0, 0};
-  for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
-  t->gpr[rax] = 0;
-  t->gpr[rdi] = static_cast<u64>(signal);
-  t->gpr[rsi] = frame_at + offsetof(Frame, info);
-  t->gpr[rdx] = frame_at + offsetof(Frame, context);
-  t->gpr[rsp] = frame_at;
-  t->flags = c->flags & ~(direction_flag | resume_flag | trap_flag);
-  t->pc = a.handler;
-  t->link = no_link;
-  if (a.flags & reset_hand) {
-    Action& reset = t->actions->of[signal];
-    reset.handler = 0;
-    apply_action(reset, signal);
-  }
-  set_mask(t, mask | a.mask | (a.flags & no_defer ? 0 : bit(signal)));
-  on_engine_stack(t, go_on);
-}
-
-/// A signal that came where the program's state is not in place: it waits for the next place where it is.
-void note(Thread* t, Context* c, int signal, const u8* info, u64 mask) {
-  if (t->signal != 0) {
-    // One waits already, so this is one that cannot be blocked: it comes again later.
-    c->mask |= bit(signal);
-    kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)),
-           static_cast<u64>(signal), reinterpret_cast<u64>(info));
-    return;
-  }
-  copy(t->info, info, sizeof t->info);
-  t->signal = static_cast<u32>(signal);
-  t->action = t->actions->of[signal];
-  t->mask_before = mask;
-  t->pad |= pad_deliver;
-  c->mask = ~engine_signals;
+/// From here on the engine's handler may meet memory of the program that is not there.
+void allow_faults() {
+  const u64 mask = ~(bit(sigsegv) | bit(sigbus));
+  kernel(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, reinterpret_cast<u64>(&mask), 0, 8);
 }
 
 void keep_registers(Thread* t, Context* c) {
@@ -203,17 +120,26 @@ void enter_from(Thread* t, Context* c) {
 void arrived(Thread* t, Context* c) {
   c->flags &= ~trap_flag;
   t->stepping = not_stepping;
-  t->pad &= ~static_cast<u64>(pad_stop);
+  const bool routes = (t->pad & pad_route) != 0;
+  t->pad &= ~static_cast<u64>(pad_stop | pad_route | pad_deliver);
   if (is_asked_out(t)) {
     keep_registers(t, c);  // who stops it may look at them
     step_aside(t);
   }
-  if (t->signal == 0) return enter_from(t, c);
-  const int signal = static_cast<int>(t->signal);
-  t->signal = 0;
-  t->pad &= ~static_cast<u64>(pad_deliver);
-  const Action action = t->action;
-  deliver(t, c, signal, t->info, t->mask_before, action);
+  if (routes) route_pending(t);
+  if (t->forced_sigsegv != 0) {
+    t->forced_sigsegv = 0;
+    return force_sigsegv(t, c, 0);
+  }
+  int signal = 0;
+  u8 info[128];
+  if (next_signal(t, signal, info)) return deliver(t, c, signal, info);
+  if (t->restores_mask != 0) {
+    t->mask = t->saved_mask;
+    t->restores_mask = 0;
+  }
+  c->mask = t->mask & ~engine_signals;
+  return enter_from(t, c);
 }
 
 /// Where the thread was on its way back to the program, it looks once more whether something waits.
@@ -246,29 +172,41 @@ void at_model_pad(Thread* t, Context* c) {
   c->flags |= trap_flag;
 }
 
+/// Something waits, of which t->pad knows: on to the next place where the program's state is exact. A system call that
+/// has not begun does not begin.
+void come_out(Thread* t, Context* c) {
+  const u64 rip = c->ip;
+  if (in_cache(rip)) {
+    t->stepping = to_boundary;
+    c->flags |= trap_flag;
+  } else if (begin_leaving_again(c)) {
+  } else if (rip >= reinterpret_cast<u64>(syscall_begin) && rip <= reinterpret_cast<u64>(syscall_instruction)) {
+    // Not begun, or interrupted and set back by the kernel to begin anew: only then rcx is the address behind it.
+    const bool begun = rip == reinterpret_cast<u64>(syscall_instruction) && c->reg(rcx) == rip + 2;
+    c->reg(rcx) = begun ? 1 : 0;
+    c->ip = reinterpret_cast<u64>(syscall_abort);
+  }
+}
+
 /// Another thread waits for this one to come out: at the next place where its state is exact.
 void asked_out(Thread* t, Context* c) {
   // Too late, or a signal brings it there anyway.
-  if (__atomic_load_n(&t->where, __ATOMIC_SEQ_CST) != inside || !is_asked_out(t) || t->signal != 0) return;
+  if (__atomic_load_n(&t->where, __ATOMIC_SEQ_CST) != inside || !is_asked_out(t) || (t->pad & pad_deliver)) return;
   Spot spot;
   if (locate(c->ip, spot) && (spot.exact || compares(spot))) {
     c->ip = settle_at(t, c, spot);
     return arrived(t, c);
   }
   t->pad |= pad_stop;
-  if (in_cache(c->ip))
-    t->stepping = to_boundary, c->flags |= trap_flag;
-  else
-    begin_leaving_again(c);
+  come_out(t, c);
 }
 
 /// The process leaves the engine: the kernel's handlers become the program's, this thread goes on at its pc.
 void leave_from(Thread* t, Context* c) {
   restore_actions(t);
   unwatch_all();
-  if (t->signal != 0)
-    kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), t->signal,
-           reinterpret_cast<u64>(t->info));
+  give_to_kernel(t);
+  if (t->signal != 0) send_to_self(static_cast<int>(t->signal), t->info);
   c->ip = t->pc;
   c->mask = t->mask;
   c->stack = t->alt;
@@ -284,20 +222,13 @@ bool is_syscall(u64 pc) {
 void at_pad(Thread* t, Context* c) {
   const u64 why = t->pad;
   c->ip = t->pc;
-  t->pad = 0;
+  t->pad = why & pad_route;  // which is done on arrival
   if (why & pad_leave) return leave_from(t, c);
   if (is_asked_out(t)) step_aside(t);
-  if (t->signal != 0 || !(why & pad_step) || (t->traces_itself != 0 && is_syscall(t->pc))) return arrived(t, c);
+  if (awaits_delivery(t) || (why & pad_route) || !(why & pad_step) || (t->traces_itself != 0 && is_syscall(t->pc)))
+    return arrived(t, c);
   t->stepping = one_instruction;
   c->flags |= trap_flag;
-}
-
-/// A signal of the processor, the program standing at c->ip with the registers of `c`.
-void raise(Thread* t, Context* c, int signal, u8* info) {
-  // Another signal may be waiting; then the kernel's mask is not the program's.
-  const u64 mask = t->signal != 0 ? t->mask_before : t->mask;
-  if ((mask & bit(signal)) || t->actions->of[signal].handler <= 1) return die_by(t, c, signal, info, mask);
-  deliver(t, c, signal, info, mask, t->actions->of[signal]);
 }
 
 /// The trap behind an instruction of a program that has set the trap flag; `c` has it still, or not any more.
@@ -382,6 +313,9 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
   u64* address = reinterpret_cast<u64*>(info + 16);
   if (signal != sigsegv && *address == rip) *address = c->ip;
   t->stepping = not_stepping;
+  // What came first is delivered first. Then the instruction faults once more; a trap comes after its instruction and
+  // does not.
+  if (awaits_delivery(t) && signal != sigtrap) return arrived(t, c);
   raise(t, c, signal, info);
 }
 
@@ -389,11 +323,47 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
 /// dropped, the write is executed alone and what follows is read anew: it may be what was written.
 void written(Thread* t, Context* c) {
   Spot spot;
-  if (t->signal != 0 || !locate(c->ip, spot) || !spot.trace->dead || spot.place->dynamic != 0) return;
+  if (awaits_delivery(t) || !locate(c->ip, spot) || !spot.trace->dead || spot.place->dynamic != 0) return;
   c->ip = settle_at(t, c, spot);
   t->pc = c->ip;
   t->stepping = one_instruction;
   c->flags |= trap_flag;
+}
+
+/// A signal that was sent waits for the next place where the program's state is in place: pending in the kernel's
+/// stead, or as the one that the kernel has delivered. False where the thread need not come to such a place.
+bool note(Thread* t, int signal, u8* info) {
+  const bool blocked = (t->mask & bit(signal)) != 0;
+  const bool ignored = !blocked && is_ignored(t->actions->of[signal], signal);
+  if (!(engine_signals & bit(signal))) {
+    if (ignored) return false;
+    copy(t->info, info, sizeof t->info);
+    t->signal = static_cast<u32>(signal);
+  } else if (is_routed(info)) {
+    t->routed_away = 1;  // unless it is deliverable now
+    if (blocked) t->pad |= pad_route;
+  } else if (ignored) {
+    forget_queued_to_thread(t, signal);
+  } else if (add_pending(t, signal, info) && blocked) {
+    t->pad |= pad_route;
+  }
+  if (awaits_delivery(t)) t->pad |= pad_deliver;
+  return (t->pad & (pad_route | pad_deliver)) != 0;
+}
+
+void asynchronous(Thread* t, Context* c, int signal, u8* info) {
+  const bool waits = awaits_delivery(t);
+  if (!note(t, signal, info)) return;
+  const u64 rip = c->ip;
+  allow_faults();
+  Spot spot;
+  if (!waits && t->stepping == one_instruction && !in_engine(rip)) return arrived(t, c);
+  if (!waits && locate(rip, spot) && (spot.exact || compares(spot))) {
+    c->ip = settle_at(t, c, spot);
+    return arrived(t, c);
+  }
+  if (t->pad & pad_deliver) c->mask = ~engine_signals;
+  come_out(t, c);
 }
 
 extern "C" void on_signal(int signal, u8* info, Context* c) {
@@ -417,12 +387,13 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   }
   const bool from_model = rip == reinterpret_cast<u64>(model_pad) + 1;
   if (signal == sigtrap && (from_model || rip == reinterpret_cast<u64>(landing_pad) + 1)) {
-    // A SIGTRAP that was sent takes the place of the int3's own when it was there first: it comes once more.
-    if (code <= 0)
-      kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)), sigtrap,
-             reinterpret_cast<u64>(info));
+    // A SIGTRAP that was sent takes the place of the int3's own when it was there first.
+    if (code <= 0) note(t, signal, info);
+    allow_faults();
     return from_model ? at_model_pad(t, c) : at_pad(t, c);
   }
+  if (code <= 0 && !(signal == request_signal && is_request(info))) return asynchronous(t, c, signal, info);
+  allow_faults();
   if (signal == sigtrap && code == 2) {
     if (t->stepping != not_stepping) return step_done(t, c, info);
     return traces_itself(t, c, info);
@@ -431,30 +402,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   if (signal == request_signal && is_request(info)) return asked_out(t, c);
   if (synchronous(signal, info)) return fault(t, c, signal, info);
 
-  // Asynchronous. The mask is the program's, not the kernel's: that one may be the engine's for the moment.
-  const u64 mask = t->mask;
-  const Action action = t->actions->of[signal];
-  if ((mask & bit(signal) & engine_signals) && t->under_temporary == 0) return hold(t, signal, info);
-  // Ignored meanwhile, by its new action or by default.
-  if (action.handler == 1 || (action.handler == 0 && !((fatal_signals | engine_signals) & bit(signal)))) return;
-  Spot spot;
-  if (t->signal == 0 && t->stepping == one_instruction && !in_engine(rip))
-    return deliver(t, c, signal, info, mask, action);
-  if (t->signal == 0 && locate(rip, spot) && (spot.exact || compares(spot))) {
-    c->ip = settle_at(t, c, spot);
-    return deliver(t, c, signal, info, mask, action);
-  }
-  note(t, c, signal, info, mask);
-  if (in_cache(rip)) {
-    t->stepping = to_boundary;
-    c->flags |= trap_flag;
-  } else if (begin_leaving_again(c)) {
-  } else if (rip >= reinterpret_cast<u64>(syscall_begin) && rip <= reinterpret_cast<u64>(syscall_instruction)) {
-    // Not begun, or interrupted and set back by the kernel to begin anew: only then rcx is the address behind it.
-    const bool begun = rip == reinterpret_cast<u64>(syscall_instruction) && c->reg(rcx) == rip + 2;
-    c->reg(rcx) = begun ? 1 : 0;
-    c->ip = reinterpret_cast<u64>(syscall_abort);
-  }
+  asynchronous(t, c, signal, info);
 }
 
 // The kernel enters with the stack as after a call, and leaves the program's alignment check (AC) on. The engine's
@@ -502,8 +450,8 @@ void leave(Thread* t, channel::Partial why) {
 
 void signals_after_fork(Thread* t) {
   stops_after_fork(t);
-  t->held = 0;
-  t->signal = 0;
+  pending_after_fork(t);
+  t->signal = t->forced_sigsegv = 0;
   t->pad = 0;
   unblock(t);
 }

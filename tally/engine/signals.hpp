@@ -1,6 +1,6 @@
 /// Signals: the engine owns the kernel's handlers, the program's run as if they were the kernel's.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/pending.hpp"
 
 namespace tally::engine {
 
@@ -8,28 +8,34 @@ namespace tally::engine {
 void signals_init(Thread* t);
 void use_signal_stack(Thread* t);
 
-/// Signals that the engine needs to receive whatever the program blocks: faults and the trap flag.
-inline constexpr u64 bit(int signal) { return 1ull << (signal - 1); }
-inline constexpr u64 engine_signals = bit(4) | bit(5) | bit(7) | bit(8) | bit(11);  // ILL TRAP BUS FPE SEGV
-
-/// Sets the program's mask; the kernel's follows.
+/// Sets the program's mask; the kernel's follows. What it lets through is delivered before program code runs on.
 void set_mask(Thread* t, u64 mask);
-/// Blocks everything in the kernel / goes back to what the program's mask says.
+/// What waits to be delivered is looked at before program code runs on.
+void deliver_soon(Thread* t);
+/// Blocks everything in the kernel but what the engine needs / goes back to what the program's mask says.
 void block_all();
-/// For the time of a system call of the program, which may look at what waits, wait for it or read it from a
-/// descriptor: the kernel blocks all that the program blocks and has what was held. unblock() ends it.
+void unblock(Thread* t);
+/// For the time of a system call of the program, which may look at what is pending, wait for it or read it from a
+/// descriptor: the kernel blocks all that the program blocks and has what was pending here. unblock() ends it.
 void show_blocked(Thread* t);
-/// A signal that the program blocks and the kernel could not.
-void hold(Thread* t, int signal, const u8* info);
 /// Signals that the engine needs, too: nothing of this thread may run any more.
 void block_everything();
 /// A system call that was counted did not begin.
 void correct_unbegun(Thread* t);
-void unblock(Thread* t);
 
 s64 emulate_sigaction(Thread* t, u64 signal, u64 action, u64 old, u64 size);
 s64 emulate_sigprocmask(Thread* t, u64 how, u64 set, u64 old, u64 size);
 s64 emulate_sigaltstack(Thread* t, u64 set, u64 old);
+s64 emulate_sigpending(Thread* t, u64 set, u64 size);
+s64 emulate_sigtimedwait(Thread* t, u64 set, u64 info, u64 size);
+s64 emulate_signalfd(Thread* t, u64 mask, u64 size);
+/// read(2), where it may read signals.
+s64 emulate_read(Thread* t, u64 buffer);
+/// A call that replaces the mask for its time: the argument in register `reg` points to the mask; to its address and
+/// size; or it is io_uring_enter(2).
+s64 run_with_mask(Thread* t, u8 reg, u64 size);
+s64 run_with_mask_pair(Thread* t, u8 reg);
+s64 run_with_mask_of_ring(Thread* t);
 /// Returns only, with begin_anew, when a signal must be delivered first.
 s64 emulate_sigreturn(Thread* t);
 

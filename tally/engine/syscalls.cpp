@@ -19,35 +19,6 @@
 namespace tally::engine {
 namespace {
 
-/// Runs a call whose argument `reg` points to a signal mask, which counts for its time.
-s64 with_mask(Thread* t, u8 reg, u64 size) {
-  u64* g = t->gpr;
-  const u64 original = g[reg];
-  if (original == 0 || size != 8) return run(t);
-  if (get(&t->temporary_mask, original, 8) != 0) return -14;
-  t->under_temporary = 1;
-  g[reg] = reinterpret_cast<u64>(&t->temporary_mask);
-  const s64 r = run(t);
-  g[reg] = original;
-  return r;
-}
-
-s64 with_mask_pair(Thread* t) {
-  u64* g = t->gpr;
-  const u64 original = g[r9];
-  if (original == 0) return run(t);
-  if (get(t->temporary_pair, original, 16) != 0) return -14;
-  if (t->temporary_pair[0] != 0) {
-    if (get(&t->temporary_mask, t->temporary_pair[0], 8) != 0) return -14;
-    t->under_temporary = 1;
-    t->temporary_pair[0] = reinterpret_cast<u64>(&t->temporary_mask);
-  }
-  g[r9] = reinterpret_cast<u64>(t->temporary_pair);
-  const s64 r = run(t);
-  g[r9] = original;
-  return r;
-}
-
 /// Options of prctl(2) by which a process can do less afterwards.
 bool loses_rights_by(u64 option) {
   constexpr u64 drop_capability = 24, set_securebits = 28, no_new_privileges = 38, ambient = 47;
@@ -121,10 +92,20 @@ s64 set_mask(Thread* t) {
 }
 s64 set_signal_stack(Thread* t) { return emulate_sigaltstack(t, t->gpr[rdi], t->gpr[rsi]); }
 s64 leave_handler(Thread* t) { return emulate_sigreturn(t); }
-s64 wait_with_first(Thread* t) { return with_mask(t, rdi, t->gpr[rsi]); }
-s64 wait_with_fourth(Thread* t) { return with_mask(t, r10, t->gpr[r8]); }
-s64 wait_with_fifth(Thread* t) { return with_mask(t, r8, t->gpr[r9]); }
-s64 wait_with_pair(Thread* t) { return with_mask_pair(t); }
+s64 wait_with_first(Thread* t) { return run_with_mask(t, rdi, t->gpr[rsi]); }
+s64 wait_with_fourth(Thread* t) { return run_with_mask(t, r10, t->gpr[r8]); }
+s64 wait_with_fifth(Thread* t) { return run_with_mask(t, r8, t->gpr[r9]); }
+s64 wait_with_pair(Thread* t) { return run_with_mask_pair(t, r9); }
+s64 read_pending(Thread* t) { return emulate_sigpending(t, t->gpr[rdi], t->gpr[rsi]); }
+s64 wait_for_signal(Thread* t) { return emulate_sigtimedwait(t, t->gpr[rdi], t->gpr[rsi], t->gpr[r10]); }
+s64 read_bytes(Thread* t) { return read_from_descriptors() == 0 ? run(t) : emulate_read(t, t->gpr[rsi]); }
+s64 make_signal_descriptor(Thread* t) { return emulate_signalfd(t, t->gpr[rsi], t->gpr[rdx]); }
+s64 queue_to_thread(Thread* t) {
+  const u64 tid = t->gpr[rsi], signal = t->gpr[rdx];
+  if (signal - 1 < 64 && (engine_signals & bit(static_cast<int>(signal))))
+    note_queued_to_thread(tid, static_cast<int>(signal));
+  return run(t);
+}
 
 // --- memory and files -----------------------------------------------------------------------------------------------
 
@@ -139,7 +120,10 @@ s64 map(Thread* t) {
 s64 change_mapping(Thread* t) { return emulate_mapping(t); }
 s64 advise(Thread* t) { return emulate_madvise(t); }
 s64 make_change_seen(Thread* t) { return emulate_membarrier(t); }
-s64 write_unseen(Thread* t) { return emulate_unseen_writes(t); }
+s64 write_unseen(Thread* t) {
+  return emulate_unseen_writes(t, [](Thread* o) { return run(o); });
+}
+s64 enter_ring(Thread* t) { return emulate_unseen_writes(t, run_with_mask_of_ring); }
 s64 serve_faults(Thread* t) { return emulate_userfaultfd(t); }
 
 s64 open_file(Thread* t) {
@@ -231,7 +215,7 @@ s64 control_process(Thread* t) {
   if (option == set_seccomp) return set_filter_by_prctl(t, g[rsi], g[rdx]);
   if (option == set_syscall_dispatch) return set_dispatch(t, g[rsi], g[rdx], g[r10], g[r8]);
   if (option == channel::ask_option) return answer(t, g[rsi], g[rdx], g[r10]);
-  if (option == deny_executable) return emulate_unseen_writes(t);
+  if (option == deny_executable) return write_unseen(t);
   if (loses_rights_by(option)) give_up_writing();
   const s64 r = run(t);
   if (option == set_name) name_thread(t);

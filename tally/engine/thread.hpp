@@ -32,7 +32,7 @@ struct AltStack {
 enum Link : u64 { no_link = 0, by_jump = 1 /* an indirect one */, first_link = 2 };
 
 /// What the next `int3` of the landing pad means.
-enum Pad : u64 { pad_deliver = 1, pad_step = 2, pad_stop = 4, pad_leave = 8 };
+enum Pad : u64 { pad_deliver = 1, pad_step = 2, pad_stop = 4, pad_leave = 8, pad_route = 16 };
 
 struct Thread {
   u64 gpr[16];       // 0x00: the program's registers while the engine runs
@@ -49,16 +49,19 @@ struct Thread {
   u8 popcount[256];  // 0xe0: bits set in a byte, without touching the flags
 
   Thread* next;           // all threads of the address space
-  u64 mask;               // the program's signal mask; the kernel's lacks the signals that the engine needs
-  u64 mask_before;        // the mask under which the waiting signal came
-  u64 held;               // signals that the program blocks and the kernel cannot while program code runs
+  u64 mask;               // the program's signal mask in force; the kernel's lacks the signals that the engine needs
+  u64 saved_mask;         // what it was before a system call replaced it for its time
+  u64 waits_for;          // signals that a system call is waiting for, though they are blocked
+  u64 held;               // pending signals that the kernel cannot keep: see pending.hpp
+  u64 queued;             // signals on their way to it, and not to its process, that do not say so
   u64 temporary_mask;     // argument of a system call that replaces the mask for its time
-  u64 temporary_pair[2];  // the same, as pselect6 has it
-  Action action;          // what the program did about it when it came
-  u8 info[128];           // siginfo of the waiting signal
+  u64 temporary_pair[3];  // the same, as pselect6 and io_uring_enter have it
+  u8 info[128];           // siginfo of `signal`
   u8 held_info[5][128];   // siginfo of the held ones
-  u32 under_temporary;    // the kernel goes by the temporary mask
-  u32 signal;             // the waiting signal, 0 = none
+  u32 restores_mask;      // the next handler returns to saved_mask
+  u32 forced_sigsegv;     // a frame could not be read: the program is to have the kernel's SIGSEGV
+  u32 routed_away;        // a signal woke it that another thread has taken meanwhile
+  u32 signal;             // one that the kernel has delivered and the program has not had yet, 0 = none
   u32 stepping;           // the trap flag is set to reach a boundary or to run one instruction
   u32 traces_itself;      // the program has set the trap flag: SIGTRAP behind each instruction
   AltStack alt;           // the program's own; the kernel has the engine's

@@ -259,7 +259,6 @@ Thread* first_thread(u32 first_fd) {
   name_thread(t);
   set_state(p.state, State::running);
   t->actions = reinterpret_cast<Actions*>(reserve(sizeof(Actions), PROT_READ | PROT_WRITE));
-  t->alt.flags = 2;  // SS_DISABLE
   t->next = nullptr;
   live = t;
   return t;
@@ -308,7 +307,8 @@ Thread* new_thread(Thread* parent, bool own_process) {
   t->link = no_link;
   t->pad = 0;
   t->mask = parent->mask;
-  t->held = t->under_temporary = t->signal = t->stepping = t->traces_itself = t->vfork_child = t->pooled = 0;
+  t->held = t->waits_for = t->queued = 0;
+  t->restores_mask = t->forced_sigsegv = t->routed_away = t->signal = t->stepping = t->traces_itself = t->vfork_child = t->pooled = 0;
   t->where = outside;  // until it starts
   if (t->generation != cache_generation()) forget_jumps(t);
   t->alt = {0, 2, 0, 0};

@@ -46,6 +46,35 @@ INSTANTIATE_TEST_SUITE_P(engine, SignalTest,
                                          "pending", "inherited", "jobs"),
                          [](const auto& one) { return std::string(one.param); });
 
+/// Rules of signal(7), sigaction(2), sigaltstack(2), sigsuspend(2): see signals/rules.cpp. A native run is the measure.
+class SignalRule : public testing::TestWithParam<const char*> {};
+
+TEST_P(SignalRule, is_as_natively) {
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/signal_rules", GetParam()};
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.code, 0) << native.err;
+  ASSERT_FALSE(native.out.empty());
+  for (const int size : {0, 1}) {
+    SCOPED_TRACE(testing::Message() << "block size " << size);
+    const Counted counted = run_counted(command, size);
+    expect_same(counted.outcome, native);
+    expect_exact(counted);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(engine, SignalRule,
+                         testing::Values("released_together", "many_rounds", "merged", "queued",
+                                         "handler_blocks_others", "set_to_ignored", "forked", "executed", "after_exec",
+                                         "no_defer", "reset_hand", "flags_kept", "no_restorer", "mask_of_the_frame",
+                                         "frame_that_is_not_there", "blocked_faults", "interrupts_system_calls",
+                                         "alternate_stack", "small_stack", "nested_on_stack", "stack_overflow",
+                                         "frame_without_room", "temporary_masks", "waited_for", "read_from_descriptor",
+                                         "process_signal_is_waited_for", "process_signal_is_not_blocked_elsewhere",
+                                         "process_signal_waits_for_a_thread", "thread_signals_are_the_threads",
+                                         "process_signal_is_read_elsewhere"),
+                         [](const auto& one) { return std::string(one.param); });
+
 class SpawnTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(SpawnTest, is_as_natively) { expect_right("spawning", GetParam()); }

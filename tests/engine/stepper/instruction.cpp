@@ -124,6 +124,7 @@ Special special_of(const Decoded& decoded) {
     case ZYDIS_MNEMONIC_POPF:
     case ZYDIS_MNEMONIC_POPFQ: return Special::pop_flags;
     case ZYDIS_MNEMONIC_SYSCALL: return Special::syscall;
+    case ZYDIS_MNEMONIC_CPUID: return Special::emulated;
     case ZYDIS_MNEMONIC_INT:
     case ZYDIS_MNEMONIC_INT1:
     case ZYDIS_MNEMONIC_INT3: return Special::trap;

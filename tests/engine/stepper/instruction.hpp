@@ -28,6 +28,7 @@ enum class Special : uint8_t {
   syscall,          ///< would leave the stepper's trap flag in r11
   trap,             ///< int3, int n, icebp: retires, then raises a signal
   stack_segment,    ///< the processor holds the trap back until after the next instruction
+  emulated,         ///< the same where the hypervisor executes it and forgets the trap (seen for cpuid on AMD's)
 };
 
 /// The mask of a gather or scatter.

@@ -146,8 +146,9 @@ void Tracee::step_done(int trap_code) {
   if (of_creator) return;
   if (std::exchange(needless_restart_, false) && restarting_) return;
   retire(after);
+  const bool forgotten = pending_.special == Special::emulated && after.rip != before_.rip + pending_.length;
   if (pending_.special == Special::push_flags) hide_trap_flag_on_stack(after);
-  if (pending_.special == Special::stack_segment) {
+  if (pending_.special == Special::stack_segment || forgotten) {
     // One trap for two instructions.
     before_.rip += pending_.length;
     size_t length = 0;

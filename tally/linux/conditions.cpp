@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/personality.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -140,5 +141,7 @@ bool stay_on(int processor) noexcept {
   CPU_SET_S(static_cast<std::size_t>(processor), sizeof one, one.data());
   return sched_setaffinity(0, sizeof one, one.data()) == 0;
 }
+
+long configured_processors() { return sysconf(_SC_NPROCESSORS_CONF); }
 
 }  // namespace tally::linux

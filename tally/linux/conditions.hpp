@@ -53,4 +53,7 @@ class FixedAddresses {
   bool held_ = true;
 };
 
+/// Processors that this machine may have, whether they are online or not.
+long configured_processors();
+
 }  // namespace tally::linux

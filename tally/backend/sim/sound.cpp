@@ -1,13 +1,12 @@
 #include "tally/backend/sim/sound.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <set>
 #include <vector>
 
 #include "tally/backend/sim/harvest.hpp"
+#include "tally/linux/conditions.hpp"
 
 namespace tally::backend::sim {
 namespace {
@@ -147,7 +146,7 @@ bool is_possible(const channel::ModelValues& values, const channel::Totals& tota
   });
 }
 
-Nanoseconds time_of_all_processors(Nanoseconds time) { return time * std::max(1L, sysconf(_SC_NPROCESSORS_CONF)); }
+Nanoseconds time_of_all_processors(Nanoseconds time) { return time * std::max(1L, linux::configured_processors()); }
 
 std::vector<std::string> all_contradictions() { return {contradicting, contradicting_run, impossible}; }
 

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <climits>
 #include <cstdlib>
 #include <tuple>
@@ -11,6 +10,7 @@
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/marks.hpp"
+#include "tally/cli/metrics.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/passes.hpp"
 #include "tally/cli/perf_habits.hpp"
@@ -245,38 +245,10 @@ Result<void> choose_target(Options& options) {
   return {};
 }
 
-std::string metric_list() {
-  std::string text;
-  for (const MetricDefinition& line : metric_table()) {
-    text += fmt::format("{:<30} {:<48} {}\n", line.name, line.formula, line.what);
-  }
-  return text;
-}
-
-// Adds the events that the metrics need and that were not asked for, each in the mode of its metric.
-Result<void> add_events_of_metrics(measure::StatOptions& options) {
-  std::vector<std::string> names;
-  for (const MetricChoice& metric : options.metrics) {
-    for (const std::string& name : metric.formula.names()) {
-      // Software events take no mode, whatever the metric's is.
-      const auto with_mode = event::parse(name + metric.mode);
-      names.push_back(with_mode ? name + metric.mode : name);
-    }
-  }
-  auto events = event::parse_lists(names);
-  if (!events) return fail(events.error());
-  for (event::Event& event : *events) {
-    const bool there = std::any_of(options.events.begin(), options.events.end(),
-                                   [&](const event::Event& other) { return event::name(other) == event::name(event); });
-    if (!there) options.events.push_back(std::move(event));
-  }
-  return {};
-}
-
 // The machine to simulate: the one that was named, or `host` where only the way is.
 Result<void> choose_model(Options& options) {
-  const bool any =
-      options.precision != "fast" || options.prefetch != "off" || options.llc != "shared" || options.workers || !options.models_by.empty();
+  const bool any = options.precision != "fast" || options.prefetch != "off" || options.llc != "shared" ||
+                   options.workers || !options.models_by.empty();
   if (options.model.empty() && !any) return {};
   auto machine = backend::machine_of(options.model.empty() ? "host" : options.model);
   if (!machine) return fail(machine.error());
@@ -303,7 +275,7 @@ Result<void> choose_events(Options& options) {
     options.nothing_asked = true;
     options.stat.events = event::default_set();
   }
-  return add_events_of_metrics(options.stat);
+  return add_events_of(options.stat.metrics, options.stat.events);
 }
 
 // Why the command cannot be executed several times and each time be the same one.

@@ -15,7 +15,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 12;
+inline constexpr uint32_t layout_version = 13;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -171,6 +171,7 @@ struct Settings {
   uint32_t hot_from;      ///< executions from which on a piece is made anew for the next run, 0 = the engine's choice
   uint32_t loop_is_fast;  ///< the instruction `loop` is one operation, as on AMD's processors, and not many
   Models models;          ///< what is simulated
+  ModelCore core;         ///< whose timings cycles are made of
   Marks marks;            ///< which addresses are counted at
 };
 
@@ -197,6 +198,7 @@ struct Header {
 /// Where things lie in the file, in bytes. All of it is sparse: only what is written takes memory.
 inline constexpr uint64_t header_offset = 0;
 inline constexpr uint64_t header_bytes = 1u << 16;
+static_assert(sizeof(Header) <= header_bytes);
 inline constexpr uint64_t process_offset = header_bytes;
 inline constexpr uint64_t thread_offset = process_offset + uint64_t{process_limit} * sizeof(Process);
 inline constexpr uint32_t area_limit = 1u << 20;

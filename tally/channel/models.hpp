@@ -37,6 +37,22 @@ struct Models {
   char name[40];  ///< of the machine, cut at 39 bytes: for who asks what counts
 };
 
+/// How long one kind of instruction takes, as sim::Timing has it.
+struct ModelTiming {
+  uint16_t busy;
+  uint16_t slots;
+  uint8_t is_known, latency, unit, reserved;
+};
+
+/// At least as many as sim::Operation has.
+inline constexpr uint32_t core_kinds = 96;
+
+/// The core of the machine, as sim::CoreTable has it; with model_core.
+struct ModelCore {
+  uint8_t width, window, in_order, load_latency, vector_load_latency, load_busy, store_busy, reserved;
+  ModelTiming timing[core_kinds];  ///< by the numbers of sim::Operation
+};
+
 /// References and misses of a level, as sim::LevelCounts has them.
 struct ModelLevelCounts {
   uint64_t fetches, fetch_misses, loads, load_misses, stores, store_misses;

@@ -9,12 +9,32 @@
 #include "tally/engine/profile.hpp"
 #include "tally/engine/reading.hpp"
 #include "tally/sim/core_flow.hpp"
-#include "tally/sim/haswell_core.hpp"
 
 namespace tally::engine {
 namespace {
 
 u64* summed;  // executions of each segment by threads that have ended; null where cycles are not asked for
+
+/// The core that the command has sent. Wants cache_lock held.
+const sim::CoreTable& core_table() {
+  static_assert(sim::operations <= channel::core_kinds);
+  static sim::CoreTable table;
+  const channel::ModelCore& core = settings().core;
+  table.width = core.width;
+  table.window = core.window;
+  table.in_order = core.in_order != 0;
+  table.load_latency = core.load_latency;
+  table.vector_load_latency = core.vector_load_latency;
+  table.load_busy = core.load_busy;
+  table.store_busy = core.store_busy;
+  for (u32 i = 0; i < sim::operations; i++) {
+    const channel::ModelTiming& row = core.timing[i];
+    if (row.is_known == 0) continue;
+    table.timings[i] = {static_cast<sim::Operation>(i),   row.latency, row.slots,
+                        static_cast<sim::Unit>(row.unit), row.busy,    ""};
+  }
+  return table;
+}
 
 /// One instruction that ran. There are many: 48 bytes.
 struct Step {
@@ -105,7 +125,7 @@ class Flow {
   }
 
   sim::CoreTotal total() {
-    return sim::total(sim::haswell_core, {&blocks_[0], block_count_}, {&edges_[0], edge_count_},
+    return sim::total(core_table(), {&blocks_[0], block_count_}, {&edges_[0], edge_count_},
                       {{&ends_[0], block_count_}, {&marks_[0], block_count_}});
   }
 

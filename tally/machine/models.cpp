@@ -9,14 +9,15 @@
 
 #include "tally/base/text.hpp"
 #include "tally/machine/machine.hpp"
+#include "tally/sim/bonnell_core.hpp"
 #include "tally/sim/haswell_core.hpp"
 
 namespace tally::machine {
 
 namespace {
 
-// Cores, one line each.
-const sim::CoreTable* const cores[] = {&sim::haswell_core};
+// Cores, one line each. What the engine needs of one goes to it with the machine.
+const sim::CoreTable* const cores[] = {&sim::haswell_core, &sim::bonnell_core};
 
 }  // namespace
 

@@ -20,6 +20,7 @@ class Run {
   }
 
   void step(const CoreInstruction& instruction, const Timing& timing) {
+    if (core_.in_order) return step_in_order(instruction, timing);
     std::int32_t start = ready(instruction.sources);
     std::int32_t end = front_;
     if ((instruction.memory & CoreInstruction::loads) != 0) {
@@ -31,9 +32,7 @@ class Run {
     std::int32_t slots = timing.slots;
     if ((instruction.memory & CoreInstruction::stores) != 0) {
       end = larger(end, take(Unit::store, core_.store_busy));
-      // A plain store is one operation with its data, any other instruction's store is one more.
-      slots += timing.operation != Operation::move && timing.operation != Operation::vector_move &&
-               timing.operation != Operation::push && timing.operation != Operation::call;
+      slots += store_is_one_more(timing);
     }
     if (timing.unit != Unit::none) end = larger(end, take(timing.unit, timing.busy));
     const std::int32_t done = start + timing.latency * ticks_per_cycle;
@@ -42,7 +41,8 @@ class Run {
       if (result != no_register) ready_[result] = done;
   }
 
-  // Ends the stretch: times become relative to its end, behind which none of them lies.
+  // Ends the stretch: times become relative to its end. None lies after it, but for what is on its way in order: less
+  // than 256 cycles of an instruction and as many of a load.
   std::int32_t finish(CoreState& state) const {
     static_assert(sizeof(CoreTable::window) == 1 && UINT8_MAX * ticks_per_cycle <= INT16_MAX);
     const std::int32_t oldest = -core_.window * ticks_per_cycle;
@@ -53,6 +53,34 @@ class Run {
   }
 
  private:
+  // It starts when what stands in front of it has started, its sources are there and its units are free; its results
+  // come later, and nobody waits for them who does not read them.
+  void step_in_order(const CoreInstruction& instruction, const Timing& timing) {
+    const bool loads = (instruction.memory & CoreInstruction::loads) != 0;
+    const bool stores = (instruction.memory & CoreInstruction::stores) != 0;
+    std::int32_t start = larger(ready(instruction.sources), ready(instruction.address));
+    if (loads) start = larger(start, free_[static_cast<unsigned>(Unit::load)]);
+    if (stores) start = larger(start, free_[static_cast<unsigned>(Unit::store)]);
+    start = larger(start, free_[static_cast<unsigned>(timing.unit)]);
+    if (loads) free_[static_cast<unsigned>(Unit::load)] = start + core_.load_busy;
+    if (stores) free_[static_cast<unsigned>(Unit::store)] = start + core_.store_busy;
+    if (timing.unit != Unit::none) free_[static_cast<unsigned>(timing.unit)] = start + timing.busy;
+    // A load into a register takes a load's time and no other.
+    const bool only_loads = loads && (timing.operation == Operation::move ||
+                                      timing.operation == Operation::vector_move || timing.operation == Operation::pop);
+    const std::int32_t done =
+        start + (loads ? load_ticks(instruction) : 0) + (only_loads ? 0 : timing.latency * ticks_per_cycle);
+    front_ = start + (timing.slots + (stores && store_is_one_more(timing))) * (ticks_per_cycle / core_.width);
+    for (const Register result : instruction.results)
+      if (result != no_register) ready_[result] = done;
+  }
+
+  // A plain store is one operation with its data, any other instruction's store is one more.
+  static bool store_is_one_more(const Timing& timing) {
+    return timing.operation != Operation::move && timing.operation != Operation::vector_move &&
+           timing.operation != Operation::push && timing.operation != Operation::call;
+  }
+
   template <std::size_t n>
   std::int32_t ready(const Register (&sources)[n]) const {
     std::int32_t time = front_ - core_.window * ticks_per_cycle;

@@ -1,7 +1,8 @@
 // The core model: how many cycles a stretch of instructions takes when nothing is missed. Its measure is the height of
 // the dependences: a result is there when its sources are and its latency has passed, instructions end in order, at
-// most `width` a cycle. Not modelled: ports that get in each other's way beyond the units below, decoding, fusion of a
-// comparison with its branch, forwarding from stores to loads. It is a declared model, not a measurement.
+// most `width` a cycle. A core that is in order starts them in order, too: one that waits holds up all after it. Not
+// modelled: ports that get in each other's way beyond the units below, decoding, fusion of a comparison with its
+// branch, forwarding from stores to loads. It is a declared model, not a measurement.
 #pragma once
 
 #include <array>
@@ -46,7 +47,7 @@ constexpr unsigned units = static_cast<unsigned>(Unit::count);
 struct Timing {
   Operation operation = Operation::unknown;
   std::uint8_t latency = 0;  ///< cycles from the last source to the result
-  std::uint8_t slots = 1;    ///< of the `width` places in a cycle, without a store's second one
+  std::uint16_t slots = 1;   ///< of the `width` places in a cycle, without a store's second one
   Unit unit = Unit::none;
   std::uint16_t busy = 0;   ///< ticks for which it keeps its unit from others
   const char* source = "";  ///< where the figures come from
@@ -60,6 +61,7 @@ struct CoreTable {
   std::uint8_t load_latency;               ///< cycles of a load into a general register that hits in L1D
   std::uint8_t vector_load_latency;        ///< into a vector register
   std::uint8_t load_busy, store_busy;      ///< ticks for which a load or store keeps its unit from others
+  bool in_order = false;                   ///< nothing starts before what stands in front of it; `window` is 0 then
   std::array<Timing, operations> timings;  ///< by kind; see by_operation()
 
   /// The row of a kind; null for one that the table does not know.
@@ -77,7 +79,8 @@ constexpr std::array<Timing, operations> by_operation(std::span<const Timing> ro
 }
 
 /// When what is ready, in ticks relative to the end of the last instruction: 0 is now, what is negative was ready
-/// before, down to the window. Zeroes are the state at the beginning. Small: there is one for every block of a program.
+/// before, down to the window. In order it is relative to where the next instruction may start, and what is positive is
+/// on its way. Zeroes are the state at the beginning. Small: there is one for every block of a program.
 struct CoreState {
   std::int16_t ready[registers] = {};
   std::int16_t free[units] = {};

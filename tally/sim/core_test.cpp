@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tally/sim/bonnell_core.hpp"
 #include "tally/sim/core_testing.hpp"
 #include "tally/sim/haswell_core.hpp"
 
@@ -11,11 +12,11 @@ namespace {
 using namespace testing;
 
 // Cycles of one iteration, once the loop has settled.
-double per_iteration(const Code& loop) {
+double per_iteration(const Code& loop, const CoreTable& core = haswell_core) {
   CoreState state;
-  for (int i = 0; i < 1000; ++i) run(haswell_core, loop, state);
+  for (int i = 0; i < 1000; ++i) run(core, loop, state);
   std::int64_t ticks = 0;
-  for (int i = 0; i < 1000; ++i) ticks += run(haswell_core, loop, state).ticks;
+  for (int i = 0; i < 1000; ++i) ticks += run(core, loop, state).ticks;
   return static_cast<double>(ticks) / 1000 / ticks_per_cycle;
 }
 
@@ -102,6 +103,46 @@ TEST(Core, UnknownInstructionsAreCountedAndTakeASlot) {
   const CoreInstruction unknown{};
   EXPECT_EQ(run(haswell_core, Code{unknown, nop(), unknown, nop()}, state),
             (CoreCost{.ticks = ticks_per_cycle, .unknown = 2}));
+}
+
+TEST(CoreInOrder, StartsTwoACycle) {
+  EXPECT_EQ(per_iteration({nop(), nop(), nop(), nop()}, bonnell_core), 2.0);
+  EXPECT_EQ(per_iteration({add(r12, r11), add(r13, r11)}, bonnell_core), 1.0) << "two chains";
+  EXPECT_EQ(per_iteration({add(r12, r11), add(r12, r11)}, bonnell_core), 2.0) << "one";
+}
+
+TEST(CoreInOrder, ALoadIsWaitedForWhereItIsUsedAndByAllThatFollows) {
+  EXPECT_EQ(per_iteration({load(r12, r12)}, bonnell_core), 3.0) << "a chase";
+  EXPECT_EQ(per_iteration({load(r12, r11), nop(), nop(), nop()}, bonnell_core), 2.0) << "nobody reads it";
+  // The addition starts 3 cycles after the load, and what follows it with it; a core that is not in order has done that
+  // meanwhile.
+  const Code loop{load(r12, r11), add(r13, r12), add(general(14), r11), add(general(15), r11)};
+  EXPECT_EQ(per_iteration(loop, bonnell_core), 4.5);
+  EXPECT_EQ(per_iteration(loop), 1.0);
+}
+
+TEST(CoreInOrder, AResultOnItsWayIsWaitedForInTheNextStretch) {
+  CoreState state;
+  const CoreInstruction divide{.operation = Operation::x87_root, .results = {r12}};
+  EXPECT_EQ(run(bonnell_core, Code{divide}, state).ticks, 71 * ticks_per_cycle) << "both ports are its own meanwhile";
+  state = {};
+  EXPECT_EQ(run(bonnell_core, Code{load(r12, r11)}, state).ticks, ticks_per_cycle / 2);
+  EXPECT_EQ(run(bonnell_core, Code{add(r13, r12)}, state).ticks, 3 * ticks_per_cycle) << "2.5 of them are the load's";
+}
+
+TEST(CoreInOrder, TakesLongerForTheFactorial) {
+  EXPECT_EQ(per_iteration(factorial5(), bonnell_core), 8.0) << "the multiplication's own time";
+}
+
+TEST(BonnellCore, NamesTheSourceOfEachRow) {
+  for (unsigned i = 1; i < operations; ++i) {
+    const Timing* row = bonnell_core.timing(static_cast<Operation>(i));
+    if (row == nullptr) continue;
+    EXPECT_NE(*row->source, 0) << i;
+    EXPECT_EQ(row->unit == Unit::none, row->busy == 0) << i;
+  }
+  EXPECT_EQ(bonnell_core.timing(Operation::fp_fma), nullptr) << "it has none";
+  EXPECT_EQ(ticks_per_cycle % bonnell_core.width, 0);
 }
 
 TEST(HaswellCore, HasARowForEveryKindAndASource) {

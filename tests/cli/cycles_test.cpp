@@ -67,6 +67,18 @@ INSTANTIATE_TEST_SUITE_P(cli, Loops,
                                          Loop{"add_apart_1000000", 2}),
                          [](const auto& one) { return std::string(one.param.program); });
 
+// Two machines that differ in nothing but their core. A round's multiplication takes 3 cycles on one, 8 on the other.
+TEST(Cycles, are_those_of_the_core_that_the_machine_names) {
+  for (const auto& [core, of_a_round] : {std::pair{"haswell", 3}, std::pair{"bonnell", 8}}) {
+    const TemporaryFile model("mine.model",
+                              std::string("model mine\nl1i size=32K ways=8\nl1d size=32K ways=8\ncore ") + core + "\n");
+    const json result = run({"-e", "cycles"}, {workload("fact5_1000000")}, model.path());
+    const json cycles = event_of(result, "cycles:u");
+    EXPECT_EQ(cycles["model"], std::string(core) + " core and mine caches, fast");
+    EXPECT_NEAR(cycles["value"].get<double>(), 1'000'000.0 * of_a_round, 3000) << core;
+  }
+}
+
 // What cycles are made of does not depend on what else is simulated, only on the precision, and is said.
 TEST(Cycles, are_the_same_whatever_else_is_asked_for) {
   // No level includes another: in `full` that would take long.

@@ -32,7 +32,7 @@ Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& eve
 /// Whether the count of such an event is a model's.
 bool is_modelled(event::Id id);
 
-/// The count of such an event in what the engine answered.
+/// The count of such an event in what the engine answered; one that is not counted there is absent by engine_events().
 std::int64_t engine_value(event::Id id, const channel::AskedValues& values);
 
 /// Why the kernel did not open a counter, in words.

@@ -385,14 +385,14 @@ Count software(const event::Event& event, const Execution& execution, bool count
 
 }  // namespace
 
-std::int64_t value_of(event::Id id, const channel::Totals& totals) {
+std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals) {
   using event::Id;
   // Without signs: what a program has written over may be too much for a sum.
   const auto f = std::bit_cast<std::array<std::uint64_t, channel::field_count>>(totals);
   const std::uint64_t calls = f[channel::direct_calls] + f[channel::indirect_calls];
   const std::uint64_t unconditional =
       f[channel::direct_jumps] + f[channel::indirect_jumps] + calls + f[channel::returns] + f[channel::far];
-  const auto value = [&]() -> std::uint64_t {
+  const auto value = [&]() -> std::optional<std::uint64_t> {
     switch (id) {
       case Id::instructions: return f[channel::instructions];
       case Id::branches: return f[channel::conditional] + unconditional;
@@ -412,10 +412,11 @@ std::int64_t value_of(event::Id id, const channel::Totals& totals) {
       case Id::retired_loads: return f[channel::loads];
       case Id::stores:
       case Id::retired_stores: return f[channel::stores];
-      default: return 0;
+      default: return std::nullopt;
     }
   };
-  return static_cast<std::int64_t>(value());
+  const auto found = value();
+  return found ? std::optional(static_cast<std::int64_t>(*found)) : std::nullopt;
 }
 
 namespace {
@@ -423,8 +424,13 @@ namespace {
 /// Whether it is the processor's count of what the program says: no machine has to be simulated for it.
 bool is_retired(event::Id id) { return id == event::Id::retired_loads || id == event::Id::retired_stores; }
 
+// Of an event that nobody here counts, and that is not 0 for that.
+Count not_counted() { return absent("the engine does not count it"); }
+
 Count retired(const event::Event& event, const Tally& tally) {
-  Count count = exact(value_of(event.id, tally.totals), source);
+  const auto value = value_of(event.id, tally.totals);
+  if (!value) return not_counted();
+  Count count = exact(*value, source);
   count.trust = Trust::modelled;
   count.model = "accesses, not micro-operations";
   return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
@@ -438,9 +444,10 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
     return absent(
         fmt::format("there was no memory for the last level's table ({}; see `ulimit -v`)", bytes_text(bytes)));
   }
-  Count count =
-      exact(is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.models, tally.totals),
-            source);
+  const auto value =
+      is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.models, tally.totals);
+  if (!value) return absent("no model counts it");
+  Count count = exact(*value, source);
   count.trust = Trust::modelled;
   count.model = model_of(event.id, simulation);
   // Where a process is killed nobody adds its segments up. Signals and faults leave some in the middle.
@@ -458,6 +465,12 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
 }
 
+Count in_totals(const event::Event& event, const Tally& tally) {
+  const auto value = value_of(event.id, tally.totals);
+  if (!value) return not_counted();
+  return tally.reason.empty() ? exact(*value, source) : partial(*value, source, tally.reason);
+}
+
 }  // namespace
 
 Count count_of(const event::Event& event, const Tally& tally, const Simulation* simulation) {
@@ -469,11 +482,9 @@ Count count_of(const event::Event& event, const Tally& tally, const Simulation* 
         "--model");
   }
   if (event.mode == event::Mode::kernel) return absent("the simulated PMU counts user mode only");
-  const std::int64_t value = is_modelled ? 0 : value_of(event.id, tally.totals);
   Count count = is_modelled            ? modelled(event, tally, *simulation)
                 : is_retired(event.id) ? retired(event, tally)
-                : tally.reason.empty() ? exact(value, source)
-                                       : partial(value, source, tally.reason);
+                                       : in_totals(event, tally);
   if (event.mode == event::Mode::user) return count;
   return downgraded(count, Trust::partial, "without the kernel's part: the simulated PMU counts user mode only");
 }

@@ -1,6 +1,7 @@
 // What engines wrote into the channel, as results.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,8 @@ struct Modelling {
   channel::Models settings = {};
 };
 
-/// The value of a hardware event in the engine's totals. Pure.
-std::int64_t value_of(event::Id id, const channel::Totals& totals);
+/// The value of an event in the engine's totals; nothing for one that the engine does not count. Pure.
+std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals);
 
 /// The count of a hardware event. `what` may say in general why it is partial.
 /// `simulation`: where modelled events come from; null: nowhere.

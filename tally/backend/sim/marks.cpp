@@ -266,8 +266,8 @@ void weigh(event::Id id, std::int8_t* weight) {
     } else {
       models[i - channel::mark_fields] = 1;
     }
-    weight[i] = static_cast<std::int8_t>(value_of(id, totals) +
-                                         value_of(id, std::bit_cast<channel::ModelValues>(models), totals));
+    const auto modelled = value_of(id, std::bit_cast<channel::ModelValues>(models), totals);
+    weight[i] = static_cast<std::int8_t>(modelled ? *modelled : value_of(id, totals).value_or(0));
   }
 }
 

@@ -76,6 +76,26 @@ channel::Models settings_of(const Simulation& simulation, const Needed& needed) 
   return made;
 }
 
+channel::ModelCore core_of(const Simulation& simulation) {
+  static_assert(tally::sim::operations <= channel::core_kinds);
+  channel::ModelCore made{};
+  const tally::sim::CoreTable* const core = machine::core_named(simulation.machine.core);
+  if (core == nullptr) return made;
+  made.width = core->width;
+  made.window = core->window;
+  made.in_order = core->in_order ? 1 : 0;
+  made.load_latency = core->load_latency;
+  made.vector_load_latency = core->vector_load_latency;
+  made.load_busy = core->load_busy;
+  made.store_busy = core->store_busy;
+  for (unsigned i = 0; i < tally::sim::operations; ++i) {
+    const tally::sim::Timing* const row = core->timing(static_cast<tally::sim::Operation>(i));
+    if (row == nullptr) continue;
+    made.timing[i] = {row->busy, row->slots, 1, row->latency, static_cast<std::uint8_t>(row->unit), 0};
+  }
+  return made;
+}
+
 Simulation simulation_of(const channel::Models& settings) {
   Simulation made;
   made.machine.name.assign(settings.name, ::strnlen(settings.name, sizeof settings.name));
@@ -118,7 +138,7 @@ void add(channel::ModelValues& to, const channel::ModelValues& from) {
   to = std::bit_cast<channel::ModelValues>(sum);
 }
 
-std::int64_t value_of(event::Id id, const channel::ModelValues& v, const channel::Totals& totals) {
+std::optional<std::int64_t> value_of(event::Id id, const channel::ModelValues& v, const channel::Totals& totals) {
   using event::Id;
   const auto references = [](const channel::ModelLevelCounts& level) {
     return level.fetches + level.loads + level.stores;
@@ -155,7 +175,7 @@ std::int64_t value_of(event::Id id, const channel::ModelValues& v, const channel
     // As cachegrind has it: one for each instruction, which what follows in the same line finds there.
     case Id::l1i_loads: value = static_cast<std::uint64_t>(totals.field[channel::instructions]); break;
     case Id::itlb_load_misses: value = v.itlb.fetch_misses; break;
-    default: break;
+    default: return std::nullopt;
   }
   return static_cast<std::int64_t>(value);
 }

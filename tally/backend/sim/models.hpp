@@ -14,6 +14,9 @@ namespace tally::backend::sim {
 /// The settings of an engine that simulates what is needed; nothing is on where nothing is.
 channel::Models settings_of(const Simulation& simulation, const Needed& needed);
 
+/// The timings of the machine's core; nothing where it has none.
+channel::ModelCore core_of(const Simulation& simulation);
+
 /// What such settings simulate, as far as a count of theirs must be explained: no titles, latencies or cores.
 Simulation simulation_of(const channel::Models& settings);
 
@@ -31,8 +34,9 @@ tally::sim::TlbShape tlbs_of(const channel::Models& models);
 /// `to` + `from`, number by number.
 void add(channel::ModelValues& to, const channel::ModelValues& from);
 
-/// The value of a modelled event; `totals` are what was counted exactly. Pure.
-std::int64_t value_of(event::Id id, const channel::ModelValues& values, const channel::Totals& totals);
+/// The value of a modelled event; `totals` are what was counted exactly. Nothing for an event that no model counts.
+/// Pure.
+std::optional<std::int64_t> value_of(event::Id id, const channel::ModelValues& values, const channel::Totals& totals);
 
 /// Cycles: those of the core model, and what misses and wrong predictions add; translations only where the precision
 /// has them, whether they are simulated for other events or not. Pure.

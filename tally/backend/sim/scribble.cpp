@@ -105,7 +105,7 @@ std::string Scribbled::complaint() const {
   for (std::uint32_t i = 1; i <= threads; ++i) all.add(counted_by(i));
   for (std::size_t i = 0; i < outcome.counts.size(); ++i) {
     const Count& count = outcome.counts[i].count;
-    const std::int64_t right = value_of(request.events[i].id, all);
+    const std::int64_t right = value_of(request.events[i].id, all).value();
     if (count.trust != Trust::exact && count.reason.empty())
       return fmt::format("no reason for {}", request.events[i].asked);
     if (count.trust == Trust::exact && count.value != right)

@@ -62,6 +62,7 @@ class Sim final : public Backend {
     if (auto known = look_before(marker, request); !known) return fail(known.error());
     channel::Settings settings{};
     settings.models = modelling.settings;
+    if (modelling.needed.core) settings.core = core_of(*modelling.simulation);
     settings.marks = marks_of(request, modelling);
     Window window;
     const auto execution = execute(request, *image, *shared, settings, marker, window);

@@ -132,11 +132,13 @@ struct Options {
 /// copies; no region may be open when the last one is destroyed. Threads: all functions may be called by all.
 class Counters {
  public:
-  /// Counters for these events, or for those of the environment's TALLY_EVENTS, or instructions and cycles. They are
-  /// counted together, all the time. TALLY_HISTOGRAMS and TALLY_METRICS, separated by commas, are added to `histograms`
-  /// and `metrics`. Where the environment's TALLY_OUTPUT is `table`, FILE.json or FILE.csv, all regions of the process
-  /// are printed or written when it ends. Cost: some system calls; a few hundred regions, to know what they cost.
-  /// Errors: bad_usage for a name that is none, cannot_measure where they are not counted here, or not at once.
+  /// Counters for these events, or for those of the environment's TALLY_EVENTS, or for the first eight hardware events
+  /// that `tally stat -e` or `--metrics` asks for, with its metrics, where that runs the program under the engine, or
+  /// instructions and cycles. They are counted together, all the time. TALLY_HISTOGRAMS and TALLY_METRICS, separated by
+  /// commas, are added to `histograms` and `metrics`. Where the environment's TALLY_OUTPUT is `table`, FILE.json or
+  /// FILE.csv, all regions of the process are printed or written when it ends. Cost: some system calls; a few hundred
+  /// regions, to know what they cost. Errors: bad_usage for a name that is none, cannot_measure where they are not
+  /// counted here, or not at once.
   TALLY_API static Expected<Counters> open(const std::vector<std::string>& events = {}, Options options = {});
 
   Counters(Counters&&) noexcept = default;

@@ -10,6 +10,7 @@
 
 #include "tally/base/result.hpp"
 #include "tally/base/units.hpp"
+#include "tally/count/metric.hpp"
 #include "tally/event/event.hpp"
 #include "tally/event/plan.hpp"
 #include "tally/linux/conditions.hpp"
@@ -63,6 +64,8 @@ struct Request {
   std::vector<std::string> command;  ///< the program and its arguments; empty only with an attachment: what is counted
                                      ///< then ends with those that it is attached to, or when the user says so
   std::vector<event::Event> events;  ///< what is asked; a backend answers for every one of them
+  std::vector<MetricChoice> metrics = {};  ///< that were asked for: the regions have them, too
+  bool usual_events = false;               ///< nobody asked: what only a whole command has needs no word in its regions
   linux::Signals* signals =
       nullptr;                   ///< tally's own signals, watched by the caller; never null. A backend waits on its
                                  ///< fd() and take()s from it; on Taken::give_up it stops waiting for the program

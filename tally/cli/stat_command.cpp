@@ -378,6 +378,7 @@ int count(Options& options) {
                                 {options.stat.attachment.any(), options.stat.timing.any(), options.stat.processes,
                                  options.simulation, needed_by(options.marks)});
   if (!choice) return report_error(choice.error());
+  options.stat.usual_events = options.nothing_asked;
   if (options.nothing_asked) options.stat.events = default_events(*choice->backend, options);
   // Before anything is said or written: the likeliest mistake is a wrong name.
   if (!options.stat.command.empty()) {

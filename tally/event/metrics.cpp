@@ -97,4 +97,19 @@ std::vector<Metric> metrics_of(const std::vector<Counted>& counted, const std::v
   return metrics;
 }
 
+std::vector<RegionMetric> region_metrics(const std::vector<Event>& events, const std::vector<RegionEvent>& counts,
+                                         const std::vector<MetricChoice>& asked) {
+  std::vector<Counted> counted;
+  std::vector<Count> totals;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    counted.push_back({events[i], counts[i].event});
+    totals.push_back(counts[i].total);
+  }
+  std::vector<RegionMetric> metrics;
+  for (Metric& one : metrics_of(counted, asked, [](std::size_t, std::size_t) { return true; })) {
+    metrics.push_back({one.name, one.text(counted), one.unit, one.beside, one.per, one.asked, one.evaluate(totals)});
+  }
+  return metrics;
+}
+
 }  // namespace tally::event

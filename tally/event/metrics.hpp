@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tally/count/metric.hpp"
+#include "tally/count/region.hpp"
 #include "tally/event/event.hpp"
 
 namespace tally::event {
@@ -37,5 +38,10 @@ struct Metric {
 /// shown as a share of the other.
 std::vector<Metric> metrics_of(const std::vector<Counted>& counted, const std::vector<MetricChoice>& asked,
                                const std::function<bool(std::size_t part, std::size_t whole)>& is_sound);
+
+/// The metrics of a region, of whose events one who counts has counted all: each is a sound share of another. `counts`
+/// are of `events`, in their order.
+std::vector<RegionMetric> region_metrics(const std::vector<Event>& events, const std::vector<RegionEvent>& counts,
+                                         const std::vector<MetricChoice>& asked);
 
 }  // namespace tally::event

@@ -43,6 +43,8 @@ std::string prefix() { return fmt::format("tally-regions-{}-", geteuid()); }
 
 fs::path folder_of(const Ancestor& one) { return fmt::format("{}/{}{}-{}", place, prefix(), one.pid, one.started); }
 
+constexpr const char* asked = "asked";
+
 bool is_ours_alone(const fs::path& folder) {
   struct stat status {};
   return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
@@ -110,10 +112,17 @@ Gathering::~Gathering() {
   if (!folder_.empty()) fs::remove_all(folder_, nobody_is_told);
 }
 
+Result<void> Gathering::ask(std::string_view text) const {
+  auto output = Output::open_file(folder_ / asked);
+  return output ? output->write(text) : fail(output.error());
+}
+
+std::string asked_in(const fs::path& folder) { return content(folder / asked); }
+
 std::vector<std::string> Gathering::take() {
   std::vector<std::string> texts;
   for (const std::string& name : folder_entries(folder_)) {
-    if (name.ends_with(".part")) continue;
+    if (name.ends_with(".part") || name == asked) continue;
     texts.push_back(content(folder_ / name));
     unlink((folder_ / name).c_str());
   }

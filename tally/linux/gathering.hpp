@@ -27,6 +27,9 @@ class Gathering {
   /// Removes the folder and what is in it.
   ~Gathering();
 
+  /// What programs find that ask what they are to count: see asked_in(). Errors: cannot_write.
+  Result<void> ask(std::string_view text) const;
+
   /// What was handed over since the last time, in the order in which the programs started.
   std::vector<std::string> take();
 
@@ -39,6 +42,9 @@ class Gathering {
 /// The folder of the nearest ancestor that has one, where it is this user's and nobody else's; nothing where there is
 /// none. Cost: two system calls or three for each ancestor.
 std::optional<std::filesystem::path> gathered_in();
+
+/// What the command asks programs for; empty where it does not.
+std::string asked_in(const std::filesystem::path& folder);
 
 /// Hands a text over, whole or not at all. Errors: cannot_write.
 Result<void> hand_over(const std::filesystem::path& folder, std::string_view text);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tally/linux/gathering.hpp"
 
 namespace tally::measure {
@@ -36,12 +38,31 @@ std::vector<std::size_t> leave_out_lent(const backend::Request& request, backend
   return lent;
 }
 
+// For programs that leave it to the command what their regions count. One event or metric a line, as it is asked for by
+// name.
+std::string asked_of_programs(const backend::Request& request) {
+  std::string text;
+  if (request.usual_events) return text;
+  for (const event::Event& event : request.events) {
+    if (event::has_modes(event::definition(event.id).kind)) text += "event " + event::name(event) + "\n";
+  }
+  for (const MetricChoice& metric : request.metrics) {
+    const auto table = metric_table();
+    const bool is_own =
+        std::none_of(table.begin(), table.end(), [&](const auto& one) { return one.name == metric.name; });
+    text += "metric " + metric.name + (is_own ? "=" + metric.formula.text() : metric.mode) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::Request& request,
                                           std::vector<std::size_t>* lent) {
   if (request.command.empty()) return backend.run(request);
   auto gathering = linux::Gathering::open();
+  // Who finds nothing there counts what it would without this command.
+  if (const std::string asked = asked_of_programs(request); gathering && !asked.empty()) (void)gathering->ask(asked);
   auto outcome = backend.run(request);
   if (!outcome) return outcome;
   if (!gathering) {

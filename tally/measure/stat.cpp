@@ -112,6 +112,8 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
   backend::Request request;
   request.command = options.command;
   request.events = options.events;
+  request.metrics = options.metrics;
+  request.usual_events = options.usual_events;
   request.signals = &signals;
   request.processes = options.processes;
   request.wait_all = options.wait_all;

@@ -19,6 +19,7 @@ namespace tally::measure {
 struct StatOptions {
   std::vector<std::string> command;
   std::vector<event::Event> events;
+  bool usual_events = false;              ///< nobody asked for those
   std::vector<MetricChoice> metrics;      ///< asked for; those that come with the events need not be
   linux::Input input;                     ///< standard input, as the first run finds it
   int runs = 1;                           ///< how often the command is executed, one after the other

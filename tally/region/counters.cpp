@@ -7,6 +7,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/channel/asking.hpp"
+#include "tally/linux/gathering.hpp"
 #include "tally/region/output.hpp"
 #include "tally/region/thread.hpp"
 
@@ -62,6 +63,24 @@ void add_from_environment(const char* variable, std::vector<std::string>& to) {
   }
 }
 
+// What the command asks for that runs this program under the engine: all of that counts at once there.
+struct AskedByCommand {
+  std::vector<std::string> events, metrics;
+};
+
+AskedByCommand asked_by_command() {
+  AskedByCommand asked;
+  const char* chosen = std::getenv("TALLY_EVENTS");
+  if (chosen != nullptr && *chosen != '\0') return asked;
+  if (linux::ask_below(channel::ask_option, channel::ask_version, nullptr, 0) != channel::asking_version) return asked;
+  const auto folder = linux::gathered_in();
+  for (const std::string& line : split(folder ? linux::asked_in(*folder) : "", '\n')) {
+    if (line.starts_with("event ") && asked.events.size() < most_events) asked.events.push_back(line.substr(6));
+    if (line.starts_with("metric ")) asked.metrics.push_back(line.substr(7));
+  }
+  return asked;
+}
+
 Expected<Counters> opened(const std::vector<std::string>& names, Options options) {
   static std::atomic<std::uint64_t> last_id = 0;
   auto shared = std::make_shared<Shared>();
@@ -97,10 +116,23 @@ Expected<Counters> opened(const std::vector<std::string>& names, Options options
   return counters;
 }
 
+// Who leaves it open what is counted gets what the command asks for; where none of that is counted in regions it is as
+// if nobody had asked.
+Expected<Counters> opened_as_asked(const std::vector<std::string>& events, Options options) {
+  AskedByCommand asked;
+  if (events.empty()) asked = asked_by_command();
+  if (!asked.events.empty()) {
+    Options as_asked = options;
+    for (std::string& metric : asked.metrics) as_asked.metrics.push_back(std::move(metric));
+    if (auto counters = opened(asked.events, std::move(as_asked))) return counters;
+  }
+  return opened(events, std::move(options));
+}
+
 }  // namespace
 
 Expected<Counters> Counters::open(const std::vector<std::string>& events, Options options) {
-  auto counters = opened(events, std::move(options));
+  auto counters = opened_as_asked(events, std::move(options));
   detail::watch_end(counters ? nullptr : &counters.error());
   Thread* const thread = counters ? detail::this_thread(detail::Access::shared(*counters)) : nullptr;
   if (thread != nullptr) detail::begin_at_nothing(*thread);

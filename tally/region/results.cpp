@@ -86,21 +86,6 @@ Count total_of(const Shared& shared, std::size_t event, const Sums& sums) {
                   sums.dropped, all));
 }
 
-// All of them are counted by the same one, so that each is a sound share of another.
-std::vector<RegionMetric> metrics_of(const Shared& shared, const std::vector<RegionEvent>& events) {
-  std::vector<event::Counted> counted;
-  std::vector<Count> counts;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    counted.push_back({shared.events[i], events[i].event});
-    counts.push_back(events[i].total);
-  }
-  std::vector<RegionMetric> metrics;
-  for (event::Metric& one : event::metrics_of(counted, shared.metrics, [](std::size_t, std::size_t) { return true; })) {
-    metrics.push_back({one.name, one.text(counted), one.unit, one.beside, one.per, one.asked, one.evaluate(counts)});
-  }
-  return metrics;
-}
-
 RegionCounts counts_of(const Shared& shared, const Sums& sums) {
   RegionCounts counts{sums.entries, sums.recursive, sums.dropped, sums.open, {}, {}};
   for (std::size_t i = 0; i < shared.events.size(); ++i) {
@@ -116,7 +101,7 @@ RegionCounts counts_of(const Shared& shared, const Sums& sums) {
     event.too_small = sum.spread > 0 && event.overhead_percent >= too_much_percent;
     counts.events.push_back(std::move(event));
   }
-  counts.metrics = metrics_of(shared, counts.events);
+  counts.metrics = event::region_metrics(shared.events, counts.events, shared.metrics);
   return counts;
 }
 

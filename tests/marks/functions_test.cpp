@@ -253,6 +253,51 @@ TEST(Marks, WhoCannotCountThemSaysSo) {
   EXPECT_EQ(tally({"stat", "--function", ":f", "--", "true"}).code(), 2);
 }
 
+// The tutorials' ratios of HPCTool, of a marked piece.
+TEST(Metrics, AreThoseOfEachPart) {
+  for (const Words& part : {Words{"--function", "known"}, Words{"--from", "known", "--to", "known"}}) {
+    const TemporaryFile file("result.json");
+    Words words{"--format",
+                "json",
+                "-o",
+                file.path(),
+                "--model",
+                "haswell",
+                "--metrics",
+                "IPC,branch-misses-per-instruction,cache-misses-per-instruction,loads-per-instruction,"
+                "stores-per-instruction,branch-rate"};
+    words.insert(words.end(), part.begin(), part.end());
+    ASSERT_EQ(tally(stat_words(words, {PARTS, "known"})).code(), 0);
+    const json result = json::parse(file.content().value_or(""), nullptr, false);
+    const json& region = result.at("regions").at(0).at("regions").at(0);
+    std::map<std::string, json> metrics;
+    for (const json& one : region.at("metrics")) metrics[one.at("metric").get<std::string>()] = one;
+    EXPECT_EQ(metrics.at("IPC").at("trust"), "absent");
+    EXPECT_NE(metrics.at("IPC").at("reason").get<std::string>().find("the core model is asked once"),
+              std::string::npos);
+    for (const char* modelled : {"branch-misses-per-instruction", "cache-misses-per-instruction"})
+      EXPECT_EQ(metrics.at(modelled).at("trust"), "modelled") << modelled;
+    for (const char* exact : {"loads-per-instruction", "stores-per-instruction", "branch-rate"})
+      EXPECT_EQ(metrics.at(exact).at("trust"), "exact") << exact;
+    if (part[0] != "--function") continue;
+    EXPECT_DOUBLE_EQ(metrics.at("branch-rate").at("value").get<double>(), 35.0 / 63.0);
+    const Finished table = tally(stat_words({"--metrics", "branch-rate", "--function", "known"}, {PARTS, "known"}));
+    EXPECT_NE(table.err.rfind(" branch-rate "), table.err.find(" branch-rate ")) << "of the whole, and of the part";
+  }
+}
+
+TEST(Events, ThatOnlyAWholeCommandHasAreAbsentInItsPartsWithTheReason) {
+  const Words csv{"--format", "csv", "-o", "-", "--function", "known"};
+  Words asked = csv;
+  asked.insert(asked.end(), {"-e", "page-faults,instructions"});
+  const std::string rows = tally(stat_words(asked, {PARTS, "known"})).out;
+  EXPECT_NE(rows.find(",known,page-faults,,absent,"), std::string::npos) << rows;
+  EXPECT_NE(rows.find("the kernel gives it for the whole command only"), std::string::npos) << rows;
+  EXPECT_NE(rows.find(",known,instructions:u,63,exact"), std::string::npos) << rows;
+  const std::string usual = tally(stat_words(csv, {PARTS, "known"})).out;
+  EXPECT_EQ(usual.find(",known,page-faults"), std::string::npos) << "nobody asked: " << usual;
+}
+
 // A row of HPCTool's or fields of perf's are of a whole program: nobody is to take them for the part's.
 TEST(FormatsWithoutAPlaceForParts, AreRefusedBeforeTheProgramRuns) {
   const TemporaryFile trace("trace");

@@ -183,6 +183,37 @@ TEST(StatRegions, say_why_a_model_counts_nothing_in_them) {
   EXPECT_NE(reason(none.events["first"]["L1-dcache-load-misses:u"]).find("tally stat --model NAME"), std::string::npos);
 }
 
+// A program that leaves open what it counts: its regions have what `tally stat` asks for.
+TEST(StatRegions, count_what_the_command_asks_for) {
+  const auto regions = [](const Words& options, const std::string& environment = "TALLY_EVENTS=") {
+    Words words{"/usr/bin/env", environment, TALLY_COMMAND, "stat", "-q", "--backend",
+                "sim",          "--format",  "json",        "-o",   "-"};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"--", WALKS});
+    const json all = json::parse(Running(words).finish().out, nullptr, false);
+    return all.at("regions").at(0).at("regions").at(0);
+  };
+  const auto names = [](const json& region) {
+    std::string text;
+    for (const json& event : region.at("events")) text += event.at("event").get<std::string>() + " ";
+    return text;
+  };
+  const json asked = regions({"--model", "haswell", "-e", "loads,page-faults,cycles,L1-dcache-load-misses", "--metrics",
+                              "L1D-miss-rate", "--metrics", "mine=loads / stores"});
+  EXPECT_EQ(names(asked), "loads:u cycles:u L1-dcache-load-misses:u stores:u ");
+  EXPECT_EQ(asked.at("events").at(2).at("trust"), "modelled");
+  EXPECT_EQ(asked.at("events").at(1).at("trust"), "absent");
+  EXPECT_NE(asked.at("events").at(1).at("reason").get<std::string>().find("the core model"), std::string::npos);
+  std::map<std::string, json> metrics;
+  for (const json& metric : asked.at("metrics")) metrics[metric.at("metric").get<std::string>()] = metric;
+  EXPECT_TRUE(metrics.at("L1D-miss-rate").at("asked").get<bool>());
+  EXPECT_EQ(metrics.at("mine").at("trust"), "exact");
+  EXPECT_EQ(names(regions({"-e", "loads"}, "TALLY_EVENTS=stores,calls")), "stores:u calls:u ") << "its own choice";
+  EXPECT_EQ(names(regions({})), "instructions:u cycles:u ") << "nobody asked";
+  EXPECT_EQ(names(regions({"-e", "page-faults"})), "instructions:u cycles:u ") << "nothing that regions count there";
+  EXPECT_EQ(names(regions({"-e", "r00c4,0x4101C5"})).substr(0, 6), "r00c4:");
+}
+
 TEST(StatRegions, name_the_model_in_the_table) {
   const Finished finished = Running({"/usr/bin/env", "TALLY_EVENTS=L1-dcache-load-misses", TALLY_COMMAND, "stat", "-q",
                                      "--model", "haswell", "-e", "L1-dcache-load-misses", "--", WALKS})

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "tally/base/text.hpp"
+#include "tally/event/metrics.hpp"
 #include "tally/linux/code_files.hpp"
 
 namespace tally::backend::sim {
@@ -233,19 +234,32 @@ std::vector<std::string> Marker::missing() const {
   return said;
 }
 
-std::vector<MarkedEvent> marked_events(const std::vector<event::Event>& events, const Modelling& modelling) {
+namespace {
+
+constexpr const char* no_part_of_cycles = "the core model is asked once, when a process ends: not for a part of it";
+
+std::string too_many() {
+  return fmt::format("no more than {} events are counted of functions", channel::mark_event_limit);
+}
+
+}  // namespace
+
+std::vector<MarkedEvent> marked_events(const Request& request, const Modelling& modelling) {
   std::vector<MarkedEvent> made;
   std::uint32_t places = 0;
-  for (const event::Event& event : events) {
-    if (!event::has_modes(event::definition(event.id).kind)) continue;
+  for (const event::Event& event : request.events) {
+    if (!event::has_modes(event::definition(event.id).kind)) {
+      if (!request.usual_events) made.push_back({&event, {}, "the kernel gives it for the whole command only"});
+      continue;
+    }
     const Count count = count_of(event, {}, modelling.simulation ? &*modelling.simulation : nullptr);
     MarkedEvent one{&event, {}, ""};
     if (count.trust == Trust::absent) {
       one.reason = count.reason;
     } else if (needed_by(event.id).core) {
-      one.reason = "the core model is asked once, when a process ends: not for a part of it";
+      one.reason = no_part_of_cycles;
     } else if (places == channel::mark_event_limit) {
-      one.reason = fmt::format("no more than {} events are counted of functions", channel::mark_event_limit);
+      one.reason = too_many();
     } else {
       one.place = places++;
     }
@@ -285,6 +299,7 @@ std::optional<std::size_t> fixed_counter(event::Id id) {
 void choose_counters(const std::vector<MarkedEvent>& events, channel::Marks& marks) {
   std::size_t programmable = 0;
   for (const MarkedEvent& one : events) {
+    if (!event::has_modes(event::definition(one.event->id).kind)) continue;
     const auto row = static_cast<std::uint8_t>(one.place ? *one.place + 1 : 0);
     if (const auto fixed = fixed_counter(one.event->id)) {
       marks.fixed[*fixed] = row;
@@ -312,7 +327,7 @@ channel::Marks marks_of(const Request& request, const Modelling& modelling) {
                  : trap == Mark::Trap::int3 ? channel::trap_int3
                                             : channel::no_trap;
   }
-  const auto events = marked_events(request.events, modelling);
+  const auto events = marked_events(request, modelling);
   for (const MarkedEvent& one : events) {
     if (!one.place) continue;
     marks.events = *one.place + 1;
@@ -325,8 +340,8 @@ channel::Marks marks_of(const Request& request, const Modelling& modelling) {
 
 namespace {
 
-RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Tally& tally,
-                       const Simulation* simulation) {
+RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Request& request,
+                       const Tally& tally, const Simulation* simulation) {
   RegionCounts made;
   made.entries = of.entries;
   made.recursive = of.recursive;
@@ -343,6 +358,9 @@ RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEv
     }
     made.events.push_back(std::move(event));
   }
+  std::vector<event::Event> of_events;
+  for (const MarkedEvent& one : events) of_events.push_back(*one.event);
+  made.metrics = event::region_metrics(of_events, made.events, request.metrics);
   return made;
 }
 
@@ -368,7 +386,7 @@ bool is_any(const channel::MarkCounts& one) { return one.entries + one.open + on
 
 std::vector<RegionResult> regions_of(const Request& request, const Modelling& modelling, const Channel& shared,
                                      const std::vector<MarkedThread>& threads, const Tally& tally) {
-  const auto events = marked_events(request.events, modelling);
+  const auto events = marked_events(request, modelling);
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<RegionResult> made;
   for (std::size_t mark = 0; mark < request.marks.size(); ++mark) {
@@ -380,10 +398,10 @@ std::vector<RegionResult> regions_of(const Request& request, const Modelling& mo
       const std::uint64_t at = channel::mark_counts_offset(thread.number) + mark * sizeof counts;
       if (!linux::read_at(shared.file.get(), at, &counts, sizeof counts) || !is_any(counts)) continue;
       add(all, counts);
-      region.threads.push_back({thread.tid, counts_of(counts, events, tally, simulation)});
+      region.threads.push_back({thread.tid, counts_of(counts, events, request, tally, simulation)});
     }
     if (!is_any(all)) continue;
-    region.all = counts_of(all, events, tally, simulation);
+    region.all = counts_of(all, events, request, tally, simulation);
     made.push_back(std::move(region));
   }
   return made;

@@ -76,7 +76,7 @@ struct MarkedEvent {
   std::optional<std::uint32_t> place;
   std::string reason;
 };
-std::vector<MarkedEvent> marked_events(const std::vector<event::Event>& events, const Modelling& modelling);
+std::vector<MarkedEvent> marked_events(const Request& request, const Modelling& modelling);
 
 /// The regions that a process's threads counted: `threads` are its numbers in the channel with what of it is not exact.
 struct MarkedThread {

@@ -141,6 +141,9 @@ class Backend {
     return event::one_pass(events.size());
   }
 
+  /// What the user should know before the command runs; most have nothing to say.
+  virtual std::vector<std::string> said_before(const Request& /*request*/) const { return {}; }
+
   /// What it counts where nothing is asked for.
   virtual std::vector<event::Event> default_set() const { return event::default_set(); }
 };

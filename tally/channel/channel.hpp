@@ -15,7 +15,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 13;
+inline constexpr uint32_t layout_version = 14;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -108,10 +108,12 @@ struct Process {
   char name[64];         ///< file name of the program, cut at 63 bytes
   End end;
   int32_t end_code;
-  char executed[64];  ///< with partial_exec_native: file name of the program that ran natively, cut at 63 bytes
-  uint64_t counted_ns;      ///< processor time that the process had taken when counting ended in it; 0: nobody looked
-  uint64_t handed_back_ns;  ///< the same, where it then went on natively; 0: it did not
-  uint8_t reserved[72];
+  char executed[64];         ///< with partial_exec_native: file name of the program that ran natively, cut at 63 bytes
+  uint64_t counted_ns;       ///< processor time that the process had taken when counting ended in it; 0: nobody looked
+  uint64_t handed_back_ns;   ///< the same, where it then went on natively; 0: it did not
+  uint32_t no_counter_read;  ///< 1: by the instruction rdpmc it read a counter that is not there, for the first time
+  uint32_t no_counter;       ///< which
+  uint8_t reserved[64];
 };
 static_assert(sizeof(Process) == 256);
 

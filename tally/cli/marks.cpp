@@ -34,9 +34,11 @@ void add_mark_options(Page& app, MarkOptions& options) {
                  "in turn, and do nothing else")
       ->option_text("TRAP")
       ->check(CLI::IsMember({"int2e", "int3"}));
-  app.add_flag("--rdpmc", options.rdpmc,
-               "under the engine: the program's rdpmc reads what is counted: ECX 0 to 3 are the first events asked "
-               "for but instructions, cycles and ref-cycles, which are 0x40000000 to 2");
+  app.add_flag(
+      "--rdpmc", options.rdpmc,
+      "under the engine: the program's rdpmc reads what is counted: ECX 0x40000000 are the instructions, 0 to 3 "
+      "the first other events asked for; cycles and ref-cycles (0x40000001 and 2) are not there, and reading what "
+      "is not there ends the program by SIGSEGV");
 }
 
 backend::Needs::Engine needed_by(const MarkOptions& options) {

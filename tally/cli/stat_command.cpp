@@ -371,6 +371,16 @@ std::vector<event::Event> default_events(const backend::Backend& backend, const 
   return events;
 }
 
+// As much of it as says what is to be told before the program runs.
+backend::Request request_of(const Options& options) {
+  backend::Request request;
+  request.command = options.stat.command;
+  request.events = options.stat.events;
+  request.marks = options.stat.marks;
+  request.rdpmc = options.stat.rdpmc;
+  return request;
+}
+
 // Counts, writes, and gives tally's exit code; everything in `options` has been checked.
 int count(Options& options) {
   const linux::Machine machine = linux::look_at_machine();
@@ -392,6 +402,8 @@ int count(Options& options) {
   const auto passes = choose_passes(options, *choice->backend);
   if (!passes) return report_error(passes.error());
   choice->notices.insert(choice->notices.end(), passes->begin(), passes->end());
+  for (std::string& line : choice->backend->said_before(request_of(options)))
+    choice->notices.push_back(std::move(line));
   auto destination = Destination::open(options.results, "table", linux::Output::standard_error());
   if (!destination) return report_error(destination.error());
   if (const auto fits = report::fits_parts(destination->format(), !options.stat.marks.empty()); !fits)

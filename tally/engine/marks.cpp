@@ -272,7 +272,13 @@ bool read_counter(Thread* t, u32 length) {
   u32 row = 0;
   if (selector < 4) row = asked.selector[selector];
   if (selector - fixed < 3) row = asked.fixed[selector - fixed];
-  if (row == 0) return false;
+  if (row == 0) {
+    // The processor's answer is a fault. The command says why.
+    channel::Process& process = records().process(t->process);
+    if (process.no_counter_read == 0) process.no_counter = selector;
+    process.no_counter_read = 1;
+    return false;
+  }
   Values now;
   read(t, now);
   constexpr u64 width_mask = (u64{1} << 48) - 1;

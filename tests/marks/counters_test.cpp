@@ -41,9 +41,31 @@ TEST(Rdpmc, SelectorsAreTheEventsInTheirOrder) {
 
 TEST(Rdpmc, WhatIsNotThereFailsAsItDoesNatively) {
   const Words options{"--rdpmc", "-e", "calls,loads"};
-  for (const char* absent : {"2", "3", "4", "0x40000001", "0x40000002", "0x40000003", "0x80000000"})
-    EXPECT_EQ(run(options, {"selector", absent}).code(), 128 + SIGSEGV) << absent;
+  for (const char* absent : {"0x2", "0x3", "0x4", "0x40000001", "0x40000002", "0x40000003", "0x80000000"}) {
+    const Finished finished = run(options, {"selector", absent});
+    EXPECT_EQ(finished.code(), 128 + SIGSEGV) << absent;
+    const std::string said = std::string(") read counter ") + absent + " by rdpmc, which is not there";
+    EXPECT_NE(finished.err.find(said), std::string::npos) << finished.err;
+  }
   EXPECT_EQ(run({"-e", "calls"}, {"selector", "0"}).code(), 128 + SIGSEGV);
+}
+
+TEST(Rdpmc, WhatIsThereAndWhatIsNotIsSaidBeforehand) {
+  const auto said = [](const char* events) {
+    return tally({"stat", "--backend", "sim", "--model", "haswell", "--rdpmc", "-e", events, "--", COUNTERS, "article"})
+        .err;
+  };
+  const std::string plain = said("calls,instructions,loads");
+  EXPECT_NE(
+      plain.find("rdpmc reads counter 0 for calls:u, 1 for loads:u, 0x40000000 for instructions:u; any other "
+                 "ends the program by SIGSEGV: there is no 0x40000001 or 0x40000002 (cycles, ref-cycles: the core "
+                 "model is asked once"),
+      std::string::npos)
+      << plain;
+  EXPECT_EQ(plain.find("by rdpmc, which is not there"), std::string::npos) << plain;
+  EXPECT_NE(said("cycles").find("no 0x40000001 or 0x40000002 (cycles:u, ref-cycles: "), std::string::npos);
+  const std::string help = tally({"stat", "--help"}).out;
+  EXPECT_NE(help.find("not there"), std::string::npos);
 }
 
 TEST(Rdpmc, ReadsModelsToo) {

@@ -136,6 +136,19 @@ class Harvest {
 
   bool is_timed() const { return window_.from || window_.until; }
 
+  /// What programs read by rdpmc that is not there.
+  std::vector<std::string> missing_counters() const {
+    std::vector<std::string> said;
+    for (const Image& image : images_) {
+      const channel::Process& process = records_.process(image.index);
+      if (process.no_counter_read == 0) continue;
+      said.push_back(
+          fmt::format("{} ({}) read counter {:#x} by rdpmc, which is not there: the answer to that is SIGSEGV",
+                      image.result.command, image.result.pid, process.no_counter));
+    }
+    return said;
+  }
+
   /// With Models::compared: the number in which the two ways of simulating differ; nothing where they agree.
   const std::optional<std::string>& difference() const { return difference_; }
 
@@ -565,6 +578,7 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
     outcome.notices.push_back("the plain models " +
                               (harvest.difference() ? "differ: " + *harvest.difference() : std::string("agree")));
   }
+  for (std::string& notice : harvest.missing_counters()) outcome.notices.push_back(std::move(notice));
   if (execution.ended) {
     const std::string living = still_running(images);
     if (!living.empty()) {

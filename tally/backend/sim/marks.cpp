@@ -340,6 +340,67 @@ channel::Marks marks_of(const Request& request, const Modelling& modelling) {
 
 namespace {
 
+struct Counter {
+  std::uint32_t selector;
+  std::string name;    // of what it counts; of what it would, where it is not there
+  std::string reason;  // why it is not there
+};
+
+// All that there could be, in the order of Intel's manual.
+std::vector<Counter> counters_of(const Request& request, const Modelling& modelling) {
+  std::vector<Counter> fixed{
+      {0x40000000, "instructions", ""}, {0x40000001, "cycles", ""}, {0x40000002, "ref-cycles", ""}};
+  std::vector<Counter> others;
+  std::uint32_t places = 0;
+  bool has_instructions = false;
+  for (const MarkedEvent& one : marked_events(request, modelling)) {
+    if (!event::has_modes(event::definition(one.event->id).kind)) continue;
+    places += one.place ? 1 : 0;
+    has_instructions = has_instructions || (one.place && fixed_counter(one.event->id) == 0);
+    const std::string name = event::name(*one.event);
+    if (const auto place = fixed_counter(one.event->id)) {
+      fixed[*place] = {fixed[*place].selector, name, one.reason};
+    } else if (others.size() < std::size(channel::Marks{}.selector)) {
+      others.push_back({static_cast<std::uint32_t>(others.size()), name, one.reason});
+    }
+  }
+  // Instructions are there, whether they were asked for or not, while there is room.
+  if (!has_instructions)
+    fixed[0] = {fixed[0].selector, "instructions", places == channel::mark_event_limit ? too_many() : ""};
+  for (Counter& one : fixed)
+    if (one.name == "cycles" || one.name == "ref-cycles") one.reason = no_part_of_cycles;
+  others.insert(others.end(), fixed.begin(), fixed.end());
+  return others;
+}
+
+}  // namespace
+
+std::string readable_counters(const Request& request, const Modelling& modelling) {
+  struct Missing {
+    std::vector<std::string> selectors, names;
+    std::string reason;
+  };
+  std::vector<std::string> there;
+  std::vector<Missing> missing;
+  for (const Counter& one : counters_of(request, modelling)) {
+    std::string selector = one.selector < 4 ? std::to_string(one.selector) : fmt::format("{:#x}", one.selector);
+    if (one.reason.empty()) {
+      there.push_back(fmt::format("{} for {}", selector, printable(one.name)));
+      continue;
+    }
+    if (missing.empty() || missing.back().reason != one.reason) missing.push_back({{}, {}, one.reason});
+    missing.back().selectors.push_back(std::move(selector));
+    missing.back().names.push_back(printable(one.name));
+  }
+  std::vector<std::string> absences;
+  for (const Missing& one : missing)
+    absences.push_back(fmt::format("{} ({}: {})", join(one.selectors, " or "), join(one.names, ", "), one.reason));
+  return fmt::format("rdpmc reads counter {}; any other ends the program by SIGSEGV: there is no {}", join(there, ", "),
+                     join(absences, ", no "));
+}
+
+namespace {
+
 RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Request& request,
                        const Tally& tally, const Simulation* simulation) {
   RegionCounts made;

@@ -70,6 +70,9 @@ class Marker {
 /// modelled ones can be.
 channel::Marks marks_of(const Request& request, const Modelling& modelling);
 
+/// One sentence: which counters the instruction rdpmc reads, and which are not there.
+std::string readable_counters(const Request& request, const Modelling& modelling);
+
 /// Whether an event is among those, and at which place; else why not.
 struct MarkedEvent {
   const event::Event* event;

@@ -87,6 +87,11 @@ class Sim final : public Backend {
     return outlook_of(event, simulation ? &*simulation : nullptr);
   }
 
+  std::vector<std::string> said_before(const Request& request) const override {
+    if (!request.rdpmc) return {};
+    return {readable_counters(request, modelling_of(request))};
+  }
+
   std::vector<event::Event> default_set() const override {
     return asked_ ? modelled_set(*asked_) : event::default_set();
   }

@@ -53,7 +53,7 @@ constexpr u64 autodisarm = 1u << 31, alt_disabled = 2, alt_on = 1;
 // Default action: the process ends. They get a handler of the engine's, so that the counts are exact at the end.
 inline constexpr u64 fatal_signals = bit(1) | bit(2) | bit(3) | bit(6) | bit(10) | bit(12) | bit(13) | bit(14) |
                                      bit(15) | bit(16) | bit(24) | bit(25) | bit(26) | bit(27) | bit(29) | bit(30) |
-                                     bit(31);
+                                     bit(31) | ~(bit(32) - 1);  // and all real-time signals
 
 inline s64 kernel_action(int signal, const Action* set, Action* old) {
   return kernel(SYS_rt_sigaction, static_cast<u64>(signal), reinterpret_cast<u64>(set), reinterpret_cast<u64>(old), 8);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "tally/engine/cache.hpp"
+#include "tally/engine/delivery.hpp"
 #include "tally/engine/descriptors.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/improve.hpp"
@@ -210,6 +211,19 @@ void name_executed(Thread* t, u64 path) {
   name[n] = 0;
 }
 
+/// Whether nothing but a handler ends the call early: the kernel begins it anew behind a signal that is ignored. Those
+/// with a time limit have written how much of it is left.
+bool waits_for_handlers(u64 call) {
+  switch (call) {
+    case SYS_pause:
+    case SYS_rt_sigsuspend:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_ppoll: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 s64 run(Thread* t, const u64* mask) {
@@ -219,7 +233,11 @@ s64 run(Thread* t, const u64* mask) {
   const bool known = begin_call(t);
   if (shows) show_blocked(t);
   if (mask != nullptr) __atomic_store_n(&t->mask, *mask, __ATOMIC_SEQ_CST);
-  const s64 r = program_syscall(t);
+  s64 r = 0;
+  do {
+    t->woken_in_vain = 0;
+    r = program_syscall(t);
+  } while (r == -4 && (t->woken_in_vain & woken_by_ignored) && waits_for_handlers(t->gpr[rax]) && !awaits_delivery(t));
   end_call(t);
   // Nobody can tell whether natively it would have written there.
   if (r == -14 && !known && anything_watched()) mark_partial(t, channel::partial_kernel_writes);

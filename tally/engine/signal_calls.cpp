@@ -11,6 +11,12 @@ u64 actions_known;  // signals whose action the program has set or that the engi
 
 void set_kernel_mask(u64 mask) { kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&mask), 0, 8); }
 
+/// A signal that the program ignores interrupts no call that can begin anew.
+u64 flags_for_kernel(const Action& a) {
+  if (a.handler > 1) return a.flags & (restart | no_child_stop | no_child_wait);
+  return a.handler == 1 ? u64{restart} : u64{0};
+}
+
 }  // namespace
 
 void apply_action(const Action& a, int signal) {
@@ -24,9 +30,7 @@ void apply_action(const Action& a, int signal) {
     return;
   }
   // The handler has all signals blocked until it says otherwise (allow_faults): so they come in the kernel's order.
-  const Action ours = {reinterpret_cast<u64>(signal_entry),
-                       (a.handler > 1 ? a.flags & (restart | no_child_stop | no_child_wait) : u64{0}) | sig_info |
-                           on_stack | has_restorer,
+  const Action ours = {reinterpret_cast<u64>(signal_entry), flags_for_kernel(a) | sig_info | on_stack | has_restorer,
                        reinterpret_cast<u64>(signal_restorer), ~u64{0}};
   kernel_action(signal, &ours, nullptr);
 }
@@ -59,7 +63,7 @@ void use_signal_stack(Thread* t) {
 void signals_init(Thread* t) {
   use_signal_stack(t);
   kernel(SYS_rt_sigprocmask, 0, 0, reinterpret_cast<u64>(&t->mask), 8);
-  for (int s = 1; s <= 31; s++) {
+  for (int s = 1; s <= 64; s++) {
     if (!((engine_signals | fatal_signals) & bit(s))) continue;
     kernel_action(s, nullptr, &t->actions->of[s]);  // ignored ones stay so over an execve
     actions_known |= bit(s);
@@ -219,9 +223,10 @@ static s64 run_under(Thread* t, u64 mask) {
   for (;;) {
     const u64 before = t->mask;
     t->temporary_mask = mask;
-    t->routed_away = 0;
     __atomic_store_n(&t->waits_for, ~mask, __ATOMIC_SEQ_CST);
     const s64 r = run(t, &mask);
+    // What the call let through stays pending where no signal ended it.
+    if (r != interrupted) __atomic_store_n(&t->mask, before, __ATOMIC_SEQ_CST);
     __atomic_store_n(&t->waits_for, 0, __ATOMIC_SEQ_CST);
     block_all();
     const bool ended_by_signal = r == interrupted && awaits_delivery(t);
@@ -230,7 +235,7 @@ static s64 run_under(Thread* t, u64 mask) {
       t->restores_mask = 1;
     }
     set_mask(t, ended_by_signal ? mask : before);
-    if (r == interrupted && !ended_by_signal && t->routed_away != 0) continue;
+    if (r == interrupted && !ended_by_signal && (t->woken_in_vain & woken_for_another)) continue;
     return r;
   }
 }

@@ -340,9 +340,10 @@ bool note(Thread* t, int signal, u8* info) {
     copy(t->info, info, sizeof t->info);
     t->signal = static_cast<u32>(signal);
   } else if (is_routed(info)) {
-    t->routed_away = 1;  // unless it is deliverable now
+    t->woken_in_vain |= woken_for_another;  // unless it is deliverable now
     if (blocked) t->pad |= pad_route;
   } else if (ignored) {
+    t->woken_in_vain |= woken_by_ignored;
     forget_queued_to_thread(t, signal);
   } else if (add_pending(t, signal, info) && blocked) {
     t->pad |= pad_route;

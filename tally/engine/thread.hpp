@@ -34,6 +34,9 @@ enum Link : u64 { no_link = 0, by_jump = 1 /* an indirect one */, first_link = 2
 /// What the next `int3` of the landing pad means.
 enum Pad : u64 { pad_deliver = 1, pad_step = 2, pad_stop = 4, pad_leave = 8, pad_route = 16 };
 
+/// Signals that interrupted a system call and are not delivered: another thread took it, or the program ignores it.
+enum Woken : u32 { woken_for_another = 1, woken_by_ignored = 2 };
+
 struct Thread {
   u64 gpr[16];       // 0x00: the program's registers while the engine runs
   u64 flags;         // 0x80
@@ -60,7 +63,7 @@ struct Thread {
   u8 held_info[5][128];   // siginfo of the held ones
   u32 restores_mask;      // the next handler returns to saved_mask
   u32 forced_sigsegv;     // a frame could not be read: the program is to have the kernel's SIGSEGV
-  u32 routed_away;        // a signal woke it that another thread has taken meanwhile
+  u32 woken_in_vain;      // bits of Woken: by signals that are not delivered to it
   u32 signal;             // one that the kernel has delivered and the program has not had yet, 0 = none
   u32 stepping;           // the trap flag is set to reach a boundary or to run one instruction
   u32 traces_itself;      // the program has set the trap flag: SIGTRAP behind each instruction

@@ -308,7 +308,8 @@ Thread* new_thread(Thread* parent, bool own_process) {
   t->pad = 0;
   t->mask = parent->mask;
   t->held = t->waits_for = t->queued = 0;
-  t->restores_mask = t->forced_sigsegv = t->routed_away = t->signal = t->stepping = t->traces_itself = t->vfork_child = t->pooled = 0;
+  t->restores_mask = t->forced_sigsegv = t->woken_in_vain = t->signal = t->stepping = t->traces_itself =
+      t->vfork_child = t->pooled = 0;
   t->where = outside;  // until it starts
   if (t->generation != cache_generation()) forget_jumps(t);
   t->alt = {0, 2, 0, 0};

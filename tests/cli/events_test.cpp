@@ -1,6 +1,7 @@
 // `tally events`, `tally event`, and events by every kind of name.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -28,7 +29,9 @@ TEST(Events, list_every_event_of_the_table_with_its_trust_here) {
   EXPECT_EQ(events["page-faults"]["trust"], "counted");
   EXPECT_EQ(events["page-faults"]["other_names"][0], "faults");
 #if TALLY_HAS_SIM
-  EXPECT_EQ(events["cycles"]["trust"], "modelled");
+  // Of this machine, where the kernel describes its caches: some hypervisors hide them.
+  const bool described = std::filesystem::exists("/sys/devices/system/cpu/cpu0/cache/index0");
+  EXPECT_EQ(events["cycles"]["trust"], described ? "modelled" : "absent");
   EXPECT_EQ(events["instructions"]["trust"], "exact");
   EXPECT_EQ(events["instructions"]["source"], "engine");
 #endif

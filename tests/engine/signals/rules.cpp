@@ -538,6 +538,42 @@ void temporary_masks() {
   say(" %d\n", errno);
 }
 
+/// A signal that is ignored ends no wait: the kernel begins the call anew. Those of epoll(7) it ends all the same.
+void ignored_does_not_end_a_wait() {
+  const timespec none{};
+  const int epoll = epoll_create1(0);
+  const uint64_t lets_through = 0;
+  const void* pair[2] = {&lets_through, reinterpret_cast<const void*>(8)};
+  epoll_event event;
+  for (const int signal : {SIGTRAP, SIGSEGV, SIGUSR1})
+    for (int kind = 0; kind < 4; kind++) {
+      ignore(signal);
+      handle_all({SIGUSR2});
+      change_mask(SIG_SETMASK, set_of({signal, SIGUSR2}));
+      send_to_process(signal);
+      errno = 0;
+      long r = 0;
+      switch (kind) {
+        case 0: r = syscall(SYS_ppoll, nullptr, 0, &none, &lets_through, 8); break;
+        case 1: r = syscall(SYS_pselect6, 0, nullptr, nullptr, nullptr, &none, pair); break;
+        case 2: r = syscall(SYS_epoll_pwait, epoll, &event, 1, -1, &lets_through, 8); break;
+        default: {
+          timer_t timer;
+          sigevent at_end{};
+          at_end.sigev_notify = SIGEV_SIGNAL;
+          at_end.sigev_signo = SIGUSR2;
+          itimerspec soon{};
+          soon.it_value.tv_nsec = 1000000;
+          if (timer_create(CLOCK_MONOTONIC, &at_end, &timer) != 0) _exit(98);
+          timer_settime(timer, 0, &soon, nullptr);
+          r = syscall(SYS_rt_sigsuspend, &lets_through, 8);
+          timer_delete(timer);
+        }
+      }
+      say("%d, kind %d: %ld %d pending %llx\n", signal, kind, r, errno, static_cast<unsigned long long>(pending_now()));
+    }
+}
+
 void waited_for() {
   const uint64_t set = set_of({SIGUSR1, SIGUSR2, SIGILL, SIGSEGV, real_time});
   change_mask(SIG_BLOCK, set);
@@ -730,6 +766,7 @@ constexpr Rule rules[] = {
     {"stack_overflow", stack_overflow},
     {"frame_without_room", frame_without_room},
     {"temporary_masks", temporary_masks},
+    {"ignored_does_not_end_a_wait", ignored_does_not_end_a_wait},
     {"waited_for", waited_for},
     {"read_from_descriptor", read_from_descriptor},
     {"process_signal_is_waited_for", process_signal_is_waited_for},

@@ -15,7 +15,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 14;
+inline constexpr uint32_t layout_version = 15;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -71,7 +71,7 @@ inline void add(Totals& to, const SegmentVector& v, int64_t n) {
 enum Partial : uint32_t {
   partial_none = 0,
   partial_gs_base = 1u << 0,     ///< the program uses the GS base, which the engine needs: handed back to native code
-  partial_code_space = 1u << 1,  ///< no room for translated code within reach: handed back
+  partial_code_space = 1u << 1,  ///< no memory for translated code: handed back
   partial_int80 = 1u << 2,       ///< 32-bit system calls from 64-bit code
   partial_undecoded = 1u << 3,   ///< an instruction that the decoder does not know ran: its accesses are unknown
   partial_foreign_segment = 1u << 4,  ///< a far transfer to another code segment: handed back
@@ -89,6 +89,8 @@ enum Partial : uint32_t {
   partial_unknown_call = 1u << 16,   ///< it made system calls that are newer than the engine
   partial_breakpoint = 1u << 17,     ///< it set a breakpoint at code, which does not run at its own address
   partial_kernel_writes = 1u << 18,  ///< a call that the engine does not know may have met a protected page
+  partial_descriptors = 1u << 20,    ///< it needs the last numbers that its limit on descriptors allows: handed back
+  partial_own_addresses = 1u << 21,  ///< it wanted addresses that are the engine's and cannot be given up
 };
 
 enum class State : uint32_t { free, running, ended };
@@ -113,7 +115,8 @@ struct Process {
   uint64_t handed_back_ns;   ///< the same, where it then went on natively; 0: it did not
   uint32_t no_counter_read;  ///< 1: by the instruction rdpmc it read a counter that is not there, for the first time
   uint32_t no_counter;       ///< which
-  uint8_t reserved[64];
+  uint64_t single_stepped;   ///< instructions that were executed one at a time at their own address
+  uint8_t reserved[56];
 };
 static_assert(sizeof(Process) == 256);
 
@@ -148,11 +151,12 @@ enum class Answer : uint32_t { none, asked, granted, refused };
 
 /// What the engine sends on the announcement socket; the kernel adds the sender's credentials.
 struct Announcement {
-  uint32_t process;     ///< index of the announcing Process, 0 from the command's own child
-  uint32_t thread;      ///< index of the announcing Thread: its `answer` is waited for
-  uint32_t gives_back;  ///< 1 when the areas of both are free once the program is replaced
-  int32_t pid, tid;     ///< in the sender's pid namespace
-  uint32_t wish;        ///< a Wish
+  uint32_t process;         ///< index of the announcing Process, 0 from the command's own child
+  uint32_t thread;          ///< index of the announcing Thread: its `answer` is waited for
+  uint32_t gives_back;      ///< 1 when the areas of both are free once the program is replaced
+  int32_t pid, tid;         ///< in the sender's pid namespace
+  uint32_t wish;            ///< a Wish
+  int32_t first_inherited;  ///< number that the first of its Inherited has in the sender
 };
 
 /// What is wanted of the command.
@@ -161,8 +165,9 @@ enum Wish : uint32_t {
   wish_marks,      ///< the MarkPoints of the process, which has mapped code
 };
 
-/// Descriptors of the command's that every program under the engine has, at consecutive numbers. A program is told the
-/// first one in a register, where none that is trusted less can change it; nothing here says what they are.
+/// Descriptors of the command's that every program under the engine has, at consecutive numbers, which change where the
+/// program wants those for itself. A program is told the first one in a register, where none that is trusted less can
+/// change it; nothing here says what they are.
 enum Inherited : uint32_t { inherited_channel, inherited_image, inherited_socket, inherited_kept, inherited_added };
 inline constexpr uint32_t inherited_count = 5;
 

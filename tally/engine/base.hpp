@@ -70,8 +70,9 @@ u64 try_reserve(u64 bytes, int protection);
 void unreserve(u64 at, u64 bytes);
 /// All of it: the engine has no memory but its image's.
 void unreserve_all();
-/// How much of it there is by now.
+/// How much of it there is by now, and where it ends.
 u64 reserved_bytes();
+u64 own_space_end();
 
 /// Where in [start, end) memory that is used from the low end up begins: its first half megabyte comes page by page as
 /// small programs need it, what follows two megabytes at a time where the kernel has such pages. A page that is touched

@@ -1,5 +1,6 @@
 #include "tally/engine/cache.hpp"
 
+#include "tally/engine/arenas.hpp"
 #include "tally/engine/compared_code.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/marks.hpp"
@@ -18,10 +19,6 @@ struct Exit {
   u64 target;  // program address
 };
 Growing<Exit> links;
-
-constexpr u32 arena_limit = 16;
-Arena arenas[arena_limit];
-u32 arena_count;
 
 // Program address → trace: open addressing, grown by doubling. What looks like another address is not looked at.
 struct Slot {
@@ -128,42 +125,6 @@ PageEntry* page_entry(u64 page, bool make) {
   return &pages[i];
 }
 
-u64 trampoline(Arena& a, void (*to)()) {
-  Emitter e{reinterpret_cast<u8*>(a.hot)};
-  const u64 at = e.here();
-  e.byte(0xff);  // jmp [rip + 2]: the address is aligned, the program may have alignment checks on
-  e.byte(0x25);
-  e.dword(2);
-  e.nops(2);
-  e.qword(reinterpret_cast<u64>(to));
-  a.hot = e.here();
-  return at;
-}
-
-// Within reach of a 32-bit displacement, with room for the size of the program's own code and data.
-bool reaches(u64 cache, u64 pc) {
-  const s64 d = static_cast<s64>(cache - pc);
-  return d > -(1700ll << 20) && d < (1500ll << 20);
-}
-
-s64 map_arena(u64 pc, u32 index) {
-  // Fixed-address programs: the top of the low 2 GB, so that 32-bit absolute operands and pushes reach it. Others:
-  // below the code, since brk and later libraries grow towards it from the other side; else above.
-  static const s16 distances[] = {-1280, -1024, -768, -512, -384, -256, 256, 512, 768, 1024, 1280};
-  for (const s16 mb : distances) {
-    const u64 at =
-        pc < 0x7fffffff ? 0x68000000 - index * arena_bytes : (pc & ~0xfffffull) + (static_cast<s64>(mb) << 20);
-    const s64 r =
-        kernel(SYS_mmap, at, arena_bytes, 7, 0x104022 /* PRIVATE ANONYMOUS NORESERVE FIXED_NOREPLACE */, -1ull, 0);
-    if (!failed(r) && static_cast<u64>(r) == at) {
-      keep_from_core(at, arena_bytes);
-      return r;
-    }
-    if (!failed(r)) kernel(SYS_munmap, r, arena_bytes);
-  }
-  return -1;
-}
-
 /// The head of a trace becomes a jump to the one in front of it, and that leads to `to`. Two bytes in one store: the
 /// head is aligned and its first instruction is no shorter, so no thread stands within.
 void patch_head(const Trace& t, u64 to) {
@@ -172,12 +133,6 @@ void patch_head(const Trace& t, u64 to) {
   const u32 back = static_cast<u32>(t.start - dead_jump_bytes - t.body - 2) & 0xff;
   if (t.loop != 0) __atomic_store_n(reinterpret_cast<u32*>(t.body + t.loop), 0u, __ATOMIC_RELEASE);
   __atomic_store_n(reinterpret_cast<u16*>(t.body), static_cast<u16>(0xeb | back << 8), __ATOMIC_RELEASE);
-}
-
-Arena* arena_of(const Trace& t) {
-  for (u32 i = 0; i < arena_count; i++)
-    if (t.body - arenas[i].base < arena_bytes) return &arenas[i];
-  return nullptr;
 }
 
 /// A jump to `to`, or on to the stub behind it: see lead_grave.
@@ -192,7 +147,7 @@ void patch_dead(Trace& t) {
   if (t.grave != 0 && fits32(static_cast<s64>(t.grave - t.start))) {
     patch_grave(t.grave, 0);
   } else {
-    Arena* const a = arena_of(t);
+    Arena* const a = arena_around(t.body);
     Emitter e{reinterpret_cast<u8*>(a->cold)};
     while (crosses_line(e.here() + 1)) e.byte(0x90);
     t.grave = e.here();
@@ -269,11 +224,7 @@ void shorten_jumps() {
 u32 cache_generation() { return generation; }
 
 void cache_reset() {
-  for (u32 i = 0; i < arena_count; i++) {
-    kernel(SYS_munmap, arenas[i].base, arena_bytes);
-    arenas[i].traces.reset(0);
-  }
-  arena_count = 0;
+  release_arenas();
   tables.traces.reset(1);
   tables.places.reset(0);
   tables.segments.reset(0);
@@ -286,38 +237,6 @@ void cache_reset() {
   slots_used = pages_used = free_node = 0;
   // Pages stay watched: what is written there drops nothing, what is translated from there is watched again.
   forget_all_jumps();
-}
-
-Arena* arena_for(u64 pc) {
-  for (u32 i = 0; i < arena_count; i++)
-    if (reaches(arenas[i].base, pc) && has_room(arenas[i])) return &arenas[i];
-  if (arena_count == arena_limit) return nullptr;
-  Arena& a = arenas[arena_count];
-  if (a.traces.data == nullptr && !a.traces.try_init(1u << 20)) return nullptr;
-  const s64 base = map_arena(pc, arena_count);
-  if (failed(base)) return nullptr;
-  arena_count++;
-  a.base = static_cast<u64>(base);
-  a.hot = grow_from(a.base, a.base + arena_hot_bytes);
-  a.cold = grow_from(a.base + arena_hot_bytes, a.base + arena_bytes);
-  a.to_link = trampoline(a, enter_link);
-  a.to_indirect = trampoline(a, enter_indirect);
-  a.to_syscall = trampoline(a, enter_syscall);
-  if (model_plan.any()) {
-    a.to_model = trampoline(a, enter_model);
-    a.to_look = trampoline(a, enter_look);
-  }
-  if (marks_on()) a.to_mark = trampoline(a, enter_mark);
-  a.to_unlike = trampoline(a, enter_unlike);
-  return &a;
-}
-
-u64 arenas_bytes() { return arena_count * arena_bytes; }
-
-bool flush_makes_room(u64 pc) {
-  for (u32 i = 0; i < arena_count; i++)
-    if (reaches(arenas[i].base, pc)) return true;
-  return arena_count == arena_limit;
 }
 
 bool has_room(const Arena& a, u32 traces, u64 block_bytes) {
@@ -368,8 +287,6 @@ Trace* new_trace(Arena& arena, u64 pc, u64 start) {
   insert_slot(index);
   return &t;
 }
-
-bool serves(const Arena& a, u64 pc) { return reaches(a.base, pc) && arena_for(pc) == &a; }
 
 void register_page(u32 trace, u64 pc) {
   PageEntry* entry = page_entry(pc / page_bytes, true);
@@ -426,9 +343,7 @@ namespace {
 /// An entry check out of the trace's line; it comes before what the slot leads to now.
 u64 add_entry(Trace& t, u64 older) {
   Arena* a = arena_for(t.pc);
-  if (a != nullptr && !fits32(static_cast<s64>(a->cold - t.body))) a = nullptr;
-  for (u32 i = 0; a == nullptr && i < arena_count; i++)
-    if (t.body - arenas[i].base < arena_bytes) a = &arenas[i];
+  if (a == nullptr || !fits32(static_cast<s64>(a->cold - t.body))) a = arena_around(t.body);
   if (t.entry != 0 && (t.entries == entry_limit || !has_room(*a))) return t.entry;
   const u64 miss_room = 32;
   Emitter out{reinterpret_cast<u8*>(((a->cold + miss_room + 15) & ~15ull) - 1)};
@@ -478,35 +393,26 @@ void invalidate(u64 a, u64 n) {
   if (any) jumps_lead_to_dead = true;
 }
 
-bool in_cache(u64 address) {
-  for (u32 i = 0; i < arena_count; i++)
-    if (address - arenas[i].base < arena_bytes) return true;
-  return false;
-}
-
 bool locate(u64 address, Spot& out) {
-  for (u32 k = 0; k < arena_count; k++) {
-    Arena& a = arenas[k];
-    if (address - a.base >= arena_hot_bytes) continue;
-    u32 low = 0, high = a.traces.size;  // the last trace whose start is at or below the address
-    while (low < high) {
-      const u32 middle = (low + high) / 2;
-      if (tables.traces[a.traces[middle]].start <= address)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    if (low == 0) return false;
-    const Trace& t = tables.traces[a.traces[low - 1]];
-    if (address < t.body || address - t.body >= t.bytes) return false;
-    const u32 offset = static_cast<u32>(address - t.body);
-    const Place* const places = t.places;
-    u32 i = t.place_count;
-    while (i > 1 && places[i - 1].offset > offset) i--;
-    out = {&t, &places[i - 1], i - 1, offset, places[i - 1].offset == offset || offset == 0};
-    return true;
+  Arena* const a = arena_around(address);
+  if (a == nullptr || address - a->base >= arena_hot_bytes) return false;
+  u32 low = 0, high = a->traces.size;  // the last trace whose start is at or below the address
+  while (low < high) {
+    const u32 middle = (low + high) / 2;
+    if (tables.traces[a->traces[middle]].start <= address)
+      low = middle + 1;
+    else
+      high = middle;
   }
-  return false;
+  if (low == 0) return false;
+  const Trace& t = tables.traces[a->traces[low - 1]];
+  if (address < t.body || address - t.body >= t.bytes) return false;
+  const u32 offset = static_cast<u32>(address - t.body);
+  const Place* const places = t.places;
+  u32 i = t.place_count;
+  while (i > 1 && places[i - 1].offset > offset) i--;
+  out = {&t, &places[i - 1], i - 1, offset, places[i - 1].offset == offset || offset == 0};
+  return true;
 }
 
 }  // namespace tally::engine

@@ -4,7 +4,8 @@
 /// a conditional branch (the next one is entered only when the branch is not taken) or where the trace ends. Each
 /// segment has one counter per thread, so that counter × what the segment holds gives every count exactly.
 ///
-/// Caches are made on demand within 2 GB of the program code they hold, so that RIP-relative operands stay valid.
+/// Caches are made on demand within 2 GB of the program code they hold, so that RIP-relative operands stay valid; where
+/// the program has no room for them there, elsewhere (arenas.hpp).
 #pragma once
 #include "tally/engine/decode.hpp"
 #include "tally/engine/emit.hpp"
@@ -14,12 +15,14 @@ namespace tally::engine {
 /// One piece of address space with translated code. Hot code grows from the start, stubs and literals from `cold`.
 struct Arena {
   u64 base = 0;
+  bool far = false;  // from code that it serves: operands are not within reach
   u64 hot = 0, cold = 0;
   u64 to_link = 0, to_indirect = 0, to_syscall = 0;  // jumps into the engine
-  u64 to_model = 0, to_look = 0;                     // where a machine is simulated
-  u64 to_mark = 0;                                   // where addresses are marked
-  u64 to_unlike = 0;                                 // from a trace whose code is another one by now
-  Growing<u32> traces;                               // by rising address
+  u64 to_far_return = 0;
+  u64 to_model = 0, to_look = 0;  // where a machine is simulated
+  u64 to_mark = 0;                // where addresses are marked
+  u64 to_unlike = 0;              // from a trace whose code is another one by now
+  Growing<u32> traces;            // by rising address
 };
 inline constexpr u64 arena_bytes = 96ull << 20, arena_hot_bytes = 64ull << 20;
 
@@ -101,16 +104,16 @@ u32 cache_generation();
 /// Everything below wants cache_lock held, unless it says otherwise.
 extern Lock cache_lock;
 
-/// The arena for code at `pc`, made when there is none. Null when the address space near it is full.
+/// The arena for code at `pc`, made when there is none. Null when there is no memory for it, or there are too many.
 Arena* arena_for(u64 pc);
 /// Whether it has room for a trace, or for so many in a block of code.
 bool has_room(const Arena& a, u32 traces = 0, u64 block_bytes = 0);
-/// Whether code at `pc` is, or would be, translated there.
+/// Whether code at `pc` is, or would be, translated there, its operands within reach.
 bool serves(const Arena& a, u64 pc);
-/// Address space of all arenas.
+/// Address space of arenas that is not counted as reserved.
 u64 arenas_bytes();
-/// Whether code at `pc` has an arena only once others are given up. False where the address space near it has no room.
-bool flush_makes_room(u64 pc);
+/// Whether there is an arena that can be given up.
+bool flush_makes_room();
 /// Whether the tables of traces, places, links have room for one more trace.
 bool tables_have_room();
 /// Whether they have room for so many more; makes them large enough where they grow.
@@ -168,6 +171,8 @@ extern Tables tables;
 /// Throws all translated code away and stops the other threads for that; or waits while another thread does. The
 /// calling thread stands at its `pc`, holds no lock and comes from no link. False when that was not possible.
 bool flush(Thread* t);
+/// The same until it is done. The calling thread may be in a system call of the program.
+bool throw_code_away(Thread* t);
 
 // --- translate.cpp --------------------------------------------------------------------------------------------------
 

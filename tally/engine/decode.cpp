@@ -51,19 +51,6 @@ u8 string_dynamic(const ZydisDecodedInstruction& i) {
 
 constexpr u64 any_repeat = ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
 
-// Whether the prefix would make another register of a base or an index written into the instruction.
-bool extends_base(const ZydisDecodedInstruction& i) {
-  switch (i.encoding) {
-    case ZYDIS_INSTRUCTION_ENCODING_LEGACY:
-      return (i.attributes & ZYDIS_ATTRIB_HAS_REX) && (i.raw.rex.B | i.raw.rex.X) != 0;
-    // Zydis gives the bits of the later prefixes as they are encoded, inverted: set means plain.
-    case ZYDIS_INSTRUCTION_ENCODING_VEX: return i.raw.vex.size == 3 && (i.raw.vex.B & i.raw.vex.X) == 0;
-    case ZYDIS_INSTRUCTION_ENCODING_EVEX: return (i.raw.evex.B & i.raw.evex.X) == 0;
-    case ZYDIS_INSTRUCTION_ENCODING_XOP: return (i.raw.xop.B & i.raw.xop.X) == 0;
-    default: return false;
-  }
-}
-
 // maskmovq and maskmovdqu store to [rdi] without saying so in a ModRM byte.
 bool is_masked_move(const ZydisDecodedInstruction& i) {
   return i.opcode_map == ZYDIS_OPCODE_MAP_0F && i.opcode == 0xf7;
@@ -101,8 +88,9 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
       if (i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || narrow) return Kind::step;
       return i.raw.imm[0].is_relative ? Kind::call : Kind::call_indirect;
     case ZYDIS_CATEGORY_RET:
-      // Only the plain near form: iret, retf, sysret and the operand size prefix run at their own address.
-      return (i.opcode == 0xc3 || i.opcode == 0xc2) && !narrow ? Kind::ret : Kind::step;
+      // With the operand size prefix it runs at its own address.
+      if (i.opcode_map != ZYDIS_OPCODE_MAP_DEFAULT || narrow) return Kind::step;
+      return i.opcode == 0xc3 || i.opcode == 0xc2 ? Kind::ret : Kind::far_return;
     case ZYDIS_CATEGORY_SYSCALL: return i.mnemonic == ZYDIS_MNEMONIC_SYSCALL ? Kind::syscall : Kind::step;
     case ZYDIS_CATEGORY_SYSRET: return Kind::trap;
     case ZYDIS_CATEGORY_INTERRUPT: return Kind::trap;
@@ -113,7 +101,6 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
     case ZYDIS_MNEMONIC_UD1:
     case ZYDIS_MNEMONIC_UD2:
     case ZYDIS_MNEMONIC_HLT: return Kind::trap;
-    case ZYDIS_MNEMONIC_RDGSBASE:
     case ZYDIS_MNEMONIC_WRGSBASE:
     case ZYDIS_MNEMONIC_LGS: return Kind::leave;
     default: break;
@@ -125,8 +112,6 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
        (i.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && ((i.opcode >= 0xa0 && i.opcode <= 0xa3) || i.opcode == 0xd7)) ||
        is_masked_move(i)))
     return Kind::leave;
-  // A RIP-relative operand is rewritten with a base register at times: bits that would extend it must be clear.
-  if (reads_memory && i.raw.modrm.mod == 0 && i.raw.modrm.rm == 5 && extends_base(i)) return Kind::step;
   // mov gs, r16 and pop gs load the selector and with it the base.
   if (i.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && i.opcode == 0x8e && i.raw.modrm.reg == 5) return Kind::leave;
   if (i.opcode_map == ZYDIS_OPCODE_MAP_0F && i.opcode == 0xa9) return Kind::leave;
@@ -137,7 +122,7 @@ void flags_of(Instruction& in, const ZydisDecodedInstruction& raw) {
   in.reads = in.writes = 0;
   // What hands the flags to somebody else: r11 and signal frames show them.
   if (in.kind == Kind::syscall || in.kind == Kind::trap || in.kind == Kind::step || in.kind == Kind::leave ||
-      raw.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || raw.mnemonic == ZYDIS_MNEMONIC_PUSHF ||
+      in.kind == Kind::far_return || raw.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || raw.mnemonic == ZYDIS_MNEMONIC_PUSHF ||
       raw.mnemonic == ZYDIS_MNEMONIC_LAHF) {
     in.reads = arithmetic;
     return;
@@ -344,6 +329,7 @@ void add_kind(channel::SegmentVector& v, Kind kind) {
     case Kind::call_indirect: one(channel::indirect_calls); break;
     case Kind::ret: one(channel::returns); break;
     case Kind::syscall:
+    case Kind::far_return:
     case Kind::trap: one(channel::far); break;
     default: break;
   }
@@ -365,6 +351,22 @@ u16 registers_of(const Instruction& in) {
     if (op.type == ZYDIS_OPERAND_TYPE_MEMORY) add(op.mem.base), add(op.mem.index);
   }
   return mask;
+}
+
+void without_extensions(const Instruction& in, u8 (&bytes)[16]) {
+  __builtin_memcpy(bytes, in.bytes, sizeof bytes);
+  if (in.legacy && (in.rex & 3) == 0) return;
+  const ZydisDecodedInstruction raw = Details(in).raw;
+  constexpr u8 index_and_base = 0x60;  // inverted, in the byte behind the first one of a VEX, EVEX or XOP prefix
+  switch (raw.encoding) {
+    case ZYDIS_INSTRUCTION_ENCODING_LEGACY: bytes[raw.raw.rex.offset] &= 0xfc; break;
+    case ZYDIS_INSTRUCTION_ENCODING_VEX:
+      if (raw.raw.vex.size == 3) bytes[raw.raw.vex.offset + 1] |= index_and_base;
+      break;
+    case ZYDIS_INSTRUCTION_ENCODING_EVEX: bytes[raw.raw.evex.offset + 1] |= index_and_base; break;
+    case ZYDIS_INSTRUCTION_ENCODING_XOP: bytes[raw.raw.xop.offset + 1] |= index_and_base; break;
+    default: break;
+  }
 }
 
 u8 overwritten_register(const Instruction& in) {

@@ -19,6 +19,7 @@ enum class Kind : u8 {
   syscall,
   trap,         // int3, int n, ud2, hlt …: copied, but nothing is translated beyond
   transaction,  // xbegin: aborts at once
+  far_return,   // iret, far ret: the engine does its work, where the code segment stays the same
   step,         // executed at its own address, one instruction at a time
   leave,        // needs the GS base: the program goes on natively
   end,          // not an instruction: what comes after the last one
@@ -119,6 +120,10 @@ void add_kind(channel::SegmentVector& v, Kind kind);
 
 /// Bit mask of the general registers that the operands name.
 u16 registers_of(const Instruction& in);
+
+/// The bytes of an instruction with a RIP-relative operand, so that a base register or none at all may stand for RIP:
+/// where the prefix extends base and index, which means nothing beside RIP, those bits are as if they were not there.
+void without_extensions(const Instruction& in, u8 (&bytes)[16]);
 
 /// A general register that the instruction overwrites whole, without reading it and without any chance of a fault:
 /// free to be used just before it. no_register when there is none.

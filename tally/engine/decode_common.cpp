@@ -309,7 +309,6 @@ bool decode_common(u64 pc, const u8* bytes, Instruction& out) {
       out.sib = *p++;
       if (mod == 0 && (out.sib & 7) == 5) displacement_bytes = 4;
     } else if (mod == 0 && rm == 5) {
-      if (out.rex & 3) return false;  // the prefix would mean something were the operand rewritten with a base
       displacement_bytes = 4;
     }
     if (displacement_bytes != 0) {

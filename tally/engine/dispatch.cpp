@@ -57,6 +57,7 @@ extern "C" void dispatch(Thread* t) {
 }
 
 void count_stepped(Thread* t, u64 to) {
+  if (t->traces_itself == 0) __atomic_add_fetch(&process_record(t).single_stepped, 1, __ATOMIC_RELAXED);
   u8 bytes[16];
   channel::Totals delta;
   delta.field[channel::instructions] = 1;

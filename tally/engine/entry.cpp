@@ -4,9 +4,9 @@
 // link 0xb0, pad 0xb8, self 0xc0, seen 0xc8, borrowed 0xd0 and 0xd8.
 asm(R"(
 .text
-.globl engine_no_target, enter_indirect, enter_link, enter_syscall, enter_mark, enter_unlike
+.globl engine_no_target, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike
 .globl resume_program, resume_begin, resume_end, landing_pad
-.hidden enter_indirect, enter_link, enter_syscall, enter_mark, enter_unlike
+.hidden enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike
 .hidden resume_program, resume_begin, resume_end, landing_pad
 
 # Saves what the four doors have in common: everything but rax, rcx, r11, which each treats in its own way.
@@ -72,6 +72,15 @@ enter_syscall:
   save_borrowed
   save_others
   call system_call
+  jmp resume_program
+# A far return. rcx = its address; rcx and r11 are saved.
+enter_far_return:
+  mov %rcx, %gs:0x88
+  mov %rax, %gs:0x00
+  movq $0, %gs:0xb0         # no_link
+  save_borrowed
+  save_others
+  call far_return
   jmp resume_program
 # The gate of a marked address. rcx = that address; rcx and r11 are saved.
 enter_mark:

@@ -11,6 +11,7 @@ void enter_indirect();
 /// What slots of a jump table lead to that have no target yet.
 extern const char engine_no_target[];
 void enter_syscall();
+void enter_far_return();
 
 /// Leaves the engine: loads all of the program's registers and jumps to `resume`, or to the landing pad when `pad` is
 /// set. Restartable at any instruction. `resume_begin` to `resume_end`.
@@ -62,6 +63,7 @@ void signal_restorer();
 /// Called from the assembly.
 void dispatch(Thread* t);
 void system_call(Thread* t);
+void far_return(Thread* t);
 void thread_started(Thread* t);
 }
 

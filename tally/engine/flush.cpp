@@ -21,4 +21,12 @@ bool flush(Thread* t) {
   return all_out;
 }
 
+// Another thread may have been about to do it, and then there is more than before.
+bool throw_code_away(Thread* t) {
+  const u32 before = cache_generation();
+  while (cache_generation() == before)
+    if (!flush(t)) return false;
+  return true;
+}
+
 }  // namespace tally::engine

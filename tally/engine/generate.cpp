@@ -16,10 +16,12 @@ void copy_far(Builder& b, const Instruction& in, u32 segment) {
   for (const u8 c : candidates)
     if (!(used >> c & 1)) reg = c;
   const u32 modrm = in.modrm_at, displacement = in.displacement_at;
+  u8 bytes[16];
+  without_extensions(in, bytes);
   b.e.store(reg, o_spill1);
   b.move_address(reg, in.rip_operand());
   b.place(in, segment, Borrowed::one, reg);
-  b.e.bytes(in.bytes, modrm);
+  b.e.bytes(bytes, modrm);
   b.e.byte(static_cast<u8>((in.bytes[modrm] & 0x38) | reg));
   b.e.bytes(in.bytes + displacement + 4, in.length - displacement - 4);
   b.e.load(reg, o_spill1);
@@ -48,8 +50,10 @@ void copy_plain(Builder& b, const Instruction& in, u32 segment) {
   }
   if (fits32(static_cast<s64>(operand))) {
     if (in.address_bits == 32) recorder.give_up();  // it is the low half of an address that lies anywhere
+    u8 bytes[16];
+    without_extensions(in, bytes);
     b.place(in, segment);
-    b.e.bytes(in.bytes, modrm);
+    b.e.bytes(bytes, modrm);
     b.e.byte(static_cast<u8>((in.bytes[modrm] & 0x38) | 4));
     b.e.byte(0x25);
     b.e.dword(static_cast<u32>(operand));
@@ -141,6 +145,16 @@ void copy_gather(Builder& b, const Instruction& in, u32 segment) {
   p.pad[0] = elements;
   p.pad[1] = static_cast<u8>(by_k ? 0 : element);
   p.pad[2] = mask;
+}
+
+bool reads_gs_base(const Instruction& in) {
+  return in.legacy && in.map == Map::two_bytes && in.opcode == 0xae && in.mod() == 3 && (in.modrm >> 3 & 7) == 1;
+}
+
+/// The program's is 0: who sets it goes on natively.
+void copy_gs_base(Builder& b, const Instruction& in, u32 segment) {
+  b.place(in, segment);
+  b.e.move_constant(in.rm(), 0);
 }
 
 // --- ends of segments -----------------------------------------------------------------------------------------------
@@ -237,6 +251,20 @@ void end_syscall(Builder& b, const Instruction& in, u32 segment, const Increment
   b.e.jump(b.arena.to_syscall);
 }
 
+/// The engine does its work: see far_return().
+void end_far_return(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number,
+                    u16& counted) {
+  b.place(in, segment);
+  emit_saves(b.e);
+  if (increment.how == Increment::late) {
+    emit_increment(b, segment, number, Increment::late, r11);
+    counted = b.offset();
+  }
+  b.e.move_constant(rcx, in.pc);
+  recorder.give_up();  // so rare that a template of it would not be missed
+  b.e.jump(b.arena.to_far_return);
+}
+
 /// loop and jrcxz reach 127 bytes only: over a jump to what follows.
 void end_loop(Builder& b, const Instruction& in, u32 segment) {
   b.place(in, segment);
@@ -308,7 +336,9 @@ void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 
 }
 
 void emit_copy(Builder& b, const Instruction& in, u32 segment) {
-  if (in.gather)
+  if (reads_gs_base(in) && fsgsbase_allowed)
+    copy_gs_base(b, in, segment);
+  else if (in.gather)
     copy_gather(b, in, segment);
   else if (in.dynamic != 0)
     copy_repeat(b, in, segment);
@@ -361,6 +391,7 @@ void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& i
     case Kind::call_indirect:
     case Kind::ret: end_indirect(b, in, segment, increment, number, counted); break;
     case Kind::syscall: end_syscall(b, in, segment, increment, number, counted); break;
+    case Kind::far_return: end_far_return(b, in, segment, increment, number, counted); break;
     case Kind::transaction:
       b.place(in, segment);
       b.e.byte(0xb8);  // mov eax, 0: aborted, no reason

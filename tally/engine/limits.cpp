@@ -3,6 +3,7 @@
 
 #include "tally/engine/cache.hpp"
 #include "tally/engine/memory_calls.hpp"
+#include "tally/engine/own_numbers.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 struct Limit {
   u64 soft, hard;
 };
-constexpr u64 data = 2, address_space = 9, unlimited = ~0ull;
+constexpr u64 data = 2, descriptors = 7, address_space = 9, unlimited = ~0ull;
 
 /// What the program set, and what the kernel has for it.
 struct Pair {
@@ -42,6 +43,11 @@ bool same(const Limit& a, const Limit& b) { return a.soft == b.soft && a.hard ==
 
 s64 emulate_limit(Thread* t, u64 process, u64 resource, u64 set, u64 old) {
   const bool own = process == 0 || process == static_cast<u64>(kernel(SYS_getpid));
+  if (own && resource == descriptors && set != 0) {
+    const s64 r = run(t);
+    if (!failed(r)) number_limit_changed(t);
+    return r;
+  }
   if (!own || (resource != data && resource != address_space)) return run(t);
   Limit wanted{}, before{};
   if (set != 0 && get(&wanted, set, sizeof wanted) != 0) return -14;

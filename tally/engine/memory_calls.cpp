@@ -10,6 +10,7 @@
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/files.hpp"
+#include "tally/engine/giving_way.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"
@@ -22,6 +23,11 @@ constexpr u16 sys_process_madvise = 440, sys_mseal = 462;
 /// What the kernel did and what the engine knows of it are one: an address that one thread unmaps may at once be
 /// another thread's. Taken and held outside.
 Lock mappings_lock;
+
+void lock_mappings_outside(Thread* t) {
+  go_out(t);
+  mappings_lock.take();
+}
 
 /// What mmap(2) mapped, as far as its bytes may be at other addresses too or written through a descriptor. False: not.
 bool describe(u64 protection, u64 flags, u64 fd, u64 offset, FileMapping& m) {
@@ -166,14 +172,54 @@ bool is_memory_file(u64 fd) {
 
 }  // namespace
 
-s64 emulate_mapping(Thread* t) {
-  go_out(t);
-  mappings_lock.take();
-  const s64 r = call_and_note(t);
-  mappings_lock.release();
+namespace {
+
+/// Makes the system call that the thread is about to make by `call`, what it wants being free for it.
+template <class Call>
+s64 with_addresses(Thread* t, Call&& call) {
+  const Stretch wanted = addresses_wanted(t);
+  if (collides_with_own(t, wanted)) return -12;
+  lock_mappings_outside(t);
+  while (!are_free(wanted)) {
+    unlock_mappings();
+    come_in(t);
+    give_way(t, wanted);
+    lock_mappings_outside(t);
+  }
+  const s64 r = call();
+  done_with_addresses();
+  unlock_mappings();
   come_in(t);
+  return r;
+}
+
+/// An arena may have been where the kernel would have found room.
+bool may_be_for_want_of_low_addresses(const Thread* t, s64 r) {
+  if (r != -12 || t->gpr[rax] != SYS_mmap || !(t->gpr[r10] & MAP_32BIT) || (t->gpr[r10] & MAP_FIXED)) return false;
+  Guard guard(cache_lock);
+  return is_in_the_way(low_addresses);
+}
+
+}  // namespace
+
+s64 emulate_mapping(Thread* t) {
+  s64 r = with_addresses(t, [t] { return call_and_note(t); });
+  if (may_be_for_want_of_low_addresses(t, r)) {
+    give_way(t, low_addresses);
+    r = with_addresses(t, [t] { return call_and_note(t); });
+  }
   if (pointers_changed()) bring_all_out_once(t);
   return r;
+}
+
+s64 emulate_break(Thread* t) {
+  return with_addresses(t, [t] {
+    const u64 before = static_cast<u64>(kernel(SYS_brk, 0));
+    const s64 r = program_syscall(t);
+    if (!failed(r) && static_cast<u64>(r) < before)
+      note_mapping(page_up(static_cast<u64>(r)), before - static_cast<u64>(r), -1);
+    return r;
+  });
 }
 
 void lock_mappings(Thread* t) {

@@ -6,6 +6,8 @@ namespace tally::engine {
 
 /// mmap, munmap, mprotect, pkey_mprotect, mremap, shmat, shmdt, remap_file_pages, mseal.
 s64 emulate_mapping(Thread* t);
+/// brk.
+s64 emulate_break(Thread* t);
 /// madvise and process_madvise.
 s64 emulate_madvise(Thread* t);
 /// Pages of code may be absent from now on.

@@ -211,6 +211,13 @@ ModelFacts facts_any(const Instruction& in) {
     f.registers = 1u << rsp;
     return f;
   }
+  if (in.kind == Kind::far_return) {
+    constexpr u8 interrupt_return = 0xcf;
+    add_access(f, stack_access(Ask::load, (in.opcode == interrupt_return ? 5u : 2u) * in.operand_bits / 8, 0));
+    f.registers = 1u << rsp;
+    f.touches_flags = true;
+    return f;
+  }
   const bool one_byte = in.legacy && in.map == Map::one_byte;
   if (one_byte && in.opcode == 0xc9) {  // leave
     add_access(f, {Ask::load, 8, rbp, no_register, 0, false, false, false, 0});

@@ -11,6 +11,7 @@
 #include "tally/engine/memory_calls.hpp"
 #include "tally/engine/models.hpp"
 #include "tally/engine/output_buffers.hpp"
+#include "tally/engine/own_numbers.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"
 #include "tally/engine/store.hpp"
@@ -21,6 +22,7 @@ namespace {
 
 enum : u64 {
   clone_vm = 0x100,
+  clone_files = 0x400,
   clone_sighand = 0x800,
   clone_vfork = 0x4000,
   clone_thread_flag = 0x10000,
@@ -54,6 +56,7 @@ s64 fork_process(Thread* t, const Clone& c) {
   block_all();  // a signal that waits afterwards came to the parent before, or is the child's own
   lock_tables();
   note_forked();
+  if (c.flags & clone_files) numbers_are_shared();
   const s64 r = begin_process(c);
   unlock_tables();
   unlock_mappings();
@@ -74,24 +77,10 @@ s64 fork_process(Thread* t, const Clone& c) {
     kernel(SYS_exit_group, 125);
   }
   if (c.clears_actions) clear_actions(t);
+  numbers_after_fork(t);
   signals_after_fork(t);
   drop_uses();
   return 0;
-}
-
-/// The program goes on natively, from this call on.
-[[noreturn]] void leave_before(Thread* t, channel::Partial why) {
-  t->pc -= 2;
-  correct_unbegun(t);
-  leave(t, why);
-}
-
-/// Throws all code away: another thread may have been about to do it, and then there is more than before.
-bool throw_code_away(Thread* t) {
-  const u32 before = cache_generation();
-  while (cache_generation() == before)
-    if (!flush(t)) return false;
-  return true;
 }
 
 /// The thread is outside, in a system call whose registers are in `gpr`, and the kernel can write what it will write.
@@ -119,6 +108,7 @@ s64 share_memory(Thread* t, const Clone& c) {
   child->clears_actions = c.clears_actions;
   child->cleared_at_end = c.flags & (clone_child_cleartid | clone_child_settid) ? c.child_tid : 0;
   child->robust_list = child->in_call = 0;
+  if (!(c.flags & clone_files)) has_own_numbers(child);
   if (c.flags & clone_vfork) child->alt = t->alt;
   if (!(c.flags & clone_sighand)) {
     // A vfork child lives shorter than its block; others may leave theirs to threads of their own. Like all memory, it
@@ -169,9 +159,14 @@ bool ask_command(Thread* t, channel::Wish wish) {
                                    t->vfork_child == 0,
                                    static_cast<s32>(kernel(SYS_getpid)),
                                    static_cast<s32>(kernel(SYS_gettid)),
-                                   wish};
-  const s64 sent = kernel(SYS_sendto, inherited(channel::inherited_socket), reinterpret_cast<u64>(&a), sizeof a,
-                          0x4000 /* MSG_NOSIGNAL */);
+                                   wish,
+                                   static_cast<s32>(inherited(channel::inherited_channel))};
+  s64 sent = 0;
+  {
+    Guard guard(threads_lock);  // the socket's number stays what it is
+    sent = kernel(SYS_sendto, inherited(channel::inherited_socket), reinterpret_cast<u64>(&a), sizeof a,
+                  0x4000 /* MSG_NOSIGNAL */);
+  }
   if (sent != sizeof a) return false;
   const u64 limit[2] = {10, 0};
   while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<u32>(Answer::asked)) {
@@ -225,6 +220,12 @@ bool waits_for_handlers(u64 call) {
 }
 
 }  // namespace
+
+void leave_before(Thread* t, channel::Partial why) {
+  t->pc -= 2;
+  correct_unbegun(t);
+  leave(t, why);
+}
 
 s64 run(Thread* t, const u64* mask) {
   const bool shows = (t->mask & engine_signals) != 0;

@@ -114,7 +114,8 @@ namespace {
 bool accesses_memory(const Instruction& in) { return in.loads + in.stores + in.dynamic > 0; }
 
 bool borrows(Kind k) {
-  return k == Kind::jump_indirect || k == Kind::call_indirect || k == Kind::ret || k == Kind::syscall;
+  return k == Kind::jump_indirect || k == Kind::call_indirect || k == Kind::ret || k == Kind::syscall ||
+         k == Kind::far_return;
 }
 
 bool find_dead_flags(const Instruction* in, u32 n, u16 live, u32& at) {

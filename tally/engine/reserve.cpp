@@ -40,6 +40,7 @@ void unreserve(u64 at, u64 bytes) {
 }
 
 u64 reserved_bytes() { return reserved; }
+u64 own_space_end() { return next_free; }
 
 u64 reserve(u64 bytes, int protection) {
   const u64 at = try_reserve(bytes, protection);

@@ -6,6 +6,7 @@
 #include "tally/engine/entry.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/model_code.hpp"
+#include "tally/engine/own_numbers.hpp"
 #include "tally/engine/stops.hpp"
 #include "tally/engine/store.hpp"
 
@@ -434,6 +435,7 @@ void leave(Thread* t, channel::Partial why) {
   const bool first = !__atomic_exchange_n(&leaving_, true, __ATOMIC_ACQ_REL);
   if (first) hand_back(t);
   finish_process(t);  // what was counted up to here is all that ever will be
+  give_numbers_up();
   t->where = outside;
   give_floor(t);
   if (!first) {

@@ -1,6 +1,8 @@
 // System calls of the program. Most go straight to the kernel; here are those that change what the engine relies on.
 #include "tally/engine/syscalls.hpp"
 
+#include <fcntl.h>
+
 #include "tally/channel/asking.hpp"
 #include "tally/engine/asking.hpp"
 #include "tally/engine/cache.hpp"
@@ -11,6 +13,7 @@
 #include "tally/engine/limits.hpp"
 #include "tally/engine/marks.hpp"
 #include "tally/engine/memory_calls.hpp"
+#include "tally/engine/own_numbers.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/store.hpp"
@@ -118,6 +121,7 @@ s64 map(Thread* t) {
   return r;
 }
 s64 change_mapping(Thread* t) { return emulate_mapping(t); }
+s64 move_break(Thread* t) { return emulate_break(t); }
 s64 advise(Thread* t) { return emulate_madvise(t); }
 s64 make_change_seen(Thread* t) { return emulate_membarrier(t); }
 s64 write_unseen(Thread* t) {
@@ -147,7 +151,41 @@ s64 control_device(Thread* t) {
 s64 list(Thread* t) { return list_directory(t, t->gpr[rax]); }
 s64 close_many(Thread* t) {
   const u64* g = t->gpr;
+  if ((g[rdx] & 2 /* CLOSE_RANGE_UNSHARE */) && !is_last(t)) has_own_numbers(t);
   return close_range_around(g[rdi] & 0xffffffff, g[rsi] & 0xffffffff, g[rdx]);
+}
+
+s64 replace_descriptor(Thread* t) { return free_number(t, t->gpr[rsi]) ? run(t) : -9; }
+
+s64 control_descriptor(Thread* t) {
+  const u64 command = t->gpr[rsi], lowest = t->gpr[rdx];
+  const bool duplicates = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
+  if (duplicates && !free_number(t, lowest)) return -9;
+  s64 r = 0;
+  do r = run(t);
+  while (duplicates && number_was_skipped(t, lowest, r));
+  return r;
+}
+
+/// A call that writes two numbers to this address.
+s64 make_two_at(Thread* t, u64 to) {
+  const s64 r = run(t);
+  s32 numbers[2] = {};
+  if (r == 0 && get(numbers, to, sizeof numbers) == 0)
+    (void)numbers_were_short(t, numbers[0] > numbers[1] ? numbers[0] : numbers[1]);
+  return r;
+}
+s64 make_two(Thread* t) { return make_two_at(t, t->gpr[rdi]); }
+s64 make_socket_pair(Thread* t) { return make_two_at(t, t->gpr[r10]); }
+
+/// A message, the first of several as well, may have brought some.
+s64 receive(Thread* t) {
+  const s64 r = run(t);
+  constexpr u64 control_bytes_at = 40;  // in struct msghdr
+  u64 control_bytes = 0;
+  if (!failed(r) && get(&control_bytes, t->gpr[rsi] + control_bytes_at, 8) == 0 && control_bytes != 0)
+    (void)numbers_were_short(t, static_cast<s64>(inherited(channel::inherited_channel)));
+  return r;
 }
 
 // --- limits and rights ----------------------------------------------------------------------------------------------
@@ -163,6 +201,12 @@ s64 get_limit(Thread* t) { return emulate_limit(t, 0, t->gpr[rdi], 0, t->gpr[rsi
 s64 give_rights_up(Thread* t) {
   give_up_writing();
   return run(t);
+}
+
+s64 unshare(Thread* t) {
+  const s64 r = give_rights_up(t);
+  if (!failed(r) && (t->gpr[rdi] & 0x400 /* CLONE_FILES */) && !is_last(t)) has_own_numbers(t);
+  return r;
 }
 
 s64 change_personality(Thread* t) {
@@ -239,7 +283,8 @@ extern "C" void system_call(Thread* t) {
   u64* g = t->gpr;
   // The kernel looks at the low half only.
   g[rax] = static_cast<u64>(static_cast<s64>(static_cast<s32>(g[rax])));
-  const s64 r = call(t, static_cast<u32>(g[rax]));
+  s64 r = call(t, static_cast<u32>(g[rax]));
+  if (makes_descriptor(g[rax]) && numbers_were_short(t, r)) r = call(t, static_cast<u32>(g[rax]));
   if (r == begin_anew) {
     // To be executed again once the signal's handler has run. If it had not begun, it has not retired either.
     t->pc -= 2;

@@ -51,7 +51,7 @@ struct Thread {
   u64 borrowed[2];   // 0xd0, 0xd8: rcx and r11 where generated code needs them: side by side, which is cheaper to store
   u8 popcount[256];  // 0xe0: bits set in a byte, without touching the flags
 
-  Thread* next;           // all threads of the address space
+  Thread *next, *before;  // all threads of the address space
   u64 mask;               // the program's signal mask in force; the kernel's lacks the signals that the engine needs
   u64 saved_mask;         // what it was before a system call replaced it for its time
   u64 waits_for;          // signals that a system call is waiting for, though they are blocked
@@ -77,6 +77,7 @@ struct Thread {
   u32 pooled;
   u32 generation;               // cache_generation() when its jump table was last emptied
   s64 tid, tgid;                // 0 = not known yet; tgid 0 = of no meaning to others
+  u32 first_descriptor;         // of the engine's, where its table of descriptors is its own; 0 = it is the process's
   u64 in_functions;             // how many marked functions it is in
   u32 past_gate;                // it has passed the gate of the trace at its pc
   u32 in_call;                  // its registers are those of a system call that the kernel may be at
@@ -216,8 +217,12 @@ Thread* threads();
 /// Whether its process has no other thread.
 bool is_last(const Thread* t);
 const channel::Settings& settings();
-/// One of the command's descriptors.
+/// One of the command's descriptors, in the table of the calling thread.
 u64 inherited(channel::Inherited which);
+/// The first of them has this number from now on, in that table.
+void set_inherited(u32 first);
+/// Some thread has another table than the process.
+void numbers_differ();
 channel::Records records();
 channel::Process& process_record(Thread* t);
 /// The number of the record of this address space; a vfork child in it has another one.

@@ -24,8 +24,10 @@ using channel::State;
 Records shared;
 channel::Settings settings_;
 u32 first_inherited;
-Thread* live;  // all threads of this address space
-Thread* pool;  // ended ones whose blocks can be used again
+bool own_tables;  // not all threads have the same descriptors
+Thread* live;     // all threads of this address space
+u32 own_threads;  // of them, those of its process: a vfork child is another one
+Thread* pool;     // ended ones whose blocks can be used again
 channel::SegmentVector* vectors_;
 u32 vectors_area;
 u32 segment_count;
@@ -139,16 +141,23 @@ void end_counting(Thread* t) {
   fold(t);
 }
 
+void link_in(Thread* t) {
+  t->before = nullptr;
+  t->next = live;
+  if (live != nullptr) live->before = t;
+  live = t;
+  if (t->process == own_process) own_threads++;
+}
+
 void unlink(Thread* t) {
-  for (Thread** p = &live; *p != nullptr; p = &(*p)->next)
-    if (*p == t) {
-      *p = t->next;
-      return;
-    }
+  (t->before != nullptr ? t->before->next : live) = t->next;
+  if (t->next != nullptr) t->next->before = t->before;
+  if (t->process == own_process) own_threads--;
 }
 
 /// Wants threads_lock: one that ends goes from this list to another.
 bool is_last_of(u32 process) {
+  if (process == own_process) return own_threads == 1;
   u32 n = 0;
   for (const Thread* t = live; t != nullptr; t = t->next) n += t->process == process;
   return n == 1;
@@ -157,7 +166,17 @@ bool is_last_of(u32 process) {
 }  // namespace
 
 const channel::Settings& settings() { return settings_; }
-u64 inherited(channel::Inherited which) { return first_inherited + which; }
+u64 inherited(channel::Inherited which) {
+  const u32 own = own_tables ? current()->first_descriptor : 0;
+  return u64{own != 0 ? own : first_inherited} + which;
+}
+void set_inherited(u32 first) {
+  if (own_tables && current()->first_descriptor != 0)
+    current()->first_descriptor = first;
+  else
+    first_inherited = first;
+}
+void numbers_differ() { own_tables = true; }
 Records records() { return shared; }
 Thread* threads() { return live; }
 u32 own_process_number() { return own_process; }
@@ -259,8 +278,7 @@ Thread* first_thread(u32 first_fd) {
   name_thread(t);
   set_state(p.state, State::running);
   t->actions = reinterpret_cast<Actions*>(reserve(sizeof(Actions), PROT_READ | PROT_WRITE));
-  t->next = nullptr;
-  live = t;
+  link_in(t);
   return t;
 }
 
@@ -311,6 +329,7 @@ Thread* new_thread(Thread* parent, bool own_process) {
   t->restores_mask = t->forced_sigsegv = t->woken_in_vain = t->signal = t->stepping = t->traces_itself =
       t->vfork_child = t->pooled = 0;
   t->where = outside;  // until it starts
+  t->first_descriptor = parent->first_descriptor;
   if (t->generation != cache_generation()) forget_jumps(t);
   t->alt = {0, 2, 0, 0};
   t->actions = parent->actions;
@@ -323,8 +342,7 @@ Thread* new_thread(Thread* parent, bool own_process) {
     pool = t;
     return nullptr;
   }
-  t->next = live;
-  live = t;
+  link_in(t);
   return t;
 }
 
@@ -481,8 +499,9 @@ bool after_fork(Thread* t, u32 process) {
   shared.thread(t->index).tid = static_cast<s32>(t->tid);
   name_thread(t);
   set_state(p.state, State::running);
-  live = t;
-  t->next = nullptr;
+  live = nullptr;
+  own_threads = 0;
+  link_in(t);
   t->vfork_child = 0;
   return true;
 }

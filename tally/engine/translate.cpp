@@ -40,7 +40,7 @@ class Translator {
     if (known == nullptr)
       if (const Outcome first = look_at_first(); first != Outcome::translated) return first;
     Arena* arena = arena_for(pc_);
-    if (arena == nullptr) return flush_makes_room(pc_) ? Outcome::no_room : Outcome::no_space;
+    if (arena == nullptr) return flush_makes_room() ? Outcome::no_room : Outcome::no_space;
     if (known != nullptr)
       if (Trace* const made = reuse(*known, pc_, older_, *arena); made != nullptr) {
         out = made;

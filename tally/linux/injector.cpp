@@ -44,9 +44,10 @@ std::uint64_t vdso_of(pid_t process) {
 
 }  // namespace
 
-bool Injector::attach(pid_t thread) {
+bool Injector::attach(pid_t thread, int first) {
   if (ptrace(PTRACE_SEIZE, thread, nullptr, PTRACE_O_TRACEEXEC) != 0) return false;
   under_way_[thread] = Exec{};
+  under_way_[thread].first = first;
   return true;
 }
 
@@ -62,8 +63,16 @@ Injector::Seen Injector::stopped(pid_t process, int status) {
     // Another thread than the leader may have called execve: it has the leader's number now, and was attached by its
     // own.
     unsigned long former = 0;
-    if (ptrace(PTRACE_GETEVENTMSG, process, nullptr, &former) == 0) under_way_.erase(static_cast<pid_t>(former));
+    int first = 0;
+    if (ptrace(PTRACE_GETEVENTMSG, process, nullptr, &former) == 0) {
+      const auto found = under_way_.find(static_cast<pid_t>(former));
+      if (found != under_way_.end()) {
+        first = found->second.first;
+        under_way_.erase(found);
+      }
+    }
     under_way_[process] = Exec{};
+    under_way_[process].first = first;
     // On to the end of execve: until then the kernel still writes the new program's registers.
     under_way_[process].stage = Exec::in_exec;
     if (ptrace(PTRACE_SYSCALL, process, nullptr, nullptr) != 0) return refuse(process, "it vanished");
@@ -125,7 +134,7 @@ Injector::Seen Injector::begin_mapping(pid_t process, Exec& exec) {
   call.rsi = injection_.bytes;
   call.rdx = PROT_READ | PROT_EXEC;
   call.r10 = MAP_PRIVATE | MAP_FIXED_NOREPLACE;
-  call.r8 = static_cast<std::uint64_t>(injection_.fd);
+  call.r8 = static_cast<std::uint64_t>(exec.first + injection_.fd);
   call.r9 = 0;
   exec.stage = Exec::mapping;
   if (ptrace(PTRACE_SETREGS, process, nullptr, &call) != 0 ||
@@ -149,9 +158,9 @@ Injector::Seen Injector::finish(pid_t process, Exec& exec) {
   }
   registers.rdi = registers.rip;
   registers.rsi = registers.rsp;
-  registers.rdx = injection_.arguments[0];
-  registers.rcx = injection_.arguments[1];
-  registers.r8 = injection_.arguments[2];
+  registers.rdx = static_cast<std::uint64_t>(exec.first);
+  registers.rcx = injection_.arguments[0];
+  registers.r8 = injection_.arguments[1];
   registers.rip = injection_.entry;
   if (ptrace(PTRACE_SETREGS, process, nullptr, &registers) != 0) return refuse(process, "its registers cannot be set");
   under_way_.erase(process);

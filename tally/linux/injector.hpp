@@ -16,10 +16,10 @@ namespace tally::linux {
 struct Injection {
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
-  int fd = -1;              ///< of the file, as the program inherits it
+  int fd = 0;               ///< of the file: its place among the descriptors that the program inherits
   std::uint64_t entry = 0;  ///< called with rdi = the program's first instruction, rsi = its stack pointer,
-                            ///< rdx, rcx and r8 = the arguments
-  std::array<std::uint64_t, 3> arguments{};
+                            ///< rdx = the first of those descriptors, rcx and r8 = the arguments
+  std::array<std::uint64_t, 2> arguments{};
 };
 
 /// Attaches to processes that are about to call execve, and lets the new program start in the injected code. A process
@@ -28,8 +28,9 @@ class Injector {
  public:
   explicit Injector(Injection injection) : injection_(injection) {}
 
-  /// Attaches to a thread that waits for it. False where the kernel refuses (seccomp, another tracer, Yama, rights).
-  bool attach(pid_t thread);
+  /// Attaches to a thread that waits for it; `first` is the first descriptor that its program will inherit. False where
+  /// the kernel refuses (seccomp, another tracer, Yama, rights).
+  bool attach(pid_t thread, int first);
 
   /// What a stop that wait4(2) reported meant.
   struct Seen {
@@ -46,6 +47,7 @@ class Injector {
  private:
   struct Exec {
     enum Stage { attached, in_exec, mapping } stage = attached;
+    int first = 0;  ///< inherited descriptor
     user_regs_struct registers{};
     std::uint64_t blocked = 0;        ///< signals: a step's trap unblocks SIGTRAP
     std::uint64_t instruction = 0;    ///< where the system call is executed

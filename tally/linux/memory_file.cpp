@@ -64,6 +64,16 @@ Result<Mapping> map_shared(int fd, std::uint64_t offset, std::size_t bytes) {
   return Mapping(static_cast<std::uint8_t*>(at), bytes);
 }
 
+std::string limits_on_memory() {
+  const auto is_limited = [](__rlimit_resource resource) {
+    rlimit limit{};
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  };
+  const bool space = is_limited(RLIMIT_AS), data = is_limited(RLIMIT_DATA);
+  if (space == data) return "`ulimit -v` and `ulimit -d`";
+  return space ? "`ulimit -v`" : "`ulimit -d`";
+}
+
 Result<Descriptor> open_file(const std::string& path, const std::string& what) {
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) {

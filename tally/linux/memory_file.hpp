@@ -83,4 +83,8 @@ bool is_alive(pid_t process);
 /// Whether an execve of this file changes user, group or capabilities of who executes it.
 bool changes_rights(const std::string& path);
 
+/// The limits on memory that this process has, as a shell sets them: "`ulimit -v`", "`ulimit -d`" or both. Where there
+/// is none a program may have set one for itself: then both, too.
+std::string limits_on_memory();
+
 }  // namespace tally::linux

@@ -22,6 +22,7 @@ void count_processes(result::Run& run) {
   std::size_t more = 0;
   for (const result::Process& process : run.processes) {
     processes.insert(process.pid);
+    if (process.single_stepped) run.single_stepped = run.single_stepped.value_or(0) + *process.single_stepped;
     for (const result::Thread& thread : process.threads) {
       threads.emplace(process.pid, thread.tid);
       more += static_cast<std::size_t>(thread.before);

@@ -114,6 +114,12 @@ Json environment_json(const result::Environment& environment) {
           {"tally", environment.tally_version}};
 }
 
+/// What only an engine knows.
+Json with_engine(Json json, const std::optional<std::int64_t>& single_stepped) {
+  if (single_stepped) json["single_stepped"] = *single_stepped;
+  return json;
+}
+
 Json process_json(const result::Process& process, std::size_t run) {
   return {{"run", run},
           {"pid", process.pid},
@@ -130,12 +136,13 @@ Json runs_json(const result::Stat& stat) {
   Json list = Json::array();
   for (std::size_t i = 0; i < stat.runs.size(); ++i) {
     const result::Run& run = stat.runs[i];
-    list.push_back({{"run", i + 1},
-                    {"exit_code", value_or_null(run.exit_code)},
-                    {"signal", value_or_null(run.signal)},
-                    {"complete", run.complete},
-                    {"processes", value_or_null(run.process_count)},
-                    {"threads", value_or_null(run.thread_count)}});
+    list.push_back(with_engine({{"run", i + 1},
+                                {"exit_code", value_or_null(run.exit_code)},
+                                {"signal", value_or_null(run.signal)},
+                                {"complete", run.complete},
+                                {"processes", value_or_null(run.process_count)},
+                                {"threads", value_or_null(run.thread_count)}},
+                               run.single_stepped));
   }
   return list;
 }
@@ -145,7 +152,7 @@ void add_processes(Json& json, const result::Stat& stat, const Style& style) {
   Json threads = Json::array();
   for (std::size_t i = 0; i < stat.runs.size(); ++i) {
     for (const result::Process& process : stat.runs[i].processes) {
-      processes.push_back(process_json(process, i + 1));
+      processes.push_back(with_engine(process_json(process, i + 1), process.single_stepped));
       for (const result::Thread& thread : process.threads) {
         threads.push_back({{"run", i + 1},
                            {"pid", process.pid},

@@ -74,6 +74,8 @@ struct Process {
   int end_code = 0;  ///< exit code or signal number
   std::vector<EventCount> counts;
   std::vector<Thread> threads;
+  /// Instructions that the engine could not copy and executed one at a time; nothing where no engine counted.
+  std::optional<std::int64_t> single_stepped = {};
   bool operator==(const Process&) const = default;
 };
 
@@ -103,6 +105,7 @@ struct Run {
   std::vector<Interval> intervals = {};      ///< where they were asked for
   std::vector<Part> parts = {};              ///< of the machine, where they were asked for
   std::vector<ProgramRegions> regions = {};  ///< what programs counted of their own code, in the order of their starts
+  std::optional<std::int64_t> single_stepped = {};  ///< of all processes
   bool operator==(const Run&) const = default;
 };
 

@@ -131,6 +131,7 @@ void read_processes(const Json& json, Stat& stat) {
     process.end = end(text(one, "end"));
     process.end_code = optional<int>(one, "exit_code").value_or(optional<int>(one, "signal").value_or(0));
     process.counts = event_counts(one.at("events"));
+    process.single_stepped = optional<std::int64_t>(one, "single_stepped");
     Run& run = run_of(stat, one);
     places[{number<std::size_t>(one.at("run")), process.pid, process.image}] = run.processes.size();
     run.processes.push_back(std::move(process));
@@ -174,6 +175,7 @@ Stat stat_of(const Json& json) {
     run.complete = one.at("complete").get<bool>();
     run.process_count = optional<std::int64_t>(one, "processes");
     run.thread_count = optional<std::int64_t>(one, "threads");
+    run.single_stepped = optional<std::int64_t>(one, "single_stepped");
     stat.runs.push_back(std::move(run));
   }
   for (const Json& one : json.at("events")) read_event(one, stat);

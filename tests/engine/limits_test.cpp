@@ -53,6 +53,18 @@ TEST(Memory, may_be_too_little_for_the_engine) {
   expect_as_natively(shell("ulimit -d 20000; /bin/echo hi"));
 }
 
+TEST(Memory, that_is_too_little_is_called_by_the_limit_that_it_has) {
+  for (const std::string limit : {"-v 900000", "-d 300000"}) {
+    Command command = shell("ulimit " + limit + "; exec \"$0\" stat -e instructions -- /bin/echo hi");
+    command.words.emplace_back(TALLY);
+    const Outcome outcome = run_native(command);
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_EQ(outcome.out, "hi\n");
+    EXPECT_NE(outcome.err.find("found no memory there (see `ulimit " + limit.substr(0, 2) + "`)"), std::string::npos)
+        << outcome.err;
+  }
+}
+
 // A limit that a program sets for itself is its own: the engine's needs do not count.
 TEST(Memory, may_be_limited_by_the_program) {
   for (const char* limit : {"-v 300000", "-d 100000", "-v 1400000"}) {

@@ -36,6 +36,7 @@ struct Counted {
   Outcome outcome;
   Counts counts;
   std::map<std::string, std::uint64_t> modelled;  ///< by event
+  std::uint64_t single_stepped = 0;               ///< instructions that the engine executed one at a time
   bool exact = false;                             ///< every count carries the trust "exact"
   std::string problem;                            ///< why there are no counts, or what is not exact
 };

@@ -14,6 +14,7 @@
 #include "tally/backend/sim/sound.hpp"
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
+#include "tally/linux/memory_file.hpp"
 #include "tally/linux/spawn.hpp"
 #include "tally/sim/memory.hpp"
 
@@ -30,7 +31,12 @@ struct Words {
 
 constexpr Words words[] = {
     {channel::partial_gs_base, "it uses the GS base, which the engine needs: it went on natively"},
-    {channel::partial_code_space, "there was no room for translated code within reach of its own: it went on natively"},
+    {channel::partial_code_space, "there was no memory for translated code: it went on natively"},
+    {channel::partial_descriptors,
+     "it needs the last descriptors that its limit allows, which the engine has: it went on natively"},
+    {channel::partial_own_addresses,
+     "it wanted addresses that are the engine's own: it went on natively, or was refused them where several threads "
+     "ran"},
     {channel::partial_int80, "it made 32-bit system calls, whose effects the engine does not follow"},
     {channel::partial_undecoded,
      "it executed instructions that the decoder does not know: their loads and stores are missing"},
@@ -234,6 +240,7 @@ class Harvest {
       made.threads.push_back(std::move(one));
     }
     made.counts = counts(image.tally);
+    made.single_stepped = static_cast<std::int64_t>(process.single_stepped);
     if (process.handed_back_ns != 0) image.native_from = Nanoseconds{static_cast<std::int64_t>(process.handed_back_ns)};
   }
 
@@ -340,8 +347,8 @@ Tally total_of(const std::vector<Image>& images, const Execution& execution, con
       std::count_if(images.begin(), images.end(), [&](const Image& image) { return image.first_of_program; });
   const bool all_sound = std::all_of(images.begin(), images.end(), [](const Image& image) { return image.is_sound; });
   if (all_sound && started < execution.injected) {
-    reasons.push_back(fmt::format("{} of {} programs ran natively: the engine found no memory there (see `ulimit -v`)",
-                                  execution.injected - started, execution.injected));
+    reasons.push_back(fmt::format("{} of {} programs ran natively: the engine found no memory there (see {})",
+                                  execution.injected - started, execution.injected, linux::limits_on_memory()));
   }
   for (const std::string& native : execution.native) {
     if (std::find(reasons.begin(), reasons.end(), native) == reasons.end()) reasons.push_back(native);

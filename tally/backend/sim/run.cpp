@@ -39,7 +39,7 @@ struct ChildSide {
     std::uint32_t& answer = self.header->first_answer;
     __atomic_store_n(&answer, static_cast<std::uint32_t>(Answer::asked), __ATOMIC_RELEASE);
     const pid_t pid = linux::own_pid();
-    const channel::Announcement announcement{0, 0, 0, pid, pid, channel::wish_take_over};
+    const channel::Announcement announcement{0, 0, 0, pid, pid, channel::wish_take_over, self.first_fd};
     if (!linux::announce(self.first_fd + static_cast<int>(channel::inherited_socket), &announcement,
                          sizeof announcement))
       return;
@@ -131,7 +131,7 @@ class Server {
 
   bool take_over(const channel::Announcement& a, pid_t sender) {
     const auto thread = linux::thread_of(sender, a.pid, a.tid);
-    if (thread && injector_.attach(*thread)) {
+    if (thread && injector_.attach(*thread, a.first_inherited)) {
       announced_[sender] = a;
       return true;
     }
@@ -316,12 +316,11 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   if (!program) return fail(program.error());
   // Only descendants hold the other end now: an engine that outlives this loop finds nobody to ask, and says so.
   (*inherited)[channel::inherited_socket].reset();
-  linux::Injector injector(
-      {channel::image_base,
-       header->bytes,
-       first_fd + static_cast<int>(channel::inherited_image),
-       header->entry,
-       {static_cast<std::uint64_t>(first_fd), translations.kept_inode(), translations.added_inode()}});
+  linux::Injector injector({channel::image_base,
+                            header->bytes,
+                            static_cast<int>(channel::inherited_image),
+                            header->entry,
+                            {translations.kept_inode(), translations.added_inode()}});
   Server server(shared, *announcements, std::move(injector), marker, workers ? &*workers : nullptr, *program,
                 descendants, execution);
   LiveMeter meter(request, shared, counters);

@@ -320,6 +320,28 @@ Item load_indices(Random& random, const Rules& rules, int vector, bool quad) {
   return item;
 }
 
+/// Sets bits that extend base and index in what stands beside RIP, where they mean nothing. Which ones follows from the
+/// instruction: what a seed stands for otherwise stays as it is.
+void add_meaningless_bits(Item& item, const ZydisDecodedInstruction& in) {
+  uint64_t seed = item.target;
+  for (const uint8_t byte : item.bytes) seed = seed * 31 + byte;
+  Random random(seed);
+  if (!random.percent(40)) return;
+  const auto bits = static_cast<uint8_t>(1 + random.below(3));
+  const auto inverted = static_cast<uint8_t>(~(bits << 5));
+  switch (in.encoding) {
+    case ZYDIS_INSTRUCTION_ENCODING_LEGACY:
+      if (in.attributes & ZYDIS_ATTRIB_HAS_REX) item.bytes[in.raw.rex.offset] |= bits;
+      break;
+    case ZYDIS_INSTRUCTION_ENCODING_VEX:
+      if (in.raw.vex.size == 3) item.bytes[in.raw.vex.offset + 1u] &= inverted;
+      break;
+    case ZYDIS_INSTRUCTION_ENCODING_EVEX: item.bytes[in.raw.evex.offset + 1u] &= inverted; break;
+    case ZYDIS_INSTRUCTION_ENCODING_XOP: item.bytes[in.raw.xop.offset + 1u] &= inverted; break;
+    default: break;
+  }
+}
+
 std::optional<std::vector<Item>> attempt(Random& random, const Rules& rules) {
   const Operand operand = any_operand(random, rules);
   Item item;
@@ -358,6 +380,7 @@ std::optional<std::vector<Item>> attempt(Random& random, const Rules& rules) {
   if (relative) {
     item.relative_at = in.raw.disp.offset;
     item.target = data_address(random, rules.place);
+    add_meaningless_bits(item, in);
   }
   std::vector<Item> items;
   for (unsigned i = 0; i < in.operand_count; ++i) {
@@ -373,6 +396,36 @@ std::optional<std::vector<Item>> attempt(Random& random, const Rules& rules) {
 }
 
 }  // namespace
+
+uint64_t encoding_of(const std::vector<uint8_t>& bytes) {
+  ZydisDecodedInstruction in;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder(), nullptr, bytes.data(), bytes.size(), &in))) return 0;
+  const bool has_modrm = in.attributes & ZYDIS_ATTRIB_HAS_MODRM;
+  const bool memory = has_modrm && in.raw.modrm.mod != 3;
+  const bool relative = memory && in.raw.modrm.mod == 0 && in.raw.modrm.rm == 5;
+  uint64_t key = 1;
+  const auto add = [&key](uint64_t value, uint64_t bound) { key = key * bound + value; };
+  add(static_cast<uint64_t>(in.mnemonic), 2048);
+  add(static_cast<uint64_t>(in.encoding), 8);
+  add(static_cast<uint64_t>(in.opcode_map), 16);
+  add(in.opcode, 256);
+  add(memory, 2);
+  add(relative, 2);
+  uint64_t meaningless = 0;
+  if (relative) {
+    const auto& raw = in.raw;
+    switch (in.encoding) {
+      case ZYDIS_INSTRUCTION_ENCODING_LEGACY: meaningless = raw.rex.X * 2u + raw.rex.B; break;
+      case ZYDIS_INSTRUCTION_ENCODING_VEX:
+        meaningless = raw.vex.size == 3 ? 3u - (raw.vex.X * 2u + raw.vex.B) : 0;
+        break;
+      case ZYDIS_INSTRUCTION_ENCODING_EVEX: meaningless = 3u - (raw.evex.X * 2u + raw.evex.B); break;
+      default: break;
+    }
+  }
+  add(meaningless, 4);
+  return key;
+}
 
 std::vector<Item> random_instruction(Random& random, const Rules& rules) {
   for (;;)

@@ -14,4 +14,8 @@ struct Rules {
 /// none of the fixed registers and accesses the sandbox only, or fails. A gather comes with what loads its indices.
 std::vector<Item> random_instruction(Random& random, const Rules& rules);
 
+/// One number for all instructions that are encoded alike: of one opcode, with an operand of one kind, with the same
+/// bits that mean nothing. 0 for what the decoder does not know.
+uint64_t encoding_of(const std::vector<uint8_t>& bytes);
+
 }  // namespace tally::differential

@@ -1,5 +1,7 @@
 // differential [--seed N] [--seconds S] [--length N] [--sequences N] [--keep FILE]: random code natively and under the
 // engine, until the time is up. Exit code 1 and the smallest code that differs, with its seed, on the first difference.
+// differential --encodings TIMES [--seed N]: code with every encoding that random code has, so many times.
+// differential --slowest TIMES [--seed N]: of that code, the pieces that take longest under the engine.
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -9,7 +11,9 @@
 #include <fstream>
 #include <functional>
 #include <optional>
+#include <set>
 
+#include "tests/engine/differential/instructions.hpp"
 #include "tests/engine/differential/sequence.hpp"
 #include "tests/engine/run.hpp"
 
@@ -27,7 +31,8 @@ struct Options {
   int length = 40;
   int sequences = 60;
   int rounds = 2;
-  std::string keep;  ///< where the smallest case file goes, for a look at it alone
+  int encodings = 0, slowest = 0;  ///< how many times; 0: not asked
+  std::string keep;                ///< where the smallest case file goes, for a look at it alone
 };
 
 constexpr size_t record_bytes = sizeof(Result) + stack_bytes + data_bytes;
@@ -152,12 +157,15 @@ Comparison compare_outcomes(Outcome native, Counted& engine) {
   } else if (!engine.exact) {
     result.same = false;
     result.what = engine.problem;
+  } else if (engine.single_stepped != 0) {
+    result.same = false;
+    result.what = fmt::format("{} instructions were not copied, but executed one at a time\n", engine.single_stepped);
   }
   return result;
 }
 
-Comparison compare_state(const std::vector<Sequence>& sequences, int rounds, int block_size) {
-  const Case one(sequences, {.rounds = rounds});
+Comparison compare_state(const std::vector<Sequence>& sequences, const Manner& how, int block_size) {
+  const Case one(sequences, how);
   Counted engine = engine_test::run_counted(one.command(), block_size);
   Comparison result = compare_outcomes(engine_test::run_native(one.command()), engine);
   result.instructions = engine.counts.instructions;
@@ -282,7 +290,7 @@ struct Sum {
 /// The file that begins with `options.seed`: an exit code where something differs.
 std::optional<int> examine(std::vector<Sequence> sequences, const Options& options, Sum& sum) {
   const auto [size, is_stepped, is_interrupted] = way_of(options.seed, sequences.size());
-  const auto by_state = [&, size = size](const auto& s) { return compare_state(s, options.rounds, size); };
+  const auto by_state = [&, size = size](const auto& s) { return compare_state(s, {.rounds = options.rounds}, size); };
   const auto by_counts = [size = size](const auto& s) { return compare_counts(s, 1, size); };
   const auto with_timer = [&sum, size = size](const auto& s) { return compare_interrupted(s, size, sum.ticks); };
   const size_t count = sequences.size();
@@ -304,8 +312,74 @@ std::optional<int> examine(std::vector<Sequence> sequences, const Options& optio
   return {};
 }
 
+/// Sequences that have every encoding which sequences have, as far as a long look at them shows. Like their seeds all
+/// are even or odd: their place is one.
+std::vector<Sequence> all_encodings(uint64_t seed, int length) {
+  constexpr int patience = 300;
+  std::vector<Sequence> sequences;
+  std::set<uint64_t> seen;
+  for (int without_news = 0; without_news < patience; seed += 2) {
+    Sequence sequence = make_sequence(seed, length);
+    const size_t before = seen.size();
+    for (const Item& item : sequence.items) seen.insert(encoding_of(item.bytes));
+    without_news = seen.size() == before ? without_news + 1 : 0;
+    if (seen.size() != before) sequences.push_back(std::move(sequence));
+  }
+  fmt::print("{} encodings in {} sequences\n", seen.size(), sequences.size());
+  return sequences;
+}
+
+int run_encodings(const Options& options) {
+  const Manner how{.times = options.encodings};
+  for (const uint64_t place : {0u, 1u}) {
+    std::vector<Sequence> sequences = all_encodings(options.seed + place, options.length);
+    const auto by_state = [&how](const auto& s) { return compare_state(s, how, 0); };
+    Comparison found = by_state(sequences);
+    while (found.known && sequences.size() > 1) {
+      sequences.erase(sequences.begin() + static_cast<long>(*found.record % sequences.size()));
+      found = by_state(sequences);
+    }
+    if (!found.same) return report(sequences, found, options, 0, by_state);
+    fmt::print("{} instructions: no difference, and none executed one at a time\n", found.instructions);
+  }
+  return 0;
+}
+
+/// Time is not for a test: this is to look at. Faults cost their signals, natively as well.
+int show_slowest(const Options& options) {
+  struct Piece {
+    double us;
+    const Sequence* sequence;
+    uint64_t faults;
+  };
+  std::vector<Piece> pieces;
+  const std::vector<Sequence> sequences = all_encodings(options.seed, options.length);
+  for (const Sequence& sequence : sequences) {
+    double seconds[2] = {};
+    uint64_t instructions[2] = {}, faults = 0;
+    for (const int many : {0, 1}) {
+      const Case one({sequence}, {.times = many == 1 ? options.slowest : 1});
+      const auto begin = std::chrono::steady_clock::now();
+      const Counted counted = engine_test::run_counted(one.command());
+      seconds[many] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      instructions[many] = counted.counts.instructions;
+      if (const auto result = result_at(counted.outcome.out, 0)) faults = result->faults;
+    }
+    const auto more = static_cast<double>(instructions[1] - instructions[0]);
+    pieces.push_back({1e6 * (seconds[1] - seconds[0]) / more, &sequence, faults});
+  }
+  std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.us > b.us; });
+  for (size_t i = 0; i < std::min<size_t>(pieces.size(), 5); ++i) {
+    fmt::print("{:.3f} us an instruction, {} faults:\n{}", pieces[i].us, pieces[i].faults,
+               listing(*pieces[i].sequence, 0));
+  }
+  return 0;
+}
+
 int run(Options options) {
   stay_on_this_processor();
+  if (options.encodings > 0) return run_encodings(options);
+  if (options.slowest > 0) return show_slowest(options);
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.seconds);
   const auto count = static_cast<uint64_t>(options.sequences);
   Sum sum;
@@ -338,6 +412,10 @@ int main(int argc, char** argv) {
       options.length = std::stoi(value);
     } else if (name == "--sequences" && !value.empty()) {
       options.sequences = std::stoi(value);
+    } else if (name == "--encodings" && !value.empty()) {
+      options.encodings = std::stoi(value);
+    } else if (name == "--slowest" && !value.empty()) {
+      options.slowest = std::stoi(value);
     } else if (name == "--keep" && !value.empty()) {
       options.keep = value;
     } else {

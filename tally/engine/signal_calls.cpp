@@ -215,6 +215,15 @@ s64 emulate_signalfd(Thread* t, u64 mask, u64 size) {
   return r;
 }
 
+/// Whether the kernel would have gone on from a signal that is ignored to one that is delivered: `mask` lets it
+/// through.
+static bool has_another(const Thread* t, u64 mask) {
+  u64 pending = 0;
+  if (!(t->woken_in_vain & woken_by_ignored)) return false;
+  kernel(SYS_rt_sigpending, reinterpret_cast<u64>(&pending), 8);
+  return (pending & ~mask) != 0;
+}
+
 /// Runs a call for whose time `mask` replaces the program's. It is in force for the handler of the signal that ended
 /// the call, which returns to the mask of before.
 static s64 run_under(Thread* t, u64 mask) {
@@ -235,7 +244,8 @@ static s64 run_under(Thread* t, u64 mask) {
       t->restores_mask = 1;
     }
     set_mask(t, ended_by_signal ? mask : before);
-    if (r == interrupted && !ended_by_signal && (t->woken_in_vain & woken_for_another)) continue;
+    const bool again = (t->woken_in_vain & woken_for_another) || has_another(t, mask);
+    if (r == interrupted && !ended_by_signal && again) continue;
     return r;
   }
 }

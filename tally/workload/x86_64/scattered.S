@@ -13,7 +13,7 @@
 //   XSAVEC   SSE, compacted: MXCSR in line 0, lines 2 to 6, that of the header
 //   XRSTOR   x87 and SSE from an area of zeros: nothing but its header and MXCSR is read
 //   CLZERO   a line each, by an address in the middle of it
-//   FAR      a far return, which no model sees
+//   FAR      a far jump through memory, which no model sees
         .text
         .globl _start
 _start: leaq area(%rip), %rbx
@@ -132,11 +132,12 @@ again:
         movb (%rbx), %al
         addq $64, %rbx
 #elif defined FAR
-        movl %cs, %eax
-        pushq %rax
-        leaq 1f(%rip), %rax
-        pushq %rax
-        lretq
+        ljmpl *behind_it(%rip)
+        .pushsection .data
+behind_it:
+        .long 1f
+        .word 0x33                              // the code segment of 64-bit programs
+        .popsection
 1:
 #endif
         decl %r11d

@@ -60,7 +60,7 @@ class ThreadedFlushTest : public testing::TestWithParam<Program> {};
 TEST_P(ThreadedFlushTest, behaves_as_natively) {
   const Command command = command_of(GetParam());
   const Outcome native = run_native(command);
-  for (const int limit : {10, 100, 1000}) {
+  for (const int limit : {30, 100, 1000}) {
     SCOPED_TRACE(testing::Message() << "cache limit " << limit);
     const Counted counted = run_counted(command, 0, limit);
     expect_same(counted.outcome, native);

@@ -89,8 +89,8 @@ enum Partial : uint32_t {
   partial_unknown_call = 1u << 16,   ///< it made system calls that are newer than the engine
   partial_breakpoint = 1u << 17,     ///< it set a breakpoint at code, which does not run at its own address
   partial_kernel_writes = 1u << 18,  ///< a call that the engine does not know may have met a protected page
-  partial_descriptors = 1u << 20,    ///< it needs the last numbers that its limit on descriptors allows: handed back
-  partial_own_addresses = 1u << 21,  ///< it wanted addresses that are the engine's and cannot be given up
+  partial_descriptors = 1u << 14,    ///< it needs the last numbers that its limit on descriptors allows: handed back
+  partial_own_addresses = 1u << 19,  ///< it wanted addresses that are the engine's and cannot be given up
 };
 
 enum class State : uint32_t { free, running, ended };

@@ -3,78 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstring>
 #include <set>
 #include <unordered_map>
 
 #include "tally/backend/sim/handed_back.hpp"
 #include "tally/backend/sim/marks.hpp"
+#include "tally/backend/sim/reasons.hpp"
 #include "tally/backend/sim/sound.hpp"
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
 #include "tally/linux/memory_file.hpp"
 #include "tally/linux/spawn.hpp"
-#include "tally/sim/memory.hpp"
 
 namespace tally::backend::sim {
 namespace {
 
-constexpr const char* source = "engine";
 constexpr const char* was_running = "it was still running";
-
-struct Words {
-  channel::Partial bit;
-  const char* text;
-};
-
-constexpr Words words[] = {
-    {channel::partial_gs_base, "it uses the GS base, which the engine needs: it went on natively"},
-    {channel::partial_code_space, "there was no memory for translated code: it went on natively"},
-    {channel::partial_descriptors,
-     "it needs the last descriptors that its limit allows, which the engine has: it went on natively"},
-    {channel::partial_own_addresses,
-     "it wanted addresses that are the engine's own: it went on natively, or was refused them where several threads "
-     "ran"},
-    {channel::partial_int80, "it made 32-bit system calls, whose effects the engine does not follow"},
-    {channel::partial_undecoded,
-     "it executed instructions that the decoder does not know: their loads and stores are missing"},
-    {channel::partial_foreign_segment, "it changed to another code segment: it went on natively"},
-    {channel::partial_not_parked,
-     "a thread could not be stopped when that was needed: what it did last may be counted ahead, or not at all"},
-    {channel::partial_exec_native, "it executed a program that ran natively"},
-    {channel::partial_killed, "it was killed: the last block of each of its threads may be counted ahead"},
-    {channel::partial_shared_memory,
-     "there was no memory for the engine (a limit on address space?): it went on natively"},
-    {channel::partial_vsyscall, "it called the vsyscall page, whose instructions are not counted"},
-    {channel::partial_confined, "it confined itself (seccomp): it went on natively"},
-    {channel::partial_dispatched, "it took its system calls over (syscall user dispatch): it went on natively"},
-    {channel::partial_unknown_call,
-     "it made system calls that the engine does not know: what they change for its code is not seen"},
-    {channel::partial_breakpoint,
-     "it set a breakpoint at its code (perf_event_open), which is never met: its copy is what runs"},
-    {channel::partial_shared_code,
-     "it runs code from shared memory: what it writes there through another mapping is not seen"},
-    {channel::partial_kernel_writes,
-     "a system call that the engine does not know failed: natively it may have written beside the program's code"},
-    {channel::partial_code_lines,
-     "it has more code than the simulated machine tells apart: some of what it did is missing"},
-    {channel::partial_ptraced, "it traces or is traced by others: what it executes then runs natively"},
-};
 
 bool has_died(const channel::Process& process, const Execution& execution) {
   if (process.pid == execution.pid) return execution.ended;
   return !linux::is_alive(process.pid);
-}
-
-/// Why the counts of this process are partial, the program named that it executed natively.
-std::string reasons_of_process(const channel::Process& process) {
-  const std::string executed =
-      printable(std::string(process.executed, ::strnlen(process.executed, sizeof process.executed)));
-  if (!(process.partial & channel::partial_exec_native) || executed.empty()) return reasons_of(process.partial);
-  const std::string others = reasons_of(process.partial & ~std::uint32_t{channel::partial_exec_native});
-  return fmt::format("it executed {}, which ran natively{}{}", executed, others.empty() ? "" : "; ", others);
 }
 
 void join_tallies(Tally& to, const Tally& from) {
@@ -405,138 +354,12 @@ Count software(const event::Event& event, const Execution& execution, bool count
 
 }  // namespace
 
-std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals) {
-  using event::Id;
-  // Without signs: what a program has written over may be too much for a sum.
-  const auto f = std::bit_cast<std::array<std::uint64_t, channel::field_count>>(totals);
-  const std::uint64_t calls = f[channel::direct_calls] + f[channel::indirect_calls];
-  const std::uint64_t unconditional =
-      f[channel::direct_jumps] + f[channel::indirect_jumps] + calls + f[channel::returns] + f[channel::far];
-  const auto value = [&]() -> std::optional<std::uint64_t> {
-    switch (id) {
-      case Id::instructions: return f[channel::instructions];
-      case Id::branches: return f[channel::conditional] + unconditional;
-      case Id::conditional_branches: return f[channel::conditional];
-      case Id::conditional_taken: return f[channel::taken];
-      case Id::conditional_not_taken: return f[channel::conditional] - f[channel::taken];
-      case Id::branches_taken: return f[channel::taken] + unconditional;
-      case Id::near_branches_taken: return f[channel::taken] + unconditional - f[channel::far];
-      case Id::direct_jumps: return f[channel::direct_jumps];
-      case Id::indirect_jumps: return f[channel::indirect_jumps];
-      case Id::calls: return calls;
-      case Id::direct_calls: return f[channel::direct_calls];
-      case Id::indirect_calls: return f[channel::indirect_calls];
-      case Id::returns: return f[channel::returns];
-      case Id::far_branches: return f[channel::far];
-      case Id::loads:
-      case Id::retired_loads: return f[channel::loads];
-      case Id::stores:
-      case Id::retired_stores: return f[channel::stores];
-      default: return std::nullopt;
-    }
-  };
-  const auto found = value();
-  return found ? std::optional(static_cast<std::int64_t>(*found)) : std::nullopt;
-}
-
-namespace {
-
-/// Whether it is the processor's count of what the program says: no machine has to be simulated for it.
-bool is_retired(event::Id id) { return id == event::Id::retired_loads || id == event::Id::retired_stores; }
-
-// Of an event that nobody here counts, and that is not 0 for that.
-Count not_counted() { return absent("the engine does not count it"); }
-
-Count retired(const event::Event& event, const Tally& tally) {
-  const auto value = value_of(event.id, tally.totals);
-  if (!value) return not_counted();
-  Count count = exact(*value, source);
-  count.trust = Trust::modelled;
-  count.model = "accesses, not micro-operations";
-  return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
-}
-
-Count modelled(const event::Event& event, const Tally& tally, const Simulation& simulation) {
-  if (std::string why = why_not_modelled(event.id, simulation); !why.empty()) return absent(std::move(why));
-  const bool is_time = needed_by(event.id).core;
-  if ((is_of_last_level(event.id) || is_time) && (tally.without & channel::model_llc)) {
-    const auto bytes = static_cast<std::int64_t>(8 * tally::sim::shared_words(simulation.machine.caches));
-    return absent(
-        fmt::format("there was no memory for the last level's table ({}; see `ulimit -v`)", bytes_text(bytes)));
-  }
-  const auto value =
-      is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.models, tally.totals);
-  if (!value) return absent("no model counts it");
-  Count count = exact(*value, source);
-  count.trust = Trust::modelled;
-  count.model = model_of(event.id, simulation);
-  // Where a process is killed nobody adds its segments up. Signals and faults leave some in the middle.
-  const auto all = static_cast<std::uint64_t>(tally.totals.field[channel::instructions]);
-  if (is_time && tally.reason.empty() && tally.core.instructions < all - all / 100) {
-    return downgraded(count, Trust::partial,
-                      fmt::format("the core model saw {:.3g} % of the instructions",
-                                  100.0 * static_cast<double>(tally.core.instructions) / static_cast<double>(all)));
-  }
-  if ((tally.without & bits_of(needed_by(event.id))) != 0) {
-    return downgraded(count, Trust::partial,
-                      "what some threads did is not in it: no memory for their models, or a program wrote over what it "
-                      "had handed on");
-  }
-  return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
-}
-
-Count in_totals(const event::Event& event, const Tally& tally) {
-  const auto value = value_of(event.id, tally.totals);
-  if (!value) return not_counted();
-  return tally.reason.empty() ? exact(*value, source) : partial(*value, source, tally.reason);
-}
-
-}  // namespace
-
-Count count_of(const event::Event& event, const Tally& tally, const Simulation* simulation) {
-  const bool is_modelled = event::definition(event.id).kind == event::Kind::microarchitectural && !is_retired(event.id);
-  if (is_modelled && !needed_by(event.id).any()) return absent(why_it_needs_a_pmu(event));
-  if (is_modelled && simulation == nullptr && event.mode != event::Mode::kernel) {
-    return absent(
-        "it needs a PMU, or a machine to simulate: the kernel describes no caches of this one, name another by "
-        "--model");
-  }
-  if (event.mode == event::Mode::kernel) return absent("the simulated PMU counts user mode only");
-  Count count = is_modelled            ? modelled(event, tally, *simulation)
-                : is_retired(event.id) ? retired(event, tally)
-                                       : in_totals(event, tally);
-  if (event.mode == event::Mode::user) return count;
-  return downgraded(count, Trust::partial, "without the kernel's part: the simulated PMU counts user mode only");
-}
-
 Outlook outlook_of(const event::Event& event, const Simulation* simulation) {
   if (event::has_modes(event::definition(event.id).kind)) return backend::outlook_of(count_of(event, {}, simulation));
   Execution all_well;
   all_well.ended = true;
   all_well.figures = expected_figures(event);
   return backend::outlook_of(software(event, all_well, true, false));
-}
-
-std::string reasons_of(std::uint32_t bits) {
-  std::vector<std::string> said;
-  for (const Words& one : words) {
-    if (bits & one.bit) said.emplace_back(one.text);
-  }
-  return join(said, "; ");
-}
-
-std::vector<std::string> all_reasons() {
-  std::vector<std::string> all;
-  for (const Words& one : words) all.emplace_back(one.text);
-  const auto more = all_contradictions();
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
-std::uint32_t known_reasons() {
-  std::uint32_t bits = 0;
-  for (const Words& one : words) bits |= one.bit;
-  return bits;
 }
 
 Count software_while_running(const event::Event& event, const Figures& figures) {

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "tally/backend/sim/harvest.hpp"
+#include "tally/backend/sim/reasons.hpp"
 #include "tally/linux/conditions.hpp"
 
 namespace tally::backend::sim {

@@ -1,0 +1,117 @@
+#include "tally/backend/sim/counts.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <bit>
+
+#include "tally/base/text.hpp"
+#include "tally/sim/memory.hpp"
+
+namespace tally::backend::sim {
+
+std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals) {
+  using event::Id;
+  // Without signs: what a program has written over may be too much for a sum.
+  const auto f = std::bit_cast<std::array<std::uint64_t, channel::field_count>>(totals);
+  const std::uint64_t calls = f[channel::direct_calls] + f[channel::indirect_calls];
+  const std::uint64_t unconditional =
+      f[channel::direct_jumps] + f[channel::indirect_jumps] + calls + f[channel::returns] + f[channel::far];
+  const auto value = [&]() -> std::optional<std::uint64_t> {
+    switch (id) {
+      case Id::instructions: return f[channel::instructions];
+      case Id::branches: return f[channel::conditional] + unconditional;
+      case Id::conditional_branches: return f[channel::conditional];
+      case Id::conditional_taken: return f[channel::taken];
+      case Id::conditional_not_taken: return f[channel::conditional] - f[channel::taken];
+      case Id::branches_taken: return f[channel::taken] + unconditional;
+      case Id::near_branches_taken: return f[channel::taken] + unconditional - f[channel::far];
+      case Id::direct_jumps: return f[channel::direct_jumps];
+      case Id::indirect_jumps: return f[channel::indirect_jumps];
+      case Id::calls: return calls;
+      case Id::direct_calls: return f[channel::direct_calls];
+      case Id::indirect_calls: return f[channel::indirect_calls];
+      case Id::returns: return f[channel::returns];
+      case Id::far_branches: return f[channel::far];
+      case Id::loads:
+      case Id::retired_loads: return f[channel::loads];
+      case Id::stores:
+      case Id::retired_stores: return f[channel::stores];
+      default: return std::nullopt;
+    }
+  };
+  const auto found = value();
+  return found ? std::optional(static_cast<std::int64_t>(*found)) : std::nullopt;
+}
+
+namespace {
+
+/// Whether it is the processor's count of what the program says: no machine has to be simulated for it.
+bool is_retired(event::Id id) { return id == event::Id::retired_loads || id == event::Id::retired_stores; }
+
+// Of an event that nobody here counts, and that is not 0 for that.
+Count not_counted() { return absent("the engine does not count it"); }
+
+Count retired(const event::Event& event, const Tally& tally) {
+  const auto value = value_of(event.id, tally.totals);
+  if (!value) return not_counted();
+  Count count = exact(*value, source);
+  count.trust = Trust::modelled;
+  count.model = "accesses, not micro-operations";
+  return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
+}
+
+Count modelled(const event::Event& event, const Tally& tally, const Simulation& simulation) {
+  if (std::string why = why_not_modelled(event.id, simulation); !why.empty()) return absent(std::move(why));
+  const bool is_time = needed_by(event.id).core;
+  if ((is_of_last_level(event.id) || is_time) && (tally.without & channel::model_llc)) {
+    const auto bytes = static_cast<std::int64_t>(8 * tally::sim::shared_words(simulation.machine.caches));
+    return absent(
+        fmt::format("there was no memory for the last level's table ({}; see `ulimit -v`)", bytes_text(bytes)));
+  }
+  const auto value =
+      is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.models, tally.totals);
+  if (!value) return absent("no model counts it");
+  Count count = exact(*value, source);
+  count.trust = Trust::modelled;
+  count.model = model_of(event.id, simulation);
+  // Where a process is killed nobody adds its segments up. Signals and faults leave some in the middle.
+  const auto all = static_cast<std::uint64_t>(tally.totals.field[channel::instructions]);
+  if (is_time && tally.reason.empty() && tally.core.instructions < all - all / 100) {
+    return downgraded(count, Trust::partial,
+                      fmt::format("the core model saw {:.3g} % of the instructions",
+                                  100.0 * static_cast<double>(tally.core.instructions) / static_cast<double>(all)));
+  }
+  if ((tally.without & bits_of(needed_by(event.id))) != 0) {
+    return downgraded(count, Trust::partial,
+                      "what some threads did is not in it: no memory for their models, or a program wrote over what it "
+                      "had handed on");
+  }
+  return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
+}
+
+Count in_totals(const event::Event& event, const Tally& tally) {
+  const auto value = value_of(event.id, tally.totals);
+  if (!value) return not_counted();
+  return tally.reason.empty() ? exact(*value, source) : partial(*value, source, tally.reason);
+}
+
+}  // namespace
+
+Count count_of(const event::Event& event, const Tally& tally, const Simulation* simulation) {
+  const bool is_modelled = event::definition(event.id).kind == event::Kind::microarchitectural && !is_retired(event.id);
+  if (is_modelled && !needed_by(event.id).any()) return absent(why_it_needs_a_pmu(event));
+  if (is_modelled && simulation == nullptr && event.mode != event::Mode::kernel) {
+    return absent(
+        "it needs a PMU, or a machine to simulate: the kernel describes no caches of this one, name another by "
+        "--model");
+  }
+  if (event.mode == event::Mode::kernel) return absent("the simulated PMU counts user mode only");
+  Count count = is_modelled            ? modelled(event, tally, *simulation)
+                : is_retired(event.id) ? retired(event, tally)
+                                       : in_totals(event, tally);
+  if (event.mode == event::Mode::user) return count;
+  return downgraded(count, Trust::partial, "without the kernel's part: the simulated PMU counts user mode only");
+}
+
+}  // namespace tally::backend::sim

@@ -1,0 +1,34 @@
+// What the engine counted of a thread or process, as counts of events.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tally/backend/backend.hpp"
+#include "tally/backend/sim/models.hpp"
+#include "tally/channel/channel.hpp"
+
+namespace tally::backend::sim {
+
+/// Where the counts come from.
+inline constexpr const char* source = "engine";
+
+/// Counts of one thread or process, and why they are not exact; an empty reason means that they are.
+struct Tally {
+  channel::Totals totals;
+  std::string reason;
+  channel::ModelValues models = {};
+  std::uint64_t without = 0;  ///< bits of channel::Model: there was no memory for it
+  channel::CoreValues core = {};
+  channel::UnseenValues unseen = {};
+};
+
+/// The value of an event in the engine's totals; nothing for one that the engine does not count. Pure.
+std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals);
+
+/// The count of a hardware event. `what` may say in general why it is partial.
+/// `simulation`: where modelled events come from; null: nowhere.
+Count count_of(const event::Event& event, const Tally& tally, const Simulation* simulation = nullptr);
+
+}  // namespace tally::backend::sim

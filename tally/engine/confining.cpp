@@ -1,7 +1,6 @@
 #include "tally/engine/confining.hpp"
 
 #include "tally/engine/processes.hpp"
-#include "tally/engine/syscalls.hpp"
 
 namespace tally::engine {
 namespace {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include "tally/engine/own_numbers.hpp"
 
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
@@ -75,49 +76,6 @@ void keep_descriptors_over_exec(bool keep) {
 }
 
 bool is_own_descriptor(u64 fd) { return static_cast<u32>(fd) - first_own() < own_count; }
-
-bool makes_descriptor(u64 number) {
-  switch (number) {
-    case SYS_open:
-    case SYS_creat:
-    case SYS_openat:
-    case 437 /* openat2 */:
-    case SYS_open_by_handle_at:
-    case SYS_dup:
-    case SYS_dup2:
-    case SYS_dup3:
-    case SYS_socket:
-    case SYS_accept:
-    case SYS_accept4:
-    case SYS_epoll_create:
-    case SYS_epoll_create1:
-    case SYS_eventfd:
-    case SYS_eventfd2:
-    case SYS_signalfd:
-    case SYS_signalfd4:
-    case SYS_timerfd_create:
-    case SYS_inotify_init:
-    case SYS_inotify_init1:
-    case SYS_fanotify_init:
-    case SYS_memfd_create:
-    case 447 /* memfd_secret */:
-    case SYS_mq_open:
-    case SYS_perf_event_open:
-    case SYS_userfaultfd:
-    case SYS_bpf:
-    case SYS_io_uring_setup:
-    case SYS_pidfd_open:
-    case 438 /* pidfd_getfd */:
-    case SYS_open_tree:
-    case 467 /* open_tree_attr */:
-    case SYS_fsopen:
-    case SYS_fsmount:
-    case SYS_fspick:
-    case 444 /* landlock_create_ruleset */:
-    case SYS_ioctl: return true;  // by many of its commands
-    default: return false;
-  }
-}
 
 s64 close_range_around(u64 first, u64 last, u64 flags) {
   const u64 own = first_own(), behind = own + own_count;

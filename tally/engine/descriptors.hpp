@@ -10,9 +10,6 @@ void keep_descriptors_over_exec(bool keep);
 
 bool is_own_descriptor(u64 fd);
 
-/// Whether this system call returns a descriptor that it made.
-bool makes_descriptor(u64 number);
-
 /// close_range(2) around them.
 s64 close_range_around(u64 first, u64 last, u64 flags);
 

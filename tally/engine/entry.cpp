@@ -9,7 +9,7 @@ asm(R"(
 .hidden enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike
 .hidden resume_program, resume_begin, resume_end, landing_pad
 
-# Saves what the four doors have in common: everything but rax, rcx, r11, which each treats in its own way.
+# Saves what all doors have in common: everything but rax, rcx, r11, which each treats in its own way.
 .macro save_others
   mov %rsp, %gs:0x20
   mov %gs:0xa8, %rsp
@@ -40,6 +40,17 @@ asm(R"(
   mov %rax, %gs:0x58
 .endm
 
+# A door that no exit leads to. rcx = where the program is; rcx and r11 are saved.
+.macro enter_at function
+  mov %rcx, %gs:0x88
+  mov %rax, %gs:0x00
+  movq $0, %gs:0xb0         # no_link
+  save_borrowed
+  save_others
+  call \function
+  jmp resume_program
+.endm
+
 # A jump table entry without a target yet. rcx = where the program goes; rcx and r11 are saved.
 engine_no_target:
   mov %rcx, %gs:0x88
@@ -66,40 +77,16 @@ enter_link:
   jmp resume_program
 # A system call. rcx = the address behind it; rcx and r11 are saved.
 enter_syscall:
-  mov %rcx, %gs:0x88
-  mov %rax, %gs:0x00
-  movq $0, %gs:0xb0         # no_link
-  save_borrowed
-  save_others
-  call system_call
-  jmp resume_program
+  enter_at system_call
 # A far return. rcx = its address; rcx and r11 are saved.
 enter_far_return:
-  mov %rcx, %gs:0x88
-  mov %rax, %gs:0x00
-  movq $0, %gs:0xb0         # no_link
-  save_borrowed
-  save_others
-  call far_return
-  jmp resume_program
+  enter_at far_return
 # The gate of a marked address. rcx = that address; rcx and r11 are saved.
 enter_mark:
-  mov %rcx, %gs:0x88
-  mov %rax, %gs:0x00
-  movq $0, %gs:0xb0         # no_link
-  save_borrowed
-  save_others
-  call marked
-  jmp resume_program
+  enter_at marked
 # A trace whose code is another one by now. rcx = its address in the program; rcx and r11 are saved.
 enter_unlike:
-  mov %rcx, %gs:0x88
-  mov %rax, %gs:0x00
-  movq $0, %gs:0xb0         # no_link
-  save_borrowed
-  save_others
-  call found_unlike
-  jmp resume_program
+  enter_at found_unlike
 
 resume_begin:
 resume_program:

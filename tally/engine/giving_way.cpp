@@ -76,7 +76,7 @@ void give_way(Thread* t, const Stretch& s) {
     keep_clear(s);
   }
   if (t->gpr[rax] == SYS_mmap && !(t->gpr[r10] & fixed_flags)) hints++;
-  if (!throw_code_away(t)) leave_before(t, channel::partial_not_parked);
+  if (!throw_code_away(t)) go_natively(t, channel::partial_not_parked);
 }
 
 bool collides_with_own(Thread* t, const Stretch& s) {
@@ -84,7 +84,7 @@ bool collides_with_own(Thread* t, const Stretch& s) {
   const bool is_hint = number == SYS_mmap && !(t->gpr[r10] & fixed_flags);
   const bool may_grow = number == SYS_brk || (number == SYS_mremap && !(t->gpr[r10] & MREMAP_FIXED));
   if (is_hint || may_grow || s.is_empty() || !s.meets(records_at, own_space_end() - records_at)) return false;
-  if (is_last(t)) leave_before(t, channel::partial_own_addresses);
+  if (is_last(t)) go_natively(t, channel::partial_own_addresses);
   mark_partial(t, channel::partial_own_addresses);
   return true;
 }

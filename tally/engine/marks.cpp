@@ -4,6 +4,7 @@
 #include "tally/engine/entry.hpp"
 #include "tally/engine/generate.hpp"
 #include "tally/engine/models.hpp"
+#include "tally/engine/own_numbers.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/stops.hpp"
 

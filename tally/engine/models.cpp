@@ -9,6 +9,7 @@
 #include "tally/engine/model_notes.hpp"
 #include "tally/engine/model_rest.hpp"
 #include "tally/engine/model_sites.hpp"
+#include "tally/engine/own_numbers.hpp"
 #include "tally/sim/memory.hpp"
 
 namespace tally::engine {

@@ -17,6 +17,9 @@ constexpr s64 no_number = -24;   // EMFILE
 /// Each fork copies a table as long as the highest number: not beyond, unless the program is there.
 constexpr u64 cheap_numbers = 4096;
 
+u32 first_inherited;
+bool own_tables;  // not all threads have the same descriptors
+
 bool shared;    // with other memory
 bool cornered;  // there is no better place
 
@@ -101,6 +104,17 @@ s64 lowest_free() {
 
 }  // namespace
 
+u64 inherited(channel::Inherited which) {
+  const u32 own = own_tables ? current()->first_descriptor : 0;
+  return u64{own != 0 ? own : first_inherited} + which;
+}
+void set_inherited(u32 first) {
+  if (own_tables && current()->first_descriptor != 0)
+    current()->first_descriptor = first;
+  else
+    first_inherited = first;
+}
+
 RaisedNumberLimit::RaisedNumberLimit(u64 least) {
   if (failed(kernel(SYS_prlimit64, 0, number_limit, 0, reinterpret_cast<u64>(before_))) || before_[0] >= least) return;
   const u64 raised[2] = {least, before_[1] > least ? before_[1] : least};
@@ -113,7 +127,7 @@ RaisedNumberLimit::~RaisedNumberLimit() {
 
 bool free_number(Thread* t, u64 number) {
   if (!is_own_descriptor(number) || static_cast<u32>(number) >= limit()) return true;  // or the kernel refuses it
-  if (!move_away(t, Wanted::any) && !shared) leave_before(t, channel::partial_descriptors);
+  if (!move_away(t, Wanted::any) && !shared) go_natively(t, channel::partial_descriptors);
   return !is_own_descriptor(number);
 }
 
@@ -125,7 +139,7 @@ bool numbers_were_short(Thread* t, s64 result) {
   if (free != no_number && (failed(free) || static_cast<u64>(free) + margin() < first)) return false;
   const bool moved = move_away(t, Wanted::better);
   if (result != no_number) return false;
-  if (!moved && !shared) leave_before(t, channel::partial_descriptors);
+  if (!moved && !shared) go_natively(t, channel::partial_descriptors);
   return moved;
 }
 
@@ -135,7 +149,7 @@ bool number_was_skipped(Thread* t, u64 lowest, s64 result) {
   // All numbers from `lowest` to the engine's are taken: natively it would have been one of those.
   kernel(SYS_close, static_cast<u64>(result));
   if (move_away(t, Wanted::any)) return true;
-  if (!shared) leave_before(t, channel::partial_descriptors);
+  if (!shared) go_natively(t, channel::partial_descriptors);
   return true;
 }
 
@@ -146,7 +160,7 @@ void number_limit_changed(Thread* t) {
 
 void has_own_numbers(Thread* t) {
   t->first_descriptor = static_cast<u32>(first_own());
-  numbers_differ();
+  own_tables = true;
 }
 
 void numbers_are_shared() { shared = true; }

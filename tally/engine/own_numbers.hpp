@@ -5,6 +5,11 @@
 
 namespace tally::engine {
 
+/// One of the command's descriptors, in the table of the calling thread.
+u64 inherited(channel::Inherited which);
+/// The first of them has this number from now on, in that table.
+void set_inherited(u32 first);
+
 /// A number that the program is about to give to a descriptor of its own (dup2, F_DUPFD). False where the engine's,
 /// which has it, cannot be another.
 bool free_number(Thread* t, u64 number);

@@ -96,10 +96,10 @@ void end_call(Thread* t) { __atomic_store_n(&t->in_call, 0, __ATOMIC_RELEASE); }
 s64 share_memory(Thread* t, const Clone& c) {
   // Who waits for its child does not run beside it.
   if (!(c.flags & clone_vfork) && models_take_back() && !throw_code_away(t))
-    leave_before(t, channel::partial_not_parked);
+    go_natively(t, channel::partial_not_parked);
   Thread* child = new_thread(t, !(c.flags & clone_thread_flag));
   // No memory for another thread: a limit on address space.
-  if (child == nullptr) leave_before(t, channel::partial_shared_memory);
+  if (child == nullptr) go_natively(t, channel::partial_shared_memory);
   child->gpr[rax] = 0;
   child->gpr[rcx] = t->pc;
   child->gpr[r11] = t->flags;
@@ -221,7 +221,7 @@ bool waits_for_handlers(u64 call) {
 
 }  // namespace
 
-void leave_before(Thread* t, channel::Partial why) {
+void go_natively(Thread* t, channel::Partial why) {
   t->pc -= 2;
   correct_unbegun(t);
   leave(t, why);

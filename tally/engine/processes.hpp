@@ -22,8 +22,8 @@ bool ask_command(Thread* t, channel::Wish wish);
 /// ptrace(2), except that who asks to be traced has left the engine.
 s64 emulate_ptrace(Thread* t);
 
-/// The program goes on natively, with its system call: it has not begun.
-[[noreturn]] void leave_before(Thread* t, channel::Partial why);
+/// The program goes on natively with the very system call that its thread is about to make.
+[[noreturn]] void go_natively(Thread* t, channel::Partial why);
 
 /// Runs the program's system call, remembering that its thread is in the kernel.
 /// `mask`: what the program's signal mask is for its time.

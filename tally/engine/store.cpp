@@ -12,6 +12,7 @@
 #include "tally/engine/image.hpp"
 #include "tally/engine/marks.hpp"
 #include "tally/engine/model_code.hpp"
+#include "tally/engine/own_numbers.hpp"
 
 namespace tally::engine {
 

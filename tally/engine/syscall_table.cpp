@@ -30,4 +30,9 @@ constexpr Rules rules = [] {
 
 const SystemCall& system_call_of(u32 number) { return rules[number]; }
 
+bool makes_descriptor(u64 number) {
+  constexpr u8 makes = static_cast<u8>(Descriptors::makes);
+  return number < system_call_limit && (static_cast<u8>(rules[number].descriptors) & makes) != 0;
+}
+
 }  // namespace tally::engine

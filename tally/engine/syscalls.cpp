@@ -31,7 +31,7 @@ bool loses_rights_by(u64 option) {
 /// Whether this argument of a call is a descriptor of the engine's.
 bool names_own_descriptor(const Thread* t, Descriptors descriptors) {
   static const Register argument[] = {rdi, rsi, rdx, r10, r8};
-  u32 bits = static_cast<u32>(descriptors);
+  u32 bits = static_cast<u32>(descriptors) & ~static_cast<u32>(Descriptors::makes);
   for (u32 i = 0; bits != 0; i++, bits >>= 1)
     if ((bits & 1) && is_own_descriptor(t->gpr[argument[i]])) return true;
   return false;
@@ -61,12 +61,6 @@ s64 call(Thread* t, u32 number) {
 }
 
 }  // namespace
-
-void go_natively(Thread* t, channel::Partial why) {
-  t->pc -= 2;
-  correct_unbegun(t);
-  leave(t, why);
-}
 
 namespace calls {
 

@@ -4,9 +4,6 @@
 
 namespace tally::engine {
 
-/// The program goes on natively with the very call that its thread is about to make.
-[[noreturn]] void go_natively(Thread* t, channel::Partial why);
-
 /// Each makes, or emulates, the call whose registers are in `gpr`, and returns the kernel's answer.
 namespace calls {
 

@@ -217,12 +217,6 @@ Thread* threads();
 /// Whether its process has no other thread.
 bool is_last(const Thread* t);
 const channel::Settings& settings();
-/// One of the command's descriptors, in the table of the calling thread.
-u64 inherited(channel::Inherited which);
-/// The first of them has this number from now on, in that table.
-void set_inherited(u32 first);
-/// Some thread has another table than the process.
-void numbers_differ();
 channel::Records records();
 channel::Process& process_record(Thread* t);
 /// The number of the record of this address space; a vfork child in it has another one.

@@ -9,6 +9,7 @@
 #include "tally/engine/image.hpp"
 #include "tally/engine/marks.hpp"
 #include "tally/engine/models.hpp"
+#include "tally/engine/own_numbers.hpp"
 #include "tally/engine/stops.hpp"
 
 namespace tally::engine {
@@ -23,8 +24,6 @@ using channel::State;
 
 Records shared;
 channel::Settings settings_;
-u32 first_inherited;
-bool own_tables;  // not all threads have the same descriptors
 Thread* live;     // all threads of this address space
 u32 own_threads;  // of them, those of its process: a vfork child is another one
 Thread* pool;     // ended ones whose blocks can be used again
@@ -166,17 +165,6 @@ bool is_last_of(u32 process) {
 }  // namespace
 
 const channel::Settings& settings() { return settings_; }
-u64 inherited(channel::Inherited which) {
-  const u32 own = own_tables ? current()->first_descriptor : 0;
-  return u64{own != 0 ? own : first_inherited} + which;
-}
-void set_inherited(u32 first) {
-  if (own_tables && current()->first_descriptor != 0)
-    current()->first_descriptor = first;
-  else
-    first_inherited = first;
-}
-void numbers_differ() { own_tables = true; }
 Records records() { return shared; }
 Thread* threads() { return live; }
 u32 own_process_number() { return own_process; }
@@ -243,7 +231,7 @@ bool is_last(const Thread* t) {
 }
 
 Thread* first_thread(u32 first_fd) {
-  first_inherited = first_fd;
+  set_inherited(first_fd);
   const s64 r = kernel(SYS_mmap, records_at, channel::records_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
                        inherited(channel::inherited_channel), 0);
   if (failed(r)) die("the channel cannot be mapped", static_cast<u64>(-r));

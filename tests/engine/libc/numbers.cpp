@@ -54,23 +54,22 @@ void close_all(int end) {
   for (int i = 3; i < end; ++i) close(i);
 }
 
-int named() {
-  for (const int limit : {1024, 5000, 2000, 8000}) {
+void under_limits(std::initializer_list<int> limits, void (*take_all)()) {
+  for (const int limit : limits) {
     limit_to(static_cast<rlim_t>(limit));
-    all_by_dup2();
+    take_all();
     count(limit);
     close_all(limit);
   }
+}
+
+int named() {
+  under_limits({1024, 5000, 2000, 8000}, all_by_dup2);
   return 0;
 }
 
 int opened() {
-  for (const int limit : {1024, 5000, 9000}) {
-    limit_to(static_cast<rlim_t>(limit));
-    all_by_opening();
-    count(limit);
-    close_all(limit);
-  }
+  under_limits({1024, 5000, 9000}, all_by_opening);
   return 0;
 }
 

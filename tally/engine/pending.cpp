@@ -208,9 +208,13 @@ bool is_routed(const u8* info) {
 
 bool take_routed(Thread* t, int signal, u8* info) { return !stands_alone(t) && take_from_process(signal, info); }
 
+// Each is given once: where another signal came in between the kernel blocks none of these any more (come_out()), and
+// what it is given comes back at once.
 static void give_own_to_kernel(Thread* t) {
   u8 info[128];
-  while (const int signal = take_own(t, ~u64{0}, info)) {
+  for (u64 left = t->held; left != 0; left &= left - 1) {
+    const int signal = take_own(t, left & -left, info);
+    if (signal == 0) continue;
     // When it comes back it is the thread's still.
     if (code_of(info) == code_queue) __atomic_or_fetch(&t->queued, bit(signal), __ATOMIC_SEQ_CST);
     send_to_self(signal, info);
@@ -222,8 +226,9 @@ static void show_process(Thread* t, u64 which) {
   u8 info[128];
   if (which == 0) return;
   if (t->tid == t->tgid && is_last(t)) {
-    while (const int signal = take_of_process(t, which, info))
-      kernel(SYS_rt_sigqueueinfo, static_cast<u64>(t->tgid), static_cast<u64>(signal), reinterpret_cast<u64>(info));
+    for (u64 left = which; left != 0; left &= left - 1)
+      if (const int signal = take_of_process(t, left & -left, info); signal != 0)
+        kernel(SYS_rt_sigqueueinfo, static_cast<u64>(t->tgid), static_cast<u64>(signal), reinterpret_cast<u64>(info));
     return;
   }
   // Among several threads the kernel might choose another one; and what is sent to this one is lost where its like is
@@ -234,7 +239,8 @@ static void show_process(Thread* t, u64 which) {
 void give_to_kernel(Thread* t) {
   u8 info[128];
   give_own_to_kernel(t);
-  while (const int signal = take_of_process(t, ~u64{0}, info)) send_to_self(signal, info);
+  for (u64 left = pending_for_process(t); left != 0; left &= left - 1)
+    if (const int signal = take_of_process(t, left & -left, info); signal != 0) send_to_self(signal, info);
 }
 
 void show_pending(Thread* t) {

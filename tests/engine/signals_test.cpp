@@ -70,9 +70,10 @@ INSTANTIATE_TEST_SUITE_P(engine, SignalRule,
                                          "frame_that_is_not_there", "blocked_faults", "interrupts_system_calls",
                                          "alternate_stack", "small_stack", "nested_on_stack", "stack_overflow",
                                          "frame_without_room", "temporary_masks", "ignored_does_not_end_a_wait",
-                                         "waited_for", "read_from_descriptor", "process_signal_is_waited_for",
-                                         "process_signal_is_not_blocked_elsewhere", "process_signal_waits_for_a_thread",
-                                         "thread_signals_are_the_threads", "process_signal_is_read_elsewhere"),
+                                         "comes_while_others_are_pending", "waited_for", "read_from_descriptor",
+                                         "process_signal_is_waited_for", "process_signal_is_not_blocked_elsewhere",
+                                         "process_signal_waits_for_a_thread", "thread_signals_are_the_threads",
+                                         "process_signal_is_read_elsewhere"),
                          [](const auto& one) { return std::string(one.param); });
 
 class SpawnTest : public testing::TestWithParam<const char*> {};

@@ -574,6 +574,25 @@ void ignored_does_not_end_a_wait() {
     }
 }
 
+volatile int ticks;
+void counts_ticks(int, siginfo_t*, void*) { ticks = ticks + 1; }
+
+/// A signal comes at any moment of a system call, while others that are blocked are pending.
+void comes_while_others_are_pending() {
+  handle_all({SIGILL, SIGBUS});
+  handle(SIGALRM, counts_ticks);
+  change_mask(SIG_SETMASK, set_of({SIGILL, SIGBUS}));
+  send_to_thread(SIGILL), send_to_process(SIGBUS);
+  itimerval often{};
+  often.it_value.tv_usec = often.it_interval.tv_usec = 30;
+  setitimer(ITIMER_REAL, &often, nullptr);
+  while (ticks < 5000) syscall(SYS_getppid);
+  often = {};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  say("pending %llx\n", static_cast<unsigned long long>(pending_now()));
+  change_mask(SIG_SETMASK, 0);
+}
+
 void waited_for() {
   const uint64_t set = set_of({SIGUSR1, SIGUSR2, SIGILL, SIGSEGV, real_time});
   change_mask(SIG_BLOCK, set);
@@ -767,6 +786,7 @@ constexpr Rule rules[] = {
     {"frame_without_room", frame_without_room},
     {"temporary_masks", temporary_masks},
     {"ignored_does_not_end_a_wait", ignored_does_not_end_a_wait},
+    {"comes_while_others_are_pending", comes_while_others_are_pending},
     {"waited_for", waited_for},
     {"read_from_descriptor", read_from_descriptor},
     {"process_signal_is_waited_for", process_signal_is_waited_for},

@@ -15,7 +15,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 15;
+inline constexpr uint32_t layout_version = 16;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -116,9 +116,12 @@ struct Process {
   uint32_t no_counter_read;  ///< 1: by the instruction rdpmc it read a counter that is not there, for the first time
   uint32_t no_counter;       ///< which
   uint64_t single_stepped;   ///< instructions that were executed one at a time at their own address
-  uint8_t reserved[56];
+  uint32_t near_caches[14];  ///< caches outside of own_addresses that it has had: address >> 20, 0 = none
 };
 static_assert(sizeof(Process) == 256);
+
+/// Bytes of a cache of translated code.
+inline constexpr uint64_t cache_bytes = 96ull << 20;
 
 /// One thread of one image.
 struct Thread {

@@ -66,6 +66,21 @@ SummaryOf<T> in_short(const Series& series) {
 
 Summary summarize(const std::vector<Count>& series) { return in_short<std::int64_t>(series); }
 
+namespace {
+
+/// Of the runs that are worth as little as the whole, the one nearest to the median: what its reason says, with the
+/// numbers in it, fits the number that is shown. Never null where there is a median.
+const Count* typical(const Summary& summary, const std::vector<Count>& series) {
+  const Count* found = nullptr;
+  const auto distance = [&](const Count& one) { return std::abs(static_cast<double>(*one.value) - *summary.median); };
+  for (const Count& one : series) {
+    if (one.trust == summary.trust && (found == nullptr || distance(one) < distance(*found))) found = &one;
+  }
+  return found;
+}
+
+}  // namespace
+
 Count median_count(const Summary& summary, const std::vector<Count>& series) {
   Count count;
   count.trust = summary.trust;
@@ -73,7 +88,7 @@ Count median_count(const Summary& summary, const std::vector<Count>& series) {
   if (!series.empty()) {
     count.source = series.front().source;
     count.model = series.front().model;
-    if (summary.median) count.reason = series.front().reason;
+    if (summary.median) count.reason = typical(summary, series)->reason;
   }
   if (summary.median) count.value = static_cast<std::int64_t>(std::floor(*summary.median));
   return count;

@@ -90,6 +90,15 @@ TEST(Summary, of_ratios_is_made_in_the_same_way) {
   EXPECT_FALSE(summarize_ratios(ratios).median);
 }
 
+TEST(Summary, the_medians_reason_is_that_of_a_run_like_it) {
+  const std::vector<Count> counts{exact(10, "engine"), downgraded(exact(90, "engine"), Trust::partial, "90 of them"),
+                                  downgraded(exact(12, "engine"), Trust::partial, "12 of them")};
+  const Count median = median_count(summarize(counts), counts);
+  EXPECT_EQ(median.value, 12);
+  EXPECT_EQ(median.trust, Trust::partial);
+  EXPECT_EQ(median.reason, "12 of them");
+}
+
 TEST(Summary, of_nothing_says_so) { EXPECT_FALSE(summarize({}).reason.empty()); }
 
 }  // namespace

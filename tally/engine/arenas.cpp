@@ -90,6 +90,16 @@ u64 map_near(u64 pc) {
   return 0;
 }
 
+/// Tells the command whose memory it is, for as long as the process is remembered: its page faults are the engine's.
+void tell_near(u64 base) {
+  for (uint32_t& one : records().process(own_process_number()).near_caches) {
+    if (one == base >> 20) return;
+    if (one != 0) continue;
+    one = static_cast<uint32_t>(base >> 20);
+    return;
+  }
+}
+
 /// The next free one, mapped by `map`; null where it cannot be.
 template <class Map>
 Arena* new_arena(bool far, Map&& map) {
@@ -100,6 +110,7 @@ Arena* new_arena(bool far, Map&& map) {
   if (a.base == 0) return nullptr;
   arena_count++;
   a.far = far;
+  if (!far) tell_near(a.base);
   a.hot = grow_from(a.base, a.base + arena_hot_bytes);
   a.cold = grow_from(a.base + arena_hot_bytes, a.base + arena_bytes);
   a.to_link = trampoline(a, enter_link);

@@ -24,7 +24,7 @@ struct Arena {
   u64 to_unlike = 0;              // from a trace whose code is another one by now
   Growing<u32> traces;            // by rising address
 };
-inline constexpr u64 arena_bytes = 96ull << 20, arena_hot_bytes = 64ull << 20;
+inline constexpr u64 arena_bytes = channel::cache_bytes, arena_hot_bytes = 64ull << 20;
 
 /// How a program register that generated code had to borrow comes back.
 enum class Borrowed : u8 { none, rcx_r11, one };

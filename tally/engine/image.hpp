@@ -10,7 +10,7 @@ using channel::image_magic;
 using channel::ImageHeader;
 
 /// Records of the channel, then everything that the engine maps for itself.
-inline constexpr u64 records_at = 0x7e9000000000;
+inline constexpr u64 records_at = channel::own_addresses;
 inline constexpr u64 own_space = 0x7ea100000000;
 
 inline const ImageHeader& image_header() { return *reinterpret_cast<const ImageHeader*>(image_base); }

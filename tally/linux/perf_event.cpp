@@ -38,7 +38,9 @@ bool kernel_counts([[maybe_unused]] KernelEvent event) {
 #endif
 }
 
-PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target, const PerfCounter* leader) {
+namespace {
+
+perf_event_attr attributes_of(const PerfEvent& event, const PerfTarget& target, bool leads) {
   perf_event_attr attributes{};
   attributes.size = sizeof attributes;
   attributes.type = event.type;
@@ -46,16 +48,19 @@ PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target, const
   attributes.config1 = event.config1;
   attributes.config2 = event.config2;
   attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  if (!leader && target.whole_group) attributes.read_format |= PERF_FORMAT_GROUP;
+  if (leads && target.whole_group) attributes.read_format |= PERF_FORMAT_GROUP;
   attributes.exclude_user = event.kernel_only ? 1 : 0;
   attributes.exclude_kernel = event.user_only ? 1 : 0;
   attributes.exclude_hv = event.user_only || event.kernel_only ? 1 : 0;
   attributes.inherit = target.inherit ? 1 : 0;
   // A member is on where its leader is.
-  attributes.disabled = !leader && target.start != PerfStart::at_once ? 1 : 0;
-  attributes.pinned = !leader && target.pinned ? 1 : 0;
-  attributes.enable_on_exec = !leader && target.start == PerfStart::at_exec ? 1 : 0;
-  const int group = leader ? leader->fd.get() : -1;
+  attributes.disabled = leads && target.start != PerfStart::at_once ? 1 : 0;
+  attributes.pinned = leads && target.pinned ? 1 : 0;
+  attributes.enable_on_exec = leads && target.start == PerfStart::at_exec ? 1 : 0;
+  return attributes;
+}
+
+PerfCounter open_with(perf_event_attr attributes, const PerfTarget& target, int group) {
   const bool by_cgroup = target.cgroup >= 0;
   const unsigned long flags = PERF_FLAG_FD_CLOEXEC | (by_cgroup ? PERF_FLAG_PID_CGROUP : 0);
   const long fd = retry([&] {
@@ -63,6 +68,21 @@ PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target, const
                    flags);
   });
   return {Descriptor(static_cast<int>(fd)), fd < 0 ? errno : 0};
+}
+
+}  // namespace
+
+PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target, const PerfCounter* leader) {
+  return open_with(attributes_of(event, target, leader == nullptr), target, leader ? leader->fd.get() : -1);
+}
+
+PerfCounter open_sampled(const PerfEvent& event, const PerfTarget& target, const PerfSampling& sampling) {
+  perf_event_attr attributes = attributes_of(event, target, true);
+  attributes.sample_period = sampling.period;
+  attributes.sample_type = sampling.fields;
+  attributes.watermark = 1;
+  attributes.wakeup_watermark = sampling.wakeup_bytes;
+  return open_with(attributes, target, -1);
 }
 
 bool PerfCounter::enable() const { return ioctl(fd.get(), PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) == 0; }

@@ -105,6 +105,18 @@ struct PerfCounter {
 /// start with it.
 PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target = {}, const PerfCounter* leader = nullptr);
 
+/// What a counter that samples writes into its ring (SampleRing), and when.
+struct PerfSampling {
+  std::uint64_t period = 1;        ///< events for each record
+  std::uint64_t fields = 0;        ///< of a record: bits of PERF_SAMPLE_…
+  std::uint32_t wakeup_bytes = 0;  ///< the descriptor becomes readable when so many wait
+  bool operator==(const PerfSampling&) const = default;
+};
+
+/// Opens a counter that samples. The kernel gives a ring to one that is inherited only where it counts on one
+/// processor.
+PerfCounter open_sampled(const PerfEvent& event, const PerfTarget& target, const PerfSampling& sampling);
+
 /// Opens a counter of the next program that a child of this thread executes, and of all that it starts. Where the
 /// kernel refuses its own part of the count (perf_event_paranoid 2) the clocks are opened without it, for they tell the
 /// same: the whole time on a processor. Nothing else is: context switches and migrations happen in the kernel, and

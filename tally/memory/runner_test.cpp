@@ -93,7 +93,8 @@ TEST(Visit, tells_how_many_loads_came_from_memory) {
   EXPECT_GT(*limit, 0);
   const auto small = runner->visit({.blocks = 64, .tell_from_memory = true})->from_memory;
   ASSERT_TRUE(small);
-  EXPECT_LT(*small, 0.2);
+  // An interrupt, or a neighbour of a virtual machine, may hold single loads up.
+  EXPECT_LT(*small, 0.4);
   const auto caches = reported_caches(runner->processor());
   if (caches.empty() || caches.back().bytes > 64 << 20) GTEST_SKIP() << "a last level of unknown or unusual size";
   const auto large = runner->visit({.blocks = (256 << 20) / 64, .tell_from_memory = true})->from_memory;

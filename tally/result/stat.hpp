@@ -76,6 +76,7 @@ struct Process {
   std::vector<Thread> threads;
   /// Instructions that the engine could not copy and executed one at a time; nothing where no engine counted.
   std::optional<std::int64_t> single_stepped = {};
+  std::optional<Nanoseconds> native_from = {};  ///< processor time that it had taken when it went on uncounted
   bool operator==(const Process&) const = default;
 };
 

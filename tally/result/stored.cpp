@@ -132,6 +132,7 @@ void read_processes(const Json& json, Stat& stat) {
     process.end_code = optional<int>(one, "exit_code").value_or(optional<int>(one, "signal").value_or(0));
     process.counts = event_counts(one.at("events"));
     process.single_stepped = optional<std::int64_t>(one, "single_stepped");
+    if (const auto from = optional<std::int64_t>(one, "native_from_ns")) process.native_from = Nanoseconds{*from};
     Run& run = run_of(stat, one);
     places[{number<std::size_t>(one.at("run")), process.pid, process.image}] = run.processes.size();
     run.processes.push_back(std::move(process));

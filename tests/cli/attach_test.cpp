@@ -179,11 +179,6 @@ std::vector<std::int64_t> of_event(const json& list, std::size_t row) {
 const Words working{"sh", "-c",
                     "for i in 1 2 3 4 5; do /bin/true; j=0; while [ $j -lt 3000 ]; do j=$((j+1)); done; done"};
 
-Words with(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 TEST(SimulatedTiming, intervals_are_exact_and_add_up) {
   const json result =
       result_of(with({"--backend", "sim", "-e", "instructions,loads,page-faults", "-I", "5", "--"}, working));

@@ -26,11 +26,6 @@ const std::string plain_store = "plain128";
 const std::string plain_store = "plain";
 #endif
 
-Words with(Words words, const Words& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
-
 TEST(Memory, a_curve_as_json_has_every_point_and_the_verdict_is_the_exit_code) {
   const Finished finished = tally(with(small_curve, {"--format", "json"}));
   const Json json = Json::parse(finished.out);

@@ -11,6 +11,12 @@ namespace tally::test {
 
 using Words = std::vector<std::string>;
 
+/// The words, and more after them.
+inline Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 /// How a started command ended, and what it wrote.
 struct Finished {
   int wait_status = 0;

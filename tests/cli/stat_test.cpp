@@ -15,19 +15,17 @@ namespace {
 
 using nlohmann::json;
 
-Words native(Words words) {
-  words.insert(words.begin(), {"stat", "--backend", "none"});
-  return words;
-}
+Words native(const Words& words) { return with({"stat", "--backend", "none"}, words); }
 
-json result_of(const Words& words) {
+/// By the way of counting that the words begin with, and what they say after it.
+json result_by(const Words& words) {
   const TemporaryFile file("result.json");
-  Words all{"--format", "json", "-o", file.path()};
-  all.insert(all.end(), words.begin(), words.end());
-  const Finished finished = tally(native(all));
+  const Finished finished = tally(with({"stat", "-q", "--format", "json", "-o", file.path()}, words));
   EXPECT_EQ(finished.err, "");
   return json::parse(file.content().value_or("no file"));
 }
+
+json result_of(const Words& words) { return result_by(with({"--backend", "none"}, words)); }
 
 TEST(Stat, streams_and_exit_code_are_the_programs_own) {
   Surroundings input;
@@ -100,6 +98,29 @@ TEST(Stat, only_software_events_run_natively_without_a_word) {
   const json result = json::parse(*file.content());
   EXPECT_EQ(result["backend"], "none");
   EXPECT_TRUE(result["notices"].empty());
+}
+
+TEST(Stat, of_page_faults_under_the_engine_it_is_said_how_many_are_its_own) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "the engine is for x86-64";
+#endif
+  // 2,000 pages of the program's; the engine has some hundreds of its own.
+  const Words touches{"perl", "-e", "my $x = 'x' x 8_192_000; exit 0"};
+  const json result = result_by(with({"--backend", "sim", "-e", "instructions,page-faults", "--"}, touches));
+  const json& faults = result["events"][1];
+  ASSERT_EQ(faults["trust"], "partial");
+  const std::string reason = faults["reason"];
+  if (reason == "includes the engine's own") GTEST_SKIP() << "the kernel does not sample page faults here";
+  std::string digits;
+  for (const char c : reason)
+    if (c >= '0' && c <= '9') digits += c;
+  ASSERT_FALSE(digits.empty()) << reason;
+  const long long own = std::stoll(digits);
+  EXPECT_EQ(reason, "includes " + thousands(own) + " in the engine's memory");
+  const long long program = faults["value"].get<long long>() - own;
+  const json native = result_of(with({"-e", "page-faults", "--"}, touches))["events"][0];
+  EXPECT_NEAR(static_cast<double>(program), native["value"].get<double>(), 0.1 * native["value"].get<double>());
+  EXPECT_GT(own, 100);
 }
 
 TEST(Stat, automatic_choice_is_announced) {

@@ -79,6 +79,7 @@ class CallTest : public testing::TestWithParam<Call> {};
 TEST_P(CallTest, goes_as_natively) {
   Command command;
   command.words = {std::string(LIBC_PROGRAMS) + "/calls_dynamic", GetParam().name};
+  command.options = {"--per-process"};
   const Outcome native = run_native(command);
   if (native.code == 77) GTEST_SKIP() << "this kernel has no such call";
   ASSERT_EQ(native.code, GetParam().code) << native.out << native.err;
@@ -89,6 +90,7 @@ TEST_P(CallTest, goes_as_natively) {
     expect_exact(counted);
   else
     EXPECT_NE(counted.problem.find(words), std::string::npos) << counted.problem;
+  EXPECT_EQ(counted.native_from_ns != 0, words.find("natively") != std::string::npos);
   if (words.find("natively") != std::string::npos) {
     EXPECT_NE(counted.problem.find("of its processor time on; "), std::string::npos) << counted.problem;
     EXPECT_NE(counted.problem.find("of processor time ran natively"), std::string::npos) << counted.problem;

@@ -190,6 +190,8 @@ Counted read_counts(const std::string& json) {
       result.problem = fmt::format("{} is {}: {}", name, event.at("trust").dump(), event.at("reason").dump());
     }
   }
+  for (const auto& process : file.value("processes", nlohmann::json::array()))
+    if (result.native_from_ns == 0) result.native_from_ns = process.value("native_from_ns", std::uint64_t{0});
   for (const auto& run : file.at("runs")) result.single_stepped += run.value("single_stepped", std::uint64_t{0});
   for (const Name& name : names) result.counts.*name.field = values[name.event];
   for (const Sum& sum : sums) {

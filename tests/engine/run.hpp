@@ -37,6 +37,7 @@ struct Counted {
   Counts counts;
   std::map<std::string, std::uint64_t> modelled;  ///< by event
   std::uint64_t single_stepped = 0;               ///< instructions that the engine executed one at a time
+  std::uint64_t native_from_ns = 0;               ///< processor time of the first that went on natively; 0: none did
   bool exact = false;                             ///< every count carries the trust "exact"
   std::string problem;                            ///< why there are no counts, or what is not exact
 };

@@ -49,7 +49,6 @@ struct Image {
     Tally tally;
   };
   std::vector<OfThread> threads;
-  std::optional<Nanoseconds> native_from;  // its processor time when it was handed back
   result::Process result;
 };
 
@@ -190,7 +189,7 @@ class Harvest {
     }
     made.counts = counts(image.tally);
     made.single_stepped = static_cast<std::int64_t>(process.single_stepped);
-    if (process.handed_back_ns != 0) image.native_from = Nanoseconds{static_cast<std::int64_t>(process.handed_back_ns)};
+    if (process.handed_back_ns != 0) made.native_from = Nanoseconds{static_cast<std::int64_t>(process.handed_back_ns)};
   }
 
   static bool is_reexecution(const channel::Process& process) { return process.forked_from == 0; }
@@ -268,7 +267,7 @@ std::vector<std::string> reasons_of(const std::vector<Image>& images) {
     const std::string said = image.result.command + ": " + image.tally.reason;
     auto place = std::find_if(all.begin(), all.end(), [&](const Said& one) { return one.words == said; });
     if (place == all.end()) place = all.insert(all.end(), {said});
-    if (image.native_from) place->native_from.push_back(*image.native_from);
+    if (image.result.native_from) place->native_from.push_back(*image.result.native_from);
   }
   std::vector<std::string> texts;
   for (const Said& one : all) texts.push_back(with_moments(one.words, one.native_from));
@@ -334,7 +333,9 @@ std::string still_running(const std::vector<Image>& images) {
   return join(living, ", ");
 }
 
-Count software(const event::Event& event, const Execution& execution, bool counted_anything, bool some_running) {
+/// `own`: what is known of the engine's part, or empty.
+Count software(const event::Event& event, const Execution& execution, bool counted_anything, bool some_running,
+               const std::string& own = {}) {
   Count native = software_count(event, execution.figures);
   if (!execution.ended) return downgraded(native, Trust::partial, "the program was still running");
   if (some_running) {
@@ -348,7 +349,7 @@ Count software(const event::Event& event, const Execution& execution, bool count
     case event::Id::cpu_clock:
     case event::Id::user_time:
     case event::Id::system_time: return downgraded(native, Trust::partial, "under the engine; native would be shorter");
-    default: return downgraded(native, Trust::partial, "includes the engine's own");
+    default: return downgraded(native, Trust::partial, own.empty() ? "includes the engine's own" : own);
   }
 }
 
@@ -379,10 +380,17 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
   const bool counted_anything =
       std::any_of(images.begin(), images.end(), [](const Image& image) { return !image.threads.empty(); });
   const std::int64_t running = running_count(images);
+  // Of a part of the time nobody knows where the faults were.
+  const auto own_share = [&](const event::Event& event) {
+    const auto found = execution.faults.find(event.id);
+    if (found == execution.faults.end() || request.timing.any()) return std::string();
+    const Count all = software_count(event, execution.figures);
+    return all.value ? share_of_engine(found->second, *all.value, shared.records) : std::string();
+  };
   for (const event::Event& event : request.events) {
     const bool hardware = event::has_modes(event::definition(event.id).kind);
     if (!hardware) {
-      Count count = software(event, execution, counted_anything, running > 0);
+      Count count = software(event, execution, counted_anything, running > 0, own_share(event));
       const bool is_of_the_time = count.source == "perf_event";
       outcome.counts.push_back(event_count(event, timed(std::move(count), request.timing, is_of_the_time)));
     } else {

@@ -310,6 +310,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   const linux::Descendants descendants;
   linux::adopt_orphans();
   const KernelCounters counters(request.events);
+  FaultLogs fault_logs(request);
   auto program =
       linux::Program::start(request.command, *request.signals,
                             {&side, ChildSide::before_exec, ChildSide::after_failed_exec}, conditions_of(request));
@@ -336,6 +337,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   execution.lasted = linux::now() - program->started().time;
   translations.keep();
   execution.figures.kernel = counters.read();
+  execution.faults = fault_logs.finish();
   if (!timed) return execution;
   (void)conductor.finish(linux::now());
   execution.began = conductor.began();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tally/backend/backend.hpp"
+#include "tally/backend/sim/own_faults.hpp"
 #include "tally/backend/software.hpp"
 #include "tally/channel/channel.hpp"
 #include "tally/linux/memory_file.hpp"
@@ -27,8 +28,9 @@ struct Execution {
   bool ended = true;
   bool all_ended = true;  ///< false: descendants were to be waited for, and tally gave up
   Figures figures;
-  Nanoseconds lasted{0};  ///< from the start until nothing is counted any more
-  std::string settings;   ///< settings_in() before the start
+  FaultPlaces faults = {};  ///< of the events of page faults that were asked for
+  Nanoseconds lasted{0};    ///< from the start until nothing is counted any more
+  std::string settings;     ///< settings_in() before the start
   pid_t pid = 0;
   std::uint32_t injected = 0;       ///< programs that the engine was mapped into
   std::vector<std::string> native;  ///< programs that ran natively, each with the reason

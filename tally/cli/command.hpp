@@ -44,6 +44,10 @@ void describe_stat(Page& page);
 int run_doctor(const std::vector<std::string>& arguments);
 void describe_doctor(Page& page);
 
+/// `tally verify`.
+int run_verify(const std::vector<std::string>& arguments);
+void describe_verify(Page& page);
+
 /// `tally events`.
 int run_events(const std::vector<std::string>& arguments);
 void describe_events(Page& page);

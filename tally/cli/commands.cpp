@@ -14,6 +14,8 @@ std::span<const Command> commands() {
       {"report", "one page with curves and tables, for a browser, from stored results", run_report, describe_report},
       {"doctor", "whether hardware events can be counted here, if not why, and what to do", run_doctor,
        describe_doctor},
+      {"verify", "whether the counts of this machine can be trusted, event by event, and why", run_verify,
+       describe_verify},
       {"events", "what may be counted here, by name, and how far its count can be trusted", run_events,
        describe_events},
       {"event", "one event explained: what it counts, where, how it is encoded", run_event, describe_event},

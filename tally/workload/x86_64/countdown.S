@@ -1,11 +1,11 @@
 // Counts down from N: 1 <= N < 2^31. The loop is two instructions; the nop is there for the same counts on every
 // architecture.
-        .text
-        .globl _start
-_start: movq $N, %rcx
+#include "program.h"
+        BEGIN
+        SET(movq, n, %rcx)
         nop
-again:  decq %rcx
-        jnz again
+1:      decq %rcx
+        jnz 1b
         xorl %edi, %edi
         movl $60, %eax
         syscall

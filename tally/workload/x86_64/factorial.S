@@ -1,17 +1,17 @@
 // R12 = N! in three loop shapes of 5, 4 and 3 instructions. SHAPE: 5, 4 or 3; NOPS: how many `nop`s go before each of
 // the last three instructions of the five; N >= 1, for SHAPE 4 N >= 2.
+#include "program.h"
 #ifndef NOPS
 #define NOPS 0
 #endif
 
-        .text
-        .globl _start
-_start: movq $N, %r11
+        BEGIN
+        SET(movq, n, %r11)
         movq $1, %r12
-again:
+1:
 #if SHAPE == 5
         cmpq $1, %r11
-        jle out
+        jle 2f
         .rept NOPS
         nop
         .endr
@@ -23,18 +23,18 @@ again:
         .rept NOPS
         nop
         .endr
-        jmp again
+        jmp 1b
 #elif SHAPE == 4
         imulq %r11, %r12
         decq %r11
         cmpq $1, %r11
-        jg again
+        jg 1b
 #else
         imulq %r11, %r12
         decq %r11
-        jnz again
+        jnz 1b
 #endif
-out:    xorl %edi, %edi
+2:      xorl %edi, %edi
         movl $60, %eax
         syscall
         .section .note.GNU-stack, "", @progbits

@@ -1,51 +1,51 @@
 // C = A * B, N x N integers of 32 bits, A and B filled with 2 first.
-#define CELLS (N * N)
-#define ROW (4 * N)
+#include "program.h"
 
-        .text
-        .globl _start
-_start: movq $a, %rdi
-        movq $b, %rsi
-        movl $CELLS, %ecx
-fill:   movl $2, (%rdi)
+        BEGIN
+        SET(movq, first, %rdi)
+        SET(movq, second, %rsi)
+        SET(movl, cells, %ecx)
+1:      movl $2, (%rdi)
         movl $2, (%rsi)
         addq $4, %rdi
         addq $4, %rsi
         decl %ecx
-        jnz fill
+        jnz 1b
 
-        movq $c, %rdi
-        movq $a, %rsi
-        movl $N, %r8d
-row:    movq $b, %rbx
-        movl $N, %r9d
-cell:   xorl %eax, %eax
+        SET(movq, third, %rdi)
+        SET(movq, first, %rsi)
+        SET(movl, n, %r8d)
+2:      SET(movq, second, %rbx)
+        SET(movl, n, %r9d)
+3:      xorl %eax, %eax
         movq %rsi, %r10
         movq %rbx, %r11
-        movl $N, %ecx
-term:   movl (%r10), %edx
+        SET(movl, n, %ecx)
+4:      movl (%r10), %edx
         imull (%r11), %edx
         addl %edx, %eax
         addq $4, %r10
-        addq $ROW, %r11
+        SET(addq, row, %r11)
         decl %ecx
-        jnz term
+        jnz 4b
         movl %eax, (%rdi)
         addq $4, %rdi
         addq $4, %rbx
         decl %r9d
-        jnz cell
-        addq $ROW, %rsi
+        jnz 3b
+        SET(addq, row, %rsi)
         decl %r8d
-        jnz row
+        jnz 2b
 
         xorl %edi, %edi
         movl $60, %eax
         syscall
 
+#ifndef SHIPPED
         .bss
         .balign 4096
-a:      .skip 4 * CELLS
-b:      .skip 4 * CELLS
-c:      .skip 4 * CELLS
+first:  .skip 4 * N * N
+second: .skip 4 * N * N
+third:  .skip 4 * N * N
+#endif
         .section .note.GNU-stack, "", @progbits

@@ -1,20 +1,22 @@
 // S passes over an array of A bytes, loading every S-th byte. A and S are powers of two, S <= A.
-        .text
-        .globl _start
-_start: movl $S, %r8d
-pass:   movq $array, %rsi
-        movl $(A / S), %ecx
-load:   movzbl (%rsi), %eax
-        addq $S, %rsi
+#include "program.h"
+        BEGIN
+        SET(movl, stride, %r8d)
+1:      SET(movq, first, %rsi)
+        SET(movl, steps, %ecx)
+2:      movzbl (%rsi), %eax
+        SET(addq, stride, %rsi)
         decl %ecx
-        jnz load
+        jnz 2b
         decl %r8d
-        jnz pass
+        jnz 1b
         xorl %edi, %edi
         movl $60, %eax
         syscall
 
+#ifndef SHIPPED
         .bss
         .balign 4096
-array:  .skip A
+first:  .skip A
+#endif
         .section .note.GNU-stack, "", @progbits

@@ -1,8 +1,13 @@
 // One string instruction N times over zeroed buffers, driven by `loop` or by a REP prefix (HPCTool's 20 benchmarks).
 // OP: lods, stos, movs, scas or cmps; W: 1 or 2, bytes per element; REP: 0 for the loop form, 1 for the prefix; N >= 1.
 //
+// WARM: shipped only; the buffers are mapped anew with every page in place (MAP_FIXED, MAP_POPULATE), so that the string
+// instruction takes no page fault. RAX is cleared behind the call.
+//
 // RAX and the direction flag are 0 at the entry of a static program on Linux, and so are the buffers: REPE runs to the
 // end. The 64-bit forms of every instruction are spelt out, for a count must not depend on the assembler's choice.
+#include "program.h"
+#undef USES
 #define PASTE(a, b) a##b
 #define CAT(a, b) PASTE(a, b)
 #define USES_lods 1
@@ -15,32 +20,44 @@
 #define SUFFIX_2 w
 #define INSTRUCTION CAT(OP, CAT(SUFFIX_, W))
 
-        .text
-        .globl _start
-_start: xorq %rcx, %rcx
-        movq $N, %rcx
+        BEGIN
+#if WARM
+        movl $9, %eax
+        SET(movq, first, %rdi)
+        SET(movl, bytes, %esi)
+        movl $3, %edx
+        movl $0x8032, %r10d
+        movq $-1, %r8
+        xorl %r9d, %r9d
+        syscall
+        xorl %eax, %eax
+#endif
+        xorq %rcx, %rcx
+        SET(movq, n, %rcx)
 #if USES == 1
-        movq $first, %rsi
+        SET(movq, first, %rsi)
 #elif USES == 2
-        movq $first, %rdi
+        SET(movq, first, %rdi)
 #else
-        movq $second, %rsi
-        movq $first, %rdi
+        SET(movq, second, %rsi)
+        SET(movq, first, %rdi)
 #endif
 #if REP
         rep INSTRUCTION
 #else
-again:  INSTRUCTION
-        loop again
+1:      INSTRUCTION
+        loop 1b
 #endif
         xorq %rdi, %rdi
         movq $60, %rax
         nop
         syscall
 
+#ifndef SHIPPED
         .bss
 first:  .skip N * W
 #if USES == 3
 second: .skip N * W
+#endif
 #endif
         .section .note.GNU-stack, "", @progbits

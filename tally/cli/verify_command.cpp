@@ -1,0 +1,192 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "tally/backend/choose/choose.hpp"
+#include "tally/base/text.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/cli/progress.hpp"
+#include "tally/linux/machine.hpp"
+#include "tally/linux/output.hpp"
+#include "tally/linux/signals.hpp"
+#include "tally/measure/stat.hpp"
+#include "tally/report/grid.hpp"
+#include "tally/report/verify.hpp"
+#include "tally/verify/verify.hpp"
+#include "tally/verify/write.hpp"
+
+namespace tally::cli {
+namespace {
+
+struct Options {
+  bool list = false;
+  std::string folder;
+  std::vector<std::string> programs;
+  workload::Parameters parameters;
+  bool quick = false;
+  bool all = false;
+  bool json = false;
+  std::string output;
+  std::vector<std::string> event_lists;
+  std::string backend = "auto";
+  std::string model;
+};
+
+constexpr const char* footer =
+    "Programs whose counts are known to the digit are executed and counted by whatever counts here: the processor's "
+    "PMU,\n"
+    "or the simulated PMU. Each event gets a grade:\n"
+    "\n"
+    "  exact        equal to what every program did, in every run\n"
+    "  correctable  equal once what page faults and interrupts add is taken off\n"
+    "  speculative  depends on how the processor works: no program has a known answer\n"
+    "  micro-op     counts pieces of instructions, more than the program's accesses\n"
+    "  unusable     differs, and nothing explains it\n"
+    "  absent       there is no count here\n"
+    "\n"
+    "A check whose means are missing is inconclusive, with the reason; never passed. --write makes the programs ELF "
+    "files\n"
+    "for other tools, with a README.md of their counts.\n"
+    "\n"
+    "Exit code: 0 where no check failed, 1 where one did, 2 bad usage, 125 where nothing could be counted.\n"
+    "\n"
+    "Examples:\n"
+    "  tally verify --quick\n"
+    "  tally verify -e instructions,conditional-branches\n"
+    "  tally verify --json -o counters.json\n"
+    "  tally verify --write programs -n 500000\n";
+
+void describe(Page& page, Options& options) {
+  page.head("Whether the counts of this machine can be trusted: programs with known answers are counted and graded.",
+            "tally verify [options]");
+  page.add_flag("--quick", options.quick, "shorter programs and fewer of them: some seconds");
+  page.add_option("-e,--event", options.event_lists,
+                  "grade these events alone, separated by commas; all where none is named")
+      ->option_text("EVENTS");
+  page.add_option("--backend", options.backend,
+                  "who counts: " + join(backend::backend_names(), ", ") + "; auto is the PMU where there is one")
+      ->option_text("NAME");
+  page.add_option("--model", options.model,
+                  "simulate this machine for cycles and misses; host, as without it, is this one")
+      ->option_text("NAME");
+  page.add_flag("--all", options.all, "show every check by itself");
+  page.add_flag("--json", options.json, "as one JSON object, for programs");
+  page.add_option("-o,--output", options.output, "write the result to this file; - is standard output, as without it")
+      ->option_text("FILE");
+  page.add_flag("--list", options.list, "only list the programs and their formulas");
+  page.add_option("--write", options.folder, "only write the programs into this folder")->option_text("DIR");
+  page.add_option("--program", options.programs, "with --write: this program, as --list names it; all without it")
+      ->option_text("NAME");
+  page.add_option("-n", options.parameters.n, "with --write: how often its loop runs, or as --list says")
+      ->option_text("N");
+  page.add_option("-k", options.parameters.k, "with --write: the k of programs that have one")->option_text("K");
+  page.add_option("--bytes", options.parameters.bytes, "with --write: size of the array of stride")
+      ->option_text("BYTES");
+  page.add_option("--stride", options.parameters.stride, "with --write: from one access of stride to the next")
+      ->option_text("BYTES");
+  page.add_option("--seed", options.parameters.seed, "with --write: of branches_random")->option_text("SEED");
+  page.footer(footer);
+}
+
+std::string program_list() {
+  report::Grid grid({{"program"}, {"takes"}, {"what, and its instructions"}});
+  for (const workload::Workload& one : workload::all()) {
+    grid.add({std::string(one.name), std::string(one.parameters), std::string(one.what)});
+  }
+  return grid.text();
+}
+
+int write_them(const Options& options) {
+  const auto trials = verify::chosen({options.programs, options.parameters});
+  if (!trials) return report_error(trials.error());
+  const auto written = verify::write_programs(options.folder, *trials);
+  if (!written) return report_error(written.error());
+  return print(fmt::format("{} in {}; what each does is in {}/README.md\n",
+                           plural(static_cast<std::int64_t>(trials->size()), "program", "programs"),
+                           printable(options.folder), printable(options.folder)));
+}
+
+Result<std::vector<event::Event>> events_of(const Options& options) {
+  if (options.event_lists.empty()) return verify::all_events();
+  auto events = event::parse_lists(options.event_lists);
+  if (!events) return events;
+  for (const event::Event& event : *events) {
+    if (verify::is_graded(event)) continue;
+    std::vector<std::string> names;
+    for (const event::Event& one : verify::all_events()) names.push_back(one.asked);
+    return fail(Code::bad_usage, fmt::format("'{}' is not graded", printable(event.asked)),
+                "these are, in user mode: " + join(names, ", "));
+  }
+  return events;
+}
+
+int verify_them(const Options& options) {
+  verify::Options asked;
+  asked.quick = options.quick;
+  auto events = events_of(options);
+  if (!events) return report_error(events.error());
+  asked.events = *std::move(events);
+  const linux::Machine machine = linux::look_at_machine();
+  backend::Needs needs;
+  if (!options.model.empty()) {
+    auto model = backend::machine_of(options.model);
+    if (!model) return report_error(model.error());
+    needs.simulation = backend::Simulation{*std::move(model)};
+  }
+  auto choice = backend::choose(options.backend, asked.events, machine, needs);
+  if (!choice) return report_error(choice.error());
+  std::optional<linux::Output> output;
+  if (!options.output.empty() && options.output != "-") {
+    auto opened = linux::Output::open_file(options.output);
+    if (!opened) return report_error(opened.error());
+    output.emplace(*std::move(opened));
+  }
+  auto signals = linux::Signals::watch();
+  if (!signals) return report_error(signals.error());
+  Progress progress("verify");
+  asked.progress = [&progress](const std::string& what, double share) { progress.show(share, what); };
+  auto result = verify::verify(*choice->backend, asked, *signals);
+  progress.clear();
+  if (!result) return report_error(result.error());
+  result->environment = measure::environment(machine);
+  result->notices.insert(result->notices.begin(), choice->notices.begin(), choice->notices.end());
+  const std::string text = options.json ? report::verify_json(*result) : report::verify_text(*result, options.all);
+  if (output) {
+    if (const auto written = output->write(text); !written) return report_error(written.error());
+    say({report::verify_answer(*result)});
+  } else if (const int printed = print(text); printed != exit_ok) {
+    return printed;
+  }
+  signals->settle();
+  if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
+  switch (verdict(*result)) {
+    case result::Verdict::pass: return exit_ok;
+    case result::Verdict::fail: return exit_no;
+    case result::Verdict::inconclusive: break;
+  }
+  return exit_cannot_measure;
+}
+
+}  // namespace
+
+void describe_verify(Page& page) {
+  static Options unused;
+  describe(page, unused);
+}
+
+int run_verify(const std::vector<std::string>& arguments) {
+  Options options;
+  Page page;
+  describe(page, options);
+  if (const auto code = page.read(arguments)) return *code;
+  if (options.list) return print(program_list());
+  if (!options.folder.empty()) return write_them(options);
+  if (!options.programs.empty() || options.parameters != workload::Parameters{}) {
+    return report_error({Code::bad_usage, "--program, -n, -k, --bytes, --stride and --seed belong to --write",
+                         "tally verify --write programs -n 500000", 0});
+  }
+  return verify_them(options);
+}
+
+}  // namespace tally::cli

@@ -1,0 +1,84 @@
+// What `tally verify` found out: which counts of this machine can be trusted, and how that is known.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tally/result/stat.hpp"
+
+namespace tally::result {
+
+/// What came of one check. `inconclusive` is neither: something that it needs was not there.
+enum class Verdict { pass, fail, inconclusive };
+
+/// How far an event's counts can be trusted, from best to worst.
+enum class EventGrade {
+  exact,        ///< equal to what every program did, in every run
+  correctable,  ///< equal once what page faults and interrupts add is taken off
+  speculative,  ///< depends on how the processor works; no program has a known answer
+  micro_op,     ///< counts pieces of instructions: more than the program's own accesses
+  unusable,     ///< differs from what programs did, and nothing explains it
+  absent,       ///< there is no count here
+};
+
+std::string_view name(Verdict verdict);
+std::string_view name(EventGrade grade);
+
+/// The EventGrade and the Verdict of that name().
+std::optional<EventGrade> event_grade_of(std::string_view name);
+std::optional<Verdict> verdict_of(std::string_view name);
+
+/// One question about one event, and its answer. Where several programs were asked, the figures are those of the run
+/// that was the furthest off.
+struct Check {
+  std::string goal;                      ///< "G5": docs/guides/verify.md lists them
+  std::string what;                      ///< in a few words
+  std::string event;                     ///< full name; empty where it is about several
+  std::string program;                   ///< "rep_movsb 1000000"
+  std::optional<std::int64_t> expected;  ///< nothing where no number was expected
+  std::optional<std::int64_t> measured;
+  std::string tolerance;  ///< "±0", "64"
+  std::string reason;     ///< of that tolerance
+  Verdict verdict = Verdict::inconclusive;
+  std::string why;  ///< why it failed, or is inconclusive; empty where it passed
+  int runs = 0;     ///< that were compared
+  int off = 0;      ///< of these, outside of the tolerance
+  bool operator==(const Check&) const = default;
+};
+
+/// An event's grade.
+struct GradedEvent {
+  std::string event;  ///< full name
+  EventGrade grade = EventGrade::absent;
+  std::string why;
+  std::string source;                    ///< who counts
+  std::optional<std::int64_t> each;      ///< what a page fault or an interrupt adds, where that was measured
+  std::optional<std::int64_t> furthest;  ///< from what a program did, of all runs, corrected
+  std::optional<double> spread_percent;  ///< of repeated runs, in percent of their median, where no answer is known
+  int runs = 0;
+  std::string instead;  ///< what to count, where this cannot be trusted
+  bool operator==(const GradedEvent&) const = default;
+};
+
+/// The whole result.
+struct Verify {
+  std::string backend;
+  std::string noise;  ///< that was laid over the counts; empty: none
+  bool quick = false;
+  Environment environment;
+  std::vector<GradedEvent> events;
+  std::vector<Check> checks;
+  std::vector<std::string> notices;
+  Nanoseconds duration{0};
+  int runs = 0;             ///< programs executed
+  bool incomplete = false;  ///< interrupted
+  bool operator==(const Verify&) const = default;
+};
+
+/// fail where a check failed, inconclusive where none passed.
+Verdict verdict(const Verify& verify);
+
+}  // namespace tally::result

@@ -1,0 +1,82 @@
+#include "tally/verify/bench.hpp"
+
+#include <charconv>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/spawn.hpp"
+#include "tally/workload/image.hpp"
+
+namespace tally::verify {
+
+bool has(std::string_view name) { return workload::find(name) != nullptr; }
+
+Trial usual(std::string_view name) {
+  const workload::Workload* found = workload::find(name);
+  return {found, found->usual};
+}
+
+std::optional<Trial> trial_of(const std::string& path) {
+  const std::vector<std::string> words = split(path.substr(path.rfind('/') + 1), '-');
+  Trial trial{workload::find(words.front()), {}};
+  if (!trial.workload) return std::nullopt;
+  std::size_t next = 1;
+  for (const workload::Named& field : workload::fields()) {
+    if (!workload::takes(*trial.workload, field.name)) continue;
+    if (next == words.size()) return std::nullopt;
+    const std::string& word = words[next++];
+    const auto read = std::from_chars(word.data(), word.data() + word.size(), trial.parameters.*field.field);
+    if (read.ec != std::errc() || read.ptr != word.data() + word.size()) return std::nullopt;
+  }
+  return next == words.size() ? std::optional(trial) : std::nullopt;
+}
+
+Result<Bench> Bench::open(backend::Backend& backend, linux::Signals& signals) {
+  auto folder = linux::ScratchFolder::make();
+  if (!folder) return fail(folder.error());
+  return Bench(backend, signals, *std::move(folder));
+}
+
+Result<std::string> Bench::file_of(const Trial& trial) {
+  std::string path = folder_.path() + "/" + workload::label(*trial.workload, trial.parameters, '-');
+  if (!written_.insert(path).second) return path;
+  if (const std::string why = workload::why_not(*trial.workload, trial.parameters); !why.empty()) {
+    return fail(Code::bad_usage, why);
+  }
+  const auto written = linux::write_program(path, workload::image(*trial.workload, trial.parameters));
+  if (!written) return fail(written.error());
+  return path;
+}
+
+Result<Ran> Bench::run(const Trial& trial, const std::vector<event::Event>& events, const Setup& setup) {
+  const auto path = file_of(trial);
+  if (!path) return fail(path.error());
+  backend::Request request;
+  request.command = {*path};
+  request.signals = signals_;
+  request.count_interrupts = true;
+  request.processor = setup.processor;
+  request.rdpmc = setup.rdpmc;
+  request.multiplex = setup.multiplex;
+  request.timing.interval = setup.interval;
+  std::vector<event::Pass> passes = event::one_pass(events.size()).passes;
+  if (!setup.multiplex) passes = backend_->plan(events, request.count_interrupts).passes;
+  Ran ran;
+  ran.counts.resize(events.size(), absent("it was not counted"));
+  for (const event::Pass& pass : passes) {
+    request.events.clear();
+    for (const std::size_t place : pass) request.events.push_back(events[place]);
+    auto outcome = backend_->run(request);
+    if (!outcome) return fail(outcome.error());
+    ++runs_;
+    for (std::size_t i = 0; i < pass.size() && i < outcome->counts.size(); ++i) {
+      ran.counts[pass[i]] = std::move(outcome->counts[i].count);
+    }
+    ran.intervals = std::move(outcome->intervals);
+    ran.exit_code = linux::exit_of(outcome->wait_status).code;
+    ran.switches = outcome->usage.voluntary_switches + outcome->usage.involuntary_switches;
+    ran.duration = outcome->duration;
+  }
+  return ran;
+}
+
+}  // namespace tally::verify

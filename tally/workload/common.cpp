@@ -1,0 +1,29 @@
+#include "tally/workload/table.hpp"
+
+namespace tally::workload {
+
+Counts countdown(const Parameters& p) {
+  return {.instructions = 2 * p.n + 5, .conditional = p.n, .taken = p.n - 1, .far = 1};
+}
+
+Counts system_calls(const Parameters& p) {
+  return {.instructions = 4 * p.n + 4, .conditional = p.n, .taken = p.n - 1, .far = p.n + 1};
+}
+
+Counts touch(const Parameters& p) {
+  return {.instructions = 5 * p.n + 5, .conditional = p.n, .taken = p.n - 1, .far = 1, .loads = p.n, .stores = p.n};
+}
+
+uint64_t random_taken(const Parameters& p) {
+  auto state = static_cast<uint32_t>(p.seed);
+  uint64_t taken = 0;
+  for (uint64_t i = 0; i < p.n; ++i) {
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    taken += (state & 0x10000) == 0;
+  }
+  return taken;
+}
+
+}  // namespace tally::workload

@@ -1,0 +1,13 @@
+// N loops of K iterations each, one within the other: the inner branch is taken K - 1 times, then once not.
+#include "program.h"
+        BEGIN
+        SET(movl, n, %ebx)
+1:      SET(movl, k, %ecx)
+2:      decl %ecx
+        jnz 2b
+        decl %ebx
+        jnz 1b
+        xorl %edi, %edi
+        movl $60, %eax
+        syscall
+        .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,112 @@
+// `tally verify` as a user has it: programs that are listed and written, and the counters of the machine that the tests
+// run on.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(Verify, lists_its_programs_with_their_formulas) {
+  const Finished listed = tally({"verify", "--list"});
+  EXPECT_EQ(listed.code(), 0);
+  EXPECT_EQ(listed.err, "");
+  EXPECT_NE(listed.out.find("countdown"), std::string::npos);
+  EXPECT_NE(listed.out.find("2n + 5"), std::string::npos);
+}
+
+TEST(Verify, writes_programs_that_run_and_what_they_do) {
+  const TemporaryFile place("unused");
+  const std::string folder = place.folder() + "/new/programs";
+  const Finished written = tally({"verify", "--write", folder, "-n", "1000", "--program", "countdown"});
+  ASSERT_EQ(written.code(), 0) << written.err;
+  const std::string program = folder + "/countdown-1000";
+  struct stat file {};
+  ASSERT_EQ(stat(program.c_str(), &file), 0);
+  EXPECT_NE(file.st_mode & S_IXUSR, 0u);
+  EXPECT_EQ(Running({program}).finish().code(), 0);
+  const auto readme = TemporaryFile::read(folder + "/README.md");
+  ASSERT_TRUE(readme);
+  EXPECT_NE(readme->find("| countdown-1000 | 2,005 | 1,001 | 1,000 | 999 | 1 | 0 | 0 |"), std::string::npos) << *readme;
+  std::filesystem::remove_all(place.folder() + "/new");
+}
+
+TEST(Verify, refuses_what_it_cannot_write) {
+  EXPECT_EQ(tally({"verify", "--write", "/dev/null/no"}).code(), 125);
+  const Finished unknown = tally({"verify", "--write", "/tmp", "--program", "contdown"});
+  EXPECT_EQ(unknown.code(), 2);
+  EXPECT_NE(unknown.err.find("countdown"), std::string::npos) << unknown.err;
+  EXPECT_EQ(tally({"verify", "--write", "/tmp", "--program", "countdown", "-n", "3000000000"}).code(), 2);
+  EXPECT_EQ(tally({"verify", "-n", "5"}).code(), 2);
+  EXPECT_EQ(tally({"verify", "-e", "page-faults"}).code(), 2);
+  EXPECT_EQ(tally({"verify", "-e", "instructions:k"}).code(), 2);
+  EXPECT_EQ(tally({"verify", "--backend", "abacus"}).code(), 2);
+}
+
+TEST(Verify, nothing_can_be_said_without_counters) {
+  const Finished none = tally({"verify", "--quick", "--backend", "none"});
+  EXPECT_EQ(none.code(), 125);
+}
+
+#if TALLY_HAS_SIM
+Json quick(const Words& more = {}) {
+  Words words{"verify", "--quick", "--backend", "sim", "--json"};
+  words.insert(words.end(), more.begin(), more.end());
+  const Finished finished = tally(words);
+  EXPECT_EQ(finished.code(), 0) << finished.out << finished.err;
+  return Json::parse(finished.out);
+}
+
+TEST(Verify, the_engine_is_exact) {
+  const Json result = quick();
+  EXPECT_EQ(result["schema"], "tally-verify/1");
+  EXPECT_EQ(result["verdict"], "pass");
+  int exact = 0;
+  for (const Json& event : result["events"]) {
+    EXPECT_TRUE(event["grade"] == "exact" || event["grade"] == "speculative") << event;
+    if (event["grade"] == "exact") {
+      ++exact;
+      EXPECT_EQ(event["furthest"], 0) << event;
+      EXPECT_GT(event["runs"], 50) << event;
+    }
+  }
+  EXPECT_EQ(exact, 16);
+  for (const Json& check : result["checks"]) {
+    if (check["verdict"] == "inconclusive") {
+      EXPECT_TRUE(check["goal"] == "G16" || check["goal"] == "G19" || check["goal"] == "G22" || check["goal"] == "T3")
+          << check;
+      EXPECT_NE(check["why"], nullptr);
+    }
+  }
+}
+
+TEST(Verify, grades_the_events_that_are_named) {
+  const Json result = quick({"-e", "conditional-branches,loads"});
+  ASSERT_EQ(result["events"].size(), 2u);
+  EXPECT_EQ(result["events"][0]["event"], "conditional-branches:u");
+  for (const Json& check : result["checks"]) {
+    const auto event = check["event"];
+    EXPECT_TRUE(event.is_null() || event == "conditional-branches:u" || event == "loads:u") << check;
+  }
+}
+
+TEST(Verify, a_result_in_a_file_leaves_the_answer_on_the_terminal) {
+  const TemporaryFile file("result.json");
+  const Finished finished =
+      tally({"verify", "--quick", "--backend", "sim", "-e", "instructions", "--json", "-o", file.path()});
+  EXPECT_EQ(finished.code(), 0);
+  EXPECT_EQ(finished.out, "");
+  EXPECT_NE(finished.err.find("can be trusted"), std::string::npos) << finished.err;
+  EXPECT_EQ(Json::parse(*file.content())["verdict"], "pass");
+}
+#endif
+
+}  // namespace
+}  // namespace tally::test

@@ -13,6 +13,7 @@
 #include "tally/measure/stat.hpp"
 #include "tally/report/grid.hpp"
 #include "tally/report/verify.hpp"
+#include "tally/verify/noise.hpp"
 #include "tally/verify/verify.hpp"
 #include "tally/verify/write.hpp"
 
@@ -31,6 +32,7 @@ struct Options {
   std::vector<std::string> event_lists;
   std::string backend = "auto";
   std::string model;
+  std::string noise;
 };
 
 constexpr const char* footer =
@@ -70,6 +72,10 @@ void describe(Page& page, Options& options) {
   page.add_option("--model", options.model,
                   "simulate this machine for cycles and misses; host, as without it, is this one")
       ->option_text("NAME");
+  page.add_option("--noise", options.noise,
+                  "lay noise over the simulated PMU's counts: seed=1,irq=0.25,fault=1 (interrupts in a million "
+                  "instructions, and what a page fault or an interrupt adds)")
+      ->option_text("NOISE");
   page.add_flag("--all", options.all, "show every check by itself");
   page.add_flag("--json", options.json, "as one JSON object, for programs");
   page.add_option("-o,--output", options.output, "write the result to this file; - is standard output, as without it")
@@ -78,9 +84,10 @@ void describe(Page& page, Options& options) {
   page.add_option("--write", options.folder, "only write the programs into this folder")->option_text("DIR");
   page.add_option("--program", options.programs, "with --write: this program, as --list names it; all without it")
       ->option_text("NAME");
-  page.add_option("-n", options.parameters.n, "with --write: how often its loop runs, or as --list says")
+  page.add_option("-n,--iterations", options.parameters.n, "with --write: how often its loop runs, or as --list says")
       ->option_text("N");
-  page.add_option("-k", options.parameters.k, "with --write: the k of programs that have one")->option_text("K");
+  page.add_option("-k,--inner", options.parameters.k, "with --write: the k of programs that have one")
+      ->option_text("K");
   page.add_option("--bytes", options.parameters.bytes, "with --write: size of the array of stride")
       ->option_text("BYTES");
   page.add_option("--stride", options.parameters.stride, "with --write: from one access of stride to the next")
@@ -134,8 +141,18 @@ int verify_them(const Options& options) {
     if (!model) return report_error(model.error());
     needs.simulation = backend::Simulation{*std::move(model)};
   }
+  std::optional<verify::Noise> noise;
+  if (!options.noise.empty()) {
+    const auto read = verify::parse_noise(options.noise);
+    if (!read) return report_error(read.error());
+    noise = *read;
+  }
   auto choice = backend::choose(options.backend, asked.events, machine, needs);
   if (!choice) return report_error(choice.error());
+  if (noise && choice->backend->name() != "sim") {
+    return report_error(
+        {Code::bad_usage, "--noise is for the simulated PMU: a real one has its own", "--backend sim takes it", 0});
+  }
   std::optional<linux::Output> output;
   if (!options.output.empty() && options.output != "-") {
     auto opened = linux::Output::open_file(options.output);
@@ -146,9 +163,12 @@ int verify_them(const Options& options) {
   if (!signals) return report_error(signals.error());
   Progress progress("verify");
   asked.progress = [&progress](const std::string& what, double share) { progress.show(share, what); };
-  auto result = verify::verify(*choice->backend, asked, *signals);
+  std::optional<verify::Noisy> noisy;
+  if (noise) noisy.emplace(*choice->backend, *noise);
+  auto result = verify::verify(noisy ? *noisy : *choice->backend, asked, *signals);
   progress.clear();
   if (!result) return report_error(result.error());
+  if (noise) result->noise = name(*noise);
   result->environment = measure::environment(machine);
   result->notices.insert(result->notices.begin(), choice->notices.begin(), choice->notices.end());
   const std::string text = options.json ? report::verify_json(*result) : report::verify_text(*result, options.all);

@@ -74,8 +74,8 @@ TEST(workload, programs_of_every_architecture) {
 // Line by line of the listings, for so few that they can be followed by hand.
 TEST(workload, programs_that_branch_and_call) {
   EXPECT_EQ(find("nothing")->expected({}).instructions, 3u);
-  EXPECT_EQ(find("calls")->expected({.n = 1}).instructions, 3u + 7 + 3);
-  EXPECT_EQ(find("calls")->expected({.n = 10}).branches(), 10u + 10 + 10 + 10 + 20 + 1);
+  EXPECT_EQ(find("calls")->expected({.n = 1}).instructions, 6u + 12 + 3);
+  EXPECT_EQ(find("calls")->expected({.n = 10}).branches(), 10u + 20 + 10 + 40 + 30 + 1);
   EXPECT_EQ(find("branches_always")->expected({.n = 3}).taken, 3u + 2);
   EXPECT_EQ(find("branches_never")->expected({.n = 3}).instructions, 2u + 3 * 5 + 3);
   // Not taken, taken, not taken: two nops.

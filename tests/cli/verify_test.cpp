@@ -97,6 +97,18 @@ TEST(Verify, grades_the_events_that_are_named) {
   }
 }
 
+TEST(Verify, noise_is_named_repeats_and_is_corrected) {
+  const Words words{"-e", "instructions,conditional-branches", "--noise", "seed=5,irq=3"};
+  Json first = quick(words);
+  Json second = quick(words);
+  EXPECT_EQ(first["noise"], "seed=5,irq=3,fault=1");
+  EXPECT_EQ(first["events"][0]["grade"], "correctable");
+  EXPECT_EQ(first["events"][0]["each"], 1);
+  EXPECT_EQ(first["events"][1]["grade"], "exact");
+  EXPECT_EQ(first["events"], second["events"]);
+  EXPECT_EQ(tally({"verify", "--noise", "weather=bad"}).code(), 2);
+}
+
 TEST(Verify, a_result_in_a_file_leaves_the_answer_on_the_terminal) {
   const TemporaryFile file("result.json");
   const Finished finished =

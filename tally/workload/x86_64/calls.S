@@ -1,16 +1,24 @@
-// N times a call, a call through a register and a jump through a register; N >= 1.
+// N times two calls, a call through a register, and four jumps through registers; N >= 1. As many of each kind as of no
+// other, so that none is taken for another.
 #include "program.h"
         BEGIN
-        leaq 3f(%rip), %rbx
+        leaq 9f(%rip), %rbx
         leaq 2f(%rip), %rbp
+        leaq 3f(%rip), %rsi
+        leaq 4f(%rip), %rdi
+        leaq 5f(%rip), %r8
         SET(movl, n, %ecx)
-1:      call 3f
+1:      call 9f
+        call 9f
         call *%rbx
         jmp *%rbp
-2:      decl %ecx
+2:      jmp *%rsi
+3:      jmp *%rdi
+4:      jmp *%r8
+5:      decl %ecx
         jnz 1b
         xorl %edi, %edi
         movl $60, %eax
         syscall
-3:      ret
+9:      ret
         .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,141 @@
+#include "tally/verify/noise.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "tally/base/text.hpp"
+#include "tally/verify/bench.hpp"
+#include "tally/verify/known.hpp"
+
+namespace tally::verify {
+namespace {
+
+// Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014): SplitMix64.
+class Chance {
+ public:
+  explicit Chance(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+  }
+
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+  // The sum of twelve uniform numbers is nearly normal.
+  double normal() {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += uniform();
+    return sum;
+  }
+
+  // How many events come where `mean` do on average: Knuth's way for few, the normal distribution for many.
+  std::int64_t events(double mean) {
+    if (mean > 30) return std::max<std::int64_t>(0, std::llround(mean + std::sqrt(mean) * normal()));
+    const double least = std::exp(-mean);
+    std::int64_t count = 0;
+    for (double product = uniform(); product > least; product *= uniform()) ++count;
+    return count;
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+std::uint64_t hash(const std::string& text) {
+  std::uint64_t value = 0xcbf29ce484222325;  // FNV-1a
+  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return value;
+}
+
+struct Disturbance {
+  std::int64_t page_faults = 0;
+  std::int64_t interrupts = 0;
+  std::int64_t lost = 0;  // instructions of an interrupted REP
+};
+
+void disturb(Count& count, const event::Event& event, const Disturbance& by, const Noise& noise, Chance& chance) {
+  if (!count.value) return;
+  const Known* its = known(event.id);
+  if (!its) {
+    if (count.trust != Trust::modelled && count.trust != Trust::counted) return;
+    const double factor = 1 + 0.001 * chance.normal();
+    count.value = std::llround(static_cast<double>(*count.value) * factor);
+    count.model += (count.model.empty() ? "" : ", ") + ("noise " + name(noise));
+    return;
+  }
+  if (its->nature != Nature::additive) return;
+  const std::int64_t added = noise.each * (by.page_faults + by.interrupts);
+  const std::int64_t lost = event.id == event::Id::instructions ? by.lost : 0;
+  *count.value += added - lost;
+  count.trust = worst(count.trust, Trust::modelled);
+  count.model = "noise " + name(noise);
+  count.correction = Correction{*count.value - added, noise.each, by.page_faults, by.interrupts};
+}
+
+Result<double> number_of(const std::string& key, const std::string& word, double most) {
+  char* end = nullptr;
+  const double value = std::strtod(word.c_str(), &end);
+  if (!word.empty() && *end == 0 && value >= 0 && value <= most) return value;
+  return fail(Code::bad_usage, fmt::format("noise: {}={} is no number from 0 to {}", key, printable(word), most));
+}
+
+}  // namespace
+
+Result<Noise> parse_noise(const std::string& text) {
+  Noise noise;
+  for (const std::string& part : split(text, ',')) {
+    const std::size_t equals = part.find('=');
+    const std::string key = part.substr(0, equals);
+    const std::string word = equals == std::string::npos ? "" : part.substr(equals + 1);
+    if (key != "seed" && key != "irq" && key != "fault") {
+      return fail(Code::bad_usage, fmt::format("noise: there is no '{}'", printable(key)),
+                  "for example: seed=1,irq=0.25,fault=1");
+    }
+    const auto value = number_of(key, word, key == "seed" ? 1e15 : 1000);
+    if (!value) return fail(value.error());
+    if (key == "seed") noise.seed = static_cast<std::uint64_t>(*value);
+    if (key == "irq") noise.interrupts = *value;
+    if (key == "fault") noise.each = static_cast<std::int64_t>(*value);
+  }
+  return noise;
+}
+
+std::string name(const Noise& noise) {
+  return fmt::format("seed={},irq={},fault={}", noise.seed, noise.interrupts, noise.each);
+}
+
+Result<backend::Outcome> Noisy::run(const backend::Request& request) {
+  auto outcome = inner_.run(request);
+  if (!outcome || request.command.empty()) return outcome;
+  const auto trial = trial_of(request.command.front());
+  if (!trial) return outcome;
+  const std::string label = trial->label();
+  Chance chance(noise_.seed ^ hash(label) ^ executions_[label]++ << 32);
+  const workload::Counts known = trial->known();
+  Disturbance by;
+  by.page_faults =
+      trial->workload->page_faults ? static_cast<std::int64_t>(trial->workload->page_faults(trial->parameters)) : 2;
+  // A REP takes time for each element, though it is one instruction.
+  const std::uint64_t work = known.instructions + known.loads + known.stores;
+  by.interrupts = chance.events(noise_.interrupts * static_cast<double>(work) / 1e6);
+  const bool is_rep = label.starts_with("rep_");
+  if (is_rep && by.interrupts > 0 && chance.uniform() < 0.5) by.lost = 1;
+  for (std::size_t i = 0; i < outcome->counts.size() && i < request.events.size(); ++i) {
+    const std::optional<std::int64_t> before = outcome->counts[i].count.value;
+    disturb(outcome->counts[i].count, request.events[i], by, noise_, chance);
+    // What came in the whole came in an interval of it.
+    if (outcome->intervals.empty() || !before) continue;
+    auto& last = outcome->intervals.back().counts;
+    if (i < last.size() && last[i].count.value) {
+      *last[i].count.value += *outcome->counts[i].count.value - *before;
+    }
+  }
+  return outcome;
+}
+
+}  // namespace tally::verify

@@ -1,0 +1,48 @@
+// Noise laid over the counts of programs with known answers: what a processor's counters add, with a seed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "tally/backend/backend.hpp"
+
+namespace tally::verify {
+
+/// How much of it.
+struct Noise {
+  std::uint64_t seed = 1;
+  double interrupts = 0.25;  ///< in a million instructions, on average: 250 in a second of 1,000 million
+  std::int64_t each = 1;     ///< what a page fault or an interrupt adds to instructions and to branches
+  bool operator==(const Noise&) const = default;
+};
+
+/// "seed=7,irq=0.5,fault=2": each may be left out. Errors: bad_usage.
+Result<Noise> parse_noise(const std::string& text);
+
+/// The same text, in full.
+std::string name(const Noise& noise);
+
+/// A backend whose counts are another's with noise: instructions and branches get `each` for every page fault that the
+/// program takes by its formula, and for interrupts that come by chance; some of these cost a REP one instruction;
+/// modelled counts vary by a tenth of a percent. Such a count is the word of a model, and says what was added. The same
+/// seed and the same executions give the same counts.
+class Noisy final : public backend::Backend {
+ public:
+  /// The backend must live as long.
+  Noisy(backend::Backend& inner, const Noise& noise) : inner_(inner), noise_(noise) {}
+
+  std::string_view name() const override { return inner_.name(); }
+  Result<backend::Outcome> run(const backend::Request& request) override;
+  backend::Outlook outlook(const event::Event& event) const override { return inner_.outlook(event); }
+  event::Plan plan(const std::vector<event::Event>& events, bool count_interrupts) const override {
+    return inner_.plan(events, count_interrupts);
+  }
+
+ private:
+  backend::Backend& inner_;
+  Noise noise_;
+  std::map<std::string, std::uint64_t> executions_;  // of each program
+};
+
+}  // namespace tally::verify

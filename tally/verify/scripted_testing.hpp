@@ -1,0 +1,112 @@
+// A backend for tests: it executes nothing, and says of each program what its formula says, or what a mutant makes of
+// it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tally/backend/backend.hpp"
+#include "tally/verify/bench.hpp"
+#include "tally/verify/known.hpp"
+
+namespace tally::verify {
+
+/// What a mutant sees of a count.
+struct Look {
+  event::Id id;
+  const Trial& trial;
+  const backend::Request& request;
+  workload::Counts known;
+  int run;  ///< executions before this one
+
+  std::string_view program() const { return trial.workload->name; }
+  bool is(event::Id other) const { return id == other; }
+};
+
+class Scripted final : public backend::Backend {
+ public:
+  std::function<void(const Look&, std::int64_t&)> value = [](const Look&, std::int64_t&) {};
+  std::function<void(const Look&, Count&)> count = [](const Look&, Count&) {};
+  std::function<void(const Trial&, backend::Outcome&)> outcome = [](const Trial&, backend::Outcome&) {};
+  std::function<bool(event::Id)> has = [](event::Id) { return true; };
+  std::size_t counters = 64;   ///< that count at the same time
+  Trust trust = Trust::exact;  ///< of what is known
+  std::int64_t switches = 20;
+
+  std::string_view name() const override { return "scripted"; }
+
+  backend::Outlook outlook(const event::Event& event) const override {
+    if (!has(event.id)) return {Trust::absent, "scripted: not here", ""};
+    return {known(event.id) ? trust : Trust::counted, "", "scripted"};
+  }
+
+  event::Plan plan(const std::vector<event::Event>& events, bool) const override {
+    event::Plan plan;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (i % counters == 0) plan.passes.emplace_back();
+      plan.passes.back().push_back(i);
+    }
+    return plan;
+  }
+
+  Result<backend::Outcome> run(const backend::Request& request) override {
+    const auto trial = trial_of(request.command.front());
+    if (!trial) return fail(Code::not_found, "scripted: " + request.command.front());
+    backend::Outcome result;
+    result.usage.involuntary_switches = switches;
+    result.duration = std::chrono::milliseconds(1);
+    if (trial->workload->name == "region") result.wait_status = 102 << 8;
+    for (const event::Event& event : request.events) {
+      result.counts.push_back(backend::event_count(event, counted_of(event, *trial, request)));
+    }
+    if (request.timing.interval) {
+      for (int i = 0; i < 4; ++i)
+        result.intervals.push_back({1, std::chrono::milliseconds(10 * (i + 1)), quarter(i, result)});
+    }
+    outcome(*trial, result);
+    ++runs_;
+    return result;
+  }
+
+ private:
+  static std::vector<backend::EventCount> quarter(int i, const backend::Outcome& result) {
+    std::vector<backend::EventCount> part = result.counts;
+    for (backend::EventCount& one : part) {
+      if (!one.count.value) continue;
+      const std::int64_t each = *one.count.value / 4;
+      one.count.value = i == 3 ? *one.count.value - 3 * each : each;
+    }
+    return part;
+  }
+
+  static std::int64_t speculative(event::Id id, const Trial& trial) {
+    const auto n = static_cast<std::int64_t>(trial.parameters.n);
+    if (id == event::Id::cycles) return 3 * n + 100;
+    if (id == event::Id::l1d_load_misses)
+      return static_cast<std::int64_t>(trial.parameters.bytes * std::min<std::uint64_t>(trial.parameters.stride, 64) /
+                                       64);
+    return 5000;
+  }
+
+  Count counted_of(const event::Event& event, const Trial& trial, const backend::Request& request) {
+    if (!has(event.id)) return absent("scripted: not here");
+    const Known* its = known(event.id);
+    const Look look{event.id, trial, request, trial.known(), runs_};
+    std::int64_t number = its ? its->value(look.known) : speculative(event.id, trial);
+    value(look, number);
+    Count made = exact(number, "scripted");
+    made.trust = its ? trust : Trust::counted;
+    if (request.multiplex && request.events.size() > counters) {
+      // A counter for some of the time counts some of the events.
+      const Reading reading{number / 4, std::chrono::milliseconds(400), std::chrono::milliseconds(100)};
+      made = from_reading(reading, "scripted");
+    }
+    count(look, made);
+    return made;
+  }
+
+  int runs_ = 0;
+};
+
+}  // namespace tally::verify

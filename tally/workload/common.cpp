@@ -6,14 +6,6 @@ Counts countdown(const Parameters& p) {
   return {.instructions = 2 * p.n + 5, .conditional = p.n, .taken = p.n - 1, .far = 1};
 }
 
-Counts system_calls(const Parameters& p) {
-  return {.instructions = 4 * p.n + 4, .conditional = p.n, .taken = p.n - 1, .far = p.n + 1};
-}
-
-Counts touch(const Parameters& p) {
-  return {.instructions = 5 * p.n + 5, .conditional = p.n, .taken = p.n - 1, .far = 1, .loads = p.n, .stores = p.n};
-}
-
 uint64_t random_taken(const Parameters& p) {
   // It takes a millisecond, and is asked for again and again.
   thread_local Parameters last;

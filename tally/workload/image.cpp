@@ -69,7 +69,7 @@ constexpr Elf64_Half machine = EM_AARCH64;
 void fill_in(std::string& code, uint32_t place, uint64_t value) {
   for (int half = 0; half < 2; ++half) {
     uint32_t word = 0;
-    char* at = code.data() + place - 4 + 4 * half;
+    char* at = code.data() + place + 4 * half;
     std::memcpy(&word, at, sizeof word);
     word = (word & ~(0xffffu << 5)) | static_cast<uint32_t>((value >> (16 * half) & 0xffff) << 5);
     std::memcpy(at, &word, sizeof word);

@@ -9,10 +9,8 @@ namespace tally::workload {
 
 std::span<const Workload> table();
 
-/// What the programs have in common whose loops are the same on every architecture.
+/// The same on every architecture.
 Counts countdown(const Parameters& p);
-Counts system_calls(const Parameters& p);
-Counts touch(const Parameters& p);
 
 /// How often the random branch of branches.S is taken: its generator, xorshift with shifts of 13, 17 and 5 (Marsaglia,
 /// 2003), by itself.

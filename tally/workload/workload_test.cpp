@@ -9,6 +9,7 @@
 namespace tally::workload {
 namespace {
 
+#if defined(__x86_64__)
 // The published values, written out: HPCTool's table at N = 1,000,000 and the article's loops.
 
 struct Row {
@@ -63,14 +64,24 @@ TEST(workload, stride_walk_of_a_mebibyte) {
   EXPECT_EQ(find("stride")->expected({.bytes = 1 << 20, .stride = 1024}).loads, 1u << 20);
 }
 
+#endif
+
 // By hand: the loop's own instructions, those before and behind it, and the system call that ends it.
 TEST(workload, programs_of_every_architecture) {
   EXPECT_EQ(find("countdown")->expected({.n = 1}).instructions, 2u + 2 + 3);
   EXPECT_EQ(find("countdown")->expected({.n = 1000000}).branches(), 1000001u);
+  // Where a number takes two instructions, they are more.
+#if defined(__x86_64__)
   EXPECT_EQ(find("system_calls")->expected({.n = 1000}).instructions, 1u + 4 * 1000 + 3);
   EXPECT_EQ(find("touch")->expected({.n = 1000}).instructions, 2u + 5 * 1000 + 3);
+#elif defined(__aarch64__)
+  EXPECT_EQ(find("system_calls")->expected({.n = 1000}).instructions, 2u + 4 * 1000 + 3);
+  EXPECT_EQ(find("touch")->expected({.n = 1000}).instructions, 4u + 5 * 1000 + 3);
+  EXPECT_EQ(find("loop_copyb")->expected({.n = 10}).instructions, 6u + 4 * 10 + 3);
+#endif
 }
 
+#if defined(__x86_64__)
 // Line by line of the listings, for so few that they can be followed by hand.
 TEST(workload, programs_that_branch_and_call) {
   EXPECT_EQ(find("nothing")->expected({}).instructions, 3u);
@@ -84,6 +95,8 @@ TEST(workload, programs_that_branch_and_call) {
   EXPECT_EQ(find("loops")->expected({.n = 2, .k = 3}).taken, 2u * 2 + 1);
 }
 
+#endif
+
 // Marsaglia's generator from 1: 0x42021 (bit 16 clear, taken), 0x4080601 (clear), 0x9dcca8c5 (clear), 0x1255994f (set).
 TEST(workload, a_random_branch_is_taken_where_bit_16_is_clear) {
   EXPECT_EQ(find("branches_random")->expected({.n = 1, .seed = 1}).taken, 1u);
@@ -91,6 +104,7 @@ TEST(workload, a_random_branch_is_taken_where_bit_16_is_clear) {
   EXPECT_EQ(find("branches_random")->expected({.n = 4, .seed = 1}).taken, 3u + 3);
 }
 
+#if defined(__x86_64__)
 TEST(workload, page_faults_of_the_published_table) {
   EXPECT_EQ(find("rep_stosb")->page_faults({.n = million}), 246u);
   EXPECT_EQ(find("loop_lodsw")->page_faults({.n = million}), 490u);
@@ -110,6 +124,8 @@ TEST(image, holds_the_parameters_that_were_asked_for) {
   EXPECT_NE(program.find(std::string(set, 7)), std::string::npos);
 }
 
+#endif
+
 TEST(image, every_program_can_be_had_with_its_usual_parameters) {
   for (const Workload& one : all()) {
     EXPECT_EQ(why_not(one, one.usual), "") << one.name;
@@ -118,14 +134,17 @@ TEST(image, every_program_can_be_had_with_its_usual_parameters) {
 }
 
 TEST(image, what_would_not_end_or_not_fit_is_refused) {
+#if defined(__x86_64__)
   EXPECT_NE(why_not(*find("loop_lodsb"), {.n = 0}), "");
   EXPECT_EQ(why_not(*find("rep_lodsb"), {.n = 0}), "");
-  EXPECT_NE(why_not(*find("fact4"), {.n = 1}), "");
   EXPECT_NE(why_not(*find("rep_movsw"), {.n = 500'000'000}), "");
+#endif
+  EXPECT_NE(why_not(*find("touch"), {.n = 500'000}), "");
+  EXPECT_NE(why_not(*find("fact4"), {.n = 1}), "");
   EXPECT_NE(why_not(*find("countdown"), {.n = 0x80000000}), "");
   EXPECT_NE(why_not(*find("stride"), {.bytes = 3000, .stride = 64}), "");
   EXPECT_NE(why_not(*find("chase"), {.n = 100, .k = 1}), "");
-  EXPECT_TRUE(image(*find("loop_lodsb"), {.n = 0}).empty());
+  EXPECT_TRUE(image(*find("countdown"), {.n = 0}).empty());
 }
 
 TEST(workload, a_label_names_what_the_program_takes) {

@@ -143,6 +143,14 @@ Buffers lines(const Parameters& p) { return {64 * p.n}; }
 
 uint64_t lines_faults(const Parameters& p) { return 1 + pages_of(64 * p.n); }
 
+Counts system_calls(const Parameters& p) {
+  return {.instructions = 4 * p.n + 4, .conditional = p.n, .taken = p.n - 1, .far = p.n + 1};
+}
+
+Counts touch(const Parameters& p) {
+  return {.instructions = 5 * p.n + 5, .conditional = p.n, .taken = p.n - 1, .far = 1, .loads = p.n, .stores = p.n};
+}
+
 Buffers touched(const Parameters& p) { return {4096 * p.n}; }
 
 // Each page is read first, and written then: the page of zeroes, and one of its own.

@@ -1,0 +1,11 @@
+// N loops of K iterations each, one within the other: the inner branch is taken K - 1 times, then once not.
+#include "program.h"
+        BEGIN
+        SET(n, x1)
+1:      SET(k, x2)
+2:      subs x2, x2, #1
+        b.ne 2b
+        subs x1, x1, #1
+        b.ne 1b
+#include "end.h"
+        .section .note.GNU-stack, "", @progbits

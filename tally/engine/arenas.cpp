@@ -2,8 +2,7 @@
 
 #include "tally/engine/compared_code.hpp"
 #include "tally/engine/entry.hpp"
-#include "tally/engine/marks.hpp"
-#include "tally/engine/models.hpp"
+#include "tally/engine/instrumentation.hpp"
 
 namespace tally::engine {
 namespace {
@@ -33,18 +32,6 @@ bool is_crowded(u64 pc) {
   for (const u64 one : crowded)
     if (one == gigabyte_of(pc)) return true;
   return false;
-}
-
-u64 trampoline(Arena& a, void (*to)()) {
-  Emitter e{reinterpret_cast<u8*>(a.hot)};
-  const u64 at = e.here();
-  e.byte(0xff);  // jmp [rip + 2]: the address is aligned, the program may have alignment checks on
-  e.byte(0x25);
-  e.dword(2);
-  e.nops(2);
-  e.qword(reinterpret_cast<u64>(to));
-  a.hot = e.here();
-  return at;
 }
 
 /// Within reach of a 32-bit displacement, with room for the size of the program's own code and data.
@@ -113,20 +100,29 @@ Arena* new_arena(bool far, Map&& map) {
   if (!far) tell_near(a.base);
   a.hot = grow_from(a.base, a.base + arena_hot_bytes);
   a.cold = grow_from(a.base + arena_hot_bytes, a.base + arena_bytes);
-  a.to_link = trampoline(a, enter_link);
-  a.to_indirect = trampoline(a, enter_indirect);
-  a.to_syscall = trampoline(a, enter_syscall);
-  a.to_far_return = trampoline(a, enter_far_return);
-  if (model_plan.any()) {
-    a.to_model = trampoline(a, enter_model);
-    a.to_look = trampoline(a, enter_look);
-  }
-  if (marks_on()) a.to_mark = trampoline(a, enter_mark);
-  a.to_unlike = trampoline(a, enter_unlike);
+  a.to_link = make_door(a, enter_link);
+  a.to_indirect = make_door(a, enter_indirect);
+  a.to_syscall = make_door(a, enter_syscall);
+  a.to_far_return = make_door(a, enter_far_return);
+  instrumentation->make_doors(a);
+  probes->make_doors(a);
+  a.to_unlike = make_door(a, enter_unlike);
   return &a;
 }
 
 }  // namespace
+
+u64 make_door(Arena& a, void (*to)()) {
+  Emitter e{reinterpret_cast<u8*>(a.hot)};
+  const u64 at = e.here();
+  e.byte(0xff);  // jmp [rip + 2]: the address is aligned, the program may have alignment checks on
+  e.byte(0x25);
+  e.dword(2);
+  e.nops(2);
+  e.qword(reinterpret_cast<u64>(to));
+  a.hot = e.here();
+  return at;
+}
 
 Arena* arena_around(u64 address) {
   for (u32 i = 0; i < arena_count; i++)

@@ -16,6 +16,9 @@ struct Stretch {
   bool meets(u64 a, u64 bytes) const { return start < a + bytes && a < end; }
 };
 
+/// A jump into the engine at the arena's next free address, for code that is in it.
+u64 make_door(Arena& a, void (*to)());
+
 /// The arena that an address lies in, or null. Takes no lock.
 Arena* arena_around(u64 address);
 /// None is left; their addresses are free. Nobody knows one of them: see flush.

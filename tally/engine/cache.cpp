@@ -3,9 +3,8 @@
 #include "tally/engine/arenas.hpp"
 #include "tally/engine/compared_code.hpp"
 #include "tally/engine/entry.hpp"
-#include "tally/engine/marks.hpp"
-#include "tally/engine/models.hpp"
-#include "tally/engine/store.hpp"
+#include "tally/engine/instrumentation.hpp"
+#include "tally/engine/recorder.hpp"
 
 namespace tally::engine {
 
@@ -230,8 +229,8 @@ void cache_reset() {
   tables.segments.reset(0);
   links.reset(first_link);
   page_nodes.reset(1);
-  models_forget_code();
-  forget_used_traces();
+  instrumentation->discarded();
+  persistent_cache->discarded();
   throw_away(slots, (slot_mask + 1) * sizeof *slots);
   throw_away(pages, (page_mask + 1) * sizeof *pages);
   slots_used = pages_used = free_node = 0;
@@ -250,7 +249,7 @@ bool tables_have_room() {
   const u32 limit = settings().cache_limit;
   return (limit == 0 || tables.traces.size <= limit) && !tables.traces.full() && !tables.places.full(512) &&
          !tables.segments.full(512) && !links.full(512 + tables.traces.size) && !page_nodes.full(512) &&
-         models_have_room() &&
+         instrumentation->has_room() &&
          // Grown here, so that a trace that was begun has room: its pages are fewer than half of the smallest table.
          (slots_used * 2 <= slot_mask || grow_slots()) && (pages_used * 2 <= page_mask || grow_pages());
 }
@@ -364,7 +363,7 @@ void settle(Thread* t, Trace& trace, bool is_new) {
   if (t->link == no_link) return;
   if (t->link == by_jump) {
     // Most targets of a short program are reached once: a slot is written, and its page copied, for the second time.
-    if (is_new || is_watched(t)) return;
+    if (is_new || probes->is_followed(t)) return;
     u64& slot = jump_slot(t, t->pc);
     const bool empty = slot == reinterpret_cast<u64>(engine_no_target);
     if (trace.entry == 0 || !empty) trace.entry = add_entry(trace, slot);

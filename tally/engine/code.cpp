@@ -6,7 +6,7 @@
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/files.hpp"
-#include "tally/engine/store.hpp"
+#include "tally/engine/recorder.hpp"
 #include "tally/engine/watching.hpp"
 
 namespace tally::engine {
@@ -168,7 +168,7 @@ void note(u64 start, u64 end, s64 protection) {
   seen_page[0] = seen_page[1] = 0;
   for (u64& page : constant_page) page = 0;
   forget_read_only(start, end);
-  forget_modules(start, end);
+  persistent_cache->unmapped(start, end);
   forget(start, end);
   if (executes(protection)) add_range(start, end, protection & PROT_WRITE);
   forget_watched(start / page_bytes, end / page_bytes);
@@ -464,7 +464,7 @@ void note_other_pages(u64 a, u64 n, u64 offset) {
   Still still;
   seen_page[0] = seen_page[1] = 0;
   for (u64& page : constant_page) page = 0;
-  forget_modules(start, end);
+  persistent_cache->unmapped(start, end);
   drop_everywhere(start, end - start);
   const FileMapping* const known = file_at(start);
   if (known == nullptr) return;

@@ -2,8 +2,7 @@
 #include "tally/engine/absent_code.hpp"
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
-#include "tally/engine/marks.hpp"
-#include "tally/engine/models.hpp"
+#include "tally/engine/instrumentation.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"
 
@@ -27,7 +26,7 @@ Outcome find_or_translate(Thread* t) {
 
 extern "C" void dispatch(Thread* t) {
   if (t->link >= first_link) t->pc = link_target(t->link);
-  if (t->link == by_jump && is_watched(t)) marks_landed(t);
+  if (t->link == by_jump && probes->is_followed(t)) probes->jumped(t);
   Outcome outcome = Outcome::no_room;
   // Others may fill the cache again before this thread has its turn; that a flush does not help at all is rare.
   for (u32 tries = 0; outcome == Outcome::no_room && tries < 1000; tries++) {
@@ -73,11 +72,7 @@ void count_stepped(Thread* t, u64 to) {
   }
   delta.field[channel::loads] = in.loads;
   delta.field[channel::stores] = in.stores;
-  if (model_plan.any()) {
-    channel::UnseenValues& unseen = model_counts(t)->unseen;
-    unseen.instructions++;
-    unseen.accesses += u32{in.loads} + in.stores;
-  }
+  instrumentation->stepped(t, in);
   const ZydisDecodedInstruction raw = Details(in).raw;
   const bool prefixed_near =
       raw.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || raw.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;

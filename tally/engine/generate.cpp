@@ -1,7 +1,6 @@
 #include "tally/engine/generate.hpp"
 
-#include "tally/engine/marks.hpp"
-#include "tally/engine/model_code.hpp"
+#include "tally/engine/instrumentation.hpp"
 
 namespace tally::engine {
 namespace {
@@ -235,7 +234,7 @@ void end_indirect(Builder& b, const Instruction& in, u32 segment, const Incremen
     emit_increment(b, segment, number, Increment::late, r11);
     counted = b.offset();
   }
-  if (model_plan.any()) model_code.indirect(b, in);
+  if (is_instrumented) instrumentation->indirect(b, in);
   emit_indirect(b.e);
 }
 
@@ -305,17 +304,12 @@ void emit_head(Builder& b, const Instruction& in) {
 }
 
 void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 reg) {
-  if (model_plan.any()) reg = model_code.spared(reg);
+  if (is_instrumented) reg = instrumentation->spared(reg);
   const u32 counter = counters_at + 8 * number;
   constexpr u32 displacement_at = 5;  // in an access through GS
   Emitter& e = b.e;
   const auto fix = [&] { recorder.fix(Fix::counter, b.offset() + displacement_at, segment); };
-  if (marks_on()) {
-    static const u8 move_byte[] = {0x65, 0xc6, 0x04, 0x25};  // mov byte gs:[…], 1
-    e.bytes(move_byte, sizeof move_byte);
-    e.dword(touched_at + number / counters_per_touch);
-    e.byte(1);
-  }
+  if (is_probed) probes->counted(b, number);
   if (how == Increment::inc) {
     fix();
     e.byte(0x65);

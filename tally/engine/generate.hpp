@@ -1,6 +1,6 @@
 /// The code of a trace: copies of the program's instructions, the increment of a segment, what stands at its end.
 #pragma once
-#include "tally/engine/store.hpp"
+#include "tally/engine/recorder.hpp"
 
 namespace tally::engine {
 
@@ -100,15 +100,5 @@ void emit_leave(Builder& b, u64 target, u32 segment);
 /// The same to the trace's own first instruction, by way of this cache address in its middle. Returns the address of
 /// the displacement: zeroed, it leads to what follows.
 u64 emit_loop_jump(Builder& b, u64 to, u32 segment);
-
-// --- reuse.cpp ------------------------------------------------------------------------------------------------------
-
-/// How far behind `body` the code of a template must begin so that all its exits can be patched; room_nowhere where it
-/// is so nowhere.
-u64 room_before(const Template& t, u64 body);
-inline constexpr u64 room_nowhere = 4 * trace_alignment;
-
-/// A trace from a template. Null where it cannot be used from there; dead where there is no room.
-Trace* reuse(const Template& t, u64 pc, u64 older, Arena& arena);
 
 }  // namespace tally::engine

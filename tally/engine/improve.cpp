@@ -5,9 +5,7 @@
 #include "tally/engine/improve.hpp"
 
 #include "tally/engine/entry.hpp"
-#include "tally/engine/marks.hpp"
-#include "tally/engine/model_code.hpp"
-#include "tally/engine/model_sites.hpp"
+#include "tally/engine/instrumentation.hpp"
 #include "tally/engine/profile.hpp"
 #include "tally/engine/reading.hpp"
 
@@ -18,12 +16,12 @@ namespace {
 constexpr u64 hot_executions = 4096;
 constexpr u32 instruction_limit = 96, branch_limit = 8;
 /// A trace is not made anew forever if a program goes another way each time, or its accesses find other lines.
-u8 generation_limit() { return model_plan.goes_by_sites ? 12 : 3; }
+u8 generation_limit() { return instrumentation->depends_on_accesses() ? 12 : 3; }
 /// It ends where it is reached by fewer than one in so many that entered it.
 constexpr u64 least_share = 8, whole_share = 1 << 16;
 
 /// A trace that is made anew takes the place of the old one while the program runs, whether it is kept or not.
-bool improves_at_once() { return model_plan.any() || marks_on(); }
+bool improves_at_once() { return is_instrumented || is_probed; }
 
 u64 hot_from() { return settings().hot_from != 0 ? settings().hot_from : hot_executions; }
 
@@ -63,7 +61,7 @@ class Improver {
       return nullptr;
     }
     b.trace.bytes = static_cast<u32>(b.e.here() - b.body);
-    if (model_plan.any()) model_code.end_trace(b, index);
+    if (is_instrumented) instrumentation->end_trace(b, index);
     arena->hot = b.e.here();
     recorder.end(b, old_.use);
     if (improves_at_once()) b.trace.use = old_.use;
@@ -81,7 +79,7 @@ class Improver {
 
   /// Whether the trace goes on at `to`.
   bool goes_on(u64 to) const {
-    if (n_ >= instruction_limit || to == pc_ || far_away(pc_, to) || is_marked(to)) return false;
+    if (n_ >= instruction_limit || to == pc_ || far_away(pc_, to) || probes->begins_at(to)) return false;
     for (u32 i = 0; i < n_; i++)
       if (in_[i].pc == to) return false;
     return true;
@@ -102,10 +100,10 @@ class Improver {
     while (n_ < instruction_limit || (n_ == instruction_limit && is_popf(in_[n_ - 1]))) {
       Instruction& in = in_[n_];
       bool readable = false;
-      if (n_ > 0 && is_marked(at_)) break;
+      if (n_ > 0 && probes->begins_at(at_)) break;
       if (code_.watch(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
-      if (in.kind == Kind::trap || is_done_here(in)) break;
+      if (in.kind == Kind::trap || probes->begins_at(in)) break;
       code_.register_instruction(in);
       resolve(code_, in, arena);
       n_++;
@@ -200,24 +198,24 @@ class Improver {
       const u32 distance = b.offset() - branch.hole - 4;
       __builtin_memcpy(reinterpret_cast<u8*>(b.body + branch.hole), &distance, 4);
     }
-    if (model_plan.any()) model_code.emit_way(b, segment - 1);
+    if (is_instrumented) instrumentation->emit_exit(b, segment - 1);
     const Increment increment = choose_increment(ahead_, in_, 0, branch.exit);
     emit_increment(b, segment, b.trace.number + segment, increment.how, increment.reg);
     emit_leave(b, branch.exit, segment);
   }
 
   void emit_way_on(Builder& b, u64 to) {
-    if (model_plan.any() && to == pc_) return emit_loop(b);
-    if (model_plan.any()) model_code.leave(b, needed_behind_);
+    if (is_instrumented && to == pc_) return emit_loop(b);
+    if (is_instrumented) instrumentation->leave(b, needed_behind_);
     emit_leave(b, to, 0);
   }
 
   /// To the trace's own beginning: where registers are borrowed already, if it can be.
   void emit_loop(Builder& b) {
-    const u32 entry = model_code.loops(b);
+    const u32 entry = instrumentation->loops(b);
     if (entry != 0) b.trace.loop = static_cast<u32>(emit_loop_jump(b, b.body + entry, 0) - b.body);
     // Where a trace that is dropped comes out of its loop.
-    model_code.leave(b, every_flag);
+    instrumentation->leave(b, every_flag);
     emit_leave(b, pc_, 0);
   }
 
@@ -236,7 +234,7 @@ class Improver {
     while (i < n_) executions_[i++] = reached;
   }
 
-  void begin_models(Builder& b) {
+  void begin_instrumentation(Builder& b) {
     const Kind last = in_[n_ - 1].kind;
     const bool leads_on = last == Kind::jump || last == Kind::call;
     if (ends_by_branch())
@@ -245,11 +243,11 @@ class Improver {
       needed_behind_ = !ended_ ? needed(at_) : leads_on ? needed(in_[n_ - 1].target()) : every_flag;
     __builtin_memset(needed_at_exits_, 0, sizeof needed_at_exits_);
     for (u32 k = 0; k < branches_; k++) needed_at_exits_[branch_[k].end - 1] = needed(branch_[k].exit);
-    if (model_plan.goes_by_sites) estimate_executions();
-    model_code.begin_trace();
-    model_code.begin_segment(b, in_, n_, needed_behind_, needed_at_exits_,
-                             model_plan.goes_by_sites ? executions_ : nullptr);
-    model_code.open_first(b);
+    if (instrumentation->depends_on_accesses()) estimate_executions();
+    instrumentation->begin_trace();
+    instrumentation->begin_segment(b, in_, n_, needed_behind_, needed_at_exits_,
+                                   instrumentation->depends_on_accesses() ? executions_ : nullptr);
+    instrumentation->open_first(b);
   }
 
   bool emit(Builder& b) {
@@ -262,8 +260,8 @@ class Improver {
     b.trace.number = number;
     b.trace.segment_count = static_cast<u16>(branches_ + 1);
     u16 counted = 0xffff;
-    const bool models = model_plan.any();
-    if (models) begin_models(b);
+    const bool instruments = is_instrumented;
+    if (instruments) begin_instrumentation(b);
     u32 k = 0;
     for (u32 i = 0; i < n_; i++) {
       const Instruction& in = in_[i];
@@ -271,14 +269,15 @@ class Improver {
         emit_increment(b, 0, number, increment.how, increment.reg);
         counted = b.offset();
       }
-      const bool comes_back = models && ended_ && in.kind == Kind::jump && in.target() == pc_;
-      if (models) model_code.before(b, i, ended_ && i + 1 == n_ && !comes_back);
+      const bool comes_back = instruments && ended_ && in.kind == Kind::jump && in.target() == pc_;
+      if (instruments) instrumentation->before(b, i, ended_ && i + 1 == n_ && !comes_back);
       if (b.offset() == 0) emit_head(b, in);
       if (k < branches_ && branch_[k].end == i + 1) {
-        if (models) model_code.begin_way(b, i, !branch_[k].taken, needed_at_exits_[i]);
-        emit_branch(b, in, branch_[k], i + 1 == n_ && !models);
-        if (models)
-          model_code.stay(b, in, branch_[k].taken, i + 1 < n_ ? model_code.live_before(i + 1) : needed_behind_);
+        if (instruments) instrumentation->begin_exit(b, i, !branch_[k].taken, needed_at_exits_[i]);
+        emit_branch(b, in, branch_[k], i + 1 == n_ && !instruments);
+        if (instruments)
+          instrumentation->stay(b, in, branch_[k].taken,
+                                i + 1 < n_ ? instrumentation->live_before(i + 1) : needed_behind_);
         k++;
       } else if (in.kind == Kind::plain) {
         emit_copy(b, in, 0);
@@ -290,7 +289,7 @@ class Improver {
       } else {
         emit_passed(b, in, 0);
       }
-      if (models) model_code.after(b, i);
+      if (instruments) instrumentation->after(b, i);
     }
     tables.segments.add({counted, 0});
     for (const Branch& branch : branch_) {
@@ -320,7 +319,7 @@ class Improver {
   u64 share_ = whole_share;  // of what enters, as much as comes here
   bool ended_ = false;       // by an instruction that leads away
   channel::SegmentVector vectors_[branch_limit + 1];
-  // For models: which flags are needed behind the trace, and where its branches leave it.
+  // For instrumentation: which flags are needed behind the trace, and where its branches leave it.
   u16 needed_behind_ = 0, needed_at_exits_[instruction_limit + 2];
   u64 entered_;  // how often, until now
   u64 executions_[instruction_limit + 2];
@@ -340,7 +339,7 @@ class Review {
   bool begin() {
     Guard guard(threads_lock);
     if (!list_.init(tables.traces.size) || !executions_.init(thread_)) return false;
-    if (model_plan.goes_by_sites) sites_count_up();
+    if (instrumentation->depends_on_accesses()) instrumentation->count_accesses();
     each_trace(hot_from(), [&](Trace& trace) { consider(trace); });
     if (size_ == 0) return false;
     const u64 warm = hot_from() / 16 + 1;
@@ -398,23 +397,24 @@ class Review {
   }
 
   void consider(Trace& trace) {
-    if (is_marked(trace.pc) || trace.compared != 0) return;
-    const Template* const known = trace.use == 0 ? nullptr : used_template(trace.use);
-    if (known == nullptr && !improves_at_once()) return;
-    const u8 generation =
-        known != nullptr && known->generation > trace.generation ? known->generation : trace.generation;
+    if (probes->begins_at(trace.pc) || trace.compared != 0) return;
+    PersistentCache::Used known{};
+    const bool is_known = trace.use != 0 && persistent_cache->used(trace.use, known);
+    if (!is_known && !improves_at_once()) return;
+    const u8 generation = known.generation > trace.generation ? known.generation : trace.generation;
     if (generation == generation_limit()) return;
     const History history(counter_of(executions_), trace);
     if (history.entered() < hot_from()) return;
     if (generation == 0 || history.is_mistaken() || is_unsteady(trace, history.entered()))
-      list_[size_++] = {&trace, generation, known != nullptr && known->by_jump, history.entered()};
+      list_[size_++] = {&trace, generation, known.by_jump, history.entered()};
   }
 
   /// Whether one of its accesses no longer finds what it found when the trace was made.
   static bool is_unsteady(const Trace& trace, u64 entered) {
-    for (u32 i = 0; model_plan.goes_by_sites && i < trace.place_count; i++) {
+    for (u32 i = 0; instrumentation->depends_on_accesses() && i < trace.place_count; i++) {
       const Place& p = trace.places[i];
-      if (p.kind != Kind::end && has_become_restless(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), entered))
+      if (p.kind != Kind::end &&
+          instrumentation->is_out_of_date(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), entered))
         return true;
     }
     return false;
@@ -433,7 +433,7 @@ namespace {
 
 void review_once(Thread* t) {
   Guard guard(cache_lock);
-  if (!store_is_written() && !improves_at_once()) return;
+  if (!persistent_cache->is_written() && !improves_at_once()) return;
   Review review(t);
   if (review.begin()) review.improve();
 }
@@ -457,7 +457,8 @@ void settle_code(u64 now_ns) {
 }  // namespace
 
 void improve(Thread* t) {
-  if (store_is_written() && !keeps_nothing()) review_once(t);  // what is made then is for the next run
+  if (persistent_cache->is_written() && persistent_cache->keeps_any())
+    review_once(t);  // what is made then is for the next run
 }
 
 void improve_at_times(Thread* t) {
@@ -471,7 +472,9 @@ void improve_at_times(Thread* t) {
   settle_code(now_ns);
   if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
   // What an access finds changes more often than which way a branch goes; a review takes about a millisecond (sqlite3).
-  const u64 pause_ns = !model_plan.goes_by_sites ? now_ns : now_ns < 400'000'000 ? now_ns / 4 : 100'000'000;
+  const u64 pause_ns = !instrumentation->depends_on_accesses() ? now_ns
+                       : now_ns < 400'000'000                  ? now_ns / 4
+                                                               : 100'000'000;
   __atomic_store_n(&next_ns, now_ns + pause_ns, __ATOMIC_RELAXED);
   const u64 begun_ns = own_processor_ns();
   review_once(t);

@@ -1,8 +1,10 @@
 #include "tally/engine/marks.hpp"
 
+#include "tally/engine/arenas.hpp"
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/generate.hpp"
+#include "tally/engine/instrumentation.hpp"
 #include "tally/engine/models.hpp"
 #include "tally/engine/own_numbers.hpp"
 #include "tally/engine/processes.hpp"
@@ -344,6 +346,8 @@ void learn_marks(Thread* t) {
   if (answered && take_points(t, fresh)) mark_given(fresh);
 }
 
+namespace {
+
 bool is_marked(u64 pc) {
   if (slots == nullptr) return false;
   const Slot& s = slot_of(pc);
@@ -393,6 +397,8 @@ void emit_gate(Builder& b) {
   b.trace.gate = b.offset();
 }
 
+}  // namespace
+
 bool marks_attach(Thread* t) {
   if (!marks_on()) return true;
   const s64 page = kernel(SYS_mmap, reinterpret_cast<u64>(&counts(t, 0)), channel::mark_counts_bytes, 3,
@@ -429,7 +435,9 @@ void marks_end(Thread* t) {
   }
 }
 
-bool is_watched(const Thread* t) { return marks_on() && own(t).watched_from != 0; }
+namespace {
+
+bool is_watched(const Thread* t) { return own(t).watched_from != 0; }
 
 void marks_landed(Thread* t) {
   ThreadMarks& m = own(t);
@@ -442,6 +450,33 @@ void marks_landed(Thread* t) {
     close(t, c);
   });
   if (sp > m.watched_from || t->in_functions == 0) m.watched_from = 0;
+}
+
+class MarkProbes final : public Probes {
+ public:
+  bool begins_at(u64 pc) const override { return is_marked(pc); }
+  bool begins_at(const Instruction& in) const override { return is_done_here(in); }
+  void begin_trace(Builder& b, const Instruction& in) override {
+    note_first(in);
+    if (is_marked(b.trace.pc)) emit_gate(b);
+  }
+  void counted(Builder& b, u32 number) override {
+    static const u8 move_byte[] = {0x65, 0xc6, 0x04, 0x25};  // mov byte gs:[…], 1
+    b.e.bytes(move_byte, sizeof move_byte);
+    b.e.dword(touched_at + number / counters_per_touch);
+    b.e.byte(1);
+  }
+  bool is_followed(const Thread* t) const override { return is_watched(t); }
+  void jumped(Thread* t) override { marks_landed(t); }
+  void make_doors(Arena& a) override { a.to_mark = make_door(a, enter_mark); }
+};
+
+constinit MarkProbes hooks;
+
+}  // namespace
+
+void marks_init() {
+  if (marks_on()) probe_with(hooks);
 }
 
 extern "C" void marked(Thread* t) {

@@ -12,9 +12,6 @@
 
 namespace tally::engine {
 
-struct Builder;
-struct Instruction;
-
 /// Offsets from the GS base.
 enum MarkLayout : u32 {
   touched_at = 0xe0000,      // a byte for so many counters: some of them were counted up
@@ -28,18 +25,11 @@ static_assert(mark_counts_at + channel::mark_counts_bytes <= counters_at);
 
 inline bool marks_on() { return settings().marks.on != 0; }
 
+/// Translation knows of them from now on, where there are any. Called once, when the settings are known.
+void marks_init();
+
 /// Asks the command which addresses are marked. The thread's state is the program's own; it holds no lock.
 void learn_marks(Thread* t);
-
-/// Whether a trace has to begin there. Wants cache_lock held.
-bool is_marked(u64 pc);
-/// Whether the engine does this instruction's work: a trace has to begin there, too.
-bool is_done_here(const Instruction& in);
-/// Such an instruction stands there now, or no such one.
-void note_first(const Instruction& in);
-
-/// The gate of a trace that begins at a marked address, in front of everything else of it.
-void emit_gate(Builder& b);
 
 /// A thread that has its record: nothing is open. False without memory.
 bool marks_attach(Thread* t);
@@ -47,10 +37,6 @@ bool marks_attach(Thread* t);
 void marks_folded(Thread* t);
 /// What is open ends with the thread, whose counts are exact, and which stands still or calls it itself.
 void marks_end(Thread* t);
-
-/// The thread comes out of an indirect jump while it is to be asked.
-void marks_landed(Thread* t);
-bool is_watched(const Thread* t);
 
 extern "C" {
 /// From a gate: rcx = the program's address; rcx and r11 are saved.

@@ -33,6 +33,14 @@ struct ModelRange {
   Gone gone;
 };
 
+/// A ModelRange of a trace without a tape. No register is the stack pointer's number, which is never borrowed.
+struct KeptModelRange {
+  u16 begin, end;
+  u8 a : 4, b : 4, note : 4, page : 4;
+  u8 outcomes : 7, flags : 1;
+  u8 taken;
+};
+
 /// Of models_have_room() and models_forget_code(): the part of model_pieces.cpp.
 bool pieces_have_room();
 void pieces_forget_code();

@@ -3,7 +3,7 @@
 #include <initializer_list>
 
 #include "tally/engine/marks.hpp"
-#include "tally/engine/store.hpp"
+#include "tally/engine/recorder.hpp"
 
 namespace tally::engine {
 namespace {

@@ -163,6 +163,8 @@ bool models_have_room();
 void models_forget_code();
 /// Reserves what threads share. Called once, when the settings are known.
 void models_init();
+/// Translation calls the models from now on, where there are any. Once, after models_init().
+void instrument_with_models();
 /// A thread that has its record: empty tables, and its page of the channel. `goes_on`: it is the child of a fork, and
 /// its tables are what they were. False without memory.
 bool models_attach(Thread* t, bool goes_on);

@@ -17,8 +17,8 @@ inline constexpr u64 engine_signals = bit(4) | bit(5) | bit(7) | bit(8) | bit(11
 void send_to_self(int signal, const u8* info);
 
 /// The signal is pending, for the thread or for its process, as its siginfo says. One of a kind is kept, as the kernel
-/// does it. True when it is the process's: where this thread blocks it another one may want it, and route_pending() must
-/// be called soon.
+/// does it. True when it is the process's: where this thread blocks it another one may want it, and route_pending()
+/// must be called soon.
 bool add_pending(Thread* t, int signal, const u8* info);
 
 /// Signals of the thread and its process that are pending here and which its mask lets through.

@@ -1,8 +1,8 @@
 // A trace from a template: a copy, with everything that depends on its place made right.
 #include "tally/engine/entry.hpp"
 #include "tally/engine/generate.hpp"
-#include "tally/engine/model_code.hpp"
 #include "tally/engine/model_sites.hpp"
+#include "tally/engine/store.hpp"
 #include "tally/sim/outcome.hpp"
 
 namespace tally::engine {

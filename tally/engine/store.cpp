@@ -16,8 +16,6 @@
 
 namespace tally::engine {
 
-Recorder recorder;
-
 namespace {
 
 channel::Store kept, added;
@@ -110,14 +108,6 @@ channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_b
 void seal(channel::RecordHead& head) { head.check = channel::check_of(head); }
 
 }  // namespace
-
-void store_init(u64 kept_inode, u64 inode_of_added) {
-  // Tests choose the length of traces: those are not for others.
-  if (settings().trace_limit != 0 || address_space_is_limited()) return;
-  added_inode = inode_of_added;
-  map_store(kept, channel::inherited_kept, kept_inode, PROT_READ);
-  writes = map_store(added, channel::inherited_added, added_inode, PROT_READ | PROT_WRITE);
-}
 
 bool mend_store(u64 address) {
   for (const channel::Store* store : {&kept, &added}) {
@@ -222,114 +212,84 @@ namespace {
 /// run, which would take nearly twice as long then, but a part of it by each of a few.
 u64 first_made_limit() { return model_plan.any() ? 32u << 20 : channel::store_bytes; }
 
+class Store final : public PersistentCache {
+ public:
+  bool load(u64 pc) override { return load_bundle(pc); }
+  const Template* find(u64 pc) override { return find_template(pc); }
+  Trace* reuse(const Template& t, u64 pc, u64 older, Arena& a) override { return engine::reuse(t, pc, older, a); }
+  bool records(u8 generation) const override {
+    return writes && !keeps_nothing() && (generation > 0 || added.header().end < first_made_limit());
+  }
+  void add(const Recording& r, const Builder& b, u32 use) override { add_template(r, b, use); }
+  bool used(u32 use, Used& out) const override {
+    const Template* const t = used_template(use);
+    if (t != nullptr) out = {t->generation, t->by_jump};
+    return t != nullptr;
+  }
+  bool is_written() const override { return store_is_written(); }
+  bool keeps_any() const override { return !keeps_nothing(); }
+  void give_up_writing() override { give_up_writing_locked(); }
+  void discarded() override { forget_used_traces(); }
+  void unmapped(u64 start, u64 end) override { forget_modules(start, end); }
+};
+constinit Store hooks;
+
 }  // namespace
 
-void Recorder::begin(const Builder& b, bool by_jump, u8 generation) {
-  on_ = writes && !keeps_nothing() && (generation > 0 || added.header().end < first_made_limit());
-  by_jump_ = by_jump;
-  generation_ = generation;
-  pc_ = b.trace.pc;
-  body_ = b.body;
-  stubs_ = b.arena.cold;
-  to_look_ = b.arena.to_look;
-  to_model_ = b.arena.to_model;
-  fixups_ = ranges_ = originals_ = 0;
-}
-
-void Recorder::note(const Instruction& in) {
-  if (!on_) return;
-  // What becomes of xbegin depends on the processor.
-  if (in.legacy && in.map == Map::one_byte && in.opcode == 0xc7 && in.modrm == 0xf8) return give_up();
-  const s64 from = static_cast<s64>(in.pc - pc_);
-  for (u32 i = 0; i < ranges_; i++)
-    if (from >= range_[i].from && from + in.length <= range_[i].from + static_cast<s64>(range_[i].bytes)) return;
-  // What goes on where the last one ended is one range with it.
-  const bool more = ranges_ > 0 && range_[ranges_ - 1].from + static_cast<s64>(range_[ranges_ - 1].bytes) == from;
-  if (!fits32(from) || originals_ + in.length > original_limit || (!more && ranges_ == range_limit)) return give_up();
-  if (more)
-    range_[ranges_ - 1].bytes += in.length;
-  else
-    range_[ranges_++] = {static_cast<s32>(from), in.length};
-  for (u32 i = 0; i < in.length; i++) original_[originals_++] = in.bytes[i];
-}
-
-void Recorder::add(const Fixup& fixup) {
-  if (fixups_ == fixup_limit) return give_up();
-  fixup_[fixups_++] = fixup;
-}
-
-void Recorder::fix(Fix what, u64 offset, s64 value, u32 extra) {
-  if (!on_) return;
-  if (!fits32(value)) return give_up();
-  add({static_cast<s32>(value), static_cast<u16>(offset), what, static_cast<u8>(extra & 127), 0});
-}
-
-void Recorder::fix_at(Fix what, const u8* at, u64 address, u32 extra) {
-  if (!on_) return;
-  const s64 value = static_cast<s64>(address - pc_);
-  if (!fits32(value)) return give_up();
-  const u64 place = reinterpret_cast<u64>(at);
-  const bool in_stubs = !is_in_body(place);
-  add({static_cast<s32>(value), static_cast<u16>(place - (in_stubs ? stubs_ : body_)), what,
-       static_cast<u8>(extra & 127), in_stubs});
-}
-
-void Recorder::refer(const u8* at, u64 to) {
-  if (!on_) return;
-  if (to == to_look_ || to == to_model_) return fix_at(to == to_look_ ? Fix::to_look : Fix::to_model, at, pc_);
-  const bool leads_to_body = is_in_body(to);
-  if (leads_to_body == is_in_body(reinterpret_cast<u64>(at))) return;
-  const u64 offset = to - (leads_to_body ? body_ : stubs_);
-  fix_at(leads_to_body ? Fix::to_body : Fix::to_stubs, at, pc_ + offset);
-}
-
-void Recorder::end(const Builder& b, u32 use) {
-  if (!on_) return;
-  on_ = false;
+void add_template(const Recording& r, const Builder& b, u32 use) {
   Trace& t = b.trace;
-  const u64 code_bytes = b.e.here() - b.body, stub_bytes = model_plan.any() ? b.arena.cold - stubs_ : 0;
-  if (code_bytes > max_bytes || stub_bytes > max_bytes || t.loop > max_bytes) return;
+  const u64 code_bytes = b.e.here() - b.body, stub_bytes = model_plan.any() ? b.arena.cold - r.stubs : 0;
+  if (code_bytes > Recording::max_bytes || stub_bytes > Recording::max_bytes || t.loop > Recording::max_bytes) return;
   static KeptModelRange model_range[ModelCode::range_limit];
   const u32 model_ranges = model_plan.any() ? models_ranges_of(t, model_range) : 0;
-  for (u32 i = 0; i < ranges_; i++)
-    if (!is_constant(address(pc_, range_[i]), range_[i].bytes)) return;
+  for (u32 i = 0; i < r.ranges; i++)
+    if (!is_constant(address(r.pc, r.range[i]), r.range[i].bytes)) return;
   Template made{};
-  made.low_pc = pc_ < low_limit ? pc_ : 0;
+  made.low_pc = r.pc < low_limit ? r.pc : 0;
   made.models = models_key();
   made.code_bytes = static_cast<u16>(code_bytes);
   made.trace_bytes = static_cast<u16>(t.bytes);
   made.stub_bytes = static_cast<u16>(stub_bytes);
   made.model_range_count = static_cast<u16>(model_ranges);
   made.loop = static_cast<u16>(t.loop);
-  made.original_bytes = static_cast<u16>(originals_);
+  made.original_bytes = static_cast<u16>(r.originals);
   made.place_count = static_cast<u16>(t.place_count);
-  made.fixup_count = static_cast<u16>(fixups_);
+  made.fixup_count = static_cast<u16>(r.fixups);
   made.segment_count = static_cast<u8>(t.segment_count);
-  made.range_count = static_cast<u8>(ranges_);
+  made.range_count = static_cast<u8>(r.ranges);
   made.looked_ahead = t.looked_ahead;
-  made.by_jump = by_jump_;
-  made.generation = generation_;
-  const u64 bytes = reinterpret_cast<u64>(made.originals()) + originals_ - reinterpret_cast<u64>(&made);
+  made.by_jump = r.by_jump;
+  made.generation = r.generation;
+  const u64 bytes = reinterpret_cast<u64>(made.originals()) + r.originals - reinterpret_cast<u64>(&made);
   // The last word is copied whole.
   made.head.bytes = static_cast<u32>((bytes + 8 + channel::record_unit - 1) & ~(channel::record_unit - 1));
-  made.head.tag = tag_of(pc_);
+  made.head.tag = tag_of(r.pc);
   u8* const at = made.head.tag == 0 ? nullptr : added.claim(made.head.bytes);
   if (at == nullptr) return;
   u8* to = put(at, &made, 1);
   to = put(to, &segment(t.number), t.segment_count);
   to = put(to, t.places, t.place_count);
-  to = put(to, fixup_, fixups_);
-  to = put(to, range_, ranges_);
+  to = put(to, r.fixup, r.fixups);
+  to = put(to, r.range, r.ranges);
   to = put(to, model_range, model_ranges);
   to = put(to, t.segments, t.segment_count);
   to = put(to, reinterpret_cast<const u8*>(t.body), made.code_bytes);
-  to = put(to, reinterpret_cast<const u8*>(stubs_), made.stub_bytes);
-  put(to, original_, originals_);
+  to = put(to, reinterpret_cast<const u8*>(r.stubs), made.stub_bytes);
+  put(to, r.original, r.originals);
   channel::RecordHead& head = *reinterpret_cast<channel::RecordHead*>(at);
   seal(head);
   if (use != 0) return replace_used(use, *as_template(&head));
   added.publish(head);
   t.use = note_use(*as_template(&head), t);
+}
+
+void store_init(u64 kept_inode, u64 inode_of_added) {
+  persistent_cache = &hooks;
+  // Tests choose the length of traces: those are not for others.
+  if (settings().trace_limit != 0 || address_space_is_limited()) return;
+  added_inode = inode_of_added;
+  map_store(kept, channel::inherited_kept, kept_inode, PROT_READ);
+  writes = map_store(added, channel::inherited_added, added_inode, PROT_READ | PROT_WRITE);
 }
 
 void replace_template(const Template& t, const Template& by) {

@@ -7,61 +7,10 @@
 /// Everything here wants cache_lock held, unless it says otherwise.
 #pragma once
 #include "tally/channel/store.hpp"
-#include "tally/engine/cache.hpp"
+#include "tally/engine/model_code.hpp"
+#include "tally/engine/recorder.hpp"
 
 namespace tally::engine {
-
-struct Builder;
-
-/// What depends on where a trace stands.
-enum class Fix : u8 {
-  counter,      // dword: displacement of the counter of segment `value`
-  relative,     // dword: program address pc + value, from `extra` bytes behind the dword
-  exit,         // dword: a direct exit to program address pc + value
-  exit_by,      // dword: a direct exit to where the pointer at program address pc + value leads, which must hold
-  pushed,       // dword: displacement of a literal, the program address pc + value
-  system_call,  // dword: displacement of the arena's door for system calls
-  address,      // qword: program address pc + value
-  low_address,  // dword: the low half of it
-
-  // Of code that asks the models of a machine; `stubs` is what stands beside the way:
-  negated,     // qword: program address pc + value, negated
-  negated_by,  // qword: where the pointer at that address leads, which must hold, negated
-  line,        // dword: the number of the line or page of code at program address pc + value
-  page_entry,  // dword: displacement of what is known of the set of that page
-  outcome,     // dword: what is told of the branch at program address pc + value; extra: whether it was taken
-  site,        // dword: displacement of the counter of site `extra` of the instruction at program address pc + value
-  restless,    // nothing: that site is taken to be restless
-  to_body,     // dword: `value` bytes behind the beginning of the body
-  to_stubs,    // dword: `value` bytes behind that of the stubs
-  to_look,     // dword: displacement of the arena's door for looks
-  to_model,    // dword: displacement of the one for all else
-};
-
-/// Below it addresses may have short forms: a template has those of its own address. Nothing that code above refers to
-/// by a displacement lies in the low 4 GB.
-inline constexpr u64 low_limit = 0x180000000;
-
-struct Fixup {
-  s32 value;
-  u16 offset;  // from the body, or from the stubs
-  Fix what;
-  u8 extra : 7, in_stubs : 1;
-};
-
-/// Program code that a template was made from.
-struct CodeRange {
-  s32 from;  // from the trace's pc
-  u32 bytes;
-};
-
-/// A ModelRange of a trace without a tape. No register is the stack pointer's number, which is never borrowed.
-struct KeptModelRange {
-  u16 begin, end;
-  u8 a : 4, b : 4, note : 4, page : 4;
-  u8 outcomes : 7, flags : 1;
-  u8 taken;
-};
 
 struct Template {
   channel::RecordHead head;
@@ -97,39 +46,6 @@ struct Template {
 static_assert(sizeof(Template) % 16 == 0 && sizeof(Place) == 16 && sizeof(Fixup) == 8 && sizeof(CodeRange) == 8 &&
               sizeof(KeptModelRange) == 8 && sizeof(Segment) == 4);
 
-/// Notes down, while a trace is made, what its template needs.
-class Recorder {
- public:
-  /// Behind begin_trace().
-  void begin(const Builder& b, bool by_jump, u8 generation = 0);
-  /// The trace relies on this instruction.
-  void note(const Instruction& in);
-  void fix(Fix what, u64 offset, s64 value, u32 extra = 0);
-  /// The same by a cache address, in the body or in the stubs, and a program address.
-  void fix_at(Fix what, const u8* at, u64 address, u32 extra = 0);
-  /// The dword at this cache address is a displacement to that one, of the trace or a door of its arena.
-  void refer(const u8* at, u64 to);
-  /// It is not to be used again.
-  void give_up() { on_ = false; }
-  /// Adds the finished trace to the store. `use`: it takes the place of the template of that use, 0 = of none.
-  void end(const Builder& b, u32 use = 0);
-
- private:
-  void add(const Fixup& fixup);
-  bool is_in_body(u64 address) const { return address - body_ < max_bytes; }
-
-  static constexpr u32 fixup_limit = 2048, range_limit = 64, original_limit = 4096, max_bytes = 0xffff;
-  bool on_ = false, by_jump_ = false;
-  u8 generation_ = 0;
-  u64 pc_ = 0, body_ = 0, stubs_ = 0;
-  u64 to_look_ = 0, to_model_ = 0;
-  u32 fixups_ = 0, ranges_ = 0, originals_ = 0;
-  Fixup fixup_[fixup_limit];
-  CodeRange range_[range_limit];
-  u8 original_[original_limit];
-};
-extern Recorder recorder;
-
 /// Maps what the command offers: files with these numbers, 0 = none. Called once, at the start.
 void store_init(u64 kept_inode, u64 added_inode);
 
@@ -157,6 +73,8 @@ channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes);
 void end_bundle(channel::Bundle& bundle);
 /// What the command is to do when what was added is kept: see the marks of channel/store.hpp.
 void add_names(u64 mark, u64 key, const u32* names, u32 n);
+/// Adds the template of a finished trace; with `use` it takes the place of the template of that use.
+void add_template(const Recording& r, const Builder& b, u32 use);
 /// Whether anything can be added; false, too, once the process may do less than it could.
 bool store_is_written();
 /// What is made is for this run only: it fits nothing else, or its marks.
@@ -166,6 +84,16 @@ bool keeps_nothing();
 /// The first takes cache_lock, the second wants it held.
 void give_up_writing();
 void give_up_writing_locked();
+
+// --- reuse.cpp ------------------------------------------------------------------------------------------------------
+
+/// How far behind `body` the code of a template must begin so that all its exits can be patched; room_nowhere where it
+/// is so nowhere.
+u64 room_before(const Template& t, u64 body);
+inline constexpr u64 room_nowhere = 4 * trace_alignment;
+
+/// A trace from a template. Null where it cannot be used from there; dead where there is no room.
+Trace* reuse(const Template& t, u64 pc, u64 older, Arena& arena);
 
 // --- bundle.cpp: which templates this program uses
 // --------------------------------------------------------------------

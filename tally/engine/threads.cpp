@@ -242,6 +242,8 @@ Thread* first_thread(u32 first_fd) {
     die("a channel of another version", header.layout_version);
   settings_ = header.settings;
   models_init();
+  instrument_with_models();
+  marks_init();
   core_init();
   const u32 process = new_process_record(0);
   const u32 area = channel::take_area(shared, shared.header().free_vectors);

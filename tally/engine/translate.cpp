@@ -1,7 +1,6 @@
 // Program code → a trace: decoded a segment at a time, copied, given one counter a segment.
 #include "tally/engine/compared_code.hpp"
-#include "tally/engine/marks.hpp"
-#include "tally/engine/model_code.hpp"
+#include "tally/engine/instrumentation.hpp"
 #include "tally/engine/reading.hpp"
 
 namespace tally::engine {
@@ -32,17 +31,17 @@ class Translator {
   Outcome translate(Trace*& out) {
     if (!tables_have_room()) return Outcome::no_room;
     know_code(pc_);
-    if (load_bundle(pc_)) {
+    if (persistent_cache->load(pc_)) {
       out = find_trace(pc_);
       if (out != nullptr) return Outcome::translated;
     }
-    const Template* known = find_template(pc_);
+    const Template* known = persistent_cache->find(pc_);
     if (known == nullptr)
       if (const Outcome first = look_at_first(); first != Outcome::translated) return first;
     Arena* arena = arena_for(pc_);
     if (arena == nullptr) return flush_makes_room() ? Outcome::no_room : Outcome::no_space;
     if (known != nullptr)
-      if (Trace* const made = reuse(*known, pc_, older_, *arena); made != nullptr) {
+      if (Trace* const made = persistent_cache->reuse(*known, pc_, older_, *arena); made != nullptr) {
         out = made;
         return made->dead ? Outcome::no_room : Outcome::translated;
       }
@@ -52,11 +51,8 @@ class Translator {
     ahead_.relied_on_by(index);
     recorder.begin(b, older_ != 0);
     place_segments(trace_segments);
-    if (model_plan.any()) model_code.begin_trace();
-    if (marks_on()) {
-      note_first(in_[0]);
-      if (is_marked(pc_)) emit_gate(b);
-    }
+    if (is_instrumented) instrumentation->begin_trace();
+    if (is_probed) probes->begin_trace(b, in_[0]);
     // A second one would not be found before the first; code that changes is nobody else's.
     if (known != nullptr || compared_) recorder.give_up();
     u32 segment = 0;
@@ -75,9 +71,9 @@ class Translator {
     } while (is_conditional(last_));
     b.trace.segment_count = static_cast<u16>(segment);
     b.trace.bytes = static_cast<u32>(b.e.here() - b.body);
-    if (model_plan.any()) {
-      model_code.end_trace(b, index);
-      model_code.emit_ways(b);
+    if (is_instrumented) {
+      instrumentation->end_trace(b, index);
+      instrumentation->emit_exits(b);
     }
     arena->hot = b.e.here();
     recorder.end(b);
@@ -102,11 +98,11 @@ class Translator {
   }
 
   /// Whether a trace begins there, or must.
-  static bool ends_before(u64 pc) { return find_trace(pc) != nullptr || is_marked(pc); }
+  static bool ends_before(u64 pc) { return find_trace(pc) != nullptr || probes->begins_at(pc); }
 
   /// Whether a call leads to nothing but such a jump. Then the trace goes on there.
   bool follows_call(const Instruction& call, u32 n, const Arena& arena) {
-    if (total_ + n >= limit_ || far_away(pc_, call.target()) || is_marked(call.target())) return false;
+    if (total_ + n >= limit_ || far_away(pc_, call.target()) || probes->begins_at(call.target())) return false;
     u64 target = 0;
     bool readable = false;
     Instruction in;
@@ -123,9 +119,9 @@ class Translator {
       if (code_.watch(at_) && !compared_) break;
       bool readable = false;
       Instruction& in = in_[n];
-      if (at_ != pc_ && is_marked(at_)) break;
+      if (at_ != pc_ && probes->begins_at(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
-      if (at_ != pc_ && is_done_here(in)) break;
+      if (at_ != pc_ && probes->begins_at(in)) break;
       code_.register_instruction(in);
       resolve(code_, in, arena);
       n++;
@@ -166,20 +162,20 @@ class Translator {
     const Increment increment = choose_increment(ahead_, in_, n, at_);
     u16 counted = 0xffff;
     const u16 first_place = static_cast<u16>(b.trace.place_count);
-    if (model_plan.any()) model_code.begin_segment(b, in_, n, live_behind_ = flags_needed_behind(n));
+    if (is_instrumented) instrumentation->begin_segment(b, in_, n, live_behind_ = flags_needed_behind(n));
     for (u32 i = 0; i <= n; i++) {
       if (increment.at == i && increment.how != Increment::late) {
         emit_increment(b, segment, number, increment.how, increment.reg);
         counted = b.offset();
       }
       if (i == n) break;
-      if (model_plan.any()) model_code.before(b, i, i + 1 == n && last_ != Kind::plain && !is_conditional(last_));
+      if (is_instrumented) instrumentation->before(b, i, i + 1 == n && last_ != Kind::plain && !is_conditional(last_));
       emit_instruction(b, i, i + 1 == n, segment, increment, number, counted);
-      if (model_plan.any()) model_code.after(b, i);
+      if (is_instrumented) instrumentation->after(b, i);
     }
     tables.segments.add({counted, first_place});
     if (last_ == Kind::plain || last_ == Kind::trap) {
-      if (model_plan.any()) model_code.leave(b, live_behind_);
+      if (is_instrumented) instrumentation->leave(b, live_behind_);
       emit_leave(b, at_, segment);
     }
     return true;
@@ -187,7 +183,7 @@ class Translator {
 
   u16 needed(u64 pc) { return flags_dead(ahead_, pc, every_flag) ? u16{0} : every_flag; }
 
-  /// Which flags may be needed behind the segment; and where its branch leads to, for models of it.
+  /// Which flags may be needed behind the segment; and where its branch leads to.
   u16 flags_needed_behind(u32 n) {
     live_there_ = every_flag;
     if (n == 0) return needed(at_);
@@ -208,12 +204,12 @@ class Translator {
     if (in.kind == Kind::trap && in.opcode == 0xcd && in.bytes[1] == 0x80) {
       mark_partial(current(), channel::partial_int80);
       recorder.give_up();
-      give_up_writing_locked();  // it may give up rights by one
+      persistent_cache->give_up_writing();  // it may give up rights by one
     }
     if (in.kind == Kind::plain || in.kind == Kind::trap)
       emit_copy(b, in, segment);
-    else if (is_last && last_ == in.kind && model_plan.any() && is_conditional(in.kind))
-      model_code.conditional(b, i, segment, live_there_);
+    else if (is_last && last_ == in.kind && is_instrumented && is_conditional(in.kind))
+      instrumentation->conditional(b, i, segment, live_there_);
     else if (is_last && last_ == in.kind)
       emit_end(b, in, segment, increment, number, counted);
     else

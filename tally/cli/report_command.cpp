@@ -58,7 +58,7 @@ Error unknown_file(std::string_view text, const std::string& file) {
                      : begins("task,") ? "it has the rows of a result, not all of it"
                                        : "it is of no kind that is known here";
   return {Code::bad_usage, fmt::format("no page can be made of '{}': {}", printable(file), what),
-          "pages are made of the JSON of `tally stat`, `tally memory` and regions, of HPCTool's csv, and of what "
+          "pages are made of the JSON of `tally stat`, `tally memory`, `tally verify` and regions, of HPCTool's csv, and of what "
           "multichase "
           "-v, lat_mem_rd, Intel MLC, LENS and VANS print",
           0};
@@ -74,6 +74,12 @@ Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& file
       auto memories = result::read_memories(*text, file);
       if (!memories) return fail(memories.error());
       for (result::Memory& one : *memories) all.push_back({name, std::move(one)});
+      continue;
+    }
+    if (result::is_verify(*text)) {
+      auto verify = result::read_verify(*text, file);
+      if (!verify) return fail(verify.error());
+      all.push_back({name, *std::move(verify)});
       continue;
     }
     if (result::is_regions(*text)) {

@@ -9,6 +9,7 @@
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/kept.hpp"
 #include "tally/cli/marks.hpp"
 #include "tally/cli/metrics.hpp"
 #include "tally/cli/page.hpp"
@@ -427,6 +428,9 @@ int count(Options& options) {
     stat->notices.insert(stat->notices.begin(), choice->notices.begin(), choice->notices.end());
   }
   stat->notices.insert(stat->notices.end(), choice->event_notes.begin(), choice->event_notes.end());
+
+  const std::vector<std::string> remarks = kept_remarks(*stat);
+  stat->notices.insert(stat->notices.end(), remarks.begin(), remarks.end());
 
   const int written = destination->write({*stat});
   int code = written == exit_ok ? stat->exit_code.value_or(exit_cannot_measure) : written;

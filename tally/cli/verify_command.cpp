@@ -5,8 +5,10 @@
 #include "tally/backend/choose/choose.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/kept.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
+#include "tally/event/sources.hpp"
 #include "tally/linux/machine.hpp"
 #include "tally/linux/output.hpp"
 #include "tally/linux/signals.hpp"
@@ -14,6 +16,7 @@
 #include "tally/report/grid.hpp"
 #include "tally/report/verify.hpp"
 #include "tally/verify/noise.hpp"
+#include "tally/verify/published.hpp"
 #include "tally/verify/verify.hpp"
 #include "tally/verify/write.hpp"
 
@@ -170,6 +173,15 @@ int verify_them(const Options& options) {
   if (!result) return report_error(result.error());
   if (noise) result->noise = name(*noise);
   result->environment = measure::environment(machine);
+  if (choice->backend->name() == "perf") {
+    const event::pfm::Pmu* pmu = event::own_pmu({});
+    if (const verify::Published* line = pmu ? verify::published_of(pmu->name) : nullptr) {
+      compare(result->events, *line);
+      result->notices.push_back(fmt::format("published of {}: {}", line->name, line->source));
+    }
+  }
+  // One of some events, or of shorter programs, does not take the place of a whole one.
+  if (options.event_lists.empty() && !options.quick && !noise && !result->incomplete) keep(*result);
   result->notices.insert(result->notices.begin(), choice->notices.begin(), choice->notices.end());
   const std::string text = options.json ? report::verify_json(*result) : report::verify_text(*result, options.all);
   if (output) {

@@ -82,7 +82,7 @@ std::string failures(const result::Verify& verify) {
                           check.program.empty() ? "" : check.program + ": ", thousands(*check.expected),
                           thousands(*check.measured), check.tolerance, check.reason);
     }
-    text += block(check.event.empty() ? "   - " : "   - " + check.event + ", ", line);
+    text += block("   - ", (check.event.empty() ? "" : check.event + ", ") + line);
   }
   return text.empty() ? "" : "\n What failed\n" + text;
 }
@@ -105,6 +105,7 @@ std::string grades(const result::Verify& verify) {
   Grid grid({{"event"}, {"grade"}, {"why"}});
   for (const result::GradedEvent& one : verify.events) {
     std::string why = one.why;
+    if (!one.published.empty()) why += "; " + one.published;
     if (!one.instead.empty()) why += "; count " + one.instead + " instead";
     bool first = true;
     for (const std::string& line : wrapped(why, 76)) {
@@ -140,7 +141,8 @@ Json event_json(const result::GradedEvent& one) {
           {"furthest", value_or_null(one.furthest)},
           {"spread_percent", value_or_null(one.spread_percent)},
           {"runs", one.runs},
-          {"instead", text_or_null(one.instead)}};
+          {"instead", text_or_null(one.instead)},
+          {"published", text_or_null(one.published)}};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "tally/base/result.hpp"
 #include "tally/result/memory.hpp"
 #include "tally/result/stat.hpp"
+#include "tally/result/verify.hpp"
 
 namespace tally::result {
 
@@ -22,5 +23,11 @@ bool is_memory(std::string_view text);
 /// The results of `tally memory` in a JSON text: one object, or one in every line. Errors: bad_usage where the text is
 /// something else, with the place.
 Result<std::vector<Memory>> read_memories(std::string_view text, const std::string& name);
+
+/// Whether a text looks like a result of `tally verify`.
+bool is_verify(std::string_view text);
+
+/// The result of `tally verify` in a JSON text. Errors: bad_usage where the text is something else, with the place.
+Result<Verify> read_verify(std::string_view text, const std::string& name);
 
 }  // namespace tally::result

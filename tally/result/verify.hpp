@@ -59,7 +59,8 @@ struct GradedEvent {
   std::optional<std::int64_t> furthest;  ///< from what a program did, of all runs, corrected
   std::optional<double> spread_percent;  ///< of repeated runs, in percent of their median, where no answer is known
   int runs = 0;
-  std::string instead;  ///< what to count, where this cannot be trusted
+  std::string instead;         ///< what to count, where this cannot be trusted
+  std::string published = {};  ///< how that compares with what was published of this processor; empty: nothing was
   bool operator==(const GradedEvent&) const = default;
 };
 

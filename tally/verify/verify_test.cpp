@@ -10,6 +10,8 @@
 
 #include "tally/verify/judge.hpp"
 #include "tally/verify/noise.hpp"
+#include "tally/verify/published.hpp"
+#include "tally/verify/remarks.hpp"
 #include "tally/verify/scripted_testing.hpp"
 
 namespace tally::verify {
@@ -126,6 +128,61 @@ TEST(RightBackend, that_multiplexes_and_scales_is_within_its_tolerance) {
                                   [](const result::Check& check) { return check.goal == "G19"; });
   ASSERT_NE(turns, result.checks.end());
   EXPECT_EQ(turns->verdict, Verdict::pass) << turns->why;
+}
+
+result::Stat counted(const std::string& event, const Count& count) {
+  result::Stat stat;
+  stat.backend = "perf";
+  stat.events.push_back({{event, event, Unit::events, count}, {}});
+  return stat;
+}
+
+TEST(Remarks, tell_what_faults_added_where_that_matters) {
+  result::Verify verify;
+  verify.backend = "perf";
+  verify.events = {{"branches:u", result::EventGrade::correctable, "", "cpu", 1, 0, std::nullopt, 9, ""}};
+  Count count = tally::counted(1'000'979, "cpu");
+  EXPECT_EQ(remarks(verify, counted("branches:u", count)),
+            std::vector<std::string>{"this processor counts 1 of branches:u too many for each page fault and interrupt "
+                                     "(--corrections counts and shows them)"});
+  count.correction = Correction{1'000'000, 1, 979, 0};
+  EXPECT_EQ(
+      remarks(verify, counted("branches:u", count)),
+      std::vector<std::string>{"this processor counts 1 of branches:u too many for each page fault and interrupt: "
+                               "979 here"});
+  count.value = 100'000'979;
+  count.correction = Correction{100'000'000, 1, 979, 0};
+  EXPECT_TRUE(remarks(verify, counted("branches:u", count)).empty());
+  EXPECT_TRUE(remarks(verify, counted("stores:u", count)).empty());
+}
+
+TEST(Remarks, are_of_the_same_processor_with_the_same_microcode) {
+  result::Verify verify;
+  verify.backend = "perf";
+  verify.environment.cpu = "A";
+  verify.environment.microcode = "1";
+  result::Environment environment = verify.environment;
+  EXPECT_TRUE(is_of(verify, "perf", environment));
+  EXPECT_FALSE(is_of(verify, "sim", environment));
+  environment.microcode = "2";
+  EXPECT_FALSE(is_of(verify, "perf", environment));
+  verify.noise = "seed=1";
+  EXPECT_FALSE(is_of(verify, "perf", verify.environment));
+}
+
+TEST(Published, grades_are_compared) {
+  const Published* haswell = published_of("hsw");
+  ASSERT_NE(haswell, nullptr);
+  EXPECT_EQ(haswell->name, "Haswell");
+  EXPECT_EQ(published_of("hs"), nullptr);
+  std::vector<result::GradedEvent> events(3);
+  events[0] = {"instructions:u", result::EventGrade::correctable, "", "", {}, {}, {}, 1, ""};
+  events[1] = {"conditional-branches:u", result::EventGrade::unusable, "", "", {}, {}, {}, 1, ""};
+  events[2] = {"cycles:u", result::EventGrade::speculative, "", "", {}, {}, {}, 1, ""};
+  compare(events, *haswell);
+  EXPECT_EQ(events[0].published, "as published of Haswell");
+  EXPECT_EQ(events[1].published, "worse than published of Haswell (exact)");
+  EXPECT_EQ(events[2].published, "");
 }
 
 struct Mutant {

@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
@@ -117,6 +119,34 @@ TEST(Verify, a_result_in_a_file_leaves_the_answer_on_the_terminal) {
   EXPECT_EQ(finished.out, "");
   EXPECT_NE(finished.err.find("can be trusted"), std::string::npos) << finished.err;
   EXPECT_EQ(Json::parse(*file.content())["verdict"], "pass");
+}
+
+// As a machine's own verification would be found, had it a PMU that is wrong.
+TEST(Verify, a_kept_result_is_mentioned_by_stat_where_it_matters) {
+  Json kept = quick({"-e", "instructions,loads"});
+  kept["events"][0]["grade"] = "unusable";
+  kept["events"][0]["why"] = "it is made up";
+  const TemporaryFile file("verify-sim.json", kept.dump());
+  setenv("TALLY_CACHE_DIR", file.folder().c_str(), 1);
+  const Finished both = tally({"stat", "--backend", "sim", "-e", "instructions,loads", "--", "/bin/true"});
+  const Finished other = tally({"stat", "--backend", "sim", "-e", "loads", "--", "/bin/true"});
+  kept["environment"]["microcode"] = "another one";
+  std::ofstream(file.path()) << kept.dump();
+  const Finished elsewhere = tally({"stat", "--backend", "sim", "-e", "instructions", "--", "/bin/true"});
+  setenv("TALLY_CACHE_DIR", "", 1);
+  EXPECT_NE(both.err.find("found instructions:u unusable on this machine: it is made up"), std::string::npos)
+      << both.err;
+  EXPECT_EQ(other.err.find("unusable"), std::string::npos) << other.err;
+  EXPECT_EQ(elsewhere.err.find("unusable"), std::string::npos) << elsewhere.err;
+}
+
+TEST(Verify, a_page_is_made_of_its_result) {
+  const TemporaryFile file("result.json");
+  ASSERT_EQ(tally({"verify", "--quick", "--backend", "sim", "-e", "loads", "--json", "-o", file.path()}).code(), 0);
+  const Finished page = tally({"report", file.path()});
+  EXPECT_EQ(page.code(), 0) << page.err;
+  EXPECT_NE(page.out.find("Counters verified"), std::string::npos);
+  EXPECT_NE(page.out.find("loads:u"), std::string::npos);
 }
 #endif
 

@@ -8,13 +8,14 @@
 #include "tally/result/memory.hpp"
 #include "tally/result/regions.hpp"
 #include "tally/result/stat.hpp"
+#include "tally/result/verify.hpp"
 
 namespace tally::report {
 
 /// A result, and what it is called: its file's name.
 struct Shown {
   std::string name;
-  std::variant<result::Memory, result::Stat, result::ProgramRegions> result;
+  std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify> result;
 };
 
 /// The page: everything it needs is in it (docs/guides/pictures.md). Curves of several results of `tally memory` are

@@ -17,6 +17,10 @@ std::string title_of(const Shown& one) {
   if (const auto* program = std::get_if<result::ProgramRegions>(&one.result)) {
     return fmt::format("Regions of {} (process {})", shell_words(program->command), program->pid);
   }
+  if (const auto* verify = std::get_if<result::Verify>(&one.result)) {
+    const std::string& cpu = verify->environment.cpu;
+    return cpu.empty() ? "Counters verified" : "Counters verified: " + cpu;
+  }
   const auto& stat = std::get<result::Stat>(one.result);
   return stat.command.empty() ? "Counts" + (stat.target.empty() ? "" : " of " + stat.target)
                               : shell_words(stat.command);
@@ -25,6 +29,7 @@ std::string title_of(const Shown& one) {
 std::string section_of(const Shown& one) {
   if (const auto* memory = std::get_if<result::Memory>(&one.result)) return memory_section(*memory);
   if (const auto* program = std::get_if<result::ProgramRegions>(&one.result)) return regions_section(*program);
+  if (const auto* verify = std::get_if<result::Verify>(&one.result)) return verify_section(*verify);
   return stat_section(std::get<result::Stat>(one.result));
 }
 

@@ -21,6 +21,9 @@ std::string memory_comparison(const std::vector<Shown>& results);
 /// What one process counted of its own regions.
 std::string regions_section(const result::ProgramRegions& program);
 
+/// Everything about one result of `tally verify`.
+std::string verify_section(const result::Verify& verify);
+
 /// Everything about one result of `tally stat`.
 std::string stat_section(const result::Stat& stat);
 

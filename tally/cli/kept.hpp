@@ -1,0 +1,19 @@
+// The last verification of this machine, which later counts are seen in the light of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/result/stat.hpp"
+#include "tally/result/verify.hpp"
+
+namespace tally::cli {
+
+/// Keeps it in the folder of tally's own files, in place of the last one of that backend. A folder that cannot be
+/// written keeps nothing.
+void keep(const result::Verify& verify);
+
+/// What the kept one says about these counts; empty where there is none of this backend, processor and microcode.
+std::vector<std::string> kept_remarks(const result::Stat& stat);
+
+}  // namespace tally::cli

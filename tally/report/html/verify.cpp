@@ -1,0 +1,59 @@
+// The page of `tally verify`: which counts can be trusted, and what that rests on.
+#include <fmt/format.h>
+
+#include "tally/base/text.hpp"
+#include "tally/report/html/element.hpp"
+#include "tally/report/html/sections.hpp"
+#include "tally/report/verify.hpp"
+
+namespace tally::report {
+namespace {
+
+using result::Check;
+using result::Verify;
+
+std::string number(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : ""; }
+
+std::string grades_table(const Verify& verify) {
+  HtmlTable table({"event", "grade", "why", "#furthest off", "#runs", "counted by", "published", "count instead"});
+  for (const result::GradedEvent& one : verify.events) {
+    table.add({one.event, std::string(name(one.grade)), one.why, number(one.furthest), thousands(one.runs), one.source,
+               one.published, one.instead});
+  }
+  return table.html();
+}
+
+std::string checks_table(const Verify& verify, result::Verdict verdict) {
+  HtmlTable table({"goal", "what", "event", "program", "#expected", "#measured", "tolerance", "#runs", "#off", "why"});
+  for (const Check& check : verify.checks) {
+    if (check.verdict != verdict) continue;
+    std::string tolerance = check.tolerance;
+    if (!check.reason.empty()) tolerance += " (" + check.reason + ")";
+    table.add({check.goal, check.what, check.event, check.program, number(check.expected), number(check.measured),
+               tolerance, thousands(check.runs), check.off ? thousands(check.off) : "", check.why});
+  }
+  return table.html();
+}
+
+}  // namespace
+
+std::string verify_section(const Verify& verify) {
+  std::string html = element("p", environment_line(verify.environment), "soft") + element("p", verify_answer(verify)) +
+                     grades_table(verify);
+  if (const std::string failed = checks_table(verify, result::Verdict::fail); !failed.empty()) {
+    html += element("h3", "Checks that failed") + failed;
+  }
+  if (const std::string passed = checks_table(verify, result::Verdict::pass); !passed.empty()) {
+    html += element("h3", "Checks that passed") + passed;
+  }
+  if (const std::string open = checks_table(verify, result::Verdict::inconclusive); !open.empty()) {
+    html += element("h3", "Inconclusive: something was missing for them") + open;
+  }
+  for (const std::string& notice : verify.notices) html += element("p", notice, "soft");
+  return html + element("p",
+                        fmt::format("{} programs executed in {}{}", thousands(verify.runs),
+                                    duration_text(verify.duration), verify.quick ? ", quick" : ""),
+                        "soft");
+}
+
+}  // namespace tally::report

@@ -13,7 +13,12 @@
 #ifndef TALLY_H
 #define TALLY_H
 
+/* Called without a detour: what looks up a name at a first call would be counted. */
+#ifdef __clang__
+#define TALLY_C_API __attribute__((visibility("default")))
+#else
 #define TALLY_C_API __attribute__((visibility("default"), noplt))
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +44,20 @@ TALLY_C_API const char* tally_error(void);
  * place, without a look at its letters. The macros below call them. */
 TALLY_C_API int tally_literal_begin(const char* literal);
 TALLY_C_API int tally_literal_end(const char* literal);
+
+#ifdef __clang__
+/* It has no noplt: these pointers are filled in when the program is loaded. Weak, so that every file may have them. */
+#define TALLY_POINTER __attribute__((weak, visibility("hidden")))
+TALLY_POINTER int (*tally_region_begin_pointer)(const char*) = tally_region_begin;
+TALLY_POINTER int (*tally_region_end_pointer)(const char*) = tally_region_end;
+TALLY_POINTER int (*tally_literal_begin_pointer)(const char*) = tally_literal_begin;
+TALLY_POINTER int (*tally_literal_end_pointer)(const char*) = tally_literal_end;
+#undef TALLY_POINTER
+#define tally_region_begin(name) (tally_region_begin_pointer(name))
+#define tally_region_end(name) (tally_region_end_pointer(name))
+#define tally_literal_begin(name) (tally_literal_begin_pointer(name))
+#define tally_literal_end(name) (tally_literal_end_pointer(name))
+#endif
 
 #ifdef __cplusplus
 }

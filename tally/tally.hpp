@@ -75,13 +75,30 @@ class Literal {
 };
 
 // Called without a detour: what resolves names at a first call would be counted.
+#ifdef __clang__
+#define TALLY_CALL TALLY_API
+#else
 #define TALLY_CALL TALLY_API __attribute__((noplt))
+#endif
 
 namespace detail {
 
 TALLY_CALL void begin(Open& open, Shared& shared, Literal name) noexcept;
 TALLY_CALL void begin_named(Open& open, Shared& shared, std::string_view name) noexcept;
 TALLY_CALL void end(Open& open) noexcept;
+
+#ifdef __clang__
+// It has no noplt: these pointers are filled in when the program is loaded.
+#define TALLY_POINTER [[gnu::visibility("hidden")]] inline
+TALLY_POINTER void (*call_begin)(Open& open, Shared& shared, Literal name) noexcept = begin;
+TALLY_POINTER void (*call_begin_named)(Open& open, Shared& shared, std::string_view name) noexcept = begin_named;
+TALLY_POINTER void (*call_end)(Open& open) noexcept = end;
+#undef TALLY_POINTER
+#else
+inline constexpr auto& call_begin = begin;
+inline constexpr auto& call_begin_named = begin_named;
+inline constexpr auto& call_end = end;
+#endif
 }  // namespace detail
 
 /// One event's count.
@@ -176,16 +193,16 @@ class Counters {
 class [[nodiscard]] Region {
  public:
   /// A name that stands in the program's text.
-  Region(Counters& counters, Literal name) noexcept { detail::begin(open_, *counters.shared_, name); }
+  Region(Counters& counters, Literal name) noexcept { detail::call_begin(open_, *counters.shared_, name); }
   /// A name that is made at run time: a look at its letters at each entry.
   template <class Name>
     requires(std::convertible_to<const Name&, std::string_view> && !std::is_array_v<std::remove_cvref_t<Name>>)
   Region(Counters& counters, const Name& name) noexcept {
-    detail::begin_named(open_, *counters.shared_, name);
+    detail::call_begin_named(open_, *counters.shared_, name);
   }
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
-  ~Region() { detail::end(open_); }
+  ~Region() { detail::call_end(open_); }
 
  private:
   detail::Open open_;

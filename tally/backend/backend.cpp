@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "tally/backend/simulation.hpp"
 #include "tally/event/codes.hpp"
 #include "tally/event/pitfalls.hpp"
 
@@ -12,13 +13,15 @@ namespace tally::backend {
 namespace {
 
 constexpr const char* needs_pmu = "it needs a PMU: no model of the simulated one gives it";
+constexpr const char* needs_pmu_or_model =
+    "it needs a PMU, or the simulated one with a model: --backend sim --model NAME";
 
 }  // namespace
 
 Outlook outlook_of(const Count& count) { return {count.trust, count.reason, count.source}; }
 
 std::string why_it_needs_a_pmu(const event::Event& event) {
-  if (event.id != event::Id::code || !event.encoding) return needs_pmu;
+  if (event.id != event::Id::code || !event.encoding) return needed_by(event.id).any() ? needs_pmu_or_model : needs_pmu;
   const event::Encoding& encoding = *event.encoding;
   if (event::is_conditional(encoding)) {
     return "counter masks, inversion, edges and the like need a PMU: the simulated PMU knows no single cycle";

@@ -116,7 +116,8 @@ struct Process {
   uint32_t no_counter_read;  ///< 1: by the instruction rdpmc it read a counter that is not there, for the first time
   uint32_t no_counter;       ///< which
   uint64_t single_stepped;   ///< instructions that were executed one at a time at their own address
-  uint32_t near_caches[14];  ///< caches outside of own_addresses that it has had: address >> 20, 0 = none
+  uint64_t own_end;          ///< the engine's own memory ends there; it begins at own_addresses
+  uint32_t near_caches[12];  ///< caches outside of that which it has had: address >> 20, 0 = none
 };
 static_assert(sizeof(Process) == 256);
 

@@ -8,8 +8,9 @@ namespace tally::channel {
 /// out by itself.
 inline constexpr uint64_t image_base = 0x7ea000000000;
 
-/// All that the engine maps for itself lies in here, but for caches near the code that they serve.
-inline constexpr uint64_t own_addresses = 0x7e9000000000, own_addresses_end = 0x7f0000000000;
+/// All that the engine maps for itself lies from here on, up to Process::own_end, but for caches near the code that
+/// they serve.
+inline constexpr uint64_t own_addresses = 0x7e9000000000;
 
 /// First page of the image. Offsets are from the image's start, both in the file and in memory.
 struct ImageHeader {

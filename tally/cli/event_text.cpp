@@ -35,7 +35,8 @@ std::string trust_words(const backend::Outlook& outlook) {
   std::string text(name(outlook.trust));
   if (outlook.trust == Trust::counted) return fmt::format("{} by {}", text, outlook.source);
   if (!outlook.source.empty())
-    text += fmt::format(", counted by {}", outlook.source == "engine" ? "tally's engine" : outlook.source);
+    text += fmt::format("{} by {}", outlook.trust == Trust::modelled ? "" : ", counted",
+                        outlook.source == "engine" ? "tally's engine" : outlook.source);
   if (!outlook.reason.empty()) text += ": " + outlook.reason;
   return text;
 }

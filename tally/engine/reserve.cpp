@@ -24,6 +24,7 @@ u64 try_reserve(u64 bytes, int protection) {
     if (!failed(r) && static_cast<u64>(r) == at) {
       keep_from_core(at, bytes);
       reserved += bytes;
+      if (records().base != nullptr) records().process(own_process_number()).own_end = next_free;
       return at;
     }
     if (!failed(r)) kernel(SYS_munmap, static_cast<u64>(r), bytes);

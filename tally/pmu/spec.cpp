@@ -51,7 +51,7 @@ Result<std::uint64_t> value_of(std::string_view text, const Place& place, std::o
   }
   if (!value) {
     const bool lacks_sign = parse_number(word + "H").has_value();
-    return fail(Code::bad_usage, fmt::format("'{}' is no value of 64 bits at most", printable(text)),
+    return fail(Code::bad_usage, fmt::format("'{}' is not a number of up to 64 bits", printable(text)),
                 lacks_sign ? fmt::format("in hexadecimal it is 0x{}", word)
                            : "values are written 0x4100c4, 4100C4H, 4260036 or -1000");
   }

@@ -20,6 +20,8 @@ std::string without_reason(const Count& count) {
   std::string text(name(count.trust));
   if (count.trust == Trust::counted && !count.source.empty()) text += " by " + count.source;
   if (count.trust == Trust::modelled) return "model " + count.model;
+  // Else a modelled count of which a part is missing would look like one that was counted.
+  if (count.trust == Trust::partial && !count.model.empty()) text += " model " + count.model;
   if (count.trust != Trust::scaled) return text;
   if (const auto percent = running_percent(count)) text += fmt::format(", ran {}", percent_text(*percent));
   if (count.error_percent) text += fmt::format(", ± {}", percent_text(*count.error_percent));

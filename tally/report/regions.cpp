@@ -17,8 +17,9 @@ namespace {
 std::string number(const std::optional<std::int64_t>& value) { return value ? thousands(*value) : "-"; }
 
 std::string remark(Trust trust, const std::string& model, const std::string& reason) {
-  const std::string word =
-      trust == Trust::modelled && !model.empty() ? "model " + printable(model) : std::string(name(trust));
+  std::string word(name(trust));
+  if (trust == Trust::modelled && !model.empty()) word = "model " + printable(model);
+  if (trust == Trust::partial && !model.empty()) word += " model " + printable(model);
   return reason.empty() ? word : fmt::format("{}: {}", word, printable(reason));
 }
 

@@ -34,6 +34,49 @@ std::size_t times(const std::string& text, const std::string& part) {
   return n;
 }
 
+#if TALLY_HAS_SIM
+/// What each entry counts of the region: instructions, loads, stores.
+using PerEntry = std::map<std::string, std::vector<std::int64_t>>;
+
+class RegionsOfC : public testing::TestWithParam<const char*> {};
+
+// The first entry as well: the dynamic linker has no part in any.
+TEST_P(RegionsOfC, count_to_the_instruction) {
+  const std::string compiler = GetParam();
+  if (Running({"/bin/sh", "-c", "command -v " + compiler}).finish().code() != 0)
+    GTEST_SKIP() << "there is no " << compiler;
+  const TemporaryFile program("counts"), file("result.json");
+  const Finished compiled =
+      Running({"/bin/sh", "-c",
+               compiler +
+                   " -O2 -Wall -Werror -DTALLY_ENABLE -I" SOURCES " " SOURCES
+                   "/tests/regions/counts.c -L" LIBRARY_FOLDER " -Wl,-rpath," LIBRARY_FOLDER " -ltally -o " +
+                   program.path()})
+          .finish();
+  ASSERT_EQ(compiled.code(), 0) << compiled.err;
+  const Finished counted =
+      Running({"/usr/bin/env", "TALLY_EVENTS=instructions,loads,stores", TALLY_COMMAND, "stat", "-q", "--backend",
+               "sim", "-e", "instructions", "--format", "json", "-o", file.path(), "--", program.path()})
+          .finish();
+  ASSERT_EQ(counted.code(), 0) << counted.err;
+  PerEntry least, most;
+  const json result = json::parse(file.content().value_or(""));
+  for (const json& region : result.at("regions").at(0).at("regions")) {
+    for (const json& event : region.at("events")) {
+      least[region.at("region")].push_back(event.at("least"));
+      most[region.at("region")].push_back(event.at("most"));
+      EXPECT_EQ(event.at("trust"), "exact");
+    }
+  }
+  const PerEntry known{{"nothing", {0, 0, 0}}, {"nops", {5, 0, 0}}, {"accesses", {5, 3, 2}}, {"by letters", {3, 0, 0}}};
+  EXPECT_EQ(least, known);
+  EXPECT_EQ(most, known);
+}
+
+INSTANTIATE_TEST_SUITE_P(compilers, RegionsOfC, testing::Values("gcc", "clang"),
+                         [](const auto& one) { return std::string(one.param); });
+#endif
+
 TEST(StatRegions, stand_under_the_totals) {
   TALLY_RUN(finished, {}, {MARKED, "3", "1"});
   const std::size_t totals = finished.err.find(" the program and its descendants · run natively\n");

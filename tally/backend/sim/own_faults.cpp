@@ -28,9 +28,12 @@ std::set<std::uint64_t> near_caches(const channel::Records& records) {
   return all;
 }
 
-bool is_own(std::uint64_t at, const std::set<std::uint64_t>& caches) {
-  return (at >= channel::own_addresses >> mebibyte && at < channel::own_addresses_end >> mebibyte) ||
-         caches.contains(at);
+/// Where the largest of the engines' own memory ends, in mebibytes.
+std::uint64_t own_end(const channel::Records& records) {
+  std::uint64_t end = channel::own_addresses;
+  const std::uint32_t last = std::min(records.header().next_process, channel::process_limit - 1);
+  for (std::uint32_t i = 1; i <= last; ++i) end = std::max(end, records.process(i).own_end);
+  return (end >> mebibyte) + 1;
 }
 
 }  // namespace
@@ -55,10 +58,11 @@ FaultPlaces FaultLogs::finish() {
 
 std::string share_of_engine(const linux::FaultPlaces& places, std::int64_t counted, const channel::Records& records) {
   const std::set<std::uint64_t> caches = near_caches(records);
+  const std::uint64_t first = channel::own_addresses >> mebibyte, end = own_end(records);
   std::int64_t own = 0, seen = 0;
   for (const auto& [at, faults] : places.in_mebibyte) {
     seen += faults;
-    if (is_own(at, caches)) own += faults;
+    if ((at >= first && at < end) || caches.contains(at)) own += faults;
   }
   return fmt::format("includes {}{} in the engine's memory", seen == counted ? "" : "at least ", thousands(own));
 }

@@ -14,6 +14,7 @@ class OwnFaults : public testing::Test {
  protected:
   OwnFaults() : memory_(channel::process_offset + 4 * sizeof(channel::Process)), records_{memory_.data()} {
     records_.header().next_process = 2;
+    records_.process(1).own_end = own_end;
     records_.process(2).near_caches[0] = cache >> 20;
   }
 
@@ -23,6 +24,7 @@ class OwnFaults : public testing::Test {
     return share_of_engine(places, counted, records_);
   }
 
+  static constexpr std::uint64_t own_end = channel::image_base + 0x123456789;
   static constexpr std::uint64_t cache = 0x555505500000;
   std::vector<std::uint8_t> memory_;
   channel::Records records_;
@@ -31,12 +33,10 @@ class OwnFaults : public testing::Test {
 TEST_F(OwnFaults, are_those_in_memory_of_the_engine) {
   EXPECT_EQ(said({{0x7ffff7d00000, 900}}, 900), "includes 0 in the engine's memory");
   EXPECT_EQ(said({{channel::image_base, 1000}, {0x7ffff7d00000, 900}}, 1900), "includes 1,000 in the engine's memory");
-  EXPECT_EQ(said({{channel::own_addresses - 1, 1},
-                  {channel::own_addresses, 2},
-                  {channel::own_addresses_end - 1, 4},
-                  {channel::own_addresses_end, 8}},
-                 15),
-            "includes 6 in the engine's memory");
+  EXPECT_EQ(
+      said({{channel::own_addresses - 1, 1}, {channel::own_addresses, 2}, {own_end - 1, 4}, {own_end + (1 << 20), 8}},
+           15),
+      "includes 6 in the engine's memory");
   EXPECT_EQ(
       said({{cache - 1, 1}, {cache, 2}, {cache + channel::cache_bytes - 1, 4}, {cache + channel::cache_bytes, 8}}, 15),
       "includes 6 in the engine's memory");

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <memory>
 
 #include "tally/backend/choose/choose.hpp"
 #include "tally/base/text.hpp"
@@ -16,7 +17,9 @@
 #include "tally/report/grid.hpp"
 #include "tally/report/verify.hpp"
 #include "tally/verify/noise.hpp"
+#include "tally/verify/program.hpp"
 #include "tally/verify/published.hpp"
+#include "tally/verify/stepped.hpp"
 #include "tally/verify/verify.hpp"
 #include "tally/verify/write.hpp"
 
@@ -36,6 +39,8 @@ struct Options {
   std::string backend = "auto";
   std::string model;
   std::string noise;
+  int budget_seconds = 20;
+  std::vector<std::string> command;
 };
 
 constexpr const char* footer =
@@ -54,17 +59,24 @@ constexpr const char* footer =
     "files\n"
     "for other tools, with a README.md of their counts.\n"
     "\n"
+    "With a PROGRAM that one is counted in two ways, which must agree: by the PMU and by the engine of the simulated "
+    "PMU;\n"
+    "without a PMU by a single-stepper and by the engine. It is executed several times.\n"
+    "\n"
     "Exit code: 0 where no check failed, 1 where one did, 2 bad usage, 125 where nothing could be counted.\n"
     "\n"
     "Examples:\n"
     "  tally verify --quick\n"
     "  tally verify -e instructions,conditional-branches\n"
     "  tally verify --json -o counters.json\n"
-    "  tally verify --write programs -n 500000\n";
+    "  tally verify --write programs -n 500000\n"
+    "  tally verify -- /bin/true\n";
 
 void describe(Page& page, Options& options) {
   page.head("Whether the counts of this machine can be trusted: programs with known answers are counted and graded.",
-            "tally verify [options]");
+            "tally verify [options] [-- PROGRAM [arguments]]");
+  // What stands behind the options is a program of the user's own.
+  page.prefix_command();
   page.add_flag("--quick", options.quick, "shorter programs and fewer of them: some seconds");
   page.add_option("-e,--event", options.event_lists,
                   "grade these events alone, separated by commas; all where none is named")
@@ -83,6 +95,10 @@ void describe(Page& page, Options& options) {
   page.add_flag("--json", options.json, "as one JSON object, for programs");
   page.add_option("-o,--output", options.output, "write the result to this file; - is standard output, as without it")
       ->option_text("FILE");
+  page.add_option("--budget", options.budget_seconds,
+                  "seconds that the single-stepper may take for a program of your own: 20")
+      ->option_text("SECONDS")
+      ->check(CLI::Range(1, 86'400));
   page.add_flag("--list", options.list, "only list the programs and their formulas");
   page.add_option("--write", options.folder, "only write the programs into this folder")->option_text("DIR");
   page.add_option("--program", options.programs, "with --write: this program, as --list names it; all without it")
@@ -131,6 +147,27 @@ Result<std::vector<event::Event>> events_of(const Options& options) {
   return events;
 }
 
+// Writes the result, and gives the exit code that is the answer.
+int finish(const result::Verify& result, const Options& options, linux::Signals& signals) {
+  const std::string text = options.json ? report::verify_json(result) : report::verify_text(result, options.all);
+  if (!options.output.empty() && options.output != "-") {
+    auto output = linux::Output::open_file(options.output);
+    if (!output) return report_error(output.error());
+    if (const auto written = output->write(text); !written) return report_error(written.error());
+    say({report::verify_answer(result)});
+  } else if (const int printed = print(text); printed != exit_ok) {
+    return printed;
+  }
+  signals.settle();
+  if (const auto signal = signals.interrupted_by()) linux::die_of(*signal);
+  switch (verdict(result)) {
+    case result::Verdict::pass: return exit_ok;
+    case result::Verdict::fail: return exit_no;
+    case result::Verdict::inconclusive: break;
+  }
+  return exit_cannot_measure;
+}
+
 int verify_them(const Options& options) {
   verify::Options asked;
   asked.quick = options.quick;
@@ -156,12 +193,6 @@ int verify_them(const Options& options) {
     return report_error(
         {Code::bad_usage, "--noise is for the simulated PMU: a real one has its own", "--backend sim takes it", 0});
   }
-  std::optional<linux::Output> output;
-  if (!options.output.empty() && options.output != "-") {
-    auto opened = linux::Output::open_file(options.output);
-    if (!opened) return report_error(opened.error());
-    output.emplace(*std::move(opened));
-  }
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
   Progress progress("verify");
@@ -183,21 +214,81 @@ int verify_them(const Options& options) {
   // One of some events, or of shorter programs, does not take the place of a whole one.
   if (options.event_lists.empty() && !options.quick && !noise && !result->incomplete) keep(*result);
   result->notices.insert(result->notices.begin(), choice->notices.begin(), choice->notices.end());
-  const std::string text = options.json ? report::verify_json(*result) : report::verify_text(*result, options.all);
-  if (output) {
-    if (const auto written = output->write(text); !written) return report_error(written.error());
-    say({report::verify_answer(*result)});
-  } else if (const int printed = print(text); printed != exit_ok) {
-    return printed;
+  return finish(*result, options, *signals);
+}
+
+// Whoever counts beside the engine: the PMU, else the single-stepper.
+struct Other {
+  std::unique_ptr<backend::Backend> native;  // that starts the stepper
+  std::unique_ptr<backend::Backend> backend;
+  bool steps() const { return native != nullptr; }
+};
+
+Result<Other> other_way(const std::vector<event::Event>& events, const linux::Machine& machine) {
+  Other other;
+  if (auto choice = backend::choose("perf", events, machine)) {
+    other.backend = std::move(choice->backend);
+    return other;
   }
-  signals->settle();
-  if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
-  switch (verdict(*result)) {
-    case result::Verdict::pass: return exit_ok;
-    case result::Verdict::fail: return exit_no;
-    case result::Verdict::inconclusive: break;
+  auto native = backend::choose("none", {}, machine);
+  if (!native) return fail(native.error());
+  auto stepper = verify::find_stepper();
+  if (!stepper) return fail(stepper.error());
+  other.native = std::move(native->backend);
+  other.backend = std::make_unique<verify::Stepped>(*other.native, *std::move(stepper));
+  return other;
+}
+
+// Single steps take so long that it is said before.
+Result<void> check_budget(backend::Backend& engine, const verify::ProgramOptions& asked, int budget_seconds,
+                          linux::Signals& signals) {
+  backend::Request request;
+  request.command = asked.command;
+  request.signals = &signals;
+  request.repeatable = true;
+  request.events = *event::parse_lists({"instructions"});
+  asked.input.rewind();
+  const auto outcome = engine.run(request);
+  if (!outcome) return fail(outcome.error());
+  const std::int64_t instructions = outcome->counts.front().count.value.value_or(0);
+  const Nanoseconds time = verify::stepping_time(instructions);
+  if (time <= std::chrono::seconds(budget_seconds)) return {};
+  return fail(
+      Code::cannot_measure,
+      fmt::format("there is no PMU here to compare with, and single steps through {} instructions take about {}",
+                  thousands(instructions), duration_text(time)),
+      fmt::format("--budget {} allows it", std::chrono::duration_cast<std::chrono::seconds>(time).count() + 1));
+}
+
+int verify_program(const Options& options) {
+  verify::ProgramOptions asked;
+  asked.command = options.command;
+  asked.input = linux::Input::look();
+  auto events = events_of(options);
+  if (!events) return report_error(events.error());
+  for (event::Event& event : *events) {
+    if (verify::is_known(event)) asked.events.push_back(std::move(event));
   }
-  return exit_cannot_measure;
+  if (asked.events.empty()) {
+    return report_error({Code::bad_usage, "of none of these events two ways must agree",
+                         "instructions, branches of each kind, loads and stores follow from the program", 0});
+  }
+  const linux::Machine machine = linux::look_at_machine();
+  auto engine = backend::choose("sim", asked.events, machine);
+  if (!engine) return report_error(engine.error());
+  auto other = other_way(asked.events, machine);
+  if (!other) return report_error(other.error());
+  auto signals = linux::Signals::watch();
+  if (!signals) return report_error(signals.error());
+  if (other->steps()) {
+    asked.other_runs = 1;
+    const auto affordable = check_budget(*engine->backend, asked, options.budget_seconds, *signals);
+    if (!affordable) return report_error(affordable.error());
+  }
+  auto result = verify::compare_program(*engine->backend, *other->backend, asked, *signals);
+  if (!result) return report_error(result.error());
+  result->environment = measure::environment(machine);
+  return finish(*result, options, *signals);
 }
 
 }  // namespace
@@ -218,7 +309,18 @@ int run_verify(const std::vector<std::string>& arguments) {
     return report_error({Code::bad_usage, "--program, -n, -k, --bytes, --stride and --seed belong to --write",
                          "tally verify --write programs -n 500000", 0});
   }
-  return verify_them(options);
+  options.command = page.remaining();
+  if (!options.command.empty() && options.command.front() == "--") {
+    options.command.erase(options.command.begin());
+    if (options.command.empty()) {
+      return report_error(
+          {Code::bad_usage, "there is no program behind --", "for example: tally verify -- /bin/true", 0});
+    }
+  } else if (!options.command.empty() && options.command.front().starts_with("-")) {
+    return report_error({Code::bad_usage, fmt::format("unknown option '{}'", printable(options.command.front())),
+                         page.options_hint(options.command.front()), 0});
+  }
+  return options.command.empty() ? verify_them(options) : verify_program(options);
 }
 
 }  // namespace tally::cli

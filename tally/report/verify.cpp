@@ -117,6 +117,64 @@ std::string grades(const result::Verify& verify) {
   return grid.text();
 }
 
+Json compared_json(const result::Compared& one) {
+  return {{"event", one.event},
+          {"exact", value_or_null(one.exact)},
+          {"spread", one.spread},
+          {"other", value_or_null(one.other)},
+          {"by_faults", one.by_faults},
+          {"by_interrupts", one.by_interrupts},
+          {"left", value_or_null(one.left)},
+          {"allowed", one.allowed},
+          {"verdict", name(one.verdict)},
+          {"why", text_or_null(one.why)}};
+}
+
+std::string way(const std::string& backend) {
+  if (backend == "sim") return "the engine";
+  if (backend == "perf") return "the PMU";
+  return backend == "stepper" ? "the single-stepper" : backend;
+}
+
+std::string program_answer(const result::Verify& verify) {
+  const auto failed = std::count_if(verify.compared.begin(), verify.compared.end(),
+                                    [](const auto& one) { return one.verdict == Verdict::fail; });
+  const auto judged = std::count_if(verify.compared.begin(), verify.compared.end(),
+                                    [](const auto& one) { return one.verdict != Verdict::inconclusive; });
+  std::string text = fmt::format("{}: {} and {} ", shell_words(verify.command), way(verify.backend), way(verify.other));
+  text += judged == 0 ? "could not be compared."
+          : failed    ? fmt::format("differ in {} of {}.", failed, plural(judged, "event", "events"))
+                      : fmt::format("agree in {}.", plural(judged, "event", "events"));
+  if (verify.incomplete) text += " It was interrupted: this is what was known by then.";
+  return text;
+}
+
+// "" where nothing is added, for a column that is left out where it is empty.
+std::string added(std::int64_t number) { return number == 0 ? "" : thousands(number); }
+
+std::string compared_text(const result::Verify& verify) {
+  Grid grid({{"event"},
+             {way(verify.backend), Align::right},
+             {"spread", Align::right},
+             {way(verify.other), Align::right},
+             {"by faults", Align::right},
+             {"by interrupts", Align::right},
+             {"left", Align::right},
+             {"allowed", Align::right},
+             {"verdict"}});
+  for (const result::Compared& one : verify.compared) {
+    grid.add({one.event, one.exact ? thousands(*one.exact) : "", added(one.spread),
+              one.other ? thousands(*one.other) : "", added(one.by_faults), added(one.by_interrupts),
+              one.left ? thousands(*one.left) : "", added(one.allowed),
+              one.verdict == Verdict::fail ? "FAIL" : std::string(name(one.verdict))});
+  }
+  std::string text = grid.text();
+  for (const result::Compared& one : verify.compared) {
+    if (!one.why.empty()) text += block("   - " + one.event + ": ", one.why);
+  }
+  return text;
+}
+
 Json check_json(const Check& check) {
   return {{"goal", check.goal},
           {"what", check.what},
@@ -148,6 +206,7 @@ Json event_json(const result::GradedEvent& one) {
 }  // namespace
 
 std::string verify_answer(const result::Verify& verify) {
+  if (!verify.command.empty()) return program_answer(verify);
   std::map<EventGrade, int> by_grade;
   for (const result::GradedEvent& one : verify.events) ++by_grade[one.grade];
   std::vector<std::string> parts;
@@ -175,13 +234,14 @@ std::string verify_answer(const result::Verify& verify) {
 std::string verify_text(const result::Verify& verify, bool all) {
   const std::vector<Row> goals = rows(verify);
   std::string text = "\n" + block(" ", verify_answer(verify));
+  if (!verify.command.empty()) text += "\n" + compared_text(verify);
   if (!verify.events.empty()) text += "\n" + grades(verify);
   text += failures(verify);
   Grid grid({{"goal"}, {"what"}, {"verdict"}, {"runs", Align::right}});
   for (const Row& row : goals) {
     grid.add({row.goal, row.what, verdict_text(row), row.runs ? thousands(row.runs) : ""});
   }
-  text += "\n" + grid.text() + reasons(goals);
+  if (!goals.empty()) text += "\n" + grid.text() + reasons(goals);
   if (all) {
     Grid each({{"goal"},
                {"event"},
@@ -211,6 +271,12 @@ std::string verify_json(const result::Verify& verify) {
   json["verdict"] = name(verdict(verify));
   json["answer"] = verify_answer(verify);
   json["backend"] = verify.backend;
+  if (!verify.command.empty()) {
+    json["command"] = verify.command;
+    json["other"] = verify.other;
+    json["compared"] = Json::array();
+    for (const result::Compared& one : verify.compared) json["compared"].push_back(compared_json(one));
+  }
   json["noise"] = text_or_null(verify.noise);
   json["quick"] = verify.quick;
   json["incomplete"] = verify.incomplete;

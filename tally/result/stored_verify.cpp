@@ -42,6 +42,21 @@ Check check(const Json& json) {
   return one;
 }
 
+Compared compared(const Json& json) {
+  Compared one;
+  one.event = text(json, "event");
+  one.exact = optional<std::int64_t>(json, "exact");
+  one.spread = number<std::int64_t>(json.at("spread"));
+  one.other = optional<std::int64_t>(json, "other");
+  one.by_faults = number<std::int64_t>(json.at("by_faults"));
+  one.by_interrupts = number<std::int64_t>(json.at("by_interrupts"));
+  one.left = optional<std::int64_t>(json, "left");
+  one.allowed = number<std::int64_t>(json.at("allowed"));
+  one.verdict = verdict_of(text(json, "verdict")).value_or(Verdict::inconclusive);
+  one.why = text(json, "why");
+  return one;
+}
+
 Verify verify_of(const Json& json) {
   Verify verify;
   verify.backend = text(json, "backend");
@@ -52,6 +67,11 @@ Verify verify_of(const Json& json) {
   verify.duration = Nanoseconds(number<std::int64_t>(json.at("duration_ns")));
   verify.runs = number<int>(json.at("runs"));
   for (const Json& one : json.at("events")) verify.events.push_back(graded_event(one));
+  if (json.contains("command")) {
+    verify.command = json.at("command").get<std::vector<std::string>>();
+    verify.other = text(json, "other");
+    for (const Json& one : json.at("compared")) verify.compared.push_back(compared(one));
+  }
   for (const Json& one : json.at("checks")) verify.checks.push_back(check(one));
   verify.notices = json.at("notices").get<std::vector<std::string>>();
   return verify;

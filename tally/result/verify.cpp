@@ -24,8 +24,9 @@ std::optional<Verdict> verdict_of(std::string_view name) { return of<Verdict>(ve
 
 Verdict verdict(const Verify& verify) {
   const auto is = [&verify](Verdict wanted) {
-    return std::any_of(verify.checks.begin(), verify.checks.end(),
-                       [wanted](const Check& check) { return check.verdict == wanted; });
+    const auto has = [wanted](const auto& one) { return one.verdict == wanted; };
+    return std::any_of(verify.checks.begin(), verify.checks.end(), has) ||
+           std::any_of(verify.compared.begin(), verify.compared.end(), has);
   };
   if (is(Verdict::fail)) return Verdict::fail;
   return is(Verdict::pass) ? Verdict::pass : Verdict::inconclusive;

@@ -64,8 +64,26 @@ struct GradedEvent {
   bool operator==(const GradedEvent&) const = default;
 };
 
+/// An event of a program of the user's own, counted in two ways.
+struct Compared {
+  std::string event;                  ///< full name
+  std::optional<std::int64_t> exact;  ///< median of the runs that were counted by construction
+  std::int64_t spread = 0;            ///< of those: the program's own
+  std::optional<std::int64_t> other;  ///< median of the other way, as it was read
+  std::int64_t by_faults = 0;         ///< of that, what page faults added
+  std::int64_t by_interrupts = 0;     ///< and interrupts
+  std::optional<std::int64_t> left;   ///< what no one of these explains
+  std::int64_t allowed = 0;           ///< so much may be left
+  Verdict verdict = Verdict::inconclusive;
+  std::string why;  ///< why it failed, or is inconclusive
+  bool operator==(const Compared&) const = default;
+};
+
 /// The whole result.
 struct Verify {
+  std::vector<std::string> command = {};  ///< a program of the user's own; empty: those with known answers
+  std::string other = {};                 ///< who counted it the other way: "perf", "stepper"
+  std::vector<Compared> compared = {};    ///< of that program
   std::string backend;
   std::string noise;  ///< that was laid over the counts; empty: none
   bool quick = false;

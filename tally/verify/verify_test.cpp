@@ -10,6 +10,7 @@
 
 #include "tally/verify/judge.hpp"
 #include "tally/verify/noise.hpp"
+#include "tally/verify/program.hpp"
 #include "tally/verify/published.hpp"
 #include "tally/verify/remarks.hpp"
 #include "tally/verify/scripted_testing.hpp"
@@ -183,6 +184,69 @@ TEST(Published, grades_are_compared) {
   EXPECT_EQ(events[0].published, "as published of Haswell");
   EXPECT_EQ(events[1].published, "worse than published of Haswell (exact)");
   EXPECT_EQ(events[2].published, "");
+}
+
+// A program of the user's own, by the engine and by a PMU: both are scripted.
+result::Verify compared_by(Scripted& pmu, const std::string& program = "/x/countdown-1000000") {
+  auto signals = linux::Signals::watch();
+  EXPECT_TRUE(signals);
+  Scripted engine;
+  ProgramOptions options;
+  options.command = {program};
+  for (const event::Event& event : all_events()) {
+    if (is_known(event)) options.events.push_back(event);
+  }
+  const auto result = compare_program(engine, pmu, options, *signals);
+  EXPECT_TRUE(result) << result.error().message;
+  return *result;
+}
+
+const result::Compared& row(const result::Verify& result, const std::string& event) {
+  return *std::find_if(result.compared.begin(), result.compared.end(),
+                       [&event](const result::Compared& one) { return one.event == event; });
+}
+
+TEST(Program, a_right_pmu_agrees_once_faults_and_interrupts_are_taken_off) {
+  Scripted pmu;
+  pmu.trust = Trust::counted;
+  pmu.count = [](const Look& at, Count& count) {
+    if (!at.is(Id::instructions)) return;
+    *count.value += 979 + 3 + 20;
+    count.correction = Correction{*count.value - 982, 1, 979, 3};
+  };
+  const result::Verify result = compared_by(pmu);
+  EXPECT_EQ(verdict(result), Verdict::pass);
+  const result::Compared& instructions = row(result, "instructions:u");
+  EXPECT_EQ(instructions.exact, 2'000'005);
+  EXPECT_EQ(instructions.other, 2'001'007);
+  EXPECT_EQ(instructions.by_faults, 979);
+  EXPECT_EQ(instructions.by_interrupts, 3);
+  EXPECT_EQ(instructions.left, 20);
+  EXPECT_EQ(row(result, "loads:u").verdict, Verdict::inconclusive);
+}
+
+TEST(Program, a_lying_pmu_shows_itself) {
+  Scripted pmu;
+  pmu.trust = Trust::counted;
+  pmu.value = [](const Look& at, std::int64_t& value) {
+    if (at.is(Id::instructions)) value += 2000;
+    if (at.is(Id::conditional_branches)) value += 1;
+  };
+  const result::Verify result = compared_by(pmu);
+  EXPECT_EQ(verdict(result), Verdict::fail);
+  EXPECT_EQ(row(result, "instructions:u").verdict, Verdict::fail);
+  EXPECT_EQ(row(result, "conditional-branches:u").left, 1);
+  EXPECT_EQ(row(result, "conditional-branches:u").verdict, Verdict::fail);
+  EXPECT_EQ(row(result, "returns:u").verdict, Verdict::pass);
+}
+
+TEST(Program, what_the_pmu_has_not_is_inconclusive_with_the_reason) {
+  Scripted pmu;
+  pmu.has = [](Id id) { return id == Id::instructions; };
+  const result::Verify result = compared_by(pmu);
+  EXPECT_EQ(verdict(result), Verdict::pass);
+  EXPECT_EQ(row(result, "branches:u").verdict, Verdict::inconclusive);
+  EXPECT_EQ(row(result, "branches:u").why, "not counted: scripted: not here");
 }
 
 struct Mutant {

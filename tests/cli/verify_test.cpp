@@ -140,6 +140,33 @@ TEST(Verify, a_kept_result_is_mentioned_by_stat_where_it_matters) {
   EXPECT_EQ(elsewhere.err.find("unusable"), std::string::npos) << elsewhere.err;
 }
 
+// Without a PMU the single-stepper takes its place.
+TEST(Verify, a_program_is_counted_in_two_ways) {
+  const TemporaryFile place("unused");
+  const std::string folder = place.folder() + "/programs";
+  ASSERT_EQ(tally({"verify", "--write", folder, "-n", "200", "--program", "loop_movsb"}).code(), 0);
+  const Finished finished = tally({"verify", "--json", "--", folder + "/loop_movsb-200"});
+  ASSERT_EQ(finished.code(), 0) << finished.out << finished.err;
+  const Json result = Json::parse(finished.out);
+  EXPECT_EQ(result["verdict"], "pass");
+  ASSERT_EQ(result["compared"].size(), 16u);
+  EXPECT_EQ(result["compared"][0]["exact"], 408);
+  EXPECT_EQ(tally({"verify", "--"}).code(), 2);
+  EXPECT_EQ(tally({"verify", "--", "/nonexistent"}).code(), 127);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Verify, a_long_program_is_not_stepped_through_unasked) {
+  if (Json::parse(tally({"doctor", "--json"}).out)["hardware"].get<bool>()) GTEST_SKIP() << "there is a PMU";
+  const TemporaryFile place("unused");
+  const std::string folder = place.folder() + "/programs";
+  ASSERT_EQ(tally({"verify", "--write", folder, "--program", "countdown", "-n", "3000000"}).code(), 0);
+  const Finished refused = tally({"verify", "--", folder + "/countdown-3000000"});
+  EXPECT_EQ(refused.code(), 125);
+  EXPECT_NE(refused.err.find("--budget"), std::string::npos) << refused.err;
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Verify, a_page_is_made_of_its_result) {
   const TemporaryFile file("result.json");
   ASSERT_EQ(tally({"verify", "--quick", "--backend", "sim", "-e", "loads", "--json", "-o", file.path()}).code(), 0);

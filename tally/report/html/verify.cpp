@@ -35,11 +35,22 @@ std::string checks_table(const Verify& verify, result::Verdict verdict) {
   return table.html();
 }
 
+std::string compared_table(const Verify& verify) {
+  HtmlTable table({"event", "#" + verify.backend, "#spread", "#" + verify.other, "#by faults", "#by interrupts",
+                   "#left", "#allowed", "verdict", "why"});
+  for (const result::Compared& one : verify.compared) {
+    table.add({one.event, number(one.exact), thousands(one.spread), number(one.other), thousands(one.by_faults),
+               thousands(one.by_interrupts), number(one.left), thousands(one.allowed), std::string(name(one.verdict)),
+               one.why});
+  }
+  return table.html();
+}
+
 }  // namespace
 
 std::string verify_section(const Verify& verify) {
   std::string html = element("p", environment_line(verify.environment), "soft") + element("p", verify_answer(verify)) +
-                     grades_table(verify);
+                     compared_table(verify) + grades_table(verify);
   if (const std::string failed = checks_table(verify, result::Verdict::fail); !failed.empty()) {
     html += element("h3", "Checks that failed") + failed;
   }

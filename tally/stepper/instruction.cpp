@@ -1,4 +1,4 @@
-#include "tests/engine/stepper/instruction.hpp"
+#include "tally/stepper/instruction.hpp"
 
 #include <Zydis/Zydis.h>
 

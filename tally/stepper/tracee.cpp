@@ -1,4 +1,4 @@
-#include "tests/engine/stepper/tracee.hpp"
+#include "tally/stepper/tracee.hpp"
 
 #include <cpuid.h>
 #include <elf.h>

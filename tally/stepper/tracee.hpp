@@ -8,8 +8,8 @@
 #include <span>
 #include <unordered_map>
 
-#include "tests/engine/stepper/counts.hpp"
-#include "tests/engine/stepper/instruction.hpp"
+#include "tally/stepper/counts.hpp"
+#include "tally/stepper/instruction.hpp"
 
 namespace tally::stepper {
 

@@ -12,8 +12,8 @@
 #include <map>
 #include <string_view>
 
-#include "tests/engine/stepper/counts.hpp"
-#include "tests/engine/stepper/tracee.hpp"
+#include "tally/stepper/counts.hpp"
+#include "tally/stepper/tracee.hpp"
 
 namespace {
 

@@ -38,6 +38,25 @@ struct Meaning {
   std::string_view text;
 };
 
+/// What a processor must have for a field or a register to exist, beside the version. A bit that does not exist is
+/// reserved: writing it raises #GP(0) on Intel processors.
+enum class Feature {
+  always,
+  counter,        ///< the general-purpose counter of the field's index
+  fixed_counter,  ///< the fixed counter of the field's index
+  any_thread,     ///< AnyThread, not deprecated by CPUID.0AH:EDX[15]
+  transactions,   ///< TSX
+  branch_events,  ///< events logged in branch records (CPUID.23H)
+  full_width,     ///< IA32_PERF_CAPABILITIES[13]
+  metrics,        ///< IA32_PERF_CAPABILITIES[15]
+  smm_freeze,     ///< IA32_PERF_CAPABILITIES[12]
+  adaptive_pebs,  ///< IA32_PERF_CAPABILITIES[14], with PEBS
+  pebs,           ///< CPUID.01H:EDX[21] and not IA32_MISC_ENABLE[12]
+  capabilities,   ///< CPUID.01H:ECX[15]
+  tracing,        ///< Intel PT
+  enclaves,       ///< SGX
+};
+
 /// No upper limit on the version.
 inline constexpr int newest = 255;
 
@@ -58,6 +77,7 @@ struct Field {
   int first = 0;                         ///< index of the first repetition
   int upper_lsb = 0;                     ///< where the upper part of a number in two parts begins
   int upper_width = 0;                   ///< its bits; 0: the field is in one piece
+  Feature needs = Feature::always;       ///< without it the bits are reserved
 
   /// The same field with one thing changed: the tables read as one line per field.
   constexpr Field as(Show how) const {
@@ -78,6 +98,11 @@ struct Field {
   constexpr Field from(int version) const {
     Field copy = *this;
     copy.since = version;
+    return copy;
+  }
+  constexpr Field needing(Feature feature) const {
+    Field copy = *this;
+    copy.needs = feature;
     return copy;
   }
   constexpr Field upto(int version) const {
@@ -184,6 +209,7 @@ struct Register {
   int count = 1;       ///< registers in the row
   int stride = 1;      ///< numbers from one to the next
   int first = 0;       ///< index of the first
+  Feature needs = Feature::always;  ///< without it RDMSR and WRMSR raise #GP(0)
   /// What a value comes to, in one sentence; null where the fields say it.
   std::string (*summary)(const Value& value) = nullptr;
   /// What the value of one field stands for, where a table of meanings is not enough; empty: see the field.

@@ -60,6 +60,10 @@ void describe_event(Page& page);
 int run_memory(const std::vector<std::string>& arguments);
 void describe_memory(Page& page);
 
+/// `tally lab`.
+int run_lab(const std::vector<std::string>& arguments);
+void describe_lab(Page& page);
+
 /// `tally report`.
 int run_report(const std::vector<std::string>& arguments);
 void describe_report(Page& page);

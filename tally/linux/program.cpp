@@ -67,4 +67,14 @@ Result<std::string> find_program(const std::string& name, const std::string& sea
               ENOENT);
 }
 
+Error become(const std::string& path, const std::vector<std::string>& arguments) {
+  std::string name = path;
+  std::vector<std::string> copies = arguments;
+  std::vector<char*> words{name.data()};
+  for (std::string& one : copies) words.push_back(one.data());
+  words.push_back(nullptr);
+  execv(path.c_str(), words.data());
+  return refused(path, errno).value();
+}
+
 }  // namespace tally::linux

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tally/base/result.hpp"
 
@@ -12,6 +13,10 @@ namespace tally::linux {
 /// Errors: not_found where there is no such file; not_executable where there is one that may not be executed or is a
 /// directory. Cost: some system calls for each folder.
 Result<std::string> find_program(const std::string& name, const std::string& search_path);
+
+/// Replaces this program by another one: the file, and what follows its name. Returns only where that fails.
+/// Errors: as find_program().
+Error become(const std::string& path, const std::vector<std::string>& arguments);
 
 /// $PATH, or what the C library searches where that is not set.
 std::string search_path();

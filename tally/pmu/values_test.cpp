@@ -149,7 +149,7 @@ TEST(PerfmonNotes, reserved_vectors_raise_no_exception) {
 
 TEST(PerfmonNotes, a_legacy_write_ignores_edx) {
   EXPECT_TRUE(remarked("0xC1=0xFFFFFFFFFFFF", note, "EDX is ignored"));
-  EXPECT_TRUE(remarked("0xC1=0x80000000", caution, "this puts 0xffff80000000 into a counter"));
+  EXPECT_TRUE(remarked("0xC1=0x80000000", note, "this puts 0xffff80000000 into a counter"));
   EXPECT_TRUE(remarked("0xC2=0xFFFF00000001", caution, "MSR 4C2H takes all bits"));
   EXPECT_TRUE(silent("0xC1=0x7FFFFFFF", "EDX"));
 }

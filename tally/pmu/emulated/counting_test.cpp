@@ -1,6 +1,6 @@
 // What counts, and how much. The names of the tests begin with the number of the rule that they check: E enables,
 // V the logic of events.
-#include "tally/pmu/emulated/testing.hpp"
+#include "tally/pmu/emulated/intel_testing.hpp"
 
 namespace tally::pmu::emulated {
 namespace {

@@ -47,6 +47,9 @@ class LocalApic {
   /// interrupt flag; a Fixed one waits while one of the same or a higher priority is in service.
   std::optional<Interrupt> take(bool interrupts_enabled);
 
+  /// Whether nothing waits, whatever the interrupt flag says.
+  bool is_idle() const { return !nmi_waits_ && !smi_waits_ && requested_ == Vectors{}; }
+
   /// Whether take() would give one.
   bool has_pending(bool interrupts_enabled) const;
 

@@ -1,5 +1,5 @@
 // Overflows, the interrupts they ask for, and freezing. The names begin with the number of the rule: P, F.
-#include "tally/pmu/emulated/testing.hpp"
+#include "tally/pmu/emulated/intel_testing.hpp"
 
 namespace tally::pmu::emulated {
 namespace {

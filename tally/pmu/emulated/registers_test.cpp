@@ -1,7 +1,7 @@
 // Who may read and write what. The names begin with the number of the rule: W values and widths, R protection, B PEBS.
 #include <map>
 
-#include "tally/pmu/emulated/testing.hpp"
+#include "tally/pmu/emulated/intel_testing.hpp"
 
 namespace tally::pmu::emulated {
 namespace {

@@ -46,6 +46,7 @@ std::string condition_text(const EventSelect& select) {
 }  // namespace
 
 std::string event_select_summary(const Value& value) {
+  if (value.bits == 0) return "off: counts nothing";
   const EventSelect select = decode_event_select(value.bits);
   const EventCode* code = find_event(select.event, select.umask);
   std::string text = "counts " + condition_text(select);
@@ -100,7 +101,9 @@ std::string global_status_summary(const Value& value) {
 
 std::string reset_summary(const Value& value) {
   const auto lists = counter_lists(value.bits);
-  return lists.empty() ? "clears no overflow" : "clears the overflow of " + join(lists, " and ");
+  const bool thaws = get(value, "Clr_CTR") != 0;
+  if (lists.empty()) return thaws ? "ends the freeze" : "clears no overflow";
+  return "clears the overflow of " + join(lists, " and ") + (thaws ? ", and ends the freeze" : "");
 }
 
 std::string local_vector_summary(const Value& value) {

@@ -1,0 +1,88 @@
+// The local APIC's page, the serial port, and the port that ends the program.
+#include <fmt/format.h>
+
+#include "tally/lab/machine.hpp"
+
+namespace tally::lab {
+namespace {
+
+constexpr std::uint32_t serial = 0x3F8;
+constexpr std::uint32_t serial_status = 0x3FD;
+constexpr std::uint32_t debug_port = 0xE9;
+constexpr std::uint32_t exit_port = 0xF4;
+
+constexpr std::uint64_t local_vector = 0x340;
+
+}  // namespace
+
+// Offsets: Intel SDM vol. 3A, "Local APIC Register Address Map".
+std::uint64_t Machine::on_apic_read(uc_engine*, std::uint64_t offset, unsigned, void* machine) {
+  const Machine& self = *static_cast<Machine*>(machine);
+  const pmu::emulated::LocalApic& apic = self.pmu_.apic();
+  if (offset >= 0x100 && offset < 0x180) return apic.in_service(static_cast<int>(offset - 0x100) / 16);
+  if (offset >= 0x200 && offset < 0x280) return apic.requested(static_cast<int>(offset - 0x200) / 16);
+  switch (offset) {
+    case 0x30: return 0x0005'0014;  // version 14H, six local vectors
+    case 0x80: return apic.task_priority();
+    case 0xF0: return self.spurious_;
+    case 0x280: return apic.error_status();
+    case local_vector: return apic.perfmon_vector();
+    case 0x320:
+    case 0x330:
+    case 0x350:
+    case 0x360:
+    case 0x370: return 0x0001'0000;  // other local vectors: masked, and nothing behind them
+    default: return 0;
+  }
+}
+
+void Machine::on_apic_write(uc_engine*, std::uint64_t offset, unsigned, std::uint64_t value, void* machine) {
+  Machine& self = *static_cast<Machine*>(machine);
+  pmu::emulated::LocalApic& apic = self.pmu_.apic();
+  switch (offset) {
+    case 0x80: apic.set_task_priority(static_cast<std::uint8_t>(value)); break;
+    case 0xB0: apic.end_of_interrupt(); break;
+    case 0xF0: self.spurious_ = static_cast<std::uint32_t>(value); break;
+    case 0x280: apic.write_error_status(); break;
+    case local_vector: {
+      apic.set_perfmon_vector(static_cast<std::uint32_t>(value));
+      Entry write = self.entry(Entry::Kind::write);
+      write.number = 0x834;
+      write.value = value;
+      if (const auto place = pmu::find_register("LVT_PERFMON", &pmu::intel_model)) {
+        write.remarks = pmu::check({*place, value, self.pmu_.profile().version});
+      }
+      self.note(write);
+      break;
+    }
+    default: break;
+  }
+}
+
+std::uint32_t Machine::on_in(uc_engine*, std::uint32_t port, int, void*) {
+  constexpr std::uint32_t transmitter_empty = 0x60;
+  return port == serial_status ? transmitter_empty : 0;
+}
+
+void Machine::on_out(uc_engine*, std::uint32_t port, int, std::uint32_t value, void* machine) {
+  Machine& self = *static_cast<Machine*>(machine);
+  if (port == serial || port == debug_port) {
+    self.output_ += static_cast<char>(value);
+    if (self.output_.back() == '\n') self.flush_output();
+  } else if (port == exit_port) {
+    // The instruction is done; the run ends before the next one.
+    self.end_ = End{End::Reason::exited, self.at_, static_cast<int>(value & 0xFF),
+                    fmt::format("the program ended itself with {}", value & 0xFF), {}};
+    uc_emu_stop(self.uc_);
+  }
+}
+
+void Machine::flush_output() {
+  if (output_.empty()) return;
+  Entry printed = entry(Entry::Kind::output);
+  printed.text = output_;
+  output_.clear();
+  note(printed);
+}
+
+}  // namespace tally::lab

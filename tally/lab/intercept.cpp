@@ -1,0 +1,177 @@
+// Instructions that the lab executes itself: those that touch the PMU, and a few that the emulator does otherwise.
+#include <fmt/format.h>
+
+#include "tally/lab/machine.hpp"
+#include "tally/pmu/emulated/profile.hpp"
+
+namespace tally::lab {
+namespace {
+
+constexpr std::uint32_t apic_base_msr = 0x1B;
+constexpr std::uint32_t end_of_interrupt_msr = 0x80B;
+constexpr std::uint32_t local_vector_msr = 0x834;
+constexpr std::uint64_t user_rdpmc = 1U << 8;  // CR4.PCE
+constexpr std::uint64_t general_protection = 13;
+
+// The register as the tables know it; nothing for one that is in none.
+std::optional<pmu::Place> place_of(std::uint32_t index) {
+  const auto place = pmu::find_register(fmt::format("{:#x}", index), &pmu::intel_model);
+  if (!place || place->reg->space != pmu::Space::msr) return std::nullopt;
+  return *place;
+}
+
+}  // namespace
+
+void Machine::intercept(const Instruction& instruction) {
+  switch (instruction.kind) {
+    case Kind::rdmsr: read_msr(instruction); return;
+    case Kind::wrmsr: write_msr(instruction); return;
+    case Kind::rdpmc: read_counter(instruction); return;
+    case Kind::halt: halt(instruction); return;
+    case Kind::cpuid: identify(); break;
+    case Kind::rdtsc:
+    case Kind::rdtscp: {
+      const std::uint64_t now = pmu_.time_stamp();
+      set(UC_X86_REG_RAX, now & 0xFFFF'FFFF);
+      set(UC_X86_REG_RDX, now >> 32);
+      if (instruction.kind == Kind::rdtscp) set(UC_X86_REG_RCX, 0);
+      break;
+    }
+    default:
+      // Executed by the emulator, and looked at when it is done.
+      running_ = instruction;
+      return;
+  }
+  running_ = instruction;
+  const std::uint64_t next = instruction.address + instruction.length;
+  finish(next);
+  set(UC_X86_REG_RIP, next);
+}
+
+void Machine::read_msr(const Instruction& instruction) {
+  const auto index = static_cast<std::uint32_t>(get(UC_X86_REG_RCX));
+  const std::uint64_t next = instruction.address + instruction.length;
+  pmu::emulated::Answer answer;
+  if (pmu::emulated::IntelPmu::owns(index) || index == local_vector_msr || cpl_ > 0) {
+    answer = pmu_.rdmsr(index, cpl_);
+    if (answer && settings_.reads) {
+      Entry read = entry(Entry::Kind::read);
+      read.number = index;
+      read.value = answer.value;
+      note(read);
+    }
+    if (answer) ++instructions_;
+  } else {
+    answer = other_msr(index);
+    if (answer) {
+      running_ = instruction;
+      finish(next);
+    }
+  }
+  if (!answer) {
+    arrive({general_protection, 0, instruction.address, *answer.fault});
+    return;
+  }
+  set(UC_X86_REG_RAX, answer.value & 0xFFFF'FFFF);
+  set(UC_X86_REG_RDX, answer.value >> 32);
+  set(UC_X86_REG_RIP, next);
+}
+
+pmu::emulated::Answer Machine::other_msr(std::uint32_t index) const {
+  if (index == apic_base_msr) return {0xFEE0'0000 | 1U << 11 | 1U << 8, {}};
+  return {0, fmt::format("RDMSR of {:X}H: the emulated processor has no such register", index)};
+}
+
+void Machine::write_msr(const Instruction& instruction) {
+  const auto index = static_cast<std::uint32_t>(get(UC_X86_REG_RCX));
+  const std::uint64_t value = (get(UC_X86_REG_RDX) & 0xFFFF'FFFF) << 32 | (get(UC_X86_REG_RAX) & 0xFFFF'FFFF);
+  const std::uint64_t next = instruction.address + instruction.length;
+  Entry write = entry(Entry::Kind::write);
+  write.number = index;
+  write.value = value;
+  if (const auto place = place_of(index)) {
+    write.remarks = pmu::check({*place, value, pmu_.profile().version});
+  }
+  pmu::emulated::Answer answer;
+  if (index == end_of_interrupt_msr && cpl_ == 0) {
+    pmu_.apic().end_of_interrupt();
+    running_ = instruction;
+    finish(next);
+  } else {
+    answer = pmu_.wrmsr(index, value, cpl_);
+    if (answer) ++instructions_;
+  }
+  if (!answer) {
+    write.text = *answer.fault;
+    note(write);
+    arrive({general_protection, 0, instruction.address, *answer.fault});
+    return;
+  }
+  write.kept = pmu_.read(index).value;
+  note(write);
+  set(UC_X86_REG_RIP, next);
+}
+
+void Machine::read_counter(const Instruction& instruction) {
+  const auto ecx = static_cast<std::uint32_t>(get(UC_X86_REG_RCX));
+  const bool user_may = (get(UC_X86_REG_CR4) & user_rdpmc) != 0;
+  Entry read = entry(Entry::Kind::rdpmc);
+  read.number = ecx;
+  const pmu::emulated::Answer answer = pmu_.rdpmc(ecx, cpl_, user_may);
+  if (!answer) {
+    read.text = *answer.fault;
+    note(read);
+    arrive({general_protection, 0, instruction.address, *answer.fault});
+    return;
+  }
+  ++instructions_;
+  read.value = answer.value;
+  note(read);
+  set(UC_X86_REG_RAX, answer.value & 0xFFFF'FFFF);
+  set(UC_X86_REG_RDX, answer.value >> 32);
+  set(UC_X86_REG_RIP, instruction.address + instruction.length);
+}
+
+// What a program asks that looks for a PMU. Source: Intel SDM vol. 2A, CPUID.
+void Machine::identify() {
+  const pmu::emulated::Profile& profile = pmu_.profile();
+  const auto leaf = static_cast<std::uint32_t>(get(UC_X86_REG_RAX));
+  pmu::CpuidLeaf out;
+  switch (leaf) {
+    case 0: out = {0x16, 0x756E'6547, 0x6C65'746E, 0x4965'6E69}; break;  // GenuineIntel
+    case 1:
+      out.eax = profile.signature;
+      out.ecx = 1U << 0 | 1U << 19 | 1U << 20 | 1U << 21;  // SSE3, SSE4.1, SSE4.2, x2APIC
+      if (profile.capabilities) out.ecx |= 1U << 15;       // PDCM
+      // FPU, TSC, MSR, CX8, APIC, CMOV, MMX, FXSR, SSE, SSE2
+      out.edx = 1U << 0 | 1U << 4 | 1U << 5 | 1U << 8 | 1U << 9 | 1U << 15 | 1U << 23 | 1U << 24 | 1U << 25 | 1U << 26;
+      break;
+    case 0xA: out = pmu::emulated::perfmon_leaf(profile); break;
+    case 0x16: out.eax = static_cast<std::uint32_t>(pmu_.behaviour().clock.base); break;
+    case 0x8000'0000: out.eax = 0x8000'0001; break;
+    case 0x8000'0001: out.edx = 1U << 11 | 1U << 27 | 1U << 29; break;  // SYSCALL, RDTSCP, 64 bit
+    default: break;
+  }
+  set(UC_X86_REG_RAX, out.eax);
+  set(UC_X86_REG_RBX, out.ebx);
+  set(UC_X86_REG_RCX, out.ecx);
+  set(UC_X86_REG_RDX, out.edx);
+}
+
+void Machine::halt(const Instruction& instruction) {
+  if (cpl_ > 0) {
+    arrive({general_protection, 0, instruction.address, "HLT is for CPL 0 alone"});
+    return;
+  }
+  const std::uint64_t next = instruction.address + instruction.length;
+  running_ = instruction;
+  finish(next);
+  if (pmu_.has_interrupt(interrupts_enabled())) {
+    set(UC_X86_REG_RIP, next);
+    return;
+  }
+  end(End::Reason::halted, instruction.address, "the program halted");
+  set(UC_X86_REG_RIP, next);
+}
+
+}  // namespace tally::lab

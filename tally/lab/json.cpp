@@ -1,0 +1,119 @@
+#include "tally/lab/json.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tally/base/text.hpp"
+#include "tally/lab/story.hpp"
+
+namespace tally::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view word(Entry::Kind kind) {
+  switch (kind) {
+    case Entry::Kind::output: return "output";
+    case Entry::Kind::write: return "write";
+    case Entry::Kind::read: return "read";
+    case Entry::Kind::rdpmc: return "rdpmc";
+    case Entry::Kind::overflow: return "overflow";
+    case Entry::Kind::pmi: return "pmi";
+    case Entry::Kind::frozen: return "frozen";
+    case Entry::Kind::enter: return "enter";
+    case Entry::Kind::leave: return "leave";
+    case Entry::Kind::remark: return "remark";
+    case Entry::Kind::breakpoint: return "breakpoint";
+    case Entry::Kind::step: return "step";
+  }
+  return "";
+}
+
+std::string_view word(End::Reason reason) {
+  switch (reason) {
+    case End::Reason::halted: return "halted";
+    case End::Reason::exited: return "exited";
+    case End::Reason::returned: return "returned";
+    case End::Reason::limit: return "limit";
+    case End::Reason::fault: return "fault";
+    case End::Reason::hole: return "hole";
+    case End::Reason::stopped: return "stopped";
+  }
+  return "";
+}
+
+std::string_view word(pmu::Severity severity) {
+  return severity == pmu::Severity::wrong ? "wrong" : severity == pmu::Severity::caution ? "caution" : "note";
+}
+
+Json remarks_of(const std::vector<pmu::Remark>& remarks) {
+  Json all = Json::array();
+  for (const pmu::Remark& one : remarks) {
+    all.push_back({{"severity", word(one.severity)},
+                   {"text", one.text},
+                   {"source", fmt::format("{}, {}", one.source.document, one.source.section)}});
+  }
+  return all;
+}
+
+std::string hex(std::uint64_t value) { return fmt::format("{:#x}", value); }
+
+Json entry_of(const Entry& entry, const Machine& machine) {
+  Json out = {{"kind", word(entry.kind)},
+              {"address", hex(entry.address)},
+              {"place", machine.image().place(entry.address)},
+              {"instruction", entry.instruction},
+              {"cpl", entry.cpl}};
+  const int version = machine.pmu().profile().version;
+  switch (entry.kind) {
+    case Entry::Kind::write:
+    case Entry::Kind::read:
+      out["register"] = register_name(entry.number, version);
+      out["number"] = hex(entry.number);
+      out["value"] = hex(entry.value);
+      out["meaning"] = meaning_of(entry, version);
+      if (!entry.text.empty()) out["fault"] = entry.text;
+      break;
+    case Entry::Kind::rdpmc:
+      out["counter"] = rdpmc_name(entry.number);
+      if (entry.text.empty()) {
+        out["count"] = entry.value;
+      } else {
+        out["fault"] = entry.text;
+      }
+      break;
+    case Entry::Kind::overflow: out["counter"] = entry.text; break;
+    case Entry::Kind::enter: out["vector"] = entry.number; out["text"] = entry.text; break;
+    case Entry::Kind::pmi: out["delivered"] = entry.value == 1; out["text"] = entry.text; break;
+    default:
+      if (!entry.text.empty()) out["text"] = valid_utf8(entry.text);
+      break;
+  }
+  for (const auto& [name, value] : entry.counters) out["counters"][name] = value;
+  if (!entry.remarks.empty()) out["remarks"] = remarks_of(entry.remarks);
+  return out;
+}
+
+}  // namespace
+
+std::string json_text(const std::vector<Entry>& entries, const End& end, const Machine& machine,
+                      const std::vector<pmu::Remark>& remarks) {
+  Json out = {{"tally_lab", 1},
+              {"file", machine.image().name},
+              {"model", machine.pmu().profile().name},
+              {"emulated", true},
+              {"end", {{"reason", word(end.reason)}, {"place", machine.image().place(end.address)}, {"text", end.message}}},
+              {"instructions", machine.instructions()}};
+  if (end.reason == End::Reason::exited) out["end"]["code"] = end.code;
+  if (!end.hint.empty()) out["end"]["hint"] = end.hint;
+  for (const int number : counter_numbers(machine.pmu().profile())) {
+    out["counters"][pmu::emulated::counter_name(number)] = machine.pmu().counter(number);
+  }
+  out["remarks"] = remarks_of(remarks);
+  out["entries"] = Json::array();
+  for (const Entry& one : entries) out["entries"].push_back(entry_of(one, machine));
+  return out.dump(2) + "\n";
+}
+
+}  // namespace tally::lab

@@ -1,0 +1,15 @@
+// A run for programs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/lab/machine.hpp"
+
+namespace tally::lab {
+
+/// All of it as one JSON object. Numbers of registers and addresses are hexadecimal texts, counts are numbers.
+std::string json_text(const std::vector<Entry>& entries, const End& end, const Machine& machine,
+                      const std::vector<pmu::Remark>& remarks);
+
+}  // namespace tally::lab

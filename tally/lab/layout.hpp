@@ -1,0 +1,33 @@
+// Where things lie in the emulated machine's memory.
+#pragma once
+
+#include <cstdint>
+
+namespace tally::lab::layout {
+
+inline constexpr std::uint64_t gdt = 0x500;
+inline constexpr std::uint64_t idt = 0x1000;  ///< 256 gates of at most 16 bytes
+inline constexpr std::uint64_t tss = 0x2000;
+
+// The lab's own few instructions. They are not counted.
+inline constexpr std::uint64_t rom = 0x3000;
+inline constexpr std::uint64_t boot = 0x3000;
+inline constexpr std::uint64_t leave = 0x3100;         ///< where a program returns to: it ends
+inline constexpr std::uint64_t from_user = 0x3200;     ///< leaves CPL 3 through the call gate
+inline constexpr std::uint64_t gate_pointer = 0x3280;  ///< its operand
+inline constexpr std::uint64_t to_kernel = 0x3300;     ///< where the call gate leads
+inline constexpr std::uint64_t rom_end = 0x4000;
+
+inline constexpr std::uint64_t user_stack = 0x6'0000;       ///< stacks grow down from there
+inline constexpr std::uint64_t interrupt_stack = 0x7'0000;  ///< for interrupts that come at CPL 3
+inline constexpr std::uint64_t stack = 0x8'0000;
+
+inline constexpr std::uint64_t apic = 0xFEE0'0000;
+inline constexpr std::uint64_t apic_size = 0x1000;
+
+inline constexpr std::uint16_t kernel_code = 0x08;
+inline constexpr std::uint16_t kernel_data = 0x10;
+inline constexpr std::uint16_t tss_selector = 0x28;
+inline constexpr std::uint16_t gate_selector = 0x38 | 3;
+
+}  // namespace tally::lab::layout

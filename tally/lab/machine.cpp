@@ -1,0 +1,357 @@
+// The run: what happens before and after each instruction.
+#include "tally/lab/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+
+#include "tally/base/text.hpp"
+#include "tally/lab/layout.hpp"
+
+namespace tally::lab {
+namespace {
+
+using pmu::emulated::Happening;
+using pmu::emulated::Sent;
+using pmu::emulated::Signal;
+
+constexpr std::uint64_t interrupt_flag = 1U << 9;
+constexpr std::size_t cache_lines = 8 << 20 >> 6;  // 8 MiB of 64-byte lines, direct-mapped: tags alone
+
+Machine& of(void* machine) { return *static_cast<Machine*>(machine); }
+
+std::string_view words(Sent sent) {
+  switch (sent) {
+    case Sent::pending: return "on its way";
+    case Sent::masked: return "lost: LVT_PERFMON is masked (bit 16)";
+    case Sent::illegal_vector: return "not delivered: vectors 0 to 15 are illegal, the APIC sets ESR bit 6";
+    case Sent::wrong_mode: return "not delivered: the mode of LVT_PERFMON is not Fixed, NMI or SMI";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<int> counter_numbers(const pmu::emulated::Profile& profile) {
+  std::vector<int> numbers;
+  for (int i = 0; i < profile.counters; ++i) numbers.push_back(i);
+  for (int i = 0; i < 4; ++i) {
+    if (profile.version >= 2 && profile.has_fixed(i)) numbers.push_back(32 + i);
+  }
+  return numbers;
+}
+
+Machine::Machine(const Image& image, const Settings& settings, Listener listener)
+    : image_(image), settings_(settings), listener_(std::move(listener)), pmu_(*settings.profile, settings.behaviour) {
+  tags_.assign(cache_lines, ~0ULL);
+  pmu_.listen([this](const Happening& what) {
+    Entry happened = entry(what.kind == Happening::Kind::overflow ? Entry::Kind::overflow
+                           : what.kind == Happening::Kind::pmi    ? Entry::Kind::pmi
+                                                                  : Entry::Kind::frozen);
+    if (what.kind == Happening::Kind::overflow) happened.text = pmu::emulated::counter_name(what.counter);
+    if (what.kind == Happening::Kind::pmi) {
+      happened.text = words(what.sent);
+      happened.value = what.sent == Sent::pending ? 1 : 0;
+    }
+    note(happened);
+  });
+}
+
+Machine::~Machine() {
+  if (uc_) uc_close(uc_);
+  std::free(memory_);
+}
+
+Result<std::unique_ptr<Machine>> Machine::make(const Image& image, const Settings& settings, Listener listener) {
+  std::unique_ptr<Machine> machine(new Machine(image, settings, std::move(listener)));
+  const auto started = machine->start();
+  if (!started) return fail(started.error());
+  return machine;
+}
+
+std::uint64_t Machine::get(int reg) const {
+  std::uint64_t value = 0;
+  uc_reg_read(uc_, named(reg), &value);
+  return value;
+}
+
+void Machine::set(int reg, std::uint64_t value) { uc_reg_write(uc_, named(reg), &value); }
+
+// The emulator knows the wide names in 64-bit mode alone.
+int Machine::named(int reg) const {
+  if (image_.bits == 64) return reg;
+  switch (reg) {
+    case UC_X86_REG_RAX: return UC_X86_REG_EAX;
+    case UC_X86_REG_RBX: return UC_X86_REG_EBX;
+    case UC_X86_REG_RCX: return UC_X86_REG_ECX;
+    case UC_X86_REG_RDX: return UC_X86_REG_EDX;
+    case UC_X86_REG_RSP: return UC_X86_REG_ESP;
+    case UC_X86_REG_RIP: return UC_X86_REG_EIP;
+    case UC_X86_REG_RFLAGS: return UC_X86_REG_EFLAGS;
+    default: return reg;
+  }
+}
+
+std::uint64_t Machine::peek(std::uint64_t address, int size) const {
+  std::uint64_t value = 0;
+  uc_mem_read(uc_, address, &value, static_cast<std::size_t>(size));
+  return value;
+}
+
+void Machine::poke(std::uint64_t address, std::uint64_t value, int size) {
+  uc_mem_write(uc_, address, &value, static_cast<std::size_t>(size));
+}
+
+bool Machine::interrupts_enabled() const { return (get(UC_X86_REG_RFLAGS) & interrupt_flag) != 0; }
+
+Entry Machine::entry(Entry::Kind kind) const {
+  Entry entry;
+  entry.kind = kind;
+  entry.address = at_;
+  entry.instruction = instructions_;
+  entry.cpl = cpl_;
+  return entry;
+}
+
+std::string Machine::instruction_text(std::uint64_t address) const {
+  std::array<std::uint8_t, 15> bytes{};
+  uc_mem_read(uc_, address, bytes.data(), bytes.size());
+  return text_of(bytes, address, image_.bits);
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> Machine::registers() const {
+  struct Name {
+    const char* name;
+    int wide;
+    int narrow;
+  };
+  static constexpr Name names[] = {
+      {"AX", UC_X86_REG_RAX, UC_X86_REG_EAX}, {"BX", UC_X86_REG_RBX, UC_X86_REG_EBX},
+      {"CX", UC_X86_REG_RCX, UC_X86_REG_ECX}, {"DX", UC_X86_REG_RDX, UC_X86_REG_EDX},
+      {"SI", UC_X86_REG_RSI, UC_X86_REG_ESI}, {"DI", UC_X86_REG_RDI, UC_X86_REG_EDI},
+      {"BP", UC_X86_REG_RBP, UC_X86_REG_EBP}, {"SP", UC_X86_REG_RSP, UC_X86_REG_ESP}};
+  const bool wide = image_.bits == 64;
+  std::vector<std::pair<std::string, std::uint64_t>> all;
+  for (const Name& one : names) all.emplace_back((wide ? "R" : "E") + std::string(one.name), get(wide ? one.wide : one.narrow));
+  for (int i = 8; wide && i < 16; ++i) all.emplace_back(fmt::format("R{}", i), get(UC_X86_REG_R8 + i - 8));
+  all.emplace_back(wide ? "RIP" : "EIP", at_);
+  all.emplace_back(wide ? "RFLAGS" : "EFLAGS", get(UC_X86_REG_RFLAGS));
+  return all;
+}
+
+const Instruction& Machine::decoded(std::uint64_t address) {
+  const auto found = instructions_seen_.find(address);
+  if (found != instructions_seen_.end()) return found->second;
+  std::array<std::uint8_t, 15> bytes{};
+  uc_mem_read(uc_, address, bytes.data(), bytes.size());
+  return instructions_seen_[address] = decode(bytes, address, image_.bits);
+}
+
+void Machine::end(End::Reason reason, std::uint64_t address, std::string message, std::string hint) {
+  if (!end_) end_ = End{reason, address, 0, std::move(message), std::move(hint)};
+  uc_emu_stop(uc_);
+}
+
+End Machine::run() {
+  end_.reset();
+  while (!end_) {
+    // Until never: the lab ends a run, not an address.
+    const uc_err error = uc_emu_start(uc_, get(UC_X86_REG_RIP), ~0ULL, 0, 0);
+    if (end_) break;
+    if (fault_) {
+      const Arrival met = *fault_;
+      fault_.reset();
+      arrive(met);
+    } else if (error != UC_ERR_OK) {
+      end(End::Reason::fault, at_, fmt::format("the emulator gives up at {}: {}", image_.place(at_), uc_strerror(error)));
+    }
+  }
+  flush_output();
+  return *end_;
+}
+
+void Machine::on_code(uc_engine*, std::uint64_t address, std::uint32_t, void* machine) { of(machine).before(address); }
+
+// The lab's own instructions pass without being looked at.
+bool Machine::in_rom(std::uint64_t address) {
+  if (address < layout::rom || address >= layout::rom_end) return false;
+  if (address == layout::leave) {
+    finish(address);
+    end(End::Reason::returned, at_, "the program returned");
+  } else if (address == layout::to_kernel && arrival_) {
+    const Arrival arrival = *arrival_;
+    arrival_.reset();
+    cpl_ = 0;
+    enter(arrival, gate_of(arrival.vector), true);
+  }
+  return true;
+}
+
+// Before each instruction: the one before it has retired, interrupts may come in between, and some are executed here.
+void Machine::before(std::uint64_t address) {
+  if (end_) {
+    uc_emu_stop(uc_);
+    return;
+  }
+  if (in_rom(address)) return;
+  // REP is reported once for each round, and is one instruction.
+  if (running_ && running_->repeats && running_->address == address) return;
+  finish(address);
+  if (interrupted(address)) return;
+  at_ = address;
+  recent_[instructions_ % recent_.size()] = address;
+  if (instructions_ >= settings_.max_instructions) {
+    end_ = limit_reached(address);
+    uc_emu_stop(uc_);
+    return;
+  }
+  const Instruction& instruction = decoded(address);
+  look_around(instruction);
+  references_ = misses_ = 0;
+  if (instruction.kind == Kind::plain || instruction.kind == Kind::port) {
+    running_ = instruction;
+  } else {
+    intercept(instruction);
+  }
+}
+
+void Machine::look_around(const Instruction& instruction) {
+  const auto& stops = settings_.breakpoints;
+  if (std::find(stops.begin(), stops.end(), instruction.address) != stops.end()) note(entry(Entry::Kind::breakpoint));
+  if (!settings_.steps) return;
+  Entry step = entry(Entry::Kind::step);
+  step.text = instruction_text(instruction.address);
+  for (const int number : counter_numbers(pmu_.profile())) {
+    if (pmu_.is_counting(number, cpl_) || pmu_.counter(number) != 0) {
+      step.counters.emplace_back(pmu::emulated::counter_name(number), pmu_.counter(number));
+    }
+  }
+  note(step);
+}
+
+// The instruction that the emulator executed has retired, and the one at `next` follows.
+void Machine::finish(std::uint64_t next) {
+  if (!running_) return;
+  const Instruction done = *running_;
+  running_.reset();
+  pmu::emulated::Work work = done.work();
+  const bool taken = done.is_branch && next != done.address + done.length;
+  if (taken) work[Signal::taken_branches] = 1;
+  if (done.is_conditional) {
+    // Two bits for each branch, as the declared model has it: 2 and 3 say taken.
+    std::uint8_t& state = directions_[done.address];
+    if ((state >= 2) != taken) work[Signal::mispredicts] = 1;
+    if (taken && state < 3) ++state;
+    if (!taken && state > 0) --state;
+  }
+  work[Signal::llc_references] = references_;
+  work[Signal::llc_misses] = misses_;
+  const int level = cpl_;
+  if (done.kind == Kind::interrupt_return || done.kind == Kind::far) cpl_ = static_cast<int>(get(UC_X86_REG_CS) & 3);
+  is_shadowed_ = done.kind == Kind::enable;
+  pmu_.retire(work, level);
+  ++instructions_;
+  if (done.kind == Kind::interrupt_return) note(entry(Entry::Kind::leave));
+}
+
+// Whether an interrupt comes in before the instruction at `address`.
+bool Machine::interrupted(std::uint64_t address) {
+  if (pmu_.apic().is_idle()) return false;
+  if (is_shadowed_) {
+    is_shadowed_ = false;
+    return false;
+  }
+  const auto interrupt = pmu_.take_pmi(interrupts_enabled());
+  if (!interrupt) return false;
+  if (interrupt->delivery == pmu::emulated::Delivery::smi) {
+    end(End::Reason::fault, address, "an SMI was delivered, and the lab has no system management mode",
+        "choose Fixed or NMI in LVT_PERFMON");
+    return true;
+  }
+  arrive({interrupt->vector, std::nullopt, address,
+          interrupt->delivery == pmu::emulated::Delivery::nmi ? "an NMI" : "an interrupt of the performance counters"});
+  return true;
+}
+
+void Machine::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
+  Machine& self = of(machine);
+  const bool is_software = self.running_ && self.running_->kind == Kind::software_interrupt;
+  Arrival arrival;
+  arrival.vector = static_cast<int>(vector);
+  if (is_software) {
+    arrival.back = self.running_->address + self.running_->length;
+    arrival.why = fmt::format("INT {:X}H", vector);
+    self.finish(arrival.back + 1);  // it leaves for another place
+  } else {
+    self.running_.reset();  // it does not retire
+    arrival.back = self.at_;
+    // Those that push an error code; the emulator does not tell which, so it is 0.
+    static const std::set<std::uint32_t> with_error = {8, 10, 11, 12, 13, 14, 17};
+    if (with_error.contains(vector)) arrival.error = 0;
+  }
+  self.arrive(arrival);
+}
+
+bool Machine::on_invalid(uc_engine* uc, void* machine) {
+  Machine& self = of(machine);
+  self.running_.reset();
+  self.fault_ = Arrival{6, std::nullopt, self.at_, "these bytes are no instruction that the emulated processor has"};
+  // Returning true ends the run in Unicorn 2.0.1: it goes on from run().
+  uc_emu_stop(uc);
+  return true;
+}
+
+bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, std::int64_t, void* machine) {
+  Machine& self = of(machine);
+  const std::string_view what = type == UC_MEM_FETCH_UNMAPPED   ? "fetches an instruction from"
+                                : type == UC_MEM_WRITE_UNMAPPED ? "writes to"
+                                                                : "reads from";
+  const std::uint64_t stack = self.get(UC_X86_REG_RSP);
+  const bool is_stack = address >= stack - 64 && address < stack + 64;
+  std::string hint = "memory is 0 to FFFFFFH, and the local APIC at FEE00000H to FEE00FFFH";
+  if (is_stack) {
+    hint = fmt::format("the stack pointer is {:X}H, and there is no memory: set it to {:X}H, or leave it alone", stack,
+                       layout::stack);
+  } else if (type == UC_MEM_FETCH_UNMAPPED) {
+    hint = "a jump, call or return went astray: a RET with a stack that is not balanced does that";
+  }
+  self.running_.reset();
+  self.end(End::Reason::hole, self.at_,
+           fmt::format("{} {} {:X}H, where nothing is{}", self.image_.place(self.at_), what, address,
+                       is_stack ? ": the stack lies in the hole" : ""),
+           hint);
+  return false;
+}
+
+// A line-tag cache: a line that is not there is a miss, every access is a reference.
+void Machine::on_access(uc_engine*, uc_mem_type, std::uint64_t address, int, std::int64_t, void* machine) {
+  Machine& self = of(machine);
+  const std::uint64_t line = address >> 6;
+  std::uint64_t& tag = self.tags_[line % cache_lines];
+  ++self.references_;
+  if (tag == line) return;
+  tag = line;
+  ++self.misses_;
+}
+
+End Machine::limit_reached(std::uint64_t address) const {
+  std::set<std::uint64_t> loop(recent_.begin(), recent_.end());
+  std::vector<std::string> places;
+  for (const std::uint64_t at : loop) {
+    std::string where = image_.place(at);
+    if (std::find(places.begin(), places.end(), where) == places.end()) places.push_back(where);
+  }
+  if (places.size() > 6) places.resize(6);
+  End end;
+  end.reason = End::Reason::limit;
+  end.address = address;
+  end.message = fmt::format("{} instructions were executed and no end is in sight; the last ones at {}",
+                            thousands(static_cast<std::int64_t>(instructions_)), join(places, ", "));
+  end.hint = "is it an endless loop? --max-instructions N allows more; HLT ends a program";
+  return end;
+}
+
+}  // namespace tally::lab

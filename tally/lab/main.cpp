@@ -1,0 +1,188 @@
+// tally-lab: started by `tally lab`, which checks the options and hands them on, each as --name=value.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "tally/base/text.hpp"
+#include "tally/lab/json.hpp"
+#include "tally/lab/lint.hpp"
+#include "tally/lab/script_story.hpp"
+#include "tally/lab/story.hpp"
+
+namespace tally::lab {
+namespace {
+
+// As tally's own: docs/reference of the exit codes.
+enum ExitCode : int { exit_ok = 0, exit_no = 1, exit_bad_usage = 2, exit_cannot = 125, exit_not_found = 127 };
+
+struct Options {
+  std::string file;
+  std::string statements;
+  std::string model = "haswell-v3";
+  int bits = 0;
+  std::uint64_t skid = 0;
+  std::uint64_t base = 1;
+  std::uint64_t current = 1;
+  bool overcount = false;
+  bool trace = false;
+  bool explain = false;
+  bool quiet = false;
+  bool dump = false;
+  bool json = false;
+  bool reads = false;
+  std::uint64_t max_instructions = 100'000'000;
+  std::vector<std::string> breaks;
+};
+
+std::optional<std::string> value_of(const std::string& argument, std::string_view name) {
+  const std::string start = fmt::format("--{}=", name);
+  if (!argument.starts_with(start)) return std::nullopt;
+  return argument.substr(start.size());
+}
+
+std::uint64_t number(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
+
+Options read_options(const std::vector<std::string>& arguments) {
+  Options options;
+  for (const std::string& one : arguments) {
+    if (auto v = value_of(one, "file")) options.file = *v;
+    if (auto v = value_of(one, "statements")) options.statements = *v;
+    if (auto v = value_of(one, "model")) options.model = *v;
+    if (auto v = value_of(one, "bits")) options.bits = static_cast<int>(number(*v));
+    if (auto v = value_of(one, "skid")) options.skid = number(*v);
+    if (auto v = value_of(one, "base")) options.base = number(*v);
+    if (auto v = value_of(one, "current")) options.current = number(*v);
+    if (auto v = value_of(one, "max-instructions")) options.max_instructions = number(*v);
+    if (auto v = value_of(one, "break")) options.breaks.push_back(*v);
+    if (one == "--overcount") options.overcount = true;
+    if (one == "--trace") options.trace = true;
+    if (one == "--explain") options.explain = true;
+    if (one == "--quiet") options.quiet = true;
+    if (one == "--dump") options.dump = true;
+    if (one == "--json") options.json = true;
+    if (one == "--reads") options.reads = true;
+  }
+  return options;
+}
+
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+int report(const Error& error) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "tally: %s\n", error.message.c_str());
+  if (!error.hint.empty()) std::fprintf(stderr, "       %s\n", error.hint.c_str());
+  switch (error.code) {
+    case Code::bad_usage: return exit_bad_usage;
+    case Code::not_found: return exit_not_found;
+    default: return exit_cannot;
+  }
+}
+
+Result<Settings> settings_of(const Options& options, const Image& image) {
+  Settings settings;
+  settings.profile = pmu::emulated::profile_of(options.model);
+  if (!settings.profile) {
+    std::vector<std::string> names;
+    for (const auto& profile : pmu::emulated::profiles()) names.emplace_back(profile.name);
+    return fail(Code::bad_usage, fmt::format("there is no model '{}'", printable(options.model)),
+                "there are " + join(names, ", "));
+  }
+  settings.behaviour.clock = {options.base, options.current};
+  settings.behaviour.skid = static_cast<int>(options.skid);
+  settings.behaviour.overcount_on_irq = options.overcount;
+  settings.max_instructions = options.max_instructions;
+  settings.steps = options.trace;
+  settings.reads = options.reads;
+  for (const std::string& word : options.breaks) {
+    const auto address = image.address_of(word);
+    if (!address) {
+      return fail(Code::bad_usage, fmt::format("'{}' is no place to break at", printable(word)),
+                  "a line that has an instruction, a label, or an address as 100020H");
+    }
+    settings.breakpoints.push_back(*address);
+  }
+  return settings;
+}
+
+int exit_code_of(const End& end) {
+  if (end.is_error()) return exit_no;
+  return end.reason == End::Reason::exited ? end.code : exit_ok;
+}
+
+// Everything about one run: what it is told as, and what remains of it.
+struct Run {
+  const Options& options;
+  const Script* script = nullptr;
+  Telling telling;
+  std::optional<ScriptStory> story;
+  Linter linter;
+  std::vector<Entry> entries;
+  Machine* machine = nullptr;
+
+  void hear(const Entry& heard) {
+    Entry entry = heard;
+    const auto more = linter.look(entry, machine->pmu());
+    entry.remarks.insert(entry.remarks.end(), more.begin(), more.end());
+    if (options.json) {
+      entries.push_back(std::move(entry));
+    } else if (story) {
+      print(story->hear(entry, *machine));
+    } else {
+      print(told(entry, *machine, telling));
+    }
+  }
+};
+
+int run(const Options& options, const Image& image, const Script* script) {
+  auto settings = settings_of(options, image);
+  if (!settings) return report(settings.error());
+  Run run{options, script, {options.explain, options.quiet}, {}, {}, {}, nullptr};
+  if (script) {
+    settings->reads = true;
+    for (const Statement& one : script->statements) settings->breakpoints.push_back(one.address);
+    settings->breakpoints.push_back(script->end);
+    run.story.emplace(*script, run.telling);
+  }
+  const auto machine = Machine::make(image, *settings, [&run](const Entry& entry) { run.hear(entry); });
+  if (!machine) return report(machine.error());
+  run.machine = machine->get();
+  if (!options.json && !options.quiet) print(headline(*settings->profile));
+  const End end = (*machine)->run();
+  const auto last = run.linter.at_end((*machine)->pmu(), (*machine)->interrupts_enabled());
+  if (options.json) {
+    print(json_text(run.entries, end, **machine, last));
+    return exit_code_of(end);
+  }
+  if (run.story) print(run.story->finish(**machine));
+  if (!script || end.is_error()) print(ending(end, **machine, run.telling));
+  if (!options.quiet) print(remarks_text(last, true, ""));
+  if (options.dump) print(drawings(**machine));
+  std::fflush(stdout);
+  if (end.is_error()) {
+    std::fprintf(stderr, "tally: %s\n", end.message.c_str());
+    for (const std::string& line : wrapped(end.hint, 100)) std::fprintf(stderr, "       %s\n", line.c_str());
+  }
+  return exit_code_of(end);
+}
+
+int run_all(const Options& options) {
+  if (!options.statements.empty()) {
+    const auto script = compile(options.statements);
+    return script ? run(options, script->image, &*script) : report(script.error());
+  }
+  const auto image = load(options.file, options.bits);
+  if (image) {
+    for (const std::string& one : image->warnings) std::fprintf(stderr, "tally: %s\n", one.c_str());
+  }
+  return image ? run(options, *image, nullptr) : report(image.error());
+}
+
+}  // namespace
+}  // namespace tally::lab
+
+int main(int count, char** words) {
+  return tally::lab::run_all(tally::lab::read_options({words + 1, words + count}));
+}

@@ -1,0 +1,33 @@
+// A run of statements as people read it: each with what it changed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/lab/machine.hpp"
+#include "tally/lab/statements.hpp"
+#include "tally/lab/story.hpp"
+
+namespace tally::lab {
+
+/// Tells statements one by one. Breakpoints stand at their first instructions.
+class ScriptStory {
+ public:
+  ScriptStory(const Script& script, const Telling& telling) : script_(script), telling_(telling) {}
+
+  /// What is to be printed now; empty while a statement runs.
+  std::string hear(const Entry& entry, const Machine& machine);
+  /// The last statement, where the run broke off in it.
+  std::string finish(const Machine& machine);
+
+ private:
+  std::string close(const Machine& machine);
+
+  const Script& script_;
+  Telling telling_;
+  int current_ = -1;
+  std::vector<std::string> lines_;           // what happened in the current statement
+  std::vector<std::uint64_t> before_;        // counters when it began
+};
+
+}  // namespace tally::lab

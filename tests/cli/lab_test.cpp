@@ -1,0 +1,288 @@
+// `tally lab` as a user types it. The programs in examples/lab are golden tests: what they print stands in
+// tests/golden/lab, and TALLY_REBASE=1 writes it anew.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+#if TALLY_HAS_LAB
+bool has_nasm() { return Running({"/bin/sh", "-c", "command -v nasm"}).finish().code() == 0; }
+
+#define TALLY_NEEDS_NASM() \
+  if (!has_nasm()) GTEST_SKIP() << "nasm is not installed: nothing assembles the programs"
+
+Finished lab(Words words) {
+  words.insert(words.begin(), "lab");
+  return tally(words);
+}
+
+Finished lab_of(const std::string& program, Words options = {}) {
+  const TemporaryFile file("program.asm", program);
+  options.push_back(file.path());
+  return lab(options);
+}
+
+// The words behind "; tally lab" in the first line, and the file.
+Words command_of(const fs::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  Words words;
+  std::istringstream all(line);
+  std::string word;
+  all >> word >> word >> word;
+  while (all >> word) words.push_back(word);
+  words.push_back(file.string());
+  return words;
+}
+
+std::vector<std::string> examples() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(TALLY_LAB_EXAMPLES)) {
+    if (entry.path().extension() == ".asm") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class LabExamples : public testing::TestWithParam<std::string> {};
+
+TEST_P(LabExamples, print_what_they_printed) {
+  TALLY_NEEDS_NASM();
+  const fs::path file = fs::path(TALLY_LAB_EXAMPLES) / (GetParam() + ".asm");
+  const Finished finished = lab(command_of(file));
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_EQ(finished.err, "");
+  const fs::path golden = fs::path(TALLY_GOLDEN) / "lab" / (GetParam() + ".txt");
+  if (std::getenv("TALLY_REBASE")) std::ofstream(golden) << finished.out;
+  EXPECT_EQ(finished.out, TemporaryFile::read(golden.string()).value_or("")) << golden;
+}
+
+INSTANTIATE_TEST_SUITE_P(Lab, LabExamples, testing::ValuesIn(examples()), [](const auto& one) {
+  std::string name = one.param;
+  std::replace_if(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return name;
+});
+
+Json json_of(const std::string& example, Words options = {}) {
+  options.push_back("--json");
+  const Words words = command_of(fs::path(TALLY_LAB_EXAMPLES) / (example + ".asm"));
+  options.insert(options.end(), words.begin(), words.end());
+  const Finished finished = lab(options);
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  return Json::parse(finished.out);
+}
+
+int count_of(const Json& run, const std::string& kind) {
+  return static_cast<int>(std::count_if(run["entries"].begin(), run["entries"].end(),
+                                        [&](const Json& entry) { return entry["kind"] == kind; }));
+}
+
+std::string output_of(const Json& run) {
+  std::string text;
+  for (const Json& entry : run["entries"]) {
+    if (entry["kind"] == "output") text += entry["text"];
+  }
+  return text;
+}
+
+TEST(LabNotes, e15_2a_c_the_function_is_counted_as_777_in_either_order) {
+  TALLY_NEEDS_NASM();
+  for (const char* name : {"15-2", "15-2-order"}) {
+    const Json run = json_of(name);
+    EXPECT_EQ(run["counters"]["IA32_PMC0"], 777) << name;
+    EXPECT_TRUE(holds(output_of(run), "IA32_PMC0 = 0000000000000309H")) << name;
+  }
+  EXPECT_TRUE(holds(output_of(json_of("15-2")), "IA32_PMC0 = 0000000000000000H"));
+}
+
+TEST(LabNotes, e15_2b_from_the_call_to_behind_the_return_are_773) {
+  TALLY_NEEDS_NASM();
+  // The call, and the instruction behind it.
+  const Json run = json_of("15-2", {"--break", "18", "--break", "20"});
+  std::vector<int> at;
+  for (const Json& entry : run["entries"]) {
+    if (entry["kind"] == "breakpoint") at.push_back(entry["instruction"]);
+  }
+  ASSERT_EQ(at.size(), 2U);
+  EXPECT_EQ(at[1] - at[0], 773);
+}
+
+TEST(LabNotes, e15_2d_counters_of_one_write_are_equal) {
+  TALLY_NEEDS_NASM();
+  const Json run = json_of("15-2-together");
+  EXPECT_EQ(run["counters"]["IA32_PMC0"], run["counters"]["IA32_FIXED_CTR0"]);
+  EXPECT_EQ(run["counters"]["IA32_PMC0"], 53);
+}
+
+TEST(LabNotes, e15_3_the_handler_sees_status_1_and_10033H_and_returns_to_the_next_instruction) {
+  TALLY_NEEDS_NASM();
+  const Json run = json_of("15-3");
+  const std::string printed = output_of(run);
+  EXPECT_TRUE(holds(printed, "LVT_PERFMON             = 0000000000010033H")) << printed;
+  EXPECT_TRUE(holds(printed, "IA32_PERF_GLOBAL_STATUS = 0000000000000001H")) << printed;
+  EXPECT_TRUE(holds(printed, "behind it: IA32_PERF_GLOBAL_STATUS = 0000000000000000H")) << printed;
+  for (const Json& entry : run["entries"]) {
+    if (entry["kind"] == "overflow") {
+      EXPECT_EQ(entry["place"], "line 24");
+    }
+    if (entry["kind"] == "enter") {
+      EXPECT_EQ(entry["place"], "line 25");
+      EXPECT_EQ(entry["vector"], 0x33);
+    }
+  }
+  EXPECT_EQ(count_of(run, "enter"), 1);
+}
+
+TEST(LabNotes, e15_3b_the_printed_macro_leaves_bit_34) {
+  TALLY_NEEDS_NASM();
+  const std::string printed = output_of(json_of("15-3-macro"));
+  EXPECT_EQ(printed,
+            "IA32_PERF_GLOBAL_STATUS = 0000000400000000H\nIA32_PERF_GLOBAL_STATUS = 0000000000000000H\n");
+  EXPECT_TRUE(holds(lab({std::string(TALLY_LAB_EXAMPLES) + "/15-3-macro.asm"}).out,
+                    "this write leaves bit 34 of IA32_PERF_GLOBAL_STATUS set"));
+}
+
+TEST(LabNotes, e15_3c_without_unmasking_one_interrupt_comes_of_two_overflows) {
+  TALLY_NEEDS_NASM();
+  const Json run = json_of("15-3-masked");
+  EXPECT_EQ(count_of(run, "overflow"), 2);
+  EXPECT_EQ(count_of(run, "enter"), 1);
+}
+
+TEST(LabNotes, e15_4_freezing_makes_both_reads_0) {
+  TALLY_NEEDS_NASM();
+  for (const char* name : {"15-4", "15-4-streamlined"}) {
+    std::istringstream printed(output_of(json_of(name)));
+    std::vector<std::uint64_t> counts;
+    for (std::string line; std::getline(printed, line);) {
+      if (line.starts_with("IA32_PMC0 = ")) counts.push_back(std::stoull(line.substr(12, 16), nullptr, 16));
+    }
+    ASSERT_EQ(counts.size(), 6U) << name;
+    EXPECT_GT(counts[0], 0U) << name;
+    EXPECT_GT(counts[1], counts[0]) << name;
+    EXPECT_EQ(counts[2], 0U) << name;
+    EXPECT_EQ(counts[3], 0U) << name;
+    EXPECT_EQ(counts[4], 0U) << name << ": nothing counts until the freeze is ended";
+    EXPECT_EQ(counts[5], 14U) << name;
+  }
+  EXPECT_TRUE(holds(output_of(json_of("15-4")), "IA32_PERF_GLOBAL_CTRL = 0000000000000000H"));
+  const std::string streamlined = output_of(json_of("15-4-streamlined"));
+  EXPECT_TRUE(holds(streamlined, "IA32_PERF_GLOBAL_CTRL = 000000000000000FH"));
+  EXPECT_TRUE(holds(streamlined, "IA32_PERF_GLOBAL_STATUS = 0800000000000000H"));
+}
+
+TEST(LabStatements, each_is_told_with_what_it_counted) {
+  TALLY_NEEDS_NASM();
+  const Finished finished = lab({"-e", "wrmsr 0x186 0x5300c0; wrmsr 0x38f 1; run 100 nop; rdpmc 0"});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_TRUE(holds(finished.out, "run 100 nop                         PMC0 +100\n")) << finished.out;
+  EXPECT_TRUE(holds(finished.out, "IA32_PMC0 is 105 (69H)")) << finished.out;
+  EXPECT_TRUE(holds(finished.out, "counts instructions retired, in user and kernel mode")) << finished.out;
+}
+
+TEST(LabStatements, user_mode_may_not_read_counters_until_cr4_says_so) {
+  TALLY_NEEDS_NASM();
+  const Finished refused = lab({"-e", "user; rdpmc 0"});
+  EXPECT_EQ(refused.code(), 1);
+  EXPECT_TRUE(holds(refused.out, "#GP(0): RDPMC at CPL > 0 while CR4.PCE is 0")) << refused.out;
+  const Finished allowed = lab({"-e", "mov rax, cr4; bts eax, 8; mov cr4, rax; user; rdpmc 0"});
+  EXPECT_EQ(allowed.code(), 0) << allowed.out << allowed.err;
+  EXPECT_TRUE(holds(allowed.out, "IA32_PMC0 is 0")) << allowed.out;
+}
+
+TEST(LabStatements, a_mistake_is_named) {
+  TALLY_NEEDS_NASM();
+  const Finished unknown = lab({"-e", "wrmsr IA32_PERFEVTSEL0:evnt=1"});
+  EXPECT_EQ(unknown.code(), 2);
+  EXPECT_TRUE(holds(unknown.err, "has no field 'evnt'")) << unknown.err;
+  EXPECT_EQ(lab({}).code(), 2);
+  EXPECT_EQ(lab({"-e", "nop", "x.asm"}).code(), 2);
+  EXPECT_EQ(lab({"--model", "z80", "-e", "nop"}).code(), 2);
+  EXPECT_EQ(lab({"/no/such.asm"}).code(), 127);
+}
+
+// The listing of the notes' section 7.5, as it is printed there.
+TEST(LabErrors, a_typing_error_is_told_with_its_line_and_what_was_meant) {
+  TALLY_NEEDS_NASM();
+  const Finished finished = lab_of("  mov ecx IA32_PERF_GLOBAL_CTRL\n  rmdmsr\n  bts eax, 0\n  Wrmsr\n  mov eax, IA32_PERFEVTSEL\n");
+  EXPECT_EQ(finished.code(), 2);
+  EXPECT_TRUE(holds(finished.err, "program.asm:1:")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "a comma is missing between the operands of mov")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "program.asm:2:")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "did you mean rdmsr?")) << finished.err;
+  EXPECT_FALSE(holds(finished.err, "program.asm:4:")) << finished.err;
+}
+
+TEST(LabErrors, an_endless_loop_ends_and_says_where_it_is) {
+  TALLY_NEEDS_NASM();
+  const Finished finished = lab_of("  nop\nagain:\n  inc eax\n  jmp again\n", {"--max-instructions", "10000"});
+  EXPECT_EQ(finished.code(), 1);
+  EXPECT_TRUE(holds(finished.err, "10,000 instructions were executed and no end is in sight")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "line 3, line 4")) << finished.err;
+  EXPECT_TRUE(holds(finished.out, "EAX")) << finished.out;
+}
+
+TEST(LabErrors, a_triple_fault_is_explained) {
+  TALLY_NEEDS_NASM();
+  const Finished finished = lab_of("  xor ecx, ecx\n  xor edx, edx\n  div ecx\n");
+  EXPECT_EQ(finished.code(), 1);
+  EXPECT_TRUE(holds(finished.err, "line 3: #DE")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "triple")) << finished.err;
+}
+
+TEST(LabErrors, an_unknown_register_and_a_reserved_bit_are_named) {
+  TALLY_NEEDS_NASM();
+  const Finished unknown = lab_of("  mov ecx, 999h\n  wrmsr\n");
+  EXPECT_EQ(unknown.code(), 1);
+  EXPECT_TRUE(holds(unknown.err, "line 2: #GP, general protection: WRMSR of 999H")) << unknown.err;
+  const Finished reserved = lab_of("%include \"lab.inc\"\n  WRITE_MSR IA32_PERF_GLOBAL_CTRL, 10h\n");
+  EXPECT_EQ(reserved.code(), 1);
+  EXPECT_TRUE(holds(reserved.err, "line 2: #GP, general protection: bit 4 of IA32_PERF_GLOBAL_CTRL is reserved")) << reserved.err;
+}
+
+TEST(LabErrors, a_stack_in_the_hole_is_recognised) {
+  TALLY_NEEDS_NASM();
+  const Finished finished = lab_of("  mov esp, 50000000h\n  push eax\n");
+  EXPECT_EQ(finished.code(), 1);
+  EXPECT_TRUE(holds(finished.err, "line 2 writes to 4FFFFFFCH, where nothing is: the stack lies in the hole")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "set it to 80000H")) << finished.err;
+}
+
+TEST(LabErrors, an_interrupt_that_nobody_handles_or_takes_is_told) {
+  TALLY_NEEDS_NASM();
+  const std::string program =
+      "%include \"lab.inc\"\n  mov dword [APIC_BASE + LVT_PERFMON], 33h\n  WRITE_MSR IA32_PMC0, 0FFFFFFFFh\n"
+      "  WRITE_MSR IA32_PERFEVTSEL0, 5300C0h\n  nop\n";
+  const Finished waiting = lab_of(program + "  hlt\n");
+  EXPECT_EQ(waiting.code(), 0);
+  EXPECT_TRUE(holds(waiting.out, "an interrupt waits that was never taken: interrupts are off")) << waiting.out;
+  const Finished missing = lab_of(program + "  sti\n  nop\n  hlt\n");
+  EXPECT_EQ(missing.code(), 1);
+  EXPECT_TRUE(holds(missing.err, "vector 33H has no handler in the IDT")) << missing.err;
+}
+
+#else
+TEST(Lab, says_what_to_install_when_it_is_not_built) {
+  const Finished finished = tally({"lab", "-e", "nop"});
+  EXPECT_EQ(finished.code(), 125);
+  EXPECT_TRUE(holds(finished.err, "libunicorn-dev")) << finished.err;
+}
+#endif
+
+}  // namespace
+}  // namespace tally::test

@@ -1,5 +1,6 @@
 #include "tally/engine/absent_code.hpp"
 
+#include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/stops.hpp"
 
@@ -22,7 +23,14 @@ u64 bytes_there(u64 address, u64 n) {
 
 }  // namespace
 
-void note_absent_code() { __atomic_store_n(&may_be_absent, true, __ATOMIC_RELAXED); }
+void note_absent_code() {
+  // Who has the cache may sleep until a thread of this process fills a page: the one that waits for it, it may be.
+  const auto hurry = [](const Lock& lock) {
+    if (&lock == &cache_lock) hurry_readers();
+  };
+  __atomic_store_n(&Lock::on_long_wait, hurry, __ATOMIC_RELAXED);
+  __atomic_store_n(&may_be_absent, true, __ATOMIC_RELAXED);
+}
 bool code_may_be_absent() { return __atomic_load_n(&may_be_absent, __ATOMIC_RELAXED); }
 
 void await_code(Thread* t) {

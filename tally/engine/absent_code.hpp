@@ -3,7 +3,7 @@
 /// the code that it comes to before it takes a lock, and reads what is there under one. Where a page has gone between,
 /// others make it give up. It makes do with what it has, and what cannot be read is executed where it stands.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

@@ -1,6 +1,6 @@
 /// What the program itself may ask.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

@@ -148,6 +148,9 @@ class Lock {
     if (__atomic_exchange_n(&word_, 0, __ATOMIC_RELEASE) == wanted) wake();
   }
 
+  /// Unless null: who has slept for a lock for two milliseconds calls it, again and again.
+  static void (*on_long_wait)(const Lock&);
+
  private:
   static constexpr u32 wanted = 2;  // held, and somebody sleeps until it is free
   void wait();

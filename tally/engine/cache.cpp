@@ -203,6 +203,12 @@ void cache_init() {
   if (slots == nullptr || pages == nullptr) die("no memory for the engine", 0);
 }
 
+void forget_jumps(Thread* t) {
+  // Empty entries lead into the engine: dropping the private copies of the image's page brings them back.
+  throw_away(jump_table(t), jump_table_entries * 8);
+  t->generation = cache_generation();
+}
+
 void forget_all_jumps() {
   generation++;
   jumps_lead_to_dead = false;

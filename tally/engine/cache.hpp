@@ -9,6 +9,7 @@
 #pragma once
 #include "tally/engine/decode.hpp"
 #include "tally/engine/emit.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 
@@ -150,6 +151,8 @@ void settle(Thread* t, Trace& trace, bool is_new);
 void invalidate(u64 a, u64 n);
 /// What still leads to `old`, which is dead, leads to `by`; or, where there is none, to what is made of its code then.
 void supersede(Trace& old, const Trace* by);
+/// Empties the jump table of a thread that is not using it.
+void forget_jumps(Thread* t);
 /// Indirect jumps ask for their targets anew: what they led to is dead.
 void forget_all_jumps();
 /// The same, where any target of theirs is: until then they go by way of what is dead.
@@ -166,23 +169,12 @@ struct Tables {
 };
 extern Tables tables;
 
-// --- flush.cpp ------------------------------------------------------------------------------------------------------
-
-/// Throws all translated code away and stops the other threads for that; or waits while another thread does. The
-/// calling thread stands at its `pc`, holds no lock and comes from no link. False when that was not possible.
-bool flush(Thread* t);
-/// The same until it is done. The calling thread may be in a system call of the program.
-bool throw_code_away(Thread* t);
-
 // --- translate.cpp --------------------------------------------------------------------------------------------------
 
 enum class Outcome { translated, step, unreadable, leave, no_room, no_space };
 
 /// Translates from `pc` on. `older`: an indirect jump is on its way there, and what its slot leads to; else 0.
 Outcome translate(u64 pc, u64 older, Trace*& out);
-
-/// What an instruction that was executed at its own address counts; it led to `to`.
-void count_stepped(Thread* t, u64 to);
 
 // --- code.cpp: the program's executable memory ----------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 /// Calls by which a program hands its system calls to a filter or to a handler of its own. Either would meet the
 /// engine's as well: a call that the kernel accepts is made natively, one that it refuses leaves nothing.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

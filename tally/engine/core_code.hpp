@@ -1,7 +1,7 @@
 /// Instructions as the core model sees them.
 #pragma once
 #include "tally/engine/decode.hpp"
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 #include "tally/sim/core.hpp"
 
 namespace tally::engine {

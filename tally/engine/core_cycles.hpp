@@ -1,6 +1,6 @@
 /// Cycles by the core model: counted up when a process ends, out of what its counters say of each segment.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

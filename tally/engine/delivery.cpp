@@ -2,6 +2,7 @@
 
 #include "tally/engine/entry.hpp"
 #include "tally/engine/stops.hpp"
+#include "tally/engine/threads.hpp"
 
 namespace tally::engine {
 namespace {

@@ -1,7 +1,7 @@
 /// The descriptors that the engine keeps in the program's table, above its limit: the channel, the image, the
 /// socket to the command, and two for translations (store.hpp). They are not the program's, and it does not see them.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

@@ -1,7 +1,9 @@
-// From a program address to a cache address: what every door of the engine asks.
+#include "tally/engine/dispatch.hpp"
+
 #include "tally/engine/absent_code.hpp"
 #include "tally/engine/cache.hpp"
 #include "tally/engine/entry.hpp"
+#include "tally/engine/flush.hpp"
 #include "tally/engine/instrumentation.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"

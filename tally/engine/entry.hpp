@@ -1,6 +1,6 @@
 /// The doors between program code and the engine: written in assembly, entered by jumps.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

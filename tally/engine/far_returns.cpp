@@ -1,7 +1,8 @@
 // Far returns. The processor would load the program's own addresses, which are not those of its copy.
 #include "tally/engine/cache.hpp"
+#include "tally/engine/context.hpp"
 #include "tally/engine/entry.hpp"
-#include "tally/engine/frame.hpp"
+#include "tally/engine/signals.hpp"
 
 namespace tally::engine {
 namespace {

@@ -1,6 +1,6 @@
 #include "tally/engine/files.hpp"
 
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 namespace {

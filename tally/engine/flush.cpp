@@ -1,7 +1,8 @@
-// A cache that is full is thrown away whole, while the program's threads run.
-#include "tally/engine/cache.hpp"
+#include "tally/engine/flush.hpp"
+
 #include "tally/engine/signals.hpp"
 #include "tally/engine/stops.hpp"
+#include "tally/engine/threads.hpp"
 
 namespace tally::engine {
 

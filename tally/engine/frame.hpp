@@ -1,27 +1,9 @@
-/// The kernel's signal frame, and what the two halves of signal handling share.
+/// The frame that the kernel puts on the stack for a handler, and what the two halves of signal handling share.
 #pragma once
+#include "tally/engine/context.hpp"
 #include "tally/engine/signals.hpp"
 
 namespace tally::engine {
-
-/// struct ucontext as the kernel has it, on x86-64.
-struct Context {
-  u64 uc_flags, link;
-  AltStack stack;
-  u64 r[16];  // r8 … r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp
-  u64 ip, flags;
-  u16 cs, gs, fs, ss;
-  u64 error, trap, old_mask, cr2;
-  u64 fpstate;
-  u64 reserved[8];
-  u64 mask;
-
-  u64& reg(u8 number) {
-    static const u8 order[16] = {13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7};
-    return r[order[number]];
-  }
-};
-static_assert(sizeof(Context) == 304);
 
 /// What the kernel puts on the stack for a handler.
 struct Frame {
@@ -45,9 +27,6 @@ enum : u64 {
   known_action_flags = on_stack | restart | no_defer | reset_hand | sig_info | has_restorer | no_child_stop |
                        no_child_wait | expose_tag_bits
 };
-constexpr u64 trap_flag = 0x100, direction_flag = 0x400, resume_flag = 0x10000, alignment_flag = 0x40000,
-              id_flag = 0x200000;
-constexpr int sigill = 4, sigtrap = 5, sigbus = 7, sigkill = 9, sigsegv = 11, sigstop = 19;
 constexpr u64 autodisarm = 1u << 31, alt_disabled = 2, alt_on = 1;
 
 // Default action: the process ends. They get a handler of the engine's, so that the counts are exact at the end.

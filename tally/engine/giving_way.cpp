@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <sys/shm.h>
 
+#include "tally/engine/flush.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/processes.hpp"
 

@@ -1,7 +1,7 @@
 /// Addresses are the program's: where it wants some at which the engine has memory, the engine's goes elsewhere.
 #pragma once
 #include "tally/engine/arenas.hpp"
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

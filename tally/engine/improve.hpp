@@ -1,6 +1,6 @@
 /// Better code for what ran often, from what the counters say.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

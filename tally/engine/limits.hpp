@@ -1,6 +1,6 @@
 /// Limits on address space that the program sets for itself.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

@@ -1,10 +1,11 @@
 // A lock that another thread holds: a moment's patience, then sleep.
 #include <linux/futex.h>
 
-#include "tally/engine/absent_code.hpp"
-#include "tally/engine/cache.hpp"
+#include "tally/engine/base.hpp"
 
 namespace tally::engine {
+
+void (*Lock::on_long_wait)(const Lock&);
 
 void Lock::wait() {
   // Most of what is done under a lock takes less time than going to sleep.
@@ -16,14 +17,13 @@ void Lock::wait() {
         __atomic_compare_exchange_n(&word_, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
       return;
   }
-  // Who has it may sleep until a thread of this process fills a page: this one, it may be.
-  const bool hurries = code_may_be_absent() && this == &cache_lock;
+  const auto on_wait = __atomic_load_n(&on_long_wait, __ATOMIC_RELAXED);
   const u64 a_while[2] = {0, 2'000'000};
   while (__atomic_exchange_n(&word_, wanted, __ATOMIC_ACQUIRE) != 0) {
     const s64 r = kernel(SYS_futex, reinterpret_cast<u64>(&word_), FUTEX_WAIT_PRIVATE, wanted,
-                         hurries ? reinterpret_cast<u64>(a_while) : 0);
+                         on_wait != nullptr ? reinterpret_cast<u64>(a_while) : 0);
     constexpr s64 timed_out = -110;
-    if (r == timed_out) hurry_readers();
+    if (r == timed_out) on_wait(*this);
   }
 }
 

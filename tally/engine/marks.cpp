@@ -2,12 +2,12 @@
 
 #include "tally/engine/arenas.hpp"
 #include "tally/engine/cache.hpp"
+#include "tally/engine/command.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/generate.hpp"
+#include "tally/engine/inherited.hpp"
 #include "tally/engine/instrumentation.hpp"
 #include "tally/engine/models.hpp"
-#include "tally/engine/own_numbers.hpp"
-#include "tally/engine/processes.hpp"
 #include "tally/engine/stops.hpp"
 
 namespace tally::engine {

@@ -8,7 +8,7 @@
 /// unwinder of exceptions) are known by name: once a thread that is in a marked function calls such a one, it is asked
 /// at each indirect jump whether it has left.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

@@ -1,6 +1,6 @@
 /// System calls by which a program's code may change: what is mapped, what is written by the kernel.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "tally/engine/frame.hpp"
+#include "tally/engine/context.hpp"
 #include "tally/engine/model_emit.hpp"
 #include "tally/engine/model_sites.hpp"
 #include "tally/engine/profile.hpp"

@@ -1,7 +1,7 @@
 #include "tally/engine/model_notes.hpp"
 
+#include "tally/engine/inherited.hpp"
 #include "tally/engine/models.hpp"
-#include "tally/engine/own_numbers.hpp"
 
 namespace tally::engine {
 namespace {

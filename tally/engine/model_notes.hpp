@@ -1,6 +1,6 @@
 /// What a thread hands on where the command carries the models: blocks of its rings (tally/channel/notes.hpp).
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

@@ -1,7 +1,7 @@
 /// What a thread has of the simulated machine that generated code does not look into: for those who carry it in the
 /// program's process.
 #pragma once
-#include "tally/engine/frame.hpp"
+#include "tally/engine/context.hpp"
 #include "tally/engine/models.hpp"
 #include "tally/sim/branches.hpp"
 #include "tally/sim/first_levels.hpp"

@@ -6,10 +6,10 @@
 
 #include "tally/channel/store.hpp"
 #include "tally/engine/improve.hpp"
+#include "tally/engine/inherited.hpp"
 #include "tally/engine/model_notes.hpp"
 #include "tally/engine/model_rest.hpp"
 #include "tally/engine/model_sites.hpp"
-#include "tally/engine/own_numbers.hpp"
 #include "tally/sim/memory.hpp"
 
 namespace tally::engine {

@@ -2,7 +2,7 @@
 /// page that is protected because code was translated from it, and what a call that failed half-way did is done: so
 /// pages are made writable before.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

@@ -17,9 +17,6 @@ constexpr s64 no_number = -24;   // EMFILE
 /// Each fork copies a table as long as the highest number: not beyond, unless the program is there.
 constexpr u64 cheap_numbers = 4096;
 
-u32 first_inherited;
-bool own_tables;  // not all threads have the same descriptors
-
 bool shared;    // with other memory
 bool cornered;  // there is no better place
 
@@ -104,17 +101,6 @@ s64 lowest_free() {
 
 }  // namespace
 
-u64 inherited(channel::Inherited which) {
-  const u32 own = own_tables ? current()->first_descriptor : 0;
-  return u64{own != 0 ? own : first_inherited} + which;
-}
-void set_inherited(u32 first) {
-  if (own_tables && current()->first_descriptor != 0)
-    current()->first_descriptor = first;
-  else
-    first_inherited = first;
-}
-
 RaisedNumberLimit::RaisedNumberLimit(u64 least) {
   if (failed(kernel(SYS_prlimit64, 0, number_limit, 0, reinterpret_cast<u64>(before_))) || before_[0] >= least) return;
   const u64 raised[2] = {least, before_[1] > least ? before_[1] : least};
@@ -158,10 +144,7 @@ void number_limit_changed(Thread* t) {
   if (first_own() < limit()) move_away(t, Wanted::better);
 }
 
-void has_own_numbers(Thread* t) {
-  t->first_descriptor = static_cast<u32>(first_own());
-  own_tables = true;
-}
+void has_own_numbers(Thread* t) { inherited_of_its_own(t); }
 
 void numbers_are_shared() { shared = true; }
 

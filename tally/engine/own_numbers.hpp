@@ -1,14 +1,9 @@
 /// Which numbers the engine's descriptors have in the program's table: above its limit where they can be there, else
 /// such as it does not use. Where the program comes near, or names one of them, they move.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/inherited.hpp"
 
 namespace tally::engine {
-
-/// One of the command's descriptors, in the table of the calling thread.
-u64 inherited(channel::Inherited which);
-/// The first of them has this number from now on, in that table.
-void set_inherited(u32 first);
 
 /// A number that the program is about to give to a descriptor of its own (dup2, F_DUPFD). False where the engine's,
 /// which has it, cannot be another.

@@ -5,7 +5,7 @@
 /// A signal for the process is the thread's that wants it. The kernel cannot know which that is, for it sees none of
 /// these as blocked: so whoever is hit by one and blocks it passes it on.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

@@ -1,6 +1,6 @@
 /// Processes: fork, clone, vfork, execve, exit, each done so that counts go on where the program does.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 
@@ -15,9 +15,6 @@ s64 emulate_exec(Thread* t);
 /// Returns only, with begin_anew, when a signal must be delivered first.
 s64 emulate_exit(Thread* t, u64 status);
 [[noreturn]] void emulate_exit_group(Thread* t, u64 status);
-
-/// Asks the command; true where it did what was wished. It answers within milliseconds or has ended.
-bool ask_command(Thread* t, channel::Wish wish);
 
 /// ptrace(2), except that who asks to be traced has left the engine.
 s64 emulate_ptrace(Thread* t);

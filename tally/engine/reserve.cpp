@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 
 #include "tally/engine/image.hpp"
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 namespace {

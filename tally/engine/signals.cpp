@@ -3,19 +3,19 @@
 #include "tally/engine/cache.hpp"
 #include "tally/engine/compared_code.hpp"
 #include "tally/engine/delivery.hpp"
+#include "tally/engine/dispatch.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/model_code.hpp"
 #include "tally/engine/own_numbers.hpp"
 #include "tally/engine/stops.hpp"
 #include "tally/engine/store.hpp"
+#include "tally/engine/threads.hpp"
 
 namespace tally::engine {
 namespace {
 
 enum Stepping : u32 { not_stepping, to_boundary, one_instruction };
-
-bool leaving_;  // the process goes on natively
 
 bool in_engine(u64 rip) { return rip - image_base < image_header().bytes; }
 
@@ -426,13 +426,11 @@ signal_entry:
 
 }  // namespace
 
-bool leaving() { return leaving_; }
-
 void leave(Thread* t, channel::Partial why) {
   mark_partial(t, why);
   give_up_writing();
   take_floor(t);  // from here on nobody asks others out: soon the handlers are the program's
-  const bool first = !__atomic_exchange_n(&leaving_, true, __ATOMIC_ACQ_REL);
+  const bool first = begin_leaving();
   if (first) hand_back(t);
   finish_process(t);  // what was counted up to here is all that ever will be
   give_numbers_up();

@@ -50,7 +50,6 @@ void signals_after_failed_exec(Thread* t);
 
 /// The program goes on natively, for good.
 [[noreturn]] void leave(Thread* t, channel::Partial why);
-bool leaving();
 
 /// Copies to or from program memory; -EFAULT when it is not there.
 s64 put(u64 to, const void* from, u64 n);

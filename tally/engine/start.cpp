@@ -6,9 +6,12 @@
 #include "tally/engine/entry.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/marks.hpp"
+#include "tally/engine/output_buffers.hpp"
 #include "tally/engine/processes.hpp"
 #include "tally/engine/signals.hpp"
 #include "tally/engine/store.hpp"
+#include "tally/engine/threads.hpp"
+#include "tally/engine/watching.hpp"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -139,6 +142,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   const char* base = base_name(name);
   for (u32 i = 0; i < sizeof process.name - 1 && base[i] != 0; i++) process.name[i] = base[i];
   const s64 persona = kernel(SYS_personality, 0xffffffff);
+  kernel_may_write = may_write;
   code_init();
   reading_executes((static_cast<u64>(persona) & 0x0400000 /* READ_IMPLIES_EXEC */) != 0);
   cache_init();

@@ -1,12 +1,13 @@
 #include "tally/engine/stops.hpp"
 
-#include "tally/engine/frame.hpp"
+#include "tally/engine/context.hpp"
 
 namespace tally::engine {
 namespace {
 
 u32 taken;        // a futex: 1 while a thread has the floor
 Thread* speaker;  // that thread
+bool leaving_;    // the process goes on natively
 u32 ending;       // the process whose threads stop for good, 0 = none
 
 bool is_taken() { return __atomic_load_n(&taken, __ATOMIC_SEQ_CST) != 0; }
@@ -22,7 +23,8 @@ void wait_for_floor() { kernel(SYS_futex, reinterpret_cast<u64>(&taken), 0 /* FU
 
 /// The thread is outside and its process ends.
 [[noreturn]] void rest(Thread*) {
-  block_all();
+  const u64 all = ~u64{0};
+  kernel(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, reinterpret_cast<u64>(&all), 0, sizeof all);
   for (;;) kernel(SYS_pause);
 }
 
@@ -149,6 +151,9 @@ void stop_others(Thread* t) {
     mark_partial(t, channel::partial_not_parked);
   give_floor(t);
 }
+
+bool leaving() { return leaving_; }
+bool begin_leaving() { return !__atomic_exchange_n(&leaving_, true, __ATOMIC_ACQ_REL); }
 
 void stops_after_fork(Thread* t) {
   taken = ending = 0;

@@ -4,7 +4,7 @@
 /// kernel or at a gate, its counts are exact and what it knows are the program's own registers and addresses. One
 /// thread at a time may stop the others: it holds those that are outside and asks those that are inside to come out.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 
@@ -35,6 +35,11 @@ bool hold_others(Thread* t);
 
 /// All other threads of the process stop for good. Gives up after a second: then `partial`.
 void stop_others(Thread* t);
+
+/// Whether the process goes on natively: then nobody can be asked any more, and nothing is translated. It is about to:
+/// true for the first thread that says so.
+bool leaving();
+bool begin_leaving();
 
 /// In the child of a fork nobody stops anybody.
 void stops_after_fork(Thread* t);

@@ -10,9 +10,9 @@
 #include "tally/engine/entry.hpp"
 #include "tally/engine/generate.hpp"
 #include "tally/engine/image.hpp"
+#include "tally/engine/inherited.hpp"
 #include "tally/engine/marks.hpp"
 #include "tally/engine/model_code.hpp"
-#include "tally/engine/own_numbers.hpp"
 
 namespace tally::engine {
 

@@ -1,6 +1,6 @@
 /// What becomes of a system call: syscall_table.inc as data.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

@@ -1,6 +1,6 @@
 /// System calls of the program that the engine makes in a way of its own: the handlers that syscall_table.inc names.
 #pragma once
-#include "tally/engine/thread.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 

@@ -1,5 +1,4 @@
-// Threads of the program, their counters in the channel, and how counts become final.
-#include "tally/engine/thread.hpp"
+#include "tally/engine/threads.hpp"
 
 #include <sys/mman.h>
 
@@ -7,30 +6,19 @@
 #include "tally/engine/core_cycles.hpp"
 #include "tally/engine/entry.hpp"
 #include "tally/engine/image.hpp"
+#include "tally/engine/inherited.hpp"
 #include "tally/engine/marks.hpp"
 #include "tally/engine/models.hpp"
-#include "tally/engine/own_numbers.hpp"
 #include "tally/engine/stops.hpp"
 
 namespace tally::engine {
 
-Lock threads_lock;
-bool fsgsbase_allowed;
-
 namespace {
 
-using channel::Records;
 using channel::State;
 
-Records shared;
-channel::Settings settings_;
-Thread* live;     // all threads of this address space
-u32 own_threads;  // of them, those of its process: a vfork child is another one
-Thread* pool;     // ended ones whose blocks can be used again
-channel::SegmentVector* vectors_;
+Thread* pool;  // ended ones whose blocks can be used again
 u32 vectors_area;
-u32 segment_count;
-u32 own_process;  // that of the address space, not of a vfork child in it
 
 /// What was written before is there for who sees the state.
 void set_state(State& of, State to) {
@@ -56,7 +44,7 @@ bool map_vectors(u32 area) {
                        inherited(channel::inherited_channel), channel::area_offset(area));
   if (failed(r)) return false;
   keep_from_core(static_cast<u64>(r), channel::area_bytes);
-  vectors_ = reinterpret_cast<channel::SegmentVector*>(r);
+  own_records.vectors = reinterpret_cast<channel::SegmentVector*>(r);
   vectors_area = area;
   return true;
 }
@@ -76,37 +64,38 @@ Thread* make_block() {
 }
 
 u32 new_process_record(u32 forked_from) {
-  const u32 i = __atomic_add_fetch(&shared.header().next_process, 1, __ATOMIC_RELAXED);
+  const u32 i = __atomic_add_fetch(&own_records.shared.header().next_process, 1, __ATOMIC_RELAXED);
   if (i >= channel::process_limit) return 0;
-  channel::Process& p = shared.process(i);
+  channel::Process& p = own_records.shared.process(i);
   p.forked_from = forked_from;
   return i;
 }
 
 u32 new_thread_record(u32 process) {
-  const u32 i = __atomic_add_fetch(&shared.header().next_thread, 1, __ATOMIC_RELAXED);
+  const u32 i = __atomic_add_fetch(&own_records.shared.header().next_thread, 1, __ATOMIC_RELAXED);
   if (i >= channel::thread_limit) return 0;
-  shared.thread(i).process = process;
+  own_records.shared.thread(i).process = process;
   return i;
 }
 
 /// Whether the record of the thread that had this block before may go on with the next one.
 bool takes_over(const Thread* t, u32 process) {
-  if (t->index == 0 || __atomic_load_n(&shared.header().next_thread, __ATOMIC_RELAXED) < channel::threads_told_apart)
+  if (t->index == 0 ||
+      __atomic_load_n(&own_records.shared.header().next_thread, __ATOMIC_RELAXED) < channel::threads_told_apart)
     return false;
-  const channel::Thread& record = shared.thread(t->index);
+  const channel::Thread& record = own_records.shared.thread(t->index);
   return record.process == process && record.state == State::ended && record.area == 0;
 }
 
 /// Counters and a record for a block. `goes_on`: it is that of the parent of a fork.
 bool give_counters(Thread* t, u32 process, bool goes_on = false) {
-  const u32 area = channel::take_area(shared, shared.header().free_counters);
+  const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_counters);
   const bool again = takes_over(t, process);
   const u32 index = again ? t->index : new_thread_record(process);
   if (area == 0 || index == 0 || process == 0 || !map_counters(t, area)) return false;
   t->index = index;
   t->process = process;
-  channel::Thread& record = shared.thread(index);
+  channel::Thread& record = own_records.shared.thread(index);
   record.area = area;
   if (again) {
     record.base = record.final;
@@ -119,116 +108,28 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
 
 /// The counts of a stopped thread become final; its counters are zeroed and given back.
 void fold(Thread* t) {
-  channel::Thread& record = shared.thread(t->index);
+  channel::Thread& record = own_records.shared.thread(t->index);
   if (record.state != State::running) return;
   models_drain(t);
   u64* c = counters(t);
-  channel::Totals totals = channel::sum(c, vectors_, segment_count);
+  channel::Totals totals = channel::sum(c, own_records.vectors, own_records.segments);
   totals.add(record.base);
   record.final = totals;
   record.check = channel::check_of(record);
   set_state(record.state, State::ended);
-  core_collect(c, segment_count);
-  for (u32 i = 0; i < segment_count; i++)
+  core_collect(c, own_records.segments);
+  for (u32 i = 0; i < own_records.segments; i++)
     if (c[i] != 0) c[i] = 0;
   marks_folded(t);
 }
 
 /// The same where nothing of the thread runs any more.
 void end_counting(Thread* t) {
-  if (shared.thread(t->index).state == State::running) marks_end(t);
+  if (own_records.shared.thread(t->index).state == State::running) marks_end(t);
   fold(t);
 }
 
-void link_in(Thread* t) {
-  t->before = nullptr;
-  t->next = live;
-  if (live != nullptr) live->before = t;
-  live = t;
-  if (t->process == own_process) own_threads++;
-}
-
-void unlink(Thread* t) {
-  (t->before != nullptr ? t->before->next : live) = t->next;
-  if (t->next != nullptr) t->next->before = t->before;
-  if (t->process == own_process) own_threads--;
-}
-
-/// Wants threads_lock: one that ends goes from this list to another.
-bool is_last_of(u32 process) {
-  if (process == own_process) return own_threads == 1;
-  u32 n = 0;
-  for (const Thread* t = live; t != nullptr; t = t->next) n += t->process == process;
-  return n == 1;
-}
-
 }  // namespace
-
-const channel::Settings& settings() { return settings_; }
-Records records() { return shared; }
-Thread* threads() { return live; }
-u32 own_process_number() { return own_process; }
-channel::Process& process_record(Thread* t) { return shared.process(t->process); }
-channel::SegmentVector& segment(u32 number) { return vectors_[number]; }
-
-u32 segment_limit_so_far() { return segment_count; }
-
-u32 new_segment(const channel::SegmentVector& v) { return new_segments(&v, 1); }
-
-u32 placed(u32 number, u32 n) {
-  // A processor that looks for a store which a load may read compares the low 12 bits of their addresses first. A
-  // counter that had those of a place where generated code saves registers would hold up every load from there: half
-  // as much again for a program that is unlucky.
-  constexpr u32 first = 0x80 / 8, last = 0x100 / 8;
-  static_assert(o_spill1 >= first * 8 && o_borrowed_r11 < last * 8 && counters_at % page_bytes == 0);
-  const u32 in_page = number % counters_per_page;
-  return in_page + n > first && in_page < last ? number + last - in_page : number;
-}
-
-void place_segments(u32 n) { segment_count = placed(segment_count, n); }
-
-u32 new_segments(const channel::SegmentVector* v, u32 n) {
-  if (segment_count + n > channel::segment_limit) return 0;
-  const u32 number = segment_count;
-  for (u32 i = 0; i < n; i++) vectors_[number + i] = v[i];
-  segment_count += n;
-  shared.process(own_process).segments = segment_count;  // a vfork child shares them: see Process::vectors
-  return number;
-}
-
-u32 new_segment_pages(const channel::SegmentVector* v, u32 n) {
-  const u32 first = (segment_count + counters_per_page - 1) / counters_per_page * counters_per_page;
-  if (first + n > channel::segment_limit) return 0;
-  segment_count = first;
-  populate(&vectors_[first], n * sizeof *v);
-  return new_segments(v, n);
-}
-
-void set_gs(u64 base) {
-  if (fsgsbase_allowed)
-    __builtin_ia32_wrgsbase64(base);
-  else
-    kernel(SYS_arch_prctl, 0x1001, base);
-}
-
-void mark_partial(Thread* t, channel::Partial why) {
-  __atomic_or_fetch(&process_record(t).partial, static_cast<u32>(why), __ATOMIC_RELAXED);
-}
-
-void unmark_partial(Thread* t, channel::Partial why) {
-  __atomic_and_fetch(&process_record(t).partial, ~static_cast<u32>(why), __ATOMIC_RELAXED);
-}
-
-void correct(Thread* t, const channel::Totals& delta) { shared.thread(t->index).base.add(delta); }
-
-void name_thread(Thread* t) {
-  kernel(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<u64>(shared.thread(t->index).name));
-}
-
-bool is_last(const Thread* t) {
-  Guard guard(threads_lock);
-  return is_last_of(t->process);
-}
 
 Thread* first_thread(u32 first_fd) {
   set_inherited(first_fd);
@@ -236,35 +137,36 @@ Thread* first_thread(u32 first_fd) {
                        inherited(channel::inherited_channel), 0);
   if (failed(r)) die("the channel cannot be mapped", static_cast<u64>(-r));
   keep_from_core(static_cast<u64>(r), channel::records_bytes);
-  shared.base = reinterpret_cast<u8*>(r);
-  const channel::Header& header = shared.header();
+  own_records.shared.base = reinterpret_cast<u8*>(r);
+  const channel::Header& header = own_records.shared.header();
   if (header.magic != channel::magic || header.layout_version != channel::layout_version)
     die("a channel of another version", header.layout_version);
-  settings_ = header.settings;
+  own_records.settings = header.settings;
   models_init();
   instrument_with_models();
   marks_init();
   core_init();
   const u32 process = new_process_record(0);
-  const u32 area = channel::take_area(shared, shared.header().free_vectors);
+  const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);
   Thread* t = make_block();
   if (process == 0 || area == 0 || t == nullptr || !map_vectors(area)) die("no room in the channel", process);
-  segment_count = channel::first_segment;
-  clear(vectors_, channel::first_segment * sizeof *vectors_);
-  vectors_[channel::dynamic_load].counts[channel::loads] = 1;
-  vectors_[channel::dynamic_store].counts[channel::stores] = 1;
-  vectors_[channel::dynamic_move].counts[channel::loads] = vectors_[channel::dynamic_move].counts[channel::stores] = 1;
-  vectors_[channel::dynamic_compare].counts[channel::loads] = 2;
-  channel::Process& p = shared.process(process);
+  own_records.segments = channel::first_segment;
+  clear(own_records.vectors, channel::first_segment * sizeof *own_records.vectors);
+  own_records.vectors[channel::dynamic_load].counts[channel::loads] = 1;
+  own_records.vectors[channel::dynamic_store].counts[channel::stores] = 1;
+  own_records.vectors[channel::dynamic_move].counts[channel::loads] =
+      own_records.vectors[channel::dynamic_move].counts[channel::stores] = 1;
+  own_records.vectors[channel::dynamic_compare].counts[channel::loads] = 2;
+  channel::Process& p = own_records.shared.process(process);
   p.pid = static_cast<s32>(kernel(SYS_getpid));
   p.parent_pid = static_cast<s32>(kernel(SYS_getppid));
   p.vectors = area;
-  p.segments = segment_count;
-  own_process = process;
+  p.segments = own_records.segments;
+  own_records.process = process;
   if (!give_counters(t, process)) die("no room in the channel", process);
   t->tid = kernel(SYS_gettid);
   t->tgid = p.pid;
-  shared.thread(t->index).tid = static_cast<s32>(t->tid);
+  own_records.shared.thread(t->index).tid = static_cast<s32>(t->tid);
   name_thread(t);
   set_state(p.state, State::running);
   t->actions = reinterpret_cast<Actions*>(reserve(sizeof(Actions), PROT_READ | PROT_WRITE));
@@ -272,22 +174,16 @@ Thread* first_thread(u32 first_fd) {
   return t;
 }
 
-void forget_jumps(Thread* t) {
-  // Empty entries lead into the engine: dropping the private copies of the image's page brings them back.
-  throw_away(jump_table(t), jump_table_entries * 8);
-  t->generation = cache_generation();
-}
-
 void forget_first_thread() {
-  if (live != nullptr) {
-    set_state(shared.thread(live->index).state, State::free);
-    set_state(process_record(live).state, State::free);
+  if (own_records.live != nullptr) {
+    set_state(own_records.shared.thread(own_records.live->index).state, State::free);
+    set_state(process_record(own_records.live).state, State::free);
   }
-  if (shared.base != nullptr) kernel(SYS_munmap, records_at, channel::records_bytes);
+  if (own_records.shared.base != nullptr) kernel(SYS_munmap, records_at, channel::records_bytes);
   unreserve_all();
 }
 
-Thread* new_thread(Thread* parent, bool own_process) {
+Thread* new_thread(Thread* parent, bool of_its_own) {
   Guard guard(threads_lock);
   Thread* t = nullptr;
   for (Thread** p = &pool; *p != nullptr; p = &(*p)->next)
@@ -299,11 +195,11 @@ Thread* new_thread(Thread* parent, bool own_process) {
   if (t == nullptr) t = make_block();
   if (t == nullptr) return nullptr;
   u32 process = parent->process;
-  if (own_process) {
+  if (of_its_own) {
     process = new_process_record(parent->process);
-    channel::Process& p = shared.process(process);
+    channel::Process& p = own_records.shared.process(process);
     p.vectors = vectors_area;
-    p.segments = segment_count;
+    p.segments = own_records.segments;
     p.parent_pid = process_record(parent).pid;
     copy(p.name, process_record(parent).name, sizeof p.name);
     p.state = State::running;
@@ -345,10 +241,10 @@ void finish_thread(Thread* t) {
 }
 
 void give_counters_back(Thread* t) {
-  channel::Thread& record = shared.thread(t->index);
+  channel::Thread& record = own_records.shared.thread(t->index);
   const u32 area = record.area;
   record.area = 0;  // first: who is killed between leaks it, instead of giving it twice
-  channel::give_area(shared, shared.header().free_counters, area);
+  channel::give_area(own_records.shared, own_records.shared.header().free_counters, area);
 }
 
 void give_back(Thread* t) {
@@ -362,7 +258,7 @@ namespace {
 void finish_counts(Thread* t) {
   Guard guard(threads_lock);
   bool all = true;
-  for (Thread* o = live; o != nullptr; o = o->next) {
+  for (Thread* o = own_records.live; o != nullptr; o = o->next) {
     if (o->process != t->process) continue;
     if (o == t || __atomic_load_n(&o->where, __ATOMIC_SEQ_CST) != inside) {
       end_counting(o);
@@ -385,16 +281,16 @@ void finish_process(Thread* t) {
 
 void counts_to_records() {
   Guard guard(threads_lock);
-  for (Thread* o = live; o != nullptr; o = o->next) {
-    channel::Thread& record = shared.thread(o->index);
+  for (Thread* o = own_records.live; o != nullptr; o = o->next) {
+    channel::Thread& record = own_records.shared.thread(o->index);
     if (record.state != State::running) continue;
     fold(o);  // from here to the end `final` is what counts
     record.base = record.final;
     set_state(record.state, State::running);
   }
   core_finish_locked(current());
-  segment_count = channel::first_segment;
-  shared.process(own_process).segments = segment_count;
+  own_records.segments = channel::first_segment;
+  own_records.shared.process(own_records.process).segments = own_records.segments;
 }
 
 void finish_for_exec(Thread* t) {
@@ -418,27 +314,21 @@ void hand_back(Thread* t) {
   p.counted_ns = p.handed_back_ns = processor_ns();
 }
 
-u64 processor_ns() {
-  u64 time[2] = {};
-  kernel(SYS_clock_gettime, 2 /* CLOCK_PROCESS_CPUTIME_ID */, reinterpret_cast<u64>(time));
-  return time[0] * 1'000'000'000 + time[1];
-}
-
 void give_areas_back(Thread* t) {
   channel::Process& p = process_record(t);
-  if (p.state != State::ended || t->process != own_process) return;
+  if (p.state != State::ended || t->process != own_records.process) return;
   Guard guard(threads_lock);
-  for (Thread* o = live; o != nullptr; o = o->next)
+  for (Thread* o = own_records.live; o != nullptr; o = o->next)
     if (o->process != t->process) return;  // a vfork child, which outlives its parent, still needs them
-  for (Thread* o = live; o != nullptr; o = o->next) give_counters_back(o);
-  channel::give_area(shared, shared.header().free_vectors, p.vectors);
+  for (Thread* o = own_records.live; o != nullptr; o = o->next) give_counters_back(o);
+  channel::give_area(own_records.shared, own_records.shared.header().free_vectors, p.vectors);
   p.vectors = 0;
 }
 
 void reopen_process(Thread* t) {
   Guard guard(threads_lock);
-  for (Thread* o = live; o != nullptr; o = o->next) {
-    channel::Thread& record = shared.thread(o->index);
+  for (Thread* o = own_records.live; o != nullptr; o = o->next) {
+    channel::Thread& record = own_records.shared.thread(o->index);
     if (o->process != t->process || record.state != State::ended) continue;
     record.base = record.final;
     set_state(record.state, State::running);
@@ -452,45 +342,46 @@ u32 before_fork(Thread* t) {
   const u32 process = new_process_record(t->process);
   if (process == 0) return 0;
   // Whoever looks now sees a process that has not counted anything yet, instead of none.
-  channel::Process& p = shared.process(process);
+  channel::Process& p = own_records.shared.process(process);
   copy(p.name, process_record(t).name, sizeof p.name);
   set_state(p.state, State::running);
   models_before_fork(t, process);
   return process;
 }
 
-void fork_failed(u32 process) { shared.process(process).state = State::free; }
+void fork_failed(u32 process) { own_records.shared.process(process).state = State::free; }
 
 void fork_done(u32 process, s32 pid) {
   // Never over the number that the child has written itself: in a new pid namespace that is another one.
   s32 none = 0;
-  __atomic_compare_exchange_n(&shared.process(process).pid, &none, pid, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  __atomic_compare_exchange_n(&own_records.shared.process(process).pid, &none, pid, false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
 }
 
 bool after_fork(Thread* t, u32 process) {
   // The parent's counters are still mapped: nothing of the program runs before they are replaced.
   const u32 parent = t->process;
-  const channel::SegmentVector* old = vectors_;
-  const u32 area = channel::take_area(shared, shared.header().free_vectors);
+  const channel::SegmentVector* old = own_records.vectors;
+  const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);
   if (process == 0 || area == 0 || !map_vectors(area)) return false;
-  copy(vectors_, old, segment_count * sizeof *vectors_);
-  channel::Process& p = shared.process(process);
+  copy(own_records.vectors, old, own_records.segments * sizeof *own_records.vectors);
+  channel::Process& p = own_records.shared.process(process);
   p.pid = static_cast<s32>(kernel(SYS_getpid));
   p.parent_pid = static_cast<s32>(kernel(SYS_getppid));
   p.vectors = area;
-  p.segments = segment_count;
-  p.partial = shared.process(parent).partial & (channel::partial_undecoded | channel::partial_int80);
-  own_process = process;
+  p.segments = own_records.segments;
+  p.partial = own_records.shared.process(parent).partial & (channel::partial_undecoded | channel::partial_int80);
+  own_records.process = process;
   models_after_fork();
   core_forget();
   if (!give_counters(t, process, true)) return false;
   t->tid = kernel(SYS_gettid);
   t->tgid = p.pid;
-  shared.thread(t->index).tid = static_cast<s32>(t->tid);
+  own_records.shared.thread(t->index).tid = static_cast<s32>(t->tid);
   name_thread(t);
   set_state(p.state, State::running);
-  live = nullptr;
-  own_threads = 0;
+  own_records.live = nullptr;
+  own_records.threads = 0;
   link_in(t);
   t->vfork_child = 0;
   return true;

@@ -2,7 +2,7 @@
 
 #include <sys/mman.h>
 
-#include "tally/engine/output_buffers.hpp"
+#include "tally/engine/records.hpp"
 
 namespace tally::engine {
 
@@ -65,11 +65,13 @@ void announce(u64 page) {
 bool is_written_by_kernel(u64 page) {
   Guard guard(threads_lock);
   for (const Thread* t = threads(); t != nullptr; t = t->next)
-    if (may_write(*t, page)) return true;
+    if (kernel_may_write(*t, page)) return true;
   return false;
 }
 
 }  // namespace
+
+bool (*kernel_may_write)(const Thread& t, u64 page);
 
 bool watch(u64 page, u8 before) {
   Watched& w = entry_of(page);

@@ -5,7 +5,7 @@
 ///
 /// Everything here wants the lock of code.cpp, unless it says otherwise.
 #pragma once
-#include "tally/engine/base.hpp"
+#include "tally/engine/thread.hpp"
 
 namespace tally::engine {
 
@@ -18,6 +18,10 @@ struct Watched {
   u8 writes;  // how often it was written when it was protected
   Compared compared;
 };
+
+/// Whether the kernel may write into this page in the name of `t`, which is in a system call or will end. Set once, at
+/// the start.
+extern bool (*kernel_may_write)(const Thread& t, u64 page);
 
 /// The page cannot be written from now on; `before`: how it can be used otherwise. False: its code is to be compared.
 bool watch(u64 page, u8 before);

@@ -1,0 +1,10 @@
+/// What the engine asks of the command that started the program.
+#pragma once
+#include "tally/engine/records.hpp"
+
+namespace tally::engine {
+
+/// Asks the command; true where it did what was wished. It answers within milliseconds or has ended.
+bool ask_command(Thread* t, channel::Wish wish);
+
+}  // namespace tally::engine

@@ -1,0 +1,28 @@
+#include "tally/engine/inherited.hpp"
+
+namespace tally::engine {
+namespace {
+
+u32 first_inherited;
+bool own_tables;  // not all threads have the same descriptors
+
+}  // namespace
+
+u64 inherited(channel::Inherited which) {
+  const u32 own = own_tables ? current()->first_descriptor : 0;
+  return u64{own != 0 ? own : first_inherited} + which;
+}
+
+void set_inherited(u32 first) {
+  if (own_tables && current()->first_descriptor != 0)
+    current()->first_descriptor = first;
+  else
+    first_inherited = first;
+}
+
+void inherited_of_its_own(Thread* t) {
+  t->first_descriptor = static_cast<u32>(inherited(channel::inherited_channel));
+  own_tables = true;
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,15 @@
+/// The descriptors that the engine has of the command, by their numbers in the program's table.
+#pragma once
+#include "tally/engine/records.hpp"
+
+namespace tally::engine {
+
+/// One of the command's descriptors, in the table of the calling thread.
+u64 inherited(channel::Inherited which);
+/// The first of them has this number from now on, in that table.
+void set_inherited(u32 first);
+
+/// The thread has a table of its own from now on, a copy of the calling thread's.
+void inherited_of_its_own(Thread* t);
+
+}  // namespace tally::engine

@@ -1,0 +1,104 @@
+#include "tally/engine/records.hpp"
+
+namespace tally::engine {
+
+OwnRecords own_records;
+Lock threads_lock;
+bool fsgsbase_allowed;
+
+void link_in(Thread* t) {
+  t->before = nullptr;
+  t->next = own_records.live;
+  if (own_records.live != nullptr) own_records.live->before = t;
+  own_records.live = t;
+  if (t->process == own_records.process) own_records.threads++;
+}
+
+void unlink(Thread* t) {
+  (t->before != nullptr ? t->before->next : own_records.live) = t->next;
+  if (t->next != nullptr) t->next->before = t->before;
+  if (t->process == own_records.process) own_records.threads--;
+}
+
+/// Wants threads_lock: one that ends goes from this list to another.
+bool is_last_of(u32 process) {
+  if (process == own_records.process) return own_records.threads == 1;
+  u32 n = 0;
+  for (const Thread* t = own_records.live; t != nullptr; t = t->next) n += t->process == process;
+  return n == 1;
+}
+
+const channel::Settings& settings() { return own_records.settings; }
+channel::Records records() { return own_records.shared; }
+Thread* threads() { return own_records.live; }
+u32 own_process_number() { return own_records.process; }
+channel::Process& process_record(Thread* t) { return own_records.shared.process(t->process); }
+channel::SegmentVector& segment(u32 number) { return own_records.vectors[number]; }
+
+u32 segment_limit_so_far() { return own_records.segments; }
+
+u32 new_segment(const channel::SegmentVector& v) { return new_segments(&v, 1); }
+
+u32 placed(u32 number, u32 n) {
+  // A processor that looks for a store which a load may read compares the low 12 bits of their addresses first. A
+  // counter that had those of a place where generated code saves registers would hold up every load from there: half
+  // as much again for a program that is unlucky.
+  constexpr u32 first = 0x80 / 8, last = 0x100 / 8;
+  static_assert(o_spill1 >= first * 8 && o_borrowed_r11 < last * 8 && counters_at % page_bytes == 0);
+  const u32 in_page = number % counters_per_page;
+  return in_page + n > first && in_page < last ? number + last - in_page : number;
+}
+
+void place_segments(u32 n) { own_records.segments = placed(own_records.segments, n); }
+
+u32 new_segments(const channel::SegmentVector* v, u32 n) {
+  if (own_records.segments + n > channel::segment_limit) return 0;
+  const u32 number = own_records.segments;
+  for (u32 i = 0; i < n; i++) own_records.vectors[number + i] = v[i];
+  own_records.segments += n;
+  own_records.shared.process(own_records.process).segments =
+      own_records.segments;  // a vfork child shares them: see Process::vectors
+  return number;
+}
+
+u32 new_segment_pages(const channel::SegmentVector* v, u32 n) {
+  const u32 first = (own_records.segments + counters_per_page - 1) / counters_per_page * counters_per_page;
+  if (first + n > channel::segment_limit) return 0;
+  own_records.segments = first;
+  populate(&own_records.vectors[first], n * sizeof *v);
+  return new_segments(v, n);
+}
+
+void set_gs(u64 base) {
+  if (fsgsbase_allowed)
+    __builtin_ia32_wrgsbase64(base);
+  else
+    kernel(SYS_arch_prctl, 0x1001, base);
+}
+
+void mark_partial(Thread* t, channel::Partial why) {
+  __atomic_or_fetch(&process_record(t).partial, static_cast<u32>(why), __ATOMIC_RELAXED);
+}
+
+void unmark_partial(Thread* t, channel::Partial why) {
+  __atomic_and_fetch(&process_record(t).partial, ~static_cast<u32>(why), __ATOMIC_RELAXED);
+}
+
+void correct(Thread* t, const channel::Totals& delta) { own_records.shared.thread(t->index).base.add(delta); }
+
+void name_thread(Thread* t) {
+  kernel(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<u64>(own_records.shared.thread(t->index).name));
+}
+
+bool is_last(const Thread* t) {
+  Guard guard(threads_lock);
+  return is_last_of(t->process);
+}
+
+u64 processor_ns() {
+  u64 time[2] = {};
+  kernel(SYS_clock_gettime, 2 /* CLOCK_PROCESS_CPUTIME_ID */, reinterpret_cast<u64>(time));
+  return time[0] * 1'000'000'000 + time[1];
+}
+
+}  // namespace tally::engine

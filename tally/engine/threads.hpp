@@ -1,0 +1,49 @@
+/// Threads of the program: how they begin and end, and how their counts become final.
+#pragma once
+#include "tally/engine/records.hpp"
+
+namespace tally::engine {
+
+/// Maps the channel and makes the record of this program image and its first thread. Called once, at the start.
+Thread* first_thread(u32 first_fd);
+
+/// The process starts natively after all: no record of it and its thread, no memory but the image's own.
+void forget_first_thread();
+
+/// A thread about to be cloned, with the registers of `parent`. `own_process`: it gets a process record of its own.
+/// Null when there is no memory for it.
+Thread* new_thread(Thread* parent, bool own_process);
+
+/// The calling thread ends: its counts are final. Its counters, and then its block, may serve another thread.
+void finish_thread(Thread* t);
+void give_counters_back(Thread* t);
+void give_back(Thread* t);
+
+/// Counts of all threads that are outside are final, and the process's with them when there are no others.
+void finish_process(Thread* t);
+/// How the process of this thread ends, for its record.
+void end_as(Thread* t, channel::End how, int code);
+/// It goes on natively from here on.
+void hand_back(Thread* t);
+/// The last act of a process whose counts are final.
+void give_areas_back(Thread* t);
+
+/// The counts of the calling thread are final, if its execve succeeds; the process's too when there are no other
+/// threads.
+void finish_for_exec(Thread* t);
+/// The process goes on after all (its execve failed).
+void reopen_process(Thread* t);
+
+/// In the child of a fork: counters and records of its own; other threads are gone. False without memory.
+/// `process` is the record that before_fork made in the parent; 0 there is no room for one.
+u32 before_fork(Thread* t);
+void fork_failed(u32 process);
+/// In the parent: the child may still be far from writing its number itself.
+void fork_done(u32 process, s32 pid);
+bool after_fork(Thread* t, u32 process);
+
+/// What all counters say goes into the records of their threads: segment numbers may be given anew. No other thread of
+/// the address space is inside. A process that is killed within loses nothing.
+void counts_to_records();
+
+}  // namespace tally::engine

@@ -21,6 +21,10 @@ struct Options {
   std::uint64_t max_instructions = 100'000'000;
   std::uint64_t skid = 0;
   std::string clock;
+  int width = 1;
+  std::string cache;
+  std::vector<std::string> defines;
+  bool single = false;
   bool overcount = false;
   bool trace = false;
   bool reads = false;
@@ -91,6 +95,13 @@ void describe(Page& page, Options& options) {
       ->option_text("N")->check(CLI::Range(0, 1000));
   page.add_option("--clock", options.clock, "base and current frequency, as 35/12: reference cycles go by their ratio")
       ->option_text("BASE/NOW");
+  page.add_option("--width", options.width, "instructions that retire in a cycle, multiplications in a chain (else 1)")
+      ->option_text("N")->check(CLI::Range(1, 16));
+  page.add_option("--cache", options.cache, "size of the line tags that references and misses come from (else 8M)")
+      ->option_text("SIZE");
+  page.add_option("-D,--define", options.defines, "for the assembler, as its own -D")
+      ->option_text("NAME=VALUE")->allow_extra_args(false);
+  page.add_flag("--single", options.single, "never runs whole blocks at once: slower, and the same counts");
   page.add_flag("--overcount", options.overcount, "an interrupt counts as an instruction, as by erratum HSD11");
   page.footer(footer);
 }
@@ -133,7 +144,16 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
     add("base", *base);
     add("current", *now);
   }
-  const std::pair<bool, const char*> flags[] = {{options.overcount, "--overcount"}, {options.trace, "--trace"},
+  for (const std::string& one : options.defines) add("define", one);
+  add("width", options.width);
+  if (!options.cache.empty()) {
+    const auto bytes = parse_bytes(options.cache);
+    if (!bytes || *bytes < 64 || *bytes > 1U << 30) {
+      return fail(Code::bad_usage, fmt::format("'{}' is no size of a cache", printable(options.cache)), "as 64K or 8M");
+    }
+    add("cache", *bytes);
+  }
+  const std::pair<bool, const char*> flags[] = {{options.overcount, "--overcount"}, {options.single, "--single"}, {options.trace, "--trace"},
                                                 {options.reads, "--reads"},         {options.dump, "--dump"},
                                                 {options.explain, "--explain"},     {options.quiet, "--quiet"},
                                                 {options.json, "--json"}};

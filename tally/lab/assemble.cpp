@@ -252,7 +252,8 @@ std::string shell_path(const fs::path& path) { return shell_words({path.string()
 
 }  // namespace
 
-Result<Image> assemble(const std::string& name, const std::string& text, int bits, const std::string& folder) {
+Result<Image> assemble(const std::string& name, const std::string& text, int bits, const std::string& folder,
+                       const std::vector<std::string>& defines) {
   const auto where = new_folder();
   if (!where) return fail(where.error());
   const Folder scratch{*where};
@@ -272,10 +273,12 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
   std::ofstream(scratch.path / "lab.constants") << constants_text();
   std::ofstream(wrapper) << head << "%include \"" << user.filename().string() << "\"\n";
   // A program may bring its own of what lab.inc has.
-  const std::string command =
-      fmt::format("nasm -w-pp-macro-redef-multi -w-number-overflow -f bin -o {} -l {} -I {} -I {} {} 2>&1", shell_path(scratch.path / "out"),
+  std::string command =
+      fmt::format("nasm -w-pp-macro-redef-multi -w-number-overflow -f bin -o {} -l {} -I {} -I {} {}", shell_path(scratch.path / "out"),
                   shell_path(scratch.path / "listing"), shell_path(scratch.path.string() + "/"), shell_path(folder + "/"),
                   shell_path(wrapper));
+  for (const std::string& one : defines) command += " -D " + shell_words({one});
+  command += " 2>&1";
   std::FILE* const pipe = popen(command.c_str(), "r");
   std::string output;
   std::array<char, 4096> buffer;

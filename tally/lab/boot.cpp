@@ -17,7 +17,7 @@ constexpr std::uint64_t data = 0x00CF'9300'0000'FFFF;
 constexpr std::uint64_t for_users = 3ULL << 45;
 
 std::uint64_t tss_descriptor() {
-  return 0x0000'8B00'0000'0067 | (layout::tss & 0xFF'FFFF) << 16 | (layout::tss >> 24) << 56;
+  return 0x0000'8900'0000'0067 | (layout::tss & 0xFF'FFFF) << 16 | (layout::tss >> 24) << 56;
 }
 
 std::uint64_t call_gate() {
@@ -39,7 +39,7 @@ void Machine::lay_out_tables() {
   const unsigned gate_size = image_.bits == 64 ? 16 : 8;
   uc_x86_mmr idtr{0, layout::idt, 256 * gate_size - 1, 0};
   uc_reg_write(uc_, UC_X86_REG_IDTR, &idtr);
-  uc_x86_mmr tr{layout::tss_selector, layout::tss, 0x67, 0x8B00};
+  uc_x86_mmr tr{layout::tss_selector, layout::tss, 0x67, 0x8900};
   uc_reg_write(uc_, UC_X86_REG_TR, &tr);
   if (image_.bits == 64) {
     poke(layout::tss + 4, layout::interrupt_stack, 8);

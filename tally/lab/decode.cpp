@@ -2,6 +2,8 @@
 
 #include <Zydis/Zydis.h>
 
+#include <algorithm>
+
 namespace tally::lab {
 namespace {
 
@@ -119,6 +121,33 @@ Instruction decode(std::span<const std::uint8_t> bytes, std::uint64_t address, i
   }
   if (raw.meta.category == ZYDIS_CATEGORY_WIDENOP || raw.meta.category == ZYDIS_CATEGORY_NOP) out.loads = out.stores = 0;
   return out;
+}
+
+std::vector<MemoryOperand> memory_operands(std::span<const std::uint8_t> bytes, std::uint64_t address, int bits) {
+  const ZydisDecoder decoder = decoder_for(bits);
+  ZydisDecodedInstruction raw;
+  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
+  std::vector<MemoryOperand> all;
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes.data(), bytes.size(), &raw, operands))) return all;
+  for (int i = 0; i < raw.operand_count; ++i) {
+    const ZydisDecodedOperand& operand = operands[i];
+    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN) continue;
+    MemoryOperand out;
+    out.offset = operand.mem.disp.has_displacement ? static_cast<std::uint64_t>(operand.mem.disp.value) : 0;
+    if (operand.mem.base == ZYDIS_REGISTER_RIP || operand.mem.base == ZYDIS_REGISTER_EIP) {
+      out.offset += address + raw.length;
+    } else if (operand.mem.base != ZYDIS_REGISTER_NONE) {
+      out.base = ZydisRegisterGetId(operand.mem.base);
+    }
+    if (operand.mem.index != ZYDIS_REGISTER_NONE) {
+      out.index = ZydisRegisterGetId(operand.mem.index);
+      out.scale = operand.mem.scale;
+    }
+    out.size = std::max<std::uint64_t>(operand.size / 8U, 1);
+    out.is_stack = operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && out.base == 4;
+    all.push_back(out);
+  }
+  return all;
 }
 
 std::string text_of(std::span<const std::uint8_t> bytes, std::uint64_t address, int bits) {

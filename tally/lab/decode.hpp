@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tally/pmu/emulated/work.hpp"
 
@@ -44,6 +45,18 @@ struct Instruction {
   /// What it adds where it ran once; which way a branch went, and what caches did, is told apart.
   pmu::emulated::Work work() const;
 };
+
+/// Where an instruction touches memory: base + index * scale + offset. Registers by their numbers in the encoding, 0 for
+/// AX to 15; -1: none. What depends on segments is left out.
+struct MemoryOperand {
+  int base = -1;
+  int index = -1;
+  std::uint64_t scale = 1;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 1;
+  bool is_stack = false;  ///< PUSH, CALL and their like: near the stack pointer
+};
+std::vector<MemoryOperand> memory_operands(std::span<const std::uint8_t> bytes, std::uint64_t address, int bits);
 
 /// Decodes for 16, 32 or 64 bits.
 Instruction decode(std::span<const std::uint8_t> bytes, std::uint64_t address, int bits);

@@ -27,7 +27,11 @@ std::uint64_t Machine::on_apic_read(uc_engine*, std::uint64_t offset, unsigned, 
     case 0xF0: return self.spurious_;
     case 0x280: return apic.error_status();
     case local_vector: return apic.perfmon_vector();
-    case 0x320:
+    case 0x320: return self.timer_.vector;
+    case 0x380: return static_cast<std::uint32_t>(self.timer_.count);
+    case 0x390:
+      return self.timer_.deadline > self.pmu_.time_stamp() ? self.timer_.deadline - self.pmu_.time_stamp() : 0;
+    case 0x3E0: return self.timer_.divide;
     case 0x330:
     case 0x350:
     case 0x360:
@@ -42,6 +46,9 @@ void Machine::on_apic_write(uc_engine*, std::uint64_t offset, unsigned, std::uin
   switch (offset) {
     case 0x80: apic.set_task_priority(static_cast<std::uint8_t>(value)); break;
     case 0xB0: apic.end_of_interrupt(); break;
+    case 0x320: self.timer_.vector = static_cast<std::uint32_t>(value); break;
+    case 0x380: self.start_timer(value); break;
+    case 0x3E0: self.timer_.divide = static_cast<std::uint32_t>(value); break;
     case 0xF0: self.spurious_ = static_cast<std::uint32_t>(value); break;
     case 0x280: apic.write_error_status(); break;
     case local_vector: {
@@ -49,14 +56,28 @@ void Machine::on_apic_write(uc_engine*, std::uint64_t offset, unsigned, std::uin
       Entry write = self.entry(Entry::Kind::write);
       write.number = 0x834;
       write.value = value;
-      if (const auto place = pmu::find_register("LVT_PERFMON", &pmu::intel_model)) {
-        write.remarks = pmu::check({*place, value, self.pmu_.profile().version});
-      }
+      write.remarks = self.remarks_of(0x834, value);
       self.note(write);
       break;
     }
     default: break;
   }
+}
+
+// Ticks are those of the time stamp counter, divided as the divide register says. 0 stops it.
+void Machine::start_timer(std::uint64_t ticks) {
+  const std::uint32_t code = (timer_.divide & 3) | (timer_.divide >> 1 & 4);
+  const unsigned shift = code == 7 ? 0 : code + 1;
+  timer_.count = ticks;
+  timer_.deadline = ticks == 0 ? 0 : pmu_.time_stamp() + (ticks << shift);
+}
+
+void Machine::ring_timer() {
+  constexpr std::uint32_t masked = 1U << 16, periodic = 1U << 17;
+  const bool again = (timer_.vector & periodic) != 0;
+  if ((timer_.vector & masked) == 0) pmu_.apic().request(static_cast<std::uint8_t>(timer_.vector));
+  timer_.deadline = 0;
+  if (again) start_timer(timer_.count);
 }
 
 std::uint32_t Machine::on_in(uc_engine*, std::uint32_t port, int, void*) {

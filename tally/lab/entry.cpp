@@ -42,6 +42,7 @@ Machine::Gate Machine::gate_of(int vector) const {
   gate.selector = static_cast<std::uint16_t>(low >> 16);
   gate.handler = (low & 0xFFFF) | (low >> 32 & 0xFFFF'0000);
   gate.clears_interrupts = type == 0xE;
+  gate.level = static_cast<int>(low >> 45 & 3);
   if (image_.bits == 64) {
     gate.handler |= peek(idtr.base + offset + 8, 4) << 32;
     gate.stack = static_cast<int>(low >> 32 & 7);
@@ -69,7 +70,13 @@ void Machine::unhandled(const Arrival& arrival) {
 }
 
 void Machine::arrive(const Arrival& arrival) {
+  calm_ = 0;
   const Gate gate = gate_of(arrival.vector);
+  if (gate.present && arrival.is_software && cpl_ > gate.level) {
+    arrive({13, static_cast<std::uint32_t>(arrival.vector * 8 + 2), arrival.from,
+            fmt::format("{} at CPL {}, and the gate of that vector is for CPL {} (its DPL)", arrival.why, cpl_, gate.level)});
+    return;
+  }
   if (!gate.present) {
     unhandled(arrival);
     return;

@@ -55,7 +55,7 @@ std::optional<std::uint64_t> Image::address_of(const std::string& word) const {
   return pmu::parse_number(word);
 }
 
-Result<Image> load(const std::string& path, int bits) {
+Result<Image> load(const std::string& path, int bits, const std::vector<std::string>& defines) {
   std::ifstream stream(path, std::ios::binary);
   std::error_code ignored;
   if (!stream || std::filesystem::is_directory(path, ignored)) {
@@ -67,7 +67,7 @@ Result<Image> load(const std::string& path, int bits) {
   const std::string suffix = lower(std::filesystem::path(path).extension().string());
   if (suffix == ".asm" || suffix == ".s" || suffix == ".nasm" || suffix == ".inc") {
     const auto parent = std::filesystem::path(path).parent_path();
-    return assemble(path, content, bits, parent.empty() ? "." : parent.string());
+    return assemble(path, content, bits, parent.empty() ? "." : parent.string(), defines);
   }
   if (bytes.empty()) return fail(Code::bad_usage, fmt::format("'{}' is empty", printable(path)), "");
   Image image;

@@ -43,11 +43,12 @@ struct Image {
 };
 
 /// Reads a file: assembly (.asm, .s, .nasm) is assembled by nasm, an ELF image is loaded, anything else is a flat image.
-/// `bits` 0: as the file says, else 32. Errors: not_found; bad_usage with what the assembler says of which line.
-Result<Image> load(const std::string& path, int bits);
+/// `bits` 0: as the file says, else 32. `defines`: NAME=VALUE for nasm. Errors: not_found; bad_usage with what the assembler says of which line.
+Result<Image> load(const std::string& path, int bits, const std::vector<std::string>& defines = {});
 
 /// Assembles a text as if it were that file; what it includes is looked for in `folder`.
-Result<Image> assemble(const std::string& name, const std::string& text, int bits, const std::string& folder);
+Result<Image> assemble(const std::string& name, const std::string& text, int bits, const std::string& folder,
+                       const std::vector<std::string>& defines = {});
 
 /// An ELF image. Errors: bad_usage.
 Result<Image> load_elf(const std::string& name, const std::vector<std::uint8_t>& file);

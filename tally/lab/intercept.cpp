@@ -22,6 +22,15 @@ std::optional<pmu::Place> place_of(std::uint32_t index) {
 
 }  // namespace
 
+// A handler writes the same values again and again: what there is to say is found once.
+const std::vector<pmu::Remark>& Machine::remarks_of(std::uint32_t index, std::uint64_t value) {
+  const auto [at, is_new] = remarks_.try_emplace({index, value});
+  if (is_new) {
+    if (const auto place = place_of(index)) at->second = pmu::check({*place, value, pmu_.profile().version});
+  }
+  return at->second;
+}
+
 void Machine::intercept(const Instruction& instruction) {
   switch (instruction.kind) {
     case Kind::rdmsr: read_msr(instruction); return;
@@ -89,9 +98,7 @@ void Machine::write_msr(const Instruction& instruction) {
   Entry write = entry(Entry::Kind::write);
   write.number = index;
   write.value = value;
-  if (const auto place = place_of(index)) {
-    write.remarks = pmu::check({*place, value, pmu_.profile().version});
-  }
+  write.remarks = remarks_of(index, value);
   pmu::emulated::Answer answer;
   if (index == end_of_interrupt_msr && cpl_ == 0) {
     pmu_.apic().end_of_interrupt();
@@ -107,7 +114,7 @@ void Machine::write_msr(const Instruction& instruction) {
     arrive({general_protection, 0, instruction.address, *answer.fault});
     return;
   }
-  write.kept = pmu_.read(index).value;
+  if (pmu::emulated::IntelPmu::owns(index)) write.kept = pmu_.read(index).value;
   note(write);
   set(UC_X86_REG_RIP, next);
 }
@@ -166,6 +173,11 @@ void Machine::halt(const Instruction& instruction) {
   const std::uint64_t next = instruction.address + instruction.length;
   running_ = instruction;
   finish(next);
+  // Asleep until the timer wakes it: the counters stand still, time goes on.
+  if (timer_.is_running() && interrupts_enabled() && !pmu_.has_interrupt(true)) {
+    if (timer_.deadline > pmu_.time_stamp()) pmu_.halt(timer_.deadline - pmu_.time_stamp());
+    ring_timer();
+  }
   if (pmu_.has_interrupt(interrupts_enabled())) {
     set(UC_X86_REG_RIP, next);
     return;

@@ -19,7 +19,7 @@ using pmu::emulated::Sent;
 using pmu::emulated::Signal;
 
 constexpr std::uint64_t interrupt_flag = 1U << 9;
-constexpr std::size_t cache_lines = 8 << 20 >> 6;  // 8 MiB of 64-byte lines, direct-mapped: tags alone
+constexpr std::uint64_t calm_enough = 64;  // instructions without anything, before whole blocks are tried
 
 Machine& of(void* machine) { return *static_cast<Machine*>(machine); }
 
@@ -46,7 +46,8 @@ std::vector<int> counter_numbers(const pmu::emulated::Profile& profile) {
 
 Machine::Machine(const Image& image, const Settings& settings, Listener listener)
     : image_(image), settings_(settings), listener_(std::move(listener)), pmu_(*settings.profile, settings.behaviour) {
-  tags_.assign(cache_lines, ~0ULL);
+  tags_.assign(std::max<std::uint64_t>(settings.cache_bytes / 64, 1), ~0ULL);
+  code_bytes_.assign(memory_size, false);
   pmu_.listen([this](const Happening& what) {
     Entry happened = entry(what.kind == Happening::Kind::overflow ? Entry::Kind::overflow
                            : what.kind == Happening::Kind::pmi    ? Entry::Kind::pmi
@@ -61,6 +62,8 @@ Machine::Machine(const Image& image, const Settings& settings, Listener listener
 }
 
 Machine::~Machine() {
+  if (context_) uc_context_free(context_);
+  if (fast_) uc_close(fast_);
   if (uc_) uc_close(uc_);
   std::free(memory_);
 }
@@ -147,7 +150,18 @@ const Instruction& Machine::decoded(std::uint64_t address) {
   if (found != instructions_seen_.end()) return found->second;
   std::array<std::uint8_t, 15> bytes{};
   uc_mem_read(uc_, address, bytes.data(), bytes.size());
-  return instructions_seen_[address] = decode(bytes, address, image_.bits);
+  const Instruction& instruction = instructions_seen_[address] = decode(bytes, address, image_.bits);
+  for (std::uint64_t at = address; at < address + instruction.length && at < memory_size; ++at) code_bytes_[at] = true;
+  return instruction;
+}
+
+int general_register(int number, int bits) {
+  static constexpr int wide[] = {UC_X86_REG_RAX, UC_X86_REG_RCX, UC_X86_REG_RDX, UC_X86_REG_RBX,
+                                 UC_X86_REG_RSP, UC_X86_REG_RBP, UC_X86_REG_RSI, UC_X86_REG_RDI};
+  static constexpr int narrow[] = {UC_X86_REG_EAX, UC_X86_REG_ECX, UC_X86_REG_EDX, UC_X86_REG_EBX,
+                                   UC_X86_REG_ESP, UC_X86_REG_EBP, UC_X86_REG_ESI, UC_X86_REG_EDI};
+  if (number >= 8) return UC_X86_REG_R8 + number - 8;
+  return bits == 64 ? wide[number] : narrow[number];
 }
 
 void Machine::end(End::Reason reason, std::uint64_t address, std::string message, std::string hint) {
@@ -161,7 +175,11 @@ End Machine::run() {
     // Until never: the lab ends a run, not an address.
     const uc_err error = uc_emu_start(uc_, get(UC_X86_REG_RIP), ~0ULL, 0, 0);
     if (end_) break;
-    if (fault_) {
+    if (goes_fast_) {
+      goes_fast_ = false;
+      forget_code();
+      run_fast();
+    } else if (fault_) {
       const Arrival met = *fault_;
       fault_.reset();
       arrive(met);
@@ -200,8 +218,15 @@ void Machine::before(std::uint64_t address) {
   // REP is reported once for each round, and is one instruction.
   if (running_ && running_->repeats && running_->address == address) return;
   finish(address);
+  if (timer_.is_running() && pmu_.time_stamp() >= timer_.deadline) ring_timer();
   if (interrupted(address)) return;
   at_ = address;
+  if (++calm_ > calm_enough && may_run_fast()) {
+    goes_fast_ = true;
+    calm_ = 0;
+    uc_emu_stop(uc_);
+    return;
+  }
   recent_[instructions_ % recent_.size()] = address;
   if (instructions_ >= settings_.max_instructions) {
     end_ = limit_reached(address);
@@ -214,6 +239,7 @@ void Machine::before(std::uint64_t address) {
   if (instruction.kind == Kind::plain || instruction.kind == Kind::port) {
     running_ = instruction;
   } else {
+    calm_ = 0;
     intercept(instruction);
   }
 }
@@ -240,7 +266,8 @@ void Machine::finish(std::uint64_t next) {
   pmu::emulated::Work work = done.work();
   const bool taken = done.is_branch && next != done.address + done.length;
   if (taken) work[Signal::taken_branches] = 1;
-  if (done.is_conditional) {
+  if (settings_.width > 1) work[Signal::core_cycles] = cycles_of(done);
+  if (done.is_conditional && pmu_.counts(Signal::mispredicts, cpl_)) {
     // Two bits for each branch, as the declared model has it: 2 and 3 say taken.
     std::uint8_t& state = directions_[done.address];
     if ((state >= 2) != taken) work[Signal::mispredicts] = 1;
@@ -255,6 +282,21 @@ void Machine::finish(std::uint64_t next) {
   pmu_.retire(work, level);
   ++instructions_;
   if (done.kind == Kind::interrupt_return) note(entry(Entry::Kind::leave));
+}
+
+// Several instructions retire in a cycle, in order; each multiplication waits for the one before it. So a loop takes the
+// longer of its instructions and its chain of products.
+std::uint64_t Machine::cycles_of(const Instruction& instruction) {
+  const auto width = static_cast<std::uint64_t>(settings_.width);
+  const std::uint64_t before = retired_ / width;
+  ++issued_;
+  std::uint64_t done = issued_;
+  if (instruction.cycles > 1) {
+    done = std::max(issued_, product_ready_) + instruction.cycles * width;
+    product_ready_ = done;
+  }
+  retired_ = std::max(retired_ + 1, done);
+  return retired_ / width - before;
 }
 
 // Whether an interrupt comes in before the instruction at `address`.
@@ -284,7 +326,11 @@ void Machine::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
   if (is_software) {
     arrival.back = self.running_->address + self.running_->length;
     arrival.why = fmt::format("INT {:X}H", vector);
-    self.finish(arrival.back + 1);  // it leaves for another place
+    arrival.is_software = true;
+    arrival.from = self.running_->address;
+    // One that its gate refuses does not retire.
+    if (self.cpl_ <= self.gate_of(arrival.vector).level) self.finish(arrival.back + 1);  // it leaves for another place
+    self.running_.reset();
   } else {
     self.running_.reset();  // it does not retire
     arrival.back = self.at_;
@@ -326,11 +372,14 @@ bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, 
   return false;
 }
 
-// A line-tag cache: a line that is not there is a miss, every access is a reference.
-void Machine::on_access(uc_engine*, uc_mem_type, std::uint64_t address, int, std::int64_t, void* machine) {
+// A line-tag cache, direct-mapped: a line that is not there is a miss, every access is a reference. It sees them while a
+// counter does, so that whole blocks need not be looked into else.
+void Machine::on_access(uc_engine*, uc_mem_type type, std::uint64_t address, int size, std::int64_t, void* machine) {
   Machine& self = of(machine);
+  if (type == UC_MEM_WRITE) self.written(address, size);
+  if (!self.pmu_.counts(Signal::llc_references, self.cpl_) && !self.pmu_.counts(Signal::llc_misses, self.cpl_)) return;
   const std::uint64_t line = address >> 6;
-  std::uint64_t& tag = self.tags_[line % cache_lines];
+  std::uint64_t& tag = self.tags_[line % self.tags_.size()];
   ++self.references_;
   if (tag == line) return;
   tag = line;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,9 @@ struct Settings {
   pmu::emulated::Behaviour behaviour = {};
   std::uint64_t max_instructions = 100'000'000;
   bool steps = false;                      ///< an entry for each instruction
+  bool blocks = true;                      ///< whole blocks at once, where nothing happens in them
+  int width = 1;                           ///< instructions that retire in a cycle
+  std::uint64_t cache_bytes = 8 << 20;     ///< of the line tags
   bool reads = false;                      ///< an entry for each RDMSR of a register of the PMU
   std::vector<std::uint64_t> breakpoints;  ///< entries where the program stands before them
 };
@@ -44,6 +48,8 @@ class Machine {
   const pmu::emulated::IntelPmu& pmu() const { return pmu_; }
   const Image& image() const { return image_; }
   std::uint64_t instructions() const { return instructions_; }
+  /// How often the run went from whole blocks to single instructions.
+  std::uint64_t switches() const { return switches_; }
   int cpl() const { return cpl_; }
   bool interrupts_enabled() const;
 
@@ -63,6 +69,8 @@ class Machine {
     std::optional<std::uint32_t> error;
     std::uint64_t back = 0;  // where it returns to
     std::string why;         // for whoever has no handler
+    bool is_software = false;  // INT n
+    std::uint64_t from = 0;    // the INT itself
   };
   struct Gate {
     bool present = false;
@@ -70,6 +78,25 @@ class Machine {
     std::uint64_t handler = 0;
     bool clears_interrupts = true;
     int stack = 0;  // IST
+    int level = 0;  // DPL
+  };
+
+  // Instructions that run together. `times`: how often they did since settle().
+  struct Block {
+    std::uint64_t address = 0;
+    std::uint32_t size = 0;
+    std::uint32_t instructions = 0;
+    std::uint64_t times = 0;
+    pmu::emulated::Work work;
+  };
+
+  // The APIC's timer: an interrupt when the time stamp counter reaches `deadline`.
+  struct Timer {
+    std::uint32_t vector = 1U << 16;
+    std::uint32_t divide = 0;
+    std::uint64_t count = 0;  // ticks of the time stamp counter
+    std::uint64_t deadline = 0;
+    bool is_running() const { return deadline != 0; }
   };
 
   // boot.cpp
@@ -92,8 +119,29 @@ class Machine {
   End limit_reached(std::uint64_t address) const;
   const Instruction& decoded(std::uint64_t address);
 
+  std::uint64_t cycles_of(const Instruction& instruction);
+
+  // fast.cpp
+  bool may_run_fast() const;
+  std::uint64_t budget() const;
+  Result<bool> start_fast();
+  void run_fast();
+  static void on_block(uc_engine* uc, std::uint64_t address, std::uint32_t size, void* machine);
+  static void on_fast_interrupt(uc_engine* uc, std::uint32_t vector, void* machine);
+  static bool on_fast_invalid(uc_engine* uc, void* machine);
+  static bool on_fast_hole(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value, void* machine);
+  static void on_fast_write(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value, void* machine);
+  bool renewed(const Block& block);
+  Block* block_at(std::uint64_t address, std::uint32_t size);
+  void settle();
+  void leave_inside(std::uint64_t address);
+  bool touches(uc_engine* uc, const Instruction& instruction, std::uint64_t address) const;
+  void written(std::uint64_t address, int size);
+  void forget_code();
+
   // intercept.cpp
   void intercept(const Instruction& instruction);
+  const std::vector<pmu::Remark>& remarks_of(std::uint32_t index, std::uint64_t value);
   void read_msr(const Instruction& instruction);
   void write_msr(const Instruction& instruction);
   void read_counter(const Instruction& instruction);
@@ -109,6 +157,8 @@ class Machine {
   void unhandled(const Arrival& arrival);
 
   // devices.cpp
+  void start_timer(std::uint64_t ticks);
+  void ring_timer();
   static std::uint64_t on_apic_read(uc_engine* uc, std::uint64_t offset, unsigned size, void* machine);
   static void on_apic_write(uc_engine* uc, std::uint64_t offset, unsigned size, std::uint64_t value, void* machine);
   static std::uint32_t on_in(uc_engine* uc, std::uint32_t port, int size, void* machine);
@@ -135,6 +185,7 @@ class Machine {
 
   std::unordered_map<std::uint64_t, Instruction> instructions_seen_;
   std::optional<Instruction> running_;  // the emulator executes it: it retires at the next instruction
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<pmu::Remark>> remarks_;
   int cpl_ = 0;
   bool is_shadowed_ = false;       // behind STI or MOV SS: no interrupt before the next instruction
   std::optional<Arrival> arrival_;  // waits for the processor to have come to CPL 0
@@ -150,7 +201,32 @@ class Machine {
   std::uint32_t misses_ = 0;
   std::vector<std::uint64_t> last_counters_;
   std::uint32_t spurious_ = 0x1FF;  // APIC: spurious vector register
+  Timer timer_;
+  std::uint64_t issued_ = 0;         // in quarters of a cycle, where several instructions retire in one: see cycles_of()
+  std::uint64_t retired_ = 0;
+  std::uint64_t product_ready_ = 0;
+
+  uc_engine* fast_ = nullptr;  // the same memory, whole blocks
+  uc_context* context_ = nullptr;
+  static constexpr std::size_t table_size = 4096;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Block>> blocks_;
+  std::array<Block*, table_size> table_{};  // the last block seen at each address, by its low bits
+  std::vector<Block*> touched_;
+  Block* last_block_ = nullptr;
+  pmu::emulated::Work left_over_;  // of a block that was left inside
+  std::uint64_t budget_ = 0;
+  std::uint64_t leave_at_ = 0;
+  std::uint64_t calm_ = 0;  // instructions since something happened
+  std::uint64_t switches_ = 0;
+  bool goes_fast_ = false;
+  std::vector<bool> code_bytes_;  // of memory: decoded
+  bool forgotten_ = false;
+  std::uint64_t first_dirty_ = ~0ULL;
+  std::uint64_t last_dirty_ = 0;
 };
+
+/// The emulator's name of a general register by its number.
+int general_register(int number, int bits);
 
 /// Numbers of the counters of a profile, general-purpose first.
 std::vector<int> counter_numbers(const pmu::emulated::Profile& profile);

@@ -26,6 +26,10 @@ struct Options {
   std::uint64_t skid = 0;
   std::uint64_t base = 1;
   std::uint64_t current = 1;
+  std::uint64_t width = 1;
+  std::uint64_t cache = 8 << 20;
+  std::vector<std::string> defines;
+  bool single = false;
   bool overcount = false;
   bool trace = false;
   bool explain = false;
@@ -57,6 +61,10 @@ Options read_options(const std::vector<std::string>& arguments) {
     if (auto v = value_of(one, "current")) options.current = number(*v);
     if (auto v = value_of(one, "max-instructions")) options.max_instructions = number(*v);
     if (auto v = value_of(one, "break")) options.breaks.push_back(*v);
+    if (auto v = value_of(one, "width")) options.width = number(*v);
+    if (auto v = value_of(one, "cache")) options.cache = number(*v);
+    if (auto v = value_of(one, "define")) options.defines.push_back(*v);
+    if (one == "--single") options.single = true;
     if (one == "--overcount") options.overcount = true;
     if (one == "--trace") options.trace = true;
     if (one == "--explain") options.explain = true;
@@ -93,6 +101,9 @@ Result<Settings> settings_of(const Options& options, const Image& image) {
   settings.behaviour.clock = {options.base, options.current};
   settings.behaviour.skid = static_cast<int>(options.skid);
   settings.behaviour.overcount_on_irq = options.overcount;
+  settings.width = static_cast<int>(options.width);
+  settings.cache_bytes = options.cache;
+  settings.blocks = !options.single;
   settings.max_instructions = options.max_instructions;
   settings.steps = options.trace;
   settings.reads = options.reads;
@@ -173,7 +184,7 @@ int run_all(const Options& options) {
     const auto script = compile(options.statements);
     return script ? run(options, script->image, &*script) : report(script.error());
   }
-  const auto image = load(options.file, options.bits);
+  const auto image = load(options.file, options.bits, options.defines);
   if (image) {
     for (const std::string& one : image->warnings) std::fprintf(stderr, "tally: %s\n", one.c_str());
   }

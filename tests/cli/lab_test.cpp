@@ -186,6 +186,127 @@ TEST(LabNotes, e15_4_freezing_makes_both_reads_0) {
   EXPECT_TRUE(holds(streamlined, "IA32_PERF_GLOBAL_STATUS = 0800000000000000H"));
 }
 
+// Numbers of the outputs's lines, in order: "  instructions     102".
+std::vector<std::uint64_t> numbers_of(const std::string& text) {
+  std::vector<std::uint64_t> numbers;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t at = line.find_last_not_of("0123456789");
+    if (at + 1 < line.size()) numbers.push_back(std::stoull(line.substr(at + 1)));
+  }
+  return numbers;
+}
+
+TEST(LabArticle, D1_D2_D3_between_two_reads_are_6_8_and_102) {
+  TALLY_NEEDS_NASM();
+  EXPECT_EQ(numbers_of(output_of(json_of("d1-d3"))), (std::vector<std::uint64_t>{6, 8, 102}));
+}
+
+TEST(LabArticle, D4_D5_the_loops_of_the_factorial) {
+  TALLY_NEEDS_NASM();
+  // As many rounds as fit a test; the formulas are those of the article's billion.
+  for (const std::uint64_t n : {20, 1000000}) {
+    const Json run = json_of("d4", {"-D", "N=" + std::to_string(n), "--max-instructions", "1000000000"});
+    const std::vector<std::uint64_t> all = numbers_of(output_of(run));
+    ASSERT_EQ(all.size(), 15U);
+    const std::uint64_t expected[] = {5 * n + 2, 4 * n + 1, 3 * n + 5, 8 * n - 1, 14 * n - 7};
+    for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(all[3 * i], expected[i]) << n << " " << i;
+  }
+}
+
+TEST(LabArticle, D6_four_wide_the_chain_of_products_is_what_takes_the_time) {
+  TALLY_NEEDS_NASM();
+  const std::vector<std::uint64_t> all = numbers_of(output_of(json_of("d6")));
+  ASSERT_EQ(all.size(), 15U);
+  const double n = 100000;
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(static_cast<double>(all[3 * i + 1]) / n, 3.0, 0.005) << i;
+  EXPECT_NEAR(static_cast<double>(all[13]) / n, 3.5, 0.005);
+}
+
+TEST(LabArticle, D7_reference_cycles_go_by_the_ratio_of_the_clocks) {
+  TALLY_NEEDS_NASM();
+  const Json run = json_of("d7", {"-D", "N=1000000", "--max-instructions", "1000000000"});
+  const std::vector<std::uint64_t> all = numbers_of(output_of(run));
+  ASSERT_EQ(all.size(), 15U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_NEAR(static_cast<double>(all[3 * i + 2]) / static_cast<double>(all[3 * i + 1]), 35.0 / 12, 0.001);
+  }
+}
+
+TEST(LabArticle, D8_in_halt_only_time_stamps_go_on) {
+  TALLY_NEEDS_NASM();
+  const std::vector<std::uint64_t> all = numbers_of(output_of(json_of("d8")));
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_GE(all[0], 3500000U);
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_LT(all[i], 30U);
+}
+
+TEST(LabArticle, D9_user_mode_reads_counters_when_cr4_allows_it) {
+  TALLY_NEEDS_NASM();
+  EXPECT_EQ(output_of(json_of("d9")), "#GP: user mode may not read counters. Now it may\nread\n");
+}
+
+TEST(LabArticle, D10_misses_of_a_walk_follow_the_formula) {
+  TALLY_NEEDS_NASM();
+  std::istringstream lines(output_of(json_of("d10")));
+  std::string line;
+  const std::uint64_t size = 256 << 10;
+  for (std::uint64_t stride = 1; stride <= 512; stride *= 2) {
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_EQ(line, "stride " + std::to_string(stride) + ": reads " + std::to_string(size) + ", misses " +
+                        std::to_string(size / 64 * std::min<std::uint64_t>(stride, 64)));
+  }
+}
+
+TEST(LabHpctool, H3_a_row_is_what_lies_between_the_traps_and_two) {
+  TALLY_NEEDS_NASM();
+  for (const int k : {1, 1000, 5000}) {
+    EXPECT_EQ(output_of(json_of("hpctool-polling", {"-D", "K=" + std::to_string(k)})).substr(0, 12).find(std::to_string(k + 2) + ","), 0U);
+  }
+}
+
+TEST(LabHpctool, H4_a_million_instructions_are_20_rows_of_the_period_and_a_rest) {
+  TALLY_NEEDS_NASM();
+  for (const int skid : {0, 5}) {
+    std::istringstream lines(output_of(json_of("hpctool-sampling", {"--skid", std::to_string(skid)})));
+    std::vector<int> rows;
+    for (std::string line; std::getline(lines, line);) rows.push_back(std::stoi(line));
+    const int full = 1000000 / (50000 + skid);
+    ASSERT_EQ(rows.size(), static_cast<std::size_t>(full) + 1) << skid;
+    int sum = 0;
+    for (int i = 0; i < full; ++i) EXPECT_EQ(rows[static_cast<std::size_t>(i)], 50000 + skid);
+    for (const int row : rows) sum += row;
+    EXPECT_EQ(sum, 1000000 + 2);
+  }
+}
+
+TEST(LabHpctool, H10_a_handler_that_leaves_the_mask_sees_one_row) {
+  TALLY_NEEDS_NASM();
+  const Json run = json_of("hpctool-masked");
+  EXPECT_EQ(count_of(run, "enter"), 3);  // two traps and one interrupt
+}
+
+TEST(LabHpctool, H9_twenty_loops_over_strings) {
+  TALLY_NEEDS_NASM();
+  std::istringstream lines(output_of(json_of("hpctool-strings")));
+  int rows = 0;
+  for (std::string line; std::getline(lines, line); ++rows) {
+    const std::uint64_t counted = numbers_of(line + "\n").at(0);
+    const bool two = line.find("movs") != std::string::npos || line.find("cmps") != std::string::npos;
+    const bool rep = line.starts_with("rep");
+    EXPECT_EQ(counted, (rep ? 8U : 2000007U) + (two ? 1 : 0)) << line;
+  }
+  EXPECT_EQ(rows, 20);
+}
+
+TEST(LabBlocks, all_examples_are_the_same_instruction_by_instruction) {
+  TALLY_NEEDS_NASM();
+  for (const std::string& name : examples()) {
+    if (name == "hpctool-strings") continue;  // takes long in single steps
+    EXPECT_EQ(json_of(name), json_of(name, {"--single"})) << name;
+  }
+}
+
 TEST(LabStatements, each_is_told_with_what_it_counted) {
   TALLY_NEEDS_NASM();
   const Finished finished = lab({"-e", "wrmsr 0x186 0x5300c0; wrmsr 0x38f 1; run 100 nop; rdpmc 0"});

@@ -211,6 +211,9 @@ TEST(EmulatedCounting, V4_any_counts_the_sibling_thread_where_there_is_such_a_bi
   EXPECT_EQ(pmu.get(0xC2), 3U);
   EXPECT_EQ(pmu.get(0x309), 8U);
   EXPECT_EQ(pmu.get(0x30A), 3U);
+  Profile deprecated = profile_named("skylake-v4");  // CPUID.0AH:EDX[15], which some of version 4 set
+  deprecated.any_thread = false;
+  EXPECT_FALSE(Bench(deprecated).write(0x186, instructions_always | 1ULL << 21));
   for (const char* name : {"icelake-v5", "kvm-v2"}) {
     Bench without(name);
     EXPECT_FALSE(without.write(0x186, instructions_always | 1ULL << 21)) << name;

@@ -214,6 +214,12 @@ std::uint64_t IntelPmu::room(const Work& most, int cpl) const {
   return room;
 }
 
+bool IntelPmu::counts(Signal signal, int cpl) const {
+  const auto& list = active_[cpl > 0 ? 1 : 0];
+  return std::any_of(list.begin(), list.end(),
+                     [&](int number) { return counters_[static_cast<std::size_t>(number)].signal == signal; });
+}
+
 void IntelPmu::advance(const Work& work, int cpl) {
   const Work timed = with_clock(work);
   for (const int number : active_[cpl > 0 ? 1 : 0]) {

@@ -75,6 +75,8 @@ class IntelPmu {
   /// How many instructions may be counted together before a counter could overflow, where none of them counts more than
   /// `most` of anything. 0: they must be told one by one.
   std::uint64_t room(const Work& most, int cpl) const;
+  /// Whether any counter counts this at that level now.
+  bool counts(Signal signal, int cpl) const;
   /// So much work at once. Only within room().
   void advance(const Work& work, int cpl);
 

@@ -1,5 +1,5 @@
 // What a program used is kept as one piece. That it is what runs the next time shows where it is changed on the disk.
-#include "tally/engine/bundle.hpp"
+#include "tally/engine/persist/bundle.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>

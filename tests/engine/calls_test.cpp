@@ -20,7 +20,7 @@ const std::vector<Row>& rows() {
 #define LOOKED_AT(number, name, descriptors, handler, why) {number, #name, why},
 #define NATIVELY(number, name, descriptors, handler, why) {number, #name, why},
 #define REFUSED(number, name, descriptors, error, why) {number, #name, why},
-#include "tally/engine/syscall_table.inc"
+#include "tally/engine/guest/syscall_table.inc"
 #undef PASSES
 #undef LOOKED_AT
 #undef NATIVELY

@@ -39,8 +39,11 @@ expect(chosen backend/choose.cpp "#include \"tally/backend/sim/sim.hpp\"\n#inclu
 expect(beside_itself backend/perf/a.cpp "#include \"../sim/sim.hpp\"\n" "1: includes tally/backend/sim/sim.hpp: backend/perf is at")
 expect(alone channel/a.hpp "#include \"tally/base/result.hpp\"\n" "1: includes tally/base/result.hpp: channel may include no other")
 expect(freestanding channel/a.hpp "#include <cstdint>\n#include <vector>\n" "2: includes <vector>: channel is freestanding")
-expect(engine_below engine/a.cpp "#include \"tally/channel/a.hpp\"\n#include <sys/mman.h>\n#include <Zydis/Zydis.h>\n" "")
+expect(engine_below engine/translate/a.cpp "#include \"tally/channel/a.hpp\"\n#include <sys/mman.h>\n#include <Zydis/Zydis.h>\n" "")
 expect(engine_base engine/a.cpp "#include \"tally/base/result.hpp\"\n" "1: includes tally/base/result.hpp: engine may include channel")
+expect(floors_below engine/persist/a.cpp "#include \"tally/engine/base.hpp\"\n#include \"tally/engine/translate/cache.hpp\"\n" "")
+expect(floor_above engine/translate/a.cpp "#include \"tally/engine/guest/a.hpp\"\n"
+       "1: includes tally/engine/guest/a.hpp: engine/translate/ may include engine, channel")
 expect(image_is_hosted engine/image/a.cpp "#include <vector>\n#include <elf.h>\n" "")
 expect(image_the_file engine/a.cpp "#include \"tally/engine/image.hpp\"\n" "")
 expect(into_the_engine linux/a.cpp "#include \"tally/engine/a.hpp\"\n" "1: includes tally/engine/a.hpp: engine is a program")

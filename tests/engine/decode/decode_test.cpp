@@ -9,8 +9,8 @@
 #include <random>
 #include <string>
 
-#include "tally/engine/decode.hpp"
-#include "tally/engine/model_facts.hpp"
+#include "tally/engine/translate/decode.hpp"
+#include "tally/engine/instrument/facts.hpp"
 #include "tally/engine/thread.hpp"
 
 namespace tally::engine {

@@ -1,0 +1,53 @@
+// Answers to a program that asks what it has executed (tally/channel/asking.hpp).
+#include "tally/engine/guest/asking.hpp"
+
+#include "tally/channel/asking.hpp"
+#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/guest/signals.hpp"
+
+namespace tally::engine {
+
+namespace {
+
+channel::Totals totals_of(Thread* t) {
+  // This thread is inside: nobody gives segments other numbers meanwhile.
+  channel::Totals totals = channel::sum(counters(t), &segment(0), segment_limit_so_far());
+  totals.add(records().thread(t->index).base);
+  return totals;
+}
+
+template <class T>
+s64 give(u64 to, u64 bytes, T (*of)(Thread*), Thread* t) {
+  constexpr s64 bad_address = -14, invalid = -22;
+  if (bytes != sizeof(T)) return invalid;
+  T what = of(t);
+  return put(to, &what, sizeof what) == 0 ? 0 : bad_address;
+}
+
+channel::AskedModels models_of(Thread* t) {
+  channel::AskedModels models{settings().models, 0};
+  if (models.models.on != 0) models.without = model_counts(t)->without;
+  return models;
+}
+
+channel::AskedValues values_of(Thread* t) {
+  channel::AskedValues values{totals_of(t), {}};
+  if (settings().models.on == 0) return values;
+  models_settle(t);
+  values.models = model_counts(t)->values;
+  return values;
+}
+
+}  // namespace
+
+s64 answer(Thread* t, u64 asked, u64 to, u64 bytes) {
+  switch (asked) {
+    case channel::ask_version: return channel::asking_version;
+    case channel::ask_totals: return give(to, bytes, totals_of, t);
+    case channel::ask_models: return give(to, bytes, models_of, t);
+    case channel::ask_values: return give(to, bytes, values_of, t);
+    default: return -22;  // EINVAL
+  }
+}
+
+}  // namespace tally::engine

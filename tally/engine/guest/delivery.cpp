@@ -1,0 +1,160 @@
+#include "tally/engine/guest/delivery.hpp"
+
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/stop_the_world.hpp"
+#include "tally/engine/guest/threads.hpp"
+
+namespace tally::engine {
+namespace {
+
+constexpr u8 by_kernel = 0x80;  // SI_KERNEL
+
+bool may_be_on_alternate_stack(const AltStack& alt, u64 address) {
+  return address > alt.base && address - alt.base <= alt.bytes;
+}
+
+/// What a handler's return goes back to.
+u64 mask_to_save(const Thread* t) { return t->restores_mask != 0 ? t->saved_mask : t->mask; }
+
+/// The program dies by `signal`, at its own address and with its own registers: the handler returns there.
+void die_by(Thread* t, Context* c, int signal, const u8* info) {
+  stop_others(t);
+  end_as(t, channel::End::signalled, signal);
+  finish_process(t);
+  block_everything();  // it takes effect where the handler returns to: there a core file shows the program
+  const Action natural = {0, has_restorer, reinterpret_cast<u64>(signal_restorer), 0};
+  kernel_action(signal, &natural, nullptr);
+  c->flags &= ~trap_flag;
+  c->mask = t->mask & ~bit(signal);
+  c->stack = t->alt;
+  send_to_self(signal, info);
+}
+
+u64 frame_bytes_of_vectors(u64 fpstate) {
+  if (fpstate == 0) return 0;
+  const bool extended = at<u32>(fpstate + 464) == 0x46505853;
+  return extended ? at<u32>(fpstate + 468) : 512;
+}
+
+/// Where the frame of a handler lies.
+struct Room {
+  u64 vectors, frame;
+  bool fits;
+};
+
+Room room_for_frame(const Thread* t, const Context* c, const Action& a, u64 vector_bytes) {
+  constexpr u64 red_zone = 128;
+  const u64 sp = c->r[15];  // rsp
+  const AltStack& alt = t->alt;
+  u64 top = sp - red_zone;
+  bool on_alternate = is_on_alternate_stack(alt, sp);
+  if ((a.flags & on_stack) && alt.bytes != 0 && !is_on_alternate_stack(alt, top)) {
+    top = alt.base + alt.bytes;
+    on_alternate = true;
+  }
+  const u64 vectors = (top - vector_bytes) & ~63ull;
+  const u64 frame = ((vectors - sizeof(Frame)) & ~15ull) - 8;
+  return {vectors, frame, !on_alternate || may_be_on_alternate_stack(alt, frame)};
+}
+
+/// Writes the frame; false where there is no room for it.
+bool write_frame(Thread* t, const Context* c, const u8* info, const Action& a, u64& frame_at) {
+  if (!(a.flags & has_restorer)) return false;
+  const u64 vectors = frame_bytes_of_vectors(c->fpstate);
+  const Room room = room_for_frame(t, c, a, vectors);
+  if (!room.fits) return false;
+  const u64 mask = mask_to_save(t);
+  Frame frame;
+  frame.restorer = a.restorer;
+  copy(&frame.context, c, sizeof(Context));
+  copy(frame.info, info, sizeof frame.info);
+  frame.context.stack = t->alt;
+  frame.context.mask = frame.context.old_mask = mask;
+  frame.context.fpstate = c->fpstate != 0 ? room.vectors : 0;
+  frame_at = room.frame;
+  return put(room.vectors, reinterpret_cast<const void*>(c->fpstate), vectors) == 0 &&
+         put(frame_at, &frame, sizeof frame) == 0;
+}
+
+}  // namespace
+
+bool is_ignored(const Action& a, int signal) {
+  return a.handler == 1 || (a.handler == 0 && !((fatal_signals | engine_signals) & bit(signal)));
+}
+
+bool awaits_delivery(const Thread* t) { return t->signal != 0 || t->forced_sigsegv != 0 || deliverable(t) != 0; }
+
+bool next_signal(Thread* t, int& signal, u8* info) {
+  for (;;) {
+    // As the kernel: the thread's own before the process's, and of each those of the processor first. What the kernel
+    // has delivered already it found before it came to any of the process's that is kept here.
+    signal = take_own(t, ~t->mask, info);
+    if (signal == 0 && t->signal == 0 && (pending_for_process(t) & ~t->mask) != 0) {
+      signal = take_own_from_kernel(~t->mask & ~engine_signals, info);
+      if (signal == 0) signal = take_of_process(t, ~t->mask, info);
+    }
+    if (signal == 0 && t->signal != 0) {
+      signal = static_cast<int>(t->signal);
+      copy(info, t->info, sizeof t->info);
+      t->signal = 0;
+      if (t->mask & bit(signal)) {
+        // Blocked since, by the handler of a trap: from here on the kernel keeps it.
+        send_to_self(signal, info);
+        continue;
+      }
+    }
+    if (signal == 0) return false;
+    if (!is_ignored(t->actions->of[signal], signal)) return true;
+  }
+}
+
+[[noreturn]] void go_on(Thread* t) {
+  dispatch(t);
+  resume_program();
+}
+
+bool is_on_alternate_stack(const AltStack& alt, u64 sp) {
+  return !(alt.flags & (autodisarm | alt_disabled)) && may_be_on_alternate_stack(alt, sp);
+}
+
+void force_sigsegv(Thread* t, Context* c, int failed) {
+  u8 info[128] = {sigsegv};
+  info[8] = by_kernel;
+  if (failed == sigsegv) return die_by(t, c, sigsegv, info);
+  raise(t, c, sigsegv, info);
+}
+
+void raise(Thread* t, Context* c, int signal, u8* info) {
+  if ((t->mask & bit(signal)) || t->actions->of[signal].handler <= 1) return die_by(t, c, signal, info);
+  deliver(t, c, signal, info);
+}
+
+void deliver(Thread* t, Context* c, int signal, u8* info) {
+  // The frame shows the program's own trap flag; the handler runs without.
+  c->flags = t->traces_itself != 0 ? c->flags | trap_flag : c->flags & ~trap_flag;
+  t->stepping = t->traces_itself = 0;
+  const Action a = t->actions->of[signal];
+  if (a.handler <= 1 || c->cs != 0x33) return die_by(t, c, signal, info);
+  if (a.flags & reset_hand) {
+    Action& reset = t->actions->of[signal];
+    reset.handler = 0;
+    apply_action(reset, signal);
+  }
+  u64 frame_at = 0;
+  if (!write_frame(t, c, info, a, frame_at)) return force_sigsegv(t, c, signal);
+  t->restores_mask = 0;
+  if (t->alt.flags & autodisarm) t->alt = {0, alt_disabled, 0, 0};
+  for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
+  t->gpr[rax] = 0;
+  t->gpr[rdi] = static_cast<u64>(signal);
+  t->gpr[rsi] = frame_at + offsetof(Frame, info);
+  t->gpr[rdx] = frame_at + offsetof(Frame, context);
+  t->gpr[rsp] = frame_at;
+  t->flags = c->flags & ~(direction_flag | resume_flag | trap_flag);
+  t->pc = a.handler;
+  t->link = no_link;
+  set_mask(t, t->mask | a.mask | (a.flags & no_defer ? 0 : bit(signal)));
+  on_engine_stack(t, go_on);
+}
+
+}  // namespace tally::engine

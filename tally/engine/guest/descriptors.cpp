@@ -1,0 +1,101 @@
+#include "tally/engine/guest/descriptors.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include "tally/engine/guest/descriptor_numbers.hpp"
+
+#include "tally/engine/guest/processes.hpp"
+#include "tally/engine/guest/signals.hpp"
+
+namespace tally::engine {
+namespace {
+
+constexpr u32 own_count = channel::inherited_count;
+
+u32 first_own() { return static_cast<u32>(inherited(channel::inherited_channel)); }
+
+/// What both forms of a directory entry begin with, and where the name of each stands.
+struct Entry {
+  u64 inode;
+  s64 next;
+  u16 bytes;
+} __attribute__((packed));
+enum : u64 { name_at = 18, name_at_64 = 19 };
+
+bool lies_in_proc(u64 directory) {
+  struct statfs s;
+  return kernel(SYS_fstatfs, directory, reinterpret_cast<u64>(&s)) == 0 && s.f_type == 0x9fa0 /* PROC_SUPER_MAGIC */;
+}
+
+/// The engine's descriptor that a name of digits is, or -1.
+s64 own_by_name(const char* name) {
+  u64 n = 0;
+  u32 i = 0;
+  for (; name[i] >= '0' && name[i] <= '9' && i < 10; i++) n = n * 10 + static_cast<u64>(name[i] - '0');
+  return i > 0 && name[i] == 0 && is_own_descriptor(n) ? static_cast<s64>(n) : -1;
+}
+
+/// Whether an entry of this name in a directory of /proc is the engine's: of this process or of another one that is
+/// counted with it. `fd`, `fdinfo` and those of each thread lie beside an `fd` whose entry leads to the same object.
+bool is_own_entry(u64 directory, const char* name) {
+  const s64 fd = own_by_name(name);
+  if (fd < 0) return false;
+  char path[24] = "../fd/";
+  for (u32 i = 0; i < 12 && name[i] != 0; i++) path[6 + i] = name[i];
+  struct stat there, ours;
+  return kernel(SYS_newfstatat, directory, reinterpret_cast<u64>(path), reinterpret_cast<u64>(&there), 0) == 0 &&
+         kernel(SYS_fstat, static_cast<u64>(fd), reinterpret_cast<u64>(&ours)) == 0 && there.st_dev == ours.st_dev &&
+         there.st_ino == ours.st_ino;
+}
+
+/// Takes the engine's entries out of what the kernel wrote to `buffer`; how many bytes are left.
+u64 without_own(u64 directory, u64 buffer, u64 bytes, u64 name_offset) {
+  u64 at = 0;
+  while (at < bytes) {
+    Entry entry;
+    char name[12] = {};
+    if (get(&entry, buffer + at, sizeof entry) != 0 || entry.bytes <= name_offset) return bytes;
+    const u64 room = entry.bytes - name_offset;
+    if (get(name, buffer + at + name_offset, room < sizeof name - 1 ? room : sizeof name - 1) != 0) return bytes;
+    if (!is_own_entry(directory, name)) {
+      at += entry.bytes;
+      continue;
+    }
+    const u64 behind = at + entry.bytes;
+    if (put(buffer + at, reinterpret_cast<const void*>(buffer + behind), bytes - behind) != 0) return bytes;
+    bytes -= entry.bytes;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void keep_descriptors_over_exec(bool keep) {
+  for (u32 i = 0; i < own_count; i++) kernel(SYS_fcntl, first_own() + i, F_SETFD, keep ? 0 : FD_CLOEXEC);
+}
+
+bool is_own_descriptor(u64 fd) { return static_cast<u32>(fd) - first_own() < own_count; }
+
+s64 close_range_around(u64 first, u64 last, u64 flags) {
+  const u64 own = first_own(), behind = own + own_count;
+  if (first > last || last < own || first >= behind) return kernel(SYS_close_range, first, last, flags);
+  s64 r = 0;
+  if (first < own) r = kernel(SYS_close_range, first, own - 1, flags);
+  if (r == 0 && behind <= last) r = kernel(SYS_close_range, behind, last, flags);
+  return r;
+}
+
+s64 list_directory(Thread* t, u64 number) {
+  const u64 directory = t->gpr[rdi], buffer = t->gpr[rsi];
+  while (true) {
+    const s64 bytes = run(t);
+    if (bytes <= 0 || !lies_in_proc(directory)) return bytes;
+    const u64 name_offset = number == SYS_getdents64 ? name_at_64 : name_at;
+    const u64 left = without_own(directory, buffer, static_cast<u64>(bytes), name_offset);
+    // Nothing left is not the end of the directory: what comes next?
+    if (left != 0) return static_cast<s64>(left);
+  }
+}
+
+}  // namespace tally::engine

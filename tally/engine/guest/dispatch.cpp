@@ -1,0 +1,101 @@
+#include "tally/engine/guest/dispatch.hpp"
+
+#include "tally/engine/translate/absent_code.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/guest/flush.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/stop_the_world.hpp"
+
+namespace tally::engine {
+
+namespace {
+
+Outcome find_or_translate(Thread* t) {
+  Guard guard(cache_lock);
+  begin_reading(t);
+  Outcome outcome = Outcome::translated;
+  Trace* trace = find_trace(t->pc);
+  const bool is_new = trace == nullptr;
+  if (is_new) outcome = translate(t->pc, t->link == by_jump ? jump_slot(t, t->pc) : 0, trace);
+  end_reading(t);
+  if (outcome == Outcome::translated) settle(t, *trace, is_new);
+  return outcome;
+}
+
+}  // namespace
+
+extern "C" void dispatch(Thread* t) {
+  if (t->link >= first_link) t->pc = link_target(t->link);
+  if (t->link == by_jump && probes->is_followed(t)) probes->jumped(t);
+  Outcome outcome = Outcome::no_room;
+  // Others may fill the cache again before this thread has its turn; that a flush does not help at all is rare.
+  for (u32 tries = 0; outcome == Outcome::no_room && tries < 1000; tries++) {
+    if (leaving()) leave(t, channel::partial_none);
+    if (is_asked_out(t)) {
+      t->link = no_link;
+      step_aside(t);
+    }
+    if (code_may_be_absent()) {
+      await_code(t);
+      if (t->pad != 0) return;  // first what waits
+    }
+    outcome = find_or_translate(t);
+    if (outcome != Outcome::no_room) break;
+    t->link = no_link;
+    if (!flush(t)) break;
+  }
+  switch (outcome) {
+    case Outcome::translated: return;
+    // At its own address the instruction does, or fails to do, what it does natively.
+    case Outcome::step:
+    case Outcome::unreadable: t->pad |= pad_step; return;
+    case Outcome::leave: leave(t, channel::partial_gs_base);
+    case Outcome::no_room:
+    case Outcome::no_space: leave(t, channel::partial_code_space);
+  }
+}
+
+void count_stepped(Thread* t, u64 to) {
+  if (t->traces_itself == 0) __atomic_add_fetch(&process_record(t).single_stepped, 1, __ATOMIC_RELAXED);
+  u8 bytes[16];
+  channel::Totals delta;
+  delta.field[channel::instructions] = 1;
+  if ((t->pc & ~0xc00ull) == 0xffffffffff600000) {
+    mark_partial(t, channel::partial_vsyscall);
+    return correct(t, delta);
+  }
+  const u32 n = read_code(t->pc, bytes, 15);
+  Instruction in;
+  if (n == 0 || !decode(t->pc, bytes, n, in)) {
+    mark_partial(t, channel::partial_undecoded);
+    return correct(t, delta);
+  }
+  delta.field[channel::loads] = in.loads;
+  delta.field[channel::stores] = in.stores;
+  instrumentation->stepped(t, in);
+  const ZydisDecodedInstruction raw = Details(in).raw;
+  const bool prefixed_near =
+      raw.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || raw.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;
+  const bool direct = raw.raw.imm[0].is_relative;
+  switch (raw.meta.category) {
+    case ZYDIS_CATEGORY_COND_BR:
+      delta.field[channel::conditional] = 1;
+      delta.field[channel::taken] = to != in.next();
+      break;
+    case ZYDIS_CATEGORY_UNCOND_BR:
+      delta.field[!prefixed_near ? channel::far : direct ? channel::direct_jumps : channel::indirect_jumps] = 1;
+      break;
+    case ZYDIS_CATEGORY_CALL:
+      delta.field[!prefixed_near ? channel::far : direct ? channel::direct_calls : channel::indirect_calls] = 1;
+      break;
+    case ZYDIS_CATEGORY_RET: delta.field[prefixed_near ? channel::returns : channel::far] = 1; break;
+    case ZYDIS_CATEGORY_SYSCALL:
+    case ZYDIS_CATEGORY_SYSRET: delta.field[channel::far] = 1; break;
+    default: break;
+  }
+  correct(t, delta);
+}
+
+}  // namespace tally::engine

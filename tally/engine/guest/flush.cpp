@@ -1,0 +1,33 @@
+#include "tally/engine/guest/flush.hpp"
+
+#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/stop_the_world.hpp"
+#include "tally/engine/guest/threads.hpp"
+
+namespace tally::engine {
+
+bool flush(Thread* t) {
+  if (!try_take_floor(t)) {
+    step_aside(t);  // somebody else does it, or ends the process
+    return true;
+  }
+  // Once a thread has left the engine, nobody can be asked any more and nothing is translated.
+  const bool all_out = !leaving() && hold_others(t);
+  if (all_out) {
+    Guard guard(cache_lock);
+    counts_to_records();
+    cache_reset();
+  }
+  give_floor(t);
+  return all_out;
+}
+
+// Another thread may have been about to do it, and then there is more than before.
+bool throw_code_away(Thread* t) {
+  const u32 before = cache_generation();
+  while (cache_generation() == before)
+    if (!flush(t)) return false;
+  return true;
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,93 @@
+#include "tally/engine/guest/giving_way.hpp"
+
+#include <sys/mman.h>
+#include <sys/shm.h>
+
+#include "tally/engine/guest/flush.hpp"
+#include "tally/engine/image.hpp"
+#include "tally/engine/guest/processes.hpp"
+
+namespace tally::engine {
+namespace {
+
+constexpr u64 fixed_flags = MAP_FIXED | 0x100000 /* MAP_FIXED_NOREPLACE */;
+
+/// A program may try one hint after another, and each costs it all of its translations: the kernel takes a hint for
+/// what it is, and after so many the engine does, too.
+constexpr u32 most_hints = 16;
+u32 hints;
+
+Stretch stretch(u64 a, u64 bytes) {
+  const u64 start = page_down(a), end = page_up(a + bytes);
+  return bytes == 0 || end < start ? Stretch{} : Stretch{start, end};
+}
+
+Stretch of_mremap(const u64* g) {
+  const u64 old = g[rdi], old_bytes = page_up(g[rsi]), bytes = page_up(g[rdx]);
+  if (g[r10] & MREMAP_FIXED) return stretch(g[r8], bytes);
+  return bytes > old_bytes ? stretch(old + old_bytes, bytes - old_bytes) : Stretch{};  // it may grow where it is
+}
+
+Stretch of_shmat(const u64* g) {
+  struct shmid_ds s;
+  if (g[rsi] == 0 || failed(kernel(SYS_shmctl, g[rdi], IPC_STAT, reinterpret_cast<u64>(&s)))) return {};
+  return stretch(g[rsi], s.shm_segsz);
+}
+
+Stretch of_brk(u64 wanted) {
+  const u64 now = static_cast<u64>(kernel(SYS_brk, 0));
+  // The kernel wants a page behind it to be free, too.
+  return wanted > now ? stretch(page_up(now), page_up(wanted) + page_bytes - page_up(now)) : Stretch{};
+}
+
+}  // namespace
+
+Stretch addresses_wanted(const Thread* t) {
+  const u64* g = t->gpr;
+  switch (g[rax]) {
+    case SYS_mmap:
+      if (g[rdi] != 0 && !(g[r10] & fixed_flags) && hints >= most_hints) return {};
+      return g[rdi] != 0 || (g[r10] & fixed_flags) ? stretch(g[rdi], g[rsi]) : Stretch{};
+    case SYS_munmap:
+    case SYS_mprotect:
+    case SYS_pkey_mprotect: return stretch(g[rdi], g[rsi]);
+    case SYS_mremap: return of_mremap(g);
+    case SYS_shmat: return of_shmat(g);
+    case SYS_brk: return of_brk(g[rdi]);
+    default: return {};
+  }
+}
+
+bool are_free(const Stretch& s) {
+  if (s.is_empty()) return true;
+  Guard guard(cache_lock);
+  if (is_in_the_way(s)) return false;
+  keep_clear_for_now(s);
+  return true;
+}
+
+void done_with_addresses() {
+  Guard guard(cache_lock);
+  keep_clear_for_now({});
+}
+
+void give_way(Thread* t, const Stretch& s) {
+  {
+    Guard guard(cache_lock);
+    keep_clear(s);
+  }
+  if (t->gpr[rax] == SYS_mmap && !(t->gpr[r10] & fixed_flags)) hints++;
+  if (!throw_code_away(t)) go_natively(t, channel::partial_not_parked);
+}
+
+bool collides_with_own(Thread* t, const Stretch& s) {
+  const u64 number = t->gpr[rax];
+  const bool is_hint = number == SYS_mmap && !(t->gpr[r10] & fixed_flags);
+  const bool may_grow = number == SYS_brk || (number == SYS_mremap && !(t->gpr[r10] & MREMAP_FIXED));
+  if (is_hint || may_grow || s.is_empty() || !s.meets(records_at, own_space_end() - records_at)) return false;
+  if (is_last(t)) go_natively(t, channel::partial_own_addresses);
+  mark_partial(t, channel::partial_own_addresses);
+  return true;
+}
+
+}  // namespace tally::engine

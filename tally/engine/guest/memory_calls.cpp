@@ -1,0 +1,302 @@
+#include "tally/engine/guest/memory_calls.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "tally/engine/translate/absent_code.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/mapped_files.hpp"
+#include "tally/engine/guest/giving_way.hpp"
+#include "tally/engine/guest/processes.hpp"
+#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/stop_the_world.hpp"
+
+namespace tally::engine {
+namespace {
+
+constexpr u16 sys_process_madvise = 440, sys_mseal = 462;
+
+/// What the kernel did and what the engine knows of it are one: an address that one thread unmaps may at once be
+/// another thread's. Taken and held outside.
+Lock mappings_lock;
+
+void lock_mappings_outside(Thread* t) {
+  go_out(t);
+  mappings_lock.take();
+}
+
+/// What mmap(2) mapped, as far as its bytes may be at other addresses too or written through a descriptor. False: not.
+bool describe(u64 protection, u64 flags, u64 fd, u64 offset, FileMapping& m) {
+  m.shared = (flags & MAP_SHARED) != 0;  // MAP_SHARED_VALIDATE has both bits
+  if (!m.shared && !(protection & PROT_EXEC)) return false;
+  if (flags & MAP_ANONYMOUS) {
+    static u64 number;
+    m.device = anonymous_device;
+    m.inode = __atomic_add_fetch(&number, 1, __ATOMIC_RELAXED);
+    return m.shared;  // mremap can make a second one
+  }
+  struct stat s;
+  if (kernel(SYS_fstat, fd, reinterpret_cast<u64>(&s)) != 0) return false;
+  m.device = s.st_dev;
+  m.inode = s.st_ino;
+  m.offset = offset;
+  m.by_descriptor = (kernel(SYS_fcntl, fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+  m.others = s.st_nlink != 0;
+  return true;
+}
+
+void note_attached(u64 at, u64 id, u64 flags) {
+  struct shmid_ds s;
+  if (failed(kernel(SYS_shmctl, id, IPC_STAT, reinterpret_cast<u64>(&s)))) return;
+  FileMapping m;
+  m.device = system_v_device;
+  m.inode = id;
+  m.shared = m.others = true;
+  note_mapping(at, s.shm_segsz, PROT_READ | (flags & SHM_RDONLY ? 0 : PROT_WRITE) | (flags & SHM_EXEC ? PROT_EXEC : 0),
+               &m);
+}
+
+// --- every call that changes what code is, or whether it may be protected -------------------------------------------
+//
+// Those that only write a file or memory are at the end of this file and in syscalls.cpp; docs/design/engine.md has
+// them all. What is noted drops what was translated from there.
+
+enum class Before : u8 {
+  nothing,
+  lift,  // what moves, goes, is changed in part or never again must not keep the engine's protection
+};
+enum class After : u8 { mapped, unmapped, is_protected, moved, attached, detached, other_pages, sealed };
+
+struct MappingCall {
+  u16 number;
+  Before before;
+  After after;
+};
+constexpr MappingCall mapping_calls[] = {
+    {SYS_mmap, Before::nothing, After::mapped},        {SYS_munmap, Before::lift, After::unmapped},
+    {SYS_mprotect, Before::lift, After::is_protected}, {SYS_pkey_mprotect, Before::lift, After::is_protected},
+    {SYS_mremap, Before::lift, After::moved},          {SYS_shmat, Before::nothing, After::attached},
+    {SYS_shmdt, Before::nothing, After::detached},     {SYS_remap_file_pages, Before::lift, After::other_pages},
+    {sys_mseal, Before::lift, After::sealed},
+};
+
+/// What happens to code that lies in memory of which madvise(2) says this.
+enum class Advice : u8 {
+  nothing,
+  drops,            // its pages are empty, or gone, or come back
+  drops_elsewhere,  // and so are the same pages of the file at other addresses
+  differs_in_child  // of a fork: there its pages are empty, or gone
+};
+Advice effect_of(u64 advice) {
+  switch (advice) {
+    case MADV_DONTNEED:
+    case MADV_FREE:
+    case 24 /* MADV_DONTNEED_LOCKED */:
+    case 100 /* MADV_HWPOISON */:
+    case 102 /* MADV_GUARD_INSTALL */:
+    case 103 /* MADV_GUARD_REMOVE */: return Advice::drops;
+    case MADV_REMOVE: return Advice::drops_elsewhere;
+    case MADV_DONTFORK:
+    case MADV_WIPEONFORK: return Advice::differs_in_child;
+    default: return Advice::nothing;
+  }
+}
+
+void note_advice(u64 a, u64 n, u64 advice) {
+  switch (effect_of(advice)) {
+    case Advice::nothing: break;
+    case Advice::drops: note_thrown_away(a, n, false); break;
+    case Advice::drops_elsewhere: note_thrown_away(a, n, true); break;
+    case Advice::differs_in_child: compare_range(a, n); break;
+  }
+}
+
+void note_done(const Thread* t, After what, u64 r, u64 n) {
+  const u64* g = t->gpr;
+  const u64 a = g[rdi], c = g[rdx];
+  switch (what) {
+    case After::mapped: {
+      FileMapping file;
+      const bool of_file = describe(c, g[r10], g[r8], g[r9], file);
+      return note_mapping(r, n, static_cast<s64>(c), of_file ? &file : nullptr);
+    }
+    case After::unmapped:
+    case After::detached: return note_mapping(a, n, -1);
+    case After::is_protected: return note_protection(a, n, static_cast<s64>(c));
+    case After::moved: return note_move(a, n, r, c);
+    case After::attached: return note_attached(r, a, c);
+    case After::other_pages: return note_other_pages(a, n, g[r10] * page_bytes);
+    case After::sealed: return;
+  }
+}
+
+s64 call_and_note(Thread* t) {
+  const u64 number = t->gpr[rax], a = t->gpr[rdi];
+  const MappingCall* call = mapping_calls;
+  while (call->number != number) call++;
+  const u64 n = call->after == After::detached ? attached_bytes(a) : t->gpr[rsi];
+  // From here until it is noted nobody protects a page there.
+  __atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST);
+  if (call->before == Before::lift) unwatch_range(a, n);
+  const s64 r = program_syscall(t);
+  if (call->after == After::is_protected && r == -12) note_protection(a, n, -1);  // some of it has changed
+  if (!failed(r)) note_done(t, call->after, static_cast<u64>(r), n);
+  __atomic_store_n(&t->in_call, 0, __ATOMIC_RELEASE);
+  return r;
+}
+
+/// Afterwards no thread of the process runs what was dropped before.
+void bring_all_out_once(Thread* t) {
+  take_floor(t);
+  if (!leaving()) hold_others(t);
+  give_floor(t);
+}
+
+/// Whether it is one of /proc/PID/mem, by whatever name it was opened. Where /proc cannot be asked it may be.
+bool is_memory_file(u64 fd) {
+  struct statfs file_system;
+  if (kernel(SYS_fstatfs, fd, reinterpret_cast<u64>(&file_system)) != 0 || file_system.f_type != 0x9fa0) return false;
+  char link[32] = "/proc/self/fd/", name[64] = {};
+  u32 end = 14;
+  u64 unit = 1;
+  while (fd / unit >= 10) unit *= 10;
+  for (; unit > 0; unit /= 10) link[end++] = static_cast<char>('0' + fd / unit % 10);
+  const s64 n = kernel(SYS_readlink, reinterpret_cast<u64>(link), reinterpret_cast<u64>(name), sizeof name);
+  if (n < 4) return true;
+  return name[n - 4] == '/' && name[n - 3] == 'm' && name[n - 2] == 'e' && name[n - 1] == 'm';
+}
+
+}  // namespace
+
+namespace {
+
+/// Makes the system call that the thread is about to make by `call`, what it wants being free for it.
+template <class Call>
+s64 with_addresses(Thread* t, Call&& call) {
+  const Stretch wanted = addresses_wanted(t);
+  if (collides_with_own(t, wanted)) return -12;
+  lock_mappings_outside(t);
+  while (!are_free(wanted)) {
+    unlock_mappings();
+    come_in(t);
+    give_way(t, wanted);
+    lock_mappings_outside(t);
+  }
+  const s64 r = call();
+  done_with_addresses();
+  unlock_mappings();
+  come_in(t);
+  return r;
+}
+
+/// An arena may have been where the kernel would have found room.
+bool may_be_for_want_of_low_addresses(const Thread* t, s64 r) {
+  if (r != -12 || t->gpr[rax] != SYS_mmap || !(t->gpr[r10] & MAP_32BIT) || (t->gpr[r10] & MAP_FIXED)) return false;
+  Guard guard(cache_lock);
+  return is_in_the_way(low_addresses);
+}
+
+}  // namespace
+
+s64 emulate_mapping(Thread* t) {
+  s64 r = with_addresses(t, [t] { return call_and_note(t); });
+  if (may_be_for_want_of_low_addresses(t, r)) {
+    give_way(t, low_addresses);
+    r = with_addresses(t, [t] { return call_and_note(t); });
+  }
+  if (pointers_changed()) bring_all_out_once(t);
+  return r;
+}
+
+s64 emulate_break(Thread* t) {
+  return with_addresses(t, [t] {
+    const u64 before = static_cast<u64>(kernel(SYS_brk, 0));
+    const s64 r = program_syscall(t);
+    if (!failed(r) && static_cast<u64>(r) < before)
+      note_mapping(page_up(static_cast<u64>(r)), before - static_cast<u64>(r), -1);
+    return r;
+  });
+}
+
+void lock_mappings(Thread* t) {
+  go_out(t);
+  mappings_lock.take();
+  come_in(t);
+}
+void unlock_mappings() { mappings_lock.release(); }
+
+s64 emulate_madvise(Thread* t) {
+  const u64* g = t->gpr;
+  const s64 r = run(t);
+  // ENOMEM: done where there is memory.
+  const bool done = !failed(r) || r == -12;
+  if (done && g[rax] == SYS_madvise) note_advice(g[rdi], g[rsi], g[rdx]);
+  if (done && g[rax] == sys_process_madvise && effect_of(g[r10]) != Advice::nothing) {
+    u64 piece[2];  // struct iovec
+    for (u64 i = 0; i < g[rdx] && get(piece, g[rsi] + i * sizeof piece, sizeof piece) == 0; i++)
+      note_advice(piece[0], piece[1], g[r10]);
+  }
+  if (pointers_changed()) bring_all_out_once(t);
+  return r;
+}
+
+s64 emulate_userfaultfd(Thread* t) {
+  note_absent_code();
+  return run(t);
+}
+
+s64 emulate_ioctl(Thread* t) {
+  constexpr u64 of_userfaultfd = 0xaa;
+  constexpr u64 moves = 0xc028aa05;  // UFFDIO_MOVE: away from where the second word of its structure says
+  const u64 request = t->gpr[rsi] & 0xffffffff;
+  if ((request >> 8 & 0xff) != of_userfaultfd) return run(t);
+  note_absent_code();
+  const s64 r = run(t);
+  u64 move[3];
+  if (request == moves && get(move, t->gpr[rdx], sizeof move) == 0) note_thrown_away(move[1], move[2], false);
+  return r;
+}
+
+s64 emulate_unseen_writes(Thread* t, s64 (*make)(Thread*)) {
+  const bool before = compare_all(true);
+  const s64 r = make(t);
+  if (failed(r)) compare_all(before);
+  return r;
+}
+
+s64 emulate_membarrier(Thread* t) {
+  const s64 r = run(t);
+  constexpr u64 private_expedited_sync_core = 1 << 5;
+  if (!failed(r) && (t->gpr[rdi] & private_expedited_sync_core)) bring_all_out_once(t);
+  return r;
+}
+
+s64 emulate_open(Thread* t, u64 flags) {
+  const s64 r = run(t);
+  if (failed(r) || (flags & O_ACCMODE) == O_RDONLY) return r;
+  const bool empties = (flags & O_TRUNC) != 0 && may_be_written();
+  // Who can write to /proc/self/mem writes where nobody else may.
+  const bool is_memory = is_memory_file(static_cast<u64>(r));
+  struct stat s;
+  if ((!empties && !is_memory) || kernel(SYS_fstat, static_cast<u64>(r), reinterpret_cast<u64>(&s)) != 0) return r;
+  if (is_memory) note_memory_file(s.st_dev, s.st_ino);
+  if (empties) note_written(s.st_dev, s.st_ino);
+  return r;
+}
+
+s64 emulate_write(Thread* t, u64 fd) {
+  const s64 r = run(t);
+  if (!may_be_written() || failed(r)) return r;
+  struct stat s;
+  if (fd == ~u64{0})
+    note_written(0, 0);
+  else if (kernel(SYS_fstat, fd, reinterpret_cast<u64>(&s)) == 0)
+    note_written(s.st_dev, s.st_ino);
+  return r;
+}
+
+}  // namespace tally::engine

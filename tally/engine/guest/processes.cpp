@@ -1,0 +1,356 @@
+#include "tally/engine/guest/processes.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/command.hpp"
+#include "tally/engine/guest/delivery.hpp"
+#include "tally/engine/guest/descriptors.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/guest/flush.hpp"
+#include "tally/engine/translate/reoptimize.hpp"
+#include "tally/engine/guest/memory_calls.hpp"
+#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/guest/output_buffers.hpp"
+#include "tally/engine/guest/descriptor_numbers.hpp"
+#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/stop_the_world.hpp"
+#include "tally/engine/persist/store.hpp"
+#include "tally/engine/guest/threads.hpp"
+#include "tally/engine/translate/watching.hpp"
+
+namespace tally::engine {
+namespace {
+
+enum : u64 {
+  clone_vm = 0x100,
+  clone_files = 0x400,
+  clone_sighand = 0x800,
+  clone_vfork = 0x4000,
+  clone_thread_flag = 0x10000,
+  clone_child_cleartid = 0x200000,
+  clone_child_settid = 0x1000000,
+  clone_settls = 0x80000,
+  clone_clear_sighand = 0x100000000
+};
+
+s64 begin_process(const Clone& c) {
+  if (!c.extended) return kernel(SYS_clone, c.flags | c.exit_signal, 0, c.parent_tid, c.child_tid, c.tls);
+  Clone own = c;
+  own.stack = own.stack_size = 0;
+  return kernel(SYS_clone3, reinterpret_cast<u64>(&own), clone3_bytes);
+}
+
+s64 begin_thread(const Clone& c, Thread* child) {
+  if (!c.extended) return clone_thread(c.flags | c.exit_signal, c.parent_tid, c.child_tid, c.tls, child);
+  Clone own = c;
+  own.stack = child->stack - stack_bytes;
+  own.stack_size = stack_bytes;
+  return clone3_thread(&own, clone3_bytes, child);
+}
+
+s64 fork_process(Thread* t, const Clone& c) {
+  // No other thread may be in the middle of something in the engine: the child has only this one.
+  const u32 process = before_fork(t);
+  if (process == 0) return -11;
+  open_outputs(*t);
+  lock_mappings(t);
+  block_all();  // a signal that waits afterwards came to the parent before, or is the child's own
+  lock_tables();
+  note_forked();
+  if (c.flags & clone_files) numbers_are_shared();
+  const s64 r = begin_process(c);
+  unlock_tables();
+  unlock_mappings();
+  if (r != 0) {
+    if (r < 0)
+      fork_failed(process);
+    else
+      fork_done(process, static_cast<s32>(r));
+    unblock(t);
+    return r;
+  }
+  if (c.stack != 0) t->gpr[rsp] = c.stack + c.stack_size;
+  t->cleared_at_end = c.flags & clone_child_cleartid ? c.child_tid : 0;
+  t->robust_list = 0;
+  if (!after_fork(t, process)) {
+    static const char words[] = "tally: a forked process has no memory for counters and ends here\n";
+    kernel(SYS_write, 2, reinterpret_cast<u64>(words), sizeof words - 1);
+    kernel(SYS_exit_group, 125);
+  }
+  if (c.clears_actions) clear_actions(t);
+  numbers_after_fork(t);
+  signals_after_fork(t);
+  drop_uses();
+  return 0;
+}
+
+/// The thread is outside, in a system call whose registers are in `gpr`, and the kernel can write what it will write.
+/// False where nobody can tell what that is.
+bool begin_call(Thread* t) {
+  __atomic_store_n(&t->in_call, 1, __ATOMIC_RELAXED);
+  go_out(t);  // a barrier: who protects a page from now on sees the call, or this thread sees the page
+  return open_outputs(*t);
+}
+
+void end_call(Thread* t) { __atomic_store_n(&t->in_call, 0, __ATOMIC_RELEASE); }
+
+s64 share_memory(Thread* t, const Clone& c) {
+  // Who waits for its child does not run beside it.
+  if (!(c.flags & clone_vfork) && models_take_back() && !throw_code_away(t))
+    go_natively(t, channel::partial_not_parked);
+  Thread* child = new_thread(t, !(c.flags & clone_thread_flag));
+  // No memory for another thread: a limit on address space.
+  if (child == nullptr) go_natively(t, channel::partial_shared_memory);
+  child->gpr[rax] = 0;
+  child->gpr[rcx] = t->pc;
+  child->gpr[r11] = t->flags;
+  if (c.stack != 0) child->gpr[rsp] = c.stack + c.stack_size;
+  child->vfork_child = !(c.flags & clone_thread_flag);
+  child->clears_actions = c.clears_actions;
+  child->cleared_at_end = c.flags & (clone_child_cleartid | clone_child_settid) ? c.child_tid : 0;
+  child->robust_list = child->in_call = 0;
+  if (!(c.flags & clone_files)) has_own_numbers(child);
+  if (c.flags & clone_vfork) child->alt = t->alt;
+  if (!(c.flags & clone_sighand)) {
+    // A vfork child lives shorter than its block; others may leave theirs to threads of their own. Like all memory, it
+    // is reserved under a lock that nobody holds while another thread forks.
+    Guard guard(threads_lock);
+    child->actions =
+        c.flags & clone_vfork ? own_actions(child) : reinterpret_cast<Actions*>(reserve(sizeof(Actions), 3));
+    copy(child->actions, t->actions, sizeof(Actions));
+  }
+  block_all();
+  begin_call(t);  // a vfork lasts
+  const s64 r = begin_thread(c, child);
+  end_call(t);
+  unblock(t);
+  if (r < 0 || (c.flags & clone_vfork)) {
+    // The child has left this memory: by its own program or its end. It may have been killed before it said so.
+    finish_thread(child);
+    give_counters_back(child);
+    child->pooled = 1;
+    give_back(child);
+  }
+  come_in(t);
+  return r;
+}
+
+/// An execve ends all other threads: once they stand still their counts are final. False where there are none, or some
+/// go on in this memory. The floor is then this thread's.
+bool hold_for_exec(Thread* t) {
+  if (t->vfork_child != 0 || is_last(t)) return false;
+  take_floor(t);
+  bool alone = !leaving() && hold_others(t);
+  {
+    Guard guard(threads_lock);
+    for (Thread* o = threads(); o != nullptr; o = o->next) alone &= o->process == t->process;
+  }
+  if (!alone) give_floor(t);
+  return alone;
+}
+
+/// Whether the kernel would give the new program other rights than this one has: those it would lose under a tracer.
+bool changes_rights(u64 directory, u64 path, u64 flags) {
+  struct stat s;
+  if (kernel(SYS_newfstatat, directory, path, reinterpret_cast<u64>(&s), flags & AT_EMPTY_PATH) != 0) return false;
+  if ((s.st_mode & S_ISUID) && s.st_uid != static_cast<u32>(kernel(SYS_geteuid))) return true;
+  if ((s.st_mode & S_ISGID) && (s.st_mode & S_IXGRP) && s.st_gid != static_cast<u32>(kernel(SYS_getegid))) return true;
+  if (directory != static_cast<u64>(AT_FDCWD) || (flags & AT_EMPTY_PATH)) return false;
+  if (kernel(SYS_geteuid) == 0) return false;
+  char capability[64];
+  return kernel(SYS_getxattr, path, reinterpret_cast<u64>("security.capability"), reinterpret_cast<u64>(capability),
+                sizeof capability) > 0;
+}
+
+/// Says which program will run natively: the file name at the end of `path`.
+void name_executed(Thread* t, u64 path) {
+  char* name = process_record(t).executed;
+  u32 n = 0;
+  char c = 0;
+  for (u32 i = 0; i < 4096 && get(&c, path + i, 1) == 0 && c != 0; i++) {
+    if (c == '/')
+      n = 0;
+    else if (n < sizeof channel::Process::executed - 1)
+      name[n++] = c;
+  }
+  name[n] = 0;
+}
+
+/// Whether nothing but a handler ends the call early: the kernel begins it anew behind a signal that is ignored. Those
+/// with a time limit have written how much of it is left.
+bool waits_for_handlers(u64 call) {
+  switch (call) {
+    case SYS_pause:
+    case SYS_rt_sigsuspend:
+    case SYS_select:
+    case SYS_pselect6:
+    case SYS_ppoll: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+void go_natively(Thread* t, channel::Partial why) {
+  t->pc -= 2;
+  correct_unbegun(t);
+  leave(t, why);
+}
+
+s64 run(Thread* t, const u64* mask) {
+  const bool shows = (t->mask & engine_signals) != 0;
+  if (t->gpr[rax] == SYS_set_tid_address) t->cleared_at_end = t->gpr[rdi];
+  if (t->gpr[rax] == SYS_set_robust_list) t->robust_list = t->gpr[rdi];
+  const bool known = begin_call(t);
+  if (shows) show_blocked(t);
+  if (mask != nullptr) __atomic_store_n(&t->mask, *mask, __ATOMIC_SEQ_CST);
+  s64 r = 0;
+  do {
+    t->woken_in_vain = 0;
+    r = program_syscall(t);
+  } while (r == -4 && (t->woken_in_vain & woken_by_ignored) && waits_for_handlers(t->gpr[rax]) && !awaits_delivery(t));
+  end_call(t);
+  // Nobody can tell whether natively it would have written there.
+  if (r == -14 && !known && anything_watched()) mark_partial(t, channel::partial_kernel_writes);
+  if (shows && mask == nullptr) unblock(t);
+  come_in(t);
+  return r;
+}
+
+s64 emulate_clone(Thread* t, const Clone& c) {
+  constexpr u64 new_user_namespace = 0x10000000;
+  if (c.flags & new_user_namespace) give_up_writing();
+  return c.flags & clone_vm ? share_memory(t, c) : fork_process(t, c);
+}
+
+s64 emulate_clone(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls) {
+  Clone c;
+  c.flags = flags & ~u64{0xff};
+  c.exit_signal = flags & 0xff;
+  c.stack = stack;
+  c.parent_tid = parent_tid;
+  c.child_tid = child_tid;
+  c.tls = tls;
+  return emulate_clone(t, c);
+}
+
+s64 emulate_clone3(Thread* t, u64 arguments, u64 size) {
+  constexpr s64 too_big = -7, invalid = -22, fault = -14;
+  if (size > page_bytes) return too_big;
+  if (size < 64) return invalid;
+  Clone c;
+  c.extended = true;
+  if (get(&c, arguments, size < clone3_bytes ? size : clone3_bytes) != 0) return fault;
+  // What a later kernel may know and this one is not asked for.
+  for (u64 at = clone3_bytes; at < size; at++) {
+    u8 more = 0;
+    if (get(&more, arguments + at, 1) != 0) return fault;
+    if (more != 0) return too_big;
+  }
+  // The kernel does not see the program's stack.
+  if ((c.stack == 0) != (c.stack_size == 0)) return invalid;
+  if (c.flags & clone_clear_sighand) {
+    if (c.flags & clone_sighand) return invalid;
+    // The engine needs its handlers; the program's are cleared by hand.
+    c.flags &= ~clone_clear_sighand;
+    c.clears_actions = true;
+  }
+  return emulate_clone(t, c);
+}
+
+s64 emulate_exec(Thread* t) {
+  const u64* g = t->gpr;
+  const bool at = g[rax] == SYS_execveat;
+  const u64 directory = at ? g[rdi] : static_cast<u64>(AT_FDCWD), path = at ? g[rsi] : g[rdi], flags = at ? g[r8] : 0;
+  const s64 access = kernel(SYS_faccessat, directory, path, 1);
+  // What cannot be executed is left to the kernel to refuse: a search along PATH asks for many such.
+  if (access != 0 && !(flags & AT_EMPTY_PATH)) return run(t);
+  const bool asks = !changes_rights(directory, path, flags);
+  const bool holds = hold_for_exec(t);
+  end_as(t, channel::End::executed, 0);
+  if (t->vfork_child == 0) keep_bundles();
+  if (holds) {
+    finish_process(t);
+  } else {
+    finish_for_exec(t);
+    go_out(t);  // the command may take its time
+  }
+  const bool granted = asks && ask_command(t, channel::wish_take_over);
+  if (!granted) {
+    name_executed(t, path);
+    mark_partial(t, channel::partial_exec_native);
+  }
+  if (granted) keep_descriptors_over_exec(true);
+  signals_for_exec(t);
+  const s64 r = program_syscall(t);
+  signals_after_failed_exec(t);
+  if (granted) {
+    keep_descriptors_over_exec(false);
+    asm volatile("int3");  // the command sees it and detaches; nobody else does
+  } else {
+    unmark_partial(t, channel::partial_exec_native);
+  }
+  if (!holds) come_in(t);
+  reopen_process(t);
+  if (holds) give_floor(t);
+  return r;
+}
+
+s64 emulate_exit(Thread* t, u64 status) {
+  if (t->vfork_child == 0 && is_last(t)) emulate_exit_group(t, status);
+  block_all();
+  if (t->pad & pad_deliver) {
+    // It would die with this thread: its handler first.
+    t->kernel_seen = 0;
+    return begin_anew;
+  }
+  if (t->vfork_child != 0) end_as(t, channel::End::exited, static_cast<int>(status & 0xff));
+  open_outputs(*t);
+  finish_thread(t);
+  block_everything();  // from here on its stacks may serve others
+  give_counters_back(t);
+  if (t->vfork_child != 0) {
+    kernel(SYS_exit, status);
+    __builtin_trap();
+  }
+  give_back(t);
+  exit_thread(status, &t->pooled);
+}
+
+void emulate_exit_group(Thread* t, u64 status) {
+  block_all();
+  end_as(t, channel::End::exited, static_cast<int>(status & 0xff));
+  if (t->vfork_child != 0) {
+    finish_thread(t);
+    kernel(SYS_exit_group, status);
+    __builtin_trap();
+  }
+  stop_others(t);
+  improve(t);
+  keep_bundles();
+  finish_process(t);
+  give_areas_back(t);
+  kernel(SYS_exit_group, status);
+  __builtin_trap();
+}
+
+extern "C" void thread_started(Thread* t) {
+  set_gs(reinterpret_cast<u64>(t));
+  use_signal_stack(t);
+  if (t->vfork_child != 0) {
+    const s64 pid = kernel(SYS_getpid);
+    process_record(t).pid = static_cast<s32>(pid);
+    t->tgid = kernel(SYS_getppid) != 0 ? pid : 0;  // 0: it begins a pid namespace
+  }
+  t->tid = kernel(SYS_gettid);
+  records().thread(t->index).tid = static_cast<s32>(t->tid);
+  name_thread(t);
+  if (t->clears_actions != 0) clear_actions(t);
+  unblock(t);
+  come_in(t);
+  dispatch(t);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,343 @@
+// The program's system calls about signals, as if its actions, masks and stacks were the kernel's.
+#include "tally/engine/guest/delivery.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/guest/processes.hpp"
+#include "tally/engine/stop_the_world.hpp"
+
+namespace tally::engine {
+namespace {
+
+u64 actions_known;  // signals whose action the program has set or that the engine has asked for
+
+void set_kernel_mask(u64 mask) { kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&mask), 0, 8); }
+
+/// A signal that the program ignores interrupts no call that can begin anew.
+u64 flags_for_kernel(const Action& a) {
+  if (a.handler > 1) return a.flags & (restart | no_child_stop | no_child_wait);
+  return a.handler == 1 ? u64{restart} : u64{0};
+}
+
+}  // namespace
+
+void apply_action(const Action& a, int signal) {
+  const bool engines =
+      (engine_signals & bit(signal)) != 0 || a.handler > 1 || (a.handler == 0 && (fatal_signals & bit(signal)) != 0);
+  if (!engines) {
+    Action plain = a;
+    plain.flags |= has_restorer;
+    plain.restorer = reinterpret_cast<u64>(signal_restorer);
+    kernel_action(signal, &plain, nullptr);
+    return;
+  }
+  // The handler has all signals blocked until it says otherwise (allow_faults): so they come in the kernel's order.
+  const Action ours = {reinterpret_cast<u64>(signal_entry), flags_for_kernel(a) | sig_info | on_stack | has_restorer,
+                       reinterpret_cast<u64>(signal_restorer), ~u64{0}};
+  kernel_action(signal, &ours, nullptr);
+}
+
+void restore_actions(Thread* t) {
+  for (int s = 1; s <= 64; s++) {
+    if (s == sigkill || s == sigstop || !(actions_known & bit(s))) continue;
+    const Action a = t->actions->of[s];
+    kernel_action(s, &a, nullptr);
+  }
+}
+
+void clear_actions(Thread* t) {
+  for (int s = 1; s <= 64; s++) {
+    if (s == sigkill || s == sigstop || !(actions_known & bit(s))) continue;
+    Action& a = t->actions->of[s];
+    a = {a.handler == 1 ? u64{1} : u64{0}, 0, 0, 0};
+    apply_action(a, s);
+  }
+}
+
+s64 put(u64 to, const void* from, u64 n) { return safe_copy(reinterpret_cast<void*>(to), from, n) == 0 ? 0 : -14; }
+s64 get(void* to, u64 from, u64 n) { return safe_copy(to, reinterpret_cast<const void*>(from), n) == 0 ? 0 : -14; }
+
+void use_signal_stack(Thread* t) {
+  const AltStack ours = {reinterpret_cast<u64>(t) + signal_stack_at, 0, 0, stack_bytes};
+  kernel(SYS_sigaltstack, reinterpret_cast<u64>(&ours), 0);
+}
+
+void signals_init(Thread* t) {
+  use_signal_stack(t);
+  kernel(SYS_rt_sigprocmask, 0, 0, reinterpret_cast<u64>(&t->mask), 8);
+  for (int s = 1; s <= 64; s++) {
+    if (!((engine_signals | fatal_signals) & bit(s))) continue;
+    kernel_action(s, nullptr, &t->actions->of[s]);  // ignored ones stay so over an execve
+    actions_known |= bit(s);
+    apply_action(t->actions->of[s], s);
+  }
+  set_mask(t, t->mask);
+}
+
+void show_blocked(Thread* t) {
+  if (t->pad & pad_deliver) return;  // that comes before the call
+  set_kernel_mask(t->mask);
+  show_pending(t);
+}
+
+void deliver_soon(Thread* t) {
+  t->pad |= pad_deliver;
+  set_kernel_mask(~engine_signals);
+}
+
+void set_mask(Thread* t, u64 mask) {
+  // Before the look at what is pending: who passes a signal on looks at the masks after he has made it pending.
+  __atomic_store_n(&t->mask, mask & ~(bit(sigkill) | bit(sigstop)), __ATOMIC_SEQ_CST);
+  if (awaits_delivery(t)) return deliver_soon(t);
+  set_kernel_mask(t->mask & ~engine_signals);
+}
+void block_all() { set_kernel_mask(~engine_signals); }
+void block_everything() { set_kernel_mask(~0ull); }
+void unblock(Thread* t) { set_kernel_mask(t->pad & pad_deliver ? ~engine_signals : t->mask & ~engine_signals); }
+
+s64 emulate_sigaction(Thread* t, u64 signal, u64 action, u64 old, u64 size) {
+  if (size != 8) return -22;
+  Action wanted;
+  if (action != 0 && get(&wanted, action, sizeof wanted) != 0) return -14;
+  if (signal < 1 || signal > 64 || (action != 0 && (signal == sigkill || signal == sigstop))) return -22;
+  const int s = static_cast<int>(signal);
+  Action& current_action = t->actions->of[s];
+  if (!(actions_known & bit(s))) {
+    if (s != sigkill && s != sigstop) kernel_action(s, nullptr, &current_action);
+    actions_known |= bit(s);
+  }
+  const Action before = current_action;
+  if (action != 0) {
+    current_action = wanted;
+    current_action.flags &= known_action_flags;
+    current_action.mask &= ~(bit(sigkill) | bit(sigstop));
+    apply_action(current_action, s);
+    if ((engine_signals & bit(s)) && current_action.handler == 1) discard_pending(t, s);
+  }
+  return old != 0 ? put(old, &before, sizeof before) : 0;
+}
+
+s64 emulate_sigprocmask(Thread* t, u64 how, u64 set, u64 old, u64 size) {
+  if (size != 8) return -22;
+  block_all();
+  if (t->pad & pad_deliver) {
+    // It came before this call: its handler runs before it, under the mask of before.
+    t->kernel_seen = 0;
+    return begin_anew;
+  }
+  const u64 before = t->mask;
+  u64 wanted = 0;
+  if (set != 0) {
+    const s64 refused = get(&wanted, set, 8) != 0 ? -14 : how > 2 ? -22 : 0;
+    if (refused != 0) {
+      unblock(t);
+      return refused;
+    }
+    set_mask(t, how == 0 ? before | wanted : how == 1 ? before & ~wanted : wanted);
+  }
+  if (set == 0) unblock(t);
+  return old != 0 ? put(old, &before, 8) : 0;
+}
+
+/// do_sigaltstack() of the kernel, the program's stack pointer being `sp`.
+static s64 set_alternate_stack(Thread* t, AltStack wanted, u64 sp) {
+  constexpr u64 least_bytes = 2048;  // MINSIGSTKSZ
+  constexpr s64 not_permitted = -1, no_memory = -12, invalid = -22;
+  if (is_on_alternate_stack(t->alt, sp)) return not_permitted;
+  const u64 mode = wanted.flags & ~autodisarm;
+  if (mode != 0 && mode != alt_disabled && mode != alt_on) return invalid;
+  if (mode == alt_disabled)
+    wanted.base = wanted.bytes = 0;
+  else if (wanted.bytes < least_bytes)
+    return no_memory;
+  t->alt = {wanted.base, wanted.flags, 0, wanted.bytes};
+  return 0;
+}
+
+s64 emulate_sigaltstack(Thread* t, u64 set, u64 old) {
+  const u64 sp = t->gpr[rsp];
+  AltStack before = t->alt, wanted;
+  before.flags &= static_cast<u32>(autodisarm);
+  before.flags |= static_cast<u32>(before.bytes == 0 ? alt_disabled : is_on_alternate_stack(t->alt, sp) ? alt_on : 0);
+  if (set != 0) {
+    if (get(&wanted, set, sizeof wanted) != 0) return -14;
+    if (const s64 refused = set_alternate_stack(t, wanted, sp); refused != 0) return refused;
+  }
+  return old != 0 ? put(old, &before, sizeof before) : 0;
+}
+
+s64 emulate_sigpending(Thread* t, u64 set, u64 size) {
+  const s64 r = run(t);
+  u64 pending = 0;
+  if (r != 0 || size != 8 || get(&pending, set, 8) != 0) return r;
+  pending |= pending_for_process(t) & t->mask;
+  return put(set, &pending, 8);
+}
+
+s64 emulate_sigtimedwait(Thread* t, u64 set, u64 info, u64 size) {
+  u64 wanted = 0;
+  u8 found[128];
+  if (size != 8 || get(&wanted, set, 8) != 0 || !(wanted & engine_signals)) return run(t);
+  for (;;) {
+    // From here on who has a signal for the process in his hands sees that it is wanted.
+    __atomic_store_n(&t->waits_for, wanted, __ATOMIC_SEQ_CST);
+    t->gpr[rsi] = reinterpret_cast<u64>(found);
+    const u64 mask = t->mask;
+    const s64 r = run(t, &mask);
+    t->gpr[rsi] = info;
+    __atomic_store_n(&t->waits_for, 0, __ATOMIC_SEQ_CST);
+    if (r > 0) forget_queued_to_thread(t, static_cast<int>(r));  // before more of the kind comes back from the kernel
+    unblock(t);
+    // The kernel woke it for a signal of the process that another thread, which seems not to block it, was quicker to
+    // take: that one passes it on.
+    constexpr s64 interrupted = -4;
+    if (r == interrupted && !awaits_delivery(t) && !is_last(t)) continue;
+    if (r <= 0) return r;
+    if (is_routed(found) && !take_routed(t, static_cast<int>(r), found)) continue;  // another thread was first
+    return info != 0 && put(info, found, sizeof found) != 0 ? -14 : r;
+  }
+}
+
+s64 emulate_read(Thread* t, u64 buffer) {
+  s64 left = 0;
+  do {
+    const u64 mask = t->mask;
+    const s64 r = run(t, &mask);
+    left = r > 0 ? resolve_routed(t, buffer, r) : 1;
+    unblock(t);
+    if (r <= 0) return r;
+  } while (left == 0);  // other threads were first
+  return left;
+}
+
+s64 emulate_signalfd(Thread* t, u64 mask, u64 size) {
+  u64 signals = 0;
+  const s64 r = run(t);
+  if (!failed(r) && size == 8 && get(&signals, mask, 8) == 0) note_descriptor(signals);
+  return r;
+}
+
+/// Whether the kernel would have gone on from a signal that is ignored to one that is delivered: `mask` lets it
+/// through.
+static bool has_another(const Thread* t, u64 mask) {
+  u64 pending = 0;
+  if (!(t->woken_in_vain & woken_by_ignored)) return false;
+  kernel(SYS_rt_sigpending, reinterpret_cast<u64>(&pending), 8);
+  return (pending & ~mask) != 0;
+}
+
+/// Runs a call for whose time `mask` replaces the program's. It is in force for the handler of the signal that ended
+/// the call, which returns to the mask of before.
+static s64 run_under(Thread* t, u64 mask) {
+  constexpr s64 interrupted = -4;
+  mask &= ~(bit(sigkill) | bit(sigstop));
+  for (;;) {
+    const u64 before = t->mask;
+    t->temporary_mask = mask;
+    __atomic_store_n(&t->waits_for, ~mask, __ATOMIC_SEQ_CST);
+    const s64 r = run(t, &mask);
+    // What the call let through stays pending where no signal ended it.
+    if (r != interrupted) __atomic_store_n(&t->mask, before, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&t->waits_for, 0, __ATOMIC_SEQ_CST);
+    block_all();
+    const bool ended_by_signal = r == interrupted && awaits_delivery(t);
+    if (ended_by_signal) {
+      t->saved_mask = before;
+      t->restores_mask = 1;
+    }
+    set_mask(t, ended_by_signal ? mask : before);
+    const bool again = (t->woken_in_vain & woken_for_another) || has_another(t, mask);
+    if (r == interrupted && !ended_by_signal && again) continue;
+    return r;
+  }
+}
+
+s64 run_with_mask(Thread* t, u8 reg, u64 size) {
+  u64* g = t->gpr;
+  const u64 original = g[reg];
+  u64 mask = 0;
+  if (original == 0 || size != 8) return run(t);
+  if (get(&mask, original, 8) != 0) return -14;
+  g[reg] = reinterpret_cast<u64>(&t->temporary_mask);
+  const s64 r = run_under(t, mask);
+  g[reg] = original;
+  return r;
+}
+
+s64 run_with_mask_pair(Thread* t, u8 reg) {
+  u64* g = t->gpr;
+  const u64 original = g[reg];
+  u64 mask = 0;
+  if (original == 0) return run(t);
+  if (get(t->temporary_pair, original, 16) != 0) return -14;
+  if (t->temporary_pair[0] == 0 || t->temporary_pair[1] != 8) return run(t);
+  if (get(&mask, t->temporary_pair[0], 8) != 0) return -14;
+  t->temporary_pair[0] = reinterpret_cast<u64>(&t->temporary_mask);
+  g[reg] = reinterpret_cast<u64>(t->temporary_pair);
+  const s64 r = run_under(t, mask);
+  g[reg] = original;
+  return r;
+}
+
+s64 run_with_mask_of_ring(Thread* t) {
+  constexpr u64 extended_argument = 1 << 3;  // IORING_ENTER_EXT_ARG: r8 leads to what begins with a mask and its size
+  u64* g = t->gpr;
+  if (!(g[r10] & extended_argument)) return run_with_mask(t, r8, g[r9]);
+  const u64 original = g[r8];
+  u64 mask = 0, *argument = t->temporary_pair;
+  if (original == 0 || g[r9] != sizeof t->temporary_pair) return run(t);
+  if (get(argument, original, sizeof t->temporary_pair) != 0) return -14;
+  if (argument[0] == 0 || static_cast<u32>(argument[1]) != 8) return run(t);
+  if (get(&mask, argument[0], 8) != 0) return -14;
+  argument[0] = reinterpret_cast<u64>(&t->temporary_mask);
+  g[r8] = reinterpret_cast<u64>(argument);
+  const s64 r = run_under(t, mask);
+  g[r8] = original;
+  return r;
+}
+
+s64 emulate_sigreturn(Thread* t) {
+  block_all();
+  if (t->pad & pad_deliver) {
+    t->kernel_seen = 0;
+    return begin_anew;
+  }
+  // rsp is where the handler's return left it: after the restorer's address.
+  Context copy_of;
+  Context* c = &copy_of;
+  if (get(c, t->gpr[rsp], sizeof(Context)) != 0) {
+    t->forced_sigsegv = 1;
+    deliver_soon(t);
+    return 0;
+  }
+  set_alternate_stack(t, c->stack, t->gpr[rsp]);  // the kernel looks where the handler was, not where it returns to
+  t->pc = c->ip;
+  t->link = no_link;
+  t->mask = c->mask & ~(bit(sigkill) | bit(sigstop));
+  if (awaits_delivery(t)) t->pad |= pad_deliver;
+  const u64 kept = t->flags & id_flag;
+  t->flags = (c->flags & ~(trap_flag | id_flag)) | kept;
+  t->traces_itself = (c->flags & trap_flag) != 0;
+  c->flags &= ~trap_flag;
+  for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
+  dispatch(t);
+  if (t->traces_itself != 0) t->pad |= pad_step;
+  block_everything();  // what comes from here on finds the thread where it is going
+  c->ip = t->pad != 0 ? reinterpret_cast<u64>(landing_pad) : t->resume;
+  c->mask = t->pad & pad_deliver ? ~engine_signals : t->mask & ~engine_signals;
+  c->stack = {reinterpret_cast<u64>(t) + signal_stack_at, 0, 0, stack_bytes};
+  signal_return(reinterpret_cast<u64>(c), kept | 2);
+}
+
+void signals_for_exec(Thread* t) {
+  for (int s = 1; s <= 31; s++)
+    if ((engine_signals & bit(s)) && t->actions->of[s].handler == 1) kernel_action(s, &t->actions->of[s], nullptr);
+  show_blocked(t);
+  give_to_kernel(t);
+}
+
+void signals_after_failed_exec(Thread* t) {
+  for (int s = 1; s <= 31; s++)
+    if (engine_signals & bit(s)) apply_action(t->actions->of[s], s);
+  unblock(t);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,460 @@
+// Signals on their way: from wherever they hit to a place where the program's state is exact, and to its handler.
+#include "tally/engine/translate/absent_code.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/compared_code.hpp"
+#include "tally/engine/guest/delivery.hpp"
+#include "tally/engine/guest/dispatch.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/image.hpp"
+#include "tally/engine/instrument/model_code.hpp"
+#include "tally/engine/guest/descriptor_numbers.hpp"
+#include "tally/engine/stop_the_world.hpp"
+#include "tally/engine/persist/store.hpp"
+#include "tally/engine/guest/threads.hpp"
+
+namespace tally::engine {
+namespace {
+
+enum Stepping : u32 { not_stepping, to_boundary, one_instruction };
+
+bool in_engine(u64 rip) { return rip - image_base < image_header().bytes; }
+
+// --- exact counts in the middle of a trace --------------------------------------------------------------------------
+
+/// Where the opmask registers are in a signal frame.
+u32 opmask_offset() {
+  u32 a = 13, b = 0, c = 5, d = 0;
+  asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  return b;
+}
+
+/// How many elements a gather or scatter at `p` has still to do, by its mask.
+u32 mask_elements(const Place& p, Context* c) {
+  const u8* fp = reinterpret_cast<const u8*>(c->fpstate);
+  u32 n = 0;
+  if (p.pad[1] == 0) {
+    const u64 mask = *reinterpret_cast<const u64*>(fp + opmask_offset() + 8 * p.pad[2]);
+    return bits_set(mask & ((1ull << p.pad[0]) - 1));
+  }
+  const u32 step = p.pad[1] / 8u;
+  for (u32 i = 0; i < p.pad[0]; i++) {
+    const u32 last = i * step + step - 1;  // the byte with the sign of element i
+    const u8 b = last < 16 ? fp[160 + 16 * p.pad[2] + last] : fp[576 + 16 * p.pad[2] + last - 16];
+    n += b >> 7;
+  }
+  return n;
+}
+
+/// Whether it is in the comparison that a trace may begin with, which has saved what it borrows: the program's state is
+/// that at the trace's address.
+bool compares(const Spot& s) {
+  return s.trace->compared != 0 && s.offset >= s.trace->gate + comparison_saves && s.offset < s.trace->compared;
+}
+
+/// Makes counts and registers those of the program at the place: what was counted ahead is taken back, what ran before
+/// its segment was counted is added, what generated code had borrowed is given back. Returns the program's pc.
+u64 settle_at(Thread* t, Context* c, const Spot& s) {
+  const Trace& trace = *s.trace;
+  const Segment& seg = trace.segments[s.place->segment];
+  if (compares(s)) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
+  if (seg.first == Segment::is_exit) return trace.pc + static_cast<u64>(static_cast<s64>(s.place->pc));
+  channel::Totals delta;
+  channel::SegmentVector kinds{};
+  for (u32 i = seg.first; i < s.index; i++) {
+    const Place& p = trace.places[i];
+    delta.field[channel::instructions]++;
+    delta.field[channel::loads] += p.loads;
+    delta.field[channel::stores] += p.stores;
+    add_kind(kinds, p.kind);
+    if ((p.kind == Kind::jcc || p.kind == Kind::loop) && p.falls_through) kinds.branches[channel::taken - 3]--;
+  }
+  channel::add(delta, kinds, 1);
+  if (s.place->segment > 0) delta.field[channel::taken]--;
+  if (s.offset >= seg.counted) channel::add(delta, segment(trace.number + s.place->segment), -1);
+  correct(t, delta);
+  const Place& p = *s.place;
+  if (p.dynamic != 0 && s.offset == p.offset) {
+    const u32 number = p.dynamic & 0x3f;
+    u64 n = c->reg(rcx);
+    if (p.dynamic & 0x80) n = static_cast<u32>(n);
+    if (p.dynamic & 0x40) n = mask_elements(p, c);
+    counters(t)[number] -= n;
+  }
+  if (s.offset >= p.offset) {
+    if (p.borrowed == Borrowed::rcx_r11) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
+    if (p.borrowed == Borrowed::one) c->reg(p.reg) = t->spill[0];
+  }
+  if (model_plan.any()) {
+    const bool repeats = p.dynamic != 0 && s.offset == p.offset && !(p.dynamic & 0x40);
+    settle_model(t, c, s, repeats);
+    if (repeats && model_plan.data()) models_repeat(t, c->reg(rcx), c->reg(rsi), c->reg(rdi));
+  }
+  return trace.pc + static_cast<s64>(p.pc);
+}
+
+// --- on the way to delivery -----------------------------------------------------------------------------------------
+
+/// From here on the engine's handler may meet memory of the program that is not there.
+void allow_faults() {
+  const u64 mask = ~(bit(sigsegv) | bit(sigbus));
+  kernel(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, reinterpret_cast<u64>(&mask), 0, 8);
+}
+
+void keep_registers(Thread* t, Context* c) {
+  for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
+  t->flags = c->flags & ~trap_flag;
+  t->pc = c->ip;
+  t->link = no_link;
+}
+
+/// Goes on in the engine with the registers of `c`, when the handler returns.
+void enter_from(Thread* t, Context* c) {
+  keep_registers(t, c);
+  c->flags &= ~(trap_flag | direction_flag | alignment_flag);
+  c->ip = reinterpret_cast<u64>(on_engine_stack);
+  c->reg(rdi) = reinterpret_cast<u64>(t);
+  c->reg(rsi) = reinterpret_cast<u64>(go_on);
+  c->reg(rsp) = t->stack;
+}
+
+/// Whatever waits, at a place where the program's registers are those of `c` and its pc is c->ip; then on from there.
+void arrived(Thread* t, Context* c) {
+  c->flags &= ~trap_flag;
+  t->stepping = not_stepping;
+  const bool routes = (t->pad & pad_route) != 0;
+  t->pad &= ~static_cast<u64>(pad_stop | pad_route | pad_deliver);
+  if (is_asked_out(t)) {
+    keep_registers(t, c);  // who stops it may look at them
+    step_aside(t);
+  }
+  if (routes) route_pending(t);
+  if (t->forced_sigsegv != 0) {
+    t->forced_sigsegv = 0;
+    return force_sigsegv(t, c, 0);
+  }
+  int signal = 0;
+  u8 info[128];
+  if (next_signal(t, signal, info)) return deliver(t, c, signal, info);
+  if (t->restores_mask != 0) {
+    t->mask = t->saved_mask;
+    t->restores_mask = 0;
+  }
+  c->mask = t->mask & ~engine_signals;
+  return enter_from(t, c);
+}
+
+/// Where the thread was on its way back to the program, it looks once more whether something waits.
+bool begin_leaving_again(Context* c) {
+  if (c->ip >= reinterpret_cast<u64>(resume_begin) && c->ip < reinterpret_cast<u64>(resume_end)) {
+    c->ip = reinterpret_cast<u64>(resume_program);
+    return true;
+  }
+  if (c->ip >= reinterpret_cast<u64>(model_leave_begin) && c->ip < reinterpret_cast<u64>(model_leave_end)) {
+    c->ip = reinterpret_cast<u64>(model_leave_begin);
+    return true;
+  }
+  if (c->ip >= reinterpret_cast<u64>(look_leave_begin) && c->ip < reinterpret_cast<u64>(look_leave_end)) {
+    c->ip = reinterpret_cast<u64>(look_leave_begin);
+    return true;
+  }
+  return false;
+}
+
+/// Something waits, and the thread is back from the model with all of generated code's registers: on to the next place
+/// where the program's state is exact.
+void at_model_pad(Thread* t, Context* c) {
+  c->ip = model_thread(t)->back;
+  Spot spot;
+  if (locate(c->ip, spot) && spot.exact) {
+    c->ip = settle_at(t, c, spot);
+    return arrived(t, c);
+  }
+  t->stepping = to_boundary;
+  c->flags |= trap_flag;
+}
+
+/// Something waits, of which t->pad knows: on to the next place where the program's state is exact. A system call that
+/// has not begun does not begin.
+void come_out(Thread* t, Context* c) {
+  const u64 rip = c->ip;
+  if (in_cache(rip)) {
+    t->stepping = to_boundary;
+    c->flags |= trap_flag;
+  } else if (begin_leaving_again(c)) {
+  } else if (rip >= reinterpret_cast<u64>(syscall_begin) && rip <= reinterpret_cast<u64>(syscall_instruction)) {
+    // Not begun, or interrupted and set back by the kernel to begin anew: only then rcx is the address behind it.
+    const bool begun = rip == reinterpret_cast<u64>(syscall_instruction) && c->reg(rcx) == rip + 2;
+    c->reg(rcx) = begun ? 1 : 0;
+    c->ip = reinterpret_cast<u64>(syscall_abort);
+  }
+}
+
+/// Another thread waits for this one to come out: at the next place where its state is exact.
+void asked_out(Thread* t, Context* c) {
+  // Too late, or a signal brings it there anyway.
+  if (__atomic_load_n(&t->where, __ATOMIC_SEQ_CST) != inside || !is_asked_out(t) || (t->pad & pad_deliver)) return;
+  Spot spot;
+  if (locate(c->ip, spot) && (spot.exact || compares(spot))) {
+    c->ip = settle_at(t, c, spot);
+    return arrived(t, c);
+  }
+  t->pad |= pad_stop;
+  come_out(t, c);
+}
+
+/// The process leaves the engine: the kernel's handlers become the program's, this thread goes on at its pc.
+void leave_from(Thread* t, Context* c) {
+  restore_actions(t);
+  unwatch_all();
+  give_to_kernel(t);
+  if (t->signal != 0) send_to_self(static_cast<int>(t->signal), t->info);
+  c->ip = t->pc;
+  c->mask = t->mask;
+  c->stack = t->alt;
+  set_gs(0);
+}
+
+/// Only the engine may execute system calls of the program.
+bool is_syscall(u64 pc) {
+  u8 bytes[2] = {};
+  return read_code(pc, bytes, 2) == 2 && bytes[0] == 0x0f && bytes[1] == 0x05;
+}
+
+void at_pad(Thread* t, Context* c) {
+  const u64 why = t->pad;
+  c->ip = t->pc;
+  t->pad = why & pad_route;  // which is done on arrival
+  if (why & pad_leave) return leave_from(t, c);
+  if (is_asked_out(t)) step_aside(t);
+  if (awaits_delivery(t) || (why & pad_route) || !(why & pad_step) || (t->traces_itself != 0 && is_syscall(t->pc)))
+    return arrived(t, c);
+  t->stepping = one_instruction;
+  c->flags |= trap_flag;
+}
+
+/// The trap behind an instruction of a program that has set the trap flag; `c` has it still, or not any more.
+void trap_behind(Thread* t, Context* c, u8* info) {
+  t->traces_itself = (c->flags & trap_flag) != 0;
+  *reinterpret_cast<u64*>(info + 16) = c->ip;
+  raise(t, c, sigtrap, info);
+}
+
+/// Whether the instruction before this place sets the flags from the stack: the trap comes behind the next one.
+bool is_behind_popf(const Spot& s) {
+  if (s.index == 0) return false;
+  u8 opcode = 0;
+  const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(s.trace->places[s.index - 1].pc));
+  return read_code(pc, &opcode, 1) == 1 && opcode == popf_opcode;
+}
+
+/// The program has set the trap flag by `popf`, and this is the first trap of it.
+void traces_itself(Thread* t, Context* c, u8* info) {
+  Spot spot;
+  if (model_plan.any() && model_thread(t)->active != 0) return;  // further, with the flag on
+  if (!in_cache(c->ip)) {
+    // In the engine: the next instruction is executed alone, and the trap behind it is the program's.
+    t->flags &= ~trap_flag;
+    c->flags &= ~trap_flag;
+    t->traces_itself = 1;
+    t->pad |= pad_step;
+    return;
+  }
+  if (!locate(c->ip, spot) || !spot.exact || is_behind_popf(spot)) return;  // further, with the flag on
+  c->ip = settle_at(t, c, spot);
+  trap_behind(t, c, info);
+}
+
+void step_done(Thread* t, Context* c, u8* info) {
+  if (t->stepping == one_instruction) {
+    t->stepping = not_stepping;
+    if (c->cs != 0x33) {
+      mark_partial(t, channel::partial_foreign_segment);
+      finish_process(t);
+      t->pc = c->ip;
+      c->flags &= ~trap_flag;
+      return leave_from(t, c);
+    }
+    count_stepped(t, c->ip);
+    return t->traces_itself != 0 ? trap_behind(t, c, info) : enter_from(t, c);
+  }
+  Spot spot;
+  if (!in_cache(c->ip)) {
+    // Back in the engine, which will find that something waits.
+    t->stepping = not_stepping;
+    c->flags &= ~trap_flag;
+  } else if (locate(c->ip, spot) && spot.exact) {
+    c->ip = settle_at(t, c, spot);
+    arrived(t, c);
+  }
+}
+
+bool synchronous(int signal, const u8* info) {
+  return (engine_signals & bit(signal)) != 0 && at<s32>(reinterpret_cast<u64>(info) + 8) > 0;
+}
+
+/// Code that cannot be read may still be executed, or not: where it stands it does what it does natively.
+void execute_unread(Thread* t, Context* c) {
+  if (t->signal != 0 || is_asked_out(t)) return arrived(t, c);
+  t->pc = c->ip;
+  t->stepping = one_instruction;
+  c->flags |= trap_flag;
+}
+
+void fault(Thread* t, Context* c, int signal, u8* info) {
+  const u64 rip = c->ip;
+  Spot spot;
+  if (t->stepping == one_instruction) {
+    t->stepping = not_stepping;
+  } else if (locate(rip, spot)) {
+    c->ip = settle_at(t, c, spot);
+    if (compares(spot)) return execute_unread(t, c);
+  } else {
+    die("a fault in the engine at", rip);
+  }
+  u64* address = reinterpret_cast<u64*>(info + 16);
+  if (signal != sigsegv && *address == rip) *address = c->ip;
+  t->stepping = not_stepping;
+  // What came first is delivered first. Then the instruction faults once more; a trap comes after its instruction and
+  // does not.
+  if (awaits_delivery(t) && signal != sigtrap) return arrived(t, c);
+  raise(t, c, signal, info);
+}
+
+/// A write to a page whose code was translated; it is writable now. If the very trace that writes is among what was
+/// dropped, the write is executed alone and what follows is read anew: it may be what was written.
+void written(Thread* t, Context* c) {
+  Spot spot;
+  if (awaits_delivery(t) || !locate(c->ip, spot) || !spot.trace->dead || spot.place->dynamic != 0) return;
+  c->ip = settle_at(t, c, spot);
+  t->pc = c->ip;
+  t->stepping = one_instruction;
+  c->flags |= trap_flag;
+}
+
+/// A signal that was sent waits for the next place where the program's state is in place: pending in the kernel's
+/// stead, or as the one that the kernel has delivered. False where the thread need not come to such a place.
+bool note(Thread* t, int signal, u8* info) {
+  const bool blocked = (t->mask & bit(signal)) != 0;
+  const bool ignored = !blocked && is_ignored(t->actions->of[signal], signal);
+  if (!(engine_signals & bit(signal))) {
+    if (ignored) return false;
+    copy(t->info, info, sizeof t->info);
+    t->signal = static_cast<u32>(signal);
+  } else if (is_routed(info)) {
+    t->woken_in_vain |= woken_for_another;  // unless it is deliverable now
+    if (blocked) t->pad |= pad_route;
+  } else if (ignored) {
+    t->woken_in_vain |= woken_by_ignored;
+    forget_queued_to_thread(t, signal);
+  } else if (add_pending(t, signal, info) && blocked) {
+    t->pad |= pad_route;
+  }
+  if (awaits_delivery(t)) t->pad |= pad_deliver;
+  return (t->pad & (pad_route | pad_deliver)) != 0;
+}
+
+void asynchronous(Thread* t, Context* c, int signal, u8* info) {
+  const bool waits = awaits_delivery(t);
+  if (!note(t, signal, info)) return;
+  const u64 rip = c->ip;
+  allow_faults();
+  Spot spot;
+  if (!waits && t->stepping == one_instruction && !in_engine(rip)) return arrived(t, c);
+  if (!waits && locate(rip, spot) && (spot.exact || compares(spot))) {
+    c->ip = settle_at(t, c, spot);
+    return arrived(t, c);
+  }
+  if (t->pad & pad_deliver) c->mask = ~engine_signals;
+  come_out(t, c);
+}
+
+extern "C" void on_signal(int signal, u8* info, Context* c) {
+  Thread* t = current();
+  const u64 rip = c->ip;
+  const s32 code = at<s32>(reinterpret_cast<u64>(info) + 8);
+  if ((signal == sigsegv || signal == sigbus) && code > 0) {
+    if (rip == reinterpret_cast<u64>(safe_copy_instruction)) {
+      // Only for a write: code is read under the very locks that this takes.
+      if ((c->error & 2) && unwatch_page(*reinterpret_cast<u64*>(info + 16))) return;
+      c->ip = reinterpret_cast<u64>(safe_copy_end);
+      return;
+    }
+    if (signal == sigbus && mend_store(*reinterpret_cast<u64*>(info + 16))) return;
+    if (rip >= reinterpret_cast<u64>(safe_compare) && rip < reinterpret_cast<u64>(safe_compare_differs)) {
+      c->ip = reinterpret_cast<u64>(safe_compare_differs);
+      return;
+    }
+    if (signal == sigsegv && code == 2 && (c->error & 2) && unwatch_page(*reinterpret_cast<u64*>(info + 16)))
+      return written(t, c);
+  }
+  const bool from_model = rip == reinterpret_cast<u64>(model_pad) + 1;
+  if (signal == sigtrap && (from_model || rip == reinterpret_cast<u64>(landing_pad) + 1)) {
+    // A SIGTRAP that was sent takes the place of the int3's own when it was there first.
+    if (code <= 0) note(t, signal, info);
+    allow_faults();
+    return from_model ? at_model_pad(t, c) : at_pad(t, c);
+  }
+  if (code <= 0 && !(signal == request_signal && is_request(info))) return asynchronous(t, c, signal, info);
+  allow_faults();
+  if (signal == sigtrap && code == 2) {
+    if (t->stepping != not_stepping) return step_done(t, c, info);
+    return traces_itself(t, c, info);
+  }
+  c->ip = give_up_reading(t, rip);
+  if (signal == request_signal && is_request(info)) return asked_out(t, c);
+  if (synchronous(signal, info)) return fault(t, c, signal, info);
+
+  asynchronous(t, c, signal, info);
+}
+
+// The kernel enters with the stack as after a call, and leaves the program's alignment check (AC) on. The engine's
+// handlers use no vector register. The ID flag stays: no frame brings it back.
+asm(R"(
+.text
+.globl signal_entry
+.hidden signal_entry
+signal_entry:
+  pushfq
+  andl $0x200000, (%rsp)
+  orl $2, (%rsp)
+  popfq
+  sub $8, %rsp
+  call on_signal
+  add $8, %rsp
+  ret
+)");
+
+}  // namespace
+
+void leave(Thread* t, channel::Partial why) {
+  mark_partial(t, why);
+  give_up_writing();
+  take_floor(t);  // from here on nobody asks others out: soon the handlers are the program's
+  const bool first = begin_leaving();
+  if (first) hand_back(t);
+  finish_process(t);  // what was counted up to here is all that ever will be
+  give_numbers_up();
+  t->where = outside;
+  give_floor(t);
+  if (!first) {
+    // Another thread was first and the handlers are the program's: from here it goes by a plain jump.
+    kernel(SYS_sigaltstack, reinterpret_cast<u64>(&t->alt), 0);
+    t->pad = 0;
+    t->resume = t->pc;
+    const u64 mask = t->mask;
+    kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&mask), 0, 8);
+    resume_program();
+  }
+  t->pad = pad_leave;
+  resume_program();
+}
+
+void signals_after_fork(Thread* t) {
+  stops_after_fork(t);
+  pending_after_fork(t);
+  t->signal = t->forced_sigsegv = 0;
+  t->pad = 0;
+  unblock(t);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,181 @@
+// The engine's first steps in a program that the kernel has just executed, and what libZydis imports.
+#include <elf.h>
+
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/guest/descriptors.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/image.hpp"
+#include "tally/engine/instrument/marks.hpp"
+#include "tally/engine/guest/output_buffers.hpp"
+#include "tally/engine/guest/processes.hpp"
+#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/persist/store.hpp"
+#include "tally/engine/guest/threads.hpp"
+#include "tally/engine/translate/watching.hpp"
+
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+
+// The command points the program here at the end of its execve:
+//   rdi = the program's first instruction, rsi = its stack pointer, rdx = the first of the inherited descriptors, rcx
+//   and r8 = numbers of the files of translations, kept and added.
+// All registers of a new program are 0 but the stack pointer. The image is mapped read-only and executable; its data
+// become writable before anything is written.
+asm(R"(
+.text
+.globl engine_entry
+.type engine_entry, @function
+engine_entry:
+  mov %rdi, %r12
+  mov %rsi, %r13
+  mov %rdx, %r14
+  mov %rcx, %r15
+  mov %r8, %rbp
+  mov $0x7ea000000000, %rax
+  mov 0x18(%rax), %rdi       # ImageHeader::writable_offset
+  mov 0x10(%rax), %rsi       # ImageHeader::bytes
+  sub %rdi, %rsi
+  add %rax, %rdi
+  mov $3, %edx
+  mov $10, %eax
+  syscall
+  lea first_stack_end(%rip), %rsp
+  mov %r12, %rdi
+  mov %r13, %rsi
+  mov %r14d, %edx
+  mov %r15, %rcx
+  mov %rbp, %r8
+  call engine_start
+  ud2
+.bss
+.balign 64
+.skip 16384
+first_stack_end:
+.skip 64
+.text
+)");
+
+namespace tally::engine {
+static_assert(offsetof(ImageHeader, writable_offset) == 0x18 && offsetof(ImageHeader, bytes) == 0x10);
+
+namespace {
+
+u64 length(const char* s) {
+  u64 n = 0;
+  while (s[n] != 0) n++;
+  return n;
+}
+
+void say(const char* s) { kernel(SYS_write, 2, reinterpret_cast<u64>(s), length(s)); }
+
+const char* base_name(const char* path) {
+  const char* name = path;
+  for (; *path != 0; path++)
+    if (*path == '/') name = path + 1;
+  return name;
+}
+
+bool started;
+u64 first_pc, first_sp;
+u32 first_fd;  // of the inherited ones
+
+/// Before anything of the program has run: it starts as if nobody were here. The command misses its record and says so.
+[[noreturn]] void start_natively() {
+  for (u32 i = 0; i < channel::inherited_count; i++) kernel(SYS_close, first_fd + i);
+  set_gs(0);
+  forget_first_thread();
+  asm volatile(
+      "mov %0, %%rsp\n push $0x202\n popfq\n mov %1, %%r11\n push %%r11\n"
+      "xor %%eax, %%eax\n xor %%ecx, %%ecx\n xor %%edx, %%edx\n xor %%ebx, %%ebx\n xor %%ebp, %%ebp\n xor %%esi, "
+      "%%esi\n"
+      "xor %%edi, %%edi\n xor %%r8d, %%r8d\n xor %%r9d, %%r9d\n xor %%r10d, %%r10d\n xor %%r11d, %%r11d\n"
+      "xor %%r12d, %%r12d\n xor %%r13d, %%r13d\n xor %%r14d, %%r14d\n xor %%r15d, %%r15d\n ret" ::"r"(first_sp),
+      "r"(first_pc));
+  __builtin_unreachable();
+}
+
+[[noreturn]] void go(Thread* t) {
+  dispatch(t);
+  resume_program();
+}
+
+}  // namespace
+
+void die(const char* what, u64 value) {
+  if (!started) start_natively();
+  static bool dying;
+  if (__atomic_exchange_n(&dying, true, __ATOMIC_RELAXED)) kernel(SYS_exit_group, 125);
+  char digits[20] = "0x";
+  u32 n = 2;
+  for (int shift = 60; shift >= 0; shift -= 4)
+    if (const u64 d = value >> shift & 15; d != 0 || n > 2 || shift == 0) digits[n++] = "0123456789abcdef"[d];
+  digits[n++] = '\n';
+  digits[n] = 0;
+  say("tally-engine: ");
+  say(what);
+  say(" ");
+  say(digits);
+  kernel(SYS_exit_group, 125);
+  __builtin_trap();
+}
+
+extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc, u64 sp, u32 first, u64 kept,
+                                                                         u64 added) {
+  first_pc = pc;
+  first_sp = sp;
+  first_fd = first;
+  // The kernel's stack: count, arguments, 0, environment, 0, auxiliary vector.
+  u64* p = reinterpret_cast<u64*>(sp);
+  p += 1 + *p + 1;
+  while (*p != 0) p++;
+  u64 capabilities = 0, entry = pc;
+  const char* name = "";
+  for (p++; *p != AT_NULL; p += 2) {
+    if (p[0] == AT_HWCAP2) capabilities = p[1];
+    if (p[0] == AT_ENTRY) entry = p[1];
+    if (p[0] == AT_EXECFN) name = reinterpret_cast<const char*>(p[1]);
+  }
+  fsgsbase_allowed = (capabilities & 2) != 0;
+  Thread* t = first_thread(first);
+  set_gs(reinterpret_cast<u64>(t));
+  keep_descriptors_over_exec(false);
+  channel::Process& process = process_record(t);
+  const char* base = base_name(name);
+  for (u32 i = 0; i < sizeof process.name - 1 && base[i] != 0; i++) process.name[i] = base[i];
+  const s64 persona = kernel(SYS_personality, 0xffffffff);
+  kernel_may_write = may_write;
+  code_init();
+  reading_executes((static_cast<u64>(persona) & 0x0400000 /* READ_IMPLIES_EXEC */) != 0);
+  cache_init();
+  decoder_init();
+  store_init(kept, added);
+  bundles_init(entry);
+  if (arena_for(pc) == nullptr) start_natively();
+  signals_init(t);
+  t->pc = pc;
+  t->gpr[rsp] = sp;
+  t->flags = 0x202;
+  started = true;
+  if (marks_on()) learn_marks(t);
+  on_engine_stack(t, go);
+}
+
+}  // namespace tally::engine
+
+// Everything that libZydis imports, and what the compiler calls.
+EXPORTED void* memcpy(void* to, const void* from, size_t n) {
+  tally::engine::copy(to, from, n);
+  return to;
+}
+EXPORTED void* memset(void* to, int c, size_t n) {
+  // libZydis clears its structures with it, a few hundred bytes each time.
+  const unsigned long word = static_cast<unsigned char>(c) * 0x0101010101010101ul;
+  char* p = static_cast<char*>(to);
+  for (; n >= 8; n -= 8, p += 8) __builtin_memcpy(p, &word, 8);
+  for (; n > 0; n--) *p++ = static_cast<char>(c);
+  return to;
+}
+EXPORTED size_t strlen(const char* s) { return tally::engine::length(s); }
+EXPORTED void __stack_chk_fail() { tally::engine::die("a stack of the decoder is damaged", 0); }
+EXPORTED void __assert_fail(const char* what, const char*, unsigned line, const char*) {
+  tally::engine::die(what, line);
+}

@@ -1,0 +1,296 @@
+// System calls of the program. Most go straight to the kernel; here are those that change what the engine relies on.
+#include "tally/engine/guest/syscalls.hpp"
+
+#include <fcntl.h>
+
+#include "tally/channel/asking.hpp"
+#include "tally/engine/guest/asking.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/guest/confining.hpp"
+#include "tally/engine/guest/descriptors.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/reoptimize.hpp"
+#include "tally/engine/guest/limits.hpp"
+#include "tally/engine/instrument/marks.hpp"
+#include "tally/engine/guest/memory_calls.hpp"
+#include "tally/engine/guest/descriptor_numbers.hpp"
+#include "tally/engine/guest/processes.hpp"
+#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/persist/store.hpp"
+#include "tally/engine/guest/syscall_table.hpp"
+
+namespace tally::engine {
+namespace {
+
+/// Options of prctl(2) by which a process can do less afterwards.
+bool loses_rights_by(u64 option) {
+  constexpr u64 drop_capability = 24, set_securebits = 28, no_new_privileges = 38, ambient = 47;
+  return option == drop_capability || option == set_securebits || option == no_new_privileges || option == ambient;
+}
+
+/// Whether this argument of a call is a descriptor of the engine's.
+bool names_own_descriptor(const Thread* t, Descriptors descriptors) {
+  static const Register argument[] = {rdi, rsi, rdx, r10, r8};
+  u32 bits = static_cast<u32>(descriptors) & ~static_cast<u32>(Descriptors::makes);
+  for (u32 i = 0; bits != 0; i++, bits >>= 1)
+    if ((bits & 1) && is_own_descriptor(t->gpr[argument[i]])) return true;
+  return false;
+}
+
+/// A call that no Linux up to 6.18 has. Where a later one has it nobody knows what it changed.
+s64 make_unknown(Thread* t) {
+  constexpr s64 not_implemented = -38;
+  const s64 r = run(t);
+  if (r != not_implemented) mark_partial(t, channel::partial_unknown_call);
+  return r;
+}
+
+s64 call(Thread* t, u32 number) {
+  constexpr s64 bad_descriptor = -9;
+  if (number >= system_call_limit) return make_unknown(t);
+  const SystemCall& known = system_call_of(number);
+  if (known.descriptors != Descriptors::none && names_own_descriptor(t, known.descriptors)) return bad_descriptor;
+  switch (known.verdict) {
+    case Verdict::passes: return run(t);
+    case Verdict::looked_at:
+    case Verdict::natively: return known.handler(t);
+    case Verdict::refused: return -known.error;
+    case Verdict::unknown: break;
+  }
+  return make_unknown(t);
+}
+
+}  // namespace
+
+namespace calls {
+
+// --- processes and threads ------------------------------------------------------------------------------------------
+
+s64 end_thread(Thread* t) { return emulate_exit(t, t->gpr[rdi]); }
+s64 end_process(Thread* t) { emulate_exit_group(t, t->gpr[rdi]); }
+s64 fork(Thread* t) { return emulate_clone(t, 17, 0, 0, 0, 0); }
+s64 vfork(Thread* t) { return emulate_clone(t, 0x4111, 0, 0, 0, 0); }
+s64 clone(Thread* t) {
+  const u64* g = t->gpr;
+  return emulate_clone(t, g[rdi], g[rsi], g[rdx], g[r10], g[r8]);
+}
+s64 clone3(Thread* t) { return emulate_clone3(t, t->gpr[rdi], t->gpr[rsi]); }
+s64 execute(Thread* t) { return emulate_exec(t); }
+
+// --- signals --------------------------------------------------------------------------------------------------------
+
+s64 set_action(Thread* t) {
+  const u64* g = t->gpr;
+  return emulate_sigaction(t, g[rdi], g[rsi], g[rdx], g[r10]);
+}
+s64 set_mask(Thread* t) {
+  const u64* g = t->gpr;
+  return emulate_sigprocmask(t, g[rdi], g[rsi], g[rdx], g[r10]);
+}
+s64 set_signal_stack(Thread* t) { return emulate_sigaltstack(t, t->gpr[rdi], t->gpr[rsi]); }
+s64 leave_handler(Thread* t) { return emulate_sigreturn(t); }
+s64 wait_with_first(Thread* t) { return run_with_mask(t, rdi, t->gpr[rsi]); }
+s64 wait_with_fourth(Thread* t) { return run_with_mask(t, r10, t->gpr[r8]); }
+s64 wait_with_fifth(Thread* t) { return run_with_mask(t, r8, t->gpr[r9]); }
+s64 wait_with_pair(Thread* t) { return run_with_mask_pair(t, r9); }
+s64 read_pending(Thread* t) { return emulate_sigpending(t, t->gpr[rdi], t->gpr[rsi]); }
+s64 wait_for_signal(Thread* t) { return emulate_sigtimedwait(t, t->gpr[rdi], t->gpr[rsi], t->gpr[r10]); }
+s64 read_bytes(Thread* t) { return read_from_descriptors() == 0 ? run(t) : emulate_read(t, t->gpr[rsi]); }
+s64 make_signal_descriptor(Thread* t) { return emulate_signalfd(t, t->gpr[rsi], t->gpr[rdx]); }
+s64 queue_to_thread(Thread* t) {
+  const u64 tid = t->gpr[rsi], signal = t->gpr[rdx];
+  if (signal - 1 < 64 && (engine_signals & bit(static_cast<int>(signal))))
+    note_queued_to_thread(tid, static_cast<int>(signal));
+  return run(t);
+}
+
+// --- memory and files -----------------------------------------------------------------------------------------------
+
+/// Code of a file that is mapped may hold marks.
+s64 map(Thread* t) {
+  const s64 r = emulate_mapping(t);
+  constexpr u64 executable = 4, anonymous = 0x20;
+  if (marks_on() && !failed(r) && t->vfork_child == 0 && (t->gpr[rdx] & executable) && !(t->gpr[r10] & anonymous))
+    learn_marks(t);
+  return r;
+}
+s64 change_mapping(Thread* t) { return emulate_mapping(t); }
+s64 move_break(Thread* t) { return emulate_break(t); }
+s64 advise(Thread* t) { return emulate_madvise(t); }
+s64 make_change_seen(Thread* t) { return emulate_membarrier(t); }
+s64 write_unseen(Thread* t) {
+  return emulate_unseen_writes(t, [](Thread* o) { return run(o); });
+}
+s64 enter_ring(Thread* t) { return emulate_unseen_writes(t, run_with_mask_of_ring); }
+s64 serve_faults(Thread* t) { return emulate_userfaultfd(t); }
+
+s64 open_file(Thread* t) {
+  constexpr u64 as_creat = 01 | 0100 | 01000;  // O_WRONLY, O_CREAT, O_TRUNC
+  const u64* g = t->gpr;
+  u64 flags = as_creat;
+  if (g[rax] == SYS_open) flags = g[rsi];
+  if (g[rax] == SYS_openat) flags = g[rdx];
+  // The first member of its struct. Where that is not there the kernel says so.
+  if (g[rax] == 437 /* openat2 */ && get(&flags, g[rdx], sizeof flags) != 0) flags = 0;
+  return emulate_open(t, flags);
+}
+s64 written_to_first(Thread* t) { return emulate_write(t, t->gpr[rdi]); }
+s64 written_to_third(Thread* t) { return emulate_write(t, t->gpr[rdx]); }
+s64 written_by_name(Thread* t) { return emulate_write(t, ~u64{0}); }
+s64 control_device(Thread* t) {
+  constexpr u32 clone_file = 0x40049409, clone_range = 0x4020940d;  // FICLONE, FICLONERANGE
+  const u32 request = static_cast<u32>(t->gpr[rsi]);
+  return request == clone_file || request == clone_range ? emulate_write(t, t->gpr[rdi]) : emulate_ioctl(t);
+}
+s64 list(Thread* t) { return list_directory(t, t->gpr[rax]); }
+s64 close_many(Thread* t) {
+  const u64* g = t->gpr;
+  if ((g[rdx] & 2 /* CLOSE_RANGE_UNSHARE */) && !is_last(t)) has_own_numbers(t);
+  return close_range_around(g[rdi] & 0xffffffff, g[rsi] & 0xffffffff, g[rdx]);
+}
+
+s64 replace_descriptor(Thread* t) { return free_number(t, t->gpr[rsi]) ? run(t) : -9; }
+
+s64 control_descriptor(Thread* t) {
+  const u64 command = t->gpr[rsi], lowest = t->gpr[rdx];
+  const bool duplicates = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
+  if (duplicates && !free_number(t, lowest)) return -9;
+  s64 r = 0;
+  do r = run(t);
+  while (duplicates && number_was_skipped(t, lowest, r));
+  return r;
+}
+
+/// A call that writes two numbers to this address.
+s64 make_two_at(Thread* t, u64 to) {
+  const s64 r = run(t);
+  s32 numbers[2] = {};
+  if (r == 0 && get(numbers, to, sizeof numbers) == 0)
+    (void)numbers_were_short(t, numbers[0] > numbers[1] ? numbers[0] : numbers[1]);
+  return r;
+}
+s64 make_two(Thread* t) { return make_two_at(t, t->gpr[rdi]); }
+s64 make_socket_pair(Thread* t) { return make_two_at(t, t->gpr[r10]); }
+
+/// A message, the first of several as well, may have brought some.
+s64 receive(Thread* t) {
+  const s64 r = run(t);
+  constexpr u64 control_bytes_at = 40;  // in struct msghdr
+  u64 control_bytes = 0;
+  if (!failed(r) && get(&control_bytes, t->gpr[rsi] + control_bytes_at, 8) == 0 && control_bytes != 0)
+    (void)numbers_were_short(t, static_cast<s64>(inherited(channel::inherited_channel)));
+  return r;
+}
+
+// --- limits and rights ----------------------------------------------------------------------------------------------
+
+s64 limit(Thread* t) {
+  const u64* g = t->gpr;
+  return emulate_limit(t, g[rdi], g[rsi], g[rdx], g[r10]);
+}
+s64 set_limit(Thread* t) { return emulate_limit(t, 0, t->gpr[rdi], t->gpr[rsi], 0); }
+s64 get_limit(Thread* t) { return emulate_limit(t, 0, t->gpr[rdi], 0, t->gpr[rsi]); }
+
+/// Who is trusted less from here on must not write what more trusted programs will execute.
+s64 give_rights_up(Thread* t) {
+  give_up_writing();
+  return run(t);
+}
+
+s64 unshare(Thread* t) {
+  const s64 r = give_rights_up(t);
+  if (!failed(r) && (t->gpr[rdi] & 0x400 /* CLONE_FILES */) && !is_last(t)) has_own_numbers(t);
+  return r;
+}
+
+s64 change_personality(Thread* t) {
+  constexpr u32 only_asks = 0xffffffff, read_implies_exec = 0x0400000;
+  const s64 r = run(t);
+  const u32 wanted = static_cast<u32>(t->gpr[rdi]);
+  if (!failed(r) && wanted != only_asks) reading_executes((wanted & read_implies_exec) != 0);
+  return r;
+}
+
+// --- what looks at the program, or controls it ----------------------------------------------------------------------
+
+s64 open_event(Thread* t) {
+  constexpr u64 kind_at = 0, breakpoint_at = 52;  // in struct perf_event_attr
+  constexpr u32 breakpoint = 5, executes = 4;
+  u32 kind = 0, access = 0;
+  const s64 r = run(t);
+  if (!failed(r) && get(&kind, t->gpr[rdi] + kind_at, 4) == 0 && kind == breakpoint &&
+      get(&access, t->gpr[rdi] + breakpoint_at, 4) == 0 && access == executes)
+    mark_partial(t, channel::partial_breakpoint);
+  return r;
+}
+
+s64 trace(Thread* t) {
+  // Whoever asks to be traced is to be seen as it is. A vfork child lives in its parent's memory, and is about to exec.
+  if (t->gpr[rdi] == 0 /* PTRACE_TRACEME */ && t->vfork_child == 0) go_natively(t, channel::partial_ptraced);
+  return emulate_ptrace(t);
+}
+
+s64 control_architecture(Thread* t) {
+  enum : u32 { set_gs_base = 0x1001, get_gs_base = 0x1004, enable_shadow_stack = 0x5001 };
+  constexpr s64 not_supported = -95;
+  const u64 argument = t->gpr[rsi], none = 0;
+  switch (static_cast<u32>(t->gpr[rdi])) {
+    case set_gs_base:
+      // As the program has it; or an address that the kernel refuses.
+      if (argument == 0) return 0;
+      if (static_cast<s64>(argument) < 0) return run(t);
+      go_natively(t, channel::partial_gs_base);
+    case get_gs_base: return put(argument, &none, sizeof none);
+    case enable_shadow_stack: return not_supported;
+    default: return run(t);
+  }
+}
+
+s64 control_process(Thread* t) {
+  enum : u32 { set_name = 15, set_seccomp = 22, set_syscall_dispatch = 59, deny_executable = 65 };
+  const u64* g = t->gpr;
+  const u32 option = static_cast<u32>(g[rdi]);
+  if (option == set_seccomp) return set_filter_by_prctl(t, g[rsi], g[rdx]);
+  if (option == set_syscall_dispatch) return set_dispatch(t, g[rsi], g[rdx], g[r10], g[r8]);
+  if (option == channel::ask_option) return answer(t, g[rsi], g[rdx], g[r10]);
+  if (option == deny_executable) return write_unseen(t);
+  if (loses_rights_by(option)) give_up_writing();
+  const s64 r = run(t);
+  if (option == set_name) name_thread(t);
+  return r;
+}
+
+s64 confine(Thread* t) {
+  const u64* g = t->gpr;
+  return set_filter(t, static_cast<u32>(g[rdi]), static_cast<u32>(g[rsi]), g[rdx]);
+}
+
+}  // namespace calls
+
+void correct_unbegun(Thread* t) {
+  channel::Totals delta;
+  delta.field[channel::instructions] = delta.field[channel::far] = -1;
+  correct(t, delta);
+}
+
+extern "C" void system_call(Thread* t) {
+  u64* g = t->gpr;
+  // The kernel looks at the low half only.
+  g[rax] = static_cast<u64>(static_cast<s64>(static_cast<s32>(g[rax])));
+  s64 r = call(t, static_cast<u32>(g[rax]));
+  if (makes_descriptor(g[rax]) && numbers_were_short(t, r)) r = call(t, static_cast<u32>(g[rax]));
+  if (r == begin_anew) {
+    // To be executed again once the signal's handler has run. If it had not begun, it has not retired either.
+    t->pc -= 2;
+    if (t->kernel_seen == 0) correct_unbegun(t);
+  } else {
+    g[rax] = static_cast<u64>(r);
+    g[rcx] = t->pc;
+    g[r11] = t->flags;
+  }
+  if (t->traces_itself != 0) t->pad |= pad_step;
+  improve_at_times(t);
+  dispatch(t);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,390 @@
+#include "tally/engine/guest/threads.hpp"
+
+#include <sys/mman.h>
+
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/instrument/core_cycles.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/image.hpp"
+#include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/marks.hpp"
+#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/stop_the_world.hpp"
+
+namespace tally::engine {
+
+namespace {
+
+using channel::State;
+
+Thread* pool;  // ended ones whose blocks can be used again
+u32 vectors_area;
+
+/// What was written before is there for who sees the state.
+void set_state(State& of, State to) {
+  __atomic_store_n(reinterpret_cast<u32*>(&of), static_cast<u32>(to), __ATOMIC_RELEASE);
+}
+
+bool map_counters(Thread* t, u32 area) {
+  const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(counters(t)), counters_bytes, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel), channel::area_offset(area));
+  if (!failed(r)) keep_from_core(reinterpret_cast<u64>(counters(t)), counters_bytes);
+  return !failed(r);
+}
+
+bool map_vectors(u32 area) {
+  // Two places, used in turn: a forked child copies from the one to the other. Both are taken at once: later there may
+  // be a limit on address space.
+  static u64 places[2];
+  static u32 turn;
+  for (u64& place : places)
+    if (place == 0) place = reserve(channel::area_bytes, PROT_NONE);
+  turn ^= 1;
+  const s64 r = kernel(SYS_mmap, places[turn], channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                       inherited(channel::inherited_channel), channel::area_offset(area));
+  if (failed(r)) return false;
+  keep_from_core(static_cast<u64>(r), channel::area_bytes);
+  own_records.vectors = reinterpret_cast<channel::SegmentVector*>(r);
+  vectors_area = area;
+  return true;
+}
+
+Thread* make_block() {
+  Thread* t = reinterpret_cast<Thread*>(try_reserve(thread_bytes, PROT_READ | PROT_WRITE));
+  if (t == nullptr) return nullptr;
+  // Empty entries lead into the engine: a private copy of a page of the image, written only where targets are known.
+  const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(jump_table(t)), jump_table_entries * 8, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_FIXED, inherited(channel::inherited_image), image_header().table_offset);
+  if (failed(r)) return nullptr;
+  t->self = t;
+  t->generation = cache_generation();
+  t->stack = reinterpret_cast<u64>(t) + stack_at + stack_bytes;
+  for (u32 i = 0; i < 256; i++) t->popcount[i] = static_cast<u8>(bits_set(i));
+  return t;
+}
+
+u32 new_process_record(u32 forked_from) {
+  const u32 i = __atomic_add_fetch(&own_records.shared.header().next_process, 1, __ATOMIC_RELAXED);
+  if (i >= channel::process_limit) return 0;
+  channel::Process& p = own_records.shared.process(i);
+  p.forked_from = forked_from;
+  return i;
+}
+
+u32 new_thread_record(u32 process) {
+  const u32 i = __atomic_add_fetch(&own_records.shared.header().next_thread, 1, __ATOMIC_RELAXED);
+  if (i >= channel::thread_limit) return 0;
+  own_records.shared.thread(i).process = process;
+  return i;
+}
+
+/// Whether the record of the thread that had this block before may go on with the next one.
+bool takes_over(const Thread* t, u32 process) {
+  if (t->index == 0 ||
+      __atomic_load_n(&own_records.shared.header().next_thread, __ATOMIC_RELAXED) < channel::threads_told_apart)
+    return false;
+  const channel::Thread& record = own_records.shared.thread(t->index);
+  return record.process == process && record.state == State::ended && record.area == 0;
+}
+
+/// Counters and a record for a block. `goes_on`: it is that of the parent of a fork.
+bool give_counters(Thread* t, u32 process, bool goes_on = false) {
+  const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_counters);
+  const bool again = takes_over(t, process);
+  const u32 index = again ? t->index : new_thread_record(process);
+  if (area == 0 || index == 0 || process == 0 || !map_counters(t, area)) return false;
+  t->index = index;
+  t->process = process;
+  channel::Thread& record = own_records.shared.thread(index);
+  record.area = area;
+  if (again) {
+    record.base = record.final;
+    record.before++;
+  }
+  if (!models_attach(t, goes_on) || !marks_attach(t)) return false;
+  set_state(record.state, State::running);
+  return true;
+}
+
+/// The counts of a stopped thread become final; its counters are zeroed and given back.
+void fold(Thread* t) {
+  channel::Thread& record = own_records.shared.thread(t->index);
+  if (record.state != State::running) return;
+  models_drain(t);
+  u64* c = counters(t);
+  channel::Totals totals = channel::sum(c, own_records.vectors, own_records.segments);
+  totals.add(record.base);
+  record.final = totals;
+  record.check = channel::check_of(record);
+  set_state(record.state, State::ended);
+  core_collect(c, own_records.segments);
+  for (u32 i = 0; i < own_records.segments; i++)
+    if (c[i] != 0) c[i] = 0;
+  marks_folded(t);
+}
+
+/// The same where nothing of the thread runs any more.
+void end_counting(Thread* t) {
+  if (own_records.shared.thread(t->index).state == State::running) marks_end(t);
+  fold(t);
+}
+
+}  // namespace
+
+Thread* first_thread(u32 first_fd) {
+  set_inherited(first_fd);
+  const s64 r = kernel(SYS_mmap, records_at, channel::records_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                       inherited(channel::inherited_channel), 0);
+  if (failed(r)) die("the channel cannot be mapped", static_cast<u64>(-r));
+  keep_from_core(static_cast<u64>(r), channel::records_bytes);
+  own_records.shared.base = reinterpret_cast<u8*>(r);
+  const channel::Header& header = own_records.shared.header();
+  if (header.magic != channel::magic || header.layout_version != channel::layout_version)
+    die("a channel of another version", header.layout_version);
+  own_records.settings = header.settings;
+  models_init();
+  instrument_with_models();
+  marks_init();
+  core_init();
+  const u32 process = new_process_record(0);
+  const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);
+  Thread* t = make_block();
+  if (process == 0 || area == 0 || t == nullptr || !map_vectors(area)) die("no room in the channel", process);
+  own_records.segments = channel::first_segment;
+  clear(own_records.vectors, channel::first_segment * sizeof *own_records.vectors);
+  own_records.vectors[channel::dynamic_load].counts[channel::loads] = 1;
+  own_records.vectors[channel::dynamic_store].counts[channel::stores] = 1;
+  own_records.vectors[channel::dynamic_move].counts[channel::loads] =
+      own_records.vectors[channel::dynamic_move].counts[channel::stores] = 1;
+  own_records.vectors[channel::dynamic_compare].counts[channel::loads] = 2;
+  channel::Process& p = own_records.shared.process(process);
+  p.pid = static_cast<s32>(kernel(SYS_getpid));
+  p.parent_pid = static_cast<s32>(kernel(SYS_getppid));
+  p.vectors = area;
+  p.segments = own_records.segments;
+  own_records.process = process;
+  if (!give_counters(t, process)) die("no room in the channel", process);
+  t->tid = kernel(SYS_gettid);
+  t->tgid = p.pid;
+  own_records.shared.thread(t->index).tid = static_cast<s32>(t->tid);
+  name_thread(t);
+  set_state(p.state, State::running);
+  t->actions = reinterpret_cast<Actions*>(reserve(sizeof(Actions), PROT_READ | PROT_WRITE));
+  link_in(t);
+  return t;
+}
+
+void forget_first_thread() {
+  if (own_records.live != nullptr) {
+    set_state(own_records.shared.thread(own_records.live->index).state, State::free);
+    set_state(process_record(own_records.live).state, State::free);
+  }
+  if (own_records.shared.base != nullptr) kernel(SYS_munmap, records_at, channel::records_bytes);
+  unreserve_all();
+}
+
+Thread* new_thread(Thread* parent, bool of_its_own) {
+  Guard guard(threads_lock);
+  Thread* t = nullptr;
+  for (Thread** p = &pool; *p != nullptr; p = &(*p)->next)
+    if (__atomic_load_n(&(*p)->pooled, __ATOMIC_ACQUIRE) != 0) {
+      t = *p;
+      *p = t->next;
+      break;
+    }
+  if (t == nullptr) t = make_block();
+  if (t == nullptr) return nullptr;
+  u32 process = parent->process;
+  if (of_its_own) {
+    process = new_process_record(parent->process);
+    channel::Process& p = own_records.shared.process(process);
+    p.vectors = vectors_area;
+    p.segments = own_records.segments;
+    p.parent_pid = process_record(parent).pid;
+    copy(p.name, process_record(parent).name, sizeof p.name);
+    p.state = State::running;
+  }
+  const u64 stack = t->stack;
+  for (u32 i = 0; i < 16; i++) t->gpr[i] = parent->gpr[i];
+  t->flags = parent->flags;
+  t->pc = parent->pc;
+  t->link = no_link;
+  t->pad = 0;
+  t->mask = parent->mask;
+  t->held = t->waits_for = t->queued = 0;
+  t->restores_mask = t->forced_sigsegv = t->woken_in_vain = t->signal = t->stepping = t->traces_itself =
+      t->vfork_child = t->pooled = 0;
+  t->where = outside;  // until it starts
+  t->first_descriptor = parent->first_descriptor;
+  if (t->generation != cache_generation()) forget_jumps(t);
+  t->alt = {0, 2, 0, 0};
+  t->actions = parent->actions;
+  t->stack = stack;
+  t->tid = 0;
+  t->tgid = parent->tgid;
+  if (!give_counters(t, process)) {
+    t->pooled = 1;
+    t->next = pool;
+    pool = t;
+    return nullptr;
+  }
+  link_in(t);
+  return t;
+}
+
+void finish_thread(Thread* t) {
+  Guard guard(threads_lock);
+  end_counting(t);
+  models_close(t);
+  unlink(t);
+  if (t->vfork_child != 0) set_state(process_record(t).state, State::ended);
+}
+
+void give_counters_back(Thread* t) {
+  channel::Thread& record = own_records.shared.thread(t->index);
+  const u32 area = record.area;
+  record.area = 0;  // first: who is killed between leaks it, instead of giving it twice
+  channel::give_area(own_records.shared, own_records.shared.header().free_counters, area);
+}
+
+void give_back(Thread* t) {
+  Guard guard(threads_lock);
+  t->next = pool;
+  pool = t;
+}
+
+namespace {
+
+void finish_counts(Thread* t) {
+  Guard guard(threads_lock);
+  bool all = true;
+  for (Thread* o = own_records.live; o != nullptr; o = o->next) {
+    if (o->process != t->process) continue;
+    if (o == t || __atomic_load_n(&o->where, __ATOMIC_SEQ_CST) != inside) {
+      end_counting(o);
+      // An execve may fail: then it goes on.
+      if (process_record(o).end != channel::End::executed) models_close(o);
+    } else {
+      all = false;
+    }
+  }
+  // Threads that still run are summed by the command once the process is gone; it needs the vectors for that.
+  if (all) set_state(process_record(t).state, State::ended);
+}
+
+}  // namespace
+
+void finish_process(Thread* t) {
+  finish_counts(t);
+  core_finish(t);
+}
+
+void counts_to_records() {
+  Guard guard(threads_lock);
+  for (Thread* o = own_records.live; o != nullptr; o = o->next) {
+    channel::Thread& record = own_records.shared.thread(o->index);
+    if (record.state != State::running) continue;
+    fold(o);  // from here to the end `final` is what counts
+    record.base = record.final;
+    set_state(record.state, State::running);
+  }
+  core_finish_locked(current());
+  own_records.segments = channel::first_segment;
+  own_records.shared.process(own_records.process).segments = own_records.segments;
+}
+
+void finish_for_exec(Thread* t) {
+  {
+    Guard guard(threads_lock);
+    end_counting(t);
+    if (is_last_of(t->process)) set_state(process_record(t).state, State::ended);
+  }
+  core_finish(t);
+}
+
+void end_as(Thread* t, channel::End how, int code) {
+  channel::Process& p = process_record(t);
+  p.end = how;
+  p.end_code = code;
+  p.counted_ns = processor_ns();
+}
+
+void hand_back(Thread* t) {
+  channel::Process& p = process_record(t);
+  p.counted_ns = p.handed_back_ns = processor_ns();
+}
+
+void give_areas_back(Thread* t) {
+  channel::Process& p = process_record(t);
+  if (p.state != State::ended || t->process != own_records.process) return;
+  Guard guard(threads_lock);
+  for (Thread* o = own_records.live; o != nullptr; o = o->next)
+    if (o->process != t->process) return;  // a vfork child, which outlives its parent, still needs them
+  for (Thread* o = own_records.live; o != nullptr; o = o->next) give_counters_back(o);
+  channel::give_area(own_records.shared, own_records.shared.header().free_vectors, p.vectors);
+  p.vectors = 0;
+}
+
+void reopen_process(Thread* t) {
+  Guard guard(threads_lock);
+  for (Thread* o = own_records.live; o != nullptr; o = o->next) {
+    channel::Thread& record = own_records.shared.thread(o->index);
+    if (o->process != t->process || record.state != State::ended) continue;
+    record.base = record.final;
+    set_state(record.state, State::running);
+  }
+  process_record(t).end = channel::End::unknown;
+  set_state(process_record(t).state, State::running);
+}
+
+u32 before_fork(Thread* t) {
+  models_drain(t);
+  const u32 process = new_process_record(t->process);
+  if (process == 0) return 0;
+  // Whoever looks now sees a process that has not counted anything yet, instead of none.
+  channel::Process& p = own_records.shared.process(process);
+  copy(p.name, process_record(t).name, sizeof p.name);
+  set_state(p.state, State::running);
+  models_before_fork(t, process);
+  return process;
+}
+
+void fork_failed(u32 process) { own_records.shared.process(process).state = State::free; }
+
+void fork_done(u32 process, s32 pid) {
+  // Never over the number that the child has written itself: in a new pid namespace that is another one.
+  s32 none = 0;
+  __atomic_compare_exchange_n(&own_records.shared.process(process).pid, &none, pid, false, __ATOMIC_RELAXED,
+                              __ATOMIC_RELAXED);
+}
+
+bool after_fork(Thread* t, u32 process) {
+  // The parent's counters are still mapped: nothing of the program runs before they are replaced.
+  const u32 parent = t->process;
+  const channel::SegmentVector* old = own_records.vectors;
+  const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);
+  if (process == 0 || area == 0 || !map_vectors(area)) return false;
+  copy(own_records.vectors, old, own_records.segments * sizeof *own_records.vectors);
+  channel::Process& p = own_records.shared.process(process);
+  p.pid = static_cast<s32>(kernel(SYS_getpid));
+  p.parent_pid = static_cast<s32>(kernel(SYS_getppid));
+  p.vectors = area;
+  p.segments = own_records.segments;
+  p.partial = own_records.shared.process(parent).partial & (channel::partial_undecoded | channel::partial_int80);
+  own_records.process = process;
+  models_after_fork();
+  core_forget();
+  if (!give_counters(t, process, true)) return false;
+  t->tid = kernel(SYS_gettid);
+  t->tgid = p.pid;
+  own_records.shared.thread(t->index).tid = static_cast<s32>(t->tid);
+  name_thread(t);
+  set_state(p.state, State::running);
+  own_records.live = nullptr;
+  own_records.threads = 0;
+  link_in(t);
+  t->vfork_child = 0;
+  return true;
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,109 @@
+// ptrace(2) by the program.
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/guest/memory_calls.hpp"
+#include "tally/engine/guest/processes.hpp"
+#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/stop_the_world.hpp"
+
+namespace tally::engine {
+namespace {
+
+enum : u64 { get_registers = 12, get_register_set = 0x4204, general_registers = 1 /* NT_PRSTATUS */ };
+enum : u64 { set_syscall_dispatch = 0x4210, set_syscall_info = 0x4212 };
+
+/// Requests that look, start and stop. The others change what the engine knows of the other program.
+bool only_looks(u64 request) {
+  switch (request) {
+    case PTRACE_PEEKTEXT:
+    case PTRACE_PEEKDATA:
+    case PTRACE_PEEKUSER:
+    case PTRACE_CONT:
+    case PTRACE_KILL:
+    case PTRACE_GETREGS:
+    case PTRACE_GETFPREGS:
+    case PTRACE_ATTACH:
+    case PTRACE_DETACH:
+    case PTRACE_SYSCALL: return true;
+    case PTRACE_SETREGSET:
+    case PTRACE_SETSIGINFO:
+    case PTRACE_SETSIGMASK:
+    case set_syscall_dispatch:
+    case set_syscall_info: return false;
+    default: return request >= 0x4200;
+  }
+}
+
+/// A thread of the same address space, which LeakSanitizer, for one, traces from a child that shares its memory.
+Thread* in_this_memory(u64 tid) {
+  Guard guard(threads_lock);
+  for (Thread* o = threads(); o != nullptr; o = o->next)
+    if (o->tid == static_cast<s64>(tid)) return o;
+  return nullptr;
+}
+
+/// Until the thread has stopped for who attached it. A request of the engine's own to come out may be in its way, and
+/// is of no use any more.
+void wait_for_stop(u64 tid) {
+  for (;;) {
+    struct {
+      s32 signal, error, code;
+      s32 pad[3], status;
+      u8 rest[100];
+    } info{};
+    kernel(SYS_waitid, P_PID, tid, reinterpret_cast<u64>(&info), WSTOPPED | WNOWAIT | __WALL);
+    if (info.status != request_signal) return;
+    kernel(SYS_wait4, tid, 0, WSTOPPED | __WALL);
+    kernel(SYS_ptrace, PTRACE_CONT, tid, 0, 0);
+  }
+}
+
+/// Stopped wherever it happens to be, the other thread might hold a lock of the engine for as long as it is traced:
+/// nobody does who is held, but those of a system call that changes mappings.
+s64 attach(Thread* t, u64 tid) {
+  lock_mappings(t);
+  take_floor(t);
+  hold_others(t);
+  lock_tables();
+  const s64 r = kernel(SYS_ptrace, PTRACE_ATTACH, tid);
+  if (r == 0) wait_for_stop(tid);
+  unlock_tables();
+  give_floor(t);
+  unlock_mappings();
+  return r;
+}
+
+/// What the kernel shows of a thread that stopped in the engine are the engine's registers.
+s64 show_registers(const Thread* of, u64 to) {
+  user_regs_struct r;
+  if (get(&r, to, sizeof r) != 0) return -14;
+  unsigned long long* const place[16] = {&r.rax, &r.rcx, &r.rdx, &r.rbx, &r.rsp, &r.rbp, &r.rsi, &r.rdi,
+                                         &r.r8,  &r.r9,  &r.r10, &r.r11, &r.r12, &r.r13, &r.r14, &r.r15};
+  for (u32 i = 0; i < 16; i++) *place[i] = of->gpr[i];
+  r.rip = of->pc;
+  r.eflags = of->flags;
+  r.gs_base = 0;
+  return put(to, &r, sizeof r);
+}
+
+}  // namespace
+
+s64 emulate_ptrace(Thread* t) {
+  const u64 request = t->gpr[rdi], tid = t->gpr[rsi], address = t->gpr[rdx], data = t->gpr[r10];
+  if (!only_looks(request)) mark_partial(t, channel::partial_ptraced);
+  Thread* other = in_this_memory(tid);
+  if (other == nullptr || other == t) return run(t);
+  if (request == PTRACE_ATTACH) return attach(t, tid);
+  const s64 r = run(t);
+  if (failed(r) || other->where == inside) return r;
+  if (request == get_registers) return show_registers(other, data);
+  if (request != get_register_set || address != general_registers) return r;
+  u64 vector[2];  // struct iovec
+  if (get(vector, data, sizeof vector) != 0) return -14;
+  return vector[1] < sizeof(user_regs_struct) ? r : show_registers(other, vector[0]);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,118 @@
+// What goes onto the tape, for models that are asked about everything: of each access its address as the instruction
+// has it, of an indirect branch its target, and behind them the number of the way that was gone.
+#include <initializer_list>
+
+#include "tally/engine/instrument/model_code.hpp"
+#include "tally/engine/instrument/model_emit.hpp"
+
+namespace tally::engine {
+
+using sim::Step;
+
+void ModelCode::put(Emitter& e, u8 reg) {
+  e.load(b_, o_model_record);
+  store_at(e, b_, reg, 8u * gone_.words++);
+}
+
+/// Before an instruction: the lines that it is fetched from, unless the one before it was, and what it accesses.
+void ModelCode::record(Builder& b, u32 i) {
+  const Instruction& in = in_[i];
+  const ModelFacts& f = facts_[i];
+  if (!has_tape_) make_room_on_tape(b, f.live);
+  const u64 line = model_plan.line_bytes;
+  for (u64 at = in.pc & ~(line - 1); at < in.next(); at += line) {
+    if (last_fetched_ == at) continue;
+    last_fetched_ = at;
+    tape_ops.add({at, 0, 0, 1, Step::fetch});
+    gone_.count++;
+  }
+  for (u32 k = 0; k < f.accesses; k++) {
+    const DataAccess& access = f.access[k];
+    static const Step steps[] = {Step::load, Step::store, Step::modify};
+    tape_ops.add({0, 0, gone_.words, static_cast<u16>(access.bytes), steps[static_cast<u32>(access.what)]});
+    gone_.count++;
+    load_address(b.e, access, a_, b_);
+    put(b.e, a_);
+  }
+  if (f.repeat.bytes != 0)
+    for (const u8 reg : {rcx, rsi, rdi}) put(b.e, reg);
+  mark(b);
+}
+
+void ModelCode::record_repeat(Builder& b, u32 i) {
+  constexpr u32 before = sim::Repeat::words / 2;
+  tape_ops.add({facts_[i].repeat.bits(), 0, static_cast<u16>(gone_.words - before), 0, Step::repeat});
+  gone_.count++;
+  for (const u8 reg : {rcx, rsi, rdi}) put(b.e, reg);
+  mark(b);
+}
+
+/// Calls, and jumps whose target is known.
+void ModelCode::record_flow(Builder& b, const Instruction& in) {
+  const bool indirectly = in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect;
+  if (in.kind != Kind::jump && in.kind != Kind::call && !(in.resolved && indirectly)) return;
+  const Step what = in.kind == Kind::jump            ? Step::jump
+                    : in.kind == Kind::call          ? Step::call
+                    : in.kind == Kind::call_indirect ? Step::indirect_call
+                                                     : Step::indirect_jump;
+  tape_ops.add({in.pc, in.target(), 0, in.length, what});
+  gone_.count++;
+  mark(b);
+}
+
+void ModelCode::record_outcome(const Instruction& in, bool taken) {
+  tape_ops.add({in.pc, in.target(), 0, in.length, Step::conditional});
+  gone_.pass(taken);
+}
+
+/// Once a trace, before it writes anything: whether there is room for its record.
+void ModelCode::make_room_on_tape(Builder& b, u16 live) {
+  has_tape_ = true;
+  Emitter& e = b.e;
+  put_flags_away(b, live);
+  e.load(b_, o_model_record);
+  test_dword(e, b_, tape_room - tape_bytes);
+  u8* const full = jump_if(e, not_equal);
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  lead(full, stub.here());
+  ask_look(stub, b.arena.to_look, word_of(Ask::tape));
+  jump_to(stub, e.here());
+  b.arena.cold = stub.here();
+}
+
+/// The record is whole: its way's number, and the next one begins behind it.
+void ModelCode::finish_record(Builder& b) {
+  if (gone_.count != 0) {
+    Emitter& e = b.e;
+    const u8 reg = open_ ? b_ : u8{r11};
+    if (!open_) e.store(reg, o_model_a);
+    e.load(reg, o_model_record);
+    store_at(e, reg, tape_ways.add({first_op_, gone_.count, gone_.words, gone_.outcomes, gone_.branches}));
+    address_of(e, reg, reg, no_register, 0, gone_.words * 8, false);
+    e.store(reg, o_model_record);
+    if (!open_) e.load(reg, o_model_a);
+  }
+  gone_ = {0, 1, 0, 0};
+  mark(b);
+}
+
+/// The same behind an indirect branch or return: rcx = the target, r11 is saved.
+void ModelCode::finish_by_target(Builder& b, const Instruction& in) {
+  Emitter& e = b.e;
+  e.load(r11, o_model_record);
+  if (model_plan.each_branch) {
+    const Step what = in.kind == Kind::ret             ? Step::ret
+                      : in.kind == Kind::call_indirect ? Step::indirect_call
+                                                       : Step::indirect_jump;
+    tape_ops.add({in.pc, 0, 0, in.length, what});
+    gone_.count++;
+    store_at(e, r11, rcx, 8u * gone_.words++);
+  }
+  store_at(e, r11, tape_ways.add({first_op_, gone_.count, gone_.words, gone_.outcomes, gone_.branches}));
+  address_of(e, r11, r11, no_register, 0, gone_.words * 8, false);
+  e.store(r11, o_model_record);
+  gone_ = {0, 1, 0, 0};
+  mark(b);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,106 @@
+#include "tally/engine/instrument/access_records.hpp"
+
+#include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/models.hpp"
+
+namespace tally::engine {
+namespace {
+
+using channel::NoteBell;
+using channel::NoteRing;
+
+NoteBell& bell() { return records().header().bell; }
+
+u64 block_of(NoteRing& ring, u32 number) {
+  return reinterpret_cast<u64>(&ring) + (1 + number % channel::note_blocks) * channel::note_block_bytes;
+}
+
+/// The lines of a block, which the command read last, are asked for together: one after the other, as they are written,
+/// costs some 30 ns each.
+u64 fetched(u64 block) {
+  for (u64 at = 0; at < notes_handed_on; at += 64) asm volatile("prefetchw (%0)" : : "r"(block + at));
+  return block;
+}
+
+u32 waiting(const NoteRing& ring) { return ring.published - __atomic_load_n(&ring.taken, __ATOMIC_ACQUIRE); }
+
+void wake() {
+  __atomic_add_fetch(&bell().rings, 1, __ATOMIC_SEQ_CST);
+  kernel(SYS_futex, reinterpret_cast<u64>(&bell().rings), 1 /* FUTEX_WAKE */, 1);
+}
+
+bool somebody_sleeps() { return __atomic_load_n(&bell().sleepers, __ATOMIC_SEQ_CST) != 0; }
+
+/// Whether nobody takes blocks any more: the command has said so, or is gone.
+bool is_closed() {
+  if (__atomic_load_n(&bell().closed, __ATOMIC_ACQUIRE) != 0) return true;
+  struct {
+    s32 fd;
+    s16 events, happened;
+  } asked = {static_cast<s32>(inherited(channel::inherited_socket)), 0, 0};
+  constexpr s16 hung_up = 0x10;
+  if (kernel(SYS_poll, reinterpret_cast<u64>(&asked), 1, 0) <= 0 || (asked.happened & hung_up) == 0) return false;
+  __atomic_store_n(&bell().closed, 1, __ATOMIC_RELEASE);
+  return true;
+}
+
+/// Waits until at most `most` blocks wait. False where nobody takes them.
+bool wait_for(NoteRing& ring, u32 most) {
+  const u64 second[2] = {1, 0};
+  while (waiting(ring) > most) {
+    if (__atomic_load_n(&bell().closed, __ATOMIC_ACQUIRE) != 0) return false;
+    __atomic_store_n(&ring.waits, 1 + most, __ATOMIC_SEQ_CST);
+    const u32 taken = __atomic_load_n(&ring.taken, __ATOMIC_SEQ_CST);
+    if (somebody_sleeps()) wake();
+    if (ring.published - taken <= most) break;
+    const s64 r =
+        kernel(SYS_futex, reinterpret_cast<u64>(&ring.taken), 0 /* FUTEX_WAIT */, taken, reinterpret_cast<u64>(second));
+    if (r == -110 /* ETIMEDOUT */ && is_closed()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+u64 notes_attach(Thread* t, Handed what, bool forked) {
+  NoteRing& ring = *note_ring(t, what);
+  const s64 at =
+      kernel(SYS_mmap, reinterpret_cast<u64>(&ring), channel::note_ring_bytes, 3, 0x11 /* MAP_SHARED | MAP_FIXED */,
+             inherited(channel::inherited_channel), channel::note_ring_offset(channel::ring_number(t->index, what)));
+  if (failed(at)) return 0;
+  keep_from_core(reinterpret_cast<u64>(&ring), channel::note_ring_bytes);
+  // The thread that had this record before may have left some.
+  if (!wait_for(ring, 0)) ring.taken = ring.published;
+  ring.process = own_process_number();
+  ring.forked = forked ? t->process : 0;
+  ring.open = 1;
+  __atomic_store_n(&ring.begun, ring.begun + 1, __ATOMIC_RELEASE);
+  return block_of(ring, ring.published);
+}
+
+u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block) {
+  NoteRing& ring = *note_ring(t, what);
+  if (ring.open == 0 || (block.count == 0 && block.forks == 0 && block.closes == 0 && block.returns == 0))
+    return block_of(ring, ring.published);
+  if (block.closes != 0) ring.open = 0;
+  if (__atomic_load_n(&bell().closed, __ATOMIC_ACQUIRE) != 0) return block_of(ring, ring.published);
+  ring.block[ring.published % channel::note_blocks] = block;
+  __atomic_store_n(&ring.published, ring.published + 1, __ATOMIC_SEQ_CST);
+  channel::enqueue(bell(), ring, channel::ring_number(t->index, what));
+  if ((waiting(ring) >= channel::note_blocks_to_wake || block.closes != 0) && somebody_sleeps()) wake();
+  // The one behind those that wait is being written.
+  (void)wait_for(ring, channel::note_blocks - 1);
+  return fetched(block_of(ring, ring.published));
+}
+
+u64 notes_take_back(Thread* t, Handed what, u32 count) {
+  NoteRing& ring = *note_ring(t, what);
+  if (ring.open == 0) return 0;
+  const u64 block = block_of(ring, ring.published);
+  (void)notes_publish(t, what, {.count = count, .forks = 0, .closes = 0, .returns = 1});
+  return __atomic_load_n(&bell().closed, __ATOMIC_ACQUIRE) == 0 && wait_for(ring, 0) ? block : 0;
+}
+
+void notes_wait(Thread* t, Handed what) { (void)wait_for(*note_ring(t, what), 0); }
+
+}  // namespace tally::engine

@@ -1,0 +1,290 @@
+// Looks at first levels. At a restless site a look never leaves the line of code for what cannot be foretold: every
+// access is noted down, and the note stays where it is not to the most recent line of its set: the next one comes
+// behind it, and else over it. At a steady site what is found elsewhere is noted beside the way.
+#include "tally/engine/instrument/model_code.hpp"
+#include "tally/engine/instrument/model_emit.hpp"
+
+namespace tally::engine {
+
+namespace {
+
+/// What follows compares an entry with the number of this line or page, or sets it.
+void names_line(const Emitter& e, u64 address) { recorder.fix_at(Fix::line, e.p + 8, address); }
+void names_page(const Emitter& e, u64 address) {
+  recorder.fix_at(Fix::page_entry, e.p + 4, address);
+  recorder.fix_at(Fix::line, e.p + 8, address);
+}
+
+}  // namespace
+
+/// Into the model, which may read and write notes. Register b is lost.
+void ModelCode::ask_look(Emitter& e, u64 whom, u32 word) {
+  if (note_ != no_register) e.store(note_, o_model_note);
+  ask(e, whom, word, b_, 0);
+  if (note_ != no_register) e.load(note_, o_model_note);
+}
+
+/// Before a trace's first note.
+void ModelCode::make_room(Builder& b) {
+  if (has_room_) return;
+  has_room_ = true;
+  test_dword(b.e, note_, model_plan.notes_full);
+  u8* const full = jump_if(b.e, not_equal);
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  lead(full, stub.here());
+  ask_look(stub, b.arena.to_look, word_of(Ask::noted));
+  jump_to(stub, b.e.here());
+  b.arena.cold = stub.here();
+}
+
+/// Notes the line in register a down, to stay if a level is looked at and the flags say "not equal". Register b is
+/// where the next note goes if this one stays.
+void ModelCode::note_line(Emitter& e, u64 kind, bool looks) {
+  if (kind != 0) address_of(e, a_, a_, no_register, 0, static_cast<s32>(kind), false);
+  store_at(e, note_, a_, 0);
+  address_of(e, b_, note_, no_register, 0, sizeof(u64), false);
+  if (looks) move_if_not_equal(e, note_, b_);
+}
+
+/// Lets the note of an access, which is in register a, stay if its page is not the most recent one of its set. Register
+/// a is lost.
+void ModelCode::note_page(Emitter& e) {
+  find_page_set(e, page_);
+  table_access(e, 0x33, a_, page_, 0, data_pages_at);
+  and_wide(e, a_, -(1 << model_plan.page_bits));
+  move_if_not_equal(e, note_, b_);
+  load_at(e, a_, b_, -8);
+  table_access(e, 0x89, a_, page_, 0, data_pages_at);
+}
+
+/// A jump for an access to these bytes at register a: for one across lines, or for any other. Register b is lost.
+u8* ModelCode::jump_across(Emitter& e, u32 bytes, int condition) {
+  address_of(e, b_, a_, no_register, 0, static_cast<s32>(bytes) - 1, false);
+  low_halves(e, Between::bit_xor, b_, a_);
+  test_dword(e, b_, model_plan.line_bytes);
+  return jump_if(e, condition);
+}
+
+/// In the stub of a look: notes the line in register a down, and goes back. Both registers are lost.
+void ModelCode::add_note(Builder& b, Emitter& stub, u64 back) {
+  if (note_ != no_register) {
+    store_at(stub, note_, a_, 0);
+    address_of(stub, note_, note_, no_register, 0, sizeof(u64), false);
+    return jump_to(stub, back);
+  }
+  stub.load(b_, o_model_note);
+  store_at(stub, b_, a_, 0);
+  address_of(stub, b_, b_, no_register, 0, sizeof(u64), false);
+  stub.store(b_, o_model_note);
+  test_dword(stub, b_, model_plan.notes_full);
+  lead(jump_if(stub, equal), back);
+  ask_look(stub, b.arena.to_look, word_of(Ask::noted));
+  jump_to(stub, back);
+}
+
+/// The address exclusive or the set's most recent line is below the line's length where that is the line, and so far
+/// below it where the access ends in it.
+void ModelCode::look_at_steady_data(Builder& b, const DataAccess& access, u64 pc, u32 site) {
+  Emitter& e = b.e;
+  const bool pages = model_plan.pages, fixed = access.fixed && !access.fs;
+  const u32 set = l1d_at + (fixed ? static_cast<u32>(access.displacement) & model_plan.l1d_mask : 0);
+  if (note_ != no_register) make_room(b);
+  load_address(e, access, a_, b_);
+  u8* away = nullptr;
+  if (model_plan.l1d) {
+    const u8 compared = pages ? page_ : a_;
+    if (pages) wide_move(e, page_, a_);
+    if (!fixed) find_set(e);
+    table_access(e, 0x33, compared, fixed ? u8{no_register} : b_, 0, set);
+    compare_wide(e, compared, static_cast<s32>(model_plan.line_bytes - access.bytes));
+    away = jump_if(e, above);
+  } else if (access.bytes > 1) {
+    away = jump_across(e, access.bytes, not_equal);
+  }
+  u8* other_page = nullptr;
+  if (pages) {
+    find_page_set(e, b_);
+    table_access(e, 0x33, a_, b_, 0, data_pages_at);
+    and_wide(e, a_, -(1 << model_plan.page_bits));
+    other_page = jump_if(e, not_equal);
+  }
+  const u64 back = e.here();
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  if (away != nullptr) {
+    lead(away, stub.here());
+    count_site(stub, pc, site);
+    if (model_plan.l1d && !pages) table_access(stub, 0x33, a_, fixed ? u8{no_register} : b_, 0, set);
+    note_other_line(b, stub, access, back);
+  }
+  if (other_page != nullptr) {
+    lead(other_page, stub.here());
+    count_site(stub, pc, site);
+    load_address(stub, access, a_, page_);
+    and_wide(stub, a_, -static_cast<s32>(model_plan.line_bytes));
+    table_access(stub, 0x89, a_, b_, 0, data_pages_at);
+    note_access(b, stub, access, back);
+  }
+  b.arena.cold = stub.here();
+}
+
+/// In a stub: the line of the access at register a becomes the most recent one, and is noted.
+void ModelCode::note_other_line(Builder& b, Emitter& stub, const DataAccess& access, u64 back) {
+  const bool fixed = access.fixed && !access.fs;
+  if (access.bytes > 1 && !fixed) {
+    u8* const within = model_plan.l1d ? jump_across(stub, access.bytes, equal) : nullptr;
+    stub.store(a_, o_model_argument);
+    ask_look(stub, b.arena.to_look, word_of(access.what, access.bytes));
+    jump_to(stub, back);
+    if (within == nullptr) return;
+    lead(within, stub.here());
+  }
+  find_set(stub);
+  and_wide(stub, a_, -static_cast<s32>(model_plan.line_bytes));
+  table_access(stub, 0x89, a_, b_, 0, l1d_at);
+  if (model_plan.pages) {
+    find_page_set(stub, b_);
+    table_access(stub, 0x89, a_, b_, 0, data_pages_at);
+  }
+  note_access(b, stub, access, back);
+}
+
+/// In a stub: notes the access to the line in register a.
+void ModelCode::note_access(Builder& b, Emitter& stub, const DataAccess& access, u64 back) {
+  const u64 kind = static_cast<u64>(access.what);
+  if (kind != 0) address_of(stub, a_, a_, no_register, 0, static_cast<s32>(kind), false);
+  add_note(b, stub, back);
+}
+
+/// The register = where the set of the page of the address in register a is, from data_pages_at.
+void ModelCode::find_page_set(Emitter& e, u8 reg) {
+  low_halves(e, Between::move, reg, a_);
+  shift_right(e, reg, model_plan.page_bits - page_stride_bits);
+  with_constant(e, Operation::bit_and, reg, (model_plan.data_page_sets - 1) << page_stride_bits);
+}
+
+/// Register b = where the set of the address in register a is, from l1d_at.
+void ModelCode::find_set(Emitter& e) {
+  low_halves(e, Between::move, b_, a_);
+  with_constant(e, Operation::bit_and, b_, model_plan.l1d_mask);
+}
+
+void ModelCode::look_at_data(Builder& b, u32 i, u32 k) {
+  const ModelFacts& f = facts_[i];
+  const DataAccess& access = f.access[k];
+  Emitter& e = b.e;
+  if (!model_plan.data()) return;
+  const u32 line = model_plan.line_bytes;
+  const u64 address = static_cast<u64>(access.displacement);
+  const bool fixed = access.fixed && !access.fs;
+  // The same bytes at another place mean the same address.
+  if (access.fixed && (access.fs || (!in_[i].rip_relative() && in_[i].pc >= low_limit))) recorder.give_up();
+  const bool fits = access.bytes <= line && (!fixed || address % line + access.bytes <= line);
+  put_flags_away(b, f.live);
+  if (fits && (f.restless >> k & 1) == 0) return look_at_steady_data(b, access, in_[i].pc, k);
+  if (!fits) {
+    load_address(e, access, a_, b_);
+    e.store(a_, o_model_argument);
+    return ask_look(e, b.arena.to_look, word_of(access.what, access.bytes));
+  }
+  make_room(b);
+  const u64 kind = static_cast<u64>(access.what);
+  if (fixed) {
+    const u32 set = l1d_at + (static_cast<u32>(address) & model_plan.l1d_mask);
+    move_address(e, a_, address & ~u64{line - 1});
+    if (model_plan.l1d) {
+      table_access(e, 0x3b, a_, no_register, 0, set);
+      e.store(a_, set);
+    }
+    note_line(e, kind, model_plan.l1d);
+    if (model_plan.pages) note_page(e);
+    return;
+  }
+  load_address(e, access, a_, b_);
+  const bool mostly_aligned = access.bytes > 1 && access.bytes <= 8 && bits_set(access.bytes) == 1;
+  u8* away = nullptr;
+  if (mostly_aligned)
+    test_byte(e, a_, static_cast<u8>(access.bytes - 1)), away = jump_if(e, not_equal);
+  else if (access.bytes > 1)
+    away = jump_across(e, access.bytes, not_equal);
+  const u64 whole = e.here();
+  if (model_plan.l1d) find_set(e);
+  and_wide(e, a_, -static_cast<s32>(line));
+  if (model_plan.l1d) {
+    table_access(e, 0x3b, a_, b_, 0, l1d_at);
+    table_access(e, 0x89, a_, b_, 0, l1d_at);
+  }
+  note_line(e, kind, model_plan.l1d);
+  if (model_plan.pages) note_page(e);
+  if (away == nullptr) return;
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  lead(away, stub.here());
+  if (mostly_aligned) lead(jump_across(stub, access.bytes, equal), whole);
+  stub.store(a_, o_model_argument);
+  ask_look(stub, b.arena.to_look, word_of(access.what, access.bytes));
+  jump_to(stub, e.here());
+  b.arena.cold = stub.here();
+}
+
+/// The first level, and the page, where those are looked at, have it as the most recent one.
+void ModelCode::look_at_steady_line(Builder& b, const FetchedLine& line, u64 pc) {
+  if (note_ != no_register) make_room(b);
+  u8* away[2] = {};
+  if (model_plan.l1i) {
+    names_line(b.e, line.address);
+    compare_dword(b.e, line.entry, line.number);
+    away[0] = jump_if(b.e, not_equal);
+  }
+  if (model_plan.pages) {
+    names_page(b.e, line.page());
+    compare_dword(b.e, line.page_entry, line.page_number);
+    away[1] = jump_if(b.e, not_equal);
+  }
+  Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
+  for (u8* const jump : away)
+    if (jump != nullptr) lead(jump, stub.here());
+  count_site(stub, pc, line_site);
+  if (model_plan.l1i) {
+    names_line(stub, line.address);
+    store_constant(stub, line.entry, line.number, false);
+  }
+  if (model_plan.pages) {
+    names_page(stub, line.page());
+    store_constant(stub, line.page_entry, line.page_number, false);
+  }
+  move_address(stub, a_, line.address + static_cast<u64>(Ask::fetch));
+  add_note(b, stub, b.e.here());
+  b.arena.cold = stub.here();
+}
+
+void ModelCode::look_at_line(Builder& b, u32 i, u64 address) {
+  Emitter& e = b.e;
+  const u64 page = address >> model_plan.page_bits;
+  const u32 number = line_number(address),
+            page_number = model_plan.pages ? line_number(page << model_plan.page_bits) : number;
+  if (number == 0 || page_number == 0) {
+    mark_partial(current(), channel::partial_code_lines);
+    return recorder.give_up();
+  }
+  constexpr u32 entry_bytes = sizeof(u32);
+  const u32 set = static_cast<u32>(address / model_plan.line_bytes) & (model_plan.l1i_sets - 1);
+  const FetchedLine line{address, l1i_at + set * entry_bytes, number, code_page_entry(address), page_number};
+  put_flags_away(b, facts_[i].live);
+  if ((facts_[i].restless >> line_site & 1) == 0) return look_at_steady_line(b, line, in_[i].pc);
+  make_room(b);
+  if (model_plan.l1i) {
+    names_line(e, line.address);
+    compare_dword(e, line.entry, number);
+    names_line(e, line.address);
+    store_constant(e, line.entry, number, false);
+  }
+  move_address(e, a_, address + static_cast<u64>(Ask::fetch));
+  note_line(e, 0, model_plan.l1i);
+  if (!model_plan.pages) return;
+  names_page(e, line.page());
+  compare_dword(e, line.page_entry, page_number);
+  names_page(e, line.page());
+  store_constant(e, line.page_entry, page_number, false);
+  move_if_not_equal(e, note_, b_);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,76 @@
+/// What a thread has of the simulated machine that generated code does not look into: for those who carry it in the
+/// program's process.
+#pragma once
+#include "tally/engine/context.hpp"
+#include "tally/engine/instrument/models.hpp"
+#include "tally/sim/branches.hpp"
+#include "tally/sim/first_levels.hpp"
+#include "tally/sim/tage.hpp"
+#include "tally/sim/tlb.hpp"
+
+// What calls such a function need not save registers: it does.
+#define TALLY_NO_SAVES __attribute__((no_caller_saved_registers))
+
+namespace tally::engine {
+
+/// channel::ModelValues with the types of the models.
+struct Values {
+  sim::HierarchyCounts caches;
+  sim::TlbCounts tlbs;
+  sim::BranchCounts branches;
+};
+static_assert(sizeof(Values) == sizeof(channel::ModelValues));
+static_assert(offsetof(channel::ModelValues, itlb) == offsetof(Values, tlbs));
+static_assert(offsetof(channel::ModelValues, conditional) == offsetof(Values, branches));
+static_assert(offsetof(channel::ModelValues, prefetches) == offsetof(sim::HierarchyCounts, prefetches));
+static_assert(offsetof(channel::ModelValues, l1d_across) == offsetof(sim::HierarchyCounts, l1d_across));
+
+inline Values& values_of(channel::ModelValues& v) { return reinterpret_cast<Values&>(v); }
+
+/// What a thread has beside what generated code looks into.
+struct Rest {
+  alignas(tape_room) u64 tape[tape_room / 8];
+  alignas(notes_room) sim::Note note[notes_room / sizeof(sim::Note)];
+  alignas(notes_room) u32 outcome[notes_room / sizeof(u32)];
+  sim::FirstLevels first;
+  sim::LowerLevels lower;
+  sim::Tlbs tlbs;
+  sim::Tage tage;
+  alignas(16) u8 plain_caches[sizeof(sim::Hierarchy)];
+  alignas(16) u8 plain_tlbs[sizeof(sim::Tlbs)];
+  alignas(16) u8 plain_branches[sizeof(sim::Branches)];
+};
+
+/// Where a thread's Rest is: the last word of the page of its ModelThread.
+inline Rest*& rest_of(Thread* t) { return *reinterpret_cast<Rest**>(reinterpret_cast<u64>(t) + 0x1ff8); }
+
+/// While it lives direction and alignment check (AC), which may be the program's, are off, as compilers take them to
+/// be.
+class CompilersFlags {
+ public:
+  CompilersFlags() {
+    asm volatile("pushfq; popq %0" : "=r"(set_));
+    set_ &= direction_flag | alignment_flag;
+    if (set_ != 0) asm volatile("pushfq; andq %0, (%%rsp); popfq" ::"r"(~set_) : "cc", "memory");
+  }
+  ~CompilersFlags() {
+    if (set_ != 0) asm volatile("pushfq; orq %0, (%%rsp); popfq" ::"r"(set_) : "cc", "memory");
+  }
+  CompilersFlags(const CompilersFlags&) = delete;
+  CompilersFlags& operator=(const CompilersFlags&) = delete;
+
+ private:
+  u64 set_;
+};
+
+/// Of the tables of last levels that threads share.
+extern Lock llc_lock;
+
+inline bool on(channel::Model m) { return (settings().models.on & m) != 0; }
+
+/// The plain models of a thread, empty, over their tables.
+void make_plain(Rest& r, const sim::Hierarchy& caches, const sim::Tlbs& tlbs);
+/// Plays the tape, which begins anew.
+TALLY_NO_SAVES void play_tape(Thread* t, Rest& r);
+
+}  // namespace tally::engine

@@ -1,0 +1,170 @@
+#include "tally/engine/instrument/core_code.hpp"
+
+namespace tally::engine {
+namespace {
+
+using sim::CoreInstruction;
+using sim::Operation;
+using CoreRegister = sim::Register;
+
+CoreRegister core_register(ZydisRegister r) {
+  const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
+  const auto in = [&](ZydisRegister first, ZydisRegister last) { return whole >= first && whole <= last; };
+  const auto numbered = [&](CoreRegister base, ZydisRegister first) {
+    return static_cast<CoreRegister>(base + (whole - first));
+  };
+  if (in(ZYDIS_REGISTER_RAX, ZYDIS_REGISTER_R15)) return numbered(sim::first_general, ZYDIS_REGISTER_RAX);
+  if (in(ZYDIS_REGISTER_ZMM0, ZYDIS_REGISTER_ZMM31)) return numbered(sim::first_vector, ZYDIS_REGISTER_ZMM0);
+  if (in(ZYDIS_REGISTER_ST0, ZYDIS_REGISTER_ST7)) return numbered(sim::first_x87, ZYDIS_REGISTER_ST0);
+  if (in(ZYDIS_REGISTER_MM0, ZYDIS_REGISTER_MM7)) return numbered(sim::first_x87, ZYDIS_REGISTER_MM0);
+  if (in(ZYDIS_REGISTER_K0, ZYDIS_REGISTER_K7)) return numbered(sim::first_mask, ZYDIS_REGISTER_K0);
+  return sim::no_register;
+}
+
+template <u32 n>
+void add(CoreRegister (&list)[n], CoreRegister r) {
+  if (r == sim::no_register) return;
+  for (CoreRegister& place : list) {
+    if (place == r) return;
+    if (place == sim::no_register) {
+      place = r;
+      return;
+    }
+  }
+}
+
+bool moves_stack(Kind kind, Operation operation) {
+  return kind == Kind::call || kind == Kind::call_indirect || kind == Kind::ret || operation == Operation::push ||
+         operation == Operation::pop;
+}
+
+bool is_memory(const ZydisDecodedOperand& o) {
+  return o.type == ZYDIS_OPERAND_TYPE_MEMORY && o.mem.type == ZYDIS_MEMOP_TYPE_MEM;
+}
+
+sim::Form form_of(const Details& details) {
+  sim::Form form;
+  const ZydisDecodedInstruction& raw = details.raw;
+  form.bits = raw.avx.vector_length != 0 ? raw.avx.vector_length : raw.operand_width;
+  form.operands = raw.operand_count_visible;
+  form.locked = (raw.attributes & ZYDIS_ATTRIB_HAS_LOCK) != 0;
+  CoreRegister first = sim::no_register;
+  u32 sources = 0, equal = 0;
+  for (u32 i = 0; i < raw.operand_count_visible; i++) {
+    const ZydisDecodedOperand& o = details.operand[i];
+    if (o.type == ZYDIS_OPERAND_TYPE_IMMEDIATE) form.immediate = i + 1u == raw.operand_count_visible;
+    if (o.type == ZYDIS_OPERAND_TYPE_MEMORY) {
+      form.memory |= is_memory(o);
+      const bool relative = o.mem.base == ZYDIS_REGISTER_RIP;
+      form.address_parts =
+          static_cast<u8>(relative ? 3
+                                   : (o.mem.base != ZYDIS_REGISTER_NONE) + (o.mem.index != ZYDIS_REGISTER_NONE) +
+                                         o.mem.disp.has_displacement);
+    }
+    // `xor eax, eax` and `vpxor xmm0, xmm1, xmm1`: whatever stands for a source.
+    const bool is_result_only = i == 0 && raw.operand_count_visible == 3;
+    if (o.type == ZYDIS_OPERAND_TYPE_REGISTER && !is_result_only) {
+      const CoreRegister r = core_register(o.reg.value);
+      if (sources == 0) first = r;
+      sources++;
+      equal += r == first;
+    } else if (!is_result_only) {
+      sources = 8;  // a constant or memory: no idiom
+    }
+  }
+  form.same_register = sources == 2 && equal == 2 && first != sim::no_register;
+  // Zydis tells the width of legacy vector instructions by their operands only.
+  if (first >= sim::first_vector && first < sim::first_mask && raw.avx.vector_length == 0) form.bits = 128;
+  return form;
+}
+
+/// The kind of the same mnemonic in the same form is looked up once.
+Operation kind_of(const Details& details, const sim::Form& form) {
+  struct Known {
+    u64 key;
+    Operation operation;
+  };
+  static Known known[1024];
+  const u64 key = u64{details.raw.mnemonic} << 32 | u64{form.bits} << 16 | u64{form.operands} << 8 |
+                  u64{form.address_parts} << 4 | u64{form.immediate} << 3 | u64{form.memory} << 2 |
+                  u64{form.locked} << 1 | u64{form.same_register} | u64{1} << 63;
+  Known& place = known[(key * 0x9E3779B97F4A7C15ull) >> 54];
+  if (place.key != key) {
+    const char* name = ZydisMnemonicGetString(details.raw.mnemonic);
+    place = {key, name == nullptr ? Operation::unknown : sim::operation_of(name, form)};
+  }
+  return place.operation;
+}
+
+CoreInstruction read(const Instruction& in) {
+  CoreInstruction made;
+  const Details details(in);
+  if (details.raw.length == 0) return made;
+  DecoderUse use;
+  const sim::Form form = form_of(details);
+  made.operation = kind_of(details, form);
+  made.memory = static_cast<u8>((in.loads != 0 || in.dynamic != 0 ? CoreInstruction::loads : 0) |
+                                (in.stores != 0 ? CoreInstruction::stores : 0));
+  const bool by_front_end = moves_stack(in.kind, made.operation);
+  const CoreRegister stack = static_cast<CoreRegister>(sim::first_general + rsp);
+  for (u32 i = 0; i < details.operands; i++) {
+    const ZydisDecodedOperand& o = details.operand[i];
+    if (o.type == ZYDIS_OPERAND_TYPE_MEMORY) {
+      for (const ZydisRegister part : {o.mem.base, o.mem.index}) {
+        const CoreRegister r = core_register(part);
+        if (by_front_end && r == stack) continue;
+        if (is_memory(o))
+          add(made.address, r);
+        else
+          add(made.sources, r);  // lea
+      }
+    }
+    if (o.type != ZYDIS_OPERAND_TYPE_REGISTER) continue;
+    const CoreRegister r = core_register(o.reg.value);
+    if (by_front_end && r == stack) continue;
+    if (made.operation != Operation::zeroing && (o.actions & ZYDIS_OPERAND_ACTION_MASK_READ)) add(made.sources, r);
+    if (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) add(made.results, r);
+  }
+  if (const ZydisAccessedFlags* const flags = details.raw.cpu_flags; flags != nullptr) {
+    if (flags->tested != 0) add(made.sources, sim::flags_register);
+    if ((flags->modified | flags->set_0 | flags->set_1 | flags->undefined) != 0) add(made.results, sim::flags_register);
+  }
+  return made;
+}
+
+/// What tells an instruction's code: its bytes without what is added to an address, or to a branch's own; and its
+/// length.
+struct Form {
+  u64 words[2] = {};
+
+  explicit Form(const Instruction& in) {
+    const bool leads = is_direct(in.kind) && in.operand_bits != 16;
+    const u32 n = in.displacement_at != 0 ? in.displacement_at
+                  : leads                 ? in.length - (in.length <= 3 ? 1u : 4u)
+                                          : in.length;
+    u8* const bytes = reinterpret_cast<u8*>(words);
+    for (u32 i = 0; i < n; i++) bytes[i] = in.bytes[i];
+    bytes[15] = in.length;
+  }
+  u32 hash() const { return static_cast<u32>((words[0] ^ words[1] * 31) * 0x9E3779B97F4A7C15ull >> 50); }
+
+ private:
+  static bool is_direct(Kind k) { return k == Kind::jcc || k == Kind::loop || k == Kind::jump || k == Kind::call; }
+};
+
+}  // namespace
+
+CoreInstruction core_code(const Instruction& in) {
+  struct Known {
+    u64 words[2];
+    CoreInstruction code;
+  };
+  static Known known[1 << 14];
+  const Form form(in);
+  Known& place = known[form.hash()];
+  if (place.words[0] != form.words[0] || place.words[1] != form.words[1])
+    place = {{form.words[0], form.words[1]}, read(in)};
+  return place.code;
+}
+
+}  // namespace tally::engine

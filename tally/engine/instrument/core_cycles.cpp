@@ -1,0 +1,313 @@
+// Instructions that ran become blocks of the core model: stretches that are entered at their top. What a block is
+// follows from the program alone, not from how its code was cut into traces: those are made anew while it runs, and
+// what is kept of earlier runs begins elsewhere. Where an indirect branch led nobody counts: what follows it begins as
+// it most often does.
+#include "tally/engine/instrument/core_cycles.hpp"
+
+#include "tally/engine/instrument/core_code.hpp"
+#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/translate/profile.hpp"
+#include "tally/engine/translate/reading.hpp"
+#include "tally/sim/core_flow.hpp"
+
+namespace tally::engine {
+namespace {
+
+u64* summed;  // executions of each segment by threads that have ended; null where cycles are not asked for
+
+/// The core that the command has sent. Wants cache_lock held.
+const sim::CoreTable& core_table() {
+  static_assert(sim::operations <= channel::core_kinds);
+  static sim::CoreTable table;
+  const channel::ModelCore& core = settings().core;
+  table.width = core.width;
+  table.window = core.window;
+  table.in_order = core.in_order != 0;
+  table.load_latency = core.load_latency;
+  table.vector_load_latency = core.vector_load_latency;
+  table.load_busy = core.load_busy;
+  table.store_busy = core.store_busy;
+  for (u32 i = 0; i < sim::operations; i++) {
+    const channel::ModelTiming& row = core.timing[i];
+    if (row.is_known == 0) continue;
+    table.timings[i] = {static_cast<sim::Operation>(i),   row.latency, row.slots,
+                        static_cast<sim::Unit>(row.unit), row.busy,    ""};
+  }
+  return table;
+}
+
+/// One instruction that ran. There are many: 48 bytes.
+struct Step {
+  u64 pc;
+  u64 executions;
+  u64 entered;  // by traces that begin here, but behind the end of one that was merely long enough; may wrap meanwhile
+  sim::CoreInstruction code;
+  s32 distance;  // from its end to where it may branch to
+  u32 block;     // its own, once that is made
+  u8 length;
+  bool goes_on;  // nowhere but to the next one
+  bool follows;  // an instruction that ran lies in front of it, and goes on here
+  bool begins;   // a block
+
+  u64 next() const { return pc + length; }
+  u64 target() const { return next() + static_cast<u64>(static_cast<s64>(distance)); }
+};
+
+/// Instructions by their addresses. Open addressing, in a table with room for twice as many.
+class Steps {
+ public:
+  bool init(u32 limit) {
+    u32 size = 64;
+    while (size < 2 * limit) size *= 2;
+    mask_ = size - 1;
+    return places_.init(size) && steps_.init(limit + 1);
+  }
+  u32 size() const { return size_; }
+  Step& operator[](u32 i) const { return steps_[i]; }
+
+  /// Null where nothing ran.
+  Step* find(u64 pc) const {
+    const u32 found = places_[slot_of(pc)];
+    return found == 0 ? nullptr : &steps_[found - 1];
+  }
+  Step& add(u64 pc) {
+    u32& place = places_[slot_of(pc)];
+    if (place == 0) {
+      place = ++size_;
+      read(steps_[size_ - 1], pc);
+    }
+    return steps_[place - 1];
+  }
+
+ private:
+  /// Neighbours side by side: they are met one after the other.
+  u32 slot_of(u64 pc) const {
+    u32 i = (static_cast<u32>((pc >> 6) * 0x9E3779B97F4A7C15ull >> 32) << 5 | static_cast<u32>(pc >> 1 & 31)) & mask_;
+    while (places_[i] != 0 && steps_[places_[i] - 1].pc != pc) i = (i + 1) & mask_;
+    return i;
+  }
+
+  void read(Step& step, u64 pc) {
+    step.pc = pc;
+    Instruction in;
+    bool readable = false;
+    if (!read_instruction(bytes_, pc, in, readable)) return;
+    step.code = core_code(in);
+    step.length = in.length;
+    step.distance = is_branch(in.kind) ? static_cast<s32>(in.immediate) : 0;
+    step.goes_on = in.kind == Kind::plain;
+  }
+
+  Code bytes_;
+  Scratch<u32> places_;  // of each, its number + 1
+  Scratch<Step> steps_;
+  u32 mask_ = 0, size_ = 0;
+};
+
+/// The blocks of one process, by rising addresses.
+class Flow {
+ public:
+  /// False without memory, or where nothing ran.
+  bool build() {
+    u32 limit = 0;
+    each_trace([&](const Trace& t) { limit += t.place_count; });
+    if (limit == 0 || !steps_.init(limit) || !edges_.init(3 * limit) || !sorted_.init(3 * limit) || !ran_.init(limit))
+      return false;
+    each_trace([&](const Trace& t) { read_steps(t); });
+    ran_count_ = 0;
+    each_trace([&](const Trace& t) { read_ways(t); });
+    find_beginnings();
+    if (!blocks_.init(block_count_) || !code_.init(steps_.size()) || !ends_.init(block_count_) ||
+        !marks_.init(block_count_) || !sort_beginnings())
+      return false;
+    make_blocks();
+    return make_edges();
+  }
+
+  sim::CoreTotal total() {
+    return sim::total(core_table(), {&blocks_[0], block_count_}, {&edges_[0], edge_count_},
+                      {{&ends_[0], block_count_}, {&marks_[0], block_count_}});
+  }
+
+ private:
+  static auto counter() {
+    return [](u32 number) { return summed[number]; };
+  }
+
+  template <class Each>
+  static void each_trace(Each&& each) {
+    for (u32 i = 1; i < tables.traces.size; i++) {
+      const Trace& t = tables.traces[i];
+      for (u32 s = 0; s < t.segment_count; s++) {
+        if (summed[t.number + s] == 0) continue;
+        each(t);
+        break;
+      }
+    }
+  }
+
+  static u64 pc_of(const Trace& t, const Place& p) { return t.pc + static_cast<u64>(static_cast<s64>(p.pc)); }
+
+  void read_steps(const Trace& t) {
+    const History history(counter(), t);
+    history.places([&](const Place& p, u64 reached, u64, u64) {
+      if (reached == 0 || p.kind == Kind::end) return;
+      Step& step = steps_.add(pc_of(t, p));
+      step.executions += reached;
+      ran_[ran_count_++] = number_of(step);
+    });
+    if (Step* const first = steps_.find(t.pc); first != nullptr) first->entered += history.entered();
+  }
+
+  /// What is no branch led to the place behind it, which may be where the trace ends.
+  void read_ways(const Trace& t) {
+    Step* last = nullptr;
+    History(counter(), t).places([&](const Place& p, u64 reached, u64 taken, u64 passed) {
+      const bool is_end = p.kind == Kind::end;
+      Step* const here = reached == 0 ? nullptr : is_end ? steps_.find(pc_of(t, p)) : &steps_[ran_[ran_count_++]];
+      if (last != nullptr && here != nullptr) {
+        if (!last->goes_on || last->next() != here->pc)
+          add_edge(*last, *here, reached);
+        else if (is_end)
+          here->entered -= reached;
+      }
+      last = is_end || is_branch(p.kind) ? nullptr : here;
+      if (here == nullptr || !is_branch(p.kind)) return;
+      if (Step* const there = steps_.find(here->target()); there != nullptr) add_edge(*here, *there, taken);
+      if (Step* const there = steps_.find(here->next()); there != nullptr) add_edge(*here, *there, passed);
+    });
+  }
+
+  u32 number_of(const Step& step) const { return static_cast<u32>(&step - &steps_[0]); }
+
+  /// Between instructions at first; make_edges() makes it one between their blocks.
+  void add_edge(const Step& from, Step& to, u64 count) {
+    if (count == 0) return;
+    to.begins = true;
+    edges_[edge_count_++] = {number_of(from), number_of(to), count};
+  }
+
+  void find_beginnings() {
+    for (u32 i = 0; i < steps_.size(); i++) {
+      Step* const next = steps_[i].goes_on ? steps_.find(steps_[i].next()) : nullptr;
+      if (next == nullptr) continue;
+      next->begins |= next->follows;  // two lead there: a jump between a prefix and its instruction
+      next->follows = true;
+    }
+    for (u32 i = 0; i < steps_.size(); i++) {
+      Step& step = steps_[i];
+      step.begins |= !step.follows || static_cast<s64>(step.entered) > 0;
+      block_count_ += step.begins;
+    }
+  }
+
+  /// By what `key` gives, which is less than `keys`; what is equal stays in its order.
+  template <class T, class Key>
+  bool sort(const Scratch<T>& from, const Scratch<T>& to, u32 n, u32 keys, Key&& key) {
+    Scratch<u32> begins;
+    if (!begins.init(keys + 1)) return false;
+    for (u32 i = 0; i < n; i++) begins[key(from[i]) + 1]++;
+    for (u32 i = 0; i < keys; i++) begins[i + 1] += begins[i];
+    for (u32 i = 0; i < n; i++) to[begins[key(from[i])]++] = from[i];
+    return true;
+  }
+
+  bool sort_beginnings() {
+    Scratch<u32> other;
+    if (!beginnings_.init(block_count_) || !other.init(block_count_)) return false;
+    for (u32 i = 0, n = 0; i < steps_.size(); i++)
+      if (steps_[i].begins) beginnings_[n++] = i;
+    constexpr u32 digit_bits = 12, digits = 6;  // an even number of times, so that they end where they began
+    for (u32 d = 0; d < digits; d++) {
+      const bool is_even = d % 2 == 0;
+      const auto digit = [&](u32 i) { return static_cast<u32>(steps_[i].pc >> (d * digit_bits) & 0xfff); };
+      if (!sort(is_even ? beginnings_ : other, is_even ? other : beginnings_, block_count_, 1 << digit_bits, digit))
+        return false;
+    }
+    return true;
+  }
+
+  void make_blocks() {
+    u32 filled = 0;
+    for (u32 block = 0; block < block_count_; block++) {
+      const u32 begin = filled;
+      Step* step = &steps_[beginnings_[block]];
+      blocks_[block].executions = step->executions;
+      for (;;) {
+        step->block = block;
+        code_[filled++] = step->code;
+        Step* const next = step->goes_on ? steps_.find(step->next()) : nullptr;
+        if (next != nullptr && next->begins) add_edge(*step, *next, step->executions);
+        if (next == nullptr || next->begins) break;
+        step = next;
+      }
+      blocks_[block].instructions = {&code_[begin], filled - begin};
+    }
+  }
+
+  /// By the blocks that they lead to, then by those that they come from; each pair once.
+  bool make_edges() {
+    for (u32 i = 0; i < edge_count_; i++)
+      edges_[i] = {steps_[edges_[i].from].block, steps_[edges_[i].to].block, edges_[i].count};
+    if (!sort(edges_, sorted_, edge_count_, block_count_, [](const sim::CoreEdge& e) { return e.from; }) ||
+        !sort(sorted_, edges_, edge_count_, block_count_, [](const sim::CoreEdge& e) { return e.to; }))
+      return false;
+    const u32 n = edge_count_;
+    edge_count_ = 0;
+    for (u32 i = 0; i < n; i++) {
+      sim::CoreEdge* const last = edge_count_ == 0 ? nullptr : &edges_[edge_count_ - 1];
+      if (last != nullptr && last->from == edges_[i].from && last->to == edges_[i].to)
+        last->count += edges_[i].count;
+      else
+        edges_[edge_count_++] = edges_[i];
+    }
+    return true;
+  }
+
+  Steps steps_;
+  u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0;
+  Scratch<u32> ran_;         // the numbers of all instructions of all traces, in their order
+  Scratch<u32> beginnings_;  // of blocks, the numbers of their first instructions
+  Scratch<sim::CoreBlock> blocks_;
+  Scratch<sim::CoreInstruction> code_;
+  Scratch<sim::CoreEdge> edges_, sorted_;
+  Scratch<sim::CoreState> ends_;
+  Scratch<sim::CoreMark> marks_;
+};
+
+}  // namespace
+
+void core_init() {
+  if (settings().models.on & channel::model_core)
+    summed = reinterpret_cast<u64*>(try_reserve(counters_bytes, PROT_READ | PROT_WRITE));
+}
+
+void core_collect(const u64* c, u32 n) {
+  if (summed == nullptr) return;
+  for (u32 i = channel::first_segment; i < n; i++) summed[i] += c[i];
+}
+
+void core_finish(Thread* t) {
+  if (summed == nullptr) return;
+  Guard guard(cache_lock);
+  core_finish_locked(t);
+}
+
+void core_finish_locked(Thread* t) {
+  if (summed == nullptr) return;
+  Flow flow;
+  if (flow.build()) {
+    const sim::CoreTotal total = flow.total();
+    channel::CoreValues& core = model_counts(t)->core;
+    core.cycles += total.cycles;
+    core.instructions += total.instructions;
+    core.unknown += total.unknown;
+  }
+  core_forget();
+}
+
+void core_forget() {
+  if (summed != nullptr) throw_away(summed, counters_bytes);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,238 @@
+// Instructions whose accesses are found out when they run: what they depend on is kept before each of them, and the
+// model asked once.
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/instrument/model_code.hpp"
+#include "tally/engine/instrument/model_emit.hpp"
+
+namespace tally::engine {
+
+namespace {
+
+using sim::Access;
+
+Growing<Scattered> scattered_ones;
+constexpr u32 scattered_limit = 1u << 20;
+
+// --- what is kept ---------------------------------------------------------------------------------------------------
+
+/// gs:[offset] as an operand beside the register `reg`.
+void at_gs(Emitter& e, u32 reg, u32 offset) {
+  e.byte(static_cast<u8>(4 | (reg & 7) << 3));
+  e.byte(0x25);
+  e.dword(offset);
+}
+
+/// vmovdqu32 gs:[offset], zmm
+void keep_zmm(Emitter& e, u32 reg, u32 offset) {
+  const u32 extended = (reg & 8 ? 0u : 0x80u) | (reg & 16 ? 0u : 0x10u);
+  const u8 code[] = {0x65, 0x62, static_cast<u8>(0x61 | extended), 0x7e, 0x48, 0x7f};
+  e.bytes(code, sizeof code);
+  at_gs(e, reg, offset);
+}
+
+/// vmovdqu gs:[offset], ymm
+void keep_ymm(Emitter& e, u32 reg, u32 offset) {
+  const u8 code[] = {0x65, 0xc5, static_cast<u8>(reg & 8 ? 0x7e : 0xfe), 0x7f};
+  e.bytes(code, sizeof code);
+  at_gs(e, reg, offset);
+}
+
+/// movdqu gs:[offset], xmm
+void keep_xmm(Emitter& e, u32 reg, u32 offset) {
+  const u8 code[] = {0x65, 0xf3, static_cast<u8>(reg & 8 ? 0x44 : 0x40), 0x0f, 0x7f};
+  e.bytes(code, sizeof code);
+  at_gs(e, reg, offset);
+}
+
+/// kmovw or kmovq gs:[offset], k
+void keep_mask(Emitter& e, u32 reg, u32 offset, bool narrow) {
+  const u8 code[] = {0x65, 0xc4, 0xe1, static_cast<u8>(narrow ? 0x78 : 0xf8), 0x91};
+  e.bytes(code, sizeof code);
+  at_gs(e, reg, offset);
+}
+
+void keep_operands(Emitter& e, const Instruction& in, const Scattered& s) {
+  if (s.pattern == Pattern::bits) e.store(in.reg(), o_model_kept);
+  if (s.pattern == Pattern::elements) (s.by_k ? keep_zmm : keep_ymm)(e, s.vector, o_model_kept);
+  if (s.pattern != Pattern::elements && s.pattern != Pattern::masked) return;
+  if (s.by_k)
+    keep_mask(e, s.mask, o_model_kept_2, s.narrow);
+  else
+    (s.old_vector ? keep_xmm : keep_ymm)(e, s.mask, o_model_kept_2);
+}
+
+/// Pieces at most.
+u32 most_pieces(const Scattered& s) {
+  switch (s.pattern) {
+    case Pattern::elements: return s.elements.count;
+    case Pattern::frames: return 2u * s.level;
+    case Pattern::state: return 32;
+    default: return 1;
+  }
+}
+
+// --- what comes of it -----------------------------------------------------------------------------------------------
+
+u64 control(u32 which) {
+  u32 low = 0, high = 0;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(which));
+  return u64{high} << 32 | low;
+}
+
+struct Leaf {
+  u32 a, b, c, d;
+};
+Leaf state_leaf(u32 sub) {
+  Leaf l{13, 0, sub, 0};
+  asm volatile("cpuid" : "+a"(l.a), "=b"(l.b), "+c"(l.c), "=d"(l.d));
+  return l;
+}
+
+struct State {
+  sim::StateLayout layout;
+  bool tells_use;  // xgetbv says what is in use
+};
+
+/// Asked once, where the first such instruction runs: cpuid may take a virtual machine 50 us.
+const State& state() {
+  static State s;
+  static bool known;
+  if (__atomic_load_n(&known, __ATOMIC_ACQUIRE)) return s;
+  const u64 enabled = control(0);
+  s.tells_use = state_leaf(1).a >> 2 & 1;
+  for (u32 i = 2; i < 63; i++) {
+    if (!(enabled >> i & 1)) continue;
+    const Leaf l = state_leaf(i);
+    s.layout.component[i] = {l.b, l.a, (l.c & 2) != 0};
+  }
+  __atomic_store_n(&known, true, __ATOMIC_RELEASE);
+  return s;
+}
+
+/// `n`: a multiple of 8, as all components' sizes are.
+bool is_zero(const u8* bytes, u32 n) {
+  u64 any = 0;
+  for (u32 i = 0; i < n; i += 8) any |= at<u64>(reinterpret_cast<u64>(bytes + i));
+  return any == 0;
+}
+
+/// What of `requested` is not in its initial state, that of MXCSR too, which xgetbv does not tell. Zeros are, whatever
+/// xgetbv says: it calls what was loaded in use until the kernel takes the processor away (seen on a Zen 5), and counts
+/// must not hang on when that happens.
+u64 in_use(u64 requested) {
+  const State& s = state();
+  if (!s.tells_use) return ~u64{0};
+  alignas(64) u8 area[4096] = {};
+  constexpr u32 vectors_end = 416, vectors = 160;
+  u64 saved = requested & 2;
+  for (u32 i = 2; i < 63; i++)
+    if (const auto& c = s.layout.component[i]; c.bytes != 0 && c.offset + c.bytes <= sizeof area)
+      saved |= requested & u64{1} << i;
+  asm volatile("xsave64 (%0)" ::"r"(area), "a"(static_cast<u32>(saved)), "d"(static_cast<u32>(saved >> 32)) : "memory");
+  u64 used = control(1);
+  for (u32 i = 1; i < 63; i++) {
+    if (!(saved >> i & 1)) continue;
+    const u32 begin = i == 1 ? vectors : s.layout.component[i].offset;
+    if (is_zero(area + begin, i == 1 ? vectors_end - vectors : s.layout.component[i].bytes)) used &= ~(u64{1} << i);
+  }
+  u32 mxcsr = 0;
+  asm volatile("stmxcsr %0" : "=m"(mxcsr));
+  return used | (mxcsr != 0x1f80 ? 2 : 0);
+}
+
+void add_state(sim::Pieces& to, const Scattered& s, u64 address, u64 asked) {
+  const u64 requested = asked & control(0);
+  if (s.stores) {
+    const u64 form = s.compact ? requested | sim::compacted : 0;
+    sim::add_state(to, state().layout, address, s.choice ? requested & in_use(requested) : requested, requested, form,
+                   s.header, Access::store);
+    return;
+  }
+  u64 header[2] = {};  // XSTATE_BV, XCOMP_BV; where it cannot be read the instruction faults there
+  safe_copy(header, reinterpret_cast<const void*>(address + 512), sizeof header);
+  const u64 form = header[1] & sim::compacted ? header[1] : 0;
+  sim::add_state(to, state().layout, address, requested & header[0], requested, form, s.header, Access::load);
+}
+
+/// The word of a bit whose number is in a register.
+u64 word_of_bit(u64 number, u32 bytes) {
+  const s64 bit = bytes == 2   ? static_cast<s16>(number)
+                  : bytes == 4 ? static_cast<s32>(number)
+                               : static_cast<s64>(number);
+  return static_cast<u64>(bit >> (bytes == 2 ? 4 : bytes == 4 ? 5 : 6)) * bytes;
+}
+
+void find_pieces(sim::Pieces& to, const Scattered& s, const ModelThread& m) {
+  const u64 at = m.argument;
+  const Access what = s.modifies ? Access::modify : s.stores ? Access::store : Access::load;
+  const auto narrow = [&s](u64 address) { return s.elements.low ? static_cast<u32>(address) : address; };
+  const u8* const second = m.kept[1];
+  u64 mask = 0;
+  if (s.by_k)
+    __builtin_memcpy(&mask, second, s.narrow ? 2 : 8);
+  else if (s.pattern == Pattern::elements || s.pattern == Pattern::masked)
+    mask = sim::mask_of_signs(s.elements, second);
+  switch (s.pattern) {
+    case Pattern::elements: return sim::add_elements(to, s.elements, at, mask, m.kept[0], what);
+    case Pattern::masked: return sim::add_masked(to, s.elements, at, mask, what);
+    case Pattern::table: return to.add(narrow(at + (m.saved[8] & 0xff)), 1, what);
+    case Pattern::bits: {
+      u64 number = 0;
+      __builtin_memcpy(&number, m.kept[0], sizeof number);
+      return to.add(narrow(at + word_of_bit(number, s.elements.bytes)), s.elements.bytes, what);
+    }
+    case Pattern::frames: return sim::add_frames(to, at, m.stack, s.level, s.elements.bytes);
+    case Pattern::state: return add_state(to, s, at, (m.saved[1] << 32) | static_cast<u32>(m.saved[8]));
+    case Pattern::line: return to.add(at & ~u64{63}, 64, what);
+    case Pattern::none: return;
+  }
+}
+
+}  // namespace
+
+bool pieces_have_room() { return scattered_ones.data == nullptr || !scattered_ones.full(ModelCode::instruction_limit); }
+
+void pieces_forget_code() {
+  if (scattered_ones.data != nullptr) scattered_ones.reset(0);
+}
+
+void ModelCode::ask_pieces(Builder& b, u32 i) {
+  if (!model_plan.data() && !records_) return;
+  recorder.give_up();  // they have numbers
+  if (scattered_ones.data == nullptr) scattered_ones.init(scattered_limit);
+  if (scattered_ones.full()) return mark_partial(current(), channel::partial_code_lines);
+  Scattered s = facts_[i].scattered;
+  Emitter& e = b.e;
+  load_address(e, facts_[i].access[0], a_, b_);
+  e.store(a_, o_model_argument);
+  keep_operands(e, in_[i], s);
+  if (records_) {
+    s.word = gone_.words;
+    gone_.words = static_cast<u16>(gone_.words + 1 + 2 * most_pieces(s));
+    gone_.count++;
+    tape_ops.add({0, 0, s.word, 0, sim::Step::pieces});
+  }
+  ask_look(e, b.arena.to_model, word_of(Ask::pieces, scattered_ones.add(s)));
+  mark(b);
+}
+
+void models_pieces(Thread* t, u32 number) {
+  const Scattered& s = scattered_ones[number];
+  const ModelThread& m = *model_thread(t);
+  sim::Pieces found;
+  find_pieces(found, s, m);
+  const u32 most = most_pieces(s);
+  if (found.count > most) found.count = most;
+  if (model_plan.data())
+    for (u32 i = 0; i < found.count; i++)
+      models_access(t, found.piece[i].address, found.piece[i].bytes, static_cast<Ask>(found.piece[i].what));
+  if (s.word == 0) return;
+  u64* word = m.record + s.word;
+  *word++ = found.count;
+  for (u32 i = 0; i < found.count; i++) {
+    *word++ = found.piece[i].address;
+    *word++ = found.piece[i].word();
+  }
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,491 @@
+#include "tally/engine/instrument/marks.hpp"
+
+#include "tally/engine/translate/arenas.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/command.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/generate.hpp"
+#include "tally/engine/inherited.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/stop_the_world.hpp"
+
+namespace tally::engine {
+namespace {
+
+using channel::MarkCounts;
+
+/// What a thread keeps for its marks.
+struct ThreadMarks {
+  u64* seen;                // its counters, as they were last read
+  channel::Totals running;  // what these say
+  u64 watched_from;         // the stack pointer at the function that may leave others; 0: it is not watched
+};
+
+/// Marked addresses by open addressing.
+struct Slot {
+  u64 pc;
+  u32 given;    // by the command
+  u16 returns;  // a function was entered with it as its return address
+  u8 done;      // the length of an instruction there whose work the engine does
+  bool reads;   // it is rdpmc
+};
+constexpr u32 slot_limit = 1u << 17;
+Slot* slots;
+u32 slots_used;
+channel::MarkPoints given;  // by the command
+
+ThreadMarks& own(const Thread* t) { return *reinterpret_cast<ThreadMarks*>(reinterpret_cast<u64>(t) + marks_at); }
+u8* touched(Thread* t) { return reinterpret_cast<u8*>(reinterpret_cast<u64>(t) + touched_at); }
+MarkCounts& counts(Thread* t, u32 mark) {
+  return reinterpret_cast<MarkCounts*>(reinterpret_cast<u64>(t) + mark_counts_at)[mark];
+}
+
+Slot& slot_of(u64 pc) {
+  u32 i = static_cast<u32>((pc * 0x9E3779B97F4A7C15ull) >> 32) & (slot_limit - 1);
+  while (slots[i].pc != 0 && slots[i].pc != pc) i = (i + 1) & (slot_limit - 1);
+  return slots[i];
+}
+
+/// Null where there are too many. Wants cache_lock held, as long as the slot is used.
+Slot* slot_for(u64 pc) {
+  Slot& s = slot_of(pc);
+  if (s.pc == 0) {
+    if (slots_used * 2 > slot_limit) return nullptr;
+    slots_used++;
+    s.pc = pc;
+  }
+  return &s;
+}
+
+/// What was translated of this address has no gate yet, or another one.
+void renew(u64 pc) {
+  if (find_trace(pc) != nullptr) invalidate(pc, 1);
+}
+
+/// False where there are too many addresses.
+bool mark_return(u64 pc) {
+  Guard guard(cache_lock);
+  Slot* const s = slot_for(pc);
+  if (s == nullptr) return false;
+  const bool is_new = s->given + s->returns == 0;
+  s->returns = 1;
+  if (is_new) renew(pc);
+  return true;
+}
+
+/// From now on those are marked that the command has named. Wants cache_lock held.
+void mark_given(const channel::MarkPoints& fresh) {
+  enum : u32 { before = 2, now = 1 };
+  for (u32 i = 0; i < given.count; i++) slot_of(given.point[i].address).given = before;
+  for (u32 i = 0; i < fresh.count; i++) {
+    Slot* const s = slot_for(fresh.point[i].address);
+    if (s == nullptr) break;
+    const bool is_new = s->given == 0;
+    s->given = now;
+    if (is_new) renew(s->pc);
+  }
+  for (u32 i = 0; i < given.count; i++)
+    if (Slot& s = slot_of(given.point[i].address); s.given == before) s.given = 0;
+  given = fresh;
+}
+
+// --- what a thread has counted --------------------------------------------------------------------------------------
+
+void read_chunk(Thread* t, u32 chunk) {
+  ThreadMarks& m = own(t);
+  const u64* const now = counters(t);
+  const u32 end = (chunk + 1) * counters_per_touch;
+  for (u32 i = chunk * counters_per_touch; i < end; i++) {
+    const s64 more = static_cast<s64>(now[i] - m.seen[i]);
+    if (more == 0) continue;
+    channel::add(m.running, segment(i), more);
+    m.seen[i] = now[i];
+  }
+}
+
+channel::Totals totals(Thread* t) {
+  // The first ones count what is known only at run time: nobody says that they were touched.
+  read_chunk(t, 0);
+  const u32 chunks = (segment_limit_so_far() + counters_per_touch - 1) / counters_per_touch;
+  u64* const words = reinterpret_cast<u64*>(touched(t));
+  for (u32 w = 0; w < (chunks + 7) / 8; w++) {
+    if (words[w] == 0) continue;
+    for (u32 k = 0; k < 8; k++)
+      if (touched(t)[w * 8 + k] != 0) read_chunk(t, w * 8 + k);
+    words[w] = 0;
+  }
+  channel::Totals all = own(t).running;
+  all.add(records().thread(t->index).base);
+  return all;
+}
+
+/// The events that were asked for, up to this moment.
+struct Values {
+  s64 of[channel::mark_event_limit];
+};
+
+void read(Thread* t, Values& v) {
+  const channel::Marks& asked = settings().marks;
+  const channel::Totals all = totals(t);
+  if (asked.modelled != 0) models_settle(t);
+  const u64* const models = reinterpret_cast<const u64*>(&model_counts(t)->values);
+  for (u32 e = 0; e < asked.events; e++) {
+    s64 sum = 0;
+    for (u32 i = 0; i < channel::mark_fields; i++) sum += asked.weight[e][i] * all.field[i];
+    for (u32 i = channel::mark_fields; asked.modelled != 0 && i < channel::mark_figures; i++)
+      if (asked.weight[e][i] != 0) sum += asked.weight[e][i] * static_cast<s64>(models[i - channel::mark_fields]);
+    v.of[e] = sum;
+  }
+}
+
+/// Reads at most once.
+class Moment {
+ public:
+  explicit Moment(Thread* t) : thread_(t) {}
+  const Values& values() {
+    if (!known_) read(thread_, values_);
+    known_ = true;
+    return values_;
+  }
+
+ private:
+  Thread* thread_;
+  bool known_ = false;
+  Values values_;
+};
+
+// --- entries --------------------------------------------------------------------------------------------------------
+
+void begin(MarkCounts& c, const Values& v) {
+  for (u32 e = 0; e < settings().marks.events; e++) c.event[e].start = v.of[e];
+  c.open = 1;
+}
+
+void end(MarkCounts& c, const Values& v) {
+  for (u32 e = 0; e < settings().marks.events; e++) {
+    channel::MarkEvent& event = c.event[e];
+    const s64 more = v.of[e] - event.start;
+    event.total += more;
+    if (c.entries == 0 || more < event.least) event.least = more;
+    if (c.entries == 0 || more > event.most) event.most = more;
+  }
+  c.entries++;
+  c.open = 0;
+}
+
+/// Of a function: it is no longer open, whoever counts it.
+void close(Thread* t, MarkCounts& c) {
+  c.open = c.sp = c.back = 0;
+  t->in_functions--;
+}
+
+bool on_signal_stack(const Thread* t, u64 sp) { return sp - t->alt.base <= t->alt.bytes && t->alt.bytes != 0; }
+
+/// Calls f for the marks of functions that are open.
+template <class F>
+void each_open(Thread* t, F&& f) {
+  for (u32 i = 0; t->in_functions != 0 && i < settings().marks.count; i++)
+    if (MarkCounts& c = counts(t, i); c.open != 0 && c.sp != 0) f(c);
+}
+
+/// `ret n` takes at most so much off the stack.
+constexpr u64 most_returned = 8 + 0xffff;
+
+void returned(Thread* t, Moment& now) {
+  const u64 sp = t->gpr[rsp];
+  each_open(t, [&](MarkCounts& c) {
+    if (c.back != t->pc || sp <= c.sp || sp - c.sp > most_returned) return;
+    end(c, now.values());
+    close(t, c);
+  });
+}
+
+/// Entered anew while it is open: within itself, or nobody saw how it was left.
+bool goes_on(Thread* t, MarkCounts& c) {
+  const u64 sp = t->gpr[rsp];
+  u64 back = 0;
+  const bool intact = safe_copy(&back, reinterpret_cast<const void*>(c.sp), 8) == 0 && back == c.back;
+  if (intact && (sp <= c.sp || on_signal_stack(t, sp) != on_signal_stack(t, c.sp))) {
+    c.recursive += sp != c.sp;  // a jump to its own beginning is no call
+    return true;
+  }
+  c.dropped++;
+  close(t, c);
+  return false;
+}
+
+void enter_function(Thread* t, MarkCounts& c, Moment& now) {
+  if (c.open != 0 && goes_on(t, c)) return;
+  u64 back = 0;
+  if (safe_copy(&back, reinterpret_cast<const void*>(t->gpr[rsp]), 8) != 0) return;
+  if (!mark_return(back)) {
+    c.dropped++;
+    return;
+  }
+  begin(c, now.values());
+  c.sp = t->gpr[rsp];
+  c.back = back;
+  t->in_functions++;
+}
+
+void pass(Thread* t, u32 role, MarkCounts& c, Moment& now) {
+  switch (role) {
+    case channel::mark_to:
+      if (c.open != 0) end(c, now.values());
+      break;
+    case channel::mark_from:
+      c.dropped += c.open;
+      begin(c, now.values());
+      break;
+    case channel::mark_function: enter_function(t, c, now); break;
+    default: break;
+  }
+}
+
+/// An instruction has retired whose copy did not run.
+void count_done(Thread* t, bool is_far) {
+  channel::Totals delta;
+  delta.field[channel::instructions] = 1;
+  delta.field[channel::far] = is_far;
+  correct(t, delta);
+}
+
+/// What lies between two traps is counted: neither of them.
+void pass_trap(Thread* t, u32 length) {
+  MarkCounts& c = counts(t, settings().marks.count - 1);
+  Values now;
+  if (c.open != 0) {
+    read(t, now);
+    end(c, now);
+    count_done(t, true);
+  } else {
+    count_done(t, true);
+    read(t, now);
+    begin(c, now);
+  }
+  t->pc += length;
+}
+
+/// The instruction rdpmc: what was counted before it. False where there is no such counter.
+bool read_counter(Thread* t, u32 length) {
+  const channel::Marks& asked = settings().marks;
+  constexpr u32 fixed = 0x40000000;
+  const u32 selector = static_cast<u32>(t->gpr[rcx]);
+  u32 row = 0;
+  if (selector < 4) row = asked.selector[selector];
+  if (selector - fixed < 3) row = asked.fixed[selector - fixed];
+  if (row == 0) {
+    // The processor's answer is a fault. The command says why.
+    channel::Process& process = records().process(t->process);
+    if (process.no_counter_read == 0) process.no_counter = selector;
+    process.no_counter_read = 1;
+    return false;
+  }
+  Values now;
+  read(t, now);
+  constexpr u64 width_mask = (u64{1} << 48) - 1;
+  const u64 value = static_cast<u64>(now.of[row - 1]) & width_mask;
+  t->gpr[rax] = static_cast<u32>(value);
+  t->gpr[rdx] = value >> 32;
+  count_done(t, false);
+  t->pc += length;
+  return true;
+}
+
+/// Does the work of the instruction at which the thread stands, where that is the engine's. False where it is the
+/// processor's.
+bool do_here(Thread* t) {
+  const Slot& s = slot_of(t->pc);
+  if (s.done == 0) return false;
+  if (s.reads) return read_counter(t, s.done);
+  pass_trap(t, s.done);
+  return true;
+}
+
+void watch(Thread* t) {
+  if (t->in_functions == 0 || own(t).watched_from != 0) return;
+  own(t).watched_from = t->gpr[rsp];
+  forget_jumps(t);  // none is to be made past the engine
+}
+
+void pass_all(Thread* t) {
+  Moment now(t);
+  returned(t, now);
+  // What ends at an address does so before anything begins there.
+  static const u32 roles[] = {channel::mark_to, channel::mark_from, channel::mark_function};
+  for (const u32 role : roles)
+    for (u32 i = 0; i < given.count; i++)
+      if (given.point[i].address == t->pc && given.point[i].role == role)
+        pass(t, role, counts(t, given.point[i].mark), now);
+  for (u32 i = 0; i < given.count; i++)
+    if (given.point[i].address == t->pc && given.point[i].role == channel::mark_leaves) watch(t);
+}
+
+/// What the command has written for the process of this thread.
+bool take_points(const Thread* t, channel::MarkPoints& to) {
+  const s64 page = kernel(SYS_mmap, 0, channel::mark_points_bytes, 1 /* PROT_READ */, 1 /* MAP_SHARED */,
+                          inherited(channel::inherited_channel), channel::mark_points_offset(t->process));
+  if (failed(page)) return false;
+  copy(&to, reinterpret_cast<const void*>(page), sizeof to);
+  kernel(SYS_munmap, static_cast<u64>(page), channel::mark_points_bytes);
+  constexpr u32 room = sizeof to.point / sizeof to.point[0];
+  if (to.count > room) to.count = room;
+  return true;
+}
+
+}  // namespace
+
+void learn_marks(Thread* t) {
+  go_out(t);  // the command may take its time
+  const bool answered = ask_command(t, channel::wish_marks);
+  come_in(t);
+  static channel::MarkPoints fresh;
+  Guard guard(cache_lock);
+  if (slots == nullptr) slots = reinterpret_cast<Slot*>(reserve(slot_limit * sizeof(Slot), 3));
+  if (answered && take_points(t, fresh)) mark_given(fresh);
+}
+
+namespace {
+
+bool is_marked(u64 pc) {
+  if (slots == nullptr) return false;
+  const Slot& s = slot_of(pc);
+  return s.given + s.returns + s.done != 0;
+}
+
+bool is_done_here(const Instruction& in) {
+  const channel::Marks& asked = settings().marks;
+  if (asked.on == 0 || !in.legacy) return false;
+  if (in.map == Map::two_bytes) return asked.rdpmc != 0 && in.opcode == 0x33;
+  if (in.map != Map::one_byte) return false;
+  // `int 3` is written in one byte, and can be in two.
+  if (asked.trap == channel::trap_int3) return in.opcode == 0xcc || (in.opcode == 0xcd && in.bytes[in.length - 1] == 3);
+  return asked.trap == channel::trap_int2e && in.opcode == 0xcd && in.bytes[in.length - 1] == 0x2e;
+}
+
+void note_first(const Instruction& in) {
+  const bool is_done = is_done_here(in);
+  if (!is_done && (slots == nullptr || slot_of(in.pc).pc == 0)) return;
+  Slot* const s = slot_for(in.pc);
+  if (s == nullptr) return;
+  s->reads = in.map == Map::two_bytes;
+  s->done = is_done ? in.length : 0;
+}
+
+void emit_gate(Builder& b) {
+  // An address to which functions only return is of interest while one is open. The flags must stay as they are.
+  bool always = slot_of(b.trace.pc).done != 0;
+  for (u32 i = 0; i < given.count; i++)
+    always |= given.point[i].address == b.trace.pc && given.point[i].role != channel::mark_leaves;
+  Emitter& e = b.e;
+  e.store(rcx, o_borrowed_rcx);
+  u8* skip = nullptr;
+  if (!always) {
+    e.load(rcx, offsetof(Thread, in_functions));
+    e.byte(0xe3);  // jrcxz
+    skip = e.p;
+    e.byte(0);
+  }
+  e.store(r11, o_borrowed_r11);
+  e.move_constant(rcx, b.trace.pc);
+  e.jump(b.arena.to_mark);
+  if (!always) {
+    *skip = static_cast<u8>(e.p - skip - 1);
+    e.load(rcx, o_borrowed_rcx);
+  }
+  b.trace.gate = b.offset();
+}
+
+}  // namespace
+
+bool marks_attach(Thread* t) {
+  if (!marks_on()) return true;
+  const s64 page = kernel(SYS_mmap, reinterpret_cast<u64>(&counts(t, 0)), channel::mark_counts_bytes, 3,
+                          0x11 /* MAP_SHARED | MAP_FIXED */, inherited(channel::inherited_channel),
+                          channel::mark_counts_offset(t->index));
+  if (failed(page)) return false;
+  ThreadMarks& m = own(t);
+  if (m.seen == nullptr) m.seen = reinterpret_cast<u64*>(try_reserve(counters_bytes, 3));
+  if (m.seen == nullptr) return false;
+  marks_folded(t);
+  m.watched_from = 0;
+  t->in_functions = 0;
+  t->past_gate = 0;
+  return true;
+}
+
+void marks_folded(Thread* t) {
+  if (!marks_on()) return;
+  ThreadMarks& m = own(t);
+  m.running = {};
+  throw_away(m.seen, counters_bytes);
+  throw_away(touched(t), channel::segment_limit / counters_per_touch);
+}
+
+void marks_end(Thread* t) {
+  if (!marks_on()) return;
+  Moment now(t);
+  for (u32 i = 0; i < settings().marks.count; i++) {
+    MarkCounts& c = counts(t, i);
+    if (c.open == 0) continue;
+    c.cut++;
+    end(c, now.values());
+    if (c.sp != 0) close(t, c);
+  }
+}
+
+namespace {
+
+bool is_watched(const Thread* t) { return own(t).watched_from != 0; }
+
+void marks_landed(Thread* t) {
+  ThreadMarks& m = own(t);
+  const u64 sp = t->gpr[rsp];
+  if (on_signal_stack(t, sp) != on_signal_stack(t, m.watched_from)) return;
+  Moment now(t);
+  each_open(t, [&](MarkCounts& c) {
+    if (sp <= c.sp || on_signal_stack(t, sp) != on_signal_stack(t, c.sp)) return;
+    end(c, now.values());
+    close(t, c);
+  });
+  if (sp > m.watched_from || t->in_functions == 0) m.watched_from = 0;
+}
+
+class MarkProbes final : public Probes {
+ public:
+  bool begins_at(u64 pc) const override { return is_marked(pc); }
+  bool begins_at(const Instruction& in) const override { return is_done_here(in); }
+  void begin_trace(Builder& b, const Instruction& in) override {
+    note_first(in);
+    if (is_marked(b.trace.pc)) emit_gate(b);
+  }
+  void counted(Builder& b, u32 number) override {
+    static const u8 move_byte[] = {0x65, 0xc6, 0x04, 0x25};  // mov byte gs:[…], 1
+    b.e.bytes(move_byte, sizeof move_byte);
+    b.e.dword(touched_at + number / counters_per_touch);
+    b.e.byte(1);
+  }
+  bool is_followed(const Thread* t) const override { return is_watched(t); }
+  void jumped(Thread* t) override { marks_landed(t); }
+  void make_doors(Arena& a) override { a.to_mark = make_door(a, enter_mark); }
+};
+
+constinit MarkProbes hooks;
+
+}  // namespace
+
+void marks_init() {
+  if (marks_on()) probe_with(hooks);
+}
+
+extern "C" void marked(Thread* t) {
+  // A signal that waits comes first: its handler comes back to the gate.
+  if (t->pad == 0) {
+    pass_all(t);
+    t->past_gate = !do_here(t);
+  }
+  dispatch(t);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,466 @@
+// What the simulated machine does where generated code does not settle it, and what becomes of its counts.
+#include "tally/engine/instrument/models.hpp"
+
+#include <initializer_list>
+#include <utility>
+
+#include "tally/channel/store.hpp"
+#include "tally/engine/translate/reoptimize.hpp"
+#include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/access_records.hpp"
+#include "tally/engine/instrument/cold_models.hpp"
+#include "tally/engine/instrument/sites.hpp"
+#include "tally/sim/memory.hpp"
+
+namespace tally::engine {
+
+ModelPlan model_plan;
+Growing<sim::Way> tape_ways;
+Growing<sim::Op> tape_ops;
+Lock llc_lock;
+
+namespace {
+
+using sim::Access;
+
+sim::HierarchyShape caches;
+sim::TlbShape tlbs;
+u64* shared_llc;
+u64* shared_plain_llc;
+u32 without;  // bits of channel::Model
+
+// Lines of code have numbers, which fit into an instruction.
+Growing<u64> lines;
+u32* line_slots;  // by address: open addressing
+constexpr u32 line_slots_mask = 4 * line_limit - 1;
+
+/// Whether a look at the most recent line of a set is all that generated code needs of it: `bytes` for each in a table
+/// that has room for them.
+bool can_be_inline(const sim::CacheShape& shape, u64 bytes) {
+  return shape.sets != 0 && shape.write_allocate && (shape.sets & (shape.sets - 1)) == 0 &&
+         shape.replacement == sim::Replacement::lru && shape.line_bits >= 3 && shape.sets * bytes <= first_level_bytes;
+}
+
+sim::CacheShape shape_of(const channel::ModelLevel& l) {
+  return {l.sets,          l.ways, l.line_bits, static_cast<sim::Replacement>(l.replacement), l.write_allocate != 0,
+          l.inclusive != 0};
+}
+
+/// Whether generated code can tell pages: of one length, and of no fewer bytes than a line of a cache. Where there is a
+/// second level alone every access changes it.
+bool pages_can_be_inline() {
+  const u32 bits = tlbs.page_bits();
+  if (tlbs.stlb.sets != 0 && (tlbs.itlb.sets == 0 || tlbs.dtlb.sets == 0)) return false;
+  for (const sim::CacheShape* shape : {&tlbs.itlb, &tlbs.dtlb, &tlbs.stlb})
+    if (shape->sets != 0 && shape->line_bits != bits) return false;
+  for (const sim::CacheShape* shape : {&caches.l1i, &caches.l1d})
+    if (shape->sets != 0 && shape->line_bits > bits) return false;
+  return bits >= 6 && bits <= 22;  // the number of a set is taken from the low 32 bits of an address
+}
+
+u64 level_words() {
+  if (settings().models.handed_on != 0) return 0;
+  return sim::FirstLevels::words(caches) + sim::table_words(caches.l2) + sim::tlb_words(tlbs) +
+         (settings().models.own_llc != 0 ? sim::shared_words(caches) : 0);
+}
+/// Of the plain models: a hierarchy whose last level is shared or not.
+u64 plain_words() {
+  return sim::private_words(caches) + (settings().models.own_llc != 0 ? sim::shared_words(caches) : 0) +
+         sim::tlb_words(tlbs);
+}
+u64 rest_bytes() {
+  return page_up(sizeof(Rest)) + page_up(level_words() * 8) + (model_plan.each ? page_up(plain_words() * 8) : 0);
+}
+
+/// Whether so much may be reserved for a last level and leave the engine what it takes besides: 1.6 GB of addresses.
+/// Else a limit on address space would be met later, and the program could not be counted at all.
+bool has_room(u64 bytes) {
+  const u64 wanted = bytes + (2ull << 30), at = try_reserve(wanted, 3);
+  if (at != 0) unreserve(at, wanted);
+  return at != 0;
+}
+
+u64 own_room() { return (rest_bytes() + tape_room - 1) & ~(tape_room - 1); }
+
+/// Tables of zeros: nothing is kept of what was there.
+void make_rest(Thread* t) {
+  Rest& r = *rest_of(t);
+  u64* const tables = reinterpret_cast<u64*>(reinterpret_cast<u64>(&r) + page_up(sizeof(Rest)));
+  const bool own = settings().models.own_llc != 0;
+  if (settings().models.handed_on == 0) {
+    u64* const tlb = tables + sim::FirstLevels::words(caches);
+    u64* const lower = tlb + sim::tlb_words(tlbs);
+    r.first = sim::FirstLevels(caches, tables);
+    r.tlbs = sim::Tlbs(tlbs, sim::tables_in(tlbs, tlb));
+    r.lower = sim::LowerLevels(caches, lower, own ? lower + sim::table_words(caches.l2) : shared_llc);
+    r.tage.reset();
+  }
+  model_thread(t)->record = r.tape;
+  // No line, and none of any page: where there are zeros, line 0 would be.
+  *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at) = no_line;
+  *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + data_pages_at) = ~u64{0};
+  if (!model_plan.each) return;
+  u64* const plain = tables + page_up(level_words() * 8) / 8;
+  u64* const plain_llc = own ? plain + sim::private_words(caches) : shared_plain_llc;
+  u64* const plain_tlb = plain + plain_words() - sim::tlb_words(tlbs);
+  make_plain(r, sim::Hierarchy(caches, sim::tables_in(caches, plain, plain_llc)),
+             sim::Tlbs(tlbs, sim::tables_in(tlbs, plain_tlb)));
+}
+
+constexpr Handed rings[] = {Handed::notes, Handed::outcomes};
+
+bool uses(Handed what) { return what == Handed::notes ? model_plan.code() || model_plan.data() : model_plan.outcomes; }
+
+// --- first levels ---------------------------------------------------------------------------------------------------
+
+TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
+  if (!uses(Handed::notes)) return;
+  const CompilersFlags flags;
+  ModelThread& m = *model_thread(t);
+  const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_note) & (notes_room - 1)) / sizeof(sim::Note));
+  if (settings().models.handed_on != 0) {
+    m.next_note = reinterpret_cast<u64*>(notes_publish(t, Handed::notes, {n, 0, 0, 0}));
+    return;
+  }
+  Values& values = values_of(model_counts(t)->values);
+  sim::HierarchyCounts& counts = values.caches;
+  m.next_note = r.note;
+  if (model_plan.pages) {
+    r.tlbs.access_all(r.note, n);
+    values.tlbs.add(r.tlbs.counts());
+    r.tlbs.clear_counts();
+  }
+  const u32 missed = r.first.access_all(r.note, n, counts);
+  if (missed == 0 || !on(channel::model_lower)) return;
+  const bool shares = settings().models.own_llc == 0;
+  if (shares) llc_lock.take();
+  r.lower.request_all(r.note, missed, counts);
+  if (shares) llc_lock.release();
+}
+
+u32 outcomes_written(const ModelThread& m) {
+  return static_cast<u32>((reinterpret_cast<u64>(m.next_outcome) & (notes_room - 1)) / sizeof(u32));
+}
+
+TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, Rest& r) {
+  if (!uses(Handed::outcomes)) return;
+  const CompilersFlags flags;
+  ModelThread& m = *model_thread(t);
+  const u32 n = outcomes_written(m);
+  if (settings().models.handed_on != 0) {
+    m.next_outcome = reinterpret_cast<u32*>(notes_publish(t, Handed::outcomes, {n, 0, 0, 0}));
+    return;
+  }
+  m.next_outcome = r.outcome;
+  model_counts(t)->values.conditional_misses += r.tage.play(r.outcome, n);
+}
+
+/// Whether the line of data lies in the page that was accessed last of its set; from now on it does.
+bool is_page_most_recent(Thread* t, u64 line) {
+  if (!model_plan.pages) return true;
+  const u64 set = line >> model_plan.page_bits & (model_plan.data_page_sets - 1);
+  u64& last = *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + data_pages_at + (set << page_stride_bits));
+  return (std::exchange(last, line) ^ line) >> model_plan.page_bits == 0;
+}
+
+/// One line of data; whether it was noted down.
+bool touch_data(Thread* t, Rest& r, u64 line, sim::Note note) {
+  ModelThread& m = *model_thread(t);
+  bool same_line = true;
+  if (model_plan.l1d) {
+    u64& last = *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at + (line & model_plan.l1d_mask));
+    same_line = std::exchange(last, line) == line;
+  }
+  const bool same_page = is_page_most_recent(t, line);
+  if (same_line && same_page) return false;
+  *m.next_note++ = line | note;
+  if ((reinterpret_cast<u64>(m.next_note) & model_plan.notes_full) != 0) drain(t, r);
+  return true;
+}
+
+TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, Rest& r, u64 address, u64 bytes, Access access) {
+  const u64 line_bytes = model_plan.line_bytes, last = (address + bytes - 1) & ~(line_bytes - 1);
+  u64 line = address & ~(line_bytes - 1);
+  const sim::Note what = sim::note_of(0, access);
+  bool noted = touch_data(t, r, line, what);
+  channel::ModelLevelCounts& across = model_counts(t)->values.l1d_across;
+  while (line < last) {
+    line += line_bytes;
+    noted |= touch_data(t, r, line, noted ? what | sim::same_access : what);
+    if (!model_plan.l1d) continue;
+    if (access != Access::store) across.loads++;
+    if (access != Access::load) across.stores++;
+  }
+}
+
+// --- string instructions --------------------------------------------------------------------------------------------
+
+/// What follows the first element of a pair of lines finds both where they are, and leaves them in the same order: it
+/// need not be looked at.
+void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
+  const ModelThread& m = *model_thread(t);
+  Rest& r = *rest_of(t);
+  const sim::Repeat repeat = sim::Repeat::of(word >> 8);
+  const u64 words[sim::Repeat::words] = {m.repeat[0], m.repeat[1], m.repeat_rdi, rcx, rsi, rdi};
+  sim::Repetition left(repeat, words);
+  const u64 bytes = repeat.bytes, line = model_plan.line_bytes;
+  const auto elements_left = [&](u64 address) {
+    // Elements that lie in the line of this one, this one included; 1 where it lies in two.
+    const u64 offset = address & (line - 1);
+    if (offset + bytes > line) return u64{1};
+    return left.down ? offset / bytes + 1 : (line - offset) / bytes;
+  };
+  while (left.elements > 0) {
+    if (repeat.from) access_first(t, r, left.from, bytes, Access::load);
+    if (repeat.to) access_first(t, r, left.to, bytes, repeat.to_stores ? Access::store : Access::load);
+    u64 step = 1;
+    if (caches.l1d.ways != 1 && tlbs.dtlb.ways != 1) {
+      step = left.elements;
+      if (repeat.from && elements_left(left.from) < step) step = elements_left(left.from);
+      if (repeat.to && elements_left(left.to) < step) step = elements_left(left.to);
+    }
+    left.elements -= step;
+    const u64 distance = left.down ? 0 - step * bytes : step * bytes;
+    left.from += distance;
+    left.to += distance;
+  }
+}
+
+}  // namespace
+
+extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model_look(Thread* t, u64 argument,
+                                                                                      u32 word) {
+  Rest& r = *rest_of(t);
+  switch (static_cast<Ask>(word & 0xff)) {
+    case Ask::noted: drain(t, r); break;
+    case Ask::outcomes: drain_outcomes(t, r); break;
+    case Ask::tape: play_tape(t, r); break;
+    default: return access_first(t, r, argument, bytes_of(word), static_cast<Access>(word & 0xff));
+  }
+  const CompilersFlags flags;
+  improve_at_times(t);
+}
+
+extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* t, u64, u32 word) {
+  const ModelThread& m = *model_thread(t);
+  if (static_cast<Ask>(word & 0xff) == Ask::pieces) return models_pieces(t, word >> 8);
+  repeat_done(t, word, m.saved[0], m.saved[2], m.saved[3]);
+}
+
+void models_access(Thread* t, u64 address, u64 bytes, Ask what) {
+  access_first(t, *rest_of(t), address, bytes, static_cast<Access>(what));
+}
+
+channel::NoteRing* note_ring(Thread* t, Handed what) {
+  return reinterpret_cast<channel::NoteRing*>(reinterpret_cast<u64>(rest_of(t)) + own_room() +
+                                              static_cast<u32>(what) * channel::note_ring_bytes);
+}
+
+u64 models_key() {
+  if (!model_plan.any()) return 0;
+  u64 words[(sizeof model_plan + 7) / 8] = {};
+  copy(words, &model_plan, sizeof model_plan);
+  return channel::check_of(words, sizeof words) | 1;
+}
+
+bool models_can_be_kept() {
+  if (!model_plan.any()) return true;
+  // A mapping moves by pages: what follows from more of an address than where it lies in its page is another number
+  // each time.
+  if (model_plan.each || (model_plan.branches && !model_plan.outcomes)) return false;
+  const auto stays = [](u64 bytes) { return bytes <= page_bytes; };
+  return (!model_plan.l1i || stays(u64{model_plan.l1i_sets} * model_plan.line_bytes)) &&
+         (!model_plan.l1d || stays(u64{model_plan.l1d_mask} + model_plan.line_bytes)) &&
+         (!model_plan.pages || stays(u64{1} << model_plan.page_bits));
+}
+
+u32 line_number(u64 line) {
+  // Neighbours side by side: lines that are met at random would touch a page of the table each.
+  u32 i = static_cast<u32>((line >> 12) * 0x9E3779B97F4A7C15ull >> 48 << 6 | (line >> 6 & 63));
+  while (line_slots[i] != 0) {
+    if (lines[line_slots[i]] == line) return line_slots[i];
+    i = (i + 1) & line_slots_mask;
+  }
+  if (lines.full()) return 0;
+  return line_slots[i] = lines.add(line);
+}
+
+void models_init() {
+  const channel::Models& m = settings().models;
+  if (m.on == 0) return;
+  caches = {shape_of(m.l1i), shape_of(m.l1d), shape_of(m.l2), shape_of(m.llc), {m.next_line != 0, m.streamer != 0}};
+  tlbs = {shape_of(m.itlb), shape_of(m.dtlb), shape_of(m.stlb)};
+  if (!on(channel::model_l1i)) caches.l1i = {};
+  if (!on(channel::model_l1d)) caches.l1d = {};
+  if (!on(channel::model_lower)) caches.l2 = caches.llc = {};
+  if (!on(channel::model_tlbs)) tlbs = {};
+  const bool fits = (!on(channel::model_tlbs) || pages_can_be_inline()) &&
+                    (!on(channel::model_l1i) || can_be_inline(caches.l1i, 4)) &&
+                    (!on(channel::model_l1d) || can_be_inline(caches.l1d, u64{1} << caches.l1d.line_bits));
+  const bool plain = m.each != 0 || !fits;
+  model_plan.notes_full = static_cast<u32>(notes_room - (m.handed_on != 0 ? notes_handed_on : notes_kept));
+  model_plan.each = plain || m.compared != 0;
+  model_plan.each_branch = model_plan.each && on(channel::model_branches);
+  if (!plain || (m.compared != 0 && fits)) {
+    model_plan.branches = on(channel::model_branches);
+    model_plan.l1i = caches.l1i.sets != 0;
+    model_plan.l1d = caches.l1d.sets != 0;
+    model_plan.pages = on(channel::model_tlbs);
+    model_plan.outcomes =
+        model_plan.branches && (m.handed_on != 0 || m.direction != static_cast<u8>(sim::Direction::gshare));
+  }
+  model_plan.goes_by_sites = model_plan.data() || model_plan.code();
+  model_plan.page_bits = tlbs.page_bits();
+  model_plan.data_page_sets = sim::page_sets_told_apart(tlbs.dtlb);
+  model_plan.code_page_sets = sim::page_sets_told_apart(tlbs.itlb);
+  model_plan.line_bytes = 1u << (caches.l1d.sets != 0   ? caches.l1d.line_bits
+                                 : caches.l1i.sets != 0 ? caches.l1i.line_bits
+                                                        : tlbs.page_bits());
+  model_plan.l1d_mask = (caches.l1d.sets - 1) << caches.l1d.line_bits;
+  if (model_plan.each) {
+    tape_ways.init(1u << 24);
+    tape_ops.init(1u << 27);
+  }
+  if (model_plan.code()) {
+    lines.init(line_limit);
+    lines.size = 1;
+    line_slots = reinterpret_cast<u32*>(reserve((line_slots_mask + 1) * sizeof *line_slots, 3));
+  }
+  model_plan.l1i_sets = caches.l1i.sets;
+  const bool has_levels = m.handed_on == 0 || model_plan.each;
+  const u64 bytes = sim::shared_words(caches) * 8;
+  if (caches.llc.sets != 0 && has_levels && !has_room(bytes * (model_plan.each ? 2 : 1))) {
+    caches.llc = {};
+    without |= channel::model_llc;
+  }
+  if (caches.llc.sets != 0 && m.own_llc == 0 && has_levels) {
+    shared_llc = reinterpret_cast<u64*>(try_reserve(bytes, 3));
+    if (shared_llc != nullptr && caches.llc.sets >= 8192)
+      kernel(SYS_madvise, reinterpret_cast<u64>(shared_llc), page_up(bytes), 14 /* MADV_HUGEPAGE */);
+    if (model_plan.each && shared_llc != nullptr) shared_plain_llc = reinterpret_cast<u64*>(try_reserve(bytes, 3));
+    if (shared_llc == nullptr || (model_plan.each && shared_plain_llc == nullptr)) {
+      caches.llc = {};
+      without |= channel::model_llc;
+    }
+  }
+}
+
+namespace {
+
+/// Where the next notes and outcomes go.
+void go_on_at(Thread* t, Handed what, u64 block) {
+  if (what == Handed::notes)
+    model_thread(t)->next_note = reinterpret_cast<u64*>(block);
+  else
+    model_thread(t)->next_outcome = reinterpret_cast<u32*>(block);
+}
+
+bool attach_notes(Thread* t, bool goes_on) {
+  if (settings().models.handed_on == 0) {
+    model_thread(t)->next_note = rest_of(t)->note;
+    model_thread(t)->next_outcome = rest_of(t)->outcome;
+    return true;
+  }
+  for (const Handed what : rings) {
+    if (!uses(what)) continue;
+    const u64 block = notes_attach(t, what, goes_on);
+    if (block == 0) return false;
+    go_on_at(t, what, block);
+  }
+  return true;
+}
+
+constexpr channel::NoteBlock last_of_ring = {.count = 0, .forks = 0, .closes = 1, .returns = 0};
+
+/// gshare is where generated code looks for it, as all branches so far have left it.
+void take_directions_back(Thread* t) {
+  ModelThread& m = *model_thread(t);
+  const u64 state = notes_take_back(t, Handed::outcomes, outcomes_written(m));
+  if (state == 0) {
+    // Nobody answers: it goes on as at the beginning, and the counts are said to lack it.
+    __atomic_or_fetch(&model_counts(t)->without, static_cast<u32>(channel::model_branches), __ATOMIC_RELAXED);
+    return;
+  }
+  const auto& gshare = *reinterpret_cast<const sim::Gshare*>(state);
+  m.history = gshare.history;
+  copy(reinterpret_cast<void*>(reinterpret_cast<u64>(t) + gshare_at), gshare.counters, sizeof gshare.counters);
+  (void)notes_publish(t, Handed::outcomes, last_of_ring);
+}
+
+/// A mark in each ring that is used, behind all that it holds.
+void publish_mark(Thread* t, const channel::NoteBlock& mark) {
+  if (settings().models.handed_on == 0) return;
+  for (const Handed what : rings)
+    if (uses(what)) go_on_at(t, what, notes_publish(t, what, mark));
+}
+
+}  // namespace
+
+bool models_attach(Thread* t, bool goes_on) {
+  if (settings().models.on == 0) return true;
+  const s64 page = kernel(SYS_mmap, reinterpret_cast<u64>(model_counts(t)), channel::model_counts_bytes, 3,
+                          0x11 /* MAP_SHARED | MAP_FIXED */, inherited(channel::inherited_channel),
+                          channel::model_counts_offset(t->index));
+  if (failed(page)) return false;
+  __atomic_or_fetch(&model_counts(t)->without, without, __ATOMIC_RELAXED);
+  if (model_plan.goes_by_sites) sites_forget(t);
+  if (goes_on) {
+    model_thread(t)->record = rest_of(t)->tape;
+    return attach_notes(t, goes_on);
+  }
+  if (rest_of(t) == nullptr) {
+    const u64 at =
+        try_reserve(own_room() + tape_room +
+                        (settings().models.handed_on != 0 ? channel::rings_of_thread * channel::note_ring_bytes : 0),
+                    3);
+    if (at == 0) return false;
+    rest_of(t) = reinterpret_cast<Rest*>((at + tape_room - 1) & ~(tape_room - 1));
+  } else {
+    Rest* const rest = rest_of(t);
+    throw_away(rest, rest_bytes());
+    throw_away(reinterpret_cast<const void*>(reinterpret_cast<u64>(t) + 0x1000), jump_table_at - 0x1000);
+    rest_of(t) = rest;
+  }
+  make_rest(t);
+  return attach_notes(t, goes_on);
+}
+
+void models_drain(Thread* t) {
+  if (settings().models.on == 0 || rest_of(t) == nullptr) return;
+  drain(t, *rest_of(t));
+  drain_outcomes(t, *rest_of(t));
+  if (model_plan.each) play_tape(t, *rest_of(t));
+}
+
+void models_settle(Thread* t) {
+  models_drain(t);
+  if (settings().models.handed_on == 0) return;
+  for (const Handed what : rings)
+    if (uses(what)) notes_wait(t, what);
+}
+
+void models_before_fork(Thread* t, u32 process) {
+  publish_mark(t, {.count = 0, .forks = process, .closes = 0, .returns = 0});
+}
+
+bool models_take_back() {
+  if (!model_plan.outcomes || settings().models.direction != static_cast<u8>(sim::Direction::gshare)) return false;
+  Guard guard(threads_lock);
+  for (Thread* t = threads(); t != nullptr; t = t->next) take_directions_back(t);
+  model_plan.outcomes = false;
+  return true;
+}
+
+void models_close(Thread* t) { publish_mark(t, last_of_ring); }
+
+void models_after_fork() {
+  llc_lock = Lock{};
+  sites_after_fork();
+}
+
+void models_repeat(Thread* t, u64 rcx, u64 rsi, u64 rdi) {
+  ModelThread& m = *model_thread(t);
+  repeat_done(t, static_cast<u32>(m.repeat_word), rcx, rsi, rdi);
+}
+
+}  // namespace tally::engine

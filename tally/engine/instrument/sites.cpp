@@ -1,0 +1,74 @@
+#include "tally/engine/instrument/sites.hpp"
+
+#include <initializer_list>
+
+#include "tally/engine/instrument/marks.hpp"
+#include "tally/engine/translate/recorder.hpp"
+
+namespace tally::engine {
+namespace {
+
+// A jump that is foretold wrongly costs some ten of the instructions that are saved where it is foretold well; at a
+// line of code fewer are saved.
+constexpr u64 restless_share = 10, restless_share_of_lines = 50;
+
+struct Site {
+  u32 before, now;  // what had been counted when it was judged last, and what has been by now
+  bool restless;
+
+  bool is_unsteady(u64 share, u64 executions) const { return u64{now - before} * share > executions; }
+};
+Site sites[site_count];
+
+static_assert(sites_at >= actions_at + sizeof(Actions) && sites_at + site_count * sizeof(u32) <= touched_at);
+
+}  // namespace
+
+void sites_count_up() {
+  for (Site& site : sites) site.now = 0;
+  for (const Thread* t = threads(); t != nullptr; t = t->next) {
+    const u32* const counted = reinterpret_cast<const u32*>(reinterpret_cast<u64>(t) + sites_at);
+    for (u32 i = 0; i < site_count; i++) sites[i].now += counted[i];
+  }
+  // What threads counted that have ended is not there any more; nor are their executions.
+  for (Site& site : sites)
+    if (site.now < site.before) site.before = site.now;
+}
+
+void sites_forget(Thread* t) {
+  throw_away(reinterpret_cast<const void*>(reinterpret_cast<u64>(t) + sites_at), site_count * sizeof(u32));
+}
+
+void sites_after_fork() {
+  for (Site& site : sites) site.before = site.now = 0;
+}
+
+void note_restless(u64 pc, u32 k) { sites[site_of(pc, k)].restless = true; }
+
+bool has_become_restless(u64 pc, u64 executions) {
+  for (const u32 k : {0u, 1u}) {
+    const Site& site = sites[site_of(pc, k)];
+    if (!site.restless && site.is_unsteady(restless_share, executions)) return true;
+  }
+  return false;
+}
+
+u8 restless_sites(const Instruction& in, u32 accesses, bool new_line, u64 executions) {
+  if (!model_plan.goes_by_sites) return every_site;
+  u8 restless = 0;
+  const auto judge = [&](u32 k, u64 share) {
+    Site& site = sites[site_of(in.pc, k)];
+    if (executions != 0) {
+      site.restless |= site.is_unsteady(share, executions);
+      site.before = site.now;
+    }
+    if (!site.restless) return;
+    restless |= static_cast<u8>(1 << k);
+    recorder.fix_at(Fix::restless, nullptr, in.pc, k);
+  };
+  for (u32 k = 0; k < accesses; k++) judge(k, restless_share);
+  if (new_line) judge(line_site, restless_share_of_lines);
+  return restless;
+}
+
+}  // namespace tally::engine

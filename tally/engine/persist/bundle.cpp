@@ -1,0 +1,301 @@
+#include "tally/engine/persist/bundle.hpp"
+
+#include <initializer_list>
+
+#include "tally/engine/translate/absent_code.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/instrument/models.hpp"
+
+namespace tally::engine {
+
+Growing<Used> uses;
+
+namespace {
+
+constexpr u32 use_limit = 1u << 18;
+Growing<u32> replaced;  // pairs: what was used, and what is to be used instead
+u64 entry, program;
+bool is_kept;  // what this process used; or it is not to be
+
+constexpr u32 module_limit = 64;
+Module modules[module_limit];
+u32 modules_known;
+
+Module* module_of(u64 pc) {
+  for (u32 i = 0; i < modules_known; i++)
+    if (pc - modules[i].start < modules[i].end - modules[i].start) return &modules[i];
+  return nullptr;
+}
+
+/// Of the key, the length of a mapping and eight words of code that are there.
+u64 mixed(u64 key, u64 bytes, u64 code) {
+  u64 words[10] = {key, bytes};
+  copy_code(words + 2, code, 8 * sizeof(u64));
+  return channel::check_of(words, sizeof words);
+}
+
+/// The same in each run of the program, whatever it is called: a script's is that of its interpreter. Many have the
+/// same size and begin alike.
+u64 key_of_program() {
+  u64 start = 0, end = 0;
+  u64 key = settings().loop_is_fast;  // code has other sizes
+  if (!constant_around(entry, start, end)) return key;
+  for (u64 part = 0; part < 4; part++) key = mixed(key, end - start, start + (end - start) / 4 * part);
+  return mixed(key, end - start, entry & ~63ull);
+}
+
+u64 key_of(const Module& m) { return mixed(program, m.end - m.start, m.start); }
+
+/// Copies one bundle into the cache.
+class Loader {
+ public:
+  Loader(const channel::Bundle& bundle, u64 start) : bundle_(bundle), start_(start) {}
+
+  /// How many traces it made; 0 where it does not fit.
+  u32 load() {
+    if (!read_parts() || head_.low_start != (start_ < low_limit ? start_ : 0)) return 0;
+    arena_ = arena_for(start_);
+    if (arena_ == nullptr || !has_room(*arena_, head_.traces, head_.block_bytes)) return 0;
+    block_ = (arena_->hot + block_alignment - 1) & ~(block_alignment - 1);
+    if (!reaches(head_.lowest) || !reaches(head_.highest)) return 0;
+    if (!have_room(head_.traces, head_.exits, head_.pages, head_.different_pages, head_.numbers)) return 0;
+    const u32 damage_before = store_damage();
+    if (uses.full(head_.traces) || !fits()) return 0;
+    touch_pages();
+    first_number_ = new_segment_pages(parts_.vectors, head_.numbers);
+    if (first_number_ == 0) return 0;
+    copy_code();
+    // Something of it could not be read: then the code is not used, and what else was claimed for it lies idle.
+    if (store_damage() != damage_before) return 0;
+    arena_->hot = block_ + head_.block_bytes;
+    add_traces();
+    lead_exits();
+    return head_.traces;
+  }
+
+ private:
+  /// Whatever the record says, nothing outside of it is read. What is in it was checked by whoever found it.
+  bool read_parts() {
+    const u8* at = bundle_.behind_names();
+    const u8* const end = reinterpret_cast<const u8*>(&bundle_) + bundle_.head.bytes;
+    if (end - at < static_cast<s64>(sizeof head_)) return false;
+    __builtin_memcpy(&head_, at, sizeof head_);
+    at += sizeof head_;
+    bool inside = head_.traces == bundle_.use_count && head_.traces > 0;
+    each_part(head_, parts_, [&](auto*& part, u32 n) {
+      part = reinterpret_cast<decltype(+part)>(at);
+      const u64 bytes = channel::part_bytes(u64{n} * sizeof *part);
+      inside = inside && bytes <= static_cast<u64>(end - at);
+      if (inside) at += bytes;
+    });
+    return inside && head_.code_bytes + u64{head_.exits} * stub_bytes <= head_.block_bytes;
+  }
+
+  /// Whether the program has the code that the bundle was made from.
+  bool fits() const {
+    if (head_.ranges == 0) return false;
+    const CodeRange &first = parts_.ranges[0], &last = parts_.ranges[head_.ranges - 1];
+    if (!is_constant(start_ + static_cast<u32>(first.from), static_cast<u32>(last.from - first.from) + last.bytes))
+      return false;
+    const u8* original = parts_.originals;
+    for (u32 i = 0; i < head_.ranges; i++) {
+      const CodeRange& r = parts_.ranges[i];
+      if (compare_code(original, start_ + static_cast<u32>(r.from), r.bytes) != 0) return false;
+      original += r.bytes;
+    }
+    return true;
+  }
+
+  /// Whether all of the block reaches it by a displacement.
+  bool reaches(s64 from_start) const {
+    const s64 distance = static_cast<s64>(start_ - block_) + from_start;
+    return fits32(distance) && fits32(distance - head_.block_bytes);
+  }
+
+  /// A disk may fail: that is noticed here, as damage, and not where it is half copied.
+  void touch_pages() const {
+    const volatile u8* const record = reinterpret_cast<const u8*>(&bundle_);
+    for (u64 at = 0; at < bundle_.head.bytes; at += page_bytes) record[at];
+  }
+
+  template <class Word>
+  void shift(Shift what, u64 by) const {
+    if (by == 0) return;
+    const u32* const offsets = parts_.shifts[static_cast<u32>(what)];
+    for (u32 i = 0; i < head_.shifts[static_cast<u32>(what)]; i++) {
+      u8* const at = reinterpret_cast<u8*>(block_ + offsets[i]);
+      Word word;
+      __builtin_memcpy(&word, at, sizeof word);
+      word = static_cast<Word>(word + by);
+      __builtin_memcpy(at, &word, sizeof word);
+    }
+  }
+
+  void copy_code() {
+    populate(reinterpret_cast<void*>(block_), head_.block_bytes);
+    copy(reinterpret_cast<void*>(block_), parts_.code, head_.code_bytes);
+    shift<u32>(Shift::counter, 8 * first_number_);
+    shift<u32>(Shift::relative, start_ - block_);
+    shift<u64>(Shift::address, start_);
+    shift<u32>(Shift::low_address, start_);
+    shift<u32>(Shift::system_call, arena_->to_syscall - block_);
+  }
+
+  void add_traces() {
+    first_trace_ = tables.traces.size;
+    populate(&tables.traces[first_trace_], head_.traces * sizeof(Trace));
+    for (u32 i = 0; i < head_.traces; i++) {
+      const BundleTrace& made = parts_.traces[i];
+      const u64 pc = start_ + made.pc, body = block_ + made.body;
+      Trace& t = *new_trace(*arena_, pc, body - (made.by_jump ? entry_check_bytes(pc) : 0));
+      if (made.by_jump) {
+        Emitter e{reinterpret_cast<u8*>(t.start)};
+        t.entry = emit_entry_check(*arena_, e, pc, reinterpret_cast<u64>(engine_no_target));
+        // Where two share a slot the second one comes before the first when it is reached.
+        if (u64& slot = jump_slot(current(), pc); slot == reinterpret_cast<u64>(engine_no_target) && !has_better(i))
+          slot = t.entry;
+      }
+      t.body = body;
+      t.places = parts_.places + made.place;
+      t.segments = parts_.segments + made.segment;
+      t.bytes = made.bytes;
+      t.place_count = made.place_count;
+      t.number = first_number_ + made.number;
+      t.segment_count = made.segment_count;
+      t.looked_ahead = made.looked_ahead;
+      t.use = uses.add({pc, bundle_.uses()[i] & ~channel::use_better, bundle_.uses()[i], first_trace_ + i}) + 1;
+    }
+    for (u32 i = 0; i < head_.pages; i++)
+      register_page(first_trace_ + parts_.pages[i].trace, start_ + parts_.pages[i].page * page_bytes);
+  }
+
+  void lead_exits() {
+    Emitter stub{reinterpret_cast<u8*>(block_ + head_.block_bytes - u64{head_.exits} * stub_bytes)};
+    for (u32 i = 0; i < head_.exits; i++) {
+      const BundleExit& exit = parts_.exits[i];
+      u64 target = start_ + static_cast<u64>(static_cast<s64>(exit.target));
+      if (exit.pointed != 0) target = follow(target, first_trace_ + exit.pointed - 1);
+      emit_stub(*arena_, stub, block_ + exit.source, target);
+    }
+    // There is a better template: that is looked for when somebody comes there.
+    for (u32 i = 0; i < head_.traces; i++)
+      if (has_better(i)) give_up(tables.traces[first_trace_ + i]);
+  }
+
+  bool has_better(u32 i) const { return (bundle_.uses()[i] & channel::use_better) != 0; }
+
+  static void give_up(Trace& t) {
+    if (t.dead) return;
+    t.dead = true;
+    supersede(t, nullptr);
+  }
+
+  /// Where a pointer leads that a trace relies on.
+  u64 follow(u64 pointer, u32 trace) {
+    u64 target = 0;
+    register_page(trace, pointer);
+    if (read_pointer(pointer, target) && serves(*arena_, target)) return target;
+    // It may still change: the trace is made anew, without it, when somebody comes there.
+    give_up(tables.traces[trace]);
+    return 0;
+  }
+
+  static constexpr u64 block_alignment = 64;  // a displacement that lies in one cache line stays in one
+
+  const channel::Bundle& bundle_;
+  u64 start_;
+  BundleHead head_{};
+  BundleParts parts_{};
+  Arena* arena_ = nullptr;
+  u64 block_ = 0;
+  u32 first_number_ = 0, first_trace_ = 0;
+};
+
+/// For a bundle that stays as it is: what it has better templates for now.
+void note_improvements(const Module& m) {
+  static u32 names[3 * 256];
+  u32 n = 0;
+  for (u32 i = 0; i < m.loaded && n < sizeof names / sizeof *names; i++) {
+    const Used& used = uses[m.first_use + i];
+    if (!used.is_better() || (used.bundled & channel::use_better) != 0) continue;
+    for (const u32 name : {i, used.bundled, used.place}) names[n++] = name;
+  }
+  if (n > 0) add_names(channel::improvements_mark, m.key, names, n);
+}
+
+}  // namespace
+
+void bundles_init(u64 first_instruction) {
+  entry = first_instruction;
+  uses.init(use_limit);
+  replaced.init(use_limit);
+}
+
+bool load_bundle(u64 pc) {
+  Module m{};
+  // Code that asks models has too much that depends on its place.
+  if (model_plan.any() || module_of(pc) != nullptr || !store_is_written() || modules_known == module_limit ||
+      !constant_around(pc, m.start, m.end))
+    return false;
+  if (program == 0) program = key_of_program();
+  m.key = key_of(m);
+  m.first_use = uses.size;
+  m.found = find_bundle(m.key);
+  if (m.found != nullptr) m.loaded = Loader(*m.found, m.start).load();
+  modules[modules_known++] = m;
+  return m.loaded > 0;
+}
+
+void forget_modules(u64 start, u64 end) {
+  for (u32 i = modules_known; i-- > 0;)
+    if (modules[i].start < end && modules[i].end > start) modules[i] = modules[--modules_known];
+}
+
+u32 note_use(const Template& t, const Trace& trace) {
+  const u64 pc = trace.pc;
+  if (uses.full()) return 0;
+  if (Module* const m = module_of(pc); m != nullptr) m->fresh++;
+  return uses.add({pc, use_of(t), 0, static_cast<u32>(&trace - tables.traces.data)}) + 1;
+}
+
+void forget_used_traces() {
+  for (u32 i = 0; i < uses.size; i++) uses[i].trace = 0;
+}
+
+const Template* used_template(u32 use) { return template_at(uses[use - 1].place); }
+
+void replace_used(u32 use, const Template& by) {
+  const Template* const t = used_template(use);
+  if (t == nullptr || replaced.full(2)) return;
+  replace_template(*t, by);
+  Used& used = uses[use - 1];
+  if (Module* const m = module_of(used.pc); m != nullptr && used.bundled != 0) m->better++;
+  replaced.add(used.place);
+  used.place = use_of(by);
+  replaced.add(used.place);
+}
+
+void keep_bundles() {
+  Guard guard(cache_lock);
+  // A full cache would have refused the bundle.
+  if (is_kept || !store_is_written() || settings().cache_limit != 0 || code_may_be_absent()) return;
+  if (replaced.size > 0) add_names(channel::replacements_mark, 0, replaced.data, replaced.size);
+  replaced.size = 0;
+  for (u32 i = 0; i < modules_known; i++) {
+    const Module& m = modules[i];
+    // What is made anew each time costs less than a bundle that is made anew each time.
+    constexpr u32 least = 16, fresh_share = 8, better_share = 64;
+    if (m.fresh + m.loaded < least || m.fresh + m.better == 0) continue;
+    is_kept = true;
+    if (find_bundle(m.key) != m.found) continue;  // another process made one meanwhile
+    const bool has_room = m.loaded < bundle_limit;
+    if (m.better > m.loaded / better_share || (has_room && m.fresh > m.loaded / fresh_share))
+      make_bundle(m);
+    else
+      note_improvements(m);
+  }
+}
+
+void drop_uses() { is_kept = true; }
+
+}  // namespace tally::engine

@@ -1,0 +1,307 @@
+// A bundle from the templates that a process used: their code side by side, exits led to one another, what depends on
+// where program and cache are put into lists.
+#include <sys/mman.h>
+
+#include "tally/engine/persist/bundle.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/generate.hpp"
+#include "tally/engine/translate/profile.hpp"
+
+namespace tally::engine {
+namespace {
+
+/// An array of a bundle that is still growing.
+template <class T>
+struct Part : Scratch<T> {
+  u32 size = 0;
+  bool begin(u32 limit) { return this->init(limit + 1); }
+  T& add(const T& v) { return (*this)[size++] = v; }
+  const T* data() const { return &(*this)[0]; }
+};
+
+class Maker {
+ public:
+  explicit Maker(const Module& m) : start_(m.start), bytes_(static_cast<u32>(m.end - m.start)), key_(m.key) {}
+
+  void make() {
+    const u32 damage_before = store_damage();
+    if (!choose() || chosen_.size == 0 || !begin()) return;
+    lay_out();
+    for (u32 i = 0; i < chosen_.size; i++) copy_trace(i);
+    place_stubs();
+    mark_code();
+    if (store_damage() == damage_before) write();
+  }
+
+ private:
+  struct Chosen {
+    u32 pc, place;
+    const Template* of;
+    u32 body;
+  };
+
+  bool holds(u64 pc, u64 n) const { return pc - start_ < bytes_ && pc - start_ + n <= bytes_; }
+
+  /// Whether all that the template was made from lies in this mapping and is still there.
+  bool fits(const Template& t, u64 pc) const {
+    for (u32 i = 0; i < t.range_count; i++)
+      if (!holds(pc + static_cast<u64>(static_cast<s64>(t.ranges()[i].from)), t.ranges()[i].bytes)) return false;
+    for (u32 i = 0; i < t.fixup_count; i++)
+      if (!fits32(static_cast<s64>(pc - start_) + t.fixups()[i].value)) return false;
+    return room_before(t, 0) < room_nowhere && fits_template(t, pc);
+  }
+
+  /// Open addressing, by program address: 1 + index of what was chosen.
+  u32& slot(u32 pc) {
+    u32 i = (pc * 0x9E3779B1u) >> 8 & slot_mask_;
+    while (slots_[i] != 0 && chosen_[slots_[i] - 1].pc != pc) i = (i + 1) & slot_mask_;
+    return slots_[i];
+  }
+
+  /// Whether a trace of this use ran.
+  bool ran(const Used& used) const {
+    if (used.trace == 0) return true;  // who knows
+    const Trace& t = tables.traces[used.trace];
+    for (u32 i = 0; i < t.segment_count; i++)
+      if (executions_[t.number + i] != 0) return true;
+    return false;
+  }
+
+  /// What did not run this time stays in while it is the smaller part: programs do now this, now that.
+  bool choose() {
+    if (bytes_ > 1u << 30) return false;
+    Guard guard(threads_lock);
+    if (!executions_.init(current())) return false;
+    u32 n = 0, idle = 0;
+    for (u32 i = 0; i < uses.size; i++) {
+      if (!holds(uses[i].pc, 1)) continue;
+      n++;
+      idle += !ran(uses[i]);
+    }
+    const bool all = idle <= n / 2;
+    slot_mask_ = 63;
+    while (slot_mask_ < 2 * n) slot_mask_ = slot_mask_ * 2 + 1;
+    if (!chosen_.begin(n) || !slots_.init(slot_mask_ + 1)) return false;
+    for (u32 i = 0; i < uses.size && chosen_.size < bundle_limit; i++) {
+      if (!holds(uses[i].pc, 1) || !(all || ran(uses[i]))) continue;
+      const Template* const t = template_at(uses[i].place);
+      if (t == nullptr || !fits(*t, uses[i].pc)) continue;
+      const u32 pc = static_cast<u32>(uses[i].pc - start_);
+      u32& found = slot(pc);
+      const Chosen made{pc, uses[i].place, t, 0};
+      if (found != 0)
+        chosen_[found - 1] = made;
+      else
+        chosen_.add(made), found = chosen_.size;
+    }
+    return true;
+  }
+
+  /// Room for all that there will be.
+  bool begin() {
+    u32 places = 0, segments = 0, fixups = 0, pages = 0, ranges = 0;
+    u64 code = 0;
+    for (u32 i = 0; i < chosen_.size; i++) {
+      const Template& t = *chosen_[i].of;
+      places += t.place_count;
+      segments += t.segment_count;
+      fixups += t.fixup_count;
+      ranges += t.range_count;
+      code += t.code_bytes + room_nowhere + trace_alignment + dead_jump_bytes + entry_check_bytes(start_);
+      for (u32 k = 0; k < t.range_count; k++) pages += t.ranges()[k].bytes / page_bytes + 2;
+    }
+    code += u64{fixups} * (8 + stub_bytes);
+    bool enough = true;
+    for (auto& list : shifts_) enough = enough && list.begin(fixups);
+    // Of each page of counters at most a quarter is left out.
+    return enough && traces_.begin(chosen_.size) && vectors_.begin(segments * 2 + 1024) && places_.begin(places) &&
+           segments_.begin(segments) && exits_.begin(fixups) && pages_.begin(pages + fixups) &&
+           code_.begin(static_cast<u32>(code)) && literals_.begin(fixups) && marks_.init(bytes_ / 8 + 1) &&
+           ranges_.begin(ranges) && names_.begin(chosen_.size);
+  }
+
+  void lay_out() {
+    u64 at = 0;
+    for (u32 i = 0; i < chosen_.size; i++) {
+      const Template& t = *chosen_[i].of;
+      at += dead_jump_bytes + (t.by_jump ? entry_check_bytes(start_ + chosen_[i].pc) : 0);
+      at = (at + trace_alignment - 1) & ~(trace_alignment - 1);
+      at += room_before(t, at);
+      chosen_[i].body = static_cast<u32>(at);
+      at += t.code_bytes;
+    }
+    code_.size = static_cast<u32>(channel::part_bytes(at));
+  }
+
+  void copy_trace(u32 index) {
+    const Chosen& c = chosen_[index];
+    const Template& t = *c.of;
+    names_.add(c.place);
+    const u32 number = placed(numbers_, t.segment_count);
+    traces_.add({c.pc, c.body, number, places_.size, segments_.size, t.code_bytes, t.place_count, t.segment_count,
+                 t.looked_ahead, t.by_jump, 0});
+    for (u32 i = 0; i < t.segment_count; i++) {
+      vectors_[number + i] = t.vectors()[i];
+      segments_.add(t.segments()[i]);
+    }
+    numbers_ = number + t.segment_count;
+    for (u32 i = 0; i < t.place_count; i++) places_.add(t.places()[i]);
+    copy(&code_[c.body], t.code(), t.code_bytes);
+    for (u32 i = 0; i < t.fixup_count; i++) apply(c, t.fixups()[i], index, number);
+    for (u32 i = 0; i < t.range_count; i++) {
+      const u64 first = c.pc + static_cast<u64>(static_cast<s64>(t.ranges()[i].from));
+      for (u64 page = first / page_bytes; page * page_bytes < first + t.ranges()[i].bytes; page++)
+        pages_.add({static_cast<u32>(page), index});
+      for (u64 k = first; k < first + t.ranges()[i].bytes; k++) marks_[static_cast<u32>(k / 8)] |= 1 << k % 8;
+    }
+  }
+
+  template <class Word>
+  void put(u32 offset, Word word) {
+    __builtin_memcpy(&code_[offset], &word, sizeof word);
+  }
+
+  void shifted(Shift what, u32 offset) { shifts_[static_cast<u32>(what)].add(offset); }
+
+  void apply(const Chosen& c, const Fixup& f, u32 index, u32 number) {
+    const u32 at = c.body + f.offset, behind = at + 4;
+    const u32 to = c.pc + static_cast<u32>(f.value);
+    switch (f.what) {
+      case Fix::counter:
+        put(at, static_cast<u32>(counters_at + 8 * (number + static_cast<u32>(f.value))));
+        return shifted(Shift::counter, at);
+      case Fix::relative:
+        put(at, to - behind - f.extra);
+        if (static_cast<s32>(to) < lowest_) lowest_ = static_cast<s32>(to);
+        if (static_cast<s32>(to) > highest_) highest_ = static_cast<s32>(to);
+        return shifted(Shift::relative, at);
+      case Fix::pushed: literals_.add({at, to}); return;
+      case Fix::system_call: put(at, 0 - behind); return shifted(Shift::system_call, at);
+      case Fix::low_address: put(at, to); return shifted(Shift::low_address, at);
+      case Fix::address:
+        put(at, static_cast<u64>(static_cast<s64>(static_cast<s32>(to))));
+        return shifted(Shift::address, at);
+      case Fix::exit_by:
+        pointers_++;
+        exits_.add({at, static_cast<s32>(to), index + 1});
+        return;
+      case Fix::exit:
+        if (const u32 found = slot(to); found != 0)
+          put(at, chosen_[found - 1].body - behind);
+        else
+          exits_.add({at, static_cast<s32>(to), 0});
+        return;
+      default: return;  // of models: there is no bundle where they are asked
+    }
+  }
+
+  void place_stubs() {
+    for (u32 i = 0; i < literals_.size; i++) {
+      const u32 at = code_.size;
+      put(at, static_cast<u64>(static_cast<s64>(static_cast<s32>(literals_[i].value))));
+      shifted(Shift::address, at);
+      put(literals_[i].source, at - literals_[i].source - 4);
+      code_.size += 8;
+    }
+    for (u32 i = 0; i < exits_.size; i++) put(exits_[i].source, code_.size + i * stub_bytes - exits_[i].source - 4);
+  }
+
+  /// The code that the bundle relies on, in order.
+  void mark_code() {
+    u32 last_page = ~0u;
+    for (u32 at = 0; at < bytes_; at++) {
+      if (at % 8 == 0 && marks_[at / 8] == 0) {
+        at += 7;
+        continue;
+      }
+      if (!(marks_[at / 8] >> at % 8 & 1)) continue;
+      CodeRange* const last = ranges_.size == 0 ? nullptr : &ranges_[ranges_.size - 1];
+      if (last != nullptr && static_cast<u32>(last->from) + last->bytes == at)
+        last->bytes++;
+      else
+        ranges_.add({static_cast<s32>(at), 1});
+      original_bytes_++;
+      if (at / page_bytes != last_page) different_pages_++;
+      last_page = at / page_bytes;
+    }
+  }
+
+  void write() {
+    BundleHead head{};
+    head.low_start = start_ < low_limit ? start_ : 0;
+    head.block_bytes = code_.size + exits_.size * stub_bytes;
+    head.code_bytes = code_.size;
+    head.traces = traces_.size;
+    head.numbers = numbers_;
+    head.places = places_.size;
+    head.segments = segments_.size;
+    head.exits = exits_.size;
+    head.pages = pages_.size;
+    head.ranges = ranges_.size;
+    head.original_bytes = original_bytes_;
+    head.lowest = lowest_;
+    head.highest = highest_;
+    head.different_pages = different_pages_ + pointers_;
+    BundleParts from{traces_.data(), vectors_.data(), places_.data(), segments_.data(),
+                     exits_.data(),  pages_.data(),   ranges_.data(), {},
+                     nullptr,        code_.data()};
+    for (u32 i = 0; i < shift_count; i++) {
+      head.shifts[i] = shifts_[i].size;
+      from.shifts[i] = shifts_[i].data();
+    }
+    u64 bytes = sizeof head;
+    each_part(head, from, [&](const auto* part, u32 n) { bytes += channel::part_bytes(u64{n} * sizeof *part); });
+    channel::Bundle* const made = begin_bundle(key_, names_.data(), names_.size, bytes);
+    if (made == nullptr) return;
+    u8* to = made->behind_names();
+    copy(to, &head, sizeof head);
+    to += sizeof head;
+    each_part(head, from, [&](const auto* part, u32 n) {
+      if (part != nullptr)
+        copy(to, part, n * sizeof *part);
+      else
+        copy_originals(to);
+      to += channel::part_bytes(u64{n} * sizeof *part);
+    });
+    end_bundle(*made);
+  }
+
+  void copy_originals(u8* to) const {
+    for (u32 i = 0; i < ranges_.size; i++) {
+      // Another thread may unmap it: then nobody will find the same code.
+      safe_copy(to, reinterpret_cast<const void*>(start_ + static_cast<u32>(ranges_[i].from)), ranges_[i].bytes);
+      to += ranges_[i].bytes;
+    }
+  }
+
+  struct Literal {
+    u32 source, value;
+  };
+
+  u64 start_;
+  u32 bytes_;
+  u64 key_;
+  Part<Chosen> chosen_;
+  Scratch<u32> slots_;
+  Executions executions_;
+  u32 slot_mask_ = 0;
+  Part<BundleTrace> traces_;
+  Part<channel::SegmentVector> vectors_;
+  Part<Place> places_;
+  Part<Segment> segments_;
+  Part<BundleExit> exits_;
+  Part<BundlePage> pages_;
+  Part<CodeRange> ranges_;
+  Part<u32> shifts_[shift_count], names_;
+  Part<Literal> literals_;
+  Part<u8> code_;
+  Scratch<u8> marks_;  // a bit for each byte of the mapping
+  s64 lowest_ = 0, highest_ = 0;
+  u32 numbers_ = 0, original_bytes_ = 0, different_pages_ = 0, pointers_ = 0;
+};
+
+}  // namespace
+
+void make_bundle(const Module& m) { Maker(m).make(); }
+
+}  // namespace tally::engine

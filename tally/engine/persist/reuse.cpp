@@ -1,0 +1,128 @@
+// A trace from a template: a copy, with everything that depends on its place made right.
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/generate.hpp"
+#include "tally/engine/instrument/sites.hpp"
+#include "tally/engine/persist/store.hpp"
+#include "tally/sim/outcome.hpp"
+
+namespace tally::engine {
+
+u64 room_before(const Template& t, u64 body) {
+  const auto is_right = [&](u64 later) {
+    for (u32 i = 0; i < t.fixup_count; i++) {
+      const Fixup& f = t.fixups()[i];
+      if ((f.what == Fix::exit || f.what == Fix::exit_by) && crosses_line(body + later + f.offset)) return false;
+    }
+    return t.loop == 0 || !crosses_line(body + later + t.loop);
+  };
+  u64 later = 0;
+  while (later < room_nowhere && !is_right(later)) later += trace_alignment;
+  return later;
+}
+
+namespace {
+
+u64 address(u64 pc, const Fixup& f) { return pc + static_cast<u64>(static_cast<s64>(f.value)); }
+
+/// Whether everything that the code refers to by a displacement is within reach from where it will be.
+bool can_use(const Template& t, u64 pc, const Arena& arena) {
+  if (room_before(t, 0) == room_nowhere) return false;
+  constexpr s64 code_limit = 1 << 20;  // the code begins no further from here
+  for (u32 i = 0; i < t.fixup_count; i++) {
+    const Fixup& f = t.fixups()[i];
+    u64 target = 0;
+    if (f.what == Fix::relative) {
+      const s64 distance = static_cast<s64>(address(pc, f) - arena.hot);
+      if (!fits32(distance - code_limit) || !fits32(distance + code_limit)) return false;
+    }
+    if (f.what == Fix::line && line_number(address(pc, f)) == 0) return false;
+    if (f.what == Fix::exit_by && !(read_pointer(address(pc, f), target) && serves(arena, target))) return false;
+  }
+  return true;
+}
+
+void apply(Builder& b, u64 stubs, const Fixup& f) {
+  u8* const at = reinterpret_cast<u8*>((f.in_stubs ? stubs : b.body) + f.offset);
+  u64 to = address(b.trace.pc, f), value = 0;
+  const u64 behind = reinterpret_cast<u64>(at) + 4;
+  switch (f.what) {
+    case Fix::counter: value = counters_at + 8 * (b.trace.number + static_cast<u32>(f.value)); break;
+    case Fix::relative: value = to - behind - f.extra; break;
+    case Fix::pushed: value = literal(b.arena, to) - behind; break;
+    case Fix::system_call: value = b.arena.to_syscall - behind; break;
+    case Fix::low_address: value = to; break;
+    case Fix::to_look: value = b.arena.to_look - behind; break;
+    case Fix::to_model: value = b.arena.to_model - behind; break;
+    case Fix::to_body: value = b.body + static_cast<u32>(f.value) - behind; break;
+    case Fix::to_stubs: value = stubs + static_cast<u32>(f.value) - behind; break;
+    case Fix::line: value = line_number(to); break;
+    case Fix::page_entry: value = code_page_entry(to); break;
+    case Fix::outcome: value = sim::outcome_of(to, f.extra != 0); break;
+    case Fix::site: value = site_at(to, f.extra); break;
+    case Fix::restless: note_restless(to, f.extra); return;
+    case Fix::negated_by: read_pointer(to, to); [[fallthrough]];
+    case Fix::negated: to = 0 - to; [[fallthrough]];
+    case Fix::address: __builtin_memcpy(at, &to, 8); return;
+    case Fix::exit_by: read_pointer(to, to); [[fallthrough]];
+    case Fix::exit: lead_exit(b.arena, at, to); return;
+  }
+  __builtin_memcpy(at, &value, 4);
+}
+
+void register_pages(const Template& t, u64 pc, u32 index) {
+  for (u32 i = 0; i < t.range_count; i++) {
+    const u64 first = pc + static_cast<u64>(static_cast<s64>(t.ranges()[i].from));
+    for (u64 page = page_down(first); page < first + t.ranges()[i].bytes; page += page_bytes)
+      register_page(index, page);
+  }
+  for (u32 i = 0; i < t.fixup_count; i++)
+    if (t.fixups()[i].what == Fix::exit_by) register_page(index, address(pc, t.fixups()[i]));
+}
+
+/// Null when there is no room, or what was copied is damaged.
+Trace* make(const Template& t, u64 pc, u64 older, Arena& arena) {
+  const u32 damage_before = store_damage();
+  Builder b = begin_trace(arena, pc, older, room_before(t, next_body(arena, pc, older)));
+  Trace& trace = b.trace;
+  trace.places = t.places();
+  trace.place_count = t.place_count;
+  trace.segments = t.segments();
+  trace.segment_count = t.segment_count;
+  trace.bytes = t.trace_bytes;
+  trace.loop = t.loop;
+  trace.generation = t.generation;
+  trace.looked_ahead = t.looked_ahead;
+  trace.number = new_segments(t.vectors(), t.segment_count);
+  if (trace.number == 0) {
+    abandon_trace(b);
+    return nullptr;
+  }
+  register_pages(t, pc, static_cast<u32>(&trace - tables.traces.data));
+  b.e.words(t.code(), t.code_bytes);
+  const u64 stubs = arena.cold;
+  Emitter stub{reinterpret_cast<u8*>(stubs)};
+  stub.words(t.stubs(), t.stub_bytes);
+  arena.cold = stub.here();
+  for (u32 i = 0; i < t.fixup_count; i++) apply(b, stubs, t.fixups()[i]);
+  if (model_plan.any())
+    models_take_ranges(static_cast<u32>(&trace - tables.traces.data), t.model_ranges(), t.model_range_count);
+  arena.hot = b.e.here();
+  if (store_damage() == damage_before) {
+    trace.use = note_use(t, trace);
+    return &trace;
+  }
+  trace.dead = true;
+  return nullptr;
+}
+
+}  // namespace
+
+Trace* reuse(const Template& t, u64 pc, u64 older, Arena& arena) {
+  if (!can_use(t, pc, arena)) return nullptr;
+  const u32 index = tables.traces.size;
+  place_segments(t.segment_count);
+  Trace* const made = make(t, pc, older, arena);
+  return made != nullptr ? made : &tables.traces[index];
+}
+
+}  // namespace tally::engine

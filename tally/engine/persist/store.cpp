@@ -1,0 +1,299 @@
+#include "tally/engine/persist/store.hpp"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <initializer_list>
+
+#include "tally/engine/translate/absent_code.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/generate.hpp"
+#include "tally/engine/image.hpp"
+#include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/marks.hpp"
+#include "tally/engine/instrument/model_code.hpp"
+
+namespace tally::engine {
+
+namespace {
+
+channel::Store kept, added;
+bool writes;  // to `added`
+
+/// The same in every process that has this code at the same place of a page. Reads program code, which must be there.
+u32 tag_of(u64 pc) {
+  u64 word = 0;  // aligned: never across the end of a page
+  if (copy_code(&word, pc & ~7ull, 8) != 0) return 0;
+  const u64 place = pc < low_limit ? pc : pc % page_bytes;
+  word = (word ^ models_key() ^ place * 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
+  const u32 tag = static_cast<u32>(word >> 32);
+  return tag == 0 ? 1 : tag;
+}
+
+u64 address(u64 pc, const CodeRange& r) { return pc + static_cast<u64>(static_cast<s64>(r.from)); }
+
+const Template* as_template(const channel::RecordHead* record) { return reinterpret_cast<const Template*>(record); }
+
+/// What another process adds may be damaged by what its program does; what was kept has been checked by the command.
+bool is_sound(const channel::RecordHead& record) { return channel::check_of(record) == record.check; }
+
+u64 added_inode;
+u32 damaged;  // pages that could not be read
+
+/// A program that gave up rights has another file there, and one that closed what it inherited may have its own.
+bool is_file(u64 fd, u64 inode) {
+  struct stat s;
+  return inode != 0 && !failed(kernel(SYS_fstat, fd, reinterpret_cast<u64>(&s))) && s.st_ino == inode &&
+         s.st_size == channel::store_bytes;
+}
+
+bool map_store(channel::Store& store, channel::Inherited which, u64 inode, int protection) {
+  const u64 fd = inherited(which);
+  if (!is_file(fd, inode)) return false;
+  const u64 at = try_reserve(channel::store_bytes, PROT_NONE);
+  if (at == 0) return false;
+  const s64 r = kernel(SYS_mmap, at, channel::store_bytes, static_cast<u64>(protection), MAP_SHARED | MAP_FIXED, fd, 0);
+  if (failed(r)) return false;
+  keep_from_core(at, channel::store_bytes);
+  store.base = reinterpret_cast<u8*>(at);
+  const channel::StoreHeader& h = store.header();
+  if (h.magic == channel::store_magic && h.engine == image_header().build) return true;
+  store.base = nullptr;
+  return false;
+}
+
+/// The pages of a store become the process's own: what is written there nobody else sees.
+bool make_private(const channel::Store& store, u64 inode) {
+  const u64 at = reinterpret_cast<u64>(store.base), fd = inherited(channel::inherited_added);
+  if (is_file(fd, inode) &&
+      !failed(kernel(SYS_mmap, at, channel::store_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0)))
+    return true;
+  // Another process of the same descriptors was first: a copy.
+  u64 used = store.header().end;
+  used = used < channel::store_bytes ? page_up(used) : channel::store_bytes;
+  const s64 copied = kernel(SYS_mmap, 0, channel::store_bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, ~u64{0}, 0);
+  if (failed(copied)) return false;
+  copy(reinterpret_cast<void*>(copied), store.base, used);
+  return !failed(kernel(SYS_mremap, static_cast<u64>(copied), channel::store_bytes, channel::store_bytes,
+                        MREMAP_MAYMOVE | MREMAP_FIXED, at));
+}
+
+/// Then it is the program's: it may need what the stores would take.
+bool address_space_is_limited() {
+  struct rlimit limit;
+  return kernel(SYS_prlimit64, 0, RLIMIT_AS, 0, reinterpret_cast<u64>(&limit)) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+template <class T>
+u8* put(u8* to, const T* from, u32 n) {
+  copy(to, from, n * sizeof(T));
+  return to + n * sizeof(T);
+}
+
+channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_bytes) {
+  if (!writes) return nullptr;
+  channel::Bundle made{{}, mark, key, n, {}};
+  const u64 bytes = sizeof made + channel::part_bytes(n * sizeof *uses) + more_bytes;
+  if (bytes > channel::store_bytes / 4) return nullptr;
+  made.head.bytes = static_cast<u32>((bytes + channel::record_unit - 1) & ~(channel::record_unit - 1));
+  made.head.tag = channel::Store::bundle_tag(key);
+  u8* const at = added.claim(made.head.bytes);
+  if (at == nullptr) return nullptr;
+  put(put(at, &made, 1), uses, n);
+  return reinterpret_cast<channel::Bundle*>(at);
+}
+
+void seal(channel::RecordHead& head) { head.check = channel::check_of(head); }
+
+}  // namespace
+
+bool mend_store(u64 address) {
+  for (const channel::Store* store : {&kept, &added}) {
+    const u64 base = reinterpret_cast<u64>(store->base);
+    if (base == 0 || address - base >= channel::store_bytes) continue;
+    damaged++;
+    return !failed(kernel(SYS_mmap, page_down(address), page_bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~u64{0}, 0));
+  }
+  return false;
+}
+
+u32 store_damage() { return damaged; }
+
+bool fits_template(const Template& t, u64 pc) {
+  // No range at all: a page that could not be read.
+  if (t.low_pc != (pc < low_limit ? pc : 0) || t.models != models_key() || t.range_count == 0) return false;
+  const u8* original = t.originals();
+  for (u32 i = 0; i < t.range_count; i++) {
+    const CodeRange& r = t.ranges()[i];
+    if (!is_constant(address(pc, r), r.bytes) || compare_code(original, address(pc, r), r.bytes) != 0) return false;
+    original += r.bytes;
+  }
+  return true;
+}
+
+const Template* find_template(u64 pc) {
+  if (kept.base == nullptr && added.base == nullptr) return nullptr;
+  if (!is_constant(pc, 1)) return nullptr;
+  const u32 tag = tag_of(pc);
+  if (tag == 0) return nullptr;
+  const channel::RecordHead* found = nullptr;
+  if (kept.base != nullptr)
+    found = kept.find(tag, [&](const channel::RecordHead& r) { return fits_template(*as_template(&r), pc); });
+  if (found == nullptr && added.base != nullptr)
+    found = added.find(
+        tag, [&](const channel::RecordHead& r) { return is_sound(r) && fits_template(*as_template(&r), pc); });
+  return as_template(found);
+}
+
+const Template* template_at(u32 use) {
+  const bool is_added = (use & channel::use_added) != 0;
+  const channel::Store& store = is_added ? added : kept;
+  if (store.base == nullptr) return nullptr;
+  const channel::RecordHead* const found = store.record(use & ~channel::use_added);
+  return found != nullptr && (!is_added || is_sound(*found)) ? as_template(found) : nullptr;
+}
+
+u32 use_of(const Template& t) {
+  const bool is_kept = reinterpret_cast<u64>(&t) - reinterpret_cast<u64>(kept.base) < channel::store_bytes;
+  if (kept.base != nullptr && is_kept) return kept.place_of(t.head);
+  return added.place_of(t.head) | channel::use_added;
+}
+
+const channel::Bundle* find_bundle(u64 key) {
+  for (const channel::Store* store : {&added, &kept}) {
+    const channel::Bundle* const found = store->base == nullptr ? nullptr : store->find_bundle(key);
+    if (found != nullptr && (store == &kept || is_sound(found->head))) return found;
+  }
+  return nullptr;
+}
+
+bool store_is_written() { return writes; }
+
+bool keeps_nothing() { return !models_can_be_kept() || marks_on(); }
+
+channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
+  // Templates come first: bundles are made of them.
+  if (writes && added.header().end > channel::store_bytes / 2) return nullptr;
+  return put_names(channel::bundle_mark, key, uses, n, more_bytes);
+}
+
+void end_bundle(channel::Bundle& bundle) {
+  seal(bundle.head);
+  // The first of a key is the one that is found.
+  const channel::Bundle* const before = added.find_bundle(bundle.key);
+  if (before == nullptr || !added.replace(before->head, bundle.head)) added.publish(bundle.head);
+}
+
+void add_names(u64 mark, u64 key, const u32* names, u32 n) {
+  if (channel::Bundle* const made = put_names(mark, key, names, n, 0); made != nullptr) seal(made->head);
+}
+
+void give_up_writing() {
+  Guard guard(cache_lock);
+  give_up_writing_locked();
+}
+
+void give_up_writing_locked() {
+  // Templates in use stay where they are. Other processes may share this memory or these descriptors, and not both: so
+  // each is looked after by itself.
+  if (writes && !make_private(added, added_inode)) die("no memory to give up rights", 0);
+  writes = false;
+  // Not closed: the program would be given the numbers.
+  for (const auto which : {channel::inherited_kept, channel::inherited_added})
+    kernel(SYS_dup3, inherited(channel::inherited_image), inherited(which), 02000000 /* O_CLOEXEC */);
+}
+
+namespace {
+
+/// Where a machine is woven in, code takes several times as much. Not all that a large program has is kept by its first
+/// run, which would take nearly twice as long then, but a part of it by each of a few.
+u64 first_made_limit() { return model_plan.any() ? 32u << 20 : channel::store_bytes; }
+
+class Store final : public PersistentCache {
+ public:
+  bool load(u64 pc) override { return load_bundle(pc); }
+  const Template* find(u64 pc) override { return find_template(pc); }
+  Trace* reuse(const Template& t, u64 pc, u64 older, Arena& a) override { return engine::reuse(t, pc, older, a); }
+  bool records(u8 generation) const override {
+    return writes && !keeps_nothing() && (generation > 0 || added.header().end < first_made_limit());
+  }
+  void add(const Recording& r, const Builder& b, u32 use) override { add_template(r, b, use); }
+  bool used(u32 use, Used& out) const override {
+    const Template* const t = used_template(use);
+    if (t != nullptr) out = {t->generation, t->by_jump};
+    return t != nullptr;
+  }
+  bool is_written() const override { return store_is_written(); }
+  bool keeps_any() const override { return !keeps_nothing(); }
+  void give_up_writing() override { give_up_writing_locked(); }
+  void discarded() override { forget_used_traces(); }
+  void unmapped(u64 start, u64 end) override { forget_modules(start, end); }
+};
+constinit Store hooks;
+
+}  // namespace
+
+void add_template(const Recording& r, const Builder& b, u32 use) {
+  Trace& t = b.trace;
+  const u64 code_bytes = b.e.here() - b.body, stub_bytes = model_plan.any() ? b.arena.cold - r.stubs : 0;
+  if (code_bytes > Recording::max_bytes || stub_bytes > Recording::max_bytes || t.loop > Recording::max_bytes) return;
+  static KeptModelRange model_range[ModelCode::range_limit];
+  const u32 model_ranges = model_plan.any() ? models_ranges_of(t, model_range) : 0;
+  for (u32 i = 0; i < r.ranges; i++)
+    if (!is_constant(address(r.pc, r.range[i]), r.range[i].bytes)) return;
+  Template made{};
+  made.low_pc = r.pc < low_limit ? r.pc : 0;
+  made.models = models_key();
+  made.code_bytes = static_cast<u16>(code_bytes);
+  made.trace_bytes = static_cast<u16>(t.bytes);
+  made.stub_bytes = static_cast<u16>(stub_bytes);
+  made.model_range_count = static_cast<u16>(model_ranges);
+  made.loop = static_cast<u16>(t.loop);
+  made.original_bytes = static_cast<u16>(r.originals);
+  made.place_count = static_cast<u16>(t.place_count);
+  made.fixup_count = static_cast<u16>(r.fixups);
+  made.segment_count = static_cast<u8>(t.segment_count);
+  made.range_count = static_cast<u8>(r.ranges);
+  made.looked_ahead = t.looked_ahead;
+  made.by_jump = r.by_jump;
+  made.generation = r.generation;
+  const u64 bytes = reinterpret_cast<u64>(made.originals()) + r.originals - reinterpret_cast<u64>(&made);
+  // The last word is copied whole.
+  made.head.bytes = static_cast<u32>((bytes + 8 + channel::record_unit - 1) & ~(channel::record_unit - 1));
+  made.head.tag = tag_of(r.pc);
+  u8* const at = made.head.tag == 0 ? nullptr : added.claim(made.head.bytes);
+  if (at == nullptr) return;
+  u8* to = put(at, &made, 1);
+  to = put(to, &segment(t.number), t.segment_count);
+  to = put(to, t.places, t.place_count);
+  to = put(to, r.fixup, r.fixups);
+  to = put(to, r.range, r.ranges);
+  to = put(to, model_range, model_ranges);
+  to = put(to, t.segments, t.segment_count);
+  to = put(to, reinterpret_cast<const u8*>(t.body), made.code_bytes);
+  to = put(to, reinterpret_cast<const u8*>(r.stubs), made.stub_bytes);
+  put(to, r.original, r.originals);
+  channel::RecordHead& head = *reinterpret_cast<channel::RecordHead*>(at);
+  seal(head);
+  if (use != 0) return replace_used(use, *as_template(&head));
+  added.publish(head);
+  t.use = note_use(*as_template(&head), t);
+}
+
+void store_init(u64 kept_inode, u64 inode_of_added) {
+  persistent_cache = &hooks;
+  // Tests choose the length of traces: those are not for others.
+  if (settings().trace_limit != 0 || address_space_is_limited()) return;
+  added_inode = inode_of_added;
+  map_store(kept, channel::inherited_kept, kept_inode, PROT_READ);
+  writes = map_store(added, channel::inherited_added, added_inode, PROT_READ | PROT_WRITE);
+}
+
+void replace_template(const Template& t, const Template& by) {
+  if (!(use_of(t) & channel::use_added) || !added.replace(t.head, by.head)) added.publish(by.head);
+}
+
+}  // namespace tally::engine

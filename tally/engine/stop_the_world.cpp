@@ -1,0 +1,164 @@
+#include "tally/engine/stop_the_world.hpp"
+
+#include "tally/engine/context.hpp"
+
+namespace tally::engine {
+namespace {
+
+u32 taken;        // a futex: 1 while a thread has the floor
+Thread* speaker;  // that thread
+bool leaving_;    // the process goes on natively
+u32 ending;       // the process whose threads stop for good, 0 = none
+
+bool is_taken() { return __atomic_load_n(&taken, __ATOMIC_SEQ_CST) != 0; }
+bool is_ending(const Thread* t) { return __atomic_load_n(&ending, __ATOMIC_SEQ_CST) == t->process; }
+void put_where(Thread* t, Where where) { __atomic_store_n(&t->where, static_cast<u32>(where), __ATOMIC_SEQ_CST); }
+bool change_where(Thread* t, Where from, Where to) {
+  u32 expected = from;
+  return __atomic_compare_exchange_n(&t->where, &expected, static_cast<u32>(to), false, __ATOMIC_SEQ_CST,
+                                     __ATOMIC_SEQ_CST);
+}
+
+void wait_for_floor() { kernel(SYS_futex, reinterpret_cast<u64>(&taken), 0 /* FUTEX_WAIT */, 1); }
+
+/// The thread is outside and its process ends.
+[[noreturn]] void rest(Thread*) {
+  const u64 all = ~u64{0};
+  kernel(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, reinterpret_cast<u64>(&all), 0, sizeof all);
+  for (;;) kernel(SYS_pause);
+}
+
+/// struct siginfo as rt_sigqueueinfo takes it.
+struct Request {
+  s32 signal, error, code, pad;
+  s32 pid, uid;
+  u64 value;
+  u8 rest[96];
+};
+constexpr s32 queued = -1;  // SI_QUEUE
+
+}  // namespace
+
+void ask_out(const Thread* from, const Thread* to) {
+  // Between pid namespaces (a vfork child in a new one) numbers mean somebody else: it comes out by itself.
+  if (to->tid == 0 || to->tgid == 0 || (from->tgid == 0 && to->process != from->process)) return;
+  Request request{};
+  request.signal = request_signal;
+  request.code = queued;
+  request.value = reinterpret_cast<u64>(&taken);
+  kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(to->tgid), static_cast<u64>(to->tid), request_signal,
+         reinterpret_cast<u64>(&request));
+}
+
+namespace {
+
+template <class Which>
+bool bring_out(Thread* t, u64 patience_us, Where as, Which which) {
+  u64 pause_us = 20, waited_us = 0;
+  for (u32 round = 0;; round++) {
+    bool all = true;
+    {
+      Guard guard(threads_lock);
+      for (Thread* o = threads(); o != nullptr; o = o->next) {
+        if (o == t || !which(o) || change_where(o, outside, as)) continue;
+        if (__atomic_load_n(&o->where, __ATOMIC_SEQ_CST) >= held) continue;
+        all = false;
+        // Again and again: what it set off may have been on the way already, past the last look at `pad`.
+        if (round % 4 == 0) ask_out(t, o);
+      }
+    }
+    if (all) return true;
+    if (waited_us > patience_us) return false;
+    const u64 pause[2] = {0, pause_us * 1000};
+    kernel(SYS_nanosleep, reinterpret_cast<u64>(pause), 0);
+    waited_us += pause_us;
+    if (pause_us < 500) pause_us *= 2;
+  }
+}
+
+}  // namespace
+
+bool is_request(const u8* info) {
+  const Request& r = *reinterpret_cast<const Request*>(info);
+  if (r.code == queued && r.value == reinterpret_cast<u64>(&taken)) return true;
+  // Where the kernel had no memory for the siginfo.
+  return r.code == 0 && r.pid == 0 && (is_taken() || ending != 0);
+}
+
+void go_out(Thread* t) {
+  put_where(t, outside);
+  if (!is_taken()) return;  // who takes it from now on sees that this thread is outside
+  while (is_taken()) wait_for_floor();
+  // A request that was sent before it was outside is there by now; this call takes it.
+  kernel(SYS_sched_yield);
+}
+
+void come_in(Thread* t) {
+  for (;;) {
+    if (is_ending(t)) rest(t);
+    if (is_taken())
+      wait_for_floor();
+    else if (change_where(t, outside, inside))
+      return;
+  }
+}
+
+bool is_asked_out(const Thread* t) { return (is_taken() && speaker != t) || is_ending(t); }
+
+void step_aside(Thread* t) {
+  put_where(t, outside);
+  come_in(t);
+}
+
+bool try_take_floor(Thread* t) {
+  if (__atomic_exchange_n(&taken, 1, __ATOMIC_SEQ_CST) != 0) return false;
+  speaker = t;
+  return true;
+}
+
+void take_floor(Thread* t) {
+  put_where(t, outside);
+  while (!try_take_floor(t)) wait_for_floor();
+  if (change_where(t, outside, inside)) return;
+  give_floor(t);  // the process has ended meanwhile
+  rest(t);
+}
+
+void give_floor(Thread*) {
+  {
+    Guard guard(threads_lock);
+    for (Thread* o = threads(); o != nullptr; o = o->next) change_where(o, held, outside);
+  }
+  speaker = nullptr;
+  __atomic_store_n(&taken, 0, __ATOMIC_SEQ_CST);
+  kernel(SYS_futex, reinterpret_cast<u64>(&taken), 1 /* FUTEX_WAKE */, 0x7fffffff);
+}
+
+bool hold_others(Thread* t) {
+  return bring_out(t, 10000000, held, [](const Thread*) { return true; });
+}
+
+void stop_others(Thread* t) {
+  if (t->vfork_child != 0) return;
+  if (__atomic_exchange_n(&ending, t->process, __ATOMIC_SEQ_CST) == t->process) {
+    // Another thread ends the process already.
+    put_where(t, outside);
+    rest(t);
+  }
+  take_floor(t);
+  // Once a thread has left the engine the handlers are the program's: nobody can be asked.
+  if (!leaving() && !bring_out(t, 1000000, stopped, [t](const Thread* o) { return o->process == t->process; }))
+    mark_partial(t, channel::partial_not_parked);
+  give_floor(t);
+}
+
+bool leaving() { return leaving_; }
+bool begin_leaving() { return !__atomic_exchange_n(&leaving_, true, __ATOMIC_ACQ_REL); }
+
+void stops_after_fork(Thread* t) {
+  taken = ending = 0;
+  speaker = nullptr;
+  t->where = inside;
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,203 @@
+#include "tally/engine/translate/arenas.hpp"
+
+#include "tally/engine/translate/compared_code.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
+
+namespace tally::engine {
+namespace {
+
+constexpr u32 arena_limit = 16;
+Arena arenas[arena_limit];
+u32 arena_count;
+
+/// What the program wanted for itself. A full list makes pieces of it larger: what is kept clear needlessly does no
+/// harm.
+constexpr u32 kept_clear_limit = 64;
+Stretch kept_clear[kept_clear_limit];
+u32 kept_clear_count;
+Stretch wanted_now;
+
+/// Gigabytes of code beside which there was no room.
+constexpr u32 crowded_limit = 8;
+u64 crowded[crowded_limit];
+u32 crowded_count;
+
+/// Programs that are linked to fixed addresses lie below it, and can address all that is below it.
+constexpr u64 low_end = 0x80000000;
+
+u64 gigabyte_of(u64 pc) { return (pc >> 30) + 1; }  // no entry is 0
+
+bool is_crowded(u64 pc) {
+  for (const u64 one : crowded)
+    if (one == gigabyte_of(pc)) return true;
+  return false;
+}
+
+/// Within reach of a 32-bit displacement, with room for the size of the program's own code and data.
+bool reaches(u64 cache, u64 pc) {
+  if (pc < low_end && cache + arena_bytes <= low_end) return true;
+  const s64 d = static_cast<s64>(cache - pc);
+  return d > -(1700ll << 20) && d < (1500ll << 20);
+}
+
+bool is_kept_clear(u64 at) {
+  for (u32 i = 0; i < kept_clear_count; i++)
+    if (kept_clear[i].meets(at, arena_bytes)) return true;
+  return wanted_now.meets(at, arena_bytes);
+}
+
+/// 0 where it cannot be there.
+u64 map_at(u64 at) {
+  if (is_kept_clear(at)) return 0;
+  const s64 r =
+      kernel(SYS_mmap, at, arena_bytes, 7, 0x104022 /* PRIVATE ANONYMOUS NORESERVE FIXED_NOREPLACE */, -1ull, 0);
+  if (failed(r)) return 0;
+  if (static_cast<u64>(r) == at) {
+    keep_from_core(at, arena_bytes);
+    return at;
+  }
+  kernel(SYS_munmap, r, arena_bytes);
+  return 0;
+}
+
+u64 map_near(u64 pc) {
+  if (pc < low_end) {
+    // As high as possible: the break grows from below, and the kernel looks for 32-bit addresses from below.
+    constexpr u64 lowest = 0x40000000;
+    for (u64 at = low_end - arena_bytes; at >= lowest; at -= arena_bytes)
+      if (const u64 base = map_at(at); base != 0) return base;
+    return 0;
+  }
+  // Below the code, since brk and later libraries grow towards it from the other side; else above.
+  static const s16 distances[] = {-1280, -1024, -768, -512, -384, -256, 256, 512, 768, 1024, 1280};
+  for (const s16 mb : distances)
+    if (const u64 base = map_at((pc & ~0xfffffull) + (static_cast<u64>(static_cast<s64>(mb)) << 20)); base != 0)
+      return base;
+  return 0;
+}
+
+/// Tells the command whose memory it is, for as long as the process is remembered: its page faults are the engine's.
+void tell_near(u64 base) {
+  for (uint32_t& one : records().process(own_process_number()).near_caches) {
+    if (one == base >> 20) return;
+    if (one != 0) continue;
+    one = static_cast<uint32_t>(base >> 20);
+    return;
+  }
+}
+
+/// The next free one, mapped by `map`; null where it cannot be.
+template <class Map>
+Arena* new_arena(bool far, Map&& map) {
+  if (arena_count == arena_limit) return nullptr;
+  Arena& a = arenas[arena_count];
+  if (a.traces.data == nullptr && !a.traces.try_init(1u << 20)) return nullptr;
+  a.base = map();
+  if (a.base == 0) return nullptr;
+  arena_count++;
+  a.far = far;
+  if (!far) tell_near(a.base);
+  a.hot = grow_from(a.base, a.base + arena_hot_bytes);
+  a.cold = grow_from(a.base + arena_hot_bytes, a.base + arena_bytes);
+  a.to_link = make_door(a, enter_link);
+  a.to_indirect = make_door(a, enter_indirect);
+  a.to_syscall = make_door(a, enter_syscall);
+  a.to_far_return = make_door(a, enter_far_return);
+  instrumentation->make_doors(a);
+  probes->make_doors(a);
+  a.to_unlike = make_door(a, enter_unlike);
+  return &a;
+}
+
+}  // namespace
+
+u64 make_door(Arena& a, void (*to)()) {
+  Emitter e{reinterpret_cast<u8*>(a.hot)};
+  const u64 at = e.here();
+  e.byte(0xff);  // jmp [rip + 2]: the address is aligned, the program may have alignment checks on
+  e.byte(0x25);
+  e.dword(2);
+  e.nops(2);
+  e.qword(reinterpret_cast<u64>(to));
+  a.hot = e.here();
+  return at;
+}
+
+Arena* arena_around(u64 address) {
+  for (u32 i = 0; i < arena_count; i++)
+    if (address - arenas[i].base < arena_bytes) return &arenas[i];
+  return nullptr;
+}
+
+bool in_cache(u64 address) { return arena_around(address) != nullptr; }
+
+Arena* arena_for(u64 pc) {
+  for (u32 i = 0; i < arena_count; i++)
+    if (reaches(arenas[i].base, pc) && has_room(arenas[i])) return &arenas[i];
+  if (!is_crowded(pc)) {
+    if (Arena* const near = new_arena(false, [pc] { return map_near(pc); }); near != nullptr) return near;
+    if (arena_count < arena_limit) crowded[crowded_count++ % crowded_limit] = gigabyte_of(pc);
+  }
+  for (u32 i = 0; i < arena_count; i++)
+    if (arenas[i].far && has_room(arenas[i])) return &arenas[i];
+  if (Arena* const far = new_arena(true, [] { return try_reserve(arena_bytes, 7); }); far != nullptr) return far;
+  // No address space is left: whichever has room is as good as a far one.
+  for (u32 i = 0; i < arena_count; i++)
+    if (has_room(arenas[i])) return &arenas[i];
+  return nullptr;
+}
+
+void release_arenas() {
+  for (u32 i = 0; i < arena_count; i++) {
+    if (arenas[i].far)
+      unreserve(arenas[i].base, arena_bytes);
+    else
+      kernel(SYS_munmap, arenas[i].base, arena_bytes);
+    arenas[i].traces.reset(0);
+  }
+  arena_count = 0;
+  for (u64& one : crowded) one = 0;
+}
+
+u64 arenas_bytes() {
+  u64 n = 0;
+  for (u32 i = 0; i < arena_count; i++) n += arenas[i].far ? 0 : arena_bytes;
+  return n;
+}
+
+bool flush_makes_room() { return arena_count != 0; }
+
+bool serves(const Arena& a, u64 pc) { return reaches(a.base, pc) && arena_for(pc) == &a; }
+
+bool is_in_the_way(const Stretch& s) {
+  for (u32 i = 0; i < arena_count; i++)
+    if (s.meets(arenas[i].base, arena_bytes)) return true;
+  return false;
+}
+
+void keep_clear(const Stretch& s) {
+  Stretch all = s;
+  for (u32 i = 0; i < kept_clear_count;) {
+    // What touches it is one with it.
+    if (kept_clear[i].start > all.end || all.start > kept_clear[i].end) {
+      i++;
+      continue;
+    }
+    if (kept_clear[i].start < all.start) all.start = kept_clear[i].start;
+    if (kept_clear[i].end > all.end) all.end = kept_clear[i].end;
+    kept_clear[i] = kept_clear[--kept_clear_count];
+    i = 0;
+  }
+  if (kept_clear_count < kept_clear_limit) {
+    kept_clear[kept_clear_count++] = all;
+    return;
+  }
+  Stretch& last = kept_clear[kept_clear_limit - 1];
+  if (all.start < last.start) last.start = all.start;
+  if (all.end > last.end) last.end = all.end;
+}
+
+void keep_clear_for_now(const Stretch& s) { wanted_now = s; }
+
+}  // namespace tally::engine

@@ -1,0 +1,423 @@
+#include "tally/engine/translate/cache.hpp"
+
+#include "tally/engine/translate/arenas.hpp"
+#include "tally/engine/translate/compared_code.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/recorder.hpp"
+
+namespace tally::engine {
+
+Lock cache_lock;
+Tables tables;
+
+namespace {
+
+struct Exit {
+  u64 source;  // address of the displacement to patch
+  u64 target;  // program address
+};
+Growing<Exit> links;
+
+// Program address → trace: open addressing, grown by doubling. What looks like another address is not looked at.
+struct Slot {
+  u32 trace;
+  u32 low;  // half of its program address
+};
+Slot* slots;
+u32 slot_mask;
+u32 slots_used;
+
+// Page number → traces that hold code of it.
+struct PageEntry {
+  u64 page;
+  u32 first;
+};
+struct PageNode {
+  u32 trace, next;
+};
+PageEntry* pages;
+u32 page_mask;
+u32 pages_used;
+Growing<PageNode> page_nodes;
+u32 free_node;  // of traces that were dropped
+
+u32 generation = 1;
+bool jumps_lead_to_dead;  // entries of jump tables: these lead on to what was made instead
+
+/// Entry checks out of a trace's line. Where more targets than a chain holds share a slot, they take turns in it; that
+/// must not fill the cache.
+constexpr u8 entry_limit = 16;
+
+u32 hash(u64 v) { return static_cast<u32>((v * 0x9E3779B97F4A7C15ull) >> 32); }
+
+/// Null without memory.
+template <class T>
+T* fresh_table(u32 entries) {
+  return reinterpret_cast<T*>(try_reserve(page_up(u64{entries} * sizeof(T)), 3));
+}
+
+/// What is near in the program is near in the table: eight slots of a cache line for 128 bytes of code.
+u32 first_slot(u64 pc) { return (hash(pc >> 7) << 3 | (pc >> 4 & 7)) & slot_mask; }
+
+void insert_slot(u32 trace) {
+  const u64 pc = tables.traces[trace].pc;
+  // The place of one that was dropped will do: code that is rewritten over and over must not fill the table. Best of
+  // all is that of the same address: where that one led is where this one will lead.
+  constexpr u32 none = ~0u;
+  u32 i = first_slot(pc), found = none;
+  for (; slots[i].trace != 0; i = (i + 1) & slot_mask) {
+    const Trace& t = tables.traces[slots[i].trace];
+    if (!t.dead) continue;
+    if (t.pc == pc) {
+      tables.traces[trace].grave = t.grave;
+      found = i;
+      break;
+    }
+    if (found == none) found = i;
+  }
+  if (found == none) {
+    slots_used++;
+    found = i;
+  }
+  slots[found] = {trace, static_cast<u32>(pc)};
+}
+
+bool grow_slots() {
+  const u32 n = (slot_mask + 1) * 4;
+  Slot* const larger = fresh_table<Slot>(n);  // the old one is left: together they are smaller than the new one
+  if (larger == nullptr) return false;
+  slots = larger;
+  populate(slots, n * sizeof *slots);
+  slot_mask = n - 1;
+  slots_used = 0;
+  for (u32 t = 1; t < tables.traces.size; t++)
+    if (!tables.traces[t].dead) insert_slot(t);
+  return true;
+}
+
+bool grow_pages() {
+  PageEntry* const old = pages;
+  PageEntry* const larger = fresh_table<PageEntry>((page_mask + 1) * 2);
+  if (larger == nullptr) return false;
+  pages = larger;
+  const u32 old_mask = page_mask;
+  page_mask = page_mask * 2 + 1;
+  for (u32 k = 0; k <= old_mask; k++) {
+    if (old[k].page == 0) continue;
+    u32 j = hash(old[k].page) & page_mask;
+    while (pages[j].page != 0) j = (j + 1) & page_mask;
+    pages[j] = old[k];
+  }
+  return true;
+}
+
+PageEntry* page_entry(u64 page, bool make) {
+  u32 i = hash(page) & page_mask;
+  while (pages[i].page != 0) {
+    if (pages[i].page == page) return &pages[i];
+    i = (i + 1) & page_mask;
+  }
+  if (!make) return nullptr;
+  pages_used++;
+  pages[i].page = page;
+  return &pages[i];
+}
+
+/// The head of a trace becomes a jump to the one in front of it, and that leads to `to`. Two bytes in one store: the
+/// head is aligned and its first instruction is no shorter, so no thread stands within.
+void patch_head(const Trace& t, u64 to) {
+  Emitter front{reinterpret_cast<u8*>(t.start - dead_jump_bytes)};
+  front.jump(to);
+  const u32 back = static_cast<u32>(t.start - dead_jump_bytes - t.body - 2) & 0xff;
+  if (t.loop != 0) __atomic_store_n(reinterpret_cast<u32*>(t.body + t.loop), 0u, __ATOMIC_RELEASE);
+  __atomic_store_n(reinterpret_cast<u16*>(t.body), static_cast<u16>(0xeb | back << 8), __ATOMIC_RELEASE);
+}
+
+/// A jump to `to`, or on to the stub behind it: see lead_grave.
+void patch_grave(u64 grave, u64 to) {
+  const u32 displacement = to == 0 ? 0 : static_cast<u32>(to - grave - 5);
+  __atomic_store_n(reinterpret_cast<u32*>(grave + 1), displacement, __ATOMIC_RELEASE);
+}
+
+/// Who comes to a trace that was dropped goes to what is made of its code then; one that was dropped before leads to
+/// the same place, so that code which is written again and again leaves no chain of them.
+void patch_dead(Trace& t) {
+  if (t.grave != 0 && fits32(static_cast<s64>(t.grave - t.start))) {
+    patch_grave(t.grave, 0);
+  } else {
+    Arena* const a = arena_around(t.body);
+    Emitter e{reinterpret_cast<u8*>(a->cold)};
+    while (crosses_line(e.here() + 1)) e.byte(0x90);
+    t.grave = e.here();
+    e.jump(e.here() + 5);
+    emit_stub(*a, e, t.grave + 1, t.pc);
+    a->cold = e.here();
+  }
+  patch_head(t, t.grave);
+}
+
+bool holds_code_of(const Trace& t, u64 a, u64 n) {
+  if (t.looked_ahead) return true;
+  for (u32 i = 0; i < t.place_count; i++) {
+    const u64 pc = t.pc + static_cast<u64>(static_cast<s64>(t.places[i].pc));
+    if (pc + 15 > a && pc < a + n) return true;
+  }
+  return false;
+}
+
+bool drop_page(PageEntry* entry, u64 a, u64 n) {
+  bool any = false;
+  for (u32* link = &entry->first; *link != 0;) {
+    const u32 k = *link;
+    Trace& t = tables.traces[page_nodes[k].trace];
+    if (!t.dead && holds_code_of(t, a, n)) {
+      t.dead = any = true;
+      patch_dead(t);
+    }
+    if (t.dead) {
+      *link = page_nodes[k].next;
+      page_nodes[k].next = free_node;
+      free_node = k;
+    } else {
+      link = &page_nodes[k].next;
+    }
+  }
+  return any;
+}
+
+}  // namespace
+
+void cache_init() {
+  tables.traces.init(1u << 20);
+  tables.places.init(24u << 20);
+  tables.segments.init(channel::segment_limit);
+  links.init(4u << 20);
+  page_nodes.init(4u << 20);
+  tables.traces.size = page_nodes.size = 1;
+  links.size = first_link;
+  slot_mask = 4095;
+  slots = fresh_table<Slot>(4096);
+  page_mask = 2047;
+  pages = fresh_table<PageEntry>(2048);
+  if (slots == nullptr || pages == nullptr) die("no memory for the engine", 0);
+}
+
+void forget_jumps(Thread* t) {
+  // Empty entries lead into the engine: dropping the private copies of the image's page brings them back.
+  throw_away(jump_table(t), jump_table_entries * 8);
+  t->generation = cache_generation();
+}
+
+void forget_all_jumps() {
+  generation++;
+  jumps_lead_to_dead = false;
+  Guard guard(threads_lock);
+  for (Thread* t = threads(); t != nullptr; t = t->next) forget_jumps(t);
+}
+
+void supersede(Trace& old, const Trace* by) {
+  if (by == nullptr || !fits32(static_cast<s64>(by->body - old.start))) return patch_dead(old);
+  patch_head(old, by->body);
+  if (by->grave != 0 && fits32(static_cast<s64>(by->body - by->grave))) patch_grave(by->grave, by->body);
+}
+
+void shorten_jumps() {
+  if (jumps_lead_to_dead) forget_all_jumps();
+}
+
+u32 cache_generation() { return generation; }
+
+void cache_reset() {
+  release_arenas();
+  tables.traces.reset(1);
+  tables.places.reset(0);
+  tables.segments.reset(0);
+  links.reset(first_link);
+  page_nodes.reset(1);
+  instrumentation->discarded();
+  persistent_cache->discarded();
+  throw_away(slots, (slot_mask + 1) * sizeof *slots);
+  throw_away(pages, (page_mask + 1) * sizeof *pages);
+  slots_used = pages_used = free_node = 0;
+  // Pages stay watched: what is written there drops nothing, what is translated from there is watched again.
+  forget_all_jumps();
+}
+
+bool has_room(const Arena& a, u32 traces, u64 block_bytes) {
+  // Every trace may once need an entry check and, when it is dropped, a stub.
+  constexpr u64 later_bytes = 160;
+  return a.hot + block_bytes + 65536 < a.base + arena_hot_bytes &&
+         a.cold + 65536 + (a.traces.size + traces) * later_bytes < a.base + arena_bytes && !a.traces.full(traces + 1);
+}
+
+bool tables_have_room() {
+  const u32 limit = settings().cache_limit;
+  return (limit == 0 || tables.traces.size <= limit) && !tables.traces.full() && !tables.places.full(512) &&
+         !tables.segments.full(512) && !links.full(512 + tables.traces.size) && !page_nodes.full(512) &&
+         instrumentation->has_room() &&
+         // Grown here, so that a trace that was begun has room: its pages are fewer than half of the smallest table.
+         (slots_used * 2 <= slot_mask || grow_slots()) && (pages_used * 2 <= page_mask || grow_pages());
+}
+
+bool have_room(u32 traces, u32 exits, u32 nodes, u32 different_pages, u32 numbers) {
+  const u32 limit = settings().cache_limit;
+  if (limit != 0 && tables.traces.size + traces > limit) return false;
+  if (tables.traces.full(traces) || links.full(exits + 512 + tables.traces.size + traces) ||
+      page_nodes.full(nodes + 512) || segment_limit_so_far() + numbers + 1024 > channel::segment_limit)
+    return false;
+  while ((slots_used + traces) * 2 > slot_mask)
+    if (!grow_slots()) return false;
+  while ((pages_used + different_pages) * 2 > page_mask)
+    if (!grow_pages()) return false;
+  return true;
+}
+
+Trace* find_trace(u64 pc) {
+  for (u32 i = first_slot(pc); slots[i].trace != 0; i = (i + 1) & slot_mask) {
+    if (slots[i].low != static_cast<u32>(pc)) continue;
+    Trace& t = tables.traces[slots[i].trace];
+    if (t.pc == pc && !t.dead) return &t;
+  }
+  return nullptr;
+}
+
+Trace* new_trace(Arena& arena, u64 pc, u64 start) {
+  const u32 index = tables.traces.add(Trace{});
+  Trace& t = tables.traces[index];
+  t.pc = pc;
+  t.start = start;
+  t.number = segment_limit_so_far();  // until it has one: numbers rise from trace to trace
+  arena.traces.add(index);
+  insert_slot(index);
+  return &t;
+}
+
+void register_page(u32 trace, u64 pc) {
+  PageEntry* entry = page_entry(pc / page_bytes, true);
+  if (entry->first != 0 && page_nodes[entry->first].trace == trace) return;
+  const u32 node = free_node != 0 ? free_node : page_nodes.add({});
+  if (node == free_node) free_node = page_nodes[node].next;
+  page_nodes[node] = {trace, entry->first};
+  entry->first = node;
+}
+
+u64 literal(Arena& a, u64 value) {
+  a.cold = (a.cold + 7) & ~7ull;
+  *reinterpret_cast<u64*>(a.cold) = value;
+  a.cold += 8;
+  return a.cold - 8;
+}
+
+u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target) {
+  const u32 opcode_bytes = condition < 0 ? 1 : 2;
+  u32 gap = 0;
+  while (crosses_line(e.here() + opcode_bytes + gap)) gap++;
+  e.nops(gap);
+  const u64 at = e.here();
+  if (condition < 0)
+    e.byte(0xe9);
+  else
+    e.byte(0x0f), e.byte(static_cast<u8>(0x80 | condition));
+  lead_exit(a, e.p, target);
+  e.p += 4;
+  return at;
+}
+
+void lead_exit(Arena& a, u8* displacement, u64 target) {
+  Emitter e{displacement};
+  if (const Trace* t = find_trace(target); t != nullptr && fits32(static_cast<s64>(t->body - e.here() - 4))) {
+    e.dword(static_cast<u32>(t->body - e.here() - 4));
+    return;
+  }
+  const u64 source = e.here();
+  e.dword(static_cast<u32>(a.cold - source - 4));
+  Emitter stub{reinterpret_cast<u8*>(a.cold)};
+  emit_stub(a, stub, source, target);
+  a.cold = stub.here();
+}
+
+void emit_stub(const Arena& a, Emitter& e, u64 source, u64 target) {
+  e.store(rax, o_gpr);
+  e.move_constant(rax, links.add({source, target}));
+  e.jump(a.to_link);
+}
+
+namespace {
+
+/// An entry check out of the trace's line; it comes before what the slot leads to now.
+u64 add_entry(Trace& t, u64 older) {
+  Arena* a = arena_for(t.pc);
+  if (a == nullptr || !fits32(static_cast<s64>(a->cold - t.body))) a = arena_around(t.body);
+  if (t.entry != 0 && (t.entries == entry_limit || !has_room(*a))) return t.entry;
+  const u64 miss_room = 32;
+  Emitter out{reinterpret_cast<u8*>(((a->cold + miss_room + 15) & ~15ull) - 1)};
+  const u64 entry = emit_entry_check(*a, out, t.pc, older);
+  out.jump(t.body);
+  a->cold = out.here();
+  t.entries++;
+  return entry;
+}
+
+}  // namespace
+
+void settle(Thread* t, Trace& trace, bool is_new) {
+  if (is_new && trace.grave != 0 && fits32(static_cast<s64>(trace.body - trace.grave)))
+    patch_grave(trace.grave, trace.body);
+  t->resume = trace.body + (t->past_gate != 0 ? trace.gate : 0);
+  t->past_gate = 0;
+  if (t->link == no_link) return;
+  if (t->link == by_jump) {
+    // Most targets of a short program are reached once: a slot is written, and its page copied, for the second time.
+    if (is_new || probes->is_followed(t)) return;
+    u64& slot = jump_slot(t, t->pc);
+    const bool empty = slot == reinterpret_cast<u64>(engine_no_target);
+    if (trace.entry == 0 || !empty) trace.entry = add_entry(trace, slot);
+    slot = trace.entry;
+    return;
+  }
+  const Exit& link = links[static_cast<u32>(t->link)];
+  const s64 displacement = static_cast<s64>(trace.body - link.source - 4);
+  if (link.source != 0 && link.target == trace.pc && fits32(displacement))
+    __atomic_store_n(reinterpret_cast<u32*>(link.source), static_cast<u32>(displacement), __ATOMIC_RELEASE);
+}
+
+u64 link_target(u64 link) { return links[static_cast<u32>(link)].target; }
+
+void invalidate(u64 a, u64 n) {
+  if (n == 0) return;
+  const u64 first = a / page_bytes - (a >= page_bytes && a % page_bytes < 15 ? 1 : 0), last = (a + n - 1) / page_bytes;
+  bool any = false;
+  if (last - first > page_mask) {
+    for (u32 i = 0; i <= page_mask; i++)
+      if (pages[i].page >= first && pages[i].page <= last) any |= drop_page(&pages[i], a, n);
+  } else {
+    for (u64 p = first; p <= last; p++)
+      if (PageEntry* entry = page_entry(p, false)) any |= drop_page(entry, a, n);
+  }
+  if (any) jumps_lead_to_dead = true;
+}
+
+bool locate(u64 address, Spot& out) {
+  Arena* const a = arena_around(address);
+  if (a == nullptr || address - a->base >= arena_hot_bytes) return false;
+  u32 low = 0, high = a->traces.size;  // the last trace whose start is at or below the address
+  while (low < high) {
+    const u32 middle = (low + high) / 2;
+    if (tables.traces[a->traces[middle]].start <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == 0) return false;
+  const Trace& t = tables.traces[a->traces[low - 1]];
+  if (address < t.body || address - t.body >= t.bytes) return false;
+  const u32 offset = static_cast<u32>(address - t.body);
+  const Place* const places = t.places;
+  u32 i = t.place_count;
+  while (i > 1 && places[i - 1].offset > offset) i--;
+  out = {&t, &places[i - 1], i - 1, offset, places[i - 1].offset == offset || offset == 0};
+  return true;
+}
+
+}  // namespace tally::engine

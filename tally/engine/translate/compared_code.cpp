@@ -1,0 +1,69 @@
+#include "tally/engine/translate/compared_code.hpp"
+
+#include "tally/engine/translate/entry.hpp"
+
+namespace tally::engine {
+namespace {
+
+/// mov rcx, the `bytes` bytes of the program at `address`, zero-extended.
+void load_piece(Emitter& e, u64 address, u32 bytes) {
+  static const u8 byte[] = {0x0f, 0xb6}, word[] = {0x0f, 0xb7}, dword[] = {0x8b}, qword[] = {0x48, 0x8b};
+  constexpr u32 longest = 7;
+  const bool near = fits32(static_cast<s64>(address - e.here()) - longest);
+  if (!near) e.move_constant(rcx, address);
+  switch (bytes) {
+    case 1: e.bytes(byte, sizeof byte); break;
+    case 2: e.bytes(word, sizeof word); break;
+    case 4: e.bytes(dword, sizeof dword); break;
+    default: e.bytes(qword, sizeof qword); break;
+  }
+  e.byte(near ? 0x0d : 0x09);  // [rip + …] or [rcx]
+  if (near) e.dword(static_cast<u32>(address - e.here() - 4));
+}
+
+/// How many bytes are compared at a time where so many are left.
+u32 piece_of(u32 left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
+
+}  // namespace
+
+void emit_comparison(Builder& b, const Instruction* in, u32 n) {
+  constexpr u32 limit = 64 * 15;
+  u8 code[limit + 8] = {};
+  u32 bytes = 0;
+  for (u32 i = 0; i < n; bytes += in[i++].length) copy(code + bytes, in[i].bytes, in[i].length);
+  Emitter& e = b.e;
+  e.store(rcx, o_borrowed_rcx);
+  e.store(r11, o_borrowed_r11);
+  Emitter unlike{reinterpret_cast<u8*>(b.arena.cold)};
+  const u64 away = unlike.here();
+  unlike.move_constant(rcx, b.trace.pc);
+  unlike.jump(b.arena.to_unlike);
+  b.arena.cold = unlike.here();
+  for (u32 at = 0; at < bytes;) {
+    const u32 piece = piece_of(bytes - at);
+    u64 value = 0;
+    copy(&value, code + at, piece);
+    load_piece(e, in[0].pc + at, piece);
+    e.move_constant(r11, 0 - value);
+    e.add_registers(rcx, rcx, r11);
+    e.byte(0xe3);  // jrcxz over the jump
+    e.byte(5);
+    e.jump(away);
+    at += piece;
+  }
+  e.load(r11, o_borrowed_r11);
+  e.load(rcx, o_borrowed_rcx);
+  b.trace.compared = b.offset();
+}
+
+extern "C" void found_unlike(Thread* t) {
+  {
+    Guard guard(cache_lock);
+    // Another thread may have been here first.
+    const Trace* const trace = find_trace(t->pc);
+    if (trace != nullptr && trace->compared != 0) invalidate(t->pc, 1);
+  }
+  dispatch(t);
+}
+
+}  // namespace tally::engine

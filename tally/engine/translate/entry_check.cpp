@@ -1,0 +1,73 @@
+// The head of a trace that indirect jumps reach: whether their target is really the trace's.
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/entry.hpp"
+
+namespace tally::engine {
+namespace {
+
+constexpr u8 chain_limit = 8;
+/// How many entry checks stand behind one another from this one on: the byte before it.
+u8 chain_length(u64 entry) { return at<u8>(entry - 1); }
+
+}  // namespace
+
+u32 entry_check_bytes(u64 pc) {
+  return 1 + (pc < 0x7fffffff ? 7 : 10) + 4 + 2 + 5 + 18 + (settings().loop_is_fast != 0 ? 4 : 0);
+}
+
+namespace {
+
+/// Where a check goes that fails: to the one that had the slot of the jump table before, so that targets which share a
+/// slot do not push each other out.
+u64 missed(Arena& a, u64 older) {
+  if (older == reinterpret_cast<u64>(engine_no_target)) return a.to_indirect;
+  const u64 at = a.cold;
+  if (!fits32(static_cast<s64>(older - at)) || chain_length(older) >= chain_limit) return a.to_indirect;
+  Emitter stub{reinterpret_cast<u8*>(at)};
+  stub.not_register(r11);
+  stub.add_registers(rcx, rcx, r11);
+  stub.add_constant(rcx, 1);  // the target again
+  stub.jump(older);
+  a.cold = stub.here();
+  return at;
+}
+
+}  // namespace
+
+u64 emit_entry_check(Arena& a, Emitter& e, u64 pc, u64 older) {
+  // rcx = the target, r11 free, both saved. The flags are the program's: rcx - pc is zero or not, without them. Where
+  // `loop` is fast it leaves for a target that is another one, so that the usual way is the one straight on: a taken
+  // branch would take the place of a branch of the program in what the processor remembers to predict by. `loop` counts
+  // down first: hence the one more.
+  const u64 miss = missed(a, older);
+  const bool by_loop = settings().loop_is_fast != 0;
+  const u64 away = e.here();
+  if (by_loop) {
+    e.add_constant(rcx, 1);
+    e.jump(miss);
+  }
+  e.byte(static_cast<u8>(miss == a.to_indirect ? 1 : chain_length(older) + 1));
+  const u64 entry = e.here(), constant = by_loop ? 1 - pc : -pc;
+  if (pc < 0x7fffffff) {
+    e.byte(0x49);
+    e.byte(0xc7);
+    e.byte(0xc3);
+    e.dword(static_cast<u32>(constant));
+  } else {
+    e.move_constant(r11, constant);
+  }
+  e.add_registers(rcx, rcx, r11);
+  if (by_loop) {
+    e.byte(0xe2);  // loop
+    e.byte(static_cast<u8>(away - e.here() - 1));
+  } else {
+    e.byte(0xe3);  // jrcxz over the jump
+    e.byte(5);
+    e.jump(miss);
+  }
+  e.load(r11, o_borrowed_r11);
+  e.load(rcx, o_borrowed_rcx);
+  return entry;
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,508 @@
+// The program's executable memory: what may be executed, what changed, and who is told when it is written.
+#include <signal.h>
+#include <sys/mman.h>
+
+#include "tally/engine/translate/absent_code.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/mapped_files.hpp"
+#include "tally/engine/translate/recorder.hpp"
+#include "tally/engine/translate/watching.hpp"
+
+namespace tally::engine {
+namespace {
+
+/// Executable memory as far as it is known; truth is the kernel's, read from /proc/self/maps where nothing is known.
+struct Range {
+  u64 start, end;
+  bool writable;
+};
+constexpr u32 range_limit = 4096;
+Range* ranges;
+u32 range_count;
+bool everything_executes;  // READ_IMPLIES_EXEC
+
+/// Memory that the program made read-only, most of it tables by which libraries find one another: pointers that were
+/// read there hold until the range is noted again.
+struct ReadOnly {
+  u64 start, end;
+  bool used;
+};
+constexpr u32 read_only_limit = 256;
+ReadOnly read_only[read_only_limit];
+u32 read_only_count;
+bool pointers_gone;  // some that were used
+
+Lock ranges_lock;
+u64 seen_page[2];      // pages known not to need watching, cheapest first
+u64 constant_page[4];  // pages known to be constant, the last ones
+u32 constant_turn;
+
+struct MemoryFile {
+  u64 device, inode;
+};
+constexpr u32 memory_file_limit = 4;  // a program opens one, if at all
+MemoryFile memory_files[memory_file_limit];
+u32 memory_file_count;
+
+Range* find_range(u64 pc) {
+  for (u32 i = 0; i < range_count; i++)
+    if (pc - ranges[i].start < ranges[i].end - ranges[i].start) return &ranges[i];
+  return nullptr;
+}
+
+void forget(u64 a, u64 end) {
+  for (u32 i = 0; i < range_count; i++) {
+    Range& r = ranges[i];
+    if (r.end <= a || r.start >= end) continue;
+    if (r.start < a && r.end > end && range_count < range_limit) {
+      ranges[range_count++] = {end, r.end, r.writable};
+      r.end = a;
+    } else if (r.start < a) {
+      r.end = a;
+    } else if (r.end > end) {
+      r.start = end;
+    } else {
+      r = ranges[--range_count];
+      i--;
+    }
+  }
+}
+
+void add_range(u64 a, u64 end, bool writable) {
+  forget(a, end);
+  for (u32 i = 0; i < range_count; i++) {
+    if (ranges[i].writable != writable) continue;
+    if (ranges[i].end == a) {
+      ranges[i].end = end;
+      return;
+    }
+    if (ranges[i].start == end) {
+      ranges[i].start = a;
+      return;
+    }
+  }
+  // A full table forgets: what is missing is read anew from the kernel.
+  if (range_count == range_limit) range_count = range_limit / 2;
+  ranges[range_count++] = {a, end, writable};
+}
+
+/// Reads /proc/self/maps line by line; calls f(start, end, permissions). False where there is no /proc.
+template <class F>
+bool each_mapping(F&& f) {
+  static char text[16384];
+  const s64 fd = kernel(SYS_openat, static_cast<u64>(-100), reinterpret_cast<u64>("/proc/self/maps"), 02000000);
+  if (failed(fd)) return false;
+  u64 fields[2] = {};
+  char permissions[4] = {};
+  u32 field = 0, position = 0;
+  for (s64 n; (n = kernel(SYS_read, fd, reinterpret_cast<u64>(text), sizeof text)) > 0;)
+    for (s64 i = 0; i < n; i++) {
+      const char c = text[i];
+      if (c == '\n') {
+        f(fields[0], fields[1], permissions);
+        fields[0] = fields[1] = field = position = 0;
+      } else if (field < 2) {
+        if (c == '-' || c == ' ')
+          field++;
+        else
+          fields[field] = fields[field] << 4 | static_cast<u64>(c <= '9' ? c - '0' : c - 'a' + 10);
+      } else if (position < 4) {
+        permissions[position++] = c;
+      }
+    }
+  kernel(SYS_close, fd);
+  return true;
+}
+
+/// Asks the kernel, which answers EFAULT: a fault of the engine's own would want the lock that is held here.
+bool readable(u64 address) {
+  const u64 no_time[2] = {};
+  return kernel(SYS_futex, address & ~3ull, 128 /* FUTEX_WAIT, private */, 0, reinterpret_cast<u64>(no_time)) != -14;
+}
+
+bool learn(u64 pc) {
+  bool found = false;
+  const bool known = each_mapping([&](u64 start, u64 end, const char* p) {
+    if (p[0] != 'r' || (p[2] != 'x' && !everything_executes)) return;
+    // What the kernel shows as one piece may be the program's read-only code and pages beside it that are watched.
+    for (u64 from = start, to; from < end; from = to) {
+      const bool writable = p[1] == 'w' || is_protected(from / page_bytes);
+      for (to = from + page_bytes; to < end && (p[1] == 'w' || is_protected(to / page_bytes) == writable);)
+        to += page_bytes;
+      if (find_range(from) == nullptr) add_range(from, to, writable);
+    }
+    if (pc >= start && pc < end) found = true;
+  });
+  if (!known && readable(pc)) {
+    // No /proc to ask: what can be read from here on is taken for code.
+    u64 end = page_down(pc);
+    while (find_range(end) == nullptr && readable(end)) end += page_bytes;
+    add_range(page_down(pc), end, false);
+    found = true;
+  }
+  return found;
+}
+
+bool executes(s64 protection) {
+  return protection >= 0 && (protection & PROT_EXEC || (everything_executes && protection & PROT_READ));
+}
+
+void forget_read_only(u64 start, u64 end) {
+  for (u32 i = read_only_count; i-- > 0;) {
+    if (read_only[i].start >= end || read_only[i].end <= start) continue;
+    if (read_only[i].used) __atomic_store_n(&pointers_gone, true, __ATOMIC_RELAXED);
+    read_only[i] = read_only[--read_only_count];
+  }
+}
+
+void add_read_only(u64 start, u64 end) {
+  // A garbage collector may protect many ranges: those in which no pointer was wanted give way.
+  for (u32 i = read_only_count; read_only_count == read_only_limit && i-- > 0;)
+    if (!read_only[i].used) read_only[i] = read_only[--read_only_count];
+  if (read_only_count < read_only_limit) read_only[read_only_count++] = {start, end, false};
+}
+
+/// What is known of [start, end) is this from now on; -1: nothing.
+void note(u64 start, u64 end, s64 protection) {
+  seen_page[0] = seen_page[1] = 0;
+  for (u64& page : constant_page) page = 0;
+  forget_read_only(start, end);
+  persistent_cache->unmapped(start, end);
+  forget(start, end);
+  if (executes(protection)) add_range(start, end, protection & PROT_WRITE);
+  forget_watched(start / page_bytes, end / page_bytes);
+}
+
+/// The same bytes can be written at another address.
+bool is_alias(const FileMapping& m, u64 at, u64 page) {
+  return at != 0 && at / page_bytes != page && m.shared && m.writable;
+}
+
+bool may_change_elsewhere(u64 pc) {
+  const FileMapping* file = file_at(pc);
+  if (file == nullptr) return false;
+  if (file->shared || file->by_descriptor) return true;
+  for (u32 i = 0; const FileMapping* m = file_number(i); i++)
+    if (is_alias(*m, same_byte(*file, pc, *m), pc / page_bytes)) return true;
+  return false;
+}
+
+/// Whether a page can be written at other addresses, and whether all of these are watched now.
+struct Elsewhere {
+  bool any = false, all_watched = true;
+};
+
+/// Watches the page of a file wherever else it can be written.
+Elsewhere watch_elsewhere(const FileMapping& file, u64 page) {
+  Elsewhere found;
+  for (u32 i = 0; const FileMapping* m = file_number(i); i++) {
+    const u64 at = same_byte(file, page * page_bytes, *m);
+    if (!is_alias(*m, at, page)) continue;
+    found.any = true;
+    found.all_watched &=
+        watch(at / page_bytes, static_cast<u8>(PROT_READ | PROT_WRITE | (m->executable ? PROT_EXEC : 0)));
+  }
+  return found;
+}
+
+/// What was translated from [a, a + n), and from the same bytes of a shared mapping at other addresses, is dropped.
+void drop_everywhere(u64 a, u64 n) {
+  invalidate(a, n);
+  for (u32 i = 0; const FileMapping* m = file_number(i); i++) {
+    if (!m->shared || !m->writable || m->start >= a + n || m->end <= a) continue;
+    const u64 from = m->start > a ? m->start : a, to = m->end < a + n ? m->end : a + n;
+    const u64 offset = m->offset + (from - m->start);
+    for (u32 k = 0; const FileMapping* other = file_number(k); k++) {
+      if (!other->executable || other->device != m->device || other->inode != m->inode) continue;
+      const u64 end = other->offset + (other->end - other->start);
+      const u64 low = offset > other->offset ? offset : other->offset,
+                high = offset + (to - from) < end ? offset + (to - from) : end;
+      if (low < high) invalidate(other->start + (low - other->offset), high - low);
+    }
+  }
+}
+
+/// A protected page is as the program made it, and nothing that was translated from it is left.
+void lift(Watched& w) {
+  drop_everywhere(w.page * page_bytes, page_bytes);
+  if (unwatch(w)) return;
+  // A process has only so many mappings, and this one would be cut in three: with its neighbours it is in one piece.
+  constexpr u32 limit = 256;
+  Watched* together[limit];
+  u64 first = w.page;
+  const auto is_neighbour = [&](u64 page) {
+    const Watched* const n = watched_page(page);
+    return n != nullptr && n->on && n->before == w.before;
+  };
+  while (w.page - first < limit / 2 && is_neighbour(first - 1)) first--;
+  u32 n = 0;
+  for (u64 page = first; n < limit && (page == w.page || is_neighbour(page)); page++) {
+    together[n++] = watched_page(page);
+    drop_everywhere(page * page_bytes, page_bytes);
+  }
+  if (!unwatch_together(together, n)) die("a page of the program cannot be made writable again:", w.page * page_bytes);
+}
+
+/// Nothing is translated and nothing of this file changes while it lives: what was translated from a page is dropped
+/// before anybody can write there.
+struct Still {
+  Guard cache{cache_lock}, code{ranges_lock};
+};
+
+}  // namespace
+
+void reading_executes(bool yes) {
+  Guard guard(ranges_lock);
+  everything_executes = yes;
+}
+
+void code_init() { ranges = reinterpret_cast<Range*>(reserve(range_limit * sizeof(Range), 3)); }
+
+void lock_code() { ranges_lock.take(); }
+void unlock_code() { ranges_lock.release(); }
+
+u32 read_code(u64 pc, u8* to, u32 n) {
+  ranges_lock.take();
+  const Range* r = find_range(pc);
+  if (r == nullptr && learn(pc)) r = find_range(pc);
+  u64 end = r == nullptr ? 0 : r->end;
+  ranges_lock.release();
+  if (end == 0) return 0;
+  if (end - pc < n) n = static_cast<u32>(end - pc);
+  return n - static_cast<u32>(copy_code(to, pc, n));
+}
+
+bool may_change(u64 pc) {
+  Guard guard(ranges_lock);
+  const Range* r = find_range(pc);
+  return r == nullptr || r->writable || may_change_elsewhere(pc) || is_always_compared(pc / page_bytes);
+}
+
+void know_code(u64 pc) {
+  Guard guard(ranges_lock);
+  if (find_range(pc) == nullptr) learn(pc);
+}
+
+bool is_constant(u64 a, u64 n) {
+  Guard guard(ranges_lock);
+  const u64 page = a / page_bytes;
+  const bool one_page = (a + n - 1) / page_bytes == page;
+  for (const u64 known : constant_page)
+    if (one_page && known == page) return true;
+  const Range* const r = find_range(a);
+  const bool constant = r != nullptr && !r->writable && n <= r->end - a && !may_change_elsewhere(a) &&
+                        !is_always_compared(page) && (n == 1 || !may_change_elsewhere(a + n - 1));
+  if (constant && one_page) constant_page[constant_turn++ % 4] = page;
+  return constant;
+}
+
+bool constant_around(u64 pc, u64& start, u64& end) {
+  Guard guard(ranges_lock);
+  const Range* const r = find_range(pc);
+  if (r == nullptr || r->writable || may_change_elsewhere(pc)) return false;
+  start = r->start;
+  end = r->end;
+  return true;
+}
+
+bool watch_page(u64 pc) {
+  const u64 page = pc / page_bytes;
+  if (page == seen_page[0] || page == seen_page[1]) return false;
+  Guard guard(ranges_lock);
+  const Range* r = find_range(pc);
+  if (r == nullptr && learn(pc)) r = find_range(pc);
+  if (r == nullptr) return false;
+  const FileMapping* file = file_at(pc);
+  if (file != nullptr && file->shared && file->others) mark_partial(current(), channel::partial_shared_code);
+  const Elsewhere elsewhere = file != nullptr ? watch_elsewhere(*file, page) : Elsewhere{};
+  if (r->writable && !watch(page, PROT_READ | PROT_WRITE | PROT_EXEC)) return true;
+  if (!elsewhere.all_watched || is_always_compared(page) || (watches_nothing() && may_change_elsewhere(pc)))
+    return true;
+  if (r->writable || elsewhere.any) return false;
+  seen_page[1] = seen_page[0];
+  seen_page[0] = page;
+  return false;
+}
+
+bool unwatch_page(u64 address) {
+  Still still;
+  Watched* const w = watched_page(address / page_bytes);
+  if (w == nullptr) return false;
+  // A page once watched whose fault comes late, another thread was first: it says itself whether it may be written.
+  const Range* r = find_range(address);
+  const FileMapping* file = file_at(address);
+  const bool ours = (r != nullptr && r->writable) || (file != nullptr && file->writable);
+  if (ours && file != nullptr && file->shared && file->others)
+    mark_partial(current(), channel::partial_shared_code);  // somebody else may have translated it
+  if (w->on) {
+    note_write(*w);
+    lift(*w);
+  }
+  return ours;
+}
+
+bool unwatch_range(u64 a, u64 n) {
+  if (n == 0) return false;
+  bool any = false;
+  Still still;
+  each_watched(a / page_bytes, (a + n - 1) / page_bytes, [&](Watched& w) {
+    if (!w.on) return;
+    lift(w);
+    any = true;
+  });
+  return any;
+}
+
+bool unwatch_all() { return unwatch_range(page_bytes, 1ull << 47); }
+
+void open_for_kernel(u64 a, u64 n) {
+  Still still;
+  each_watched(a / page_bytes, (a + n - 1) / page_bytes, [](Watched& w) {
+    if (!w.on) return;
+    w.compared = Compared::for_good;
+    lift(w);
+  });
+}
+
+bool compare_all(bool on) {
+  const bool before = watches_nothing();
+  {
+    Still still;
+    never_watch_any(on);
+    seen_page[0] = seen_page[1] = 0;
+    // What is written into a file without a system call that says so.
+    for (u32 i = 0; const FileMapping* m = file_number(i); i++)
+      if (on && !before && m->executable && (m->shared || m->by_descriptor)) invalidate(m->start, m->end - m->start);
+  }
+  if (on && !before) unwatch_all();
+  return before;
+}
+
+void compare_range(u64 a, u64 n) {
+  {
+    Still still;
+    bool any = false;
+    for (u32 i = 0; i < range_count; i++) any |= ranges[i].start < a + n && ranges[i].end > a;
+    if (!any) return;
+    always_compare(a, n);
+    seen_page[0] = seen_page[1] = 0;
+    for (u64& page : constant_page) page = 0;
+    invalidate(a, n);
+  }
+  unwatch_range(a, n);
+}
+
+void watch_again() {
+  Guard guard(ranges_lock);
+  each_written_often([](Watched& w) { drop_everywhere(w.page * page_bytes, page_bytes); });
+}
+
+void note_mapping(u64 a, u64 n, s64 protection, const FileMapping* file) {
+  const u64 start = page_down(a), end = page_up(a + n);
+  Still still;
+  note(start, end, protection);
+  files_forget(start, end);
+  if (file != nullptr) {
+    FileMapping m = *file;
+    m.start = start;
+    m.end = end;
+    m.writable = (protection & PROT_WRITE) != 0;
+    m.executable = executes(protection);
+    files_add(m);
+  }
+  drop_everywhere(start, end - start);
+}
+
+void note_protection(u64 a, u64 n, s64 protection) {
+  const u64 start = page_down(a), end = page_up(a + n);
+  Still still;
+  note(start, end, protection);
+  if (protection >= 0) files_protect(start, end, (protection & PROT_WRITE) != 0, executes(protection));
+  drop_everywhere(start, end - start);
+  if (protection == PROT_READ) add_read_only(start, end);
+}
+
+bool read_pointer(u64 address, u64& value) {
+  {
+    Guard guard(ranges_lock);
+    const FileMapping* file = file_at(address);
+    if (file != nullptr && file->shared) return false;
+    ReadOnly* found = nullptr;
+    for (u32 i = 0; i < read_only_count; i++)
+      if (address >= read_only[i].start && address + 8 <= read_only[i].end) found = &read_only[i];
+    if (found == nullptr) return false;
+    found->used = true;
+  }
+  return copy_code(&value, address, 8) == 0;
+}
+
+bool pointers_changed() { return __atomic_exchange_n(&pointers_gone, false, __ATOMIC_RELAXED); }
+
+void note_move(u64 old, u64 old_bytes, u64 to, u64 bytes) {
+  Still still;
+  note(page_down(old), page_up(old + old_bytes), -1);
+  note(to, page_up(to + bytes), -1);
+  files_move(old, old_bytes, to, page_up(bytes));
+  invalidate(old, old_bytes);
+  invalidate(to, bytes);
+}
+
+u64 attached_bytes(u64 a) {
+  Guard guard(ranges_lock);
+  const FileMapping* first = file_at(a);
+  if (first == nullptr || first->device != system_v_device) return 0;
+  const FileMapping of = *first;
+  u64 end = a;
+  for (const FileMapping* m = first; m != nullptr && m->inode == of.inode && m->device == of.device; m = file_at(end))
+    end = m->end;
+  return end - a;
+}
+
+void note_other_pages(u64 a, u64 n, u64 offset) {
+  const u64 start = page_down(a), end = page_down(a + n);
+  Still still;
+  seen_page[0] = seen_page[1] = 0;
+  for (u64& page : constant_page) page = 0;
+  persistent_cache->unmapped(start, end);
+  drop_everywhere(start, end - start);
+  const FileMapping* const known = file_at(start);
+  if (known == nullptr) return;
+  FileMapping m = *known;
+  m.start = start;
+  m.end = end;
+  m.offset = offset;
+  files_forget(start, end);
+  files_add(m);
+}
+
+void note_thrown_away(u64 a, u64 n, bool of_file) {
+  Still still;
+  if (of_file) drop_everywhere(a, n);
+  for (u32 i = 0; i < read_only_count; i++)
+    if (read_only[i].start < a + n && read_only[i].end > a) invalidate(a, n);
+  forget_read_only(a, a + n);
+  for (u32 i = 0; i < range_count; i++)
+    if (ranges[i].start < a + n && ranges[i].end > a) return invalidate(a, n);
+}
+
+void note_memory_file(u64 device, u64 inode) {
+  Guard guard(ranges_lock);
+  MemoryFile& m = memory_files[memory_file_count++ % memory_file_limit];
+  m = {device, inode};
+}
+
+bool may_be_written() { return files_may_be_written() || __atomic_load_n(&memory_file_count, __ATOMIC_RELAXED) != 0; }
+
+void note_written(u64 device, u64 inode) {
+  Still still;
+  for (u32 i = 0; i < memory_file_limit && i < memory_file_count; i++)
+    if (memory_files[i].device == device && memory_files[i].inode == inode) return invalidate(page_bytes, 1ull << 47);
+  for (u32 i = 0; const FileMapping* m = file_number(i); i++)
+    if (m->executable && (device == 0 || (m->device == device && m->inode == inode)))
+      invalidate(m->start, m->end - m->start);
+}
+
+void note_forked() { files_forked(); }
+
+}  // namespace tally::engine

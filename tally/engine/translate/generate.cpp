@@ -1,0 +1,427 @@
+#include "tally/engine/translate/generate.hpp"
+
+#include "tally/engine/translate/instrumentation.hpp"
+
+namespace tally::engine {
+namespace {
+
+// --- copies ---------------------------------------------------------------------------------------------------------
+
+/// A RIP-relative operand whose target the cache does not reach, and not the low 2 GB either: through a register.
+void copy_far(Builder& b, const Instruction& in, u32 segment) {
+  static const u8 candidates[] = {rax, rcx, rdx, rbx, rsi, rdi};
+  const u16 used = registers_of(in);
+  u8 reg = rax;
+  for (const u8 c : candidates)
+    if (!(used >> c & 1)) reg = c;
+  const u32 modrm = in.modrm_at, displacement = in.displacement_at;
+  u8 bytes[16];
+  without_extensions(in, bytes);
+  b.e.store(reg, o_spill1);
+  b.move_address(reg, in.rip_operand());
+  b.place(in, segment, Borrowed::one, reg);
+  b.e.bytes(bytes, modrm);
+  b.e.byte(static_cast<u8>((in.bytes[modrm] & 0x38) | reg));
+  b.e.bytes(in.bytes + displacement + 4, in.length - displacement - 4);
+  b.e.load(reg, o_spill1);
+}
+
+void copy_plain(Builder& b, const Instruction& in, u32 segment) {
+  if (!in.rip_relative()) {
+    b.place(in, segment);
+    b.e.instruction(in.bytes, in.length);
+    return;
+  }
+  const u64 operand = in.rip_operand();
+  if (in.legacy && in.map == Map::one_byte && in.opcode == 0x8d && in.operand_bits >= 32) {
+    b.place(in, segment);
+    b.move_address(in.reg(), operand, in.operand_bits);
+    return;
+  }
+  const u32 modrm = in.modrm_at, displacement = in.displacement_at;
+  const s64 relative = static_cast<s64>(operand - (b.e.here() + in.length));
+  if (fits32(relative)) {
+    b.place(in, segment);
+    b.e.bytes(in.bytes, displacement);
+    b.displacement(operand, in.length - displacement - 4);
+    b.e.bytes(in.bytes + displacement + 4, in.length - displacement - 4);
+    return;
+  }
+  if (fits32(static_cast<s64>(operand))) {
+    if (in.address_bits == 32) recorder.give_up();  // it is the low half of an address that lies anywhere
+    u8 bytes[16];
+    without_extensions(in, bytes);
+    b.place(in, segment);
+    b.e.bytes(bytes, modrm);
+    b.e.byte(static_cast<u8>((in.bytes[modrm] & 0x38) | 4));
+    b.e.byte(0x25);
+    b.e.dword(static_cast<u32>(operand));
+    b.e.bytes(in.bytes + displacement + 4, in.length - displacement - 4);
+    return;
+  }
+  copy_far(b, in, segment);
+}
+
+/// rax = RCX or ECX, then counter + rax, flags kept. `negative`: minus.
+void emit_dynamic_by_rcx(Emitter& e, u8 dynamic, bool short_count, bool negative) {
+  const u32 counter = counters_at + 8 * dynamic;
+  e.store(rdx, o_spill1);
+  if (short_count) {
+    e.store(rax, o_spill2);
+    e.byte(0x89);  // mov eax, ecx
+    e.byte(0xc8);
+    if (negative) e.not_register(rax);
+    e.load(rdx, counter);
+    e.add_registers(rdx, rdx, rax);
+    if (negative) e.add_constant(rdx, 1);
+    e.store(rdx, counter);
+    e.load(rax, o_spill2);
+  } else {
+    if (negative) e.not_register(rcx);
+    e.load(rdx, counter);
+    e.add_registers(rdx, rdx, rcx);
+    if (negative) e.add_constant(rdx, 1), e.not_register(rcx);
+    e.store(rdx, counter);
+  }
+  e.load(rdx, o_spill1);
+}
+
+void copy_repeat(Builder& b, const Instruction& in, u32 segment) {
+  const bool short_count = in.address_bits == 32;
+  emit_dynamic_by_rcx(b.e, in.dynamic, short_count, false);
+  Place& p = b.place(in, segment);
+  p.dynamic = static_cast<u8>(in.dynamic | (short_count ? 0x80 : 0));
+  b.e.instruction(in.bytes, in.length);
+  if (in.ends_early) emit_dynamic_by_rcx(b.e, in.dynamic, short_count, true);
+}
+
+/// Elements of a gather or scatter: as many as mask bits are set. The flags stay as they are.
+void copy_gather(Builder& b, const Instruction& in, u32 segment) {
+  Emitter& e = b.e;
+  const ZydisDecodedInstruction raw = Details(in).raw;
+  const bool by_k = raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
+  const Gathering gathering = gathering_of(raw, in.opcode);
+  const u32 element = gathering.element_bits;
+  const u8 elements = gathering.elements;
+  const u8 mask = by_k ? raw.raw.evex.aaa : static_cast<u8>(~raw.raw.vex.vvvv & 15);
+  e.store(rax, o_spill1);
+  e.store(rdx, o_spill2);
+  if (by_k) {
+    const u8 kmovw[] = {0xc5, 0xf8, 0x93, static_cast<u8>(0xc0 | mask)};
+    e.bytes(kmovw, sizeof kmovw);
+  } else {
+    const u8 movmsk[] = {0xc4, static_cast<u8>(0xc1 | (mask < 8 ? 0x20 : 0)),
+                         static_cast<u8>(0x78 | (raw.avx.vector_length == 256 ? 4 : 0) | (element == 64 ? 1 : 0)), 0x50,
+                         static_cast<u8>(0xc0 | (mask & 7))};
+    e.bytes(movmsk, sizeof movmsk);
+  }
+  static const u8 lookup_rax[] = {0x65, 0x0f, 0xb6, 0x80}, lookup_rdx[] = {0x65, 0x0f, 0xb6, 0x92};
+  if (elements == 16) {
+    static const u8 halves[] = {0x0f, 0xb6, 0xd4, 0x0f, 0xb6, 0xc0};  // movzx edx, ah; movzx eax, al
+    e.bytes(halves, sizeof halves);
+    e.bytes(lookup_rdx, sizeof lookup_rdx);
+    e.dword(o_popcount);
+    e.bytes(lookup_rax, sizeof lookup_rax);
+    e.dword(o_popcount);
+    e.add_registers(rax, rax, rdx);
+  } else {
+    e.move_constant(rdx, (1u << elements) - 1);
+    static const u8 pext[] = {0xc4, 0xe2, 0x7a, 0xf5, 0xc2};  // pext eax, eax, edx
+    e.bytes(pext, sizeof pext);
+    e.bytes(lookup_rax, sizeof lookup_rax);
+    e.dword(o_popcount);
+  }
+  const u32 counter = counters_at + 8 * in.dynamic;
+  e.load(rdx, counter);
+  e.add_registers(rdx, rdx, rax);
+  e.store(rdx, counter);
+  e.load(rdx, o_spill2);
+  e.load(rax, o_spill1);
+  const u32 first = tables.places.size;
+  copy_plain(b, in, segment);
+  Place& p = tables.places[first];
+  p.dynamic = static_cast<u8>(in.dynamic | 0x40);
+  p.pad[0] = elements;
+  p.pad[1] = static_cast<u8>(by_k ? 0 : element);
+  p.pad[2] = mask;
+}
+
+bool reads_gs_base(const Instruction& in) {
+  return in.legacy && in.map == Map::two_bytes && in.opcode == 0xae && in.mod() == 3 && (in.modrm >> 3 & 7) == 1;
+}
+
+/// The program's is 0: who sets it goes on natively.
+void copy_gs_base(Builder& b, const Instruction& in, u32 segment) {
+  b.place(in, segment);
+  b.e.move_constant(in.rm(), 0);
+}
+
+// --- ends of segments -----------------------------------------------------------------------------------------------
+
+void emit_push(Builder& b, u64 value) {
+  if (value < 0x7fffffff) {
+    b.e.byte(0x68);
+    b.e.dword(static_cast<u32>(value));
+    return;
+  }
+  const u64 at = literal(b.arena, value);
+  b.e.byte(0xff);
+  b.e.byte(0x35);
+  b.fix(Fix::pushed, value, 0);
+  b.e.dword(static_cast<u32>(at - b.e.here() - 4));
+}
+
+/// mov rcx, the operand of an indirect jump or call.
+void emit_load_target(Builder& b, const Instruction& in) {
+  Emitter& e = b.e;
+  if (in.fs) e.byte(0x64);
+  if (in.rip_relative()) {
+    const u64 operand = in.rip_operand();
+    if (fits32(static_cast<s64>(operand - (e.here() + 7)))) {
+      e.byte(0x48);
+      e.byte(0x8b);
+      e.byte(0x0d);
+      b.displacement(operand, 0);
+    } else {
+      b.move_address(rcx, operand);
+      e.byte(0x48);
+      e.byte(0x8b);
+      e.byte(0x09);
+    }
+    return;
+  }
+  if (in.address_bits == 32) e.byte(0x67);
+  e.byte(static_cast<u8>(0x48 | (in.rex & 3)));
+  e.byte(0x8b);
+  e.byte(static_cast<u8>((in.modrm & 0xc7) | rcx << 3));
+  const bool by_sib = in.mod() != 3 && (in.modrm & 7) == 4;
+  if (by_sib) e.byte(in.sib);
+  if (in.mod() == 1)
+    e.byte(static_cast<u8>(in.displacement));
+  else if (in.mod() == 2 || (in.mod() == 0 && by_sib && (in.sib & 7) == 5))
+    e.dword(static_cast<u32>(in.displacement));
+}
+
+/// Jumps by the thread's table: rcx = the target; rcx and r11 are saved.
+void emit_indirect(Emitter& e) {
+  static const u8 code[] = {0x44, 0x0f, 0xb7, 0xd9,         // movzx r11d, cx
+                            0x65, 0x42, 0xff, 0x24, 0xdd};  // jmp gs:[r11 * 8 + table]
+  e.bytes(code, sizeof code);
+  e.dword(jump_table_at);
+}
+
+void emit_saves(Emitter& e) {
+  e.store(rcx, o_borrowed_rcx);
+  e.store(r11, o_borrowed_r11);
+}
+
+void end_indirect(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number,
+                  u16& counted) {
+  emit_saves(b.e);
+  b.place(in, segment, Borrowed::rcx_r11);
+  if (in.kind == Kind::ret) {
+    b.e.byte(0x59);  // pop rcx
+    if (in.opcode == 0xc2) {
+      static const u8 lea_rsp[] = {0x48, 0x8d, 0xa4, 0x24};
+      b.e.bytes(lea_rsp, sizeof lea_rsp);
+      b.e.dword(static_cast<u16>(in.immediate));
+    }
+  } else {
+    emit_load_target(b, in);
+    if (in.kind == Kind::call_indirect) emit_push(b, in.next());
+  }
+  if (increment.how == Increment::late) {
+    emit_increment(b, segment, number, Increment::late, r11);
+    counted = b.offset();
+  }
+  if (is_instrumented) instrumentation->indirect(b, in);
+  emit_indirect(b.e);
+}
+
+void end_syscall(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted) {
+  b.place(in, segment);
+  emit_saves(b.e);
+  if (increment.how == Increment::late) {
+    emit_increment(b, segment, number, Increment::late, r11);
+    counted = b.offset();
+  }
+  b.move_address(rcx, in.next());
+  b.fix(Fix::system_call, in.pc, 1);
+  b.e.jump(b.arena.to_syscall);
+}
+
+/// The engine does its work: see far_return().
+void end_far_return(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number,
+                    u16& counted) {
+  b.place(in, segment);
+  emit_saves(b.e);
+  if (increment.how == Increment::late) {
+    emit_increment(b, segment, number, Increment::late, r11);
+    counted = b.offset();
+  }
+  b.e.move_constant(rcx, in.pc);
+  recorder.give_up();  // so rare that a template of it would not be missed
+  b.e.jump(b.arena.to_far_return);
+}
+
+/// loop and jrcxz reach 127 bytes only: over a jump to what follows.
+void end_loop(Builder& b, const Instruction& in, u32 segment) {
+  b.place(in, segment);
+  if (in.address_bits == 32) b.e.byte(0x67);
+  b.e.byte(in.opcode);
+  b.e.byte(5);
+  u8* jump = b.e.p;
+  b.e.jump(0);
+  b.exit(-1, in.target());
+  const u32 over = static_cast<u32>(b.e.p - jump - 5);
+  __builtin_memcpy(jump + 1, &over, 4);
+}
+
+void end_jcc(Builder& b, const Instruction& in, u32 segment) {
+  const u32 index = tables.places.size;
+  b.place(in, segment);
+  const u64 jump = b.exit(in.opcode & 15, in.target());
+  tables.places[index].offset = static_cast<u16>(jump - b.body);  // behind what aligns it
+}
+
+/// An indirect jump or call whose target is known.
+void end_resolved(Builder& b, const Instruction& in, u32 segment) {
+  b.place(in, segment);
+  if (in.kind == Kind::call_indirect) emit_push(b, in.next());
+  b.exit_by(in.rip_operand(), in.target());
+}
+
+}  // namespace
+
+void emit_head(Builder& b, const Instruction& in) {
+  const bool is_push_or_pop = in.legacy && in.map == Map::one_byte && (in.opcode & 0xf0) == 0x50;
+  if (in.kind == Kind::jump || in.resolved)
+    b.e.nops(2);
+  else if (in.length == 1 && is_push_or_pop)
+    b.e.byte(0x40);  // a prefix that says nothing
+  else if (in.length == 1)
+    b.e.nops(2);
+}
+
+void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 reg) {
+  if (is_instrumented) reg = instrumentation->spared(reg);
+  const u32 counter = counters_at + 8 * number;
+  constexpr u32 displacement_at = 5;  // in an access through GS
+  Emitter& e = b.e;
+  const auto fix = [&] { recorder.fix(Fix::counter, b.offset() + displacement_at, segment); };
+  if (is_probed) probes->counted(b, number);
+  if (how == Increment::inc) {
+    fix();
+    e.byte(0x65);
+    e.byte(0x48);
+    e.byte(0xff);
+    e.byte(0x04);
+    e.byte(0x25);
+    e.dword(counter);
+    return;
+  }
+  if (how == Increment::spill) e.store(reg, o_spill1);
+  fix();
+  e.load(reg, counter);
+  e.add_constant(reg, 1);
+  fix();
+  e.store(reg, counter);
+  if (how == Increment::spill) e.load(reg, o_spill1);
+}
+
+void emit_copy(Builder& b, const Instruction& in, u32 segment) {
+  if (reads_gs_base(in) && fsgsbase_allowed)
+    copy_gs_base(b, in, segment);
+  else if (in.gather)
+    copy_gather(b, in, segment);
+  else if (in.dynamic != 0)
+    copy_repeat(b, in, segment);
+  else
+    copy_plain(b, in, segment);
+}
+
+namespace {
+
+void place_end(Builder& b, u64 target, u32 segment) {
+  b.trace.place_count++;
+  Place p{};
+  p.pc = static_cast<s32>(target - b.trace.pc);
+  p.segment = static_cast<u8>(segment);
+  p.kind = Kind::end;
+  p.offset = b.offset();  // also before what aligns the jump: behind an int3 the program stands here
+  tables.places.add(p);
+}
+
+}  // namespace
+
+void emit_leave(Builder& b, u64 target, u32 segment) {
+  place_end(b, target, segment);
+  b.exit(-1, target);
+}
+
+u64 emit_loop_jump(Builder& b, u64 to, u32 segment) {
+  place_end(b, b.trace.pc, segment);
+  while (crosses_line(b.e.here() + 1)) b.e.byte(0x90);
+  b.e.jump(to);
+  return b.e.here() - 4;
+}
+
+void emit_passed(Builder& b, const Instruction& in, u32 segment) {
+  b.place(in, segment);
+  if (in.kind == Kind::call) emit_push(b, in.next());
+}
+
+void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted) {
+  if (in.resolved) return end_resolved(b, in, segment);
+  switch (in.kind) {
+    case Kind::jcc: end_jcc(b, in, segment); break;
+    case Kind::loop: end_loop(b, in, segment); break;
+    case Kind::call:
+      b.place(in, segment);
+      emit_push(b, in.next());
+      emit_leave(b, in.target(), segment);
+      break;
+    case Kind::jump_indirect:
+    case Kind::call_indirect:
+    case Kind::ret: end_indirect(b, in, segment, increment, number, counted); break;
+    case Kind::syscall: end_syscall(b, in, segment, increment, number, counted); break;
+    case Kind::far_return: end_far_return(b, in, segment, increment, number, counted); break;
+    case Kind::transaction:
+      b.place(in, segment);
+      b.e.byte(0xb8);  // mov eax, 0: aborted, no reason
+      b.e.dword(0);
+      emit_leave(b, in.target(), segment);
+      break;
+    case Kind::jump:
+      b.place(in, segment);
+      emit_leave(b, in.target(), segment);
+      break;
+    default: break;
+  }
+}
+
+u64 next_body(const Arena& arena, u64 pc, u64 older) {
+  const u32 check = older != 0 ? entry_check_bytes(pc) : 0;
+  return (arena.hot + dead_jump_bytes + check + trace_alignment - 1) & ~(trace_alignment - 1);
+}
+
+Builder begin_trace(Arena& arena, u64 pc, u64 older, u64 later) {
+  // The head is aligned so that it can be replaced in one store. More than that makes code larger and nothing faster.
+  const u32 check = older != 0 ? entry_check_bytes(pc) : 0;
+  Emitter e{reinterpret_cast<u8*>(arena.hot)};
+  e.nops(static_cast<u32>(next_body(arena, pc, older) + later - check - arena.hot));
+  Trace& trace = *new_trace(arena, pc, e.here());
+  if (older != 0) trace.entry = emit_entry_check(arena, e, pc, older);
+  trace.body = e.here();
+  trace.places = &tables.places[tables.places.size];
+  trace.segments = &tables.segments[tables.segments.size];
+  return {arena, e, trace, trace.body};
+}
+
+void abandon_trace(const Builder& b) {
+  b.trace.dead = true;
+  b.trace.bytes = 0;
+  b.trace.start = b.arena.hot;
+}
+
+}  // namespace tally::engine

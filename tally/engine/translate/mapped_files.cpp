@@ -1,0 +1,128 @@
+#include "tally/engine/translate/mapped_files.hpp"
+
+#include "tally/engine/records.hpp"
+
+namespace tally::engine {
+namespace {
+
+constexpr u32 limit = 16384;
+FileMapping* table;
+u32 count;
+u32 writable_code;  // mappings that are executable and whose file may be written
+
+void add(const FileMapping& m) {
+  if (table == nullptr) table = reinterpret_cast<FileMapping*>(reserve(page_up(limit * sizeof(FileMapping)), 3));
+  if (count < limit)
+    table[count++] = m;
+  else if (m.shared)
+    mark_partial(current(), channel::partial_shared_code);
+}
+
+void recount() {
+  u32 n = 0;
+  for (u32 i = 0; i < count; i++) n += table[i].executable && (table[i].shared || table[i].by_descriptor);
+  __atomic_store_n(&writable_code, n, __ATOMIC_RELAXED);
+}
+
+/// The part of a mapping from `start` to `end`.
+FileMapping part(const FileMapping& m, u64 start, u64 end) {
+  FileMapping p = m;
+  p.start = start;
+  p.end = end;
+  p.offset = m.offset + (start - m.start);
+  return p;
+}
+
+/// No mapping reaches over the address any more.
+void cut(u64 at) {
+  for (u32 i = 0; i < count; i++) {
+    if (table[i].start >= at || table[i].end <= at) continue;
+    const FileMapping tail = part(table[i], at, table[i].end);
+    table[i].end = at;
+    return add(tail);
+  }
+}
+
+bool continues(const FileMapping& a, const FileMapping& b) {
+  return a.end == b.start && a.device == b.device && a.inode == b.inode && a.offset + (a.end - a.start) == b.offset &&
+         a.writable == b.writable && a.executable == b.executable && a.shared == b.shared &&
+         a.by_descriptor == b.by_descriptor && a.others == b.others;
+}
+
+/// Pieces of one mapping that are alike again become one: protections that go back and forth must not fill the table.
+void join() {
+  for (u32 i = 0; i < count; i++)
+    for (u32 k = 0; k < count; k++)
+      if (continues(table[i], table[k])) {
+        table[i].end = table[k].end;
+        table[k] = table[--count];
+        k = ~0u;
+        if (i >= count) return;
+      }
+}
+
+}  // namespace
+
+void files_forget(u64 start, u64 end) {
+  if (count == 0) return;
+  cut(start);
+  cut(end);
+  for (u32 i = 0; i < count;)
+    if (table[i].start >= start && table[i].end <= end)
+      table[i] = table[--count];
+    else
+      i++;
+  recount();
+}
+
+void files_add(const FileMapping& m) {
+  add(m);
+  recount();
+}
+
+void files_protect(u64 start, u64 end, bool writable, bool executable) {
+  if (count == 0) return;
+  cut(start);
+  cut(end);
+  for (u32 i = 0; i < count; i++)
+    if (table[i].start >= start && table[i].end <= end) {
+      table[i].writable = writable;
+      table[i].executable = executable;
+    }
+  if (count > 16) join();
+  recount();
+}
+
+void files_move(u64 old, u64 old_bytes, u64 to, u64 bytes) {
+  const FileMapping* m = file_at(old);
+  FileMapping moved;
+  if (m != nullptr) moved = part(*m, old, old + bytes);
+  if (old_bytes != 0) files_forget(old, old + page_up(old_bytes));
+  files_forget(to, to + bytes);
+  if (m == nullptr) return;
+  moved.start = to;
+  moved.end = to + bytes;
+  files_add(moved);
+}
+
+void files_forked() {
+  for (u32 i = 0; i < count; i++) table[i].others = table[i].others || table[i].shared;
+}
+
+const FileMapping* file_at(u64 address) {
+  for (u32 i = 0; i < count; i++)
+    if (address - table[i].start < table[i].end - table[i].start) return &table[i];
+  return nullptr;
+}
+
+const FileMapping* file_number(u32 i) { return i < count ? &table[i] : nullptr; }
+
+u64 same_byte(const FileMapping& of, u64 address, const FileMapping& m) {
+  if (m.device != of.device || m.inode != of.inode) return 0;
+  const u64 offset = of.offset + (address - of.start);
+  return offset - m.offset < m.end - m.start ? m.start + (offset - m.offset) : 0;
+}
+
+bool files_may_be_written() { return __atomic_load_n(&writable_code, __ATOMIC_RELAXED) != 0; }
+
+}  // namespace tally::engine

@@ -1,0 +1,84 @@
+#include "tally/engine/translate/recorder.hpp"
+
+#include "tally/engine/translate/generate.hpp"
+
+namespace tally::engine {
+namespace {
+
+class NothingKept final : public PersistentCache {};
+constinit NothingKept nothing_kept;
+
+}  // namespace
+
+Recorder recorder;
+constinit PersistentCache* persistent_cache = &nothing_kept;
+
+void Recorder::begin(const Builder& b, bool by_jump, u8 generation) {
+  on_ = persistent_cache->records(generation);
+  r_.by_jump = by_jump;
+  r_.generation = generation;
+  r_.pc = b.trace.pc;
+  r_.body = b.body;
+  r_.stubs = b.arena.cold;
+  to_look_ = b.arena.to_look;
+  to_model_ = b.arena.to_model;
+  r_.fixups = r_.ranges = r_.originals = 0;
+}
+
+void Recorder::note(const Instruction& in) {
+  if (!on_) return;
+  // What becomes of xbegin depends on the processor.
+  if (in.legacy && in.map == Map::one_byte && in.opcode == 0xc7 && in.modrm == 0xf8) return give_up();
+  const s64 from = static_cast<s64>(in.pc - r_.pc);
+  for (u32 i = 0; i < r_.ranges; i++)
+    if (from >= r_.range[i].from && from + in.length <= r_.range[i].from + static_cast<s64>(r_.range[i].bytes)) return;
+  // What goes on where the last one ended is one range with it.
+  const bool more =
+      r_.ranges > 0 && r_.range[r_.ranges - 1].from + static_cast<s64>(r_.range[r_.ranges - 1].bytes) == from;
+  if (!fits32(from) || r_.originals + in.length > Recording::original_limit ||
+      (!more && r_.ranges == Recording::range_limit))
+    return give_up();
+  if (more)
+    r_.range[r_.ranges - 1].bytes += in.length;
+  else
+    r_.range[r_.ranges++] = {static_cast<s32>(from), in.length};
+  for (u32 i = 0; i < in.length; i++) r_.original[r_.originals++] = in.bytes[i];
+}
+
+void Recorder::add(const Fixup& fixup) {
+  if (r_.fixups == Recording::fixup_limit) return give_up();
+  r_.fixup[r_.fixups++] = fixup;
+}
+
+void Recorder::fix(Fix what, u64 offset, s64 value, u32 extra) {
+  if (!on_) return;
+  if (!fits32(value)) return give_up();
+  add({static_cast<s32>(value), static_cast<u16>(offset), what, static_cast<u8>(extra & 127), 0});
+}
+
+void Recorder::fix_at(Fix what, const u8* at, u64 address, u32 extra) {
+  if (!on_) return;
+  const s64 value = static_cast<s64>(address - r_.pc);
+  if (!fits32(value)) return give_up();
+  const u64 place = reinterpret_cast<u64>(at);
+  const bool in_stubs = !is_in_body(place);
+  add({static_cast<s32>(value), static_cast<u16>(place - (in_stubs ? r_.stubs : r_.body)), what,
+       static_cast<u8>(extra & 127), in_stubs});
+}
+
+void Recorder::refer(const u8* at, u64 to) {
+  if (!on_) return;
+  if (to == to_look_ || to == to_model_) return fix_at(to == to_look_ ? Fix::to_look : Fix::to_model, at, r_.pc);
+  const bool leads_to_body = is_in_body(to);
+  if (leads_to_body == is_in_body(reinterpret_cast<u64>(at))) return;
+  const u64 offset = to - (leads_to_body ? r_.body : r_.stubs);
+  fix_at(leads_to_body ? Fix::to_body : Fix::to_stubs, at, r_.pc + offset);
+}
+
+void Recorder::end(const Builder& b, u32 use) {
+  if (!on_) return;
+  on_ = false;
+  persistent_cache->add(r_, b, use);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,487 @@
+// Better traces for code that ran often. The counters say which way each branch went: traces are made anew along that
+// way, through jumps and calls, and counted once for all of it instead of once a segment. Who leaves one earlier is
+// counted at that exit, which makes up for what did not run. Their templates take the places of those they came from:
+// the next run of the program begins with them.
+#include "tally/engine/translate/reoptimize.hpp"
+
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/profile.hpp"
+#include "tally/engine/translate/reading.hpp"
+
+namespace tally::engine {
+namespace {
+
+/// How often a trace must have run: making it anew costs as much as some thousand increments.
+constexpr u64 hot_executions = 4096;
+constexpr u32 instruction_limit = 96, branch_limit = 8;
+/// A trace is not made anew forever if a program goes another way each time, or its accesses find other lines.
+u8 generation_limit() { return instrumentation->depends_on_accesses() ? 12 : 3; }
+/// It ends where it is reached by fewer than one in so many that entered it.
+constexpr u64 least_share = 8, whole_share = 1 << 16;
+
+/// A trace that is made anew takes the place of the old one while the program runs, whether it is kept or not.
+bool improves_at_once() { return is_instrumented || is_probed; }
+
+u64 hot_from() { return settings().hot_from != 0 ? settings().hot_from : hot_executions; }
+
+void add(channel::SegmentVector& to, const channel::SegmentVector& v, s32 n) {
+  for (u32 i = 0; i < 3; i++) to.counts[i] = static_cast<s16>(to.counts[i] + n * v.counts[i]);
+  for (u32 i = 0; i < sizeof v.branches; i++) to.branches[i] = static_cast<s8>(to.branches[i] + n * v.branches[i]);
+}
+
+Instruction* buffer() {
+  static Instruction* b;
+  if (b == nullptr)
+    b = reinterpret_cast<Instruction*>(reserve(page_up(sizeof(Instruction) * (instruction_limit + 2)), 3));
+  return b;
+}
+
+/// Makes one trace.
+class Improver {
+ public:
+  Improver(const Profile& profile, const Trace& old, u64 entered)
+      : profile_(profile), old_(old), pc_(old.pc), at_(old.pc), entered_(entered) {}
+
+  /// Null where it cannot be made.
+  const Trace* improve(u8 generation, bool by_jump) {
+    Arena* const arena = arena_for(pc_);
+    if (arena == nullptr || !tables_have_room()) return nullptr;
+    const u64 older = old_.entry != 0 || by_jump ? reinterpret_cast<u64>(engine_no_target) : 0;
+    Builder b = begin_trace(*arena, pc_, older);
+    const u32 index = static_cast<u32>(&b.trace - tables.traces.data);
+    code_.relied_on_by(index);
+    ahead_.relied_on_by(index);
+    recorder.begin(b, older != 0, static_cast<u8>(generation + 1));
+    b.trace.generation = static_cast<u8>(generation + 1);
+    read(*arena);
+    if (n_ == 0 || !emit(b)) {
+      recorder.give_up();
+      abandon_trace(b);
+      return nullptr;
+    }
+    b.trace.bytes = static_cast<u32>(b.e.here() - b.body);
+    if (is_instrumented) instrumentation->end_trace(b, index);
+    arena->hot = b.e.here();
+    recorder.end(b, old_.use);
+    if (improves_at_once()) b.trace.use = old_.use;
+    return &b.trace;
+  }
+
+ private:
+  struct Branch {
+    u32 end;     // instructions up to it, itself among them
+    bool taken;  // the trace goes on where it leads to
+    u64 exit;    // where it leads to else
+    u32 hole;    // offset of the displacement that leads to the exit
+    u16 offset;
+  };
+
+  /// Whether the trace goes on at `to`.
+  bool goes_on(u64 to) const {
+    if (n_ >= instruction_limit || to == pc_ || far_away(pc_, to) || probes->begins_at(to)) return false;
+    for (u32 i = 0; i < n_; i++)
+      if (in_[i].pc == to) return false;
+    return true;
+  }
+
+  /// Notes a conditional branch down; whether the trace goes on behind it.
+  bool passes(const Instruction& in) {
+    const Profile::Branch& seen = profile_.find(in.pc);
+    const u64 all = seen.taken + seen.passed;
+    const bool taken = seen.taken > seen.passed;
+    branch_[branches_++] = {n_, taken, taken ? in.next() : in.target(), 0, 0};
+    if (all == 0) return false;
+    share_ = share_ * (taken ? seen.taken : seen.passed) / all;
+    return branches_ < branch_limit && share_ >= whole_share / least_share;
+  }
+
+  void read(const Arena& arena) {
+    while (n_ < instruction_limit || (n_ == instruction_limit && is_popf(in_[n_ - 1]))) {
+      Instruction& in = in_[n_];
+      bool readable = false;
+      if (n_ > 0 && probes->begins_at(at_)) break;
+      if (code_.watch(at_)) break;
+      if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
+      if (in.kind == Kind::trap || probes->begins_at(in)) break;
+      code_.register_instruction(in);
+      resolve(code_, in, arena);
+      n_++;
+      at_ = in.next();
+      if (in.kind == Kind::plain && !serializes(in)) continue;
+      if (is_branch(in.kind)) {
+        if (!passes(in)) break;
+        const u64 to = branch_[branches_ - 1].taken ? in.target() : in.next();
+        if (!goes_on(to)) break;
+        at_ = to;
+        continue;
+      }
+      if ((in.kind != Kind::jump && in.kind != Kind::call) || !goes_on(in.target())) {
+        ended_ = in.kind != Kind::plain;
+        return;
+      }
+      at_ = in.target();
+    }
+  }
+
+  bool ends_by_branch() const { return branches_ > 0 && branch_[branches_ - 1].end == n_; }
+
+  /// What the whole way counts, and what leaving it at each exit adds to that, or takes from it.
+  void count_up(u32 counted_in) {
+    channel::SegmentVector way{};
+    u32 k = 0;
+    for (u32 i = 0; i < n_; i++) {
+      way.counts[channel::instructions]++;
+      way.counts[channel::loads] = static_cast<s16>(way.counts[channel::loads] + in_[i].loads);
+      way.counts[channel::stores] = static_cast<s16>(way.counts[channel::stores] + in_[i].stores);
+      add_kind(way, in_[i].kind);
+      if (k == branches_ || branch_[k].end != i + 1) continue;
+      s8& taken = way.branches[channel::taken - 3];
+      vectors_[k + 1] = way;
+      if (branch_[k].taken)
+        vectors_[k + 1].branches[channel::taken - 3]--;
+      else
+        taken--;
+      k++;
+    }
+    vectors_[0] = way;
+    for (k = counted_in; k < branches_; k++) add(vectors_[k + 1], way, -1);
+  }
+
+  /// The cheapest of all places on the way. `segment`: of how many branches it comes behind.
+  Increment choose(u32& segment) {
+    Increment best{Increment::spill, 0, r11};
+    u32 start = 0;
+    for (u32 k = 0; start < n_ && (k == 0 || best.how != Increment::inc); k++) {
+      const u32 end = k < branches_ ? branch_[k].end : n_;
+      const Increment found = choose_increment(ahead_, in_ + start, end - start, in_[end - 1].next());
+      // What an exit borrows is there only where the trace ends.
+      if (k == 0 || found.how < best.how) {
+        best = {found.how, found.at + start, found.reg};
+        segment = k;
+      }
+      start = end;
+    }
+    return best;
+  }
+
+  void emit_branch(Builder& b, const Instruction& in, Branch& branch, bool is_last) {
+    const u32 index = tables.places.size;
+    b.place(in, 0);
+    Place& p = tables.places[index];
+    p.falls_through = !branch.taken;
+    branch.offset = p.offset;
+    const u8 condition = static_cast<u8>(in.opcode & 15);
+    if (in.kind == Kind::loop) {
+      if (in.address_bits == 32) b.e.byte(0x67);
+      b.e.byte(in.opcode);
+      b.e.byte(5);
+      if (!branch.taken) {
+        b.e.byte(0xe9);
+        b.e.dword(5);
+      }
+      b.e.byte(0xe9);
+    } else if (is_last) {
+      const u64 jump = b.exit(branch.taken ? condition : condition ^ 1, branch.taken ? in.target() : in.next());
+      branch.offset = p.offset = static_cast<u16>(jump - b.body);
+      return;
+    } else {
+      b.e.byte(0x0f);
+      b.e.byte(static_cast<u8>(0x80 | (branch.taken ? condition ^ 1 : condition)));
+    }
+    branch.hole = b.offset();
+    b.e.dword(0);
+  }
+
+  void emit_exit_segment(Builder& b, const Branch& branch, u32 segment) {
+    if (branch.hole != 0) {
+      const u32 distance = b.offset() - branch.hole - 4;
+      __builtin_memcpy(reinterpret_cast<u8*>(b.body + branch.hole), &distance, 4);
+    }
+    if (is_instrumented) instrumentation->emit_exit(b, segment - 1);
+    const Increment increment = choose_increment(ahead_, in_, 0, branch.exit);
+    emit_increment(b, segment, b.trace.number + segment, increment.how, increment.reg);
+    emit_leave(b, branch.exit, segment);
+  }
+
+  void emit_way_on(Builder& b, u64 to) {
+    if (is_instrumented && to == pc_) return emit_loop(b);
+    if (is_instrumented) instrumentation->leave(b, needed_behind_);
+    emit_leave(b, to, 0);
+  }
+
+  /// To the trace's own beginning: where registers are borrowed already, if it can be.
+  void emit_loop(Builder& b) {
+    const u32 entry = instrumentation->loops(b);
+    if (entry != 0) b.trace.loop = static_cast<u32>(emit_loop_jump(b, b.body + entry, 0) - b.body);
+    // Where a trace that is dropped comes out of its loop.
+    instrumentation->leave(b, every_flag);
+    emit_leave(b, pc_, 0);
+  }
+
+  u16 needed(u64 pc) { return flags_dead(ahead_, pc, every_flag) ? u16{0} : every_flag; }
+
+  /// How often the instructions of the way ran until now, on it or not.
+  void estimate_executions() {
+    u64 reached = entered_;
+    u32 i = 0;
+    for (u32 k = 0; k < branches_; k++) {
+      const Profile::Branch& seen = profile_.find(in_[branch_[k].end - 1].pc);
+      if (seen.taken + seen.passed != 0) reached = seen.taken + seen.passed;
+      while (i < branch_[k].end) executions_[i++] = reached;
+      reached = branch_[k].taken ? seen.taken : seen.passed;
+    }
+    while (i < n_) executions_[i++] = reached;
+  }
+
+  void begin_instrumentation(Builder& b) {
+    const Kind last = in_[n_ - 1].kind;
+    const bool leads_on = last == Kind::jump || last == Kind::call;
+    if (ends_by_branch())
+      needed_behind_ = needed(branch_[branches_ - 1].taken ? in_[n_ - 1].target() : in_[n_ - 1].next());
+    else
+      needed_behind_ = !ended_ ? needed(at_) : leads_on ? needed(in_[n_ - 1].target()) : every_flag;
+    __builtin_memset(needed_at_exits_, 0, sizeof needed_at_exits_);
+    for (u32 k = 0; k < branches_; k++) needed_at_exits_[branch_[k].end - 1] = needed(branch_[k].exit);
+    if (instrumentation->depends_on_accesses()) estimate_executions();
+    instrumentation->begin_trace();
+    instrumentation->begin_segment(b, in_, n_, needed_behind_, needed_at_exits_,
+                                   instrumentation->depends_on_accesses() ? executions_ : nullptr);
+    instrumentation->open_first(b);
+  }
+
+  bool emit(Builder& b) {
+    u32 counted_in = 0;
+    const Increment increment = choose(counted_in);
+    count_up(counted_in);
+    place_segments(branches_ + 1);
+    const u32 number = new_segments(vectors_, branches_ + 1);
+    if (number == 0) return false;
+    b.trace.number = number;
+    b.trace.segment_count = static_cast<u16>(branches_ + 1);
+    u16 counted = 0xffff;
+    const bool instruments = is_instrumented;
+    if (instruments) begin_instrumentation(b);
+    u32 k = 0;
+    for (u32 i = 0; i < n_; i++) {
+      const Instruction& in = in_[i];
+      if (increment.at == i && increment.how != Increment::late) {
+        emit_increment(b, 0, number, increment.how, increment.reg);
+        counted = b.offset();
+      }
+      const bool comes_back = instruments && ended_ && in.kind == Kind::jump && in.target() == pc_;
+      if (instruments) instrumentation->before(b, i, ended_ && i + 1 == n_ && !comes_back);
+      if (b.offset() == 0) emit_head(b, in);
+      if (k < branches_ && branch_[k].end == i + 1) {
+        if (instruments) instrumentation->begin_exit(b, i, !branch_[k].taken, needed_at_exits_[i]);
+        emit_branch(b, in, branch_[k], i + 1 == n_ && !instruments);
+        if (instruments)
+          instrumentation->stay(b, in, branch_[k].taken,
+                                i + 1 < n_ ? instrumentation->live_before(i + 1) : needed_behind_);
+        k++;
+      } else if (in.kind == Kind::plain) {
+        emit_copy(b, in, 0);
+      } else if (comes_back) {
+        b.place(in, 0);
+        emit_loop(b);
+      } else if (ended_ && i + 1 == n_) {
+        emit_end(b, in, 0, increment, number, counted);
+      } else {
+        emit_passed(b, in, 0);
+      }
+      if (instruments) instrumentation->after(b, i);
+    }
+    tables.segments.add({counted, 0});
+    for (const Branch& branch : branch_) {
+      if (&branch == branch_ + branches_) break;
+      tables.segments.add({branch.offset, Segment::is_exit});
+    }
+    if (ends_by_branch()) {
+      const Branch& last = branch_[branches_ - 1];
+      // A `loop` jumps over the jump to its exit: the way goes on behind it.
+      if (last.hole != 0) emit_way_on(b, last.taken ? in_[n_ - 1].target() : in_[n_ - 1].next());
+      emit_exit_segment(b, last, branches_);
+    } else if (!ended_) {
+      emit_way_on(b, at_);
+    }
+    const u32 inner = ends_by_branch() ? branches_ - 1 : branches_;
+    for (k = 0; k < inner; k++) emit_exit_segment(b, branch_[k], k + 1);
+    return true;
+  }
+
+  const Profile& profile_;
+  const Trace& old_;
+  u64 pc_, at_;
+  Instruction* in_ = buffer();
+  u32 n_ = 0;
+  Branch branch_[branch_limit];
+  u32 branches_ = 0;
+  u64 share_ = whole_share;  // of what enters, as much as comes here
+  bool ended_ = false;       // by an instruction that leads away
+  channel::SegmentVector vectors_[branch_limit + 1];
+  // For instrumentation: which flags are needed behind the trace, and where its branches leave it.
+  u16 needed_behind_ = 0, needed_at_exits_[instruction_limit + 2];
+  u64 entered_;  // how often, until now
+  u64 executions_[instruction_limit + 2];
+  Code code_, ahead_;
+};
+
+auto counter_of(const Executions& executions) {
+  return [&executions](u32 number) { return executions[number]; };
+}
+
+/// All that a process can find out of its counters.
+class Review {
+ public:
+  explicit Review(const Thread* t) : thread_(t) {}
+
+  /// Whether anything is worth it. Nearly always not: this is all that a program pays that runs again.
+  bool begin() {
+    Guard guard(threads_lock);
+    if (!list_.init(tables.traces.size) || !executions_.init(thread_)) return false;
+    if (instrumentation->depends_on_accesses()) instrumentation->count_accesses();
+    each_trace(hot_from(), [&](Trace& trace) { consider(trace); });
+    if (size_ == 0) return false;
+    const u64 warm = hot_from() / 16 + 1;
+    u32 branches = 0;
+    each_trace(warm, [&](Trace& trace) { branches += trace.segment_count; });
+    if (!profile_.init(branches)) return false;
+    each_trace(warm, [&](Trace& trace) {
+      History(counter_of(executions_), trace).branches([&](const Place& p, u64 taken, u64 passed) {
+        profile_.note(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), taken, passed);
+      });
+    });
+    return true;
+  }
+
+  void improve() {
+    // What is made anew leads to what is made anew.
+    for (u32 i = 0; i < size_; i++) list_[i].trace->dead = true;
+    for (u32 i = 0; i < size_; i++)
+      supersede(*list_[i].trace,
+                Improver(profile_, *list_[i].trace, list_[i].entered).improve(list_[i].generation, list_[i].by_jump));
+    forget_all_jumps();
+  }
+
+ private:
+  struct Hot {
+    Trace* trace;
+    u8 generation;
+    bool by_jump;
+    u64 entered;
+  };
+
+  /// The traces with a segment that ran so often. By the counters: they lie side by side.
+  template <class Each>
+  void each_trace(u64 least, Each&& each) {
+    u32 last = 0;
+    for (u32 number = channel::first_segment; number < segment_limit_so_far(); number++) {
+      if (executions_[number] < least) continue;
+      const u32 found = trace_of(number);
+      Trace& trace = tables.traces[found];
+      if (found != last && (trace.use != 0 || improves_at_once()) && !trace.dead &&
+          number - trace.number < trace.segment_count)
+        each(trace);
+      last = found;
+    }
+  }
+
+  /// The last trace whose first number is not above this one.
+  static u32 trace_of(u32 number) {
+    u32 low = 0, high = tables.traces.size;
+    while (high - low > 1) {
+      const u32 middle = (low + high) / 2;
+      (tables.traces[middle].number <= number ? low : high) = middle;
+    }
+    return low;
+  }
+
+  void consider(Trace& trace) {
+    if (probes->begins_at(trace.pc) || trace.compared != 0) return;
+    PersistentCache::Used known{};
+    const bool is_known = trace.use != 0 && persistent_cache->used(trace.use, known);
+    if (!is_known && !improves_at_once()) return;
+    const u8 generation = known.generation > trace.generation ? known.generation : trace.generation;
+    if (generation == generation_limit()) return;
+    const History history(counter_of(executions_), trace);
+    if (history.entered() < hot_from()) return;
+    if (generation == 0 || history.is_mistaken() || is_unsteady(trace, history.entered()))
+      list_[size_++] = {&trace, generation, known.by_jump, history.entered()};
+  }
+
+  /// Whether one of its accesses no longer finds what it found when the trace was made.
+  static bool is_unsteady(const Trace& trace, u64 entered) {
+    for (u32 i = 0; instrumentation->depends_on_accesses() && i < trace.place_count; i++) {
+      const Place& p = trace.places[i];
+      if (p.kind != Kind::end &&
+          instrumentation->is_out_of_date(trace.pc + static_cast<u64>(static_cast<s64>(p.pc)), entered))
+        return true;
+    }
+    return false;
+  }
+
+  const Thread* thread_;
+  Executions executions_;
+  Profile profile_;
+  Scratch<Hot> list_;
+  u32 size_ = 0;
+};
+
+}  // namespace
+
+namespace {
+
+void review_once(Thread* t) {
+  Guard guard(cache_lock);
+  if (!persistent_cache->is_written() && !improves_at_once()) return;
+  Review review(t);
+  if (review.begin()) review.improve();
+}
+
+u64 own_processor_ns() {
+  u64 time[2] = {};
+  kernel(SYS_clock_gettime, 3 /* CLOCK_THREAD_CPUTIME_ID */, reinterpret_cast<u64>(time));
+  return time[0] * 1'000'000'000 + time[1];
+}
+
+/// What was written often may be so no more, and what indirect jumps lead to has stayed where it is for a while.
+void settle_code(u64 now_ns) {
+  static u64 next_ns = 20'000'000;
+  if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
+  __atomic_store_n(&next_ns, 2 * now_ns, __ATOMIC_RELAXED);
+  Guard guard(cache_lock);
+  watch_again();
+  shorten_jumps();
+}
+
+}  // namespace
+
+void improve(Thread* t) {
+  if (persistent_cache->is_written() && persistent_cache->keeps_any())
+    review_once(t);  // what is made then is for the next run
+}
+
+void improve_at_times(Thread* t) {
+  // At 20, 40, 80 ms of processor time and so on, with sites more often, or whenever tests want it. Not all programs
+  // may read the time stamp counter; the kernel is asked at every 64th system call.
+  static u32 calls;
+  static u64 next_ns = 20'000'000;
+  if (t->vfork_child != 0 || (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) & 63) != 0) return;
+  if (settings().hot_from != 0) return review_once(t);
+  const u64 now_ns = processor_ns();
+  settle_code(now_ns);
+  if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
+  // What an access finds changes more often than which way a branch goes; a review takes about a millisecond (sqlite3).
+  const u64 pause_ns = !instrumentation->depends_on_accesses() ? now_ns
+                       : now_ns < 400'000'000                  ? now_ns / 4
+                                                               : 100'000'000;
+  __atomic_store_n(&next_ns, now_ns + pause_ns, __ATOMIC_RELAXED);
+  const u64 begun_ns = own_processor_ns();
+  review_once(t);
+  // Or more, where there is much code, and many threads that ran it.
+  constexpr u64 share = 20;
+  const u64 longer_ns = (own_processor_ns() - begun_ns) * share;
+  if (longer_ns > pause_ns) __atomic_store_n(&next_ns, now_ns + longer_ns, __ATOMIC_RELAXED);
+}
+
+}  // namespace tally::engine

@@ -1,0 +1,233 @@
+// Program code → a trace: decoded a segment at a time, copied, given one counter a segment.
+#include "tally/engine/translate/compared_code.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/reading.hpp"
+
+namespace tally::engine {
+namespace {
+
+constexpr u32 segment_instructions = 64;  // most instructions of one segment
+// Where a trace ends at the next chance, unless settings say otherwise. Longer ones make short programs slower (more
+// code is translated than runs) and long ones hardly faster.
+constexpr u32 trace_instructions = 24;
+constexpr u32 trace_segments = 4;
+
+Instruction* buffer() {
+  static Instruction* b;
+  if (b == nullptr)
+    b = reinterpret_cast<Instruction*>(reserve(page_up(sizeof(Instruction) * (segment_instructions + 1)), 3));
+  return b;
+}
+
+bool is_conditional(Kind k) { return k == Kind::jcc || k == Kind::loop; }
+
+/// Makes one trace.
+class Translator {
+ public:
+  Translator(u64 pc, u64 older) : pc_(pc), at_(pc), older_(older) {
+    limit_ = settings().trace_limit != 0 ? settings().trace_limit : trace_instructions;
+  }
+
+  Outcome translate(Trace*& out) {
+    if (!tables_have_room()) return Outcome::no_room;
+    know_code(pc_);
+    if (persistent_cache->load(pc_)) {
+      out = find_trace(pc_);
+      if (out != nullptr) return Outcome::translated;
+    }
+    const Template* known = persistent_cache->find(pc_);
+    if (known == nullptr)
+      if (const Outcome first = look_at_first(); first != Outcome::translated) return first;
+    Arena* arena = arena_for(pc_);
+    if (arena == nullptr) return flush_makes_room() ? Outcome::no_room : Outcome::no_space;
+    if (known != nullptr)
+      if (Trace* const made = persistent_cache->reuse(*known, pc_, older_, *arena); made != nullptr) {
+        out = made;
+        return made->dead ? Outcome::no_room : Outcome::translated;
+      }
+    Builder b = begin_trace(*arena, pc_, older_);
+    const u32 index = static_cast<u32>(&b.trace - tables.traces.data);
+    code_.relied_on_by(index);
+    ahead_.relied_on_by(index);
+    recorder.begin(b, older_ != 0);
+    place_segments(trace_segments);
+    if (is_instrumented) instrumentation->begin_trace();
+    if (is_probed) probes->begin_trace(b, in_[0]);
+    // A second one would not be found before the first; code that changes is nobody else's.
+    if (known != nullptr || compared_) recorder.give_up();
+    u32 segment = 0;
+    do {
+      // Behind a branch there is always one more segment, if only an empty one: it tells how often the branch was not
+      // taken.
+      const bool full =
+          segment > 0 && (compared_ || total_ >= limit_ || segment + 1 >= trace_segments || ends_before(at_));
+      const u32 n = full ? 0 : read_segment(segment, *arena);
+      if (compared_ && segment == 0) emit_comparison(b, in_, n);
+      if (!emit_segment(b, n, segment++)) {
+        // Out of segment numbers: what was begun is given up; nothing leads to it.
+        abandon_trace(b);
+        return Outcome::no_room;
+      }
+    } while (is_conditional(last_));
+    b.trace.segment_count = static_cast<u16>(segment);
+    b.trace.bytes = static_cast<u32>(b.e.here() - b.body);
+    if (is_instrumented) {
+      instrumentation->end_trace(b, index);
+      instrumentation->emit_exits(b);
+    }
+    arena->hot = b.e.here();
+    recorder.end(b);
+    out = &b.trace;
+    return Outcome::translated;
+  }
+
+ private:
+  Outcome look_at_first() {
+    compared_ = code_.watch(pc_);
+    bool readable = false;
+    read_instruction(code_, pc_, in_[0], readable);
+    if (!readable) return Outcome::unreadable;
+    if (in_[0].kind == Kind::step) return Outcome::step;
+    return in_[0].kind == Kind::leave ? Outcome::leave : Outcome::translated;
+  }
+
+  /// Whether the trace goes on at the target of a jump instead of leaving there.
+  bool follows(const Instruction& jump, u32 n) const {
+    const u64 target = jump.target();
+    return !far_away(pc_, target) && target != pc_ && total_ + n < limit_ && !ends_before(target);
+  }
+
+  /// Whether a trace begins there, or must.
+  static bool ends_before(u64 pc) { return find_trace(pc) != nullptr || probes->begins_at(pc); }
+
+  /// Whether a call leads to nothing but such a jump. Then the trace goes on there.
+  bool follows_call(const Instruction& call, u32 n, const Arena& arena) {
+    if (total_ + n >= limit_ || far_away(pc_, call.target()) || probes->begins_at(call.target())) return false;
+    u64 target = 0;
+    bool readable = false;
+    Instruction in;
+    return !code_.watch(call.target()) && read_instruction(code_, call.target(), in, readable) &&
+           is_resolved(in, arena, target);
+  }
+
+  /// Reads instructions up to the next branch or the end of the trace; returns how many. `last_` is what ended it.
+  u32 read_segment(u32 segment, const Arena& arena) {
+    u32 n = 0;
+    last_ = Kind::plain;
+    while (n < segment_instructions &&
+           (total_ + n < limit_ || (n == 0 && segment == 0) || (n > 0 && is_popf(in_[n - 1])))) {
+      if (code_.watch(at_) && !compared_) break;
+      bool readable = false;
+      Instruction& in = in_[n];
+      if (at_ != pc_ && probes->begins_at(at_)) break;
+      if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
+      if (at_ != pc_ && probes->begins_at(in)) break;
+      code_.register_instruction(in);
+      resolve(code_, in, arena);
+      n++;
+      at_ = in.next();
+      if (compared_) {
+        last_ = in.kind;
+        if (last_ != Kind::plain || serializes(in) || in.stores > 0 || in.dynamic != 0) break;
+        continue;
+      }
+      if ((in.kind == Kind::jump && follows(in, n)) || (in.kind == Kind::call && follows_call(in, n, arena))) {
+        at_ = in.target();
+        continue;
+      }
+      last_ = in.kind;
+      if (last_ != Kind::plain || serializes(in)) break;
+    }
+    total_ += n;
+    return n;
+  }
+
+  channel::SegmentVector vector_of(u32 n, u32 segment) const {
+    channel::SegmentVector v{};
+    for (u32 i = 0; i < n; i++) {
+      v.counts[channel::instructions]++;
+      v.counts[channel::loads] = static_cast<s16>(v.counts[channel::loads] + in_[i].loads);
+      v.counts[channel::stores] = static_cast<s16>(v.counts[channel::stores] + in_[i].stores);
+      add_kind(v, in_[i].kind);
+    }
+    if (segment > 0) v.branches[channel::taken - 3]--;
+    return v;
+  }
+
+  bool emit_segment(Builder& b, u32 n, u32 segment) {
+    if (n == 0) last_ = Kind::plain;
+    const u32 number = new_segment(vector_of(n, segment));
+    if (number == 0) return false;
+    if (segment == 0) b.trace.number = number;
+    const Increment increment = choose_increment(ahead_, in_, n, at_);
+    u16 counted = 0xffff;
+    const u16 first_place = static_cast<u16>(b.trace.place_count);
+    if (is_instrumented) instrumentation->begin_segment(b, in_, n, live_behind_ = flags_needed_behind(n));
+    for (u32 i = 0; i <= n; i++) {
+      if (increment.at == i && increment.how != Increment::late) {
+        emit_increment(b, segment, number, increment.how, increment.reg);
+        counted = b.offset();
+      }
+      if (i == n) break;
+      if (is_instrumented) instrumentation->before(b, i, i + 1 == n && last_ != Kind::plain && !is_conditional(last_));
+      emit_instruction(b, i, i + 1 == n, segment, increment, number, counted);
+      if (is_instrumented) instrumentation->after(b, i);
+    }
+    tables.segments.add({counted, first_place});
+    if (last_ == Kind::plain || last_ == Kind::trap) {
+      if (is_instrumented) instrumentation->leave(b, live_behind_);
+      emit_leave(b, at_, segment);
+    }
+    return true;
+  }
+
+  u16 needed(u64 pc) { return flags_dead(ahead_, pc, every_flag) ? u16{0} : every_flag; }
+
+  /// Which flags may be needed behind the segment; and where its branch leads to.
+  u16 flags_needed_behind(u32 n) {
+    live_there_ = every_flag;
+    if (n == 0) return needed(at_);
+    switch (last_) {
+      case Kind::jcc:
+      case Kind::loop: live_there_ = needed(in_[n - 1].target()); return static_cast<u16>(needed(at_) | live_there_);
+      case Kind::jump:
+      case Kind::call: return needed(in_[n - 1].target());
+      case Kind::plain: return needed(at_);
+      default: return every_flag;
+    }
+  }
+
+  void emit_instruction(Builder& b, u32 i, bool is_last, u32 segment, const Increment& increment, u32 number,
+                        u16& counted) {
+    const Instruction& in = in_[i];
+    if (b.offset() == 0) emit_head(b, in);
+    if (in.kind == Kind::trap && in.opcode == 0xcd && in.bytes[1] == 0x80) {
+      mark_partial(current(), channel::partial_int80);
+      recorder.give_up();
+      persistent_cache->give_up_writing();  // it may give up rights by one
+    }
+    if (in.kind == Kind::plain || in.kind == Kind::trap)
+      emit_copy(b, in, segment);
+    else if (is_last && last_ == in.kind && is_instrumented && is_conditional(in.kind))
+      instrumentation->conditional(b, i, segment, live_there_);
+    else if (is_last && last_ == in.kind)
+      emit_end(b, in, segment, increment, number, counted);
+    else
+      emit_passed(b, in, segment);
+  }
+
+  u64 pc_, at_;
+  u64 older_;
+  u32 limit_ = 0, total_ = 0;
+  u16 live_there_ = 0, live_behind_ = 0;
+  Kind last_ = Kind::plain;
+  bool compared_ = false;
+  Code code_, ahead_;
+  Instruction* in_ = buffer();
+};
+
+}  // namespace
+
+Outcome translate(u64 pc, u64 older, Trace*& out) { return Translator(pc, older).translate(out); }
+
+}  // namespace tally::engine

@@ -1,0 +1,150 @@
+#include "tally/engine/translate/watching.hpp"
+
+#include <sys/mman.h>
+
+#include "tally/engine/records.hpp"
+
+namespace tally::engine {
+
+WatchedTable watched;
+
+namespace {
+
+/// So many writes to a protected page cost more than comparing its code for a while: a fault takes as long as a hundred
+/// comparisons, and what is dropped must be translated anew.
+constexpr u8 writes_limit = 16;
+
+// Where there ever was a protected page: a bit for 2 MB of addresses, and of those that lie a multiple of 8 GB further.
+constexpr u32 chunk_bits = 21, chunks = 4096;
+u64 watched_chunks[chunks / 64];
+bool anything;
+
+struct Pages {
+  u64 first, last;
+};
+constexpr u32 compared_limit = 64;
+Pages compared[compared_limit];
+u32 compared_count;
+bool nothing_is_watched;
+
+u32 hash(u64 v) { return static_cast<u32>((v * 0x9E3779B97F4A7C15ull) >> 32); }
+
+Watched& place_of(u64 page) {
+  u32 i = hash(page) & watched.mask;
+  while (watched.entry[i].page != 0 && watched.entry[i].page != page) i = (i + 1) & watched.mask;
+  return watched.entry[i];
+}
+
+void grow() {
+  const WatchedTable old = watched;
+  const u32 n = old.entry == nullptr ? 1024 : (old.mask + 1) * 2;
+  watched.mask = n - 1;
+  watched.entry = reinterpret_cast<Watched*>(reserve(page_up(n * sizeof(Watched)), PROT_READ | PROT_WRITE));
+  for (u32 i = 0; old.entry != nullptr && i <= old.mask; i++)
+    if (old.entry[i].page != 0) place_of(old.entry[i].page) = old.entry[i];
+}
+
+Watched& entry_of(u64 page) {
+  if (watched.entry == nullptr || watched.used * 2 > watched.mask) grow();
+  Watched& w = place_of(page);
+  if (w.page == 0) {
+    watched.used++;
+    w.page = page;
+  }
+  return w;
+}
+
+/// From now on who enters a system call sees that the page may be protected.
+void announce(u64 page) {
+  const u64 chunk = (page * page_bytes >> chunk_bits) % chunks;
+  __atomic_or_fetch(&watched_chunks[chunk / 64], 1ull << chunk % 64, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&anything, true, __ATOMIC_SEQ_CST);
+}
+
+/// Whether a system call that goes on may write there: it began when the page was not protected yet.
+bool is_written_by_kernel(u64 page) {
+  Guard guard(threads_lock);
+  for (const Thread* t = threads(); t != nullptr; t = t->next)
+    if (kernel_may_write(*t, page)) return true;
+  return false;
+}
+
+}  // namespace
+
+bool (*kernel_may_write)(const Thread& t, u64 page);
+
+bool watch(u64 page, u8 before) {
+  Watched& w = entry_of(page);
+  if (w.on) return true;
+  if (w.compared != Compared::no) return false;
+  announce(page);
+  w.before = before;
+  if (!nothing_is_watched && !is_always_compared(page) && !is_written_by_kernel(page)) {
+    const s64 r = kernel(SYS_mprotect, page * page_bytes, page_bytes, before & ~static_cast<u64>(PROT_WRITE));
+    w.on = !failed(r);
+  }
+  if (!w.on) w.compared = Compared::for_good;
+  return w.on;
+}
+
+bool unwatch(Watched& w) {
+  w.on = false;
+  return !failed(kernel(SYS_mprotect, w.page * page_bytes, page_bytes, w.before));
+}
+
+bool unwatch_together(Watched* const* pages, u32 n) {
+  for (u32 i = 0; i < n; i++) {
+    pages[i]->on = false;
+    pages[i]->compared = Compared::for_good;
+  }
+  return !failed(kernel(SYS_mprotect, pages[0]->page * page_bytes, n * page_bytes, pages[0]->before));
+}
+
+void note_write(Watched& w) {
+  if (w.compared == Compared::no && ++w.writes == writes_limit) w.compared = Compared::while_written_often;
+}
+
+Watched* watched_page(u64 page) {
+  if (watched.entry == nullptr) return nullptr;
+  Watched& w = place_of(page);
+  return w.page == page ? &w : nullptr;
+}
+
+bool is_protected(u64 page) {
+  const Watched* const w = watched_page(page);
+  return w != nullptr && w->on;
+}
+
+void forget_watched(u64 first, u64 end) {
+  if (first == end) return;
+  each_watched(first, end - 1, [](Watched& w) { w = {w.page, false, 0, 0, Compared::no}; });
+}
+
+void always_compare(u64 a, u64 n) {
+  const Pages pages{a / page_bytes, (a + n - 1) / page_bytes};
+  if (compared_count < compared_limit)
+    compared[compared_count++] = pages;
+  else
+    compared[0] = {1, ~u64{0}};  // too many to tell
+}
+
+bool is_always_compared(u64 page) {
+  for (u32 i = 0; i < compared_count; i++)
+    if (page >= compared[i].first && page <= compared[i].last) return true;
+  return false;
+}
+
+void never_watch_any(bool on) { nothing_is_watched = on; }
+bool watches_nothing() { return nothing_is_watched; }
+
+bool anything_watched() { return __atomic_load_n(&anything, __ATOMIC_SEQ_CST); }
+
+bool may_be_watched(u64 a, u64 n) {
+  const u64 first = a >> chunk_bits, last = (a + n - 1) >> chunk_bits;
+  if (last - first >= chunks) return true;
+  for (u64 chunk = first; chunk <= last; chunk++)
+    if (__atomic_load_n(&watched_chunks[chunk % chunks / 64], __ATOMIC_RELAXED) >> chunk % 64 & 1) return true;
+  return false;
+}
+
+}  // namespace tally::engine

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
+#include "tally/engine/floors.hpp"
+
 namespace tally::engine {
 
 using u8 = uint8_t;

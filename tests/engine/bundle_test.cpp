@@ -24,7 +24,7 @@ class BundleTest : public testing::Test {
   }
 
   /// Calls f(bundle, its head) for all that are kept, of which it may change anything but its sum.
-  int each_kept(const std::function<void(Bundle&, engine::BundleHead&)>& f) {
+  int each_kept(const std::function<void(Bundle&, engine::persist::BundleHead&)>& f) {
     int n = 0;
     const int fd = open(fs::directory_iterator(scratch_.file("cache"))->path().c_str(), O_RDWR);
     auto* const base =
@@ -35,7 +35,7 @@ class BundleTest : public testing::Test {
       const channel::RecordHead* const record = store.record(store.slots()[i].place);
       if (record == nullptr || channel::as_bundle(*record) == nullptr) continue;
       auto& bundle = *reinterpret_cast<Bundle*>(base + store.slots()[i].place * channel::record_unit);
-      f(bundle, *reinterpret_cast<engine::BundleHead*>(bundle.behind_names()));
+      f(bundle, *reinterpret_cast<engine::persist::BundleHead*>(bundle.behind_names()));
       bundle.head.check = channel::check_of(bundle.head);
       ++n;
     }
@@ -44,9 +44,9 @@ class BundleTest : public testing::Test {
   }
 
   /// Each instruction that runs by it.
-  static void count_twice(engine::BundleHead& head) {
+  static void count_twice(engine::persist::BundleHead& head) {
     auto* const vectors = reinterpret_cast<channel::SegmentVector*>(
-        reinterpret_cast<std::uint8_t*>(&head + 1) + channel::part_bytes(head.traces * sizeof(engine::BundleTrace)));
+        reinterpret_cast<std::uint8_t*>(&head + 1) + channel::part_bytes(head.traces * sizeof(engine::persist::BundleTrace)));
     for (std::uint32_t i = 0; i < head.numbers; ++i) vectors[i].counts[channel::instructions] *= 2;
   }
 
@@ -65,7 +65,7 @@ TEST_F(BundleTest, is_what_runs) {
   const Counted first = run_counted(command_);
   expect_right(first.counts);
   std::uint32_t traces = 0;
-  ASSERT_GE(each_kept([&](Bundle& bundle, engine::BundleHead& head) {
+  ASSERT_GE(each_kept([&](Bundle& bundle, engine::persist::BundleHead& head) {
               traces += head.traces;
               count_twice(head);
               EXPECT_EQ(bundle.use_count, head.traces);
@@ -79,26 +79,26 @@ TEST_F(BundleTest, is_what_runs) {
 
 TEST_F(BundleTest, that_says_anything_is_not_used) {
   const Counts expected = run_counted(command_).counts;
-  constexpr std::size_t words = sizeof(engine::BundleHead) / 4;
+  constexpr std::size_t words = sizeof(engine::persist::BundleHead) / 4;
   for (std::size_t word = 0; word < words; ++word) {
-    if (word == offsetof(engine::BundleHead, different_pages) / 4) continue;  // room that is made: any will do
+    if (word == offsetof(engine::persist::BundleHead, different_pages) / 4) continue;  // room that is made: any will do
     SCOPED_TRACE(word);
     fs::remove_all(scratch_.file("cache"));
     run_counted(command_);
     ASSERT_GE(
-        each_kept([&](Bundle&, engine::BundleHead& head) { reinterpret_cast<std::uint32_t*>(&head)[word] = ~0u; }), 2);
+        each_kept([&](Bundle&, engine::persist::BundleHead& head) { reinterpret_cast<std::uint32_t*>(&head)[word] = ~0u; }), 2);
     expect_right(expected);
   }
 }
 
 TEST_F(BundleTest, of_other_code_is_not_used) {
   const Counts expected = run_counted(command_).counts;
-  ASSERT_GE(each_kept([&](Bundle&, engine::BundleHead& head) {
+  ASSERT_GE(each_kept([&](Bundle&, engine::persist::BundleHead& head) {
               // The last byte of the code that it was made from; the arrays behind are a multiple of 8.
-              engine::BundleParts parts{};
+              engine::persist::BundleParts parts{};
               const auto* at = reinterpret_cast<const std::uint8_t*>(&head + 1);
               std::uint8_t* originals = nullptr;
-              engine::each_part(head, parts, [&](auto*& part, std::uint32_t n) {
+              engine::persist::each_part(head, parts, [&](auto*& part, std::uint32_t n) {
                 if (static_cast<const void*>(&part) == &parts.originals) originals = const_cast<std::uint8_t*>(at);
                 at += channel::part_bytes(std::uint64_t{n} * sizeof *part);
               });
@@ -121,7 +121,7 @@ TEST_F(BundleTest, names_what_is_better) {
   const Counts expected = run_counted(fresh).counts;
   const auto better = [&] {
     int n = 0;
-    each_kept([&](Bundle& bundle, engine::BundleHead&) {
+    each_kept([&](Bundle& bundle, engine::persist::BundleHead&) {
       for (std::uint32_t i = 0; i < bundle.use_count; ++i) n += (bundle.uses()[i] & channel::use_better) != 0;
     });
     return n;
@@ -140,7 +140,7 @@ TEST_F(BundleTest, names_what_is_better) {
 
 // What one process kept is there for the next one of the same run, and for those beside it: one bundle is kept of each.
 TEST_F(BundleTest, is_of_all_processes_of_a_run) {
-  const auto bundles = [&] { return each_kept([](Bundle&, engine::BundleHead&) {}); };
+  const auto bundles = [&] { return each_kept([](Bundle&, engine::persist::BundleHead&) {}); };
   command_.words = {"sh", "-c", "/bin/echo one >&2; /bin/echo one"};
   const Counts expected = run_counted(command_).counts;
   const int kept = bundles();

@@ -2,10 +2,10 @@
 #include "tally/engine/guest/asking.hpp"
 
 #include "tally/channel/asking.hpp"
-#include "tally/engine/instrument/models.hpp"
 #include "tally/engine/guest/signals.hpp"
+#include "tally/engine/instrument/models.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 namespace {
 
@@ -50,4 +50,4 @@ s64 answer(Thread* t, u64 asked, u64 to, u64 bytes) {
   }
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

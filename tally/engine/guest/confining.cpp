@@ -2,7 +2,7 @@
 
 #include "tally/engine/guest/processes.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 enum : u32 { strict_mode = 0, filter_mode = 1 };           // operations of seccomp(2)
@@ -107,4 +107,4 @@ s64 set_dispatch(Thread* t, u64 mode, u64 start, u64 bytes, u64 selector) {
   go_natively(t, channel::partial_dispatched);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -1,10 +1,10 @@
 #include "tally/engine/guest/delivery.hpp"
 
-#include "tally/engine/translate/entry.hpp"
-#include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/guest/threads.hpp"
+#include "tally/engine/stop_the_world.hpp"
+#include "tally/engine/translate/entry.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 constexpr u8 by_kernel = 0x80;  // SI_KERNEL
@@ -157,4 +157,4 @@ void deliver(Thread* t, Context* c, int signal, u8* info) {
   on_engine_stack(t, go_on);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -4,7 +4,7 @@
 #pragma once
 #include "tally/engine/guest/frame.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 /// Whether a signal with this action is dropped instead of delivered.
 bool is_ignored(const Action& a, int signal);
@@ -30,4 +30,4 @@ bool is_on_alternate_stack(const AltStack& alt, u64 sp);
 /// Goes on in the engine with the registers in Thread.
 [[noreturn]] void go_on(Thread* t);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

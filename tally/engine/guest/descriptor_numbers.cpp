@@ -7,7 +7,7 @@
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/stop_the_world.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 constexpr u64 own_count = channel::inherited_count;
@@ -163,4 +163,4 @@ void give_numbers_up() {
   for (u64 i = 0; i < own_count; i++) kernel(SYS_close, first + i);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -3,7 +3,7 @@
 #pragma once
 #include "tally/engine/inherited.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 /// A number that the program is about to give to a descriptor of its own (dup2, F_DUPFD). False where the engine's,
 /// which has it, cannot be another.
@@ -43,4 +43,4 @@ class RaisedNumberLimit {
   bool changed_ = false;
 };
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

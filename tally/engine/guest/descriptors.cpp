@@ -8,7 +8,7 @@
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 constexpr u32 own_count = channel::inherited_count;
@@ -98,4 +98,4 @@ s64 list_directory(Thread* t, u64 number) {
   }
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -1,14 +1,14 @@
 #include "tally/engine/guest/dispatch.hpp"
 
+#include "tally/engine/guest/flush.hpp"
+#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
-#include "tally/engine/guest/flush.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
-#include "tally/engine/guest/signals.hpp"
-#include "tally/engine/stop_the_world.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 namespace {
 
@@ -18,7 +18,7 @@ Outcome find_or_translate(Thread* t) {
   Outcome outcome = Outcome::translated;
   Trace* trace = find_trace(t->pc);
   const bool is_new = trace == nullptr;
-  if (is_new) outcome = translate(t->pc, t->link == by_jump ? jump_slot(t, t->pc) : 0, trace);
+  if (is_new) outcome = make_trace(t->pc, t->link == by_jump ? jump_slot(t, t->pc) : 0, trace);
   end_reading(t);
   if (outcome == Outcome::translated) settle(t, *trace, is_new);
   return outcome;
@@ -98,4 +98,4 @@ void count_stepped(Thread* t, u64 to) {
   correct(t, delta);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -1,10 +1,10 @@
 // Far returns. The processor would load the program's own addresses, which are not those of its copy.
-#include "tally/engine/translate/cache.hpp"
 #include "tally/engine/context.hpp"
-#include "tally/engine/translate/entry.hpp"
 #include "tally/engine/guest/signals.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/entry.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 constexpr u64 code_selector = 0x33, stack_selector = 0x2b;  // those of every 64-bit program
@@ -79,4 +79,4 @@ extern "C" void far_return(Thread* t) {
   t->pad |= pad_step;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

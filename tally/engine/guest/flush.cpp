@@ -1,10 +1,10 @@
 #include "tally/engine/guest/flush.hpp"
 
 #include "tally/engine/guest/signals.hpp"
-#include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/guest/threads.hpp"
+#include "tally/engine/stop_the_world.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 bool flush(Thread* t) {
   if (!try_take_floor(t)) {
@@ -30,4 +30,4 @@ bool throw_code_away(Thread* t) {
   return true;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/translate/cache.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 /// Throws all translated code away and stops the other threads for that; or waits while another thread does. The
 /// calling thread stands at its `pc`, holds no lock and comes from no link. False when that was not possible.
@@ -10,4 +10,4 @@ bool flush(Thread* t);
 /// The same until it is done. The calling thread may be in a system call of the program.
 bool throw_code_away(Thread* t);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -3,7 +3,7 @@
 #include "tally/engine/context.hpp"
 #include "tally/engine/guest/signals.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 /// What the kernel puts on the stack for a handler.
 struct Frame {
@@ -47,4 +47,4 @@ void restore_actions(Thread* t);
 /// The engine's handler for every signal that it owns.
 extern "C" void signal_entry(int, u8*, Context*);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -4,10 +4,10 @@
 #include <sys/shm.h>
 
 #include "tally/engine/guest/flush.hpp"
-#include "tally/engine/image.hpp"
 #include "tally/engine/guest/processes.hpp"
+#include "tally/engine/image.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 constexpr u64 fixed_flags = MAP_FIXED | 0x100000 /* MAP_FIXED_NOREPLACE */;
@@ -90,4 +90,4 @@ bool collides_with_own(Thread* t, const Stretch& s) {
   return true;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -1,9 +1,9 @@
 /// Addresses are the program's: where it wants some at which the engine has memory, the engine's goes elsewhere.
 #pragma once
-#include "tally/engine/translate/arenas.hpp"
 #include "tally/engine/records.hpp"
+#include "tally/engine/translate/arenas.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 /// The addresses at which the system call that the thread is about to make maps, unmaps or protects memory, as far as
 /// they are known before: those that it names, and those that the break grows over. Empty: none.
@@ -25,4 +25,4 @@ bool collides_with_own(Thread* t, const Stretch& s);
 /// Where mmap(2) looks for an address of 32 bits.
 inline constexpr Stretch low_addresses = {0x40000000, 0x80000000};
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -1,13 +1,13 @@
 // Limits on address space that the program sets for itself: the engine's own is not the program's.
 #include "tally/engine/guest/limits.hpp"
 
-#include "tally/engine/translate/cache.hpp"
-#include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
+#include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
+#include "tally/engine/translate/cache.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 struct Limit {
@@ -72,4 +72,4 @@ s64 emulate_limit(Thread* t, u64 process, u64 resource, u64 set, u64 old) {
   return old != 0 && put(old, &shown, sizeof shown) != 0 ? -14 : 0;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -2,10 +2,10 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 /// prlimit64(2), and with it getrlimit and setrlimit: `set` and `old` are the program's, 0 where it has none. A limit
 /// on address space or data is made larger by what the engine needs, and shown as the program set it.
 s64 emulate_limit(Thread* t, u64 process, u64 resource, u64 set, u64 old);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

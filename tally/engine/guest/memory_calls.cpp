@@ -6,16 +6,16 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
-#include "tally/engine/translate/absent_code.hpp"
-#include "tally/engine/translate/cache.hpp"
-#include "tally/engine/translate/entry.hpp"
-#include "tally/engine/translate/mapped_files.hpp"
 #include "tally/engine/guest/giving_way.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/stop_the_world.hpp"
+#include "tally/engine/translate/absent_code.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/mapped_files.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 constexpr u16 sys_process_madvise = 440, sys_mseal = 462;
@@ -299,4 +299,4 @@ s64 emulate_write(Thread* t, u64 fd) {
   return r;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

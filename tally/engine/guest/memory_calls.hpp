@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 /// mmap, munmap, mprotect, pkey_mprotect, mremap, shmat, shmdt, remap_file_pages, mseal.
 s64 emulate_mapping(Thread* t);
@@ -27,4 +27,4 @@ s64 emulate_write(Thread* t, u64 fd);
 void lock_mappings(Thread* t);
 void unlock_mappings();
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -9,7 +9,7 @@
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/watching.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 /// How the size of a piece is known.
@@ -379,4 +379,4 @@ bool open_outputs(const Thread& t) {
   });
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

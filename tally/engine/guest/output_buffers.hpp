@@ -4,7 +4,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 using EachOutput = void (*)(void* to, u64 address, u64 bytes);
 
@@ -25,4 +25,4 @@ bool may_write(const Thread& t, u64 page);
 /// not known.
 bool open_outputs(const Thread& t);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -3,7 +3,7 @@
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/stop_the_world.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 constexpr s32 code_user = 0, code_queue = -1, code_thread = -6;  // SI_USER, SI_QUEUE, SI_TKILL
@@ -308,4 +308,4 @@ void pending_after_fork(Thread* t) {
   for (Entry& e : of_process) e.state = Entry::empty;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -7,7 +7,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 /// Signals that the engine needs to receive whatever the program blocks: faults and the trap flag.
 inline constexpr u64 bit(int signal) { return 1ull << (signal - 1); }
@@ -61,4 +61,4 @@ s64 resolve_routed(Thread* t, u64 buffer, s64 bytes);
 
 void pending_after_fork(Thread* t);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

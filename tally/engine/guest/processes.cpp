@@ -3,24 +3,24 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "tally/engine/translate/cache.hpp"
 #include "tally/engine/command.hpp"
 #include "tally/engine/guest/delivery.hpp"
-#include "tally/engine/guest/descriptors.hpp"
-#include "tally/engine/translate/entry.hpp"
-#include "tally/engine/guest/flush.hpp"
-#include "tally/engine/translate/reoptimize.hpp"
-#include "tally/engine/guest/memory_calls.hpp"
-#include "tally/engine/instrument/models.hpp"
-#include "tally/engine/guest/output_buffers.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
+#include "tally/engine/guest/descriptors.hpp"
+#include "tally/engine/guest/flush.hpp"
+#include "tally/engine/guest/memory_calls.hpp"
+#include "tally/engine/guest/output_buffers.hpp"
 #include "tally/engine/guest/signals.hpp"
-#include "tally/engine/stop_the_world.hpp"
-#include "tally/engine/persist/store.hpp"
 #include "tally/engine/guest/threads.hpp"
+#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/persist/store.hpp"
+#include "tally/engine/stop_the_world.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/reoptimize.hpp"
 #include "tally/engine/translate/watching.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 enum : u64 {
@@ -353,4 +353,4 @@ extern "C" void thread_started(Thread* t) {
   dispatch(t);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 /// clone(2) with these arguments; `stack` 0 = the parent's. What the parent's call returns.
 s64 emulate_clone(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid, u64 tls);
@@ -26,4 +26,4 @@ s64 emulate_ptrace(Thread* t);
 /// `mask`: what the program's signal mask is for its time.
 s64 run(Thread* t, const u64* mask = nullptr);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -1,10 +1,10 @@
 // The program's system calls about signals, as if its actions, masks and stacks were the kernel's.
 #include "tally/engine/guest/delivery.hpp"
-#include "tally/engine/translate/entry.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/stop_the_world.hpp"
+#include "tally/engine/translate/entry.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 u64 actions_known;  // signals whose action the program has set or that the engine has asked for
@@ -340,4 +340,4 @@ void signals_after_failed_exec(Thread* t) {
   unblock(t);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -1,18 +1,18 @@
 // Signals on their way: from wherever they hit to a place where the program's state is exact, and to its handler.
+#include "tally/engine/guest/delivery.hpp"
+#include "tally/engine/guest/descriptor_numbers.hpp"
+#include "tally/engine/guest/dispatch.hpp"
+#include "tally/engine/guest/threads.hpp"
+#include "tally/engine/image.hpp"
+#include "tally/engine/instrument/model_code.hpp"
+#include "tally/engine/persist/store.hpp"
+#include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/compared_code.hpp"
-#include "tally/engine/guest/delivery.hpp"
-#include "tally/engine/guest/dispatch.hpp"
 #include "tally/engine/translate/entry.hpp"
-#include "tally/engine/image.hpp"
-#include "tally/engine/instrument/model_code.hpp"
-#include "tally/engine/guest/descriptor_numbers.hpp"
-#include "tally/engine/stop_the_world.hpp"
-#include "tally/engine/persist/store.hpp"
-#include "tally/engine/guest/threads.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 enum Stepping : u32 { not_stepping, to_boundary, one_instruction };
@@ -457,4 +457,4 @@ void signals_after_fork(Thread* t) {
   unblock(t);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/guest/pending.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 /// Installs the engine's handlers, and its alternate stack for the calling thread.
 void signals_init(Thread* t);
@@ -55,4 +55,4 @@ void signals_after_failed_exec(Thread* t);
 s64 put(u64 to, const void* from, u64 n);
 s64 get(void* to, u64 from, u64 n);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -1,16 +1,16 @@
 // The engine's first steps in a program that the kernel has just executed, and what libZydis imports.
 #include <elf.h>
 
-#include "tally/engine/translate/cache.hpp"
 #include "tally/engine/guest/descriptors.hpp"
-#include "tally/engine/translate/entry.hpp"
-#include "tally/engine/image.hpp"
-#include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/guest/output_buffers.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
-#include "tally/engine/persist/store.hpp"
 #include "tally/engine/guest/threads.hpp"
+#include "tally/engine/image.hpp"
+#include "tally/engine/instrument/marks.hpp"
+#include "tally/engine/persist/store.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/watching.hpp"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
@@ -54,7 +54,7 @@ first_stack_end:
 .text
 )");
 
-namespace tally::engine {
+namespace tally::engine::guest {
 static_assert(offsetof(ImageHeader, writable_offset) == 0x18 && offsetof(ImageHeader, bytes) == 0x10);
 
 namespace {
@@ -100,8 +100,12 @@ u32 first_fd;  // of the inherited ones
 
 }  // namespace
 
+}  // namespace tally::engine::guest
+
+namespace tally::engine {
+
 void die(const char* what, u64 value) {
-  if (!started) start_natively();
+  if (!guest::started) guest::start_natively();
   static bool dying;
   if (__atomic_exchange_n(&dying, true, __ATOMIC_RELAXED)) kernel(SYS_exit_group, 125);
   char digits[20] = "0x";
@@ -110,13 +114,17 @@ void die(const char* what, u64 value) {
     if (const u64 d = value >> shift & 15; d != 0 || n > 2 || shift == 0) digits[n++] = "0123456789abcdef"[d];
   digits[n++] = '\n';
   digits[n] = 0;
-  say("tally-engine: ");
-  say(what);
-  say(" ");
-  say(digits);
+  guest::say("tally-engine: ");
+  guest::say(what);
+  guest::say(" ");
+  guest::say(digits);
   kernel(SYS_exit_group, 125);
   __builtin_trap();
 }
+
+}  // namespace tally::engine
+
+namespace tally::engine::guest {
 
 extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc, u64 sp, u32 first, u64 kept,
                                                                          u64 added) {
@@ -159,7 +167,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   on_engine_stack(t, go);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest
 
 // Everything that libZydis imports, and what the compiler calls.
 EXPORTED void* memcpy(void* to, const void* from, size_t n) {
@@ -174,7 +182,7 @@ EXPORTED void* memset(void* to, int c, size_t n) {
   for (; n > 0; n--) *p++ = static_cast<char>(c);
   return to;
 }
-EXPORTED size_t strlen(const char* s) { return tally::engine::length(s); }
+EXPORTED size_t strlen(const char* s) { return tally::engine::guest::length(s); }
 EXPORTED void __stack_chk_fail() { tally::engine::die("a stack of the decoder is damaged", 0); }
 EXPORTED void __assert_fail(const char* what, const char*, unsigned line, const char*) {
   tally::engine::die(what, line);

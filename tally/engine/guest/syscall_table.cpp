@@ -4,7 +4,7 @@
 
 #include "tally/engine/guest/syscalls.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 using Rules = std::array<SystemCall, system_call_limit>;
@@ -35,4 +35,4 @@ bool makes_descriptor(u64 number) {
   return number < system_call_limit && (static_cast<u8>(rules[number].descriptors) & makes) != 0;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 enum class Verdict : u8 { unknown, passes, looked_at, natively, refused };
 
@@ -35,4 +35,4 @@ const SystemCall& system_call_of(u32 number);
 /// Whether what a call of this number returns may be a new descriptor; an unknown one makes none.
 bool makes_descriptor(u64 number);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

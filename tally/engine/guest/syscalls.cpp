@@ -5,21 +5,21 @@
 
 #include "tally/channel/asking.hpp"
 #include "tally/engine/guest/asking.hpp"
-#include "tally/engine/translate/cache.hpp"
 #include "tally/engine/guest/confining.hpp"
-#include "tally/engine/guest/descriptors.hpp"
-#include "tally/engine/translate/entry.hpp"
-#include "tally/engine/translate/reoptimize.hpp"
-#include "tally/engine/guest/limits.hpp"
-#include "tally/engine/instrument/marks.hpp"
-#include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
+#include "tally/engine/guest/descriptors.hpp"
+#include "tally/engine/guest/limits.hpp"
+#include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
-#include "tally/engine/persist/store.hpp"
 #include "tally/engine/guest/syscall_table.hpp"
+#include "tally/engine/instrument/marks.hpp"
+#include "tally/engine/persist/store.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/reoptimize.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 /// Options of prctl(2) by which a process can do less afterwards.
@@ -293,4 +293,4 @@ extern "C" void system_call(Thread* t) {
   dispatch(t);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 /// Each makes, or emulates, the call whose registers are in `gpr`, and returns the kernel's answer.
 namespace calls {
@@ -18,4 +18,4 @@ namespace calls {
 #undef REFUSED
 
 }  // namespace calls
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -2,16 +2,16 @@
 
 #include <sys/mman.h>
 
-#include "tally/engine/translate/cache.hpp"
-#include "tally/engine/instrument/core_cycles.hpp"
-#include "tally/engine/translate/entry.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/core_cycles.hpp"
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/stop_the_world.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/entry.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 namespace {
 
@@ -387,4 +387,4 @@ bool after_fork(Thread* t, u32 process) {
   return true;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 
 /// Maps the channel and makes the record of this program image and its first thread. Called once, at the start.
 Thread* first_thread(u32 first_fd);
@@ -46,4 +46,4 @@ bool after_fork(Thread* t, u32 process);
 /// the address space is inside. A process that is killed within loses nothing.
 void counts_to_records();
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

@@ -3,13 +3,13 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
-#include "tally/engine/translate/cache.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/stop_the_world.hpp"
+#include "tally/engine/translate/cache.hpp"
 
-namespace tally::engine {
+namespace tally::engine::guest {
 namespace {
 
 enum : u64 { get_registers = 12, get_register_set = 0x4204, general_registers = 1 /* NT_PRSTATUS */ };
@@ -106,4 +106,4 @@ s64 emulate_ptrace(Thread* t) {
   return vector[1] < sizeof(user_regs_struct) ? r : show_registers(other, vector[0]);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::guest

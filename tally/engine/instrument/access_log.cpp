@@ -5,7 +5,7 @@
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 using sim::Step;
 
@@ -115,4 +115,4 @@ void ModelCode::finish_by_target(Builder& b, const Instruction& in) {
   mark(b);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -3,7 +3,7 @@
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/models.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 namespace {
 
 using channel::NoteBell;
@@ -103,4 +103,4 @@ u64 notes_take_back(Thread* t, Handed what, u32 count) {
 
 void notes_wait(Thread* t, Handed what) { (void)wait_for(*note_ring(t, what), 0); }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 using channel::Handed;
 
@@ -20,4 +20,4 @@ u64 notes_take_back(Thread* t, Handed what, u32 count);
 /// Waits until everything that was handed on is counted.
 void notes_wait(Thread* t, Handed what);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

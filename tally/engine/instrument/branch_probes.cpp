@@ -6,7 +6,7 @@
 #include "tally/engine/instrument/model_emit.hpp"
 #include "tally/sim/outcome.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 namespace {
 
 /// OP byte gs:[reg + offset], constant or nothing
@@ -247,4 +247,4 @@ void ModelCode::indirect(Builder& b, const Instruction& in) {
   b.arena.cold = stub.here();
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -4,7 +4,7 @@
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 namespace {
 
@@ -287,4 +287,4 @@ void ModelCode::look_at_line(Builder& b, u32 i, u64 address) {
   move_if_not_equal(e, note_, b_);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

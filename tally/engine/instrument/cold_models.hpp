@@ -11,7 +11,7 @@
 // What calls such a function need not save registers: it does.
 #define TALLY_NO_SAVES __attribute__((no_caller_saved_registers))
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 /// channel::ModelValues with the types of the models.
 struct Values {
@@ -73,4 +73,4 @@ void make_plain(Rest& r, const sim::Hierarchy& caches, const sim::Tlbs& tlbs);
 /// Plays the tape, which begins anew.
 TALLY_NO_SAVES void play_tape(Thread* t, Rest& r);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -1,6 +1,6 @@
 #include "tally/engine/instrument/core_code.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 namespace {
 
 using sim::CoreInstruction;
@@ -167,4 +167,4 @@ CoreInstruction core_code(const Instruction& in) {
   return place.code;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -1,13 +1,13 @@
 /// Instructions as the core model sees them.
 #pragma once
-#include "tally/engine/translate/decode.hpp"
 #include "tally/engine/records.hpp"
+#include "tally/engine/translate/decode.hpp"
 #include "tally/sim/core.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 /// What the core model has to know of an instruction. `unknown` where the decoder says nothing of it. One by one; some
 /// 20 ns for a form that was met before, else some 2 µs.
 sim::CoreInstruction core_code(const Instruction& in);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -10,7 +10,7 @@
 #include "tally/engine/translate/reading.hpp"
 #include "tally/sim/core_flow.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 namespace {
 
 u64* summed;  // executions of each segment by threads that have ended; null where cycles are not asked for
@@ -310,4 +310,4 @@ void core_forget() {
   if (summed != nullptr) throw_away(summed, counters_bytes);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 /// Reserves what it needs, where cycles are asked for. Called once, when the settings are known.
 void core_init();
@@ -18,4 +18,4 @@ void core_finish_locked(Thread* t);
 /// In the child of a fork: what was collected is the parent's.
 void core_forget();
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

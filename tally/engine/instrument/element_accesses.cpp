@@ -1,10 +1,10 @@
 // Instructions whose accesses are found out when they run: what they depend on is kept before each of them, and the
 // model asked once.
-#include "tally/engine/translate/entry.hpp"
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
+#include "tally/engine/translate/entry.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 namespace {
 
@@ -235,4 +235,4 @@ void models_pieces(Thread* t, u32 number) {
   }
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

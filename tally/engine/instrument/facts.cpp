@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 namespace {
 
 bool in_range(ZydisRegister r, ZydisRegister first, u32 n) { return r >= first && r < first + static_cast<int>(n); }
@@ -255,4 +255,4 @@ ModelFacts facts_any(const Instruction& in) {
   return f;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

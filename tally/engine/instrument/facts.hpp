@@ -1,9 +1,9 @@
 /// What must be known of an instruction before looks can be woven around it.
 #pragma once
-#include "tally/engine/translate/decode.hpp"
 #include "tally/engine/instrument/models.hpp"
+#include "tally/engine/translate/decode.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 /// One access of an instruction that is known when it is translated.
 struct DataAccess {
@@ -61,4 +61,4 @@ ModelFacts facts_of(const Instruction& in);
 bool facts_common(const Instruction& in, ModelFacts& out);
 ModelFacts facts_any(const Instruction& in);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

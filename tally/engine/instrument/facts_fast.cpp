@@ -2,7 +2,7 @@
 // A test compares the two over every opcode, ModRM byte and prefix that is accepted here.
 #include "tally/engine/instrument/facts.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 namespace {
 
 /// What an opcode's operands are, in bits.
@@ -225,4 +225,4 @@ bool facts_common(const Instruction& in, ModelFacts& f) {
   return true;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -1,16 +1,16 @@
 #include "tally/engine/instrument/marks.hpp"
 
-#include "tally/engine/translate/arenas.hpp"
-#include "tally/engine/translate/cache.hpp"
 #include "tally/engine/command.hpp"
-#include "tally/engine/translate/entry.hpp"
-#include "tally/engine/translate/generate.hpp"
 #include "tally/engine/inherited.hpp"
-#include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/stop_the_world.hpp"
+#include "tally/engine/translate/arenas.hpp"
+#include "tally/engine/translate/cache.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/generate.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 namespace {
 
 using channel::MarkCounts;
@@ -488,4 +488,4 @@ extern "C" void marked(Thread* t) {
   dispatch(t);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -10,7 +10,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 /// Offsets from the GS base.
 enum MarkLayout : u32 {
@@ -45,4 +45,4 @@ void enter_mark();
 void marked(Thread* t);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

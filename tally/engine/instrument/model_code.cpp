@@ -7,7 +7,7 @@
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/translate/profile.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 ModelCode model_code;
 
@@ -406,4 +406,4 @@ void settle_model(Thread* t, Context* c, const Spot& s, bool repeats) {
   }
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

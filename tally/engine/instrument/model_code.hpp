@@ -7,10 +7,11 @@
 /// once, which a fault or signal within it has to know. What is the same wherever a trace is left is written once where
 /// it is left: the history of its branches.
 #pragma once
+#include "tally/engine/context.hpp"
 #include "tally/engine/instrument/facts.hpp"
 #include "tally/engine/translate/reading.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 /// How much of a way has been gone that a record of the tape is for.
 struct Gone {
@@ -204,7 +205,6 @@ extern ModelCode model_code;
 
 /// The program's state at this spot comes back: the registers, in `c`, the history or outcomes of branches, and what
 /// the record lacks. The thread leaves the trace here. `repeats`: within a string instruction.
-struct Context;
 void settle_model(Thread* t, Context* c, const Spot& s, bool repeats);
 
 /// What is known of the stretches of a trace, in the form that a template has of it; returns how many there are. `out`
@@ -213,4 +213,4 @@ u32 models_ranges_of(const Trace& trace, KeptModelRange* out);
 /// The trace, which is a template's, has these.
 void models_take_ranges(u32 trace, const KeptModelRange* kept, u32 n);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -3,7 +3,7 @@
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/sites.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 /// OP reg, gs:[index * 2^scale + offset]; index may be no_register.
 inline void table_access(Emitter& e, u8 opcode, u8 reg, u8 index, u32 scale, u32 offset) {
@@ -326,4 +326,4 @@ inline void load_address(Emitter& e, const DataAccess& a, u8 to, u8 other) {
   address_of(e, to, to, other, 0, 0, false);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

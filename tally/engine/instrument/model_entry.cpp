@@ -92,8 +92,8 @@ model_pad:
   ud2
 )");
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 static_assert(models_at == 0x1080);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

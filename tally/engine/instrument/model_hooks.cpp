@@ -1,10 +1,10 @@
 // The models as translation knows them.
-#include "tally/engine/translate/arenas.hpp"
-#include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/sites.hpp"
+#include "tally/engine/translate/arenas.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 namespace {
 
 class ModelInstrumentation final : public Instrumentation {
@@ -56,4 +56,4 @@ void instrument_with_models() {
   if (model_plan.any()) instrument_with(hooks);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "tally/channel/store.hpp"
-#include "tally/engine/translate/reoptimize.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/access_records.hpp"
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/instrument/sites.hpp"
+#include "tally/engine/translate/reoptimize.hpp"
 #include "tally/sim/memory.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 ModelPlan model_plan;
 Growing<sim::Way> tape_ways;
@@ -463,4 +463,4 @@ void models_repeat(Thread* t, u64 rcx, u64 rsi, u64 rdi) {
   repeat_done(t, static_cast<u32>(m.repeat_word), rcx, rsi, rdi);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -7,7 +7,7 @@
 #include "tally/engine/records.hpp"
 #include "tally/sim/tape.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 /// What a call of the model is about: the low byte of its word; above it the bytes of an access, the number of a line
 /// of code, or what a repeated string instruction accesses. The first four are those of sim::Access.
@@ -201,4 +201,4 @@ void enter_look();
 extern const char model_leave_begin[], model_leave_end[], look_leave_begin[], look_leave_end[], model_pad[];
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -3,7 +3,7 @@
 
 #include "tally/engine/instrument/cold_models.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 namespace {
 
 sim::Hierarchy& plain_caches(Rest& r) { return *reinterpret_cast<sim::Hierarchy*>(r.plain_caches); }
@@ -61,4 +61,4 @@ void models_play_partial(Thread* t, const sim::Way& way) {
   play(t, r, &way, record, record + way.words);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -5,7 +5,7 @@
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/translate/recorder.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 namespace {
 
 // A jump that is foretold wrongly costs some ten of the instructions that are saved where it is foretold well; at a
@@ -71,4 +71,4 @@ u8 restless_sites(const Instruction& in, u32 accesses, bool new_line, u64 execut
   return restless;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

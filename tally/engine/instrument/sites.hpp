@@ -3,10 +3,10 @@
 /// is foretold wrongly costs more than a look without one: so what jumped is counted, by site, and code that is made
 /// anew looks at restless sites without a jump.
 #pragma once
-#include "tally/engine/translate/decode.hpp"
 #include "tally/engine/instrument/models.hpp"
+#include "tally/engine/translate/decode.hpp"
 
-namespace tally::engine {
+namespace tally::engine::instrument {
 
 /// The number that the line of an instruction has among its sites; its accesses have those from 0 on.
 inline constexpr u32 line_site = 7;
@@ -37,4 +37,4 @@ void note_restless(u64 pc, u32 k);
 /// as they were judged before). `new_line`: it may come to another line. Wants cache_lock.
 u8 restless_sites(const Instruction& in, u32 accesses, bool new_line, u64 executions);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -2,11 +2,11 @@
 
 #include <initializer_list>
 
+#include "tally/engine/instrument/models.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/entry.hpp"
-#include "tally/engine/instrument/models.hpp"
 
-namespace tally::engine {
+namespace tally::engine::persist {
 
 Growing<Used> uses;
 
@@ -298,4 +298,4 @@ void keep_bundles() {
 
 void drop_uses() { is_kept = true; }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::persist

@@ -8,7 +8,7 @@
 #pragma once
 #include "tally/engine/persist/store.hpp"
 
-namespace tally::engine {
+namespace tally::engine::persist {
 
 /// What is added to the words whose offsets in the block a list holds.
 enum class Shift : u8 {
@@ -113,4 +113,4 @@ extern Growing<Used> uses;
 /// Adds a bundle of all uses with code of this mapping to the store.
 void make_bundle(const Module& m);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::persist

@@ -7,7 +7,7 @@
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/profile.hpp"
 
-namespace tally::engine {
+namespace tally::engine::persist {
 namespace {
 
 /// An array of a bundle that is still growing.
@@ -304,4 +304,4 @@ class Maker {
 
 void make_bundle(const Module& m) { Maker(m).make(); }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::persist

@@ -1,11 +1,11 @@
 // A trace from a template: a copy, with everything that depends on its place made right.
-#include "tally/engine/translate/entry.hpp"
-#include "tally/engine/translate/generate.hpp"
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/persist/store.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/generate.hpp"
 #include "tally/sim/outcome.hpp"
 
-namespace tally::engine {
+namespace tally::engine::persist {
 
 u64 room_before(const Template& t, u64 body) {
   const auto is_right = [&](u64 later) {
@@ -125,4 +125,4 @@ Trace* reuse(const Template& t, u64 pc, u64 older, Arena& arena) {
   return made != nullptr ? made : &tables.traces[index];
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::persist

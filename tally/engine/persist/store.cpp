@@ -6,15 +6,15 @@
 
 #include <initializer_list>
 
-#include "tally/engine/translate/absent_code.hpp"
-#include "tally/engine/translate/entry.hpp"
-#include "tally/engine/translate/generate.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/instrument/model_code.hpp"
+#include "tally/engine/translate/absent_code.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/generate.hpp"
 
-namespace tally::engine {
+namespace tally::engine::persist {
 
 namespace {
 
@@ -216,7 +216,7 @@ class Store final : public PersistentCache {
  public:
   bool load(u64 pc) override { return load_bundle(pc); }
   const Template* find(u64 pc) override { return find_template(pc); }
-  Trace* reuse(const Template& t, u64 pc, u64 older, Arena& a) override { return engine::reuse(t, pc, older, a); }
+  Trace* reuse(const Template& t, u64 pc, u64 older, Arena& a) override { return persist::reuse(t, pc, older, a); }
   bool records(u8 generation) const override {
     return writes && !keeps_nothing() && (generation > 0 || added.header().end < first_made_limit());
   }
@@ -296,4 +296,4 @@ void replace_template(const Template& t, const Template& by) {
   if (!(use_of(t) & channel::use_added) || !added.replace(t.head, by.head)) added.publish(by.head);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::persist

@@ -10,7 +10,7 @@
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/translate/recorder.hpp"
 
-namespace tally::engine {
+namespace tally::engine::persist {
 
 struct Template {
   channel::RecordHead head;
@@ -118,4 +118,4 @@ void keep_bundles();
 /// The process goes on as a copy of another one: what it used is not all that the program uses.
 void drop_uses();
 
-}  // namespace tally::engine
+}  // namespace tally::engine::persist

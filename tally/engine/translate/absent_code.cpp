@@ -1,10 +1,10 @@
 #include "tally/engine/translate/absent_code.hpp"
 
+#include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
-#include "tally/engine/stop_the_world.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 bool may_be_absent;
@@ -66,4 +66,4 @@ void hurry_readers() {
     if (o != t && __atomic_load_n(&o->reads_code, __ATOMIC_RELAXED) == reads_code) ask_out(t, o);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

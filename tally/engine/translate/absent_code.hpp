@@ -5,7 +5,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 /// Thread::reads_code.
 enum ReadsCode : u32 { reads_none, reads_code, gave_up_reading };
@@ -31,4 +31,4 @@ u64 give_up_reading(Thread* t, u64 ip);
 /// Makes others give up: this thread has waited long for a lock.
 void hurry_readers();
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -4,7 +4,7 @@
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 constexpr u32 arena_limit = 16;
@@ -200,4 +200,4 @@ void keep_clear(const Stretch& s) {
 
 void keep_clear_for_now(const Stretch& s) { wanted_now = s; }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -6,7 +6,7 @@
 #pragma once
 #include "tally/engine/translate/cache.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 /// A piece of the program's address space.
 struct Stretch {
@@ -31,4 +31,4 @@ void keep_clear(const Stretch& s);
 /// The same while a system call of the program asks the kernel for it; one at a time. An empty one ends it.
 void keep_clear_for_now(const Stretch& s);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -6,7 +6,7 @@
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/recorder.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 Lock cache_lock;
 Tables tables;
@@ -420,4 +420,4 @@ bool locate(u64 address, Spot& out) {
   return true;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -7,11 +7,11 @@
 /// Caches are made on demand within 2 GB of the program code they hold, so that RIP-relative operands stay valid; where
 /// the program has no room for them there, elsewhere (arenas.hpp).
 #pragma once
+#include "tally/engine/records.hpp"
 #include "tally/engine/translate/decode.hpp"
 #include "tally/engine/translate/emit.hpp"
-#include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 /// One piece of address space with translated code. Hot code grows from the start, stubs and literals from `cold`.
 struct Arena {
@@ -174,9 +174,10 @@ extern Tables tables;
 enum class Outcome { translated, step, unreadable, leave, no_room, no_space };
 
 /// Translates from `pc` on. `older`: an indirect jump is on its way there, and what its slot leads to; else 0.
-Outcome translate(u64 pc, u64 older, Trace*& out);
+Outcome make_trace(u64 pc, u64 older, Trace*& out);
 
-// --- exec_regions.cpp: the program's executable memory ----------------------------------------------------------------------
+// --- exec_regions.cpp: the program's executable memory
+// ----------------------------------------------------------------------
 
 /// Copies up to `n` bytes of executable program memory at `pc`; returns how many there are, 0 when it cannot be
 /// executed.
@@ -250,4 +251,4 @@ inline void unlock_tables() {
   cache_lock.release();
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -2,7 +2,7 @@
 
 #include "tally/engine/translate/entry.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 /// mov rcx, the `bytes` bytes of the program at `address`, zero-extended.
@@ -66,4 +66,4 @@ extern "C" void found_unlike(Thread* t) {
   dispatch(t);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -4,7 +4,7 @@
 #pragma once
 #include "tally/engine/translate/generate.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 /// Bytes at its beginning that save what it borrows, rcx and r11.
 inline constexpr u32 comparison_saves = 18;
@@ -18,4 +18,4 @@ void enter_unlike();
 void found_unlike(Thread* t);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

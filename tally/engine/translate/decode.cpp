@@ -2,7 +2,7 @@
 
 #include "tally/engine/thread.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 ZydisDecoder decoder;
@@ -393,4 +393,4 @@ u8 overwritten_register(const Instruction& in) {
   return no_register;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

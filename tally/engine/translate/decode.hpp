@@ -5,7 +5,7 @@
 #include "tally/channel/channel.hpp"
 #include "tally/engine/base.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 enum class Kind : u8 {
   plain,  // copied; the next instruction follows
@@ -129,4 +129,4 @@ void without_extensions(const Instruction& in, u8 (&bytes)[16]);
 /// free to be used just before it. no_register when there is none.
 u8 overwritten_register(const Instruction& in);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -4,7 +4,7 @@
 
 #include "tally/engine/translate/decode.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 constexpr u16 all_flags = counter_flags;
@@ -348,4 +348,4 @@ bool decode_common(u64 pc, const u8* bytes, Instruction& out) {
   return true;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/thread.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 struct Emitter {
   u8* p = nullptr;
@@ -98,4 +98,4 @@ struct Emitter {
   }
 };
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 extern "C" {
 /// From generated code; what each expects in registers stands beside it in entry.cpp. They do not return.
@@ -67,4 +67,4 @@ void far_return(Thread* t);
 void thread_started(Thread* t);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

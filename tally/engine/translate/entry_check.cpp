@@ -2,7 +2,7 @@
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 constexpr u8 chain_limit = 8;
@@ -70,4 +70,4 @@ u64 emit_entry_check(Arena& a, Emitter& e, u64 pc, u64 older) {
   return entry;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

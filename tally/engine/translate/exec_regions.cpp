@@ -9,7 +9,7 @@
 #include "tally/engine/translate/recorder.hpp"
 #include "tally/engine/translate/watching.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 /// Executable memory as far as it is known; truth is the kernel's, read from /proc/self/maps where nothing is known.
@@ -505,4 +505,4 @@ void note_written(u64 device, u64 inode) {
 
 void note_forked() { files_forked(); }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

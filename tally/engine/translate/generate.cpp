@@ -2,7 +2,7 @@
 
 #include "tally/engine/translate/instrumentation.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 // --- copies ---------------------------------------------------------------------------------------------------------
@@ -424,4 +424,4 @@ void abandon_trace(const Builder& b) {
   b.trace.start = b.arena.hot;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

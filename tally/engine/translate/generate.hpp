@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/translate/recorder.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 /// How a segment is counted: where, and what the increment may use.
 struct Increment {
@@ -73,7 +73,7 @@ struct Builder {
 };
 
 /// Where the code of the next trace would begin, and a trace for the code at `pc` that begins there or `later` bytes
-/// behind, a multiple of trace_alignment; `older` as for translate().
+/// behind, a multiple of trace_alignment; `older` as for make_trace().
 u64 next_body(const Arena& arena, u64 pc, u64 older);
 Builder begin_trace(Arena& arena, u64 pc, u64 older, u64 later = 0);
 /// Gives up what was begun: nothing leads to it, and its room is the next one's, which may begin before it did.
@@ -101,4 +101,4 @@ void emit_leave(Builder& b, u64 target, u32 segment);
 /// the displacement: zeroed, it leads to what follows.
 u64 emit_loop_jump(Builder& b, u64 to, u32 segment);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

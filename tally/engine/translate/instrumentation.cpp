@@ -1,6 +1,6 @@
 #include "tally/engine/translate/instrumentation.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 class NoInstrumentation final : public Instrumentation {};
@@ -23,4 +23,4 @@ void probe_with(Probes& by) {
   is_probed = true;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

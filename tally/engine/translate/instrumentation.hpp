@@ -3,14 +3,13 @@
 ///
 /// All hooks are called with cache_lock held, unless they say otherwise.
 #pragma once
-#include "tally/engine/base.hpp"
+#include "tally/engine/thread.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 struct Arena;
 struct Builder;
 struct Instruction;
-struct Thread;
 
 /// Code of its own before and after each instruction of a trace. The hooks of a trace come in the order in which its
 /// code is made.
@@ -95,4 +94,4 @@ extern bool is_instrumented, is_probed;
 void instrument_with(Instrumentation& by);
 void probe_with(Probes& by);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

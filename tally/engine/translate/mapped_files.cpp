@@ -2,7 +2,7 @@
 
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 constexpr u32 limit = 16384;
@@ -125,4 +125,4 @@ u64 same_byte(const FileMapping& of, u64 address, const FileMapping& m) {
 
 bool files_may_be_written() { return __atomic_load_n(&writable_code, __ATOMIC_RELAXED) != 0; }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -5,7 +5,7 @@
 #pragma once
 #include "tally/engine/base.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 /// One mapping of a part of a file.
 struct FileMapping {
@@ -39,4 +39,4 @@ u64 same_byte(const FileMapping& of, u64 address, const FileMapping& m);
 /// Whether code of a mapped file may be written through a descriptor. Needs no lock.
 bool files_may_be_written();
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

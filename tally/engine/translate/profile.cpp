@@ -1,6 +1,6 @@
 #include "tally/engine/translate/profile.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 constexpr u32 page_limit = counters_bytes / page_bytes;
@@ -38,4 +38,4 @@ void Executions::add(Thread* t, u32 numbers) {
   }
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

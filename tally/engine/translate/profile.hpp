@@ -4,7 +4,7 @@
 
 #include "tally/engine/translate/cache.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 inline bool is_branch(Kind k) { return k == Kind::jcc || k == Kind::loop; }
 
@@ -139,4 +139,4 @@ class History {
   u64 entered_;
 };
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

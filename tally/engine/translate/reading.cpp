@@ -1,6 +1,6 @@
 #include "tally/engine/translate/reading.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 const u8* Code::at(u64 pc, u32& available) {
   if (pc < start_ || pc + 15 > start_ + valid_) {
@@ -152,4 +152,4 @@ Increment choose_increment(Code& code, const Instruction* in, u32 n, u64 next) {
   return {Increment::spill, 0, r11};
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/translate/generate.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 /// A window of program code that has been read.
 class Code {
@@ -72,4 +72,4 @@ void resolve(Code& code, Instruction& in, const Arena& arena);
 /// Where and how the `n` instructions at `in`, which go on at `next`, are counted. Reads ahead of them.
 Increment choose_increment(Code& ahead, const Instruction* in, u32 n, u64 next);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

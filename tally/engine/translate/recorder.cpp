@@ -2,7 +2,7 @@
 
 #include "tally/engine/translate/generate.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 class NothingKept final : public PersistentCache {};
@@ -81,4 +81,4 @@ void Recorder::end(const Builder& b, u32 use) {
   persistent_cache->add(r_, b, use);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

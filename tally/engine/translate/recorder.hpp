@@ -4,10 +4,15 @@
 #pragma once
 #include "tally/engine/translate/cache.hpp"
 
-namespace tally::engine {
+namespace tally::engine::persist {
+struct Template;
+}
+
+namespace tally::engine::translate {
+
+using persist::Template;
 
 struct Builder;
-struct Template;
 
 /// What depends on where a trace stands.
 enum class Fix : u8 {
@@ -96,7 +101,7 @@ class PersistentCache {
   /// All traces that an earlier run of the program made of the code around `pc` are made at once. False: none.
   virtual bool load(u64 /*pc*/) { return false; }
   /// A template for the code at `pc`, or null; and a trace from it: null where it cannot be used there, dead where
-  /// there is no room. `older`: as for translate().
+  /// there is no room. `older`: as for make_trace().
   virtual const Template* find(u64 /*pc*/) { return nullptr; }
   virtual Trace* reuse(const Template&, u64 /*pc*/, u64 /*older*/, Arena&) { return nullptr; }
 
@@ -127,4 +132,4 @@ class PersistentCache {
 /// Never null.
 extern PersistentCache* persistent_cache;
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

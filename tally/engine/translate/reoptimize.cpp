@@ -9,7 +9,7 @@
 #include "tally/engine/translate/profile.hpp"
 #include "tally/engine/translate/reading.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 /// How often a trace must have run: making it anew costs as much as some thousand increments.
@@ -484,4 +484,4 @@ void improve_at_times(Thread* t) {
   if (longer_ns > pause_ns) __atomic_store_n(&next_ns, now_ns + longer_ns, __ATOMIC_RELAXED);
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 /// Traces that ran often are made anew along the way that was gone, for this process and, as templates, for the next
 /// run. Takes cache_lock; some microseconds for each.
@@ -11,4 +11,4 @@ void improve(Thread* t);
 /// The same, now and then, after a system call.
 void improve_at_times(Thread* t);
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

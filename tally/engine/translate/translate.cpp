@@ -3,7 +3,7 @@
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/reading.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 namespace {
 
 constexpr u32 segment_instructions = 64;  // most instructions of one segment
@@ -228,6 +228,6 @@ class Translator {
 
 }  // namespace
 
-Outcome translate(u64 pc, u64 older, Trace*& out) { return Translator(pc, older).translate(out); }
+Outcome make_trace(u64 pc, u64 older, Trace*& out) { return Translator(pc, older).translate(out); }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

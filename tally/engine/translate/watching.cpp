@@ -4,7 +4,7 @@
 
 #include "tally/engine/records.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 WatchedTable watched;
 
@@ -147,4 +147,4 @@ bool may_be_watched(u64 a, u64 n) {
   return false;
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -7,7 +7,7 @@
 #pragma once
 #include "tally/engine/thread.hpp"
 
-namespace tally::engine {
+namespace tally::engine::translate {
 
 enum class Compared : u8 { no, while_written_often, for_good };
 
@@ -85,4 +85,4 @@ void each_written_often(Each&& each) {
   });
 }
 
-}  // namespace tally::engine
+}  // namespace tally::engine::translate

@@ -9,13 +9,17 @@
 #include <random>
 #include <string>
 
-#include "tally/engine/translate/decode.hpp"
 #include "tally/engine/instrument/facts.hpp"
 #include "tally/engine/thread.hpp"
+#include "tally/engine/translate/decode.hpp"
 
 namespace tally::engine {
 
 bool fsgsbase_allowed = false;  // the kernel is asked instead: slower, and right everywhere
+
+}  // namespace tally::engine
+
+namespace tally::engine::instrument {
 
 namespace {
 
@@ -172,4 +176,4 @@ TEST_F(Decoders, look_at_no_more_than_there_is) {
 
 }  // namespace
 
-}  // namespace tally::engine
+}  // namespace tally::engine::instrument

@@ -1,0 +1,28 @@
+/// The engine's floors, over this common base; each sees what those below it declare.
+///
+/// translate   decoding, traces, the code cache, reoptimization, the program's executable memory
+/// instrument  code that is added to traces: models of a simulated machine, marks
+/// persist     translations that are kept for other programs and later runs
+/// guest       the program: its threads, processes, signals, system calls, memory; and what drives the rest
+#pragma once
+
+namespace tally::engine {
+
+namespace translate {}
+
+namespace instrument {
+using namespace translate;
+}
+
+namespace persist {
+using namespace translate;
+using namespace instrument;
+}  // namespace persist
+
+namespace guest {
+using namespace translate;
+using namespace instrument;
+using namespace persist;
+}  // namespace guest
+
+}  // namespace tally::engine

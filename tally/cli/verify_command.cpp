@@ -189,6 +189,12 @@ int verify_them(const Options& options) {
   }
   auto choice = backend::choose(options.backend, asked.events, machine, needs);
   if (!choice) return report_error(choice.error());
+  // The engine has page faults of its own: where nobody asked for them they need no bad grade.
+  if (options.event_lists.empty()) {
+    std::erase_if(asked.events, [&choice](const event::Event& event) {
+      return event.id == event::Id::user_page_faults && choice->backend->outlook(event).trust != Trust::counted;
+    });
+  }
   if (noise && choice->backend->name() != "sim") {
     return report_error(
         {Code::bad_usage, "--noise is for the simulated PMU: a real one has its own", "--backend sim takes it", 0});

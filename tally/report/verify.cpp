@@ -23,7 +23,7 @@ std::string who(const result::Verify& verify) {
   if (verify.backend == "perf") {
     return verify.environment.pmus.empty() ? "this PMU" : "the PMU " + verify.environment.pmus.front();
   }
-  return "the backend " + verify.backend;
+  return verify.backend == "none" ? "the kernel, without a PMU," : "the backend " + verify.backend;
 }
 
 std::string block(const std::string& first, const std::string& text) {

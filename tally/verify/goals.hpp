@@ -30,6 +30,7 @@ Result<std::vector<result::Check>> strides(const Scene& scene);          // G15
 Result<std::vector<result::Check>> filter(const Scene& scene);           // G16
 Result<std::vector<result::Check>> multiplexing(const Scene& scene);     // G19
 Result<std::vector<result::Check>> widths(const Scene& scene);           // G22
+Result<std::vector<result::Check>> page_faults(const Scene& scene);          // T6
 Result<std::vector<result::Check>> intervals(const Scene& scene);        // T3
 std::vector<result::Check> inheritance(const Scene& scene);              // G23
 std::vector<result::Check> consistency(const Scene& scene);              // T4

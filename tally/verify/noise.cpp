@@ -62,7 +62,8 @@ void disturb(Count& count, const event::Event& event, const Disturbance& by, con
   if (!count.value) return;
   const Known* its = known(event.id);
   if (!its) {
-    if (count.trust != Trust::modelled && count.trust != Trust::counted) return;
+    // What the kernel keeps books of is not the processor's.
+    if (event::definition(event.id).kind == event::Kind::software || count.trust == Trust::partial) return;
     const double factor = 1 + 0.001 * chance.normal();
     count.value = std::llround(static_cast<double>(*count.value) * factor);
     count.model += (count.model.empty() ? "" : ", ") + ("noise " + name(noise));

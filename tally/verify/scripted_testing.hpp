@@ -86,6 +86,9 @@ class Scripted final : public backend::Backend {
     if (id == event::Id::l1d_load_misses)
       return static_cast<std::int64_t>(trial.parameters.bytes * std::min<std::uint64_t>(trial.parameters.stride, 64) /
                                        64);
+    if (id == event::Id::user_page_faults && trial.workload->page_faults) {
+      return static_cast<std::int64_t>(trial.workload->page_faults(trial.parameters));
+    }
     return 5000;
   }
 

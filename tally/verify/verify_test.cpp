@@ -383,6 +383,8 @@ const Mutant mutants[] = {
          if (at.is(Id::stores) && seen.insert(at.trial.label()).second) v += 1;
        };
      }},
+    {"a_page_fault_in_a_call_is_the_programs", "T6",
+     SPOILS_VALUE(if (at.is(Id::user_page_faults) && is_warm(at)) v += 1)},
     {"more_branches_than_instructions", "T4", SPOILS_VALUE(if (at.is(Id::branches)) v = v * 2 + 10)},
 };
 #undef SPOILS_VALUE

@@ -103,7 +103,15 @@ std::string reasons(const std::vector<Row>& rows) {
 
 std::string grades(const result::Verify& verify) {
   Grid grid({{"event"}, {"grade"}, {"why"}});
+  std::vector<std::pair<std::string, std::vector<std::string>>> absent;  // by reason
   for (const result::GradedEvent& one : verify.events) {
+    if (one.grade == EventGrade::absent) {
+      auto at =
+          std::find_if(absent.begin(), absent.end(), [&one](const auto& other) { return other.first == one.why; });
+      if (at == absent.end()) at = absent.insert(at, {one.why, {}});
+      at->second.push_back(one.event);
+      continue;
+    }
     std::string why = one.why;
     if (!one.published.empty()) why += "; " + one.published;
     if (!one.instead.empty()) why += "; count " + one.instead + " instead";
@@ -114,7 +122,10 @@ std::string grades(const result::Verify& verify) {
     }
     if (first) grid.add({one.event, std::string(name(one.grade)), ""});
   }
-  return grid.text();
+  std::string text = grid.text();
+  if (!absent.empty()) text += "\n Absent\n";
+  for (const auto& [why, events] : absent) text += block("   - ", join(events, ", ") + ": " + why);
+  return text;
 }
 
 Json compared_json(const result::Compared& one) {
@@ -252,6 +263,7 @@ std::string verify_text(const result::Verify& verify, bool all) {
                {"verdict"},
                {"runs", Align::right}});
     for (const Check& check : verify.checks) {
+      if (check.runs == 0) continue;  // why is said above
       each.add({check.goal, check.event, check.program, check.expected ? thousands(*check.expected) : "",
                 check.measured ? thousands(*check.measured) : "", check.tolerance, std::string(name(check.verdict)),
                 thousands(check.runs)});

@@ -175,8 +175,7 @@ std::vector<GradedEvent> grades(const Scene& scene, const std::vector<Check>& ch
   for (std::size_t i = 0; i < speculative.events.size(); ++i) all.push_back(speculative_grade(speculative, i));
   for (GradedEvent& one : all) {
     const auto id = event::find(one.event.substr(0, one.event.rfind(':')));
-    if (id &&
-        (one.grade == EventGrade::unusable || one.grade == EventGrade::absent || one.grade == EventGrade::micro_op)) {
+    if (id && (one.grade == EventGrade::unusable || one.grade == EventGrade::micro_op)) {
       one.instead = instead_of(*id, all);
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "tally/linux/small_pages.hpp"
 #include "tally/linux/spawn.hpp"
 #include "tally/verify/goals.hpp"
 
@@ -108,7 +109,9 @@ class Verification {
       graded.event = check.event;
       graded.runs = check.runs;
       graded.source = "the kernel";
-      graded.grade = check.verdict == Verdict::pass ? result::EventGrade::exact : result::EventGrade::unusable;
+      graded.grade = check.verdict == Verdict::pass   ? result::EventGrade::exact
+                     : check.verdict == Verdict::fail ? result::EventGrade::unusable
+                                                      : result::EventGrade::speculative;
       graded.why = check.verdict == Verdict::pass ? "equal to what " + std::to_string(check.runs) + " programs touch"
                                                   : check.why;
       result.events.push_back(std::move(graded));
@@ -174,6 +177,7 @@ Result<result::Verify> verify(backend::Backend& backend, const Options& options,
   result::Verify result;
   result.backend = backend.name();
   result.quick = options.quick;
+  const linux::SmallPages small_pages;  // how many faults a program takes must be known
   const Nanoseconds start = linux::now();
   Verification verification(*bench, options);
   if (const auto ran = verification.run(result); !ran) return fail(ran.error());

@@ -12,7 +12,7 @@ bool has(std::string_view name) { return workload::find(name) != nullptr; }
 
 Trial usual(std::string_view name) {
   const workload::Workload* found = workload::find(name);
-  return {found, found->usual};
+  return {found, found ? found->usual : workload::Parameters{}};
 }
 
 std::optional<Trial> trial_of(const std::string& path) {
@@ -66,7 +66,11 @@ Result<Ran> Bench::run(const Trial& trial, const std::vector<event::Event>& even
     request.events.clear();
     for (const std::size_t place : pass) request.events.push_back(events[place]);
     auto outcome = backend_->run(request);
-    if (!outcome) return fail(outcome.error());
+    if (!outcome) {
+      Error error = outcome.error();
+      if (error.code == Code::not_executable) error.hint = "TMPDIR names a folder whose programs may be executed";
+      return fail(std::move(error));
+    }
     ++runs_;
     for (std::size_t i = 0; i < pass.size() && i < outcome->counts.size(); ++i) {
       ran.counts[pass[i]] = std::move(outcome->counts[i].count);

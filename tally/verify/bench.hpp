@@ -23,7 +23,7 @@ struct Trial {
   bool operator==(const Trial&) const = default;
 };
 
-/// The trial of that name with the usual parameters. The name must exist: see has().
+/// The trial of that name with the usual parameters. Without a program where there is none of that name.
 Trial usual(std::string_view name);
 
 /// Whether this architecture has the program.

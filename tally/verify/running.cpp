@@ -48,6 +48,53 @@ Result<Check> judged_run(const Scene& scene, Check check, const Trial& trial, Id
   return found;
 }
 
+// Twice the iterations: what starting and stopping adds is in both, and falls out.
+Check slope_of_instructions(Check check, const Trial& once, const Trial& twice, const Ran& first, const Ran& second) {
+  const Count& a = first.counts.front();
+  const Count& b = second.counts.front();
+  if (const std::string why = why_not_judged(a) + why_not_judged(b); !why.empty()) {
+    return concluded(check, Verdict::inconclusive, why);
+  }
+  const Explained x = explained(a, once, Nature::additive, first.duration);
+  const Explained y = explained(b, twice, Nature::additive, second.duration);
+  check.runs = 2;
+  check.expected = static_cast<std::int64_t>(twice.known().instructions - once.known().instructions);
+  check.measured = *b.value - y.by_faults - y.by_interrupts - (*a.value - x.by_faults - x.by_interrupts);
+  const std::int64_t allowed = b.trust == Trust::exact ? 0 : 2;
+  const std::int64_t off = *check.measured - *check.expected;
+  check.tolerance = fmt::format("±{}", allowed);
+  check.reason = "what starting and stopping adds is in both";
+  if (off >= -allowed - x.unknown_interrupts && off <= allowed + y.unknown_interrupts) {
+    return concluded(check, Verdict::pass, "");
+  }
+  check.off = 1;
+  return concluded(check, Verdict::fail, fmt::format("the difference is off by {}", off));
+}
+
+// Each multiplication waits for the one before, which takes three cycles (Intel and AMD since 2008).
+Check slope_of_cycles(const Scene& scene, Check check, const Trial& once, const Ran& first, const Ran& second) {
+  const Count& a = first.counts.front();
+  const Count& b = second.counts.front();
+  if (const std::string why = why_not_judged(a) + why_not_judged(b); !why.empty()) {
+    return concluded(check, Verdict::inconclusive, why);
+  }
+  const auto n = static_cast<std::int64_t>(once.parameters.n);
+  check.runs = 2;
+  check.measured = *b.value - *a.value;
+  check.expected = 3 * n;
+  check.tolerance = "at least; 1 % of twice";
+  check.reason = "each multiplication needs the one before, which takes three cycles";
+  const double ratio = static_cast<double>(*b.value) / static_cast<double>(*a.value);
+  const bool linear = std::abs(ratio - 2) <= 0.02;
+  // Of a processor that nobody knows nothing is claimed but that twice is twice.
+  const bool known_latency = scene.bench.backend().outlook(event_of(Id::cycles)).trust == Trust::modelled;
+  if (linear && (*a.value >= 3 * n * 99 / 100 || !known_latency)) return concluded(check, Verdict::pass, "");
+  return concluded(check, Verdict::inconclusive,
+                   fmt::format("{:.2f} cycles an iteration, {:.3f} for twice: the processor changed its pace, or is "
+                               "shared",
+                               static_cast<double>(*a.value) / static_cast<double>(n), ratio));
+}
+
 constexpr int code_of_region = 102;
 
 }  // namespace
@@ -124,51 +171,12 @@ Result<Checks> slopes(const Scene& scene) {
         checks.push_back(concluded(check, Verdict::inconclusive, "not counted: " + why));
         continue;
       }
-      const auto a = scene.bench.run(once, {event_of(id)});
-      if (!a) return fail(a.error());
-      const auto b = scene.bench.run(twice, {event_of(id)});
-      if (!b) return fail(b.error());
-      const Count& first = a->counts.front();
-      const Count& second = b->counts.front();
-      if (const std::string why = why_not_judged(first) + why_not_judged(second); !why.empty()) {
-        checks.push_back(concluded(check, Verdict::inconclusive, why));
-        continue;
-      }
-      check.runs = 2;
-      check.measured = *second.value - *first.value;
-      const auto n = static_cast<std::int64_t>(once.parameters.n);
-      if (cycles) {
-        // A multiplication waits for the one before: three cycles (Intel and AMD since 2008).
-        check.expected = 3 * n;
-        check.tolerance = "at least; 1 % of twice";
-        check.reason = "each multiplication needs the one before, which takes three cycles";
-        const bool least = *first.value >= 3 * n * 99 / 100;
-        const double ratio = static_cast<double>(*second.value) / static_cast<double>(*first.value);
-        const bool linear = std::abs(ratio - 2) <= 0.02;
-        // Of a processor that nobody knows nothing is claimed but that twice is twice.
-        const bool known_latency = scene.bench.backend().outlook(event_of(id)).trust == Trust::modelled;
-        if (linear && (least || !known_latency)) {
-          checks.push_back(concluded(check, Verdict::pass, ""));
-        } else {
-          checks.push_back(concluded(check, Verdict::inconclusive,
-                                     fmt::format("{:.2f} cycles an iteration, {:.3f} for twice: the processor changed "
-                                                 "its pace, or is shared",
-                                                 static_cast<double>(*first.value) / static_cast<double>(n), ratio)));
-        }
-        continue;
-      }
-      const Explained x = explained(first, once, Nature::additive, a->duration);
-      const Explained y = explained(second, twice, Nature::additive, b->duration);
-      check.expected = static_cast<std::int64_t>(twice.known().instructions - once.known().instructions);
-      check.measured = *check.measured - (y.by_faults + y.by_interrupts) + (x.by_faults + x.by_interrupts);
-      const std::int64_t allowed = second.trust == Trust::exact ? 0 : 2;
-      const std::int64_t off = *check.measured - *check.expected;
-      check.tolerance = fmt::format("±{}", allowed);
-      check.reason = "what starting and stopping adds is in both";
-      const bool within = off >= -allowed - x.unknown_interrupts && off <= allowed + y.unknown_interrupts;
-      if (!within) check.off = 1;
-      checks.push_back(within ? concluded(check, Verdict::pass, "")
-                              : concluded(check, Verdict::fail, fmt::format("the difference is off by {}", off)));
+      const auto first = scene.bench.run(once, {event_of(id)});
+      if (!first) return fail(first.error());
+      const auto second = scene.bench.run(twice, {event_of(id)});
+      if (!second) return fail(second.error());
+      checks.push_back(cycles ? slope_of_cycles(scene, check, once, *first, *second)
+                              : slope_of_instructions(check, once, twice, *first, *second));
     }
   }
   return checks;

@@ -89,6 +89,7 @@ class Scripted final : public backend::Backend {
     if (id == event::Id::user_page_faults && trial.workload->page_faults) {
       return static_cast<std::int64_t>(trial.workload->page_faults(trial.parameters));
     }
+    if (id == event::Id::retired_loads || id == event::Id::retired_stores) return n;
     return 5000;
   }
 

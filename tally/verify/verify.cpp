@@ -128,6 +128,7 @@ class Verification {
                                      {"strides", strides},
                                      {"somebody else on the processor", filter},
                                      {"counters that take turns", multiplexing},
+                                     {"retired loads and stores", retired_accesses},
                                      {"page faults", page_faults},
                                      {"intervals", intervals},
                                      {"long counts", widths}};

@@ -224,11 +224,13 @@ std::string verify_answer(const result::Verify& verify) {
   for (const auto& [grade, count] : by_grade) parts.push_back(fmt::format("{} {}", count, name(grade)));
   const auto failed = std::count_if(verify.checks.begin(), verify.checks.end(),
                                     [](const Check& check) { return check.verdict == Verdict::fail; });
+  const auto open = std::count_if(verify.checks.begin(), verify.checks.end(),
+                                  [](const Check& check) { return check.verdict == Verdict::inconclusive; });
   std::string text;
   switch (verdict(verify)) {
     case Verdict::pass:
-      text = fmt::format("The counts of {} can be trusted as graded: none of {} checks failed.", who(verify),
-                         verify.checks.size());
+      text = fmt::format("The counts of {} can be trusted as graded: none of {} checks failed{}.", who(verify),
+                         verify.checks.size(), open ? fmt::format(", {} inconclusive", open) : "");
       break;
     case Verdict::fail:
       text = fmt::format("Some counts of {} cannot be trusted: {} of {} checks failed.", who(verify), failed,

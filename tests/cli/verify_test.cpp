@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tests/cli/program.hpp"
 
@@ -15,6 +16,27 @@ namespace tally::test {
 namespace {
 
 using Json = nlohmann::json;
+
+// What tally keeps for itself lies there meanwhile.
+class OwnFolder {
+ public:
+  explicit OwnFolder(const std::string& folder) {
+    if (const char* before = std::getenv("TALLY_CACHE_DIR")) before_ = before;
+    setenv("TALLY_CACHE_DIR", folder.c_str(), 1);
+  }
+  OwnFolder(const OwnFolder&) = delete;
+  OwnFolder& operator=(const OwnFolder&) = delete;
+  ~OwnFolder() {
+    if (before_) {
+      setenv("TALLY_CACHE_DIR", before_->c_str(), 1);
+    } else {
+      unsetenv("TALLY_CACHE_DIR");
+    }
+  }
+
+ private:
+  std::optional<std::string> before_;
+};
 
 TEST(Verify, lists_its_programs_with_their_formulas) {
   const Finished listed = tally({"verify", "--list"});
@@ -66,6 +88,21 @@ TEST(Verify, without_counters_the_kernels_count_of_page_faults_is_graded) {
     EXPECT_GT(check["runs"], 40);
   }
   EXPECT_EQ(tally({"verify", "--quick", "--backend", "none", "-e", "instructions"}).code(), 125);
+}
+
+TEST(Verify, a_whole_result_is_kept) {
+  const TemporaryFile place("unused");
+  const std::string kept = place.folder() + "/verify-none.json";
+  const OwnFolder own(place.folder());
+  const int quick = tally({"verify", "--quick", "--backend", "none"}).code();
+  EXPECT_FALSE(std::filesystem::exists(kept)) << "a quick one is not";
+  const int whole = tally({"verify", "--backend", "none"}).code();
+  if (quick == 125) GTEST_SKIP() << "page faults may not be counted here";
+  EXPECT_EQ(whole, quick);
+  const auto text = TemporaryFile::read(kept);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(Json::parse(*text)["schema"], "tally-verify/1");
+  std::filesystem::remove(kept);
 }
 
 #if TALLY_HAS_SIM
@@ -139,13 +176,12 @@ TEST(Verify, a_kept_result_is_mentioned_by_stat_where_it_matters) {
   kept["events"][0]["grade"] = "unusable";
   kept["events"][0]["why"] = "it is made up";
   const TemporaryFile file("verify-sim.json", kept.dump());
-  setenv("TALLY_CACHE_DIR", file.folder().c_str(), 1);
+  const OwnFolder own(file.folder());
   const Finished both = tally({"stat", "--backend", "sim", "-e", "instructions,loads", "--", "/bin/true"});
   const Finished other = tally({"stat", "--backend", "sim", "-e", "loads", "--", "/bin/true"});
   kept["environment"]["microcode"] = "another one";
   std::ofstream(file.path()) << kept.dump();
   const Finished elsewhere = tally({"stat", "--backend", "sim", "-e", "instructions", "--", "/bin/true"});
-  setenv("TALLY_CACHE_DIR", "", 1);
   EXPECT_NE(both.err.find("found instructions:u unusable on this machine: it is made up"), std::string::npos)
       << both.err;
   EXPECT_EQ(other.err.find("unusable"), std::string::npos) << other.err;

@@ -25,6 +25,7 @@ std::int64_t calls(const Counts& counts) {
 constexpr Known list[] = {
     {Id::instructions, additive, plain<&Counts::instructions>},
     {Id::branches, additive, branches},
+    {Id::far_branches, additive, plain<&Counts::far>},
     {Id::conditional_branches, immune, plain<&Counts::conditional>},
     {Id::conditional_taken, immune, plain<&Counts::taken>},
     {Id::conditional_not_taken, immune, not_taken},
@@ -37,7 +38,6 @@ constexpr Known list[] = {
     {Id::direct_calls, immune, plain<&Counts::direct_calls>},
     {Id::indirect_calls, immune, plain<&Counts::indirect_calls>},
     {Id::returns, immune, plain<&Counts::returns>},
-    {Id::far_branches, additive, plain<&Counts::far>},
     {Id::loads, accesses, plain<&Counts::loads>},
     {Id::stores, accesses, plain<&Counts::stores>},
 };

@@ -24,7 +24,7 @@ struct Known {
   std::int64_t (*value)(const workload::Counts& counts);
 };
 
-/// In the order of the table of events.
+/// In the order in which counters are given to them: those first that are compared with each other in one run.
 std::span<const Known> known_events();
 
 /// Nothing where the program does not determine the count.

@@ -18,6 +18,16 @@ const GradedEvent* found_in(const result::Verify& verify, const std::string& eve
   return found == verify.events.end() ? nullptr : &*found;
 }
 
+// Page faults that were counted beside the event; 0 where none were.
+std::int64_t faults_in(const result::Stat& stat) {
+  for (const char* name : {"page-faults:u", "page-faults"}) {
+    for (const result::Event& row : stat.events) {
+      if (row.total.name == name && row.total.count.value) return *row.total.count.value;
+    }
+  }
+  return 0;
+}
+
 // Below a hundredth of a percent nobody is misled.
 bool matters(std::int64_t added, std::int64_t value) { return added > value / 10'000; }
 
@@ -46,10 +56,12 @@ std::vector<std::string> remarks(const result::Verify& verify, const result::Sta
       lines.push_back(fmt::format("this processor counts {} of {} too many for each page fault and interrupt: {} here",
                                   correction.each, graded->event, thousands(added)));
     } else if (graded->grade == EventGrade::correctable && graded->each.value_or(0) > 0) {
+      const std::int64_t added = *graded->each * faults_in(stat);
+      if (!matters(added, *row.total.count.value)) continue;
       lines.push_back(
-          fmt::format("this processor counts {} of {} too many for each page fault and interrupt "
-                      "(--corrections counts and shows them)",
-                      *graded->each, graded->event));
+          fmt::format("this processor counts {} of {} too many for each page fault: about {} here "
+                      "(--corrections takes them off)",
+                      *graded->each, graded->event, thousands(added)));
     }
   }
   return lines;

@@ -12,8 +12,8 @@
 
 #include "tally/base/text.hpp"
 #include "tally/machine/machine.hpp"
-#include "tally/sim/branches.hpp"
-#include "tally/sim/core_flow.hpp"
+#include "tally/sim/branch/branches.hpp"
+#include "tally/sim/core/core_flow.hpp"
 #include "tally/sim/memory.hpp"
 
 namespace {

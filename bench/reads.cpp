@@ -17,9 +17,9 @@
 
 #include "tally/backend/perf/counters.hpp"
 #include "tally/base/text.hpp"
-#include "tally/linux/machine.hpp"
-#include "tally/linux/perf_event.hpp"
-#include "tally/linux/pmu_devices.hpp"
+#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/perf/perf_event.hpp"
+#include "tally/linux/perf/pmu_devices.hpp"
 
 namespace bench {
 namespace {

@@ -13,9 +13,9 @@
 #include "tally/count/metric.hpp"
 #include "tally/event/event.hpp"
 #include "tally/event/plan.hpp"
-#include "tally/linux/conditions.hpp"
-#include "tally/linux/signals.hpp"
-#include "tally/linux/usage.hpp"
+#include "tally/linux/process/conditions.hpp"
+#include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/usage.hpp"
 #include "tally/result/stat.hpp"
 #include "tally/symbol/names.hpp"
 

@@ -4,7 +4,7 @@
 #include <climits>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/announcements.hpp"
+#include "tally/linux/process/announcements.hpp"
 
 namespace tally::backend {
 namespace {

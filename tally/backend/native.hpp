@@ -6,8 +6,8 @@
 
 #include "tally/backend/backend.hpp"
 #include "tally/backend/software.hpp"
-#include "tally/linux/descendants.hpp"
-#include "tally/linux/spawn.hpp"
+#include "tally/linux/process/descendants.hpp"
+#include "tally/linux/process/spawn.hpp"
 
 namespace tally::backend {
 

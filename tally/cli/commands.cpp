@@ -2,7 +2,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
-#include "tally/linux/output.hpp"
+#include "tally/linux/files/output.hpp"
 
 namespace tally::cli {
 

@@ -10,8 +10,8 @@
 #include "tally/cli/page.hpp"
 #include "tally/cli/results.hpp"
 #include "tally/cli/stored.hpp"
-#include "tally/linux/input.hpp"
-#include "tally/linux/output.hpp"
+#include "tally/linux/files/input.hpp"
+#include "tally/linux/files/output.hpp"
 #include "tally/report/memory.hpp"
 #include "tally/result/stored.hpp"
 

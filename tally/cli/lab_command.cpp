@@ -4,8 +4,8 @@
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
-#include "tally/linux/program.hpp"
-#include "tally/linux/memory_file.hpp"
+#include "tally/linux/process/program.hpp"
+#include "tally/linux/files/memory_file.hpp"
 #include "tally/pmu/emulated/profile.hpp"
 #include "tally/pmu/model.hpp"
 

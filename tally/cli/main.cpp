@@ -7,7 +7,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/manual.hpp"
 #include "tally/cli/overview.hpp"
-#include "tally/linux/output.hpp"
+#include "tally/linux/files/output.hpp"
 
 namespace tally::cli {
 std::string help() {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "tally/linux/output.hpp"
-#include "tally/linux/time_stamp.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/linux/machine/time_stamp.hpp"
 
 namespace tally::cli {
 

@@ -6,7 +6,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/register_text.hpp"
-#include "tally/linux/cpuid.hpp"
+#include "tally/linux/machine/cpuid.hpp"
 #include "tally/pmu/spec.hpp"
 
 namespace tally::cli {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tally/base/result.hpp"
-#include "tally/linux/output.hpp"
+#include "tally/linux/files/output.hpp"
 #include "tally/report/format.hpp"
 #include "tally/result/stat.hpp"
 

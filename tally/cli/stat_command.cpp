@@ -16,11 +16,11 @@
 #include "tally/cli/passes.hpp"
 #include "tally/cli/perf_habits.hpp"
 #include "tally/cli/results.hpp"
-#include "tally/linux/conditions.hpp"
-#include "tally/linux/machine.hpp"
-#include "tally/linux/output.hpp"
-#include "tally/linux/program.hpp"
-#include "tally/linux/signals.hpp"
+#include "tally/linux/process/conditions.hpp"
+#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/signals.hpp"
 #include "tally/measure/stat.hpp"
 
 namespace tally::cli {

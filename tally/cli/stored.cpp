@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/input.hpp"
-#include "tally/linux/output.hpp"
+#include "tally/linux/files/input.hpp"
+#include "tally/linux/files/output.hpp"
 #include "tally/result/hpctool.hpp"
 #include "tally/result/stored.hpp"
 

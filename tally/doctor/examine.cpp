@@ -1,7 +1,7 @@
 #include "tally/backend/choose/choose.hpp"
 #include "tally/doctor/facts.hpp"
 #include "tally/event/sources.hpp"
-#include "tally/linux/cpuid.hpp"
+#include "tally/linux/machine/cpuid.hpp"
 
 namespace tally::doctor {
 namespace {

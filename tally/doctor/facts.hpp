@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "tally/linux/probes.hpp"
-#include "tally/linux/survey.hpp"
+#include "tally/linux/perf/probes.hpp"
+#include "tally/linux/perf/survey.hpp"
 #include "tally/pmu/cpuid.hpp"
 
 namespace tally::doctor {

@@ -6,7 +6,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/event/perf_names.hpp"
-#include "tally/linux/pmu_devices.hpp"
+#include "tally/linux/perf/pmu_devices.hpp"
 #include "tally/pmu/apple/events.hpp"
 
 namespace tally::event {

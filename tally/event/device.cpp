@@ -7,7 +7,7 @@
 #include "tally/base/text.hpp"
 #include "tally/event/parsers.hpp"
 #include "tally/event/perf_names.hpp"
-#include "tally/linux/pmu_devices.hpp"
+#include "tally/linux/perf/pmu_devices.hpp"
 
 namespace tally::event {
 namespace {

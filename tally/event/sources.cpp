@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tally/linux/cpuid.hpp"
+#include "tally/linux/machine/cpuid.hpp"
 
 namespace tally::event {
 

@@ -8,15 +8,15 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tally/linux/cpuid.hpp"
-#include "tally/linux/machine.hpp"
-#include "tally/linux/nodes.hpp"
-#include "tally/linux/output.hpp"
-#include "tally/linux/pages.hpp"
-#include "tally/linux/program.hpp"
-#include "tally/linux/spawn.hpp"
-#include "tally/linux/topology.hpp"
-#include "tally/linux/usage.hpp"
+#include "tally/linux/machine/cpuid.hpp"
+#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/machine/nodes.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/linux/machine/pages.hpp"
+#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/spawn.hpp"
+#include "tally/linux/machine/topology.hpp"
+#include "tally/linux/process/usage.hpp"
 
 namespace tally::linux {
 namespace {

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/files.hpp"
+#include "tally/linux/files/files.hpp"
 #include "tally/machine/machine.hpp"
 #include "tally/machine/models.hpp"
 

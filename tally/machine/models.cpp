@@ -9,8 +9,8 @@
 
 #include "tally/base/text.hpp"
 #include "tally/machine/machine.hpp"
-#include "tally/sim/bonnell_core.hpp"
-#include "tally/sim/haswell_core.hpp"
+#include "tally/sim/core/bonnell_core.hpp"
+#include "tally/sim/core/haswell_core.hpp"
 
 namespace tally::machine {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tally/backend/backend.hpp"
-#include "tally/linux/input.hpp"
+#include "tally/linux/files/input.hpp"
 
 namespace tally::measure {
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "tally/linux/gathering.hpp"
+#include "tally/linux/process/region_handoff.hpp"
 
 namespace tally::measure {
 namespace {

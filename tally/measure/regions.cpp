@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tally/linux/gathering.hpp"
+#include "tally/linux/process/region_handoff.hpp"
 
 namespace tally::measure {
 namespace {

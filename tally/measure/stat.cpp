@@ -8,7 +8,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/count/correction.hpp"
-#include "tally/linux/spawn.hpp"
+#include "tally/linux/process/spawn.hpp"
 #include "tally/measure/metrics.hpp"
 #include "tally/measure/passes.hpp"
 

@@ -8,9 +8,9 @@
 #include "tally/backend/backend.hpp"
 #include "tally/base/result.hpp"
 #include "tally/count/metric.hpp"
-#include "tally/linux/input.hpp"
-#include "tally/linux/machine.hpp"
-#include "tally/linux/signals.hpp"
+#include "tally/linux/files/input.hpp"
+#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/process/signals.hpp"
 #include "tally/result/stat.hpp"
 
 namespace tally::measure {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/linux/perf_event.hpp"
+#include "tally/linux/perf/perf_event.hpp"
 #include "tally/result/memory.hpp"
 
 namespace tally::memory {

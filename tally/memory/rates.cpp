@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "tally/linux/conditions.hpp"
+#include "tally/linux/process/conditions.hpp"
 #include "tally/memory/analysis/statistics.hpp"
 
 namespace tally::memory {

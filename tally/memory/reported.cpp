@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/files.hpp"
+#include "tally/linux/files/files.hpp"
 
 namespace tally::memory {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/pages.hpp"
+#include "tally/linux/machine/pages.hpp"
 
 namespace tally::memory {
 

@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "tally/memory/flush_first.hpp"
+#include "tally/memory/tasks/flush_first.hpp"
 #include "tally/memory/reported.hpp"
 #include "tally/memory/room.hpp"
 

@@ -7,12 +7,12 @@
 #include <map>
 
 #include "tally/backend/choose/own.hpp"
-#include "tally/linux/conditions.hpp"
-#include "tally/linux/files.hpp"
-#include "tally/linux/memory_file.hpp"
-#include "tally/linux/rdpmc_switch.hpp"
-#include "tally/linux/run_folder.hpp"
-#include "tally/linux/self.hpp"
+#include "tally/linux/process/conditions.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/files/memory_file.hpp"
+#include "tally/linux/perf/rdpmc_switch.hpp"
+#include "tally/linux/files/run_folder.hpp"
+#include "tally/linux/process/self.hpp"
 
 namespace tally::rdpmc {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "tally/linux/files.hpp"
-#include "tally/linux/machine.hpp"
-#include "tally/linux/rdpmc_switch.hpp"
-#include "tally/linux/run_folder.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/perf/rdpmc_switch.hpp"
+#include "tally/linux/files/run_folder.hpp"
 #include "tally/rdpmc/holder.hpp"
 
 namespace tally::rdpmc {

@@ -12,9 +12,9 @@
 #include <fstream>
 #include <map>
 
-#include "tally/linux/files.hpp"
-#include "tally/linux/living.hpp"
-#include "tally/linux/run_folder.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/process/process_watch.hpp"
+#include "tally/linux/files/run_folder.hpp"
 
 namespace tally::rdpmc {
 namespace {

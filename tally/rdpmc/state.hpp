@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tally/base/result.hpp"
-#include "tally/linux/pinned_counter.hpp"
-#include "tally/linux/staying.hpp"
+#include "tally/linux/perf/pinned_counter.hpp"
+#include "tally/linux/process/daemon.hpp"
 
 namespace tally::rdpmc {
 

@@ -7,7 +7,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/channel/asking.hpp"
-#include "tally/linux/gathering.hpp"
+#include "tally/linux/process/region_handoff.hpp"
 #include "tally/region/output.hpp"
 #include "tally/region/thread.hpp"
 

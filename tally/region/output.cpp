@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/gathering.hpp"
-#include "tally/linux/output.hpp"
-#include "tally/linux/self.hpp"
+#include "tally/linux/process/region_handoff.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/linux/process/self.hpp"
 #include "tally/report/regions.hpp"
 
 namespace tally::detail {

@@ -18,9 +18,9 @@
 #include "tally/count/histogram.hpp"
 #include "tally/count/metric.hpp"
 #include "tally/event/event.hpp"
-#include "tally/linux/perf_event.hpp"
-#include "tally/linux/self.hpp"
-#include "tally/linux/user_counter.hpp"
+#include "tally/linux/perf/perf_event.hpp"
+#include "tally/linux/process/self.hpp"
+#include "tally/linux/perf/user_counter.hpp"
 #include "tally/tally.hpp"
 
 namespace tally::detail {

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "tally/sim/hierarchy.hpp"
-#include "tally/sim/tlb.hpp"
+#include "tally/sim/cache/hierarchy.hpp"
+#include "tally/sim/cache/tlb.hpp"
 
 namespace tally::sim {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "tally/sim/hierarchy.hpp"
+#include "tally/sim/cache/hierarchy.hpp"
 
 namespace tally::sim {
 

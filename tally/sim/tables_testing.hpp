@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "tally/sim/cache.hpp"
-#include "tally/sim/hierarchy.hpp"
+#include "tally/sim/cache/cache.hpp"
+#include "tally/sim/cache/hierarchy.hpp"
 #include "tally/sim/memory.hpp"
-#include "tally/sim/tlb.hpp"
+#include "tally/sim/cache/tlb.hpp"
 
 namespace tally::sim::testing {
 

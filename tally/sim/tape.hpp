@@ -7,9 +7,9 @@
 
 #include <cstdint>
 
-#include "tally/sim/branches.hpp"
+#include "tally/sim/branch/branches.hpp"
 #include "tally/sim/pieces.hpp"
-#include "tally/sim/tlb.hpp"
+#include "tally/sim/cache/tlb.hpp"
 
 namespace tally::sim {
 

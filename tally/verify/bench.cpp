@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/spawn.hpp"
+#include "tally/linux/process/spawn.hpp"
 #include "tally/workload/image.hpp"
 
 namespace tally::verify {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tally/backend/backend.hpp"
-#include "tally/linux/scratch_folder.hpp"
+#include "tally/linux/process/scratch_folder.hpp"
 #include "tally/workload/workload.hpp"
 
 namespace tally::verify {

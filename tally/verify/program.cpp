@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/spawn.hpp"
+#include "tally/linux/process/spawn.hpp"
 #include "tally/verify/judge.hpp"
 
 namespace tally::verify {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tally/backend/backend.hpp"
-#include "tally/linux/input.hpp"
+#include "tally/linux/files/input.hpp"
 #include "tally/result/verify.hpp"
 
 namespace tally::verify {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/antagonist.hpp"
+#include "tally/linux/process/antagonist.hpp"
 #include "tally/verify/goals.hpp"
 
 namespace tally::verify {

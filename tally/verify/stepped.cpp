@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/files.hpp"
-#include "tally/linux/memory_file.hpp"
-#include "tally/linux/scratch_folder.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/files/memory_file.hpp"
+#include "tally/linux/process/scratch_folder.hpp"
 #include "tally/verify/known.hpp"
 
 namespace tally::verify {

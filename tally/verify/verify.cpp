@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "tally/linux/small_pages.hpp"
-#include "tally/linux/spawn.hpp"
+#include "tally/linux/process/spawn.hpp"
 #include "tally/verify/goals.hpp"
 
 namespace tally::verify {

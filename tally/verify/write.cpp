@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/output.hpp"
+#include "tally/linux/files/output.hpp"
 #include "tally/verify/known.hpp"
 #include "tally/workload/image.hpp"
 

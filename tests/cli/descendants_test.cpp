@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "tally/linux/perf_event.hpp"
+#include "tally/linux/perf/perf_event.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tally/linux/staying.hpp"
+#include "tally/linux/process/daemon.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {

@@ -1,7 +1,7 @@
 // Programs with known answers: the formulas against the stepper where N is small, and against the engine everywhere.
 #include <string_view>
 
-#include "tally/linux/scratch_folder.hpp"
+#include "tally/linux/process/scratch_folder.hpp"
 #include "tally/workload/image.hpp"
 #include "tally/workload/workload.hpp"
 #include "tests/engine/expect.hpp"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tally/count/correction.hpp"
-#include "tally/linux/fault_cost.hpp"
+#include "tally/linux/perf/fault_cost.hpp"
 #include "tests/guest/counted.hpp"
 #include "tests/guest/machine.hpp"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tally/linux/program.hpp"
+#include "tally/linux/process/program.hpp"
 
 namespace tally::hardware_test {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "tally/backend/perf/counters.hpp"
 #include "tally/event/event.hpp"
-#include "tally/linux/perf_event.hpp"
-#include "tally/linux/pmu_devices.hpp"
+#include "tally/linux/perf/perf_event.hpp"
+#include "tally/linux/perf/pmu_devices.hpp"
 #include "tests/guest/machine.hpp"
 
 namespace tally::hardware_test {

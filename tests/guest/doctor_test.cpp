@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/linux/perf_event.hpp"
+#include "tally/linux/perf/perf_event.hpp"
 #include "tests/guest/counted.hpp"
 #include "tests/guest/machine.hpp"
 

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "tally/linux/perf_event.hpp"
-#include "tally/linux/program.hpp"
+#include "tally/linux/perf/perf_event.hpp"
+#include "tally/linux/process/program.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::hardware_test {

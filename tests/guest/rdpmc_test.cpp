@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "tally/linux/user_counter.hpp"
+#include "tally/linux/perf/user_counter.hpp"
 #include "tests/cli/program.hpp"
 #include "tests/guest/machine.hpp"
 

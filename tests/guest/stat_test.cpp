@@ -6,7 +6,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/event/sources.hpp"
-#include "tally/linux/program.hpp"
+#include "tally/linux/process/program.hpp"
 #include "tests/guest/counted.hpp"
 #include "tests/guest/machine.hpp"
 

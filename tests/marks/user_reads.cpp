@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "tally/linux/user_counter.hpp"
+#include "tally/linux/perf/user_counter.hpp"
 
 extern "C" void known(long n);
 

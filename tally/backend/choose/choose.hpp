@@ -8,7 +8,7 @@
 
 #include "tally/backend/backend.hpp"
 #include "tally/backend/simulation.hpp"
-#include "tally/linux/machine.hpp"
+#include "tally/linux/machine/machine.hpp"
 
 namespace tally::backend {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tally/linux/perf_event.hpp"
+#include "tally/linux/perf/perf_event.hpp"
 
 namespace tally::backend {
 namespace {

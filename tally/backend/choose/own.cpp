@@ -10,8 +10,8 @@
 #endif
 #include "tally/backend/simulation.hpp"
 #include "tally/base/text.hpp"
-#include "tally/linux/machine.hpp"
-#include "tally/linux/pmu_devices.hpp"
+#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/perf/pmu_devices.hpp"
 
 namespace tally::backend {
 

@@ -7,7 +7,7 @@
 #include "tally/base/result.hpp"
 #include "tally/channel/asking.hpp"
 #include "tally/event/event.hpp"
-#include "tally/linux/perf_event.hpp"
+#include "tally/linux/perf/perf_event.hpp"
 
 namespace tally::backend {
 

@@ -6,8 +6,8 @@
 
 #include "tally/base/result.hpp"
 #include "tally/event/event.hpp"
-#include "tally/linux/perf_event.hpp"
-#include "tally/linux/pmu_devices.hpp"
+#include "tally/linux/perf/perf_event.hpp"
+#include "tally/linux/perf/pmu_devices.hpp"
 
 namespace tally::backend {
 

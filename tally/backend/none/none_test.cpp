@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tally/linux/perf_event.hpp"
+#include "tally/linux/perf/perf_event.hpp"
 
 namespace tally::backend::none {
 namespace {

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "tally/linux/living.hpp"
+#include "tally/linux/process/process_watch.hpp"
 
 namespace tally::backend::perf {
 namespace {

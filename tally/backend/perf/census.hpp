@@ -8,7 +8,7 @@
 
 #include "tally/backend/native.hpp"
 #include "tally/backend/perf/counters.hpp"
-#include "tally/linux/follower.hpp"
+#include "tally/linux/process/follower.hpp"
 
 namespace tally::backend::perf {
 

@@ -11,7 +11,7 @@
 #include "tally/backend/perf/encode.hpp"
 #include "tally/count/count.hpp"
 #include "tally/event/event.hpp"
-#include "tally/linux/perf_event.hpp"
+#include "tally/linux/perf/perf_event.hpp"
 
 namespace tally::backend::perf {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "tally/event/event.hpp"
-#include "tally/linux/perf_event.hpp"
-#include "tally/linux/pmu_devices.hpp"
+#include "tally/linux/perf/perf_event.hpp"
+#include "tally/linux/perf/pmu_devices.hpp"
 
 namespace tally::backend::perf {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tally/backend/backend.hpp"
-#include "tally/linux/machine.hpp"
+#include "tally/linux/machine/machine.hpp"
 
 namespace tally::backend::perf {
 

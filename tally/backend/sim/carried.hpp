@@ -6,11 +6,11 @@
 #include <mutex>
 
 #include "tally/channel/models.hpp"
-#include "tally/linux/sparse_memory.hpp"
-#include "tally/sim/branches.hpp"
-#include "tally/sim/first_levels.hpp"
-#include "tally/sim/hierarchy.hpp"
-#include "tally/sim/tlb.hpp"
+#include "tally/linux/machine/sparse_memory.hpp"
+#include "tally/sim/branch/branches.hpp"
+#include "tally/sim/cache/first_levels.hpp"
+#include "tally/sim/cache/hierarchy.hpp"
+#include "tally/sim/cache/tlb.hpp"
 
 namespace tally::backend::sim {
 

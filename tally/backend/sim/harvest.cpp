@@ -13,8 +13,8 @@
 #include "tally/backend/sim/sound.hpp"
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
-#include "tally/linux/memory_file.hpp"
-#include "tally/linux/spawn.hpp"
+#include "tally/linux/files/memory_file.hpp"
+#include "tally/linux/process/spawn.hpp"
 
 namespace tally::backend::sim {
 namespace {

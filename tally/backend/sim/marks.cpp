@@ -10,7 +10,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/event/metrics.hpp"
-#include "tally/linux/code_files.hpp"
+#include "tally/linux/files/code_files.hpp"
 
 namespace tally::backend::sim {
 namespace {

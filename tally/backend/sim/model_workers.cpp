@@ -12,12 +12,12 @@
 
 #include "tally/backend/sim/carried.hpp"
 #include "tally/backend/sim/models.hpp"
-#include "tally/linux/disturbance.hpp"
-#include "tally/linux/quiet_thread.hpp"
-#include "tally/linux/sparse_memory.hpp"
+#include "tally/linux/process/disturbance.hpp"
+#include "tally/linux/process/worker_thread.hpp"
+#include "tally/linux/machine/sparse_memory.hpp"
 #include "tally/sim/memory.hpp"
-#include "tally/sim/note.hpp"
-#include "tally/sim/outcome.hpp"
+#include "tally/sim/cache/note.hpp"
+#include "tally/sim/branch/outcome.hpp"
 
 namespace tally::backend::sim {
 namespace {
@@ -76,7 +76,7 @@ class ModelWorkers::Work {
         direction_(static_cast<tally::sim::Direction>(models.direction)),
         own_llc_(models.own_llc != 0) {
     try {
-      for (unsigned i = 0; i < threads; ++i) threads_.push_back(linux::quiet_thread([this] { work(); }));
+      for (unsigned i = 0; i < threads; ++i) threads_.push_back(linux::worker_thread([this] { work(); }));
     } catch (const std::system_error&) {
       // Fewer are enough.
       if (threads_.empty()) throw;

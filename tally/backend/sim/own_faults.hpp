@@ -6,7 +6,7 @@
 
 #include "tally/backend/backend.hpp"
 #include "tally/channel/channel.hpp"
-#include "tally/linux/fault_log.hpp"
+#include "tally/linux/perf/fault_log.hpp"
 
 namespace tally::backend::sim {
 

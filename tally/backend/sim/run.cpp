@@ -14,13 +14,13 @@
 #include "tally/backend/sim/translations.hpp"
 #include "tally/base/text.hpp"
 #include "tally/channel/image.hpp"
-#include "tally/linux/announcements.hpp"
-#include "tally/linux/code_files.hpp"
-#include "tally/linux/cpuid.hpp"
-#include "tally/linux/descendants.hpp"
-#include "tally/linux/injector.hpp"
-#include "tally/linux/program.hpp"
-#include "tally/linux/spawn.hpp"
+#include "tally/linux/process/announcements.hpp"
+#include "tally/linux/files/code_files.hpp"
+#include "tally/linux/machine/cpuid.hpp"
+#include "tally/linux/process/descendants.hpp"
+#include "tally/linux/process/injector.hpp"
+#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/spawn.hpp"
 
 namespace tally::backend::sim {
 namespace {

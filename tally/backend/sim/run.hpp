@@ -8,7 +8,7 @@
 #include "tally/backend/sim/own_faults.hpp"
 #include "tally/backend/software.hpp"
 #include "tally/channel/channel.hpp"
-#include "tally/linux/memory_file.hpp"
+#include "tally/linux/files/memory_file.hpp"
 
 namespace tally::backend::sim {
 

@@ -8,7 +8,7 @@
 #include "tally/backend/sim/model_workers.hpp"
 #include "tally/backend/sim/run.hpp"
 #include "tally/base/text.hpp"
-#include "tally/linux/program.hpp"
+#include "tally/linux/process/program.hpp"
 
 namespace tally::backend::sim {
 namespace {

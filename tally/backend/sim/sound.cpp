@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tally/backend/sim/reasons.hpp"
-#include "tally/linux/conditions.hpp"
+#include "tally/linux/process/conditions.hpp"
 
 namespace tally::backend::sim {
 namespace {

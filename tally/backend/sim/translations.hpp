@@ -7,8 +7,8 @@
 
 #include "tally/channel/channel.hpp"
 #include "tally/channel/store.hpp"
-#include "tally/linux/cache_file.hpp"
-#include "tally/linux/memory_file.hpp"
+#include "tally/linux/files/cache_file.hpp"
+#include "tally/linux/files/memory_file.hpp"
 
 namespace tally::backend::sim {
 

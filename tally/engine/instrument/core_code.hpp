@@ -2,7 +2,7 @@
 #pragma once
 #include "tally/engine/records.hpp"
 #include "tally/engine/translate/decode.hpp"
-#include "tally/sim/core.hpp"
+#include "tally/sim/core/core.hpp"
 
 namespace tally::engine::instrument {
 

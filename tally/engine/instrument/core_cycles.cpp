@@ -8,7 +8,7 @@
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/translate/profile.hpp"
 #include "tally/engine/translate/reading.hpp"
-#include "tally/sim/core_flow.hpp"
+#include "tally/sim/core/core_flow.hpp"
 
 namespace tally::engine::instrument {
 namespace {

@@ -1,0 +1,71 @@
+#include "tally/linux/files/code_files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/descriptor.hpp"
+#include "tally/linux/system.hpp"
+
+namespace tally::linux {
+
+std::vector<CodeMapping> code_mappings(pid_t process) {
+  std::vector<CodeMapping> found;
+  std::ifstream file(fmt::format("/proc/{}/maps", process));
+  for (std::string line; std::getline(file, line);) {
+    // "start-end rwxp offset device inode path"; the path may hold spaces.
+    std::istringstream fields(line);
+    std::string range, permissions, offset, device, inode, path;
+    fields >> range >> permissions >> offset >> device >> inode >> std::ws;
+    std::getline(fields, path);
+    if (permissions.size() < 3 || permissions[2] != 'x' || !path.starts_with('/')) continue;
+    found.push_back({std::stoull(range, nullptr, 16), std::stoull(offset, nullptr, 16), path});
+  }
+  return found;
+}
+
+std::string program_of(pid_t process) {
+  std::array<char, 4096> path{};
+  const ssize_t n = readlink(fmt::format("/proc/{}/exe", process).c_str(), path.data(), path.size());
+  return {path.data(), n > 0 ? static_cast<std::size_t>(n) : 0};
+}
+
+std::string whole_path(const std::string& path) {
+  std::error_code error;
+  const auto whole = std::filesystem::canonical(path, error);
+  return error ? path : whole.string();
+}
+
+Result<FileBytes> FileBytes::of(const std::string& path, pid_t process) {
+  Descriptor file;
+  if (process != 0)
+    file = Descriptor(open(fmt::format("/proc/{}/root{}", process, path).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) file = Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat s {};
+  if (!file || fstat(file.get(), &s) != 0) {
+    return system_failure(Code::cannot_measure, fmt::format("cannot read '{}'", printable(path)));
+  }
+  FileBytes made;
+  made.size_ = static_cast<std::size_t>(s.st_size);
+  if (made.size_ == 0) return made;
+  void* const at = mmap(nullptr, made.size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (at == MAP_FAILED) {
+    return system_failure(Code::cannot_measure, fmt::format("cannot map '{}'", printable(path)));
+  }
+  made.data_ = std::shared_ptr<void>(at, [n = made.size_](void* p) { munmap(p, n); });
+  return made;
+}
+
+bool write_at(int fd, std::uint64_t offset, const void* from, std::size_t bytes) {
+  return retry([&] { return pwrite(fd, from, bytes, static_cast<off_t>(offset)); }) == static_cast<ssize_t>(bytes);
+}
+
+}  // namespace tally::linux

@@ -1,0 +1,18 @@
+#include "tally/linux/machine/topology.hpp"
+
+#include "tally/base/text.hpp"
+#include "tally/linux/files/files.hpp"
+
+namespace tally::linux {
+
+std::optional<Place> place_of(int processor, const std::string& root) {
+  const std::filesystem::path folder =
+      std::filesystem::path(root) / "sys/devices/system/cpu" / ("cpu" + std::to_string(processor)) / "topology";
+  const auto socket = parse_integer(content(folder / "physical_package_id"));
+  const auto core = parse_integer(content(folder / "core_id"));
+  if (!socket || !core) return std::nullopt;
+  // A machine that does not tell its sockets apart says −1: it has one.
+  return Place{*socket < 0 ? 0 : static_cast<int>(*socket), static_cast<int>(*core)};
+}
+
+}  // namespace tally::linux

@@ -1,0 +1,216 @@
+#include <gtest/gtest.h>
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <vector>
+
+#include "tally/linux/perf/fault_log.hpp"
+#include "tally/linux/perf/known_work.hpp"
+#include "tally/linux/perf/perf_event.hpp"
+#include "tally/linux/perf/probes.hpp"
+
+namespace tally::linux {
+namespace {
+
+// Runs in a child: this process goes on without the filter.
+template <class Body>
+int in_child(Body body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// A filter as a container's: perf_event_open is answered with `answer`.
+bool refuse_perf(int answer) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(answer)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog filter{4, program};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST(PerfGate, the_kernel_answers_before_it_asks_for_rights) {
+  const Survey survey = look_at_counting();
+  if (survey.seccomp != 0) GTEST_SKIP() << "a filter of system calls may answer here";
+  if (!survey.machine.perf_event_paranoid) GTEST_SKIP() << "this kernel has no perf";
+  EXPECT_EQ(perf_gate_errno(), EINVAL);
+  EXPECT_EQ(in_child([] { return setuid(65534) != 0 ? 200 : perf_gate_errno(); }), EINVAL);
+}
+
+TEST(PerfCounter, of_the_next_program_counts_nothing_of_this_one) {
+  const PerfCounter counter = open_for_next_program(KernelEvent::page_faults);
+  if (!counter) GTEST_SKIP() << "the kernel refuses perf_event_open here";
+  // Fresh pages, each touched for the first time.
+  const std::size_t size = 64 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::vector<char> pages(size, 'x');
+  EXPECT_EQ(pages.back(), 'x');
+  const auto before = counter.read();
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before->value, 0u);
+  EXPECT_EQ(before->enabled.count(), 0);
+  EXPECT_EQ(in_child([] { return execl("/bin/sh", "sh", "-c", ":", nullptr); }), 0);
+  EXPECT_GT(counter.read()->value, 0u);
+}
+
+TEST(FaultLog, knows_where_every_fault_of_the_next_program_was) {
+  const PerfCounter counter = open_for_next_program(KernelEvent::page_faults);
+  auto log = FaultLog::open(KernelEvent::page_faults, false);
+  if (!counter || !log) GTEST_SKIP() << "the kernel refuses perf_event_open here";
+  // A child that inherits it, too; of its variables the kernel copies a mebibyte and a half to the stack.
+  const std::string much(100'000, 'x');
+  for (int i = 0; i < 15; ++i) setenv(("TALLY_MUCH_" + std::to_string(i)).c_str(), much.c_str(), 1);
+  EXPECT_EQ(in_child([] { return execl("/bin/sh", "sh", "-c", "/bin/true; :", nullptr); }), 0);
+  for (int i = 0; i < 15; ++i) unsetenv(("TALLY_MUCH_" + std::to_string(i)).c_str());
+  const FaultPlaces places = log->finish();
+  std::int64_t faults = 0, on_stacks = 0;
+  for (const auto& [mebibyte, n] : places.in_mebibyte) {
+    faults += n;
+    if (mebibyte >= 0x7ff000000000 >> 20) on_stacks += n;  // stacks of x86-64 and arm64 lie highest, of 47 and 48 bits
+  }
+  EXPECT_EQ(places.lost, 0);
+  EXPECT_EQ(faults, static_cast<std::int64_t>(counter.read()->value));
+  EXPECT_GT(on_stacks, 0);
+}
+
+TEST(PerfGate, a_filter_answers_in_its_stead) {
+  for (const int answer : {EPERM, ENOSYS}) {
+    EXPECT_EQ(in_child([&] { return refuse_perf(answer) ? perf_gate_errno() : 200; }), answer);
+  }
+}
+
+TEST(Probes, a_filter_shows_in_the_survey_and_in_every_attempt) {
+  EXPECT_EQ(in_child([] {
+              if (!refuse_perf(EPERM)) return 200;
+              const Survey survey = look_at_counting();
+              const Probes probes = try_counting(survey);
+              if (survey.seccomp != 2) return 1;
+              if (probes.gate_errno != EPERM) return 2;
+              if (probes.software.os_errno != EPERM || probes.software_user.os_errno != EPERM) return 3;
+              if (probes.cores.empty() || probes.cores.front().os_errno != EPERM) return 4;
+              return probes.trace_errno == 0 && probes.memory_file_errno == 0 ? 0 : 5;
+            }),
+            0);
+}
+
+TEST(Probes, this_machine_answers_the_same_twice) {
+  const Survey survey = look_at_counting();
+  EXPECT_EQ(survey, look_at_counting());
+  const Probes one = try_counting(survey);
+  const Probes two = try_counting(survey);
+  EXPECT_EQ(one.gate_errno, two.gate_errno);
+  EXPECT_EQ(one.software.os_errno, two.software.os_errno);
+  ASSERT_EQ(one.cores.size(), std::max<std::size_t>(survey.core_pmus.size(), 1));
+  EXPECT_EQ(one.cores.front().os_errno, two.cores.front().os_errno);
+  // Not how close: others may hold the processor at any moment.
+  EXPECT_EQ(one.time_stamp_hertz.has_value(), two.time_stamp_hertz.has_value());
+}
+
+TEST(KnownWork, what_does_not_count_truly_is_not_trusted) {
+  const auto why = [](std::uint64_t value, std::int64_t running = 1) {
+    return why_not_trusted({"branches", 0, PerfValue{value, Nanoseconds{1}, Nanoseconds{running}}, 500, 550});
+  };
+  EXPECT_EQ(why(500), "");
+  EXPECT_EQ(why(550), "");
+  EXPECT_EQ(why(0), "it does not count truly: a loop of 500 branches was 0");
+  EXPECT_EQ(why(499), "it does not count truly: a loop of 500 branches was 499");
+  EXPECT_EQ(why(8000), "it does not count truly: a loop of 500 branches was 8000");
+  EXPECT_NE(why(0, 0).find("never run"), std::string::npos);
+  EXPECT_NE(why_not_trusted({"branches", EACCES, {}, 500, 550}).find("Permission denied"), std::string::npos);
+  EXPECT_FALSE(why_not_trusted({"branches", 0, {}, 500, 550}).empty());
+}
+
+constexpr PerfEvent faults{perf_type_software, static_cast<std::uint64_t>(KernelEvent::page_faults)};
+constexpr PerfEvent switches{perf_type_software, static_cast<std::uint64_t>(KernelEvent::context_switches)};
+constexpr PerfEvent migrations{perf_type_software, static_cast<std::uint64_t>(KernelEvent::cpu_migrations)};
+
+PerfTarget this_thread_and_its_children() {
+  PerfTarget target;
+  target.inherit = true;
+  target.whole_group = true;
+  return target;
+}
+
+void touch_fresh_pages() {
+  const std::vector<char> pages(64 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), 'x');
+  EXPECT_EQ(pages.back(), 'x');
+}
+
+TEST(PerfGroup, is_read_as_one_in_the_order_of_opening) {
+  const PerfTarget target = this_thread_and_its_children();
+  const PerfCounter leader = open_counter(switches, target);
+  if (!leader) GTEST_SKIP() << "the kernel refuses perf_event_open here";
+  const PerfCounter second = open_counter(faults, target, &leader);
+  const PerfCounter third = open_counter(migrations, target, &leader);
+  ASSERT_TRUE(second && third);
+  std::array<PerfValue, 3> before;
+  std::array<PerfValue, 3> after;
+  ASSERT_EQ(leader.read_group(before), 0);
+  touch_fresh_pages();
+  ASSERT_EQ(leader.read_group(after), 0);
+  EXPECT_GE(after[1].value, before[1].value + 64);
+  EXPECT_LT(after[2].value, 64U);
+  EXPECT_EQ(after[0].enabled, after[2].enabled) << "their times are the same";
+  EXPECT_GT(after[0].enabled, before[0].enabled);
+  std::array<PerfValue, 4> too_many;
+  EXPECT_EQ(leader.read_group(too_many), EIO);
+  std::array<PerfValue, largest_group_read + 1> absurd;
+  EXPECT_EQ(leader.read_group(absurd), E2BIG);
+}
+
+// Reads a group of which a child has inherited the leader alone; nothing where the kernel takes no member for it any
+// more: it lends a thread the counters of another one that has the same.
+std::optional<int> why_unreadable_beside_a_child() {
+  const PerfTarget target = this_thread_and_its_children();
+  const PerfCounter leader = open_counter(switches, target);
+  int ends[2];
+  if (!leader || pipe(ends) != 0) return std::nullopt;
+  const pid_t child = fork();
+  if (child == 0) {
+    char told = 0;
+    close(ends[1]);
+    [[maybe_unused]] const ssize_t size = read(ends[0], &told, 1);
+    _exit(0);
+  }
+  const PerfCounter member = open_counter(faults, target, &leader);
+  std::array<PerfValue, 2> values;
+  const int why = leader.read_group(values);
+  close(ends[0]);
+  close(ends[1]);
+  waitpid(child, nullptr, 0);
+  return member ? std::optional(why) : std::nullopt;
+}
+
+// Since Linux 6.6; before, the sums were nonsense.
+TEST(PerfGroup, that_a_child_has_not_got_whole_is_told) {
+  if (!open_counter(switches)) GTEST_SKIP() << "the kernel refuses perf_event_open here";
+  std::optional<int> why;
+  for (int i = 0; i < 100 && !why; ++i) why = why_unreadable_beside_a_child();
+  if (!why || *why == 0) GTEST_SKIP() << "this kernel adds up what does not belong together";
+  EXPECT_EQ(*why, ECHILD);
+}
+
+TEST(PerfGroup, has_a_leader_that_is_a_counter) {
+  if (!open_counter(faults)) GTEST_SKIP() << "the kernel refuses perf_event_open here";
+  // A descriptor that nobody has open.
+  const PerfCounter none{Descriptor(dup(0)), 0};
+  close(none.fd.get());
+  EXPECT_EQ(open_counter(faults, {}, &none).os_errno, EBADF);
+}
+
+}  // namespace
+}  // namespace tally::linux

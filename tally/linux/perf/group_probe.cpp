@@ -1,0 +1,19 @@
+#include "tally/linux/perf/group_probe.hpp"
+
+namespace tally::linux {
+
+bool counts_together(const std::vector<PerfEvent>& events, bool here) {
+  std::vector<PerfCounter> counters;
+  for (const PerfEvent& event : events) {
+    // Enabled at the end: a leader that ran alone before its group was whole would seem to have run.
+    const PerfTarget target{0, -1, false, PerfStart::when_told};
+    counters.push_back(open_counter(event, target, counters.empty() ? nullptr : &counters.front()));
+    if (!counters.back()) return false;
+  }
+  if (counters.empty() || !here) return true;
+  if (!counters.front().enable()) return false;
+  const auto value = counters.back().read();
+  return value && value->running.count() > 0;
+}
+
+}  // namespace tally::linux

@@ -1,0 +1,21 @@
+#include "tally/linux/process/antagonist.hpp"
+
+#include "tally/linux/process/conditions.hpp"
+#include "tally/linux/process/worker_thread.hpp"
+
+namespace tally::linux {
+
+Antagonist::Antagonist(int processor)
+    : thread_(worker_thread([this, processor] {
+        if (!stay_on(processor)) return;
+        // Conditional branches, as many as it can: a count that takes them for the program's is far off.
+        while (!ends_.load(std::memory_order_relaxed)) {
+        }
+      })) {}
+
+Antagonist::~Antagonist() {
+  ends_ = true;
+  thread_.join();
+}
+
+}  // namespace tally::linux

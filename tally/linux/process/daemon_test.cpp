@@ -1,0 +1,96 @@
+// Processes that stay: told from others, ended, and how they tell what went wrong.
+#include "tally/linux/process/daemon.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/process/process_watch.hpp"
+#include "tally/linux/files/memory_file.hpp"
+
+namespace tally::linux {
+namespace {
+
+// Shared with the processes that are left behind.
+class Flag {
+ public:
+  Flag() : mapping_(map_shared(make_memory_file("flag", 4096).value().get(), 0, 4096).value()) {}
+  volatile std::uint8_t& operator*() const { return *mapping_.data(); }
+
+ private:
+  Mapping mapping_;
+};
+
+Result<void> until_asked(Staying& staying) {
+  staying.ready();
+  while (!staying.asked_to_end(-1)) {
+  }
+  return {};
+}
+
+TEST(Staying, lives_by_itself_until_it_is_told_to_end) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) {
+    const Flag tidied_up;
+    const auto number = leave_behind("tally-test", [&](Staying& staying) {
+      auto lived = until_asked(staying);
+      *tidied_up = 1;
+      return lived;
+    });
+    ASSERT_TRUE(number) << number.error().message;
+    const ProcessMark mark = mark_of(*number);
+    EXPECT_TRUE(lives(mark));
+    EXPECT_FALSE(lives({mark.number, mark.started + 1})) << "another process of its number";
+    EXPECT_EQ(getsid(*number), *number) << "a session of its own";
+    EXPECT_EQ(content("/proc/" + std::to_string(*number) + "/comm"), "tally-test");
+    EXPECT_EQ(waitpid(*number, nullptr, WNOHANG), -1) << "it is nobody's child here";
+    if (signal == SIGTERM) {
+      EXPECT_TRUE(end_and_wait(mark));
+    } else {
+      Living living({*number}, {});
+      kill(*number, signal);
+      while (living.any()) living.wait(-1, -1);
+    }
+    EXPECT_FALSE(lives(mark));
+    EXPECT_EQ(*tidied_up, 1) << signal;
+  }
+}
+
+TEST(Staying, has_no_file_of_who_made_it) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const auto number = leave_behind("tally-test", until_asked);
+  ASSERT_TRUE(number);
+  close(ends[1]);
+  char letter;
+  EXPECT_EQ(read(ends[0], &letter, 1), 0) << "the other end is open nowhere";
+  close(ends[0]);
+  EXPECT_TRUE(end_and_wait(mark_of(*number)));
+}
+
+TEST(Staying, tells_why_it_did_not_begin) {
+  const auto failed = leave_behind(
+      "tally-test", [](Staying&) -> Result<void> { return fail(Code::cannot_measure, "no counter", "buy one"); });
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message, "no counter");
+  EXPECT_EQ(failed.error().hint, "buy one");
+  const auto killed = leave_behind("tally-test", [](Staying&) -> Result<void> {
+    kill(getpid(), SIGKILL);
+    return {};
+  });
+  ASSERT_FALSE(killed);
+  EXPECT_EQ(killed.error().message, "the process 'tally-test' ended before it was ready");
+}
+
+TEST(Staying, what_has_ended_is_no_longer_asked) {
+  EXPECT_FALSE(lives({}));
+  EXPECT_TRUE(end_and_wait({getpid(), 1})) << "another one of this number: nobody is sent a signal";
+}
+
+}  // namespace
+}  // namespace tally::linux

@@ -1,0 +1,80 @@
+#include "tally/linux/process/process_watch.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/files/memory_file.hpp"
+
+namespace tally::linux {
+namespace {
+
+constexpr int look_every_ms = 100;
+
+bool has_ended(int descriptor) {
+  pollfd one{descriptor, POLLIN, 0};
+  return poll(&one, 1, 0) == 1;
+}
+
+}  // namespace
+
+std::vector<pid_t> threads_of(pid_t process) {
+  std::vector<pid_t> threads;
+  std::error_code error;
+  const std::string folder = "/proc/" + std::to_string(process) + "/task";
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (const auto number = parse_integer(entry->path().filename().string())) {
+      threads.push_back(static_cast<pid_t>(*number));
+    }
+  }
+  std::sort(threads.begin(), threads.end());
+  return threads;
+}
+
+bool process_is_alive(pid_t process) {
+  const std::vector<pid_t> threads = threads_of(process);
+  return std::any_of(threads.begin(), threads.end(), is_alive);
+}
+
+// The ninth word of stat(5), the seventh behind the name: PF_KTHREAD of include/linux/sched.h.
+bool is_kernel_thread(pid_t thread) {
+  constexpr std::uint64_t kernel_thread = 0x200000;
+  const std::string stat = content("/proc/" + std::to_string(thread) + "/stat");
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return false;
+  const std::vector<std::string> words = split(stat.substr(name_end + 1), ' ');
+  return words.size() > 7 && (std::strtoull(words[7].c_str(), nullptr, 10) & kernel_thread) != 0;
+}
+
+Living::Living(const std::vector<pid_t>& processes, const std::vector<pid_t>& threads) {
+  for (const pid_t process : processes) {
+    all_.push_back({process, Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process, 0)))});
+  }
+  for (const pid_t thread : threads) all_.push_back({thread, Descriptor()});
+}
+
+bool Living::any() {
+  std::erase_if(
+      all_, [](const One& one) { return one.descriptor ? has_ended(one.descriptor.get()) : !is_alive(one.number); });
+  return !all_.empty();
+}
+
+void Living::wait(int fd, int milliseconds) const {
+  std::vector<pollfd> waited{{fd, POLLIN, 0}};
+  for (const One& one : all_) {
+    if (one.descriptor) waited.push_back({one.descriptor.get(), POLLIN, 0});
+  }
+  const bool looks = waited.size() <= all_.size();
+  if (looks) milliseconds = milliseconds < 0 ? look_every_ms : std::min(milliseconds, look_every_ms);
+  poll(waited.data(), waited.size(), milliseconds);
+}
+
+}  // namespace tally::linux

@@ -1,0 +1,80 @@
+#include "tally/linux/process/program.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <optional>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/system.hpp"
+
+namespace tally::linux {
+namespace {
+
+// 0 where the file may be executed, else the errno that execve would answer. The kernel has the last word.
+int why_not_executable(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return errno;
+  if (S_ISDIR(status.st_mode)) return EISDIR;
+  // AT_EACCESS: execve goes by the effective user.
+  if (faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) != 0) return errno;
+  return 0;
+}
+
+tl::unexpected<Error> refused(const std::string& path, int why) {
+  const std::string shown = printable(path);
+  switch (why) {
+    case ENOENT: return fail(Code::not_found, fmt::format("cannot run '{}': there is no such file", shown), "", why);
+    case ENOTDIR:
+      return fail(Code::not_found, fmt::format("cannot run '{}': a part of the path is not a directory", shown), "",
+                  why);
+    case EISDIR: return fail(Code::not_executable, fmt::format("cannot run '{}': it is a directory", shown), "", why);
+    case EACCES:
+      return fail(Code::not_executable, fmt::format("cannot run '{}': permission denied", shown),
+                  "the file must be executable (chmod +x) and its folders must let you pass", why);
+    default: break;
+  }
+  return fail(Code::not_executable, fmt::format("cannot run '{}': {}", shown, errno_text(why)), "", why);
+}
+
+}  // namespace
+
+std::string search_path() {
+  if (const char* path = std::getenv("PATH")) return path;
+  return "/bin:/usr/bin";  // confstr(_CS_PATH) of the GNU C library, which execvp falls back to
+}
+
+Result<std::string> find_program(const std::string& name, const std::string& search_path) {
+  if (name.empty()) return fail(Code::not_found, "cannot run '': the command's name is empty", "", ENOENT);
+  if (name.find('/') != std::string::npos) {
+    if (const int why = why_not_executable(name)) return refused(name, why);
+    return name;
+  }
+  std::optional<std::pair<std::string, int>> seen;
+  for (const std::string& folder : split(search_path, ':')) {
+    const std::string path = folder.empty() ? "./" + name : folder + "/" + name;
+    const int why = why_not_executable(path);
+    if (why == 0) return path;
+    // As execvp: a directory of that name, or a folder one may not enter, does not end the search.
+    if ((why == EACCES || why == EISDIR) && !seen) seen = {path, why};
+  }
+  if (seen) return refused(seen->first, seen->second);
+  return fail(Code::not_found,
+              fmt::format("cannot run '{}': no folder of PATH has a program of this name", printable(name)), "",
+              ENOENT);
+}
+
+Error become(const std::string& path, const std::vector<std::string>& arguments) {
+  std::string name = path;
+  std::vector<std::string> copies = arguments;
+  std::vector<char*> words{name.data()};
+  for (std::string& one : copies) words.push_back(one.data());
+  words.push_back(nullptr);
+  execv(path.c_str(), words.data());
+  return refused(path, errno).value();
+}
+
+}  // namespace tally::linux

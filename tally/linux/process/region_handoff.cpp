@@ -1,0 +1,157 @@
+#include "tally/linux/process/region_handoff.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <system_error>
+#include <utility>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/files/files.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/linux/system.hpp"
+
+namespace tally::linux {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Ancestor {
+  std::int64_t pid = 0, parent = 0;
+  std::string started;  // in ticks since the machine's start
+};
+
+// Of proc_pid_stat(5); the second field may hold anything but its own closing bracket's last one.
+std::optional<Ancestor> look_at(const std::string& pid) {
+  const std::string text = content("/proc/" + pid + "/stat");
+  const std::size_t behind = text.rfind(')');
+  if (behind == std::string::npos) return std::nullopt;
+  const auto fields = split(text.substr(behind + 2), ' ');
+  constexpr std::size_t parent = 4 - 3, started = 22 - 3;
+  if (fields.size() <= started) return std::nullopt;
+  return Ancestor{parse_integer(text.substr(0, text.find(' '))).value_or(0), parse_integer(fields[parent]).value_or(0),
+                  fields[started]};
+}
+
+// Not TMPDIR: a program may have another one than the command. And not /tmp: programs look at what lies there.
+constexpr const char* place = "/dev/shm";
+
+std::string prefix() { return fmt::format("tally-regions-{}-", geteuid()); }
+
+fs::path folder_of(const Ancestor& one) { return fmt::format("{}/{}{}-{}", place, prefix(), one.pid, one.started); }
+
+constexpr const char* asked = "asked";
+
+bool is_ours_alone(const fs::path& folder) {
+  struct stat status {};
+  return lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
+         (status.st_mode & 077) == 0;
+}
+
+/// Who has a folder holds it for as long as it lives. Nothing where somebody else does, or where it is none.
+Descriptor hold(const fs::path& folder) {
+  Descriptor held(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (held && flock(held.get(), LOCK_EX | LOCK_NB) != 0) return Descriptor();
+  return held;
+}
+
+/// Whether the folder that is held is the one of that name.
+bool is_there(const Descriptor& held, const fs::path& folder) {
+  struct stat one {
+  }, other{};
+  return fstat(held.get(), &one) == 0 && lstat(folder.c_str(), &other) == 0 && one.st_ino == other.st_ino &&
+         one.st_dev == other.st_dev;
+}
+
+/// Whether no process is the one that such a folder is named after: its number and when it started.
+bool is_gone(std::string_view named) {
+  const std::size_t dash = named.find('-');
+  if (dash == std::string_view::npos || !parse_integer(named.substr(0, dash))) return false;
+  const auto one = look_at(std::string(named.substr(0, dash)));
+  return !one || one->started != named.substr(dash + 1);
+}
+
+/// Removes the folders of commands that were killed. A process of another pid namespace is not seen, but what it holds.
+void remove_left_over() {
+  const std::string ours = prefix();
+  for (const std::string& name : folder_entries(place)) {
+    if (!name.starts_with(ours) || !is_gone(std::string_view(name).substr(ours.size()))) continue;
+    const fs::path folder = fs::path(place) / name;
+    std::error_code nobody_is_told;
+    if (is_ours_alone(folder) && hold(folder)) fs::remove_all(folder, nobody_is_told);
+  }
+}
+
+constexpr int most_tries = 100;  // each is another command that took this one for gone at that moment
+
+}  // namespace
+
+Result<Gathering> Gathering::open() {
+  const auto self = look_at("self");
+  if (!self) return fail(Code::cannot_measure, "the regions of programs are not gathered: /proc cannot be read");
+  remove_left_over();
+  const fs::path folder = folder_of(*self);
+  for (int tries = 0; tries < most_tries; ++tries) {
+    // It is there where this process has become another program, by exec.
+    if (mkdir(folder.c_str(), 0700) != 0 && !(errno == EEXIST && is_ours_alone(folder))) break;
+    Descriptor held = hold(folder);
+    if (held && is_there(held, folder)) return Gathering(folder, std::move(held));
+  }
+  return system_failure(Code::cannot_measure,
+                        fmt::format("the regions of programs are not gathered: cannot make '{}'", folder.string()));
+}
+
+Gathering::Gathering(Gathering&& other) noexcept
+    : folder_(std::exchange(other.folder_, {})), held_(std::move(other.held_)) {}
+
+Gathering::~Gathering() {
+  std::error_code nobody_is_told;
+  if (!folder_.empty()) fs::remove_all(folder_, nobody_is_told);
+}
+
+Result<void> Gathering::ask(std::string_view text) const {
+  auto output = Output::open_file(folder_ / asked);
+  return output ? output->write(text) : fail(output.error());
+}
+
+std::string asked_in(const fs::path& folder) { return content(folder / asked); }
+
+std::vector<std::string> Gathering::take() {
+  std::vector<std::string> texts;
+  for (const std::string& name : folder_entries(folder_)) {
+    if (name.ends_with(".part") || name == asked) continue;
+    texts.push_back(content(folder_ / name));
+    unlink((folder_ / name).c_str());
+  }
+  return texts;
+}
+
+std::optional<fs::path> gathered_in() {
+  auto one = look_at("self");
+  // The kernel's own bound of processes ends the row, should it ever run in a circle.
+  for (int tries = 0; one && one->parent > 0 && tries < 1 << 22; ++tries) {
+    one = look_at(std::to_string(one->parent));
+    if (one && is_ours_alone(folder_of(*one))) return folder_of(*one);
+  }
+  return std::nullopt;
+}
+
+Result<void> hand_over(const fs::path& folder, std::string_view text) {
+  const auto self = look_at("self");
+  if (!self) return fail(Code::cannot_write, "cannot hand regions over: /proc cannot be read");
+  // So that their order is that of the starts.
+  const fs::path place = folder / fmt::format("{:0>20}-{:0>10}", self->started, self->pid);
+  const fs::path part = place.string() + ".part";
+  auto output = Output::open_file(part);
+  if (!output) return fail(output.error());
+  if (auto written = output->write(text); !written) return written;
+  if (rename(part.c_str(), place.c_str()) != 0) {
+    return system_failure(Code::cannot_write, fmt::format("cannot hand regions over in '{}'", folder.string()));
+  }
+  return {};
+}
+
+}  // namespace tally::linux

@@ -1,0 +1,49 @@
+#include "tally/linux/process/scratch_folder.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "tally/linux/descriptor.hpp"
+#include "tally/linux/system.hpp"
+
+namespace tally::linux {
+
+Result<ScratchFolder> ScratchFolder::make() {
+  const char* place = std::getenv("TMPDIR");
+  std::string path = std::string(place && place[0] == '/' ? place : "/tmp") + "/tally-XXXXXX";
+  if (!mkdtemp(path.data())) return system_failure(Code::cannot_measure, "cannot make the folder " + path);
+  return ScratchFolder(std::move(path));
+}
+
+ScratchFolder::~ScratchFolder() {
+  if (path_.empty()) return;
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Result<void> make_folder(const std::string& path) {
+  std::error_code failed;
+  std::filesystem::create_directories(path, failed);
+  if (!failed) return {};
+  return fail(Code::cannot_write, "cannot make the folder " + path + ": " + failed.message(), {}, failed.value());
+}
+
+Result<void> write_program(const std::string& path, std::string_view bytes) {
+  (void)unlink(path.c_str());  // one that is being executed cannot be written to
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0777));
+  if (!file) return system_failure(Code::cannot_write, "cannot write " + path);
+  while (!bytes.empty()) {
+    const ssize_t written = retry([&] { return write(file.get(), bytes.data(), bytes.size()); });
+    if (written < 0) return system_failure(Code::cannot_write, "cannot write " + path);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+}  // namespace tally::linux

@@ -1,0 +1,29 @@
+#include "tally/linux/process/self.hpp"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/files/files.hpp"
+
+namespace tally::linux {
+
+std::int32_t thread_number() { return static_cast<std::int32_t>(syscall(SYS_gettid)); }
+
+std::int32_t process_number() { return getpid(); }
+
+std::vector<std::string> own_command() {
+  // Read to a limit: white space at the ends is a part of it.
+  constexpr std::size_t most_bytes = 1 << 21;  // ARG_MAX
+  std::string words = content("/proc/self/cmdline", most_bytes);
+  if (words.empty()) return {};
+  words.pop_back();
+  return split(words, '\0');
+}
+
+void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) {
+  (void)pthread_atfork(before, in_parent, in_child);
+}
+
+}  // namespace tally::linux

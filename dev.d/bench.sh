@@ -6,6 +6,7 @@
 #        ./dev bench --reads
 #        ./dev bench regions
 #        ./dev bench --memory
+#        ./dev bench --lab
 #
 #   --runs N      runs of each side (default 5)
 #   --json FILE   every single time too, as JSON (`-` is stdout)
@@ -18,6 +19,7 @@
 #   regions       the half of that which is about regions: begin and end by tally, read(), ioctl() and PAPI, two and four events
 #   --memory      instead: the latency of 1, 8 and 256 MiB by an independent chase and by `tally memory`, in turns, five pairs;
 #                 a pair is void where tally calls the machine contended
+#   --lab         instead: how fast the register lab runs loops, and what an exact overflow costs there
 #   --no-setup    takes the installed packages as they are
 #
 # What stands after -- is handed to `tally stat`, for instance -- -e instructions. Close other programs first: on a busy
@@ -27,6 +29,10 @@ source dev.d/common
 if [[ ${1-} == --models ]]; then
   ./dev build bench_models
   exec build/release/bench_models "${@:2}"
+fi
+if [[ ${1-} == --lab ]]; then
+  ./dev build bench_lab
+  exec build/release/bench_lab
 fi
 if [[ ${1-} == --reads || ${1-} == regions ]]; then
   # PAPI refuses to count at Debian's own level, and on processors that libpfm4 does not know.

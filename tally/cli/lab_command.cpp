@@ -32,6 +32,7 @@ struct Options {
   bool explain = false;
   bool quiet = false;
   bool json = false;
+  bool interactive = false;
 };
 
 constexpr const char* footer =
@@ -70,13 +71,14 @@ Examples:
 )";
 
 void describe(Page& page, Options& options) {
-  page.head("Runs bare-metal code against an emulated PMU, register by register.", "tally lab [options] FILE | -e STATEMENTS");
+  page.head("Runs bare-metal code against an emulated PMU, register by register.", "tally lab [options] FILE | -e STATEMENTS | -i");
   std::vector<std::string> names;
   for (const auto& profile : pmu::emulated::profiles()) names.emplace_back(profile.name);
   page.add_option("FILE", options.file, "the program: assembly, ELF or flat image");
   page.add_option("-e,--execute", options.statements, "statements in place of a file, with ; between them")
       ->option_text("STATEMENTS")
       ->allow_extra_args(false);
+  page.add_flag("-i,--interactive", options.interactive, "a prompt for statements, with history and completion");
   page.add_option("--model", options.model, fmt::format("the processor: {} (else the first)", join(names, ", ")))
       ->option_text("NAME");
   page.add_option("--bits", options.bits, "16, 32 or 64: the mode it starts in")->option_text("N")->check(CLI::IsMember({16, 32, 64}));
@@ -118,8 +120,9 @@ Result<std::string> find_lab() {
 Result<std::vector<std::string>> words_for_lab(const Options& options) {
   std::vector<std::string> words;
   const auto add = [&](std::string_view name, const auto& value) { words.push_back(fmt::format("--{}={}", name, value)); };
-  if (options.file.empty() == options.statements.empty()) {
-    return fail(Code::bad_usage, options.file.empty() ? "there is nothing to run" : "FILE and -e do not go together",
+  const int ways = (options.file.empty() ? 0 : 1) + (options.statements.empty() ? 0 : 1) + (options.interactive ? 1 : 0);
+  if (ways != 1) {
+    return fail(Code::bad_usage, ways == 0 ? "there is nothing to run" : "only one of FILE, -e and -i",
                 "tally lab FILE, or tally lab -e 'wrmsr 0x186 0x5300c0; run 100 nop; rdpmc 0'");
   }
   if (!options.file.empty()) add("file", options.file);
@@ -156,7 +159,7 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
   const std::pair<bool, const char*> flags[] = {{options.overcount, "--overcount"}, {options.single, "--single"}, {options.trace, "--trace"},
                                                 {options.reads, "--reads"},         {options.dump, "--dump"},
                                                 {options.explain, "--explain"},     {options.quiet, "--quiet"},
-                                                {options.json, "--json"}};
+                                                {options.json, "--json"},           {options.interactive, "--interactive"}};
   for (const auto& [is_set, word] : flags) {
     if (is_set) words.emplace_back(word);
   }

@@ -94,7 +94,8 @@ std::string advice(const std::string& message, const std::string& line) {
   }
   if (!is_known) {
     const auto near = nearest(word, mnemonics(), 1);
-    if (!near.empty() && edit_distance(word, near.front()) <= 2) return fmt::format("did you mean {}?", near.front());
+    const std::size_t far = word.size() >= 5 ? 2 : 1;
+    if (!near.empty() && edit_distance(word, near.front()) <= far) return fmt::format("did you mean {}?", near.front());
   }
   const std::size_t quote = message.find('`');
   if (message.find("not defined") != std::string::npos && quote != std::string::npos) {

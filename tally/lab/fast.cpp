@@ -16,7 +16,7 @@ using pmu::emulated::Signal;
 using pmu::emulated::Work;
 
 // A switch there and back costs what some hundred instructions do.
-constexpr std::uint64_t worth_it = 1024;
+constexpr std::uint64_t worth_it = 256;
 constexpr std::uint32_t never = ~0U;
 constexpr std::uint64_t nowhere = ~0ULL;
 

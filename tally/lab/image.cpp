@@ -27,7 +27,7 @@ const Line* Image::line_at(std::uint64_t address) const {
 
 std::string Image::place(std::uint64_t address) const {
   const Line* const line = line_at(address);
-  if (line && line->number > 0 && !line->is_included) return fmt::format("line {}", line->number);
+  if (line && line->number > 0 && !line->is_included) return fmt::format("{} {}", line_word, line->number);
   const std::string* nearest_name = nullptr;
   std::uint64_t best = 0;
   for (const auto& [label, at] : symbols) {

@@ -32,6 +32,7 @@ struct Image {
   std::vector<Piece> pieces;
   std::vector<Line> lines;                       ///< by address; empty where there is no source
   std::map<std::string, std::uint64_t> symbols;  ///< labels
+  std::string line_word = "line";                ///< what a line is called: statements have none
   std::vector<std::string> warnings = {};        ///< of the assembler
 
   /// The line that an address came from; null where none did.

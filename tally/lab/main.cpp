@@ -1,6 +1,7 @@
 // tally-lab: started by `tally lab`, which checks the options and hands them on, each as --name=value.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -9,6 +10,7 @@
 #include "tally/base/text.hpp"
 #include "tally/lab/json.hpp"
 #include "tally/lab/lint.hpp"
+#include "tally/lab/prompt.hpp"
 #include "tally/lab/script_story.hpp"
 #include "tally/lab/story.hpp"
 
@@ -36,6 +38,7 @@ struct Options {
   bool quiet = false;
   bool dump = false;
   bool json = false;
+  bool interactive = false;
   bool reads = false;
   std::uint64_t max_instructions = 100'000'000;
   std::vector<std::string> breaks;
@@ -71,6 +74,7 @@ Options read_options(const std::vector<std::string>& arguments) {
     if (one == "--quiet") options.quiet = true;
     if (one == "--dump") options.dump = true;
     if (one == "--json") options.json = true;
+    if (one == "--interactive") options.interactive = true;
     if (one == "--reads") options.reads = true;
   }
   return options;
@@ -147,48 +151,94 @@ struct Run {
   }
 };
 
-int run(const Options& options, const Image& image, const Script* script) {
+struct Outcome {
+  int code = exit_ok;
+  bool is_error = false;
+};
+
+// `first`: statements before it were told already.
+Outcome run(const Options& options, const Image& image, const Script* script, std::size_t first = 0) {
   auto settings = settings_of(options, image);
-  if (!settings) return report(settings.error());
+  if (!settings) return {report(settings.error()), true};
   Run run{options, script, {options.explain, options.quiet}, {}, {}, {}, nullptr};
   if (script) {
     settings->reads = true;
     for (const Statement& one : script->statements) settings->breakpoints.push_back(one.address);
     settings->breakpoints.push_back(script->end);
-    run.story.emplace(*script, run.telling);
+    run.story.emplace(*script, run.telling, first);
   }
   const auto machine = Machine::make(image, *settings, [&run](const Entry& entry) { run.hear(entry); });
-  if (!machine) return report(machine.error());
+  if (!machine) return {report(machine.error()), true};
   run.machine = machine->get();
-  if (!options.json && !options.quiet) print(headline(*settings->profile));
+  if (!options.json && !options.quiet && !options.interactive) print(headline(*settings->profile));
   const End end = (*machine)->run();
   const auto last = run.linter.at_end((*machine)->pmu(), (*machine)->interrupts_enabled());
   if (options.json) {
     print(json_text(run.entries, end, **machine, last));
-    return exit_code_of(end);
+    return {exit_code_of(end), end.is_error()};
   }
   if (run.story) print(run.story->finish(**machine));
-  if (!script || end.is_error()) print(ending(end, **machine, run.telling));
+  if (!script) print(ending(end, **machine, run.telling));
   if (!options.quiet) print(remarks_text(last, true, ""));
   if (options.dump) print(drawings(**machine));
   std::fflush(stdout);
-  if (end.is_error()) {
+  // At the prompt the statement is taken back: nothing has broken.
+  if (end.is_error() && !options.interactive) {
     std::fprintf(stderr, "tally: %s\n", end.message.c_str());
     for (const std::string& line : wrapped(end.hint, 100)) std::fprintf(stderr, "       %s\n", line.c_str());
   }
-  return exit_code_of(end);
+  return {exit_code_of(end), end.is_error()};
+}
+
+// The prompt. All that was typed is run again with each line, and only the new statements are told: the machine is
+// always in the state that the lines above lead to.
+int converse(const Options& options) {
+  print(headline(*settings_of(options, {})->profile));
+  print("statements as for -e; dump draws all registers, reset starts anew, quit ends\n");
+  Prompt prompt;
+  std::string so_far;
+  std::size_t told_already = 0;
+  while (const auto line = prompt.read()) {
+    const std::string words = trimmed(*line);
+    if (words.empty()) continue;
+    if (words == "quit" || words == "exit") break;
+    if (words == "reset") {
+      so_far.clear();
+      told_already = 0;
+      continue;
+    }
+    Options once = options;
+    once.dump = words == "dump";
+    const std::string text = once.dump ? so_far + ";nop" : so_far + ";" + words;
+    const auto script = compile(text);
+    if (!script) {
+      report(script.error());
+      continue;
+    }
+    // Statements that were told, and for a drawing the one that stands for none.
+    const std::size_t first = once.dump ? script->statements.size() : told_already;
+    const Outcome outcome = run(once, script->image, &*script, first);
+    if (outcome.is_error || once.dump) continue;
+    so_far = text;
+    told_already = script->statements.size();
+  }
+  return exit_ok;
 }
 
 int run_all(const Options& options) {
+  if (options.interactive) {
+    if (const auto settings = settings_of(options, {}); !settings) return report(settings.error());
+    return converse(options);
+  }
   if (!options.statements.empty()) {
     const auto script = compile(options.statements);
-    return script ? run(options, script->image, &*script) : report(script.error());
+    return script ? run(options, script->image, &*script).code : report(script.error());
   }
   const auto image = load(options.file, options.bits, options.defines);
   if (image) {
     for (const std::string& one : image->warnings) std::fprintf(stderr, "tally: %s\n", one.c_str());
   }
-  return image ? run(options, *image, nullptr) : report(image.error());
+  return image ? run(options, *image, nullptr).code : report(image.error());
 }
 
 }  // namespace

@@ -22,14 +22,21 @@ std::vector<std::uint64_t> counters_of(const Machine& machine) {
 // What the statement did to the counters, beside its text.
 std::string ScriptStory::close(const Machine& machine) {
   if (current_ < 0) return {};
+  if (static_cast<std::size_t>(current_) < first_) {
+    lines_.clear();
+    return {};
+  }
   std::vector<std::string> changes;
   const auto now = counters_of(machine);
   const auto numbers = counter_numbers(machine.pmu().profile());
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (now[i] == before_[i]) continue;
     const std::string name = pmu::emulated::counter_name(numbers[i]).substr(5);
-    changes.push_back(now[i] > before_[i] ? fmt::format("{} +{}", name, now[i] - before_[i])
-                                          : fmt::format("{} = {}", name, now[i]));
+    // One that was set to overflow soon has not counted so much.
+    const std::uint64_t left = (1ULL << machine.pmu().profile().width) - now[i];
+    changes.push_back(left < now[i]          ? fmt::format("{} = 2^{} - {}", name, machine.pmu().profile().width, left)
+                      : now[i] > before_[i] ? fmt::format("{} +{}", name, now[i] - before_[i])
+                                            : fmt::format("{} = {}", name, now[i]));
   }
   const std::string& statement = script_.statements[static_cast<std::size_t>(current_)].text;
   std::string text = fmt::format("{:<{}}  {}", statement, statement_width, join(changes, "  "));

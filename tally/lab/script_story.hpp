@@ -13,7 +13,9 @@ namespace tally::lab {
 /// Tells statements one by one. Breakpoints stand at their first instructions.
 class ScriptStory {
  public:
-  ScriptStory(const Script& script, const Telling& telling) : script_(script), telling_(telling) {}
+  /// Those before `first` are passed over in silence.
+  ScriptStory(const Script& script, const Telling& telling, std::size_t first = 0)
+      : script_(script), telling_(telling), first_(first) {}
 
   /// What is to be printed now; empty while a statement runs.
   std::string hear(const Entry& entry, const Machine& machine);
@@ -25,6 +27,7 @@ class ScriptStory {
 
   const Script& script_;
   Telling telling_;
+  std::size_t first_;
   int current_ = -1;
   std::vector<std::string> lines_;           // what happened in the current statement
   std::vector<std::uint64_t> before_;        // counters when it began

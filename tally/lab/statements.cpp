@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <sstream>
+#include <regex>
 
 #include "tally/base/text.hpp"
 #include "tally/pmu/spec.hpp"
@@ -144,7 +144,17 @@ Result<Script> compile(const std::string& text) {
   // CPL 3 may not halt: it writes the exit port.
   source += "lab_end:\n  mov al, 0\n  out EXIT_PORT, al\n";
   auto image = assemble("statements", source, 64, ".");
-  if (!image) return fail(image.error());
+  // Lines of the source that was made here say nothing to who wrote statements.
+  static const std::regex line_number("statements:[0-9]+: ");
+  if (!image) {
+    Error error = image.error();
+    error.message = std::regex_replace(error.message, line_number, "");
+    return fail(error);
+  }
+  // A word that is no instruction is a label to nasm.
+  if (!image->warnings.empty()) {
+    return fail(Code::bad_usage, std::regex_replace(image->warnings.front(), line_number, ""));
+  }
   script.image = *std::move(image);
   for (std::size_t i = 0; i < script.statements.size(); ++i) {
     script.statements[i].address = script.image.symbols.at(fmt::format("lab_statement_{}", i));
@@ -152,6 +162,10 @@ Result<Script> compile(const std::string& text) {
   script.end = script.image.symbols.at("lab_end");
   std::erase_if(script.image.symbols, [](const auto& symbol) { return symbol.first.starts_with("lab_"); });
   script.image.lines.clear();
+  script.image.line_word = "statement";
+  for (std::size_t i = 0; i < script.statements.size(); ++i) {
+    script.image.lines.push_back({script.statements[i].address, static_cast<int>(i) + 1, false, script.statements[i].text});
+  }
   return script;
 }
 

@@ -1,0 +1,101 @@
+#include "tally/lab/prompt.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <vector>
+
+#include "tally/base/text.hpp"
+#include "tally/pmu/codec.hpp"
+#include "tally/pmu/model.hpp"
+
+#if TALLY_HAS_READLINE
+#include <readline/history.h>
+#include <readline/readline.h>
+#endif
+
+namespace tally::lab {
+
+#if TALLY_HAS_READLINE
+namespace {
+
+std::vector<std::string> statement_words() {
+  return {"wrmsr", "rdmsr", "rdpmc", "run", "user", "dump", "reset", "quit", "sti", "cli", "nop"};
+}
+
+// "IA32_PERFEVTSEL0:event=0xc0,O": the fields of the register that stand behind its colon.
+std::vector<std::string> field_words(const std::string& name, const std::string& before) {
+  std::vector<std::string> words;
+  const auto place = pmu::find_register(name, &pmu::intel_model);
+  if (!place) return words;
+  for (const pmu::Slot& slot : pmu::slots(*place->reg)) words.push_back(before + slot.name());
+  return words;
+}
+
+std::vector<std::string> words_for(const std::string& text, bool is_first) {
+  if (is_first) return statement_words();
+  if (const std::size_t colon = text.find(':'); colon != std::string::npos) {
+    const std::size_t last = text.find_last_of(":,");
+    return field_words(text.substr(0, colon), text.substr(0, last + 1));
+  }
+  std::vector<std::string> words;
+  for (const pmu::Place& place : pmu::places(pmu::intel_model)) {
+    if (place.reg->space == pmu::Space::msr) words.push_back(pmu::name(place));
+  }
+  return words;
+}
+
+std::vector<std::string> candidates;
+
+char* next_candidate(const char* text, int state) {
+  static std::size_t at = 0;
+  if (state == 0) at = 0;
+  const std::string start = lower(text);
+  while (at < candidates.size()) {
+    const std::string& one = candidates[at++];
+    if (lower(one).starts_with(start)) return strdup(one.c_str());
+  }
+  return nullptr;
+}
+
+char** complete(const char* text, int begin, int) {
+  const std::string before = trimmed(std::string(rl_line_buffer).substr(0, static_cast<std::size_t>(begin)));
+  candidates = words_for(text, before.empty() || before.ends_with(';'));
+  rl_attempted_completion_over = 1;
+  rl_completion_suppress_append = 1;
+  return rl_completion_matches(text, next_candidate);
+}
+
+}  // namespace
+
+Prompt::Prompt() {
+  rl_attempted_completion_function = complete;
+  rl_completer_word_break_characters = " \t;";
+}
+
+std::optional<std::string> Prompt::read() {
+  char* const line = readline("lab> ");
+  if (!line) return std::nullopt;
+  std::string text = line;
+  std::free(line);
+  if (!trimmed(text).empty()) add_history(text.c_str());
+  return text;
+}
+
+#else
+
+Prompt::Prompt() = default;
+
+std::optional<std::string> Prompt::read() {
+  std::fputs("lab> ", stdout);
+  std::fflush(stdout);
+  std::string line;
+  if (!std::getline(std::cin, line)) return std::nullopt;
+  return line;
+}
+
+#endif
+
+}  // namespace tally::lab

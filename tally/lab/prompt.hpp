@@ -1,0 +1,17 @@
+// Lines that somebody types.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace tally::lab {
+
+/// A prompt: with history and completion of statements, registers and fields where readline was there at build.
+class Prompt {
+ public:
+  Prompt();
+  /// The next line; nothing at the end of the input.
+  std::optional<std::string> read();
+};
+
+}  // namespace tally::lab

@@ -110,6 +110,8 @@ Result<std::string> repeat(const std::string& statement, const std::string& rest
   if (*times > most_repetitions) {
     return refuse(statement, fmt::format("more than {} times", thousands(most_repetitions)), "write a loop into a file");
   }
+  // In a line of TIMES, $ is the first one's place.
+  if (words.rest.find('$') != std::string::npos) return fmt::format("%rep {}\n  {}\n%endrep\n", *times, words.rest);
   return fmt::format("  times {} {}\n", *times, words.rest.empty() ? "nop" : words.rest);
 }
 

@@ -316,6 +316,20 @@ TEST(LabStatements, each_is_told_with_what_it_counted) {
   EXPECT_TRUE(holds(finished.out, "counts instructions retired, in user and kernel mode")) << finished.out;
 }
 
+TEST(LabStatements, a_prompt_tells_only_what_is_new_and_takes_faults_back) {
+  TALLY_NEEDS_NASM();
+  Surroundings typed;
+  typed.input = "wrmsr 0x186 0x4300c0\nrun 10\nwrmsr 0x38f 0x100\nfoo\nrdpmc 0\nquit\n";
+  const Finished finished = tally({"lab", "-i"}, typed);
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_TRUE(holds(finished.out, "run 10                              PMC0 +10\n")) << finished.out;
+  EXPECT_TRUE(holds(finished.out, "bit 8 of IA32_PERF_GLOBAL_CTRL is reserved")) << finished.out;
+  EXPECT_TRUE(holds(finished.out, "IA32_PMC0 is 11 (BH)")) << finished.out;
+  EXPECT_TRUE(holds(finished.err, "label alone on a line")) << finished.err;
+  const std::size_t told = finished.out.find("IA32_PERFEVTSEL0 = ");
+  EXPECT_EQ(finished.out.find("IA32_PERFEVTSEL0 = ", told + 1), std::string::npos) << finished.out;
+}
+
 TEST(LabStatements, user_mode_may_not_read_counters_until_cr4_says_so) {
   TALLY_NEEDS_NASM();
   const Finished refused = lab({"-e", "user; rdpmc 0"});

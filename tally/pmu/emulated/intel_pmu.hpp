@@ -9,18 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "tally/pmu/emulated/answer.hpp"
 #include "tally/pmu/emulated/local_apic.hpp"
 #include "tally/pmu/emulated/profile.hpp"
 #include "tally/pmu/emulated/work.hpp"
 
 namespace tally::pmu::emulated {
-
-/// The answer to an access: a value, or the reason of the #GP(0) that it raises.
-struct Answer {
-  std::uint64_t value = 0;
-  std::optional<std::string> fault = {};
-  explicit operator bool() const { return !fault; }
-};
 
 /// What the model tells whoever listens.
 struct Happening {

@@ -61,6 +61,12 @@ Result<bool> Machine::start() {
   uc_mem_map_ptr(uc_, 0, memory_size, UC_PROT_ALL, memory_);
   uc_mmio_map(uc_, layout::apic, layout::apic_size, on_apic_read, this, on_apic_write, this);
   for (const Piece& piece : image_.pieces) {
+    if (image_.bits != 16 && piece.address < layout::rom_end && !piece.bytes.empty()) {
+      return fail(Code::bad_usage,
+                  fmt::format("'{}' loads at {:X}H, where the lab keeps its tables: below {:X}H", image_.name, piece.address,
+                              layout::rom_end),
+                  "link it at 100000H, as by ld -Ttext=0x100000; programs of an operating system do not run here");
+    }
     if (piece.address > memory_size || piece.bytes.size() > memory_size - piece.address) {
       return fail(Code::bad_usage,
                   fmt::format("'{}' does not fit: {} bytes at {:X}H, and the machine has 16 MiB", image_.name,

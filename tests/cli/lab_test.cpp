@@ -351,6 +351,62 @@ TEST(LabStatements, a_mistake_is_named) {
   EXPECT_EQ(lab({"/no/such.asm"}).code(), 127);
 }
 
+// An ELF image of one segment: WRMSR of 186H, a NOP, HLT.
+std::string elf(bool wide, std::uint64_t address) {
+  const std::string code("\xB9\x86\x01\0\0\xB8\xC0\0\x43\0\x31\xD2\x0F\x30\x90\xF4", 16);
+  std::string file("\x7F" "ELF", 4);
+  const auto put = [&file](std::uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) file += static_cast<char>(value >> (8 * i));
+  };
+  const int word = wide ? 8 : 4;
+  const std::uint64_t header = wide ? 64 : 52;
+  const std::uint64_t segment = wide ? 56 : 32;
+  put(wide ? 2 : 1, 1);
+  put(1, 1);
+  put(1, 1);
+  file.resize(16);
+  put(2, 2);
+  put(wide ? 62 : 3, 2);
+  put(1, 4);
+  put(address, word);
+  put(header, word);
+  put(0, word);
+  put(0, 4);
+  put(header, 2);
+  put(segment, 2);
+  put(1, 2);
+  file.resize(header);
+  const std::uint64_t offset = header + segment;
+  put(1, 4);
+  if (wide) put(5, 4);
+  for (const std::uint64_t value : {offset, address, address, std::uint64_t{code.size()}, std::uint64_t{code.size()}}) put(value, word);
+  file.resize(offset);
+  return file + code;
+}
+
+TEST(LabImages, elf_files_of_both_widths_and_flat_ones_run) {
+  for (const bool wide : {false, true}) {
+    const TemporaryFile file("program.elf", elf(wide, 0x100000));
+    const Finished finished = lab({file.path()});
+    EXPECT_EQ(finished.code(), 0) << finished.err;
+    EXPECT_TRUE(holds(finished.out, "IA32_PMC0                           2")) << finished.out;
+  }
+  const TemporaryFile flat("program.bin", std::string("\xB9\x86\x01\0\0\xB8\xC0\0\x43\0\x31\xD2\x0F\x30\x90\xF4", 16));
+  EXPECT_TRUE(holds(lab({flat.path()}).out, "IA32_PMC0                           2"));
+}
+
+TEST(LabImages, what_cannot_be_loaded_is_refused) {
+  const TemporaryFile low("program.elf", elf(true, 0x1000));
+  const Finished tables = lab({low.path()});
+  EXPECT_EQ(tables.code(), 2);
+  EXPECT_TRUE(holds(tables.err, "where the lab keeps its tables")) << tables.err;
+  const TemporaryFile high("program.elf", elf(true, 0x2000000));
+  EXPECT_TRUE(holds(lab({high.path()}).err, "does not fit"));
+  const TemporaryFile cut("program.elf", elf(true, 0x100000).substr(0, 100));
+  EXPECT_EQ(lab({cut.path()}).code(), 2);
+  EXPECT_EQ(lab({"/bin/true"}).code(), 2);
+}
+
 // The listing of the notes' section 7.5, as it is printed there.
 TEST(LabErrors, a_typing_error_is_told_with_its_line_and_what_was_meant) {
   TALLY_NEEDS_NASM();

@@ -124,7 +124,7 @@ TEST(Request, mistakes_are_named) {
   EXPECT_TRUE(holds(refusal("=5"), "a register's name or number is missing"));
   EXPECT_TRUE(holds(refusal(""), "a register's name or number is missing"));
   EXPECT_TRUE(holds(refusal("0x186="), "'' is not a number of up to 64 bits"));
-  EXPECT_TRUE(holds(refusal("0x186=zebra"), "'zebra' is no value"));
+  EXPECT_TRUE(holds(refusal("0x186=zebra"), "'zebra' is not a number"));
   EXPECT_TRUE(holds(refusal("0x186=0x10000000000000000"), "is not a number of up to 64 bits"));
   EXPECT_TRUE(holds(refusal("LVT=0x100000000"), "0x100000000 does not fit LVT_PERFMON, which has 32 bits"));
   EXPECT_TRUE(holds(refusal("CPUID.0AH:EAX=0x100000000"), "which has 32 bits"));

@@ -55,8 +55,9 @@ std::string loop(int length, std::uint64_t total) {
 
 // The loop of five of the RDPMC article.
 std::string factorial(std::uint64_t rounds) {
-  return fmt::format("  mov r11, {}\n.loop:\n  cmp r11, 1\n  jle .done\n  imul r12, r11\n  dec r11\n  jmp .loop\n.done:\n  hlt\n",
-                     rounds);
+  return fmt::format(
+      "  mov r11, {}\n.loop:\n  cmp r11, 1\n  jle .done\n  imul r12, r11\n  dec r11\n  jmp .loop\n.done:\n  hlt\n",
+      rounds);
 }
 
 std::string sampled(std::uint64_t period, std::uint64_t rounds) {
@@ -67,7 +68,8 @@ std::string sampled(std::uint64_t period, std::uint64_t rounds) {
              period) +
          factorial(rounds) +
          fmt::format(
-             "handler:\n  PUSH_ALL\n  WRITE_MSR IA32_FIXED_CTR0, (1 << 48) - {}\n  WRITE_MSR IA32_PERF_GLOBAL_OVF_CTRL, 1 << 32\n"
+             "handler:\n  PUSH_ALL\n  WRITE_MSR IA32_FIXED_CTR0, (1 << 48) - {}\n  WRITE_MSR "
+             "IA32_PERF_GLOBAL_OVF_CTRL, 1 << 32\n"
              "  WRITE_MSR 834h, 33h\n  WRITE_MSR 80Bh, 0\n  POP_ALL\n  iretq\n",
              period);
 }

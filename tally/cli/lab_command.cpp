@@ -4,8 +4,8 @@
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
-#include "tally/linux/process/program.hpp"
 #include "tally/linux/files/memory_file.hpp"
+#include "tally/linux/process/program.hpp"
 #include "tally/pmu/emulated/profile.hpp"
 #include "tally/pmu/model.hpp"
 
@@ -71,7 +71,8 @@ Examples:
 )";
 
 void describe(Page& page, Options& options) {
-  page.head("Runs bare-metal code against an emulated PMU, register by register.", "tally lab [options] FILE | -e STATEMENTS | -i");
+  page.head("Runs bare-metal code against an emulated PMU, register by register.",
+            "tally lab [options] FILE | -e STATEMENTS | -i");
   std::vector<std::string> names;
   for (const auto& profile : pmu::emulated::profiles()) names.emplace_back(profile.name);
   page.add_option("FILE", options.file, "the program: assembly, ELF or flat image");
@@ -81,9 +82,12 @@ void describe(Page& page, Options& options) {
   page.add_flag("-i,--interactive", options.interactive, "a prompt for statements, with history and completion");
   page.add_option("--model", options.model, fmt::format("the processor: {} (else the first)", join(names, ", ")))
       ->option_text("NAME");
-  page.add_option("--bits", options.bits, "16, 32 or 64: the mode it starts in")->option_text("N")->check(CLI::IsMember({16, 32, 64}));
+  page.add_option("--bits", options.bits, "16, 32 or 64: the mode it starts in")
+      ->option_text("N")
+      ->check(CLI::IsMember({16, 32, 64}));
   page.add_flag("--trace", options.trace, "each instruction, with what the counters hold before it");
-  page.add_option("--break", options.breaks, "registers and counters whenever the program stands at this line, label or address")
+  page.add_option("--break", options.breaks,
+                  "registers and counters whenever the program stands at this line, label or address")
       ->option_text("PLACE")
       ->allow_extra_args(false);
   page.add_flag("--reads", options.reads, "tells each RDMSR of the PMU's registers as well");
@@ -91,18 +95,22 @@ void describe(Page& page, Options& options) {
   page.add_flag("--explain", options.explain, "notes about values, beside cautions");
   page.add_flag("-q,--quiet", options.quiet, "only what the program prints");
   page.add_flag("--json", options.json, "for programs");
-  page.add_option("--max-instructions", options.max_instructions, "ends a program that goes on longer (else 100,000,000)")
+  page.add_option("--max-instructions", options.max_instructions,
+                  "ends a program that goes on longer (else 100,000,000)")
       ->option_text("N");
   page.add_option("--skid", options.skid, "instructions between an overflow and its interrupt (else 0)")
-      ->option_text("N")->check(CLI::Range(0, 1000));
+      ->option_text("N")
+      ->check(CLI::Range(0, 1000));
   page.add_option("--clock", options.clock, "base and current frequency, as 35/12: reference cycles go by their ratio")
       ->option_text("BASE/NOW");
   page.add_option("--width", options.width, "instructions that retire in a cycle, multiplications in a chain (else 1)")
-      ->option_text("N")->check(CLI::Range(1, 16));
+      ->option_text("N")
+      ->check(CLI::Range(1, 16));
   page.add_option("--cache", options.cache, "size of the line tags that references and misses come from (else 8M)")
       ->option_text("SIZE");
   page.add_option("-D,--define", options.defines, "for the assembler, as its own -D")
-      ->option_text("NAME=VALUE")->allow_extra_args(false);
+      ->option_text("NAME=VALUE")
+      ->allow_extra_args(false);
   page.add_flag("--single", options.single, "never runs whole blocks at once: slower, and the same counts");
   page.add_flag("--overcount", options.overcount, "an interrupt counts as an instruction, as by erratum HSD11");
   page.footer(footer);
@@ -119,8 +127,11 @@ Result<std::string> find_lab() {
 
 Result<std::vector<std::string>> words_for_lab(const Options& options) {
   std::vector<std::string> words;
-  const auto add = [&](std::string_view name, const auto& value) { words.push_back(fmt::format("--{}={}", name, value)); };
-  const int ways = (options.file.empty() ? 0 : 1) + (options.statements.empty() ? 0 : 1) + (options.interactive ? 1 : 0);
+  const auto add = [&](std::string_view name, const auto& value) {
+    words.push_back(fmt::format("--{}={}", name, value));
+  };
+  const int ways =
+      (options.file.empty() ? 0 : 1) + (options.statements.empty() ? 0 : 1) + (options.interactive ? 1 : 0);
   if (ways != 1) {
     return fail(Code::bad_usage, ways == 0 ? "there is nothing to run" : "only one of FILE, -e and -i",
                 "tally lab FILE, or tally lab -e 'wrmsr 0x186 0x5300c0; run 100 nop; rdpmc 0'");
@@ -130,7 +141,8 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
   if (!pmu::emulated::profile_of(options.model)) {
     std::vector<std::string> names;
     for (const auto& profile : pmu::emulated::profiles()) names.emplace_back(profile.name);
-    return fail(Code::bad_usage, fmt::format("there is no model '{}'", printable(options.model)), "there are " + join(names, ", "));
+    return fail(Code::bad_usage, fmt::format("there is no model '{}'", printable(options.model)),
+                "there are " + join(names, ", "));
   }
   add("model", options.model);
   add("bits", options.bits);
@@ -142,7 +154,8 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
     const auto base = parse_integer(parts.front());
     const auto now = parse_integer(parts.back());
     if (parts.size() != 2 || !base || !now || *base <= 0 || *now <= 0 || *base > 1'000'000 || *now > 1'000'000) {
-      return fail(Code::bad_usage, fmt::format("'{}' is no pair of frequencies", printable(options.clock)), "as 35/12: base 3.5 GHz, running at 1.2 GHz");
+      return fail(Code::bad_usage, fmt::format("'{}' is no pair of frequencies", printable(options.clock)),
+                  "as 35/12: base 3.5 GHz, running at 1.2 GHz");
     }
     add("base", *base);
     add("current", *now);
@@ -156,10 +169,10 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
     }
     add("cache", *bytes);
   }
-  const std::pair<bool, const char*> flags[] = {{options.overcount, "--overcount"}, {options.single, "--single"}, {options.trace, "--trace"},
-                                                {options.reads, "--reads"},         {options.dump, "--dump"},
-                                                {options.explain, "--explain"},     {options.quiet, "--quiet"},
-                                                {options.json, "--json"},           {options.interactive, "--interactive"}};
+  const std::pair<bool, const char*> flags[] = {
+      {options.overcount, "--overcount"}, {options.single, "--single"}, {options.trace, "--trace"},
+      {options.reads, "--reads"},         {options.dump, "--dump"},     {options.explain, "--explain"},
+      {options.quiet, "--quiet"},         {options.json, "--json"},     {options.interactive, "--interactive"}};
   for (const auto& [is_set, word] : flags) {
     if (is_set) words.emplace_back(word);
   }

@@ -34,7 +34,8 @@ Result<fs::path> new_folder() {
   const fs::path base = fs::temp_directory_path(error);
   std::string name = (base / "tally-lab-XXXXXX").string();
   if (error || !mkdtemp(name.data())) {
-    return fail(Code::cannot_measure, "cannot make a folder for the assembler's files", "set TMPDIR to one that may be written");
+    return fail(Code::cannot_measure, "cannot make a folder for the assembler's files",
+                "set TMPDIR to one that may be written");
   }
   return fs::path(name);
 }
@@ -75,11 +76,11 @@ int bits_in(const std::string& text) {
 // Words that a mistyped one may have been meant to be: what these programs are made of.
 const std::vector<std::string>& mnemonics() {
   static const std::vector<std::string> words = {
-      "rdmsr", "wrmsr", "rdpmc", "rdtsc", "cpuid", "mov",  "movzx", "movsx", "lea",   "add",  "sub",   "inc",
-      "dec",   "and",   "or",    "xor",   "not",   "neg",  "shl",   "shr",   "sar",   "cmp",  "test",  "bt",
-      "bts",   "btr",   "btc",   "jmp",   "jz",    "jnz",  "je",    "jne",   "jc",    "jnc",  "call",  "ret",
-      "iret",  "iretd", "iretq", "push",  "pop",   "pusha", "popa", "pushf", "popf",  "int",  "cli",   "sti",
-      "hlt",   "nop",   "loop",  "imul",  "mul",   "div",  "in",    "out",   "lidt",  "lgdt", "cmovnz", "xchg"};
+      "rdmsr", "wrmsr", "rdpmc", "rdtsc", "cpuid", "mov",   "movzx", "movsx", "lea",  "add",  "sub",    "inc",
+      "dec",   "and",   "or",    "xor",   "not",   "neg",   "shl",   "shr",   "sar",  "cmp",  "test",   "bt",
+      "bts",   "btr",   "btc",   "jmp",   "jz",    "jnz",   "je",    "jne",   "jc",   "jnc",  "call",   "ret",
+      "iret",  "iretd", "iretq", "push",  "pop",   "pusha", "popa",  "pushf", "popf", "int",  "cli",    "sti",
+      "hlt",   "nop",   "loop",  "imul",  "mul",   "div",   "in",    "out",   "lidt", "lgdt", "cmovnz", "xchg"};
   return words;
 }
 
@@ -105,7 +106,8 @@ std::string advice(const std::string& message, const std::string& line) {
     return "";
   }
   if (message.find("64-bit mode") != std::string::npos) return "`bits 64` in front makes it a 64-bit program";
-  if (message.find("32-bit mode") != std::string::npos) return "it takes a 32-bit program: `bits 32` in front, or --bits 32";
+  if (message.find("32-bit mode") != std::string::npos)
+    return "it takes a 32-bit program: `bits 32` in front, or --bits 32";
   return "";
 }
 
@@ -243,7 +245,8 @@ std::vector<Line> read_listing(const std::string& listing, const Map& map, int d
     if (trimmed(row.text).empty()) continue;
     // What a macro expands to belongs to the line that names it.
     const bool is_macro = row.depth > depth_of_user && !lower(trimmed(users.text)).starts_with("%include");
-    lines.push_back({address, is_macro ? users.line : row.line, row.depth != depth_of_user && !is_macro, trimmed(row.text)});
+    lines.push_back(
+        {address, is_macro ? users.line : row.line, row.depth != depth_of_user && !is_macro, trimmed(row.text)});
   }
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.address < b.address; });
   return lines;
@@ -268,16 +271,16 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
   const fs::path wrapper = scratch.path / "lab.wrapper";
   std::ofstream(user) << text;
   std::ofstream(scratch.path / "lab.inc") << include_text(image.bits);
-  std::string head = fmt::format("bits {}\n[map all {}]\n%include \"lab.constants\"\n", image.bits,
-                                 (scratch.path / "map").string());
+  std::string head =
+      fmt::format("bits {}\n[map all {}]\n%include \"lab.constants\"\n", image.bits, (scratch.path / "map").string());
   if (!has_origin) head += fmt::format("org {:#x}\n", image.bits == 16 ? 0x7C00 : 0x10'0000);
   std::ofstream(scratch.path / "lab.constants") << constants_text();
   std::ofstream(wrapper) << head << "%include \"" << user.filename().string() << "\"\n";
   // A program may bring its own of what lab.inc has.
   std::string command =
-      fmt::format("nasm -w-pp-macro-redef-multi -w-number-overflow -f bin -o {} -l {} -I {} -I {} {}", shell_path(scratch.path / "out"),
-                  shell_path(scratch.path / "listing"), shell_path(scratch.path.string() + "/"), shell_path(folder + "/"),
-                  shell_path(wrapper));
+      fmt::format("nasm -w-pp-macro-redef-multi -w-number-overflow -f bin -o {} -l {} -I {} -I {} {}",
+                  shell_path(scratch.path / "out"), shell_path(scratch.path / "listing"),
+                  shell_path(scratch.path.string() + "/"), shell_path(folder + "/"), shell_path(wrapper));
   for (const std::string& one : defines) command += " -D " + shell_words({one});
   command += " 2>&1";
   std::FILE* const pipe = popen(command.c_str(), "r");
@@ -291,7 +294,8 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
   const int status = pipe ? pclose(pipe) : -1;
   constexpr int not_found = 127 << 8;
   if (status == not_found || status == -1) {
-    return fail(Code::not_found, "assembly needs the program nasm, which is not here", "install it: sudo apt-get install nasm");
+    return fail(Code::not_found, "assembly needs the program nasm, which is not here",
+                "install it: sudo apt-get install nasm");
   }
   if (status != 0) return refuse(name, text, output);
   image.warnings = told_all(name, text, output);

@@ -31,8 +31,8 @@ std::uint64_t call_gate() {
 void Machine::lay_out_tables() {
   if (image_.bits == 16) return;
   const std::uint64_t code = image_.bits == 64 ? code_64 : code_32;
-  const std::uint64_t descriptors[] = {0,    code, data, code | for_users, data | for_users, tss_descriptor(),
-                                       0,    call_gate(), 0};
+  const std::uint64_t descriptors[] = {0, code,        data, code | for_users, data | for_users, tss_descriptor(),
+                                       0, call_gate(), 0};
   for (std::size_t i = 0; i < std::size(descriptors); ++i) poke(layout::gdt + 8 * i, descriptors[i], 8);
   uc_x86_mmr gdtr{0, layout::gdt, sizeof descriptors - 1, 0};
   uc_reg_write(uc_, UC_X86_REG_GDTR, &gdtr);
@@ -63,8 +63,8 @@ Result<bool> Machine::start() {
   for (const Piece& piece : image_.pieces) {
     if (image_.bits != 16 && piece.address < layout::rom_end && !piece.bytes.empty()) {
       return fail(Code::bad_usage,
-                  fmt::format("'{}' loads at {:X}H, where the lab keeps its tables: below {:X}H", image_.name, piece.address,
-                              layout::rom_end),
+                  fmt::format("'{}' loads at {:X}H, where the lab keeps its tables: below {:X}H", image_.name,
+                              piece.address, layout::rom_end),
                   "link it at 100000H, as by ld -Ttext=0x100000; programs of an operating system do not run here");
     }
     if (piece.address > memory_size || piece.bytes.size() > memory_size - piece.address) {

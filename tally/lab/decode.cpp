@@ -76,8 +76,8 @@ void describe_branch(Instruction& out, const ZydisDecodedInstruction& raw) {
     case ZYDIS_CATEGORY_SYSRET: out.is_branch = true; break;
     default: break;
   }
-  out.is_far = out.is_branch && (out.kind == Kind::far || out.kind == Kind::interrupt_return ||
-                                 out.kind == Kind::software_interrupt);
+  out.is_far = out.is_branch &&
+               (out.kind == Kind::far || out.kind == Kind::interrupt_return || out.kind == Kind::software_interrupt);
   if (out.is_far) out.is_call = out.is_return = false;
 }
 
@@ -119,7 +119,8 @@ Instruction decode(std::span<const std::uint8_t> bytes, std::uint64_t address, i
     if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0) ++out.loads;
     if ((operand.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0) ++out.stores;
   }
-  if (raw.meta.category == ZYDIS_CATEGORY_WIDENOP || raw.meta.category == ZYDIS_CATEGORY_NOP) out.loads = out.stores = 0;
+  if (raw.meta.category == ZYDIS_CATEGORY_WIDENOP || raw.meta.category == ZYDIS_CATEGORY_NOP)
+    out.loads = out.stores = 0;
   return out;
 }
 
@@ -154,7 +155,8 @@ std::string text_of(std::span<const std::uint8_t> bytes, std::uint64_t address, 
   const ZydisDecoder decoder = decoder_for(bits);
   ZydisDecodedInstruction raw;
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes.data(), bytes.size(), &raw, operands))) return "(no instruction)";
+  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes.data(), bytes.size(), &raw, operands)))
+    return "(no instruction)";
   ZydisFormatter formatter;
   ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
   ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_TRUE);

@@ -46,8 +46,8 @@ struct Instruction {
   pmu::emulated::Work work() const;
 };
 
-/// Where an instruction touches memory: base + index * scale + offset. Registers by their numbers in the encoding, 0 for
-/// AX to 15; -1: none. What depends on segments is left out.
+/// Where an instruction touches memory: base + index * scale + offset. Registers by their numbers in the encoding, 0
+/// for AX to 15; -1: none. What depends on segments is left out.
 struct MemoryOperand {
   int base = -1;
   int index = -1;

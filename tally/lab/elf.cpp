@@ -26,11 +26,11 @@ std::string text(const Bytes& file, std::uint64_t at) {
 
 // Where fields lie in the headers of both classes.
 struct Layout {
-  unsigned word;                                                // bytes of an address
+  unsigned word;                                                                                 // bytes of an address
   unsigned entry, segments, sections, segment_size, segment_count, section_size, section_count;  // in the file header
-  unsigned offset, physical, in_file, in_memory;                // in a segment's header
-  unsigned section_offset, section_bytes, section_link;         // in a section's header
-  unsigned symbol_size, symbol_value, symbol_info;              // in a symbol
+  unsigned offset, physical, in_file, in_memory;         // in a segment's header
+  unsigned section_offset, section_bytes, section_link;  // in a section's header
+  unsigned symbol_size, symbol_value, symbol_info;       // in a symbol
 };
 constexpr Layout wide{8, 24, 32, 40, 54, 56, 58, 60, 8, 24, 32, 40, 24, 32, 40, 24, 8, 4};
 constexpr Layout narrow{4, 24, 28, 32, 42, 44, 46, 48, 4, 12, 16, 20, 16, 20, 24, 16, 4, 12};

@@ -12,10 +12,21 @@ constexpr std::uint64_t interrupt_flag = 1U << 9;
 constexpr std::uint64_t trap_flag = 1U << 8;
 
 std::string name_of(int vector) {
-  static constexpr const char* names[] = {"#DE, a division that has no result", "#DB", "NMI", "#BP", "#OF", "#BR",
-                                          "#UD, an invalid instruction", "#NM", "#DF, a double fault", "", "#TS",
-                                          "#NP, a segment that is not present", "#SS, a fault of the stack",
-                                          "#GP, general protection", "#PF, a page fault"};
+  static constexpr const char* names[] = {"#DE, a division that has no result",
+                                          "#DB",
+                                          "NMI",
+                                          "#BP",
+                                          "#OF",
+                                          "#BR",
+                                          "#UD, an invalid instruction",
+                                          "#NM",
+                                          "#DF, a double fault",
+                                          "",
+                                          "#TS",
+                                          "#NP, a segment that is not present",
+                                          "#SS, a fault of the stack",
+                                          "#GP, general protection",
+                                          "#PF, a page fault"};
   if (vector >= 0 && vector < static_cast<int>(std::size(names))) return names[vector];
   return fmt::format("interrupt {:X}H", vector);
 }
@@ -60,8 +71,7 @@ void Machine::push(std::uint64_t value) {
 void Machine::unhandled(const Arrival& arrival) {
   const std::string why = arrival.why.empty() ? "" : ": " + arrival.why;
   const bool is_interrupt = arrival.vector >= 32;
-  end(End::Reason::fault, at_,
-      fmt::format("{}: {}{}", image_.place(at_), name_of(arrival.vector), why),
+  end(End::Reason::fault, at_, fmt::format("{}: {}{}", image_.place(at_), name_of(arrival.vector), why),
       fmt::format("vector {:X}H has no handler in the IDT, nor has a double fault: a processor would shut down (triple "
                   "fault). {}",
                   arrival.vector,
@@ -74,7 +84,8 @@ void Machine::arrive(const Arrival& arrival) {
   const Gate gate = gate_of(arrival.vector);
   if (gate.present && arrival.is_software && cpl_ > gate.level) {
     arrive({13, static_cast<std::uint32_t>(arrival.vector * 8 + 2), arrival.from,
-            fmt::format("{} at CPL {}, and the gate of that vector is for CPL {} (its DPL)", arrival.why, cpl_, gate.level)});
+            fmt::format("{} at CPL {}, and the gate of that vector is for CPL {} (its DPL)", arrival.why, cpl_,
+                        gate.level)});
     return;
   }
   if (!gate.present) {

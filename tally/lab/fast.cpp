@@ -1,6 +1,6 @@
 // Blocks at full speed. A second engine on the same memory runs them with one hook a block, while nothing can happen in
-// them that must be seen: no instruction of the lab's, no overflow. Where that ends the first engine goes on, instruction
-// by instruction, so that every overflow has its exact place.
+// them that must be seen: no instruction of the lab's, no overflow. Where that ends the first engine goes on,
+// instruction by instruction, so that every overflow has its exact place.
 //
 // What Unicorn 2.0.1 does, and this rests on: a stop inside the block hook keeps the block from running; a context that
 // one engine saved restores in another one; a fault of memory stops at its instruction, but RIP is the block's.
@@ -37,10 +37,12 @@ void add(Work& sum, const Work& part, std::uint64_t times) {
 }  // namespace
 
 bool Machine::may_run_fast() const {
-  if (!settings_.blocks || settings_.steps || settings_.width > 1 || image_.bits == 16 || is_shadowed_ || arrival_) return false;
+  if (!settings_.blocks || settings_.steps || settings_.width > 1 || image_.bits == 16 || is_shadowed_ || arrival_)
+    return false;
   if (!pmu_.apic().is_idle()) return false;
   // What depends on more than the instructions themselves.
-  for (const Signal signal : {Signal::llc_references, Signal::llc_misses, Signal::mispredicts, Signal::taken_branches}) {
+  for (const Signal signal :
+       {Signal::llc_references, Signal::llc_misses, Signal::mispredicts, Signal::taken_branches}) {
     if (pmu_.counts(signal, cpl_)) return false;
   }
   return budget() >= worth_it;

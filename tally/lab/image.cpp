@@ -39,7 +39,8 @@ std::string Image::place(std::uint64_t address) const {
   }
   if (!nearest_name) return fmt::format("{:X}H", address);
   // In a helper: which one is enough.
-  return best == address || (line && line->is_included) ? *nearest_name : fmt::format("{}+{}", *nearest_name, address - best);
+  return best == address || (line && line->is_included) ? *nearest_name
+                                                        : fmt::format("{}+{}", *nearest_name, address - best);
 }
 
 std::optional<std::uint64_t> Image::address_of(const std::string& word) const {
@@ -63,7 +64,9 @@ Result<Image> load(const std::string& path, int bits, const std::vector<std::str
   }
   const std::string content{std::istreambuf_iterator<char>(stream), {}};
   const std::vector<std::uint8_t> bytes(content.begin(), content.end());
-  if (content.starts_with("\x7F" "ELF")) return load_elf(path, bytes);
+  if (content.starts_with("\x7F"
+                          "ELF"))
+    return load_elf(path, bytes);
   const std::string suffix = lower(std::filesystem::path(path).extension().string());
   if (suffix == ".asm" || suffix == ".s" || suffix == ".nasm" || suffix == ".inc") {
     const auto parent = std::filesystem::path(path).parent_path();

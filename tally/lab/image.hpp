@@ -20,7 +20,7 @@ struct Piece {
 /// A line of the source that became bytes.
 struct Line {
   std::uint64_t address = 0;
-  int number = 0;          ///< in its file; 0: in no file of the user's
+  int number = 0;            ///< in its file; 0: in no file of the user's
   bool is_included = false;  ///< from an include file or a macro
   std::string text;
 };
@@ -43,8 +43,9 @@ struct Image {
   std::optional<std::uint64_t> address_of(const std::string& word) const;
 };
 
-/// Reads a file: assembly (.asm, .s, .nasm) is assembled by nasm, an ELF image is loaded, anything else is a flat image.
-/// `bits` 0: as the file says, else 32. `defines`: NAME=VALUE for nasm. Errors: not_found; bad_usage with what the assembler says of which line.
+/// Reads a file: assembly (.asm, .s, .nasm) is assembled by nasm, an ELF image is loaded, anything else is a flat
+/// image. `bits` 0: as the file says, else 32. `defines`: NAME=VALUE for nasm. Errors: not_found; bad_usage with what
+/// the assembler says of which line.
 Result<Image> load(const std::string& path, int bits, const std::vector<std::string>& defines = {});
 
 /// Assembles a text as if it were that file; what it includes is looked for in `folder`.

@@ -28,14 +28,14 @@ struct Entry {
     step,        ///< an instruction was executed: `text`
   };
   Kind kind = Kind::output;
-  std::uint64_t address = 0;       ///< of the instruction
-  std::uint64_t instruction = 0;   ///< how many had retired before
+  std::uint64_t address = 0;      ///< of the instruction
+  std::uint64_t instruction = 0;  ///< how many had retired before
   int cpl = 0;
-  std::uint32_t number = 0;        ///< MSR, ECX or vector
+  std::uint32_t number = 0;  ///< MSR, ECX or vector
   std::uint64_t value = 0;
-  std::uint64_t kept = 0;          ///< of a write: what the register holds now
+  std::uint64_t kept = 0;  ///< of a write: what the register holds now
   std::string text = {};
-  std::vector<pmu::Remark> remarks = {};  ///< what there is to say about a value
+  std::vector<pmu::Remark> remarks = {};                             ///< what there is to say about a value
   std::vector<std::pair<std::string, std::uint64_t>> counters = {};  ///< those that changed, with what they hold
 };
 
@@ -55,9 +55,7 @@ struct End {
   int code = 0;              ///< what the exit port was written
   std::string message = {};  ///< in one sentence
   std::string hint = {};     ///< what to do; empty where all went well
-  bool is_error() const {
-    return reason == Reason::limit || reason == Reason::fault || reason == Reason::hole;
-  }
+  bool is_error() const { return reason == Reason::limit || reason == Reason::fault || reason == Reason::hole; }
 };
 
 using Listener = std::function<void(const Entry&)>;

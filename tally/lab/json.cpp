@@ -84,8 +84,14 @@ Json entry_of(const Entry& entry, const Machine& machine) {
       }
       break;
     case Entry::Kind::overflow: out["counter"] = entry.text; break;
-    case Entry::Kind::enter: out["vector"] = entry.number; out["text"] = entry.text; break;
-    case Entry::Kind::pmi: out["delivered"] = entry.value == 1; out["text"] = entry.text; break;
+    case Entry::Kind::enter:
+      out["vector"] = entry.number;
+      out["text"] = entry.text;
+      break;
+    case Entry::Kind::pmi:
+      out["delivered"] = entry.value == 1;
+      out["text"] = entry.text;
+      break;
     default:
       if (!entry.text.empty()) out["text"] = valid_utf8(entry.text);
       break;
@@ -99,12 +105,13 @@ Json entry_of(const Entry& entry, const Machine& machine) {
 
 std::string json_text(const std::vector<Entry>& entries, const End& end, const Machine& machine,
                       const std::vector<pmu::Remark>& remarks) {
-  Json out = {{"tally_lab", 1},
-              {"file", machine.image().name},
-              {"model", machine.pmu().profile().name},
-              {"emulated", true},
-              {"end", {{"reason", word(end.reason)}, {"place", machine.image().place(end.address)}, {"text", end.message}}},
-              {"instructions", machine.instructions()}};
+  Json out = {
+      {"tally_lab", 1},
+      {"file", machine.image().name},
+      {"model", machine.pmu().profile().name},
+      {"emulated", true},
+      {"end", {{"reason", word(end.reason)}, {"place", machine.image().place(end.address)}, {"text", end.message}}},
+      {"instructions", machine.instructions()}};
   if (end.reason == End::Reason::exited) out["end"]["code"] = end.code;
   if (!end.hint.empty()) out["end"]["hint"] = end.hint;
   for (const int number : counter_numbers(machine.pmu().profile())) {

@@ -37,7 +37,8 @@ void Linter::written(const Entry& entry, const IntelPmu& pmu, std::vector<Remark
     const int number = static_cast<int>(index - 0x186);
     if (old.enable && select.enable && (old.event != select.event || old.umask != select.umask)) {
       say(remarks, Severity::caution,
-          fmt::format("the event was changed while the counter ran: it holds {} of the old event", pmu.counter(number)));
+          fmt::format("the event was changed while the counter ran: it holds {} of the old event",
+                      pmu.counter(number)));
     }
     if (select.enable && !old.enable && pmu.counter(number) != 0 && pmu.counter(number) < 1ULL << 47) {
       say(remarks, Severity::note, fmt::format("the counter goes on from {}: it was not zeroed", pmu.counter(number)));
@@ -48,7 +49,8 @@ void Linter::written(const Entry& entry, const IntelPmu& pmu, std::vector<Remark
           fmt::format("the lab does not model event {:02X}H/{:02X}H: it counts 0 here", select.event, select.umask));
     }
     if (select.interrupt && select.enable && is_masked) {
-      say(remarks, Severity::caution, "INT is set and LVT_PERFMON is masked (bit 16): its interrupt would be lost", apic);
+      say(remarks, Severity::caution, "INT is set and LVT_PERFMON is masked (bit 16): its interrupt would be lost",
+          apic);
     }
     before = entry.value;
   } else if (index == 0x38F) {
@@ -70,14 +72,15 @@ void Linter::written(const Entry& entry, const IntelPmu& pmu, std::vector<Remark
     const std::uint64_t left = status_of(pmu) & overflow_bits;
     if (left != 0) {
       say(remarks, Severity::caution,
-          fmt::format("this write leaves {} {} of IA32_PERF_GLOBAL_STATUS set", std::popcount(left) == 1 ? "bit" : "bits",
-                      pmu::ranges(left)));
+          fmt::format("this write leaves {} {} of IA32_PERF_GLOBAL_STATUS set",
+                      std::popcount(left) == 1 ? "bit" : "bits", pmu::ranges(left)));
     }
   } else if (index == 0x38D) {
     bool interrupts = false;
     for (int i = 0; i < 4; ++i) interrupts = interrupts || (entry.value >> (4 * i + 3) & 1) != 0;
     if (interrupts && is_masked) {
-      say(remarks, Severity::caution, "PMI is set and LVT_PERFMON is masked (bit 16): the interrupt would be lost", apic);
+      say(remarks, Severity::caution, "PMI is set and LVT_PERFMON is masked (bit 16): the interrupt would be lost",
+          apic);
     }
   }
 }
@@ -86,7 +89,8 @@ void Linter::returned(const IntelPmu& pmu, std::vector<Remark>& remarks) {
   in_handler_ = false;
   if ((pmu.apic().perfmon_vector() & pmu::emulated::LocalApic::vector_mask) != 0) {
     say(remarks, Severity::caution,
-        "the handler returns with LVT_PERFMON masked: hardware set bit 16, and no further PMI comes until it is cleared",
+        "the handler returns with LVT_PERFMON masked: hardware set bit 16, and no further PMI comes until it is "
+        "cleared",
         apic);
   }
   bool serves = false;
@@ -147,7 +151,8 @@ std::vector<Remark> Linter::look(Entry& entry, const IntelPmu& pmu) {
 std::vector<Remark> Linter::at_end(const IntelPmu& pmu, bool interrupts_enabled) const {
   std::vector<Remark> remarks;
   if (pmu.has_interrupt(true) && !interrupts_enabled) {
-    say(remarks, Severity::caution, "an interrupt waits that was never taken: interrupts are off (IF is 0). STI turns them on");
+    say(remarks, Severity::caution,
+        "an interrupt waits that was never taken: interrupts are off (IF is 0). STI turns them on");
   }
   if (lost_ > 0) {
     say(remarks, Severity::caution, fmt::format("{} of the counters' interrupts were lost", lost_), apic);

@@ -131,14 +131,14 @@ std::vector<std::pair<std::string, std::uint64_t>> Machine::registers() const {
     int wide;
     int narrow;
   };
-  static constexpr Name names[] = {
-      {"AX", UC_X86_REG_RAX, UC_X86_REG_EAX}, {"BX", UC_X86_REG_RBX, UC_X86_REG_EBX},
-      {"CX", UC_X86_REG_RCX, UC_X86_REG_ECX}, {"DX", UC_X86_REG_RDX, UC_X86_REG_EDX},
-      {"SI", UC_X86_REG_RSI, UC_X86_REG_ESI}, {"DI", UC_X86_REG_RDI, UC_X86_REG_EDI},
-      {"BP", UC_X86_REG_RBP, UC_X86_REG_EBP}, {"SP", UC_X86_REG_RSP, UC_X86_REG_ESP}};
+  static constexpr Name names[] = {{"AX", UC_X86_REG_RAX, UC_X86_REG_EAX}, {"BX", UC_X86_REG_RBX, UC_X86_REG_EBX},
+                                   {"CX", UC_X86_REG_RCX, UC_X86_REG_ECX}, {"DX", UC_X86_REG_RDX, UC_X86_REG_EDX},
+                                   {"SI", UC_X86_REG_RSI, UC_X86_REG_ESI}, {"DI", UC_X86_REG_RDI, UC_X86_REG_EDI},
+                                   {"BP", UC_X86_REG_RBP, UC_X86_REG_EBP}, {"SP", UC_X86_REG_RSP, UC_X86_REG_ESP}};
   const bool wide = image_.bits == 64;
   std::vector<std::pair<std::string, std::uint64_t>> all;
-  for (const Name& one : names) all.emplace_back((wide ? "R" : "E") + std::string(one.name), get(wide ? one.wide : one.narrow));
+  for (const Name& one : names)
+    all.emplace_back((wide ? "R" : "E") + std::string(one.name), get(wide ? one.wide : one.narrow));
   for (int i = 8; wide && i < 16; ++i) all.emplace_back(fmt::format("R{}", i), get(UC_X86_REG_R8 + i - 8));
   all.emplace_back(wide ? "RIP" : "EIP", at_);
   all.emplace_back(wide ? "RFLAGS" : "EFLAGS", get(UC_X86_REG_RFLAGS));
@@ -184,7 +184,8 @@ End Machine::run() {
       fault_.reset();
       arrive(met);
     } else if (error != UC_ERR_OK) {
-      end(End::Reason::fault, at_, fmt::format("the emulator gives up at {}: {}", image_.place(at_), uc_strerror(error)));
+      end(End::Reason::fault, at_,
+          fmt::format("the emulator gives up at {}: {}", image_.place(at_), uc_strerror(error)));
     }
   }
   flush_output();
@@ -284,8 +285,8 @@ void Machine::finish(std::uint64_t next) {
   if (done.kind == Kind::interrupt_return) note(entry(Entry::Kind::leave));
 }
 
-// Several instructions retire in a cycle, in order; each multiplication waits for the one before it. So a loop takes the
-// longer of its instructions and its chain of products.
+// Several instructions retire in a cycle, in order; each multiplication waits for the one before it. So a loop takes
+// the longer of its instructions and its chain of products.
 std::uint64_t Machine::cycles_of(const Instruction& instruction) {
   const auto width = static_cast<std::uint64_t>(settings_.width);
   const std::uint64_t before = retired_ / width;
@@ -316,91 +317,6 @@ bool Machine::interrupted(std::uint64_t address) {
   arrive({interrupt->vector, std::nullopt, address,
           interrupt->delivery == pmu::emulated::Delivery::nmi ? "an NMI" : "an interrupt of the performance counters"});
   return true;
-}
-
-void Machine::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
-  Machine& self = of(machine);
-  const bool is_software = self.running_ && self.running_->kind == Kind::software_interrupt;
-  Arrival arrival;
-  arrival.vector = static_cast<int>(vector);
-  if (is_software) {
-    arrival.back = self.running_->address + self.running_->length;
-    arrival.why = fmt::format("INT {:X}H", vector);
-    arrival.is_software = true;
-    arrival.from = self.running_->address;
-    // One that its gate refuses does not retire.
-    if (self.cpl_ <= self.gate_of(arrival.vector).level) self.finish(arrival.back + 1);  // it leaves for another place
-    self.running_.reset();
-  } else {
-    self.running_.reset();  // it does not retire
-    arrival.back = self.at_;
-    // Those that push an error code; the emulator does not tell which, so it is 0.
-    static const std::set<std::uint32_t> with_error = {8, 10, 11, 12, 13, 14, 17};
-    if (with_error.contains(vector)) arrival.error = 0;
-  }
-  self.arrive(arrival);
-}
-
-bool Machine::on_invalid(uc_engine* uc, void* machine) {
-  Machine& self = of(machine);
-  self.running_.reset();
-  self.fault_ = Arrival{6, std::nullopt, self.at_, "these bytes are no instruction that the emulated processor has"};
-  // Returning true ends the run in Unicorn 2.0.1: it goes on from run().
-  uc_emu_stop(uc);
-  return true;
-}
-
-bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, std::int64_t, void* machine) {
-  Machine& self = of(machine);
-  const std::string_view what = type == UC_MEM_FETCH_UNMAPPED   ? "fetches an instruction from"
-                                : type == UC_MEM_WRITE_UNMAPPED ? "writes to"
-                                                                : "reads from";
-  const std::uint64_t stack = self.get(UC_X86_REG_RSP);
-  const bool is_stack = address >= stack - 64 && address < stack + 64;
-  std::string hint = "memory is 0 to FFFFFFH, and the local APIC at FEE00000H to FEE00FFFH";
-  if (is_stack) {
-    hint = fmt::format("the stack pointer is {:X}H, and there is no memory: set it to {:X}H, or leave it alone", stack,
-                       layout::stack);
-  } else if (type == UC_MEM_FETCH_UNMAPPED) {
-    hint = "a jump, call or return went astray: a RET with a stack that is not balanced does that";
-  }
-  self.running_.reset();
-  self.end(End::Reason::hole, self.at_,
-           fmt::format("{} {} {:X}H, where nothing is{}", self.image_.place(self.at_), what, address,
-                       is_stack ? ": the stack lies in the hole" : ""),
-           hint);
-  return false;
-}
-
-// A line-tag cache, direct-mapped: a line that is not there is a miss, every access is a reference. It sees them while a
-// counter does, so that whole blocks need not be looked into else.
-void Machine::on_access(uc_engine*, uc_mem_type type, std::uint64_t address, int size, std::int64_t, void* machine) {
-  Machine& self = of(machine);
-  if (type == UC_MEM_WRITE) self.written(address, size);
-  if (!self.pmu_.counts(Signal::llc_references, self.cpl_) && !self.pmu_.counts(Signal::llc_misses, self.cpl_)) return;
-  const std::uint64_t line = address >> 6;
-  std::uint64_t& tag = self.tags_[line % self.tags_.size()];
-  ++self.references_;
-  if (tag == line) return;
-  tag = line;
-  ++self.misses_;
-}
-
-End Machine::limit_reached(std::uint64_t address) const {
-  std::set<std::uint64_t> loop(recent_.begin(), recent_.end());
-  std::vector<std::string> places;
-  for (const std::uint64_t at : loop) {
-    std::string where = image_.place(at);
-    if (std::find(places.begin(), places.end(), where) == places.end()) places.push_back(where);
-  }
-  if (places.size() > 6) places.resize(6);
-  End end;
-  end.reason = End::Reason::limit;
-  end.address = address;
-  end.message = fmt::format("{} instructions were executed and no end is in sight; the last ones at {}",
-                            thousands(static_cast<std::int64_t>(instructions_)), join(places, ", "));
-  end.hint = "is it an endless loop? --max-instructions N allows more; HLT ends a program";
-  return end;
 }
 
 }  // namespace tally::lab

@@ -1,5 +1,5 @@
-// The emulated computer: a processor, 16 MiB of memory, a local APIC, a serial port and a port that ends the program. The
-// processor is Unicorn's, its PMU ours: instructions that touch it are executed here, not there.
+// The emulated computer: a processor, 16 MiB of memory, a local APIC, a serial port and a port that ends the program.
+// The processor is Unicorn's, its PMU ours: instructions that touch it are executed here, not there.
 #pragma once
 
 #include <unicorn/unicorn.h>
@@ -67,8 +67,8 @@ class Machine {
   struct Arrival {
     int vector = 0;
     std::optional<std::uint32_t> error;
-    std::uint64_t back = 0;  // where it returns to
-    std::string why;         // for whoever has no handler
+    std::uint64_t back = 0;    // where it returns to
+    std::string why;           // for whoever has no handler
     bool is_software = false;  // INT n
     std::uint64_t from = 0;    // the INT itself
   };
@@ -108,8 +108,10 @@ class Machine {
   static void on_code(uc_engine* uc, std::uint64_t address, std::uint32_t size, void* machine);
   static void on_interrupt(uc_engine* uc, std::uint32_t vector, void* machine);
   static bool on_invalid(uc_engine* uc, void* machine);
-  static bool on_hole(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value, void* machine);
-  static void on_access(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value, void* machine);
+  static bool on_hole(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value,
+                      void* machine);
+  static void on_access(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value,
+                        void* machine);
   void before(std::uint64_t address);
   void finish(std::uint64_t next);
   bool interrupted(std::uint64_t address);
@@ -129,8 +131,10 @@ class Machine {
   static void on_block(uc_engine* uc, std::uint64_t address, std::uint32_t size, void* machine);
   static void on_fast_interrupt(uc_engine* uc, std::uint32_t vector, void* machine);
   static bool on_fast_invalid(uc_engine* uc, void* machine);
-  static bool on_fast_hole(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value, void* machine);
-  static void on_fast_write(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value, void* machine);
+  static bool on_fast_hole(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value,
+                           void* machine);
+  static void on_fast_write(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value,
+                            void* machine);
   bool renewed(const Block& block);
   Block* block_at(std::uint64_t address, std::uint32_t size);
   void settle();
@@ -187,7 +191,7 @@ class Machine {
   std::optional<Instruction> running_;  // the emulator executes it: it retires at the next instruction
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<pmu::Remark>> remarks_;
   int cpl_ = 0;
-  bool is_shadowed_ = false;       // behind STI or MOV SS: no interrupt before the next instruction
+  bool is_shadowed_ = false;        // behind STI or MOV SS: no interrupt before the next instruction
   std::optional<Arrival> arrival_;  // waits for the processor to have come to CPL 0
   std::optional<Arrival> fault_;    // met outside of a place where it can be delivered
   std::optional<End> end_;
@@ -195,14 +199,14 @@ class Machine {
   std::uint64_t at_ = 0;  // address of the instruction that is looked at
   std::array<std::uint64_t, 64> recent_{};
   std::string output_;
-  std::vector<std::uint64_t> tags_;  // the line-tag cache
+  std::vector<std::uint64_t> tags_;                             // the line-tag cache
   std::unordered_map<std::uint64_t, std::uint8_t> directions_;  // of conditional branches
-  std::uint32_t references_ = 0;     // of the running instruction
+  std::uint32_t references_ = 0;                                // of the running instruction
   std::uint32_t misses_ = 0;
   std::vector<std::uint64_t> last_counters_;
   std::uint32_t spurious_ = 0x1FF;  // APIC: spurious vector register
   Timer timer_;
-  std::uint64_t issued_ = 0;         // in quarters of a cycle, where several instructions retire in one: see cycles_of()
+  std::uint64_t issued_ = 0;  // in quarters of a cycle, where several instructions retire in one: see cycles_of()
   std::uint64_t retired_ = 0;
   std::uint64_t product_ready_ = 0;
 

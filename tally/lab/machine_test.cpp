@@ -25,18 +25,20 @@ TEST(LabMachine, U1_V5_a_repeated_string_instruction_is_one_instruction) {
 TEST(LabMachine, U2_stores_are_all_seen) {
   TALLY_NEEDS_NASM();
   // References of the last level cache and stores.
-  const Ran run = ran("  WRITE_MSR IA32_PERFEVTSEL0, 4382D0h\n  WRITE_MSR IA32_PERFEVTSEL1, 434F2Eh\n  mov ecx, 1000\n.again:\n"
-                      "  mov [200000h], ecx\n  dec ecx\n  jnz .again\n  WRITE_MSR IA32_PERF_GLOBAL_CTRL, 0\n  hlt\n");
+  const Ran run =
+      ran("  WRITE_MSR IA32_PERFEVTSEL0, 4382D0h\n  WRITE_MSR IA32_PERFEVTSEL1, 434F2Eh\n  mov ecx, 1000\n.again:\n"
+          "  mov [200000h], ecx\n  dec ecx\n  jnz .again\n  WRITE_MSR IA32_PERF_GLOBAL_CTRL, 0\n  hlt\n");
   EXPECT_EQ(run.counter(0), 1000U);
   EXPECT_EQ(run.counter(1), 1000U);
 }
 
 TEST(LabMachine, U3_a_program_may_turn_paging_on) {
   TALLY_NEEDS_NASM();
-  const Ran run = ran(
-      "  mov eax, 83h\n  mov [300000h], eax\n  mov dword [300004h], 400083h\n  mov eax, cr4\n  or eax, 10h\n  mov cr4, eax\n"
-      "  mov eax, 300000h\n  mov cr3, eax\n  mov eax, cr0\n  or eax, 80000000h\n  mov cr0, eax\n" +
-      start + "  times 10 nop\n" + stop);
+  const Ran run =
+      ran("  mov eax, 83h\n  mov [300000h], eax\n  mov dword [300004h], 400083h\n  mov eax, cr4\n  or eax, 10h\n  mov "
+          "cr4, eax\n"
+          "  mov eax, 300000h\n  mov cr3, eax\n  mov eax, cr0\n  or eax, 80000000h\n  mov cr0, eax\n" +
+          start + "  times 10 nop\n" + stop);
   EXPECT_EQ(run.end.reason, End::Reason::halted) << run.end.message;
   EXPECT_EQ(run.counter(0), 10 + around);
 }
@@ -46,7 +48,10 @@ TEST(LabMachine, U4_a_hole_is_told_with_its_instruction_also_behind_whole_blocks
   for (const bool blocks : {false, true}) {
     Settings settings;
     settings.blocks = blocks;
-    const Ran run = ran("  mov ecx, 100000\n.again:\n  dec ecx\n  jnz .again\n  nop\n  mov ebx, 2000000h\n  nop\n  mov [ebx + 8], eax\n  hlt\n", settings);
+    const Ran run =
+        ran("  mov ecx, 100000\n.again:\n  dec ecx\n  jnz .again\n  nop\n  mov ebx, 2000000h\n  nop\n  mov [ebx + 8], "
+            "eax\n  hlt\n",
+            settings);
     EXPECT_EQ(run.end.reason, End::Reason::hole);
     EXPECT_EQ(run.machine->image().place(run.end.address), "line 10") << blocks;
     EXPECT_EQ(run.machine->instructions(), 1 + 200000 + 3) << blocks;
@@ -56,10 +61,14 @@ TEST(LabMachine, U4_a_hole_is_told_with_its_instruction_also_behind_whole_blocks
 TEST(LabMachine, U5_U11_whole_blocks_and_single_instructions_agree_on_every_interrupt) {
   TALLY_NEEDS_NASM();
   const std::string program =
-      "  mov esi, 33h\n  mov edi, handler\n  call set_interrupt_handler\n  mov dword [APIC_BASE + LVT_PERFMON], 33h\n  sti\n"
-      "  WRITE_MSR IA32_PMC0, -10007 & 0FFFFFFFFh\n  WRITE_MSR IA32_PERFEVTSEL0, 5300C0h\n  WRITE_MSR IA32_PERFEVTSEL1, 4300C4h\n"
-      "  mov ecx, 40000\n.again:\n  imul eax, ecx\n  dec ecx\n  nop\n  nop\n  jnz .again\n  WRITE_MSR IA32_PERFEVTSEL0, 0\n  hlt\n"
-      "handler:\n  STORE_CONTEXT\n  WRITE_MSR IA32_PMC0, -10007 & 0FFFFFFFFh\n  RESET_COUNTER_OVERFLOW\n  RESTORE_CONTEXT\n"
+      "  mov esi, 33h\n  mov edi, handler\n  call set_interrupt_handler\n  mov dword [APIC_BASE + LVT_PERFMON], 33h\n  "
+      "sti\n"
+      "  WRITE_MSR IA32_PMC0, -10007 & 0FFFFFFFFh\n  WRITE_MSR IA32_PERFEVTSEL0, 5300C0h\n  WRITE_MSR "
+      "IA32_PERFEVTSEL1, 4300C4h\n"
+      "  mov ecx, 40000\n.again:\n  imul eax, ecx\n  dec ecx\n  nop\n  nop\n  jnz .again\n  WRITE_MSR "
+      "IA32_PERFEVTSEL0, 0\n  hlt\n"
+      "handler:\n  STORE_CONTEXT\n  WRITE_MSR IA32_PMC0, -10007 & 0FFFFFFFFh\n  RESET_COUNTER_OVERFLOW\n  "
+      "RESTORE_CONTEXT\n"
       "  mov dword [APIC_BASE + LVT_PERFMON], 33h\n  mov dword [APIC_BASE + EOI], 0\n  iret\n";
   std::vector<std::pair<std::uint64_t, std::uint64_t>> places[2];
   std::uint64_t counts[2];
@@ -86,8 +95,11 @@ TEST(LabMachine, U5_U11_whole_blocks_and_single_instructions_agree_on_every_inte
 TEST(LabMachine, U6_instructions_of_the_lab_are_found_in_code_that_ran_before) {
   TALLY_NEEDS_NASM();
   // The second round takes the branch to RDPMC in a block that is well known by then.
-  const Ran run = ran(start + "  mov edi, 2\n.round:\n  mov ecx, 5000\n.again:\n  dec ecx\n  jnz .again\n  xor ecx, ecx\n  rdpmc\n"
-                              "  dec edi\n  jnz .round\n" + stop);
+  const Ran run =
+      ran(start +
+          "  mov edi, 2\n.round:\n  mov ecx, 5000\n.again:\n  dec ecx\n  jnz .again\n  xor ecx, ecx\n  rdpmc\n"
+          "  dec edi\n  jnz .round\n" +
+          stop);
   EXPECT_EQ(run.count(Entry::Kind::rdpmc), 2);
   EXPECT_EQ(run.counter(0), 1 + 2 * (1 + 10000 + 4) + around);
 }
@@ -96,9 +108,10 @@ TEST(LabMachine, U7_flags_and_code_segment_are_those_of_a_processor) {
   TALLY_NEEDS_NASM();
   for (const int bits : {32, 64}) {
     const std::string a = bits == 64 ? "rax" : "eax";
-    const Ran run = ran("  mov ax, cs\n  cmp ax, 8\n  jne .wrong\n  pushf\n  pop " + a + "\n  or eax, 200000h\n  push " + a +
-                            "\n  popf\n  pushf\n  pop " + a + "\n  test eax, 200000h\n  jz .wrong\n  EXIT 1\n.wrong:\n  EXIT 2\n",
-                        {}, bits);
+    const Ran run =
+        ran("  mov ax, cs\n  cmp ax, 8\n  jne .wrong\n  pushf\n  pop " + a + "\n  or eax, 200000h\n  push " + a +
+                "\n  popf\n  pushf\n  pop " + a + "\n  test eax, 200000h\n  jz .wrong\n  EXIT 1\n.wrong:\n  EXIT 2\n",
+            {}, bits);
     EXPECT_EQ(run.end.code, 1) << bits;
   }
 }
@@ -106,12 +119,16 @@ TEST(LabMachine, U7_flags_and_code_segment_are_those_of_a_processor) {
 TEST(LabMachine, U8_R1_rdpmc_in_user_mode_is_a_protection_fault_and_no_invalid_instruction) {
   TALLY_NEEDS_NASM();
   for (const int bits : {32, 64}) {
-    const Ran run = ran("  mov esi, 13\n  mov edi, fault\n  call set_interrupt_handler\n  ENTER_USER user\nuser:\n  xor ecx, ecx\n"
-                        "  rdpmc\nfault:\n  EXIT 13\n", {}, bits);
+    const Ran run =
+        ran("  mov esi, 13\n  mov edi, fault\n  call set_interrupt_handler\n  ENTER_USER user\nuser:\n  xor ecx, ecx\n"
+            "  rdpmc\nfault:\n  EXIT 13\n",
+            {}, bits);
     EXPECT_EQ(run.end.code, 13) << run.end.message;
     EXPECT_EQ(run.count(Entry::Kind::enter), 1) << bits;
-    const Ran allowed = ran(bits == 64 ? "  mov rax, cr4\n  bts rax, 8\n  mov cr4, rax\n  ENTER_USER user\nuser:\n  xor ecx, ecx\n  rdpmc\n  EXIT 3\n"
-                                       : "  mov eax, cr4\n  bts eax, 8\n  mov cr4, eax\n  ENTER_USER user\nuser:\n  xor ecx, ecx\n  rdpmc\n  EXIT 3\n",
+    const Ran allowed = ran(bits == 64 ? "  mov rax, cr4\n  bts rax, 8\n  mov cr4, rax\n  ENTER_USER user\nuser:\n  "
+                                         "xor ecx, ecx\n  rdpmc\n  EXIT 3\n"
+                                       : "  mov eax, cr4\n  bts eax, 8\n  mov cr4, eax\n  ENTER_USER user\nuser:\n  "
+                                         "xor ecx, ecx\n  rdpmc\n  EXIT 3\n",
                             {}, bits);
     EXPECT_EQ(allowed.end.code, 3) << allowed.end.message;
   }
@@ -131,17 +148,21 @@ TEST(LabMachine, code_that_changes_itself_is_decoded_anew) {
     Settings settings;
     settings.blocks = blocks;
     // A multiplication becomes three NOPs: cycles tell.
-    const Ran run = ran("  call work\n  mov word [work.change], 9090h\n  mov byte [work.change + 2], 90h\n"
-                        "  WRITE_MSR IA32_PERFEVTSEL0, 4300C0h\n  call work\n  WRITE_MSR IA32_PERFEVTSEL0, 0\n  hlt\n"
-                        "work:\n  mov ecx, 3000\n.again:\n.change:\n  imul eax, ecx\n  dec ecx\n  jnz .again\n  ret\n", settings);
+    const Ran run =
+        ran("  call work\n  mov word [work.change], 9090h\n  mov byte [work.change + 2], 90h\n"
+            "  WRITE_MSR IA32_PERFEVTSEL0, 4300C0h\n  call work\n  WRITE_MSR IA32_PERFEVTSEL0, 0\n  hlt\n"
+            "work:\n  mov ecx, 3000\n.again:\n.change:\n  imul eax, ecx\n  dec ecx\n  jnz .again\n  ret\n",
+            settings);
     EXPECT_EQ(run.counter(0), 1 + 1 + 3000 * 5 + 1 + around) << blocks;
   }
 }
 
 TEST(LabMachine, W7_edx_and_eax_are_joined_unsigned) {
   TALLY_NEEDS_NASM();
-  const Ran run = ran("  mov ecx, IA32_FIXED_CTR0\n  mov edx, 1\n  mov eax, 80000000h\n  wrmsr\n  xor eax, eax\n  xor edx, edx\n  rdmsr\n  cmp edx, 1\n"
-                      "  jne .wrong\n  cmp eax, 80000000h\n  jne .wrong\n  EXIT 1\n.wrong:\n  EXIT 2\n");
+  const Ran run =
+      ran("  mov ecx, IA32_FIXED_CTR0\n  mov edx, 1\n  mov eax, 80000000h\n  wrmsr\n  xor eax, eax\n  xor edx, edx\n  "
+          "rdmsr\n  cmp edx, 1\n"
+          "  jne .wrong\n  cmp eax, 80000000h\n  jne .wrong\n  EXIT 1\n.wrong:\n  EXIT 2\n");
   EXPECT_EQ(run.end.code, 1) << run.end.message;
   EXPECT_EQ(run.counter(32), 0x1'8000'0000U);
 }
@@ -149,7 +170,8 @@ TEST(LabMachine, W7_edx_and_eax_are_joined_unsigned) {
 TEST(LabMachine, V6_every_kind_of_branch_counts_once) {
   TALLY_NEEDS_NASM();
   const auto branches = [](const std::string& body) {
-    const Ran run = ran("  WRITE_MSR IA32_PERFEVTSEL0, 4300C4h\n" + body + "\n  WRITE_MSR IA32_PERFEVTSEL0, 0\n  hlt\nroutine:\n  ret\n");
+    const Ran run = ran("  WRITE_MSR IA32_PERFEVTSEL0, 4300C4h\n" + body +
+                        "\n  WRITE_MSR IA32_PERFEVTSEL0, 0\n  hlt\nroutine:\n  ret\n");
     EXPECT_FALSE(run.end.is_error()) << run.end.message;
     return run.counter(0);
   };
@@ -162,13 +184,17 @@ TEST(LabMachine, V6_every_kind_of_branch_counts_once) {
   EXPECT_EQ(branches("  push cs\n  push .next\n  retf\n.next:"), 1U);
   EXPECT_EQ(branches("  pushf\n  push cs\n  push .next\n  iret\n.next:"), 1U);
   // The article's loop of five, from its first branch: 2 (N - 1) + 1.
-  EXPECT_EQ(branches("  mov ecx, 20\n.again:\n  cmp ecx, 1\n  jle .done\n  imul eax, ecx\n  dec ecx\n  jmp .again\n.done:"), 39U);
+  EXPECT_EQ(
+      branches("  mov ecx, 20\n.again:\n  cmp ecx, 1\n  jle .done\n  imul eax, ecx\n  dec ecx\n  jmp .again\n.done:"),
+      39U);
 }
 
 TEST(LabMachine, V8_an_instruction_that_faults_retires_once_when_it_is_done) {
   TALLY_NEEDS_NASM();
-  const Ran run = ran("  mov esi, 0\n  mov edi, handler\n  call set_interrupt_handler\n  mov eax, 10\n  xor edx, edx\n  xor ecx, ecx\n" + start +
-                      "  xor ecx, ecx\n  xor edx, edx\n  mov eax, 10\n  div ecx\n" + stop + "handler:\n  mov ecx, 5\n  iret\n");
+  const Ran run = ran(
+      "  mov esi, 0\n  mov edi, handler\n  call set_interrupt_handler\n  mov eax, 10\n  xor edx, edx\n  xor ecx, "
+      "ecx\n" +
+      start + "  xor ecx, ecx\n  xor edx, edx\n  mov eax, 10\n  div ecx\n" + stop + "handler:\n  mov ecx, 5\n  iret\n");
   EXPECT_EQ(run.end.reason, End::Reason::halted) << run.end.message;
   // XOR, XOR, MOV; MOV and IRET of the handler; DIV.
   EXPECT_EQ(run.counter(0), 6 + around);
@@ -183,16 +209,18 @@ TEST(LabMachine, V9_pause_cpuid_and_halt_count_one_each) {
 
 TEST(LabMachine, V5_an_interrupt_of_the_program_belongs_to_the_level_it_starts_in) {
   TALLY_NEEDS_NASM();
-  const Ran run = ran("  mov esi, 2Eh\n  mov edi, trap\n  call set_user_handler\n  WRITE_MSR IA32_PERFEVTSEL0, 4100C0h\n"
-                      "  ENTER_USER user\nuser:\n  nop\n  int 2Eh\n  nop\n  EXIT 0\ntrap:\n  nop\n  iret\n");
+  const Ran run =
+      ran("  mov esi, 2Eh\n  mov edi, trap\n  call set_user_handler\n  WRITE_MSR IA32_PERFEVTSEL0, 4100C0h\n"
+          "  ENTER_USER user\nuser:\n  nop\n  int 2Eh\n  nop\n  EXIT 0\ntrap:\n  nop\n  iret\n");
   // NOP, INT, NOP, and the MOV of EXIT; OUT ends the run before it retires.
   EXPECT_EQ(run.counter(0), 4U) << run.end.message;
 }
 
 TEST(LabMachine, a_gate_for_the_kernel_may_not_be_called_from_user_mode) {
   TALLY_NEEDS_NASM();
-  const Ran run = ran("  mov esi, 2Eh\n  mov edi, trap\n  call set_interrupt_handler\n  ENTER_USER user\nuser:\n  int 2Eh\n"
-                      "trap:\n  iret\n");
+  const Ran run =
+      ran("  mov esi, 2Eh\n  mov edi, trap\n  call set_interrupt_handler\n  ENTER_USER user\nuser:\n  int 2Eh\n"
+          "trap:\n  iret\n");
   EXPECT_EQ(run.end.reason, End::Reason::fault);
   EXPECT_NE(run.end.message.find("#GP"), std::string::npos) << run.end.message;
   EXPECT_NE(run.end.message.find("its DPL"), std::string::npos) << run.end.message;
@@ -200,9 +228,11 @@ TEST(LabMachine, a_gate_for_the_kernel_may_not_be_called_from_user_mode) {
 
 TEST(LabMachine, P7_an_interrupt_waits_for_sti_and_one_instruction_more) {
   TALLY_NEEDS_NASM();
-  const Ran run = ran("  mov esi, 33h\n  mov edi, handler\n  call set_interrupt_handler\n  mov dword [APIC_BASE + LVT_PERFMON], 33h\n"
-                      "  WRITE_MSR IA32_PMC0, 0FFFFFFFFh\n  WRITE_MSR IA32_PERFEVTSEL0, 5300C0h\n  nop\n  nop\n  sti\n  nop\n  nop\n  hlt\n"
-                      "handler:\n  mov dword [APIC_BASE + EOI], 0\n  iret\n");
+  const Ran run = ran(
+      "  mov esi, 33h\n  mov edi, handler\n  call set_interrupt_handler\n  mov dword [APIC_BASE + LVT_PERFMON], 33h\n"
+      "  WRITE_MSR IA32_PMC0, 0FFFFFFFFh\n  WRITE_MSR IA32_PERFEVTSEL0, 5300C0h\n  nop\n  nop\n  sti\n  nop\n  nop\n  "
+      "hlt\n"
+      "handler:\n  mov dword [APIC_BASE + EOI], 0\n  iret\n");
   ASSERT_EQ(run.count(Entry::Kind::enter), 1) << run.end.message;
   for (const Entry& entry : run.entries) {
     if (entry.kind == Entry::Kind::overflow) {
@@ -216,8 +246,10 @@ TEST(LabMachine, P7_an_interrupt_waits_for_sti_and_one_instruction_more) {
 
 TEST(LabMachine, P7_an_nmi_comes_without_sti) {
   TALLY_NEEDS_NASM();
-  const Ran run = ran("  mov esi, 2\n  mov edi, handler\n  call set_interrupt_handler\n  mov dword [APIC_BASE + LVT_PERFMON], 400h\n"
-                      "  WRITE_MSR IA32_PMC0, 0FFFFFFFFh\n  WRITE_MSR IA32_PERFEVTSEL0, 5300C0h\n  nop\n  nop\n  hlt\nhandler:\n  iret\n");
+  const Ran run = ran(
+      "  mov esi, 2\n  mov edi, handler\n  call set_interrupt_handler\n  mov dword [APIC_BASE + LVT_PERFMON], 400h\n"
+      "  WRITE_MSR IA32_PMC0, 0FFFFFFFFh\n  WRITE_MSR IA32_PERFEVTSEL0, 5300C0h\n  nop\n  nop\n  hlt\nhandler:\n  "
+      "iret\n");
   EXPECT_EQ(run.count(Entry::Kind::enter), 1) << run.end.message;
 }
 
@@ -227,9 +259,13 @@ TEST(LabMachine, interrupts_reach_user_mode_and_return_to_it) {
     const std::string iret = bits == 64 ? "iretq" : "iret";
     const std::string eoi = bits == 64 ? "  push rax\n  mov eax, APIC_BASE + EOI\n  mov dword [rax], 0\n  pop rax\n"
                                        : "  mov dword [APIC_BASE + EOI], 0\n";
-    const Ran run = ran("  mov esi, 33h\n  mov edi, handler\n  call set_interrupt_handler\n  WRITE_MSR 834h, 33h\n"
-                        "  WRITE_MSR IA32_PMC0, -5 & 0FFFFFFFFh\n  WRITE_MSR IA32_PERFEVTSEL0, 5100C0h\n  sti\n  ENTER_USER user\nuser:\n"
-                        "  times 10 nop\n  mov ax, cs\n  and eax, 3\n  out EXIT_PORT, al\nhandler:\n" + eoi + "  " + iret + "\n", {}, bits);
+    const Ran run =
+        ran("  mov esi, 33h\n  mov edi, handler\n  call set_interrupt_handler\n  WRITE_MSR 834h, 33h\n"
+            "  WRITE_MSR IA32_PMC0, -5 & 0FFFFFFFFh\n  WRITE_MSR IA32_PERFEVTSEL0, 5100C0h\n  sti\n  ENTER_USER "
+            "user\nuser:\n"
+            "  times 10 nop\n  mov ax, cs\n  and eax, 3\n  out EXIT_PORT, al\nhandler:\n" +
+                eoi + "  " + iret + "\n",
+            {}, bits);
     EXPECT_EQ(run.count(Entry::Kind::enter), 1) << bits << run.end.message;
     EXPECT_EQ(run.end.code, 3) << bits << run.end.message;
     EXPECT_EQ(run.counter(0), 12U - 5) << bits;
@@ -239,8 +275,11 @@ TEST(LabMachine, interrupts_reach_user_mode_and_return_to_it) {
 TEST(LabMachine, U10_16_bit_programs_run_as_a_boot_sector_does) {
   TALLY_NEEDS_NASM();
   Settings settings;
-  const auto image = assemble("boot.asm", "bits 16\n  mov ecx, 186h\n  mov eax, 4300C0h\n  xor edx, edx\n  wrmsr\n  times 7 nop\n  mov eax, 0\n"
-                                          "  wrmsr\n  hlt\n", 0, ".");
+  const auto image =
+      assemble("boot.asm",
+               "bits 16\n  mov ecx, 186h\n  mov eax, 4300C0h\n  xor edx, edx\n  wrmsr\n  times 7 nop\n  mov eax, 0\n"
+               "  wrmsr\n  hlt\n",
+               0, ".");
   ASSERT_TRUE(image) << image.error().message;
   EXPECT_EQ(image->bits, 16);
   auto machine = Machine::make(*image, settings, {});

@@ -38,7 +38,8 @@ inline bool has_assembler() { return std::system("command -v nasm > /dev/null 2>
 /// Assembles and runs a program; `lab.inc` is included in front of it.
 inline Ran ran(const std::string& text, Settings settings = {}, int bits = 32) {
   Ran out;
-  const auto image = assemble("test.asm", "bits " + std::to_string(bits) + "\n%include \"lab.inc\"\n" + text, bits, ".");
+  const auto image =
+      assemble("test.asm", "bits " + std::to_string(bits) + "\n%include \"lab.inc\"\n" + text, bits, ".");
   if (!image) {
     ADD_FAILURE() << image.error().message;
     return out;

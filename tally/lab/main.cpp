@@ -244,6 +244,4 @@ int run_all(const Options& options) {
 }  // namespace
 }  // namespace tally::lab
 
-int main(int count, char** words) {
-  return tally::lab::run_all(tally::lab::read_options({words + 1, words + count}));
-}
+int main(int count, char** words) { return tally::lab::run_all(tally::lab::read_options({words + 1, words + count})); }

@@ -34,7 +34,7 @@ std::string ScriptStory::close(const Machine& machine) {
     const std::string name = pmu::emulated::counter_name(numbers[i]).substr(5);
     // One that was set to overflow soon has not counted so much.
     const std::uint64_t left = (1ULL << machine.pmu().profile().width) - now[i];
-    changes.push_back(left < now[i]          ? fmt::format("{} = 2^{} - {}", name, machine.pmu().profile().width, left)
+    changes.push_back(left < now[i]         ? fmt::format("{} = 2^{} - {}", name, machine.pmu().profile().width, left)
                       : now[i] > before_[i] ? fmt::format("{} +{}", name, now[i] - before_[i])
                                             : fmt::format("{} = {}", name, now[i]));
   }
@@ -86,7 +86,9 @@ std::string ScriptStory::hear(const Entry& entry, const Machine& machine) {
     case Entry::Kind::pmi: lines_.push_back(fmt::format("{}PMI {}\n", indent, entry.text)); break;
     case Entry::Kind::frozen: lines_.push_back(indent + "the counters freeze\n"); break;
     case Entry::Kind::enter:
-      lines_.push_back(fmt::format("{}vector {:X}H is taken: the lab's handler sends an EOI and returns, 5 instructions\n", indent, entry.number));
+      lines_.push_back(
+          fmt::format("{}vector {:X}H is taken: the lab's handler sends an EOI and returns, 5 instructions\n", indent,
+                      entry.number));
       break;
     case Entry::Kind::leave: lines_.push_back(remarks_text(entry.remarks, telling_.explains, indent)); break;
     default: break;

@@ -29,8 +29,8 @@ class ScriptStory {
   Telling telling_;
   std::size_t first_;
   int current_ = -1;
-  std::vector<std::string> lines_;           // what happened in the current statement
-  std::vector<std::uint64_t> before_;        // counters when it began
+  std::vector<std::string> lines_;     // what happened in the current statement
+  std::vector<std::uint64_t> before_;  // counters when it began
 };
 
 }  // namespace tally::lab

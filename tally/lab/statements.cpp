@@ -108,7 +108,8 @@ Result<std::string> repeat(const std::string& statement, const std::string& rest
   const auto times = parse_number(words.first);
   if (!times) return refuse(statement, "how often?", "run N INSTRUCTION, as run 100 nop");
   if (*times > most_repetitions) {
-    return refuse(statement, fmt::format("more than {} times", thousands(most_repetitions)), "write a loop into a file");
+    return refuse(statement, fmt::format("more than {} times", thousands(most_repetitions)),
+                  "write a loop into a file");
   }
   // In a line of TIMES, $ is the first one's place.
   if (words.rest.find('$') != std::string::npos) return fmt::format("%rep {}\n  {}\n%endrep\n", *times, words.rest);
@@ -166,7 +167,8 @@ Result<Script> compile(const std::string& text) {
   script.image.lines.clear();
   script.image.line_word = "statement";
   for (std::size_t i = 0; i < script.statements.size(); ++i) {
-    script.image.lines.push_back({script.statements[i].address, static_cast<int>(i) + 1, false, script.statements[i].text});
+    script.image.lines.push_back(
+        {script.statements[i].address, static_cast<int>(i) + 1, false, script.statements[i].text});
   }
   return script;
 }

@@ -101,7 +101,9 @@ std::string remarks_text(const std::vector<pmu::Remark>& remarks, bool with_note
   std::string text;
   for (const pmu::Remark& remark : remarks) {
     if (remark.severity == Severity::note && !with_notes) continue;
-    const char* const mark = remark.severity == Severity::wrong ? "!! " : remark.severity == Severity::caution ? "!  " : "-  ";
+    const char* const mark = remark.severity == Severity::wrong     ? "!! "
+                             : remark.severity == Severity::caution ? "!  "
+                                                                    : "-  ";
     bool first = true;
     for (const std::string& line : wrapped(remark.text, text_width - indent.size())) {
       text += fmt::format("{}{}{}\n", indent, first ? mark : "   ", line);
@@ -112,7 +114,10 @@ std::string remarks_text(const std::vector<pmu::Remark>& remarks, bool with_note
 }
 
 std::string told(const Entry& entry, const Machine& machine, const Telling& telling) {
-  if (entry.kind == Entry::Kind::output) return telling.quiet ? entry.text : fmt::format("{:<{}} | {}", "", place_width, entry.text.ends_with('\n') ? entry.text : entry.text + "\n");
+  if (entry.kind == Entry::Kind::output)
+    return telling.quiet ? entry.text
+                         : fmt::format("{:<{}} | {}", "", place_width,
+                                       entry.text.ends_with('\n') ? entry.text : entry.text + "\n");
   if (telling.quiet) return {};
   const int version = machine.pmu().profile().version;
   const std::string indent(place_width + 3, ' ');
@@ -129,19 +134,21 @@ std::string told(const Entry& entry, const Machine& machine, const Telling& tell
              remarks_text(entry.remarks, telling.explains, indent);
     case Entry::Kind::rdpmc:
       if (!entry.text.empty()) return row(machine, entry, "RDPMC  #GP(0): " + entry.text);
-      return row(machine, entry, fmt::format("RDPMC {} -> {} ({:X}H)", rdpmc_name(entry.number),
-                                             thousands(static_cast<std::int64_t>(entry.value)), entry.value));
+      return row(machine, entry,
+                 fmt::format("RDPMC {} -> {} ({:X}H)", rdpmc_name(entry.number),
+                             thousands(static_cast<std::int64_t>(entry.value)), entry.value));
     case Entry::Kind::overflow:
       return row(machine, entry, fmt::format("{} overflows: {}", entry.text, machine.instruction_text(entry.address)));
     case Entry::Kind::pmi: return row(machine, entry, "PMI " + entry.text);
     case Entry::Kind::frozen:
-      return row(machine, entry, version >= 4 ? "the counters freeze: IA32_PERF_GLOBAL_STATUS[59] is set"
-                                              : "the counters freeze: IA32_PERF_GLOBAL_CTRL is 0");
+      return row(machine, entry,
+                 version >= 4 ? "the counters freeze: IA32_PERF_GLOBAL_STATUS[59] is set"
+                              : "the counters freeze: IA32_PERF_GLOBAL_CTRL is 0");
     case Entry::Kind::enter:
-      return row(machine, entry, fmt::format("vector {:X}H is taken before this instruction, at CPL {} ({})", entry.number,
-                                             entry.cpl, entry.text));
-    case Entry::Kind::leave:
-      return row(machine, entry, "IRET") + remarks_text(entry.remarks, telling.explains, indent);
+      return row(machine, entry,
+                 fmt::format("vector {:X}H is taken before this instruction, at CPL {} ({})", entry.number, entry.cpl,
+                             entry.text));
+    case Entry::Kind::leave: return row(machine, entry, "IRET") + remarks_text(entry.remarks, telling.explains, indent);
     case Entry::Kind::breakpoint:
       return row(machine, entry, "breakpoint: " + machine.instruction_text(entry.address)) + registers_text(machine) +
              counters_text(machine, false);
@@ -180,7 +187,8 @@ std::string drawings(const Machine& machine) {
   const auto& pmu = machine.pmu();
   for (const pmu::Place& place : pmu::places(pmu::intel_model)) {
     if (place.reg->space != pmu::Space::msr || !pmu::emulated::exists(pmu.profile(), place)) continue;
-    const auto index = static_cast<std::uint32_t>(place.reg->number) + static_cast<std::uint32_t>(place.index * place.reg->stride);
+    const auto index =
+        static_cast<std::uint32_t>(place.reg->number) + static_cast<std::uint32_t>(place.index * place.reg->stride);
     // The same counters again, and what is no register of the PMU.
     if (place.reg->needs == pmu::Feature::full_width || index == 0xCE || index == 0x1A0) continue;
     const auto answer = pmu.read(index);

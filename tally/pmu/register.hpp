@@ -204,11 +204,11 @@ struct Register {
   std::string_view reset = {};  ///< value after power-up; empty where no source says it
   std::string_view note = {};   ///< what faults, what is special; empty where nothing is
   OtherBits others = OtherBits::reserved;
-  int since = 0;       ///< first version of the model that has it
-  int until = newest;  ///< last version that has it
-  int count = 1;       ///< registers in the row
-  int stride = 1;      ///< numbers from one to the next
-  int first = 0;       ///< index of the first
+  int since = 0;                    ///< first version of the model that has it
+  int until = newest;               ///< last version that has it
+  int count = 1;                    ///< registers in the row
+  int stride = 1;                   ///< numbers from one to the next
+  int first = 0;                    ///< index of the first
   Feature needs = Feature::always;  ///< without it RDMSR and WRMSR raise #GP(0)
   /// What a value comes to, in one sentence; null where the fields say it.
   std::string (*summary)(const Value& value) = nullptr;

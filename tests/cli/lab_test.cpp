@@ -74,7 +74,8 @@ TEST_P(LabExamples, print_what_they_printed) {
 
 INSTANTIATE_TEST_SUITE_P(Lab, LabExamples, testing::ValuesIn(examples()), [](const auto& one) {
   std::string name = one.param;
-  std::replace_if(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
 });
 
@@ -151,8 +152,7 @@ TEST(LabNotes, e15_3_the_handler_sees_status_1_and_10033H_and_returns_to_the_nex
 TEST(LabNotes, e15_3b_the_printed_macro_leaves_bit_34) {
   TALLY_NEEDS_NASM();
   const std::string printed = output_of(json_of("15-3-macro"));
-  EXPECT_EQ(printed,
-            "IA32_PERF_GLOBAL_STATUS = 0000000400000000H\nIA32_PERF_GLOBAL_STATUS = 0000000000000000H\n");
+  EXPECT_EQ(printed, "IA32_PERF_GLOBAL_STATUS = 0000000400000000H\nIA32_PERF_GLOBAL_STATUS = 0000000000000000H\n");
   EXPECT_TRUE(holds(lab({std::string(TALLY_LAB_EXAMPLES) + "/15-3-macro.asm"}).out,
                     "this write leaves bit 34 of IA32_PERF_GLOBAL_STATUS set"));
 }
@@ -261,7 +261,10 @@ TEST(LabArticle, D10_misses_of_a_walk_follow_the_formula) {
 TEST(LabHpctool, H3_a_row_is_what_lies_between_the_traps_and_two) {
   TALLY_NEEDS_NASM();
   for (const int k : {1, 1000, 5000}) {
-    EXPECT_EQ(output_of(json_of("hpctool-polling", {"-D", "K=" + std::to_string(k)})).substr(0, 12).find(std::to_string(k + 2) + ","), 0U);
+    EXPECT_EQ(output_of(json_of("hpctool-polling", {"-D", "K=" + std::to_string(k)}))
+                  .substr(0, 12)
+                  .find(std::to_string(k + 2) + ","),
+              0U);
   }
 }
 
@@ -354,7 +357,10 @@ TEST(LabStatements, a_mistake_is_named) {
 // An ELF image of one segment: WRMSR of 186H, a NOP, HLT.
 std::string elf(bool wide, std::uint64_t address) {
   const std::string code("\xB9\x86\x01\0\0\xB8\xC0\0\x43\0\x31\xD2\x0F\x30\x90\xF4", 16);
-  std::string file("\x7F" "ELF", 4);
+  std::string file(
+      "\x7F"
+      "ELF",
+      4);
   const auto put = [&file](std::uint64_t value, int bytes) {
     for (int i = 0; i < bytes; ++i) file += static_cast<char>(value >> (8 * i));
   };
@@ -379,7 +385,8 @@ std::string elf(bool wide, std::uint64_t address) {
   const std::uint64_t offset = header + segment;
   put(1, 4);
   if (wide) put(5, 4);
-  for (const std::uint64_t value : {offset, address, address, std::uint64_t{code.size()}, std::uint64_t{code.size()}}) put(value, word);
+  for (const std::uint64_t value : {offset, address, address, std::uint64_t{code.size()}, std::uint64_t{code.size()}})
+    put(value, word);
   file.resize(offset);
   return file + code;
 }
@@ -410,7 +417,8 @@ TEST(LabImages, what_cannot_be_loaded_is_refused) {
 // The listing of the notes' section 7.5, as it is printed there.
 TEST(LabErrors, a_typing_error_is_told_with_its_line_and_what_was_meant) {
   TALLY_NEEDS_NASM();
-  const Finished finished = lab_of("  mov ecx IA32_PERF_GLOBAL_CTRL\n  rmdmsr\n  bts eax, 0\n  Wrmsr\n  mov eax, IA32_PERFEVTSEL\n");
+  const Finished finished =
+      lab_of("  mov ecx IA32_PERF_GLOBAL_CTRL\n  rmdmsr\n  bts eax, 0\n  Wrmsr\n  mov eax, IA32_PERFEVTSEL\n");
   EXPECT_EQ(finished.code(), 2);
   EXPECT_TRUE(holds(finished.err, "program.asm:1:")) << finished.err;
   EXPECT_TRUE(holds(finished.err, "a comma is missing between the operands of mov")) << finished.err;
@@ -443,14 +451,16 @@ TEST(LabErrors, an_unknown_register_and_a_reserved_bit_are_named) {
   EXPECT_TRUE(holds(unknown.err, "line 2: #GP, general protection: WRMSR of 999H")) << unknown.err;
   const Finished reserved = lab_of("%include \"lab.inc\"\n  WRITE_MSR IA32_PERF_GLOBAL_CTRL, 10h\n");
   EXPECT_EQ(reserved.code(), 1);
-  EXPECT_TRUE(holds(reserved.err, "line 2: #GP, general protection: bit 4 of IA32_PERF_GLOBAL_CTRL is reserved")) << reserved.err;
+  EXPECT_TRUE(holds(reserved.err, "line 2: #GP, general protection: bit 4 of IA32_PERF_GLOBAL_CTRL is reserved"))
+      << reserved.err;
 }
 
 TEST(LabErrors, a_stack_in_the_hole_is_recognised) {
   TALLY_NEEDS_NASM();
   const Finished finished = lab_of("  mov esp, 50000000h\n  push eax\n");
   EXPECT_EQ(finished.code(), 1);
-  EXPECT_TRUE(holds(finished.err, "line 2 writes to 4FFFFFFCH, where nothing is: the stack lies in the hole")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "line 2 writes to 4FFFFFFCH, where nothing is: the stack lies in the hole"))
+      << finished.err;
   EXPECT_TRUE(holds(finished.err, "set it to 80000H")) << finished.err;
 }
 

@@ -1,5 +1,5 @@
-// The PMU of Apple's M1 and M2 cores as a machine. Nobody documents it; the rules are those of Linux's driver and of the
-// Asahi project's page of system registers. Pure, as IntelPmu is.
+// The PMU of Apple's M1 and M2 cores as a machine. Nobody documents it; the rules are those of Linux's driver and of
+// the Asahi project's page of system registers. Pure, as IntelPmu is.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// The PMU of Apple's cores. The names begin with the number of the rule: AP, and M what the M1 framework's document says.
+// The PMU of Apple's cores. The names begin with the number of the rule: AP, and M what the M1 framework's document
+// says.
 #include "tally/pmu/emulated/apple_pmu.hpp"
 
 #include <gtest/gtest.h>

@@ -40,8 +40,8 @@ constexpr std::uint64_t first_type = system_register(3, 3, 14, 12, 0);
 constexpr std::uint64_t cycle_filter = system_register(3, 3, 14, 15, 7);
 
 // SW_INCR, INST_RETIRED, CPU_CYCLES, MEM_ACCESS, CHAIN, L1 refills and accesses, BR_MIS_PRED; BR_RETIRED, the stalls.
-constexpr std::uint64_t events_0 = 1ULL << 0x00 | 1ULL << 0x01 | 1ULL << 0x03 | 1ULL << 0x04 | 1ULL << 0x08 | 1ULL << 0x10 |
-                                   1ULL << 0x11 | 1ULL << 0x13 | 1ULL << 0x1B | 1ULL << 0x1E;
+constexpr std::uint64_t events_0 = 1ULL << 0x00 | 1ULL << 0x01 | 1ULL << 0x03 | 1ULL << 0x04 | 1ULL << 0x08 |
+                                   1ULL << 0x10 | 1ULL << 0x11 | 1ULL << 0x13 | 1ULL << 0x1B | 1ULL << 0x1E;
 constexpr std::uint64_t events_1 = 1ULL << 0x01 | 1ULL << 0x03 | 1ULL << 0x04 | 1ULL << 0x1C;
 
 bool in_row(std::uint64_t number, std::uint64_t first) { return number >= first && number < first + 31; }
@@ -152,7 +152,8 @@ bool ArmPmu::user_may(std::uint64_t number, bool writes) const {
 }
 
 Answer ArmPmu::read(std::uint64_t number, int level) const {
-  if (level == 0 && !user_may(number, false)) return {0, "MRS at EL0 that PMUSERENR_EL0 does not allow: it traps to EL1"};
+  if (level == 0 && !user_may(number, false))
+    return {0, "MRS at EL0 that PMUSERENR_EL0 does not allow: it traps to EL1"};
   if (in_row(number, first_count)) return {read_count(static_cast<int>(number - first_count))};
   if (in_row(number, first_type)) return {read_type(static_cast<int>(number - first_type))};
   switch (number) {
@@ -177,7 +178,8 @@ Answer ArmPmu::read(std::uint64_t number, int level) const {
 }
 
 Answer ArmPmu::write(std::uint64_t number, std::uint64_t value, int level) {
-  if (level == 0 && !user_may(number, true)) return {0, "MSR at EL0 that PMUSERENR_EL0 does not allow: it traps to EL1"};
+  if (level == 0 && !user_may(number, true))
+    return {0, "MSR at EL0 that PMUSERENR_EL0 does not allow: it traps to EL1"};
   if (in_row(number, first_count)) return write_count(static_cast<int>(number - first_count), value), Answer{};
   if (in_row(number, first_type)) return write_type(static_cast<int>(number - first_type), value), Answer{};
   switch (number) {

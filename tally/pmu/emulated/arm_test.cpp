@@ -68,7 +68,8 @@ TEST(EmulatedArm, A1_one_bit_gates_all_and_resets_read_0) {
 
 TEST(EmulatedArm, A2_pairs_of_registers_read_alike_and_hold_existing_counters_only) {
   ArmBench pmu;
-  for (const auto& [set, clear] : {std::pair{"PMCNTENSET_EL0", "PMCNTENCLR_EL0"}, {"PMINTENSET_EL1", "PMINTENCLR_EL1"},
+  for (const auto& [set, clear] : {std::pair{"PMCNTENSET_EL0", "PMCNTENCLR_EL0"},
+                                   {"PMINTENSET_EL1", "PMINTENCLR_EL1"},
                                    {"PMOVSSET_EL0", "PMOVSCLR_EL0"}}) {
     pmu.set(set, ~0ULL);
     EXPECT_EQ(pmu.get(set), 0x8000'003FU) << set;

@@ -59,8 +59,8 @@ void IntelPmu::choose_events() {
     const intel::EventSelect select = intel::decode_event_select(select_[static_cast<std::size_t>(i)]);
     Counter& counter = counters_[static_cast<std::size_t>(i)];
     const auto announced = announced_at(select.event, select.umask);
-    const bool is_there = !announced || (*announced < profile_.announced_events &&
-                                         (profile_.unavailable_events >> *announced & 1) == 0);
+    const bool is_there =
+        !announced || (*announced < profile_.announced_events && (profile_.unavailable_events >> *announced & 1) == 0);
     counter.signal = is_there ? signal_of(select.event, select.umask) : Signal::nothing;
     counter.in_kernel = select.enable && select.os;
     counter.in_user = select.enable && select.usr;
@@ -203,7 +203,8 @@ std::uint64_t IntelPmu::room(const Work& most, int cpl) const {
   each_most[Signal::slots] = 4 * most[Signal::core_cycles];
   // Rounded up, and one more that earlier instructions left over.
   const Clock& clock = behaviour_.clock;
-  each_most[Signal::reference_cycles] = (most[Signal::core_cycles] * clock.base + clock.current - 1) / clock.current + 1;
+  each_most[Signal::reference_cycles] =
+      (most[Signal::core_cycles] * clock.base + clock.current - 1) / clock.current + 1;
   std::uint64_t room = std::numeric_limits<std::uint64_t>::max();
   for (const int number : active_[cpl > 0 ? 1 : 0]) {
     const Counter& counter = counters_[static_cast<std::size_t>(number)];

@@ -1,5 +1,6 @@
 // Intel's architectural performance monitoring as a machine: registers with their rules, counters that count, overflows
-// that interrupt. Pure: no emulator and no kernel stands behind it. Whoever executes instructions tells it what they did.
+// that interrupt. Pure: no emulator and no kernel stands behind it. Whoever executes instructions tells it what they
+// did.
 #pragma once
 
 #include <array>
@@ -37,17 +38,17 @@ struct Clock {
 /// What differs between processors, or between what one wants to see.
 struct Behaviour {
   Clock clock;
-  int skid = 0;                    ///< instructions between an overflow and its interrupt
-  bool overcount_on_irq = false;   ///< an interrupt counts as an instruction (Haswell errata HSD11, HSD140)
+  int skid = 0;                   ///< instructions between an overflow and its interrupt
+  bool overcount_on_irq = false;  ///< an interrupt counts as an instruction (Haswell errata HSD11, HSD140)
 };
 
 class IntelPmu {
  public:
   explicit IntelPmu(const Profile& profile, Behaviour behaviour = {});
 
-  /// The instructions RDMSR, WRMSR and RDPMC, executed at privilege level `cpl`: what they do, and that they retire. One
-  /// that faults does not retire. `value` is EDX:EAX. RDPMC gives the value before it retires itself; WRMSR retires under
-  /// the old settings, so that one that enables a counter is not counted and one that disables it is.
+  /// The instructions RDMSR, WRMSR and RDPMC, executed at privilege level `cpl`: what they do, and that they retire.
+  /// One that faults does not retire. `value` is EDX:EAX. RDPMC gives the value before it retires itself; WRMSR retires
+  /// under the old settings, so that one that enables a counter is not counted and one that disables it is.
   Answer rdmsr(std::uint32_t index, int cpl = 0);
   Answer wrmsr(std::uint32_t index, std::uint64_t value, int cpl = 0);
   Answer rdpmc(std::uint32_t ecx, int cpl = 0, bool user_may = true);
@@ -151,11 +152,11 @@ class IntelPmu {
   std::uint64_t debug_control_ = 0;
   std::uint64_t misc_enable_ = 0;
   std::uint64_t time_stamp_ = 0;
-  std::uint64_t actual_ = 0;     // APERF
-  std::uint64_t maximum_ = 0;    // MPERF
+  std::uint64_t actual_ = 0;      // APERF
+  std::uint64_t maximum_ = 0;     // MPERF
   std::uint64_t clock_rest_ = 0;  // core cycles that have not yet made a whole reference cycle
-  int pmi_in_ = -1;              // instructions until a PMI with skid is sent; -1: none waits
-  std::vector<int> active_[2];   // counters that count: at CPL 0, above
+  int pmi_in_ = -1;               // instructions until a PMI with skid is sent; -1: none waits
+  std::vector<int> active_[2];    // counters that count: at CPL 0, above
   std::function<void(const Happening&)> listener_;
 };
 

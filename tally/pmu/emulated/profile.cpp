@@ -5,8 +5,8 @@
 namespace tally::pmu::emulated {
 namespace {
 
-// IA32_PERF_CAPABILITIES: LBR format 4 to 6, PEBS traps, architectural registers, record format; bit 12 is the freeze in
-// SMM, bit 13 full-width writes. PEBS itself is refused by IA32_MISC_ENABLE[12]: no profile models records.
+// IA32_PERF_CAPABILITIES: LBR format 4 to 6, PEBS traps, architectural registers, record format; bit 12 is the freeze
+// in SMM, bit 13 full-width writes. PEBS itself is refused by IA32_MISC_ENABLE[12]: no profile models records.
 constexpr std::uint64_t nehalem_capabilities = 0x00C3;
 constexpr std::uint64_t haswell_capabilities = 0x32C4;
 constexpr std::uint64_t skylake_capabilities = 0x33C5;
@@ -56,8 +56,8 @@ constexpr Choice chosen[] = {
     {"reading IA32_PERF_GLOBAL_STATUS_RESET (390H)", "0", "the last value, as a read-modify-write would need", kvm},
     {"bit 19 (PC) of IA32_PERFEVTSELn", "accepted, without effect", "toggling a pin", kvm},
     {"bit 21 (ANY)", "by profile: version 3 and 4 only, never on kvm-v2", "accepting it everywhere", sdm},
-    {"which WRMSR of an enabling and disabling pair is counted", "the disabling one", "only their sum is tested by others",
-     notes},
+    {"which WRMSR of an enabling and disabling pair is counted", "the disabling one",
+     "only their sum is tested by others", notes},
     {"PMI while the LVT entry is masked", "lost", "kept until it is unmasked", kvm},
     {"freeze at a PMI that the LVT entry masks", "none: nothing is delivered", "freezing all the same", sdm},
     {"PEBS", "unavailable: IA32_MISC_ENABLE[12] is set and 3F1H raises #GP(0)", "half a model of it", sdm},

@@ -183,9 +183,10 @@ void legacy_write(const Value& value, Remarks& remarks) {
   const std::uint64_t kept = written & low_ones(48);
   if (value.bits >> 31 == 1) {
     add(remarks, Severity::note,
-        fmt::format("as a write this puts {:#x} into a counter of 48 bits: WRMSR takes EAX, sign-extended, which is how a "
-                    "counter is set to overflow soon",
-                    kept));
+        fmt::format(
+            "as a write this puts {:#x} into a counter of 48 bits: WRMSR takes EAX, sign-extended, which is how a "
+            "counter is set to overflow soon",
+            kept));
   } else if ((value.bits & low_ones(48)) != kept) {
     add(remarks, Severity::caution,
         fmt::format(

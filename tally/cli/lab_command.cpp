@@ -18,6 +18,8 @@ struct Options {
   std::string model = "haswell-v3";
   int bits = 0;
   std::vector<std::string> breaks;
+  std::string time;
+  bool step = false;
   std::uint64_t max_instructions = 100'000'000;
   std::uint64_t skid = 0;
   std::string clock;
@@ -90,6 +92,11 @@ void describe(Page& page, Options& options) {
                   "registers and counters whenever the program stands at this line, label or address")
       ->option_text("PLACE")
       ->allow_extra_args(false);
+  page.add_flag("--step", options.step, "as --trace, with the general registers that each instruction changed");
+  page.add_option(
+          "--time", options.time,
+          "instructions, cycles and time stamps from one line, label or address to another, whenever both are passed")
+      ->option_text("FROM..TO");
   page.add_flag("--reads", options.reads, "tells each RDMSR of the PMU's registers as well");
   page.add_flag("--dump", options.dump, "draws all registers of the PMU at the end, bit by bit");
   page.add_flag("--explain", options.explain, "notes about values, beside cautions");
@@ -149,6 +156,13 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
   add("skid", options.skid);
   add("max-instructions", options.max_instructions);
   for (const std::string& place : options.breaks) add("break", place);
+  if (!options.time.empty()) {
+    if (options.time.find("..") == std::string::npos) {
+      return fail(Code::bad_usage, fmt::format("'{}' is no pair of places", printable(options.time)),
+                  "as 18..20, or foo..done");
+    }
+    add("time", options.time);
+  }
   if (!options.clock.empty()) {
     const auto parts = split(options.clock, '/');
     const auto base = parse_integer(parts.front());
@@ -169,10 +183,16 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
     }
     add("cache", *bytes);
   }
-  const std::pair<bool, const char*> flags[] = {
-      {options.overcount, "--overcount"}, {options.single, "--single"}, {options.trace, "--trace"},
-      {options.reads, "--reads"},         {options.dump, "--dump"},     {options.explain, "--explain"},
-      {options.quiet, "--quiet"},         {options.json, "--json"},     {options.interactive, "--interactive"}};
+  const std::pair<bool, const char*> flags[] = {{options.overcount, "--overcount"},
+                                                {options.single, "--single"},
+                                                {options.trace, "--trace"},
+                                                {options.reads, "--reads"},
+                                                {options.dump, "--dump"},
+                                                {options.explain, "--explain"},
+                                                {options.quiet, "--quiet"},
+                                                {options.json, "--json"},
+                                                {options.interactive, "--interactive"},
+                                                {options.step, "--step"}};
   for (const auto& [is_set, word] : flags) {
     if (is_set) words.emplace_back(word);
   }

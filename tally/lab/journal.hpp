@@ -36,6 +36,7 @@ struct Entry {
   std::uint64_t kept = 0;  ///< of a write: what the register holds now
   std::string text = {};
   std::vector<pmu::Remark> remarks = {};                             ///< what there is to say about a value
+  std::vector<std::pair<std::string, std::uint64_t>> changed = {};   ///< registers that the instruction before changed
   std::vector<std::pair<std::string, std::uint64_t>> counters = {};  ///< those that changed, with what they hold
 };
 

@@ -251,6 +251,14 @@ void Machine::look_around(const Instruction& instruction) {
   if (!settings_.steps) return;
   Entry step = entry(Entry::Kind::step);
   step.text = instruction_text(instruction.address);
+  if (settings_.step_registers) {
+    const auto now = registers();
+    for (std::size_t i = 0; i < now.size() && i < last_registers_.size(); ++i) {
+      const bool is_pointer = now[i].first.ends_with("IP");
+      if (now[i].second != last_registers_[i].second && !is_pointer) step.changed.push_back(now[i]);
+    }
+    last_registers_ = now;
+  }
   for (const int number : counter_numbers(pmu_.profile())) {
     if (pmu_.is_counting(number, cpl_) || pmu_.counter(number) != 0) {
       step.counters.emplace_back(pmu::emulated::counter_name(number), pmu_.counter(number));

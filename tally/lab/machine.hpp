@@ -26,6 +26,7 @@ struct Settings {
   pmu::emulated::Behaviour behaviour = {};
   std::uint64_t max_instructions = 100'000'000;
   bool steps = false;                      ///< an entry for each instruction
+  bool step_registers = false;             ///< with the general registers that changed
   bool blocks = true;                      ///< whole blocks at once, where nothing happens in them
   int width = 1;                           ///< instructions that retire in a cycle
   std::uint64_t cache_bytes = 8 << 20;     ///< of the line tags
@@ -203,8 +204,8 @@ class Machine {
   std::unordered_map<std::uint64_t, std::uint8_t> directions_;  // of conditional branches
   std::uint32_t references_ = 0;                                // of the running instruction
   std::uint32_t misses_ = 0;
-  std::vector<std::uint64_t> last_counters_;
-  std::uint32_t spurious_ = 0x1FF;  // APIC: spurious vector register
+  std::vector<std::pair<std::string, std::uint64_t>> last_registers_;  // at the last step
+  std::uint32_t spurious_ = 0x1FF;                                     // APIC: spurious vector register
   Timer timer_;
   std::uint64_t issued_ = 0;  // in quarters of a cycle, where several instructions retire in one: see cycles_of()
   std::uint64_t retired_ = 0;

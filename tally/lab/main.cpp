@@ -34,6 +34,8 @@ struct Options {
   bool single = false;
   bool overcount = false;
   bool trace = false;
+  bool step = false;
+  std::string time;
   bool explain = false;
   bool quiet = false;
   bool dump = false;
@@ -70,6 +72,8 @@ Options read_options(const std::vector<std::string>& arguments) {
     if (one == "--single") options.single = true;
     if (one == "--overcount") options.overcount = true;
     if (one == "--trace") options.trace = true;
+    if (one == "--step") options.step = true;
+    if (auto v = value_of(one, "time")) options.time = *v;
     if (one == "--explain") options.explain = true;
     if (one == "--quiet") options.quiet = true;
     if (one == "--dump") options.dump = true;
@@ -93,6 +97,12 @@ int report(const Error& error) {
   }
 }
 
+Result<std::uint64_t> place_of(const Image& image, const std::string& word) {
+  if (const auto address = image.address_of(word)) return *address;
+  return fail(Code::bad_usage, fmt::format("there is no place '{}' in the program", printable(word)),
+              "a line that has an instruction, a label, or an address as 100020H");
+}
+
 Result<Settings> settings_of(const Options& options, const Image& image) {
   Settings settings;
   settings.profile = pmu::emulated::profile_of(options.model);
@@ -109,14 +119,12 @@ Result<Settings> settings_of(const Options& options, const Image& image) {
   settings.cache_bytes = options.cache;
   settings.blocks = !options.single;
   settings.max_instructions = options.max_instructions;
-  settings.steps = options.trace;
+  settings.steps = options.trace || options.step;
+  settings.step_registers = options.step;
   settings.reads = options.reads;
   for (const std::string& word : options.breaks) {
-    const auto address = image.address_of(word);
-    if (!address) {
-      return fail(Code::bad_usage, fmt::format("'{}' is no place to break at", printable(word)),
-                  "a line that has an instruction, a label, or an address as 100020H");
-    }
+    const auto address = place_of(image, word);
+    if (!address) return fail(address.error());
     settings.breakpoints.push_back(*address);
   }
   return settings;
@@ -125,6 +133,43 @@ Result<Settings> settings_of(const Options& options, const Image& image) {
 int exit_code_of(const End& end) {
   if (end.is_error()) return exit_no;
   return end.reason == End::Reason::exited ? end.code : exit_ok;
+}
+
+// What lies between two places: --time.
+struct Stretch {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  bool is_open = false;
+  std::uint64_t instructions = 0;
+  std::uint64_t stamps = 0;
+
+  // What is to be told when the program stands at `address`.
+  std::string pass(std::uint64_t address, const Machine& machine) {
+    std::string text;
+    if (address == to && is_open) {
+      is_open = false;
+      text = fmt::format("from {} to {}: {} instructions, {} time stamps\n", machine.image().place(from),
+                         machine.image().place(to),
+                         thousands(static_cast<std::int64_t>(machine.instructions() - instructions)),
+                         thousands(static_cast<std::int64_t>(machine.pmu().time_stamp() - stamps)));
+    }
+    if (address == from) {
+      is_open = true;
+      instructions = machine.instructions();
+      stamps = machine.pmu().time_stamp();
+    }
+    return text;
+  }
+};
+
+Result<std::optional<Stretch>> stretch_of(const Options& options, const Image& image) {
+  if (options.time.empty()) return std::optional<Stretch>{};
+  const std::size_t dots = options.time.find("..");
+  const auto from = place_of(image, options.time.substr(0, dots));
+  if (!from) return fail(from.error());
+  const auto to = place_of(image, options.time.substr(dots + 2));
+  if (!to) return fail(to.error());
+  return Stretch{*from, *to};
 }
 
 // Everything about one run: what it is told as, and what remains of it.
@@ -136,9 +181,18 @@ struct Run {
   Linter linter;
   std::vector<Entry> entries;
   Machine* machine = nullptr;
+  std::optional<Stretch> stretch;
+  std::vector<std::uint64_t> asked;  // breakpoints that are told
+
+  bool is_asked(std::uint64_t address) const { return std::find(asked.begin(), asked.end(), address) != asked.end(); }
 
   void hear(const Entry& heard) {
     Entry entry = heard;
+    if (stretch && entry.kind == Entry::Kind::breakpoint) {
+      const std::string text = stretch->pass(entry.address, *machine);
+      if (!options.json) print(text);
+      if (!is_asked(entry.address)) return;
+    }
     const auto more = linter.look(entry, machine->pmu());
     entry.remarks.insert(entry.remarks.end(), more.begin(), more.end());
     if (options.json) {
@@ -160,12 +214,18 @@ struct Outcome {
 Outcome run(const Options& options, const Image& image, const Script* script, std::size_t first = 0) {
   auto settings = settings_of(options, image);
   if (!settings) return {report(settings.error()), true};
-  Run run{options, script, {options.explain, options.quiet}, {}, {}, {}, nullptr};
+  const auto stretch = stretch_of(options, image);
+  if (!stretch) return {report(stretch.error()), true};
+  Run run{options, script, {options.explain, options.quiet}, {}, {}, {}, nullptr, *stretch, settings->breakpoints};
   if (script) {
     settings->reads = true;
     for (const Statement& one : script->statements) settings->breakpoints.push_back(one.address);
     settings->breakpoints.push_back(script->end);
     run.story.emplace(*script, run.telling, first);
+  }
+  if (*stretch) {
+    settings->breakpoints.push_back((*stretch)->from);
+    settings->breakpoints.push_back((*stretch)->to);
   }
   const auto machine = Machine::make(image, *settings, [&run](const Entry& entry) { run.hear(entry); });
   if (!machine) return {report(machine.error()), true};

@@ -153,9 +153,12 @@ std::string told(const Entry& entry, const Machine& machine, const Telling& tell
       return row(machine, entry, "breakpoint: " + machine.instruction_text(entry.address)) + registers_text(machine) +
              counters_text(machine, false);
     case Entry::Kind::step: {
+      std::string changes;
+      for (const auto& [name, value] : entry.changed) changes += fmt::format("{}={:X}H ", name, value);
+      if (!changes.empty()) changes = fmt::format("{:{}}{}\n", "", place_width + 3, trimmed(changes));
       std::string text = entry.counters.empty() ? entry.text : fmt::format("{:<32}", entry.text);
       for (const auto& [name, value] : entry.counters) text += fmt::format("  {}={}", name.substr(5), value);
-      return row(machine, entry, text);
+      return changes + row(machine, entry, text);
     }
     default: break;
   }

@@ -123,6 +123,19 @@ TEST(LabNotes, e15_2b_from_the_call_to_behind_the_return_are_773) {
   EXPECT_EQ(at[1] - at[0], 773);
 }
 
+TEST(LabNotes, e15_2b_time_and_step_show_it) {
+  TALLY_NEEDS_NASM();
+  const std::string file = std::string(TALLY_LAB_EXAMPLES) + "/15-2.asm";
+  const Finished timed = lab({"--time", "18..20", file});
+  EXPECT_TRUE(holds(timed.out, "from line 18 to line 20: 773 instructions, 773 time stamps")) << timed.out;
+  EXPECT_FALSE(holds(timed.out, "breakpoint")) << timed.out;
+  EXPECT_EQ(lab({"--time", "18", file}).code(), 2);
+  EXPECT_EQ(lab({"--time", "18..nowhere", file}).code(), 2);
+  const Finished stepped = lab_of("  mov eax, 5\n  inc eax\n  hlt\n", {"--step"});
+  EXPECT_TRUE(holds(stepped.out, "line 1       mov eax, 0x05\n               EAX=5H\nline 2       inc eax\n"))
+      << stepped.out;
+}
+
 TEST(LabNotes, e15_2d_counters_of_one_write_are_equal) {
   TALLY_NEEDS_NASM();
   const Json run = json_of("15-2-together");

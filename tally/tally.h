@@ -5,8 +5,8 @@
  *     tally_region_end("parse");
  *     tally_dump("table");
  *
- * What is counted stands in the environment: TALLY_EVENTS=instructions,branches; instructions and cycles where it is not
- * set. With TALLY_OUTPUT=table, FILE.json or FILE.csv there, regions are told when the program ends, without
+ * What is counted stands in the environment: TALLY_EVENTS=instructions,branches; instructions and cycles where it is
+ * not set. With TALLY_OUTPUT=table, FILE.json or FILE.csv there, regions are told when the program ends, without
  * tally_dump(). Counters are opened by the first call of any thread. docs/guides/regions.md tells more.
  *
  * Threads: each has regions of its own; all functions may be called by all. */

@@ -7,8 +7,8 @@
 
 #include "tally/count/count.hpp"
 #include "tally/event/event.hpp"
-#include "tally/linux/perf/perf_event.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
+#include "tally/linux/perf/perf_event.hpp"
 #include "tally/linux/process/usage.hpp"
 
 namespace tally::backend {

@@ -23,7 +23,8 @@ std::span<const Command> commands() {
        describe_memory},
       {"register", "a register of a PMU: a value decoded, made of fields, drawn and checked", run_register,
        describe_register},
-      {"lab", "bare-metal code against an emulated PMU, register by register: what they really do", run_lab, describe_lab},
+      {"lab", "bare-metal code against an emulated PMU, register by register: what they really do", run_lab,
+       describe_lab},
       {"rdpmc", "lets every program execute rdpmc on chosen counters of the processor, and ends it again", run_rdpmc,
        describe_rdpmc},
   };

@@ -58,7 +58,8 @@ Error unknown_file(std::string_view text, const std::string& file) {
                      : begins("task,") ? "it has the rows of a result, not all of it"
                                        : "it is of no kind that is known here";
   return {Code::bad_usage, fmt::format("no page can be made of '{}': {}", printable(file), what),
-          "pages are made of the JSON of `tally stat`, `tally memory`, `tally verify` and regions, of HPCTool's csv, and of what "
+          "pages are made of the JSON of `tally stat`, `tally memory`, `tally verify` and regions, of HPCTool's csv, "
+          "and of what "
           "multichase "
           "-v, lat_mem_rd, Intel MLC, LENS and VANS print",
           0};

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "tally/base/result.hpp"
-#include "tally/sim/core/core.hpp"
-#include "tally/sim/core/cycles.hpp"
 #include "tally/sim/cache/hierarchy.hpp"
 #include "tally/sim/cache/tlb.hpp"
+#include "tally/sim/core/core.hpp"
+#include "tally/sim/core/cycles.hpp"
 
 namespace tally::machine {
 

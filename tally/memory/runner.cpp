@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/process/conditions.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
+#include "tally/linux/process/conditions.hpp"
 #include "tally/memory/analysis/statistics.hpp"
 #include "tally/memory/room.hpp"
 

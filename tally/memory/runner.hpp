@@ -13,8 +13,8 @@
 
 #include "tally/base/result.hpp"
 #include "tally/base/units.hpp"
-#include "tally/linux/process/disturbance.hpp"
 #include "tally/linux/machine/pages.hpp"
+#include "tally/linux/process/disturbance.hpp"
 #include "tally/memory/analysis/permutation.hpp"
 #include "tally/memory/analysis/random.hpp"
 #include "tally/memory/batch_counters.hpp"

@@ -11,9 +11,9 @@
 #include <set>
 #include <string>
 
-#include "tally/memory/tasks/flush_first.hpp"
 #include "tally/memory/reported.hpp"
 #include "tally/memory/room.hpp"
+#include "tally/memory/tasks/flush_first.hpp"
 
 namespace tally::memory {
 namespace {

@@ -7,11 +7,11 @@
 #include <map>
 
 #include "tally/backend/choose/own.hpp"
-#include "tally/linux/process/conditions.hpp"
 #include "tally/linux/files/files.hpp"
 #include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/perf/rdpmc_switch.hpp"
 #include "tally/linux/files/run_folder.hpp"
+#include "tally/linux/perf/rdpmc_switch.hpp"
+#include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/self.hpp"
 
 namespace tally::rdpmc {

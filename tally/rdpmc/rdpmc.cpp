@@ -6,9 +6,9 @@
 #include <cerrno>
 
 #include "tally/linux/files/files.hpp"
+#include "tally/linux/files/run_folder.hpp"
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/perf/rdpmc_switch.hpp"
-#include "tally/linux/files/run_folder.hpp"
 #include "tally/rdpmc/holder.hpp"
 
 namespace tally::rdpmc {

@@ -13,8 +13,8 @@
 #include <map>
 
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/process/process_watch.hpp"
 #include "tally/linux/files/run_folder.hpp"
+#include "tally/linux/process/process_watch.hpp"
 
 namespace tally::rdpmc {
 namespace {

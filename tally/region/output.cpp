@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/process/region_handoff.hpp"
 #include "tally/linux/files/output.hpp"
+#include "tally/linux/process/region_handoff.hpp"
 #include "tally/linux/process/self.hpp"
 #include "tally/report/regions.hpp"
 

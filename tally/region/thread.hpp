@@ -19,8 +19,8 @@
 #include "tally/count/metric.hpp"
 #include "tally/event/event.hpp"
 #include "tally/linux/perf/perf_event.hpp"
-#include "tally/linux/process/self.hpp"
 #include "tally/linux/perf/user_counter.hpp"
+#include "tally/linux/process/self.hpp"
 #include "tally/tally.hpp"
 
 namespace tally::detail {

@@ -75,7 +75,9 @@ inline result::Memory sample_memory() {
                   .grade = result::Grade::high,
                   .because = "thp pages (thp) are translated by 4.000 KiB"}};
   memory.controls = {{"ladder 64 B, 4k pages", "117.0 ns", 117.0, "ns"}};
-  memory.findings = {"prefetch: visible (cold, lines 64 bytes apart 117 ns, 4096 apart 161 ns, huge pages): entry sizes above the line are not claimed"};
+  memory.findings = {
+      "prefetch: visible (cold, lines 64 bytes apart 117 ns, 4096 apart 161 ns, huge pages): entry sizes above the "
+      "line are not claimed"};
   memory.verdict = {false, 3, 1, 3.5, 0.25, ""};
   memory.counters_reason = "no PMU";
   return memory;

@@ -8,8 +8,8 @@
 
 #include "tally/sim/cache/cache.hpp"
 #include "tally/sim/cache/hierarchy.hpp"
-#include "tally/sim/memory.hpp"
 #include "tally/sim/cache/tlb.hpp"
+#include "tally/sim/memory.hpp"
 
 namespace tally::sim::testing {
 

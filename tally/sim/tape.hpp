@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "tally/sim/branch/branches.hpp"
-#include "tally/sim/pieces.hpp"
 #include "tally/sim/cache/tlb.hpp"
+#include "tally/sim/pieces.hpp"
 
 namespace tally::sim {
 

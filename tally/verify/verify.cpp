@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "tally/linux/small_pages.hpp"
 #include "tally/linux/process/spawn.hpp"
+#include "tally/linux/small_pages.hpp"
 #include "tally/verify/goals.hpp"
 
 namespace tally::verify {

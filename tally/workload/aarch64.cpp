@@ -21,8 +21,8 @@ constexpr Elements compare{2, 2, 0};
 
 template <Elements shape, bool warm>
 Counts elements(const Parameters& p) {
-  return {.instructions = (2 + shape.loads + shape.stores) * p.n + 2 * shape.pointers + 5 +
-                          (warm ? mapping_instructions : 0),
+  return {.instructions =
+              (2 + shape.loads + shape.stores) * p.n + 2 * shape.pointers + 5 + (warm ? mapping_instructions : 0),
           .conditional = p.n,
           .taken = p.n - 1,
           .far = warm ? 2u : 1u,
@@ -180,11 +180,19 @@ Buffers arguments(const Parameters& p) { return {8 * (p.n + 2)}; }
 
 constexpr uint64_t million = 1'000'000;
 
-#define ELEMENTS(op, letter, width, formula)                                                                     \
-  {"loop_" #op #letter, "n", 1, elements<op, false>, element_buffers<op, width>, element_faults<op, width>,      \
-   {.n = million}, #op " of n elements: " formula},                                                              \
-      {"loop_" #op #letter "_warm", "n", 1, elements<op, true>, element_buffers<op, width>, code_page,           \
-       {.n = million}, "the same, its pages mapped before: 10 more"}
+#define ELEMENTS(op, letter, width, formula)                                                                        \
+  {"loop_" #op #letter,                                                                                             \
+   "n",                                                                                                             \
+   1,                                                                                                               \
+   elements<op, false>,                                                                                             \
+   element_buffers<op, width>,                                                                                      \
+   element_faults<op, width>,                                                                                       \
+   {.n = million},                                                                                                  \
+   #op " of n elements: " formula},                                                                                 \
+  {                                                                                                                 \
+    "loop_" #op #letter "_warm", "n", 1, elements<op, true>, element_buffers<op, width>, code_page, {.n = million}, \
+        "the same, its pages mapped before: 10 more"                                                                \
+  }
 
 // clang-format off
 constexpr Workload programs[] = {

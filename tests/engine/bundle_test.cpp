@@ -46,7 +46,8 @@ class BundleTest : public testing::Test {
   /// Each instruction that runs by it.
   static void count_twice(engine::persist::BundleHead& head) {
     auto* const vectors = reinterpret_cast<channel::SegmentVector*>(
-        reinterpret_cast<std::uint8_t*>(&head + 1) + channel::part_bytes(head.traces * sizeof(engine::persist::BundleTrace)));
+        reinterpret_cast<std::uint8_t*>(&head + 1) +
+        channel::part_bytes(head.traces * sizeof(engine::persist::BundleTrace)));
     for (std::uint32_t i = 0; i < head.numbers; ++i) vectors[i].counts[channel::instructions] *= 2;
   }
 
@@ -85,8 +86,10 @@ TEST_F(BundleTest, that_says_anything_is_not_used) {
     SCOPED_TRACE(word);
     fs::remove_all(scratch_.file("cache"));
     run_counted(command_);
-    ASSERT_GE(
-        each_kept([&](Bundle&, engine::persist::BundleHead& head) { reinterpret_cast<std::uint32_t*>(&head)[word] = ~0u; }), 2);
+    ASSERT_GE(each_kept([&](Bundle&, engine::persist::BundleHead& head) {
+                reinterpret_cast<std::uint32_t*>(&head)[word] = ~0u;
+              }),
+              2);
     expect_right(expected);
   }
 }

@@ -46,7 +46,8 @@ int main(int argc, char** argv) {
   TALLY_BEGIN("around");
   TALLY_BEGIN("dropped");
   if (tally_region_end("around") != 0) return failed("end of what has an open region within");
-  if (tally_region_end("around") != -1 || strstr(tally_error(), "'around' is open") == NULL) return failed("second end");
+  if (tally_region_end("around") != -1 || strstr(tally_error(), "'around' is open") == NULL)
+    return failed("second end");
   if (tally_dump("nowhere.txt") != -1 || strstr(tally_error(), "nowhere.txt") == NULL) return failed("dump to .txt");
   TALLY_END("dropped");
   if (tally_region_end("first") != 0) return failed("end of the first");

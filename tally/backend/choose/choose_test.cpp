@@ -82,8 +82,7 @@ TEST(Choose, refuses_where_nothing_that_is_asked_can_be_counted) {
     const auto choice = choose(name, *event::parse_lists({"r1234,r1235:u"}), {});
     ASSERT_FALSE(choice) << name;
     EXPECT_EQ(choice.error().code, Code::cannot_measure);
-    EXPECT_EQ(choice.error().message.find("cannot count r1234, r1235:u: it needs a PMU"), 0u)
-        << choice.error().message;
+    EXPECT_EQ(choice.error().message.find("cannot count r1234, r1235:u: it needs a PMU"), 0u) << choice.error().message;
     const auto kernel = choose(name, *event::parse_lists({"instructions:k"}), {});
     ASSERT_FALSE(kernel) << name;
     EXPECT_EQ(kernel.error().code, Code::cannot_measure);

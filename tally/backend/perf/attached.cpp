@@ -10,13 +10,13 @@
 
 #include "tally/backend/conductor.hpp"
 #include "tally/base/text.hpp"
-#include "tally/linux/process/announcements.hpp"
-#include "tally/linux/machine/cgroups.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/process/process_watch.hpp"
 #include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/machine/cgroups.hpp"
 #include "tally/linux/machine/topology.hpp"
+#include "tally/linux/process/announcements.hpp"
+#include "tally/linux/process/process_watch.hpp"
+#include "tally/linux/system.hpp"
 
 namespace tally::backend::perf {
 namespace {

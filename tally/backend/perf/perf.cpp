@@ -10,10 +10,10 @@
 #include "tally/backend/perf/census.hpp"
 #include "tally/backend/perf/corrections.hpp"
 #include "tally/backend/perf/planning.hpp"
-#include "tally/linux/process/gate.hpp"
+#include "tally/linux/perf/group_probe.hpp"
 #include "tally/linux/perf/known_work.hpp"
 #include "tally/linux/perf/pmu_devices.hpp"
-#include "tally/linux/perf/group_probe.hpp"
+#include "tally/linux/process/gate.hpp"
 
 namespace tally::backend::perf {
 namespace {

@@ -12,12 +12,12 @@
 
 #include "tally/backend/sim/carried.hpp"
 #include "tally/backend/sim/models.hpp"
+#include "tally/linux/machine/sparse_memory.hpp"
 #include "tally/linux/process/disturbance.hpp"
 #include "tally/linux/process/worker_thread.hpp"
-#include "tally/linux/machine/sparse_memory.hpp"
-#include "tally/sim/memory.hpp"
-#include "tally/sim/cache/note.hpp"
 #include "tally/sim/branch/outcome.hpp"
+#include "tally/sim/cache/note.hpp"
+#include "tally/sim/memory.hpp"
 
 namespace tally::backend::sim {
 namespace {

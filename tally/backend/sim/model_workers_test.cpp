@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "tally/backend/sim/models.hpp"
-#include "tally/sim/cache/first_levels.hpp"
 #include "tally/sim/branch/gshare.hpp"
 #include "tally/sim/branch/tage.hpp"
+#include "tally/sim/cache/first_levels.hpp"
 
 namespace tally::backend::sim {
 namespace {

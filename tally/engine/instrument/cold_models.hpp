@@ -4,8 +4,8 @@
 #include "tally/engine/context.hpp"
 #include "tally/engine/instrument/models.hpp"
 #include "tally/sim/branch/branches.hpp"
-#include "tally/sim/cache/first_levels.hpp"
 #include "tally/sim/branch/tage.hpp"
+#include "tally/sim/cache/first_levels.hpp"
 #include "tally/sim/cache/tlb.hpp"
 
 // What calls such a function need not save registers: it does.

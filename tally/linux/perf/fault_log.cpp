@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "tally/linux/perf/sample_ring.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/worker_thread.hpp"
-#include "tally/linux/perf/sample_ring.hpp"
 
 namespace tally::linux {
 namespace {

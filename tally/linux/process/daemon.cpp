@@ -18,8 +18,8 @@
 
 #include "tally/base/text.hpp"
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/process/process_watch.hpp"
 #include "tally/linux/files/memory_file.hpp"
+#include "tally/linux/process/process_watch.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "tally/linux/files/files.hpp"
-#include "tally/linux/process/process_watch.hpp"
 #include "tally/linux/files/memory_file.hpp"
+#include "tally/linux/process/process_watch.hpp"
 
 namespace tally::linux {
 namespace {

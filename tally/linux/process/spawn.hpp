@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "tally/base/result.hpp"
-#include "tally/linux/process/conditions.hpp"
 #include "tally/linux/descriptor.hpp"
-#include "tally/linux/process/signals.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
+#include "tally/linux/process/conditions.hpp"
+#include "tally/linux/process/signals.hpp"
 #include "tally/linux/process/usage.hpp"
 
 namespace tally::linux {

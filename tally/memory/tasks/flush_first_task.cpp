@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "tally/base/text.hpp"
-#include "tally/memory/tasks/flush_first.hpp"
 #include "tally/memory/reported.hpp"
 #include "tally/memory/rows.hpp"
+#include "tally/memory/tasks/flush_first.hpp"
 #include "tally/memory/tasks/task.hpp"
 
 namespace tally::memory {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "tally/linux/process/conditions.hpp"
 #include "tally/linux/machine/nodes.hpp"
+#include "tally/linux/process/conditions.hpp"
 #include "tally/memory/rates.hpp"
 #include "tally/memory/rows.hpp"
 #include "tally/memory/tasks/task.hpp"

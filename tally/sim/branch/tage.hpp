@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "tally/sim/lanes.hpp"
 #include "tally/sim/branch/outcome.hpp"
+#include "tally/sim/lanes.hpp"
 
 namespace tally::sim {
 

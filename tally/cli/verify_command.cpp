@@ -147,12 +147,21 @@ Result<std::vector<event::Event>> events_of(const Options& options) {
   return events;
 }
 
+// Where the result goes, opened before anything is measured; nothing: to standard output.
+Result<std::optional<linux::Output>> destination_of(const Options& options) {
+  std::optional<linux::Output> output;
+  if (options.output.empty() || options.output == "-") return output;
+  auto opened = linux::Output::open_file(options.output);
+  if (!opened) return fail(opened.error());
+  output.emplace(*std::move(opened));
+  return output;
+}
+
 // Writes the result, and gives the exit code that is the answer.
-int finish(const result::Verify& result, const Options& options, linux::Signals& signals) {
+int finish(const result::Verify& result, const Options& options, std::optional<linux::Output>& output,
+           linux::Signals& signals) {
   const std::string text = options.json ? report::verify_json(result) : report::verify_text(result, options.all);
-  if (!options.output.empty() && options.output != "-") {
-    auto output = linux::Output::open_file(options.output);
-    if (!output) return report_error(output.error());
+  if (output) {
     if (const auto written = output->write(text); !written) return report_error(written.error());
     say({report::verify_answer(result)});
   } else if (const int printed = print(text); printed != exit_ok) {
@@ -199,6 +208,8 @@ int verify_them(const Options& options) {
     return report_error(
         {Code::bad_usage, "--noise is for the simulated PMU: a real one has its own", "--backend sim takes it", 0});
   }
+  auto output = destination_of(options);
+  if (!output) return report_error(output.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
   Progress progress("verify");
@@ -220,7 +231,7 @@ int verify_them(const Options& options) {
   // One of some events, or of shorter programs, does not take the place of a whole one.
   if (options.event_lists.empty() && !options.quick && !noise && !result->incomplete) keep(*result);
   result->notices.insert(result->notices.begin(), choice->notices.begin(), choice->notices.end());
-  return finish(*result, options, *signals);
+  return finish(*result, options, *output, *signals);
 }
 
 // Whoever counts beside the engine: the PMU, else the single-stepper.
@@ -284,6 +295,8 @@ int verify_program(const Options& options) {
   if (!engine) return report_error(engine.error());
   auto other = other_way(asked.events, machine);
   if (!other) return report_error(other.error());
+  auto output = destination_of(options);
+  if (!output) return report_error(output.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
   if (other->steps()) {
@@ -294,7 +307,7 @@ int verify_program(const Options& options) {
   auto result = verify::compare_program(*engine->backend, *other->backend, asked, *signals);
   if (!result) return report_error(result.error());
   result->environment = measure::environment(machine);
-  return finish(*result, options, *signals);
+  return finish(*result, options, *output, *signals);
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ TEST(VerifyReport, its_json_can_be_read_back) {
 TEST(VerifyReport, its_page_has_the_grades_and_all_checks) {
   const std::string page = html_page({{"verify.json", sample()}});
   EXPECT_TRUE(holds(page, "Counters verified: A &lt;processor&gt;"));
+  EXPECT_TRUE(holds(page, "microcode 0x2b"));
   EXPECT_TRUE(holds(page, "unusable"));
   EXPECT_TRUE(holds(page, "rep_movsb 1000000"));
   EXPECT_TRUE(holds(page, "nothing takes turns here"));

@@ -215,6 +215,12 @@ TEST(Verify, a_long_program_is_not_stepped_through_unasked) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Verify, a_place_that_cannot_be_written_is_known_before) {
+  const Finished refused = tally({"verify", "--backend", "sim", "-o", "/nonexistent/result"});
+  EXPECT_EQ(refused.code(), 125);
+  EXPECT_EQ(refused.out, "");
+}
+
 TEST(Verify, a_page_is_made_of_its_result) {
   const TemporaryFile file("result.json");
   ASSERT_EQ(tally({"verify", "--quick", "--backend", "sim", "-e", "loads", "--json", "-o", file.path()}).code(), 0);

@@ -49,8 +49,10 @@ std::string compared_table(const Verify& verify) {
 }  // namespace
 
 std::string verify_section(const Verify& verify) {
-  std::string html = element("p", environment_line(verify.environment), "soft") + element("p", verify_answer(verify)) +
-                     compared_table(verify) + grades_table(verify);
+  std::string where = environment_line(verify.environment);
+  if (!verify.environment.microcode.empty()) where += " · microcode " + verify.environment.microcode;
+  std::string html =
+      element("p", where, "soft") + element("p", verify_answer(verify)) + compared_table(verify) + grades_table(verify);
   if (const std::string failed = checks_table(verify, result::Verdict::fail); !failed.empty()) {
     html += element("h3", "Checks that failed") + failed;
   }

@@ -17,7 +17,7 @@
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
-#include "tally/engine/translate/reoptimize.hpp"
+#include "tally/engine/translate/review.hpp"
 #include "tally/engine/translate/watching.hpp"
 
 namespace tally::engine::guest {
@@ -328,7 +328,7 @@ void emulate_exit_group(Thread* t, u64 status) {
     __builtin_trap();
   }
   stop_others(t);
-  improve(t);
+  review_at_end(t);
   keep_bundles();
   finish_process(t);
   give_areas_back(t);

@@ -2,6 +2,7 @@
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/dispatch.hpp"
+#include "tally/engine/guest/guest_state.hpp"
 #include "tally/engine/guest/threads.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/instrument/model_code.hpp"
@@ -18,81 +19,6 @@ namespace {
 enum Stepping : u32 { not_stepping, to_boundary, one_instruction };
 
 bool in_engine(u64 rip) { return rip - image_base < image_header().bytes; }
-
-// --- exact counts in the middle of a trace --------------------------------------------------------------------------
-
-/// Where the opmask registers are in a signal frame.
-u32 opmask_offset() {
-  u32 a = 13, b = 0, c = 5, d = 0;
-  asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-  return b;
-}
-
-/// How many elements a gather or scatter at `p` has still to do, by its mask.
-u32 mask_elements(const Place& p, Context* c) {
-  const u8* fp = reinterpret_cast<const u8*>(c->fpstate);
-  u32 n = 0;
-  if (p.pad[1] == 0) {
-    const u64 mask = *reinterpret_cast<const u64*>(fp + opmask_offset() + 8 * p.pad[2]);
-    return bits_set(mask & ((1ull << p.pad[0]) - 1));
-  }
-  const u32 step = p.pad[1] / 8u;
-  for (u32 i = 0; i < p.pad[0]; i++) {
-    const u32 last = i * step + step - 1;  // the byte with the sign of element i
-    const u8 b = last < 16 ? fp[160 + 16 * p.pad[2] + last] : fp[576 + 16 * p.pad[2] + last - 16];
-    n += b >> 7;
-  }
-  return n;
-}
-
-/// Whether it is in the comparison that a trace may begin with, which has saved what it borrows: the program's state is
-/// that at the trace's address.
-bool compares(const Spot& s) {
-  return s.trace->compared != 0 && s.offset >= s.trace->gate + comparison_saves && s.offset < s.trace->compared;
-}
-
-/// Makes counts and registers those of the program at the place: what was counted ahead is taken back, what ran before
-/// its segment was counted is added, what generated code had borrowed is given back. Returns the program's pc.
-u64 settle_at(Thread* t, Context* c, const Spot& s) {
-  const Trace& trace = *s.trace;
-  const Segment& seg = trace.segments[s.place->segment];
-  if (compares(s)) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
-  if (seg.first == Segment::is_exit) return trace.pc + static_cast<u64>(static_cast<s64>(s.place->pc));
-  channel::Totals delta;
-  channel::SegmentVector kinds{};
-  for (u32 i = seg.first; i < s.index; i++) {
-    const Place& p = trace.places[i];
-    delta.field[channel::instructions]++;
-    delta.field[channel::loads] += p.loads;
-    delta.field[channel::stores] += p.stores;
-    add_kind(kinds, p.kind);
-    if ((p.kind == Kind::jcc || p.kind == Kind::loop) && p.falls_through) kinds.branches[channel::taken - 3]--;
-  }
-  channel::add(delta, kinds, 1);
-  if (s.place->segment > 0) delta.field[channel::taken]--;
-  if (s.offset >= seg.counted) channel::add(delta, segment(trace.number + s.place->segment), -1);
-  correct(t, delta);
-  const Place& p = *s.place;
-  if (p.dynamic != 0 && s.offset == p.offset) {
-    const u32 number = p.dynamic & 0x3f;
-    u64 n = c->reg(rcx);
-    if (p.dynamic & 0x80) n = static_cast<u32>(n);
-    if (p.dynamic & 0x40) n = mask_elements(p, c);
-    counters(t)[number] -= n;
-  }
-  if (s.offset >= p.offset) {
-    if (p.borrowed == Borrowed::rcx_r11) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
-    if (p.borrowed == Borrowed::one) c->reg(p.reg) = t->spill[0];
-  }
-  if (model_plan.any()) {
-    const bool repeats = p.dynamic != 0 && s.offset == p.offset && !(p.dynamic & 0x40);
-    settle_model(t, c, s, repeats);
-    if (repeats && model_plan.data()) models_repeat(t, c->reg(rcx), c->reg(rsi), c->reg(rdi));
-  }
-  return trace.pc + static_cast<s64>(p.pc);
-}
-
-// --- on the way to delivery -----------------------------------------------------------------------------------------
 
 /// From here on the engine's handler may meet memory of the program that is not there.
 void allow_faults() {
@@ -166,7 +92,7 @@ void at_model_pad(Thread* t, Context* c) {
   c->ip = model_thread(t)->back;
   Spot spot;
   if (locate(c->ip, spot) && spot.exact) {
-    c->ip = settle_at(t, c, spot);
+    c->ip = restore_guest_state(t, c, spot);
     return arrived(t, c);
   }
   t->stepping = to_boundary;
@@ -195,7 +121,7 @@ void asked_out(Thread* t, Context* c) {
   if (__atomic_load_n(&t->where, __ATOMIC_SEQ_CST) != inside || !is_asked_out(t) || (t->pad & pad_deliver)) return;
   Spot spot;
   if (locate(c->ip, spot) && (spot.exact || compares(spot))) {
-    c->ip = settle_at(t, c, spot);
+    c->ip = restore_guest_state(t, c, spot);
     return arrived(t, c);
   }
   t->pad |= pad_stop;
@@ -260,7 +186,7 @@ void traces_itself(Thread* t, Context* c, u8* info) {
     return;
   }
   if (!locate(c->ip, spot) || !spot.exact || is_behind_popf(spot)) return;  // further, with the flag on
-  c->ip = settle_at(t, c, spot);
+  c->ip = restore_guest_state(t, c, spot);
   trap_behind(t, c, info);
 }
 
@@ -283,7 +209,7 @@ void step_done(Thread* t, Context* c, u8* info) {
     t->stepping = not_stepping;
     c->flags &= ~trap_flag;
   } else if (locate(c->ip, spot) && spot.exact) {
-    c->ip = settle_at(t, c, spot);
+    c->ip = restore_guest_state(t, c, spot);
     arrived(t, c);
   }
 }
@@ -306,7 +232,7 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
   if (t->stepping == one_instruction) {
     t->stepping = not_stepping;
   } else if (locate(rip, spot)) {
-    c->ip = settle_at(t, c, spot);
+    c->ip = restore_guest_state(t, c, spot);
     if (compares(spot)) return execute_unread(t, c);
   } else {
     die("a fault in the engine at", rip);
@@ -325,7 +251,7 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
 void written(Thread* t, Context* c) {
   Spot spot;
   if (awaits_delivery(t) || !locate(c->ip, spot) || !spot.trace->dead || spot.place->dynamic != 0) return;
-  c->ip = settle_at(t, c, spot);
+  c->ip = restore_guest_state(t, c, spot);
   t->pc = c->ip;
   t->stepping = one_instruction;
   c->flags |= trap_flag;
@@ -361,7 +287,7 @@ void asynchronous(Thread* t, Context* c, int signal, u8* info) {
   Spot spot;
   if (!waits && t->stepping == one_instruction && !in_engine(rip)) return arrived(t, c);
   if (!waits && locate(rip, spot) && (spot.exact || compares(spot))) {
-    c->ip = settle_at(t, c, spot);
+    c->ip = restore_guest_state(t, c, spot);
     return arrived(t, c);
   }
   if (t->pad & pad_deliver) c->mask = ~engine_signals;

@@ -17,7 +17,7 @@
 #include "tally/engine/persist/store.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
-#include "tally/engine/translate/reoptimize.hpp"
+#include "tally/engine/translate/review.hpp"
 
 namespace tally::engine::guest {
 namespace {
@@ -289,7 +289,7 @@ extern "C" void system_call(Thread* t) {
     g[r11] = t->flags;
   }
   if (t->traces_itself != 0) t->pad |= pad_step;
-  improve_at_times(t);
+  review_at_times(t);
   dispatch(t);
 }
 

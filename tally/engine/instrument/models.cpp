@@ -9,7 +9,7 @@
 #include "tally/engine/instrument/access_records.hpp"
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/instrument/sites.hpp"
-#include "tally/engine/translate/reoptimize.hpp"
+#include "tally/engine/translate/review.hpp"
 #include "tally/sim/memory.hpp"
 
 namespace tally::engine::instrument {
@@ -238,7 +238,7 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
     default: return access_first(t, r, argument, bytes_of(word), static_cast<Access>(word & 0xff));
   }
   const CompilersFlags flags;
-  improve_at_times(t);
+  review_at_times(t);
 }
 
 extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* t, u64, u32 word) {

@@ -1,0 +1,78 @@
+#include "tally/engine/guest/guest_state.hpp"
+
+#include "tally/engine/instrument/model_code.hpp"
+#include "tally/engine/translate/compared_code.hpp"
+
+namespace tally::engine::guest {
+namespace {
+
+/// Where the opmask registers are in a signal frame.
+u32 opmask_offset() {
+  u32 a = 13, b = 0, c = 5, d = 0;
+  asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  return b;
+}
+
+/// How many elements a gather or scatter at `p` has still to do, by its mask.
+u32 mask_elements(const Place& p, Context* c) {
+  const u8* fp = reinterpret_cast<const u8*>(c->fpstate);
+  u32 n = 0;
+  if (p.pad[1] == 0) {
+    const u64 mask = *reinterpret_cast<const u64*>(fp + opmask_offset() + 8 * p.pad[2]);
+    return bits_set(mask & ((1ull << p.pad[0]) - 1));
+  }
+  const u32 step = p.pad[1] / 8u;
+  for (u32 i = 0; i < p.pad[0]; i++) {
+    const u32 last = i * step + step - 1;  // the byte with the sign of element i
+    const u8 b = last < 16 ? fp[160 + 16 * p.pad[2] + last] : fp[576 + 16 * p.pad[2] + last - 16];
+    n += b >> 7;
+  }
+  return n;
+}
+
+}  // namespace
+
+bool compares(const Spot& s) {
+  return s.trace->compared != 0 && s.offset >= s.trace->gate + comparison_saves && s.offset < s.trace->compared;
+}
+
+u64 restore_guest_state(Thread* t, Context* c, const Spot& s) {
+  const Trace& trace = *s.trace;
+  const Segment& seg = trace.segments[s.place->segment];
+  if (compares(s)) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
+  if (seg.first == Segment::is_exit) return trace.pc + static_cast<u64>(static_cast<s64>(s.place->pc));
+  channel::Totals delta;
+  channel::SegmentVector kinds{};
+  for (u32 i = seg.first; i < s.index; i++) {
+    const Place& p = trace.places[i];
+    delta.field[channel::instructions]++;
+    delta.field[channel::loads] += p.loads;
+    delta.field[channel::stores] += p.stores;
+    add_kind(kinds, p.kind);
+    if ((p.kind == Kind::jcc || p.kind == Kind::loop) && p.falls_through) kinds.branches[channel::taken - 3]--;
+  }
+  channel::add(delta, kinds, 1);
+  if (s.place->segment > 0) delta.field[channel::taken]--;
+  if (s.offset >= seg.counted) channel::add(delta, segment(trace.number + s.place->segment), -1);
+  correct(t, delta);
+  const Place& p = *s.place;
+  if (p.dynamic != 0 && s.offset == p.offset) {
+    const u32 number = p.dynamic & 0x3f;
+    u64 n = c->reg(rcx);
+    if (p.dynamic & 0x80) n = static_cast<u32>(n);
+    if (p.dynamic & 0x40) n = mask_elements(p, c);
+    counters(t)[number] -= n;
+  }
+  if (s.offset >= p.offset) {
+    if (p.borrowed == Borrowed::rcx_r11) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
+    if (p.borrowed == Borrowed::one) c->reg(p.reg) = t->spill[0];
+  }
+  if (model_plan.any()) {
+    const bool repeats = p.dynamic != 0 && s.offset == p.offset && !(p.dynamic & 0x40);
+    settle_model(t, c, s, repeats);
+    if (repeats && model_plan.data()) models_repeat(t, c->reg(rcx), c->reg(rsi), c->reg(rdi));
+  }
+  return trace.pc + static_cast<s64>(p.pc);
+}
+
+}  // namespace tally::engine::guest

@@ -1,4 +1,5 @@
-// The program's executable memory: what may be executed, what changed, and who is told when it is written.
+#include "tally/engine/translate/exec_regions.hpp"
+
 #include <signal.h>
 #include <sys/mman.h>
 
@@ -6,6 +7,8 @@
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/mapped_files.hpp"
+#include "tally/engine/translate/process_maps.hpp"
+#include "tally/engine/translate/read_only.hpp"
 #include "tally/engine/translate/recorder.hpp"
 #include "tally/engine/translate/watching.hpp"
 
@@ -21,17 +24,6 @@ constexpr u32 range_limit = 4096;
 Range* ranges;
 u32 range_count;
 bool everything_executes;  // READ_IMPLIES_EXEC
-
-/// Memory that the program made read-only, most of it tables by which libraries find one another: pointers that were
-/// read there hold until the range is noted again.
-struct ReadOnly {
-  u64 start, end;
-  bool used;
-};
-constexpr u32 read_only_limit = 256;
-ReadOnly read_only[read_only_limit];
-u32 read_only_count;
-bool pointers_gone;  // some that were used
 
 Lock ranges_lock;
 u64 seen_page[2];      // pages known not to need watching, cheapest first
@@ -87,34 +79,6 @@ void add_range(u64 a, u64 end, bool writable) {
   ranges[range_count++] = {a, end, writable};
 }
 
-/// Reads /proc/self/maps line by line; calls f(start, end, permissions). False where there is no /proc.
-template <class F>
-bool each_mapping(F&& f) {
-  static char text[16384];
-  const s64 fd = kernel(SYS_openat, static_cast<u64>(-100), reinterpret_cast<u64>("/proc/self/maps"), 02000000);
-  if (failed(fd)) return false;
-  u64 fields[2] = {};
-  char permissions[4] = {};
-  u32 field = 0, position = 0;
-  for (s64 n; (n = kernel(SYS_read, fd, reinterpret_cast<u64>(text), sizeof text)) > 0;)
-    for (s64 i = 0; i < n; i++) {
-      const char c = text[i];
-      if (c == '\n') {
-        f(fields[0], fields[1], permissions);
-        fields[0] = fields[1] = field = position = 0;
-      } else if (field < 2) {
-        if (c == '-' || c == ' ')
-          field++;
-        else
-          fields[field] = fields[field] << 4 | static_cast<u64>(c <= '9' ? c - '0' : c - 'a' + 10);
-      } else if (position < 4) {
-        permissions[position++] = c;
-      }
-    }
-  kernel(SYS_close, fd);
-  return true;
-}
-
 /// Asks the kernel, which answers EFAULT: a fault of the engine's own would want the lock that is held here.
 bool readable(u64 address) {
   const u64 no_time[2] = {};
@@ -146,21 +110,6 @@ bool learn(u64 pc) {
 
 bool executes(s64 protection) {
   return protection >= 0 && (protection & PROT_EXEC || (everything_executes && protection & PROT_READ));
-}
-
-void forget_read_only(u64 start, u64 end) {
-  for (u32 i = read_only_count; i-- > 0;) {
-    if (read_only[i].start >= end || read_only[i].end <= start) continue;
-    if (read_only[i].used) __atomic_store_n(&pointers_gone, true, __ATOMIC_RELAXED);
-    read_only[i] = read_only[--read_only_count];
-  }
-}
-
-void add_read_only(u64 start, u64 end) {
-  // A garbage collector may protect many ranges: those in which no pointer was wanted give way.
-  for (u32 i = read_only_count; read_only_count == read_only_limit && i-- > 0;)
-    if (!read_only[i].used) read_only[i] = read_only[--read_only_count];
-  if (read_only_count < read_only_limit) read_only[read_only_count++] = {start, end, false};
 }
 
 /// What is known of [start, end) is this from now on; -1: nothing.
@@ -428,16 +377,10 @@ bool read_pointer(u64 address, u64& value) {
     Guard guard(ranges_lock);
     const FileMapping* file = file_at(address);
     if (file != nullptr && file->shared) return false;
-    ReadOnly* found = nullptr;
-    for (u32 i = 0; i < read_only_count; i++)
-      if (address >= read_only[i].start && address + 8 <= read_only[i].end) found = &read_only[i];
-    if (found == nullptr) return false;
-    found->used = true;
+    if (!use_read_only(address, 8)) return false;
   }
   return copy_code(&value, address, 8) == 0;
 }
-
-bool pointers_changed() { return __atomic_exchange_n(&pointers_gone, false, __ATOMIC_RELAXED); }
 
 void note_move(u64 old, u64 old_bytes, u64 to, u64 bytes) {
   Still still;
@@ -479,8 +422,7 @@ void note_other_pages(u64 a, u64 n, u64 offset) {
 void note_thrown_away(u64 a, u64 n, bool of_file) {
   Still still;
   if (of_file) drop_everywhere(a, n);
-  for (u32 i = 0; i < read_only_count; i++)
-    if (read_only[i].start < a + n && read_only[i].end > a) invalidate(a, n);
+  if (overlaps_read_only(a, a + n)) invalidate(a, n);
   forget_read_only(a, a + n);
   for (u32 i = 0; i < range_count; i++)
     if (ranges[i].start < a + n && ranges[i].end > a) return invalidate(a, n);

@@ -1,0 +1,177 @@
+// What stands at the end of a segment: branches, calls, returns, system calls.
+#include "tally/engine/translate/generate.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
+
+namespace tally::engine::translate {
+namespace {
+
+void emit_push(Builder& b, u64 value) {
+  if (value < 0x7fffffff) {
+    b.e.byte(0x68);
+    b.e.dword(static_cast<u32>(value));
+    return;
+  }
+  const u64 at = literal(b.arena, value);
+  b.e.byte(0xff);
+  b.e.byte(0x35);
+  b.fix(Fix::pushed, value, 0);
+  b.e.dword(static_cast<u32>(at - b.e.here() - 4));
+}
+
+/// mov rcx, the operand of an indirect jump or call.
+void emit_load_target(Builder& b, const Instruction& in) {
+  Emitter& e = b.e;
+  if (in.fs) e.byte(0x64);
+  if (in.rip_relative()) {
+    const u64 operand = in.rip_operand();
+    if (fits32(static_cast<s64>(operand - (e.here() + 7)))) {
+      e.byte(0x48);
+      e.byte(0x8b);
+      e.byte(0x0d);
+      b.displacement(operand, 0);
+    } else {
+      b.move_address(rcx, operand);
+      e.byte(0x48);
+      e.byte(0x8b);
+      e.byte(0x09);
+    }
+    return;
+  }
+  if (in.address_bits == 32) e.byte(0x67);
+  e.byte(static_cast<u8>(0x48 | (in.rex & 3)));
+  e.byte(0x8b);
+  e.byte(static_cast<u8>((in.modrm & 0xc7) | rcx << 3));
+  const bool by_sib = in.mod() != 3 && (in.modrm & 7) == 4;
+  if (by_sib) e.byte(in.sib);
+  if (in.mod() == 1)
+    e.byte(static_cast<u8>(in.displacement));
+  else if (in.mod() == 2 || (in.mod() == 0 && by_sib && (in.sib & 7) == 5))
+    e.dword(static_cast<u32>(in.displacement));
+}
+
+/// Jumps by the thread's table: rcx = the target; rcx and r11 are saved.
+void emit_indirect(Emitter& e) {
+  static const u8 code[] = {0x44, 0x0f, 0xb7, 0xd9,         // movzx r11d, cx
+                            0x65, 0x42, 0xff, 0x24, 0xdd};  // jmp gs:[r11 * 8 + table]
+  e.bytes(code, sizeof code);
+  e.dword(jump_table_at);
+}
+
+void emit_saves(Emitter& e) {
+  e.store(rcx, o_borrowed_rcx);
+  e.store(r11, o_borrowed_r11);
+}
+
+void end_indirect(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number,
+                  u16& counted) {
+  emit_saves(b.e);
+  b.place(in, segment, Borrowed::rcx_r11);
+  if (in.kind == Kind::ret) {
+    b.e.byte(0x59);  // pop rcx
+    if (in.opcode == 0xc2) {
+      static const u8 lea_rsp[] = {0x48, 0x8d, 0xa4, 0x24};
+      b.e.bytes(lea_rsp, sizeof lea_rsp);
+      b.e.dword(static_cast<u16>(in.immediate));
+    }
+  } else {
+    emit_load_target(b, in);
+    if (in.kind == Kind::call_indirect) emit_push(b, in.next());
+  }
+  if (increment.how == Increment::late) {
+    emit_increment(b, segment, number, Increment::late, r11);
+    counted = b.offset();
+  }
+  if (is_instrumented) instrumentation->indirect(b, in);
+  emit_indirect(b.e);
+}
+
+void end_syscall(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted) {
+  b.place(in, segment);
+  emit_saves(b.e);
+  if (increment.how == Increment::late) {
+    emit_increment(b, segment, number, Increment::late, r11);
+    counted = b.offset();
+  }
+  b.move_address(rcx, in.next());
+  b.fix(Fix::system_call, in.pc, 1);
+  b.e.jump(b.arena.to_syscall);
+}
+
+/// The engine does its work: see far_return().
+void end_far_return(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number,
+                    u16& counted) {
+  b.place(in, segment);
+  emit_saves(b.e);
+  if (increment.how == Increment::late) {
+    emit_increment(b, segment, number, Increment::late, r11);
+    counted = b.offset();
+  }
+  b.e.move_constant(rcx, in.pc);
+  recorder.give_up();  // so rare that a template of it would not be missed
+  b.e.jump(b.arena.to_far_return);
+}
+
+/// loop and jrcxz reach 127 bytes only: over a jump to what follows.
+void end_loop(Builder& b, const Instruction& in, u32 segment) {
+  b.place(in, segment);
+  if (in.address_bits == 32) b.e.byte(0x67);
+  b.e.byte(in.opcode);
+  b.e.byte(5);
+  u8* jump = b.e.p;
+  b.e.jump(0);
+  b.exit(-1, in.target());
+  const u32 over = static_cast<u32>(b.e.p - jump - 5);
+  __builtin_memcpy(jump + 1, &over, 4);
+}
+
+void end_jcc(Builder& b, const Instruction& in, u32 segment) {
+  const u32 index = tables.places.size;
+  b.place(in, segment);
+  const u64 jump = b.exit(in.opcode & 15, in.target());
+  tables.places[index].offset = static_cast<u16>(jump - b.body);  // behind what aligns it
+}
+
+/// An indirect jump or call whose target is known.
+void end_resolved(Builder& b, const Instruction& in, u32 segment) {
+  b.place(in, segment);
+  if (in.kind == Kind::call_indirect) emit_push(b, in.next());
+  b.exit_by(in.rip_operand(), in.target());
+}
+
+}  // namespace
+
+void emit_passed(Builder& b, const Instruction& in, u32 segment) {
+  b.place(in, segment);
+  if (in.kind == Kind::call) emit_push(b, in.next());
+}
+
+void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted) {
+  if (in.resolved) return end_resolved(b, in, segment);
+  switch (in.kind) {
+    case Kind::jcc: end_jcc(b, in, segment); break;
+    case Kind::loop: end_loop(b, in, segment); break;
+    case Kind::call:
+      b.place(in, segment);
+      emit_push(b, in.next());
+      emit_leave(b, in.target(), segment);
+      break;
+    case Kind::jump_indirect:
+    case Kind::call_indirect:
+    case Kind::ret: end_indirect(b, in, segment, increment, number, counted); break;
+    case Kind::syscall: end_syscall(b, in, segment, increment, number, counted); break;
+    case Kind::far_return: end_far_return(b, in, segment, increment, number, counted); break;
+    case Kind::transaction:
+      b.place(in, segment);
+      b.e.byte(0xb8);  // mov eax, 0: aborted, no reason
+      b.e.dword(0);
+      emit_leave(b, in.target(), segment);
+      break;
+    case Kind::jump:
+      b.place(in, segment);
+      emit_leave(b, in.target(), segment);
+      break;
+    default: break;
+  }
+}
+
+}  // namespace tally::engine::translate

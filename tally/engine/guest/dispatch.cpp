@@ -7,6 +7,7 @@
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/linking.hpp"
 
 namespace tally::engine::guest {
 

@@ -3,6 +3,7 @@
 #include "tally/engine/persist/store.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/generate.hpp"
+#include "tally/engine/translate/linking.hpp"
 #include "tally/sim/branch/outcome.hpp"
 
 namespace tally::engine::persist {

@@ -4,6 +4,7 @@
 #include "tally/engine/translate/compared_code.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/linking.hpp"
 #include "tally/engine/translate/recorder.hpp"
 
 namespace tally::engine::translate {
@@ -12,12 +13,6 @@ Lock cache_lock;
 Tables tables;
 
 namespace {
-
-struct Exit {
-  u64 source;  // address of the displacement to patch
-  u64 target;  // program address
-};
-Growing<Exit> links;
 
 // Program address → trace: open addressing, grown by doubling. What looks like another address is not looked at.
 struct Slot {
@@ -44,10 +39,6 @@ u32 free_node;  // of traces that were dropped
 
 u32 generation = 1;
 bool jumps_lead_to_dead;  // entries of jump tables: these lead on to what was made instead
-
-/// Entry checks out of a trace's line. Where more targets than a chain holds share a slot, they take turns in it; that
-/// must not fill the cache.
-constexpr u8 entry_limit = 16;
 
 u32 hash(u64 v) { return static_cast<u32>((v * 0x9E3779B97F4A7C15ull) >> 32); }
 
@@ -134,12 +125,6 @@ void patch_head(const Trace& t, u64 to) {
   __atomic_store_n(reinterpret_cast<u16*>(t.body), static_cast<u16>(0xeb | back << 8), __ATOMIC_RELEASE);
 }
 
-/// A jump to `to`, or on to the stub behind it: see lead_grave.
-void patch_grave(u64 grave, u64 to) {
-  const u32 displacement = to == 0 ? 0 : static_cast<u32>(to - grave - 5);
-  __atomic_store_n(reinterpret_cast<u32*>(grave + 1), displacement, __ATOMIC_RELEASE);
-}
-
 /// Who comes to a trace that was dropped goes to what is made of its code then; one that was dropped before leads to
 /// the same place, so that code which is written again and again leaves no chain of them.
 void patch_dead(Trace& t) {
@@ -192,10 +177,9 @@ void cache_init() {
   tables.traces.init(1u << 20);
   tables.places.init(24u << 20);
   tables.segments.init(channel::segment_limit);
-  links.init(4u << 20);
   page_nodes.init(4u << 20);
   tables.traces.size = page_nodes.size = 1;
-  links.size = first_link;
+  links_init();
   slot_mask = 4095;
   slots = fresh_table<Slot>(4096);
   page_mask = 2047;
@@ -233,7 +217,7 @@ void cache_reset() {
   tables.traces.reset(1);
   tables.places.reset(0);
   tables.segments.reset(0);
-  links.reset(first_link);
+  links_forget();
   page_nodes.reset(1);
   instrumentation->discarded();
   persistent_cache->discarded();
@@ -254,7 +238,7 @@ bool has_room(const Arena& a, u32 traces, u64 block_bytes) {
 bool tables_have_room() {
   const u32 limit = settings().cache_limit;
   return (limit == 0 || tables.traces.size <= limit) && !tables.traces.full() && !tables.places.full(512) &&
-         !tables.segments.full(512) && !links.full(512 + tables.traces.size) && !page_nodes.full(512) &&
+         !tables.segments.full(512) && !links_are_full(512 + tables.traces.size) && !page_nodes.full(512) &&
          instrumentation->has_room() &&
          // Grown here, so that a trace that was begun has room: its pages are fewer than half of the smallest table.
          (slots_used * 2 <= slot_mask || grow_slots()) && (pages_used * 2 <= page_mask || grow_pages());
@@ -263,7 +247,7 @@ bool tables_have_room() {
 bool have_room(u32 traces, u32 exits, u32 nodes, u32 different_pages, u32 numbers) {
   const u32 limit = settings().cache_limit;
   if (limit != 0 && tables.traces.size + traces > limit) return false;
-  if (tables.traces.full(traces) || links.full(exits + 512 + tables.traces.size + traces) ||
+  if (tables.traces.full(traces) || links_are_full(exits + 512 + tables.traces.size + traces) ||
       page_nodes.full(nodes + 512) || segment_limit_so_far() + numbers + 1024 > channel::segment_limit)
     return false;
   while ((slots_used + traces) * 2 > slot_mask)
@@ -308,81 +292,6 @@ u64 literal(Arena& a, u64 value) {
   a.cold += 8;
   return a.cold - 8;
 }
-
-u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target) {
-  const u32 opcode_bytes = condition < 0 ? 1 : 2;
-  u32 gap = 0;
-  while (crosses_line(e.here() + opcode_bytes + gap)) gap++;
-  e.nops(gap);
-  const u64 at = e.here();
-  if (condition < 0)
-    e.byte(0xe9);
-  else
-    e.byte(0x0f), e.byte(static_cast<u8>(0x80 | condition));
-  lead_exit(a, e.p, target);
-  e.p += 4;
-  return at;
-}
-
-void lead_exit(Arena& a, u8* displacement, u64 target) {
-  Emitter e{displacement};
-  if (const Trace* t = find_trace(target); t != nullptr && fits32(static_cast<s64>(t->body - e.here() - 4))) {
-    e.dword(static_cast<u32>(t->body - e.here() - 4));
-    return;
-  }
-  const u64 source = e.here();
-  e.dword(static_cast<u32>(a.cold - source - 4));
-  Emitter stub{reinterpret_cast<u8*>(a.cold)};
-  emit_stub(a, stub, source, target);
-  a.cold = stub.here();
-}
-
-void emit_stub(const Arena& a, Emitter& e, u64 source, u64 target) {
-  e.store(rax, o_gpr);
-  e.move_constant(rax, links.add({source, target}));
-  e.jump(a.to_link);
-}
-
-namespace {
-
-/// An entry check out of the trace's line; it comes before what the slot leads to now.
-u64 add_entry(Trace& t, u64 older) {
-  Arena* a = arena_for(t.pc);
-  if (a == nullptr || !fits32(static_cast<s64>(a->cold - t.body))) a = arena_around(t.body);
-  if (t.entry != 0 && (t.entries == entry_limit || !has_room(*a))) return t.entry;
-  const u64 miss_room = 32;
-  Emitter out{reinterpret_cast<u8*>(((a->cold + miss_room + 15) & ~15ull) - 1)};
-  const u64 entry = emit_entry_check(*a, out, t.pc, older);
-  out.jump(t.body);
-  a->cold = out.here();
-  t.entries++;
-  return entry;
-}
-
-}  // namespace
-
-void settle(Thread* t, Trace& trace, bool is_new) {
-  if (is_new && trace.grave != 0 && fits32(static_cast<s64>(trace.body - trace.grave)))
-    patch_grave(trace.grave, trace.body);
-  t->resume = trace.body + (t->past_gate != 0 ? trace.gate : 0);
-  t->past_gate = 0;
-  if (t->link == no_link) return;
-  if (t->link == by_jump) {
-    // Most targets of a short program are reached once: a slot is written, and its page copied, for the second time.
-    if (is_new || probes->is_followed(t)) return;
-    u64& slot = jump_slot(t, t->pc);
-    const bool empty = slot == reinterpret_cast<u64>(engine_no_target);
-    if (trace.entry == 0 || !empty) trace.entry = add_entry(trace, slot);
-    slot = trace.entry;
-    return;
-  }
-  const Exit& link = links[static_cast<u32>(t->link)];
-  const s64 displacement = static_cast<s64>(trace.body - link.source - 4);
-  if (link.source != 0 && link.target == trace.pc && fits32(displacement))
-    __atomic_store_n(reinterpret_cast<u32*>(link.source), static_cast<u32>(displacement), __ATOMIC_RELEASE);
-}
-
-u64 link_target(u64 link) { return links[static_cast<u32>(link)].target; }
 
 void invalidate(u64 a, u64 n) {
   if (n == 0) return;

@@ -126,25 +126,11 @@ Trace* new_trace(Arena& arena, u64 pc, u64 start);
 /// The trace with this index holds code of the page of `pc`.
 void register_page(u32 trace, u64 pc);
 
-/// A direct exit at `here`: (j)cc to the translation of `target`, patched when there is one. `condition` < 0: always.
-/// Returns the cache address of the jump.
-u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target);
-/// Where an exit whose displacement is at `displacement` leads for now.
-void lead_exit(Arena& a, u8* displacement, u64 target);
-/// Code for an exit whose displacement is at `source` and that is not linked: it asks for `target`.
-void emit_stub(const Arena& a, Emitter& e, u64 source, u64 target);
 u64 literal(Arena& a, u64 value);
 /// The code at the head of a trace that an indirect jump reaches: goes on when the target is the trace's pc, else
 /// to `older`, what the slot of the jump table led to before. Returns the address of its first instruction.
 u64 emit_entry_check(Arena& a, Emitter& e, u64 pc, u64 older);
 u32 entry_check_bytes(u64 pc);
-
-/// The program address of a link's exit.
-u64 link_target(u64 link);
-
-/// Where thread `t` goes on in the cache, given that its pc is that of `trace`, which was made for it just now or
-/// earlier; links the exit it came by.
-void settle(Thread* t, Trace& trace, bool is_new);
 
 /// Drops what was translated from [a, a + n).
 void invalidate(u64 a, u64 n);

@@ -1,5 +1,6 @@
 /// The code of a trace: copies of the program's instructions, the increment of a segment, what stands at its end.
 #pragma once
+#include "tally/engine/translate/linking.hpp"
 #include "tally/engine/translate/recorder.hpp"
 
 namespace tally::engine::translate {

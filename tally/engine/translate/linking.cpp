@@ -1,0 +1,111 @@
+#include "tally/engine/translate/linking.hpp"
+
+#include "tally/engine/translate/arenas.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
+
+namespace tally::engine::translate {
+namespace {
+
+struct Exit {
+  u64 source;  // address of the displacement to patch
+  u64 target;  // program address
+};
+Growing<Exit> links;
+
+/// Entry checks out of a trace's line. Where more targets than a chain holds share a slot, they take turns in it; that
+/// must not fill the cache.
+constexpr u8 entry_limit = 16;
+
+}  // namespace
+
+void links_init() {
+  links.init(4u << 20);
+  links.size = first_link;
+}
+
+void links_forget() { links.reset(first_link); }
+
+bool links_are_full(u32 more) { return links.full(more); }
+
+void patch_grave(u64 grave, u64 to) {
+  const u32 displacement = to == 0 ? 0 : static_cast<u32>(to - grave - 5);
+  __atomic_store_n(reinterpret_cast<u32*>(grave + 1), displacement, __ATOMIC_RELEASE);
+}
+
+u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target) {
+  const u32 opcode_bytes = condition < 0 ? 1 : 2;
+  u32 gap = 0;
+  while (crosses_line(e.here() + opcode_bytes + gap)) gap++;
+  e.nops(gap);
+  const u64 at = e.here();
+  if (condition < 0)
+    e.byte(0xe9);
+  else
+    e.byte(0x0f), e.byte(static_cast<u8>(0x80 | condition));
+  lead_exit(a, e.p, target);
+  e.p += 4;
+  return at;
+}
+
+void lead_exit(Arena& a, u8* displacement, u64 target) {
+  Emitter e{displacement};
+  if (const Trace* t = find_trace(target); t != nullptr && fits32(static_cast<s64>(t->body - e.here() - 4))) {
+    e.dword(static_cast<u32>(t->body - e.here() - 4));
+    return;
+  }
+  const u64 source = e.here();
+  e.dword(static_cast<u32>(a.cold - source - 4));
+  Emitter stub{reinterpret_cast<u8*>(a.cold)};
+  emit_stub(a, stub, source, target);
+  a.cold = stub.here();
+}
+
+void emit_stub(const Arena& a, Emitter& e, u64 source, u64 target) {
+  e.store(rax, o_gpr);
+  e.move_constant(rax, links.add({source, target}));
+  e.jump(a.to_link);
+}
+
+namespace {
+
+/// An entry check out of the trace's line; it comes before what the slot leads to now.
+u64 add_entry(Trace& t, u64 older) {
+  Arena* a = arena_for(t.pc);
+  if (a == nullptr || !fits32(static_cast<s64>(a->cold - t.body))) a = arena_around(t.body);
+  if (t.entry != 0 && (t.entries == entry_limit || !has_room(*a))) return t.entry;
+  const u64 miss_room = 32;
+  Emitter out{reinterpret_cast<u8*>(((a->cold + miss_room + 15) & ~15ull) - 1)};
+  const u64 entry = emit_entry_check(*a, out, t.pc, older);
+  out.jump(t.body);
+  a->cold = out.here();
+  t.entries++;
+  return entry;
+}
+
+}  // namespace
+
+void settle(Thread* t, Trace& trace, bool is_new) {
+  if (is_new && trace.grave != 0 && fits32(static_cast<s64>(trace.body - trace.grave)))
+    patch_grave(trace.grave, trace.body);
+  t->resume = trace.body + (t->past_gate != 0 ? trace.gate : 0);
+  t->past_gate = 0;
+  if (t->link == no_link) return;
+  if (t->link == by_jump) {
+    // Most targets of a short program are reached once: a slot is written, and its page copied, for the second time.
+    if (is_new || probes->is_followed(t)) return;
+    u64& slot = jump_slot(t, t->pc);
+    const bool empty = slot == reinterpret_cast<u64>(engine_no_target);
+    if (trace.entry == 0 || !empty) trace.entry = add_entry(trace, slot);
+    slot = trace.entry;
+    return;
+  }
+  const Exit& link = links[static_cast<u32>(t->link)];
+  const s64 displacement = static_cast<s64>(trace.body - link.source - 4);
+  if (link.source != 0 && link.target == trace.pc && fits32(displacement))
+    __atomic_store_n(reinterpret_cast<u32*>(link.source), static_cast<u32>(displacement), __ATOMIC_RELEASE);
+}
+
+u64 link_target(u64 link) { return links[static_cast<u32>(link)].target; }
+
+}  // namespace tally::engine::translate

@@ -123,12 +123,12 @@ TALLY_API Values operator-(const Values& later, const Values& earlier);
 /// Prints a result as a table to stderr, or where it is told.
 TALLY_API void print(const RegionResult& result, std::FILE* to = stderr);
 
-/// What is to be executed before counters are read in user mode, and what only behind it. Both ends do the same. It
+/// What is to be executed before counters are read in user mode, and what only after it. Both ends do the same. It
 /// costs what the instructions cost, and is taken off as the reading is; system calls and the engine need nothing of
 /// it.
 enum class Serialize : std::uint8_t {
   none,   ///< the processor reads when it gets there: some instructions around an end may be on either side of it
-  fence,  ///< all instructions before have been executed, none behind has begun: x86 `lfence`, arm64 `isb`
+  fence,  ///< all instructions before have been executed, none after has begun: x86 `lfence`, arm64 `isb`
   cpuid   ///< what they wrote has arrived, too: x86 `cpuid` (some thousand cycles in a virtual machine), arm64 `dsb sy;
           ///< isb`
 };

@@ -82,7 +82,7 @@ struct Request {
   std::optional<int> processor = {};  ///< the only one that it may run on, as linux::Conditions::processor says
   bool count_interrupts = false;      ///< hardware interrupts too, to correct counts for them: that takes a counter
   int block_size = 0;                 ///< instructions in a block of the simulated PMU's engine; 0: the engine's choice
-  int hot_from = 0;                   ///< executions from which on the engine makes a block anew; 0: its choice
+  int hot_from = 0;                   ///< executions from which on the engine makes a block again; 0: its choice
   int cache_limit = 0;  ///< blocks that the engine keeps before it throws all away; 0: as many as there is room for
 };
 

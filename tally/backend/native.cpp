@@ -9,7 +9,7 @@
 namespace tally::backend {
 namespace {
 
-/// For what ends just behind the program, as helpers do whose pipe it closed: they are not left behind.
+/// For what ends just after the program, as helpers do whose pipe it closed: they are not left behind.
 constexpr Nanoseconds grace = std::chrono::milliseconds(100);
 
 linux::Descendants descendants_from_now_on() {

@@ -51,8 +51,8 @@ struct Totals {
 };
 
 /// What one execution of a segment adds. Kept small: a program has one for each segment of translated code.
-/// A segment that ends in a conditional branch has `taken` +1; the segment behind it, entered only when the branch was
-/// not taken, has −1. So one counter per segment gives both outcomes. Where a segment counts for what comes behind it,
+/// A segment that ends in a conditional branch has `taken` +1; the segment after it, entered only when the branch was
+/// not taken, has −1. So one counter per segment gives both outcomes. Where a segment counts for what comes after it,
 /// an early exit from there takes back what did not run: it has a counter of its own.
 struct SegmentVector {
   int16_t counts[3] = {};                 ///< instructions, loads, stores
@@ -179,7 +179,7 @@ inline constexpr uint32_t inherited_count = 5;
 struct Settings {
   uint32_t trace_limit;   ///< most instructions translated as one piece, 0 = the engine's choice
   uint32_t cache_limit;   ///< most pieces kept before all are thrown away, 0 = as many as there is room
-  uint32_t hot_from;      ///< executions from which on a piece is made anew for the next run, 0 = the engine's choice
+  uint32_t hot_from;      ///< executions from which on a piece is made again for the next run, 0 = the engine's choice
   uint32_t loop_is_fast;  ///< the instruction `loop` is one operation, as on AMD's processors, and not many
   Models models;          ///< what is simulated
   ModelCore core;         ///< whose timings cycles are made of
@@ -218,18 +218,18 @@ inline constexpr uint64_t records_bytes = free_offset + uint64_t{area_limit} * s
 /// An area holds a thread's counters (8 bytes each) or a process's vectors (16 bytes each).
 inline constexpr uint64_t area_bytes = uint64_t{segment_limit} * sizeof(SegmentVector);
 inline constexpr uint64_t area_offset(uint32_t area) { return records_bytes + area * area_bytes; }
-/// Behind the areas: what models counted, by number of the thread.
+/// After the areas: what models counted, by number of the thread.
 inline constexpr uint64_t model_counts_offset(uint32_t thread) {
   return area_offset(area_limit) + uint64_t{thread} * model_counts_bytes;
 }
-/// Behind those: the MarkCounts of a thread, the MarkPoints of a process.
+/// After those: the MarkCounts of a thread, the MarkPoints of a process.
 inline constexpr uint64_t mark_counts_offset(uint32_t thread) {
   return model_counts_offset(thread_limit) + uint64_t{thread} * mark_counts_bytes;
 }
 inline constexpr uint64_t mark_points_offset(uint32_t process) {
   return mark_counts_offset(thread_limit) + uint64_t{process} * mark_points_bytes;
 }
-/// Behind those: each NoteRing.
+/// After those: each NoteRing.
 inline constexpr uint64_t note_ring_offset(uint32_t ring) {
   return mark_points_offset(process_limit) + uint64_t{ring} * note_ring_bytes;
 }

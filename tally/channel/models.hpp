@@ -31,7 +31,7 @@ struct Models {
   uint8_t compared;  ///< both are done, for tests: see ModelCounts
   uint8_t own_llc;   ///< each thread has a last level of its own
   uint8_t next_line, streamer;  ///< prefetchers that work
-  uint8_t handed_on;  ///< so many threads of the command carry the models behind what generated code looks at: NoteRing
+  uint8_t handed_on;  ///< so many threads of the command carry the models after what generated code looks at: NoteRing
   uint8_t reserved;
   ModelLevel l1i, l1d, l2, llc, itlb, dtlb, stlb;
   char name[40];  ///< of the machine, cut at 39 bytes: for who asks what counts

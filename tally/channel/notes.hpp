@@ -24,7 +24,7 @@ inline constexpr Handed held_by_ring(uint32_t ring) { return static_cast<Handed>
 /// So many that a thread of the command is back before they are full, which takes it some 100 µs where it slept.
 inline constexpr uint32_t note_blocks = 128;
 /// Notes of a block, of 8 bytes each (sim::Note). Generated code asks once a trace whether a block is full, so that
-/// there is room behind them for those of any trace.
+/// there is room after them for those of any trace.
 inline constexpr uint32_t notes_limit = 2048;
 /// Outcomes of a block, of 4 bytes each (sim::Outcome).
 inline constexpr uint32_t outcomes_limit = 4096;
@@ -36,9 +36,9 @@ inline constexpr uint32_t note_blocks_to_wake = 16;
 /// What a block holds.
 struct NoteBlock {
   uint32_t count;    ///< of notes or outcomes
-  uint32_t forks;    ///< behind it this process (its number) begins with the models as they are then; 0: none
+  uint32_t forks;    ///< after it this process (its number) begins with the models as they are then; 0: none
   uint32_t closes;   ///< it is the thread's last one
-  uint32_t returns;  ///< behind it the thread carries the models itself: their state comes in place of the block
+  uint32_t returns;  ///< after it the thread carries the models itself: their state comes in place of the block
 };
 
 /// The head of a ring.

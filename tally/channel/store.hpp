@@ -2,7 +2,7 @@
 ///
 /// Two files have this layout: one that was kept on disk and that nobody writes while programs run, and one in memory
 /// to which the programs of a run add; at the end the command moves what was added into the file. A file is a table of
-/// slots and a log of records. A record is found by a tag made from program code; what it holds behind its head, and
+/// slots and a log of records. A record is found by a tag made from program code; what it holds after its head, and
 /// whether it fits, only the engine knows: it compares all of the code that the record was made from with the
 /// program's. So nothing is taken on trust but who may write the files.
 ///
@@ -22,7 +22,7 @@ inline constexpr uint64_t store_bytes = 128u << 20, store_slots = 1u << 18;
 struct StoreHeader {
   uint64_t magic;
   uint64_t engine;  ///< ImageHeader::build of the engine that made the records: no other can use them
-  uint64_t end;     ///< offset behind the last record
+  uint64_t end;     ///< offset after the last record
   uint64_t records;
   char boot[40];  ///< of the kernel that ran when all records were last checked; on disk only
 };

@@ -83,7 +83,7 @@ void describe_export(Page& page);
 /// Prints an error to standard error, its hint below it; returns its exit code.
 int report_error(const Error& error);
 
-/// Prints to standard error, as tally's own words: the first line behind "tally: ", the others below it.
+/// Prints to standard error, as tally's own words: the first line after "tally: ", the others below it.
 void say(const std::vector<std::string>& lines);
 
 /// Prints to standard output; 125 where that fails.

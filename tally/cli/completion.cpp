@@ -99,7 +99,7 @@ std::string command_words() {
   return join(words, " ");
 }
 
-// Works with bash alone; with the package bash-completion the measured program's own completion is used behind its
+// Works with bash alone; with the package bash-completion the measured program's own completion is used after its
 // name.
 constexpr const char* logic = R"bash(
 # Completes the last item of a list that is separated by commas.

@@ -16,7 +16,7 @@ struct Offered {
   backend::Outlook outlook;
 };
 
-/// A table for each origin; what is absent stands behind the rest, its reasons below.
+/// A table for each origin; what is absent stands after the rest, its reasons below.
 std::string events_text(const std::vector<Offered>& offered);
 
 /// The same for programs: schema tally-events/1.

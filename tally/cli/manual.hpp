@@ -8,7 +8,7 @@ namespace tally::cli {
 /// tally-NAME(1) of a command, or tally(1) for an empty name, as groff takes it; empty for a name that is no command's.
 std::string manual(const std::string& name);
 
-/// What bash completes behind `tally`.
+/// What bash completes after `tally`.
 std::string bash_completion();
 
 }  // namespace tally::cli

@@ -7,7 +7,7 @@
 
 namespace tally::cli {
 
-/// A line on standard error that is written anew, where that is a terminal.
+/// A line on standard error that is written again, where that is a terminal.
 class Progress {
  public:
   explicit Progress(std::string title);

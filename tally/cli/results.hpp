@@ -45,7 +45,7 @@ class Destination {
   /// Tells one interval now; what is written at the end leaves it out. False where nobody takes it.
   bool tell(const result::Interval& interval);
 
-  /// Writes all results, one behind the other. Where that fails it is told, and the results are shown on standard error
+  /// Writes all results, one after the other. Where that fails it is told, and the results are shown on standard error
   /// as a table, unless that is what failed: what was measured is not lost. Returns tally's exit code.
   int write(const std::vector<result::Stat>& stats);
 

@@ -35,7 +35,7 @@ struct MetricChoice {
   bool operator==(const MetricChoice&) const = default;
 };
 
-/// Metrics from lists: names of the table separated by commas, with `:k` behind for other modes than the user's, `all`,
+/// Metrics from lists: names of the table separated by commas, with `:k` after for other modes than the user's, `all`,
 /// or one NAME=FORMULA of the user's own. Names are taken in any case. A second mention is dropped.
 /// Errors: bad_usage for an unknown name (the hint offers the nearest), and those of Formula::parse().
 Result<std::vector<MetricChoice>> parse_metrics(const std::vector<std::string>& lists);

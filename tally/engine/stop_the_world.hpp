@@ -45,7 +45,7 @@ bool begin_leaving();
 void stops_after_fork(Thread* t);
 
 /// How a thread is asked: SIGILL, since the instruction that raises one by itself does so again when its own was lost
-/// to one that was sent at the same time. (SIGTRAP comes behind its instruction, and a tracer sees it.)
+/// to one that was sent at the same time. (SIGTRAP comes after its instruction, and a tracer sees it.)
 inline constexpr int request_signal = 4;
 bool is_request(const u8* info);
 

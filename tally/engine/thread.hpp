@@ -66,7 +66,7 @@ struct Thread {
   u32 woken_in_vain;      // bits of Woken: by signals that are not delivered to it
   u32 signal;             // one that the kernel has delivered and the program has not had yet, 0 = none
   u32 stepping;           // the trap flag is set to reach a boundary or to run one instruction
-  u32 traces_itself;      // the program has set the trap flag: SIGTRAP behind each instruction
+  u32 traces_itself;      // the program has set the trap flag: SIGTRAP after each instruction
   AltStack alt;           // the program's own; the kernel has the engine's
   Actions* actions;
   u32 index;    // of its channel::Thread
@@ -124,7 +124,7 @@ inline constexpr u64 stack_bytes = 0x20000;
 inline constexpr u64 counters_bytes = u64{channel::segment_limit} * 8;
 inline constexpr u64 thread_bytes = counters_at + counters_bytes;
 
-/// What a system call returns that is to be begun anew, after a signal's handler.
+/// What a system call returns that is to be begun again, after a signal's handler.
 inline constexpr s64 begin_anew = -512;
 
 inline Thread* current() {

@@ -53,7 +53,7 @@ void add_apple(std::vector<Entry>& entries) {
   }
 }
 
-// One character against "[a-c]" at `at`, which is moved behind it; nothing where the bracket is not closed.
+// One character against "[a-c]" at `at`, which is moved after it; nothing where the bracket is not closed.
 std::optional<bool> in_bracket(std::string_view pattern, std::size_t& at, char c) {
   const std::size_t end = pattern.find(']', at + 2);
   if (end == std::string_view::npos) return std::nullopt;

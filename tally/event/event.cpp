@@ -30,7 +30,7 @@ std::string with_modifiers(const Item& item, Mode usual) {
   return item.text + (item.text.back() == '/' ? "" : ":") + modifiers;
 }
 
-// What to write instead of a mode behind an event of the kernel's bookkeeping.
+// What to write instead of a mode after an event of the kernel's bookkeeping.
 std::string_view instead_of_modes(Id id) {
   switch (id) {
     case Id::page_faults: return "page-faults are all, page-faults:u those of the program's own accesses";

@@ -1,4 +1,4 @@
-// What stands behind an event's name: the modes in which it is counted.
+// What stands after an event's name: the modes in which it is counted.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ enum class Mode {
 /// ":u", ":k", ":uk".
 std::string_view suffix(Mode mode);
 
-/// The letters behind the colon: u, k, or both in any order. Errors, bad_usage: no letter; a letter of perf that a
+/// The letters after the colon: u, k, or both in any order. Errors, bad_usage: no letter; a letter of perf that a
 /// count has no use for, with what to do; any other letter. `event` is the whole text, for the message.
 Result<Mode> parse_modifiers(std::string_view letters, std::string_view event);
 

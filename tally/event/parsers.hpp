@@ -39,7 +39,7 @@ Parsed parse_apple(std::string_view text);
 /// An event of a PMU: `label` is its name without the mode.
 Event coded(std::string_view asked, std::string label, Encoding encoding, Mode mode);
 
-/// The part in front of the first colon behind `from`, and what follows that colon; nothing follows where there is
+/// The part in front of the first colon after `from`, and what follows that colon; nothing follows where there is
 /// none.
 struct Suffixed {
   std::string_view base;

@@ -61,7 +61,7 @@ constexpr const char* pieces[] = {"instructions",
                                   "",
                                   "-1"};
 
-// As people write them: an event, sometimes with modes and conditions behind it, several in a row.
+// As people write them: an event, sometimes with modes and conditions after it, several in a row.
 TEST(RandomText, of_events_with_modes_and_conditions_gives_those_events) {
   constexpr const char* events[] = {"instructions",
                                     "cs",

@@ -331,7 +331,7 @@ TEST_F(Tree, memory_that_is_left_is_what_control_groups_leave) {
   EXPECT_FALSE(available_bytes("/nowhere"));
 }
 
-// Two sockets, and memory behind a link that has no processors; a node without memory is none to measure.
+// Two sockets, and memory after a link that has no processors; a node without memory is none to measure.
 TEST_F(Tree, memory_nodes_are_those_with_memory) {
   add("sys/devices/system/node/node0/cpulist", "0-2,8\n");
   add("sys/devices/system/node/node0/meminfo", "\nNode 0 MemTotal:       1024 kB\nNode 0 MemFree: 10 kB\n");

@@ -1,4 +1,4 @@
-// Memory in pages of the smallest size, so that page faults can be foretold.
+// Memory in pages of the smallest size, so that page faults can be predicted.
 #pragma once
 
 namespace tally::linux {

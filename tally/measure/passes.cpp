@@ -25,7 +25,7 @@ void add(backend::Outcome& whole, backend::Outcome& part, const event::Pass& pas
   whole.all_ended = part.all_ended;
   whole.usage = part.usage;
   whole.duration = part.duration;
-  // Each execution hands over the same anew.
+  // Each execution hands over the same again.
   if (whole.regions.empty()) whole.regions = std::move(part.regions);
   for (std::string& notice : part.notices) whole.notices.push_back(std::move(notice));
 }
@@ -45,7 +45,7 @@ std::size_t cut(const std::vector<event::Event>& events, const event::Pass& pass
   return best;
 }
 
-// What regions have left no counter for is counted behind the others, in as many parts as it takes. False where that is
+// What regions have left no counter for is counted after the others, in as many parts as it takes. False where that is
 // one event already, or one group.
 bool make_room(const std::vector<event::Event>& events, std::vector<event::Pass>& passes, std::size_t at,
                const std::vector<std::size_t>& lent) {

@@ -1,4 +1,4 @@
-// Counts for each step, by what counters hold before and behind a batch.
+// Counts for each step, by what counters hold before and after a batch.
 #include "tally/memory/batch_counters.hpp"
 
 #include <gtest/gtest.h>

@@ -66,7 +66,7 @@ class Field {
     });
   }
 
-  // Whether a block of the last region still names the one behind it.
+  // Whether a block of the last region still names the one after it.
   bool holds_chain() const {
     const std::byte* const region = area_.data() + visits_.back() * pass_->pitch_bytes();
     for (std::size_t k = 0; k < pass_->blocks(); k += std::max<std::size_t>(1, pass_->blocks() / 1024)) {

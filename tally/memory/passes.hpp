@@ -30,7 +30,7 @@ std::uint64_t regions_of(const Pass& pass);
 
 /// ns per 64-byte line of the passes over one fresh mapping.
 struct PassSample {
-  MappingSample write;  ///< all regions, one behind the other
+  MappingSample write;  ///< all regions, one after the other
   MappingSample read;   ///< then all of them in the same order, the caches emptied in between
   MappingSample raw;    ///< each region written and read at once
   double loop_ns = 0;   ///< of the loop that writes, without its stores and fences: as little as it took

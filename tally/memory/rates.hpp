@@ -27,7 +27,7 @@ struct Stream {
 };
 
 /// Moves until it is told to stop, on the processor it is bound to. `moved` counts bytes as they are moved, in pieces
-/// of some KiB; `pause_adds` additions lie behind each piece.
+/// of some KiB; `pause_adds` additions lie after each piece.
 void stream_until(const Stream& stream, std::byte* base, const std::atomic<bool>& stop,
                   std::atomic<std::uint64_t>& moved, std::uint64_t pause_adds);
 

@@ -252,7 +252,7 @@ Visit Runner::walk(const std::byte* base, std::uint64_t steps_of_lap, const Walk
   std::uint64_t offset = trial.offset;
   const std::uint64_t steps = batch_steps(step_ns, steps_of_lap, how.batch_ns, how.longest_lap_ns);
   visit.whole_laps = steps % steps_of_lap == 0;
-  // The chase goes on where it stands: a lap that began anew would overlap with the one before, out of order.
+  // The chase goes on where it stands: a lap that began again would overlap with the one before, out of order.
   const auto body = [&] {
     const Timed timed = chase(base, offset, steps);
     offset = timed.offset;
@@ -357,7 +357,7 @@ Result<Visit> Runner::visit_words(const Lap& lap, const linux::Area& area) {
   return visit;
 }
 
-// A batch is laps, each planted anew before its start, or a part of one that takes longer.
+// A batch is laps, each planted again before its start, or a part of one that takes longer.
 Result<Visit> Runner::visit_fresh_laps(const Lap& lap, const linux::Area& area) {
   // Below that what two stamps cost, which is taken off, is most of what was timed.
   constexpr double least_timed_ns = 20'000;

@@ -151,7 +151,7 @@ class Runner {
 
   /// Batches of `body` until `wanted` were accepted, at most three times as many, or until it is time to stop. Those
   /// in which the hypervisor took the processor away are all thrown away. `settle`, where it is given, is done before
-  /// the first batch behind everything else that happened.
+  /// the first batch after everything else that happened.
   void collect(Visit& visit, const std::function<Timed()>& body, std::uint64_t steps, int wanted,
                const std::function<void()>& settle = {}) const;
 

@@ -172,7 +172,7 @@ TEST(B12, no_more_memory_is_asked_for_than_is_left) {
   EXPECT_TRUE(area.error().message.starts_with("1024 TiB of memory are needed at once, and ")) << area.error().message;
 }
 
-// B8: the memory that empties a level lay at a multiple of the access behind the region, and regions grew into it.
+// B8: the memory that empties a level lay at a multiple of the access after the region, and regions grew into it.
 TEST(B8, what_empties_a_level_is_memory_of_its_own) {
   auto runner = Runner::start({});
   ASSERT_TRUE(runner) << runner.error().message;

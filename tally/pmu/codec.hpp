@@ -65,7 +65,7 @@ std::uint64_t get(const Value& value, std::string_view field, int index = 0);
 std::string reading(const Value& value, const Slot& slot);
 
 /// A value from pairs of field names and contents, on top of `base`. Names as Slot::name() and run_name() give them,
-/// case and _ against - do not matter; contents are numbers, also negative ones, or the names of values. Nothing behind
+/// case and _ against - do not matter; contents are numbers, also negative ones, or the names of values. Nothing after
 /// a one-bit field sets it. Errors: bad_usage for an unknown field (with the nearest), a field named twice, and
 /// contents that do not fit.
 Result<Value> encode(const Place& place, std::optional<int> version,

@@ -70,7 +70,7 @@ std::string hypervisor_name(const std::string& signature) {
   return signature;
 }
 
-// SDM vol. 2A, CPUID, leaf 01H: the extended family counts only behind family 15, the extended model behind 6 and 15.
+// SDM vol. 2A, CPUID, leaf 01H: the extended family counts only after family 15, the extended model after 6 and 15.
 // AMD's manual says the same of 15, and its processors never have 6 with an extended model.
 void read_signature(std::uint32_t eax, Processor& processor) {
   const auto family = static_cast<int>(bits_of(eax, 11, 8));

@@ -38,7 +38,7 @@ using Pin = std::function<Result<linux::PinnedCounter>(const linux::PerfEvent& e
 /// cannot_measure where the machine has no such switch, with the reason.
 Result<Standing> status(const std::string& root = "/");
 
-/// Leaves a process behind that lets every program read these events on every processor until it is told to end.
+/// Leaves a process after that lets every program read these events on every processor until it is told to end.
 /// Errors: those of status(); cannot_measure where it is on already, where this user may not, and where an event finds
 /// no counter on one of the processors: nothing is changed then.
 Result<Standing> on(const std::vector<event::Event>& events, const std::string& root = "/",

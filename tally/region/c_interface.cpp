@@ -79,7 +79,7 @@ Mark* next_mark(Thread& thread) {
 Record& by_place(Thread& thread, const char* name) { return find_record(thread, Access::in_place(name)); }
 Record& by_letters(Thread& thread, const char* name) { return find_record(thread, std::string_view(name)); }
 
-// One function for both kinds of names: what stands behind the reading is the same.
+// One function for both kinds of names: what stands after the reading is the same.
 [[gnu::noinline]] int begin_mark(const char* name, Record& (*find)(Thread&, const char*)) {
   Thread* const thread = marking_thread();
   if (thread == nullptr) return failed;

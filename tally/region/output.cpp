@@ -27,7 +27,7 @@ struct Kept {
   std::vector<RegionResult> results;              // of counters that have ended
 };
 Kept& kept() {
-  static Kept* const one = new Kept;  // what ends behind everything else keeps, too
+  static Kept* const one = new Kept;  // what ends after everything else keeps, too
   return *one;
 }
 

@@ -112,7 +112,7 @@ void calibrate_readings(Counters& counters, Thread& thread) {
   for (std::uint32_t i = 0; i < events; ++i) counters[i].seen = 0;
 }
 
-// What the first of two readings, one behind the other, leaves out where the pages have changed in between.
+// What the first of two readings, one after the other, leaves out where the pages have changed in between.
 void calibrate_anew(Thread& thread) {
   linux::UserCounter others[most_events];
   std::copy_n(thread.user, most_events, others);

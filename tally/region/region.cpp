@@ -40,7 +40,7 @@ void move_open(Thread& thread, std::size_t event) noexcept {
   for (Open* open = thread.innermost; open != nullptr; open = open->outer) open->start[event] += by;
 }
 
-// Copies every page anew, and reads. `held` is what counters hold, `to` what their registers say.
+// Copies every page again, and reads. `held` is what counters hold, `to` what their registers say.
 [[gnu::noinline]] bool read_anew(Thread& thread, std::int64_t* to, std::int64_t* held) noexcept {
   for (int tries = 0; tries < 16; ++tries) {
     bool whole = true;
@@ -91,7 +91,7 @@ std::uint64_t fail_over(Thread& thread, Path path) noexcept {
 
 // An entry keeps what registers say: the kernel's offset falls out where no page has changed. Where lock and index
 // stand as they stood when a page was copied they have never changed in between, for the lock only grows: one look at
-// each, behind all reads, is enough. A signal's handler that copies pages anew moves the entries that are open, and is
+// each, after all reads, is enough. A signal's handler that copies pages again moves the entries that are open, and is
 // told by `moves`.
 template <Serialize how>
 inline void serialize() noexcept {
@@ -123,7 +123,7 @@ std::uint64_t read_otherwise(Thread& thread, std::int64_t* to) noexcept {
   return fail_over(thread, Path::none);
 }
 
-// The last act of every begin: nothing of this code's own comes behind the read.
+// The last act of every begin: nothing of this code's own comes after the read.
 inline void start(Open& open, Thread& thread, Record& record) noexcept {
   open.thread = &thread;
   open.record = &record;
@@ -217,7 +217,7 @@ Excluded::~Excluded() {
   if (!known_ || !read_now(thread_, after.data())) return;
   const Overhead& overhead = thread_.shared->overhead[static_cast<std::size_t>(thread_.path)];
   for (std::uint32_t i = 0; i < thread_.events; ++i) {
-    // Pages copied anew and handlers of signals have been taken off already.
+    // Pages copied again and handlers of signals have been taken off already.
     std::int64_t cost = after[i] - before_[i] - (not_own(thread_, i) - not_own_[i]) + (overhead.*around_)[i];
     for (const Open* open = thread_.innermost; open != nullptr; open = open->outer) cost += overhead.per_open[i];
     thread_.aside[i] += cost;

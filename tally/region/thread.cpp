@@ -63,7 +63,7 @@ void let_go(bool in_child) {
 void in_parent() { let_go(false); }
 
 // The child has the descriptors of its parent's counters, and none of their pages: the kernel does not copy them. It
-// begins anew, and knows nothing of what its parent counted. Entries that are open are dropped when they end.
+// begins again, and knows nothing of what its parent counted. Entries that are open are dropped when they end.
 void in_child() {
   here = {};
   for (const auto& shared : all().held) {

@@ -151,7 +151,7 @@ void interrupt_later() {
 }
 
 TEST_F(UserReads, an_interrupt_while_the_cost_of_reading_is_measured_is_no_uncertainty) {
-  reads_until_interrupt = 41;  // behind those that warm up
+  reads_until_interrupt = 41;  // after those that warm up
   machine.at_read = interrupt_later;
   calibrate(*counters);
   EXPECT_EQ(reads_until_interrupt, 0);
@@ -254,7 +254,7 @@ TEST_F(UserReads, a_handler_that_finds_them_moved_moves_what_it_interrupts) {
     work(1000, 1000);
   };
   {
-    machine.at_read = handler;  // its work comes behind the begin, or before the end
+    machine.at_read = handler;  // its work comes after the begin, or before the end
     const Region region{*counters, "region"};
     work(3, 4);
   }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t width = 80;  // columns of the narrowest terminal that people use
 
-// Text in lines of the report, the first behind `first`, the others as far in.
+// Text in lines of the report, the first after `first`, the others as far in.
 std::string block(const std::string& first, const std::string& text) {
   std::string lines;
   const std::size_t indent = display_width(first);

@@ -34,7 +34,7 @@ struct Format {
   /// Which columns hold which events, where the text itself does not say it; else null.
   std::vector<std::pair<std::string, std::string>> (*columns)(const result::Stat& stat);
 
-  /// How one more result is written behind `existing`, which is not empty. Errors: bad_usage where that is something
+  /// How one more result is written after `existing`, which is not empty. Errors: bad_usage where that is something
   /// else than this form writes.
   Result<Style> (*append)(std::string_view existing, Style style);
 

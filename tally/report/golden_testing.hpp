@@ -1,5 +1,5 @@
 // Texts as they were when somebody last looked at them, in tests/golden. TALLY_REBASE=1 in the environment writes them
-// anew: look at the difference before it is kept.
+// again: look at the difference before it is kept.
 #pragma once
 
 #include <gtest/gtest.h>

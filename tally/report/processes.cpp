@@ -145,7 +145,7 @@ std::string processes_block(const result::Stat& stat, const Style& style, Footno
   if (blocks.empty()) return {};
   const auto absent = absent_everywhere(blocks);
   const std::vector<std::string> events = columns_of(blocks, absent);
-  // A reason stands below, however few rows have it: columns behind it would move out of the line.
+  // A reason stands below, however few rows have it: columns after it would move out of the line.
   for (const Counts* block : blocks) {
     for (const result::EventCount& one : *block) {
       for (int twice = 0; twice < 2; ++twice) notes.announce(one.count);

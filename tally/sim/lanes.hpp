@@ -36,7 +36,7 @@ class WordLanes {
   static void spread(const std::uint32_t* values, WordLanes* lanes) {
     for (unsigned i = 0; i < 4; ++i) lanes[i] = spread(((values[i] >> from) ^ ... ^ (values[i] >> also)));
   }
-  /// The numbers that stand at eight places, each in a table of its own: of so many numbers, one behind the other.
+  /// The numbers that stand at eight places, each in a table of its own: of so many numbers, one after the other.
   template <unsigned size>
   static WordLanes picked(const std::uint16_t* tables, const Lanes16& at) {
     const auto number = [&](unsigned i) {

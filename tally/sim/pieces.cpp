@@ -15,7 +15,7 @@ std::uint64_t index_of(const Elements& of, const std::uint8_t* indices, unsigned
   return static_cast<std::uint64_t>(std::int64_t{index});
 }
 
-/// As one access with the last one where it begins behind it.
+/// As one access with the last one where it begins after it.
 void add_or_extend(Pieces& to, std::uint32_t first, std::uint64_t address, std::uint64_t bytes, Access what) {
   if (to.count > first) {
     Piece& last = to.piece[to.count - 1];

@@ -71,7 +71,7 @@ TEST(Pieces, enter_pushes_the_frames_before_it) {
   EXPECT_EQ(most.count, 62U);
 }
 
-/// AVX behind the header, something of 8 bytes, and what is aligned behind that.
+/// AVX after the header, something of 8 bytes, and what is aligned after that.
 StateLayout layout() {
   StateLayout made{};
   made.component[2] = {576, 256, false};

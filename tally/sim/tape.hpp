@@ -29,7 +29,7 @@ enum class Step : std::uint8_t {
   ret,
 };
 
-/// A string instruction. Its words on the tape are RCX, RSI and RDI before it, and the same behind it.
+/// A string instruction. Its words on the tape are RCX, RSI and RDI before it, and the same after it.
 struct Repeat {
   std::uint8_t bytes;  ///< of an element
   bool from, to;       ///< loads at RSI, accesses at RDI
@@ -46,9 +46,9 @@ struct Repeat {
   }
 };
 
-/// What one did, by the registers before it and behind it: so many elements, upwards or downwards.
+/// What one did, by the registers before it and after it: so many elements, upwards or downwards.
 struct Repetition {
-  /// `words`: RCX, RSI and RDI before, and the same behind.
+  /// `words`: RCX, RSI and RDI before, and the same after.
   Repetition(const Repeat& repeat, const std::uint64_t* words);
   std::uint64_t elements, from, to;
   bool down;

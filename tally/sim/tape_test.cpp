@@ -87,7 +87,7 @@ TEST(Tape, pieces_are_as_many_as_the_record_says) {
   EXPECT_EQ(played.caches.counts().l1d.stores, 2U);
 }
 
-// rep movsb of 100 bytes downwards, left after 40 of them, and rep stosd by the low halves of the registers.
+// rep movsb of 100 bytes downwards, left behind 40 of them, and rep stosd by the low halves of the registers.
 TEST(Tape, string_instructions_are_their_elements) {
   const Repeat bytes{.bytes = 1, .from = true, .to = true, .to_stores = true, .low = false};
   const Repeat words{.bytes = 4, .from = false, .to = true, .to_stores = true, .low = true};

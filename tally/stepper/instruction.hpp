@@ -39,7 +39,7 @@ struct ElementMask {
   bool opmask = false;
 };
 
-/// As a condition: the address behind the branch says whether it was taken.
+/// As a condition: the address after the branch says whether it was taken.
 inline constexpr uint8_t told_by_address = 0xff;
 
 /// One decoded instruction, reduced to what counting needs.

@@ -34,7 +34,7 @@ std::size_t opening(std::string_view text) {
   return std::string_view::npos;
 }
 
-// Behind the last space that no bracket holds, and that does not belong to an operator's name.
+// After the last space that no bracket holds, and that does not belong to an operator's name.
 std::string_view without_result(std::string_view text) {
   const std::size_t operators = text.find("operator");
   int depth = 0;

@@ -73,7 +73,7 @@ Error why_nothing(const Counters& counters, const Attachment& attachment) {
 }  // namespace
 
 // One that an opened thread began is counted with that one; one that another began is not, and nobody can tell which it
-// was. So that all are counted once, the counters are opened anew until nothing began meanwhile.
+// was. So that all are counted once, the counters are opened again until nothing began meanwhile.
 std::size_t open_threads(const std::function<std::vector<pid_t>()>& threads_now, Counters& counters,
                          std::vector<Member>& members) {
   const std::size_t first_target = counters.targets();

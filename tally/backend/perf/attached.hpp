@@ -24,7 +24,7 @@ struct Attached {
 };
 
 /// Opens the counters on each of a process's threads, which `threads_now` lists, with what these start from then on;
-/// and all of them anew as long as threads begin meanwhile, up to twenty times. Returns how many began during the last
+/// and all of them again as long as threads begin meanwhile, up to twenty times. Returns how many began during the last
 /// time: whether these are counted nobody can tell. Cost: a system call for each counter and time.
 std::size_t open_threads(const std::function<std::vector<pid_t>()>& threads_now, Counters& counters,
                          std::vector<Member>& members);

@@ -92,7 +92,7 @@ class Counters final : public Meter {
   std::vector<std::pair<std::size_t, Count>> of_core(const std::string& core,
                                                      const std::vector<std::size_t>& targets) const;
 
-  /// Others for the same events, with no target. Cost: less than to find out anew how the kernel calls them.
+  /// Others for the same events, with no target. Cost: less than to find out again how the kernel calls them.
   Counters another() const;
 
   /// Counts of nothing, in the order of the events.

@@ -50,7 +50,7 @@ void add(channel::ModelValues& to, const tally::sim::TlbCounts& from) {
 CarriedLevels::CarriedLevels(const LevelShapes& shapes, linux::SparseMemory own, std::shared_ptr<LastLevel> last)
     : shapes_(shapes), own_(std::move(own)), last_(std::move(last)) {}
 
-// One behind the other: first levels, TLBs, L2, times of first levels, times of TLBs.
+// One after the other: first levels, TLBs, L2, times of first levels, times of TLBs.
 CarriedLevels::OwnTables CarriedLevels::tables() const {
   OwnTables tables;
   tables.first = own_.words();

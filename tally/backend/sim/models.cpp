@@ -54,7 +54,7 @@ channel::Models settings_of(const Simulation& simulation, const Needed& needed) 
   if (!simulation.prefetch) caches.prefetch = {};
   if (!full) caches = tally::sim::fast(caches);
   made.direction = static_cast<std::uint8_t>(full ? tally::sim::Direction::tage : tally::sim::Direction::gshare);
-  // Where something behind a first level changes it, every access has to be played.
+  // Where something after a first level changes it, every access has to be played.
   tally::sim::HierarchyShape there = caches;
   if (!needed.l1i) there.l1i = {};
   if (!needed.l1d) there.l1d = {}, there.prefetch.next_line = false;

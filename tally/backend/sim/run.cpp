@@ -213,7 +213,7 @@ class Server {
     figures.usage = figures.usage + orphans_;
   }
 
-  /// For what ends just behind the program, as helpers do whose pipe it closed: they are not left behind.
+  /// For what ends just after the program, as helpers do whose pipe it closed: they are not left behind.
   static constexpr Nanoseconds grace = std::chrono::milliseconds(100);
 
   linux::Moment ended_at_;

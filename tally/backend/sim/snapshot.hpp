@@ -30,7 +30,7 @@ channel::Totals totals_of(std::uint32_t thread, const Channel& shared);
 /// Of every thread that there was. Cost: 24 bytes read for each segment of code of each thread that runs.
 Snapshot look(const Channel& shared);
 
-/// The part of a run that is counted: what came before `from` is none of it, nor what came behind `until`.
+/// The part of a run that is counted: what came before `from` is none of it, nor what came after `until`.
 struct Window {
   std::optional<Snapshot> from, until;
   bool timed_out = false;  ///< `until` lies before the end of the run

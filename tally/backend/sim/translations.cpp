@@ -37,7 +37,7 @@ std::vector<std::uint32_t> places(const Store& store) {
   return all;
 }
 
-/// The records of the log, one behind the other, whether they can be found or not. Of few this reads little, and in
+/// The records of the log, one after the other, whether they can be found or not. Of few this reads little, and in
 /// memory that nobody has touched each page that is read is made first. By the table where a writer was killed before
 /// he had said how long his record is.
 std::vector<std::uint32_t> logged(const Store& store) {
@@ -58,7 +58,7 @@ bool all_sound(const Store& store) {
   return std::all_of(all.begin(), all.end(), [&](std::uint32_t place) { return store.sound_record(place) != nullptr; });
 }
 
-/// Checks a file that was written before the machine was started anew: not all of it may have reached the disk.
+/// Checks a file that was written before the machine was started again: not all of it may have reached the disk.
 bool survived(const std::string& path, std::uint64_t engine) {
   auto file = linux::open_cache_file(path, false);
   channel::StoreHeader header{};
@@ -211,7 +211,7 @@ class Move {
   std::vector<std::uint32_t> fresh_;
   std::map<std::uint64_t, std::uint32_t> bundles_;  // the last one of each key
   std::vector<const channel::Bundle*> improvements_;
-  std::unordered_map<std::uint32_t, std::uint32_t> better_;  // of those that were made anew
+  std::unordered_map<std::uint32_t, std::uint32_t> better_;  // of those that were made again
   std::unordered_map<std::uint32_t, std::uint32_t> moved_;
   std::uint64_t bytes_ = 0;
 };
@@ -256,7 +256,7 @@ void Translations::add_to_file(const Store& fresh) {
     const bool same_file = kept_ && kept_->inode == old->inode;
     if (Move(Store{mapping->data()}, *old, fresh, same_file).everything()) return;
   }
-  // There is none that can be used, or it is full: begun anew with what was needed last.
+  // There is none that can be used, or it is full: begun again with what was needed last.
   const auto file = linux::make_cache_file(folder_, store_bytes);
   if (!file || !linux::has_space(*file, 0, channel::store_log_offset)) return;
   const auto mapping = linux::map_shared(file->file.get(), 0, store_bytes);

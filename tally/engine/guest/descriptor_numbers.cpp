@@ -56,7 +56,7 @@ bool move_to(u64 first) {
   return true;
 }
 
-/// Behind the limit if that can be, or else far above where they are.
+/// After the limit if that can be, or else far above where they are.
 bool find_better_place() {
   const u64 end = limit();
   if (end <= cheap_numbers && move_to(end)) return true;

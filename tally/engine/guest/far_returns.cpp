@@ -15,7 +15,7 @@ constexpr u64 own_flags = 0x8d5 | direction_flag | nested_task_flag | alignment_
 struct Form {
   u8 opcode = 0;
   u32 bytes = 4;     // of each word that is popped
-  u64 released = 0;  // bytes of the stack behind them
+  u64 released = 0;  // bytes of the stack after them
 };
 
 bool read_form(u64 pc, Form& form) {

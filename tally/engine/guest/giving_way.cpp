@@ -36,7 +36,7 @@ Stretch of_shmat(const u64* g) {
 
 Stretch of_brk(u64 wanted) {
   const u64 now = static_cast<u64>(kernel(SYS_brk, 0));
-  // The kernel wants a page behind it to be free, too.
+  // The kernel wants a page after it to be free, too.
   return wanted > now ? stretch(page_up(now), page_up(wanted) + page_bytes - page_up(now)) : Stretch{};
 }
 

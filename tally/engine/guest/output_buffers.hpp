@@ -10,7 +10,7 @@ using EachOutput = void (*)(void* to, u64 address, u64 bytes);
 
 /// Calls `each` with every piece of memory that the kernel may write in the system call of `t`, whose registers are in
 /// its `gpr`, or may be about to change the mapping of. Reads what describes nested ones. False where it may write
-/// elsewhere too; then `each` was called with what lies behind anything that looks like an address.
+/// elsewhere too; then `each` was called with what lies after anything that looks like an address.
 bool visit_outputs(const Thread& t, void* to, EachOutput each);
 
 template <class Each>

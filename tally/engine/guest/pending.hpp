@@ -13,7 +13,7 @@ namespace tally::engine::guest {
 inline constexpr u64 bit(int signal) { return 1ull << (signal - 1); }
 inline constexpr u64 engine_signals = bit(4) | bit(5) | bit(7) | bit(8) | bit(11);  // ILL TRAP BUS FPE SEGV
 
-/// Sends a signal anew, to the calling thread: that may say of it whatever it likes, as nobody else may.
+/// Sends a signal again, to the calling thread: that may say of it whatever it likes, as nobody else may.
 void send_to_self(int signal, const u8* info);
 
 /// The signal is pending, for the thread or for its process, as its siginfo says. One of a kind is kept, as the kernel

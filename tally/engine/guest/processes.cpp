@@ -178,7 +178,7 @@ void name_executed(Thread* t, u64 path) {
   name[n] = 0;
 }
 
-/// Whether nothing but a handler ends the call early: the kernel begins it anew behind a signal that is ignored. Those
+/// Whether nothing but a handler ends the call early: the kernel begins it again after a signal that is ignored. Those
 /// with a time limit have written how much of it is left.
 bool waits_for_handlers(u64 call) {
   switch (call) {

@@ -9,7 +9,7 @@ s64 emulate_clone(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid
 s64 emulate_clone3(Thread* t, u64 arguments, u64 size);
 
 /// execve and execveat, the command asked to take the new program over first. Returns only on failure, with -512 when
-/// the call is to be begun anew.
+/// the call is to be begun again.
 s64 emulate_exec(Thread* t);
 
 /// Returns only, with begin_anew, when a signal must be delivered first.

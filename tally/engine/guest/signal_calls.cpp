@@ -11,7 +11,7 @@ u64 actions_known;  // signals whose action the program has set or that the engi
 
 void set_kernel_mask(u64 mask) { kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&mask), 0, 8); }
 
-/// A signal that the program ignores interrupts no call that can begin anew.
+/// A signal that the program ignores interrupts no call that can begin again.
 u64 flags_for_kernel(const Action& a) {
   if (a.handler > 1) return a.flags & (restart | no_child_stop | no_child_wait);
   return a.handler == 1 ? u64{restart} : u64{0};

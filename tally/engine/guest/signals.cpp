@@ -108,7 +108,7 @@ void come_out(Thread* t, Context* c) {
     c->flags |= trap_flag;
   } else if (begin_leaving_again(c)) {
   } else if (rip >= reinterpret_cast<u64>(syscall_begin) && rip <= reinterpret_cast<u64>(syscall_instruction)) {
-    // Not begun, or interrupted and set back by the kernel to begin anew: only then rcx is the address behind it.
+    // Not begun, or interrupted and set back by the kernel to begin again: only then rcx is the address after it.
     const bool begun = rip == reinterpret_cast<u64>(syscall_instruction) && c->reg(rcx) == rip + 2;
     c->reg(rcx) = begun ? 1 : 0;
     c->ip = reinterpret_cast<u64>(syscall_abort);
@@ -158,14 +158,14 @@ void at_pad(Thread* t, Context* c) {
   c->flags |= trap_flag;
 }
 
-/// The trap behind an instruction of a program that has set the trap flag; `c` has it still, or not any more.
+/// The trap after an instruction of a program that has set the trap flag; `c` has it still, or not any more.
 void trap_behind(Thread* t, Context* c, u8* info) {
   t->traces_itself = (c->flags & trap_flag) != 0;
   *reinterpret_cast<u64*>(info + 16) = c->ip;
   raise(t, c, sigtrap, info);
 }
 
-/// Whether the instruction before this place sets the flags from the stack: the trap comes behind the next one.
+/// Whether the instruction before this place sets the flags from the stack: the trap comes after the next one.
 bool is_behind_popf(const Spot& s) {
   if (s.index == 0) return false;
   u8 opcode = 0;
@@ -178,7 +178,7 @@ void traces_itself(Thread* t, Context* c, u8* info) {
   Spot spot;
   if (model_plan.any() && model_thread(t)->active != 0) return;  // further, with the flag on
   if (!in_cache(c->ip)) {
-    // In the engine: the next instruction is executed alone, and the trap behind it is the program's.
+    // In the engine: the next instruction is executed alone, and the trap after it is the program's.
     t->flags &= ~trap_flag;
     c->flags &= ~trap_flag;
     t->traces_itself = 1;
@@ -247,7 +247,7 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
 }
 
 /// A write to a page whose code was translated; it is writable now. If the very trace that writes is among what was
-/// dropped, the write is executed alone and what follows is read anew: it may be what was written.
+/// dropped, the write is executed alone and what follows is read again: it may be what was written.
 void written(Thread* t, Context* c) {
   Spot spot;
   if (awaits_delivery(t) || !locate(c->ip, spot) || !spot.trace->dead || spot.place->dynamic != 0) return;

@@ -42,7 +42,7 @@ void fork_failed(u32 process);
 void fork_done(u32 process, s32 pid);
 bool after_fork(Thread* t, u32 process);
 
-/// What all counters say goes into the records of their threads: segment numbers may be given anew. No other thread of
+/// What all counters say goes into the records of their threads: segment numbers may be given again. No other thread of
 /// the address space is inside. A process that is killed within loses nothing.
 void counts_to_records();
 

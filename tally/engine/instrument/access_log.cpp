@@ -1,5 +1,5 @@
 // What goes onto the tape, for models that are asked about everything: of each access its address as the instruction
-// has it, of an indirect branch its target, and behind them the number of the way that was gone.
+// has it, of an indirect branch its target, and after them the number of the way that was gone.
 #include <initializer_list>
 
 #include "tally/engine/instrument/model_code.hpp"
@@ -80,7 +80,7 @@ void ModelCode::make_room_on_tape(Builder& b, u16 live) {
   b.arena.cold = stub.here();
 }
 
-/// The record is whole: its way's number, and the next one begins behind it.
+/// The record is whole: its way's number, and the next one begins after it.
 void ModelCode::finish_record(Builder& b) {
   if (gone_.count != 0) {
     Emitter& e = b.e;
@@ -96,7 +96,7 @@ void ModelCode::finish_record(Builder& b) {
   mark(b);
 }
 
-/// The same behind an indirect branch or return: rcx = the target, r11 is saved.
+/// The same after an indirect branch or return: rcx = the target, r11 is saved.
 void ModelCode::finish_by_target(Builder& b, const Instruction& in) {
   Emitter& e = b.e;
   e.load(r11, o_model_record);

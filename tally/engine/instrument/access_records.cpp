@@ -88,7 +88,7 @@ u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block) {
   __atomic_store_n(&ring.published, ring.published + 1, __ATOMIC_SEQ_CST);
   channel::enqueue(bell(), ring, channel::ring_number(t->index, what));
   if ((waiting(ring) >= channel::note_blocks_to_wake || block.closes != 0) && somebody_sleeps()) wake();
-  // The one behind those that wait is being written.
+  // The one after those that wait is being written.
   (void)wait_for(ring, channel::note_blocks - 1);
   return fetched(block_of(ring, ring.published));
 }

@@ -91,7 +91,7 @@ void ModelCode::predict(Builder& b, u64 pc, bool taken, u16 live) {
   b.arena.cold = stub.here();
 }
 
-/// For a predictor behind the program: a word, where the next one goes once the trace is left.
+/// For a predictor after the program: a word, where the next one goes once the trace is left.
 void ModelCode::tell_outcome(Builder& b, u64 pc, bool taken, u16 live) {
   Emitter& e = b.e;
   e.load(a_, o_model_outcome);

@@ -1,6 +1,6 @@
-// Looks at first levels. At a restless site a look never leaves the line of code for what cannot be foretold: every
+// Looks at first levels. At a restless site a look never leaves the line of code for what cannot be predicted: every
 // access is noted down, and the note stays where it is not to the most recent line of its set: the next one comes
-// behind it, and else over it. At a steady site what is found elsewhere is noted beside the way.
+// after it, and else over it. At a steady site what is found elsewhere is noted beside the way.
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
 

@@ -70,7 +70,7 @@ inline bool on(channel::Model m) { return (settings().models.on & m) != 0; }
 
 /// The plain models of a thread, empty, over their tables.
 void make_plain(Rest& r, const sim::Hierarchy& caches, const sim::Tlbs& tlbs);
-/// Plays the tape, which begins anew.
+/// Plays the tape, which begins again.
 TALLY_NO_SAVES void play_tape(Thread* t, Rest& r);
 
 }  // namespace tally::engine::instrument

@@ -1,5 +1,5 @@
 // Instructions that ran become blocks of the core model: stretches that are entered at their top. What a block is
-// follows from the program alone, not from how its code was cut into traces: those are made anew while it runs, and
+// follows from the program alone, not from how its code was cut into traces: those are made again while it runs, and
 // what is kept of earlier runs begins elsewhere. Where an indirect branch led nobody counts: what follows it begins as
 // it most often does.
 #include "tally/engine/instrument/core_cycles.hpp"
@@ -40,7 +40,7 @@ const sim::CoreTable& core_table() {
 struct Step {
   u64 pc;
   u64 executions;
-  u64 entered;  // by traces that begin here, but behind the end of one that was merely long enough; may wrap meanwhile
+  u64 entered;  // by traces that begin here, but after the end of one that was merely long enough; may wrap meanwhile
   sim::CoreInstruction code;
   s32 distance;  // from its end to where it may branch to
   u32 block;     // its own, once that is made
@@ -159,7 +159,7 @@ class Flow {
     if (Step* const first = steps_.find(t.pc); first != nullptr) first->entered += history.entered();
   }
 
-  /// What is no branch led to the place behind it, which may be where the trace ends.
+  /// What is no branch led to the place after it, which may be where the trace ends.
   void read_ways(const Trace& t) {
     Step* last = nullptr;
     History(counter(), t).places([&](const Place& p, u64 reached, u64 taken, u64 passed) {

@@ -135,7 +135,7 @@ void returned(Thread* t, Moment& now) {
   });
 }
 
-/// Entered anew while it is open: within itself, or nobody saw how it was left.
+/// Entered again while it is open: within itself, or nobody saw how it was left.
 bool goes_on(Thread* t, MarkCounts& c) {
   const u64 sp = t->gpr[rsp];
   u64 back = 0;

@@ -77,7 +77,7 @@ void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live
   }
   if (!passed_) return;
   passed_ = false;
-  // Behind a branch that was not taken: before anything else of what follows.
+  // After a branch that was not taken: before anything else of what follows.
   predict(b, passed_pc_, false, n == 0 ? live : facts_[0].live);
   note_outcome(false);
   mark(b);

@@ -52,16 +52,16 @@ class ModelCode {
   /// Steps of a trace: more than any has.
   static constexpr u32 ops_limit = 4096, range_limit = 512;
 
-  /// Behind the trace's head.
+  /// After the trace's head.
   void begin_trace();
-  /// The instructions that follow. `live`: flags that are needed behind them; `at_exits[i]`, unless null: where
+  /// The instructions that follow. `live`: flags that are needed after them; `at_exits[i]`, unless null: where
   /// instruction `i` leads to when it leaves the trace; `executions[i]`, unless null: how often it ran until now.
   void begin_segment(Builder& b, const Instruction* in, u32 n, u16 live, const u16* at_exits = nullptr,
                      const u64* executions = nullptr);
-  /// Before and behind the copy of instruction `i`. `leaves`: it leads away and is no conditional branch.
+  /// Before and after the copy of instruction `i`. `leaves`: it leads away and is no conditional branch.
   void before(Builder& b, u32 i, bool leaves);
   void after(Builder& b, u32 i);
-  /// Before anything else of a trace: registers are borrowed, and a loop may come back behind that.
+  /// Before anything else of a trace: registers are borrowed, and a loop may come back after that.
   void open_first(Builder& b);
   /// Before what leads to the trace's own first instruction: the offset where it may come in with registers as they
   /// are; 0 where it has to leave.
@@ -74,7 +74,7 @@ class ModelCode {
   /// Before the copy of instruction `i`, a conditional branch that leaves the trace where it is `taken`, or not;
   /// `live`: flags that are needed there. Returns the number of the way out.
   u32 begin_way(Builder& b, u32 i, bool taken, u16 live);
-  /// Behind it: the trace goes on. `live`: flags that are needed here.
+  /// After it: the trace goes on. `live`: flags that are needed here.
   void stay(Builder& b, const Instruction& in, bool taken, u16 live);
   /// The same where that is known with the next segment.
   void stay_later(const Instruction& in) { passed_ = true, passed_pc_ = in.pc; }
@@ -84,7 +84,7 @@ class ModelCode {
   /// A conditional branch, in place of its copy: the trace goes on where it is not taken. `live`: flags that are needed
   /// where it leads to.
   void conditional(Builder& b, u32 i, u32 segment, u16 live_there);
-  /// What stands behind the trace: the ways out of it that are still to come, and what is to be known of it.
+  /// What stands after the trace: the ways out of it that are still to come, and what is to be known of it.
   void emit_ways(Builder& b);
   void end_trace(Builder& b, u32 trace);
 

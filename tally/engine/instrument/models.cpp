@@ -387,7 +387,7 @@ void take_directions_back(Thread* t) {
   (void)notes_publish(t, Handed::outcomes, last_of_ring);
 }
 
-/// A mark in each ring that is used, behind all that it holds.
+/// A mark in each ring that is used, after all that it holds.
 void publish_mark(Thread* t, const channel::NoteBlock& mark) {
   if (settings().models.handed_on == 0) return;
   for (const Handed what : rings)

@@ -47,9 +47,9 @@ struct ModelThread {
   u64 saved[9];       // 0x1100: rcx rdx rsi rdi r8 r9 r10 r11 rax
   u64 whole_flags;    // 0x1148: for the direction flag
   u64 repeat_rdi;     // 0x1150: before a string instruction
-  u64* next_note;     // 0x1158: behind the last note; in a register where one is borrowed for it
+  u64* next_note;     // 0x1158: after the last note; in a register where one is borrowed for it
   u64 flags_away;     // 0x1160: the program's, as lahf and seto leave them in rax
-  u32* next_outcome;  // 0x1168: behind the last one (ModelPlan::outcomes)
+  u32* next_outcome;  // 0x1168: after the last one (ModelPlan::outcomes)
   u64 spill_page;     // 0x1170: of the register for a page's set
   // 0x1180: vectors, masks and registers that an instruction's accesses depend on. In their place: the program may
   // check alignment.
@@ -106,8 +106,8 @@ static_assert(code_pages_at + sim::page_sets * sizeof(u32) <= data_pages_at);
 static_assert(l1i_at + first_level_bytes == jump_table_at);
 /// No line's address, and in no line: not the most recent one of any set.
 inline constexpr u64 no_line = u64{1} << 63 | 1;
-/// Notes of a thread, and room behind them. Generated code looks once a trace, or at each note, whether it stands
-/// behind them, by the low bits of an address: ModelPlan::notes_full.
+/// Notes of a thread, and room after them. Generated code looks once a trace, or at each note, whether it stands
+/// after them, by the low bits of an address: ModelPlan::notes_full.
 inline constexpr u64 notes_room = channel::note_block_bytes;
 /// As many as are handed on at a time, and as many as are looked up here, in bytes; of outcomes too.
 inline constexpr u64 notes_handed_on = channel::notes_limit * sizeof(u64), notes_kept = 512 * sizeof(u64);
@@ -128,7 +128,7 @@ inline channel::ModelCounts* model_counts(Thread* t) {
 struct ModelPlan {
   bool branches, l1i, l1d;  // looked at in generated code
   bool pages;               // noted too is what is not to the most recent page of its set
-  bool outcomes;            // conditional branches are predicted behind the program; ends where that is taken back
+  bool outcomes;            // conditional branches are predicted after the program; ends where that is taken back
   bool goes_by_sites;       // who nearly always finds the most recent line looks by a jump: sites.hpp
   bool each;                // everything goes onto the tape, for the plain models
   bool each_branch;         // branches too

@@ -8,7 +8,7 @@
 namespace tally::engine::instrument {
 namespace {
 
-// A jump that is foretold wrongly costs some ten of the instructions that are saved where it is foretold well; at a
+// A jump that is predicted wrongly costs some ten of the instructions that are saved where it is predicted well; at a
 // line of code fewer are saved.
 constexpr u64 restless_share = 10, restless_share_of_lines = 50;
 

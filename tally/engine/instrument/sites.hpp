@@ -1,7 +1,7 @@
 /// Sites: the places in a program where it accesses memory or comes to another line of code. At most of them the line
 /// is nearly always the most recent one of its set, and then a comparison and a jump are the cheapest look. A jump that
-/// is foretold wrongly costs more than a look without one: so what jumped is counted, by site, and code that is made
-/// anew looks at restless sites without a jump.
+/// is predicted wrongly costs more than a look without one: so what jumped is counted, by site, and code that is made
+/// again looks at restless sites without a jump.
 #pragma once
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/translate/decode.hpp"
@@ -13,8 +13,8 @@ inline constexpr u32 line_site = 7;
 inline constexpr u8 every_site = 0xff;
 inline constexpr u32 site_count = 15360;
 
-/// Where the k-th site of the instruction at `pc` is counted. Others may share it: that makes a look dearer, and no
-/// count wrong.
+/// Where the k-th site of the instruction at `pc` is counted. Others may share it: that makes a look more expensive,
+/// and no count wrong.
 constexpr u32 site_of(u64 pc, u32 k) {
   return static_cast<u32>(((pc * 8 + k) * 0x9E3779B97F4A7C15ull >> 32) * site_count >> 32);
 }
@@ -24,7 +24,7 @@ constexpr u32 site_at(u64 pc, u32 k) { return sites_at + site_of(pc, k) * static
 
 /// A thread begins, with nothing counted.
 void sites_forget(Thread* t);
-/// In the child of a fork, whose counters begin anew.
+/// In the child of a fork, whose counters begin again.
 void sites_after_fork();
 /// Takes down what all threads have counted. Wants threads_lock and cache_lock.
 void sites_count_up();

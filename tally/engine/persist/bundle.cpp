@@ -195,7 +195,7 @@ class Loader {
     u64 target = 0;
     register_page(trace, pointer);
     if (read_pointer(pointer, target) && serves(*arena_, target)) return target;
-    // It may still change: the trace is made anew, without it, when somebody comes there.
+    // It may still change: the trace is made again, without it, when somebody comes there.
     give_up(tables.traces[trace]);
     return 0;
   }
@@ -283,7 +283,7 @@ void keep_bundles() {
   replaced.size = 0;
   for (u32 i = 0; i < modules_known; i++) {
     const Module& m = modules[i];
-    // What is made anew each time costs less than a bundle that is made anew each time.
+    // What is made again each time costs less than a bundle that is made again each time.
     constexpr u32 least = 16, fresh_share = 8, better_share = 64;
     if (m.fresh + m.loaded < least || m.fresh + m.better == 0) continue;
     is_kept = true;

@@ -3,7 +3,7 @@
 /// itself.
 ///
 /// Addresses of the program count from the start of the mapping that has the code, cache addresses from that of the
-/// block to which the code is copied. Behind the names of the record: BundleHead, then the arrays that it counts, in
+/// block to which the code is copied. After the names of the record: BundleHead, then the arrays that it counts, in
 /// its order, each from a multiple of 8 on.
 #pragma once
 #include "tally/engine/persist/store.hpp"

@@ -17,16 +17,16 @@ struct Template {
   u64 low_pc;  // where the code lies low: addresses have shorter forms there, and it fits this one only; else 0
   u64 models;  // models_key() of what was simulated
   u16 code_bytes, original_bytes, place_count, fixup_count;
-  u16 trace_bytes;  // of the code, without the ways out that stand behind the trace
+  u16 trace_bytes;  // of the code, without the ways out that stand after the trace
   u16 stub_bytes, model_range_count;
   u16 loop;  // Trace::loop
   u8 segment_count, range_count;
   bool looked_ahead;
   bool by_jump;   // an indirect jump came first
-  u8 generation;  // how often it was made anew from what a process had counted
+  u8 generation;  // how often it was made again from what a process had counted
   u8 pad[11];
 
-  // What follows, each behind the one before:
+  // What follows, each after the one before:
   const channel::SegmentVector* vectors() const { return behind<channel::SegmentVector>(this + 1, 0); }
   const Place* places() const { return behind<Place>(vectors(), segment_count); }
   const Fixup* fixups() const { return behind<Fixup>(places(), place_count); }
@@ -67,7 +67,7 @@ u32 use_of(const Template& t);
 void replace_template(const Template& t, const Template& by);
 /// The bundle with this key, or null.
 const channel::Bundle* find_bundle(u64 key);
-/// Room for a bundle with these names and so many bytes behind them, from a multiple of 8 on; null where there is none.
+/// Room for a bundle with these names and so many bytes after them, from a multiple of 8 on; null where there is none.
 channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes);
 /// It is complete: others may find it.
 void end_bundle(channel::Bundle& bundle);
@@ -87,7 +87,7 @@ void give_up_writing_locked();
 
 // --- reuse.cpp ------------------------------------------------------------------------------------------------------
 
-/// How far behind `body` the code of a template must begin so that all its exits can be patched; room_nowhere where it
+/// How far after `body` the code of a template must begin so that all its exits can be patched; room_nowhere where it
 /// is so nowhere.
 u64 room_before(const Template& t, u64 body);
 inline constexpr u64 room_nowhere = 4 * trace_alignment;

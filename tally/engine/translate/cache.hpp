@@ -48,7 +48,7 @@ struct Place {
 };
 
 struct Segment {
-  u16 counted;  // offset behind the increment; of an exit's segment, of the branch that leads there
+  u16 counted;  // offset after the increment; of an exit's segment, of the branch that leads there
   u16 first;    // its first Place, within the trace
 
   /// As `first`: the segment is nothing but an exit. What it counts makes up for what the first one counted, or did
@@ -75,7 +75,7 @@ struct Trace {
   bool dead;
   bool looked_ahead;  // it relies on code that it does not hold, of pages that it is registered for
   u8 entries;         // entry checks that were made for it out of its line
-  u8 generation;      // how often it was made anew, where no template says it
+  u8 generation;      // how often it was made again, where no template says it
   u32 use;            // of a template: note_use() says which; 0 = none
   u32 loop;           // from body: the displacement of a jump into its middle; 0 leads out of it, 0 here = none
   u32 gate;           // from body: the end of its gate, where it begins at a marked address
@@ -138,7 +138,7 @@ void invalidate(u64 a, u64 n);
 void supersede(Trace& old, const Trace* by);
 /// Empties the jump table of a thread that is not using it.
 void forget_jumps(Thread* t);
-/// Indirect jumps ask for their targets anew: what they led to is dead.
+/// Indirect jumps ask for their targets again: what they led to is dead.
 void forget_all_jumps();
 /// The same, where any target of theirs is: until then they go by way of what is dead.
 void shorten_jumps();

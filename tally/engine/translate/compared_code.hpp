@@ -1,6 +1,6 @@
 /// Code that is compared when it is entered: of pages that the program may write without the engine hearing of it
 /// (watching.hpp). Such a trace begins with a comparison of all the code that it was made from, without a change of the
-/// flags, and ends behind the first instruction that stores, since that may have written what follows.
+/// flags, and ends after the first instruction that stores, since that may have written what follows.
 #pragma once
 #include "tally/engine/translate/generate.hpp"
 

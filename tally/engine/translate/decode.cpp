@@ -357,7 +357,7 @@ void without_extensions(const Instruction& in, u8 (&bytes)[16]) {
   __builtin_memcpy(bytes, in.bytes, sizeof bytes);
   if (in.legacy && (in.rex & 3) == 0) return;
   const ZydisDecodedInstruction raw = Details(in).raw;
-  constexpr u8 index_and_base = 0x60;  // inverted, in the byte behind the first one of a VEX, EVEX or XOP prefix
+  constexpr u8 index_and_base = 0x60;  // inverted, in the byte after the first one of a VEX, EVEX or XOP prefix
   switch (raw.encoding) {
     case ZYDIS_INSTRUCTION_ENCODING_LEGACY: bytes[raw.raw.rex.offset] &= 0xfc; break;
     case ZYDIS_INSTRUCTION_ENCODING_VEX:

@@ -53,7 +53,7 @@ struct Instruction {
   u8 modrm_at, displacement_at;  // offsets, 0 = there is none
   u8 operand_bits, address_bits;
   bool fs;       // an access through FS
-  u8 bytes[16];  // as they were read; what is behind `length` is of no meaning
+  u8 bytes[16];  // as they were read; what is after `length` is of no meaning
 
   u64 next() const { return pc + length; }
   u64 target() const { return next() + static_cast<u64>(immediate); }
@@ -70,7 +70,7 @@ struct Instruction {
   }
 };
 
-/// It may set the trap flag, which takes effect behind the next instruction.
+/// It may set the trap flag, which takes effect after the next instruction.
 inline constexpr u8 popf_opcode = 0x9d;
 
 void decoder_init();

@@ -21,7 +21,7 @@ extern const char resume_begin[], resume_end[];
 /// An `int3` reached with all of the program's registers in place: the signal handler then has them in its frame.
 extern const char landing_pad[];
 
-/// Executes the program's system call with the registers in `gpr`; -512 when it must be begun anew because a signal
+/// Executes the program's system call with the registers in `gpr`; -512 when it must be begun again because a signal
 /// came first (`*pad` set) or interrupted it in a way that restarts.
 s64 program_syscall(Thread* t);
 extern const char syscall_begin[], syscall_instruction[], syscall_abort[];

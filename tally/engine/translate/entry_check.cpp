@@ -6,7 +6,7 @@ namespace tally::engine::translate {
 namespace {
 
 constexpr u8 chain_limit = 8;
-/// How many entry checks stand behind one another from this one on: the byte before it.
+/// How many entry checks stand after one another from this one on: the byte before it.
 u8 chain_length(u64 entry) { return at<u8>(entry - 1); }
 
 }  // namespace

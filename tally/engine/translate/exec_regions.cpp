@@ -74,7 +74,7 @@ void add_range(u64 a, u64 end, bool writable) {
       return;
     }
   }
-  // A full table forgets: what is missing is read anew from the kernel.
+  // A full table forgets: what is missing is read again from the kernel.
   if (range_count == range_limit) range_count = range_limit / 2;
   ranges[range_count++] = {a, end, writable};
 }

@@ -213,7 +213,7 @@ void place_end(Builder& b, u64 target, u32 segment) {
   p.pc = static_cast<s32>(target - b.trace.pc);
   p.segment = static_cast<u8>(segment);
   p.kind = Kind::end;
-  p.offset = b.offset();  // also before what aligns the jump: behind an int3 the program stands here
+  p.offset = b.offset();  // also before what aligns the jump: after an int3 the program stands here
   tables.places.add(p);
 }
 

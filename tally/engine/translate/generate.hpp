@@ -40,7 +40,7 @@ struct Builder {
       fix(Fix::address, address, 2);
     e.move_constant(reg, value);
   }
-  /// The displacement of a RIP-relative operand; `behind` bytes of the instruction follow it.
+  /// The displacement of a RIP-relative operand; `after` bytes of the instruction follow it.
   void displacement(u64 operand, u32 behind) {
     fix(Fix::relative, operand, 0, behind);
     e.dword(static_cast<u32>(operand - e.here() - 4 - behind));
@@ -74,7 +74,7 @@ struct Builder {
 };
 
 /// Where the code of the next trace would begin, and a trace for the code at `pc` that begins there or `later` bytes
-/// behind, a multiple of trace_alignment; `older` as for make_trace().
+/// after, a multiple of trace_alignment; `older` as for make_trace().
 u64 next_body(const Arena& arena, u64 pc, u64 older);
 Builder begin_trace(Arena& arena, u64 pc, u64 older, u64 later = 0);
 /// Gives up what was begun: nothing leads to it, and its room is the next one's, which may begin before it did.
@@ -93,7 +93,7 @@ void emit_copy(Builder& b, const Instruction& in, u32 segment);
 void emit_passed(Builder& b, const Instruction& in, u32 segment);
 
 /// A branch or system call, the last instruction of its segment. A late increment is placed here: `counted` is then the
-/// offset behind it.
+/// offset after it.
 void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted);
 
 /// A direct exit; its jump is a place where the program stands at `target`.

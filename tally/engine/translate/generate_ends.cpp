@@ -128,7 +128,7 @@ void end_jcc(Builder& b, const Instruction& in, u32 segment) {
   const u32 index = tables.places.size;
   b.place(in, segment);
   const u64 jump = b.exit(in.opcode & 15, in.target());
-  tables.places[index].offset = static_cast<u16>(jump - b.body);  // behind what aligns it
+  tables.places[index].offset = static_cast<u16>(jump - b.body);  // after what aligns it
 }
 
 /// An indirect jump or call whose target is known.

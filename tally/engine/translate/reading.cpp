@@ -5,7 +5,7 @@ namespace tally::engine::translate {
 const u8* Code::at(u64 pc, u32& available) {
   if (pc < start_ || pc + 15 > start_ + valid_) {
     start_ = pc;
-    // Not beyond the page where an instruction at pc may end: what is behind it is not watched yet.
+    // Not beyond the page where an instruction at pc may end: what is after it is not watched yet.
     const u64 end = page_down(pc + 14) + page_bytes;
     valid_ = read_code(pc, bytes_, end - pc < sizeof bytes_ - 16 ? static_cast<u32>(end - pc) : sizeof bytes_ - 16);
     if (valid_ == 0) return nullptr;

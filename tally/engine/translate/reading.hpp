@@ -49,7 +49,7 @@ bool read_instruction(Code& code, u64 pc, Instruction& out, bool& readable);
 /// meanwhile.
 bool serializes(const Instruction& in);
 
-/// The trap that it may cause comes behind the next instruction, which must be found then: it is in the same trace.
+/// The trap that it may cause comes after the next instruction, which must be found then: it is in the same trace.
 inline bool is_popf(const Instruction& in) { return in.legacy && in.map == Map::one_byte && in.opcode == popf_opcode; }
 
 inline bool far_away(u64 pc, u64 target) { return !fits32(static_cast<s64>(target - pc)); }
@@ -60,7 +60,7 @@ inline constexpr u16 every_flag = counter_flags | carry;
 u16 flags_read(const Instruction& in);
 u16 flags_written(const Instruction& in);
 /// Whether the program overwrites all flags of `mask` from `pc` on before it reads one. Looks at a few instructions,
-/// behind so many branches to both sides.
+/// after so many branches to both sides.
 bool flags_dead(Code& ahead, u64 pc, u16 mask, int branches = 1);
 
 /// Whether the target of an indirect branch stands in memory that is only read, as that of a jump from a procedure

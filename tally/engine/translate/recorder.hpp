@@ -17,7 +17,7 @@ struct Builder;
 /// What depends on where a trace stands.
 enum class Fix : u8 {
   counter,      // dword: displacement of the counter of segment `value`
-  relative,     // dword: program address pc + value, from `extra` bytes behind the dword
+  relative,     // dword: program address pc + value, from `extra` bytes after the dword
   exit,         // dword: a direct exit to program address pc + value
   exit_by,      // dword: a direct exit to where the pointer at program address pc + value leads, which must hold
   pushed,       // dword: displacement of a literal, the program address pc + value
@@ -33,8 +33,8 @@ enum class Fix : u8 {
   outcome,     // dword: what is told of the branch at program address pc + value; extra: whether it was taken
   site,        // dword: displacement of the counter of site `extra` of the instruction at program address pc + value
   restless,    // nothing: that site is taken to be restless
-  to_body,     // dword: `value` bytes behind the beginning of the body
-  to_stubs,    // dword: `value` bytes behind that of the stubs
+  to_body,     // dword: `value` bytes after the beginning of the body
+  to_stubs,    // dword: `value` bytes after that of the stubs
   to_look,     // dword: displacement of the arena's door for looks
   to_model,    // dword: displacement of the one for all else
 };
@@ -61,7 +61,7 @@ struct Recording {
   static constexpr u32 fixup_limit = 2048, range_limit = 64, original_limit = 4096, max_bytes = 0xffff;
 
   bool by_jump = false;  ///< an indirect jump came first
-  u8 generation = 0;     ///< how often it was made anew from what a process had counted
+  u8 generation = 0;     ///< how often it was made again from what a process had counted
   u64 pc = 0, body = 0, stubs = 0;
   u32 fixups = 0, ranges = 0, originals = 0;
   Fixup fixup[fixup_limit];
@@ -105,7 +105,7 @@ class PersistentCache {
   virtual const Template* find(u64 /*pc*/) { return nullptr; }
   virtual Trace* reuse(const Template&, u64 /*pc*/, u64 /*older*/, Arena&) { return nullptr; }
 
-  /// Whether templates of traces that were made so often anew are kept; and one of them.
+  /// Whether templates of traces that were made so often again are kept; and one of them.
   virtual bool records(u8 /*generation*/) const { return false; }
   virtual void add(const Recording&, const Builder&, u32 /*use*/) {}
   /// What is known of the template of a use; false where it is gone.

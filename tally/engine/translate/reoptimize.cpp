@@ -72,7 +72,7 @@ class Reoptimizer {
     return true;
   }
 
-  /// Notes a conditional branch down; whether the trace goes on behind it.
+  /// Notes a conditional branch down; whether the trace goes on after it.
   bool passes(const Instruction& in) {
     const Profile::Branch& seen = profile_.find(in.pc);
     const u64 all = seen.taken + seen.passed;
@@ -135,7 +135,7 @@ class Reoptimizer {
     for (k = counted_in; k < branches_; k++) add(vectors_[k + 1], way, -1);
   }
 
-  /// The cheapest of all places on the way. `segment`: of how many branches it comes behind.
+  /// The cheapest of all places on the way. `segment`: of how many branches it comes after.
   Increment choose(u32& segment) {
     Increment best{Increment::spill, 0, r11};
     u32 start = 0;
@@ -285,7 +285,7 @@ class Reoptimizer {
     }
     if (ends_by_branch()) {
       const Branch& last = branch_[branches_ - 1];
-      // A `loop` jumps over the jump to its exit: the way goes on behind it.
+      // A `loop` jumps over the jump to its exit: the way goes on after it.
       if (last.hole != 0) emit_way_on(b, last.taken ? in_[n_ - 1].target() : in_[n_ - 1].next());
       emit_exit_segment(b, last, branches_);
     } else if (!ended_) {
@@ -306,7 +306,7 @@ class Reoptimizer {
   u64 share_ = whole_share;  // of what enters, as much as comes here
   bool ended_ = false;       // by an instruction that leads away
   channel::SegmentVector vectors_[branch_limit + 1];
-  // For instrumentation: which flags are needed behind the trace, and where its branches leave it.
+  // For instrumentation: which flags are needed after the trace, and where its branches leave it.
   u16 needed_behind_ = 0, needed_at_exits_[instruction_limit + 2];
   u64 entered_;  // how often, until now
   u64 executions_[instruction_limit + 2];

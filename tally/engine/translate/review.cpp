@@ -8,12 +8,12 @@
 namespace tally::engine::translate {
 namespace {
 
-/// How often a trace must have run: making it anew costs as much as some thousand increments.
+/// How often a trace must have run: making it again costs as much as some thousand increments.
 constexpr u64 hot_executions = 4096;
-/// A trace is not made anew forever if a program goes another way each time, or its accesses find other lines.
+/// A trace is not made again forever if a program goes another way each time, or its accesses find other lines.
 u8 generation_limit() { return instrumentation->depends_on_accesses() ? 12 : 3; }
 
-/// A trace that is made anew takes the place of the old one while the program runs, whether it is kept or not.
+/// A trace that is made again takes the place of the old one while the program runs, whether it is kept or not.
 bool replaces_at_once() { return is_instrumented || is_probed; }
 
 u64 hot_from() { return settings().hot_from != 0 ? settings().hot_from : hot_executions; }
@@ -47,7 +47,7 @@ class Review {
   }
 
   void reoptimize_hot() {
-    // What is made anew leads to what is made anew.
+    // What is made again leads to what is made again.
     for (u32 i = 0; i < size_; i++) list_[i].trace->dead = true;
     for (u32 i = 0; i < size_; i++)
       supersede(*list_[i].trace,

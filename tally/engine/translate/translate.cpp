@@ -57,7 +57,7 @@ class Translator {
     if (known != nullptr || compared_) recorder.give_up();
     u32 segment = 0;
     do {
-      // Behind a branch there is always one more segment, if only an empty one: it tells how often the branch was not
+      // After a branch there is always one more segment, if only an empty one: it tells how often the branch was not
       // taken.
       const bool full =
           segment > 0 && (compared_ || total_ >= limit_ || segment + 1 >= trace_segments || ends_before(at_));
@@ -183,7 +183,7 @@ class Translator {
 
   u16 needed(u64 pc) { return flags_dead(ahead_, pc, every_flag) ? u16{0} : every_flag; }
 
-  /// Which flags may be needed behind the segment; and where its branch leads to.
+  /// Which flags may be needed after the segment; and where its branch leads to.
   u16 flags_needed_behind(u32 n) {
     live_there_ = every_flag;
     if (n == 0) return needed(at_);

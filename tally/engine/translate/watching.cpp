@@ -11,7 +11,7 @@ WatchedTable watched;
 namespace {
 
 /// So many writes to a protected page cost more than comparing its code for a while: a fault takes as long as a hundred
-/// comparisons, and what is dropped must be translated anew.
+/// comparisons, and what is dropped must be translated again.
 constexpr u8 writes_limit = 16;
 
 // Where there ever was a protected page: a bit for 2 MB of addresses, and of those that lie a multiple of 8 GB further.

@@ -38,7 +38,7 @@ Watched* watched_page(u64 page);
 /// Calls `each` with the entries of all pages from `first` to `last`.
 template <class Each>
 void each_watched(u64 first, u64 last, Each&& each);
-/// Protections were set anew from page `first` on to before `end`: nothing is known.
+/// Protections were set again from page `first` on to before `end`: nothing is known.
 void forget_watched(u64 first, u64 end);
 /// What is written often has to show that again: calls `each` with every such page, whose code is to be dropped.
 template <class Each>

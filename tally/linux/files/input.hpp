@@ -17,7 +17,7 @@ class Input {
   /// Takes a file back to where it stood, so that the next run reads the same. Does nothing for everything else.
   void rewind() const;
 
-  /// "a pipe" or "a socket" where each run reads on behind the one before it, and nothing can be done about that; empty
+  /// "a pipe" or "a socket" where each run reads on after the one before it, and nothing can be done about that; empty
   /// for files, terminals, devices, and where it is closed.
   const std::string& stream() const { return stream_; }
 

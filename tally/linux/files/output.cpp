@@ -87,7 +87,7 @@ Result<std::string> Output::existing() const {
 
 Result<void> Output::make_again() {
   const std::string what = fmt::format("cannot write the results to {}, which was removed meanwhile", name_);
-  // Rows that go on behind others are nothing without them.
+  // Rows that go on after others are nothing without them.
   if (append_) return fail(Code::cannot_write, what);
   const int fd =
       retry([&] { return ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, mode_t{0666}); });

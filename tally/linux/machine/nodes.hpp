@@ -10,7 +10,7 @@
 
 namespace tally::linux {
 
-/// A NUMA node with memory: a socket, a part of one, or memory behind CXL, which has no processors.
+/// A NUMA node with memory: a socket, a part of one, or memory after CXL, which has no processors.
 struct Node {
   int id = 0;
   std::vector<int> processors;  ///< empty: memory alone

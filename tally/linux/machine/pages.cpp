@@ -70,7 +70,7 @@ std::uint64_t field(std::string_view lines, std::string_view key) {
 }
 
 // What the limits of a control group, and of all above it, leave; the most that there is where none has a limit. `own`
-// holds the group behind `key`.
+// holds the group after `key`.
 std::uint64_t left_of(const std::filesystem::path& hierarchy, const std::string& own, std::string_view key,
                       const char* limit_file, const char* used_file) {
   std::uint64_t left = std::numeric_limits<std::uint64_t>::max();

@@ -14,7 +14,7 @@ namespace tally::linux {
 Moment this_moment() {
   Moment moment{now(), std::nullopt};
 #if defined(__x86_64__)
-  // RDTSC may be executed ahead of what stands before it; behind LFENCE it is not (Intel SDM vol. 2B, RDTSC).
+  // RDTSC may be executed ahead of what stands before it; after LFENCE it is not (Intel SDM vol. 2B, RDTSC).
   _mm_lfence();
   moment.ticks = __rdtsc();
 #endif

@@ -11,7 +11,7 @@ namespace tally::linux {
 /// A moment on two clocks at once.
 struct Moment {
   Nanoseconds time{0};                 ///< of the monotonic clock
-  std::optional<std::uint64_t> ticks;  ///< of the time-stamp counter, read right behind it; x86 only
+  std::optional<std::uint64_t> ticks;  ///< of the time-stamp counter, read right after it; x86 only
 };
 
 /// Now. Cost: some 50 ns, no system call.

@@ -45,7 +45,7 @@ using ReadWord = std::int64_t (*)();
 /// The reader of this processor's counter `index` of `width` bits; nullptr where this architecture has none such.
 ReadWord word_reader(std::uint32_t index, std::uint32_t width);
 
-/// Waits until everything before it has been executed, and lets nothing behind it begin. Nothing on architectures where
+/// Waits until everything before it has been executed, and lets nothing after it begin. Nothing on architectures where
 /// counters are not read in user mode.
 inline void wait_for_instructions() {
 #if defined(__x86_64__)
@@ -68,7 +68,7 @@ inline void wait_for_everything() {
 /// A counter of the calling thread. Only that thread reads it.
 ///
 /// What a page said is kept, for as long as its lock and index stand as they stood: then only the processor's own
-/// counter is new. The check itself is made at every read, before and behind it.
+/// counter is new. The check itself is made at every read, before and after it.
 struct UserCounter {
   const volatile CounterPage* page = nullptr;
   std::uint64_t seen = 0;     ///< lock and index, as they were when the rest was copied
@@ -83,7 +83,7 @@ struct UserCounter {
   bool refresh();
 
   /// What the processor's counter says, whether that still is this one or not: where `seen` is still the
-  /// page's behind it, it is.
+  /// page's after it, it is.
   std::int64_t word() const {
 #if defined(__x86_64__)
     return reader(selector);

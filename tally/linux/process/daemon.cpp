@@ -25,7 +25,7 @@
 namespace tally::linux {
 namespace {
 
-// What goes through the pipe: one of these letters, and for an error its two texts, each with a zero behind it.
+// What goes through the pipe: one of these letters, and for an error its two texts, each with a zero after it.
 constexpr char is_ready = 'r';
 constexpr char is_error = 'e';
 

@@ -38,7 +38,7 @@ namespace follower {
 /// Begins with a child that has executed nothing yet. 0, or the errno of the refusal.
 int seize(pid_t child);
 
-/// What this stop means. The thread waits behind it until go_on(), unless it has gone on. `known`: it was seen to
+/// What this stop means. The thread waits after it until go_on(), unless it has gone on. `known`: it was seen to
 /// begin. Cost: a system call or two; for a new one a small file.
 Sight look(const Change& change, bool known);
 

@@ -7,7 +7,7 @@
 
 namespace tally::linux {
 
-/// The child of Program::start() waits behind it, as a process of its own that has executed nothing yet, until it is
+/// The child of Program::start() waits after it, as a process of its own that has executed nothing yet, until it is
 /// opened. Where tally ends without having opened it, the child ends too.
 class Gate {
  public:

@@ -44,7 +44,7 @@ bool process_is_alive(pid_t process) {
   return std::any_of(threads.begin(), threads.end(), is_alive);
 }
 
-// The ninth word of stat(5), the seventh behind the name: PF_KTHREAD of include/linux/sched.h.
+// The ninth word of stat(5), the seventh after the name: PF_KTHREAD of include/linux/sched.h.
 bool is_kernel_thread(pid_t thread) {
   constexpr std::uint64_t kernel_thread = 0x200000;
   const std::string stat = content("/proc/" + std::to_string(thread) + "/stat");

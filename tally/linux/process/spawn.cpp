@@ -30,7 +30,7 @@ void send(int fd, int exec_errno) {
   [[maybe_unused]] const ssize_t size = write(fd, &report, sizeof report);
 }
 
-// What execve takes, made before the fork: nothing may be allocated behind it.
+// What execve takes, made before the fork: nothing may be allocated after it.
 struct Image {
   std::vector<char*> direct;         // the command's own arguments
   std::vector<char*> through_shell;  // the same as a script for /bin/sh

@@ -17,7 +17,7 @@ Nanoseconds time_of(const timeval& time) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
-// The number behind `key` in a file of lines "Key:\tnumber kB".
+// The number after `key` in a file of lines "Key:\tnumber kB".
 std::int64_t field(const std::string& text, const std::string& key) {
   const std::size_t at = text.find("\n" + key + ":");
   if (at == std::string::npos) return 0;
@@ -74,7 +74,7 @@ std::optional<Usage> usage_of_living(pid_t pid) {
   const std::string folder = "/proc/" + std::to_string(pid);
   const std::string stat = read_all(folder + "/stat");
   const std::string status = read_all(folder + "/status");
-  // The name stands in parentheses and may hold anything, parentheses too: the fields begin behind the last one.
+  // The name stands in parentheses and may hold anything, parentheses too: the fields begin after the last one.
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string::npos || status.empty()) return std::nullopt;
   const auto fields = split(trimmed(std::string_view(stat).substr(name_end + 1)), ' ');

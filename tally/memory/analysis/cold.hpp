@@ -14,8 +14,8 @@ struct SizeTime {
   double ns = 0;
 };
 
-/// Capacity of a level from the ramp behind its knee: T(R) = T_hi − (T_hi − T_lo)·C/R, a straight line in 1/R, so that
-/// every point of the ramp is used and no plateau above need be seen. `ramp` has at least two points behind the knee
+/// Capacity of a level from the ramp after its knee: T(R) = T_hi − (T_hi − T_lo)·C/R, a straight line in 1/R, so that
+/// every point of the ramp is used and no plateau above need be seen. `ramp` has at least two points after the knee
 /// (R ≥ 1.2·knee); `low_ns` is the plateau below. Nothing where the ramp does not rise.
 struct ColdFit {
   double capacity_bytes = 0;

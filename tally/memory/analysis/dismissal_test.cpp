@@ -12,7 +12,7 @@ TEST(Dismissal, a_step_of_translations_goes_away_by_page) {
   EXPECT_TRUE(goes_away_by_page({4.01, 4.11}, 4.06));
 }
 
-// A cache of 64 K behind which 4 ns become 20 and 36, at 64 K and 160 K; or where pairs of lines are fetched.
+// A cache of 64 K after which 4 ns become 20 and 36, at 64 K and 160 K; or where pairs of lines are fetched.
 Curve curve_by(double (*misses)(double x)) {
   Curve curve;
   for (const std::uint64_t size : size_grid(4096, 2 << 20, 8, 64)) {

@@ -1,4 +1,4 @@
-// Writes of small regions, each closed by a fence: what is the fence, what the writes, what the memory behind them.
+// Writes of small regions, each closed by a fence: what is the fence, what the writes, what the memory after them.
 #pragma once
 
 #include <span>

@@ -165,7 +165,7 @@ const KnownCache* match(const std::vector<KnownCache>& reported, std::size_t fro
   return nullptr;
 }
 
-// The last plateau, behind which nothing rises any more. `all_seen`: no reported cache is left that it may be.
+// The last plateau, after which nothing rises any more. `all_seen`: no reported cache is left that it may be.
 MemoryLevel last_level(const Curve& curve, const LevelSpan& span, const Witnesses& witnesses, bool all_seen) {
   MemoryLevel level;
   const double octaves = std::log2(curve[span.last.last].size_bytes / curve[span.first.first].size_bytes);
@@ -263,7 +263,7 @@ class LevelFinder {
 
   void add_seen(const LevelSpan& span, const LevelSpan& next) { add(span, next, capacity_of(span, next)); }
 
-  // A span behind which the curve is not to be believed, where the next reported cache is one core's own and lines that
+  // A span after which the curve is not to be believed, where the next reported cache is one core's own and lines that
   // lie anywhere measured it; nothing and false where they did not.
   bool add_scattered(const LevelSpan& span, const LevelSpan& next) {
     if (next_ == reported().size() || reported()[next_].shared) return false;
@@ -354,7 +354,7 @@ class LevelFinder {
     return capacity;
   }
 
-  // A fit of page colours has missed translations in it, so it begins before them. Else the plateau behind them counts.
+  // A fit of page colours has missed translations in it, so it begins before them. Else the plateau after them counts.
   Capacity capacity_of_curve(const LevelSpan& span, const LevelSpan& next) const {
     const FirstTranslations& known = witnesses_.translations;
     if (span.first == span.last) return find_capacity(curve_, span.last, next.first, witnesses_.page_bytes, known);

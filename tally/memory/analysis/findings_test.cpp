@@ -47,7 +47,7 @@ Witnesses known() {
 }
 
 // The law of SlopingRise for a level of 1 M in 8 ways, much as a translation buffer of 72 pages and a shared level
-// behind it make it on a virtual machine (AMD EPYC, Zen 4; a missed translation costs 2 ns there), and memory from 16 M
+// after it make it on a virtual machine (AMD EPYC, Zen 4; a missed translation costs 2 ns there), and memory from 16 M
 // on.
 Curve sloping_machine() {
   Curve curve;
@@ -455,7 +455,7 @@ TEST(SharedLevels, that_end_where_the_curve_is_not_believed_have_a_latency_only)
   EXPECT_TRUE(levels[3].contended);
 }
 
-// What rises behind the last plateau is calm for longer than what follows is disturbed.
+// What rises after the last plateau is calm for longer than what follows is disturbed.
 TEST(SharedLevels, behind_a_calm_rise_are_contended_and_neither_unseen_nor_calm) {
   Random random(1);
   Curve curve = machine(random);

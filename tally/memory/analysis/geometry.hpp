@@ -28,7 +28,7 @@ struct Geometry {
 /// and lines are the ways from there on, at three strides at least. Up to three strides before that must say the same;
 /// at narrower ones, where hundreds of lines are needed, there may be fewer, for what a neighbour has in the cache, and
 /// not more. Odd multiples of the first of those strides must say the same, or the sets are no power of two; `hits`
-/// hold the powers of two ascending, and any others behind them.
+/// hold the powers of two ascending, and any others after them.
 Geometry cache_geometry(std::span<const HitCount> hits, std::uint64_t line_bytes);
 
 /// Strides that make cache_geometry() sure of what the powers of two say: 3, 5 and 7 times the saturating one.
@@ -84,7 +84,7 @@ struct TlbTrust {
 /// pages reach as far or farther. Medium: without the huge pages. Low: else.
 TlbTrust trust_in(const TlbGeometry& geometry, std::span<const HitCount> hits, bool found_again, bool huge_agree);
 
-/// One distance of two words that are visited one right behind the other, and ns per step.
+/// One distance of two words that are visited one right after the other, and ns per step.
 struct PairTime {
   std::uint64_t distance_bytes = 0;
   double ns = 0;

@@ -9,7 +9,7 @@ namespace tally::memory {
 /// R ≥ 16 K, 32 K, 64 K, 128 K, 512 K; at least 1.
 std::uint64_t lens_regions(std::uint64_t region_bytes);
 
-/// A row as LENS and VANS write it: stamps a before the writes, b behind them, c behind the reads.
+/// A row as LENS and VANS write it: stamps a before the writes, b after them, c after the reads.
 struct LensRow {
   double region_bytes = 0;
   double regions = 0;   ///< "count"

@@ -134,7 +134,7 @@ std::vector<double> smoothed(const std::vector<double>& y) {
   return smooth;
 }
 
-// The widest stretch of [from, to) that rises by less than others do: caches behind which translations are missed slope
+// The widest stretch of [from, to) that rises by less than others do: caches after which translations are missed slope
 // by some 0.2 (log2 of latency) an octave, the rise between two levels by 1 and more. Empty where none is an octave
 // wide.
 Piece gentle_part(std::size_t from, std::size_t to, const std::vector<double>& y, const std::vector<double>& octaves,
@@ -244,7 +244,7 @@ void state_unexplained(Capacity& capacity, double error) {
 constexpr int draws_of_smooth = 50;
 constexpr int draws_of_steps = 1000;
 
-// The timings from a plateau to the next that lie within two octaves of the half-way one, and behind it as long as they
+// The timings from a plateau to the next that lie within two octaves of the half-way one, and after it as long as they
 // rise no more than a slope: a plateau that others disturb is found to end early, and what they take shows late.
 std::vector<Timing> timings_of(const Curve& curve, const Plateau& below, const Plateau& above, double half_bytes,
                                const std::vector<double>& ns) {
@@ -325,7 +325,7 @@ std::vector<Plateau> find_plateaus(const Curve& curve) {
         {sound.at[piece.from], sound.at[piece.to - 1], std::exp2(level_of(sound.log_ns, piece.from, piece.to))});
   };
   for (std::size_t i = 0; i < flat.size(); ++i) {
-    // Before the first and behind the last there is no rise to be told from a slope.
+    // Before the first and after the last there is no rise to be told from a slope.
     if (i > 0) {
       const Piece gentle = gentle_part(flat[i - 1].to, flat[i].from, smooth, octaves, roughness);
       if (stands_apart(gentle, flat[i - 1], flat[i], sound.log_ns)) add(gentle);

@@ -73,7 +73,7 @@ struct Capacity {
 
 /// Shape and capacity of the level that ends between two plateaus. Where the points have batches, the interval is a
 /// bootstrap over mappings and then over batches (fixed seed), and never narrower than the grid. A rise of page colours
-/// is fitted together with what slopes before and behind it (fit_slopes).
+/// is fitted together with what slopes before and after it (fit_slopes).
 Capacity find_capacity(const Curve& curve, const Plateau& below, const Plateau& above, double page_bytes,
                        const FirstTranslations& translations = {});
 

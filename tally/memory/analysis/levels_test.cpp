@@ -127,7 +127,7 @@ TEST(Plateaus, bursts_flag_one_octave_and_change_nothing) {
   EXPECT_NEAR(capacity.bytes, 48 * kib, 0.09 * 48 * kib);
 }
 
-// As measured on a virtual machine (AMD EPYC, Zen 4): a last level behind which translations are missed more and more.
+// As measured on a virtual machine (AMD EPYC, Zen 4): a last level after which translations are missed more and more.
 Curve sloping_machine() {
   const std::vector<std::pair<double, double>> measured{
       {34, 3.73},    {38, 3.85},    {45, 3.83},    {64, 3.81},    {83, 3.83},    {107, 3.82},   {128, 3.8},
@@ -257,7 +257,7 @@ Coverage coverage_of(const std::function<Misses(double)>& level, double step_sha
 }
 
 // A level of page colours among slopes, as SlopingRise has them: a translation buffer that reaches a quarter of it, and
-// behind it a level whose lines neighbours take, so that it costs half as much again at twice the capacity.
+// after it a level whose lines neighbours take, so that it costs half as much again at twice the capacity.
 Curve sloping_curve(double capacity, const Misses& misses, double deviation, Random& random) {
   const double first_ns = 3.8;
   const double miss_ns = 6;
@@ -380,7 +380,7 @@ TEST(Capacity, of_scattered_lines_is_in_its_interval_whatever_the_frames) {
   }
 }
 
-// Where any line may go, four times the capacity show no plateau behind it in many cases: none is told then.
+// Where any line may go, four times the capacity show no plateau after it in many cases: none is told then.
 TEST(Capacity, of_scattered_lines_with_other_victims_is_near) {
   for (const Victim victim : {Victim::any, Victim::not_recent}) {
     for (const int ways : {8, 16}) {

@@ -13,7 +13,7 @@
 namespace tally::memory {
 namespace {
 
-// All orders of what stands behind the first element are equally likely (Fisher and Yates); the first stays.
+// All orders of what stands after the first element are equally likely (Fisher and Yates); the first stays.
 void shuffle_behind_first(std::span<std::uint32_t> indices, Random& random) {
   for (std::size_t i = indices.size(); i-- > 2;) std::swap(indices[i], indices[random.uniform(1, i)]);
 }

@@ -45,7 +45,7 @@ Order random_ring(std::uint64_t n, Random& random);
 /// them. O(pool).
 Order scattered_ring(std::uint64_t n, std::uint64_t pool, Random& random);
 
-/// `n` ≥ 1 regions, each once, in random order: the region behind one that is read would be fetched ahead. Any of them
+/// `n` ≥ 1 regions, each once, in random order: the region after one that is read would be fetched ahead. Any of them
 /// may be the first. O(n).
 Order random_visits(std::uint64_t n, Random& random);
 

@@ -102,7 +102,7 @@ TEST(Ring, page_local_finishes_a_group_before_the_next) {
 }
 
 // A generator that never marks index 0 as used draws it again midway: the chase walks a part of the region for ever.
-// B14: regions one behind the other in memory were read in that order, and prefetchers had the next one there already.
+// B14: regions one after the other in memory were read in that order, and prefetchers had the next one there already.
 TEST(B14, regions_are_visited_in_no_order_of_memory) {
   Random random(1);
   std::set<std::uint32_t> firsts;

@@ -134,7 +134,7 @@ TEST(Run, is_contended_from_a_tenth_of_flagged_points_on) {
   EXPECT_TRUE(judge_run(0, 0, {}).contended);
 }
 
-// A processor that others have half of the time: what comes behind a lap of its own is the machine's, the rest theirs.
+// A processor that others have half of the time: what comes after a lap of its own is the machine's, the rest theirs.
 TEST(SharedPoint, rests_on_its_settled_mappings_alone) {
   MappingSample settled = steady(4);
   settled.settled = true;

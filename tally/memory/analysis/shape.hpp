@@ -14,7 +14,7 @@ enum class Shape {
   step,                ///< least recently used, contiguous frames: all misses as soon as the ring is larger
   random_replacement,  ///< any line of a full level may have to go
   page_colours,        ///< least recently used, sets chosen by physical pages in random places
-  next_line,           ///< least recently used, and each miss brings the line behind it as well
+  next_line,           ///< least recently used, and each miss brings the line after it as well
   line_pair,           ///< the same with the other line of a pair
 };
 
@@ -69,7 +69,7 @@ Fit fit_one_shape(Shape shape, std::span<const Share> shares, double page_bytes)
 Fit fit_again(const Fit& fit, std::span<const Share> shares, double page_bytes);
 
 /// The same of a level, least recently used, in which each miss brings a second line, x as above: 0 up to x = 1, then
-/// 1 − 1/(2x) where that is the line behind it. A line hits that was brought within the last D accesses by another one
+/// 1 − 1/(2x) where that is the line after it. A line hits that was brought within the last D accesses by another one
 /// that missed: m = 1/(1 + D/R); and D accesses fill the level: D + m·D·(1 − D/R) = C.
 double misses_next_line(double x);
 

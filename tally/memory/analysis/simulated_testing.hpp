@@ -66,8 +66,8 @@ class RandomBuffer {
 /// What is fetched ahead where a line is missed.
 enum class Prefetcher {
   pair,       ///< the other line of its 128 bytes
-  next_line,  ///< the line behind it
-  streamer,   ///< the two lines behind it, once two neighbours of a page were missed in ascending order
+  next_line,  ///< the line after it
+  streamer,   ///< the two lines after it, once two neighbours of a page were missed in ascending order
 };
 
 /// Least recently used, with a prefetcher; `blocks` lines are there to be fetched.
@@ -174,7 +174,7 @@ inline double set_misses(Victim victim, std::size_t ways, std::size_t lines, Ran
   return static_cast<double>(missed) / laps / static_cast<double>(lines);
 }
 
-/// The same as colour_misses, where `of_set` has the misses of a set by how many lines it has, more behind its end 1.
+/// The same as colour_misses, where `of_set` has the misses of a set by how many lines it has, more after its end 1.
 inline double colour_misses_of(const std::vector<double>& of_set, int pages, int colours, Random& random) {
   std::vector<std::size_t> of_colour(static_cast<std::size_t>(colours));
   for (int page = 0; page < pages; ++page) {

@@ -174,7 +174,7 @@ struct Candidates {
   double clearly = 1;  // the part of the best error before it that its own has to stay below
 };
 
-// The ones behind explain timings that scatter a little better than what these were made of; with any line that may
+// The ones after explain timings that scatter a little better than what these were made of; with any line that may
 // have to go everywhere a level seems a fifth smaller than with a half of that.
 constexpr std::array mixtures{Candidates{{0, 0}}, Candidates{{0.5, 0}}, Candidates{{1, 0}}, Candidates{{0, 0.5}, 0.86},
                               Candidates{{0, 1}, 0.86}};

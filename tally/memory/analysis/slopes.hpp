@@ -1,5 +1,5 @@
 // A rise between two latencies neither of which stands still: translations are missed before it, neighbours take lines
-// of the shared level behind it.
+// of the shared level after it.
 #pragma once
 
 #include <optional>

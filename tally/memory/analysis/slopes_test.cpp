@@ -53,7 +53,7 @@ TEST(Slopes, that_are_not_there_are_none) {
   EXPECT_NEAR(found->drain * mib, 0, 0.005);
 }
 
-// A curve that falls behind its rise, as one that was disturbed on the way: no neighbour gives lines back.
+// A curve that falls after its rise, as one that was disturbed on the way: no neighbour gives lines back.
 TEST(Slopes, are_never_negative) {
   auto timings = made_of({mib, 8, 0, 6, 0, {}, 0});
   for (Timing& one : timings) {
@@ -65,7 +65,7 @@ TEST(Slopes, are_never_negative) {
   EXPECT_EQ(found->drain, 0);
 }
 
-// Half an octave behind the cache, what neighbours take and a smaller cache with more of it look nearly the same.
+// Half an octave after the cache, what neighbours take and a smaller cache with more of it look nearly the same.
 TEST(Slopes, that_scatter_and_end_early_hardly_bias_the_capacity) {
   Random random(1);
   double sum = 0;

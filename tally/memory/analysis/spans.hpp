@@ -22,7 +22,7 @@ struct LevelSpan {
   Plateau last;   ///< where the rise to the next level begins
 };
 
-/// Joins the plateaus whose rise is not one of a cache: `is_cache_rise[i]` is about the one behind plateau i.
+/// Joins the plateaus whose rise is not one of a cache: `is_cache_rise[i]` is about the one after plateau i.
 std::vector<LevelSpan> join_spans(const std::vector<Plateau>& plateaus, const std::vector<bool>& is_cache_rise);
 
 /// The points from one index to another, both included, in short.

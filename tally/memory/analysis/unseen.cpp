@@ -70,7 +70,7 @@ std::string why_unseen(const Curve& curve, const std::vector<LevelSpan>& spans, 
   std::string why = between_plateaus(curve, spans, bytes);
   const Around around = points_around(curve, bytes);
   if (around.flagged > 0) why += fmt::format("; {} of {} sizes around it disturbed", around.flagged, around.points);
-  // What ends shortly behind a level has no room for the flat stretch that would follow.
+  // What ends shortly after a level has no room for the flat stretch that would follow.
   const bool is_last = spans.empty() || bytes >= curve[spans.back().last.last].size_bytes;
   if (is_last && curve.back().size_bytes < 4 * bytes) return why + "; " + what_takes_it_further(witnesses);
   return witnesses.closer_look.empty() ? why : why + "; " + witnesses.closer_look + " looks more closely";

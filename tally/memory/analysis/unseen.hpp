@@ -8,7 +8,7 @@
 
 namespace tally::memory {
 
-/// What would make a curve go on behind its end: an option, or whatever cut it short.
+/// What would make a curve go on after its end: an option, or whatever cut it short.
 std::string what_takes_it_further(const Witnesses& witnesses);
 
 /// Why the curve does not show where this cache ends, and what to do about it.

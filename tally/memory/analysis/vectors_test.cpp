@@ -223,7 +223,7 @@ TEST(Fence, parameters_come_back_and_only_a_queue_is_one) {
     std::vector<SizeTime> small;
     std::vector<SizeTime> large;
     for (int lines = 1; lines <= 16; ++lines) {
-      // Behind eight lines a queue is full, and each further region waits for it to drain once.
+      // After eight lines a queue is full, and each further region waits for it to drain once.
       const double ns = 200 + 3 * lines + (queue && lines > 8 ? 120 : 0);
       small.push_back({64.0 * lines, ns / lines * noise(random, 0.003)});
     }

@@ -1,4 +1,4 @@
-// lmbench's lat_mem_rd: "stride=64 behind a quotation mark, then lines of a size in MiB and the ns of a load.
+// lmbench's lat_mem_rd: "stride=64 after a quotation mark, then lines of a size in MiB and the ns of a load.
 #include <cmath>
 #include <optional>
 

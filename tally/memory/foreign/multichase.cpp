@@ -1,4 +1,4 @@
-// multichase -v, runs of several sizes one behind the other: "total_memory = BYTES (…)", and at the end of each run a
+// multichase -v, runs of several sizes one after the other: "total_memory = BYTES (…)", and at the end of each run a
 // line that is one number, the ns of a load. Without -v it says no size.
 #include <optional>
 

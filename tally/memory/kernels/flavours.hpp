@@ -61,7 +61,7 @@ const Store& usual_store();
 const Load& usual_load();
 const Fence& usual_fence();
 
-/// Readings of the counter before and behind what is timed.
+/// Readings of the counter before and after what is timed.
 Stamp begin_stamp();
 Stamp end_stamp();
 

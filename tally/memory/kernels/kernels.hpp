@@ -6,7 +6,7 @@
 
 namespace tally::memory {
 
-/// A reading of the time-stamp counter, ordered against everything before and behind it.
+/// A reading of the time-stamp counter, ordered against everything before and after it.
 struct Stamp {
   std::uint64_t ticks = 0;
   std::uint32_t processor = 0;  ///< that it was read on; 0 where the counter does not say (aarch64)

@@ -7,7 +7,7 @@ namespace tally::memory {
 
 constexpr std::uint64_t kernel_line_bytes = 64;
 
-/// Only the order is read, one entry behind the other: an index that had to be fetched would be timed as well.
+/// Only the order is read, one entry after the other: an index that had to be fetched would be timed as well.
 template <class Line>
 void write_blocks(const Chain& chain) {
   const auto stride = static_cast<std::uint64_t>(chain.stride);

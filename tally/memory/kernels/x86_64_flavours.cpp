@@ -52,7 +52,7 @@ const Features& features() {
 struct NoEnd {
   static void done() {}
 };
-// What used the upper halves of vector registers must clear them, or legacy SSE code behind it becomes slow.
+// What used the upper halves of vector registers must clear them, or legacy SSE code after it becomes slow.
 struct ClearUpper {
   static void done() {
     // The compiler has no name for the upper halves alone: it keeps nothing in these registers over it.

@@ -18,7 +18,7 @@ constexpr std::uint64_t line_bytes = 64;
 
 std::string size_text(std::uint64_t bytes) { return bytes_text(static_cast<std::int64_t>(bytes)); }
 
-// The latencies inside the first level and behind it, by what the system reports of its size.
+// The latencies inside the first level and after it, by what the system reports of its size.
 Result<std::pair<double, double>> first_latencies(Runner& runner, std::uint64_t first_bytes) {
   const auto inside = runner.visit({.blocks = first_bytes / 4 / line_bytes});
   if (!inside) return fail(inside.error());

@@ -381,7 +381,7 @@ Result<void> run_levels(Runner& runner, result::Memory& result) {
   CurveRun run(runner);
   auto measured = first_curve(runner, run, *last);
   if (measured) measured = refine(runner, run, curve_done);
-  // Flagged points get another chance while there is time; the controls behind them take about this long.
+  // Flagged points get another chance while there is time; the controls after them take about this long.
   constexpr double controls_seconds = 15;
   const auto spare_seconds = [&] { return runner.seconds_left() - controls_seconds; };
   if (measured) measured = run.again(curve_done + 0.1, rises_done - 0.15, spare_seconds());

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t usual_region = 64 << 20;
 constexpr std::uint64_t stream_window = 64 << 20;
 constexpr std::uint64_t stream_access = 4096;
-// Additions behind each 64 KiB that are moved: from hardly anything to all that there is.
+// Additions after each 64 KiB that are moved: from hardly anything to all that there is.
 constexpr std::uint64_t pauses[] = {1 << 20, 1 << 18, 1 << 16, 1 << 14, 0};
 
 // The chase beside streams on all other processors.

@@ -52,7 +52,7 @@ Result<void> run_levels(Runner& runner, result::Memory& result);
 /// `curve`: latency against size alone.
 Result<void> run_curve(Runner& runner, result::Memory& result);
 
-/// Passes over regions: writes; writes and cold reads; writes with a read behind each.
+/// Passes over regions: writes; writes and cold reads; writes with a read after each.
 Result<void> run_chase_write(Runner& runner, result::Memory& result);
 Result<void> run_chase_read(Runner& runner, result::Memory& result);
 Result<void> run_chase_raw(Runner& runner, result::Memory& result);

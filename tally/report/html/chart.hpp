@@ -10,7 +10,7 @@ namespace tally::report {
 /// One axis.
 struct Scale {
   std::string label{};
-  std::string unit{};  ///< "bytes" is shown as 48 K; others stand behind the number
+  std::string unit{};  ///< "bytes" is shown as 48 K; others stand after the number
   bool logarithmic = false;
   std::optional<double> least{};  ///< where the axis begins; by the data where none is named
   std::optional<double> most{};
@@ -54,7 +54,7 @@ struct Chart {
   bool steps = false;  ///< a histogram: each point is the left edge of a bin
 };
 
-/// The figure, and its numbers as a table behind a click. Empty for a chart without points.
+/// The figure, and its numbers as a table after a click. Empty for a chart without points.
 std::string figure(const Chart& chart);
 
 }  // namespace tally::report

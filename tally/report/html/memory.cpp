@@ -60,7 +60,7 @@ void add_levels(const std::vector<MemoryLevel>& levels, Chart& chart) {
   double from = points.front().x;
   for (const MemoryLevel& level : levels) {
     if (level.contended || level.unseen) {
-      // The next one begins somewhere behind it.
+      // The next one begins somewhere after it.
       if (level.reported_bytes) from = std::max(from, static_cast<double>(*level.reported_bytes));
       continue;
     }

@@ -49,7 +49,7 @@ class Branches {
   void ret(std::uint64_t target);
 
   const BranchCounts& counts() const { return counts_; }
-  /// They begin anew; everything else stays as it is.
+  /// They begin again; everything else stays as it is.
   void clear_counts() { counts_ = {}; }
 
  private:

@@ -51,7 +51,7 @@ struct Gshare {
 
   /// So many branches in their order; how many were predicted wrongly. Cost: some 1 ns each.
   std::uint64_t play(const Outcome* outcomes, std::uint32_t n) {
-    // Steps are played as those before them say. A jump that is foretold wrongly costs what some thirty save.
+    // Steps are played as those before them say. A jump that is predicted wrongly costs what some thirty save.
     constexpr std::uint32_t settled_share = 32;
     std::uint64_t wrong = 0;
     std::uint32_t last = 0;

@@ -121,7 +121,7 @@ constexpr Lanes16 index_masks = lanes_of([](unsigned) { return (1u << Tage::inde
 // A history is a polynomial over two elements, the youngest outcome its constant, and its hash the rest that a
 // primitive one leaves of it: x^16 + x^15 + x^14 + x^13 + x^12 + x^11 + x^10 + x^7 + x^6 + x^3 + 1. So two histories
 // that differ in few outcomes differ in their hashes, whatever their period; folded by exclusive or, those of some
-// periods cancel out. A divisor with few and low powers is no good: with x^5 + x^3 + x^2 + 1 behind x^16 noise drove
+// periods cancel out. A divisor with few and low powers is no good: with x^5 + x^3 + x^2 + 1 after x^16 noise drove
 // out eighteen times as many patterns (tage_test.cpp).
 constexpr unsigned divisor = 0xfcc9;
 

@@ -4,7 +4,7 @@ namespace tally::sim {
 
 namespace {
 
-// Whether the notes behind `from`, up to `to`, are of one access, that of the note at `from`.
+// Whether the notes after `from`, up to `to`, are of one access, that of the note at `from`.
 bool is_one_access(const Note* notes, std::int32_t from, std::int32_t to) {
   while (to > from && (notes[to] & same_access) != 0) --to;
   return to == from;
@@ -36,7 +36,7 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
       const Note note = notes[at + places[i]];
       if ((note & same_access) != 0 && missed_ && is_one_access(notes + at, last, place))
         ++(access_of(note) == Access::store ? counts.l1d_across.store_misses : counts.l1d_across.load_misses);
-      // Never behind `place`.
+      // Never after `place`.
       notes[missed++] = note & ~same_access;
       last = place;
       missed_ = true;

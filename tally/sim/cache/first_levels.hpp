@@ -11,7 +11,7 @@
 namespace tally::sim {
 
 /// L1I and L1D where each access is noted that is not to the most recent line of its set. A use of such a line changes
-/// nothing in the set, so what is left out changes no count of misses; accesses may be collected, for nothing behind a
+/// nothing in the set, so what is left out changes no count of misses; accesses may be collected, for nothing after a
 /// first level changes it in `fast`. LRU only.
 class FirstLevels {
  public:

@@ -57,7 +57,7 @@ struct HierarchyShape {
 };
 
 /// The hierarchy as `fast` simulates it: LRU in the first levels, no level inclusive, no prefetch into L1D. So nothing
-/// behind the first level changes it, and its misses may be handed on later, many at a time.
+/// after the first level changes it, and its misses may be handed on later, many at a time.
 HierarchyShape fast(const HierarchyShape& shape);
 
 /// What is counted in a hierarchy.
@@ -124,7 +124,7 @@ class Hierarchy {
   void access(std::uint64_t address, std::uint64_t bytes, Access access);
 
   const HierarchyCounts& counts() const { return counts_; }
-  /// They begin anew; everything else stays as it is.
+  /// They begin again; everything else stays as it is.
   void clear_counts() { counts_ = {}; }
 
  private:

@@ -15,7 +15,7 @@ struct PrefetchShape {
 /// Prefetchers stay within a page of 4 KiB: they see physical addresses, and the next page may be anywhere.
 constexpr unsigned prefetch_page_bits = 12;
 
-/// The line behind this one, or no_line where the page ends. The next-line prefetcher asks for it when a line is missed
+/// The line after this one, or no_line where the page ends. The next-line prefetcher asks for it when a line is missed
 /// in L1D, and when one that it brought itself is used for the first time, so that an ascending walk misses once a
 /// page.
 std::uint64_t next_line(std::uint64_t address, unsigned line_bits);

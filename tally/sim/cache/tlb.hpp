@@ -66,7 +66,7 @@ class Tlbs {
   void access_all(const Note* notes, std::uint32_t n);
 
   const TlbCounts& counts() const { return counts_; }
-  /// They begin anew; everything else stays as it is.
+  /// They begin again; everything else stays as it is.
   void clear_counts() { counts_ = {}; }
 
  private:

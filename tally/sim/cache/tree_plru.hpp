@@ -7,7 +7,7 @@
 
 namespace tally::sim {
 
-/// A set of `ways` tags, each in its place, and one word of bits behind them. A use turns the nodes above its way to
+/// A set of `ways` tags, each in its place, and one word of bits after them. A use turns the nodes above its way to
 /// the other half; the victim is found by following them. A number of ways that is no power of two makes a tree whose
 /// halves differ by one. Empty places are filled first, the lowest first.
 struct TreePlru {

@@ -50,7 +50,7 @@ TALLY_AVX2 inline __m256i in_pairs(__m256i found) {
 
 TALLY_AVX2 inline bool is_any(__m256i found) { return _mm256_testz_si256(found, found) == 0; }
 
-// Ways behind the tag's own stay as they are. All by vectors: a mask that goes through a general register is longer on
+// Ways after the tag's own stay as they are. All by vectors: a mask that goes through a general register is longer on
 // its way, and the next use of the set waits for it.
 template <std::uint32_t quads, class Which>
 TALLY_AVX2 void use_by_avx2(const VectorLevel (&levels)[4], const std::uint64_t* lines, Which which, std::uint32_t n,

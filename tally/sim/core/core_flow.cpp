@@ -60,7 +60,7 @@ class Flow {
     mark.ticks += usual * left;
     if (end == ends) return;
     ends = end;
-    mark.changed_at = ++now_;  // behind run_at: it may follow itself
+    mark.changed_at = ++now_;  // after run_at: it may follow itself
   }
 
   const CoreTable& core_;

@@ -58,7 +58,7 @@ TEST(CoreFlow, EdgesAreWeighed) {
 }
 
 TEST(CoreFlow, AnEdgeThatIsTakenSeldomHasItsOwnCost) {
-  // The block waits for a division when it is entered behind one, and for nothing when it comes from itself.
+  // The block waits for a division when it is entered after one, and for nothing when it comes from itself.
   const Code divide{{.operation = Operation::divide_wide, .sources = {r11}, .results = {r12}}};
   const Code use{add(r13, r12), nop(), nop(), nop()};
   const std::vector<CoreBlock> blocks{{divide, 10}, {use, 1000}};

@@ -1,4 +1,4 @@
-// The commands: one line each in commands.cpp, one file each beside it.
+// The commands: one line each in commands.inc, one file each beside it.
 #pragma once
 
 #include <span>
@@ -36,49 +36,12 @@ struct Command {
 /// All commands, in the order of `tally --help`.
 std::span<const Command> commands();
 
-/// `tally stat`.
-int run_stat(const std::vector<std::string>& arguments);
-void describe_stat(Page& page);
-
-/// `tally doctor`.
-int run_doctor(const std::vector<std::string>& arguments);
-void describe_doctor(Page& page);
-
-/// `tally verify`.
-int run_verify(const std::vector<std::string>& arguments);
-void describe_verify(Page& page);
-
-/// `tally events`.
-int run_events(const std::vector<std::string>& arguments);
-void describe_events(Page& page);
-
-/// `tally event`.
-int run_event(const std::vector<std::string>& arguments);
-void describe_event(Page& page);
-
-/// `tally memory`.
-int run_memory(const std::vector<std::string>& arguments);
-void describe_memory(Page& page);
-
-/// `tally lab`.
-int run_lab(const std::vector<std::string>& arguments);
-void describe_lab(Page& page);
-
-/// `tally report`.
-int run_report(const std::vector<std::string>& arguments);
-void describe_report(Page& page);
-
-/// `tally rdpmc`.
-int run_rdpmc(const std::vector<std::string>& arguments);
-void describe_rdpmc(Page& page);
-
-/// `tally register`.
-int run_register(const std::vector<std::string>& arguments);
-void describe_register(Page& page);
-
-/// `tally export`.
-int run_export(const std::vector<std::string>& arguments);
-void describe_export(Page& page);
+// run_NAME and describe_NAME of each.
+#define TALLY_COMMAND(name, summary)                         \
+  int run_##name(const std::vector<std::string>& arguments); \
+  void describe_##name(Page& page);
+#include "tally/cli/commands.inc"
+#undef TALLY_COMMAND
 
 /// Prints an error to standard error, its hint below it; returns its exit code.
 int report_error(const Error& error);

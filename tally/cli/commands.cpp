@@ -7,27 +7,11 @@
 namespace tally::cli {
 
 std::span<const Command> commands() {
+#define TALLY_COMMAND(name, summary) {#name, summary, run_##name, describe_##name},
   static constexpr Command all[] = {
-      {"stat", "counts of a whole command: instructions, branches, loads, stores, faults, times", run_stat,
-       describe_stat},
-      {"export", "stored results in other formats: csv, table, hpctool", run_export, describe_export},
-      {"report", "one page with curves and tables, for a browser, from stored results", run_report, describe_report},
-      {"doctor", "whether hardware events can be counted here, if not why, and what to do", run_doctor,
-       describe_doctor},
-      {"verify", "whether the counts of this machine can be trusted, event by event, and why", run_verify,
-       describe_verify},
-      {"events", "what may be counted here, by name, and how far its count can be trusted", run_events,
-       describe_events},
-      {"event", "one event explained: what it counts, where, how it is encoded", run_event, describe_event},
-      {"memory", "the memory hierarchy: size, latency, line, ways of each level, and how far to believe it", run_memory,
-       describe_memory},
-      {"register", "a register of a PMU: a value decoded, made of fields, drawn and checked", run_register,
-       describe_register},
-      {"lab", "bare-metal code against an emulated PMU, register by register: what they really do", run_lab,
-       describe_lab},
-      {"rdpmc", "lets every program execute rdpmc on chosen counters of the processor, and ends it again", run_rdpmc,
-       describe_rdpmc},
+#include "tally/cli/commands.inc"
   };
+#undef TALLY_COMMAND
   return all;
 }
 

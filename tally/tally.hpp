@@ -55,9 +55,9 @@ struct Open {
 
 }  // namespace detail
 
-/// A region's name as it stands in the program's text: looked up by its place, without a look at its letters. What
-/// these are the compiler makes one number of, so that a name is not taken for another that lay at the same place: that
-/// of a plugin that was unloaded.
+/// A region's name as it stands in the program's text: looked up by its place, without a look at its letters. The
+/// compiler hashes them, so that a name is not taken for another that lay at the same place: that of a plugin that was
+/// unloaded.
 class Literal {
  public:
   template <std::size_t n>

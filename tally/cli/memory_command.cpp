@@ -165,7 +165,7 @@ void describe(Page& page, Options& options) {
 Result<std::uint64_t> size_of(const std::string& word, const std::string& option) {
   const auto bytes = parse_bytes(word);
   if (bytes && *bytes >= 64 && *bytes % 64 == 0) return *bytes;
-  return fail(Code::bad_usage, fmt::format("{} {} is no size in whole lines of 64 bytes", option, printable(word)),
+  return fail(Code::bad_usage, fmt::format("{} {} is not a multiple of 64 bytes", option, printable(word)),
               "sizes are whole numbers: 4096, 48K, 1536K, 2M, 1G");
 }
 
@@ -180,7 +180,7 @@ Result<const Flavour*> flavour_of(std::span<const Flavour> all, const Flavour& u
     if (same_word(one.name, word)) {
       if (one.present()) return &one;
       return fail(Code::cannot_measure,
-                  fmt::format("{} {} needs {}, which this processor has not", option, one.name, one.needs),
+                  fmt::format("{} {} needs {}, which this processor does not support", option, one.name, one.needs),
                   "`tally memory --help` lists what there is here");
     }
     if (one.present()) names.emplace_back(one.name);

@@ -132,8 +132,8 @@ Result<rdpmc::Standing> carry_out(const Options& options) {
     if (!events) return fail(events.error());
     return rdpmc::on(*events, options.root);
   }
-  const std::string what =
-      options.word.empty() ? "nothing says what to do" : fmt::format("unknown word '{}'", printable(options.word));
+  const std::string what = options.word.empty() ? "missing argument: on, off or status"
+                                                : fmt::format("unknown word '{}'", printable(options.word));
   return fail(Code::bad_usage, what, "tally rdpmc on, tally rdpmc off, or tally rdpmc status");
 }
 

@@ -85,7 +85,7 @@ void add_target_options(Page& app, Options& options) {
   app.add_flag("--per-core", options.per_core, "with -a, -C or --cgroup: the counts of each core as well");
   app.add_flag("--per-socket", options.per_socket, "with -a, -C or --cgroup: the counts of each socket as well");
   app.add_flag("--kernel", options.kernel, "count user mode and kernel together, for events without :u or :k");
-  app.add_option("-I,--interval", options.interval_ms, "tell every MS milliseconds what came in them")
+  app.add_option("-I,--interval", options.interval_ms, "print the counts of every MS milliseconds")
       ->option_text("MS")
       ->check(CLI::Range(1, 86'400'000));
   app.add_option("-D,--delay", options.delay_ms, "begin to count MS milliseconds after the start")

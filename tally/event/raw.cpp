@@ -66,10 +66,10 @@ std::optional<Error> refused_bits(std::string_view text, const EventSelect& sele
 std::vector<std::string> notes_of(std::string_view text, const EventSelect& select, bool is_register) {
   std::vector<std::string> notes;
   if (select.enable || select.interrupt) {
-    notes.push_back(fmt::format("{}: {}, the kernel's business", text,
-                                select.enable && select.interrupt ? "EN and INT (bits 22 and 20) are dropped"
-                                : select.enable                   ? "EN (bit 22) is dropped"
-                                                                  : "INT (bit 20) is dropped"));
+    notes.push_back(fmt::format("{}: {}: the kernel sets it", text,
+                                select.enable && select.interrupt ? "EN and INT (bits 22 and 20) are ignored"
+                                : select.enable                   ? "EN (bit 22) is ignored"
+                                                                  : "INT (bit 20) is ignored"));
   }
   if (is_register && !select.usr && !select.os) {
     notes.push_back(

@@ -67,7 +67,7 @@ TEST(Codes, control_bits_are_dropped_with_a_word) {
   EXPECT_TRUE(parse("r00c4", nowhere)->notes.empty());
   const auto enabled = parse("0x4100C4", nowhere);
   ASSERT_EQ(enabled->notes.size(), 1u);
-  EXPECT_NE(enabled->notes[0].find("EN (bit 22) is dropped"), std::string::npos);
+  EXPECT_NE(enabled->notes[0].find("EN (bit 22) is ignored"), std::string::npos);
   EXPECT_NE(parse("5300C0H", nowhere)->notes[0].find("EN and INT"), std::string::npos)
       << parse("5300C0H", nowhere)->notes[0];
   EXPECT_NE(parse("0x1100C0", nowhere)->notes[0].find("INT (bit 20)"), std::string::npos);

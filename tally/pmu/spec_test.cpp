@@ -135,7 +135,7 @@ TEST(Request, mistakes_are_named) {
   EXPECT_TRUE(holds(refusal("0x186:event"), "the field event has 8 bits and needs a value"));
   EXPECT_TRUE(holds(refusal("0x186:event=0x1c4"), "event has 8 bits: 0x1c4 does not fit | its largest value is 0xff"));
   EXPECT_TRUE(holds(refusal("0x186:usr=2"), "USR has 1 bit: 2 does not fit"));
-  EXPECT_TRUE(holds(refusal("0x186:event=zebra"), "'zebra' is no value for event"));
+  EXPECT_TRUE(holds(refusal("0x186:event=zebra"), "'zebra' is not a number for event"));
   EXPECT_TRUE(holds(refusal("0x186:any", {nullptr, 5}), "IA32_PERFEVTSEL0 has no field 'ANY' in the version chosen"));
   EXPECT_TRUE(holds(refusal("0x38D=1", {model_of("arm")}), "no register has the number 0x38D"));
   EXPECT_TRUE(holds(refusal("CPUID.0AH=1,2,3"), "a leaf has four values: CPUID.0AH=EAX,EBX,ECX,EDX"));

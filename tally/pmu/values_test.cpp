@@ -89,7 +89,7 @@ TEST(HpcTool, thresholds_below_the_overflow) {
 
 TEST(HpcTool, a_label_that_is_wrong) {
   EXPECT_EQ(summary("0x186=0x4101C2"), "counts UOPS_RETIRED.ALL, in user mode");
-  EXPECT_TRUE(remarked("0x186=0x4101C2", caution, "it is no L3 cache miss"));
+  EXPECT_TRUE(remarked("0x186=0x4101C2", caution, "it is not an L3 cache miss"));
   EXPECT_TRUE(remarked("0x186=0x4101C2", caution, "2EH, umask 41H"));
   EXPECT_TRUE(silent("0x186=0x41412E", "no L3 cache miss"));
 }

@@ -90,7 +90,7 @@ std::string runs_line(const result::Stat& stat) {
       return fmt::format(" {} · low to high: interval of the median, {}\n", runs,
                          percent_text(*row.summary->coverage * 100));
     }
-    return fmt::format(" {} · no interval of the median: that needs {} runs\n", runs, fewest_for_interval);
+    return fmt::format(" {} · no confidence interval of the median: it needs {} runs\n", runs, fewest_for_interval);
   }
   return {};
 }

@@ -82,7 +82,7 @@ TEST(Event, a_wrong_label_of_a_tutorial_is_put_right) {
   const Finished finished = tally({"event", "0x4101C2"});
   EXPECT_EQ(finished.code(), 0);
   for (const char* part : {"UOPS_RETIRED.ALL", "IA32_PERFEVTSELx = 0x4101C2", "config 0x1c2", "EN (bit 22)", "r01c2:u",
-                           "it is no L3 cache miss"}) {
+                           "it is not an L3 cache miss"}) {
     EXPECT_TRUE(holds(finished.out, part)) << part << "\n" << finished.out;
   }
 }
@@ -133,7 +133,7 @@ TEST(EventNames, of_every_kind_count_the_same) {
   for (const json& notice : result["notices"]) notices += notice.get<std::string>() + "\n";
   EXPECT_TRUE(holds(notices, "r00c4:u is counted as branches: Intel's BR_INST_RETIRED.ALL_BRANCHES (C4/00)"))
       << notices;
-  EXPECT_TRUE(holds(notices, "EN (bit 22) is dropped")) << notices;
+  EXPECT_TRUE(holds(notices, "EN (bit 22) is ignored")) << notices;
 }
 
 TEST(EventNames, what_no_engine_counts_is_absent_and_never_0) {

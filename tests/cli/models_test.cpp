@@ -82,7 +82,7 @@ TEST(Models, intels_codes_of_loads_and_requests_are_counted) {
   EXPECT_EQ(walk.events.at("r81d0:u")["trust"], "modelled");
   EXPECT_TRUE(holds(walk.events.at("r40d1:u")["reason"], "no fill buffers"));
   EXPECT_EQ(walk.values.count("r01c2:u"), 0U);
-  EXPECT_TRUE(holds(walk.notices, "it is no L3 cache miss")) << walk.notices;
+  EXPECT_TRUE(holds(walk.notices, "it is not an L3 cache miss")) << walk.notices;
   // What is said of many is said once, on every maker's processor.
   const Modelled registers =
       run_modelled({"--model", "haswell", "-e", "0x4181d0,0x4182d0,0x4101d1"}, {workload("stride_64_4096")});

@@ -438,7 +438,7 @@ LevelsVerdict judge_levels(const Curve& curve, const std::vector<MemoryLevel>& l
   if (busy.empty() && !most && !shared) return {};
   std::string why = join(busy, ", ");
   if (shared && (!most || !calm.empty())) {
-    why = fmt::format("{}, {:.0f} % of the time waited for it{}{}", processor_shared, 100 * waited_share,
+    why = fmt::format("{}, {:.0f} % of the time was spent waiting for it{}{}", processor_shared, 100 * waited_share,
                       busy.empty() ? "" : ": ", why);
   } else if (busy.empty() || calm.empty()) {
     why = fmt::format("{} of {} points flagged", flagged, curve.size());

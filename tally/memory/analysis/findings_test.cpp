@@ -437,7 +437,8 @@ TEST(SharedLevels, of_one_core_are_given_and_the_others_are_contended) {
     EXPECT_EQ(levels[3].ns, 0);
     const LevelsVerdict verdict = judge_levels(curve, levels, 0.5);
     EXPECT_TRUE(verdict.contended);
-    EXPECT_EQ(verdict.why, "the processor was shared, 50 % of the time waited for it: LLC, memory; calm: L1d, L2");
+    EXPECT_EQ(verdict.why,
+              "the processor was shared, 50 % of the time was spent waiting for it: LLC, memory; calm: L1d, L2");
   }
 }
 
@@ -471,9 +472,9 @@ TEST(SharedLevels, behind_a_calm_rise_are_contended_and_neither_unseen_nor_calm)
   unseen.name = "LLC";
   unseen.unseen = true;
   EXPECT_EQ(judge_levels(curve, {levels[0], unseen, levels[3]}, 0.5).why,
-            "the processor was shared, 50 % of the time waited for it: memory; calm: L1d");
+            "the processor was shared, 50 % of the time was spent waiting for it: memory; calm: L1d");
   EXPECT_EQ(judge_levels(curve, {unseen}, 0.5).why,
-            "the processor was shared, 50 % of the time waited for it: no capacities reported");
+            "the processor was shared, 50 % of the time was spent waiting for it: no capacities reported");
 }
 
 TEST(SharedLevels, are_a_contended_report_though_each_is_calm) {
@@ -483,7 +484,8 @@ TEST(SharedLevels, are_a_contended_report_though_each_is_calm) {
   EXPECT_FALSE(judge_levels(curve, levels, 0.3).contended);
   const LevelsVerdict verdict = judge_levels(curve, levels, 0.4);
   EXPECT_TRUE(verdict.contended);
-  EXPECT_EQ(verdict.why, "the processor was shared, 40 % of the time waited for it; calm: L1d, L2, LLC, memory");
+  EXPECT_EQ(verdict.why,
+            "the processor was shared, 40 % of the time was spent waiting for it; calm: L1d, L2, LLC, memory");
 }
 
 }  // namespace

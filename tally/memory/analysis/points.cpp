@@ -163,7 +163,8 @@ RunVerdict judge_run(std::size_t points, std::size_t flagged, const std::vector<
     verdict.why = fmt::format("the L1 reference ring moved by {:.0f} %", verdict.reference_moved_percent);
   } else if (waited_share > waited_too_long) {
     verdict.contended = true;
-    verdict.why = fmt::format("{}, {:.0f} % of the time waited for it", processor_shared, 100 * waited_share);
+    verdict.why =
+        fmt::format("{}, {:.0f} % of the time was spent waiting for it", processor_shared, 100 * waited_share);
   }
   return verdict;
 }

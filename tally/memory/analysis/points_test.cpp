@@ -167,7 +167,7 @@ TEST(SharedPoint, makes_a_contended_run_without_a_flag) {
   EXPECT_FALSE(judge_run(20, 1, {1, 1}, 0.3).contended);
   const RunVerdict verdict = judge_run(20, 1, {1, 1}, 0.5);
   EXPECT_TRUE(verdict.contended);
-  EXPECT_EQ(verdict.why, "the processor was shared, 50 % of the time waited for it");
+  EXPECT_EQ(verdict.why, "the processor was shared, 50 % of the time was spent waiting for it");
 }
 
 }  // namespace

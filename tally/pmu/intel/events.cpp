@@ -22,7 +22,8 @@ constexpr EventCode codes[] = {
     {0xE4, 0x01, "branch record inserts", "", "", architectural},
 
     {0xC2, 0x01, "UOPS_RETIRED.ALL", "Sandy Bridge to Skylake; .ANY on Nehalem, .HEAVY since Sapphire Rapids",
-     "counts retired micro-operations; it is no L3 cache miss, as which 4101C2H is passed on: that is event 2EH, "
+     "counts retired micro-operations; it is not an L3 cache miss, though 4101C2H is often published as one: that is "
+     "event 2EH, "
      "umask 41H",
      perfmon},
     {0xD0, 0x81, "MEM_UOPS_RETIRED.ALL_LOADS", "Sandy Bridge to Broadwell; MEM_INST_RETIRED.ALL_LOADS since Skylake",

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* needs_pmu = "it needs a PMU: no model of the simulated one gives it";
 constexpr const char* needs_pmu_or_model =
-    "it needs a PMU, or the simulated one with a model: --backend sim --model NAME";
+    "it needs a PMU, or, on x86-64, the simulated one with a model: --backend sim --model NAME";
 
 }  // namespace
 

@@ -96,7 +96,7 @@ Result<std::uint64_t> content_of(const Part& part, const std::optional<std::stri
   }
   const auto number = parse_signed(*text, part.width);
   if (!number && !parse_signed(*text, 64)) {
-    return fail(Code::bad_usage, fmt::format("'{}' is no value for {}", printable(*text), part.name),
+    return fail(Code::bad_usage, fmt::format("'{}' is not a number for {}", printable(*text), part.name),
                 "numbers are written 0xc4, 0C4H or 196");
   }
   if (!number) {

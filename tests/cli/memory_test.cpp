@@ -110,7 +110,7 @@ TEST(Memory, what_cannot_be_done_is_told_with_a_way_out) {
       {{"memory", "--store", "nt1024"}, 2, "there is no --store 'nt1024'"},
       {{"memory", "chase-read", "--regions", "64", "--blocks", "4K"}, 2, "no region holds a block"},
       {{"memory", "--preset", "lense"}, 2, "the presets are: lens-small"},
-      {{"memory", "--regions", "4K,few"}, 2, "--regions few is no size"},
+      {{"memory", "--regions", "4K,few"}, 2, "--regions few is not a multiple of 64 bytes"},
       {{"memory", "--cpu", "99999"}, 2, "there is no processor 99999 here"},
       {{"memory", "--mappings", "0"}, 2, "--mappings"},
       {{"memory", "curve", "--order", "lru"},

@@ -33,7 +33,7 @@ TEST(Register, a_value_is_explained) {
   const std::string text = shown({"0x186=0x4101C2"});
   EXPECT_TRUE(holds(text, "IA32_PERFEVTSEL0 = 0x4101c2  (MSR 186H)")) << text;
   EXPECT_TRUE(holds(text, "counts UOPS_RETIRED.ALL, in user mode")) << text;
-  EXPECT_TRUE(holds(text, "it is no\n          L3 cache miss")) << text;
+  EXPECT_TRUE(holds(text, "it is\n          not an L3 cache miss")) << text;
   EXPECT_TRUE(holds(text, "all versions (--version 1")) << text;
   EXPECT_TRUE(holds(text, "source: Intel SDM")) << text;
 }

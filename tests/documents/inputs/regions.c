@@ -1,1 +1,1 @@
-cp "$ROOT/examples/regions.c".
+cp "$ROOT/examples/regions.c" .

@@ -166,7 +166,7 @@ Result<std::uint64_t> size_of(const std::string& word, const std::string& option
   const auto bytes = parse_bytes(word);
   if (bytes && *bytes >= 64 && *bytes % 64 == 0) return *bytes;
   return fail(Code::bad_usage, fmt::format("{} {} is not a multiple of 64 bytes", option, printable(word)),
-              "sizes are whole numbers of lines: 4096, 48K, 1536K, 2M, 1G");
+              "sizes are whole numbers: 4096, 48K, 1536K, 2M, 1G");
 }
 
 // The flavour of that name; the usual one where none is named. One that is absent is refused: nothing else would be

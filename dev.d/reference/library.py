@@ -1,6 +1,8 @@
 """Prints docs/reference/library.md: what the public headers declare, with the comments that stand there."""
 import re
 
+import columns
+
 HEADERS = [
     ("tally/tally.hpp", "C++: counters and regions"),
     ("tally/count/region.hpp", "C++: what regions hold"),
@@ -101,4 +103,4 @@ def page():
         yield ""
 
 
-print(re.sub(r"\n{3,}", "\n\n", "\n".join(page())).rstrip())
+print(columns.fit(re.sub(r"\n{3,}", "\n\n", "\n".join(page())).rstrip()))

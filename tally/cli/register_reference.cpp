@@ -67,15 +67,17 @@ std::string meaning(const Field& field) {
 }
 
 std::string register_section(const Model& model, const Register& reg) {
-  std::string text = fmt::format("### {}\n\n{}: {}. {}", heading(model, reg), addresses(model, reg), reg.text,
+  std::string text = fmt::format("{}: {}. {}", addresses(model, reg), reg.text,
                                  reg.width == 64 ? "" : fmt::format("{} bits. ", reg.width));
   const std::string versions = pmu::version_text(model, reg.since, reg.until);
   if (!versions.empty()) text += fmt::format("Exists {}. ", versions);
   if (!reg.reset.empty()) text += fmt::format("Reset: {}. ", reg.reset);
   if (reg.access == pmu::Access::read_only) text += "Read-only. ";
   if (!reg.note.empty()) text += sentence(reg.note);
-  text += fmt::format("Source: {}, {}.\n\n| bits | field | versions | meaning |\n|---|---|---|---|\n",
-                      reg.source.document, reg.source.section);
+  text += fmt::format("Source: {}, {}.", reg.source.document, reg.source.section);
+  constexpr std::size_t columns = 120;
+  text = fmt::format("### {}\n\n{}\n\n| bits | field | versions | meaning |\n|---|---|---|---|\n", heading(model, reg),
+                     join(wrapped(text, columns), "\n"));
   for (const Field& field : reg.fields) {
     text += fmt::format("| {} | `{}` | {} | {} |\n", bits_of(field), field_name(field),
                         cell(field.since <= reg.since && field.until == pmu::newest

@@ -9,8 +9,10 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "../../../dev.d/reference")]
 import cases as case_files
+import columns
 
 
 def first_line(path, key):
@@ -116,7 +118,7 @@ def main():
     judged = [results[key] for case in cases if (key := (case.group, case.name)) in results]
     same = sum(result["verdict"] == "same" for result in judged)
     different = sum(result["verdict"] == "different" for result in judged)
-    print(f"""# Programs under the engine
+    print(columns.fit(f"""# Programs under the engine
 
 What `./dev test --engine-suite` found: every case runs natively and under `tally stat --backend sim`, and its output, errors and
 exit code are compared. Made by `tests/engine/suite/page.py`; the cases are in `tests/engine/suite/cases`.
@@ -126,14 +128,14 @@ exit code are compared. Made by `tests/engine/suite/page.py`; the cases are in `
 
 *Instructions* are those of the whole tree of processes, the shell of the case with them. *Ratio* is processor time under tally divided by
 native processor time, of one run on a machine that did other things too: for orientation only. Trust `partial` has its reasons beside
-it: what a case expects of them is part of its verdict.""")
+it: what a case expects of them is part of its verdict."""))
     for group in dict.fromkeys(case.group for case in cases):
         members = [case for case in cases if case.group == group]
         print(f"\n## {members[0].title}\n")
         if versions := packages(members):
-            print(f"{versions}\n")
+            print(columns.fit(versions) + "\n")
         if members[0].brief:
-            print(as_list(members, results))
+            print(columns.fit(as_list(members, results)))
             continue
         print("| case | what is done | as natively | trust | instructions | ratio |\n|---|---|---|---|---|---|")
         for case in members:

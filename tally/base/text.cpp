@@ -149,6 +149,14 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   return lines;
 }
 
+std::string hanging(std::string_view first, std::string_view text, std::size_t width) {
+  std::string lines;
+  const std::size_t indent = display_width(first);
+  for (const std::string& line : wrapped(text, width - indent))
+    lines += (lines.empty() ? std::string(first) : std::string(indent, ' ')) + line + "\n";
+  return lines;
+}
+
 std::string plural(std::int64_t number, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", thousands(number), number == 1 ? one : many);
 }

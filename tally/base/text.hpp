@@ -50,6 +50,10 @@ std::string lower(std::string_view text);
 /// The words of `text` in lines of at most `width` columns; a longer word has a line of its own.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
+/// `first`, then `text` in lines of at most `width` columns; further lines begin below the first one's text. Ends with
+/// a line break.
+std::string hanging(std::string_view first, std::string_view text, std::size_t width);
+
 /// "1 process", "3 processes": `many` is used for every number but 1.
 std::string plural(std::int64_t number, std::string_view one, std::string_view many);
 

@@ -12,22 +12,12 @@ namespace {
 
 constexpr std::size_t width = 80;  // columns of the narrowest terminal that people use
 
-// Text in lines of the report, the first after `first`, the others as far in.
-std::string block(const std::string& first, const std::string& text) {
-  std::string lines;
-  const std::size_t indent = display_width(first);
-  for (const std::string& line : wrapped(text, width - indent)) {
-    lines += (lines.empty() ? first : std::string(indent, ' ')) + line + "\n";
-  }
-  return lines;
-}
-
 std::string steps(const result::Diagnosis& diagnosis) {
   if (diagnosis.next.empty()) return {};
   std::string text = "\n What to do\n";
   int number = 0;
   for (const result::Step& step : diagnosis.next) {
-    text += block(fmt::format("   {}. ", ++number), step.text);
+    text += hanging(fmt::format("   {}. ", ++number), step.text, width);
     for (const std::string& command : step.commands)
       text += command.empty() ? "\n" : fmt::format("        {}\n", command);
   }
@@ -48,14 +38,14 @@ std::string countable(const result::Diagnosis& diagnosis) {
   std::string text = "\n What tally counts here\n";
   for (const result::Countable& row : diagnosis.countable) {
     const std::string padding(column - display_width(row.what), ' ');
-    text += block(fmt::format("   {}{}  ", row.what, padding), believed(row));
+    text += hanging(fmt::format("   {}{}  ", row.what, padding), believed(row), width);
   }
   return text;
 }
 
 std::string evidence(const result::Diagnosis& diagnosis) {
   std::string text = "\n Why\n";
-  for (const std::string& line : diagnosis.evidence) text += block("   - ", printable(line));
+  for (const std::string& line : diagnosis.evidence) text += hanging("   - ", printable(line), width);
   return text;
 }
 
@@ -73,7 +63,7 @@ std::string facts(const result::FactGroup& group) {
   std::string text = fmt::format("\n {}\n", heading(group.name));
   for (const result::Fact& fact : group.facts) {
     const std::string padding(column - display_width(fact.name), ' ');
-    text += block(fmt::format("   {}{}  ", fact.name, padding), fact.text);
+    text += hanging(fmt::format("   {}{}  ", fact.name, padding), fact.text, width);
   }
   return text;
 }
@@ -101,9 +91,10 @@ Json countable_json(const result::Countable& row) {
 
 std::string doctor_text(const result::Diagnosis& diagnosis) {
   std::string text = "\n";
-  text += block(
-      " ", diagnosis.hardware ? "Hardware events can be counted here." : "Hardware events cannot be counted here.");
-  text += block(" ", diagnosis.verdict);
+  text += hanging(
+      " ", diagnosis.hardware ? "Hardware events can be counted here." : "Hardware events cannot be counted here.",
+      width);
+  text += hanging(" ", diagnosis.verdict, width);
   text += steps(diagnosis) + countable(diagnosis) + evidence(diagnosis);
   for (const result::FactGroup& group : diagnosis.facts) text += facts(group);
   return text + "\n";

@@ -102,18 +102,6 @@ Json metric_json(const result::Stat& stat, const result::Metric& metric) {
   return json;
 }
 
-Json environment_json(const result::Environment& environment) {
-  return {{"cpu", text_or_null(environment.cpu)},
-          {"architecture", text_or_null(environment.architecture)},
-          {"kernel", text_or_null(environment.kernel)},
-          {"microcode", text_or_null(environment.microcode)},
-          {"hypervisor", value_or_null(environment.hypervisor)},
-          {"perf_event_paranoid", value_or_null(environment.perf_event_paranoid)},
-          {"governor", text_or_null(environment.governor)},
-          {"pmus", environment.pmus},
-          {"tally", environment.tally_version}};
-}
-
 /// What only an engine knows.
 Json with_engine(Json json, const std::optional<std::int64_t>& single_stepped) {
   if (single_stepped) json["single_stepped"] = *single_stepped;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tally/result/regions.hpp"
+#include "tally/result/stat.hpp"
 
 namespace tally::report {
 
@@ -17,6 +18,19 @@ inline Json text_or_null(const std::string& text) { return text.empty() ? Json(n
 template <class T>
 Json value_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
+}
+
+/// `environment`, as docs/reference/stat-json.md has it.
+inline Json environment_json(const result::Environment& environment) {
+  return {{"cpu", text_or_null(environment.cpu)},
+          {"architecture", text_or_null(environment.architecture)},
+          {"kernel", text_or_null(environment.kernel)},
+          {"microcode", text_or_null(environment.microcode)},
+          {"hypervisor", value_or_null(environment.hypervisor)},
+          {"perf_event_paranoid", value_or_null(environment.perf_event_paranoid)},
+          {"governor", text_or_null(environment.governor)},
+          {"pmus", environment.pmus},
+          {"tally", environment.tally_version}};
 }
 
 /// A metric of a command or of a region: what both have.

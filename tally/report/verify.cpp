@@ -26,15 +26,6 @@ std::string who(const result::Verify& verify) {
   return verify.backend == "none" ? "the kernel, without a PMU," : "the backend " + verify.backend;
 }
 
-std::string block(const std::string& first, const std::string& text) {
-  std::string lines;
-  const std::size_t indent = display_width(first);
-  for (const std::string& line : wrapped(text, width - indent)) {
-    lines += (lines.empty() ? first : std::string(indent, ' ')) + line + "\n";
-  }
-  return lines;
-}
-
 // All checks of one goal in one row: the worst verdict, and how many there were.
 struct Row {
   std::string goal, what;
@@ -82,7 +73,7 @@ std::string failures(const result::Verify& verify) {
                           check.program.empty() ? "" : check.program + ": ", thousands(*check.expected),
                           thousands(*check.measured), check.tolerance, check.reason);
     }
-    text += block("   - ", (check.event.empty() ? "" : check.event + ", ") + line);
+    text += hanging("   - ", (check.event.empty() ? "" : check.event + ", ") + line, width);
   }
   return text.empty() ? "" : "\n What failed\n" + text;
 }
@@ -97,7 +88,7 @@ std::string reasons(const std::vector<Row>& rows) {
     }
   }
   std::string text;
-  for (const auto& [why, goals] : by_reason) text += block("   - " + join(goals, ", ") + ": ", why);
+  for (const auto& [why, goals] : by_reason) text += hanging("   - " + join(goals, ", ") + ": ", why, width);
   return text.empty() ? "" : "\n Inconclusive\n" + text;
 }
 
@@ -124,7 +115,7 @@ std::string grades(const result::Verify& verify) {
   }
   std::string text = grid.text();
   if (!absent.empty()) text += "\n Absent\n";
-  for (const auto& [why, events] : absent) text += block("   - ", join(events, ", ") + ": " + why);
+  for (const auto& [why, events] : absent) text += hanging("   - ", join(events, ", ") + ": " + why, width);
   return text;
 }
 
@@ -181,7 +172,7 @@ std::string compared_text(const result::Verify& verify) {
   }
   std::string text = grid.text();
   for (const result::Compared& one : verify.compared) {
-    if (!one.why.empty()) text += block("   - " + one.event + ": ", one.why);
+    if (!one.why.empty()) text += hanging("   - " + one.event + ": ", one.why, width);
   }
   return text;
 }
@@ -246,7 +237,7 @@ std::string verify_answer(const result::Verify& verify) {
 
 std::string verify_text(const result::Verify& verify, bool all) {
   const std::vector<Row> goals = rows(verify);
-  std::string text = "\n" + block(" ", verify_answer(verify));
+  std::string text = "\n" + hanging(" ", verify_answer(verify), width);
   if (!verify.command.empty()) text += "\n" + compared_text(verify);
   if (!verify.events.empty()) text += "\n" + grades(verify);
   text += failures(verify);
@@ -273,13 +264,12 @@ std::string verify_text(const result::Verify& verify, bool all) {
     text += "\n" + each.text();
   }
   if (!verify.notices.empty()) text += "\n";
-  for (const std::string& notice : verify.notices) text += block(" note: ", notice);
+  for (const std::string& notice : verify.notices) text += hanging(" note: ", notice, width);
   return text + fmt::format("\n {} programs executed in {} · {}{}\n", thousands(verify.runs),
                             duration_text(verify.duration), verify.environment.cpu, verify.quick ? " · quick" : "");
 }
 
 std::string verify_json(const result::Verify& verify) {
-  const result::Environment& environment = verify.environment;
   Json json;
   json["schema"] = "tally-verify/1";
   json["verdict"] = name(verdict(verify));
@@ -294,15 +284,7 @@ std::string verify_json(const result::Verify& verify) {
   json["noise"] = text_or_null(verify.noise);
   json["quick"] = verify.quick;
   json["incomplete"] = verify.incomplete;
-  json["environment"] = {{"cpu", text_or_null(environment.cpu)},
-                         {"architecture", text_or_null(environment.architecture)},
-                         {"kernel", text_or_null(environment.kernel)},
-                         {"microcode", text_or_null(environment.microcode)},
-                         {"hypervisor", value_or_null(environment.hypervisor)},
-                         {"perf_event_paranoid", value_or_null(environment.perf_event_paranoid)},
-                         {"governor", text_or_null(environment.governor)},
-                         {"pmus", environment.pmus},
-                         {"tally_version", environment.tally_version}};
+  json["environment"] = environment_json(verify.environment);
   json["duration_ns"] = verify.duration.count();
   json["runs"] = verify.runs;
   json["events"] = Json::array();

@@ -16,6 +16,7 @@
 #include "tally/cli/passes.hpp"
 #include "tally/cli/perf_habits.hpp"
 #include "tally/cli/results.hpp"
+#include "tally/cli/snippet.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/process/conditions.hpp"
@@ -39,6 +40,7 @@ struct Options {
   bool per_core = false, per_socket = false;
   std::optional<int> interval_ms, delay_ms, timeout_ms;
   MarkOptions marks;
+  CodeOptions code;
   std::string model, precision = "fast", prefetch = "off", llc = "shared";
   std::optional<unsigned> workers;
   std::string models_by;  // tests: how the engine asks the models
@@ -69,7 +71,8 @@ constexpr const char* examples =
     "  tally stat --metrics loads-per-store,CPUs -- ./prog\n"
     "  tally stat -p 1234 -I 1000 -e instructions,cycles\n"
     "  tally stat --format csv -o result.csv -- make -j4\n"
-    "  tally stat --format csv --append -o series.csv -- ./prog\n";
+    "  tally stat --format csv --append -o series.csv -- ./prog\n"
+    "  tally stat --model haswell --asm 'imul r12, r11'\n";
 
 // Whose events, and when.
 void add_target_options(Page& app, Options& options) {
@@ -99,7 +102,7 @@ void add_target_options(Page& app, Options& options) {
 // The options, bound to `options`; what follows them is the command.
 void describe(Page& app, Options& options) {
   app.head("Counts of a whole command, or of what runs already, each with its trust.",
-           "tally stat [options] [--] PROGRAM [arguments]");
+           "tally stat [options] [--] PROGRAM [arguments] | tally stat [options] --asm CODE");
   // Everything from the first word that is no option is the program's, verbatim.
   app.prefix_command();
   app.add_option("-e,--event", options.event_lists,
@@ -132,6 +135,7 @@ void describe(Page& app, Options& options) {
       ->check(CLI::NonNegativeNumber);
   add_target_options(app, options);
   add_mark_options(app, options.marks);
+  add_code_options(app, options.code);
   app.add_flag("--corrections", options.stat.corrections,
                "show what page faults and interrupts add to counts of a PMU; counting interrupts takes a counter");
   app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("BACKEND");
@@ -442,6 +446,30 @@ int count(Options& options) {
   return code;
 }
 
+// Code instead of a command. What has to do with a command's life has no meaning then.
+int count_assembly(Options& options) {
+  const measure::StatOptions& stat = options.stat;
+  if (!stat.command.empty() || stat.attachment.any() || stat.timing.any() || !stat.marks.empty() ||
+      !stat.metrics.empty() || options.passes || stat.multiplex) {
+    return report_error({Code::bad_usage, "--asm counts code, in programs that are made for it",
+                         "leave the command, -p, -t, -a, -C, -I, --delay, --timeout, metrics, functions, --passes and "
+                         "--multiplex out",
+                         0});
+  }
+  CodeRequest request;
+  request.snippet.events = stat.events;
+  request.snippet.repeats = stat.runs;
+  request.snippet.rdpmc = stat.rdpmc;
+  request.snippet.processor = stat.processor;
+  request.nothing_asked = options.nothing_asked;
+  request.backend = options.backend;
+  request.needs.simulation = options.simulation;
+  request.needs.engine = needed_by(options.marks);
+  request.results = options.results;
+  request.quiet = is_quiet(options);
+  return count_code(options.code, std::move(request));
+}
+
 }  // namespace
 
 void describe_stat(Page& page) {
@@ -461,7 +489,7 @@ int run_stat(const std::vector<std::string>& arguments) {
         {Code::bad_usage, "--passes and --multiplex are two ways to do the same", "leave one of them out", 0});
   }
   if (const auto chosen = choose_target(options); !chosen) return report_error(chosen.error());
-  auto command = command_of(app, options.stat.attachment.any());
+  auto command = command_of(app, options.stat.attachment.any() || options.code.any());
   if (!command) return report_error(command.error());
   options.stat.command = std::move(*command);
   if (const auto chosen = choose_events(options); !chosen) return report_error(chosen.error());
@@ -469,6 +497,11 @@ int run_stat(const std::vector<std::string>& arguments) {
   if (const auto chosen = choose_marks(options.marks, options.stat.marks); !chosen) return report_error(chosen.error());
   options.stat.rdpmc = options.marks.rdpmc;
   options.stat.processes = options.results.style.per_process || options.results.style.per_thread;
+  if (!options.code.any() && (!options.code.init.empty() || options.code.unroll || options.code.rounds)) {
+    return report_error({Code::bad_usage, "--init, --unroll and --rounds belong to --asm",
+                         "for example: tally stat --asm 'imul r12, r11' --unroll 200", 0});
+  }
+  if (options.code.any()) return count_assembly(options);
   options.stat.input = linux::Input::look();
   return count(options);
 }

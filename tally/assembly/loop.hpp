@@ -1,0 +1,40 @@
+// Code that is assembled when tally runs: copies of it in a loop, as a program of its own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tally/base/result.hpp"
+
+namespace tally::assembly {
+
+/// A free-standing program: `init` once, then `rounds` times so many copies of the code, then the exit with code 0.
+/// x86-64 takes Intel's syntax. What the code finds: zeroes in all registers but the stack pointer and the one that
+/// points at 1 MiB of zeroed memory, whose first word holds its own address.
+struct Loop {
+  std::string init;
+  std::vector<std::string> texts;  ///< the copies take them in turns; not empty
+  std::uint64_t copies = 1;        ///< a multiple of the texts
+  std::uint64_t rounds = 1;
+};
+
+/// The registers that the program keeps for itself, in a sentence for the help.
+std::string_view reserved_registers();
+
+/// Why code cannot be repeated: empty where it can. Named labels would be defined once for each copy.
+std::string why_not_repeated(std::string_view code);
+
+/// What stands for code where an option takes it: its text, or that of the file it names, which ends in .s or .S.
+/// Errors: not_found.
+Result<std::string> code_of(const std::string& text_or_file);
+
+/// The machine code of a text, as it stands in .text. `origin` is what errors call it. Errors: bad_usage with the
+/// assembler's words for the line; not_found where there is no assembler.
+Result<std::string> machine_code(const std::string& text, std::string_view origin);
+
+/// Writes the program into `folder`, as an executable file of that name. Gives its path. Errors: as machine_code().
+Result<std::string> make_program(const Loop& loop, const std::string& folder, const std::string& name);
+
+}  // namespace tally::assembly

@@ -1,0 +1,101 @@
+#include "tally/cli/snippet.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/assembly/loop.hpp"
+#include "tally/base/text.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/process/signals.hpp"
+#include "tally/measure/stat.hpp"
+#include "tally/report/snippet.hpp"
+
+namespace tally::cli {
+namespace {
+
+// A noisy counter needs some repeats, and their middle; the simulated PMU says the same each time.
+constexpr int repeats_of_a_pmu = 7;
+
+// What instructions do, and their cycles.
+std::vector<event::Event> usual_events() {
+  auto events = event::parse_lists({"instructions,branches,loads,stores,cycles"});
+  return events ? *std::move(events) : std::vector<event::Event>{};
+}
+
+Result<void> check(const ResultOptions& results) {
+  static constexpr std::string_view formats[] = {"", "table", "json", "csv"};
+  if (std::find(std::begin(formats), std::end(formats), results.format) == std::end(formats)) {
+    return fail(Code::bad_usage, fmt::format("--asm has no format '{}'", printable(results.format)),
+                "table, json and csv are its formats");
+  }
+  if (results.append || results.separator || !results.description.empty() || results.style.per_process ||
+      results.style.per_thread) {
+    return fail(Code::bad_usage, "--append, -x, --meta, --per-process and --per-thread belong to a command",
+                "leave them out with --asm");
+  }
+  return {};
+}
+
+std::string written(const result::Snippet& snippet, const std::string& format) {
+  if (format == "json") return report::snippet_json(snippet);
+  return format == "csv" ? report::snippet_csv(snippet) : report::snippet_table(snippet);
+}
+
+}  // namespace
+
+void add_code_options(Page& page, CodeOptions& options) {
+  page.add_option("--asm", options.code,
+                  "instead of a command: count one copy of this code, instructions (Intel's syntax, ; between them) or "
+                  "a file of them that ends in .s; as assembles it")
+      ->option_text("CODE");
+  page.add_option("--init", options.init,
+                  "with --asm: code that is executed once, before; " + std::string(assembly::reserved_registers()))
+      ->option_text("CODE");
+  page.add_option("--unroll", options.unroll,
+                  "with --asm: copies in the loop; 100, and twice as many for the difference")
+      ->option_text("N")
+      ->check(CLI::Range(1, 100'000));
+  page.add_option("--rounds", options.rounds, "with --asm: rounds of the loop; 1000, and twice as many")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1'000'000'000));
+}
+
+int count_code(const CodeOptions& code, CodeRequest request) {
+  if (const auto checked = check(request.results); !checked) return report_error(checked.error());
+  auto text = assembly::code_of(code.code);
+  if (!text) return report_error(text.error());
+  auto init = assembly::code_of(code.init);
+  if (!init) return report_error(init.error());
+  measure::SnippetOptions& asked = request.snippet;
+  asked.code = *std::move(text);
+  asked.init = *std::move(init);
+  if (code.unroll) asked.unroll = *code.unroll;
+  if (code.rounds) asked.rounds = *code.rounds;
+  if (request.nothing_asked) asked.events = usual_events();
+  const linux::Machine machine = linux::look_at_machine();
+  auto choice = backend::choose(request.backend, asked.events, machine, request.needs);
+  if (!choice) return report_error(choice.error());
+  if (choice->backend->name() == "perf" && asked.repeats == 1) asked.repeats = repeats_of_a_pmu;
+  const bool to_file = !request.results.output.empty() && request.results.output != "-";
+  auto output = to_file ? linux::Output::open_file(request.results.output)
+                        : Result<linux::Output>(request.results.output == "-" ? linux::Output::standard_output()
+                                                                              : linux::Output::standard_error());
+  if (!output) return report_error(output.error());
+  auto signals = linux::Signals::watch();
+  if (!signals) return report_error(signals.error());
+  if (request.results.format.empty() || request.results.format == "table") {
+    if (!choice->notices.empty() && !request.quiet) say(choice->notices);
+  }
+  auto snippet = measure::snippet(*choice->backend, asked, *signals);
+  if (const auto signal = signals->interrupted_by()) linux::die_of(*signal);
+  if (!snippet) return report_error(snippet.error());
+  snippet->environment = measure::environment(machine);
+  snippet->notices.insert(snippet->notices.end(), choice->event_notes.begin(), choice->event_notes.end());
+  const auto done = output->write(written(*snippet, request.results.format));
+  return done ? exit_ok : report_error(done.error());
+}
+
+}  // namespace tally::cli

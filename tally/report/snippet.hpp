@@ -1,0 +1,19 @@
+// The answer of `tally stat --asm`: for people, and for programs.
+#pragma once
+
+#include <string>
+
+#include "tally/result/snippet.hpp"
+
+namespace tally::report {
+
+/// A row for each event, and for each chain.
+std::string snippet_table(const result::Snippet& snippet);
+
+/// One JSON object, tally-asm/1 (docs/guides/instructions.md).
+std::string snippet_json(const result::Snippet& snippet);
+
+/// event,value,trust,model,low,high,reason; chains are rows named "latency" and "throughput".
+std::string snippet_csv(const result::Snippet& snippet);
+
+}  // namespace tally::report

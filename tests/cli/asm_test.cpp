@@ -1,0 +1,157 @@
+// `tally stat --asm`: counts of one copy of some code, and what instructions take.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+#if TALLY_HAS_SIM
+
+using nlohmann::json;
+
+// Of one copy, by the events' full names; chains by theirs.
+std::map<std::string, double> of_a_copy(const std::string& code, const Words& options) {
+  const Finished finished =
+      tally(with({"stat", "-q", "--model", "haswell", "--format", "json", "-o", "-", "--asm", code}, options));
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  std::map<std::string, double> values;
+  const json result = json::parse(finished.out, nullptr, false);
+  if (result.is_discarded()) return values;
+  for (const json& event : result["events"]) {
+    if (event["value"].is_number()) values[event["name"]] = event["value"].get<double>();
+  }
+  for (const json& chain : result["chains"]) {
+    if (chain["cycles"].is_number()) values[chain["name"]] = chain["cycles"].get<double>();
+  }
+  return values;
+}
+
+// Between its two reads: three that keep the first value, CPUID, the load of the index, and the second read.
+constexpr const char* article = "shl rdx, 32; or rax, rdx; mov r10, rax; cpuid; mov ecx, 0x40000000; rdpmc";
+
+TEST(Asm, counts_the_snippets_of_the_rdpmc_article) {
+  const Words options{"--rdpmc", "-e", "instructions"};
+  EXPECT_EQ(of_a_copy(article, options)["instructions:u"], 6);
+  EXPECT_EQ(of_a_copy(std::string("nop; nop; ") + article, options)["instructions:u"], 8);
+  // The factorial of 20, without CPUID: 102, and the two that set it up, which the article has before its first read.
+  const char* factorial =
+      "mov r11, 20; mov r12, 1; shl rdx, 32; or rax, rdx; mov r10, rax;"
+      "1: cmp r11, 1; jle 2f; imul r12, r11; dec r11; jmp 1b; 2: mov ecx, 0x40000000; rdpmc";
+  EXPECT_EQ(of_a_copy(factorial, options)["instructions:u"], 102 + 2);
+}
+
+TEST(Asm, has_the_cycles_of_the_articles_loop) {
+  const auto round = of_a_copy("imul r12, r11; dec r11; jnz 1f; 1:", {"-e", "cycles,instructions,branches"});
+  EXPECT_EQ(round.at("cycles:u"), 3.0);
+  EXPECT_EQ(round.at("instructions:u"), 3);
+  EXPECT_EQ(round.at("branches:u"), 1);
+  EXPECT_FALSE(round.contains("latency"));  // three instructions have none
+}
+
+TEST(Asm, counts_twenty_instructions_exactly) {
+  const struct {
+    const char* code;
+    double loads, stores, branches;
+  } cases[] = {{"nop", 0, 0, 0},
+               {"add rax, rbx", 0, 0, 0},
+               {"imul r12, r11", 0, 0, 0},
+               {"lea rax, [rbx + rcx * 4 + 8]", 0, 0, 0},
+               {"xchg rax, rbx", 0, 0, 0},
+               {"mov rax, [r14]", 1, 0, 0},
+               {"mov [r14 + 64], rax", 0, 1, 0},
+               {"add qword ptr [r14 + 64], 1", 1, 1, 0},
+               {"add rax, [r14]", 1, 0, 0},
+               {"push qword ptr [r14]; pop rax", 2, 1, 0},
+               {"movaps xmm0, [r14]", 1, 0, 0},
+               {"movups [r14 + 128], xmm1", 0, 1, 0},
+               {"addsd xmm0, xmm1", 0, 0, 0},
+               {"mulps xmm0, [r14]", 1, 0, 0},
+               {"jmp 1f; 1:", 0, 0, 1},
+               {"jz 1f; 1:", 0, 0, 1},
+               {"lea rdi, [r14 + 256]; mov ecx, 8; rep stosq", 0, 8, 0},
+               {"lea rsi, [r14 + 256]; lodsq", 1, 0, 0},
+               {"lock add qword ptr [r14 + 64], 1", 1, 1, 0},
+               {"lfence", 0, 0, 0},
+               {"cpuid", 0, 0, 0}};
+  for (const auto& one : cases) {
+    const auto counts = of_a_copy(one.code, {"-e", "instructions,loads,stores,branches"});
+    ASSERT_EQ(counts.size(), 4U) << one.code;
+    // As many as there are separators, but for labels: those end the text.
+    const std::string code = one.code;
+    const auto statements = 1 + std::count(code.begin(), code.end(), ';') - (holds(code, "1:") ? 1 : 0);
+    EXPECT_EQ(counts.at("instructions:u"), static_cast<double>(statements)) << code;
+    EXPECT_EQ(counts.at("loads:u"), one.loads) << code;
+    EXPECT_EQ(counts.at("stores:u"), one.stores) << code;
+    EXPECT_EQ(counts.at("branches:u"), one.branches) << code;
+  }
+}
+
+// A. Fog, Instruction tables (2022), and uops.info, Haswell: cycles from the operand to the result.
+TEST(Asm, has_the_published_latencies_of_haswell) {
+  const struct {
+    const char* code;
+    double latency;
+  } cases[] = {{"add rax, rbx", 1},
+               {"imul r12, r11", 3},
+               {"popcnt rax, rbx", 3},
+               {"lea rax, [rbx + 8]", 1},
+               {"addsd xmm0, xmm1", 3},
+               {"mulsd xmm0, xmm1", 5},
+               {"vfmadd231pd ymm0, ymm1, ymm2", 5},
+               {"pmulld xmm0, xmm1", 10},
+               {"aesenc xmm0, xmm1", 7},
+               {"crc32 rax, rbx", 3},
+               {"bsf rax, rbx", 3},
+               {"paddd xmm0, xmm1", 1}};
+  for (const auto& one : cases) {
+    EXPECT_EQ(of_a_copy(one.code, {"-e", "cycles"})["latency"], one.latency) << one.code;
+  }
+}
+
+TEST(Asm, tells_latency_from_throughput) {
+  const auto multiply = of_a_copy("imul r12, r11", {"-e", "cycles"});
+  EXPECT_EQ(multiply.at("latency"), 3);
+  EXPECT_EQ(multiply.at("throughput"), 1);
+  const auto zero = of_a_copy("xor eax, eax", {"-e", "cycles"});
+  EXPECT_FALSE(zero.contains("latency"));
+  EXPECT_EQ(zero.at("throughput"), 0.25);
+}
+
+TEST(Asm, repeats_to_the_bit) {
+  const Words words{"stat", "-q", "--model", "haswell", "--format", "csv", "-o", "-", "--asm", "crc32 rax, rbx"};
+  EXPECT_EQ(tally(words).out, tally(words).out);
+}
+
+TEST(Asm, that_crashes_or_ends_early_is_told) {
+  const Finished crashed = tally({"stat", "-q", "--asm", "mov rax, [rbx]", "-e", "instructions"});
+  EXPECT_EQ(crashed.code(), 125);
+  EXPECT_TRUE(holds(crashed.err, "the code was killed by SIGSEGV")) << crashed.err;
+  EXPECT_TRUE(holds(crashed.err, "--init")) << crashed.err;
+  const Finished cured = tally({"stat", "-q", "--asm", "mov rax, [rbx]", "--init", "mov rbx, r14", "-e", "loads"});
+  EXPECT_EQ(cured.code(), 0) << cured.err;
+}
+
+#endif
+
+TEST(Asm, mistakes_are_told_in_the_assemblers_words) {
+  const Finished finished = tally({"stat", "-q", "--asm", "nop; frobnicate rax"});
+  if (holds(finished.err, "install it")) GTEST_SKIP() << "as is not installed (package binutils)";
+  EXPECT_EQ(finished.code(), 2);
+  EXPECT_TRUE(holds(finished.err, "--asm cannot be assembled: no such instruction")) << finished.err;
+}
+
+TEST(Asm, stands_instead_of_a_command) {
+  EXPECT_EQ(tally({"stat", "--asm", "nop", "--", "true"}).code(), 2);
+  EXPECT_EQ(tally({"stat", "--unroll", "3", "--", "true"}).code(), 2);
+  EXPECT_EQ(tally({"stat", "--asm", "again: jmp again"}).code(), 2);
+  EXPECT_EQ(tally({"stat", "--asm", "nop", "--format", "hpctool"}).code(), 2);
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tally/base/text.hpp"
@@ -20,6 +21,12 @@ std::vector<std::string> own_command() {
   if (words.empty()) return {};
   words.pop_back();
   return split(words, '\0');
+}
+
+Nanoseconds own_time() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + Nanoseconds(used.tv_nsec);
 }
 
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tally/base/units.hpp"
+
 namespace tally::linux {
 
 /// The number of the calling thread, and that of its process, as the kernel has them.
@@ -14,6 +16,9 @@ std::int32_t process_number();
 /// The program that runs and its arguments, as they were when it began (/proc/self/cmdline); empty where that cannot be
 /// read.
 std::vector<std::string> own_command();
+
+/// Time that all threads of this process have used of processors.
+Nanoseconds own_time();
 
 /// What is called around each fork(2) from now on: before it, and after it in the parent and in the child.
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)());

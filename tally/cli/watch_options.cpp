@@ -1,0 +1,113 @@
+#include "tally/cli/watch_options.hpp"
+
+#include <fmt/format.h>
+
+#include "tally/base/text.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/linux/process/conditions.hpp"
+
+namespace tally::cli {
+namespace {
+
+constexpr const char* footer =
+    R"(Rows are processors, sockets and the whole system; with --per process and --per group also processes and control
+groups. Columns are those of Intel's PCM, with a source for each, and what the kernel knows without a PMU: page faults,
+context switches, waiting, steal time, memory pressure. A cell whose source is missing is empty, never 0; below the
+table stands why, and what more rights would add. --legend explains all columns and names their sources.
+
+The first table comes after one interval. With a command, it ends with it, and its exit code is tally's.
+
+Examples:
+  tally watch --batch -n 5
+  tally watch --batch --per process -n 1 --sort MEM
+  tally watch --batch --format csv -n 60 -o minute.csv
+  tally watch --batch --format json -I 100 -- make -j4
+)";
+
+Result<void> choose_kinds(WatchOptions& options) {
+  auto& kinds = options.asked.shown.kinds;
+  kinds.clear();
+  for (const std::string& word : split(options.per, ',')) {
+    bool known = false;
+    for (const auto kind : {result::WatchKind::core, result::WatchKind::socket, result::WatchKind::system,
+                            result::WatchKind::process, result::WatchKind::group}) {
+      if (trimmed(word) != result::name(kind)) continue;
+      kinds.push_back(kind);
+      known = true;
+    }
+    if (!known) {
+      return fail(Code::bad_usage, fmt::format("--per: there are no rows called '{}'", printable(word)),
+                  "there are core, socket, system, process and group");
+    }
+  }
+  return {};
+}
+
+Result<void> choose_command(const Page& page, WatchOptions& options) {
+  options.command = page.remaining();
+  if (!options.command.empty() && options.command.front() == "--") {
+    options.command.erase(options.command.begin());
+  } else if (!options.command.empty() && options.command.front().starts_with("-")) {
+    return fail(Code::bad_usage, fmt::format("unknown option '{}'", printable(options.command.front())),
+                page.options_hint(options.command.front()));
+  }
+  return {};
+}
+
+}  // namespace
+
+void describe_watch_options(Page& page, WatchOptions& options) {
+  page.head("The machine, live: what each core, socket, process or control group does, refreshed every second.",
+            "tally watch [options] [-- PROGRAM [arguments]]");
+  page.prefix_command();
+  page.add_flag("--batch", options.batch, "print one table after the other, for scripts and pipes");
+  page.add_option("-n,--count", options.readings, "end after N tables")
+      ->option_text("N")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  page.add_option("-I,--interval", options.interval_ms, "read every MS milliseconds; 1000 where nothing is said")
+      ->option_text("MS")
+      ->check(CLI::Range(10, 86'400'000));
+  page.add_option("--per", options.per, "rows: core, socket, system, process, group; several with commas")
+      ->option_text("ROWS");
+  page.add_option("-C,--cpu", options.processors, "only these processors: 0,2-3")->option_text("CPUS");
+  page.add_option("--sort", options.sort, "the column by which processes and groups are sorted; UTIL")
+      ->option_text("COLUMN");
+  page.add_option("--filter", options.asked.shown.filter, "only processes and groups whose name has TEXT in it")
+      ->option_text("TEXT");
+  page.add_option("--rows", options.asked.shown.most_rows, "at most N processes and N groups; 20")
+      ->option_text("N")
+      ->check(CLI::Range(1, 1'000'000));
+  page.add_option("--format", options.format, "with --batch: table, csv or json (a line each)")
+      ->option_text("FORMAT")
+      ->check(CLI::IsMember({"table", "csv", "json"}));
+  page.add_option("-o,--output", options.output, "with --batch: write to FILE, not to standard output")
+      ->option_text("FILE");
+  page.add_flag("--legend", options.legend, "what each column tells, and where it comes from on this machine");
+  page.add_option("--root", options.asked.root, "where proc/ and sys/ lie")->option_text("FOLDER")->group("");
+  page.footer(footer);
+}
+
+Result<void> understand(const Page& page, WatchOptions& options) {
+  if (auto chosen = choose_kinds(options); !chosen) return chosen;
+  if (auto chosen = choose_command(page, options); !chosen) return chosen;
+  const auto sort = watch::column_named(options.sort);
+  if (!sort) {
+    return fail(Code::bad_usage, fmt::format("there is no column '{}'", printable(options.sort)),
+                "`tally watch --legend` lists all");
+  }
+  options.asked.shown.sort = *sort;
+  if (!options.processors.empty()) {
+    const auto listed = linux::listed_processors(options.processors);
+    if (!listed || listed->empty()) {
+      return fail(Code::bad_usage, fmt::format("'{}' is no list of processors", printable(options.processors)),
+                  "for example: -C 0,2-3");
+    }
+    options.asked.shown.processors = *listed;
+  }
+  options.form = options.format == "csv"    ? WatchForm::csv
+                 : options.format == "json" ? WatchForm::json
+                                            : WatchForm::table;
+  return {};
+}
+
+}  // namespace tally::cli

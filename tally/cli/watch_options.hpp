@@ -1,0 +1,36 @@
+// What the user of `tally watch` asked for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tally/base/result.hpp"
+#include "tally/watch/watcher.hpp"
+
+namespace tally::cli {
+
+class Page;
+
+/// Forms of what is printed.
+enum class WatchForm { table, csv, json };
+
+struct WatchOptions {
+  bool batch = false;
+  std::int64_t readings = 0;  ///< 0: without end
+  int interval_ms = 1000;
+  std::string per = "core,socket,system";
+  std::string processors, sort = "UTIL", format = "table", output, record, replay;
+  bool legend = false;
+  watch::Asked asked;
+  WatchForm form = WatchForm::table;
+  std::vector<std::string> command;
+};
+
+/// The options, bound to `options`; what follows them is the command.
+void describe_watch_options(Page& page, WatchOptions& options);
+
+/// Turns the words into what they mean. Errors: bad_usage.
+Result<void> understand(const Page& page, WatchOptions& options);
+
+}  // namespace tally::cli

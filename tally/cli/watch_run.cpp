@@ -1,0 +1,119 @@
+#include "tally/cli/watch_run.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "tally/base/text.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/linux/live/beat.hpp"
+#include "tally/report/watch.hpp"
+
+namespace tally::cli {
+namespace {
+
+// Where tables go, one after the other.
+class Stream {
+ public:
+  static Result<Stream> open(const std::string& path) {
+    Stream stream;
+    if (path.empty() || path == "-") return stream;
+    stream.path_ = path;
+    stream.file_.emplace(path, std::ios::binary | std::ios::trunc);
+    if (!*stream.file_) return fail(Code::cannot_write, fmt::format("cannot write to '{}'", printable(path)), "");
+    return stream;
+  }
+
+  Result<void> write(const std::string& text) {
+    if (!file_) return linux::Output::standard_output().write(text);
+    file_->write(text.data(), static_cast<std::streamsize>(text.size()));
+    file_->flush();
+    if (*file_) return {};
+    return fail(Code::cannot_write, fmt::format("cannot write to '{}'", printable(path_)), "is the disk full?");
+  }
+
+ private:
+  std::string path_;
+  std::optional<std::ofstream> file_;
+};
+
+std::string head_of(const watch::Watcher& watcher, WatchForm form) {
+  switch (form) {
+    case WatchForm::table: return report::watch_header_text(watcher.header()) + "\n";
+    case WatchForm::json: return report::watch_header_json(watcher.header());
+    case WatchForm::csv: return {};
+  }
+  return {};
+}
+
+std::string text_of(const result::WatchTable& table, WatchForm form, bool is_first) {
+  switch (form) {
+    case WatchForm::csv: return (is_first ? report::watch_csv_header(table.columns) : "") + report::watch_csv(table);
+    case WatchForm::json: return report::watch_json(table);
+    case WatchForm::table: break;
+  }
+  // Why cells are empty is the same every time: said once.
+  return (is_first ? "" : "\n") + report::watch_text(table) +
+         (is_first ? "\n" + report::watch_reasons_text(table) : "");
+}
+
+}  // namespace
+
+Result<Beside> Beside::start(const std::vector<std::string>& command, linux::Signals& signals) {
+  Beside beside;
+  if (command.empty()) return beside;
+  auto program = linux::Program::start(command, signals);
+  if (!program) return fail(program.error());
+  if (auto executed = program->executed(); !executed) return fail(executed.error());
+  beside.program_ = std::move(*program);
+  return beside;
+}
+
+bool Beside::is_over(linux::Signals& signals) {
+  for (;;) {
+    const auto taken = signals.take(program_ ? program_->pid() : 0);
+    if (taken == linux::Signals::Taken::nothing) break;
+    // A command gets the signal as well, and watching ends with it.
+    if (taken == linux::Signals::Taken::give_up) return true;
+    if (taken == linux::Signals::Taken::interrupted && !program_) return true;
+  }
+  if (!program_) return false;
+  const auto ended = program_->ended();
+  if (ended && !*ended) return false;
+  code_ = ended ? linux::exit_of((*ended)->wait_status).code : exit_cannot_measure;
+  return true;
+}
+
+int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
+  auto stream = Stream::open(options.output);
+  if (!stream) return report_error(stream.error());
+  auto signals = linux::Signals::watch();
+  if (!signals) return report_error(signals.error());
+  auto beside = Beside::start(options.command, *signals);
+  if (!beside) return report_error(beside.error());
+  if (auto written = stream->write(head_of(watcher, options.form)); !written) return report_error(written.error());
+
+  const auto interval = std::chrono::milliseconds(options.interval_ms);
+  Nanoseconds due = watcher.reading().time + interval;
+  bool is_over = false, is_first = true;
+  for (std::int64_t done = 0; !is_over && (options.readings == 0 || done < options.readings); ++done) {
+    const int woken_by = signals->fd();
+    while (!is_over && linux::wait_until(due, {&woken_by, 1}) == 0) is_over = beside->is_over(*signals);
+    // What was until then is told, too, where it is worth the name of an interval.
+    if (is_over && linux::now() - watcher.reading().time < std::chrono::milliseconds(10) && !is_first) break;
+    const auto written = stream->write(text_of(watcher.next(), options.form, is_first));
+    if (!written) return report_error(written.error());
+    is_first = false;
+    // A machine that is too busy to be read in time loses beats; it does not catch up on them.
+    due = std::max(due + interval, linux::now());
+  }
+  while (!options.command.empty() && !is_over) {
+    signals->wait();
+    is_over = beside->is_over(*signals);
+  }
+  if (const auto signal = signals->interrupted_by(); signal && options.command.empty()) linux::die_of(*signal);
+  return beside->exit_code();
+}
+
+}  // namespace tally::cli

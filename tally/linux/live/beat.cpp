@@ -1,0 +1,28 @@
+#include "tally/linux/live/beat.hpp"
+
+#include <poll.h>
+
+#include <vector>
+
+#include "tally/linux/process/spawn.hpp"
+#include "tally/linux/system.hpp"
+
+namespace tally::linux {
+
+int wait_until(Nanoseconds moment, std::span<const int> descriptors) {
+  std::vector<pollfd> all;
+  for (const int descriptor : descriptors) all.push_back({descriptor, POLLIN, 0});
+  for (;;) {
+    const Nanoseconds left = moment - now();
+    const timespec rest{left.count() > 0 ? left.count() / 1'000'000'000 : 0,
+                        left.count() > 0 ? left.count() % 1'000'000'000 : 0};
+    const int ready = ppoll(all.data(), all.size(), &rest, nullptr);
+    if (ready == 0) return -1;
+    if (ready < 0) continue;  // interrupted
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i].revents != 0) return static_cast<int>(i);
+    }
+  }
+}
+
+}  // namespace tally::linux

@@ -1,0 +1,92 @@
+#include "tally/linux/live/kernel_figures.hpp"
+
+#include <charconv>
+
+namespace tally::linux {
+namespace {
+
+// "cpu12" → 12; nothing for "cpu" and for other words.
+std::optional<int> processor_of(std::string_view word) {
+  if (!word.starts_with("cpu") || word.size() == 3) return std::nullopt;
+  word.remove_prefix(3);
+  int number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc{} || end != word.data() + word.size() || number < 0) return std::nullopt;
+  return number;
+}
+
+template <class Take>
+void each_line(std::string_view text, Take take) {
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = text.find('\n', at);
+    if (end == std::string_view::npos) end = text.size();
+    take(text.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
+ProcessorTimes times_of(Words& words) {
+  // user nice system idle iowait irq softirq steal; old kernels have fewer.
+  std::uint64_t all[8] = {};
+  for (std::uint64_t& one : all) one = words.number().value_or(0);
+  return {all[0] + all[1] + all[2] + all[5] + all[6], all[3] + all[4], all[7]};
+}
+
+}  // namespace
+
+KernelTimes kernel_times(std::string_view text) {
+  KernelTimes times;
+  each_line(text, [&](std::string_view line) {
+    // The line of interrupts is long, and nothing here asks for it.
+    if (line.starts_with("intr") || line.starts_with("softirq")) return;
+    Words words(line);
+    const std::string_view first = words.next();
+    if (const auto processor = processor_of(first)) {
+      times.processors[*processor] = times_of(words);
+    } else if (first == "ctxt") {
+      times.switches = words.number();
+    } else if (first == "procs_running") {
+      times.running = words.number();
+    }
+  });
+  return times;
+}
+
+std::map<int, std::uint64_t> waiting_times(std::string_view text) {
+  std::map<int, std::uint64_t> all;
+  each_line(text, [&](std::string_view line) {
+    Words words(line);
+    const auto processor = processor_of(words.next());
+    if (!processor) return;
+    for (int skipped = 0; skipped < 7; ++skipped) words.next();
+    if (const auto waited = words.number()) all[*processor] = *waited;
+  });
+  return all;
+}
+
+std::optional<std::uint64_t> pressure_microseconds(std::string_view text) {
+  const std::size_t line = text.find("some ");
+  if (line == std::string_view::npos) return std::nullopt;
+  const std::size_t total = text.find("total=", line);
+  if (total == std::string_view::npos) return std::nullopt;
+  return leading_number(text.substr(total + 6));
+}
+
+KernelFigures read_kernel_figures(FolderFiles& proc) {
+  KernelFigures figures;
+  figures.times = kernel_times(proc.text("stat"));
+  figures.waited_ns = waiting_times(proc.text("schedstat"));
+  const std::string_view vm = proc.text("vmstat");
+  figures.faults = number_behind(vm, "pgfault");
+  figures.major_faults = number_behind(vm, "pgmajfault");
+  const std::string_view memory = proc.text("meminfo");
+  const auto total = number_behind(memory, "MemTotal:");
+  const auto available = number_behind(memory, "MemAvailable:");
+  if (total && available && *available <= *total) figures.memory_bytes = (*total - *available) * 1024;
+  figures.cpu_pressure_us = pressure_microseconds(proc.text("pressure/cpu"));
+  figures.memory_pressure_us = pressure_microseconds(proc.text("pressure/memory"));
+  figures.io_pressure_us = pressure_microseconds(proc.text("pressure/io"));
+  return figures;
+}
+
+}  // namespace tally::linux

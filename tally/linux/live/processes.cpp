@@ -1,0 +1,82 @@
+#include "tally/linux/live/processes.hpp"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "tally/base/text.hpp"
+
+namespace tally::linux {
+namespace {
+
+std::vector<int> process_numbers(const std::string& proc) {
+  std::vector<int> all;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(proc.c_str()), closedir);
+  if (!folder) return all;
+  while (const dirent* entry = readdir(folder.get())) {
+    int number = 0;
+    const char* digit = entry->d_name;
+    for (; *digit >= '0' && *digit <= '9' && number < 100'000'000; ++digit) number = number * 10 + (*digit - '0');
+    if (*digit == '\0' && number > 0) all.push_back(number);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace
+
+std::optional<ProcessFigures> process_figures(int process, std::string_view text) {
+  // The name stands in parentheses and may hold any character, parentheses and blanks among them.
+  const std::size_t open = text.find('(');
+  const std::size_t close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::nullopt;
+  static const std::uint64_t page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  ProcessFigures figures;
+  figures.process = process;
+  figures.name = printable(valid_utf8(text.substr(open + 1, close - open - 1)));
+  Words words(text.substr(close + 1));
+  const std::string_view state = words.next();
+  if (state.size() != 1) return std::nullopt;
+  figures.state = state.front();
+  // Field 4 is the next; fields 10, 12, 14, 15, 20, 22 and 24 are what is wanted.
+  std::uint64_t fields[25] = {};
+  for (int field = 4; field <= 24; ++field) fields[field] = words.number().value_or(0);
+  figures.minor_faults = fields[10];
+  figures.major_faults = fields[12];
+  figures.ticks = fields[14] + fields[15];
+  figures.threads = fields[20];
+  figures.started = fields[22];
+  figures.resident_bytes = fields[24] * page;
+  return figures;
+}
+
+std::vector<ProcessFigures> read_processes(const std::string& root) {
+  const std::string proc = root + "/proc";
+  FolderFiles files(proc);
+  std::vector<ProcessFigures> all;
+  for (const int process : process_numbers(proc)) {
+    char name[32];
+    *fmt::format_to_n(name, sizeof name - 1, "{}/stat", process).out = '\0';
+    if (auto figures = process_figures(process, files.text(name))) all.push_back(std::move(*figures));
+  }
+  return all;
+}
+
+ProcessDetails read_details(FolderFiles& proc, int process) {
+  ProcessDetails details;
+  const std::string_view status = proc.text(fmt::format("{}/status", process).c_str());
+  const auto voluntary = number_behind(status, "voluntary_ctxt_switches:");
+  const auto involuntary = number_behind(status, "nonvoluntary_ctxt_switches:");
+  if (voluntary && involuntary) details.switches = *voluntary + *involuntary;
+  // "time on a processor, time waited, timeslices"; all are 0 where the kernel keeps no such account.
+  Words words(proc.text(fmt::format("{}/schedstat", process).c_str()));
+  const auto ran = words.number();
+  const auto waited = words.number();
+  if (ran && waited && (*ran > 0 || *waited > 0)) details.waited_ns = *waited;
+  return details;
+}
+
+}  // namespace tally::linux

@@ -1,0 +1,50 @@
+// Counters of the kernel on every processor and around them: opened once, read in groups.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tally/linux/perf/perf_event.hpp"
+#include "tally/watch/machine.hpp"
+#include "tally/watch/reading.hpp"
+
+namespace tally::watch {
+
+/// What is open. Moves, never copies.
+class Counters {
+ public:
+  /// Opens what this user may, and notes in `machine` where each column comes from, or why it has no source. On a
+  /// machine of files nothing is opened. Cost: up to ten counters a processor.
+  static Counters open(Machine& machine, const std::vector<int>& processors);
+
+  /// What all of them hold: sums that only grow. Cost: one system call for each group of counters.
+  Counts read();
+
+ private:
+  struct Member {
+    Counted counts;
+    double scale = 1;
+    bool accesses = false;
+    linux::PerfValue last;
+    double sum = 0;
+  };
+  // Counted at the same times, read together: a leader's descriptor reads all.
+  struct Group {
+    bool of_socket = false;
+    int where = 0;
+    std::vector<linux::PerfCounter> counters;
+    std::vector<Member> members;
+  };
+
+  void open_cores(Machine& machine, const std::vector<int>& processors);
+  void open_software(Machine& machine, const std::vector<int>& processors);
+  void open_around(Machine& machine);
+  int add(bool of_socket, int where, int processor, const std::vector<std::pair<linux::PerfEvent, Member>>& events);
+  static void take(Group& group, Sums& sums);
+
+  std::vector<Group> groups_;
+};
+
+}  // namespace tally::watch

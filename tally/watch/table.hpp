@@ -1,0 +1,29 @@
+// From two readings to a table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/result/watch.hpp"
+#include "tally/watch/machine.hpp"
+#include "tally/watch/reading.hpp"
+
+namespace tally::watch {
+
+/// Which rows.
+struct Shown {
+  std::vector<result::WatchKind> kinds{result::WatchKind::core, result::WatchKind::socket, result::WatchKind::system};
+  std::vector<int> processors;  ///< empty: all
+  std::size_t most_rows = 20;   ///< of processes and of groups each
+  Id sort = Id::util;           ///< of processes and groups: the largest first
+  std::string filter;           ///< processes and groups whose name has this in it
+};
+
+/// What a reading was made for, and how the two fit.
+result::WatchTable table_of(const Machine& machine, const Shown& shown, const Reading& before, const Reading& after);
+
+/// The processes that used processors most between two readings, at most so many: those whose details are worth
+/// reading. Numbers of processes.
+std::vector<int> busiest(const Reading& before, const Reading& after, std::size_t most);
+
+}  // namespace tally::watch

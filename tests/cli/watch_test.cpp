@@ -1,0 +1,89 @@
+// `tally watch --batch`: on this machine, and on one made of files.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tally/base/text.hpp"
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<Json> lines_of(const std::string& text) {
+  std::vector<Json> lines;
+  for (const std::string& line : split(trimmed(text), '\n')) lines.push_back(Json::parse(line, nullptr, false));
+  return lines;
+}
+
+TEST(Watch, a_table_with_a_header_and_the_reasons_below) {
+  const Finished finished = tally({"watch", "--batch", "-n", "1", "-I", "100"});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  for (const char* part :
+       {"Processor information", "Num sockets: ", " Core  SKT  UTIL", "\n  SYS", "Time (TSC): ", "tally itself: "}) {
+    EXPECT_NE(finished.out.find(part), std::string::npos) << part << "\n" << finished.out;
+  }
+}
+
+TEST(Watch, each_cell_has_a_value_or_a_reason) {
+  const Finished finished = tally(
+      {"watch", "--batch", "-n", "2", "-I", "50", "--format", "json", "--per", "core,socket,system,process,group"});
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const auto lines = lines_of(finished.out);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0].at("line"), "header");
+  for (const Json& fact : lines[0].at("facts"))
+    EXPECT_NE(fact.at("text").is_null(), fact.at("reason").is_null()) << fact;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    EXPECT_EQ(lines[i].at("schema"), "tally-watch/1");
+    for (const Json& row : lines[i].at("rows")) {
+      EXPECT_EQ(row.at("values").size(), lines[i].at("columns").size());
+      for (const auto& [column, value] : row.at("values").items()) {
+        EXPECT_NE(value.is_null(), !row.at("absent").contains(column)) << column << row;
+        if (!value.is_null()) continue;
+        EXPECT_TRUE(lines[i].at("reasons").contains(row.at("absent").at(column)));
+      }
+    }
+  }
+}
+
+TEST(Watch, csv_has_as_many_fields_in_each_row_as_in_its_header) {
+  const Finished finished = tally({"watch", "--batch", "-n", "2", "-I", "50", "--format", "csv"});
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const auto rows = split(trimmed(finished.out), '\n');
+  ASSERT_GT(rows.size(), 3u);
+  EXPECT_TRUE(rows[0].starts_with("time_ns,interval_ns,kind,name,processor,socket,process,UTIL,IPC,")) << rows[0];
+  for (const std::string& row : rows) EXPECT_EQ(split(row, ',').size(), split(rows[0], ',').size()) << row;
+}
+
+TEST(Watch, ends_with_its_command_and_its_exit_code) {
+  const Finished finished = tally({"watch", "--batch", "-I", "50", "--", "sh", "-c", "echo out; exit 7"});
+  EXPECT_EQ(finished.code(), 7) << finished.err;
+  EXPECT_NE(finished.out.find("out\n"), std::string::npos);
+  EXPECT_NE(finished.out.find("SYS"), std::string::npos) << "one table at least";
+  EXPECT_EQ(tally({"watch", "--batch", "--", "no-such-program"}).code(), 127);
+  EXPECT_EQ(tally({"watch", "--batch", "-n", "1", "-I", "10", "--", "sh", "-c", "sleep 0.1; exit 3"}).code(), 3)
+      << "the tables end before it";
+}
+
+TEST(Watch, an_interrupt_ends_it) {
+  Running watch(tally_words({"watch", "--batch", "-I", "20"}));
+  ASSERT_TRUE(watch.wait_for_output("SYS"));
+  watch.signal(2);
+  EXPECT_EQ(watch.finish().code(), -2);
+}
+
+TEST(Watch, what_is_not_understood_is_refused) {
+  for (const Words& words : {Words{"--per", "cores"}, Words{"--sort", "BOGUS"}, Words{"-C", "x"}, Words{"-C", "99999"},
+                             Words{"-n", "0"}, Words{"--formt", "csv"}, Words{"-I", "1"}}) {
+    const Finished finished = tally(with({"watch", "--batch"}, words));
+    EXPECT_EQ(finished.code(), 2) << words[0] << finished.err;
+    EXPECT_EQ(finished.out, "");
+  }
+  const Finished nowhere = tally({"watch", "--batch", "--root", "/nowhere"});
+  EXPECT_EQ(nowhere.code(), 125) << nowhere.err;
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -19,26 +19,30 @@ namespace fs = std::filesystem;
 #if defined(__aarch64__)
 constexpr const char* syntax = "";
 // The counter of rounds is a register: memory would take one for its address all the same.
-std::string skeleton(const std::string& init, std::uint64_t rounds, const std::string& body) {
+std::string skeleton(const Loop& loop, const std::string& body) {
   return fmt::format(
       "        .text\n        .globl _start\n_start: ldr x27, =tally_memory\n        str x27, [x27]\n{}\n"
       "        ldr x28, ={}\n        .balign 64\ntally_round:\n{}\n        subs x28, x28, #1\n        b.eq tally_end\n"
       "        b tally_round\ntally_end:\n        mov x0, #0\n        mov x8, #93\n        svc #0\n        .ltorg\n"
-      "        .bss\n        .balign 4096\ntally_memory: .skip 1048576\n",
-      init, rounds, body);
+      "        .bss\n        .balign 4096\ntally_memory: .skip {}\n",
+      loop.init, loop.rounds, body, loop.memory_bytes);
 }
 #else
 constexpr const char* syntax = "        .intel_syntax noprefix\n";
 // The counter of rounds lies in memory, so that the code has all registers. A round has to be longer than its chain of
 // loads and stores, some six cycles.
-std::string skeleton(const std::string& init, std::uint64_t rounds, const std::string& body) {
+std::string skeleton(const Loop& loop, const std::string& body) {
+  const std::string begin = loop.register_counts
+                                ? fmt::format("        movabs r15, {}\n        .balign 64\n", loop.rounds)
+                                : "        .balign 64\n";
+  const char* const counter = loop.register_counts ? "r15" : "qword ptr [rip + tally_rounds]";
   return fmt::format(
       "{}        .text\n        .globl _start\n_start: lea r14, [rip + tally_memory]\n        mov [r14], r14\n{}\n{}"
-      "        .balign 64\ntally_round:\n{}\n{}        dec qword ptr [rip + tally_rounds]\n        jnz tally_round\n"
+      "{}tally_round:\n{}\n{}        dec {}\n        jnz tally_round\n"
       "        xor edi, edi\n        mov eax, 60\n        syscall\n"
       "        .data\n        .balign 64\ntally_rounds: .quad {}\n        .skip 56\n"
-      "        .bss\n        .balign 4096\ntally_memory: .skip 1048576\n",
-      syntax, init, syntax, body, syntax, rounds);
+      "        .bss\n        .balign 4096\ntally_memory: .skip {}\n",
+      syntax, loop.init, syntax, begin, body, syntax, counter, loop.rounds, loop.memory_bytes);
 }
 #endif
 
@@ -146,7 +150,7 @@ Result<std::string> make_program(const Loop& loop, const std::string& folder, co
   body += "        .endr";
   const std::string object = folder + "/" + name + ".o";
   const std::string program = folder + "/" + name;
-  const auto assembled = assemble(skeleton(loop.init, loop.rounds, body), object, "", "the code");
+  const auto assembled = assemble(skeleton(loop, body), object, "", "the code");
   if (!assembled) return fail(assembled.error());
   if (const auto linked = run({"ld", "-static", "-nostdlib", "-o", program, object}); !linked) {
     return fail(linked.error());

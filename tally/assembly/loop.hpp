@@ -18,6 +18,8 @@ struct Loop {
   std::vector<std::string> texts;  ///< the copies take them in turns; not empty
   std::uint64_t copies = 1;        ///< a multiple of the texts
   std::uint64_t rounds = 1;
+  bool register_counts = false;  ///< the rounds: then the loop has no accesses of its own; x86-64 takes r15 for it
+  std::uint64_t memory_bytes = 1 << 20;
 };
 
 /// The registers that the program keeps for itself, in a sentence for the help.

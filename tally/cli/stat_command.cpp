@@ -102,7 +102,7 @@ void add_target_options(Page& app, Options& options) {
 // The options, bound to `options`; what follows them is the command.
 void describe(Page& app, Options& options) {
   app.head("Counts of a whole command, or of what runs already, each with its trust.",
-           "tally stat [options] [--] PROGRAM [arguments] | tally stat [options] --asm CODE");
+           "tally stat [options] ([--] PROGRAM [arguments] | --asm CODE)");
   // Everything from the first word that is no option is the program's, verbatim.
   app.prefix_command();
   app.add_option("-e,--event", options.event_lists,

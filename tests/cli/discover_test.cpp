@@ -1,0 +1,102 @@
+// `tally discover`: what a user sees of it.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+// Forty events, and few payloads: it takes a second.
+const Words few{"discover",  "--events", "0..0x27",   "--payload", "load-miss",
+                "--payload", "call",     "--payload", "divide"};
+
+bool has_assembler() { return !holds(tally({"stat", "-q", "--asm", "nop"}).err, "install it"); }
+#define NEEDS_AN_ASSEMBLER() \
+  if (!has_assembler()) GTEST_SKIP() << "as is not installed (package binutils)"
+
+#if TALLY_HAS_SIM
+
+// The whole library over the engine's counts: what is declared is what is counted, and the secret map is found.
+TEST(Discover, finds_a_secret_map_and_beats_the_document) {
+  NEEDS_AN_ASSEMBLER();
+  const Finished finished = tally({"discover", "--score", "--seed", "11"});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_FALSE(holds(finished.out, "is declared to have")) << finished.out;
+  const auto row = [&](const std::string& who) {
+    const std::size_t at = finished.out.find(" " + who + " ");
+    return at == std::string::npos ? "" : finished.out.substr(at, finished.out.find('\n', at) - at);
+  };
+  EXPECT_TRUE(holds(row("tally discover"), "100 %") || holds(row("tally discover"), "99.")) << finished.out;
+  EXPECT_TRUE(holds(row("tally discover"), " 0 of ")) << row("tally discover");
+  EXPECT_FALSE(holds(row("the M1 document's"), " 0 of ")) << finished.out;
+}
+
+#endif
+
+TEST(Discover, repeats_to_the_bit) {
+  NEEDS_AN_ASSEMBLER();
+  const Words words = with(few, {"--json"});
+  const std::string first = tally(words).out;
+  EXPECT_EQ(first, tally(words).out);
+  EXPECT_NE(first, tally(with(words, {"--seed", "2"})).out);
+  const json result = json::parse(first, nullptr, false);
+  ASSERT_FALSE(result.is_discarded()) << first;
+  EXPECT_EQ(result["schema"], "tally-discovery/1");
+  EXPECT_EQ(result["events"].size(), 40U);
+}
+
+TEST(Discover, goes_on_and_looks_again_at_what_was_kept) {
+  NEEDS_AN_ASSEMBLER();
+  const TemporaryFile file("found.jsonl");
+  const std::string whole = tally(with(few, {"--json", "-o", file.path()})).out;
+  const std::string text = *file.content();
+  // Interrupted in the middle of a line.
+  const TemporaryFile part("part.jsonl", text.substr(0, text.size() / 2));
+  const Finished resumed = tally({"discover", "--resume", part.path(), "--json"});
+  EXPECT_EQ(resumed.out, whole) << resumed.err;
+  // Without counting: all but who counted is the same.
+  json first = json::parse(whole), again = json::parse(tally({"discover", "--analyse", part.path(), "--json"}).out);
+  first.erase("notices");
+  again.erase("notices");
+  EXPECT_EQ(first, again);
+}
+
+TEST(Discover, says_which_payload_would_tell) {
+  NEEDS_AN_ASSEMBLER();
+  const std::string text = tally({"discover", "--payload", "call"}).out;
+  EXPECT_TRUE(holds(text, "calls, or returns; --payload ")) << text;
+}
+
+TEST(Discover, asks_about_ones_own_code) {
+  NEEDS_AN_ASSEMBLER();
+  const Finished finished = tally(with(few, {"--payload", "nop; nop", "--control", "nop", "--all"}));
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_TRUE(holds(finished.out, "copies of the payload")) << finished.out;
+}
+
+TEST(Discover, mistakes_end_with_2_and_a_way_out) {
+  NEEDS_AN_ASSEMBLER();
+  const struct {
+    Words words;
+    const char* said;
+  } cases[] = {{{"--payload", "load-mis"}, "did you mean load-miss"},
+               {{"--events", "0x10-"}, "is no code of an event"},
+               {{"--payload", "frobnicate rax"}, "cannot be assembled"},
+               {{"--sizes", "5"}, "--sizes wants"},
+               {{"--resume", "/nonexistent"}, "cannot read"},
+               {{"--resume", "/dev/null"}, "holds no line"}};
+  for (const auto& one : cases) {
+    const Finished finished = tally(with({"discover"}, one.words));
+    EXPECT_EQ(finished.code(), 2) << one.said;
+    EXPECT_TRUE(holds(finished.err, one.said)) << finished.err;
+  }
+}
+
+}  // namespace
+}  // namespace tally::test

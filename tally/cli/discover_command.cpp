@@ -14,6 +14,7 @@
 #include "tally/cli/discoveries.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
+#include "tally/discover/counted.hpp"
 #include "tally/discover/payloads.hpp"
 #include "tally/discover/score.hpp"
 #include "tally/discover/sweep.hpp"
@@ -211,6 +212,7 @@ Result<discover::Record> new_record(const Options& options, const std::vector<di
 
 // Who counts. What a map is made of is kept for the score.
 struct Counting {
+  std::unique_ptr<backend::Backend> backend;
   std::unique_ptr<discover::Target> target;
   std::vector<discover::Planted> map;
   std::vector<std::string> notices;
@@ -238,6 +240,27 @@ Result<Counting> planted(const Options& options, const discover::Record& record,
   counting.map = discover::plant(record.events, planting);
   counting.target = std::make_unique<discover::PlantedTarget>(counting.map, *std::move(truths), planting);
   return counting;
+}
+
+Result<Counting> counted(const std::vector<discover::Payload>& payloads, linux::Signals& signals) {
+  auto events = event::parse_lists({"instructions:u,cycles:u"});
+  if (!events) return fail(events.error());
+  auto choice = backend::choose("perf", *events, linux::look_at_machine());
+  if (!choice) return fail(choice.error());
+  Counting counting;
+  counting.backend = std::move(choice->backend);
+  auto target = discover::CountedTarget::open(*counting.backend, signals, payloads);
+  if (!target) return fail(target.error());
+  counting.notices.push_back("the kernel chooses the counters: on which an event counts is not known");
+  counting.target = *std::move(target);
+  return counting;
+}
+
+Result<Counting> counting_of(const Options& options, const discover::Record& record,
+                             const std::vector<discover::Payload>& payloads, linux::Signals& signals,
+                             Progress& progress) {
+  if (record.backend == "perf") return counted(payloads, signals);
+  return planted(options, record, payloads, signals, progress);
 }
 
 std::string score_row(report::Grid& grid, const std::string& who, const discover::Score& score) {
@@ -344,7 +367,7 @@ int discover_events(const Options& options) {
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
   Progress progress("discover");
-  auto counting = planted(options, *record, *payloads, *signals, progress);
+  auto counting = counting_of(options, *record, *payloads, *signals, progress);
   if (!counting) return report_error(counting.error());
   record->counters = counting->target->counters();
   auto file = RunFile::open(resumed ? options.resume : options.output, *record, resumed);

@@ -2,10 +2,35 @@
 #include "tally/cli/page.hpp"
 #include "tally/cli/watch_options.hpp"
 #include "tally/cli/watch_run.hpp"
+#include "tally/linux/files/input.hpp"
 #include "tally/linux/live/beat.hpp"
 #include "tally/report/watch.hpp"
 
 namespace tally::cli {
+namespace {
+
+// The terminal, where one was not declined; nothing where tables are to be printed.
+std::optional<screen::Terminal> terminal_for(const WatchOptions& options) {
+  if (options.batch || !options.output.empty() || options.form != WatchForm::table) return std::nullopt;
+  auto terminal = screen::Terminal::open();
+  if (terminal) return std::move(*terminal);
+  say({terminal.error().message + ": tables are printed, as with --batch"});
+  return std::nullopt;
+}
+
+int replay(const WatchOptions& options) {
+  const auto text = linux::read_file(options.replay);
+  if (!text) return report_error(text.error());
+  auto recording = result::parse_recording(*text);
+  if (!recording) {
+    recording.error().message = options.replay + ": " + recording.error().message;
+    return report_error(recording.error());
+  }
+  auto terminal = terminal_for(options);
+  return terminal ? replay_on_screen(*recording, options, std::move(*terminal)) : print_recording(*recording, options);
+}
+
+}  // namespace
 
 void describe_watch(Page& page) {
   static WatchOptions unused;
@@ -18,6 +43,7 @@ int run_watch(const std::vector<std::string>& arguments) {
   describe_watch_options(page, options);
   if (const auto code = page.read(arguments)) return *code;
   if (const auto understood = understand(page, options); !understood) return report_error(understood.error());
+  if (!options.replay.empty()) return replay(options);
   auto watcher = watch::Watcher::open(options.asked);
   if (!watcher) return report_error(watcher.error());
   if (options.legend) {
@@ -26,7 +52,8 @@ int run_watch(const std::vector<std::string>& arguments) {
     const result::WatchTable table = watcher->next();
     return print(report::watch_legend_text(table) + "\n" + report::watch_reasons_text(table));
   }
-  return watch_in_batch(*watcher, options);
+  auto terminal = terminal_for(options);
+  return terminal ? watch_on_screen(*watcher, options, std::move(*terminal)) : watch_in_batch(*watcher, options);
 }
 
 }  // namespace tally::cli

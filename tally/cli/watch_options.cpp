@@ -12,16 +12,24 @@ namespace {
 constexpr const char* footer =
     R"(Rows are processors, sockets and the whole system; with --per process and --per group also processes and control
 groups. Columns are those of Intel's PCM, with a source for each, and what the kernel knows without a PMU: page faults,
-context switches, waiting, steal time, memory pressure. A cell whose source is missing is empty, never 0; below the
-table stands why, and what more rights would add. --legend explains all columns and names their sources.
+context switches, waiting, steal time, memory pressure. A cell whose source is missing is empty, never 0; --legend, and
+the keys ? and w, say where each comes from, why it is missing, and what more rights would add.
 
-The first table comes after one interval. With a command, it ends with it, and its exit code is tally's.
+On a terminal the table is refreshed in place; keys: q quit, m p g machine, processes, groups, s sort, / filter, c
+columns, ? legend, w why cells are empty, h header, space pause, r record to a file, arrows scroll. In a replay n and b
+go on and back. Where there is no terminal, or one that cannot place its cursor, tables are printed as with --batch.
+
+The first table comes after one interval. With a command watching ends with it, and its exit code is tally's; tables
+are printed to standard error then.
 
 Examples:
+  tally watch
   tally watch --batch -n 5
   tally watch --batch --per process -n 1 --sort MEM
   tally watch --batch --format csv -n 60 -o minute.csv
   tally watch --batch --format json -I 100 -- make -j4
+  tally watch --record minute.jsonl -n 60
+  tally watch --replay minute.jsonl
 )";
 
 Result<void> choose_kinds(WatchOptions& options) {
@@ -70,6 +78,7 @@ void describe_watch_options(Page& page, WatchOptions& options) {
   page.add_option("--per", options.per, "rows: core, socket, system, process, group; several with commas")
       ->option_text("ROWS");
   page.add_option("-C,--cpu", options.processors, "only these processors: 0,2-3")->option_text("CPUS");
+  page.add_option("--columns", options.column_names, "only these columns: UTIL,IPC,TEMP")->option_text("COLUMNS");
   page.add_option("--sort", options.sort, "the column by which processes and groups are sorted; UTIL")
       ->option_text("COLUMN");
   page.add_option("--filter", options.asked.shown.filter, "only processes and groups whose name has TEXT in it")
@@ -82,6 +91,8 @@ void describe_watch_options(Page& page, WatchOptions& options) {
       ->check(CLI::IsMember({"table", "csv", "json"}));
   page.add_option("-o,--output", options.output, "with --batch: write to FILE, not to standard output")
       ->option_text("FILE");
+  page.add_option("--record", options.record, "write every reading to FILE, for --replay")->option_text("FILE");
+  page.add_option("--replay", options.replay, "show the readings of a file, not of this machine")->option_text("FILE");
   page.add_flag("--legend", options.legend, "what each column tells, and where it comes from on this machine");
   page.add_option("--root", options.asked.root, "where proc/ and sys/ lie")->option_text("FOLDER")->group("");
   page.footer(footer);
@@ -96,6 +107,18 @@ Result<void> understand(const Page& page, WatchOptions& options) {
                 "`tally watch --legend` lists all");
   }
   options.asked.shown.sort = *sort;
+  for (const std::string& name : split(options.column_names, ',')) {
+    if (options.column_names.empty()) break;
+    const auto column = watch::column_named(trimmed(name));
+    if (!column) {
+      return fail(Code::bad_usage, fmt::format("there is no column '{}'", printable(name)),
+                  "`tally watch --legend` lists all");
+    }
+    options.columns.push_back(static_cast<std::size_t>(*column));
+  }
+  if (!options.replay.empty() && !options.command.empty()) {
+    return fail(Code::bad_usage, "--replay shows what was; there is nothing to run beside it", "leave one of them out");
+  }
   if (!options.processors.empty()) {
     const auto listed = linux::listed_processors(options.processors);
     if (!listed || listed->empty()) {

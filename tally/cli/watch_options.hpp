@@ -22,6 +22,8 @@ struct WatchOptions {
   std::string per = "core,socket,system";
   std::string processors, sort = "UTIL", format = "table", output, record, replay;
   bool legend = false;
+  std::string column_names;
+  std::vector<std::size_t> columns;  ///< empty: all
   watch::Asked asked;
   WatchForm form = WatchForm::table;
   std::vector<std::string> command;

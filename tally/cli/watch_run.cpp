@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/linux/files/output.hpp"
@@ -16,8 +14,10 @@ namespace {
 // Where tables go, one after the other.
 class Stream {
  public:
-  static Result<Stream> open(const std::string& path) {
+  /// A command's standard output is its own: beside one, tables go to standard error.
+  static Result<Stream> open(const std::string& path, bool has_command) {
     Stream stream;
+    stream.is_error_ = has_command && path.empty();
     if (path.empty() || path == "-") return stream;
     stream.path_ = path;
     stream.file_.emplace(path, std::ios::binary | std::ios::trunc);
@@ -26,7 +26,9 @@ class Stream {
   }
 
   Result<void> write(const std::string& text) {
-    if (!file_) return linux::Output::standard_output().write(text);
+    if (!file_) {
+      return (is_error_ ? linux::Output::standard_error() : linux::Output::standard_output()).write(text);
+    }
     file_->write(text.data(), static_cast<std::streamsize>(text.size()));
     file_->flush();
     if (*file_) return {};
@@ -34,27 +36,28 @@ class Stream {
   }
 
  private:
+  bool is_error_ = false;
   std::string path_;
   std::optional<std::ofstream> file_;
 };
 
-std::string head_of(const watch::Watcher& watcher, WatchForm form) {
+std::string head_of(const result::WatchHeader& header, WatchForm form) {
   switch (form) {
-    case WatchForm::table: return report::watch_header_text(watcher.header()) + "\n";
-    case WatchForm::json: return report::watch_header_json(watcher.header());
+    case WatchForm::table: return report::watch_header_text(header) + "\n";
+    case WatchForm::json: return report::watch_header_json(header);
     case WatchForm::csv: return {};
   }
   return {};
 }
 
-std::string text_of(const result::WatchTable& table, WatchForm form, bool is_first) {
-  switch (form) {
+std::string text_of(const result::WatchTable& table, const WatchOptions& options, bool is_first) {
+  switch (options.form) {
     case WatchForm::csv: return (is_first ? report::watch_csv_header(table.columns) : "") + report::watch_csv(table);
     case WatchForm::json: return report::watch_json(table);
     case WatchForm::table: break;
   }
   // Why cells are empty is the same every time: said once.
-  return (is_first ? "" : "\n") + report::watch_text(table) +
+  return (is_first ? "" : "\n") + report::watch_text(table, options.columns) +
          (is_first ? "\n" + report::watch_reasons_text(table) : "");
 }
 
@@ -85,14 +88,51 @@ bool Beside::is_over(linux::Signals& signals) {
   return true;
 }
 
+Result<void> Record::open(const std::string& path, const result::WatchHeader& header) {
+  if (path.empty()) return {};
+  path_ = path;
+  file_.open(path, std::ios::binary | std::ios::trunc);
+  if (!file_) return fail(Code::cannot_write, fmt::format("cannot write to '{}'", printable(path)), "");
+  return write(report::watch_header_json(header));
+}
+
+Result<void> Record::add(const result::WatchTable& table) {
+  return is_open() ? write(report::watch_json(table)) : Result<void>{};
+}
+
+void Record::close() { file_.close(); }
+
+Result<void> Record::write(const std::string& text) {
+  file_.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file_.flush();
+  if (file_) return {};
+  file_.close();
+  return fail(Code::cannot_write, fmt::format("cannot write to '{}'", printable(path_)), "is the disk full?");
+}
+
+int print_recording(const result::Recording& recording, const WatchOptions& options) {
+  auto stream = Stream::open(options.output, false);
+  if (!stream) return report_error(stream.error());
+  auto written = stream->write(head_of(recording.header, options.form));
+  std::int64_t done = 0;
+  for (const result::WatchTable& table : recording.tables) {
+    if (!written || (options.readings != 0 && done == options.readings)) break;
+    written = stream->write(text_of(table, options, done++ == 0));
+  }
+  return written ? exit_ok : report_error(written.error());
+}
+
 int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
-  auto stream = Stream::open(options.output);
+  auto stream = Stream::open(options.output, !options.command.empty());
   if (!stream) return report_error(stream.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
   auto beside = Beside::start(options.command, *signals);
   if (!beside) return report_error(beside.error());
-  if (auto written = stream->write(head_of(watcher, options.form)); !written) return report_error(written.error());
+  if (auto written = stream->write(head_of(watcher.header(), options.form)); !written)
+    return report_error(written.error());
+  Record record;
+  if (auto opened = record.open(options.record, watcher.header()); !opened) return report_error(opened.error());
 
   const auto interval = std::chrono::milliseconds(options.interval_ms);
   Nanoseconds due = watcher.reading().time + interval;
@@ -102,7 +142,9 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
     while (!is_over && linux::wait_until(due, {&woken_by, 1}) == 0) is_over = beside->is_over(*signals);
     // What was until then is told, too, where it is worth the name of an interval.
     if (is_over && linux::now() - watcher.reading().time < std::chrono::milliseconds(10) && !is_first) break;
-    const auto written = stream->write(text_of(watcher.next(), options.form, is_first));
+    const result::WatchTable table = watcher.next();
+    auto written = stream->write(text_of(table, options, is_first));
+    if (written) written = record.add(table);
     if (!written) return report_error(written.error());
     is_first = false;
     // A machine that is too busy to be read in time loses beats; it does not catch up on them.

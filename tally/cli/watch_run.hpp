@@ -1,11 +1,15 @@
 // How `tally watch` goes on: reading, showing, and the command that it may run.
 #pragma once
 
+#include <fstream>
 #include <optional>
+#include <string>
 
 #include "tally/cli/watch_options.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/linux/process/spawn.hpp"
+#include "tally/result/stored_watch.hpp"
+#include "tally/screen/terminal.hpp"
 
 namespace tally::cli {
 
@@ -26,7 +30,30 @@ class Beside {
   int code_ = 0;
 };
 
+/// A file of readings that is being made: JSON Lines. Closed where the path is empty.
+class Record {
+ public:
+  /// Errors: cannot_write.
+  Result<void> open(const std::string& path, const result::WatchHeader& header);
+  Result<void> add(const result::WatchTable& table);
+  void close();
+  bool is_open() const { return file_.is_open(); }
+  const std::string& path() const { return path_; }
+
+ private:
+  Result<void> write(const std::string& text);
+  std::ofstream file_;
+  std::string path_;
+};
+
 /// Prints tables one after the other; gives tally's exit code.
 int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options);
+
+/// Prints the tables of a recording; gives tally's exit code.
+int print_recording(const result::Recording& recording, const WatchOptions& options);
+
+/// Shows tables on the terminal until the user quits or the command ends; gives tally's exit code.
+int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen::Terminal terminal);
+int replay_on_screen(const result::Recording& recording, const WatchOptions& options, screen::Terminal terminal);
 
 }  // namespace tally::cli

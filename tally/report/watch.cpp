@@ -17,8 +17,6 @@ using result::WatchKind;
 using result::WatchRow;
 using result::WatchTable;
 
-constexpr std::size_t text_width = 80;
-
 // PCM's way: at most four digits, then the letter.
 std::string scaled(double value, double step, const char* letters) {
   double rest = value;
@@ -57,60 +55,19 @@ std::vector<std::string> names_of(const WatchRow& row) {
   return {"", "", row.name};
 }
 
-std::string grid_of(const WatchTable& table, const std::vector<std::size_t>& columns, bool of_machine, bool memory) {
-  if (columns.empty()) return {};
-  std::vector<Column> heads;
-  if (of_machine) {
-    heads = {{memory ? "MEM" : "Core", Align::right}, {"SKT", Align::right}, {"", Align::left}};
-  } else {
-    heads = {{"PID", Align::right}, {"", Align::right}, {"NAME", Align::left}};
-  }
-  for (const std::size_t at : columns) heads.push_back({heading(table.columns[at]), Align::right});
-  Grid grid(std::move(heads));
-  for (const WatchRow& row : table.rows) {
-    const bool is_of_machine = row.kind != WatchKind::process && row.kind != WatchKind::group;
-    if (is_of_machine != of_machine || (memory && row.kind == WatchKind::core)) continue;
-    std::vector<std::string> cells = names_of(row);
-    for (const std::size_t at : columns) cells.push_back(watch_cell(table.columns[at], row.cells[at]));
-    grid.add(std::move(cells));
-  }
-  return grid.text();
-}
-
 bool has_rows(const WatchTable& table, bool of_machine) {
   return std::any_of(table.rows.begin(), table.rows.end(), [&](const WatchRow& row) {
     return (row.kind != WatchKind::process && row.kind != WatchKind::group) == of_machine;
   });
 }
 
-std::vector<std::size_t> columns_with_values(const WatchTable& table, bool of_machine, bool memory) {
-  std::vector<std::size_t> columns;
-  for (std::size_t at = 0; at < table.columns.size(); ++at) {
-    if (of_machine && is_of_memory(table.columns[at].name) != memory) continue;
-    const bool any = std::any_of(table.rows.begin(), table.rows.end(), [&](const WatchRow& row) {
-      return (row.kind != WatchKind::process && row.kind != WatchKind::group) == of_machine &&
-             row.cells[at].value.has_value();
-    });
-    if (any) columns.push_back(at);
+std::string own_cost_text(const WatchTable& table) {
+  if (!table.own_cost.value) return {};
+  std::string text = fmt::format(" tally itself: {:.2f} % of one processor", *table.own_cost.value);
+  if (table.rows_left_out > 0) {
+    text += fmt::format("; {} not shown", plural(static_cast<std::int64_t>(table.rows_left_out), "row", "rows"));
   }
-  return columns;
-}
-
-std::string totals_text(const WatchTable& table) {
-  const auto part = [](const char* label, const result::WatchCell& cell, const char* unit) {
-    return fmt::format("{}: {}", label, cell.value ? scaled(*cell.value, 1000, " KMGT") + unit : "-");
-  };
-  std::string text =
-      fmt::format(" {} ; {} ; {} ;\n", part("Instructions retired", table.totals.instructions, ""),
-                  part("Active cycles", table.totals.cycles, ""), part("Time (TSC)", table.totals.ticks, "ticks"));
-  if (table.own_cost.value) {
-    text += fmt::format(" tally itself: {:.2f} % of one processor", *table.own_cost.value);
-    if (table.rows_left_out > 0) {
-      text += fmt::format("; {} not shown", plural(static_cast<std::int64_t>(table.rows_left_out), "row", "rows"));
-    }
-    text += "\n";
-  }
-  return text;
+  return text + "\n";
 }
 
 }  // namespace
@@ -134,27 +91,70 @@ std::string watch_header_text(const result::WatchHeader& header) {
   return text;
 }
 
-std::vector<std::size_t> watch_columns(const WatchTable& table, bool memory) {
-  return columns_with_values(table, true, memory);
+std::vector<std::size_t> watch_columns(const WatchTable& table, bool of_machine, bool memory) {
+  std::vector<std::size_t> columns;
+  for (std::size_t at = 0; at < table.columns.size(); ++at) {
+    if (of_machine && is_of_memory(table.columns[at].name) != memory) continue;
+    const bool any = std::any_of(table.rows.begin(), table.rows.end(), [&](const WatchRow& row) {
+      return (row.kind != WatchKind::process && row.kind != WatchKind::group) == of_machine &&
+             row.cells[at].value.has_value();
+    });
+    if (any) columns.push_back(at);
+  }
+  return columns;
 }
 
-std::string watch_text(const WatchTable& table) {
+std::string watch_grid(const WatchTable& table, const std::vector<std::size_t>& columns, bool of_machine, bool memory) {
+  if (columns.empty()) return {};
+  std::vector<Column> heads;
+  if (of_machine) {
+    heads = {{memory ? "MEM" : "Core", Align::right}, {"SKT", Align::right}, {"", Align::left}};
+  } else {
+    heads = {{"PID", Align::right}, {"", Align::right}, {"NAME", Align::left}};
+  }
+  for (const std::size_t at : columns) heads.push_back({heading(table.columns[at]), Align::right});
+  Grid grid(std::move(heads));
+  for (const WatchRow& row : table.rows) {
+    const bool is_of_machine = row.kind != WatchKind::process && row.kind != WatchKind::group;
+    if (is_of_machine != of_machine || (memory && row.kind == WatchKind::core)) continue;
+    std::vector<std::string> cells = names_of(row);
+    for (const std::size_t at : columns) cells.push_back(watch_cell(table.columns[at], row.cells[at]));
+    grid.add(std::move(cells));
+  }
+  return grid.text();
+}
+
+std::string watch_totals_text(const WatchTable& table) {
+  const auto part = [](const char* label, const result::WatchCell& cell, const char* unit) {
+    return fmt::format("{}: {}", label, cell.value ? scaled(*cell.value, 1000, " KMGT") + unit : "-");
+  };
+  return fmt::format(" {} ; {} ; {} ;\n", part("Instructions retired", table.totals.instructions, ""),
+                     part("Active cycles", table.totals.cycles, ""), part("Time (TSC)", table.totals.ticks, "ticks"));
+}
+
+std::string watch_text(const WatchTable& table, const std::vector<std::size_t>& columns) {
+  const auto chosen = [&](bool of_machine, bool memory) {
+    std::vector<std::size_t> all = watch_columns(table, of_machine, memory);
+    if (!columns.empty()) {
+      std::erase_if(all,
+                    [&](std::size_t at) { return std::find(columns.begin(), columns.end(), at) == columns.end(); });
+    }
+    return all;
+  };
   std::string text;
   if (has_rows(table, true)) {
-    text += grid_of(table, columns_with_values(table, true, false), true, false);
-    text += totals_text(table);
-    const std::string memory = grid_of(table, columns_with_values(table, true, true), true, true);
+    text += watch_grid(table, chosen(true, false), true, false) + watch_totals_text(table);
+    const std::string memory = watch_grid(table, chosen(true, true), true, true);
     if (!memory.empty()) text += "\n" + memory;
   }
   if (has_rows(table, false)) {
     if (!text.empty()) text += "\n";
-    text += grid_of(table, columns_with_values(table, false, false), false, false);
-    if (!has_rows(table, true)) text += totals_text(table);
+    text += watch_grid(table, chosen(false, false), false, false);
   }
-  return text;
+  return text + own_cost_text(table);
 }
 
-std::string watch_reasons_text(const WatchTable& table) {
+std::string watch_reasons_text(const WatchTable& table, std::size_t width) {
   // A column that no row of a kind has is missing there; one that some have is missing in rows.
   std::map<std::size_t, std::vector<std::string>> columns;
   for (std::size_t at = 0; at < table.columns.size(); ++at) {
@@ -172,21 +172,21 @@ std::string watch_reasons_text(const WatchTable& table) {
   std::string text;
   for (const auto& [reason, names] : columns) {
     const result::WatchReason& why = table.reasons[reason];
-    text += hanging(fmt::format(" {}: ", join(names, ", ")), why.text, text_width);
-    if (!why.hint.empty()) text += hanging("     ", why.hint, text_width);
+    text += hanging(" ", join(names, ", ") + ":", width) + hanging("     ", why.text, width);
+    if (!why.hint.empty()) text += hanging("     -> ", why.hint, width);
   }
   return text.empty() ? text : "Absent here:\n" + text;
 }
 
-std::string watch_legend_text(const WatchTable& table) {
+std::string watch_legend_text(const WatchTable& table, std::size_t width) {
   std::string text;
-  std::size_t width = 0;
-  for (const auto& column : table.columns) width = std::max(width, column.name.size());
+  std::size_t widest = 0;
+  for (const auto& column : table.columns) widest = std::max(widest, column.name.size());
   for (const auto& column : table.columns) {
     std::string what = column.what;
     if (!column.unit.empty()) what += fmt::format(" [{}]", column.unit);
     if (!column.source.empty()) what += fmt::format("; from {}", column.source);
-    text += hanging(fmt::format(" {:<{}}  ", column.name, width), what, text_width);
+    text += hanging(fmt::format(" {:<{}}  ", column.name, widest), what, width);
   }
   return text;
 }

@@ -15,18 +15,26 @@ std::string watch_cell(const result::WatchColumn& column, const result::WatchCel
 /// PCM's header, "LABEL : TEXT" a line; what is not known with its reason.
 std::string watch_header_text(const result::WatchHeader& header);
 
-/// The columns that stand in a table of rows of some kinds: those of which at least one row has a value. `memory`: the
-/// ones that are told around sockets alone, which stand in a table of their own, as in PCM.
-std::vector<std::size_t> watch_columns(const result::WatchTable& table, bool memory);
+/// The columns of which at least one row has a value: of the machine's rows (cores, sockets, the system) or of the
+/// others (processes, groups). `memory`: the ones that are told around sockets alone, which stand in a table of their
+/// own, as in PCM.
+std::vector<std::size_t> watch_columns(const result::WatchTable& table, bool of_machine, bool memory);
 
-/// The rows as a table, totals and own cost below it.
-std::string watch_text(const result::WatchTable& table);
+/// Rows of the machine, or the others, with these columns; the first line is the heading. Empty without columns.
+std::string watch_grid(const result::WatchTable& table, const std::vector<std::size_t>& columns, bool of_machine,
+                       bool memory);
 
-/// Why cells are empty: for each reason the columns that it stands in, and what to do. `wanted`: of one kind of rows.
-std::string watch_reasons_text(const result::WatchTable& table);
+/// PCM's closing line.
+std::string watch_totals_text(const result::WatchTable& table);
+
+/// All rows as tables, totals and own cost below. `columns`: these alone, where there are some.
+std::string watch_text(const result::WatchTable& table, const std::vector<std::size_t>& columns = {});
+
+/// Why cells are empty: for each reason the columns that it stands in, and what to do.
+std::string watch_reasons_text(const result::WatchTable& table, std::size_t width = 80);
 
 /// What each column tells, its unit and its source.
-std::string watch_legend_text(const result::WatchTable& table);
+std::string watch_legend_text(const result::WatchTable& table, std::size_t width = 80);
 
 /// RFC 4180: the header line, and a line for each row.
 std::string watch_csv_header(const std::vector<result::WatchColumn>& columns);

@@ -182,6 +182,14 @@ std::size_t Reasons::add(std::string code, std::string text, std::string hint) {
   result::WatchReason reason{std::move(code), std::move(text), std::move(hint)};
   const auto same = std::find(all_.begin(), all_.end(), reason);
   if (same != all_.end()) return static_cast<std::size_t>(same - all_.begin());
+  // A code names one text: programs look it up by that.
+  const std::string stem = reason.code;
+  const auto is_taken = [&](const result::WatchReason& one) { return one.code == reason.code; };
+  for (int number = 2; std::any_of(all_.begin(), all_.end(), is_taken); ++number) {
+    reason.code = fmt::format("{}-{}", stem, number);
+    const auto other = std::find(all_.begin(), all_.end(), reason);
+    if (other != all_.end()) return static_cast<std::size_t>(other - all_.begin());
+  }
   all_.push_back(std::move(reason));
   return all_.size() - 1;
 }

@@ -17,7 +17,7 @@ std::string sh(const std::string& command) { return Running({"/bin/sh", "-c", co
 class Terminal {
  public:
   Terminal(int columns, int lines, const std::string& command, const std::string& environment = "")
-      : socket_("tally-test-" + std::to_string(getpid())) {
+      : socket_("tally-test-" + std::to_string(getpid()) + "-" + std::to_string(++made)) {
     tmux("new-session -d -x " + std::to_string(columns) + " -y " + std::to_string(lines) + " \"" + environment + " " +
          command + "; echo ended with \\$?; cat\"");
   }
@@ -45,6 +45,8 @@ class Terminal {
   }
 
  private:
+  // Each has a server of its own: one that is told to end may still be there when the next begins.
+  static inline int made = 0;
   std::string socket_;
 };
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <set>
+#include <span>
 
 #include "tally/base/text.hpp"
 #include "tally/event/event.hpp"
@@ -187,6 +188,16 @@ void Counters::open_around(Machine& machine) {
 
 Counters Counters::open(Machine& machine, const std::vector<int>& processors) {
   Counters counters;
+  const auto of_processors = machine.reasons.add(
+      "counted-by-processor", "counters are opened for processors here, not for single processes and groups",
+      "`tally stat -p PID` and `tally stat --cgroup PATH` count these");
+  for (const auto& ids : {std::span<const Id>(of_instructions), std::span<const Id>(of_caches)}) {
+    for (const Id id : ids) {
+      for (const Kind kind : {Kind::process, Kind::group}) {
+        machine.column(id).reason[static_cast<std::size_t>(kind)] = of_processors;
+      }
+    }
+  }
   const bool is_here = machine.root == "/";
   if (machine.survey.core_pmus.empty() || !is_here) {
     const auto reason = machine.survey.core_pmus.empty() ? no_pmu(machine) : of_files(machine);

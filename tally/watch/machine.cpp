@@ -233,13 +233,24 @@ Machine look_at(const std::string& root) {
   look_at_resctrl(machine);
   look_at_kernel(machine);
   machine.not_yet = machine.reasons.add("not-yet", "it was not read before: the next reading has it");
-  machine.gone = machine.reasons.add("gone", "its source was there, and could not be read this time");
+  machine.gone = machine.reasons.add("gone", "its source tells nothing of this row, or could not be read this time");
   machine.no_ticks = machine.reasons.add("no-ticks", "this architecture has no time-stamp counter that programs read");
   machine.too_short =
       machine.reasons.add("too-short", "the interval is shorter than a tick of the kernel's account, 10 ms");
   machine.not_running = machine.reasons.add(
       "not-running", "its counters had no turn on the processor in this interval: others hold them");
   return machine;
+}
+
+void complete_reasons(Machine& machine) {
+  for (const Definition& one : definitions()) {
+    ColumnSource& column = machine.column(one.id);
+    for (const Kind kind : all_kinds) {
+      std::size_t& reason = column.reason[static_cast<std::size_t>(kind)];
+      const bool is_general = machine.reasons.all().at(reason).code == "not-of-this";
+      if (!column.source.empty() && applies(one, kind) && is_general) reason = machine.gone;
+    }
+  }
 }
 
 }  // namespace tally::watch

@@ -66,6 +66,9 @@ struct Machine {
 /// and five a processor.
 Machine look_at(const std::string& root);
 
+/// The last step, once counters are open: a column that has a source here, and tells nothing of some row, says so.
+void complete_reasons(Machine& machine);
+
 /// The header: PCM's words, with the reason where a fact is not told. Pure.
 result::WatchHeader header_of(const Machine& machine);
 

@@ -17,6 +17,7 @@ class Tree {
     std::string pattern = (std::filesystem::temp_directory_path() / "tally-tree-XXXXXX").string();
     root_ = mkdtemp(pattern.data());
     write("proc/sys/kernel/osrelease", "6.8.0");
+    write("proc/sys/kernel/arch", "x86_64");
   }
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;

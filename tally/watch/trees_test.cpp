@@ -1,6 +1,8 @@
 // Machines that we do not have, made of files: every cell is right, or absent with the right reason.
 #include <gtest/gtest.h>
 
+#include "tally/linux/perf/pmu_devices.hpp"
+#include "tally/watch/cache_events.hpp"
 #include "tally/watch/tree_testing.hpp"
 #include "tally/watch/uncore_events.hpp"
 #include "tally/watch/watcher.hpp"
@@ -170,6 +172,259 @@ TEST(Xeon, memory_traffic_and_energy_by_pmus_that_are_there_but_not_opened) {
   EXPECT_EQ(reason(table, row_of(table, Kind::socket, "0"), Id::read), "not-opened");
   EXPECT_EQ(reason(table, row_of(table, Kind::socket, "0"), Id::write), "unknown-memory-controller");
   EXPECT_EQ(reason(table, row_of(table, Kind::core, "0"), Id::ipc), "not-opened");
+}
+
+// Two sockets of a kind of AMD: one L3 cache for two cores, k10temp, the energy of packages alone, cgroup v2.
+TEST(Epyc, every_cell) {
+  const Tree tree;
+  tree.processors(4, 2, 1);
+  tree.times(4, 100, 100, 0);
+  tree.write(
+      "proc/cpuinfo",
+      "processor\t: 0\nmodel name\t: AMD EPYC 7543\nflags\t\t: fpu aperfmperf cqm_occup_llc\ncpu MHz\t\t: 2795.1\n\n"
+      "processor\t: 1\ncpu MHz\t\t: 3600.0");
+  for (int socket = 0; socket < 2; ++socket) {
+    const std::string hwmon = fmt::format("sys/class/hwmon/hwmon{}", 9 + socket);
+    tree.write(hwmon + "/name", "k10temp");
+    tree.write(hwmon + "/temp1_label", "Tctl");
+    tree.write(hwmon + "/temp1_input", "90000");
+    tree.write(hwmon + "/temp2_label", "Tdie");
+    tree.write(hwmon + "/temp2_input", std::to_string(60'000 + socket * 1000));
+    const std::string zone = fmt::format("sys/class/powercap/intel-rapl:{}", socket);
+    tree.write(zone + "/name", fmt::format("package-{}", socket));
+    tree.write(zone + "/max_energy_range_uj", "65532610987");
+  }
+  tree.write("sys/class/powercap/intel-rapl:0/energy_uj", "1000000");
+  tree.write("sys/bus/event_source/devices/amd_df/type", "11");
+  tree.write("sys/bus/event_source/devices/amd_l3/type", "12");
+  tree.write("sys/bus/event_source/devices/cpu/type", "4");
+  Watcher watcher = open(tree);
+  tree.times(4, 150, 150, 0);
+  tree.write("sys/class/powercap/intel-rapl:0/energy_uj", "3000000");
+  const result::WatchTable table = watcher.next();
+  const auto& core = row_of(table, Kind::core, "1");
+  EXPECT_EQ(value(core, Id::util), 0.5);
+  EXPECT_EQ(value(core, Id::cfreq), 3.6) << "the kernel measures it";
+  EXPECT_EQ(value(core, Id::temperature), std::nullopt);
+  EXPECT_EQ(reason(table, core, Id::temperature), "temperature-of-whole");
+  EXPECT_EQ(reason(table, core, Id::l3_occupancy), "resctrl-not-mounted");
+  const auto& socket = row_of(table, Kind::socket, "1");
+  EXPECT_EQ(value(socket, Id::temperature), 61) << "Tdie: Tctl has an offset";
+  EXPECT_EQ(reason(table, socket, Id::margin), "no-critical-temperature");
+  EXPECT_EQ(reason(table, socket, Id::read), "unknown-memory-controller");
+  EXPECT_EQ(value(row_of(table, Kind::socket, "0"), Id::processor_energy), 2);
+  EXPECT_EQ(reason(table, socket, Id::processor_energy), "gone") << "only the first socket's file can be read";
+  EXPECT_EQ(reason(table, socket, Id::memory_energy), "no-memory-energy");
+}
+
+// Cores of two kinds, with one and with two threads; the energy file is root's.
+TEST(Hybrid, every_cell) {
+  const Tree tree;
+  tree.processors(3, 1, 1);
+  tree.write("sys/devices/system/cpu/cpu1/topology/core_id", "0");  // a thread of the first
+  tree.times(3, 100, 100, 0);
+  tree.write("proc/cpuinfo",
+             "processor\t: 0\nmodel name\t: 12th Gen Intel(R) Core(TM) i7-1260P\nflags\t\t: fpu aperfmperf");
+  tree.write("sys/bus/event_source/devices/cpu_core/type", "4");
+  tree.write("sys/bus/event_source/devices/cpu_core/cpus", "0-1");
+  tree.write("sys/bus/event_source/devices/cpu_atom/type", "10");
+  tree.write("sys/bus/event_source/devices/cpu_atom/cpus", "2");
+  const std::string imc = "sys/bus/event_source/devices/uncore_imc_free_running_0";
+  tree.write(imc + "/type", "20");
+  tree.write(imc + "/cpumask", "0");
+  tree.write(imc + "/format/event", "config:0-7");
+  tree.write(imc + "/format/umask", "config:8-15");
+  for (const auto& [event, umask] : {std::pair{"data_read", "0x20"}, {"data_write", "0x30"}}) {
+    tree.write(fmt::format("{}/events/{}", imc, event), fmt::format("event=0xff,umask={}", umask));
+    tree.write(fmt::format("{}/events/{}.scale", imc, event), "6.103515625e-5");
+    tree.write(fmt::format("{}/events/{}.unit", imc, event), "MiB");
+  }
+  tree.write("sys/class/hwmon/hwmon4/name", "coretemp");
+  tree.write("sys/class/hwmon/hwmon4/temp2_label", "Core 0");
+  tree.write("sys/class/hwmon/hwmon4/temp2_input", "71000");
+  tree.write("sys/class/hwmon/hwmon4/temp2_crit", "100000");
+  tree.write("sys/class/powercap/intel-rapl:0/name", "package-0");
+  Watcher watcher = open(tree);
+  const result::WatchTable table = watcher.next();
+  EXPECT_EQ(value(row_of(table, Kind::core, "1"), Id::temperature), 71) << "both threads of a core";
+  EXPECT_EQ(reason(table, row_of(table, Kind::core, "2"), Id::temperature), "gone");
+  EXPECT_EQ(reason(table, row_of(table, Kind::socket, "0"), Id::read), "not-opened");
+  EXPECT_EQ(reason(table, row_of(table, Kind::socket, "0"), Id::processor_energy), "powercap-root");
+  const auto events = around_events(watcher.machine());
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].config, 0x20ffu);
+  EXPECT_EQ(events[1].counts, Counted::written_bytes);
+  bool is_hybrid = false, says_threads = false;
+  for (const auto& fact : watcher.header().facts) {
+    is_hybrid |= fact.label == "Hybrid processor" && fact.text == "yes";
+    says_threads |= fact.label.starts_with("Threads") && fact.reason == "not the same for all cores";
+  }
+  EXPECT_TRUE(is_hybrid && says_threads);
+}
+
+// An arm64 server: no CPUID, cpufreq by firmware, a thermal zone, a mesh that tally knows no bytes of.
+TEST(ArmServer, every_cell) {
+  const Tree tree;
+  tree.write("proc/sys/kernel/arch", "aarch64");
+  tree.processors(2, 1, 1);
+  tree.write("sys/devices/system/cpu/cpu0/topology/physical_package_id", "-1");  // firmware without PPTT
+  tree.write("sys/devices/system/cpu/cpu1/topology/physical_package_id", "-1");
+  tree.remove("sys/devices/system/cpu/cpu0/cache");
+  tree.remove("sys/devices/system/cpu/cpu1/cache");
+  tree.times(2, 100, 100, 0);
+  tree.write("proc/cpuinfo", "processor\t: 0\nBogoMIPS\t: 50.00\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c");
+  tree.write("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "3000000");
+  tree.write("sys/class/thermal/thermal_zone0/type", "cpu-thermal");
+  tree.write("sys/class/thermal/thermal_zone0/temp", "45500");
+  tree.write("sys/class/thermal/thermal_zone1/type", "gpu-thermal");
+  tree.write("sys/class/thermal/thermal_zone1/temp", "99000");
+  tree.write("sys/bus/event_source/devices/armv8_pmuv3_0/type", "8");
+  tree.write("sys/bus/event_source/devices/armv8_pmuv3_0/events/l2d_cache_refill", "event=0x0017");
+  tree.write("sys/bus/event_source/devices/armv8_pmuv3_0/events/l2d_cache", "event=0x0016");
+  tree.write("sys/bus/event_source/devices/arm_cmn_0/type", "9");
+  const auto device = linux::pmu_device(tree.root(), "armv8_pmuv3_0");
+  ASSERT_TRUE(device);
+  const auto events = cache_events(nullptr, *device);
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].config, 0x17u);
+  EXPECT_TRUE(events[1].accesses) << "it counts what was looked up, hits and misses";
+  Watcher watcher = open(tree);
+  const result::WatchTable table = watcher.next();
+  EXPECT_EQ(value(row_of(table, Kind::core, "0"), Id::cfreq), 3);
+  EXPECT_EQ(reason(table, row_of(table, Kind::core, "1"), Id::cfreq), "gone") << "this one's driver tells nothing";
+  EXPECT_EQ(value(row_of(table, Kind::system, ""), Id::temperature), 45.5) << "the graphics' zone is none of ours";
+  EXPECT_EQ(reason(table, row_of(table, Kind::core, "0"), Id::temperature), "temperature-of-whole");
+  EXPECT_EQ(reason(table, row_of(table, Kind::socket, "0"), Id::l3_occupancy), "no-resctrl");
+  EXPECT_EQ(reason(table, row_of(table, Kind::socket, "0"), Id::read), "unknown-memory-controller");
+  EXPECT_EQ(reason(table, row_of(table, Kind::core, "0"), Id::ipc), "not-opened");
+  for (const auto& fact : watcher.header().facts) {
+    if (fact.label == "CPU part") {
+      EXPECT_EQ(fact.text, "0xd0c");
+    }
+    EXPECT_NE(fact.text.empty(), fact.reason.empty()) << fact.label;
+  }
+}
+
+// A virtual machine shows nothing of the hardware, and every reason says whose doing that is.
+TEST(Virtual, every_cell) {
+  const Tree tree;
+  tree.processors(2, 1, 1);
+  tree.times(2, 100, 100, 50);
+  tree.write("proc/cpuinfo", "processor\t: 0\nmodel name\t: AMD EPYC\nflags\t\t: fpu hypervisor\ncpu MHz\t\t: 2596.1");
+  Watcher watcher = open(tree);
+  tree.times(2, 150, 150, 150);
+  const result::WatchTable table = watcher.next();
+  const auto& core = row_of(table, Kind::core, "0");
+  EXPECT_EQ(value(core, Id::steal), 0.5);
+  EXPECT_EQ(value(core, Id::util), 0.25);
+  for (const auto& [id, code] : {std::pair{Id::cfreq, "frequency-nominal"},
+                                 {Id::temperature, "no-temperature"},
+                                 {Id::l3_occupancy, "no-resctrl"},
+                                 {Id::ipc, "no-pmu"},
+                                 {Id::l3_misses, "no-pmu"}}) {
+    EXPECT_EQ(reason(table, core, id), code);
+  }
+  const auto& socket = row_of(table, Kind::socket, "0");
+  for (const auto& [id, code] : {std::pair{Id::read, "no-memory-controller"},
+                                 {Id::local, "no-resctrl"},
+                                 {Id::processor_energy, "no-energy"},
+                                 {Id::memory_energy, "no-memory-energy"},
+                                 {Id::uncore_frequency, "no-uncore-clock"},
+                                 {Id::miss_latency, "no-latency-events"}}) {
+    EXPECT_EQ(reason(table, socket, id), code);
+  }
+  for (const auto& one : table.reasons) {
+    if (one.code == "no-temperature" || one.code == "no-energy") {
+      EXPECT_NE(one.hint.find("virtual machine"), std::string::npos) << one.code;
+    }
+  }
+}
+
+// A container: /proc shows its processes alone, /sys/fs/cgroup its own group as the root, some files are hidden.
+TEST(Container, every_cell) {
+  const Tree tree;
+  tree.processors(2, 1, 1);
+  tree.times(2, 100, 100, 0);
+  tree.write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Intel(R) Xeon(R)\nflags\t\t: fpu");
+  tree.write("run/.containerenv", "");
+  tree.write("proc/1/stat",
+             "1 (init) S 0 1 1 0 -1 4194304 100 0 5 0 30 12 0 0 20 0 3 0 77 3133440 380 18446744073709551615");
+  tree.write("proc/1/status", "Name: init\nvoluntary_ctxt_switches: 10\nnonvoluntary_ctxt_switches: 1");
+  tree.write("proc/1/schedstat", "0 0 0");
+  tree.write("proc/9/stat", "9 (ends soon) R 0 1 1 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 99 0 1");
+  tree.write("sys/fs/cgroup/cgroup.controllers", "cpu memory");
+  tree.write("sys/fs/cgroup/cpu.stat", "usage_usec 5000000\nthrottled_usec 100");
+  tree.write("sys/fs/cgroup/memory.current", "1048576");
+  tree.write("sys/fs/cgroup/memory.stat", "anon 1\npgfault 50\npgmajfault 1");
+  tree.write("sys/fs/cgroup/inner/cpu.stat", "usage_usec 10");
+  Watcher watcher = open(tree, {Kind::process, Kind::group});
+  tree.write("proc/1/stat",
+             "1 (init) S 0 1 1 0 -1 4194304 200 0 5 0 30 13 0 0 20 0 3 0 77 3133440 380 18446744073709551615");
+  tree.write("proc/1/status", "Name: init\nvoluntary_ctxt_switches: 30\nnonvoluntary_ctxt_switches: 1");
+  tree.remove("proc/9");
+  tree.write("proc/9/stat", "9 (another) R 0 1 1 0 -1 0 1 0 0 0 500 0 0 0 20 0 1 0 120 0 1");
+  tree.write("sys/fs/cgroup/cpu.stat", "usage_usec 5001000\nthrottled_usec 100");
+  const result::WatchTable table = watcher.next();
+  ASSERT_EQ(table.rows.size(), 4u);
+  const auto& init = row_of(table, Kind::process, "init");
+  EXPECT_GT(value(init, Id::util).value_or(0), 0);
+  EXPECT_GT(value(init, Id::faults).value_or(0), 0);
+  EXPECT_EQ(value(init, Id::major_faults), 0);
+  EXPECT_GT(value(init, Id::switches).value_or(0), 0);
+  EXPECT_EQ(reason(table, init, Id::waiting), "no-schedstat");
+  EXPECT_EQ(reason(table, init, Id::temperature), "not-of-this");
+  EXPECT_EQ(reason(table, row_of(table, Kind::process, "another"), Id::util), "not-yet")
+      << "another process of its number";
+  const auto& root = row_of(table, Kind::group, "/");
+  EXPECT_GT(value(root, Id::util).value_or(0), 0);
+  EXPECT_EQ(value(root, Id::memory), 1048576);
+  EXPECT_EQ(value(root, Id::throttled), 0);
+  EXPECT_EQ(reason(table, root, Id::memory_pressure), "cgroup-controller");
+  const auto& inner = row_of(table, Kind::group, "/inner");
+  EXPECT_EQ(value(inner, Id::util), 0);
+  EXPECT_EQ(reason(table, inner, Id::memory), "cgroup-controller");
+}
+
+// What counters grow by, without any counter.
+TEST(Counted, ratios_of_what_was_counted) {
+  const Tree tree;
+  make_xeon(tree);
+  const Machine machine = look_at(tree.root());
+  Reading before, after;
+  after.time = std::chrono::seconds(2);
+  const auto at = [](Counted one) { return static_cast<std::size_t>(one); };
+  for (int processor = 0; processor < 8; ++processor) {
+    before.kernel.times.processors[processor] = {100, 100, 0};
+    after.kernel.times.processors[processor] = {200, 200, 0};
+    Sums& from = before.counts.processors[processor];
+    Sums& to = after.counts.processors[processor];
+    from[at(Counted::instructions)] = 1000;
+    to[at(Counted::instructions)] = 3000;
+    from[at(Counted::cycles)] = 0;
+    to[at(Counted::cycles)] = 1000;
+    from[at(Counted::l3_misses)] = 0;
+    to[at(Counted::l3_misses)] = processor == 7 ? std::nullopt : std::optional<double>(50);
+    from[at(Counted::l3_hits)] = 0;
+    to[at(Counted::l3_hits)] = 150;
+    from[at(Counted::faults)] = 10;
+    to[at(Counted::faults)] = 30;
+  }
+  before.counts.sockets[0][at(Counted::read_bytes)] = 1e9;
+  after.counts.sockets[0][at(Counted::read_bytes)] = 5e9;
+  const result::WatchTable table = table_of(machine, {}, before, after);
+  const auto& core = row_of(table, Kind::core, "2");
+  EXPECT_EQ(value(core, Id::ipc), 2);
+  EXPECT_EQ(value(core, Id::l3_hits), 0.75);
+  EXPECT_EQ(value(core, Id::l3_per_instruction), 0.025);
+  EXPECT_EQ(value(core, Id::faults), 10) << "a second";
+  EXPECT_EQ(value(row_of(table, Kind::core, "7"), Id::l3_misses), std::nullopt);
+  EXPECT_EQ(value(row_of(table, Kind::socket, "0"), Id::instructions), 8000);
+  EXPECT_EQ(value(row_of(table, Kind::socket, "0"), Id::l3_misses), 200);
+  EXPECT_EQ(value(row_of(table, Kind::socket, "1"), Id::l3_misses), std::nullopt) << "a sum lacks what a part lacks";
+  EXPECT_EQ(value(row_of(table, Kind::socket, "0"), Id::read), 2);
+  EXPECT_EQ(value(row_of(table, Kind::system, ""), Id::read), std::nullopt) << "the other socket told nothing";
+  EXPECT_EQ(table.totals.instructions.value, 16000);
+  EXPECT_EQ(table.totals.cycles.value, 8000);
 }
 
 }  // namespace

@@ -47,6 +47,7 @@ Result<Watcher> Watcher::open(Asked asked) {
     }
   }
   Counters counters = Counters::open(machine, watched(machine, asked.shown));
+  complete_reasons(machine);
   Watcher watcher(std::move(asked), std::move(machine), std::move(counters));
   watcher.now_ = watcher.read(nullptr);
   if (watcher.now_.kernel.times.processors.empty()) {

@@ -7,6 +7,7 @@
 #include "tally/cli/page.hpp"
 #include "tally/cli/register_text.hpp"
 #include "tally/linux/machine/cpuid.hpp"
+#include "tally/linux/machine/msr.hpp"
 #include "tally/pmu/spec.hpp"
 
 namespace tally::cli {
@@ -21,6 +22,8 @@ struct Options {
   bool ascii = false;
   bool value_only = false;
   bool reference = false;
+  std::optional<int> processor;
+  std::string root = "/";
 };
 
 constexpr const char* text =
@@ -37,13 +40,15 @@ constexpr const char* text =
     "overflow.\n"
     "A field is named as layouts show it, EN7..0=0xff too. Case does not matter, and neither does IA32_ in front or "
     "_EL0\n"
-    "behind a name. Nothing is read from or written to a register of this machine, CPUID aside.\n"
+    "behind a name. Nothing is read from a register of this machine but CPUID, unless --cpu asks for it; nothing is\n"
+    "ever written. --cpu N takes root and the kernel's driver of such registers (modprobe msr).\n"
     "\n"
     "Examples:\n"
     "  tally register 0x38D=0x22A\n"
     "  tally register PMCR0_EL1=0x3003400ff4ff\n"
     "  tally register 'IA32_PERFEVTSEL0:event=0xc4,usr,en'\n"
-    "  tally register --list cpuid\n";
+    "  tally register --list cpuid\n"
+    "  sudo tally register 0x38D --cpu 0\n";
 
 void describe(Page& page, Options& options) {
   page.head("A register of a PMU: a value decoded, made of fields, drawn bit by bit, and checked.",
@@ -57,6 +62,10 @@ void describe(Page& page, Options& options) {
   page.add_option("--version", options.version,
                   "the fields of this version of the PMU; without it those of all versions")
       ->option_text("VERSION");
+  page.add_option("--cpu", options.processor, "reads the register of this processor, and explains what it holds: x86")
+      ->option_text("CPU")
+      ->check(CLI::Range(0, 65535));
+  page.add_option("--root", options.root, "where dev/ lies")->option_text("FOLDER")->group("");
   page.add_flag("--value", options.value_only, "prints only the value, in hexadecimal");
   page.add_flag("--json", options.json, "for programs");
   page.add_flag("--ascii", options.ascii, "draws with + - |");
@@ -100,6 +109,25 @@ Result<pmu::Request> with_this_machine(pmu::Request request) {
                 "the values of another machine are given as =EAX,EBX,ECX,EDX");
   }
   return pmu::with_leaf(std::move(request), {outputs->eax, outputs->ebx, outputs->ecx, outputs->edx});
+}
+
+// Its value on a processor of this machine.
+Result<pmu::Request> with_live_value(pmu::Request request, const Options& options) {
+  for (pmu::Value& value : request.values) {
+    const pmu::Register& reg = *value.place.reg;
+    if (reg.space != pmu::Space::msr || request.leaf) {
+      return fail(Code::bad_usage,
+                  fmt::format("--cpu reads model-specific registers (MSR), and this is {}", pmu::address(value.place)),
+                  "`tally register --list --model intel` lists some");
+    }
+    const std::uint64_t number =
+        reg.number + static_cast<std::uint64_t>(value.place.index) * static_cast<std::uint64_t>(reg.stride);
+    const auto held = linux::read_msr(*options.processor, static_cast<std::uint32_t>(number), options.root);
+    if (!held) return fail(held.error());
+    value.bits = *held;
+  }
+  request.has_value = true;
+  return request;
 }
 
 int list(const Options& options, const pmu::Choice& choice) {
@@ -155,7 +183,13 @@ int run_register(const std::vector<std::string>& arguments) {
   std::vector<Shown> shown;
   for (const std::string& word : options.requests) {
     auto request = request_of(word, options, *choice);
-    if (request && request->leaf && !request->has_value) request = with_this_machine(std::move(*request));
+    if (request && request->leaf && !request->has_value && !options.processor)
+      request = with_this_machine(std::move(*request));
+    if (request && options.processor && request->has_value) {
+      return report_error({Code::bad_usage, fmt::format("'{}' has a value already", printable(word)),
+                           "--cpu reads one: leave the value out", 0});
+    }
+    if (request && options.processor) request = with_live_value(std::move(*request), options);
     if (!request) return report_error(request.error());
     if (options.value_only && !request->has_value) {
       return report_error({Code::bad_usage, fmt::format("'{}' has no value to print", printable(word)),

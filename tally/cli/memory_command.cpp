@@ -8,6 +8,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/machine_settings.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
 #include "tally/linux/files/output.hpp"
@@ -35,6 +36,7 @@ struct Options {
   std::int64_t budget_seconds = 55;
   std::int64_t seed = 1;
   std::optional<int> processor;
+  SettingOptions settings;
   memory::Plan plan;
 };
 
@@ -146,6 +148,7 @@ void describe(Page& page, Options& options) {
   page.add_option("--fence", options.fence, "how stores are waited for, as below")->option_text("FENCE");
   page.add_option("--cpu", options.processor, "the processor to measure on; the quietest one where none is named")
       ->option_text("CPU");
+  add_setting_options(page, options.settings);
   page.add_option("--mappings", options.plan.mappings,
                   "fresh mappings for each point: 5, of lap and nodes 2; line and clock take none")
       ->option_text("N")
@@ -343,6 +346,8 @@ int run_memory(const std::vector<std::string>& arguments) {
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
 
+  auto held = hold_settings(options.settings);
+  if (!held) return report_error(held.error());
   plan->stop = [&signals] {
     if (!signals->interrupted_by()) (void)signals->take(0);
     return signals->interrupted_by().has_value();
@@ -351,6 +356,7 @@ int run_memory(const std::vector<std::string>& arguments) {
   plan->progress = [&progress](double done, const std::string& what) { progress.show(done, what); };
   const auto result = memory::run_task(options.task, *std::move(plan));
   progress.clear();
+  put_settings_back(*held);
   if (!result) return report_error(result.error());
   if (const auto written = output->write((*format)->write(*result)); !written) return report_error(written.error());
   if (html) {

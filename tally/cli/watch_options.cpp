@@ -20,7 +20,8 @@ columns, ? legend, w why cells are empty, h header, space pause, r record to a f
 go on and back. Where there is no terminal, or one that cannot place its cursor, tables are printed as with --batch.
 
 The first table comes after one interval. With a command watching ends with it, and its exit code is tally's; tables
-are printed to standard error then.
+are printed to standard error then. Nothing of the machine is changed without --fix-frequency and --prefetchers; what
+was changed is put back at the end, and where tally was killed by the next call of tally watch or tally memory.
 
 Examples:
   tally watch
@@ -94,6 +95,7 @@ void describe_watch_options(Page& page, WatchOptions& options) {
   page.add_option("--record", options.record, "write every reading to FILE, for --replay")->option_text("FILE");
   page.add_option("--replay", options.replay, "show the readings of a file, not of this machine")->option_text("FILE");
   page.add_flag("--legend", options.legend, "what each column tells, and where it comes from on this machine");
+  add_setting_options(page, options.settings);
   page.add_option("--root", options.asked.root, "where proc/ and sys/ lie")->option_text("FOLDER")->group("");
   page.footer(footer);
 }

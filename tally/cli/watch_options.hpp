@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "tally/base/result.hpp"
+#include "tally/cli/machine_settings.hpp"
 #include "tally/watch/watcher.hpp"
 
 namespace tally::cli {
@@ -22,6 +24,8 @@ struct WatchOptions {
   std::string per = "core,socket,system";
   std::string processors, sort = "UTIL", format = "table", output, record, replay;
   bool legend = false;
+  SettingOptions settings;
+  std::function<void()> at_end = [] {};  ///< before tally dies of a signal
   std::string column_names;
   std::vector<std::size_t> columns;  ///< empty: all
   watch::Asked asked;

@@ -139,7 +139,10 @@ int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen
     signals->wait();
     is_over = beside->is_over(*signals);
   }
-  if (const auto signal = signals->interrupted_by(); signal && options.command.empty()) linux::die_of(*signal);
+  if (const auto signal = signals->interrupted_by(); signal && options.command.empty()) {
+    options.at_end();
+    linux::die_of(*signal);
+  }
   return beside->exit_code();
 }
 

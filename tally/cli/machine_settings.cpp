@@ -1,0 +1,32 @@
+#include "tally/cli/machine_settings.hpp"
+
+#include "tally/cli/command.hpp"
+#include "tally/cli/page.hpp"
+
+namespace tally::cli {
+
+void add_setting_options(Page& page, SettingOptions& options) {
+  page.add_flag("--fix-frequency", options.fix_frequency,
+                "as root: every processor at its base frequency, without turbo, until the end; put back then");
+  page.add_option("--prefetchers", options.prefetchers,
+                  "off, as root: the prefetchers of Intel's cores, until the end; put back then")
+      ->option_text("off")
+      ->check(CLI::IsMember({"off"}));
+}
+
+Result<std::optional<settings::Held>> hold_settings(const SettingOptions& options, const std::string& root) {
+  if (const auto said = settings::repair(root); !said.empty()) say(said);
+  const settings::Asked asked{options.fix_frequency, options.prefetchers == "off"};
+  if (!asked.any()) return std::optional<settings::Held>{};
+  auto held = settings::Held::change(asked, root);
+  if (!held) return fail(held.error());
+  return std::optional<settings::Held>(std::move(*held));
+}
+
+void put_settings_back(std::optional<settings::Held>& held) {
+  if (!held) return;
+  if (const auto said = held->put_back(); !said.empty()) say(said);
+  held.reset();
+}
+
+}  // namespace tally::cli

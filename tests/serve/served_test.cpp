@@ -1,0 +1,187 @@
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tally/base/text.hpp"
+#include "tests/serve/served.hpp"
+
+namespace tally::test {
+namespace {
+
+std::string sh(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish().out; }
+
+// Until it is so; false where it is not within half a minute.
+template <class Condition>
+bool comes_true(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    usleep(20'000);
+  }
+  return true;
+}
+
+TEST(Serve, tells_what_the_files_say) {
+  const Machine machine(3);
+  const Served served(machine.root());
+  const std::string text = served.scrape().value_or("");
+  EXPECT_EQ(value_of(text, R"(tally_cpu_seconds_total{cpu="0",socket="0",mode="busy"})"), 1.5) << text;
+  EXPECT_EQ(value_of(text, R"(tally_cpu_seconds_total{cpu="0",socket="0",mode="steal"})"), 0.3);
+  EXPECT_EQ(value_of(text, "tally_context_switches_total"), 4711);
+  EXPECT_EQ(value_of(text, R"(tally_page_faults_total{kind="major"})"), 6);
+  EXPECT_EQ(value_of(text, R"(tally_cgroup_cpu_seconds_total{cgroup="/group2"})"), 2);
+  EXPECT_EQ(value_of(text, R"(tally_cgroup_memory_bytes{cgroup="/group2"})"), 8192);
+  EXPECT_EQ(text.find("tally_cpu_instructions_total"), std::string::npos) << "absent, not 0";
+  EXPECT_NE(text.find(R"(tally_absent_info{column="IPC",rows="core",reason="no-pmu"} 1)"), std::string::npos) << text;
+  machine.write("proc/vmstat", "pgfault 20000\npgmajfault 7");
+  EXPECT_TRUE(comes_true([&] {
+    return value_of(served.scrape().value_or(""), R"(tally_page_faults_total{kind="all"})") == 20000;
+  })) << "it is read again and again";
+  EXPECT_GT(value_of(served.scrape().value_or(""), "exposer_scrapes_total").value_or(0), 0) << "its own scrapes";
+}
+
+TEST(Serve, promtool_finds_nothing_wrong) {
+  if (sh("command -v promtool").empty()) GTEST_SKIP() << "promtool is not installed (package prometheus)";
+  const Machine machine(3);
+  for (const std::string& root : {machine.root(), std::string("/")}) {
+    const Served served(root);
+    const TemporaryFile text("metrics", served.scrape().value_or(""));
+    EXPECT_EQ(sh("promtool check metrics < " + text.path() + " 2>&1"), "");
+  }
+}
+
+TEST(Serve, listens_on_the_loopback_alone_and_on_what_it_is_told) {
+  for (const char* wrong : {"", "x", "1.2.3.4", "127.0.0.1:99999", "127.0.0.1:80,81", "127.0.0.1:80s", "host:9797"}) {
+    EXPECT_EQ(tally({"serve", "--listen", wrong}).code(), 2) << wrong;
+  }
+  const Machine machine(0);
+  const Served served(machine.root());
+  char port[8];
+  snprintf(port, sizeof port, "%04X", static_cast<unsigned>(served.port()));
+  const std::string sockets = TemporaryFile::read("/proc/net/tcp").value_or("");
+  EXPECT_NE(sockets.find(std::string("0100007F:") + port), std::string::npos) << sockets;
+  const Finished taken = tally({"serve", "--listen", std::to_string(served.port()), "--root", machine.root()});
+  EXPECT_EQ(taken.code(), 125);
+  EXPECT_NE(taken.err.find("cannot listen"), std::string::npos) << taken.err;
+}
+
+TEST(Serve, ends_as_a_service_does) {
+  const Machine machine(0);
+  Served served(machine.root());
+  served.running().signal(15);
+  EXPECT_EQ(served.running().finish().code(), 0);
+}
+
+TEST(Serve, answers_while_others_are_slow_many_huge_or_make_no_sense) {
+  const Machine machine(10);
+  Served served(machine.root());
+  std::vector<int> open;
+  for (int i = 0; i < 20; ++i) {  // ask for a part, and wait
+    open.push_back(connect_to(served.port()));
+    ASSERT_GE(send(open.back(), "GET /met", 8, MSG_NOSIGNAL), 0);
+  }
+  EXPECT_TRUE(served.scrape()) << "slow clients hold nobody up";
+  for (int i = 0; i < 10; ++i) {  // ask, and take nothing
+    open.push_back(connect_to(served.port()));
+    const std::string asked = "GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n";
+    ASSERT_GE(send(open.back(), asked.data(), asked.size(), MSG_NOSIGNAL), 0);
+  }
+  EXPECT_TRUE(comes_true([&] { return served.scrape().has_value(); }));
+  const std::string huge = "GET /metrics HTTP/1.1\r\nX: " + std::string(1 << 20, 'a');
+  const std::string garbage("\0\xff\x16\x03\x01garbage\r\n\r\n", 16);
+  for (const std::string& text :
+       {huge, garbage, std::string("POST /metrics HTTP/9.9\r\nContent-Length: 999999999\r\n\r\n"),
+        std::string("GET /../../etc/passwd HTTP/1.1\r\n\r\n")}) {
+    const int one = connect_to(served.port());
+    ASSERT_GE(one, 0);
+    (void)send(one, text.data(), text.size(), MSG_NOSIGNAL);
+    const std::string answer = read_all(one);
+    EXPECT_EQ(answer.find("root:"), std::string::npos);
+  }
+  for (int i = 0; i < 500; ++i) {  // come and go
+    if (const int one = connect_to(served.port()); one >= 0) close(one);
+  }
+  EXPECT_TRUE(comes_true([&] { return served.scrape().has_value(); }));
+  for (const int one : open) close(one);
+  EXPECT_TRUE(comes_true([&] { return served.scrape().has_value(); }));
+  served.running().signal(15);
+  EXPECT_EQ(served.running().finish().code(), 0);
+}
+
+// The first value that a Prometheus server has for a query; nothing where it has none.
+std::optional<std::string> asked(int prometheus, const std::string& query) {
+  const std::string answer = get(prometheus, "/api/v1/query?query=" + query);
+  const std::size_t body = answer.find("\r\n\r\n");
+  if (body == std::string::npos) return std::nullopt;  // it is not there yet
+  const auto json = nlohmann::json::parse(answer.substr(body + 4), nullptr, false);
+  if (!json.is_object() || !json.contains("data") || json["data"]["result"].empty()) return std::nullopt;
+  return json["data"]["result"][0]["value"][1].get<std::string>();
+}
+
+// One that the kernel has just given out, and that nobody has now.
+int free_port() {
+  const int one = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  address.sin_family = AF_INET;
+  (void)bind(one, reinterpret_cast<sockaddr*>(&address), sizeof address);
+  (void)getsockname(one, reinterpret_cast<sockaddr*>(&address), &size);
+  close(one);
+  return ntohs(address.sin_port);
+}
+
+TEST(Serve, a_prometheus_server_has_the_values_and_sees_a_restart) {
+  if (sh("command -v prometheus").empty()) GTEST_SKIP() << "prometheus is not installed";
+  const Machine machine(2);
+  auto served = std::make_unique<Served>(machine.root());
+  const int port = served->port();
+  const TemporaryFile config("prometheus.yml",
+                             "global: {scrape_interval: 200ms, scrape_timeout: 200ms}\nscrape_configs:\n- job_name: "
+                             "tally\n  static_configs:\n  - targets: ['127.0.0.1:" +
+                                 std::to_string(port) + "']\n");
+  const int own = free_port();
+  ASSERT_GT(own, 0);
+  Running prometheus({"/bin/sh", "-c",
+                      "exec prometheus --config.file=" + config.path() + " --storage.tsdb.path=" + config.folder() +
+                          "/data --web.listen-address=127.0.0.1:" + std::to_string(own)});
+  if (!comes_true([&] { return asked(own, "tally_context_switches_total") == "4711"; })) {
+    prometheus.signal(15);
+    FAIL() << prometheus.finish().err << served->scrape().value_or("no answer");
+  }
+  EXPECT_EQ(asked(own, "tally_cgroup_cpu_seconds_total%7Bcgroup=%22/group1%22%7D"), "1");
+  EXPECT_EQ(asked(own, "tally_cpu_seconds_total%7Bmode=%22steal%22%7D"), "0.3");
+  EXPECT_EQ(asked(own, "up"), "1");
+  EXPECT_EQ(asked(own, "tally_cpu_instructions_total"), std::nullopt);
+  EXPECT_TRUE(comes_true([&] { return std::atof(asked(own, "tally_readings_total").value_or("0").c_str()) > 3; }));
+  served.reset();
+  EXPECT_TRUE(comes_true([&] { return asked(own, "up") == "0"; }));
+  served = std::make_unique<Served>(machine.root(), port);
+  EXPECT_TRUE(comes_true([&] { return asked(own, "resets(tally_readings_total%5B1m%5D)") == "1"; }));
+  EXPECT_EQ(asked(own, "resets(tally_context_switches_total%5B1m%5D)"), "0") << "what the kernel counts goes on";
+  prometheus.signal(15);
+  prometheus.finish();
+}
+
+TEST(Serve, its_unit_and_its_dashboard_are_whole) {
+  const auto dashboard = nlohmann::json::parse(TemporaryFile::read(TALLY_DASHBOARD).value_or(""), nullptr, false);
+  ASSERT_TRUE(dashboard.is_object());
+  const Machine machine(1);
+  const Served served(machine.root());
+  EXPECT_GE(dashboard.at("panels").size(), 6u);
+  EXPECT_NE(TemporaryFile::read(TALLY_SERVE_UNIT).value_or("").find("AmbientCapabilities=CAP_PERFMON\n"),
+            std::string::npos);
+  if (sh("command -v systemd-analyze").empty()) GTEST_SKIP() << "systemd-analyze is not installed";
+  const std::string verdict =
+      sh(std::string("systemd-analyze security --offline=true ") + TALLY_SERVE_UNIT + " 2>&1 | tail -1");
+  EXPECT_NE(verdict.find("OK"), std::string::npos) << verdict;
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -286,37 +283,6 @@ std::string score_text(const result::Discovery& answer, const discover::Record& 
   return "\n Events that count one thing, once each, by the secret map\n" + grid.text();
 }
 
-// The file that is written while the sweep goes on.
-class RunFile {
- public:
-  static Result<std::optional<RunFile>> open(const std::string& path, const discover::Record& record, bool resumed) {
-    if (path.empty()) return std::optional<RunFile>();
-    RunFile file;
-    file.path_ = path;
-    if (resumed) {
-      std::error_code ignored;
-      const std::string text = read_text(path).value_or("");
-      const std::size_t whole = text.rfind('\n') + 1;
-      if (whole != text.size()) std::filesystem::resize_file(path, whole, ignored);
-    }
-    file.stream_.open(path, resumed ? std::ios::app : std::ios::trunc);
-    if (!resumed) file.stream_ << discover_header(record) << std::flush;
-    if (!file.stream_) return fail(Code::cannot_write, fmt::format("cannot write '{}'", printable(path)));
-    return std::optional<RunFile>(std::move(file));
-  }
-
-  Result<void> add(const std::string& line) {
-    stream_ << line << std::flush;
-    if (stream_) return {};
-    return fail(Code::cannot_write, fmt::format("cannot write '{}': what it holds is kept", printable(path_)),
-                "make room, then --resume " + path_);
-  }
-
- private:
-  std::string path_;
-  std::ofstream stream_;
-};
-
 int finish(const Options& options, const result::Discovery& answer, const std::string& more) {
   if (!options.table.empty()) {
     auto output = linux::Output::open_file(options.table);
@@ -326,12 +292,6 @@ int finish(const Options& options, const result::Discovery& answer, const std::s
   }
   if (options.json) return print(report::discover_json(answer));
   return print(report::discover_text(answer, options.all) + more);
-}
-
-std::vector<discover::Facts> library_facts() {
-  std::vector<discover::Facts> all;
-  for (const discover::Payload& one : discover::library()) all.push_back(one.facts);
-  return all;
 }
 
 int analyse_file(const Options& options) {
@@ -378,7 +338,7 @@ int discover_events(const Options& options) {
     signals->settle();
     return signals->interrupted_by().has_value();
   };
-  if (*file) watch.made = [&](const discover::Run& run) { return (*file)->add(run_text(run)); };
+  if (*file) watch.made = [&](const discover::Run& run) { return (*file)->add(run); };
   auto whole = discover::sweep(*counting->target, *record, watch);
   progress.clear();
   if (!whole) return report_error(whole.error());

@@ -1,11 +1,15 @@
 // Files of `tally discover`.
 #pragma once
 
+#include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tally/base/result.hpp"
 #include "tally/discover/analysis/record.hpp"
+#include "tally/result/discover.hpp"
 
 namespace tally::cli {
 
@@ -15,7 +19,28 @@ std::optional<std::string> read_text(const std::string& path);
 /// Errors: bad_usage with the file's name.
 Result<discover::Record> read_record_file(const std::string& path);
 
-std::string discover_header(const discover::Record& record);
-std::string run_text(const discover::Run& run);
+/// Whether a text looks like a file of `tally discover -o`.
+bool is_discovery(std::string_view text);
+
+/// What the counts in such a text say. Errors: bad_usage with the file's name.
+Result<result::Discovery> discovery_of(std::string_view text, const std::string& file);
+
+/// What is known of the library's payloads.
+std::vector<discover::Facts> library_facts();
+
+/// The file that is written while a sweep goes on: a line, and it is on the disk.
+class RunFile {
+ public:
+  /// Nothing for an empty path. `resumed`: goes on behind the last whole line. Errors: cannot_write.
+  static Result<std::optional<RunFile>> open(const std::string& path, const discover::Record& record, bool resumed);
+
+  /// Errors: cannot_write.
+  Result<void> add(const discover::Run& run);
+  Result<void> add(const std::string& line);
+
+ private:
+  std::string path_;
+  std::ofstream stream_;
+};
 
 }  // namespace tally::cli

@@ -3,6 +3,7 @@
 #include "tally/backend/choose/choose.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/event_tables.hpp"
 #include "tally/cli/event_text.hpp"
 #include "tally/cli/page.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 struct Options {
   std::vector<std::string> events;
   bool json = false;
+  EventTable table;
 };
 
 void describe(Page& page, Options& options) {
@@ -19,6 +21,7 @@ void describe(Page& page, Options& options) {
             "tally event [options] EVENT...");
   page.add_option("EVENT", options.events, "a name or a code, as `tally stat -e` takes it");
   page.add_flag("--json", options.json, "for programs: schema tally-event/1");
+  add_event_table_option(page, options.table);
   page.footer(
       "Examples:\n"
       "  tally event instructions\n"
@@ -43,10 +46,14 @@ int run_event(const std::vector<std::string>& arguments) {
   if (options.events.empty()) {
     return report_error({Code::bad_usage, "there is no event to explain", "for example: tally event r01c2", 0});
   }
-  const auto events = event::parse_lists(options.events);
+  if (const auto loaded = options.table.load(); !loaded) return report_error(loaded.error());
+  const auto events = event::parse_lists(options.events, options.table.sources());
   if (!events) return report_error(events.error());
   std::vector<Explained> explained;
-  for (const event::Event& one : *events) explained.push_back({event::explain(one), backend::outlook(one)});
+  for (const event::Event& one : *events) {
+    explained.push_back({event::explain(one), backend::outlook(one)});
+    add_given(explained.back().explanation, options.table);
+  }
   if (options.json) return print(event_json(explained));
   std::string text;
   for (const Explained& one : explained) text += (text.empty() ? "" : "\n") + event_text(one);

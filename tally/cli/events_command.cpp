@@ -5,6 +5,7 @@
 #include "tally/backend/choose/choose.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/event_tables.hpp"
 #include "tally/cli/event_text.hpp"
 #include "tally/cli/page.hpp"
 
@@ -15,6 +16,7 @@ struct Options {
   std::vector<std::string> patterns;
   bool all = false;
   bool json = false;
+  EventTable table;
 };
 
 void describe(Page& page, Options& options) {
@@ -23,6 +25,7 @@ void describe(Page& page, Options& options) {
   page.add_option("PATTERN", options.patterns, "names that fit: with * ? [] as a whole, else as a part");
   page.add_flag("--all", options.all, "the events of all processors, not of this machine's alone");
   page.add_flag("--json", options.json, "for programs: schema tally-events/1");
+  add_event_table_option(page, options.table);
   page.footer(
       "Without a pattern: the events that are the same on every machine, and those that this machine's kernel names.\n"
       "With one, the kernel's other generic events, this processor's own and Apple M1's are searched as well. Exit "
@@ -42,8 +45,8 @@ bool fits_any(const event::Entry& entry, const std::vector<std::string>& pattern
 }
 
 // What comes of an entry; one that a table offers and its own library does not encode is absent, with that reason.
-backend::Outlook outlook_of(const event::Entry& entry) {
-  const auto event = event::parse(entry.name);
+backend::Outlook outlook_of(const event::Entry& entry, const event::Sources& sources) {
+  const auto event = event::parse(entry.name, sources);
   return event ? backend::outlook(*event) : backend::Outlook{Trust::absent, event.error().message, ""};
 }
 
@@ -72,6 +75,7 @@ int run_events(const std::vector<std::string>& arguments) {
   Page page;
   describe(page, options);
   if (const auto code = page.read(arguments)) return *code;
+  if (const auto loaded = options.table.load(); !loaded) return report_error(loaded.error());
   // "hsw::UOPS_*" names a processor: it is looked for wherever it is.
   options.all = options.all || std::any_of(options.patterns.begin(), options.patterns.end(),
                                            [](const std::string& one) { return one.find("::") != std::string::npos; });
@@ -79,9 +83,9 @@ int run_events(const std::vector<std::string>& arguments) {
                      : options.patterns.empty() ? event::Reach::here
                                                 : event::Reach::wide;
   std::vector<Offered> offered;
-  for (event::Entry& entry : event::catalog(reach)) {
+  for (event::Entry& entry : event::catalog(reach, options.table.sources())) {
     if (!fits_any(entry, options.patterns)) continue;
-    auto outlook = outlook_of(entry);
+    auto outlook = outlook_of(entry, options.table.sources());
     offered.push_back({std::move(entry), std::move(outlook)});
   }
   if (options.json) {

@@ -22,6 +22,7 @@ const char* heading(Origin origin) {
     case Origin::processor: return "Events of this machine's processor, by libpfm4:";
     case Origin::others: return "Events of other processors, by libpfm4:";
     case Origin::apple: return "Events of Apple's M1:";
+    case Origin::given: return "Events of the table that was given:";
   }
   return "";
 }
@@ -34,6 +35,7 @@ const char* origin_name(Origin origin) {
     case Origin::processor: return "processor";
     case Origin::others: return "libpfm4";
     case Origin::apple: return "apple_m1";
+    case Origin::given: return "given";
   }
   return "";
 }
@@ -85,8 +87,8 @@ std::string table(const std::vector<const Offered*>& rows, Reasons& reasons) {
 std::string events_text(const std::vector<Offered>& offered) {
   std::string text;
   Reasons reasons;
-  for (const Origin origin :
-       {Origin::table, Origin::kernel, Origin::device, Origin::processor, Origin::others, Origin::apple}) {
+  for (const Origin origin : {Origin::table, Origin::kernel, Origin::device, Origin::processor, Origin::others,
+                              Origin::apple, Origin::given}) {
     std::vector<const Offered*> rows;
     for (const bool absent : {false, true}) {
       for (const Offered& one : offered) {

@@ -6,6 +6,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/discoveries.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/linux/files/input.hpp"
@@ -33,6 +34,7 @@ constexpr const char* examples =
     "  tally stat -r 20 --format json -o stat.json -- ./prog && tally report stat.json -o stat.html\n"
     "  lat_mem_rd 256 64 2>lat.txt; tally report memory.json lat.txt -o beside.html\n"
     "  TALLY_OUTPUT=regions.json ./prog; tally report regions.json -o regions.html\n"
+    "  tally discover -o found.jsonl && tally report found.jsonl -o found.html\n"
     "  tally report monday.json tuesday.json -o both.html\n";
 
 void describe(Page& page, Options& options) {
@@ -71,6 +73,12 @@ Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& file
     const auto text = linux::read_file(file);
     if (!text) return fail(text.error());
     const std::string name = file.substr(file.rfind('/') + 1);
+    if (is_discovery(*text)) {
+      auto discovery = discovery_of(*text, file);
+      if (!discovery) return fail(discovery.error());
+      all.push_back({name, *std::move(discovery)});
+      continue;
+    }
     if (result::is_memory(*text)) {
       auto memories = result::read_memories(*text, file);
       if (!memories) return fail(memories.error());

@@ -9,6 +9,7 @@
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/event_tables.hpp"
 #include "tally/cli/kept.hpp"
 #include "tally/cli/marks.hpp"
 #include "tally/cli/metrics.hpp"
@@ -41,6 +42,7 @@ struct Options {
   std::optional<int> interval_ms, delay_ms, timeout_ms;
   MarkOptions marks;
   CodeOptions code;
+  EventTable table;
   std::string model, precision = "fast", prefetch = "off", llc = "shared";
   std::optional<unsigned> workers;
   std::string models_by;  // tests: how the engine asks the models
@@ -111,6 +113,7 @@ void describe(Page& app, Options& options) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false);
+  add_event_table_option(app, options.table);
   app.add_option(
          "-M,--metrics", options.metric_lists,
          "what to compute: names separated by commas, all, or NAME=FORMULA; counts what they need; list: their names")
@@ -269,11 +272,13 @@ Result<void> choose_model(Options& options) {
 }
 
 Result<void> choose_events(Options& options) {
+  if (const auto loaded = options.table.load(); !loaded) return loaded;
   auto metrics = parse_metrics(options.metric_lists);
   if (!metrics) return fail(metrics.error());
   options.stat.metrics = std::move(*metrics);
   if (!options.event_lists.empty()) {
-    auto events = event::parse_lists(options.event_lists, {}, options.kernel ? event::Mode::both : event::Mode::user);
+    auto events = event::parse_lists(options.event_lists, options.table.sources(),
+                                     options.kernel ? event::Mode::both : event::Mode::user);
     if (!events) return fail(events.error());
     options.stat.events = std::move(*events);
   } else if (options.stat.metrics.empty()) {

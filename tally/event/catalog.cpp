@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tally/base/text.hpp"
+#include "tally/event/given.hpp"
 #include "tally/event/perf_names.hpp"
 #include "tally/linux/perf/pmu_devices.hpp"
 #include "tally/pmu/apple/events.hpp"
@@ -51,6 +52,10 @@ void add_apple(std::vector<Entry>& entries) {
     entries.push_back(
         {Origin::apple, "apple_m1::" + names.front(), {names.begin() + 1, names.end()}, std::string(line.what)});
   }
+}
+
+void add_given(const GivenTable& table, std::vector<Entry>& entries) {
+  for (const GivenEvent& one : table.events) entries.push_back({Origin::given, one.name, {}, one.what});
 }
 
 // One character against "[a-c]" at `at`, which is moved after it; nothing where the bracket is not closed.
@@ -120,6 +125,7 @@ bool fits_name(std::string_view name, std::string_view pattern) {
 std::vector<Entry> catalog(Reach reach, const Sources& sources) {
   std::vector<Entry> entries;
   add_table(entries);
+  if (sources.given) add_given(*sources.given, entries);
   add_devices(sources, entries);
   if (reach == Reach::here) return entries;
   for (const KernelEvent& one : other_kernel_events()) entries.push_back({Origin::kernel, one.name, {}, ""});

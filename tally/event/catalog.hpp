@@ -17,6 +17,7 @@ enum class Origin {
   processor,  ///< libpfm4's table of this machine's processor
   others,     ///< libpfm4's tables of other processors
   apple,      ///< Apple M1
+  given,      ///< the table that the user gave
 };
 
 /// One name, as `-e` takes it.

@@ -107,6 +107,7 @@ Parsed parse_generic(std::string_view text) {
 Result<Event> parse(std::string_view text, const Sources& sources) {
   // First: one of the other names has slashes, msr/tsc/.
   if (auto event = parse_generic(text)) return *std::move(event);
+  if (auto event = parse_given_event(text, sources)) return *std::move(event);
   if (auto event = parse_device(text, sources)) return *std::move(event);
   if (auto event = parse_code(text, sources)) return *std::move(event);
   if (auto event = parse_kernel_generic(text)) return *std::move(event);

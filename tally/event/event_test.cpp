@@ -162,7 +162,8 @@ TEST(ParseLists, a_groups_modifiers_are_for_members_without_their_own) {
 
 TEST(Parse, a_tracepoint_is_refused_as_what_it_is) {
   // Few users may read which tracepoints there are.
-  const Sources nothing_readable{.root = "/nonexistent"};
+  Sources nothing_readable;
+  nothing_readable.root = "/nonexistent";
   for (const char* name :
        {"sched:sched_switch", "syscalls:sys_enter_read", "irq_vectors:local_timer_entry", "kmem:*"}) {
     const auto event = parse(name, nothing_readable);

@@ -33,6 +33,9 @@ Parsed parse_pfm(std::string_view text, const Sources& sources);
 /// The same without a processor's name, of any processor: where all that have the name agree on what it counts.
 Parsed parse_pfm_anywhere(std::string_view text);
 
+/// A name of the table that the user gave.
+Parsed parse_given_event(std::string_view text, const Sources& sources);
+
 /// "apple_m1::INST_ALL", "retired_uops".
 Parsed parse_apple(std::string_view text);
 

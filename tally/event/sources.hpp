@@ -8,6 +8,8 @@
 
 namespace tally::event {
 
+struct GivenTable;
+
 /// The machine whose names are meant.
 struct Sources {
   std::string root = "/";              ///< where its sys/ lies
@@ -16,6 +18,7 @@ struct Sources {
   bool suggest_others = true;          ///< for what was meant by an unknown name, too: 300 million instructions more
   /// Of its processor, where libpfm4 has no table for it; nothing: CPUID is asked.
   std::optional<Family> own_family{};
+  const GivenTable* given = nullptr;  ///< a table that the user gave: its names come before all but the generic ones
 };
 
 /// libpfm4's table for the processor of this machine; null where it has none.

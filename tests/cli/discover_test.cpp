@@ -67,6 +67,17 @@ TEST(Discover, goes_on_and_looks_again_at_what_was_kept) {
   EXPECT_EQ(first, again);
 }
 
+TEST(Discover, is_drawn_as_a_map_of_events_and_payloads) {
+  NEEDS_AN_ASSEMBLER();
+  const TemporaryFile file("found.jsonl");
+  EXPECT_EQ(tally(with(few, {"-o", file.path()})).code(), 0);
+  const Finished page = tally({"report", file.path(), "-o", "-"});
+  EXPECT_EQ(page.code(), 0) << page.err;
+  EXPECT_TRUE(holds(page.out, "What 40 events count"));
+  EXPECT_TRUE(holds(page.out, "<a href=\"#event-r17\">r17</a></td><td>calls</td>"));
+  EXPECT_TRUE(holds(page.out, "<div id=\"event-r17\"><details><summary>r17: calls</summary>"));
+}
+
 TEST(Discover, says_which_payload_would_tell) {
   NEEDS_AN_ASSEMBLER();
   const std::string text = tally({"discover", "--payload", "call"}).out;

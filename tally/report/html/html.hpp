@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "tally/result/discover.hpp"
 #include "tally/result/memory.hpp"
 #include "tally/result/regions.hpp"
 #include "tally/result/stat.hpp"
@@ -15,7 +16,7 @@ namespace tally::report {
 /// A result, and what it is called: its file's name.
 struct Shown {
   std::string name;
-  std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify> result;
+  std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify, result::Discovery> result;
 };
 
 /// The page: everything it needs is in it (docs/guides/pictures.md). Curves of several results of `tally memory` are

@@ -21,6 +21,9 @@ std::string title_of(const Shown& one) {
     const std::string& cpu = verify->environment.cpu;
     return cpu.empty() ? "Counters verified" : "Counters verified: " + cpu;
   }
+  if (const auto* discovery = std::get_if<result::Discovery>(&one.result)) {
+    return fmt::format("What {} events count", discovery->events.size());
+  }
   const auto& stat = std::get<result::Stat>(one.result);
   return stat.command.empty() ? "Counts" + (stat.target.empty() ? "" : " of " + stat.target)
                               : shell_words(stat.command);
@@ -30,6 +33,7 @@ std::string section_of(const Shown& one) {
   if (const auto* memory = std::get_if<result::Memory>(&one.result)) return memory_section(*memory);
   if (const auto* program = std::get_if<result::ProgramRegions>(&one.result)) return regions_section(*program);
   if (const auto* verify = std::get_if<result::Verify>(&one.result)) return verify_section(*verify);
+  if (const auto* discovery = std::get_if<result::Discovery>(&one.result)) return discover_section(*discovery);
   return stat_section(std::get<result::Stat>(one.result));
 }
 

@@ -175,6 +175,20 @@
     document.querySelectorAll("figure[data-chart]").forEach((figure) => charts.push(draw(figure)));
   };
   drawAll();
+  // Rows of a table that hold what was typed; the page of `tally discover` has one.
+  document.querySelectorAll("input[data-filters]").forEach((input) => input.addEventListener("input", () => {
+    const wanted = input.value.trim().toLowerCase();
+    document.querySelectorAll("#" + input.dataset.filters + " tbody tr").forEach((row) => {
+      row.hidden = !row.textContent.toLowerCase().includes(wanted);
+    });
+  }));
+  // A link to evidence opens it.
+  const open = () => {
+    const place = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+    if (place && place.querySelector("details")) place.querySelector("details").open = true;
+  };
+  addEventListener("hashchange", open);
+  open();
   // Colours stand in the pixels: what changes them, draws anew. Paper is light, and narrower than most screens.
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   matchMedia("print").addEventListener("change", drawAll);

@@ -24,6 +24,9 @@ std::string regions_section(const result::ProgramRegions& program);
 /// Everything about one result of `tally verify`.
 std::string verify_section(const result::Verify& verify);
 
+/// A map of events and payloads, and the evidence of each.
+std::string discover_section(const result::Discovery& discovery);
+
 /// Everything about one result of `tally stat`.
 std::string stat_section(const result::Stat& stat);
 

@@ -22,3 +22,10 @@ function(tally_room name)
     tally_test(${name}_test SOURCES ${room_TESTS} LIBRARIES tally_${name} ${room_LIBRARIES})
   endif()
 endfunction()
+
+# tally_cold(ROOM …): what these do is done in a moment, so they are compiled for the compiler's time.
+function(tally_cold)
+  foreach(room IN LISTS ARGN)
+    target_compile_options(tally_${room} PRIVATE -O1)
+  endforeach()
+endfunction()

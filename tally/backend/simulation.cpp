@@ -22,37 +22,19 @@ Result<machine::Machine> machine_of(const std::string& model) {
 }
 
 Needed needed_by(event::Id id) {
-  using event::Id;
-  Needed needed;
-  switch (id) {
-    case Id::branch_misses:
-    case Id::conditional_branch_misses:
-    case Id::indirect_branch_misses:
-    case Id::return_misses: needed.branches = true; break;
-    case Id::l1d_load_misses:
-    case Id::l1d_store_misses:
-    case Id::l1_load_hits: needed.l1d = true; break;
-    case Id::l1i_loads:
-    case Id::l1i_load_misses: needed.l1i = true; break;
-    case Id::l2_references:
-    case Id::l2_misses:
-    case Id::cache_references:
-    case Id::cache_misses:
-    case Id::llc_loads:
-    case Id::llc_load_misses:
-    case Id::llc_stores:
-    case Id::llc_store_misses:
-    case Id::l2_load_hits:
-    case Id::l2_load_misses:
-    case Id::llc_load_hits: needed.l1d = needed.l1i = needed.lower = true; break;
-    case Id::dtlb_load_misses:
-    case Id::dtlb_store_misses:
-    case Id::itlb_load_misses: needed.tlbs = true; break;
-    case Id::cycles:
-    case Id::ref_cycles: needed = {.branches = true, .l1i = true, .l1d = true, .lower = true, .core = true}; break;
-    default: break;
+  using event::Part;
+  switch (event::definition(id).part) {
+    case Part::none: return {};
+    case Part::predictor: return {.branches = true};
+    case Part::l1i: return {.l1i = true};
+    case Part::l1d: return {.l1d = true};
+    case Part::l2:
+    case Part::last_level: return {.l1i = true, .l1d = true, .lower = true};
+    case Part::data_tlb:
+    case Part::instruction_tlb: return {.tlbs = true};
+    case Part::core: return {.branches = true, .l1i = true, .l1d = true, .lower = true, .core = true};
   }
-  return needed;
+  return {};
 }
 
 std::string model_of(event::Id id, const Simulation& simulation) {
@@ -65,36 +47,30 @@ std::string model_of(event::Id id, const Simulation& simulation) {
   return fmt::format("{} {}, {}", simulation.machine.name, needed.tlbs ? "TLBs" : "caches", word(simulation.precision));
 }
 
-bool is_of_last_level(event::Id id) {
-  using event::Id;
-  return id == Id::cache_references || id == Id::cache_misses || id == Id::llc_loads || id == Id::llc_load_misses ||
-         id == Id::llc_stores || id == Id::llc_load_hits || id == Id::llc_store_misses;
-}
+bool is_of_last_level(event::Id id) { return event::definition(id).part == event::Part::last_level; }
 
 std::string why_not_modelled(event::Id id, const Simulation& simulation) {
-  using event::Id;
-  const sim::HierarchyShape& caches = simulation.machine.caches;
-  const auto lacks = [&](const char* what) {
-    return fmt::format("the machine model {} has no {}", simulation.machine.name, what);
+  using event::Part;
+  const machine::Machine& machine = simulation.machine;
+  const auto unless = [&](bool there, const char* what) {
+    return there ? std::string() : fmt::format("the machine model {} has no {}", machine.name, what);
   };
-  if (is_of_last_level(id)) return caches.llc.sets == 0 ? lacks("last level") : "";
-  switch (id) {
-    case Id::l1i_loads:
-    case Id::l1i_load_misses: return caches.l1i.sets == 0 ? lacks("instruction cache") : "";
-    case Id::l2_references:
-    case Id::l2_misses:
-    case Id::l2_load_hits:
-    case Id::l2_load_misses: return caches.l2.sets == 0 ? lacks("second level") : "";
-    case Id::dtlb_load_misses:
-    case Id::dtlb_store_misses: return simulation.machine.tlbs.dtlb.sets == 0 ? lacks("data TLB") : "";
-    case Id::itlb_load_misses: return simulation.machine.tlbs.itlb.sets == 0 ? lacks("instruction TLB") : "";
-    case Id::cycles:
-    case Id::ref_cycles:
-      return simulation.machine.core.empty() ? lacks("core, of whose latencies cycles are made") +
-                                                   fmt::format(" (cores are {})", join(machine::core_names(), ", "))
-                                             : "";
-    default: return "";
+  switch (event::definition(id).part) {
+    case Part::l1i: return unless(machine.caches.l1i.sets != 0, "instruction cache");
+    case Part::l2: return unless(machine.caches.l2.sets != 0, "second level");
+    case Part::last_level: return unless(machine.caches.llc.sets != 0, "last level");
+    case Part::data_tlb: return unless(machine.tlbs.dtlb.sets != 0, "data TLB");
+    case Part::instruction_tlb: return unless(machine.tlbs.itlb.sets != 0, "instruction TLB");
+    case Part::core: {
+      const std::string cores = join(machine::core_names(), ", ");
+      return unless(!machine.core.empty(),
+                    fmt::format("core, of whose latencies cycles are made (cores are {})", cores).c_str());
+    }
+    case Part::none:
+    case Part::predictor:
+    case Part::l1d: break;
   }
+  return "";
 }
 
 std::string describe(const Simulation& simulation, const Needed& needed) {

@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "tally/base/text.hpp"
+#include "tally/channel/channel.hpp"
 
 namespace tally::event {
 namespace {
@@ -18,74 +19,144 @@ constexpr Per each(Id of) { return {of, false}; }
 constexpr bool yes = true;
 constexpr bool no = false;
 
-// One more event is one more line here and one more name in Id.
+// What the simulated PMU makes of its numbers.
+using channel::Totals;
+using M = channel::ModelValues;
+using Level = channel::ModelLevelCounts;
+
+std::uint64_t of(const Totals& totals, channel::Field field) { return static_cast<std::uint64_t>(totals.field[field]); }
+
+template <channel::Field field>
+std::uint64_t counted(const Totals& totals, const M&) {
+  return of(totals, field);
+}
+std::uint64_t calls(const Totals& t, const M&) { return of(t, channel::direct_calls) + of(t, channel::indirect_calls); }
+std::uint64_t near_taken(const Totals& t, const M& m) {
+  return of(t, channel::taken) + of(t, channel::direct_jumps) + of(t, channel::indirect_jumps) + calls(t, m) +
+         of(t, channel::returns);
+}
+std::uint64_t branches_taken(const Totals& t, const M& m) { return near_taken(t, m) + of(t, channel::far); }
+std::uint64_t not_taken(const Totals& t, const M&) { return of(t, channel::conditional) - of(t, channel::taken); }
+std::uint64_t branches(const Totals& t, const M& m) { return branches_taken(t, m) + not_taken(t, m); }
+
+template <std::uint64_t M::*number>
+std::uint64_t modelled(const Totals&, const M& models) {
+  return models.*number;
+}
+template <Level M::*level, std::uint64_t Level::*number>
+std::uint64_t modelled(const Totals&, const M& models) {
+  return models.*level.*number;
+}
+template <Level M::*level>
+std::uint64_t references(const Totals&, const M& models) {
+  const Level& counts = models.*level;
+  return counts.fetches + counts.loads + counts.stores;
+}
+template <Level M::*level>
+std::uint64_t misses(const Totals&, const M& models) {
+  const Level& counts = models.*level;
+  return counts.fetch_misses + counts.load_misses + counts.store_misses;
+}
+template <Level M::*level>
+std::uint64_t load_hits(const Totals&, const M& models) {
+  return (models.*level).loads - (models.*level).load_misses;
+}
+std::uint64_t branch_misses(const Totals&, const M& m) {
+  return m.conditional_misses + m.indirect_misses + m.return_misses;
+}
+// An access that misses anything is one miss.
+std::uint64_t l1d_load_misses(const Totals&, const M& m) { return m.l1d.load_misses - m.l1d_across.load_misses; }
+std::uint64_t l1d_store_misses(const Totals&, const M& m) { return m.l1d.store_misses - m.l1d_across.store_misses; }
+std::uint64_t l1_load_hits(const Totals& t, const M& m) { return of(t, channel::loads) - l1d_load_misses(t, m); }
+
+// One more event is one more line here and one more name in Id. Instruction fetches are counted as cachegrind does: one
+// for each instruction, which what follows in the same line finds there.
 constexpr Definition table[] = {
-    {Id::instructions, "instructions", hw, n, yes, none, "retired instructions; a REP string instruction is one"},
-    {Id::branches, "branches", hw, n, yes, share(Id::instructions), "retired branches of every kind"},
+    {Id::instructions, "instructions", hw, n, yes, none, "retired instructions; a REP string instruction is one",
+     counted<channel::instructions>},
+    {Id::branches, "branches", hw, n, yes, share(Id::instructions), "retired branches of every kind", branches},
     {Id::conditional_branches, "conditional-branches", hw, n, yes, share(Id::branches),
-     "retired conditional jumps, taken or not, with loop and jrcxz"},
+     "retired conditional jumps, taken or not, with loop and jrcxz", counted<channel::conditional>},
     {Id::conditional_taken, "conditional-taken", hw, n, yes, share(Id::conditional_branches),
-     "conditional jumps that jumped"},
+     "conditional jumps that jumped", counted<channel::taken>},
     {Id::conditional_not_taken, "conditional-not-taken", hw, n, yes, share(Id::conditional_branches),
-     "conditional jumps that did not jump"},
+     "conditional jumps that did not jump", not_taken},
     {Id::branches_taken, "branches-taken", hw, n, no, share(Id::branches),
-     "branches of every kind that went elsewhere: all but conditional-not-taken"},
+     "branches of every kind that went elsewhere: all but conditional-not-taken", branches_taken},
     {Id::near_branches_taken, "near-branches-taken", hw, n, no, share(Id::branches),
-     "branches-taken without far-branches"},
-    {Id::direct_jumps, "direct-jumps", hw, n, yes, share(Id::branches), "unconditional jumps to a fixed target"},
+     "branches-taken without far-branches", near_taken},
+    {Id::direct_jumps, "direct-jumps", hw, n, yes, share(Id::branches), "unconditional jumps to a fixed target",
+     counted<channel::direct_jumps>},
     {Id::indirect_jumps, "indirect-jumps", hw, n, yes, share(Id::branches),
-     "jumps to a target in a register or in memory"},
-    {Id::calls, "calls", hw, n, no, share(Id::branches), "near calls: direct-calls and indirect-calls"},
-    {Id::direct_calls, "direct-calls", hw, n, yes, share(Id::branches), "near calls of a fixed target"},
-    {Id::indirect_calls, "indirect-calls", hw, n, yes, share(Id::branches), "near calls through a register or memory"},
-    {Id::returns, "returns", hw, n, yes, share(Id::branches), "near returns"},
-    {Id::far_branches, "far-branches", hw, n, yes, share(Id::branches), "far transfers; a system call is one"},
-    {Id::loads, "loads", hw, n, yes, each(Id::instructions), "accesses that read memory, one for each element"},
-    {Id::stores, "stores", hw, n, yes, each(Id::instructions), "accesses that write memory, one for each element"},
-    {Id::cycles, "cycles", uarch, n, no, none, "core clock cycles while not halted"},
-    {Id::ref_cycles, "ref-cycles", uarch, n, no, none, "the same at a constant rate, whatever the core's frequency"},
-    {Id::branch_misses, "branch-misses", uarch, n, no, share(Id::branches), "branches that were predicted wrongly"},
+     "jumps to a target in a register or in memory", counted<channel::indirect_jumps>},
+    {Id::calls, "calls", hw, n, no, share(Id::branches), "near calls: direct-calls and indirect-calls", calls},
+    {Id::direct_calls, "direct-calls", hw, n, yes, share(Id::branches), "near calls of a fixed target",
+     counted<channel::direct_calls>},
+    {Id::indirect_calls, "indirect-calls", hw, n, yes, share(Id::branches), "near calls through a register or memory",
+     counted<channel::indirect_calls>},
+    {Id::returns, "returns", hw, n, yes, share(Id::branches), "near returns", counted<channel::returns>},
+    {Id::far_branches, "far-branches", hw, n, yes, share(Id::branches), "far transfers; a system call is one",
+     counted<channel::far>},
+    {Id::loads, "loads", hw, n, yes, each(Id::instructions), "accesses that read memory, one for each element",
+     counted<channel::loads>},
+    {Id::stores, "stores", hw, n, yes, each(Id::instructions), "accesses that write memory, one for each element",
+     counted<channel::stores>},
+    {Id::cycles, "cycles", uarch, n, no, none, "core clock cycles while not halted", nullptr, Part::core},
+    {Id::ref_cycles, "ref-cycles", uarch, n, no, none, "the same at a constant rate, whatever the core's frequency",
+     nullptr, Part::core},
+    {Id::branch_misses, "branch-misses", uarch, n, no, share(Id::branches), "branches that were predicted wrongly",
+     branch_misses, Part::predictor},
     {Id::conditional_branch_misses, "conditional-branch-misses", uarch, n, no, share(Id::conditional_branches),
-     "conditional jumps whose direction was predicted wrongly"},
+     "conditional jumps whose direction was predicted wrongly", modelled<&M::conditional_misses>, Part::predictor},
     {Id::indirect_branch_misses, "indirect-branch-misses", uarch, n, no, none,
-     "indirect jumps and calls whose target was predicted wrongly"},
-    {Id::return_misses, "return-misses", uarch, n, no, share(Id::returns), "returns that were predicted wrongly"},
-    {Id::cache_references, "cache-references", uarch, n, no, none, "accesses that reached the last-level cache"},
+     "indirect jumps and calls whose target was predicted wrongly", modelled<&M::indirect_misses>, Part::predictor},
+    {Id::return_misses, "return-misses", uarch, n, no, share(Id::returns), "returns that were predicted wrongly",
+     modelled<&M::return_misses>, Part::predictor},
+    {Id::cache_references, "cache-references", uarch, n, no, none, "accesses that reached the last-level cache",
+     references<&M::llc>, Part::last_level},
     {Id::cache_misses, "cache-misses", uarch, n, no, share(Id::cache_references),
-     "accesses that the last-level cache did not hold"},
+     "accesses that the last-level cache did not hold", misses<&M::llc>, Part::last_level},
     {Id::l1d_load_misses, "L1-dcache-load-misses", uarch, n, no, share(Id::loads),
-     "loads that the first-level data cache did not hold"},
+     "loads that the first-level data cache did not hold", l1d_load_misses, Part::l1d},
     {Id::l1d_store_misses, "L1-dcache-store-misses", uarch, n, no, share(Id::stores),
-     "stores that the first-level data cache did not hold"},
+     "stores that the first-level data cache did not hold", l1d_store_misses, Part::l1d},
     {Id::l1i_load_misses, "L1-icache-load-misses", uarch, n, no, none,
-     "lines of code that the first-level instruction cache did not hold"},
-    {Id::l2_references, "L2-references", uarch, n, no, none, "lines that the first-level caches asked the second for"},
+     "lines of code that the first-level instruction cache did not hold", modelled<&M::l1i, &Level::fetch_misses>,
+     Part::l1i},
+    {Id::l2_references, "L2-references", uarch, n, no, none, "lines that the first-level caches asked the second for",
+     references<&M::l2>, Part::l2},
     {Id::l2_misses, "L2-misses", uarch, n, no, share(Id::l2_references),
-     "lines that the second level was asked for and did not hold"},
-    {Id::llc_loads, "LLC-loads", uarch, n, no, none, "loads that reached the last-level cache"},
+     "lines that the second level was asked for and did not hold", misses<&M::l2>, Part::l2},
+    {Id::llc_loads, "LLC-loads", uarch, n, no, none, "loads that reached the last-level cache",
+     modelled<&M::llc, &Level::loads>, Part::last_level},
     {Id::llc_load_misses, "LLC-load-misses", uarch, n, no, share(Id::llc_loads),
-     "loads that the last-level cache did not hold"},
-    {Id::llc_stores, "LLC-stores", uarch, n, no, none, "stores that reached the last-level cache"},
+     "loads that the last-level cache did not hold", modelled<&M::llc, &Level::load_misses>, Part::last_level},
+    {Id::llc_stores, "LLC-stores", uarch, n, no, none, "stores that reached the last-level cache",
+     modelled<&M::llc, &Level::stores>, Part::last_level},
     {Id::llc_store_misses, "LLC-store-misses", uarch, n, no, share(Id::llc_stores),
-     "stores that the last-level cache did not hold"},
+     "stores that the last-level cache did not hold", modelled<&M::llc, &Level::store_misses>, Part::last_level},
     {Id::dtlb_load_misses, "dTLB-load-misses", uarch, n, no, share(Id::loads),
-     "loads whose page the data TLB did not hold"},
+     "loads whose page the data TLB did not hold", modelled<&M::dtlb, &Level::load_misses>, Part::data_tlb},
     {Id::dtlb_store_misses, "dTLB-store-misses", uarch, n, no, share(Id::stores),
-     "stores whose page the data TLB did not hold"},
+     "stores whose page the data TLB did not hold", modelled<&M::dtlb, &Level::store_misses>, Part::data_tlb},
     {Id::itlb_load_misses, "iTLB-load-misses", uarch, n, no, none,
-     "instruction fetches whose page the instruction TLB did not hold"},
-    {Id::l1_load_hits, "L1-load-hits", uarch, n, no, share(Id::loads), "loads that the first-level data cache held"},
+     "instruction fetches whose page the instruction TLB did not hold", modelled<&M::itlb, &Level::fetch_misses>,
+     Part::instruction_tlb},
+    {Id::l1_load_hits, "L1-load-hits", uarch, n, no, share(Id::loads), "loads that the first-level data cache held",
+     l1_load_hits, Part::l1d},
     {Id::l2_load_hits, "L2-load-hits", uarch, n, no, share(Id::loads),
-     "lines for loads that the first level did not hold and the second did"},
+     "lines for loads that the first level did not hold and the second did", load_hits<&M::l2>, Part::l2},
     {Id::l2_load_misses, "L2-load-misses", uarch, n, no, share(Id::loads),
-     "lines for loads that neither the first nor the second level held"},
+     "lines for loads that neither the first nor the second level held", modelled<&M::l2, &Level::load_misses>,
+     Part::l2},
     {Id::llc_load_hits, "LLC-load-hits", uarch, n, no, share(Id::llc_loads),
-     "lines for loads that the last level held, and none before it"},
-    {Id::l1i_loads, "L1-icache-loads", uarch, n, no, none, "fetches of instructions from the first-level cache"},
+     "lines for loads that the last level held, and none before it", load_hits<&M::llc>, Part::last_level},
+    {Id::l1i_loads, "L1-icache-loads", uarch, n, no, none, "fetches of instructions from the first-level cache",
+     counted<channel::instructions>, Part::l1i},
     {Id::retired_loads, "retired-loads", uarch, n, no, each(Id::instructions),
-     "loads as the processor counts them: micro-operations of some, instructions of others"},
+     "loads as the processor counts them: micro-operations of some, instructions of others", counted<channel::loads>},
     {Id::retired_stores, "retired-stores", uarch, n, no, each(Id::instructions),
-     "stores as the processor counts them: micro-operations of some, instructions of others"},
+     "stores as the processor counts them: micro-operations of some, instructions of others", counted<channel::stores>},
     {Id::page_faults, "page-faults", sw, n, yes, none, "page faults, minor and major"},
     {Id::user_page_faults, "page-faults:u", sw, n, no, share(Id::page_faults),
      "page faults by the program's own accesses, without those inside system calls"},

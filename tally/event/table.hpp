@@ -1,11 +1,17 @@
 // The generic events: what may be asked for by the same name on every machine.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
 
 #include "tally/base/units.hpp"
+
+namespace tally::channel {
+struct Totals;
+struct ModelValues;
+}  // namespace tally::channel
 
 namespace tally::event {
 
@@ -93,6 +99,13 @@ struct Per {
   bool share;  ///< true: its counts are some of the other's; false: so many for each of the other
 };
 
+/// The part of a simulated machine that counts an event.
+enum class Part { none, predictor, l1i, l1d, l2, last_level, data_tlb, instruction_tlb, core };
+
+/// What an event is in the numbers of the simulated PMU: of the program's, and of the models'. Without signs: what a
+/// program has written over may be too much for a sum.
+using Value = std::uint64_t (*)(const channel::Totals&, const channel::ModelValues&);
+
 /// One event: a line of the table.
 struct Definition {
   Id id;
@@ -102,6 +115,8 @@ struct Definition {
   bool in_default_set;
   std::optional<Per> per;  ///< what it is compared with in the table's `per` column
   std::string_view what;   ///< what one count of it means
+  Value value = nullptr;   ///< by the simulated PMU; nothing: it does not count it, or makes it of more than numbers
+  Part part = Part::none;  ///< of the simulated machine; none: follows from the program, or is not modelled
 };
 
 /// All events that have a name, in the order of Id: every one but Id::code.

@@ -84,9 +84,7 @@ bool is_modelled(event::Id id) { return needed_by(id).any(); }
 
 std::int64_t engine_value([[maybe_unused]] event::Id id, [[maybe_unused]] const channel::AskedValues& values) {
 #if TALLY_HAS_SIM
-  const auto value =
-      is_modelled(id) ? sim::value_of(id, values.models, values.totals) : sim::value_of(id, values.totals);
-  return value.value_or(0);
+  return sim::value_of(id, values.totals, values.models).value_or(0);
 #else
   return 0;
 #endif

@@ -2,46 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <bit>
-
 #include "tally/base/text.hpp"
 #include "tally/sim/memory.hpp"
 
 namespace tally::backend::sim {
 
-std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals) {
-  using event::Id;
-  // Without signs: what a program has written over may be too much for a sum.
-  const auto f = std::bit_cast<std::array<std::uint64_t, channel::field_count>>(totals);
-  const std::uint64_t calls = f[channel::direct_calls] + f[channel::indirect_calls];
-  const std::uint64_t unconditional =
-      f[channel::direct_jumps] + f[channel::indirect_jumps] + calls + f[channel::returns] + f[channel::far];
-  const auto value = [&]() -> std::optional<std::uint64_t> {
-    switch (id) {
-      case Id::instructions: return f[channel::instructions];
-      case Id::branches: return f[channel::conditional] + unconditional;
-      case Id::conditional_branches: return f[channel::conditional];
-      case Id::conditional_taken: return f[channel::taken];
-      case Id::conditional_not_taken: return f[channel::conditional] - f[channel::taken];
-      case Id::branches_taken: return f[channel::taken] + unconditional;
-      case Id::near_branches_taken: return f[channel::taken] + unconditional - f[channel::far];
-      case Id::direct_jumps: return f[channel::direct_jumps];
-      case Id::indirect_jumps: return f[channel::indirect_jumps];
-      case Id::calls: return calls;
-      case Id::direct_calls: return f[channel::direct_calls];
-      case Id::indirect_calls: return f[channel::indirect_calls];
-      case Id::returns: return f[channel::returns];
-      case Id::far_branches: return f[channel::far];
-      case Id::loads:
-      case Id::retired_loads: return f[channel::loads];
-      case Id::stores:
-      case Id::retired_stores: return f[channel::stores];
-      default: return std::nullopt;
-    }
-  };
-  const auto found = value();
-  return found ? std::optional(static_cast<std::int64_t>(*found)) : std::nullopt;
+std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals, const channel::ModelValues& models) {
+  const event::Value value = event::definition(id).value;
+  return value == nullptr ? std::nullopt : std::optional(static_cast<std::int64_t>(value(totals, models)));
 }
 
 namespace {
@@ -70,7 +38,7 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
         fmt::format("there was no memory for the last level's table ({}; see `ulimit -v`)", bytes_text(bytes)));
   }
   const auto value =
-      is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.models, tally.totals);
+      is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.totals, tally.models);
   if (!value) return absent("no model counts it");
   Count count = exact(*value, source);
   count.trust = Trust::modelled;

@@ -24,8 +24,10 @@ struct Tally {
   channel::UnseenValues unseen = {};
 };
 
-/// The value of an event in the engine's totals; nothing for one that the engine does not count. Pure.
-std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals);
+/// The value of an event in the engine's totals, and in the models' where it is one of theirs; nothing for one that
+/// neither counts. Pure.
+std::optional<std::int64_t> value_of(event::Id id, const channel::Totals& totals,
+                                     const channel::ModelValues& models = {});
 
 /// The count of a hardware event. `what` may say in general why it is partial.
 /// `simulation`: where modelled events come from; null: nowhere.

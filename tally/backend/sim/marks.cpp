@@ -280,8 +280,7 @@ void weigh(event::Id id, std::int8_t* weight) {
     } else {
       models[i - channel::mark_fields] = 1;
     }
-    const auto modelled = value_of(id, std::bit_cast<channel::ModelValues>(models), totals);
-    weight[i] = static_cast<std::int8_t>(modelled ? *modelled : value_of(id, totals).value_or(0));
+    weight[i] = static_cast<std::int8_t>(value_of(id, totals, std::bit_cast<channel::ModelValues>(models)).value_or(0));
   }
 }
 

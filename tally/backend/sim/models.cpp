@@ -138,48 +138,6 @@ void add(channel::ModelValues& to, const channel::ModelValues& from) {
   to = std::bit_cast<channel::ModelValues>(sum);
 }
 
-std::optional<std::int64_t> value_of(event::Id id, const channel::ModelValues& v, const channel::Totals& totals) {
-  using event::Id;
-  const auto references = [](const channel::ModelLevelCounts& level) {
-    return level.fetches + level.loads + level.stores;
-  };
-  const auto misses = [](const channel::ModelLevelCounts& level) {
-    return level.fetch_misses + level.load_misses + level.store_misses;
-  };
-  std::uint64_t value = 0;
-  switch (id) {
-    case Id::branch_misses: value = v.conditional_misses + v.indirect_misses + v.return_misses; break;
-    case Id::conditional_branch_misses: value = v.conditional_misses; break;
-    case Id::indirect_branch_misses: value = v.indirect_misses; break;
-    case Id::return_misses: value = v.return_misses; break;
-    // An access that misses anything is one miss.
-    case Id::l1d_load_misses: value = v.l1d.load_misses - v.l1d_across.load_misses; break;
-    case Id::l1d_store_misses: value = v.l1d.store_misses - v.l1d_across.store_misses; break;
-    case Id::l1i_load_misses: value = v.l1i.fetch_misses; break;
-    case Id::l2_references: value = references(v.l2); break;
-    case Id::l2_misses: value = misses(v.l2); break;
-    case Id::cache_references: value = references(v.llc); break;
-    case Id::cache_misses: value = misses(v.llc); break;
-    case Id::llc_loads: value = v.llc.loads; break;
-    case Id::llc_load_misses: value = v.llc.load_misses; break;
-    case Id::llc_stores: value = v.llc.stores; break;
-    case Id::llc_store_misses: value = v.llc.store_misses; break;
-    case Id::dtlb_load_misses: value = v.dtlb.load_misses; break;
-    case Id::dtlb_store_misses: value = v.dtlb.store_misses; break;
-    case Id::l1_load_hits:
-      value = static_cast<std::uint64_t>(totals.field[channel::loads]) - (v.l1d.load_misses - v.l1d_across.load_misses);
-      break;
-    case Id::l2_load_hits: value = v.l2.loads - v.l2.load_misses; break;
-    case Id::l2_load_misses: value = v.l2.load_misses; break;
-    case Id::llc_load_hits: value = v.llc.loads - v.llc.load_misses; break;
-    // As cachegrind has it: one for each instruction, which what follows in the same line finds there.
-    case Id::l1i_loads: value = static_cast<std::uint64_t>(totals.field[channel::instructions]); break;
-    case Id::itlb_load_misses: value = v.itlb.fetch_misses; break;
-    default: return std::nullopt;
-  }
-  return static_cast<std::int64_t>(value);
-}
-
 std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValues& values,
                        const Simulation& simulation) {
   struct Counts {

@@ -34,10 +34,6 @@ tally::sim::TlbShape tlbs_of(const channel::Models& models);
 /// `to` + `from`, number by number.
 void add(channel::ModelValues& to, const channel::ModelValues& from);
 
-/// The value of a modelled event; `totals` are what was counted exactly. Nothing for an event that no model counts.
-/// Pure.
-std::optional<std::int64_t> value_of(event::Id id, const channel::ModelValues& values, const channel::Totals& totals);
-
 /// Cycles: those of the core model, and what misses and wrong predictions add; translations only where the precision
 /// has them, whether they are simulated for other events or not. Pure.
 std::int64_t cycles_of(const channel::CoreValues& core, const channel::ModelValues& values,

@@ -59,6 +59,14 @@ struct Mark {
 };
 inline constexpr std::size_t mark_limit = 16;  ///< in one execution
 
+/// How the simulated PMU's engine works; 0: as it finds best.
+struct EngineTuning {
+  int block_size = 0;   ///< instructions in a block
+  int hot_from = 0;     ///< executions from which on a block is made again
+  int cache_limit = 0;  ///< blocks that are kept before all are thrown away
+  bool operator==(const EngineTuning&) const = default;
+};
+
 /// One execution of a command, to be counted.
 struct Request {
   std::vector<std::string> command;  ///< the program and its arguments; empty only with an attachment: what is counted
@@ -81,9 +89,7 @@ struct Request {
   bool repeatable = false;            ///< start it as linux::Conditions::repeatable says
   std::optional<int> processor = {};  ///< the only one that it may run on, as linux::Conditions::processor says
   bool count_interrupts = false;      ///< hardware interrupts too, to correct counts for them: that takes a counter
-  int block_size = 0;                 ///< instructions in a block of the simulated PMU's engine; 0: the engine's choice
-  int hot_from = 0;                   ///< executions from which on the engine makes a block again; 0: its choice
-  int cache_limit = 0;  ///< blocks that the engine keeps before it throws all away; 0: as many as there is room for
+  EngineTuning engine = {};           ///< of the simulated PMU's
 };
 
 /// The conditions under which a backend starts the program.

@@ -139,7 +139,7 @@ void describe(Page& app, Options& options) {
   add_target_options(app, options);
   add_mark_options(app, options.marks);
   add_code_options(app, options.code);
-  app.add_flag("--corrections", options.stat.corrections,
+  app.add_flag("--corrections", options.stat.count_interrupts,
                "show what page faults and interrupts add to counts of a PMU; counting interrupts takes a counter");
   app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("BACKEND");
   app.add_option("--model", options.model, "simulate this machine: host, haswell, or a file with a slash in its name")
@@ -163,13 +163,14 @@ void describe(Page& app, Options& options) {
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
   add_result_options(app, options.results, "they go to standard error");
-  app.add_option("--block-size", options.stat.block_size, "instructions in a block of the engine")
+  app.add_option("--block-size", options.stat.engine.block_size, "instructions in a block of the engine")
       ->check(CLI::Range(0, 1'000'000))
       ->group("");
-  app.add_option("--cache-limit", options.stat.cache_limit, "blocks that the engine keeps before it throws all away")
+  app.add_option("--cache-limit", options.stat.engine.cache_limit,
+                 "blocks that the engine keeps before it throws all away")
       ->check(CLI::Range(0, 1'000'000))
       ->group("");
-  app.add_option("--hot-from", options.stat.hot_from, "executions from which on the engine makes a block anew")
+  app.add_option("--hot-from", options.stat.engine.hot_from, "executions from which on the engine makes a block anew")
       ->check(CLI::Range(0, 1'000'000'000))
       ->group("");
   app.footer(std::string(about_events) + examples);
@@ -320,7 +321,7 @@ std::optional<Error> why_no_processes(const Options& options, const backend::Bac
 // How more events than counters are counted: not at all unless the user said how. Returns what there is to say.
 Result<std::vector<std::string>> choose_passes(Options& options, const backend::Backend& backend) {
   const std::vector<event::Event>& events = options.stat.events;
-  const event::Plan plan = backend.plan(events, options.stat.corrections);
+  const event::Plan plan = backend.plan(events, options.stat.count_interrupts);
   if (!plan.too_large.empty()) {
     return fail(
         Code::cannot_measure,

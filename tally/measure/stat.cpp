@@ -110,25 +110,8 @@ std::string why_incomplete(const result::Stat& stat, int complete) {
 // Fails only where there is nothing to keep.
 Result<void> run_all(backend::Backend& backend, const StatOptions& options, linux::Signals& signals, result::Stat& stat,
                      bool& missing, Passes& passes) {
-  backend::Request request;
-  request.command = options.command;
-  request.events = options.events;
-  request.metrics = options.metrics;
-  request.usual_events = options.usual_events;
+  backend::Request request = options;
   request.signals = &signals;
-  request.processes = options.processes;
-  request.wait_all = options.wait_all;
-  request.repeatable = options.repeatable;
-  request.processor = options.processor;
-  request.attachment = options.attachment;
-  request.timing = options.timing;
-  request.marks = options.marks;
-  request.rdpmc = options.rdpmc;
-  request.count_interrupts = options.corrections;
-  request.multiplex = options.multiplex;
-  request.block_size = options.block_size;
-  request.cache_limit = options.cache_limit;
-  request.hot_from = options.hot_from;
   if (options.runs > 1 && !options.input.stream().empty()) {
     stat.notices.push_back(
         fmt::format("standard input is {}: what one run reads from it, the runs behind it do not find (a file is read "
@@ -206,7 +189,7 @@ Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options,
   if (options.processes && stat.runs.front().processes.empty()) {
     stat.notices.push_back("processes cannot be told apart when the program runs natively: only their sum is known");
   }
-  if (options.corrections) add_word_about_corrections(stat);
+  if (options.count_interrupts) add_word_about_corrections(stat);
   if (stat.incomplete) stat.notices.push_back(why_incomplete(stat, static_cast<int>(complete)));
   stat.incomplete = stat.incomplete || missing;
   return stat;

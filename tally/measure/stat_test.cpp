@@ -75,16 +75,16 @@ TEST_F(StatTest, one_run_is_taken_as_it_is) {
 }
 
 TEST_F(StatTest, the_request_reaches_the_backend) {
-  options_.block_size = 3;
-  options_.cache_limit = 5;
-  options_.hot_from = 7;
+  options_.engine.block_size = 3;
+  options_.engine.cache_limit = 5;
+  options_.engine.hot_from = 7;
   add(1);
   measure();
   EXPECT_EQ(script_.last.command, options_.command);
   EXPECT_EQ(script_.last.events, options_.events);
-  EXPECT_EQ(script_.last.block_size, 3);
-  EXPECT_EQ(script_.last.cache_limit, 5);
-  EXPECT_EQ(script_.last.hot_from, 7);
+  EXPECT_EQ(script_.last.engine.block_size, 3);
+  EXPECT_EQ(script_.last.engine.cache_limit, 5);
+  EXPECT_EQ(script_.last.engine.hot_from, 7);
 }
 
 // Fake readings: what a processor would have counted that adds `each` for each fault and interrupt.
@@ -115,7 +115,7 @@ TEST_F(StatTest, a_series_of_corrected_counts_is_corrected) {
 }
 
 TEST_F(StatTest, who_asks_for_corrections_is_told_that_there_are_none) {
-  options_.corrections = true;
+  options_.count_interrupts = true;
   script_.outcomes.emplace_back(read_with(options_.events, 0, 246));
   const auto nothing_added = measure();
   EXPECT_TRUE(script_.last.count_interrupts);

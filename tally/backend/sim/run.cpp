@@ -285,11 +285,11 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   if (!inherited) return fail(inherited.error());
   announcements->close_theirs();
   channel::Settings settings = asked;
-  settings.trace_limit = static_cast<std::uint32_t>(request.block_size);
-  settings.cache_limit = static_cast<std::uint32_t>(request.cache_limit);
-  settings.hot_from = static_cast<std::uint32_t>(request.hot_from);
+  settings.trace_limit = static_cast<std::uint32_t>(request.engine.block_size);
+  settings.cache_limit = static_cast<std::uint32_t>(request.engine.cache_limit);
+  settings.hot_from = static_cast<std::uint32_t>(request.engine.hot_from);
   // Blocks of one instruction are for tests: there the other form has its turn.
-  settings.loop_is_fast = request.block_size == 1 ? 0 : loop_is_fast();
+  settings.loop_is_fast = request.engine.block_size == 1 ? 0 : loop_is_fast();
   shared.records.header().settings = settings;
 
   Execution execution;

@@ -4,23 +4,16 @@
 namespace tally::workload {
 namespace {
 
-/// Of a string instruction: how many pointers it takes and what an element costs.
-struct StringShape {
-  uint64_t pointers;
-  uint64_t loads;
-  uint64_t stores;
-};
-
-constexpr StringShape lods{1, 1, 0};
-constexpr StringShape stos{1, 0, 1};
-constexpr StringShape movs{2, 1, 1};
-constexpr StringShape scas{1, 1, 0};
-constexpr StringShape cmps{2, 2, 0};
+constexpr Elements lods{1, 1, 0};
+constexpr Elements stos{1, 0, 1};
+constexpr Elements movs{2, 1, 1};
+constexpr Elements scas{1, 1, 0};
+constexpr Elements cmps{2, 2, 0};
 
 // What maps the buffers with their pages comes before it: nine instructions, one of them a system call.
 constexpr uint64_t mapping_instructions = 9;
 
-template <StringShape shape, bool warm>
+template <Elements shape, bool warm>
 Counts loop_form(const Parameters& p) {
   return {.instructions = 2 * p.n + shape.pointers + 6 + (warm ? mapping_instructions : 0),
           .conditional = p.n,
@@ -30,7 +23,7 @@ Counts loop_form(const Parameters& p) {
           .stores = shape.stores * p.n};
 }
 
-template <StringShape shape, bool warm>
+template <Elements shape, bool warm>
 Counts rep_form(const Parameters& p) {
   return {.instructions = shape.pointers + 7 + (warm ? mapping_instructions : 0),
           .far = warm ? 2u : 1u,
@@ -38,83 +31,33 @@ Counts rep_form(const Parameters& p) {
           .stores = shape.stores * p.n};
 }
 
-template <StringShape shape, uint64_t width>
-Buffers string_buffers(const Parameters& p) {
-  return {width * p.n, shape.pointers == 2 ? width * p.n : 0};
-}
-
-// The page that both buffers of movs share is read first, and written later: a fault each time.
-template <StringShape shape, uint64_t width>
-uint64_t string_faults(const Parameters& p) {
-  const uint64_t bytes = shape.pointers * width * p.n;
-  const bool shared = shape.pointers == 2 && shape.stores != 0 && width * p.n % 4096 != 0;
-  return 1 + pages_of(bytes) + (shared ? 1 : 0);
-}
-
-uint64_t code_page(const Parameters&) { return 1; }
-
 template <uint64_t nops>
 Counts factorial5(const Parameters& p) {
-  const uint64_t body = 5 + 3 * nops;
-  return {.instructions = body * (p.n - 1) + 2 + 5, .conditional = p.n, .taken = 1, .direct_jumps = p.n - 1, .far = 1};
+  return everywhere::factorial5(p, (5 + 3 * nops) * (p.n - 1) + 2 + 5);
 }
 
-Counts factorial4(const Parameters& p) {
-  return {.instructions = 4 * (p.n - 1) + 5, .conditional = p.n - 1, .taken = p.n - 2, .far = 1};
-}
+Counts factorial4(const Parameters& p) { return everywhere::factorial4(p, 4 * (p.n - 1) + 5); }
 
-Counts factorial3(const Parameters& p) {
-  return {.instructions = 3 * p.n + 5, .conditional = p.n, .taken = p.n - 1, .far = 1};
-}
-
-Counts nothing(const Parameters&) { return {.instructions = 3, .far = 1}; }
+Counts factorial3(const Parameters& p) { return everywhere::factorial3(p, 3 * p.n + 5); }
 
 // 2 + 1, the first read and what follows it, the loop of 20, the second read and what follows it.
 Counts region(const Parameters&) {
   return {.instructions = 3 + 4 + 97 + 2 + 3 + 3, .conditional = 20, .taken = 1, .direct_jumps = 19, .far = 1};
 }
 
-Counts matmul(const Parameters& p) {
-  const uint64_t n2 = p.n * p.n;
-  const uint64_t n3 = n2 * p.n;
-  return {.instructions = 7 * n3 + 15 * n2 + 5 * p.n + 9,
-          .conditional = n3 + 2 * n2 + p.n,
-          .taken = n3 + n2 - 2,
-          .far = 1,
-          .loads = 2 * n3,
-          .stores = 3 * n2};
-}
+Counts matmul(const Parameters& p) { return everywhere::matmul(p, 7 * p.n * p.n * p.n + 15 * p.n * p.n + 5 * p.n + 9); }
 
-Buffers matrices(const Parameters& p) { return {4 * p.n * p.n, 4 * p.n * p.n, 4 * p.n * p.n}; }
-
-Counts stride(const Parameters& p) {
-  return {.instructions = 4 * p.bytes + 4 * p.stride + 4,
-          .conditional = p.bytes + p.stride,
-          .taken = p.bytes - 1,
-          .far = 1,
-          .loads = p.bytes};
-}
-
-Buffers array(const Parameters& p) { return {p.bytes}; }
-
-uint64_t array_faults(const Parameters& p) { return 1 + pages_of(p.bytes); }
+Counts stride(const Parameters& p) { return everywhere::stride(p, 4 * p.bytes + 4 * p.stride + 4); }
 
 Counts calls(const Parameters& p) {
-  return {.instructions = 12 * p.n + 9,
-          .conditional = p.n,
-          .taken = p.n - 1,
-          .indirect_jumps = 4 * p.n,
-          .direct_calls = 2 * p.n,
-          .indirect_calls = p.n,
-          .returns = 3 * p.n,
-          .far = 1,
-          .loads = 3 * p.n,
-          .stores = 3 * p.n};
+  Counts counts = everywhere::calls(p, 12 * p.n + 9);
+  counts.loads = counts.stores = 3 * p.n;
+  return counts;
 }
 
 /// `each` instructions in an iteration, the nop aside; it is executed where the branch is not taken.
 Counts branches(const Parameters& p, uint64_t each, uint64_t taken) {
-  return {.instructions = each * p.n + (p.n - taken) + 5, .conditional = 2 * p.n, .taken = taken + p.n - 1, .far = 1};
+  return everywhere::branches(p, taken, each * p.n + (p.n - taken) + 5);
 }
 
 Counts branches_always(const Parameters& p) { return branches(p, 4, p.n); }
@@ -122,105 +65,54 @@ Counts branches_never(const Parameters& p) { return branches(p, 4, 0); }
 Counts branches_alternating(const Parameters& p) { return branches(p, 4, p.n / 2); }
 Counts branches_random(const Parameters& p) { return branches(p, 13, random_taken(p)); }
 
-Counts loops(const Parameters& p) {
-  return {.instructions = p.n * (2 * p.k + 3) + 4,
-          .conditional = p.n * p.k + p.n,
-          .taken = p.n * (p.k - 1) + p.n - 1,
-          .far = 1};
-}
+Counts loops(const Parameters& p) { return everywhere::loops(p, p.n * (2 * p.k + 3) + 4); }
 
-Counts chase(const Parameters& p) {
-  const uint64_t steps = p.n * p.k;
-  return {.instructions = 8 + 10 * p.n + 3 * steps,
-          .conditional = p.n + steps,
-          .taken = p.n - 1 + steps - 1,
-          .far = 1,
-          .loads = steps,
-          .stores = p.n};
-}
+Counts chase(const Parameters& p) { return everywhere::chase(p, 8 + 10 * p.n + 3 * p.n * p.k); }
 
-Buffers lines(const Parameters& p) { return {64 * p.n}; }
+Counts system_calls(const Parameters& p) { return everywhere::system_calls(p, 4 * p.n + 4); }
 
-uint64_t lines_faults(const Parameters& p) { return 1 + pages_of(64 * p.n); }
+Counts touch(const Parameters& p) { return everywhere::touch(p, 5 * p.n + 5); }
 
-Counts system_calls(const Parameters& p) {
-  return {.instructions = 4 * p.n + 4, .conditional = p.n, .taken = p.n - 1, .far = p.n + 1};
-}
+Counts threads(const Parameters& p) { return everywhere::threads(p, 7 + 22 * p.n + p.n * (2 * p.k + 6)); }
 
-Counts touch(const Parameters& p) {
-  return {.instructions = 5 * p.n + 5, .conditional = p.n, .taken = p.n - 1, .far = 1, .loads = p.n, .stores = p.n};
-}
+Counts forks(const Parameters& p) { return everywhere::forks(p, 4 + 12 * p.n + p.n * (2 * p.k + 6)); }
 
-Buffers touched(const Parameters& p) { return {4096 * p.n}; }
-
-// Each page is read first, and written then: the page of zeroes, and one of its own.
-uint64_t touched_faults(const Parameters& p) { return 1 + 2 * p.n; }
-
-// Of the parent, and of each thread behind the call that made it.
-Counts threads(const Parameters& p) {
-  return {.instructions = 7 + 22 * p.n + p.n * (2 * p.k + 6),
-          .conditional = 3 * p.n + p.n + p.n * p.k,
-          .taken = 2 * (p.n - 1) + p.n + p.n * (p.k - 1),
-          .far = 2 * p.n + 1 + p.n,
-          .loads = p.n,
-          .stores = p.n};
-}
-
-Buffers stacks(const Parameters& p) { return {4096 * p.n}; }
-
-Counts forks(const Parameters& p) {
-  return {.instructions = 4 + 12 * p.n + p.n * (2 * p.k + 6),
-          .conditional = 2 * p.n + p.n + p.n * p.k,
-          .taken = p.n - 1 + p.n + p.n * (p.k - 1),
-          .far = 2 * p.n + 1 + p.n};
-}
-
-// Image j of those that execute another one fills in j + 1 arguments.
 Counts execs(const Parameters& p) {
-  const uint64_t before = p.n - 1;
-  const uint64_t sum = before * p.n / 2;
-  return {.instructions = 13 * before + 4 * sum + 6,
-          .conditional = before + sum + before + 1,
-          .taken = sum + 1,
-          .far = p.n,
-          .loads = 2 * before + 1,
-          .stores = sum + before};
+  return everywhere::execs(p, 13 * (p.n - 1) + 4 * everywhere::arguments_of_execs(p) + 6);
 }
-
-Buffers arguments(const Parameters& p) { return {8 * (p.n + 2)}; }
 
 constexpr uint64_t million = 1'000'000;
 
-#define STRING(op, letter, width)                                                                                 \
-  {"loop_" #op #letter,                                                                                           \
-   "n",                                                                                                           \
-   1,                                                                                                             \
-   loop_form<op, false>,                                                                                          \
-   string_buffers<op, width>,                                                                                     \
-   string_faults<op, width>,                                                                                      \
-   {.n = million},                                                                                                \
-   #op #letter                                                                                                    \
-   " by loop: 2n + "                                                                                              \
-   "7, 8 with two pointers"},                                                                                     \
-      {"rep_" #op #letter,                                                                                        \
-       "n",                                                                                                       \
-       0,                                                                                                         \
-       rep_form<op, false>,                                                                                       \
-       string_buffers<op, width>,                                                                                 \
-       string_faults<op, width>,                                                                                  \
-       {.n = million},                                                                                            \
-       #op #letter " by REP: 8, 9 with two pointers, whatever n"},                                                \
-      {"loop_" #op #letter "_warm",                                                                               \
-       "n",                                                                                                       \
-       1,                                                                                                         \
-       loop_form<op, true>,                                                                                       \
-       string_buffers<op, width>,                                                                                 \
-       code_page,                                                                                                 \
-       {.n = million},                                                                                            \
-       "the same, its pages mapped before: 9 more"},                                                              \
-  {                                                                                                               \
-    "rep_" #op #letter "_warm", "n", 1, rep_form<op, true>, string_buffers<op, width>, code_page, {.n = million}, \
-        "the same, its pages mapped before: 9 more"                                                               \
+#define STRING(op, letter, width)                                                                                  \
+  {"loop_" #op #letter,                                                                                            \
+   "n",                                                                                                            \
+   1,                                                                                                              \
+   loop_form<op, false>,                                                                                           \
+   element_buffers<op, width>,                                                                                     \
+   element_faults<op, width>,                                                                                      \
+   {.n = million},                                                                                                 \
+   #op #letter                                                                                                     \
+   " by loop: 2n + "                                                                                               \
+   "7, 8 with two pointers"},                                                                                      \
+      {"rep_" #op #letter,                                                                                         \
+       "n",                                                                                                        \
+       0,                                                                                                          \
+       rep_form<op, false>,                                                                                        \
+       element_buffers<op, width>,                                                                                 \
+       element_faults<op, width>,                                                                                  \
+       {.n = million},                                                                                             \
+       #op #letter " by REP: 8, 9 with two pointers, whatever n"},                                                 \
+      {"loop_" #op #letter "_warm",                                                                                \
+       "n",                                                                                                        \
+       1,                                                                                                          \
+       loop_form<op, true>,                                                                                        \
+       element_buffers<op, width>,                                                                                 \
+       code_page,                                                                                                  \
+       {.n = million},                                                                                             \
+       "the same, its pages mapped before: 9 more"},                                                               \
+  {                                                                                                                \
+    "rep_" #op #letter "_warm", "n", 1, rep_form<op, true>, element_buffers<op, width>, code_page, {.n = million}, \
+        "the same, its pages mapped before: 9 more"                                                                \
   }
 
 constexpr Workload programs[] = {
@@ -234,7 +126,7 @@ constexpr Workload programs[] = {
     STRING(scas, w, 2),
     STRING(cmps, b, 1),
     STRING(cmps, w, 2),
-    {"nothing", "", 0, nothing, nullptr, code_page, {}, "ends at once: 3"},
+    {"nothing", "", 0, everywhere::nothing, nullptr, code_page, {}, "ends at once: 3"},
     {"countdown", "n", 1, countdown, nullptr, code_page, {.n = million}, "dec, jnz: 2n + 5"},
     {"region",
      "",

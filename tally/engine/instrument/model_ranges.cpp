@@ -1,0 +1,126 @@
+#include "tally/engine/instrument/model_ranges.hpp"
+
+#include "tally/engine/context.hpp"
+
+namespace tally::engine::instrument {
+
+namespace {
+
+/// Ranges of all traces, by trace.
+struct RangesOf {
+  u32 first, count;
+  u32 op;  // the first one of its ways
+};
+Growing<RangesOf> ranges_of;
+Growing<ModelRange> ranges;
+
+}  // namespace
+
+void ranges_init() {
+  if (ranges.data != nullptr) return;
+  ranges_of.init(1u << 20);
+  ranges.init(8u << 20);
+}
+
+void add_ranges(u32 trace, const ModelRange* of, u32 n, u32 op) {
+  if (ranges_of.size <= trace) ranges_of.size = trace + 1;
+  ranges_of[trace] = {ranges.size, n, op};
+  for (u32 i = 0; i < n && !ranges.full(); i++) ranges.add(of[i]);
+}
+
+bool models_have_room() {
+  constexpr u32 ways_of_trace = 4 * ModelCode::branch_limit;
+  return !model_plan.any() || ranges.data == nullptr ||
+         (!ranges_of.full() && !ranges.full(ModelCode::range_limit) && pieces_have_room() &&
+          (!model_plan.each || (!tape_ways.full(ways_of_trace) && !tape_ops.full(ModelCode::ops_limit))));
+}
+
+void models_forget_code() {
+  if (!model_plan.any() || ranges.data == nullptr) return;
+  ranges_of.reset(0);
+  ranges.reset(0);
+  pieces_forget_code();
+  if (!model_plan.each) return;
+  tape_ways.reset(0);
+  tape_ops.reset(0);
+}
+
+u32 models_ranges_of(const Trace& trace, KeptModelRange* out) {
+  const RangesOf& r = ranges_of[static_cast<u32>(&trace - tables.traces.data)];
+  const auto kept = [](u8 reg) { return static_cast<u8>((reg == no_register ? u8{rsp} : reg) & 15); };
+  for (u32 i = 0; i < r.count; i++) {
+    const ModelRange& range = ranges[r.first + i];
+    out[i] = {range.begin,
+              range.end,
+              kept(range.a),
+              kept(range.b),
+              kept(range.note),
+              kept(range.page),
+              static_cast<u8>(range.outcomes & 127),
+              range.flags,
+              range.taken};
+  }
+  return r.count;
+}
+
+void models_take_ranges(u32 trace, const KeptModelRange* kept, u32 n) {
+  ranges_init();
+  const auto borrowed = [](u8 reg) { return reg == rsp ? u8{no_register} : reg; };
+  if (ranges_of.size <= trace) ranges_of.size = trace + 1;
+  ranges_of[trace] = {ranges.size, n, 0};
+  for (u32 i = 0; i < n && !ranges.full(); i++) {
+    const KeptModelRange& k = kept[i];
+    ranges.add({k.begin,
+                k.end,
+                borrowed(k.a),
+                borrowed(k.b),
+                borrowed(k.note),
+                borrowed(k.page),
+                k.outcomes,
+                k.taken,
+                k.flags != 0,
+                {}});
+  }
+}
+
+namespace {
+
+/// What a record lacks that ends here.
+void settle_record(Thread* t, Context* c, u32 first, Gone gone, bool repeats) {
+  if (repeats) {
+    for (const u8 reg : {rcx, rsi, rdi}) model_thread(t)->record[gone.words++] = c->reg(reg);
+    gone.count++;
+  }
+  if (gone.count != 0) models_play_partial(t, {first, gone.count, gone.words, gone.outcomes, gone.branches});
+}
+
+}  // namespace
+
+void settle_model(Thread* t, Context* c, const Spot& s, bool repeats) {
+  const u32 trace = static_cast<u32>(s.trace - tables.traces.data);
+  if (trace >= ranges_of.size) return;
+  const RangesOf& r = ranges_of[trace];
+  for (u32 i = 0; i < r.count; i++) {
+    const ModelRange& range = ranges[r.first + i];
+    if (s.offset < range.begin || s.offset >= range.end) continue;
+    ModelThread& m = *model_thread(t);
+    if (range.flags) {
+      c->flags = (c->flags & ~u64{every_flag}) | (m.flags_away >> 8 & every_flag & ~u64{overflow}) |
+                 (m.flags_away & 1 ? overflow : 0);
+    }
+    if (range.note != no_register) {
+      m.next_note = reinterpret_cast<u64*>(c->reg(range.note));
+      c->reg(range.note) = m.spill_note;
+    }
+    if (range.page != no_register) c->reg(range.page) = m.spill_page;
+    if (range.a != no_register) c->reg(range.a) = m.spill[0], c->reg(range.b) = m.spill[1];
+    if (model_plan.outcomes)
+      m.next_outcome += range.outcomes;
+    else
+      m.history = m.history << range.outcomes | range.taken;
+    if (model_plan.each) settle_record(t, c, r.op, range.gone, repeats);
+    return;
+  }
+}
+
+}  // namespace tally::engine::instrument

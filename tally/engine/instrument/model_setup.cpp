@@ -1,0 +1,195 @@
+#include "tally/engine/instrument/model_setup.hpp"
+
+#include "tally/channel/store.hpp"
+#include "tally/sim/memory.hpp"
+
+namespace tally::engine::instrument {
+
+ModelPlan model_plan;
+Growing<sim::Way> tape_ways;
+Growing<sim::Op> tape_ops;
+
+namespace {
+
+sim::HierarchyShape caches;
+sim::TlbShape tlbs;
+u64* shared_llc;
+u64* shared_plain_llc;
+u32 without;  // bits of channel::Model
+
+// Lines of code have numbers, which fit into an instruction.
+Growing<u64> lines;
+u32* line_slots;  // by address: open addressing
+constexpr u32 line_slots_mask = 4 * line_limit - 1;
+
+/// Whether a look at the most recent line of a set is all that generated code needs of it: `bytes` for each in a table
+/// that has room for them.
+bool can_be_inline(const sim::CacheShape& shape, u64 bytes) {
+  return shape.sets != 0 && shape.write_allocate && (shape.sets & (shape.sets - 1)) == 0 &&
+         shape.replacement == sim::Replacement::lru && shape.line_bits >= 3 && shape.sets * bytes <= first_level_bytes;
+}
+
+sim::CacheShape shape_of(const channel::ModelLevel& l) {
+  return {l.sets,          l.ways, l.line_bits, static_cast<sim::Replacement>(l.replacement), l.write_allocate != 0,
+          l.inclusive != 0};
+}
+
+/// Whether generated code can tell pages: of one length, and of no fewer bytes than a line of a cache. Where there is a
+/// second level alone every access changes it.
+bool pages_can_be_inline() {
+  const u32 bits = tlbs.page_bits();
+  if (tlbs.stlb.sets != 0 && (tlbs.itlb.sets == 0 || tlbs.dtlb.sets == 0)) return false;
+  for (const sim::CacheShape* shape : {&tlbs.itlb, &tlbs.dtlb, &tlbs.stlb})
+    if (shape->sets != 0 && shape->line_bits != bits) return false;
+  for (const sim::CacheShape* shape : {&caches.l1i, &caches.l1d})
+    if (shape->sets != 0 && shape->line_bits > bits) return false;
+  return bits >= 6 && bits <= 22;  // the number of a set is taken from the low 32 bits of an address
+}
+
+u64 level_words() {
+  if (settings().models.handed_on != 0) return 0;
+  return sim::FirstLevels::words(caches) + sim::table_words(caches.l2) + sim::tlb_words(tlbs) +
+         (settings().models.own_llc != 0 ? sim::shared_words(caches) : 0);
+}
+/// Of the plain models: a hierarchy whose last level is shared or not.
+u64 plain_words() {
+  return sim::private_words(caches) + (settings().models.own_llc != 0 ? sim::shared_words(caches) : 0) +
+         sim::tlb_words(tlbs);
+}
+
+/// Whether so much may be reserved for a last level and leave the engine what it takes besides: 1.6 GB of addresses.
+/// Else a limit on address space would be met later, and the program could not be counted at all.
+bool has_room(u64 bytes) {
+  const u64 wanted = bytes + (2ull << 30), at = try_reserve(wanted, 3);
+  if (at != 0) unreserve(at, wanted);
+  return at != 0;
+}
+
+}  // namespace
+
+const sim::HierarchyShape& cache_shapes() { return caches; }
+
+const sim::TlbShape& tlb_shapes() { return tlbs; }
+
+u32 lacking() { return without; }
+
+u64 rest_bytes() {
+  return page_up(sizeof(Rest)) + page_up(level_words() * 8) + (model_plan.each ? page_up(plain_words() * 8) : 0);
+}
+
+u64 own_room() { return (rest_bytes() + tape_room - 1) & ~(tape_room - 1); }
+
+void make_rest(Thread* t) {
+  Rest& r = *rest_of(t);
+  u64* const tables = reinterpret_cast<u64*>(reinterpret_cast<u64>(&r) + page_up(sizeof(Rest)));
+  const bool own = settings().models.own_llc != 0;
+  if (settings().models.handed_on == 0) {
+    u64* const tlb = tables + sim::FirstLevels::words(caches);
+    u64* const lower = tlb + sim::tlb_words(tlbs);
+    r.first = sim::FirstLevels(caches, tables);
+    r.tlbs = sim::Tlbs(tlbs, sim::tables_in(tlbs, tlb));
+    r.lower = sim::LowerLevels(caches, lower, own ? lower + sim::table_words(caches.l2) : shared_llc);
+    r.tage.reset();
+  }
+  model_thread(t)->record = r.tape;
+  // No line, and none of any page: where there are zeros, line 0 would be.
+  *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + l1d_at) = no_line;
+  *reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + data_pages_at) = ~u64{0};
+  if (!model_plan.each) return;
+  u64* const plain = tables + page_up(level_words() * 8) / 8;
+  u64* const plain_llc = own ? plain + sim::private_words(caches) : shared_plain_llc;
+  u64* const plain_tlb = plain + plain_words() - sim::tlb_words(tlbs);
+  make_plain(r, sim::Hierarchy(caches, sim::tables_in(caches, plain, plain_llc)),
+             sim::Tlbs(tlbs, sim::tables_in(tlbs, plain_tlb)));
+}
+
+u64 models_key() {
+  if (!model_plan.any()) return 0;
+  u64 words[(sizeof model_plan + 7) / 8] = {};
+  copy(words, &model_plan, sizeof model_plan);
+  return channel::check_of(words, sizeof words) | 1;
+}
+
+bool models_can_be_kept() {
+  if (!model_plan.any()) return true;
+  // A mapping moves by pages: what follows from more of an address than where it lies in its page is another number
+  // each time.
+  if (model_plan.each || (model_plan.branches && !model_plan.outcomes)) return false;
+  const auto stays = [](u64 bytes) { return bytes <= page_bytes; };
+  return (!model_plan.l1i || stays(u64{model_plan.l1i_sets} * model_plan.line_bytes)) &&
+         (!model_plan.l1d || stays(u64{model_plan.l1d_mask} + model_plan.line_bytes)) &&
+         (!model_plan.pages || stays(u64{1} << model_plan.page_bits));
+}
+
+u32 line_number(u64 line) {
+  // Neighbours side by side: lines that are met at random would touch a page of the table each.
+  u32 i = static_cast<u32>((line >> 12) * 0x9E3779B97F4A7C15ull >> 48 << 6 | (line >> 6 & 63));
+  while (line_slots[i] != 0) {
+    if (lines[line_slots[i]] == line) return line_slots[i];
+    i = (i + 1) & line_slots_mask;
+  }
+  if (lines.full()) return 0;
+  return line_slots[i] = lines.add(line);
+}
+
+void models_init() {
+  const channel::Models& m = settings().models;
+  if (m.on == 0) return;
+  caches = {shape_of(m.l1i), shape_of(m.l1d), shape_of(m.l2), shape_of(m.llc), {m.next_line != 0, m.streamer != 0}};
+  tlbs = {shape_of(m.itlb), shape_of(m.dtlb), shape_of(m.stlb)};
+  if (!on(channel::model_l1i)) caches.l1i = {};
+  if (!on(channel::model_l1d)) caches.l1d = {};
+  if (!on(channel::model_lower)) caches.l2 = caches.llc = {};
+  if (!on(channel::model_tlbs)) tlbs = {};
+  const bool fits = (!on(channel::model_tlbs) || pages_can_be_inline()) &&
+                    (!on(channel::model_l1i) || can_be_inline(caches.l1i, 4)) &&
+                    (!on(channel::model_l1d) || can_be_inline(caches.l1d, u64{1} << caches.l1d.line_bits));
+  const bool plain = m.each != 0 || !fits;
+  model_plan.notes_full = static_cast<u32>(notes_room - (m.handed_on != 0 ? notes_handed_on : notes_kept));
+  model_plan.each = plain || m.compared != 0;
+  model_plan.each_branch = model_plan.each && on(channel::model_branches);
+  if (!plain || (m.compared != 0 && fits)) {
+    model_plan.branches = on(channel::model_branches);
+    model_plan.l1i = caches.l1i.sets != 0;
+    model_plan.l1d = caches.l1d.sets != 0;
+    model_plan.pages = on(channel::model_tlbs);
+    model_plan.outcomes =
+        model_plan.branches && (m.handed_on != 0 || m.direction != static_cast<u8>(sim::Direction::gshare));
+  }
+  model_plan.goes_by_sites = model_plan.data() || model_plan.code();
+  model_plan.page_bits = tlbs.page_bits();
+  model_plan.data_page_sets = sim::page_sets_told_apart(tlbs.dtlb);
+  model_plan.code_page_sets = sim::page_sets_told_apart(tlbs.itlb);
+  model_plan.line_bytes = 1u << (caches.l1d.sets != 0   ? caches.l1d.line_bits
+                                 : caches.l1i.sets != 0 ? caches.l1i.line_bits
+                                                        : tlbs.page_bits());
+  model_plan.l1d_mask = (caches.l1d.sets - 1) << caches.l1d.line_bits;
+  if (model_plan.each) {
+    tape_ways.init(1u << 24);
+    tape_ops.init(1u << 27);
+  }
+  if (model_plan.code()) {
+    lines.init(line_limit);
+    lines.size = 1;
+    line_slots = reinterpret_cast<u32*>(reserve((line_slots_mask + 1) * sizeof *line_slots, 3));
+  }
+  model_plan.l1i_sets = caches.l1i.sets;
+  const bool has_levels = m.handed_on == 0 || model_plan.each;
+  const u64 bytes = sim::shared_words(caches) * 8;
+  if (caches.llc.sets != 0 && has_levels && !has_room(bytes * (model_plan.each ? 2 : 1))) {
+    caches.llc = {};
+    without |= channel::model_llc;
+  }
+  if (caches.llc.sets != 0 && m.own_llc == 0 && has_levels) {
+    shared_llc = reinterpret_cast<u64*>(try_reserve(bytes, 3));
+    if (shared_llc != nullptr && caches.llc.sets >= 8192)
+      kernel(SYS_madvise, reinterpret_cast<u64>(shared_llc), page_up(bytes), 14 /* MADV_HUGEPAGE */);
+    if (model_plan.each && shared_llc != nullptr) shared_plain_llc = reinterpret_cast<u64*>(try_reserve(bytes, 3));
+    if (shared_llc == nullptr || (model_plan.each && shared_plain_llc == nullptr)) {
+      caches.llc = {};
+      without |= channel::model_llc;
+    }
+  }
+}
+
+}  // namespace tally::engine::instrument

@@ -1,0 +1,17 @@
+/// What is simulated, set up once from the settings, and the tables that a thread has for it.
+#pragma once
+#include "tally/engine/instrument/cold_models.hpp"
+
+namespace tally::engine::instrument {
+
+const sim::HierarchyShape& cache_shapes();
+const sim::TlbShape& tlb_shapes();
+/// Bits of channel::Model that there was no memory for.
+u32 lacking();
+/// Of a thread's Rest with its tables, and as much with the end of its alignment.
+u64 rest_bytes();
+u64 own_room();
+/// Tables of zeros: nothing is kept of what was there.
+void make_rest(Thread* t);
+
+}  // namespace tally::engine::instrument

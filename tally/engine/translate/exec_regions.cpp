@@ -6,6 +6,7 @@
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/known_ranges.hpp"
 #include "tally/engine/translate/mapped_files.hpp"
 #include "tally/engine/translate/process_maps.hpp"
 #include "tally/engine/translate/read_only.hpp"
@@ -15,14 +16,6 @@
 namespace tally::engine::translate {
 namespace {
 
-/// Executable memory as far as it is known; truth is the kernel's, read from /proc/self/maps where nothing is known.
-struct Range {
-  u64 start, end;
-  bool writable;
-};
-constexpr u32 range_limit = 4096;
-Range* ranges;
-u32 range_count;
 bool everything_executes;  // READ_IMPLIES_EXEC
 
 Lock ranges_lock;
@@ -36,48 +29,6 @@ struct MemoryFile {
 constexpr u32 memory_file_limit = 4;  // a program opens one, if at all
 MemoryFile memory_files[memory_file_limit];
 u32 memory_file_count;
-
-Range* find_range(u64 pc) {
-  for (u32 i = 0; i < range_count; i++)
-    if (pc - ranges[i].start < ranges[i].end - ranges[i].start) return &ranges[i];
-  return nullptr;
-}
-
-void forget(u64 a, u64 end) {
-  for (u32 i = 0; i < range_count; i++) {
-    Range& r = ranges[i];
-    if (r.end <= a || r.start >= end) continue;
-    if (r.start < a && r.end > end && range_count < range_limit) {
-      ranges[range_count++] = {end, r.end, r.writable};
-      r.end = a;
-    } else if (r.start < a) {
-      r.end = a;
-    } else if (r.end > end) {
-      r.start = end;
-    } else {
-      r = ranges[--range_count];
-      i--;
-    }
-  }
-}
-
-void add_range(u64 a, u64 end, bool writable) {
-  forget(a, end);
-  for (u32 i = 0; i < range_count; i++) {
-    if (ranges[i].writable != writable) continue;
-    if (ranges[i].end == a) {
-      ranges[i].end = end;
-      return;
-    }
-    if (ranges[i].start == end) {
-      ranges[i].start = a;
-      return;
-    }
-  }
-  // A full table forgets: what is missing is read again from the kernel.
-  if (range_count == range_limit) range_count = range_limit / 2;
-  ranges[range_count++] = {a, end, writable};
-}
 
 /// Asks the kernel, which answers EFAULT: a fault of the engine's own would want the lock that is held here.
 bool readable(u64 address) {
@@ -206,7 +157,7 @@ void reading_executes(bool yes) {
   everything_executes = yes;
 }
 
-void code_init() { ranges = reinterpret_cast<Range*>(reserve(range_limit * sizeof(Range), 3)); }
+void code_init() { ranges_init(); }
 
 void lock_code() { ranges_lock.take(); }
 void unlock_code() { ranges_lock.release(); }
@@ -331,9 +282,7 @@ bool compare_all(bool on) {
 void compare_range(u64 a, u64 n) {
   {
     Still still;
-    bool any = false;
-    for (u32 i = 0; i < range_count; i++) any |= ranges[i].start < a + n && ranges[i].end > a;
-    if (!any) return;
+    if (!any_range(a, n)) return;
     always_compare(a, n);
     seen_page[0] = seen_page[1] = 0;
     for (u64& page : constant_page) page = 0;
@@ -393,13 +342,7 @@ void note_move(u64 old, u64 old_bytes, u64 to, u64 bytes) {
 
 u64 attached_bytes(u64 a) {
   Guard guard(ranges_lock);
-  const FileMapping* first = file_at(a);
-  if (first == nullptr || first->device != system_v_device) return 0;
-  const FileMapping of = *first;
-  u64 end = a;
-  for (const FileMapping* m = first; m != nullptr && m->inode == of.inode && m->device == of.device; m = file_at(end))
-    end = m->end;
-  return end - a;
+  return attached_end(a) - a;
 }
 
 void note_other_pages(u64 a, u64 n, u64 offset) {
@@ -424,8 +367,7 @@ void note_thrown_away(u64 a, u64 n, bool of_file) {
   if (of_file) drop_everywhere(a, n);
   if (overlaps_read_only(a, a + n)) invalidate(a, n);
   forget_read_only(a, a + n);
-  for (u32 i = 0; i < range_count; i++)
-    if (ranges[i].start < a + n && ranges[i].end > a) return invalidate(a, n);
+  if (any_range(a, n)) invalidate(a, n);
 }
 
 void note_memory_file(u64 device, u64 inode) {

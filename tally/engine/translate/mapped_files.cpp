@@ -125,4 +125,14 @@ u64 same_byte(const FileMapping& of, u64 address, const FileMapping& m) {
 
 bool files_may_be_written() { return __atomic_load_n(&writable_code, __ATOMIC_RELAXED) != 0; }
 
+u64 attached_end(u64 a) {
+  const FileMapping* first = file_at(a);
+  if (first == nullptr || first->device != system_v_device) return a;
+  const FileMapping of = *first;
+  u64 end = a;
+  for (const FileMapping* m = first; m != nullptr && m->inode == of.inode && m->device == of.device; m = file_at(end))
+    end = m->end;
+  return end;
+}
+
 }  // namespace tally::engine::translate

@@ -22,6 +22,8 @@ struct FileMapping {
 inline constexpr u64 anonymous_device = ~u64{0}, system_v_device = ~u64{1};
 
 void files_forget(u64 start, u64 end);
+/// The end of the System V shared memory that is attached at `a`; `a` where none is.
+u64 attached_end(u64 a);
 void files_add(const FileMapping& m);
 void files_protect(u64 start, u64 end, bool writable, bool executable);
 /// mremap(2): `old_bytes` 0 makes a second mapping.

@@ -32,11 +32,11 @@ u32 mask_elements(const Place& p, Context* c) {
 
 }  // namespace
 
-bool compares(const Spot& s) {
+bool compares(const CacheLocation& s) {
   return s.trace->compared != 0 && s.offset >= s.trace->gate + comparison_saves && s.offset < s.trace->compared;
 }
 
-u64 restore_guest_state(Thread* t, Context* c, const Spot& s) {
+u64 restore_guest_state(Thread* t, Context* c, const CacheLocation& s) {
   const Trace& trace = *s.trace;
   const Segment& seg = trace.segments[s.place->segment];
   if (compares(s)) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
@@ -69,7 +69,7 @@ u64 restore_guest_state(Thread* t, Context* c, const Spot& s) {
   }
   if (model_plan.any()) {
     const bool repeats = p.dynamic != 0 && s.offset == p.offset && !(p.dynamic & 0x40);
-    settle_model(t, c, s, repeats);
+    restore_model_state(t, c, s, repeats);
     if (repeats && model_plan.data()) models_repeat(t, c->reg(rcx), c->reg(rsi), c->reg(rdi));
   }
   return trace.pc + static_cast<s64>(p.pc);

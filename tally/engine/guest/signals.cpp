@@ -90,7 +90,7 @@ bool begin_leaving_again(Context* c) {
 /// where the program's state is exact.
 void at_model_pad(Thread* t, Context* c) {
   c->ip = model_thread(t)->back;
-  Spot spot;
+  CacheLocation spot;
   if (locate(c->ip, spot) && spot.exact) {
     c->ip = restore_guest_state(t, c, spot);
     return arrived(t, c);
@@ -119,7 +119,7 @@ void come_out(Thread* t, Context* c) {
 void asked_out(Thread* t, Context* c) {
   // Too late, or a signal brings it there anyway.
   if (__atomic_load_n(&t->where, __ATOMIC_SEQ_CST) != inside || !is_asked_out(t) || (t->pad & pad_deliver)) return;
-  Spot spot;
+  CacheLocation spot;
   if (locate(c->ip, spot) && (spot.exact || compares(spot))) {
     c->ip = restore_guest_state(t, c, spot);
     return arrived(t, c);
@@ -166,7 +166,7 @@ void trap_behind(Thread* t, Context* c, u8* info) {
 }
 
 /// Whether the instruction before this place sets the flags from the stack: the trap comes after the next one.
-bool is_behind_popf(const Spot& s) {
+bool is_behind_popf(const CacheLocation& s) {
   if (s.index == 0) return false;
   u8 opcode = 0;
   const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(s.trace->places[s.index - 1].pc));
@@ -175,7 +175,7 @@ bool is_behind_popf(const Spot& s) {
 
 /// The program has set the trap flag by `popf`, and this is the first trap of it.
 void traces_itself(Thread* t, Context* c, u8* info) {
-  Spot spot;
+  CacheLocation spot;
   if (model_plan.any() && model_thread(t)->active != 0) return;  // further, with the flag on
   if (!in_cache(c->ip)) {
     // In the engine: the next instruction is executed alone, and the trap after it is the program's.
@@ -203,7 +203,7 @@ void step_done(Thread* t, Context* c, u8* info) {
     count_stepped(t, c->ip);
     return t->traces_itself != 0 ? trap_behind(t, c, info) : enter_from(t, c);
   }
-  Spot spot;
+  CacheLocation spot;
   if (!in_cache(c->ip)) {
     // Back in the engine, which will find that something waits.
     t->stepping = not_stepping;
@@ -228,7 +228,7 @@ void execute_unread(Thread* t, Context* c) {
 
 void fault(Thread* t, Context* c, int signal, u8* info) {
   const u64 rip = c->ip;
-  Spot spot;
+  CacheLocation spot;
   if (t->stepping == one_instruction) {
     t->stepping = not_stepping;
   } else if (locate(rip, spot)) {
@@ -249,7 +249,7 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
 /// A write to a page whose code was translated; it is writable now. If the very trace that writes is among what was
 /// dropped, the write is executed alone and what follows is read again: it may be what was written.
 void written(Thread* t, Context* c) {
-  Spot spot;
+  CacheLocation spot;
   if (awaits_delivery(t) || !locate(c->ip, spot) || !spot.trace->dead || spot.place->dynamic != 0) return;
   c->ip = restore_guest_state(t, c, spot);
   t->pc = c->ip;
@@ -284,7 +284,7 @@ void asynchronous(Thread* t, Context* c, int signal, u8* info) {
   if (!note(t, signal, info)) return;
   const u64 rip = c->ip;
   allow_faults();
-  Spot spot;
+  CacheLocation spot;
   if (!waits && t->stepping == one_instruction && !in_engine(rip)) return arrived(t, c);
   if (!waits && locate(rip, spot) && (spot.exact || compares(spot))) {
     c->ip = restore_guest_state(t, c, spot);

@@ -69,7 +69,7 @@ void ModelCode::record_outcome(const Instruction& in, bool taken) {
 void ModelCode::make_room_on_tape(Builder& b, u16 live) {
   has_tape_ = true;
   Emitter& e = b.e;
-  put_flags_away(b, live);
+  spill_flags(b, live);
   e.load(b_, o_model_record);
   test_dword(e, b_, tape_room - tape_bytes);
   u8* const full = jump_if(e, not_equal);

@@ -72,7 +72,7 @@ void ModelCode::predict(Builder& b, u64 pc, bool taken, u16 live) {
   if (model_plan.outcomes) return tell_outcome(b, pc, taken, live);
   constexpr u32 mask = 0x3fff;
   e.load(a_, o_model_history);
-  put_flags_away(b, live);
+  spill_flags(b, live);
   if (outcomes_ != 0) shift_left(e, a_, outcomes_);
   if (const u32 known = (static_cast<u32>(pc) ^ taken_) & mask; known != 0)
     with_constant(e, Operation::bit_xor, a_, known);
@@ -96,7 +96,7 @@ void ModelCode::tell_outcome(Builder& b, u64 pc, bool taken, u16 live) {
   Emitter& e = b.e;
   e.load(a_, o_model_outcome);
   if (outcomes_ == 0) {
-    put_flags_away(b, live);
+    spill_flags(b, live);
     test_dword(e, a_, model_plan.notes_full);
     u8* const full = jump_if(e, not_equal);
     Emitter stub{reinterpret_cast<u8*>(b.arena.cold)};
@@ -179,7 +179,7 @@ void ModelCode::push_return(Builder& b, const Instruction& in) {
 void ModelCode::resolved_target(Builder& b, const Instruction& in, u16 live) {
   Emitter& e = b.e;
   if (!model_plan.branches) return;
-  put_flags_away(b, live);
+  spill_flags(b, live);
   move_negated_by(e, a_, in.rip_operand(), in.target());
   const u32 entry = indirect_at + static_cast<u32>(in.pc % 512) * 8;
   table_access(e, 0x3b, a_, no_register, 0, entry);

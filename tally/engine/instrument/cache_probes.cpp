@@ -1,6 +1,6 @@
-// Looks at first levels. At a restless site a look never leaves the line of code for what cannot be predicted: every
-// access is noted down, and the note stays where it is not to the most recent line of its set: the next one comes
-// after it, and else over it. At a steady site what is found elsewhere is noted beside the way.
+// Probes of first levels. At unstable sites a probe is branch-free: a mispredicted branch would cost more. Every access
+// is noted down there, and the next note comes after it where it was not to the most recent line of its set, and else
+// over it. At stable sites the probe compares and jumps, and what is found elsewhere is noted out of line.
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
 
@@ -84,7 +84,7 @@ void ModelCode::add_note(Builder& b, Emitter& stub, u64 back) {
 
 /// The address exclusive or the set's most recent line is below the line's length where that is the line, and so far
 /// below it where the access ends in it.
-void ModelCode::look_at_steady_data(Builder& b, const DataAccess& access, u64 pc, u32 site) {
+void ModelCode::probe_stable_data(Builder& b, const DataAccess& access, u64 pc, u32 site) {
   Emitter& e = b.e;
   const bool pages = model_plan.pages, fixed = access.fixed && !access.fs;
   const u32 set = l1d_at + (fixed ? static_cast<u32>(access.displacement) & model_plan.l1d_mask : 0);
@@ -168,7 +168,7 @@ void ModelCode::find_set(Emitter& e) {
   with_constant(e, Operation::bit_and, b_, model_plan.l1d_mask);
 }
 
-void ModelCode::look_at_data(Builder& b, u32 i, u32 k) {
+void ModelCode::probe_data(Builder& b, u32 i, u32 k) {
   const ModelFacts& f = facts_[i];
   const DataAccess& access = f.access[k];
   Emitter& e = b.e;
@@ -179,8 +179,8 @@ void ModelCode::look_at_data(Builder& b, u32 i, u32 k) {
   // The same bytes at another place mean the same address.
   if (access.fixed && (access.fs || (!in_[i].rip_relative() && in_[i].pc >= low_limit))) recorder.give_up();
   const bool fits = access.bytes <= line && (!fixed || address % line + access.bytes <= line);
-  put_flags_away(b, f.live);
-  if (fits && (f.restless >> k & 1) == 0) return look_at_steady_data(b, access, in_[i].pc, k);
+  spill_flags(b, f.live);
+  if (fits && (f.unstable >> k & 1) == 0) return probe_stable_data(b, access, in_[i].pc, k);
   if (!fits) {
     load_address(e, access, a_, b_);
     e.store(a_, o_model_argument);
@@ -226,7 +226,7 @@ void ModelCode::look_at_data(Builder& b, u32 i, u32 k) {
 }
 
 /// The first level, and the page, where those are looked at, have it as the most recent one.
-void ModelCode::look_at_steady_line(Builder& b, const FetchedLine& line, u64 pc) {
+void ModelCode::probe_stable_line(Builder& b, const FetchedLine& line, u64 pc) {
   if (note_ != no_register) make_room(b);
   u8* away[2] = {};
   if (model_plan.l1i) {
@@ -256,7 +256,7 @@ void ModelCode::look_at_steady_line(Builder& b, const FetchedLine& line, u64 pc)
   b.arena.cold = stub.here();
 }
 
-void ModelCode::look_at_line(Builder& b, u32 i, u64 address) {
+void ModelCode::probe_line(Builder& b, u32 i, u64 address) {
   Emitter& e = b.e;
   const u64 page = address >> model_plan.page_bits;
   const u32 number = line_number(address),
@@ -268,8 +268,8 @@ void ModelCode::look_at_line(Builder& b, u32 i, u64 address) {
   constexpr u32 entry_bytes = sizeof(u32);
   const u32 set = static_cast<u32>(address / model_plan.line_bytes) & (model_plan.l1i_sets - 1);
   const FetchedLine line{address, l1i_at + set * entry_bytes, number, code_page_entry(address), page_number};
-  put_flags_away(b, facts_[i].live);
-  if ((facts_[i].restless >> line_site & 1) == 0) return look_at_steady_line(b, line, in_[i].pc);
+  spill_flags(b, facts_[i].live);
+  if ((facts_[i].unstable >> line_site & 1) == 0) return probe_stable_line(b, line, in_[i].pc);
   make_room(b);
   if (model_plan.l1i) {
     names_line(e, line.address);

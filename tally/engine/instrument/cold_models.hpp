@@ -28,7 +28,7 @@ static_assert(offsetof(channel::ModelValues, l1d_across) == offsetof(sim::Hierar
 inline Values& values_of(channel::ModelValues& v) { return reinterpret_cast<Values&>(v); }
 
 /// What a thread has beside what generated code looks into.
-struct Rest {
+struct ColdModels {
   alignas(tape_room) u64 tape[tape_room / 8];
   alignas(notes_room) sim::Note note[notes_room / sizeof(sim::Note)];
   alignas(notes_room) u32 outcome[notes_room / sizeof(u32)];
@@ -41,8 +41,10 @@ struct Rest {
   alignas(16) u8 plain_branches[sizeof(sim::Branches)];
 };
 
-/// Where a thread's Rest is: the last word of the page of its ModelThread.
-inline Rest*& rest_of(Thread* t) { return *reinterpret_cast<Rest**>(reinterpret_cast<u64>(t) + 0x1ff8); }
+/// Where a thread's ColdModels is: the last word of the page of its ModelThread.
+inline ColdModels*& cold_models_of(Thread* t) {
+  return *reinterpret_cast<ColdModels**>(reinterpret_cast<u64>(t) + 0x1ff8);
+}
 
 /// While it lives direction and alignment check (AC), which may be the program's, are off, as compilers take them to
 /// be.
@@ -69,8 +71,8 @@ extern Lock llc_lock;
 inline bool on(channel::Model m) { return (settings().models.on & m) != 0; }
 
 /// The plain models of a thread, empty, over their tables.
-void make_plain(Rest& r, const sim::Hierarchy& caches, const sim::Tlbs& tlbs);
+void make_plain(ColdModels& r, const sim::Hierarchy& caches, const sim::Tlbs& tlbs);
 /// Plays the tape, which begins again.
-TALLY_NO_SAVES void play_tape(Thread* t, Rest& r);
+TALLY_NO_SAVES void play_tape(Thread* t, ColdModels& r);
 
 }  // namespace tally::engine::instrument

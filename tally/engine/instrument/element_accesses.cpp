@@ -10,7 +10,7 @@ namespace {
 
 using sim::Access;
 
-Growing<Scattered> scattered_ones;
+Growing<ElementAccesses> element_accesses;
 constexpr u32 scattered_limit = 1u << 20;
 
 // --- what is kept ---------------------------------------------------------------------------------------------------
@@ -51,7 +51,7 @@ void keep_mask(Emitter& e, u32 reg, u32 offset, bool narrow) {
   at_gs(e, reg, offset);
 }
 
-void keep_operands(Emitter& e, const Instruction& in, const Scattered& s) {
+void keep_operands(Emitter& e, const Instruction& in, const ElementAccesses& s) {
   if (s.pattern == Pattern::bits) e.store(in.reg(), o_model_kept);
   if (s.pattern == Pattern::elements) (s.by_k ? keep_zmm : keep_ymm)(e, s.vector, o_model_kept);
   if (s.pattern != Pattern::elements && s.pattern != Pattern::masked) return;
@@ -62,7 +62,7 @@ void keep_operands(Emitter& e, const Instruction& in, const Scattered& s) {
 }
 
 /// Pieces at most.
-u32 most_pieces(const Scattered& s) {
+u32 most_pieces(const ElementAccesses& s) {
   switch (s.pattern) {
     case Pattern::elements: return s.elements.count;
     case Pattern::frames: return 2u * s.level;
@@ -140,7 +140,7 @@ u64 in_use(u64 requested) {
   return used | (mxcsr != 0x1f80 ? 2 : 0);
 }
 
-void add_state(sim::Pieces& to, const Scattered& s, u64 address, u64 asked) {
+void add_state(sim::Pieces& to, const ElementAccesses& s, u64 address, u64 asked) {
   const u64 requested = asked & control(0);
   if (s.stores) {
     const u64 form = s.compact ? requested | sim::compacted : 0;
@@ -162,7 +162,7 @@ u64 word_of_bit(u64 number, u32 bytes) {
   return static_cast<u64>(bit >> (bytes == 2 ? 4 : bytes == 4 ? 5 : 6)) * bytes;
 }
 
-void find_pieces(sim::Pieces& to, const Scattered& s, const ModelThread& m) {
+void find_pieces(sim::Pieces& to, const ElementAccesses& s, const ModelThread& m) {
   const u64 at = m.argument;
   const Access what = s.modifies ? Access::modify : s.stores ? Access::store : Access::load;
   const auto narrow = [&s](u64 address) { return s.elements.low ? static_cast<u32>(address) : address; };
@@ -190,18 +190,20 @@ void find_pieces(sim::Pieces& to, const Scattered& s, const ModelThread& m) {
 
 }  // namespace
 
-bool pieces_have_room() { return scattered_ones.data == nullptr || !scattered_ones.full(ModelCode::instruction_limit); }
+bool pieces_have_room() {
+  return element_accesses.data == nullptr || !element_accesses.full(ModelCode::instruction_limit);
+}
 
 void pieces_forget_code() {
-  if (scattered_ones.data != nullptr) scattered_ones.reset(0);
+  if (element_accesses.data != nullptr) element_accesses.reset(0);
 }
 
 void ModelCode::ask_pieces(Builder& b, u32 i) {
   if (!model_plan.data() && !records_) return;
   recorder.give_up();  // they have numbers
-  if (scattered_ones.data == nullptr) scattered_ones.init(scattered_limit);
-  if (scattered_ones.full()) return mark_partial(current(), channel::partial_code_lines);
-  Scattered s = facts_[i].scattered;
+  if (element_accesses.data == nullptr) element_accesses.init(scattered_limit);
+  if (element_accesses.full()) return mark_partial(current(), channel::partial_code_lines);
+  ElementAccesses s = facts_[i].scattered;
   Emitter& e = b.e;
   load_address(e, facts_[i].access[0], a_, b_);
   e.store(a_, o_model_argument);
@@ -212,12 +214,12 @@ void ModelCode::ask_pieces(Builder& b, u32 i) {
     gone_.count++;
     tape_ops.add({0, 0, s.word, 0, sim::Step::pieces});
   }
-  ask_look(e, b.arena.to_model, word_of(Ask::pieces, scattered_ones.add(s)));
+  ask_look(e, b.arena.to_model, word_of(Ask::pieces, element_accesses.add(s)));
   mark(b);
 }
 
 void models_pieces(Thread* t, u32 number) {
-  const Scattered& s = scattered_ones[number];
+  const ElementAccesses& s = element_accesses[number];
   const ModelThread& m = *model_thread(t);
   sim::Pieces found;
   find_pieces(found, s, m);

@@ -93,7 +93,7 @@ const ZydisDecodedOperand* memory_operand(const Details& d) {
   return nullptr;
 }
 
-void selected_by(Scattered& s, const Details& d, u32 operand, const sim::Elements& elements) {
+void selected_by(ElementAccesses& s, const Details& d, u32 operand, const sim::Elements& elements) {
   s.elements = elements;
   s.by_k = d.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX;
   s.narrow = elements.count <= 16;
@@ -120,7 +120,7 @@ bool moves_by_mask(const Details& d) {
 bool is_bytewise(ZydisMnemonic m) { return m == ZYDIS_MNEMONIC_MASKMOVDQU || m == ZYDIS_MNEMONIC_VMASKMOVDQU; }
 
 /// xsave and its like, xrstor; of what these access the header tells, or what is in use.
-bool moves_state(Scattered& s, ZydisMnemonic m) {
+bool moves_state(ElementAccesses& s, ZydisMnemonic m) {
   switch (m) {
     case ZYDIS_MNEMONIC_XSAVEC:
     case ZYDIS_MNEMONIC_XSAVEC64: s.compact = true; [[fallthrough]];
@@ -137,7 +137,7 @@ bool moves_state(Scattered& s, ZydisMnemonic m) {
   }
 }
 
-Pattern pattern_of(Scattered& s, const Instruction& in, const Details& d) {
+Pattern pattern_of(ElementAccesses& s, const Instruction& in, const Details& d) {
   if (in.gather) return Pattern::elements;
   if (in.loads + in.stores == 0) return Pattern::none;
   if (moves_by_mask(d)) return Pattern::masked;
@@ -152,7 +152,7 @@ Pattern pattern_of(Scattered& s, const Instruction& in, const Details& d) {
 
 /// Fills in what is to be kept of it and its address; false for all others.
 bool find_scattered(ModelFacts& f, const Instruction& in, const Details& d) {
-  Scattered& s = f.scattered;
+  ElementAccesses& s = f.scattered;
   s.pattern = pattern_of(s, in, d);
   if (s.pattern == Pattern::none) return false;
   const ZydisDecodedOperand* const op = memory_operand(d);

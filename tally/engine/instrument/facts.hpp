@@ -27,7 +27,7 @@ enum class Pattern : u8 {
 };
 
 /// Such an instruction: which registers its accesses depend on, and how.
-struct Scattered {
+struct ElementAccesses {
   Pattern pattern;
   bool stores, modifies;
   bool by_k, narrow;  // a mask register, which holds 16 bits at most; else the signs of a vector
@@ -47,11 +47,11 @@ struct ModelFacts {
   u8 accesses;
   bool known;  // else nothing is looked at, and no register borrowed
   bool touches_flags;
-  u16 registers;        // that it names, openly or not
-  u16 live;             // flags that are needed from before it on
-  sim::Repeat repeat;   // bytes 0: none
-  Scattered scattered;  // its address is access[0], which is not one of `accesses`
-  u8 restless;          // which of its sites are, a bit for each: sites.hpp
+  u16 registers;              // that it names, openly or not
+  u16 live;                   // flags that are needed from before it on
+  sim::Repeat repeat;         // bytes 0: none
+  ElementAccesses scattered;  // its address is access[0], which is not one of `accesses`
+  u8 unstable;                // which of its sites are, a bit for each: sites.hpp
 };
 
 ModelFacts facts_of(const Instruction& in);

@@ -36,7 +36,7 @@ void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live
   for (u32 i = n; i-- > 0;) {
     facts_[i] = facts_of(in[i]);
     const bool new_line = i == 0 || in[i - 1].next() != in[i].pc || line_of(in[i - 1]) != line_of(in[i]);
-    facts_[i].restless = restless_sites(in[i], facts_[i].accesses, new_line, executions == nullptr ? 0 : executions[i]);
+    facts_[i].unstable = unstable_sites(in[i], facts_[i].accesses, new_line, executions == nullptr ? 0 : executions[i]);
     if (at_exits != nullptr) live |= at_exits[i];
     live = static_cast<u16>((live & ~flags_written(in[i])) | flags_read(in[i]));
     facts_[i].live = live;
@@ -68,7 +68,7 @@ bool ModelCode::is_wanted_from(u32 i) const {
 
 bool ModelCode::notes_at(u32 i) const {
   const ModelFacts& f = facts_[i];
-  return f.known && f.restless != 0 && (model_plan.data() || model_plan.code());
+  return f.known && f.unstable != 0 && (model_plan.data() || model_plan.code());
 }
 
 void ModelCode::mark(const Builder& b) {
@@ -195,12 +195,12 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
       const u64 line = model_plan.line_bytes;
       for (u64 at = in.pc & ~(line - 1); at < in.next(); at += line) {
         if (last_line_ == at) continue;
-        look_at_line(b, i, at);
+        probe_line(b, i, at);
         last_line_ = at;
       }
     }
     if (records_) record(b, i);
-    for (u32 k = 0; k < f.accesses; k++) look_at_data(b, i, k);
+    for (u32 k = 0; k < f.accesses; k++) probe_data(b, i, k);
     if (f.scattered.pattern != Pattern::none) ask_pieces(b, i);
     if (f.repeat.bytes != 0 && model_plan.data()) {
       e.store(rcx, o_model_repeat);
@@ -212,7 +212,7 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
     if (in.resolved) resolved_target(b, in, f.live);
     if (records_ && model_plan.each_branch) record_flow(b, in);
   }
-  if (f.live == 0 || !f.known || f.touches_flags || flags_read(in) != 0) bring_flags_back(b, f.live);
+  if (f.live == 0 || !f.known || f.touches_flags || flags_read(in) != 0) reload_flags(b, f.live);
   const bool by_target =
       !in.resolved && (in.kind == Kind::ret || in.kind == Kind::jump_indirect || in.kind == Kind::call_indirect);
   if (leaves) leave(b, f.live, !by_target);
@@ -225,14 +225,14 @@ void ModelCode::after(Builder& b, u32 i) {
 }
 
 /// Before something that changes the flags.
-void ModelCode::put_flags_away(Builder& b, u16 live) {
+void ModelCode::spill_flags(Builder& b, u16 live) {
   if (away_ == (live != 0)) return;
   away_ = !away_;
   if (away_) save_flags(b.e, open_ ? b_ : u8{no_register});
   mark(b);
 }
 
-void ModelCode::bring_flags_back(Builder& b, u16 live) {
+void ModelCode::reload_flags(Builder& b, u16 live) {
   if (!away_) return;
   if (live != 0) restore_flags(b.e, open_ ? b_ : u8{no_register});
   away_ = false;
@@ -274,14 +274,14 @@ bool ModelCode::borrow_as_first(Builder& b) {
 
 u32 ModelCode::loops(Builder& b) {
   if (loop_entry_ == 0 || !open_ || !borrow_as_first(b)) return 0;
-  bring_flags_back(b, facts_[0].live);
+  reload_flags(b, facts_[0].live);
   write_history(b, facts_[0].live);
   finish_record(b);
   return loop_entry_;
 }
 
 void ModelCode::leave(Builder& b, u16 live, bool finishes) {
-  bring_flags_back(b, live);
+  reload_flags(b, live);
   write_history(b, live);
   if (finishes) finish_record(b);
   close(b);

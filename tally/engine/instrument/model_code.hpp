@@ -103,16 +103,16 @@ class ModelCode {
     bool away;
     Gone gone;
   };
-  void look_at_data(Builder& b, u32 i, u32 k);
+  void probe_data(Builder& b, u32 i, u32 k);
   /// A line of code: where the tables have those of its sets that were fetched last, and its numbers there.
   struct FetchedLine {
     u64 address;
     u32 entry, number, page_entry, page_number;
     u64 page() const { return address >> model_plan.page_bits << model_plan.page_bits; }
   };
-  void look_at_line(Builder& b, u32 i, u64 address);
-  void look_at_steady_data(Builder& b, const DataAccess& access, u64 pc, u32 site);
-  void look_at_steady_line(Builder& b, const FetchedLine& line, u64 pc);
+  void probe_line(Builder& b, u32 i, u64 address);
+  void probe_stable_data(Builder& b, const DataAccess& access, u64 pc, u32 site);
+  void probe_stable_line(Builder& b, const FetchedLine& line, u64 pc);
   void find_set(Emitter& e);
   void find_page_set(Emitter& e, u8 reg);
   void note_other_line(Builder& b, Emitter& stub, const DataAccess& access, u64 back);
@@ -170,8 +170,8 @@ class ModelCode {
   void open(Builder& b, u32 i);
   void close(Builder& b);
   void write_history(Builder& b, u16 live);
-  void put_flags_away(Builder& b, u16 live);
-  void bring_flags_back(Builder& b, u16 live);
+  void spill_flags(Builder& b, u16 live);
+  void reload_flags(Builder& b, u16 live);
   void mark(const Builder& b);
   void note_outcome(bool taken);
   bool wants_window(u32 i) const;
@@ -205,7 +205,7 @@ extern ModelCode model_code;
 
 /// The program's state at this spot comes back: the registers, in `c`, the history or outcomes of branches, and what
 /// the record lacks. The thread leaves the trace here. `repeats`: within a string instruction.
-void settle_model(Thread* t, Context* c, const Spot& s, bool repeats);
+void restore_model_state(Thread* t, Context* c, const CacheLocation& s, bool repeats);
 
 /// What is known of the stretches of a trace, in the form that a template has of it; returns how many there are. `out`
 /// has room for ModelCode::range_limit.

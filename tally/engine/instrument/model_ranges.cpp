@@ -86,7 +86,7 @@ void models_take_ranges(u32 trace, const KeptModelRange* kept, u32 n) {
 namespace {
 
 /// What a record lacks that ends here.
-void settle_record(Thread* t, Context* c, u32 first, Gone gone, bool repeats) {
+void restore_record(Thread* t, Context* c, u32 first, Gone gone, bool repeats) {
   if (repeats) {
     for (const u8 reg : {rcx, rsi, rdi}) model_thread(t)->record[gone.words++] = c->reg(reg);
     gone.count++;
@@ -96,7 +96,7 @@ void settle_record(Thread* t, Context* c, u32 first, Gone gone, bool repeats) {
 
 }  // namespace
 
-void settle_model(Thread* t, Context* c, const Spot& s, bool repeats) {
+void restore_model_state(Thread* t, Context* c, const CacheLocation& s, bool repeats) {
   const u32 trace = static_cast<u32>(s.trace - tables.traces.data);
   if (trace >= ranges_of.size) return;
   const RangesOf& r = ranges_of[trace];
@@ -105,8 +105,8 @@ void settle_model(Thread* t, Context* c, const Spot& s, bool repeats) {
     if (s.offset < range.begin || s.offset >= range.end) continue;
     ModelThread& m = *model_thread(t);
     if (range.flags) {
-      c->flags = (c->flags & ~u64{every_flag}) | (m.flags_away >> 8 & every_flag & ~u64{overflow}) |
-                 (m.flags_away & 1 ? overflow : 0);
+      c->flags = (c->flags & ~u64{every_flag}) | (m.spilled_flags >> 8 & every_flag & ~u64{overflow}) |
+                 (m.spilled_flags & 1 ? overflow : 0);
     }
     if (range.note != no_register) {
       m.next_note = reinterpret_cast<u64*>(c->reg(range.note));
@@ -118,7 +118,7 @@ void settle_model(Thread* t, Context* c, const Spot& s, bool repeats) {
       m.next_outcome += range.outcomes;
     else
       m.history = m.history << range.outcomes | range.taken;
-    if (model_plan.each) settle_record(t, c, r.op, range.gone, repeats);
+    if (model_plan.each) restore_record(t, c, r.op, range.gone, repeats);
     return;
   }
 }

@@ -73,15 +73,15 @@ const sim::TlbShape& tlb_shapes() { return tlbs; }
 
 u32 lacking() { return without; }
 
-u64 rest_bytes() {
-  return page_up(sizeof(Rest)) + page_up(level_words() * 8) + (model_plan.each ? page_up(plain_words() * 8) : 0);
+u64 cold_model_bytes() {
+  return page_up(sizeof(ColdModels)) + page_up(level_words() * 8) + (model_plan.each ? page_up(plain_words() * 8) : 0);
 }
 
-u64 own_room() { return (rest_bytes() + tape_room - 1) & ~(tape_room - 1); }
+u64 own_room() { return (cold_model_bytes() + tape_room - 1) & ~(tape_room - 1); }
 
-void make_rest(Thread* t) {
-  Rest& r = *rest_of(t);
-  u64* const tables = reinterpret_cast<u64*>(reinterpret_cast<u64>(&r) + page_up(sizeof(Rest)));
+void make_cold_models(Thread* t) {
+  ColdModels& r = *cold_models_of(t);
+  u64* const tables = reinterpret_cast<u64*>(reinterpret_cast<u64>(&r) + page_up(sizeof(ColdModels)));
   const bool own = settings().models.own_llc != 0;
   if (settings().models.handed_on == 0) {
     u64* const tlb = tables + sim::FirstLevels::words(caches);

@@ -8,10 +8,10 @@ const sim::HierarchyShape& cache_shapes();
 const sim::TlbShape& tlb_shapes();
 /// Bits of channel::Model that there was no memory for.
 u32 lacking();
-/// Of a thread's Rest with its tables, and as much with the end of its alignment.
-u64 rest_bytes();
+/// Of a thread's ColdModels with its tables, and as much with the end of its alignment.
+u64 cold_model_bytes();
 u64 own_room();
 /// Tables of zeros: nothing is kept of what was there.
-void make_rest(Thread* t);
+void make_cold_models(Thread* t);
 
 }  // namespace tally::engine::instrument

@@ -27,7 +27,7 @@ bool uses(Handed what) { return what == Handed::notes ? model_plan.code() || mod
 
 // --- first levels ---------------------------------------------------------------------------------------------------
 
-TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, Rest& r) {
+TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, ColdModels& r) {
   if (!uses(Handed::notes)) return;
   const CompilersFlags flags;
   ModelThread& m = *model_thread(t);
@@ -56,7 +56,7 @@ u32 outcomes_written(const ModelThread& m) {
   return static_cast<u32>((reinterpret_cast<u64>(m.next_outcome) & (notes_room - 1)) / sizeof(u32));
 }
 
-TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, Rest& r) {
+TALLY_NO_SAVES __attribute__((noinline)) void drain_outcomes(Thread* t, ColdModels& r) {
   if (!uses(Handed::outcomes)) return;
   const CompilersFlags flags;
   ModelThread& m = *model_thread(t);
@@ -78,7 +78,7 @@ bool is_page_most_recent(Thread* t, u64 line) {
 }
 
 /// One line of data; whether it was noted down.
-bool touch_data(Thread* t, Rest& r, u64 line, sim::Note note) {
+bool touch_data(Thread* t, ColdModels& r, u64 line, sim::Note note) {
   ModelThread& m = *model_thread(t);
   bool same_line = true;
   if (model_plan.l1d) {
@@ -92,7 +92,8 @@ bool touch_data(Thread* t, Rest& r, u64 line, sim::Note note) {
   return true;
 }
 
-TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, Rest& r, u64 address, u64 bytes, Access access) {
+TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, ColdModels& r, u64 address, u64 bytes,
+                                                           Access access) {
   const u64 line_bytes = model_plan.line_bytes, last = (address + bytes - 1) & ~(line_bytes - 1);
   u64 line = address & ~(line_bytes - 1);
   const sim::Note what = sim::note_of(0, access);
@@ -113,7 +114,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void access_first(Thread* t, Rest& r, u
 /// need not be looked at.
 void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
   const ModelThread& m = *model_thread(t);
-  Rest& r = *rest_of(t);
+  ColdModels& r = *cold_models_of(t);
   const sim::Repeat repeat = sim::Repeat::of(word >> 8);
   const u64 words[sim::Repeat::words] = {m.repeat[0], m.repeat[1], m.repeat_rdi, rcx, rsi, rdi};
   sim::Repetition left(repeat, words);
@@ -144,7 +145,7 @@ void repeat_done(Thread* t, u32 word, u64 rcx, u64 rsi, u64 rdi) {
 
 extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model_look(Thread* t, u64 argument,
                                                                                       u32 word) {
-  Rest& r = *rest_of(t);
+  ColdModels& r = *cold_models_of(t);
   switch (static_cast<Ask>(word & 0xff)) {
     case Ask::noted: drain(t, r); break;
     case Ask::outcomes: drain_outcomes(t, r); break;
@@ -162,11 +163,11 @@ extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* 
 }
 
 void models_access(Thread* t, u64 address, u64 bytes, Ask what) {
-  access_first(t, *rest_of(t), address, bytes, static_cast<Access>(what));
+  access_first(t, *cold_models_of(t), address, bytes, static_cast<Access>(what));
 }
 
 channel::NoteRing* note_ring(Thread* t, Handed what) {
-  return reinterpret_cast<channel::NoteRing*>(reinterpret_cast<u64>(rest_of(t)) + own_room() +
+  return reinterpret_cast<channel::NoteRing*>(reinterpret_cast<u64>(cold_models_of(t)) + own_room() +
                                               static_cast<u32>(what) * channel::note_ring_bytes);
 }
 
@@ -182,8 +183,8 @@ void go_on_at(Thread* t, Handed what, u64 block) {
 
 bool attach_notes(Thread* t, bool goes_on) {
   if (settings().models.handed_on == 0) {
-    model_thread(t)->next_note = rest_of(t)->note;
-    model_thread(t)->next_outcome = rest_of(t)->outcome;
+    model_thread(t)->next_note = cold_models_of(t)->note;
+    model_thread(t)->next_outcome = cold_models_of(t)->outcome;
     return true;
   }
   for (const Handed what : rings) {
@@ -230,31 +231,31 @@ bool models_attach(Thread* t, bool goes_on) {
   __atomic_or_fetch(&model_counts(t)->without, lacking(), __ATOMIC_RELAXED);
   if (model_plan.goes_by_sites) sites_forget(t);
   if (goes_on) {
-    model_thread(t)->record = rest_of(t)->tape;
+    model_thread(t)->record = cold_models_of(t)->tape;
     return attach_notes(t, goes_on);
   }
-  if (rest_of(t) == nullptr) {
+  if (cold_models_of(t) == nullptr) {
     const u64 at =
         try_reserve(own_room() + tape_room +
                         (settings().models.handed_on != 0 ? channel::rings_of_thread * channel::note_ring_bytes : 0),
                     3);
     if (at == 0) return false;
-    rest_of(t) = reinterpret_cast<Rest*>((at + tape_room - 1) & ~(tape_room - 1));
+    cold_models_of(t) = reinterpret_cast<ColdModels*>((at + tape_room - 1) & ~(tape_room - 1));
   } else {
-    Rest* const rest = rest_of(t);
-    throw_away(rest, rest_bytes());
+    ColdModels* const rest = cold_models_of(t);
+    throw_away(rest, cold_model_bytes());
     throw_away(reinterpret_cast<const void*>(reinterpret_cast<u64>(t) + 0x1000), jump_table_at - 0x1000);
-    rest_of(t) = rest;
+    cold_models_of(t) = rest;
   }
-  make_rest(t);
+  make_cold_models(t);
   return attach_notes(t, goes_on);
 }
 
 void models_drain(Thread* t) {
-  if (settings().models.on == 0 || rest_of(t) == nullptr) return;
-  drain(t, *rest_of(t));
-  drain_outcomes(t, *rest_of(t));
-  if (model_plan.each) play_tape(t, *rest_of(t));
+  if (settings().models.on == 0 || cold_models_of(t) == nullptr) return;
+  drain(t, *cold_models_of(t));
+  drain_outcomes(t, *cold_models_of(t));
+  if (model_plan.each) play_tape(t, *cold_models_of(t));
 }
 
 void models_settle(Thread* t) {

@@ -48,7 +48,7 @@ struct ModelThread {
   u64 whole_flags;    // 0x1148: for the direction flag
   u64 repeat_rdi;     // 0x1150: before a string instruction
   u64* next_note;     // 0x1158: after the last note; in a register where one is borrowed for it
-  u64 flags_away;     // 0x1160: the program's, as lahf and seto leave them in rax
+  u64 spilled_flags;  // 0x1160: the program's, as lahf and seto leave them in rax
   u32* next_outcome;  // 0x1168: after the last one (ModelPlan::outcomes)
   u64 spill_page;     // 0x1170: of the register for a page's set
   // 0x1180: vectors, masks and registers that an instruction's accesses depend on. In their place: the program may
@@ -82,7 +82,7 @@ static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, a
               offsetof(ModelThread, repeat) == 0x58 && offsetof(ModelThread, record) == 0x68 &&
               offsetof(ModelThread, stack) == 0x70 && offsetof(ModelThread, saved) == 0x80 &&
               offsetof(ModelThread, repeat_rdi) == 0xd0 && offsetof(ModelThread, next_note) == 0xd8 &&
-              offsetof(ModelThread, flags_away) == 0xe0 && offsetof(ModelThread, next_outcome) == 0xe8 &&
+              offsetof(ModelThread, spilled_flags) == 0xe0 && offsetof(ModelThread, next_outcome) == 0xe8 &&
               offsetof(ModelThread, spill_page) == 0xf0 && offsetof(ModelThread, kept) == 0x100 &&
               models_at + sizeof(ModelThread) <= 0x1200);
 

@@ -6,11 +6,11 @@
 namespace tally::engine::instrument {
 namespace {
 
-sim::Hierarchy& plain_caches(Rest& r) { return *reinterpret_cast<sim::Hierarchy*>(r.plain_caches); }
-sim::Tlbs& plain_tlbs(Rest& r) { return *reinterpret_cast<sim::Tlbs*>(r.plain_tlbs); }
-sim::Branches& plain_branches(Rest& r) { return *reinterpret_cast<sim::Branches*>(r.plain_branches); }
+sim::Hierarchy& plain_caches(ColdModels& r) { return *reinterpret_cast<sim::Hierarchy*>(r.plain_caches); }
+sim::Tlbs& plain_tlbs(ColdModels& r) { return *reinterpret_cast<sim::Tlbs*>(r.plain_tlbs); }
+sim::Branches& plain_branches(ColdModels& r) { return *reinterpret_cast<sim::Branches*>(r.plain_branches); }
 
-void keep_in(channel::ModelValues& values, Rest& r) {
+void keep_in(channel::ModelValues& values, ColdModels& r) {
   Values& v = values_of(values);
   v.caches.add(plain_caches(r).counts());
   v.tlbs.add(plain_tlbs(r).counts());
@@ -18,7 +18,7 @@ void keep_in(channel::ModelValues& values, Rest& r) {
 }
 
 /// Beside those that they are compared with; in their place where generated code looks at nothing.
-void keep_plain(Thread* t, Rest& r) {
+void keep_plain(Thread* t, ColdModels& r) {
   channel::ModelCounts& c = *model_counts(t);
   const bool alone = !model_plan.branches && !model_plan.code() && !model_plan.data();
   if (settings().models.compared != 0) keep_in(c.plain, r);
@@ -28,7 +28,7 @@ void keep_plain(Thread* t, Rest& r) {
   plain_branches(r).clear_counts();
 }
 
-void play(Thread* t, Rest& r, const sim::Way* all, const u64* from, const u64* to) {
+void play(Thread* t, ColdModels& r, const sim::Way* all, const u64* from, const u64* to) {
   const sim::Models models{&plain_caches(r), on(channel::model_tlbs) ? &plain_tlbs(r) : nullptr, &plain_branches(r),
                            on(channel::model_l1i), on(channel::model_l1d)};
   const bool shares = settings().models.own_llc == 0 && on(channel::model_lower);
@@ -40,13 +40,13 @@ void play(Thread* t, Rest& r, const sim::Way* all, const u64* from, const u64* t
 
 }  // namespace
 
-void make_plain(Rest& r, const sim::Hierarchy& caches, const sim::Tlbs& tlbs) {
+void make_plain(ColdModels& r, const sim::Hierarchy& caches, const sim::Tlbs& tlbs) {
   new (r.plain_caches) sim::Hierarchy(caches);
   new (r.plain_tlbs) sim::Tlbs(tlbs);
   new (r.plain_branches) sim::Branches(static_cast<sim::Direction>(settings().models.direction));
 }
 
-TALLY_NO_SAVES __attribute__((noinline)) void play_tape(Thread* t, Rest& r) {
+TALLY_NO_SAVES __attribute__((noinline)) void play_tape(Thread* t, ColdModels& r) {
   const CompilersFlags flags;
   ModelThread& m = *model_thread(t);
   play(t, r, tape_ways.data, r.tape, m.record);
@@ -54,7 +54,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void play_tape(Thread* t, Rest& r) {
 }
 
 void models_play_partial(Thread* t, const sim::Way& way) {
-  Rest& r = *rest_of(t);
+  ColdModels& r = *cold_models_of(t);
   u64* const record = model_thread(t)->record;
   play_tape(t, r);
   record[0] = 0;

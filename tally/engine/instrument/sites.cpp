@@ -10,13 +10,13 @@ namespace {
 
 // A jump that is predicted wrongly costs some ten of the instructions that are saved where it is predicted well; at a
 // line of code fewer are saved.
-constexpr u64 restless_share = 10, restless_share_of_lines = 50;
+constexpr u64 unstable_share = 10, restless_share_of_lines = 50;
 
 struct Site {
   u32 before, now;  // what had been counted when it was judged last, and what has been by now
-  bool restless;
+  bool unstable;
 
-  bool is_unsteady(u64 share, u64 executions) const { return u64{now - before} * share > executions; }
+  bool is_unstable(u64 share, u64 executions) const { return u64{now - before} * share > executions; }
 };
 Site sites[site_count];
 
@@ -43,32 +43,32 @@ void sites_after_fork() {
   for (Site& site : sites) site.before = site.now = 0;
 }
 
-void note_restless(u64 pc, u32 k) { sites[site_of(pc, k)].restless = true; }
+void record_unstable(u64 pc, u32 k) { sites[site_of(pc, k)].unstable = true; }
 
 bool has_become_restless(u64 pc, u64 executions) {
   for (const u32 k : {0u, 1u}) {
     const Site& site = sites[site_of(pc, k)];
-    if (!site.restless && site.is_unsteady(restless_share, executions)) return true;
+    if (!site.unstable && site.is_unstable(unstable_share, executions)) return true;
   }
   return false;
 }
 
-u8 restless_sites(const Instruction& in, u32 accesses, bool new_line, u64 executions) {
+u8 unstable_sites(const Instruction& in, u32 accesses, bool new_line, u64 executions) {
   if (!model_plan.goes_by_sites) return every_site;
-  u8 restless = 0;
+  u8 unstable = 0;
   const auto judge = [&](u32 k, u64 share) {
     Site& site = sites[site_of(in.pc, k)];
     if (executions != 0) {
-      site.restless |= site.is_unsteady(share, executions);
+      site.unstable |= site.is_unstable(share, executions);
       site.before = site.now;
     }
-    if (!site.restless) return;
-    restless |= static_cast<u8>(1 << k);
-    recorder.fix_at(Fix::restless, nullptr, in.pc, k);
+    if (!site.unstable) return;
+    unstable |= static_cast<u8>(1 << k);
+    recorder.fix_at(Fix::unstable, nullptr, in.pc, k);
   };
-  for (u32 k = 0; k < accesses; k++) judge(k, restless_share);
+  for (u32 k = 0; k < accesses; k++) judge(k, unstable_share);
   if (new_line) judge(line_site, restless_share_of_lines);
-  return restless;
+  return unstable;
 }
 
 }  // namespace tally::engine::instrument

@@ -1,7 +1,7 @@
 /// Sites: the places in a program where it accesses memory or comes to another line of code. At most of them the line
 /// is nearly always the most recent one of its set, and then a comparison and a jump are the cheapest look. A jump that
 /// is predicted wrongly costs more than a look without one: so what jumped is counted, by site, and code that is made
-/// again looks at restless sites without a jump.
+/// again looks at unstable sites without a jump.
 #pragma once
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/translate/decode.hpp"
@@ -32,9 +32,9 @@ void sites_count_up();
 /// executed so often. Wants cache_lock.
 bool has_become_restless(u64 pc, u64 executions);
 /// The k-th site of the instruction at `pc` is one. Wants cache_lock.
-void note_restless(u64 pc, u32 k);
-/// The restless sites of an instruction, a bit for each, judged by what has been counted among so many executions (0:
+void record_unstable(u64 pc, u32 k);
+/// The unstable sites of an instruction, a bit for each, judged by what has been counted among so many executions (0:
 /// as they were judged before). `new_line`: it may come to another line. Wants cache_lock.
-u8 restless_sites(const Instruction& in, u32 accesses, bool new_line, u64 executions);
+u8 unstable_sites(const Instruction& in, u32 accesses, bool new_line, u64 executions);
 
 }  // namespace tally::engine::instrument

@@ -60,7 +60,7 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
     case Fix::page_entry: value = code_page_entry(to); break;
     case Fix::outcome: value = sim::outcome_of(to, f.extra != 0); break;
     case Fix::site: value = site_at(to, f.extra); break;
-    case Fix::restless: note_restless(to, f.extra); return;
+    case Fix::unstable: record_unstable(to, f.extra); return;
     case Fix::negated_by: read_pointer(to, to); [[fallthrough]];
     case Fix::negated: to = 0 - to; [[fallthrough]];
     case Fix::address: __builtin_memcpy(at, &to, 8); return;

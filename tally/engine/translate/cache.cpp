@@ -307,7 +307,7 @@ void invalidate(u64 a, u64 n) {
   if (any) jumps_lead_to_dead = true;
 }
 
-bool locate(u64 address, Spot& out) {
+bool locate(u64 address, CacheLocation& out) {
   Arena* const a = arena_around(address);
   if (a == nullptr || address - a->base >= arena_hot_bytes) return false;
   u32 low = 0, high = a->traces.size;  // the last trace whose start is at or below the address

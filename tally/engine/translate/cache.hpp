@@ -87,7 +87,7 @@ struct Trace {
 inline bool counts_exits(const Trace& t) { return t.segment_count > 1 && t.segments[1].first == Segment::is_exit; }
 
 /// Where a cache address stands in the program.
-struct Spot {
+struct CacheLocation {
   const Trace* trace;
   const Place* place;
   u32 index;   // of the place in its trace
@@ -145,7 +145,7 @@ void shorten_jumps();
 
 bool in_cache(u64 address);
 /// Takes no lock. False for addresses between traces: stubs and trampolines.
-bool locate(u64 address, Spot& out);
+bool locate(u64 address, CacheLocation& out);
 
 struct Tables {
   Growing<Trace> traces;

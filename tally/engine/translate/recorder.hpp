@@ -32,7 +32,7 @@ enum class Fix : u8 {
   page_entry,  // dword: displacement of what is known of the set of that page
   outcome,     // dword: what is told of the branch at program address pc + value; extra: whether it was taken
   site,        // dword: displacement of the counter of site `extra` of the instruction at program address pc + value
-  restless,    // nothing: that site is taken to be restless
+  unstable,    // nothing: that site is taken to be unstable
   to_body,     // dword: `value` bytes after the beginning of the body
   to_stubs,    // dword: `value` bytes after that of the stubs
   to_look,     // dword: displacement of the arena's door for looks

@@ -97,12 +97,12 @@ class Review {
     if (generation == generation_limit()) return;
     const History history(counter_of(executions_), trace);
     if (history.entered() < hot_from()) return;
-    if (generation == 0 || history.is_mistaken() || is_unsteady(trace, history.entered()))
+    if (generation == 0 || history.is_mistaken() || is_unstable(trace, history.entered()))
       list_[size_++] = {&trace, generation, known.by_jump, history.entered()};
   }
 
   /// Whether one of its accesses no longer finds what it found when the trace was made.
-  static bool is_unsteady(const Trace& trace, u64 entered) {
+  static bool is_unstable(const Trace& trace, u64 entered) {
     for (u32 i = 0; instrumentation->depends_on_accesses() && i < trace.place_count; i++) {
       const Place& p = trace.places[i];
       if (p.kind != Kind::end &&

@@ -11,11 +11,12 @@
 #include "tally/channel/marks.hpp"
 #include "tally/channel/models.hpp"
 #include "tally/channel/notes.hpp"
+#include "tally/channel/windows.hpp"
 
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 16;
+inline constexpr uint32_t layout_version = 17;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -184,6 +185,7 @@ struct Settings {
   Models models;          ///< what is simulated
   ModelCore core;         ///< whose timings cycles are made of
   Marks marks;            ///< which addresses are counted at
+  Windows windows;        ///< after how much a row of counts is written
 };
 
 inline constexpr uint32_t process_limit = 1u << 20;
@@ -203,7 +205,7 @@ struct Header {
   uint64_t free_counters;  ///< head of a list of zeroed counter areas: generation << 32 | area
   uint64_t free_vectors;   ///< the same for vector areas
   uint32_t first_answer;   ///< the Answer for the command's own child
-  NoteBell bell;           ///< with Models::handed_on
+  NoteBell bell;           ///< with Models::handed_on, or windows
 };
 
 /// Where things lie in the file, in bytes. All of it is sparse: only what is written takes memory.

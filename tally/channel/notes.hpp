@@ -1,9 +1,10 @@
-/// How an engine hands on what nothing that it does depends on, where threads of the command carry the models.
+/// How an engine hands on what nothing that it does depends on: to threads of the command that carry the models, or to
+/// the one that takes the rows of windows.
 ///
-/// Each thread under the engine has two rings of blocks in the file: of notes for its caches and TLBs, and of outcomes
-/// of its conditional branches, which know nothing of one another. It alone publishes them, and the command takes them
-/// in their order; neither waits for the other but where the ring is full. A process may be killed at any instruction:
-/// what it published is taken all the same.
+/// Each thread under the engine has rings of blocks in the file: of notes for its caches and TLBs, of outcomes of its
+/// conditional branches, of rows of its windows, which know nothing of one another. It alone publishes them, and the
+/// command takes them in their order; neither waits for the other but where the ring is full. A process may be killed
+/// at any instruction: what it published is taken all the same.
 ///
 /// Freestanding: no C library, no other room.
 #pragma once
@@ -12,9 +13,9 @@
 namespace tally::channel {
 
 /// What a ring holds.
-enum class Handed : uint32_t { notes, outcomes };
-inline constexpr uint32_t rings_of_thread = 2;
-/// Rings have numbers, from 2 on: thread 0 is none.
+enum class Handed : uint32_t { notes, outcomes, windows };
+inline constexpr uint32_t rings_of_thread = 3;
+/// Rings have numbers, from 3 on: thread 0 is none.
 inline constexpr uint32_t ring_number(uint32_t thread, Handed what) {
   return rings_of_thread * thread + static_cast<uint32_t>(what);
 }
@@ -35,7 +36,7 @@ inline constexpr uint32_t note_blocks_to_wake = 16;
 
 /// What a block holds.
 struct NoteBlock {
-  uint32_t count;    ///< of notes or outcomes
+  uint32_t count;    ///< of notes, outcomes or rows
   uint32_t forks;    ///< after it this process (its number) begins with the models as they are then; 0: none
   uint32_t closes;   ///< it is the thread's last one
   uint32_t returns;  ///< after it the thread carries the models itself: their state comes in place of the block

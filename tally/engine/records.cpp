@@ -43,8 +43,9 @@ u32 placed(u32 number, u32 n) {
   // A processor that looks for a store which a load may read compares the low 12 bits of their addresses first. A
   // counter that had those of a place where generated code saves registers would hold up every load from there: half
   // as much again for a program that is unlucky.
-  constexpr u32 first = 0x80 / 8, last = 0x100 / 8;
-  static_assert(o_spill1 >= first * 8 && o_borrowed_r11 < last * 8 && counters_at % page_bytes == 0);
+  constexpr u32 first = 0x80 / 8, end_of_spills = 0x100 / 8, end_of_sums = o_popcount / 8;
+  static_assert(o_spill1 >= first * 8 && o_borrowed_r11 < end_of_spills * 8 && counters_at % page_bytes == 0);
+  const u32 last = own_records.settings.windows.on != 0 ? end_of_sums : end_of_spills;
   const u32 in_page = number % counters_per_page;
   return in_page + n > first && in_page < last ? number + last - in_page : number;
 }
@@ -84,7 +85,21 @@ void unmark_partial(Thread* t, channel::Partial why) {
   __atomic_and_fetch(&process_record(t).partial, ~static_cast<u32>(why), __ATOMIC_RELAXED);
 }
 
-void correct(Thread* t, const channel::Totals& delta) { own_records.shared.thread(t->index).base.add(delta); }
+void correct(Thread* t, const channel::Totals& delta) {
+  own_records.shared.thread(t->index).base.add(delta);
+  count_down(t, delta);
+}
+
+s64 amount_of(u32 trigger, const channel::Totals& totals) {
+  s64 n = 0;
+  for (u32 i = 0; i < channel::field_count; i++)
+    n += own_records.settings.windows.trigger[trigger].weight[i] * totals.field[i];
+  return n;
+}
+
+void count_down(Thread* t, const channel::Totals& delta) {
+  for (u32 k = 0; k < own_records.settings.windows.triggers; k++) t->countdown[k] -= amount_of(k, delta);
+}
 
 void name_thread(Thread* t) {
   kernel(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<u64>(own_records.shared.thread(t->index).name));

@@ -38,18 +38,20 @@ enum Pad : u64 { pad_deliver = 1, pad_step = 2, pad_stop = 4, pad_leave = 8, pad
 enum Woken : u32 { woken_for_another = 1, woken_by_ignored = 2 };
 
 struct Thread {
-  u64 gpr[16];       // 0x00: the program's registers while the engine runs
-  u64 flags;         // 0x80
-  u64 pc;            // 0x88: where the program goes on
-  u64 resume;        // 0x90: cache address that stands for pc
-  u64 spill[2];      // 0x98, 0xa0: of generated code, never live at a boundary
-  u64 stack;         // 0xa8: the engine's own
-  u64 link;          // 0xb0: exit by which the engine was entered, or one of Link
-  u64 pad;           // 0xb8: bits of Pad: what must happen before program code runs on
-  Thread* self;      // 0xc0
-  u64 kernel_seen;   // 0xc8: rcx as the kernel leaves it: tells a restarted system call from one not begun
-  u64 borrowed[2];   // 0xd0, 0xd8: rcx and r11 where generated code needs them: side by side, which is cheaper to store
-  u8 popcount[256];  // 0xe0: bits set in a byte, without touching the flags
+  u64 gpr[16];      // 0x00: the program's registers while the engine runs
+  u64 flags;        // 0x80
+  u64 pc;           // 0x88: where the program goes on
+  u64 resume;       // 0x90: cache address that stands for pc
+  u64 spill[2];     // 0x98, 0xa0: of generated code, never live at a boundary
+  u64 stack;        // 0xa8: the engine's own
+  u64 link;         // 0xb0: exit by which the engine was entered, or one of Link
+  u64 pad;          // 0xb8: bits of Pad: what must happen before program code runs on
+  Thread* self;     // 0xc0
+  u64 kernel_seen;  // 0xc8: rcx as the kernel leaves it: tells a restarted system call from one not begun
+  u64 borrowed[2];  // 0xd0, 0xd8: rcx and r11 where generated code needs them: side by side, which is cheaper to store
+  s64 countdown[channel::window_trigger_limit];  // 0xe0: until a window ends: see translate/countdown.hpp
+  s64 sums[channel::window_sum_limit];           // 0x100: of events of windows, as counters say them
+  u8 popcount[256];                              // 0x120: bits set in a byte, without touching the flags
 
   Thread *next, *before;  // all threads of the address space
   u64 mask;               // the program's signal mask in force; the kernel's lacks the signals that the engine needs
@@ -80,6 +82,8 @@ struct Thread {
   u32 first_descriptor;         // of the engine's, where its table of descriptors is its own; 0 = it is the process's
   u64 in_functions;             // how many marked functions it is in
   u32 past_gate;                // it has passed the gate of the trace at its pc
+  u32 in_steps;                 // it runs by traces of one instruction each: see translate/countdown.hpp
+  u32 past_check;               // it goes on after the check of the one at its pc
   u32 in_call;                  // its registers are those of a system call that the kernel may be at
   u32 reads_code;               // a ReadsCode
   u64 cleared_at_end;           // what the kernel sets when it starts, or clears when it ends
@@ -101,7 +105,9 @@ enum ThreadOffset : u32 {
   o_seen = 0xc8,
   o_borrowed_rcx = 0xd0,
   o_borrowed_r11 = 0xd8,
-  o_popcount = 0xe0,
+  o_countdown = 0xe0,
+  o_sums = 0x100,
+  o_popcount = 0x120,
 };
 static_assert(offsetof(Thread, flags) == o_flags && offsetof(Thread, pc) == o_pc &&
               offsetof(Thread, resume) == o_resume);
@@ -109,6 +115,7 @@ static_assert(offsetof(Thread, spill) == o_spill1 && offsetof(Thread, stack) == 
               offsetof(Thread, link) == o_link);
 static_assert(offsetof(Thread, borrowed) == o_borrowed_rcx);
 static_assert(offsetof(Thread, pad) == o_pad && offsetof(Thread, self) == o_self &&
+              offsetof(Thread, countdown) == o_countdown && offsetof(Thread, sums) == o_sums &&
               offsetof(Thread, popcount) == o_popcount);
 
 /// The block of address space that a thread has: offsets from the GS base.
@@ -118,11 +125,12 @@ enum ThreadLayout : u32 {
   signal_stack_at = 0xb0000,  // the engine's alternate signal stack
   actions_at = 0xd0000,       // signal actions of a vfork child
   counters_at = 0x100000,     // mapped from the channel: one per segment
+  steps_table_at = counters_at + channel::segment_limit * 8,  // the same as the jump table, for threads in steps
 };
 inline constexpr u32 jump_table_entries = 65536;
 inline constexpr u64 stack_bytes = 0x20000;
 inline constexpr u64 counters_bytes = u64{channel::segment_limit} * 8;
-inline constexpr u64 thread_bytes = counters_at + counters_bytes;
+inline constexpr u64 thread_bytes = steps_table_at + jump_table_entries * 8;
 
 /// What a system call returns that is to be begun again, after a signal's handler.
 inline constexpr s64 begin_anew = -512;
@@ -133,8 +141,11 @@ inline Thread* current() {
   return t;
 }
 inline u64* jump_table(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + jump_table_at); }
+inline u64* steps_table(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + steps_table_at); }
 /// Where an indirect jump of thread `t` to program address `pc` goes in the cache.
-inline u64& jump_slot(Thread* t, u64 pc) { return jump_table(t)[pc & (jump_table_entries - 1)]; }
+inline u64& jump_slot(Thread* t, u64 pc, bool in_steps = false) {
+  return (in_steps ? steps_table(t) : jump_table(t))[pc & (jump_table_entries - 1)];
+}
 inline Actions* own_actions(Thread* t) { return reinterpret_cast<Actions*>(reinterpret_cast<u64>(t) + actions_at); }
 inline u64* counters(Thread* t) { return reinterpret_cast<u64*>(reinterpret_cast<u64>(t) + counters_at); }
 

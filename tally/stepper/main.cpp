@@ -1,4 +1,5 @@
-// stepper [--json FILE] [--aslr] PROGRAM [ARGUMENT…]: runs a program one instruction at a time and counts.
+// stepper [--json FILE] [--every N --rows FILE] [--aslr] PROGRAM [ARGUMENT…]: runs a program one instruction at a time
+// and counts.
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string_view>
@@ -19,12 +21,15 @@ namespace {
 
 using tally::stepper::Counts;
 using tally::stepper::DecodeCache;
+using tally::stepper::Rows;
 using tally::stepper::Tracee;
 
 constexpr int own_failure = 125;
 
 struct Options {
   const char* json = nullptr;
+  const char* rows = nullptr;
+  uint64_t every = 0;
   bool aslr = false;
   char** command = nullptr;
 };
@@ -40,6 +45,10 @@ Options parse(int argc, char** argv) {
     }
     if (option == "--json" && i + 1 < argc) {
       options.json = argv[++i];
+    } else if (option == "--every" && i + 1 < argc) {
+      options.every = std::strtoull(argv[++i], nullptr, 10);
+    } else if (option == "--rows" && i + 1 < argc) {
+      options.rows = argv[++i];
     } else if (option == "--aslr") {
       options.aslr = true;
     } else {
@@ -57,10 +66,10 @@ struct Ending {
 
 class Run {
  public:
-  explicit Run(pid_t root) : root_(root) {}
+  Run(pid_t root, Rows rows) : root_(root), rows_(rows) {}
 
   /// Resumes the root, which stands in its execve.
-  void start() { tracees_.emplace(root_, Tracee(root_, cache_)).first->second.resume(0); }
+  void start() { tracees_.emplace(root_, Tracee(root_, cache_, rows_)).first->second.resume(0); }
 
   void drive() {
     int status = 0;
@@ -86,7 +95,7 @@ class Run {
       return;
     }
     if (found == tracees_.end()) {
-      tracees_.emplace(tid, Tracee(tid, cache_)).first->second.resume(0);
+      tracees_.emplace(tid, Tracee(tid, cache_, rows_)).first->second.resume(0);
       return;
     }
     // Events of fork, clone and exec come in the middle of the system call.
@@ -100,6 +109,7 @@ class Run {
 
   pid_t root_;
   DecodeCache cache_;
+  Rows rows_;
   std::map<pid_t, Tracee> tracees_;
   Counts counts_;
   Ending ending_;
@@ -158,7 +168,7 @@ bool reach_program(pid_t child) {
 int main(int argc, char** argv) {
   const Options options = parse(argc, argv);
   if (options.command == nullptr) {
-    std::fprintf(stderr, "usage: stepper [--json FILE] [--aslr] PROGRAM [ARGUMENT...]\n");
+    std::fprintf(stderr, "usage: stepper [--json FILE] [--every N --rows FILE] [--aslr] PROGRAM [ARGUMENT...]\n");
     return own_failure;
   }
   stay_on_one_cpu();
@@ -168,9 +178,18 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "stepper: cannot run %s\n", options.command[0]);
     return own_failure;
   }
-  Run run(child);
+  Rows rows;
+  if (options.rows != nullptr && options.every > 0) {
+    rows = {std::fopen(options.rows, "w"), options.every};
+    if (rows.file == nullptr) {
+      std::perror(options.rows);
+      return own_failure;
+    }
+  }
+  Run run(child, rows);
   run.start();
   run.drive();
+  if (rows.file != nullptr) std::fclose(rows.file);
   FILE* file = options.json != nullptr ? std::fopen(options.json, "w") : stderr;
   if (file == nullptr) {
     std::perror(options.json);

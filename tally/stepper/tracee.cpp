@@ -132,6 +132,7 @@ void Tracee::ended() {
   if (!fresh_ && pending_.special == Special::syscall) {
     ++counts_.instructions;
     ++counts_.far;
+    note_row();
   }
 }
 
@@ -159,6 +160,22 @@ void Tracee::step_done(int trap_code) {
 }
 
 void Tracee::retire(const user_regs_struct& after) {
+  const uint64_t instructions = counts_.instructions;
+  account(after);
+  if (counts_.instructions != instructions) note_row();
+}
+
+void Tracee::note_row() const {
+  if (rows_->file == nullptr || counts_.instructions % rows_->every != 0) return;
+  const Counts& c = counts_;
+  std::fprintf(rows_->file, "%d %#llx", number_, static_cast<unsigned long long>(before_.rip));
+  for (const uint64_t count : {c.instructions, c.conditional, c.taken, c.direct_jumps, c.indirect_jumps, c.direct_calls,
+                               c.indirect_calls, c.returns, c.far, c.loads, c.stores})
+    std::fprintf(rows_->file, " %llu", static_cast<unsigned long long>(count));
+  std::fputc('\n', rows_->file);
+}
+
+void Tracee::account(const user_regs_struct& after) {
   if (pending_.special == Special::repeated_string) {
     const uint64_t width = pending_.narrow_counter ? 0xffffffffu : ~uint64_t{0};
     const uint64_t iterations = (before_.rcx - after.rcx) & width;
@@ -262,6 +279,7 @@ bool Tracee::pop_flags() {
     return false;
   ++counts_.instructions;
   ++counts_.loads;
+  note_row();
   return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <span>
 #include <unordered_map>
 
@@ -26,6 +27,14 @@ class DecodeCache {
   std::unordered_map<uint64_t, Entry> entries_;
 };
 
+/// Where each thread's counts are written down after every so many of its instructions: one line each, the number of
+/// the thread in the order of their start, the address of the last instruction, the counts so far.
+struct Rows {
+  std::FILE* file = nullptr;
+  uint64_t every = 0;
+  int threads = 0;
+};
+
 /// One traced thread: what it is about to execute, and what it has executed.
 ///
 /// The order is resume, wait, stopped, resume, …: stopped() decides from the stop's siginfo whether the instruction
@@ -33,7 +42,8 @@ class DecodeCache {
 class Tracee {
  public:
   /// A thread at its first stop; its next report is the end of the system call that made it.
-  Tracee(pid_t tid, DecodeCache& cache) : tid_(tid), cache_(&cache) {}
+  Tracee(pid_t tid, DecodeCache& cache, Rows& rows)
+      : tid_(tid), cache_(&cache), rows_(&rows), number_(rows.threads++) {}
 
   /// Lets it run to its next stop, one instruction at most. False when it is gone.
   bool resume(int signal);
@@ -53,6 +63,8 @@ class Tracee {
   void look();
   void step_done(int trap_code);
   void retire(const user_regs_struct& after);
+  void account(const user_regs_struct& after);
+  void note_row() const;
   void count_flow(const user_regs_struct& after);
   bool is_taken(const user_regs_struct& after) const;
   void count_elements(uint64_t mask);
@@ -65,6 +77,8 @@ class Tracee {
 
   pid_t tid_;
   DecodeCache* cache_;
+  Rows* rows_;
+  int number_;
   Counts counts_;
   user_regs_struct before_{};
   Instruction pending_;

@@ -2,6 +2,7 @@
 
 #include "tally/engine/guest/flush.hpp"
 #include "tally/engine/guest/signals.hpp"
+#include "tally/engine/instrument/windows.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/cache.hpp"
@@ -17,9 +18,10 @@ Outcome find_or_translate(Thread* t) {
   Guard guard(cache_lock);
   begin_reading(t);
   Outcome outcome = Outcome::translated;
-  Trace* trace = find_trace(t->pc);
+  const bool steps = t->in_steps != 0;
+  Trace* trace = find_trace(key_of(t->pc, steps));
   const bool is_new = trace == nullptr;
-  if (is_new) outcome = make_trace(t->pc, t->link == by_jump ? jump_slot(t, t->pc) : 0, trace);
+  if (is_new) outcome = make_trace(t->pc, steps, t->link == by_jump ? jump_slot(t, t->pc, steps) : 0, trace);
   end_reading(t);
   if (outcome == Outcome::translated) settle(t, *trace, is_new);
   return outcome;
@@ -30,6 +32,7 @@ Outcome find_or_translate(Thread* t) {
 extern "C" void dispatch(Thread* t) {
   if (t->link >= first_link) t->pc = link_target(t->link);
   if (t->link == by_jump && probes->is_followed(t)) probes->jumped(t);
+  windows_settle(t);
   Outcome outcome = Outcome::no_room;
   // Others may fill the cache again before this thread has its turn; that a flush does not help at all is rare.
   for (u32 tries = 0; outcome == Outcome::no_room && tries < 1000; tries++) {
@@ -51,7 +54,10 @@ extern "C" void dispatch(Thread* t) {
     case Outcome::translated: return;
     // At its own address the instruction does, or fails to do, what it does natively.
     case Outcome::step:
-    case Outcome::unreadable: t->pad |= pad_step; return;
+    case Outcome::unreadable:
+      t->past_check = 0;
+      t->pad |= pad_step;
+      return;
     case Outcome::leave: leave(t, channel::partial_gs_base);
     case Outcome::no_room:
     case Outcome::no_space: leave(t, channel::partial_code_space);
@@ -59,6 +65,7 @@ extern "C" void dispatch(Thread* t) {
 }
 
 void count_stepped(Thread* t, u64 to) {
+  windows_step(t);
   if (t->traces_itself == 0) __atomic_add_fetch(&process_record(t).single_stepped, 1, __ATOMIC_RELAXED);
   u8 bytes[16];
   channel::Totals delta;

@@ -2,6 +2,7 @@
 
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/translate/compared_code.hpp"
+#include "tally/engine/translate/uncounted.hpp"
 
 namespace tally::engine::guest {
 namespace {
@@ -33,28 +34,17 @@ u32 mask_elements(const Place& p, Context* c) {
 }  // namespace
 
 bool compares(const CacheLocation& s) {
-  return s.trace->compared != 0 && s.offset >= s.trace->gate + comparison_saves && s.offset < s.trace->compared;
+  return s.trace->compared != 0 &&
+         s.offset >= (s.trace->check != 0 ? s.trace->check : s.trace->gate) + comparison_saves &&
+         s.offset < s.trace->compared;
 }
 
 u64 restore_guest_state(Thread* t, Context* c, const CacheLocation& s) {
   const Trace& trace = *s.trace;
-  const Segment& seg = trace.segments[s.place->segment];
   if (compares(s)) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
-  if (seg.first == Segment::is_exit) return trace.pc + static_cast<u64>(static_cast<s64>(s.place->pc));
-  channel::Totals delta;
-  channel::SegmentVector kinds{};
-  for (u32 i = seg.first; i < s.index; i++) {
-    const Place& p = trace.places[i];
-    delta.field[channel::instructions]++;
-    delta.field[channel::loads] += p.loads;
-    delta.field[channel::stores] += p.stores;
-    add_kind(kinds, p.kind);
-    if ((p.kind == Kind::jcc || p.kind == Kind::loop) && p.falls_through) kinds.branches[channel::taken - 3]--;
-  }
-  channel::add(delta, kinds, 1);
-  if (s.place->segment > 0) delta.field[channel::taken]--;
-  if (s.offset >= seg.counted) channel::add(delta, segment(trace.number + s.place->segment), -1);
-  correct(t, delta);
+  if (trace.segments[s.place->segment].first == Segment::is_exit)
+    return trace.pc + static_cast<u64>(static_cast<s64>(s.place->pc));
+  correct(t, uncounted_at(s));
   const Place& p = *s.place;
   if (p.dynamic != 0 && s.offset == p.offset) {
     const u32 number = p.dynamic & 0x3f;

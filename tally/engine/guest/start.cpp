@@ -1,6 +1,7 @@
 // The engine's first steps in a program that the kernel has just executed, and what libZydis imports.
 #include <elf.h>
 
+#include "tally/engine/clock.hpp"
 #include "tally/engine/guest/descriptors.hpp"
 #include "tally/engine/guest/output_buffers.hpp"
 #include "tally/engine/guest/processes.hpp"
@@ -140,6 +141,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
   for (p++; *p != AT_NULL; p += 2) {
     if (p[0] == AT_HWCAP2) capabilities = p[1];
     if (p[0] == AT_ENTRY) entry = p[1];
+    if (p[0] == AT_SYSINFO_EHDR) clock_init(p[1]);
     if (p[0] == AT_EXECFN) name = reinterpret_cast<const char*>(p[1]);
   }
   fsgsbase_allowed = (capabilities & 2) != 0;

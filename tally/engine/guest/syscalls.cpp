@@ -4,6 +4,7 @@
 #include <fcntl.h>
 
 #include "tally/channel/asking.hpp"
+#include "tally/engine/clock.hpp"
 #include "tally/engine/guest/asking.hpp"
 #include "tally/engine/guest/confining.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
@@ -247,13 +248,14 @@ s64 control_architecture(Thread* t) {
 }
 
 s64 control_process(Thread* t) {
-  enum : u32 { set_name = 15, set_seccomp = 22, set_syscall_dispatch = 59, deny_executable = 65 };
+  enum : u32 { set_name = 15, set_seccomp = 22, set_time_stamp = 26, set_syscall_dispatch = 59, deny_executable = 65 };
   const u64* g = t->gpr;
   const u32 option = static_cast<u32>(g[rdi]);
   if (option == set_seccomp) return set_filter_by_prctl(t, g[rsi], g[rdx]);
   if (option == set_syscall_dispatch) return set_dispatch(t, g[rsi], g[rdx], g[r10], g[r8]);
   if (option == channel::ask_option) return answer(t, g[rsi], g[rdx], g[r10]);
   if (option == deny_executable) return write_unseen(t);
+  if (option == set_time_stamp) clock_without_time_stamp();
   if (loses_rights_by(option)) give_up_writing();
   const s64 r = run(t);
   if (option == set_name) name_thread(t);

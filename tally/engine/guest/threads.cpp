@@ -7,6 +7,8 @@
 #include "tally/engine/instrument/core_cycles.hpp"
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/running_totals.hpp"
+#include "tally/engine/instrument/windows.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -24,6 +26,8 @@ u32 vectors_area;
 void set_state(State& of, State to) {
   __atomic_store_n(reinterpret_cast<u32*>(&of), static_cast<u32>(to), __ATOMIC_RELEASE);
 }
+
+bool reads_running_totals() { return marks_on() || windows_on(); }
 
 bool map_counters(Thread* t, u32 area) {
   const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(counters(t)), counters_bytes, PROT_READ | PROT_WRITE,
@@ -56,6 +60,10 @@ Thread* make_block() {
   const s64 r = kernel(SYS_mmap, reinterpret_cast<u64>(jump_table(t)), jump_table_entries * 8, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_FIXED, inherited(channel::inherited_image), image_header().table_offset);
   if (failed(r)) return nullptr;
+  if (windows_on() &&
+      failed(kernel(SYS_mmap, reinterpret_cast<u64>(steps_table(t)), jump_table_entries * 8, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_FIXED, inherited(channel::inherited_image), image_header().table_offset)))
+    return nullptr;
   t->self = t;
   t->generation = cache_generation();
   t->stack = reinterpret_cast<u64>(t) + stack_at + stack_bytes;
@@ -101,7 +109,9 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
     record.base = record.final;
     record.before++;
   }
-  if (!models_attach(t, goes_on) || !marks_attach(t)) return false;
+  if (!models_attach(t, goes_on) || (reads_running_totals() && !totals_attach(t)) || !marks_attach(t) ||
+      !windows_attach(t))
+    return false;
   set_state(record.state, State::running);
   return true;
 }
@@ -111,6 +121,7 @@ void fold(Thread* t) {
   channel::Thread& record = own_records.shared.thread(t->index);
   if (record.state != State::running) return;
   models_drain(t);
+  windows_before_fold(t);
   u64* c = counters(t);
   channel::Totals totals = channel::sum(c, own_records.vectors, own_records.segments);
   totals.add(record.base);
@@ -120,12 +131,17 @@ void fold(Thread* t) {
   core_collect(c, own_records.segments);
   for (u32 i = 0; i < own_records.segments; i++)
     if (c[i] != 0) c[i] = 0;
-  marks_folded(t);
+  if (reads_running_totals()) totals_folded(t);
+  windows_folded(t);
 }
 
 /// The same where nothing of the thread runs any more.
 void end_counting(Thread* t) {
-  if (own_records.shared.thread(t->index).state == State::running) marks_end(t);
+  if (own_records.shared.thread(t->index).state == State::running) {
+    marks_end(t);
+    // An execve may fail: then the window goes on. The command cuts it where it does not.
+    if (process_record(t).end != channel::End::executed) windows_close(t);
+  }
   fold(t);
 }
 
@@ -145,6 +161,7 @@ Thread* first_thread(u32 first_fd) {
   models_init();
   instrument_with_models();
   marks_init();
+  windows_init();
   core_init();
   const u32 process = new_process_record(0);
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);

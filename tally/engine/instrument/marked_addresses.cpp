@@ -3,6 +3,7 @@
 #include "tally/engine/command.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/marks.hpp"
+#include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/arenas.hpp"
 #include "tally/engine/translate/generate.hpp"
@@ -42,7 +43,7 @@ Slot* slot_for(u64 pc) {
 
 /// What was translated of this address has no gate yet, or another one.
 void renew(u64 pc) {
-  if (find_trace(pc) != nullptr) invalidate(pc, 1);
+  if (find_trace(key_of(pc, false)) != nullptr || find_trace(key_of(pc, true)) != nullptr) invalidate(pc, 1);
 }
 
 /// From now on those are marked that the command has named. Wants cache_lock held.
@@ -154,12 +155,7 @@ class MarkProbes final : public Probes {
     note_first(in);
     if (is_marked(b.trace.pc)) emit_gate(b);
   }
-  void counted(Builder& b, u32 number) override {
-    static const u8 move_byte[] = {0x65, 0xc6, 0x04, 0x25};  // mov byte gs:[…], 1
-    b.e.bytes(move_byte, sizeof move_byte);
-    b.e.dword(touched_at + number / counters_per_touch);
-    b.e.byte(1);
-  }
+  void counted(Builder& b, u32 number) override { emit_touched(b, number); }
   bool is_followed(const Thread* t) const override { return is_watched(t); }
   void jumped(Thread* t) override { marks_landed(t); }
   void make_doors(Arena& a) override { a.to_mark = make_door(a, enter_mark); }

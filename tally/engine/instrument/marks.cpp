@@ -2,7 +2,7 @@
 
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/marked_addresses.hpp"
-#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 
@@ -13,72 +13,20 @@ using channel::MarkCounts;
 
 /// What a thread keeps for its marks.
 struct ThreadMarks {
-  u64* seen;                // its counters, as they were last read
-  channel::Totals running;  // what these say
-  u64 watched_from;         // the stack pointer at the function that may leave others; 0: it is not watched
+  u64 watched_from;  // the stack pointer at the function that may leave others; 0: it is not watched
 };
 
 ThreadMarks& own(const Thread* t) { return *reinterpret_cast<ThreadMarks*>(reinterpret_cast<u64>(t) + marks_at); }
-u8* touched(Thread* t) { return reinterpret_cast<u8*>(reinterpret_cast<u64>(t) + touched_at); }
 MarkCounts& counts(Thread* t, u32 mark) {
   return reinterpret_cast<MarkCounts*>(reinterpret_cast<u64>(t) + mark_counts_at)[mark];
-}
-
-// --- what a thread has counted --------------------------------------------------------------------------------------
-
-void read_chunk(Thread* t, u32 chunk) {
-  ThreadMarks& m = own(t);
-  const u64* const now = counters(t);
-  const u32 end = (chunk + 1) * counters_per_touch;
-  for (u32 i = chunk * counters_per_touch; i < end; i++) {
-    const s64 more = static_cast<s64>(now[i] - m.seen[i]);
-    if (more == 0) continue;
-    channel::add(m.running, segment(i), more);
-    m.seen[i] = now[i];
-  }
-}
-
-channel::Totals totals(Thread* t) {
-  // The first ones count what is known only at run time: nobody says that they were touched.
-  read_chunk(t, 0);
-  const u32 chunks = (segment_limit_so_far() + counters_per_touch - 1) / counters_per_touch;
-  u64* const words = reinterpret_cast<u64*>(touched(t));
-  for (u32 w = 0; w < (chunks + 7) / 8; w++) {
-    if (words[w] == 0) continue;
-    for (u32 k = 0; k < 8; k++)
-      if (touched(t)[w * 8 + k] != 0) read_chunk(t, w * 8 + k);
-    words[w] = 0;
-  }
-  channel::Totals all = own(t).running;
-  all.add(records().thread(t->index).base);
-  return all;
-}
-
-/// The events that were asked for, up to this moment.
-struct Values {
-  s64 of[channel::mark_event_limit];
-};
-
-void read(Thread* t, Values& v) {
-  const channel::Marks& asked = settings().marks;
-  const channel::Totals all = totals(t);
-  if (asked.modelled != 0) models_settle(t);
-  const u64* const models = reinterpret_cast<const u64*>(&model_counts(t)->values);
-  for (u32 e = 0; e < asked.events; e++) {
-    s64 sum = 0;
-    for (u32 i = 0; i < channel::mark_fields; i++) sum += asked.weight[e][i] * all.field[i];
-    for (u32 i = channel::mark_fields; asked.modelled != 0 && i < channel::mark_figures; i++)
-      if (asked.weight[e][i] != 0) sum += asked.weight[e][i] * static_cast<s64>(models[i - channel::mark_fields]);
-    v.of[e] = sum;
-  }
 }
 
 /// Reads at most once.
 class Moment {
  public:
   explicit Moment(Thread* t) : thread_(t) {}
-  const Values& values() {
-    if (!known_) read(thread_, values_);
+  const EventSums& values() {
+    if (!known_) read_events(thread_, values_);
     known_ = true;
     return values_;
   }
@@ -86,17 +34,17 @@ class Moment {
  private:
   Thread* thread_;
   bool known_ = false;
-  Values values_;
+  EventSums values_;
 };
 
 // --- entries --------------------------------------------------------------------------------------------------------
 
-void begin(MarkCounts& c, const Values& v) {
+void begin(MarkCounts& c, const EventSums& v) {
   for (u32 e = 0; e < settings().marks.events; e++) c.event[e].start = v.of[e];
   c.open = 1;
 }
 
-void end(MarkCounts& c, const Values& v) {
+void end(MarkCounts& c, const EventSums& v) {
   for (u32 e = 0; e < settings().marks.events; e++) {
     channel::MarkEvent& event = c.event[e];
     const s64 more = v.of[e] - event.start;
@@ -188,14 +136,14 @@ void count_done(Thread* t, bool is_far) {
 /// What lies between two traps is counted: neither of them.
 void pass_trap(Thread* t, u32 length) {
   MarkCounts& c = counts(t, settings().marks.count - 1);
-  Values now;
+  EventSums now;
   if (c.open != 0) {
-    read(t, now);
+    read_events(t, now);
     end(c, now);
     count_done(t, true);
   } else {
     count_done(t, true);
-    read(t, now);
+    read_events(t, now);
     begin(c, now);
   }
   t->pc += length;
@@ -216,8 +164,8 @@ bool read_counter(Thread* t, u32 length) {
     process.no_counter_read = 1;
     return false;
   }
-  Values now;
-  read(t, now);
+  EventSums now;
+  read_events(t, now);
   constexpr u64 width_mask = (u64{1} << 48) - 1;
   const u64 value = static_cast<u64>(now.of[row - 1]) & width_mask;
   t->gpr[rax] = static_cast<u32>(value);
@@ -264,22 +212,10 @@ bool marks_attach(Thread* t) {
                           0x11 /* MAP_SHARED | MAP_FIXED */, inherited(channel::inherited_channel),
                           channel::mark_counts_offset(t->index));
   if (failed(page)) return false;
-  ThreadMarks& m = own(t);
-  if (m.seen == nullptr) m.seen = reinterpret_cast<u64*>(try_reserve(counters_bytes, 3));
-  if (m.seen == nullptr) return false;
-  marks_folded(t);
-  m.watched_from = 0;
+  own(t).watched_from = 0;
   t->in_functions = 0;
   t->past_gate = 0;
   return true;
-}
-
-void marks_folded(Thread* t) {
-  if (!marks_on()) return;
-  ThreadMarks& m = own(t);
-  m.running = {};
-  throw_away(m.seen, counters_bytes);
-  throw_away(touched(t), channel::segment_limit / counters_per_touch);
 }
 
 void marks_end(Thread* t) {

@@ -10,6 +10,7 @@
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/instrument/model_setup.hpp"
 #include "tally/engine/instrument/sites.hpp"
+#include "tally/engine/instrument/windows.hpp"
 #include "tally/engine/translate/review.hpp"
 #include "tally/sim/memory.hpp"
 
@@ -167,6 +168,7 @@ void models_access(Thread* t, u64 address, u64 bytes, Ask what) {
 }
 
 channel::NoteRing* note_ring(Thread* t, Handed what) {
+  if (what == Handed::windows) return window_ring(t);
   return reinterpret_cast<channel::NoteRing*>(reinterpret_cast<u64>(cold_models_of(t)) + own_room() +
                                               static_cast<u32>(what) * channel::note_ring_bytes);
 }
@@ -235,10 +237,10 @@ bool models_attach(Thread* t, bool goes_on) {
     return attach_notes(t, goes_on);
   }
   if (cold_models_of(t) == nullptr) {
-    const u64 at =
-        try_reserve(own_room() + tape_room +
-                        (settings().models.handed_on != 0 ? channel::rings_of_thread * channel::note_ring_bytes : 0),
-                    3);
+    const u64 at = try_reserve(
+        own_room() + tape_room +
+            (settings().models.handed_on != 0 ? sizeof rings / sizeof *rings * channel::note_ring_bytes : 0),
+        3);
     if (at == 0) return false;
     cold_models_of(t) = reinterpret_cast<ColdModels*>((at + tape_room - 1) & ~(tape_room - 1));
   } else {

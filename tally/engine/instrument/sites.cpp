@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "tally/engine/instrument/marks.hpp"
+#include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/translate/recorder.hpp"
 
 namespace tally::engine::instrument {

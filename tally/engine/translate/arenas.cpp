@@ -1,6 +1,7 @@
 #include "tally/engine/translate/arenas.hpp"
 
 #include "tally/engine/translate/compared_code.hpp"
+#include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 
@@ -107,6 +108,7 @@ Arena* new_arena(bool far, Map&& map) {
   instrumentation->make_doors(a);
   probes->make_doors(a);
   a.to_unlike = make_door(a, enter_unlike);
+  if (counts_down()) a.to_window = make_door(a, enter_window);
   return &a;
 }
 

@@ -49,18 +49,18 @@ T* fresh_table(u32 entries) {
 }
 
 /// What is near in the program is near in the table: eight slots of a cache line for 128 bytes of code.
-u32 first_slot(u64 pc) { return (hash(pc >> 7) << 3 | (pc >> 4 & 7)) & slot_mask; }
+u32 first_slot(u64 key) { return (hash(key >> 7) << 3 | (key >> 4 & 7)) & slot_mask; }
 
 void insert_slot(u32 trace) {
-  const u64 pc = tables.traces[trace].pc;
+  const u64 key = key_of(tables.traces[trace]);
   // The place of one that was dropped will do: code that is rewritten over and over must not fill the table. Best of
   // all is that of the same address: where that one led is where this one will lead.
   constexpr u32 none = ~0u;
-  u32 i = first_slot(pc), found = none;
+  u32 i = first_slot(key), found = none;
   for (; slots[i].trace != 0; i = (i + 1) & slot_mask) {
     const Trace& t = tables.traces[slots[i].trace];
     if (!t.dead) continue;
-    if (t.pc == pc) {
+    if (key_of(t) == key) {
       tables.traces[trace].grave = t.grave;
       found = i;
       break;
@@ -71,7 +71,7 @@ void insert_slot(u32 trace) {
     slots_used++;
     found = i;
   }
-  slots[found] = {trace, static_cast<u32>(pc)};
+  slots[found] = {trace, static_cast<u32>(key)};
 }
 
 bool grow_slots() {
@@ -136,7 +136,7 @@ void patch_dead(Trace& t) {
     while (crosses_line(e.here() + 1)) e.byte(0x90);
     t.grave = e.here();
     e.jump(e.here() + 5);
-    emit_stub(*a, e, t.grave + 1, t.pc);
+    emit_stub(*a, e, t.grave + 1, key_of(t));
     a->cold = e.here();
   }
   patch_head(t, t.grave);
@@ -190,6 +190,7 @@ void cache_init() {
 void forget_jumps(Thread* t) {
   // Empty entries lead into the engine: dropping the private copies of the image's page brings them back.
   throw_away(jump_table(t), jump_table_entries * 8);
+  if (settings().windows.on != 0) throw_away(steps_table(t), jump_table_entries * 8);
   t->generation = cache_generation();
 }
 
@@ -257,19 +258,20 @@ bool have_room(u32 traces, u32 exits, u32 nodes, u32 different_pages, u32 number
   return true;
 }
 
-Trace* find_trace(u64 pc) {
-  for (u32 i = first_slot(pc); slots[i].trace != 0; i = (i + 1) & slot_mask) {
-    if (slots[i].low != static_cast<u32>(pc)) continue;
+Trace* find_trace(u64 key) {
+  for (u32 i = first_slot(key); slots[i].trace != 0; i = (i + 1) & slot_mask) {
+    if (slots[i].low != static_cast<u32>(key)) continue;
     Trace& t = tables.traces[slots[i].trace];
-    if (t.pc == pc && !t.dead) return &t;
+    if (key_of(t) == key && !t.dead) return &t;
   }
   return nullptr;
 }
 
-Trace* new_trace(Arena& arena, u64 pc, u64 start) {
+Trace* new_trace(Arena& arena, u64 key, u64 start) {
   const u32 index = tables.traces.add(Trace{});
   Trace& t = tables.traces[index];
-  t.pc = pc;
+  t.pc = pc_of_key(key);
+  t.steps = t.pc != key;
   t.start = start;
   t.number = segment_limit_so_far();  // until it has one: numbers rise from trace to trace
   arena.traces.add(index);

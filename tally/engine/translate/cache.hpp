@@ -24,6 +24,7 @@ struct Arena {
   u64 to_model = 0, to_look = 0;  // where a machine is simulated
   u64 to_mark = 0;                // where addresses are marked
   u64 to_unlike = 0;              // from a trace whose code is another one by now
+  u64 to_window = 0;              // where windows are counted
   Growing<u32> traces;            // by rising address
 };
 inline constexpr u64 arena_bytes = channel::cache_bytes, arena_hot_bytes = 64ull << 20;
@@ -73,12 +74,14 @@ struct Trace {
   u32 number;  // segment number of the first one, the others follow
   u16 segment_count;
   bool dead;
+  bool steps;         // it is one of steps: one instruction, see countdown.hpp
   bool looked_ahead;  // it relies on code that it does not hold, of pages that it is registered for
   u8 entries;         // entry checks that were made for it out of its line
   u8 generation;      // how often it was made again, where no template says it
   u32 use;            // of a template: note_use() says which; 0 = none
   u32 loop;           // from body: the displacement of a jump into its middle; 0 leads out of it, 0 here = none
   u32 gate;           // from body: the end of its gate, where it begins at a marked address
+  u32 check;          // from body: the end of its check, where it is one of steps
   u32 compared;  // from body: the end of what compares its code (compared_code.hpp); 0 = it is watched, or constant
   u64 grave;     // where those of its address lead that are dead, and it too then; 0 = none was dropped yet
 };
@@ -119,10 +122,15 @@ bool tables_have_room();
 /// Whether they have room for so many more; makes them large enough where they grow.
 bool have_room(u32 traces, u32 exits, u32 page_nodes, u32 different_pages, u32 numbers);
 
-/// The live trace that starts at `pc`, or null.
-Trace* find_trace(u64 pc);
+/// Traces are found by this: their program address, and whether they are steps, which lead to steps only.
+inline constexpr u64 key_of(u64 pc, bool steps) { return pc | u64{steps} << 63; }
+inline u64 key_of(const Trace& t) { return key_of(t.pc, t.steps); }
+inline constexpr u64 pc_of_key(u64 key) { return key & ~(u64{1} << 63); }
+
+/// The live trace with this key, or null.
+Trace* find_trace(u64 key);
 /// `start`: the next free cache address of the arena; traces are made in rising order.
-Trace* new_trace(Arena& arena, u64 pc, u64 start);
+Trace* new_trace(Arena& arena, u64 key, u64 start);
 /// The trace with this index holds code of the page of `pc`.
 void register_page(u32 trace, u64 pc);
 
@@ -158,8 +166,9 @@ extern Tables tables;
 
 enum class Outcome { translated, step, unreadable, leave, no_room, no_space };
 
-/// Translates from `pc` on. `older`: an indirect jump is on its way there, and what its slot leads to; else 0.
-Outcome make_trace(u64 pc, u64 older, Trace*& out);
+/// Translates from `pc` on; `steps`: the one instruction there, see countdown.hpp. `older`: an indirect jump is on its
+/// way there, and what its slot leads to; else 0.
+Outcome make_trace(u64 pc, bool steps, u64 older, Trace*& out);
 
 /// All locks of what threads share, but that of mappings: no other thread is in the middle of a change.
 inline void lock_tables() {

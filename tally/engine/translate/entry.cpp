@@ -4,9 +4,9 @@
 // link 0xb0, pad 0xb8, self 0xc0, seen 0xc8, borrowed 0xd0 and 0xd8.
 asm(R"(
 .text
-.globl engine_no_target, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike
+.globl engine_no_target, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_window
 .globl resume_program, resume_begin, resume_end, landing_pad
-.hidden enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike
+.hidden enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_window
 .hidden resume_program, resume_begin, resume_end, landing_pad
 
 # Saves what all doors have in common: everything but rax, rcx, r11, which each treats in its own way.
@@ -74,6 +74,15 @@ enter_link:
   mov %r11, %gs:0x58
   save_others
   call dispatch
+  jmp resume_program
+# A countdown. rax = where it begins, saved; pc = which one it is.
+enter_window:
+  mov %rax, %gs:0x90
+  movq $0, %gs:0xb0         # no_link
+  mov %rcx, %gs:0x08
+  mov %r11, %gs:0x58
+  save_others
+  call window_reached
   jmp resume_program
 # A system call. rcx = the address behind it; rcx and r11 are saved.
 enter_syscall:

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include "tally/engine/clock.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -69,6 +70,7 @@ void note(u64 start, u64 end, s64 protection) {
   for (u64& page : constant_page) page = 0;
   forget_read_only(start, end);
   persistent_cache->unmapped(start, end);
+  clock_unmapped(start, end);
   forget(start, end);
   if (executes(protection)) add_range(start, end, protection & PROT_WRITE);
   forget_watched(start / page_bytes, end / page_bytes);
@@ -351,6 +353,7 @@ void note_other_pages(u64 a, u64 n, u64 offset) {
   seen_page[0] = seen_page[1] = 0;
   for (u64& page : constant_page) page = 0;
   persistent_cache->unmapped(start, end);
+  clock_unmapped(start, end);
   drop_everywhere(start, end - start);
   const FileMapping* const known = file_at(start);
   if (known == nullptr) return;

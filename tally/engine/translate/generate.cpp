@@ -1,5 +1,6 @@
 #include "tally/engine/translate/generate.hpp"
 
+#include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 
 namespace tally::engine::translate {
@@ -175,6 +176,7 @@ void emit_increment(Builder& b, u32 segment, u32 number, Increment::How how, u8 
   Emitter& e = b.e;
   const auto fix = [&] { recorder.fix(Fix::counter, b.offset() + displacement_at, segment); };
   if (is_probed) probes->counted(b, number);
+  if (counts_down()) emit_countdown(b, number, how == Increment::inc);
   if (how == Increment::inc) {
     fix();
     e.byte(0x65);
@@ -236,12 +238,13 @@ u64 next_body(const Arena& arena, u64 pc, u64 older) {
   return (arena.hot + dead_jump_bytes + check + trace_alignment - 1) & ~(trace_alignment - 1);
 }
 
-Builder begin_trace(Arena& arena, u64 pc, u64 older, u64 later) {
+Builder begin_trace(Arena& arena, u64 key, u64 older, u64 later) {
+  const u64 pc = pc_of_key(key);
   // The head is aligned so that it can be replaced in one store. More than that makes code larger and nothing faster.
   const u32 check = older != 0 ? entry_check_bytes(pc) : 0;
   Emitter e{reinterpret_cast<u8*>(arena.hot)};
   e.nops(static_cast<u32>(next_body(arena, pc, older) + later - check - arena.hot));
-  Trace& trace = *new_trace(arena, pc, e.here());
+  Trace& trace = *new_trace(arena, key, e.here());
   if (older != 0) trace.entry = emit_entry_check(arena, e, pc, older);
   trace.body = e.here();
   trace.places = &tables.places[tables.places.size];

@@ -47,13 +47,13 @@ struct Builder {
   }
   /// (j)cc to the translation of `target`; returns the cache address of the jump.
   u64 exit(int condition, u64 target) {
-    const u64 jump = emit_exit(arena, e, condition, target);
+    const u64 jump = emit_exit(arena, e, condition, key_of(target, trace.steps));
     fix(Fix::exit, target, -4);
     return jump;
   }
   /// The same to where the pointer at `operand` leads.
   void exit_by(u64 operand, u64 target) {
-    emit_exit(arena, e, -1, target);
+    emit_exit(arena, e, -1, key_of(target, trace.steps));
     fix(Fix::exit_by, operand, -4);
   }
   Place& place(const Instruction& in, u32 segment, Borrowed borrowed = Borrowed::none, u8 reg = 0) {
@@ -73,10 +73,10 @@ struct Builder {
   }
 };
 
-/// Where the code of the next trace would begin, and a trace for the code at `pc` that begins there or `later` bytes
-/// after, a multiple of trace_alignment; `older` as for make_trace().
+/// Where the code of the next trace would begin, and a trace for the code that `key` says that begins there or `later`
+/// bytes after, a multiple of trace_alignment; `older` as for make_trace().
 u64 next_body(const Arena& arena, u64 pc, u64 older);
-Builder begin_trace(Arena& arena, u64 pc, u64 older, u64 later = 0);
+Builder begin_trace(Arena& arena, u64 key, u64 older, u64 later = 0);
 /// Gives up what was begun: nothing leads to it, and its room is the next one's, which may begin before it did.
 void abandon_trace(const Builder& b);
 

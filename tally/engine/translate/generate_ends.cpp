@@ -50,11 +50,12 @@ void emit_load_target(Builder& b, const Instruction& in) {
 }
 
 /// Jumps by the thread's table: rcx = the target; rcx and r11 are saved.
-void emit_indirect(Emitter& e) {
+void emit_indirect(Builder& b) {
+  Emitter& e = b.e;
   static const u8 code[] = {0x44, 0x0f, 0xb7, 0xd9,         // movzx r11d, cx
                             0x65, 0x42, 0xff, 0x24, 0xdd};  // jmp gs:[r11 * 8 + table]
   e.bytes(code, sizeof code);
-  e.dword(jump_table_at);
+  e.dword(b.trace.steps ? u32{steps_table_at} : u32{jump_table_at});
 }
 
 void emit_saves(Emitter& e) {
@@ -82,7 +83,7 @@ void end_indirect(Builder& b, const Instruction& in, u32 segment, const Incremen
     counted = b.offset();
   }
   if (is_instrumented) instrumentation->indirect(b, in);
-  emit_indirect(b.e);
+  emit_indirect(b);
 }
 
 void end_syscall(Builder& b, const Instruction& in, u32 segment, const Increment& increment, u32 number, u16& counted) {

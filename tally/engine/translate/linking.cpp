@@ -9,7 +9,7 @@ namespace {
 
 struct Exit {
   u64 source;  // address of the displacement to patch
-  u64 target;  // program address
+  u64 target;  // key of a trace
 };
 Growing<Exit> links;
 
@@ -88,13 +88,13 @@ u64 add_entry(Trace& t, u64 older) {
 void settle(Thread* t, Trace& trace, bool is_new) {
   if (is_new && trace.grave != 0 && fits32(static_cast<s64>(trace.body - trace.grave)))
     patch_grave(trace.grave, trace.body);
-  t->resume = trace.body + (t->past_gate != 0 ? trace.gate : 0);
-  t->past_gate = 0;
+  t->resume = trace.body + (t->past_check != 0 ? trace.check : t->past_gate != 0 ? trace.gate : 0);
+  t->past_gate = t->past_check = 0;
   if (t->link == no_link) return;
   if (t->link == by_jump) {
     // Most targets of a short program are reached once: a slot is written, and its page copied, for the second time.
     if (is_new || probes->is_followed(t)) return;
-    u64& slot = jump_slot(t, t->pc);
+    u64& slot = jump_slot(t, t->pc, trace.steps);
     const bool empty = slot == reinterpret_cast<u64>(engine_no_target);
     if (trace.entry == 0 || !empty) trace.entry = add_entry(trace, slot);
     slot = trace.entry;
@@ -102,10 +102,10 @@ void settle(Thread* t, Trace& trace, bool is_new) {
   }
   const Exit& link = links[static_cast<u32>(t->link)];
   const s64 displacement = static_cast<s64>(trace.body - link.source - 4);
-  if (link.source != 0 && link.target == trace.pc && fits32(displacement))
+  if (link.source != 0 && link.target == key_of(trace) && fits32(displacement))
     __atomic_store_n(reinterpret_cast<u32*>(link.source), static_cast<u32>(displacement), __ATOMIC_RELEASE);
 }
 
-u64 link_target(u64 link) { return links[static_cast<u32>(link)].target; }
+u64 link_target(u64 link) { return pc_of_key(links[static_cast<u32>(link)].target); }
 
 }  // namespace tally::engine::translate

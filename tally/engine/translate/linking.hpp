@@ -7,7 +7,7 @@
 namespace tally::engine::translate {
 
 /// A direct exit at `here`: (j)cc to the translation of `target`, patched when there is one. `condition` < 0: always.
-/// Returns the cache address of the jump.
+/// Returns the cache address of the jump. Targets are keys of traces.
 u64 emit_exit(Arena& a, Emitter& e, int condition, u64 target);
 /// Where an exit whose displacement is at `displacement` leads for now.
 void lead_exit(Arena& a, u8* displacement, u64 target);

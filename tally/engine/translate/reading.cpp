@@ -1,5 +1,7 @@
 #include "tally/engine/translate/reading.hpp"
 
+#include "tally/engine/translate/countdown.hpp"
+
 namespace tally::engine::translate {
 
 const u8* Code::at(u64 pc, u32& available) {
@@ -118,11 +120,12 @@ bool borrows(Kind k) {
          k == Kind::far_return;
 }
 
-bool find_dead_flags(const Instruction* in, u32 n, u16 live, u32& at) {
+bool find_dead_flags(const Instruction* in, u32 n, u16 live, bool by_carry, u32& at) {
   bool found = false;
   for (u32 i = n; i-- > 0;) {
-    live = static_cast<u16>((live & ~in[i].writes) | in[i].reads);
-    if (live != 0) continue;
+    live = by_carry ? static_cast<u16>((live & ~flags_written(in[i])) | flags_read(in[i]))
+                    : static_cast<u16>((live & ~in[i].writes) | in[i].reads);
+    if (live != 0 || (by_carry && i > countdown_reach)) continue;
     // Best directly before an instruction that sets the flags and cannot fault: then nobody ever sees ours.
     const bool best = in[i].writes == counter_flags && !accesses_memory(in[i]);
     if (!found || best) at = i;
@@ -135,20 +138,25 @@ bool find_dead_flags(const Instruction* in, u32 n, u16 live, u32& at) {
 
 Increment choose_increment(Code& code, const Instruction* in, u32 n, u64 next) {
   u32 at = 0;
-  if (find_dead_flags(in, n, counter_flags, at)) return {Increment::inc, at, 0};
+  // An increment leaves the carry as it is, what counts down does not.
+  const bool by_carry = counts_down();
+  const u16 wanted = by_carry ? every_flag : counter_flags;
+  if (find_dead_flags(in, n, wanted, by_carry, at)) return {Increment::inc, at, 0};
   const Kind last = n == 0 ? Kind::plain : in[n - 1].resolved ? Kind::end : in[n - 1].kind;
-  for (u32 i = 0; i < n; i++)
-    if (const u8 reg = overwritten_register(in[i]); reg != no_register) return {Increment::scratch, i, reg};
-  if (borrows(last)) return {Increment::late, n - 1, r11};
+  if (!by_carry) {
+    for (u32 i = 0; i < n; i++)
+      if (const u8 reg = overwritten_register(in[i]); reg != no_register) return {Increment::scratch, i, reg};
+    if (borrows(last)) return {Increment::late, n - 1, r11};
+  }
   bool dead = false;
   if (last == Kind::jcc || last == Kind::loop)
-    dead = flags_dead(code, next, counter_flags) && flags_dead(code, in[n - 1].target(), counter_flags);
+    dead = flags_dead(code, next, wanted) && flags_dead(code, in[n - 1].target(), wanted);
   else if (last == Kind::jump || last == Kind::call)
-    dead = flags_dead(code, in[n - 1].target(), counter_flags);
+    dead = flags_dead(code, in[n - 1].target(), wanted);
   else if (last == Kind::plain)
-    dead = flags_dead(code, next, counter_flags);
+    dead = flags_dead(code, next, wanted);
   if (dead && n == 0) return {Increment::inc, 0, 0};
-  if (dead && find_dead_flags(in, n, 0, at)) return {Increment::inc, at, 0};
+  if (dead && find_dead_flags(in, n, 0, by_carry, at)) return {Increment::inc, at, 0};
   return {Increment::spill, 0, r11};
 }
 

@@ -1,5 +1,6 @@
 #include "tally/engine/translate/reoptimize.hpp"
 
+#include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/profile.hpp"
@@ -51,7 +52,7 @@ class Reoptimizer {
     if (is_instrumented) instrumentation->end_trace(b, index);
     arena->hot = b.e.here();
     recorder.end(b, old_.use);
-    if ((is_instrumented || is_probed)) b.trace.use = old_.use;
+    if (is_instrumented || is_probed || counts_down()) b.trace.use = old_.use;
     return &b.trace;
   }
 
@@ -90,7 +91,7 @@ class Reoptimizer {
       if (n_ > 0 && probes->begins_at(at_)) break;
       if (code_.watch(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
-      if (in.kind == Kind::trap || probes->begins_at(in)) break;
+      if (in.kind == Kind::trap || probes->begins_at(in) || (counts_down() && is_countdown_late(in))) break;
       code_.register_instruction(in);
       resolve(code_, in, arena);
       n_++;
@@ -143,7 +144,8 @@ class Reoptimizer {
       const u32 end = k < branches_ ? branch_[k].end : n_;
       const Increment found = choose_increment(ahead_, in_ + start, end - start, in_[end - 1].next());
       // What an exit borrows is there only where the trace ends.
-      if (k == 0 || found.how < best.how) {
+      const bool in_reach = !counts_down() || found.at + start <= countdown_reach;
+      if (k == 0 || (found.how < best.how && in_reach)) {
         best = {found.how, found.at + start, found.reg};
         segment = k;
       }
@@ -199,7 +201,8 @@ class Reoptimizer {
 
   /// To the trace's own beginning: where registers are borrowed already, if it can be.
   void emit_loop(Builder& b) {
-    const u32 entry = instrumentation->loops(b);
+    // What is counted down looks at the beginning.
+    const u32 entry = counts_down() ? 0 : instrumentation->loops(b);
     if (entry != 0) b.trace.loop = static_cast<u32>(emit_loop_jump(b, b.body + entry, 0) - b.body);
     // Where a trace that is dropped comes out of its loop.
     instrumentation->leave(b, every_flag);
@@ -248,6 +251,7 @@ class Reoptimizer {
     b.trace.segment_count = static_cast<u16>(branches_ + 1);
     u16 counted = 0xffff;
     const bool instruments = is_instrumented;
+    if (looks_first(in_[0])) emit_first_look(b, in_[0]);
     if (instruments) begin_instrumentation(b);
     u32 k = 0;
     for (u32 i = 0; i < n_; i++) {

@@ -1,5 +1,6 @@
 #include "tally/engine/translate/review.hpp"
 
+#include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/profile.hpp"
 #include "tally/engine/translate/recorder.hpp"
@@ -14,7 +15,7 @@ constexpr u64 hot_executions = 4096;
 u8 generation_limit() { return instrumentation->depends_on_accesses() ? 12 : 3; }
 
 /// A trace that is made again takes the place of the old one while the program runs, whether it is kept or not.
-bool replaces_at_once() { return is_instrumented || is_probed; }
+bool replaces_at_once() { return is_instrumented || is_probed || counts_down(); }
 
 u64 hot_from() { return settings().hot_from != 0 ? settings().hot_from : hot_executions; }
 
@@ -89,7 +90,8 @@ class Review {
   }
 
   void consider(Trace& trace) {
-    if (probes->begins_at(trace.pc) || trace.compared != 0) return;
+    if (probes->begins_at(trace.pc) || trace.compared != 0 || trace.steps || (trace.check != 0 && !is_instrumented))
+      return;
     PersistentCache::Used known{};
     const bool is_known = trace.use != 0 && persistent_cache->used(trace.use, known);
     if (!is_known && !replaces_at_once()) return;

@@ -1,5 +1,6 @@
 // Program code → a trace: decoded a segment at a time, copied, given one counter a segment.
 #include "tally/engine/translate/compared_code.hpp"
+#include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/reading.hpp"
 
@@ -24,18 +25,18 @@ bool is_conditional(Kind k) { return k == Kind::jcc || k == Kind::loop; }
 /// Makes one trace.
 class Translator {
  public:
-  Translator(u64 pc, u64 older) : pc_(pc), at_(pc), older_(older) {
-    limit_ = settings().trace_limit != 0 ? settings().trace_limit : trace_instructions;
+  Translator(u64 pc, bool steps, u64 older) : pc_(pc), at_(pc), steps_(steps), older_(older) {
+    limit_ = steps ? 1 : settings().trace_limit != 0 ? settings().trace_limit : trace_instructions;
   }
 
   Outcome translate(Trace*& out) {
     if (!tables_have_room()) return Outcome::no_room;
     know_code(pc_);
-    if (persistent_cache->load(pc_)) {
+    if (!steps_ && persistent_cache->load(pc_)) {
       out = find_trace(pc_);
       if (out != nullptr) return Outcome::translated;
     }
-    const Template* known = persistent_cache->find(pc_);
+    const Template* known = steps_ ? nullptr : persistent_cache->find(pc_);
     if (known == nullptr)
       if (const Outcome first = look_at_first(); first != Outcome::translated) return first;
     Arena* arena = arena_for(pc_);
@@ -45,7 +46,7 @@ class Translator {
         out = made;
         return made->dead ? Outcome::no_room : Outcome::translated;
       }
-    Builder b = begin_trace(*arena, pc_, older_);
+    Builder b = begin_trace(*arena, key_of(pc_, steps_), older_);
     const u32 index = static_cast<u32>(&b.trace - tables.traces.data);
     code_.relied_on_by(index);
     ahead_.relied_on_by(index);
@@ -53,8 +54,12 @@ class Translator {
     place_segments(trace_segments);
     if (is_instrumented) instrumentation->begin_trace();
     if (is_probed) probes->begin_trace(b, in_[0]);
+    if (steps_)
+      emit_check(b, in_[0]);
+    else if (looks_first(in_[0]))
+      emit_first_look(b, in_[0]);
     // A second one would not be found before the first; code that changes is nobody else's.
-    if (known != nullptr || compared_) recorder.give_up();
+    if (known != nullptr || compared_ || steps_) recorder.give_up();
     u32 segment = 0;
     do {
       // After a branch there is always one more segment, if only an empty one: it tells how often the branch was not
@@ -122,6 +127,7 @@ class Translator {
       if (at_ != pc_ && probes->begins_at(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
       if (at_ != pc_ && probes->begins_at(in)) break;
+      if (at_ != pc_ && counts_down() && is_countdown_late(in)) break;
       code_.register_instruction(in);
       resolve(code_, in, arena);
       n++;
@@ -159,7 +165,7 @@ class Translator {
     const u32 number = new_segment(vector_of(n, segment));
     if (number == 0) return false;
     if (segment == 0) b.trace.number = number;
-    const Increment increment = choose_increment(ahead_, in_, n, at_);
+    const Increment increment = steps_ ? Increment{Increment::spill, 0, r11} : choose_increment(ahead_, in_, n, at_);
     u16 counted = 0xffff;
     const u16 first_place = static_cast<u16>(b.trace.place_count);
     if (is_instrumented) instrumentation->begin_segment(b, in_, n, live_behind_ = flags_needed_behind(n));
@@ -169,6 +175,7 @@ class Translator {
         counted = b.offset();
       }
       if (i == n) break;
+      if (steps_ && i == 1 && !is_instrumented) emit_second_check(b);
       if (is_instrumented) instrumentation->before(b, i, i + 1 == n && last_ != Kind::plain && !is_conditional(last_));
       emit_instruction(b, i, i + 1 == n, segment, increment, number, counted);
       if (is_instrumented) instrumentation->after(b, i);
@@ -217,6 +224,7 @@ class Translator {
   }
 
   u64 pc_, at_;
+  bool steps_;
   u64 older_;
   u32 limit_ = 0, total_ = 0;
   u16 live_there_ = 0, live_behind_ = 0;
@@ -228,6 +236,6 @@ class Translator {
 
 }  // namespace
 
-Outcome make_trace(u64 pc, u64 older, Trace*& out) { return Translator(pc, older).translate(out); }
+Outcome make_trace(u64 pc, bool steps, u64 older, Trace*& out) { return Translator(pc, steps, older).translate(out); }
 
 }  // namespace tally::engine::translate

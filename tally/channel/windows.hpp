@@ -1,0 +1,52 @@
+/// Windows: a row of counts each time that a thread has counted so many instructions, or other events.
+///
+/// A thread writes its rows into a ring of its own (notes.hpp, Handed::windows) and counts on; the command takes them.
+/// A row holds what the thread has counted since it began, so that what a killed thread counted after its last row is
+/// the difference to what its counters say.
+///
+/// Freestanding: no C library, no other room.
+#pragma once
+#include <stdint.h>
+
+#include "tally/channel/marks.hpp"
+#include "tally/channel/notes.hpp"
+
+namespace tally::channel {
+
+/// What ends a window: so many of an event that is a sum of the fields of Totals.
+struct WindowTrigger {
+  uint64_t every;
+  int8_t weight[mark_fields];
+};
+inline constexpr uint32_t window_trigger_limit = 4;
+/// So many events, beside those of triggers, are summed by generated code; of more all counters are read.
+inline constexpr uint32_t window_sum_limit = 4;
+/// The number that stands for a trigger where the thread's end cut its last window.
+inline constexpr uint32_t window_cut = window_trigger_limit;
+/// Most events of a window: a thread counts down in 64 bits, whose sign it looks at by the highest byte.
+inline constexpr uint64_t window_event_limit = uint64_t{1} << 54;
+
+/// The windows of a run. What a row holds are the rows of Marks::weight.
+struct Windows {
+  uint8_t on;
+  uint32_t triggers;
+  WindowTrigger trigger[window_trigger_limit];
+};
+
+/// One row, of window_row_bytes(). It is there once its number is.
+struct WindowRow {
+  uint64_t time_ns;   ///< CLOCK_MONOTONIC
+  uint64_t address;   ///< of the last instruction of the window; 0 where its thread's end cut it
+  uint16_t ended_by;  ///< number of a trigger, or window_cut
+  uint16_t cpu;       ///< where the thread ran then
+  uint32_t number;    ///< of the rows of the thread, from 1: in a block that was not published it tells the last one
+  int64_t sum[];      ///< of each event, since the thread began
+};
+inline constexpr uint32_t window_row_bytes(uint32_t events) {
+  return static_cast<uint32_t>(sizeof(WindowRow) + events * sizeof(int64_t));
+}
+inline constexpr uint32_t window_rows_of_block(uint32_t events) {
+  return static_cast<uint32_t>(note_block_bytes / window_row_bytes(events));
+}
+
+}  // namespace tally::channel

@@ -1,0 +1,68 @@
+#include "tally/engine/clock.hpp"
+
+#include <elf.h>
+
+namespace tally::engine {
+namespace {
+
+struct Time {
+  s64 seconds, ns;
+};
+using GetTime = s64 (*)(s32 clock, Time* to);
+
+u64 vdso_at, vdso_end;
+GetTime vdso_get_time;
+constexpr s32 monotonic = 1;
+
+bool same(const char* a, const char* b) {
+  while (*a != 0 && *a == *b) a++, b++;
+  return *a == *b;
+}
+
+/// By its symbols, as vdso(7) has it.
+GetTime find_in(u64 base) {
+  const auto& header = at<Elf64_Ehdr>(base);
+  const auto* segments = reinterpret_cast<const Elf64_Phdr*>(base + header.e_phoff);
+  const Elf64_Dyn* dynamic = nullptr;
+  for (u32 i = 0; i < header.e_phnum; i++) {
+    if (segments[i].p_type == PT_DYNAMIC) dynamic = reinterpret_cast<const Elf64_Dyn*>(base + segments[i].p_offset);
+    if (segments[i].p_type == PT_LOAD) vdso_end = page_up(base + segments[i].p_offset + segments[i].p_memsz);
+  }
+  u64 symbols = 0, names = 0;
+  for (; dynamic != nullptr && dynamic->d_tag != DT_NULL; dynamic++) {
+    if (dynamic->d_tag == DT_SYMTAB) symbols = base + dynamic->d_un.d_ptr;
+    if (dynamic->d_tag == DT_STRTAB) names = base + dynamic->d_un.d_ptr;
+  }
+  // The names follow the symbols.
+  for (u64 s = symbols; s != 0 && s + sizeof(Elf64_Sym) <= names; s += sizeof(Elf64_Sym)) {
+    const auto& symbol = at<Elf64_Sym>(s);
+    if (same(reinterpret_cast<const char*>(names + symbol.st_name), "__vdso_clock_gettime"))
+      return reinterpret_cast<GetTime>(base + symbol.st_value);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void clock_init(u64 vdso) {
+  if (vdso == 0) return;
+  vdso_at = vdso;
+  vdso_get_time = find_in(vdso);
+}
+
+u64 clock_ns() {
+  Time time{};
+  if (vdso_get_time == nullptr || vdso_get_time(monotonic, &time) != 0)
+    kernel(SYS_clock_gettime, monotonic, reinterpret_cast<u64>(&time));
+  return static_cast<u64>(time.seconds) * 1'000'000'000 + static_cast<u64>(time.ns);
+}
+
+void clock_unmapped(u64 start, u64 end) {
+  // What it reads lies in front of it.
+  constexpr u64 data_bytes = 16 * page_bytes;
+  if (end > vdso_at - data_bytes && start < vdso_end) clock_without_time_stamp();
+}
+
+void clock_without_time_stamp() { vdso_get_time = nullptr; }
+
+}  // namespace tally::engine

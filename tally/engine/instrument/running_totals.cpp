@@ -1,0 +1,78 @@
+#include "tally/engine/instrument/running_totals.hpp"
+
+#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/translate/generate.hpp"
+
+namespace tally::engine::instrument {
+namespace {
+
+RunningTotals& own(const Thread* t) { return *reinterpret_cast<RunningTotals*>(reinterpret_cast<u64>(t) + running_at); }
+u8* touched(Thread* t) { return reinterpret_cast<u8*>(reinterpret_cast<u64>(t) + touched_at); }
+
+void read_chunk(Thread* t, u32 chunk) {
+  RunningTotals& m = own(t);
+  const u64* const now = counters(t);
+  const u32 end = (chunk + 1) * counters_per_touch;
+  for (u32 i = chunk * counters_per_touch; i < end; i++) {
+    const s64 more = static_cast<s64>(now[i] - m.seen[i]);
+    if (more == 0) continue;
+    channel::add(m.running, segment(i), more);
+    m.seen[i] = now[i];
+  }
+}
+
+}  // namespace
+
+bool totals_attach(Thread* t) {
+  RunningTotals& m = own(t);
+  if (m.seen == nullptr) m.seen = reinterpret_cast<u64*>(try_reserve(counters_bytes, 3));
+  if (m.seen == nullptr) return false;
+  totals_folded(t);
+  return true;
+}
+
+void totals_folded(Thread* t) {
+  RunningTotals& m = own(t);
+  m.running = {};
+  throw_away(m.seen, counters_bytes);
+  throw_away(touched(t), channel::segment_limit / counters_per_touch);
+}
+
+void emit_touched(Builder& b, u32 number) {
+  static const u8 move_byte[] = {0x65, 0xc6, 0x04, 0x25};  // mov byte gs:[…], 1
+  b.e.bytes(move_byte, sizeof move_byte);
+  b.e.dword(touched_at + number / counters_per_touch);
+  b.e.byte(1);
+}
+
+channel::Totals totals_of(Thread* t) {
+  // The first ones count what is known only at run time: nobody says that they were touched.
+  read_chunk(t, 0);
+  const u32 chunks = (segment_limit_so_far() + counters_per_touch - 1) / counters_per_touch;
+  u64* const words = reinterpret_cast<u64*>(touched(t));
+  for (u32 w = 0; w < (chunks + 7) / 8; w++) {
+    if (words[w] == 0) continue;
+    for (u32 k = 0; k < 8; k++)
+      if (touched(t)[w * 8 + k] != 0) read_chunk(t, w * 8 + k);
+    words[w] = 0;
+  }
+  channel::Totals all = own(t).running;
+  all.add(records().thread(t->index).base);
+  return all;
+}
+
+void read_events(Thread* t, EventSums& sums) {
+  const channel::Marks& asked = settings().marks;
+  const channel::Totals all = totals_of(t);
+  if (asked.modelled != 0) models_settle(t);
+  const u64* const models = reinterpret_cast<const u64*>(&model_counts(t)->values);
+  for (u32 e = 0; e < asked.events; e++) {
+    s64 sum = 0;
+    for (u32 i = 0; i < channel::mark_fields; i++) sum += asked.weight[e][i] * all.field[i];
+    for (u32 i = channel::mark_fields; asked.modelled != 0 && i < channel::mark_figures; i++)
+      if (asked.weight[e][i] != 0) sum += asked.weight[e][i] * static_cast<s64>(models[i - channel::mark_fields]);
+    sums.of[e] = sum;
+  }
+}
+
+}  // namespace tally::engine::instrument

@@ -1,0 +1,32 @@
+/// Windows: a row of counts each time that a thread has counted so many instructions, or other events
+/// (channel/windows.hpp).
+///
+/// Generated code counts down (translate/countdown.hpp) and leaves a little too early; then the thread goes in steps of
+/// one instruction until the window is full, and the row is written where the program stands then.
+#pragma once
+#include "tally/engine/instrument/access_records.hpp"
+
+namespace tally::engine::instrument {
+
+inline bool windows_on() { return settings().windows.on != 0; }
+
+/// Translation counts down from now on, where there are any. Called once, when the settings are known, after marks.
+void windows_init();
+
+/// Where the ring of a thread is mapped.
+channel::NoteRing* window_ring(const Thread* t);
+
+/// A thread that has its record: its first window begins. False without memory.
+bool windows_attach(Thread* t);
+/// The counters of a thread are about to be zeroed; and they were, and their sum is in its record.
+void windows_before_fold(Thread* t);
+void windows_folded(Thread* t);
+/// The thread counts nothing more: its last window is cut. It stands still, or calls it itself.
+void windows_close(Thread* t);
+/// An instruction is about to be executed at its own address, at the thread's pc.
+void windows_step(Thread* t);
+/// The thread is between two instructions, and about to look for its next trace: full windows end here, and it goes in
+/// steps, or does not.
+void windows_settle(Thread* t);
+
+}  // namespace tally::engine::instrument

@@ -1,0 +1,229 @@
+#include "tally/engine/translate/countdown.hpp"
+
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
+
+namespace tally::engine::translate {
+
+SummedEvents summed_events;
+
+namespace {
+
+const channel::Windows& asked() { return settings().windows; }
+
+u32 countdown_of(u32 trigger) { return o_countdown + 8 * trigger; }
+
+/// add or sub qword gs:[at], n
+enum Operation : u8 { op_add = 0x04, op_sub = 0x2c };
+void change(Emitter& e, Operation operation, u32 at, s64 n) {
+  const bool short_form = n >= -128 && n < 128;
+  const u8 head[] = {0x65, 0x48, static_cast<u8>(short_form ? 0x83 : 0x81), operation, 0x25};
+  e.bytes(head, sizeof head);
+  e.dword(at);
+  short_form ? e.byte(static_cast<u8>(n)) : e.dword(static_cast<u32>(n));
+}
+
+/// reg = what is at `from`, and n, which is stored at `to`; its value before is lost. Flags as they were.
+void change_by(u8 reg, Emitter& e, u32 from, s64 n, u32 to) {
+  e.load(reg, from);
+  e.rex_w(reg, reg);
+  e.byte(0x8d);  // lea reg, [reg + n]
+  e.byte(static_cast<u8>(0x80 | (reg & 7) << 3 | (reg & 7)));
+  e.dword(static_cast<u32>(n));
+  e.store(reg, to);
+}
+
+/// A register that may be saved and used for a moment.
+u8 spare() { return is_instrumented ? instrumentation->spared(rcx) : u8{rcx}; }
+
+/// Goes on unless the number at `at` is negative; then it goes to `away`. rcx is lost, flags are as they were.
+void leave_if_negative(Emitter& e, u32 at, u64 away) {
+  static const u8 highest_byte[] = {0x65, 0x0f, 0xb6, 0x0c, 0x25};  // movzx ecx, byte gs:[…]
+  e.bytes(highest_byte, sizeof highest_byte);
+  e.dword(at + 7);
+  e.byte(0xe3);  // jrcxz over the jump
+  e.byte(5);
+  e.jump(away);
+}
+
+/// Off the trace's way: into the engine. `from`: the beginning of the countdown.
+u64 emit_way_out(Builder& b, u64 from, u32 word, bool rcx_is_saved) {
+  static const u8 store_constant[] = {0x65, 0x48, 0xc7, 0x04, 0x25};  // mov qword gs:[…], …
+  Emitter e{reinterpret_cast<u8*>(b.arena.cold)};
+  const u64 at = e.here();
+  if (rcx_is_saved) e.load(rcx, o_spill1);
+  e.store(rax, o_gpr);
+  e.bytes(store_constant, sizeof store_constant);
+  e.dword(o_pc);
+  e.dword(word);
+  e.move_constant(rax, from);
+  e.jump(b.arena.to_window);
+  b.arena.cold = e.here();
+  return at;
+}
+
+/// Of an instruction: loads, and stores, at most.
+constexpr u32 usual_accesses = 2;
+/// What generated code tells of a countdown: its trigger; or that it is the check of one of steps or the look before a
+/// trace, whose number is above it; or in the middle of one of steps.
+constexpr u32 trigger_bits = 2, steps_word = 1u << trigger_bits, middle_word = 2u << trigger_bits;
+constexpr u32 first_word = steps_word | middle_word;
+constexpr u32 trace_shift = trigger_bits + 2;
+static_assert(channel::window_trigger_limit <= 1u << trigger_bits);
+
+bool is_weighed(u32 trigger, channel::Field field) { return asked().trigger[trigger].weight[field] != 0; }
+
+}  // namespace
+
+s64 slack_of(u32 trigger) {
+  const bool accesses = is_weighed(trigger, channel::loads) || is_weighed(trigger, channel::stores);
+  // The longest trace: that of reoptimize.cpp, or what settings say.
+  constexpr u32 longest = 98;
+  u32 instructions = countdown_reach;
+  if (is_instrumented) instructions = settings().trace_limit > longest ? settings().trace_limit + 1 : longest;
+  return s64{instructions} * (accesses ? 2 * usual_accesses : 1);
+}
+
+s64 amount_of(u32 trigger, const channel::SegmentVector& v) {
+  channel::Totals totals;
+  channel::add(totals, v, 1);
+  return engine::amount_of(trigger, totals);
+}
+
+bool is_countdown_late(const Instruction& in) {
+  bool accesses = false;
+  for (u32 k = 0; k < asked().triggers; k++)
+    accesses |= is_weighed(k, channel::loads) || is_weighed(k, channel::stores);
+  return accesses && (in.dynamic != 0 || in.loads > usual_accesses || in.stores > usual_accesses);
+}
+
+namespace {
+
+s64 amount_of_sum(u32 sum, const channel::SegmentVector& v) {
+  channel::Totals totals;
+  channel::add(totals, v, 1);
+  s64 n = 0;
+  for (u32 i = 0; i < channel::field_count; i++)
+    n += settings().marks.weight[summed_events.row[sum]][i] * totals.field[i];
+  return n;
+}
+
+void emit_sums(Builder& b, u32 number, bool flags_dead) {
+  Emitter& e = b.e;
+  const u8 reg = spare();
+  bool saved = false;
+  for (u32 i = 0; i < summed_events.count; i++) {
+    const s64 n = amount_of_sum(i, segment(number));
+    const u32 at = o_sums + 8 * i;
+    if (n == 0) continue;
+    if (flags_dead) {
+      change(e, op_add, at, n);
+      continue;
+    }
+    if (!saved) e.store(reg, o_spill1);
+    saved = true;
+    change_by(reg, e, at, n, at);
+  }
+  if (saved) e.load(reg, o_spill1);
+}
+
+}  // namespace
+
+void emit_countdown(Builder& b, u32 number, bool flags_dead) {
+  Emitter& e = b.e;
+  const u64 from = e.here();
+  for (u32 k = 0; k < asked().triggers; k++) {
+    const s64 n = amount_of(k, segment(number));
+    const u32 at = countdown_of(k);
+    if (n == 0) continue;
+    const bool looks = n > 0 && !b.trace.steps && !is_instrumented;
+    if (flags_dead) {
+      change(e, op_sub, at, n);
+      if (!looks) continue;
+      const u64 away = emit_way_out(b, from, k, false);
+      e.byte(0x0f);  // js
+      e.byte(0x88);
+      e.dword(static_cast<u32>(away - e.here() - 4));
+      continue;
+    }
+    const u8 reg = spare();
+    e.store(reg, o_spill1);
+    change_by(reg, e, at, -n, at);
+    if (looks) leave_if_negative(e, at, emit_way_out(b, from, k, true));
+    e.load(reg, o_spill1);
+  }
+  emit_sums(b, number, flags_dead);
+}
+
+bool looks_first(const Instruction& first) { return counts_down() && (is_instrumented || is_countdown_late(first)); }
+
+void emit_first_look(Builder& b, const Instruction& first) {
+  Emitter& e = b.e;
+  const u32 trace = static_cast<u32>(&b.trace - tables.traces.data);
+  const u64 away = emit_way_out(b, b.body, trace << trace_shift | first_word, true);
+  e.store(rcx, o_spill1);
+  for (u32 k = 0; k < asked().triggers; k++) {
+    if (is_countdown_late(first)) {
+      e.jump(away);
+      break;
+    }
+    leave_if_negative(e, countdown_of(k), away);
+  }
+  e.load(rcx, o_spill1);
+  b.trace.check = b.offset();
+}
+
+void emit_check(Builder& b, const Instruction& in) {
+  Emitter& e = b.e;
+  channel::SegmentVector v{};
+  v.counts[channel::instructions] = 1;
+  v.counts[channel::loads] = in.loads;
+  v.counts[channel::stores] = in.stores;
+  add_kind(v, in.kind);
+  const bool always = is_countdown_late(in);
+  const u32 trace = static_cast<u32>(&b.trace - tables.traces.data);
+  e.store(rcx, o_spill1);
+  for (u32 k = 0; k < asked().triggers; k++) {
+    const u64 away = emit_way_out(b, b.body, trace << trace_shift | steps_word, true);
+    if (always) {
+      e.jump(away);
+      break;
+    }
+    change_by(rcx, e, countdown_of(k), -amount_of(k, v), o_spill2);
+    leave_if_negative(e, o_spill2, away);
+  }
+  e.load(rcx, o_spill1);
+  // Where it always leaves it comes back here, with rcx in place.
+  b.trace.check = b.offset();
+}
+
+void emit_second_check(Builder& b) {
+  // Both are counted already.
+  Emitter& e = b.e;
+  const u64 from = e.here();
+  e.store(rcx, o_spill1);
+  for (u32 k = 0; k < asked().triggers; k++)
+    leave_if_negative(e, countdown_of(k), emit_way_out(b, from, middle_word, true));
+  e.load(rcx, o_spill1);
+}
+
+Reached reached(u64 from, u64 word) {
+  Reached r{};
+  if ((word & first_word) == first_word) {
+    r.first = &tables.traces[static_cast<u32>(word >> trace_shift)];
+    return r;
+  }
+  if (word & steps_word) {
+    r.steps = &tables.traces[static_cast<u32>(word >> trace_shift)];
+    return r;
+  }
+  if (!locate(from, r.spot)) die("a countdown outside of all traces at", from);
+  r.triggers = word == middle_word ? 0 : static_cast<u32>(word) + 1;
+  // The instruction that it stands before: of those that have a place before it the last one is executed.
+  if (r.spot.place->offset <= r.spot.offset) r.spot.index++;
+  r.spot.place = &r.spot.trace->places[r.spot.index];
+  r.spot.exact = false;
+  return r;
+}
+
+}  // namespace tally::engine::translate

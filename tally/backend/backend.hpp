@@ -17,6 +17,7 @@
 #include "tally/linux/process/signals.hpp"
 #include "tally/linux/process/usage.hpp"
 #include "tally/result/stat.hpp"
+#include "tally/result/windows.hpp"
 #include "tally/symbol/names.hpp"
 
 namespace tally::backend {
@@ -67,6 +68,22 @@ struct EngineTuning {
   bool operator==(const EngineTuning&) const = default;
 };
 
+/// Windows: a row of counts for each thread, each time that it has counted so much.
+struct Windows {
+  struct Trigger {
+    event::Event event;
+    std::uint64_t every = 0;  ///< at least 1
+    bool operator==(const Trigger&) const = default;
+  };
+  std::vector<Trigger> triggers = {};  ///< the first one that is full ends a window; at most window_trigger_limit
+  /// Called once before all rows, and with each row; by one thread at a time, which need not be the caller's. Rows of a
+  /// thread come in their order.
+  std::function<void(const result::WindowsHead&)> on_begin = {};
+  std::function<void(const result::Window&)> on_window = {};
+  bool any() const { return !triggers.empty(); }
+};
+inline constexpr std::size_t window_trigger_limit = 4;
+
 /// One execution of a command, to be counted.
 struct Request {
   std::vector<std::string> command;  ///< the program and its arguments; empty only with an attachment: what is counted
@@ -81,6 +98,7 @@ struct Request {
   Timing timing = {};            ///< a backend may lack it: see choose()
   std::vector<Mark> marks = {};  ///< a backend may lack them: see choose(); at most mark_limit
   bool rdpmc = false;            ///< the instruction reads the counts of `events`: a backend may lack that, too
+  Windows windows = {};          ///< a backend may lack them
   bool multiplex = false;  ///< more than can be counted at once: counters are lent in turns, and read so often that a
                            ///< bound of the error can be told
   std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each; may be empty

@@ -81,6 +81,10 @@ Result<void> fits_parts(const Format& format, bool of_parts);
 /// missing.
 Result<void> fits_hpctool(const std::vector<std::string>& events);
 
+/// Its header, and which of these events stand in which of its columns. Errors: as fits_hpctool().
+std::string hpctool_header();
+Result<std::vector<std::size_t>> hpctool_places(const std::vector<std::string>& events);
+
 /// For append(): it goes on where the text ends, whatever that is.
 Result<Style> append_anything(std::string_view existing, Style style);
 Result<Style> append_json(std::string_view existing, Style style);

@@ -52,6 +52,10 @@ std::vector<std::string> names(const result::Stat& stat) {
 
 }  // namespace
 
+std::string hpctool_header() { return csv_row(header, ","); }
+
+Result<std::vector<std::size_t>> hpctool_places(const std::vector<std::string>& events) { return places(events); }
+
 Result<void> fits_hpctool(const std::vector<std::string>& events) {
   const auto found = places(events);
   if (!found) return fail(found.error());

@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
+#include <tuple>
 
 #include <cstdlib>
 #include <filesystem>
@@ -139,6 +141,80 @@ Counted run_stepped(const Command& command) {
   for (const Name& name : names) result.counts.*name.field = values.at(name.key).get<uint64_t>();
   result.exact = true;
   return result;
+}
+
+namespace {
+
+std::vector<WindowRows> sorted_values(std::map<std::string, WindowRows> threads) {
+  std::vector<WindowRows> all;
+  for (auto& [name, rows] : threads)
+    if (!rows.empty()) all.push_back(std::move(rows));
+  return sorted(std::move(all));
+}
+
+}  // namespace
+
+std::vector<WindowRows> sorted(std::vector<WindowRows> threads) {
+  std::sort(threads.begin(), threads.end(), [](const WindowRows& a, const WindowRows& b) {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+      return std::tie(x.address, x.counts.loads, x.counts.stores) <
+             std::tie(y.address, y.counts.loads, y.counts.stores);
+    });
+  });
+  return threads;
+}
+
+std::vector<WindowRows> windows_stepped(const Command& command, std::uint64_t every) {
+  const Scratch scratch;
+  std::vector<std::string> words = {
+      STEPPER, "--json", scratch.file("counts"), "--every", std::to_string(every), "--rows", scratch.file("rows")};
+  words.insert(words.end(), command.words.begin(), command.words.end());
+  run(words, command, scratch);
+  std::map<std::string, WindowRows> threads;
+  std::map<std::string, Counts> before;
+  std::istringstream file(read_file(scratch.file("rows")));
+  std::string thread, address;
+  while (file >> thread >> address) {
+    WindowRow row;
+    row.address = std::stoull(address, nullptr, 16);
+    Counts now;
+    for (const Name& name : names) file >> now.*name.field;
+    for (const Name& name : names) row.counts.*name.field = now.*name.field - before[thread].*name.field;
+    before[thread] = now;
+    threads[thread].push_back(row);
+  }
+  return sorted_values(std::move(threads));
+}
+
+std::vector<WindowRows> windows_counted(const Command& command, std::uint64_t every, int block_size, bool cut,
+                                        Outcome& outcome) {
+  const Scratch scratch;
+  std::string events;
+  for (const Name& name : names) events += (events.empty() ? "" : ",") + std::string(name.event);
+  std::vector<std::string> words = {
+      TALLY,  "sample",  "--backend",          "sim", "-q", "--format", "jsonl", "-o", scratch.file("rows"), "-e",
+      events, "--every", std::to_string(every)};
+  if (block_size == made_anew) words.insert(words.end(), {"--hot-from", "1"});
+  if (block_size > 0) words.insert(words.end(), {"--block-size", std::to_string(block_size)});
+  words.insert(words.end(), command.options.begin(), command.options.end());
+  words.emplace_back("--");
+  words.insert(words.end(), command.words.begin(), command.words.end());
+  outcome = run(words, command, scratch);
+  std::map<std::string, WindowRows> threads;
+  std::istringstream file(read_file(scratch.file("rows")));
+  std::string line;
+  std::getline(file, line);
+  while (std::getline(file, line)) {
+    const auto object = nlohmann::json::parse(line, nullptr, false);
+    if (!object.is_object()) break;
+    if (object.at("trigger").is_null() && !cut) continue;
+    WindowRow row;
+    if (object.at("address").is_string())
+      row.address = std::stoull(object.at("address").get<std::string>(), nullptr, 16);
+    for (const Name& name : names) row.counts.*name.field = object.at("counts").at(name.event).get<uint64_t>();
+    threads[object.at("series").dump()].push_back(row);
+  }
+  return sorted_values(std::move(threads));
 }
 
 std::vector<std::string> tally_words(const Command& command, const std::string& json, int block_size, int cache_limit) {

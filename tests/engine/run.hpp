@@ -55,6 +55,21 @@ inline constexpr int made_anew = -1;
 /// Runs it under `tally stat --backend sim`; block_size 0 leaves the engine's own, cache_limit 0 all the room there is.
 Counted run_counted(const Command& command, int block_size = 0, int cache_limit = 0);
 
+/// What one thread had counted in each window of so many of its instructions.
+struct WindowRow {
+  std::uint64_t address = 0;  ///< of the last instruction; 0: the end of the thread cut it
+  Counts counts;
+  friend bool operator==(const WindowRow&, const WindowRow&) = default;
+};
+using WindowRows = std::vector<WindowRow>;
+
+/// By what they hold, since nobody knows which thread is which.
+std::vector<WindowRows> sorted(std::vector<WindowRows> threads);
+/// Of every thread, sorted(); full windows only where `cut` is false.
+std::vector<WindowRows> windows_stepped(const Command& command, std::uint64_t every);
+std::vector<WindowRows> windows_counted(const Command& command, std::uint64_t every, int block_size, bool cut,
+                                        Outcome& outcome);
+
 /// The words of the tally command that counts `command` into the file `json`.
 std::vector<std::string> tally_words(const Command& command, const std::string& json, int block_size,
                                      int cache_limit = 0);

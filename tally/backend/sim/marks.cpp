@@ -268,9 +268,6 @@ std::vector<MarkedEvent> marked_events(const Request& request, const Modelling& 
   return made;
 }
 
-namespace {
-
-// Every event is a sum of the engine's numbers: what one of each makes of it is that number's weight.
 void weigh(event::Id id, std::int8_t* weight) {
   for (std::uint32_t i = 0; i < channel::mark_figures; ++i) {
     channel::Totals totals;
@@ -283,6 +280,8 @@ void weigh(event::Id id, std::int8_t* weight) {
     weight[i] = static_cast<std::int8_t>(value_of(id, totals, std::bit_cast<channel::ModelValues>(models)).value_or(0));
   }
 }
+
+namespace {
 
 // The fixed counter of an event, as Intel numbers them.
 std::optional<std::size_t> fixed_counter(event::Id id) {
@@ -319,7 +318,7 @@ channel::Marks marks_of(const Request& request, const Modelling& modelling) {
   marks.count = static_cast<std::uint32_t>(request.marks.size());
   marks.on = marks.count > 0 || request.rdpmc ? 1 : 0;
   marks.rdpmc = request.rdpmc ? 1 : 0;
-  if (marks.on == 0) return marks;
+  if (marks.on == 0 && !request.windows.any()) return marks;
   if (marks.count > 0) {
     const Mark::Trap trap = request.marks.back().trap;
     marks.trap = trap == Mark::Trap::int2e  ? channel::trap_int2e

@@ -70,6 +70,9 @@ class Marker {
 /// modelled ones can be.
 channel::Marks marks_of(const Request& request, const Modelling& modelling);
 
+/// What each of the engine's numbers makes of an event, which is a sum of them: `weight` has channel::mark_figures.
+void weigh(event::Id id, std::int8_t* weight);
+
 /// One sentence: which counters the instruction rdpmc reads, and which are not there.
 std::string readable_counters(const Request& request, const Modelling& modelling);
 

@@ -12,6 +12,7 @@
 #include "tally/backend/sim/snapshot.hpp"
 #include "tally/backend/sim/sound.hpp"
 #include "tally/backend/sim/translations.hpp"
+#include "tally/backend/sim/window_rows.hpp"
 #include "tally/base/text.hpp"
 #include "tally/channel/image.hpp"
 #include "tally/linux/files/code_files.hpp"
@@ -74,12 +75,14 @@ std::string command_of(pid_t process) {
 class Server {
  public:
   Server(Channel& shared, linux::Announcements& announcements, linux::Injector injector, Marker& marker,
-         ModelWorkers* workers, linux::Program& program, const linux::Descendants& descendants, Execution& execution)
+         ModelWorkers* workers, WindowRows* rows, linux::Program& program, const linux::Descendants& descendants,
+         Execution& execution)
       : shared_(shared),
         announcements_(announcements),
         injector_(std::move(injector)),
         marker_(marker),
         workers_(workers),
+        rows_(rows),
         program_(program),
         descendants_(descendants),
         execution_(execution) {}
@@ -197,6 +200,7 @@ class Server {
     if (a.process == 0) return;
     channel::Process& process = shared_.records.process(a.process);
     if (workers_ != nullptr && a.gives_back != 0) workers_->forget(a.process);
+    if (rows_ != nullptr) rows_->ended(a.thread);
     if (a.gives_back == 0 || process.state != channel::State::ended) return;
     channel::Thread& thread = shared_.records.thread(a.thread);
     channel::give_area(shared_.records, shared_.records.header().free_counters, thread.area);
@@ -222,6 +226,7 @@ class Server {
   linux::Injector injector_;
   Marker& marker_;
   ModelWorkers* workers_;  // null where there are none
+  WindowRows* rows_;       // the same
   linux::Program& program_;
   const linux::Descendants& descendants_;
   Execution& execution_;
@@ -265,7 +270,7 @@ std::uint32_t loop_is_fast() {
 }
 
 Result<Execution> execute(const Request& request, const std::string& image, Channel& shared,
-                          const channel::Settings& asked, Marker& marker, Window& window) {
+                          const channel::Settings& asked, const Modelling& modelling, Marker& marker, Window& window) {
   const auto image_file = linux::open_file(image, "the engine");
   if (!image_file) return fail(image_file.error());
   const auto header = read_header(image_file->get(), image);
@@ -275,7 +280,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
 
   // What marks are woven into fits one question only, and is not kept.
   Translations translations;
-  if (asked.marks.on == 0)
+  if (asked.marks.on == 0 && asked.windows.on == 0)
     translations =
         Translations::open(header->build, {.only_added = request.repeatable, .modelled = asked.models.on != 0});
   // One that is not there has a number all the same, which stays unused.
@@ -301,8 +306,10 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   if (!side.asks)
     execution.native.push_back(printable(*path) + " ran natively: it changes user, group or capabilities");
   std::optional<ModelWorkers> workers;
+  std::optional<WindowRows> rows;
   try {
     if (settings.models.handed_on != 0) workers.emplace(shared, settings.models, settings.models.handed_on);
+    if (settings.windows.on != 0) rows.emplace(shared, request, modelling, linux::now());
   } catch (const std::system_error&) {
     return fail(Code::cannot_measure, "there is no thread to be had that carries the simulated machine",
                 "raise `ulimit -u`, or use `--model-threads 0`");
@@ -322,8 +329,8 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
                             static_cast<int>(channel::inherited_image),
                             header->entry,
                             {translations.kept_inode(), translations.added_inode()}});
-  Server server(shared, *announcements, std::move(injector), marker, workers ? &*workers : nullptr, *program,
-                descendants, execution);
+  Server server(shared, *announcements, std::move(injector), marker, workers ? &*workers : nullptr,
+                rows ? &*rows : nullptr, *program, descendants, execution);
   LiveMeter meter(request, shared, counters);
   Conductor conductor(request, meter, {}, [&] {
     meter.times_out();
@@ -334,6 +341,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   auto served = server.serve(*request.signals, request.wait_all, timed ? &conductor : nullptr);
   if (!served) return fail(served.error());
   if (workers) workers->finish();
+  if (rows) rows->finish();
   execution.lasted = linux::now() - program->started().time;
   translations.keep();
   execution.figures.kernel = counters.read();

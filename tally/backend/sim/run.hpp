@@ -38,13 +38,14 @@ struct Execution {
   std::vector<result::Interval> intervals = {};
 };
 
+struct Modelling;
 struct Window;
 class Marker;
 
 /// Executes the command under the engine `image` (its path). `asked`: what is simulated, and the marks, which `marker`
-/// finds. Where the request is timed, `window` and Execution::intervals say what came of that. Errors: not_found,
-/// not_executable, cannot_measure.
+/// finds. The rows of windows are handed on meanwhile. Where the request is timed, `window` and Execution::intervals
+/// say what came of that. Errors: not_found, not_executable, cannot_measure.
 Result<Execution> execute(const Request& request, const std::string& image, Channel& shared,
-                          const channel::Settings& asked, Marker& marker, Window& window);
+                          const channel::Settings& asked, const Modelling& modelling, Marker& marker, Window& window);
 
 }  // namespace tally::backend::sim

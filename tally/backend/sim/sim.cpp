@@ -7,6 +7,7 @@
 #include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/model_workers.hpp"
 #include "tally/backend/sim/run.hpp"
+#include "tally/backend/sim/window_rows.hpp"
 #include "tally/base/text.hpp"
 #include "tally/linux/process/program.hpp"
 
@@ -53,6 +54,7 @@ class Sim final : public Backend {
   std::string_view name() const override { return "sim"; }
 
   Result<Outcome> run(const Request& request) override {
+    if (auto fits = check_triggers(request); !fits) return fail(fits.error());
     const auto image = find_image();
     if (!image) return fail(image.error());
     auto shared = Channel::make();
@@ -64,8 +66,9 @@ class Sim final : public Backend {
     settings.models = modelling.settings;
     if (modelling.needed.core) settings.core = core_of(*modelling.simulation);
     settings.marks = marks_of(request, modelling);
+    settings.windows = windows_of(request, modelling, settings.marks);
     Window window;
-    const auto execution = execute(request, *image, *shared, settings, marker, window);
+    const auto execution = execute(request, *image, *shared, settings, modelling, marker, window);
     if (!execution) return fail(execution.error());
     Outcome outcome;
     outcome.wait_status = execution->wait_status;
@@ -130,7 +133,7 @@ class Sim final : public Backend {
     }
     if (made.needed.any()) made.settings = settings_of(*simulation, made.needed);
     // What is counted at marks is read at each of them: nobody could go on meanwhile.
-    const bool can_be_handed_on = made.settings.each == 0 && request.marks.empty() &&
+    const bool can_be_handed_on = made.settings.each == 0 && request.marks.empty() && !request.windows.any() &&
                                   (made.needed.l1i || made.needed.l1d || made.needed.tlbs ||
                                    (made.needed.branches && simulation->precision == Precision::full));
     if (can_be_handed_on)

@@ -60,7 +60,8 @@ Output::Output(Output&& other) noexcept
       name_(std::move(other.name_)),
       append_(other.append_),
       path_(std::move(other.path_)),
-      remove_unless_written_(std::exchange(other.remove_unless_written_, false)) {}
+      remove_unless_written_(std::exchange(other.remove_unless_written_, false)),
+      begun_(other.begun_) {}
 
 Output::~Output() {
   if (remove_unless_written_) unlink(path_.c_str());
@@ -114,6 +115,28 @@ Result<void> Output::write(std::string_view text) {
   if (!owned_) return {};
   // Some file systems tell of a full disk only here.
   if (close(owned_.release()) != 0) return system_failure(Code::cannot_write, what);
+  return {};
+}
+
+Result<void> Output::add(std::string_view text) {
+  if (!begun_) {
+    begun_ = true;
+    remove_unless_written_ = false;
+    struct stat status {};
+    const bool is_file = owned_ && fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
+    if (is_file && status.st_nlink == 0) {
+      if (auto made = make_again(); !made) return made;
+    }
+    if (is_file && !append_ && ftruncate(fd_, 0) != 0)
+      return system_failure(Code::cannot_write, fmt::format("cannot write the results to {}", name_));
+  }
+  return write_all(text);
+}
+
+Result<void> Output::finish() {
+  if (auto begun = add(""); !begun) return begun;
+  if (owned_ && close(owned_.release()) != 0)
+    return system_failure(Code::cannot_write, fmt::format("cannot write the results to {}", name_));
   return {};
 }
 

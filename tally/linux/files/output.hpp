@@ -51,6 +51,12 @@ class Output {
   /// Errors: cannot_write (the disk is full, the reader is gone): the message names the place and what was answered.
   Result<void> write(std::string_view text);
 
+  /// Writes a piece of a text that comes in pieces: the first one in place of what a regular file held. Errors: as
+  /// write().
+  Result<void> add(std::string_view text);
+  /// No piece comes after this. Closes the file. Errors: as write().
+  Result<void> finish();
+
  private:
   static Result<Output> open(const std::string& path, bool append);
   Result<void> make_again();
@@ -63,6 +69,7 @@ class Output {
   bool append_ = false;
   std::string path_;
   bool remove_unless_written_ = false;
+  bool begun_ = false;
 };
 
 }  // namespace tally::linux

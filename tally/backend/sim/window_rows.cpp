@@ -1,0 +1,337 @@
+#include "tally/backend/sim/window_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "tally/backend/sim/marks.hpp"
+#include "tally/backend/sim/snapshot.hpp"
+#include "tally/backend/sim/sound.hpp"
+#include "tally/linux/machine/time_stamp.hpp"
+#include "tally/linux/process/worker_thread.hpp"
+
+namespace tally::backend::sim {
+namespace {
+
+using channel::Handed;
+using channel::NoteRing;
+using channel::WindowRow;
+
+/// Which rows of Marks::weight windows use.
+struct Places {
+  std::vector<std::optional<std::size_t>> events;  // of each that was asked for
+  std::vector<std::size_t> triggers;
+  std::size_t count = 0;
+};
+
+Places places_of(const Request& request, const Modelling& modelling) {
+  Places made;
+  for (const MarkedEvent& one : marked_events(request, modelling)) {
+    made.events.push_back(one.place ? std::optional<std::size_t>(*one.place) : std::nullopt);
+    if (one.place) made.count = *one.place + 1;
+  }
+  for (const Windows::Trigger& trigger : request.windows.triggers) {
+    const auto asked = std::find_if(request.events.begin(), request.events.end(), [&](const event::Event& event) {
+      return event.id == trigger.event.id && event.mode == trigger.event.mode;
+    });
+    const auto place = static_cast<std::size_t>(asked - request.events.begin());
+    made.triggers.push_back(place < made.events.size() && made.events[place] ? *made.events[place] : made.count++);
+  }
+  return made;
+}
+
+/// What is known of a thread's ring.
+struct Reader {
+  linux::Mapping memory;
+  std::uint32_t begun = 0, taken_rows = 0;
+  bool closed = false;
+  std::array<std::int64_t, channel::mark_event_limit> sums{};
+
+  NoteRing& ring() const { return *reinterpret_cast<NoteRing*>(memory.data()); }
+  const std::uint8_t* block(std::uint32_t number) const {
+    return memory.data() + (1 + number % channel::note_blocks) * channel::note_block_bytes;
+  }
+  std::uint32_t waiting() const {
+    return __atomic_load_n(&ring().published, __ATOMIC_ACQUIRE) - __atomic_load_n(&ring().taken, __ATOMIC_RELAXED);
+  }
+};
+
+}  // namespace
+
+Result<void> check_triggers(const Request& request) {
+  for (const Windows::Trigger& trigger : request.windows.triggers) {
+    std::int8_t weight[channel::mark_figures]{};
+    weigh(trigger.event.id, weight);
+    const bool is_counted =
+        std::any_of(weight, weight + channel::mark_fields, [](std::int8_t one) { return one != 0; });
+    if (is_counted && !needed_by(trigger.event.id).any() && trigger.event.mode == event::Mode::user) continue;
+    return fail(Code::bad_usage,
+                fmt::format("under the engine no window ends by {}: it is not counted there, at the instruction",
+                            event::name(trigger.event)),
+                "windows end by instructions, loads, stores, and branches of every kind");
+  }
+  return {};
+}
+
+channel::Windows windows_of(const Request& request, const Modelling& modelling, channel::Marks& marks) {
+  channel::Windows made{};
+  if (!request.windows.any()) return made;
+  made.on = 1;
+  const Places places = places_of(request, modelling);
+  for (const Windows::Trigger& trigger : request.windows.triggers) {
+    channel::WindowTrigger& one = made.trigger[made.triggers++];
+    one.every = trigger.every;
+    const std::size_t place = places.triggers[made.triggers - 1];
+    weigh(trigger.event.id, marks.weight[place]);
+    std::copy_n(marks.weight[place], channel::mark_fields, one.weight);
+  }
+  marks.events = static_cast<std::uint32_t>(places.count);
+  return made;
+}
+
+class WindowRows::Work {
+ public:
+  Work(const Channel& shared, const Request& request, const Modelling& modelling, Nanoseconds started)
+      : shared_(shared),
+        bell_(shared.records.header().bell),
+        windows_(request.windows),
+        settings_(shared.records.header().settings),
+        places_(places_of(request, modelling)),
+        started_(started) {
+    result::WindowsHead head;
+    head.command = request.command;
+    for (const Windows::Trigger& trigger : request.windows.triggers)
+      head.triggers.push_back({event::name(trigger.event), trigger.every});
+    const auto marked = marked_events(request, modelling);
+    for (const MarkedEvent& one : marked) {
+      Count count = one.place ? count_of(*one.event, Tally{}, modelling.simulation ? &*modelling.simulation : nullptr)
+                              : absent(one.reason);
+      head.events.push_back(event_count(*one.event, std::move(count)));
+    }
+    head.places = places_.events;
+    if (windows_.on_begin) windows_.on_begin(head);
+    thread_ = linux::worker_thread([this] { work(); });
+  }
+
+  void ended(std::uint32_t thread) {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_.push_back(thread);
+    }
+    ring();
+  }
+
+  void finish() {
+    if (!thread_.joinable()) return;
+    __atomic_store_n(&bell_.closed, 1, __ATOMIC_SEQ_CST);
+    finishing_ = true;
+    ring();
+    thread_.join();
+    const std::uint32_t threads = claimed_threads(shared_);
+    for (std::uint32_t thread = 1; thread <= threads; ++thread) cut(thread);
+  }
+
+ private:
+  void ring() {
+    __atomic_add_fetch(&bell_.rings, 1, __ATOMIC_SEQ_CST);
+    linux::wake_all(bell_.rings);
+  }
+
+  void work() {
+    while (true) {
+      const std::uint32_t rings = __atomic_load_n(&bell_.rings, __ATOMIC_SEQ_CST);
+      const bool last = finishing_;
+      if (collect()) continue;
+      if (cut_ended()) continue;
+      if (last) return;
+      __atomic_add_fetch(&bell_.sleepers, 1, __ATOMIC_SEQ_CST);
+      if (__atomic_load_n(&bell_.first, __ATOMIC_SEQ_CST) == 0 && !finishing_) linux::sleep_while(bell_.rings, rings);
+      __atomic_sub_fetch(&bell_.sleepers, 1, __ATOMIC_SEQ_CST);
+    }
+  }
+
+  /// Takes what the rings in the engines' list hold; false where there was none.
+  bool collect() {
+    std::uint32_t number = __atomic_exchange_n(&bell_.first, 0, __ATOMIC_SEQ_CST);
+    if (number == 0) return false;
+    std::vector<std::uint32_t> found;
+    while (number != 0 && number < channel::rings_of_thread * channel::thread_limit &&
+           found.size() < readers_.size() + 2) {
+      Reader* const reader = reader_of(number);
+      if (reader == nullptr) break;
+      found.push_back(number);
+      number = reader->ring().next;
+    }
+    for (auto at = found.rbegin(); at != found.rend(); ++at) serve(*at);
+    return true;
+  }
+
+  /// The last windows of threads that have ended without a word; false where there was none.
+  bool cut_ended() {
+    std::vector<std::uint32_t> threads;
+    {
+      const std::lock_guard lock(mutex_);
+      threads.swap(ended_);
+    }
+    for (const std::uint32_t thread : threads) cut(thread);
+    return !threads.empty();
+  }
+
+  Reader* reader_of(std::uint32_t number) {
+    if (const auto known = readers_.find(number); known != readers_.end()) return &known->second;
+    if (channel::held_by_ring(number) != Handed::windows) return nullptr;
+    auto memory = linux::map_shared(shared_.file.get(), channel::note_ring_offset(number), channel::note_ring_bytes);
+    if (!memory) return nullptr;
+    Reader made;
+    made.memory = std::move(*memory);
+    return &readers_.emplace(number, std::move(made)).first->second;
+  }
+
+  void serve(std::uint32_t number) {
+    Reader& reader = readers_.at(number);
+    NoteRing& ring = reader.ring();
+    __atomic_store_n(&ring.queued, 0, __ATOMIC_SEQ_CST);
+    begin(reader);
+    if (reader.waiting() > channel::note_blocks) {  // nothing that an engine writes
+      __atomic_store_n(&ring.taken, __atomic_load_n(&ring.published, __ATOMIC_ACQUIRE), __ATOMIC_SEQ_CST);
+      return tell(ring);
+    }
+    while (reader.waiting() != 0) {
+      const std::uint32_t block = ring.taken;
+      const channel::NoteBlock head = ring.block[block % channel::note_blocks];
+      const std::uint32_t rows = std::min(head.count, channel::window_rows_of_block(events()));
+      for (std::uint32_t i = 0; i < rows; ++i) take(channel::thread_of_ring(number), reader, row_of(reader, block, i));
+      reader.closed = head.closes != 0;
+      __atomic_store_n(&ring.taken, block + 1, __ATOMIC_SEQ_CST);
+      const std::uint32_t waits = __atomic_load_n(&ring.waits, __ATOMIC_SEQ_CST);
+      if (waits != 0 && reader.waiting() < std::min(waits, channel::note_blocks / 2)) tell(ring);
+      if (!reader.closed) continue;
+      linux::discard(shared_.file.get(), channel::note_ring_offset(number) + channel::note_block_bytes,
+                     channel::note_ring_bytes - channel::note_block_bytes);
+      break;
+    }
+  }
+
+  static void tell(NoteRing& ring) {
+    if (__atomic_exchange_n(&ring.waits, 0, __ATOMIC_SEQ_CST) != 0) linux::wake_all(ring.taken);
+  }
+
+  /// Another thread may have the record by now, which goes on with its sums.
+  static void begin(Reader& reader) {
+    const std::uint32_t begun = __atomic_load_n(&reader.ring().begun, __ATOMIC_ACQUIRE);
+    if (reader.begun == begun) return;
+    reader.begun = begun;
+    reader.taken_rows = 0;
+    reader.closed = false;
+  }
+
+  const WindowRow& row_of(const Reader& reader, std::uint32_t block, std::uint32_t i) const {
+    return *reinterpret_cast<const WindowRow*>(reader.block(block) + i * channel::window_row_bytes(events()));
+  }
+
+  std::uint32_t events() const { return settings_.marks.events; }
+
+  void take(std::uint32_t thread, Reader& reader, const WindowRow& row) {
+    hand_on(thread, reader, row.number, static_cast<std::int64_t>(row.time_ns), row.ended_by, row.cpu, row.address,
+            row.sum);
+    reader.taken_rows = row.number;
+  }
+
+  void hand_on(std::uint32_t thread, Reader& reader, std::uint64_t number, std::int64_t time_ns, std::uint32_t ended_by,
+               int cpu, std::uint64_t address, const std::int64_t* sums) {
+    std::array<std::int64_t, channel::mark_event_limit> counts{};
+    for (std::uint32_t e = 0; e < events(); ++e) {
+      counts[e] = sums[e] - reader.sums[e];
+      reader.sums[e] = sums[e];
+    }
+    const channel::Thread& record = shared_.records.thread(thread);
+    result::Window window;
+    window.series = thread;
+    window.number = number;
+    window.time = Nanoseconds(time_ns) - started_;
+    if (ended_by < places_.triggers.size()) window.trigger = ended_by;
+    window.length = counts[places_.triggers[window.trigger.value_or(0)]];
+    if (record.process < channel::process_limit) {
+      const channel::Process& process = shared_.records.process(record.process);
+      window.pid = process.pid;
+      window.program = std::string_view(process.name, ::strnlen(process.name, sizeof process.name));
+    }
+    window.tid = record.tid;
+    window.cpu = cpu;
+    window.address = address;
+    window.counts = std::span(counts).first(places_.count);
+    windows_.on_window(window);
+  }
+
+  /// What a thread wrote and did not publish, and what it counted after that.
+  void cut(std::uint32_t thread) {
+    if (shared_.records.thread(thread).state == channel::State::free) return;
+    const std::uint32_t number = channel::ring_number(thread, Handed::windows);
+    Reader* const reader = reader_of(number);
+    if (reader == nullptr) return;
+    if (reader->closed) return;
+    serve(number);
+    if (reader->closed) return;
+    const std::uint32_t open = __atomic_load_n(&reader->ring().published, __ATOMIC_ACQUIRE);
+    for (std::uint32_t i = 0; i < channel::window_rows_of_block(events()); ++i) {
+      const WindowRow& row = row_of(*reader, open, i);
+      if (__atomic_load_n(&row.number, __ATOMIC_ACQUIRE) != reader->taken_rows + 1) break;
+      take(thread, *reader, row);
+    }
+    const channel::Totals totals = totals_of(thread, shared_);
+    std::array<std::int64_t, channel::mark_event_limit> sums{};
+    channel::ModelCounts models{};
+    if (settings_.models.on != 0)
+      (void)linux::read_at(shared_.file.get(), channel::model_counts_offset(thread), &models, sizeof models);
+    const auto figures =
+        std::bit_cast<std::array<std::uint64_t, channel::mark_figures - channel::mark_fields>>(models.values);
+    for (std::uint32_t e = 0; e < events(); ++e) {
+      const std::int8_t* const weight = settings_.marks.weight[e];
+      for (std::uint32_t i = 0; i < channel::mark_fields; ++i) sums[e] += weight[i] * totals.field[i];
+      for (std::uint32_t i = 0; i < figures.size(); ++i)
+        sums[e] += weight[channel::mark_fields + i] * static_cast<std::int64_t>(figures[i]);
+    }
+    if (std::equal(sums.begin(), sums.begin() + events(), reader->sums.begin())) return;
+    // The instruction that ended the thread may have filled its window.
+    std::uint32_t ended_by = 0;
+    while (ended_by < places_.triggers.size() &&
+           static_cast<std::uint64_t>(sums[places_.triggers[ended_by]] - reader->sums[places_.triggers[ended_by]]) <
+               windows_.triggers[ended_by].every)
+      ++ended_by;
+    if (ended_by == places_.triggers.size()) ended_by = channel::window_cut;
+    hand_on(thread, *reader, reader->taken_rows + 1, linux::now().count(), ended_by, -1, 0, sums.data());
+    reader->memory = {};
+    reader->closed = true;
+  }
+
+  const Channel& shared_;
+  channel::NoteBell& bell_;
+  const Windows& windows_;
+  const channel::Settings settings_;
+  const Places places_;
+  const Nanoseconds started_;
+  std::map<std::uint32_t, Reader> readers_;
+  std::mutex mutex_;
+  std::vector<std::uint32_t> ended_;  // wants mutex_ held
+  std::atomic<bool> finishing_ = false;
+  std::thread thread_;
+};
+
+WindowRows::WindowRows(const Channel& shared, const Request& request, const Modelling& modelling, Nanoseconds started)
+    : work_(std::make_unique<Work>(shared, request, modelling, started)) {}
+
+WindowRows::~WindowRows() { finish(); }
+
+void WindowRows::ended(std::uint32_t thread) { work_->ended(thread); }
+
+void WindowRows::finish() { work_->finish(); }
+
+}  // namespace tally::backend::sim

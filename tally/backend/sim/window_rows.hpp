@@ -1,0 +1,43 @@
+// The rows of windows, taken from the channel while programs run under the engine.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "tally/backend/sim/harvest.hpp"
+#include "tally/backend/sim/run.hpp"
+
+namespace tally::backend::sim {
+
+/// What the engine counts down to, it counts: events that a model says what they are end no windows, nor does what
+/// happens in the kernel. Errors: bad_usage with the first of those.
+Result<void> check_triggers(const Request& request);
+
+/// What the engine is told. `marks`: gets a row for each event that windows count.
+channel::Windows windows_of(const Request& request, const Modelling& modelling, channel::Marks& marks);
+
+/// A thread of the command that takes rows and hands them on to the request's function.
+class WindowRows {
+ public:
+  /// `shared` and `request` must live as long. `started`: rows tell their time from there on. Throws std::system_error
+  /// where there is no thread to be had.
+  WindowRows(const Channel& shared, const Request& request, const Modelling& modelling, Nanoseconds started);
+  WindowRows(const WindowRows&) = delete;
+  WindowRows& operator=(const WindowRows&) = delete;
+  /// As finish().
+  ~WindowRows();
+
+  /// The program of this thread (its number) was replaced: its last window is cut.
+  void ended(std::uint32_t thread);
+
+  /// Everything that is there was handed on; of threads that did not end their last window themselves, as a killed
+  /// process does not, that is cut here. Engines that still run are told that nobody takes more.
+  void finish();
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
+
+}  // namespace tally::backend::sim

@@ -1,0 +1,251 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "tally/backend/choose/choose.hpp"
+#include "tally/base/text.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/event/list.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/signals.hpp"
+#include "tally/measure/stat.hpp"
+#include "tally/report/windows.hpp"
+
+namespace tally::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> event_lists, every, by;
+  std::string backend = "auto", format, output;
+  bool quiet = false;
+  measure::StatOptions stat;
+};
+
+constexpr const char* examples =
+    "Every thread has windows of its own; the end of a thread cuts its last one. Rows of a thread come in their "
+    "order.\n"
+    "\n"
+    "Examples:\n"
+    "  tally sample --every 50000 -o windows.csv -- ./prog\n"
+    "  tally sample -e instructions,loads,stores,branches --every 10000 --format jsonl -o windows.jsonl -- ./prog\n"
+    "  tally sample --every 1000 --by branches-taken -- ./prog\n"
+    "  tally sample --every 50000 --every 1000 --by instructions --by calls -- ./prog\n";
+
+void repeated(CLI::Option* option, const char* text) {
+  option->option_text(text)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
+}
+
+std::string format_names() {
+  std::vector<std::string> names;
+  for (const report::WindowFormat& one : report::window_formats()) names.emplace_back(one.name);
+  return join(names, ", ");
+}
+
+void describe(Page& app, Options& options) {
+  app.head("A row of counts for each window of so many instructions, or other events, of each thread.",
+           "tally sample [options] --every N [--by EVENT] [--] PROGRAM [arguments]");
+  app.prefix_command();
+  repeated(app.add_option("-e,--event", options.event_lists,
+                          "what to count in each window: names or codes separated by commas; may be repeated"),
+           "EVENTS");
+  repeated(app.add_option("--every", options.every,
+                          "a window has so many events: 50000, 50k, 2M; may be repeated, each with its --by: the first "
+                          "that is full ends the window"),
+           "N");
+  repeated(app.add_option("--by", options.by, "which events --every counts (instructions)"), "EVENT");
+  app.add_flag("--wait-all", options.stat.wait_all,
+               "wait for every process that the program leaves behind, and count it");
+  app.add_flag("--repeatable", options.stat.repeatable,
+               "no address randomisation, fixed hash seeds, no rseq: what depends on no time, pid or file repeats");
+  app.add_option("--pin", options.stat.processor, "let the program run on processor CPU only, as `taskset -c` does")
+      ->option_text("CPU")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--backend", options.backend, "who counts: auto (default), sim")->option_text("BACKEND");
+  app.add_option("--format", options.format, "table (default without -o), csv (with -o), jsonl, hpctool")
+      ->option_text("FORMAT");
+  app.add_option("-o,--output", options.output, "write the rows to this file; else they go to standard error")
+      ->option_text("FILE");
+  app.add_flag("-q,--quiet", options.quiet, "no word about who counts, and why");
+  app.add_option("--block-size", options.stat.engine.block_size, "instructions in a block of the engine")
+      ->check(CLI::Range(0, 1'000'000))
+      ->group("");
+  app.add_option("--cache-limit", options.stat.engine.cache_limit,
+                 "blocks that the engine keeps before it throws all away")
+      ->check(CLI::Range(0, 1'000'000))
+      ->group("");
+  app.add_option("--hot-from", options.stat.engine.hot_from, "executions from which on the engine makes a block again")
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->group("");
+  app.footer(examples);
+}
+
+Result<std::uint64_t> count_of(const std::string& text) {
+  std::string_view digits = text;
+  std::uint64_t unit = 1;
+  if (!digits.empty()) {
+    switch (digits.back()) {
+      case 'k': unit = 1'000; break;
+      case 'M': unit = 1'000'000; break;
+      case 'G': unit = 1'000'000'000; break;
+      default: break;
+    }
+    if (unit > 1) digits.remove_suffix(1);
+  }
+  constexpr std::int64_t most = std::int64_t{1} << 50;
+  const auto number = parse_integer(digits);
+  if (number && *number >= 1 && *number <= most / static_cast<std::int64_t>(unit))
+    return static_cast<std::uint64_t>(*number) * unit;
+  return fail(Code::bad_usage, fmt::format("--every {} is not a number of events", printable(text)),
+              "it takes 1 to 2^50, such as 50000, 50k or 2M");
+}
+
+Result<void> choose_windows(Options& options) {
+  if (options.every.empty())
+    return fail(Code::bad_usage, "--every is missing: how many instructions a window has",
+                "for example: tally sample --every 50000 -- ./prog");
+  if (options.by.size() > options.every.size() ||
+      (options.every.size() > 1 && options.by.size() < options.every.size()))
+    return fail(Code::bad_usage,
+                fmt::format("{} --every and {} --by: each --every needs the event that it counts", options.every.size(),
+                            options.by.size()),
+                "for example: --every 50000 --by instructions --every 1000 --by calls");
+  if (options.every.size() > backend::window_trigger_limit)
+    return fail(Code::bad_usage, fmt::format("more than {} --every", backend::window_trigger_limit),
+                "take another run for the others");
+  for (std::size_t i = 0; i < options.every.size(); ++i) {
+    const auto every = count_of(options.every[i]);
+    if (!every) return fail(every.error());
+    auto event = event::parse_lists({i < options.by.size() ? options.by[i] : "instructions"}, {}, event::Mode::user);
+    if (!event) return fail(event.error());
+    if (event->size() != 1)
+      return fail(Code::bad_usage, fmt::format("--by {} is more than one event", printable(options.by[i])),
+                  "each --every has one");
+    options.stat.windows.triggers.push_back({event->front(), *every});
+  }
+  return {};
+}
+
+const report::WindowFormat* format_of(const Options& options) {
+  const std::string wanted = !options.format.empty() ? options.format : options.output.empty() ? "table" : "csv";
+  for (const report::WindowFormat& one : report::window_formats())
+    if (one.name == wanted) return &one;
+  return nullptr;
+}
+
+Result<std::vector<std::string>> command_of(const Page& app) {
+  std::vector<std::string> words = app.remaining();
+  if (!words.empty() && words.front() == "--") {
+    words.erase(words.begin());
+  } else if (!words.empty() && words.front().size() > 1 && words.front().starts_with("-")) {
+    return fail(Code::bad_usage, fmt::format("unknown option '{}'", printable(words.front())),
+                app.options_hint(words.front()));
+  }
+  if (words.empty())
+    return fail(Code::bad_usage, "there is no program to run", "for example: tally sample --every 50000 -- ls -l");
+  return words;
+}
+
+// Takes rows as they come, and writes them in pieces.
+class Rows {
+ public:
+  Rows(const report::WindowFormat& format, linux::Output output) : writer_(format.make()), output_(std::move(output)) {}
+
+  void begin(const result::WindowsHead& head) {
+    writer_->begin(head, text_);
+    flush();
+  }
+  void row(const result::Window& window) {
+    writer_->row(window, text_);
+    constexpr std::size_t piece = 1 << 16;
+    if (text_.size() >= piece) flush();
+  }
+  Result<void> finish() {
+    writer_->end(text_);
+    flush();
+    if (!written_) return written_;
+    return output_.finish();
+  }
+
+ private:
+  void flush() {
+    if (written_) written_ = output_.add(text_);
+    text_.clear();
+  }
+
+  std::unique_ptr<report::WindowWriter> writer_;
+  linux::Output output_;
+  std::string text_;
+  Result<void> written_ = {};
+};
+
+int sample(Options& options) {
+  const report::WindowFormat* const format = format_of(options);
+  if (format == nullptr) {
+    return report_error({Code::bad_usage, fmt::format("unknown format '{}'", printable(options.format)),
+                         "the formats are: " + format_names(), 0});
+  }
+  const linux::Machine machine = linux::look_at_machine();
+  auto choice = backend::choose(options.backend, options.stat.events, machine, {});
+  if (!choice) return report_error(choice.error());
+  const auto program = linux::find_program(options.stat.command.front(), linux::search_path());
+  if (!program) return report_error(program.error());
+  if (format->fits != nullptr) {
+    std::vector<std::string> names;
+    for (const event::Event& event : options.stat.events) names.push_back(event::name(event));
+    if (const auto fits = format->fits(names); !fits) return report_error(fits.error());
+  }
+  auto output = options.output.empty()  ? Result<linux::Output>(linux::Output::standard_error())
+                : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
+                                        : linux::Output::open_file(options.output);
+  if (!output) return report_error(output.error());
+  auto signals = linux::Signals::watch();
+  if (!signals) return report_error(signals.error());
+  const char* word = std::getenv("TALLY_QUIET");
+  const bool is_quiet = options.quiet || (word && *word && std::string_view(word) != "0");
+  if (!choice->notices.empty() && !is_quiet && (format->name == "table" || !options.output.empty()))
+    say(choice->notices);
+
+  Rows rows(*format, std::move(*output));
+  options.stat.windows.on_begin = [&](const result::WindowsHead& head) { rows.begin(head); };
+  options.stat.windows.on_window = [&](const result::Window& window) { rows.row(window); };
+  auto stat = measure::stat(*choice->backend, options.stat, *signals);
+  const auto written = rows.finish();
+  if (!stat) return report_error(stat.error());
+  if (!stat->notices.empty() && !is_quiet) say(stat->notices);
+  int code = written ? stat->exit_code.value_or(exit_cannot_measure) : report_error(written.error());
+  signals->settle();
+  const bool survived = stat->interrupted_by && !stat->incomplete;
+  if (const auto signal = signals->interrupted_by(); signal && !survived) linux::die_of(*signal);
+  if (code == 0 && stat->incomplete) code = exit_cannot_measure;
+  return code;
+}
+
+}  // namespace
+
+void describe_sample(Page& page) {
+  static Options unused;
+  describe(page, unused);
+}
+
+int run_sample(const std::vector<std::string>& arguments) {
+  Options options;
+  Page app;
+  describe(app, options);
+  if (const auto code = app.read(arguments)) return *code;
+  auto command = command_of(app);
+  if (!command) return report_error(command.error());
+  options.stat.command = std::move(*command);
+  const std::vector<std::string> usual{"instructions,branches,loads,stores"};
+  auto events = event::parse_lists(options.event_lists.empty() ? usual : options.event_lists, {}, event::Mode::user);
+  if (!events) return report_error(events.error());
+  options.stat.events = std::move(*events);
+  if (const auto chosen = choose_windows(options); !chosen) return report_error(chosen.error());
+  return sample(options);
+}
+
+}  // namespace tally::cli

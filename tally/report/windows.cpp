@@ -1,0 +1,200 @@
+#include "tally/report/windows.hpp"
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "tally/report/csv.hpp"
+#include "tally/report/format.hpp"
+
+namespace tally::report {
+namespace {
+
+/// The event that a row's `trigger` names; nothing where the end of its thread cut it.
+std::string_view trigger_of(const result::WindowsHead& head, const result::Window& window) {
+  return window.trigger ? std::string_view(head.triggers[*window.trigger].event) : "end";
+}
+
+std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// One aligned line a window.
+class Table final : public WindowWriter {
+ public:
+  void begin(const result::WindowsHead& head, std::string& to) override {
+    head_ = head;
+    auto out = std::back_inserter(to);
+    fmt::format_to(out, "{:>8} {:>12} {:<16} {:>8} {:>8} {:>12}", "window", "time", "program", "process", "thread",
+                   "length");
+    for (std::size_t i = 0; i < head.events.size(); ++i) {
+      widths_.push_back(std::max<std::size_t>(14, head.events[i].event.size()));
+      fmt::format_to(out, " {:>{}}", head.events[i].event, widths_.back());
+    }
+    fmt::format_to(out, "  {:<18} {}\n", "last instruction", "ended by");
+  }
+  void row(const result::Window& window, std::string& to) override {
+    auto out = std::back_inserter(to);
+    fmt::format_to(out, "{:>8} {:>9.3f} ms {:<16.16} {:>8} {:>8} {:>12}", window.number,
+                   static_cast<double>(window.time.count()) / 1e6, window.program, window.pid, window.tid,
+                   window.length);
+    for (std::size_t i = 0; i < head_.places.size(); ++i) {
+      if (head_.places[i])
+        fmt::format_to(out, " {:>{}}", window.counts[*head_.places[i]], widths_[i]);
+      else
+        fmt::format_to(out, " {:>{}}", "absent", widths_[i]);
+    }
+    if (window.address != 0)
+      fmt::format_to(out, "  {:<#18x} {}\n", window.address, trigger_of(head_, window));
+    else
+      fmt::format_to(out, "  {:<18} {}\n", "-", trigger_of(head_, window));
+  }
+  void end(std::string& to) override {
+    for (const result::EventCount& event : head_.events)
+      if (event.count.trust == Trust::absent)
+        fmt::format_to(std::back_inserter(to), "  {} is absent: {}\n", event.name, event.count.reason);
+  }
+
+ private:
+  result::WindowsHead head_;
+  std::vector<std::size_t> widths_;
+};
+
+class Csv final : public WindowWriter {
+ public:
+  void begin(const result::WindowsHead& head, std::string& to) override {
+    head_ = head;
+    std::vector<std::string> columns{"series", "number", "time_ns", "length", "program", "process", "thread", "cpu"};
+    for (const result::EventCount& event : head.events) columns.push_back(event.name);
+    columns.insert(columns.end(), {"trigger", "address", "trust"});
+    to += csv_row(columns, ",") + "\r\n";
+    for (const result::WindowTrigger& trigger : head.triggers) triggers_.push_back(csv_row({trigger.event}, ","));
+    tail_ = fmt::format(",{}\r\n", name(trust_of(head)));
+  }
+  void row(const result::Window& window, std::string& to) override {
+    char text[64 + 21 * 32];
+    char* at = fmt::format_to(text, FMT_COMPILE("{},{},{},{},"), window.series, window.number, window.time.count(),
+                              window.length);
+    to.append(text, at);
+    if (window.program != program_) {
+      program_ = window.program;
+      quoted_ = csv_row({program_}, ",");
+    }
+    to += quoted_;
+    at = fmt::format_to(text, FMT_COMPILE(",{},{},"), window.pid, window.tid);
+    if (window.cpu >= 0) at = fmt::format_to(at, FMT_COMPILE("{}"), window.cpu);
+    for (const auto& place : head_.places) {
+      *at++ = ',';
+      if (place) at = fmt::format_to(at, FMT_COMPILE("{}"), window.counts[*place]);
+    }
+    *at++ = ',';
+    to.append(text, at);
+    to += window.trigger ? std::string_view(triggers_[*window.trigger]) : "end";
+    to += ',';
+    if (window.address != 0) to.append(text, fmt::format_to(text, FMT_COMPILE("{:#x}"), window.address));
+    to += tail_;
+  }
+
+ private:
+  result::WindowsHead head_;
+  std::vector<std::string> triggers_;
+  std::string tail_, program_, quoted_;
+};
+
+/// One object a line: the first one is the head.
+class JsonLines final : public WindowWriter {
+ public:
+  void begin(const result::WindowsHead& head, std::string& to) override {
+    head_ = head;
+    nlohmann::ordered_json object{{"schema", "tally-windows/1"}, {"command", head.command}};
+    for (const result::WindowTrigger& trigger : head.triggers)
+      object["every"].push_back({{"event", trigger.event}, {"count", trigger.every}});
+    for (const result::EventCount& event : head.events) {
+      nlohmann::ordered_json one{{"name", event.name}, {"asked", event.event}, {"trust", name(event.count.trust)}};
+      if (!event.count.reason.empty()) one["reason"] = event.count.reason;
+      if (!event.count.source.empty()) one["source"] = event.count.source;
+      if (!event.count.model.empty()) one["model"] = event.count.model;
+      object["events"].push_back(std::move(one));
+    }
+    to += object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    for (const result::EventCount& event : head.events) keys_.push_back(json_text(event.name));
+    for (const result::WindowTrigger& trigger : head.triggers) triggers_.push_back(json_text(trigger.event));
+  }
+  void row(const result::Window& window, std::string& to) override {
+    auto out = std::back_inserter(to);
+    const auto or_null = [](bool is_there, auto number) {
+      return is_there ? std::to_string(number) : std::string("null");
+    };
+    if (window.program != program_) {
+      program_ = window.program;
+      quoted_ = json_text(program_);
+    }
+    fmt::format_to(
+        out,
+        R"({{"series":{},"number":{},"time_ns":{},"length":{},"program":{},"process":{},"thread":{},"cpu":{},"counts":{{)",
+        window.series, window.number, window.time.count(), window.length, quoted_, window.pid, window.tid,
+        or_null(window.cpu >= 0, window.cpu));
+    for (std::size_t i = 0; i < head_.places.size(); ++i) {
+      const auto& place = head_.places[i];
+      fmt::format_to(out, "{}{}:{}", i > 0 ? "," : "", keys_[i],
+                     or_null(place.has_value(), place ? window.counts[*place] : 0));
+    }
+    fmt::format_to(out, R"(}},"trigger":{},"address":)", window.trigger ? triggers_[*window.trigger] : "null");
+    to += window.address != 0 ? fmt::format("\"{:#x}\"}}\n", window.address) : "null}\n";
+  }
+
+ private:
+  result::WindowsHead head_;
+  std::vector<std::string> keys_, triggers_;
+  std::string program_, quoted_;
+};
+
+/// The seven columns of HPCTool's sampling mode.
+class Hpctool final : public WindowWriter {
+ public:
+  void begin(const result::WindowsHead& head, std::string& to) override {
+    std::vector<std::string> names;
+    for (const result::EventCount& event : head.events) names.push_back(event.name);
+    for (const std::size_t place : hpctool_places(names).value_or(std::vector<std::size_t>{}))
+      places_.push_back(head.places[place]);
+    to += hpctool_header() + "\r\n";
+  }
+  void row(const result::Window& window, std::string& to) override {
+    auto out = std::back_inserter(to);
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      fmt::format_to(out, "{}{}", i > 0 ? "," : "", places_[i] ? window.counts[*places_[i]] : 0);
+    to += "\r\n";
+  }
+
+ private:
+  std::vector<std::optional<std::size_t>> places_;
+};
+
+template <class T>
+std::unique_ptr<WindowWriter> make() {
+  return std::make_unique<T>();
+}
+
+constexpr std::array all_forms{
+    WindowFormat{"table", "for people", make<Table>},
+    WindowFormat{"csv", "for spreadsheets and data frames", make<Csv>},
+    WindowFormat{"jsonl", "one JSON object a line, the first one says what was measured", make<JsonLines>},
+    WindowFormat{"hpctool", "HPCTool's seven columns", make<Hpctool>, fits_hpctool},
+};
+
+}  // namespace
+
+std::span<const WindowFormat> window_formats() { return all_forms; }
+
+Trust trust_of(const result::WindowsHead& head) {
+  Trust trust = Trust::exact;
+  for (const result::EventCount& event : head.events)
+    if (event.count.trust != Trust::absent) trust = worst(trust, event.count.trust);
+  return trust;
+}
+
+}  // namespace tally::report

@@ -1,0 +1,40 @@
+// Windows in, text out, row by row: the forms that `tally sample` writes.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tally/base/result.hpp"
+#include "tally/result/windows.hpp"
+
+namespace tally::report {
+
+/// Writes the windows of one measurement. Everything is added to the end of a text, which the caller takes away as it
+/// likes.
+class WindowWriter {
+ public:
+  virtual ~WindowWriter() = default;
+  virtual void begin(const result::WindowsHead& head, std::string& to) = 0;
+  virtual void row(const result::Window& window, std::string& to) = 0;
+  virtual void end(std::string& /*to*/) {}
+};
+
+/// A form of writing windows.
+struct WindowFormat {
+  std::string_view name;  ///< what `--format` calls it
+  std::string_view what;  ///< for the help
+  std::unique_ptr<WindowWriter> (*make)();
+  /// Whether these events (full names, in the order asked) have a place in it. Null where any will do. Errors:
+  /// bad_usage with what is missing.
+  Result<void> (*fits)(const std::vector<std::string>& events) = nullptr;
+};
+
+/// All forms, the default first.
+std::span<const WindowFormat> window_formats();
+
+/// The trust of a row: the least of what its counts have.
+Trust trust_of(const result::WindowsHead& head);
+
+}  // namespace tally::report

@@ -1,0 +1,46 @@
+// Windows: what a thread counted in each stretch of so many instructions, or of other events.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tally/base/units.hpp"
+#include "tally/result/stat.hpp"
+
+namespace tally::result {
+
+/// What ends a window.
+struct WindowTrigger {
+  std::string event;        ///< its full name
+  std::uint64_t every = 0;  ///< so many of it
+  bool operator==(const WindowTrigger&) const = default;
+};
+
+/// One window of a thread.
+struct Window {
+  std::uint32_t series = 0;  ///< whose it is: another number for each thread of each program that a process executes
+  std::string_view program = {};  ///< its file name
+  std::uint64_t number = 0;       ///< in its series, from 1
+  Nanoseconds time{0};            ///< when it ended, from the start of the measurement
+  std::int64_t length = 0;        ///< events of its trigger in it; of a cut one, those of the first trigger
+  std::int64_t pid = 0, tid = 0;
+  int cpu = -1;                          ///< where its thread ran when it ended; negative: not known
+  std::optional<std::size_t> trigger;    ///< which ended it; nothing: its thread's end cut it
+  std::uint64_t address = 0;             ///< of its last instruction; 0: not known
+  std::span<const std::int64_t> counts;  ///< in it, of each event that could be counted: see WindowsHead::places
+};
+
+/// What is the same for all windows of a measurement.
+struct WindowsHead {
+  std::vector<std::string> command;
+  std::vector<WindowTrigger> triggers;
+  std::vector<EventCount> events;  ///< that were asked for: name, unit, and the trust of the counts in a window
+  std::vector<std::optional<std::size_t>> places = {};  ///< of each, which of Window::counts it is; nothing: absent
+  bool operator==(const WindowsHead&) const = default;
+};
+
+}  // namespace tally::result

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tally/watch/rows.hpp"
 
@@ -79,11 +80,17 @@ std::vector<int> busiest(const Reading& before, const Reading& after, std::size_
 std::vector<result::WatchRow> process_rows(const Between& between, const Shown& shown, std::size_t& left_out) {
   const Before before = by_number(between.before);
   std::vector<result::WatchRow> rows;
+  // Rows that nobody will see cost more than all the rest: where UTIL sorts, it is known which those are.
+  const bool is_known = shown.sort == Id::util && shown.filter.empty();
+  const std::vector<int> seen = is_known ? busiest(between.before, between.after, shown.most_rows) : std::vector<int>{};
+  const std::unordered_set<int> wanted(seen.begin(), seen.end());
   for (const linux::ProcessFigures& now : between.after.processes) {
+    if (is_known && !wanted.contains(now.process)) continue;
     const bool fits = shown.filter.empty() || now.name.find(shown.filter) != std::string::npos ||
                       std::to_string(now.process) == shown.filter;
     if (fits) rows.push_back(process_row(between, before, now));
   }
+  if (is_known) left_out += between.after.processes.size() - rows.size();
   keep_largest(rows, shown.sort, shown.most_rows, left_out);
   return rows;
 }

@@ -29,6 +29,7 @@ Watcher::Watcher(Asked asked, Machine machine, Counters counters)
     : asked_(std::move(asked)),
       machine_(std::move(machine)),
       counters_(std::move(counters)),
+      root_(asked_.root),
       proc_(asked_.root + "/proc") {}
 
 Result<Watcher> Watcher::open(Asked asked) {
@@ -66,9 +67,9 @@ Reading Watcher::read(const Reading* before) {
   // First, and together: what is divided by each other.
   reading.counts = counters_.read();
   reading.kernel = linux::read_kernel_figures(proc_);
-  reading.hertz = linux::frequencies(machine_.frequency, machine_.root, watched(machine_, asked_.shown));
+  reading.hertz = linux::frequencies(machine_.frequency, root_, watched(machine_, asked_.shown));
   for (const linux::TemperatureSensor& sensor : machine_.sensors) {
-    reading.temperatures.push_back(linux::number_in(sensor.path));
+    reading.temperatures.push_back(root_.number(sensor.path.c_str()));
   }
   for (const linux::EnergyCounter& counter : machine_.energies) {
     const auto number = linux::number_in(counter.path);

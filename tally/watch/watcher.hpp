@@ -45,6 +45,7 @@ class Watcher {
   Asked asked_;
   Machine machine_;
   Counters counters_;
+  linux::FolderFiles root_;
   linux::FolderFiles proc_;
   Reading now_;
 };

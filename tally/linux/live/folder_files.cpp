@@ -17,7 +17,20 @@ constexpr std::string_view white = " \t\n\r";
 FolderFiles::FolderFiles(const std::string& folder)
     : folder_(retry([&] { return open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); })), buffer_(4096) {}
 
-std::string_view FolderFiles::text(const char* name) {
+std::string_view FolderFiles::text(const char* name) { return read_from(name, false); }
+
+std::string_view FolderFiles::record(const char* name) { return read_from(name, true); }
+
+std::optional<std::int64_t> FolderFiles::number(const char* name) {
+  std::string_view text = record(name);
+  const bool is_negative = text.starts_with('-');
+  if (is_negative) text.remove_prefix(1);
+  const auto value = leading_number(text);
+  if (!value || *value > INT64_MAX) return std::nullopt;
+  return is_negative ? -static_cast<std::int64_t>(*value) : static_cast<std::int64_t>(*value);
+}
+
+std::string_view FolderFiles::read_from(const char* name, bool is_record) {
   os_errno_ = ENOENT;
   if (!folder_) return {};
   const Descriptor file(retry([&] { return openat(folder_.get(), name, O_RDONLY | O_CLOEXEC); }));
@@ -35,6 +48,7 @@ std::string_view FolderFiles::text(const char* name) {
     // Files of /proc give whole records: less than was asked for is not the end.
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
+    if (is_record && size < buffer_.size()) break;
     if (size == buffer_.size()) buffer_.resize(buffer_.size() * 2);
   }
   os_errno_ = 0;

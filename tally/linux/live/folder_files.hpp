@@ -21,10 +21,19 @@ class FolderFiles {
   std::string_view text(const char* name);
   int os_errno() const { return os_errno_; }
 
+  /// The same of a file that gives all it holds to one read, where that is less than a page: files of one number, and
+  /// /proc/PID/stat. Cost: three system calls.
+  std::string_view record(const char* name);
+
+  /// The number that such a file begins with.
+  std::optional<std::int64_t> number(const char* name);
+
   /// The folder could be opened.
   explicit operator bool() const { return static_cast<bool>(folder_); }
 
  private:
+  std::string_view read_from(const char* name, bool is_record);
+
   Descriptor folder_;
   std::vector<char> buffer_;
   int os_errno_ = 0;

@@ -1,5 +1,7 @@
 #include "tally/linux/live/frequencies.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -17,10 +19,10 @@ fs::path cpufreq(const std::string& root, int processor) {
   return fs::path(root) / "sys/devices/system/cpu" / ("cpu" + std::to_string(processor)) / "cpufreq";
 }
 
-std::map<int, double> cpuinfo_frequencies(const std::string& root) {
+std::map<int, double> cpuinfo_frequencies(FolderFiles& root) {
   std::map<int, double> all;
   int processor = -1;
-  for (const std::string& line : split(content(fs::path(root) / "proc/cpuinfo"), '\n')) {
+  for (const std::string& line : split(root.text("proc/cpuinfo"), '\n')) {
     const std::size_t colon = line.find(':');
     if (colon == std::string::npos) continue;
     const std::string key = trimmed(line.substr(0, colon));
@@ -45,14 +47,15 @@ FrequencySource frequency_source(const std::string& root, const std::vector<int>
                                                                             : FrequencySource::nominal;
 }
 
-std::map<int, double> frequencies(FrequencySource source, const std::string& root, const std::vector<int>& processors) {
+std::map<int, double> frequencies(FrequencySource source, FolderFiles& root, const std::vector<int>& processors) {
   if (source == FrequencySource::cpuinfo) return cpuinfo_frequencies(root);
   std::map<int, double> all;
   if (source != FrequencySource::cpufreq) return all;
   for (const int processor : processors) {
-    if (const auto khz = number_in(cpufreq(root, processor) / "scaling_cur_freq")) {
-      all[processor] = static_cast<double>(*khz) * 1e3;
-    }
+    char name[96];
+    *fmt::format_to_n(name, sizeof name - 1, "sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", processor).out =
+        '\0';
+    if (const auto khz = root.number(name)) all[processor] = static_cast<double>(*khz) * 1e3;
   }
   return all;
 }

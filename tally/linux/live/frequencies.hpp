@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tally/linux/live/folder_files.hpp"
+
 namespace tally::linux {
 
 /// Where the frequency of processors is told.
@@ -20,9 +22,9 @@ enum class FrequencySource {
 /// Looks which it is. `root` is where proc/ and sys/ lie.
 FrequencySource frequency_source(const std::string& root, const std::vector<int>& processors);
 
-/// Hertz of each processor that tells them now, by that source; empty for `none` and `nominal`. Cost: a file each for
-/// cpufreq, one for all else.
-std::map<int, double> frequencies(FrequencySource source, const std::string& root, const std::vector<int>& processors);
+/// Hertz of each processor that tells them now, by that source; empty for `none` and `nominal`. `root` is open. Cost: a
+/// file each for cpufreq, one for all else.
+std::map<int, double> frequencies(FrequencySource source, FolderFiles& root, const std::vector<int>& processors);
 
 /// Hertz that the makers call base frequency: cpufreq/base_frequency; nothing where the driver has none.
 std::optional<double> base_frequency(const std::string& root);

@@ -1,4 +1,8 @@
 #include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
 
 #include "tally/linux/live/kernel_figures.hpp"
 #include "tally/linux/live/processes.hpp"
@@ -60,6 +64,20 @@ TEST(FolderFiles, says_why_there_is_nothing) {
   EXPECT_GT(proc.text("smaps").size(), 8192u) << "more than the first buffer holds";
   EXPECT_TRUE(proc.text("task").empty());
   EXPECT_EQ(proc.os_errno(), EISDIR);
+}
+
+TEST(FolderFiles, numbers_in_files) {
+  char pattern[] = "/tmp/tally-files-XXXXXX";
+  const std::string folder = mkdtemp(pattern);
+  for (const auto& [name, text] :
+       {std::pair{"plain", "42\n"}, {"negative", "-17"}, {"none", "<not counted>\n"}, {"empty", ""}}) {
+    std::ofstream(folder + "/" + name) << text;
+  }
+  FolderFiles files(folder);
+  EXPECT_EQ(files.number("plain"), 42);
+  EXPECT_EQ(files.number("negative"), -17) << "temperatures may be below zero";
+  for (const char* name : {"none", "empty", "missing"}) EXPECT_EQ(files.number(name), std::nullopt) << name;
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

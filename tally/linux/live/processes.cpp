@@ -36,7 +36,10 @@ std::optional<ProcessFigures> process_figures(int process, std::string_view text
   static const std::uint64_t page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   ProcessFigures figures;
   figures.process = process;
-  figures.name = printable(valid_utf8(text.substr(open + 1, close - open - 1)));
+  figures.name = text.substr(open + 1, close - open - 1);
+  const auto is_plain = [](char letter) { return letter >= ' ' && letter <= '~'; };
+  if (!std::all_of(figures.name.begin(), figures.name.end(), is_plain))
+    figures.name = printable(valid_utf8(figures.name));
   Words words(text.substr(close + 1));
   const std::string_view state = words.next();
   if (state.size() != 1) return std::nullopt;
@@ -60,7 +63,7 @@ std::vector<ProcessFigures> read_processes(const std::string& root) {
   for (const int process : process_numbers(proc)) {
     char name[32];
     *fmt::format_to_n(name, sizeof name - 1, "{}/stat", process).out = '\0';
-    if (auto figures = process_figures(process, files.text(name))) all.push_back(std::move(*figures));
+    if (auto figures = process_figures(process, files.record(name))) all.push_back(std::move(*figures));
   }
   return all;
 }

@@ -155,7 +155,7 @@ int replay_on_screen(const result::Recording& recording, const WatchOptions& opt
   Nanoseconds shown_since = linux::now();
   for (;;) {
     const result::WatchTable& table = recording.tables[at];
-    show->around.replaying = fmt::format("{} {}/{}", options.replay, at + 1, last + 1);
+    show->around.replaying = fmt::format("{}/{} {}", at + 1, last + 1, options.replay);
     show->draw(table);
     const bool goes_on = !show->chosen.paused && at < last;
     const Nanoseconds due =
@@ -169,6 +169,8 @@ int replay_on_screen(const result::Recording& recording, const WatchOptions& opt
     } else if (woken != linux::woken_by_time) {
       const Wish wish = show->take_keys(table);
       if (wish == Wish::quit) break;
+      // Who steps looks: space goes on.
+      if (wish == Wish::forward || wish == Wish::back) show->chosen.paused = true;
       if (wish == Wish::forward) next = std::min(at + 1, last);
       if (wish == Wish::back) next = at == 0 ? 0 : at - 1;
       if (wish == Wish::record) show->chosen.note = "this is a recording";

@@ -43,7 +43,7 @@ struct Around {
   result::WatchHeader header;
   std::string clock;      ///< when it was read, "17:02:11"
   std::string recording;  ///< the file, while it goes on
-  std::string replaying;  ///< the file and where in it: "minute.jsonl 3/60"
+  std::string replaying;  ///< the file and where in it: "3/60 minute.jsonl"
 };
 
 /// How a line is shown.

@@ -112,7 +112,7 @@ TEST_F(WatchScreen, records_what_it_shows_and_replays_it) {
   const Finished printed = tally({"watch", "--batch", "--replay", record.path(), "--format", "json"});
   ASSERT_EQ(printed.code(), 0) << printed.err;
   EXPECT_EQ(printed.out, record.content()) << "what is read back is written the same";
-  const Terminal terminal(100, 24, watch("--replay " + record.path()));
+  const Terminal terminal(160, 24, watch("--replay " + record.path()));
   terminal.wait_for("3/3");
   terminal.press("b");
   terminal.wait_for("2/3");

@@ -34,6 +34,8 @@ constexpr const char* examples =
     "  tally sample --every 50000 -o windows.csv -- ./prog\n"
     "  tally sample -e instructions,loads,stores,branches --every 10000 --format jsonl -o windows.jsonl -- ./prog\n"
     "  tally sample --every 1000 --by branches-taken -- ./prog\n"
+    "  tally sample --every 1 --by page-faults -- ./prog\n"
+    "  tally sample -e task-clock,page-faults --every 1ms -- ./prog\n"
     "  tally sample --every 50000 --every 1000 --by instructions --by calls -- ./prog\n";
 
 void repeated(CLI::Option* option, const char* text) {
@@ -53,11 +55,16 @@ void describe(Page& app, Options& options) {
   repeated(app.add_option("-e,--event", options.event_lists,
                           "what to count in each window: names or codes separated by commas; may be repeated"),
            "EVENTS");
-  repeated(app.add_option("--every", options.every,
-                          "a window has so many events: 50000, 50k, 2M; may be repeated, each with its --by: the first "
-                          "that is full ends the window"),
-           "N");
-  repeated(app.add_option("--by", options.by, "which events --every counts (instructions)"), "EVENT");
+  repeated(
+      app.add_option("--every", options.every,
+                     "a window has so many events: 50000, 50k, 2M, or so much time on a processor: 1ms, 100us; may "
+                     "be repeated, each with its --by: the first that is full ends the window"),
+      "N");
+  repeated(
+      app.add_option("--by", options.by,
+                     "which events --every counts (instructions; task-clock for a time): under the engine "
+                     "instructions, branches, loads, stores, with a PMU any, and the kernel's own on every machine"),
+      "EVENT");
   app.add_flag("--wait-all", options.stat.wait_all,
                "wait for every process that the program leaves behind, and count it");
   app.add_flag("--repeatable", options.stat.repeatable,
@@ -65,7 +72,7 @@ void describe(Page& app, Options& options) {
   app.add_option("--pin", options.stat.processor, "let the program run on processor CPU only, as `taskset -c` does")
       ->option_text("CPU")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--backend", options.backend, "who counts: auto (default), sim")->option_text("BACKEND");
+  app.add_option("--backend", options.backend, "who counts: auto (default), sim, perf")->option_text("BACKEND");
   app.add_option("--format", options.format, "table (default without -o), csv (with -o), jsonl, hpctool")
       ->option_text("FORMAT");
   app.add_option("-o,--output", options.output, "write the rows to this file; else they go to standard error")
@@ -82,6 +89,17 @@ void describe(Page& app, Options& options) {
       ->check(CLI::Range(0, 1'000'000'000))
       ->group("");
   app.footer(examples);
+}
+
+// "1ms" as nanoseconds; nothing for what has no unit of time.
+std::optional<std::string> nanoseconds_of(std::string_view text) {
+  for (const auto& [unit, zeros] : {std::pair{"ns", ""}, {"us", "000"}, {"ms", "000000"}, {"s", "000000000"}})
+    if (text.ends_with(unit)) return std::string(text.substr(0, text.size() - std::string_view(unit).size())) + zeros;
+  return std::nullopt;
+}
+
+bool is_clock(const event::Event& event) {
+  return event.id == event::Id::task_clock || event.id == event::Id::cpu_clock;
 }
 
 Result<std::uint64_t> count_of(const std::string& text) {
@@ -101,7 +119,29 @@ Result<std::uint64_t> count_of(const std::string& text) {
   if (number && *number >= 1 && *number <= most / static_cast<std::int64_t>(unit))
     return static_cast<std::uint64_t>(*number) * unit;
   return fail(Code::bad_usage, fmt::format("--every {} is not a number of events", printable(text)),
-              "it takes 1 to 2^50, such as 50000, 50k or 2M");
+              "it takes 1 to 2^50, such as 50000, 50k or 2M, or a time such as 1ms");
+}
+
+Result<backend::Windows::Trigger> trigger_of(const std::string& every, std::optional<std::string> by) {
+  const auto time = nanoseconds_of(every);
+  const auto number = count_of(time.value_or(every));
+  if (!number) return fail(number.error());
+  const std::string name = by.value_or(time ? "task-clock" : "instructions");
+  auto event = event::parse_lists({name}, {}, event::Mode::user);
+  if (!event) return fail(event.error());
+  if (event->size() != 1)
+    return fail(Code::bad_usage, fmt::format("--by {} is more than one event", printable(name)),
+                "each --every has one");
+  if (time && !is_clock(event->front()))
+    return fail(Code::bad_usage,
+                fmt::format("--every {} is a time, and {} counts none", printable(every), printable(name)),
+                "task-clock and cpu-clock count time");
+  // kernel/events/core.c, perf_swevent_init_hrtimer: a shorter period is taken for this one.
+  constexpr std::uint64_t least_ns = 10'000;
+  if (is_clock(event->front()) && *number < least_ns)
+    return fail(Code::bad_usage, fmt::format("--every {}: the kernel's timers do not fire so often", printable(every)),
+                "10us is the least");
+  return backend::Windows::Trigger{event->front(), *number};
 }
 
 Result<void> choose_windows(Options& options) {
@@ -118,14 +158,10 @@ Result<void> choose_windows(Options& options) {
     return fail(Code::bad_usage, fmt::format("more than {} --every", backend::window_trigger_limit),
                 "take another run for the others");
   for (std::size_t i = 0; i < options.every.size(); ++i) {
-    const auto every = count_of(options.every[i]);
-    if (!every) return fail(every.error());
-    auto event = event::parse_lists({i < options.by.size() ? options.by[i] : "instructions"}, {}, event::Mode::user);
-    if (!event) return fail(event.error());
-    if (event->size() != 1)
-      return fail(Code::bad_usage, fmt::format("--by {} is more than one event", printable(options.by[i])),
-                  "each --every has one");
-    options.stat.windows.triggers.push_back({event->front(), *every});
+    auto trigger =
+        trigger_of(options.every[i], i < options.by.size() ? std::optional<std::string>(options.by[i]) : std::nullopt);
+    if (!trigger) return fail(trigger.error());
+    options.stat.windows.triggers.push_back(*std::move(trigger));
   }
   return {};
 }
@@ -183,6 +219,21 @@ class Rows {
   Result<void> written_ = {};
 };
 
+bool is_kernels_own(const backend::Windows::Trigger& trigger) {
+  return event::definition(trigger.event.id).kind == event::Kind::software;
+}
+
+// Who can count the events, and end windows by the triggers.
+Result<backend::Choice> choose_backend(const Options& options, const linux::Machine& machine) {
+  backend::Needs needs;
+  const auto& triggers = options.stat.windows.triggers;
+  needs.windows = std::all_of(triggers.begin(), triggers.end(), is_kernels_own) ? backend::Needs::Windows::by_kernel
+                                                                                : backend::Needs::Windows::by_others;
+  std::vector<event::Event> events = options.stat.events;
+  for (const auto& trigger : triggers) events.push_back(trigger.event);
+  return backend::choose(options.backend, events, machine, needs);
+}
+
 int sample(Options& options) {
   const report::WindowFormat* const format = format_of(options);
   if (format == nullptr) {
@@ -190,7 +241,7 @@ int sample(Options& options) {
                          "the formats are: " + format_names(), 0});
   }
   const linux::Machine machine = linux::look_at_machine();
-  auto choice = backend::choose(options.backend, options.stat.events, machine, {});
+  auto choice = choose_backend(options, machine);
   if (!choice) return report_error(choice.error());
   const auto program = linux::find_program(options.stat.command.front(), linux::search_path());
   if (!program) return report_error(program.error());
@@ -240,11 +291,14 @@ int run_sample(const std::vector<std::string>& arguments) {
   auto command = command_of(app);
   if (!command) return report_error(command.error());
   options.stat.command = std::move(*command);
-  const std::vector<std::string> usual{"instructions,branches,loads,stores"};
+  if (const auto chosen = choose_windows(options); !chosen) return report_error(chosen.error());
+  const auto& triggers = options.stat.windows.triggers;
+  const bool by_kernel = std::all_of(triggers.begin(), triggers.end(), is_kernels_own);
+  const std::vector<std::string> usual{by_kernel ? "task-clock,page-faults,context-switches,cpu-migrations"
+                                                 : "instructions,branches,loads,stores"};
   auto events = event::parse_lists(options.event_lists.empty() ? usual : options.event_lists, {}, event::Mode::user);
   if (!events) return report_error(events.error());
   options.stat.events = std::move(*events);
-  if (const auto chosen = choose_windows(options); !chosen) return report_error(chosen.error());
   return sample(options);
 }
 

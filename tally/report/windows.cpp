@@ -70,7 +70,7 @@ class Csv final : public WindowWriter {
     head_ = head;
     std::vector<std::string> columns{"series", "number", "time_ns", "length", "program", "process", "thread", "cpu"};
     for (const result::EventCount& event : head.events) columns.push_back(event.name);
-    columns.insert(columns.end(), {"trigger", "address", "trust"});
+    columns.insert(columns.end(), {"trigger", "address", "lost", "trust"});
     to += csv_row(columns, ",") + "\r\n";
     for (const result::WindowTrigger& trigger : head.triggers) triggers_.push_back(csv_row({trigger.event}, ","));
     tail_ = fmt::format(",{}\r\n", name(trust_of(head)));
@@ -96,6 +96,10 @@ class Csv final : public WindowWriter {
     to += window.trigger ? std::string_view(triggers_[*window.trigger]) : "end";
     to += ',';
     if (window.address != 0) to.append(text, fmt::format_to(text, FMT_COMPILE("{:#x}"), window.address));
+    if (window.lost != 0)
+      to.append(text, fmt::format_to(text, FMT_COMPILE(",{}"), window.lost));
+    else
+      to += ",0";
     to += tail_;
   }
 
@@ -144,7 +148,12 @@ class JsonLines final : public WindowWriter {
                      or_null(place.has_value(), place ? window.counts[*place] : 0));
     }
     fmt::format_to(out, R"(}},"trigger":{},"address":)", window.trigger ? triggers_[*window.trigger] : "null");
-    to += window.address != 0 ? fmt::format("\"{:#x}\"}}\n", window.address) : "null}\n";
+    if (window.address != 0)
+      fmt::format_to(out, "\"{:#x}\"", window.address);
+    else
+      to += "null";
+    if (window.lost != 0) fmt::format_to(out, R"(,"lost":{})", window.lost);
+    to += "}\n";
   }
 
  private:

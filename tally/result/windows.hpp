@@ -31,6 +31,7 @@ struct Window {
   int cpu = -1;                          ///< where its thread ran when it ended; negative: not known
   std::optional<std::size_t> trigger;    ///< which ended it; nothing: its thread's end cut it
   std::uint64_t address = 0;             ///< of its last instruction; 0: not known
+  std::int64_t lost = 0;                 ///< windows before it that got no row, and are in this one
   std::span<const std::int64_t> counts;  ///< in it, of each event that could be counted: see WindowsHead::places
 };
 

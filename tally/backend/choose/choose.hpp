@@ -21,6 +21,8 @@ struct Needs {
                                               ///< the simulated PMU takes `host` where an event needs one
   /// What only the engine can do.
   enum class Engine { nothing, marks, int2e, int3, rdpmc } engine = Engine::nothing;
+  /// Request::windows, and what ends them: the kernel's own events, or others.
+  enum class Windows { none, by_kernel, by_others } windows = Windows::none;
   bool any() const { return attachment || timing; }  ///< of what cannot be done without; processes can
 };
 

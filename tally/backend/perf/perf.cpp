@@ -10,6 +10,7 @@
 #include "tally/backend/perf/census.hpp"
 #include "tally/backend/perf/corrections.hpp"
 #include "tally/backend/perf/planning.hpp"
+#include "tally/backend/perf/window_run.hpp"
 #include "tally/linux/perf/group_probe.hpp"
 #include "tally/linux/perf/known_work.hpp"
 #include "tally/linux/perf/pmu_devices.hpp"
@@ -127,6 +128,7 @@ class Perf final : public Backend {
   std::string_view name() const override { return "perf"; }
 
   Result<Outcome> run(const Request& request) override {
+    if (request.windows.any()) return run_windows(request, cores_);
     const Corrections corrections(request, cores_);
     const Request& with_more = corrections.request();
     auto outcome = request.command.empty() ? count_attached(with_more, cores_) : CommandRun(with_more, cores_).run();

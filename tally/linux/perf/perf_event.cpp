@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cerrno>
+#include <ctime>
 
 #include "tally/linux/system.hpp"
 
@@ -76,16 +77,36 @@ PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target, const
   return open_with(attributes_of(event, target, leader == nullptr), target, leader ? leader->fd.get() : -1);
 }
 
-PerfCounter open_sampled(const PerfEvent& event, const PerfTarget& target, const PerfSampling& sampling) {
-  perf_event_attr attributes = attributes_of(event, target, true);
+PerfCounter open_sampled(const PerfEvent& event, const PerfTarget& target, const PerfSampling& sampling,
+                         const PerfCounter* leader) {
+  perf_event_attr attributes = attributes_of(event, target, leader == nullptr);
   attributes.sample_period = sampling.period;
   attributes.sample_type = sampling.fields;
   attributes.watermark = 1;
   attributes.wakeup_watermark = sampling.wakeup_bytes;
-  return open_with(attributes, target, -1);
+  attributes.freq = sampling.by_frequency ? 1 : 0;
+  attributes.task = attributes.comm = attributes.comm_exec = sampling.tells_threads ? 1 : 0;
+  attributes.inherit_stat = sampling.tells_counts ? 1 : 0;
+  if (sampling.ordered) {
+    attributes.sample_id_all = 1;
+    attributes.use_clockid = 1;
+    attributes.clockid = CLOCK_MONOTONIC;
+  }
+  return open_with(attributes, target, leader ? leader->fd.get() : -1);
 }
 
 bool PerfCounter::enable() const { return ioctl(fd.get(), PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) == 0; }
+
+bool PerfCounter::disable() const { return ioctl(fd.get(), PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP) == 0; }
+
+std::uint64_t PerfCounter::id() const {
+  std::uint64_t number = 0;
+  return ioctl(fd.get(), PERF_EVENT_IOC_ID, &number) == 0 ? number : 0;
+}
+
+bool PerfCounter::write_into(const PerfCounter& other) const {
+  return ioctl(fd.get(), PERF_EVENT_IOC_SET_OUTPUT, other.fd.get()) == 0;
+}
 
 PerfCounter open_for_next_program(KernelEvent event, bool user_only) {
   PerfEvent asked{perf_type_software, static_cast<std::uint64_t>(event), user_only};

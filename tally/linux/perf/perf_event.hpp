@@ -99,6 +99,16 @@ struct PerfCounter {
 
   /// Lets it count from now on, with all of its group. False where the kernel refuses.
   bool enable() const;
+
+  /// Ends that, for all that inherited it too.
+  bool disable() const;
+
+  /// The number by which records of a ring name it, and all that inherited it; 0 where the kernel gives none.
+  std::uint64_t id() const;
+
+  /// What it writes goes into the ring of another one, which counts on the same processor. False where the kernel
+  /// refuses.
+  bool write_into(const PerfCounter& other) const;
 };
 
 /// Opens a counter. With a `leader` it becomes a member of its group: they count at the same times or not at all, and
@@ -107,15 +117,21 @@ PerfCounter open_counter(const PerfEvent& event, const PerfTarget& target = {}, 
 
 /// What a counter that samples writes into its ring (SampleRing), and when.
 struct PerfSampling {
-  std::uint64_t period = 1;        ///< events for each record
+  std::uint64_t period = 1;        ///< events for each record; 0: of a member that has none of its own
   std::uint64_t fields = 0;        ///< of a record: bits of PERF_SAMPLE_…
   std::uint32_t wakeup_bytes = 0;  ///< the descriptor becomes readable when so many wait
+  bool by_frequency = false;       ///< `period` is how many records there are to be in a second
+  bool tells_threads = false;      ///< beginnings, ends and new programs of threads are records, too
+  bool tells_counts = false;       ///< of an inherited one: so is what it has of a thread when that ends
+  bool ordered = false;  ///< every record has thread, time and counter behind it (sample_id_all), and its time
+                         ///< is that of linux::now()
   bool operator==(const PerfSampling&) const = default;
 };
 
 /// Opens a counter that samples. The kernel gives a ring to one that is inherited only where it counts on one
-/// processor.
-PerfCounter open_sampled(const PerfEvent& event, const PerfTarget& target, const PerfSampling& sampling);
+/// processor. `leader`: as of open_counter().
+PerfCounter open_sampled(const PerfEvent& event, const PerfTarget& target, const PerfSampling& sampling,
+                         const PerfCounter* leader = nullptr);
 
 /// Opens a counter of the next program that a child of this thread executes, and of all that it starts. Where the
 /// kernel refuses its own part of the count (perf_event_paranoid 2) the clocks are opened without it, for they tell the

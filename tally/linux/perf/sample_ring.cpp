@@ -25,28 +25,51 @@ Result<SampleRing> SampleRing::map(const PerfCounter& counter, std::size_t pages
   return made;
 }
 
-void SampleRing::drain(const std::function<void(const RingRecord&)>& visit) {
-  auto& head_page = *reinterpret_cast<perf_event_mmap_page*>(mapping_.data());
+std::uint64_t SampleRing::written() const {
+  const auto& head_page = *reinterpret_cast<const perf_event_mmap_page*>(mapping_.data());
+  return __atomic_load_n(&head_page.data_head, __ATOMIC_ACQUIRE);
+}
+
+std::optional<RingRecord> SampleRing::first(std::uint64_t end) {
+  if (at_ >= end) return std::nullopt;
   const auto* records = reinterpret_cast<const std::byte*>(mapping_.data()) + page_bytes();
-  const std::uint64_t end = __atomic_load_n(&head_page.data_head, __ATOMIC_ACQUIRE);
-  std::uint64_t at = head_page.data_tail;
-  while (at < end) {
-    // Records begin at multiples of 8: the ring's end never cuts a header.
-    const std::size_t offset = at & (bytes_ - 1);
-    perf_event_header header;
-    std::memcpy(&header, records + offset, sizeof header);
-    if (header.size < sizeof header) break;
-    const std::byte* from = records + offset;
-    if (const std::size_t before_end = bytes_ - offset; header.size > before_end) {
-      unfolded_.resize(header.size);
-      std::copy_n(from, before_end, unfolded_.begin());
-      std::copy_n(records, header.size - before_end, unfolded_.begin() + static_cast<std::ptrdiff_t>(before_end));
-      from = unfolded_.data();
-    }
-    visit({header.type, {from + sizeof header, header.size - sizeof header}});
-    at += header.size;
+  // Records begin at multiples of 8: the ring's end never cuts a header.
+  const std::size_t offset = at_ & (bytes_ - 1);
+  perf_event_header header;
+  std::memcpy(&header, records + offset, sizeof header);
+  if (header.size < sizeof header) {  // nothing that a kernel writes: what follows cannot be told apart
+    at_ = end;
+    return std::nullopt;
   }
-  __atomic_store_n(&head_page.data_tail, at, __ATOMIC_RELEASE);
+  const std::byte* from = records + offset;
+  if (const std::size_t before_end = bytes_ - offset; header.size > before_end) {
+    unfolded_.resize(header.size);
+    std::copy_n(from, before_end, unfolded_.begin());
+    std::copy_n(records, header.size - before_end, unfolded_.begin() + static_cast<std::ptrdiff_t>(before_end));
+    from = unfolded_.data();
+  }
+  size_ = header.size;
+  return RingRecord{header.type, {from + sizeof header, header.size - sizeof header}, header.misc};
+}
+
+void SampleRing::pass() {
+  at_ += size_;
+  if (at_ - given_back_ >= bytes_ / 8) give_back();
+}
+
+void SampleRing::give_back() {
+  auto& head_page = *reinterpret_cast<perf_event_mmap_page*>(mapping_.data());
+  __atomic_store_n(&head_page.data_tail, at_, __ATOMIC_RELEASE);
+  given_back_ = at_;
+}
+
+void SampleRing::drain(const std::function<void(const RingRecord&)>& visit) {
+  const std::uint64_t end = written();
+  while (const auto record = first(end)) {
+    visit(*record);
+    pass();
+  }
+  give_back();
 }
 
 }  // namespace tally::linux

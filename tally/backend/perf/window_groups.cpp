@@ -1,0 +1,265 @@
+#include "tally/backend/perf/window_groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <utility>
+
+#include "tally/backend/perf/counters.hpp"
+#include "tally/base/text.hpp"
+#include "tally/linux/machine/pages.hpp"
+#include "tally/linux/process/conditions.hpp"
+#include "tally/linux/system.hpp"
+
+namespace tally::backend::perf {
+namespace {
+
+using linux::PerfCounter;
+using linux::PerfEvent;
+using linux::PerfSampling;
+using linux::PerfStart;
+using linux::PerfTarget;
+
+// Rings of all processors together: what a burst of records may wait in. A ring for the ends of threads is an eighth.
+constexpr std::size_t memory_limit = 64 << 20, ring_limit = 4 << 20, least_pages = 8;
+
+bool is_clock(const event::Event& event) {
+  return event.id == event::Id::task_clock || event.id == event::Id::cpu_clock;
+}
+
+struct Opened {
+  PerfCounter counter;
+  PerfEvent event;
+};
+
+// On this thread, and never started. The clocks tell the same without the kernel's part.
+Opened open_here(PerfEvent event, bool clock, const PerfCounter* leader) {
+  const PerfTarget here{0, -1, false, PerfStart::when_told};
+  Opened made{linux::open_counter(event, here, leader), event};
+  if (made.counter.os_errno != EACCES || !clock) return made;
+  made.event.user_only = true;
+  made.counter = linux::open_counter(made.event, here, leader);
+  return made;
+}
+
+PerfSampling sampling_of(const WindowEvents& events) {
+  PerfSampling sampling{events.every, linux::sample_record_fields};
+  sampling.ordered = true;
+  return sampling;
+}
+
+tl::unexpected<Error> not_opened(const PerfCounter& counter) {
+  if (counter.os_errno == EMFILE) return fail(Code::cannot_measure, linux::why_no_more_files(), "", EMFILE);
+  return fail(
+      Code::cannot_measure,
+      "the kernel does not open a counter for windows (perf_event_open): " + linux::errno_text(counter.os_errno),
+      "`tally doctor` tells more", counter.os_errno);
+}
+
+}  // namespace
+
+Result<WindowEvents> window_events(const Request& request, const std::vector<linux::PmuDevice>& cores) {
+  if (request.windows.triggers.size() != 1)
+    return fail(Code::bad_usage, "several --every end windows under the engine only",
+                "give one; the counts of other events are in each row with -e");
+  const Windows::Trigger& asked = request.windows.triggers.front();
+  const std::string by = event::name(asked.event);
+  const auto refused = [&](const std::string& why) {
+    return fail(Code::cannot_measure, fmt::format("windows cannot be ended by {}: {}", by, why),
+                "`tally doctor` tells what can be counted here");
+  };
+  const auto kinds = encode(asked.event, cores);
+  if (kinds.size() > 1) return refused("this processor has several kinds of cores, and each counts on its own only");
+  if (!kinds.front().why_none.empty()) return refused(kinds.front().why_none);
+  WindowEvents made;
+  made.every = asked.every;
+  made.is_clock = is_clock(asked.event);
+  made.source = kinds.front().source;
+  std::vector<PerfCounter> open;
+  open.reserve(2 + request.events.size());
+  for (int i = 0; i < 2; ++i) {
+    Opened one = open_here(kinds.front().event, made.is_clock, open.empty() ? nullptr : &open.front());
+    if (!one.counter) return refused(why_refused(one.counter.os_errno, asked.event));
+    made.trigger = one.event;
+    open.push_back(std::move(one.counter));
+  }
+  made.head.command = request.command;
+  made.head.triggers.push_back({by, asked.every});
+  for (const event::Event& event : request.events) {
+    const auto own = encode(event, cores);
+    Count count = absent("this processor has several kinds of cores, and each counts on its own only");
+    made.places.emplace_back();
+    if (own.size() == 1 && own.front().event == kinds.front().event && own.front().why_none.empty()) {
+      count = from_reading({}, own.front().source);
+      made.places.back() = 0;
+    } else if (own.size() == 1 && !own.front().why_none.empty()) {
+      count = absent(own.front().why_none);
+    } else if (own.size() == 1) {
+      Opened one = open_here(own.front().event, is_clock(event), &open.front());
+      if (one.counter) {
+        count = from_reading({}, own.front().source);
+        if (!own.front().doubt.empty()) count = downgraded(std::move(count), Trust::partial, own.front().doubt);
+        made.others.push_back(one.event);
+        made.places.back() = made.others.size();
+        open.push_back(std::move(one.counter));
+      } else {
+        count = absent(one.counter.os_errno == EINVAL ? "the PMU cannot count it together with the others"
+                                                      : why_refused(one.counter.os_errno, event));
+      }
+    }
+    made.head.events.push_back(event_count(event, std::move(count)));
+  }
+  return made;
+}
+
+bool can_inherit_samples(const WindowEvents& events) {
+  PerfTarget target{0, 0, true, PerfStart::when_told};
+  target.whole_group = true;
+  const PerfCounter counter = linux::open_sampled(events.trigger, target, sampling_of(events));
+  return counter || counter.os_errno != EINVAL;
+}
+
+Result<std::vector<PerfCounter>> WindowGroups::open_group(std::int32_t thread, int processor, PerfStart start) const {
+  PerfTarget target{thread, processor, true, start};
+  target.whole_group = true;
+  PerfSampling sampling = sampling_of(events_);
+  sampling.tells_threads = true;
+  sampling.wakeup_bytes = static_cast<std::uint32_t>(std::max(ring_bytes_, least_pages * linux::page_bytes()) / 4);
+  std::vector<PerfCounter> group;
+  group.push_back(linux::open_sampled(events_.trigger, target, sampling));
+  if (!group.front()) return std::vector<PerfCounter>(std::move(group));
+  sampling.tells_threads = false;
+  sampling.tells_counts = true;
+  sampling.period = 0;
+  sampling.wakeup_bytes /= 8;
+  const auto add = [&](const PerfEvent& event) {
+    PerfCounter counter = linux::open_sampled(event, target, sampling, &group.front());
+    if (!counter) return counter.os_errno;
+    group.push_back(std::move(counter));
+    return 0;
+  };
+  int why = add(events_.trigger);
+  for (std::size_t i = 0; i < events_.others.size() && why == 0; ++i) why = add(events_.others[i]);
+  if (why != 0) return not_opened({{}, why});
+  return group;
+}
+
+// The rings as large as the kernel lets a user have them.
+Result<void> WindowGroups::add_rings(int processor, const std::vector<PerfCounter>& group) {
+  const std::size_t page = linux::page_bytes();
+  const auto wanted = [&] {
+    const auto all = static_cast<std::size_t>(std::max(linux::configured_processors(), 1L));
+    std::size_t pages = least_pages;
+    while (pages * 2 * page <= ring_limit && pages * 2 * page * all <= memory_limit) pages *= 2;
+    return pages;
+  };
+  for (std::size_t pages = ring_bytes_ != 0 ? ring_bytes_ / page : wanted();; pages /= 2) {
+    auto samples = linux::SampleRing::map(group[0], pages);
+    auto counts = samples ? linux::SampleRing::map(group[1], std::max<std::size_t>(pages / 8, 1)) : std::move(samples);
+    if (samples && counts) {
+      processors_.push_back({processor, rings_.size(), rings_.size() + 1, group[0].fd.get(), group[1].fd.get()});
+      rings_.push_back({std::move(*samples)});
+      rings_.push_back({std::move(*counts)});
+      ring_bytes_ = pages * page;
+      break;
+    }
+    if (pages <= least_pages || counts.error().os_errno != EPERM) return fail(counts.error());
+  }
+  return {};
+}
+
+Result<void> WindowGroups::find_processors(std::int32_t thread, PerfStart start) {
+  for (int processor = 0; processor < linux::configured_processors(); ++processor) {
+    auto group = open_group(thread, processor, start);
+    if (!group) return fail(group.error());
+    if (group->front().os_errno == ENODEV) continue;  // it is switched off
+    if (!group->front()) return not_opened(group->front());
+    if (auto added = add_rings(processor, *group); !added) return added;
+    for (std::size_t i = 2; i < group->size(); ++i) (*group)[i].write_into((*group)[1]);
+    for (PerfCounter& counter : *group) counters_.push_back(std::move(counter));
+  }
+  if (processors_.empty()) return fail(Code::cannot_measure, "there is no processor to count on", "");
+  return {};
+}
+
+Result<void> WindowGroups::open(std::int32_t thread, PerfStart start) {
+  if (processors_.empty()) return find_processors(thread, start);
+  for (const OneProcessor& one : processors_) {
+    auto group = open_group(thread, one.processor, start);
+    if (!group) return fail(group.error());
+    if (!group->front()) return not_opened(group->front());
+    const std::size_t first = static_cast<std::size_t>(&one - processors_.data()) * width();
+    (*group)[0].write_into(counters_[first]);
+    for (std::size_t i = 1; i < group->size(); ++i) (*group)[i].write_into(counters_[first + 1]);
+    for (PerfCounter& counter : *group) counters_.push_back(std::move(counter));
+  }
+  return {};
+}
+
+void WindowGroups::name_counters(
+    const std::function<void(std::uint64_t, std::size_t, std::size_t, std::size_t)>& told) const {
+  for (std::size_t i = 0; i < counters_.size(); ++i)
+    told(counters_[i].id(), i / width() / processors(), i / width() % processors(), i % width());
+}
+
+void WindowGroups::enable() const {
+  for (std::size_t i = 0; i < counters_.size(); i += width()) counters_[i].enable();
+}
+
+void WindowGroups::disable() const {
+  for (std::size_t i = 0; i < counters_.size(); i += width()) counters_[i].disable();
+}
+
+std::vector<int> WindowGroups::descriptors() const {
+  std::vector<int> all;
+  for (const OneProcessor& one : processors_) all.insert(all.end(), {one.samples_fd, one.counts_fd});
+  return all;
+}
+
+void WindowGroups::look(Ring& ring, std::int64_t until_ns) const {
+  const auto record = ring.ring.first(ring.end);
+  ring.first.reset();
+  if (!record) return;
+  linux::SampleRecord read = linux::sample_record(*record);
+  if (read.time_ns <= until_ns) ring.first = read;
+}
+
+// A thread's records lie in the rings of several processors. One that was written before `until_ns` is there when the
+// ends of the rings are looked at, and so is all that its thread had written before.
+void WindowGroups::take(std::int64_t until_ns, const std::function<void(const linux::SampleRecord&)>& visit) {
+  for (Ring& ring : rings_) {
+    ring.end = ring.ring.written();
+    look(ring, until_ns);
+  }
+  while (true) {
+    Ring* earliest = nullptr;
+    std::int64_t next = std::numeric_limits<std::int64_t>::max();
+    for (Ring& ring : rings_) {
+      if (!ring.first) continue;
+      if (!earliest || ring.first->time_ns < earliest->first->time_ns) {
+        if (earliest) next = std::min(next, earliest->first->time_ns);
+        earliest = &ring;
+      } else {
+        next = std::min(next, ring.first->time_ns);
+      }
+    }
+    if (!earliest) break;
+    do {
+      visit(*earliest->first);
+      earliest->ring.pass();
+      look(*earliest, until_ns);
+    } while (earliest->first && earliest->first->time_ns <= next);
+  }
+  for (Ring& ring : rings_) ring.ring.give_back();
+}
+
+std::vector<linux::PerfValue> WindowGroups::totals() const {
+  std::vector<linux::PerfValue> values;
+  for (std::size_t i = 0; i < counters_.size(); ++i)
+    values.push_back(i % width() == 0 ? linux::PerfValue{} : counters_[i].read().value_or(linux::PerfValue{}));
+  return values;
+}
+
+}  // namespace tally::backend::perf

@@ -1,0 +1,158 @@
+#include "tally/backend/perf/window_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "tally/backend/native.hpp"
+#include "tally/backend/perf/traced_windows.hpp"
+#include "tally/backend/perf/window_groups.hpp"
+#include "tally/backend/perf/window_maker.hpp"
+#include "tally/backend/perf/window_reader.hpp"
+#include "tally/linux/process/gate.hpp"
+#include "tally/linux/process/process_watch.hpp"
+#include "tally/linux/process/spawn.hpp"
+
+namespace tally::backend::perf {
+namespace {
+
+// So that rows of a program that makes few are seen as it runs.
+constexpr int look_each_ms = 200;
+
+// Groups that are inherited, and their windows.
+class InheritedWindows final : public WindowSource {
+ public:
+  InheritedWindows(const Request& request, const WindowEvents& events)
+      : request_(request), events_(events), groups_(events) {}
+
+  Result<void> open(std::int32_t process, std::int32_t thread, linux::PerfStart start) {
+    if (auto opened = groups_.open(thread, start); !opened) return opened;
+    roots_.emplace_back(process, thread);
+    return {};
+  }
+
+  Result<void> open_command(pid_t child) override { return open(child, child, linux::PerfStart::at_exec); }
+
+  Result<void> begin(Nanoseconds started) override {
+    maker_.emplace(WindowShape{events_.every, events_.is_clock, groups_.width(), groups_.processors()}, started.count(),
+                   [this](const result::Window& window) { request_.windows.on_window(window); });
+    for (const auto& [process, thread] : roots_) maker_->add_root(process, thread);
+    groups_.name_counters([this](std::uint64_t id, std::size_t root, std::size_t processor, std::size_t place) {
+      maker_->add_counter(id, root, processor, place);
+    });
+    result::WindowsHead head = events_.head;
+    // Behind the trigger lies its second counter.
+    for (const auto& place : events_.places)
+      head.places.push_back(place && *place > 0 ? std::optional<std::size_t>(*place + 1) : place);
+    places_ = head.places;
+    if (request_.windows.on_begin) request_.windows.on_begin(head);
+    auto reader = WindowReader::start(
+        groups_.descriptors(), [this] { take(linux::now().count()); }, look_each_ms);
+    if (!reader) return fail(reader.error());
+    reader_ = std::move(*reader);
+    return {};
+  }
+
+  void enable() const { groups_.enable(); }
+
+  void finish() override {
+    groups_.disable();
+    reader_->finish();
+    take(std::numeric_limits<std::int64_t>::max());
+    totals_ = groups_.totals();
+    std::vector<std::int64_t> sums;
+    for (const linux::PerfValue& one : totals_) sums.push_back(static_cast<std::int64_t>(one.value));
+    maker_->finish(linux::now().count(), sums);
+  }
+
+  std::vector<Count> counts() const override {
+    std::vector<Count> counts;
+    for (std::size_t i = 0; i < request_.events.size(); ++i) {
+      const Count& like = events_.head.events[i].count;
+      if (!places_[i]) {
+        counts.push_back(like);
+        continue;
+      }
+      std::int64_t sum = 0;
+      const std::size_t place = std::max<std::size_t>(*places_[i], 1);
+      for (std::size_t at = place; at < totals_.size(); at += groups_.width())
+        sum += static_cast<std::int64_t>(totals_[at].value);
+      counts.push_back(counted(sum, like.source));
+    }
+    return counts;
+  }
+
+  std::vector<std::string> notices() const override {
+    std::vector<std::string> said;
+    said.emplace_back(
+        "windows are a thread's on one processor: after a move the window there goes on later. The program is not "
+        "traced.");
+    if (maker_->lost() > 0)
+      said.push_back(
+          fmt::format("{} windows have no row of their own: records were lost, and the next row of each is "
+                      "longer (column `lost`)",
+                      maker_->lost()));
+    if (maker_->any_unattributed())
+      said.push_back(
+          fmt::format("the last windows of {} threads are one row, of thread 0: they were alive, or the "
+                      "kernel did not say what they had counted",
+                      maker_->unknown_ends() + 1));
+    return said;
+  }
+
+ private:
+  void take(std::int64_t until_ns) {
+    groups_.take(until_ns, [this](const linux::SampleRecord& record) { maker_->see(record); });
+  }
+
+  const Request& request_;
+  const WindowEvents& events_;
+  WindowGroups groups_;
+  std::vector<std::pair<std::int32_t, std::int32_t>> roots_;
+  std::optional<WindowMaker> maker_;
+  std::vector<std::optional<std::size_t>> places_;
+  std::vector<linux::PerfValue> totals_;
+  std::unique_ptr<WindowReader> reader_;
+};
+
+void add_counts(Outcome& outcome, const Request& request, const std::vector<Count>& counts) {
+  for (std::size_t i = 0; i < counts.size(); ++i) outcome.counts.push_back(event_count(request.events[i], counts[i]));
+}
+
+Result<Outcome> run_command(const Request& request, const WindowEvents& events, Follow follow) {
+  NativeRun native(request);
+  auto gate = linux::Gate::make();
+  if (!gate) return fail(gate.error());
+  if (const auto started = native.start(gate->hooks()); !started) return fail(started.error());
+  std::unique_ptr<WindowSource> windows;
+  if (follow == Follow::as_the_kernel_can && can_inherit_samples(events))
+    windows = std::make_unique<InheritedWindows>(request, events);
+  else
+    windows = std::make_unique<TracedWindows>(request, events);
+  if (auto opened = windows->open_command(native.pid()); !opened) return fail(opened.error());
+  native.begins_now();
+  if (auto begun = windows->begin(native.started().time); !begun) return fail(begun.error());
+  gate->open();
+  if (const auto executed = native.executed(); !executed) return fail(executed.error());
+  const Left left = native.wait(nullptr, windows->observer());
+  windows->finish();
+  Outcome outcome = native.outcome(native.figures());
+  const auto said = windows->notices();
+  outcome.notices.insert(outcome.notices.begin(), said.begin(), said.end());
+  std::vector<Count> counts = windows->counts();
+  for (Count& one : counts) one = believed_as_left(std::move(one), left);
+  add_counts(outcome, request, counts);
+  return outcome;
+}
+
+}  // namespace
+
+Result<Outcome> run_windows(const Request& request, const std::vector<linux::PmuDevice>& cores, Follow follow) {
+  const auto events = window_events(request, cores);
+  if (!events) return fail(events.error());
+  return run_command(request, *events, follow);
+}
+
+}  // namespace tally::backend::perf

@@ -1,0 +1,18 @@
+// A command with a row for each window that the kernel's counters or the PMU end.
+#pragma once
+
+#include <vector>
+
+#include "tally/backend/backend.hpp"
+#include "tally/linux/perf/pmu_devices.hpp"
+
+namespace tally::backend::perf {
+
+/// How the threads and children of a command are followed: as the kernel can, or traced in any case.
+enum class Follow { as_the_kernel_can, traced };
+
+/// Runs the request's command and hands its windows on. Errors: those of Backend::run(), and of window_events().
+Result<Outcome> run_windows(const Request& request, const std::vector<linux::PmuDevice>& cores,
+                            Follow follow = Follow::as_the_kernel_can);
+
+}  // namespace tally::backend::perf

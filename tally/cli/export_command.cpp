@@ -10,10 +10,13 @@
 #include "tally/cli/page.hpp"
 #include "tally/cli/results.hpp"
 #include "tally/cli/stored.hpp"
+#include "tally/cli/window_rows.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/report/memory.hpp"
+#include "tally/report/windows.hpp"
 #include "tally/result/stored.hpp"
+#include "tally/result/windows_file.hpp"
 
 namespace tally::cli {
 namespace {
@@ -33,15 +36,18 @@ constexpr const char* examples =
     "  tally export result.json >result.csv\n"
     "  tally export --format table --per-process result.json\n"
     "  tally export --format table hpcoutput-sampl.csv\n"
-    "  tally export --format table memory.json\n";
+    "  tally export --format table memory.json\n"
+    "  tally export --format chrome-trace windows.bin -o trace.json\n";
 
 void describe(Page& page, Options& options) {
   page.head(
-      "Writes stored results, of `tally stat` or `tally memory` (their JSON) or of HPCTool (its csv), in another "
-      "format.",
+      "Writes stored results, of `tally stat` or `tally memory` (their JSON), of `tally sample` (its binary file) or "
+      "of "
+      "HPCTool (its csv), in another format.",
       "tally export [options] FILE…");
   page.add_option("FILE", options.files,
-                  "results: what `tally stat --format json`, `tally memory --format json` or HPCTool wrote");
+                  "results: what `tally stat --format json`, `tally memory --format json`, `tally sample --format "
+                  "binary` or HPCTool wrote");
   add_result_options(page, options.results, "they go there, too; the format is csv where none is named");
   page.footer(examples);
 }
@@ -92,6 +98,57 @@ int export_memory(const std::string& text, const Options& options) {
   return done ? exit_ok : report_error(done.error());
 }
 
+Result<const report::WindowFormat*> window_format_of(const ResultOptions& options) {
+  std::vector<std::string> names;
+  const std::string wanted = options.format.empty() ? "csv" : options.format;
+  for (const report::WindowFormat& one : report::window_formats()) {
+    if (one.name == wanted) return &one;
+    names.emplace_back(one.name);
+  }
+  return fail(Code::bad_usage, fmt::format("unknown format '{}' of windows", printable(wanted)),
+              "the formats are: " + join(names, ", "));
+}
+
+// A file of windows, row by row: it may be larger than the memory.
+int export_windows(const Options& options) {
+  const ResultOptions& how = options.results;
+  const auto format = window_format_of(how);
+  if (!format) return report_error(format.error());
+  if (options.files.size() > 1)
+    return report_error({Code::bad_usage, "files of windows are written one at a time", "run it once for each", 0});
+  if (how.append || how.separator || !how.description.empty() || how.style.per_process || how.style.per_thread) {
+    return report_error({Code::bad_usage, "a file of windows takes no option but --format and -o",
+                         "`tally export --help` has what is for results of `tally stat`", 0});
+  }
+  auto file = linux::InputFile::open(options.files.front());
+  if (!file) return report_error(file.error());
+  auto decoder =
+      result::WindowsDecoder::open([&](std::span<char> to) { return file->read(to); }, options.files.front());
+  if (!decoder) return report_error(decoder.error());
+  if ((*format)->fits != nullptr) {
+    std::vector<std::string> names;
+    for (const result::EventCount& event : decoder->head().events) names.push_back(event.name);
+    if (const auto fits = (*format)->fits(names); !fits) return report_error(fits.error());
+  }
+  auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
+                                                        : linux::Output::open_file(how.output);
+  if (!output) return report_error(output.error());
+  WindowRows rows(**format, std::move(*output));
+  rows.begin(decoder->head());
+  const auto read = decoder->read([&](const result::Window& window) { rows.row(window); });
+  const auto written = rows.finish();
+  if (!written) return report_error(written.error());
+  return read ? exit_ok : report_error(read.error());
+}
+
+bool is_file_of_windows(const std::string& path) {
+  auto file = linux::InputFile::open(path);
+  if (!file) return false;
+  std::string begin(result::windows_file_magic.size(), ' ');
+  const auto size = file->read(begin);
+  return size && *size == begin.size() && begin == result::windows_file_magic;
+}
+
 }  // namespace
 
 void describe_export(Page& page) {
@@ -109,6 +166,7 @@ int run_export(const std::vector<std::string>& arguments) {
   }
   if (const auto apart = check_not_read(options.results.output, options.files); !apart)
     return report_error(apart.error());
+  if (is_file_of_windows(options.files.front())) return export_windows(options);
   if (const auto text = linux::read_file(options.files.front()); text && result::is_memory(*text))
     return export_memory(*text, options);
   const auto stats = read_all(options.files);

@@ -8,6 +8,7 @@
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/window_rows.hpp"
 #include "tally/event/list.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
@@ -73,7 +74,8 @@ void describe(Page& app, Options& options) {
       ->option_text("CPU")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--backend", options.backend, "who counts: auto (default), sim, perf")->option_text("BACKEND");
-  app.add_option("--format", options.format, "table (default without -o), csv (with -o), jsonl, hpctool")
+  app.add_option("--format", options.format,
+                 "table (default without -o), csv (with -o), jsonl, hpctool, binary (for tally export), chrome-trace")
       ->option_text("FORMAT");
   app.add_option("-o,--output", options.output, "write the rows to this file; else they go to standard error")
       ->option_text("FILE");
@@ -186,39 +188,6 @@ Result<std::vector<std::string>> command_of(const Page& app) {
   return words;
 }
 
-// Takes rows as they come, and writes them in pieces.
-class Rows {
- public:
-  Rows(const report::WindowFormat& format, linux::Output output) : writer_(format.make()), output_(std::move(output)) {}
-
-  void begin(const result::WindowsHead& head) {
-    writer_->begin(head, text_);
-    flush();
-  }
-  void row(const result::Window& window) {
-    writer_->row(window, text_);
-    constexpr std::size_t piece = 1 << 16;
-    if (text_.size() >= piece) flush();
-  }
-  Result<void> finish() {
-    writer_->end(text_);
-    flush();
-    if (!written_) return written_;
-    return output_.finish();
-  }
-
- private:
-  void flush() {
-    if (written_) written_ = output_.add(text_);
-    text_.clear();
-  }
-
-  std::unique_ptr<report::WindowWriter> writer_;
-  linux::Output output_;
-  std::string text_;
-  Result<void> written_ = {};
-};
-
 bool is_kernels_own(const backend::Windows::Trigger& trigger) {
   return event::definition(trigger.event.id).kind == event::Kind::software;
 }
@@ -261,7 +230,7 @@ int sample(Options& options) {
   if (!choice->notices.empty() && !is_quiet && (format->name == "table" || !options.output.empty()))
     say(choice->notices);
 
-  Rows rows(*format, std::move(*output));
+  WindowRows rows(*format, std::move(*output));
   options.stat.windows.on_begin = [&](const result::WindowsHead& head) { rows.begin(head); };
   options.stat.windows.on_window = [&](const result::Window& window) { rows.row(window); };
   auto stat = measure::stat(*choice->backend, options.stat, *signals);

@@ -9,7 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "tally/report/csv.hpp"
+#include "tally/report/chrome_trace.hpp"
 #include "tally/report/format.hpp"
+#include "tally/result/windows_file.hpp"
 
 namespace tally::report {
 namespace {
@@ -183,6 +185,17 @@ class Hpctool final : public WindowWriter {
   std::vector<std::optional<std::size_t>> places_;
 };
 
+/// The compact file, which `export` reads.
+class Binary final : public WindowWriter {
+ public:
+  void begin(const result::WindowsHead& head, std::string& to) override { encoder_.begin(head, to); }
+  void row(const result::Window& window, std::string& to) override { encoder_.row(window, to); }
+  void end(std::string& to) override { encoder_.end(to); }
+
+ private:
+  result::WindowsEncoder encoder_;
+};
+
 template <class T>
 std::unique_ptr<WindowWriter> make() {
   return std::make_unique<T>();
@@ -193,6 +206,8 @@ constexpr std::array all_forms{
     WindowFormat{"csv", "for spreadsheets and data frames", make<Csv>},
     WindowFormat{"jsonl", "one JSON object a line, the first one says what was measured", make<JsonLines>},
     WindowFormat{"hpctool", "HPCTool's seven columns", make<Hpctool>, fits_hpctool},
+    WindowFormat{"binary", "compact, for long runs: tally export reads it", make<Binary>},
+    WindowFormat{"chrome-trace", "opens in Perfetto's viewer and in chrome://tracing", make_chrome_trace},
 };
 
 }  // namespace

@@ -28,17 +28,28 @@ void Input::rewind() const {
   if (place_) (void)lseek(STDIN_FILENO, *place_, SEEK_SET);
 }
 
+Result<InputFile> InputFile::open(const std::string& path) {
+  Descriptor file(retry([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY); }));
+  if (!file) return system_failure(Code::bad_usage, fmt::format("cannot read '{}'", printable(path)));
+  return InputFile(std::move(file), path);
+}
+
+Result<std::size_t> InputFile::read(std::span<char> to) {
+  const ssize_t size = retry([&] { return ::read(file_.get(), to.data(), to.size()); });
+  if (size < 0) return system_failure(Code::bad_usage, fmt::format("cannot read '{}'", printable(path_)));
+  return static_cast<std::size_t>(size);
+}
+
 Result<std::string> read_file(const std::string& path) {
-  const std::string what = fmt::format("cannot read '{}'", printable(path));
-  const Descriptor file(retry([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY); }));
-  if (!file) return system_failure(Code::bad_usage, what);
+  auto file = InputFile::open(path);
+  if (!file) return fail(file.error());
   std::string text;
   char buffer[1 << 16];
   while (true) {
-    const ssize_t size = retry([&] { return read(file.get(), buffer, sizeof buffer); });
-    if (size < 0) return system_failure(Code::bad_usage, what);
-    if (size == 0) return text;
-    text.append(buffer, static_cast<std::size_t>(size));
+    const auto size = file->read(buffer);
+    if (!size) return fail(size.error());
+    if (*size == 0) return text;
+    text.append(buffer, *size);
   }
 }
 

@@ -1,10 +1,14 @@
 // Standard input, as a program that runs several times finds it.
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 
 #include "tally/base/result.hpp"
+#include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {
 
@@ -29,5 +33,20 @@ class Input {
 /// The whole text of a file. Errors: bad_usage, for it is a file that the user named; the message ends with the
 /// system's words.
 Result<std::string> read_file(const std::string& path);
+
+/// A file that is read piece by piece. Moves, never copies.
+class InputFile {
+ public:
+  /// Errors: bad_usage, as of read_file().
+  static Result<InputFile> open(const std::string& path);
+
+  /// The next bytes, as many as there is room for at most: how many; 0 at the end. Errors: the same.
+  Result<std::size_t> read(std::span<char> to);
+
+ private:
+  InputFile(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  Descriptor file_;
+  std::string path_;
+};
 
 }  // namespace tally::linux

@@ -1,0 +1,51 @@
+// Rows of windows on their way to where they are written.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tally/linux/files/output.hpp"
+#include "tally/report/windows.hpp"
+
+namespace tally::cli {
+
+/// Takes rows as they come, and writes them in pieces.
+class WindowRows {
+ public:
+  WindowRows(const report::WindowFormat& format, linux::Output output)
+      : writer_(format.make()), output_(std::move(output)) {}
+
+  void begin(const result::WindowsHead& head) {
+    writer_->begin(head, text_);
+    begun_ = true;
+    flush();
+  }
+  void row(const result::Window& window) {
+    writer_->row(window, text_);
+    constexpr std::size_t piece = 1 << 16;
+    if (text_.size() >= piece) flush();
+  }
+  /// Errors: cannot_write, as of linux::Output.
+  Result<void> finish() {
+    if (begun_) writer_->end(text_);
+    flush();
+    if (!written_) return written_;
+    return output_.finish();
+  }
+
+ private:
+  void flush() {
+    if (written_) written_ = output_.add(text_);
+    text_.clear();
+  }
+
+  std::unique_ptr<report::WindowWriter> writer_;
+  linux::Output output_;
+  std::string text_;
+  bool begun_ = false;
+  Result<void> written_ = {};
+};
+
+}  // namespace tally::cli

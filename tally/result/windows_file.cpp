@@ -108,6 +108,15 @@ class Bytes {
     at_ = end_;
     return 0;
   }
+  std::string_view text() {
+    const std::int64_t size = varint();
+    if (size < 0 || size > end_ - at_) {
+      bad_ = true;
+      return {};
+    }
+    at_ += size;
+    return {at_ - size, static_cast<std::size_t>(size)};
+  }
   char byte() {
     if (at_ != end_) return *at_++;
     bad_ = true;
@@ -196,9 +205,14 @@ void WindowsEncoder::begin(const WindowsHead& head, std::string& to) {
 }
 
 void WindowsEncoder::row(const Window& window, std::string& to) {
-  const std::pair thread{window.pid, window.tid};
-  Columns& columns = waiting_[thread];
-  if (columns.empty()) columns.resize(first_count + counts_);
+  Waiting& waiting = waiting_[window.series];
+  auto& columns = waiting.columns;
+  if (columns.empty()) {
+    columns.resize(first_count + counts_);
+    waiting.program = window.program;
+    waiting.pid = window.pid;
+    waiting.tid = window.tid;
+  }
   const std::array<std::int64_t, first_count> own{
       window.time.count(),
       static_cast<std::int64_t>(window.number),
@@ -214,25 +228,28 @@ void WindowsEncoder::row(const Window& window, std::string& to) {
   ++rows_;
   if (columns.front().size() == rows_of_block) {
     waiting_rows_ -= rows_of_block - 1;
-    write(thread, columns, to);
-    waiting_.erase(thread);
+    write(window.series, waiting, to);
+    waiting_.erase(window.series);
   } else if (++waiting_rows_ >= rows_waiting) {
     write_all(to);
   }
 }
 
 void WindowsEncoder::write_all(std::string& to) {
-  for (auto& [thread, columns] : waiting_) write(thread, columns, to);
+  for (const auto& [series, rows] : waiting_) write(series, rows, to);
   waiting_.clear();
   waiting_rows_ = 0;
 }
 
-void WindowsEncoder::write(const std::pair<std::int64_t, std::int64_t>& thread, Columns& columns, std::string& to) {
+void WindowsEncoder::write(std::uint32_t series, const Waiting& rows, std::string& to) {
   std::string body;
-  put_varint(thread.first, body);
-  put_varint(thread.second, body);
-  put_varint(static_cast<std::int64_t>(columns.front().size()), body);
-  for (const auto& column : columns) put_column(column, body);
+  put_varint(series, body);
+  put_varint(rows.pid, body);
+  put_varint(rows.tid, body);
+  put_varint(static_cast<std::int64_t>(rows.program.size()), body);
+  body += rows.program;
+  put_varint(static_cast<std::int64_t>(rows.columns.front().size()), body);
+  for (const auto& column : rows.columns) put_column(column, body);
   put_part('B', body, to);
 }
 
@@ -321,8 +338,10 @@ Result<std::uint64_t> WindowsDecoder::read_block(std::span<const char> body,
   const auto wrong = [] { return fail(Code::bad_usage, ""); };
   Bytes bytes(body);
   Window window;
+  window.series = static_cast<std::uint32_t>(bytes.varint());
   window.pid = bytes.varint();
   window.tid = bytes.varint();
+  window.program = bytes.text();
   const std::int64_t rows = bytes.varint();
   const std::size_t columns = first_count + counts_;
   if (bytes.bad() || rows < 1 || static_cast<std::size_t>(rows) > most_rows / columns) return wrong();

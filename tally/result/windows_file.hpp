@@ -29,12 +29,16 @@ class WindowsEncoder {
   void end(std::string& to);
 
  private:
-  using Columns = std::vector<std::vector<std::int64_t>>;
-  void write(const std::pair<std::int64_t, std::int64_t>& thread, Columns& columns, std::string& to);
+  struct Waiting {
+    std::string program;
+    std::int64_t pid = 0, tid = 0;
+    std::vector<std::vector<std::int64_t>> columns;
+  };
+  void write(std::uint32_t series, const Waiting& rows, std::string& to);
   void write_all(std::string& to);
 
   std::size_t counts_ = 0;
-  std::map<std::pair<std::int64_t, std::int64_t>, Columns> waiting_;
+  std::map<std::uint32_t, Waiting> waiting_;  // by series
   std::size_t waiting_rows_ = 0;
   std::uint64_t rows_ = 0;
 };

@@ -34,6 +34,8 @@ std::vector<Row> random_rows(std::size_t count) {
     Window& window = row.window;
     window.pid = 100 + static_cast<std::int64_t>(random() % 2);
     window.tid = window.pid * 10 + static_cast<std::int64_t>(random() % 3);
+    window.series = static_cast<std::uint32_t>(window.tid);
+    window.program = window.pid == 100 ? "sh" : "a longer name";
     window.number = ++numbers[window.tid];
     window.time = Nanoseconds(time += static_cast<std::int64_t>(random() % 100000));
     window.length = 50000 + static_cast<std::int64_t>(random() % 3);
@@ -71,6 +73,7 @@ ByteSource source_of(const std::string& bytes) {
 
 struct Decoded {
   std::vector<Row> rows;
+  std::vector<std::string> programs;
   Error error;
 };
 
@@ -84,6 +87,7 @@ Decoded decoded(const std::string& bytes) {
   const auto read = decoder->read([&](const Window& window) {
     made.rows.push_back({window, {window.counts.begin(), window.counts.end()}});
     made.rows.back().window.counts = {};
+    made.programs.emplace_back(window.program);
   });
   if (!read) made.error = read.error();
   return made;
@@ -106,11 +110,19 @@ TEST(WindowsFile, rows_of_each_thread_come_back_in_their_order) {
     ASSERT_EQ(theirs.size(), ours.size());
     for (std::size_t i = 0; i < theirs.size(); ++i) {
       const Window &a = theirs[i].window, &b = ours[i].window;
-      ASSERT_EQ(std::tie(a.number, a.time, a.length, a.pid, a.cpu, a.trigger, a.address, a.lost),
-                std::tie(b.number, b.time, b.length, b.pid, b.cpu, b.trigger, b.address, b.lost));
+      ASSERT_EQ(std::tie(a.number, a.series, a.time, a.length, a.pid, a.cpu, a.trigger, a.address, a.lost),
+                std::tie(b.number, b.series, b.time, b.length, b.pid, b.cpu, b.trigger, b.address, b.lost));
       ASSERT_EQ(theirs[i].counts, ours[i].counts);
     }
   }
+}
+
+TEST(WindowsFile, programs_come_back) {
+  const std::vector<Row> rows = random_rows(50);
+  const Decoded read = decoded(encoded(rows));
+  ASSERT_EQ(read.rows.size(), rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    EXPECT_EQ(read.programs[i], read.rows[i].window.pid == 100 ? "sh" : "a longer name");
 }
 
 TEST(WindowsFile, the_head_comes_back) {

@@ -73,6 +73,7 @@ void TracedWindows::follow(const linux::Sight& sight) {
   process_of_[sight.thread] = sight.process;
   Thread thread;
   thread.process = sight.process;
+  thread.program = sight.name;
   thread.last.resize(ended_.size());
   linux::PerfTarget target{sight.thread, -1, false, linux::PerfStart::when_told};
   target.whole_group = true;
@@ -101,6 +102,10 @@ void TracedWindows::execute(const linux::Sight& sight) {
   if (!goes_on) return follow(sight);
   take(sight.former, goes_on.mapped());
   goes_on.key() = sight.process;
+  // The window in which it does so is the new program's.
+  goes_on.mapped().program = sight.name;
+  goes_on.mapped().series = 0;
+  goes_on.mapped().windows = 0;
   living_.insert(std::move(goes_on));
 }
 
@@ -110,6 +115,9 @@ void TracedWindows::hand_on(pid_t number, Thread& thread, result::Window window,
   for (std::size_t i = 0; i < values.size(); ++i) delta[i] = values[i] - thread.last[i];
   if (!window.trigger && std::all_of(delta.begin(), delta.end(), [](std::int64_t one) { return one == 0; })) return;
   thread.last = values;
+  if (thread.series == 0) thread.series = ++series_;
+  window.series = thread.series;
+  window.program = thread.program;
   window.number = ++thread.windows;
   window.length = delta[0];
   window.pid = thread.process;

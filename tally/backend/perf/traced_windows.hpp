@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "tally/backend/perf/window_groups.hpp"
@@ -33,6 +34,8 @@ class TracedWindows final : public WindowSource, public Observer {
  private:
   struct Thread {
     std::int32_t process = 0;
+    std::string program;
+    std::uint32_t series = 0;  // 0: it has no window yet
     std::vector<linux::PerfCounter> group;
     std::unique_ptr<linux::SampleRing> ring;  // none: there was no memory for it
     std::size_t ring_bytes = 0;
@@ -59,6 +62,7 @@ class TracedWindows final : public WindowSource, public Observer {
   std::map<pid_t, pid_t> process_of_, expected_;
   std::vector<std::int64_t> ended_;  // the sums of threads that have
   std::size_t ring_bytes_ = 0;       // of all rings
+  std::uint32_t series_ = 0;
   std::int64_t lost_ = 0, uncounted_ = 0, without_ring_ = 0;
   std::unique_ptr<WindowReader> reader_;
 };

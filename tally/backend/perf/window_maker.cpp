@@ -15,8 +15,10 @@ WindowMaker::WindowMaker(const WindowShape& shape, std::int64_t started_ns, Emit
       now_(shape.width),
       delta_(shape.width) {}
 
-void WindowMaker::add_root(std::int32_t process, std::int32_t thread) {
-  begin(process, thread, roots_.size()).is_root = true;
+void WindowMaker::add_root(std::int32_t process, std::int32_t thread, const std::string& program) {
+  Thread& root = begin(process, thread, roots_.size());
+  root.is_root = true;
+  root.program = program;
   roots_.push_back(thread);
   told_.resize(roots_.size() * shape_.processors * shape_.width);
   in_doubt_.push_back(false);
@@ -82,7 +84,10 @@ void WindowMaker::see(const SampleRecord& record) {
     case What::end_count: return end_count(record);
     case What::executed: return execute(record);
     case What::begun:
-      if (const Thread* const by = thread_of(record.parent_thread)) begin(record.process, record.thread, by->root);
+      if (const Thread* const by = thread_of(record.parent_thread)) {
+        const std::string program = by->program;
+        begin(record.process, record.thread, by->root).program = program;
+      }
       return;
     case What::ended:
       if (Thread* const thread = thread_of(record.thread)) {
@@ -113,7 +118,6 @@ void WindowMaker::sample(const SampleRecord& record) {
     last[i] = now_[i];
   }
   result::Window window;
-  window.number = ++thread->windows;
   window.time = Nanoseconds(record.time_ns - started_ns_);
   window.length = delta_[0];
   window.pid = record.process;
@@ -121,14 +125,12 @@ void WindowMaker::sample(const SampleRecord& record) {
   window.cpu = record.processor;
   window.trigger = 0;
   window.address = record.address;
-  window.counts = delta_;
   if (std::uint32_t& gap = thread->gaps[place.processor]; gap != gaps_[place.processor]) {
     gap = gaps_[place.processor];
     if (shape_.every != 0)
       window.lost = std::max<std::int64_t>(window.length / static_cast<std::int64_t>(shape_.every) - 1, 0);
-    lost_ += window.lost;
   }
-  emit_(window);
+  hand_on(*thread, window);
 }
 
 void WindowMaker::end_count(const SampleRecord& record) {
@@ -148,26 +150,43 @@ void WindowMaker::end_count(const SampleRecord& record) {
   threads_.erase(thread->thread);
 }
 
-// The thread that executes goes on under the number of its process's first, which has ended.
+// The thread that executes goes on under the number of its process's first, which has ended. The window in which it
+// does so is the new program's.
 void WindowMaker::execute(const SampleRecord& record) {
   if (record.thread != record.process) return;
-  if (const Thread* const first = thread_of(record.process)) {
-    if (first->ended_ns == 0) return;
-    if (!first->is_root)
-      give_up(*thread_of(record.process));
-    else
+  Thread* first = thread_of(record.process);
+  if (first && first->ended_ns != 0) {
+    if (first->is_root)
       set_aside(record.process);
+    else
+      give_up(*first);
+    first = nullptr;
   }
-  const auto goes_on = std::find_if(threads_.begin(), threads_.end(), [&](const auto& one) {
-    return one.second.process == record.process && one.second.ended_ns == 0;
-  });
-  if (goes_on == threads_.end()) return;
-  known_ = nullptr;
-  auto node = threads_.extract(goes_on);
-  node.key() = record.process;
-  node.mapped().thread = record.process;
-  if (node.mapped().is_root) roots_[node.mapped().root] = record.process;
-  threads_.insert(std::move(node));
+  if (!first) {
+    const auto goes_on = std::find_if(threads_.begin(), threads_.end(), [&](const auto& one) {
+      return one.second.process == record.process && one.second.ended_ns == 0;
+    });
+    if (goes_on == threads_.end()) return;
+    known_ = nullptr;
+    auto node = threads_.extract(goes_on);
+    node.key() = record.process;
+    node.mapped().thread = record.process;
+    if (node.mapped().is_root) roots_[node.mapped().root] = record.process;
+    first = &threads_.insert(std::move(node)).position->second;
+  }
+  first->program = record.name;
+  first->series = 0;
+  first->windows = 0;
+}
+
+void WindowMaker::hand_on(Thread& thread, result::Window& window) {
+  if (thread.series == 0) thread.series = ++series_;
+  window.series = thread.series;
+  window.program = thread.program;
+  window.number = ++thread.windows;
+  window.counts = delta_;
+  lost_ += window.lost;
+  emit_(window);
 }
 
 // What a thread has counted on all processors since its last windows there.
@@ -182,16 +201,13 @@ void WindowMaker::cut(Thread& thread) {
   }
   if (std::all_of(delta_.begin(), delta_.end(), [](std::int64_t one) { return one == 0; })) return;
   result::Window window;
-  window.number = ++thread.windows;
   window.time = Nanoseconds(thread.ended_ns - started_ns_);
   window.length = delta_[0];
   window.pid = thread.process;
   window.tid = thread.thread;
   window.cpu = thread.ended_on;
   window.lost = lost;
-  window.counts = delta_;
-  lost_ += lost;
-  emit_(window);
+  hand_on(thread, window);
 }
 
 void WindowMaker::finish(std::int64_t time_ns, std::span<const std::int64_t> totals) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -33,8 +34,9 @@ class WindowMaker {
   /// `started_ns`: windows tell their time from there on. result::Window::counts has the values of a group.
   WindowMaker(const WindowShape& shape, std::int64_t started_ns, Emit emit);
 
-  /// A thread that counters were opened on; it is the root of that number, from 0.
-  void add_root(std::int32_t process, std::int32_t thread);
+  /// A thread that counters were opened on, of a process that executes `program`; it is the root of that number, from
+  /// 0.
+  void add_root(std::int32_t process, std::int32_t thread, const std::string& program = {});
 
   /// A counter of a group, by the number that records have.
   void add_counter(std::uint64_t id, std::size_t root, std::size_t processor, std::size_t place);
@@ -60,6 +62,8 @@ class WindowMaker {
   struct Thread {
     std::int32_t process = 0, thread = 0;
     std::size_t root = 0;
+    std::string program;
+    std::uint32_t series = 0;  // 0: it has no window yet
     std::uint64_t windows = 0;
     bool is_root = false;
     std::int64_t ended_ns = 0;
@@ -77,6 +81,7 @@ class WindowMaker {
   void give_up(Thread& thread);
   void set_aside(std::int32_t number);
   void cut(Thread& thread);
+  void hand_on(Thread& thread, result::Window& window);
   void add(std::vector<std::int64_t>& sums, const Thread& thread, const std::vector<std::int64_t>& values) const;
 
   WindowShape shape_;
@@ -90,6 +95,7 @@ class WindowMaker {
   std::vector<bool> in_doubt_;             // by root: a thread's end was not told
   std::vector<std::uint32_t> gaps_;        // by processor: how often records were lost
   std::vector<std::int64_t> now_, delta_;  // of a group
+  std::uint32_t series_ = 0;
   std::int64_t unknown_ends_ = 0, lost_ = 0;
   bool any_unattributed_ = false;
 };

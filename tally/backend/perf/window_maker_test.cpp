@@ -136,7 +136,10 @@ TEST(WindowMaker, a_thread_that_executes_goes_on_under_the_number_of_its_process
   made.sample(8, 8, 1, 3000, {100, 100, 0});
   made.sample(8, 8, 0, 4000, {200, 200, 0});
   ASSERT_EQ(made.rows.size(), 3u);
-  EXPECT_EQ(made.rows[2].number, 3u);
+  // The new program has a series of its own.
+  EXPECT_EQ(made.rows[2].number, 2u);
+  EXPECT_EQ(made.rows[2].series, 2u);
+  EXPECT_EQ(made.rows[0].series, 1u);
   EXPECT_EQ(made.rows[2].length, 100);
 }
 

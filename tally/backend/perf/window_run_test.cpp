@@ -15,6 +15,8 @@ namespace tally::backend::perf {
 namespace {
 
 struct Row {
+  std::uint32_t series;
+  std::string program;
   std::uint64_t number;
   std::int64_t time, length, pid, tid, lost;
   bool cut;
@@ -48,7 +50,9 @@ class WindowRun : public testing::TestWithParam<Follow> {
     request.windows.triggers = {{*event::parse(by), every}};
     request.windows.on_begin = [&](const result::WindowsHead& head) { made.head = head; };
     request.windows.on_window = [&](const result::Window& window) {
-      made.rows.push_back({window.number,
+      made.rows.push_back({window.series,
+                           std::string(window.program),
+                           window.number,
                            window.time.count(),
                            window.length,
                            window.pid,
@@ -75,12 +79,12 @@ TEST_P(WindowRun, sums_of_windows_are_the_counts_of_the_command) {
   ASSERT_TRUE(made.outcome) << made.outcome.error().message;
   EXPECT_EQ(made.outcome->wait_status, 0);
   std::set<std::int64_t> processes;
-  std::map<std::int64_t, Row> before;
+  std::map<std::uint32_t, Row> before;
   std::int64_t lost = 0;
   for (const Row& row : made.rows) {
     processes.insert(row.pid);
     lost += row.lost;
-    const auto [known, is_new] = before.try_emplace(row.tid, row);
+    const auto [known, is_new] = before.try_emplace(row.series, row);
     EXPECT_EQ(row.number, is_new ? 1 : known->second.number + 1);
     EXPECT_GE(row.time, known->second.time);
     known->second = row;
@@ -110,10 +114,17 @@ TEST_P(WindowRun, windows_have_exactly_the_period_but_for_the_last_of_a_thread) 
   EXPECT_EQ(sum_of(made, 0), made.outcome->counts[0].count.value);
 }
 
-TEST_P(WindowRun, a_process_that_executes_another_program_goes_on_with_its_windows) {
+TEST_P(WindowRun, a_process_that_executes_another_program_has_a_series_for_each) {
   const Made made = run({"/bin/sh", "-c", "exec ls /dev/null >/dev/null"}, "page-faults", 1, "page-faults");
   ASSERT_TRUE(made.outcome) << made.outcome.error().message;
-  for (std::size_t i = 0; i < made.rows.size(); ++i) EXPECT_EQ(made.rows[i].number, i + 1);
+  std::set<std::string> programs;
+  for (std::size_t i = 0; i < made.rows.size(); ++i) {
+    programs.insert(made.rows[i].program);
+    EXPECT_EQ(made.rows[i].tid, made.rows[0].tid);
+    const bool begins = i == 0 || made.rows[i].program != made.rows[i - 1].program;
+    EXPECT_EQ(made.rows[i].number, begins ? 1 : made.rows[i - 1].number + 1);
+  }
+  EXPECT_EQ(programs, (std::set<std::string>{"sh", "ls"}));
   EXPECT_EQ(sum_of(made, 0), made.outcome->counts[0].count.value);
 }
 

@@ -67,7 +67,10 @@ SampleRecord sample_record(const RingRecord& record) {
       made.parent_thread = at<std::int32_t>(body, 12);
       break;
     case PERF_RECORD_COMM:
-      if (record.misc & PERF_RECORD_MISC_COMM_EXEC) is(What::executed, 8);
+      // process and thread, the name with zeros behind it.
+      if (!(record.misc & PERF_RECORD_MISC_COMM_EXEC) || !is(What::executed, 8)) break;
+      made.name = std::string_view(reinterpret_cast<const char*>(body.data()) + 8, own - 8);
+      made.name = made.name.substr(0, made.name.find('\0'));
       break;
     case PERF_RECORD_READ:
       // process and thread, the value, two times.

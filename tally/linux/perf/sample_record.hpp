@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string_view>
 
 #include "tally/linux/perf/sample_ring.hpp"
 
@@ -34,6 +35,7 @@ struct SampleRecord {
   std::uint64_t address = 0;       ///< of sample: the instruction
   bool in_kernel = false;          ///< it is one of the kernel's
   std::int64_t value = 0;          ///< of end_count; of lost, how many
+  std::string_view name = {};      ///< of executed: the program's file name, 15 bytes of it
   std::span<const std::byte> raw;  ///< of sample: what values() takes
 
   /// How many counters the group of a sample has.

@@ -22,7 +22,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> event_lists, every, by;
-  std::string backend = "auto", format, output;
+  std::string backend = "auto", format, output, processes;
   bool quiet = false;
   measure::StatOptions stat;
 };
@@ -73,6 +73,11 @@ void describe(Page& app, Options& options) {
   app.add_option("--pin", options.stat.processor, "let the program run on processor CPU only, as `taskset -c` does")
       ->option_text("CPU")
       ->check(CLI::NonNegativeNumber);
+  app.add_option(
+         "-p,--pid", options.processes,
+         "instead of a program: processes that run already, with what they start from now on, until they end or "
+         "Ctrl-C; with a PMU, and by the kernel's own events")
+      ->option_text("PIDS");
   app.add_option("--backend", options.backend, "who counts: auto (default), sim, perf")->option_text("BACKEND");
   app.add_option("--format", options.format,
                  "table (default without -o), csv (with -o), jsonl, hpctool, binary (for tally export), chrome-trace")
@@ -175,7 +180,19 @@ const report::WindowFormat* format_of(const Options& options) {
   return nullptr;
 }
 
-Result<std::vector<std::string>> command_of(const Page& app) {
+Result<std::vector<std::int32_t>> processes_of(const std::string& list) {
+  std::vector<std::int32_t> processes;
+  for (const std::string& one : split(list, ',')) {
+    const auto number = parse_integer(one);
+    if (!number || *number < 1 || *number > 0x7fffffff)
+      return fail(Code::bad_usage, fmt::format("-p {}: '{}' is no process", printable(list), printable(one)),
+                  "it takes numbers with commas between them");
+    processes.push_back(static_cast<std::int32_t>(*number));
+  }
+  return processes;
+}
+
+Result<std::vector<std::string>> command_of(const Page& app, bool attached) {
   std::vector<std::string> words = app.remaining();
   if (!words.empty() && words.front() == "--") {
     words.erase(words.begin());
@@ -183,6 +200,9 @@ Result<std::vector<std::string>> command_of(const Page& app) {
     return fail(Code::bad_usage, fmt::format("unknown option '{}'", printable(words.front())),
                 app.options_hint(words.front()));
   }
+  if (attached && words.empty()) return words;
+  if (attached)
+    return fail(Code::bad_usage, "-p and a program: give one of the two", "-p counts until its processes end");
   if (words.empty())
     return fail(Code::bad_usage, "there is no program to run", "for example: tally sample --every 50000 -- ls -l");
   return words;
@@ -195,6 +215,7 @@ bool is_kernels_own(const backend::Windows::Trigger& trigger) {
 // Who can count the events, and end windows by the triggers.
 Result<backend::Choice> choose_backend(const Options& options, const linux::Machine& machine) {
   backend::Needs needs;
+  needs.attachment = options.stat.attachment.any();
   const auto& triggers = options.stat.windows.triggers;
   needs.windows = std::all_of(triggers.begin(), triggers.end(), is_kernels_own) ? backend::Needs::Windows::by_kernel
                                                                                 : backend::Needs::Windows::by_others;
@@ -212,8 +233,10 @@ int sample(Options& options) {
   const linux::Machine machine = linux::look_at_machine();
   auto choice = choose_backend(options, machine);
   if (!choice) return report_error(choice.error());
-  const auto program = linux::find_program(options.stat.command.front(), linux::search_path());
-  if (!program) return report_error(program.error());
+  if (!options.stat.command.empty()) {
+    const auto program = linux::find_program(options.stat.command.front(), linux::search_path());
+    if (!program) return report_error(program.error());
+  }
   if (format->fits != nullptr) {
     std::vector<std::string> names;
     for (const event::Event& event : options.stat.events) names.push_back(event::name(event));
@@ -257,9 +280,14 @@ int run_sample(const std::vector<std::string>& arguments) {
   Page app;
   describe(app, options);
   if (const auto code = app.read(arguments)) return *code;
-  auto command = command_of(app);
+  auto command = command_of(app, !options.processes.empty());
   if (!command) return report_error(command.error());
   options.stat.command = std::move(*command);
+  if (!options.processes.empty()) {
+    auto processes = processes_of(options.processes);
+    if (!processes) return report_error(processes.error());
+    options.stat.attachment.processes = std::move(*processes);
+  }
   if (const auto chosen = choose_windows(options); !chosen) return report_error(chosen.error());
   const auto& triggers = options.stat.windows.triggers;
   const bool by_kernel = std::all_of(triggers.begin(), triggers.end(), is_kernels_own);

@@ -346,7 +346,7 @@ Result<std::uint64_t> WindowsDecoder::read_block(std::span<const char> body,
   const std::size_t columns = first_count + counts_;
   if (bytes.bad() || rows < 1 || static_cast<std::size_t>(rows) > most_rows / columns) return wrong();
   const auto count = static_cast<std::size_t>(rows);
-  values_.resize(count * (columns + 1));
+  values_.resize(count * columns + counts_);
   for (std::size_t i = 0; i < columns; ++i) bytes.column(count, &values_[i * count]);
   if (bytes.bad() || !bytes.at_end()) return wrong();
   std::int64_t* const own = &values_[columns * count];

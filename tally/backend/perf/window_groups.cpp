@@ -186,10 +186,13 @@ Result<void> WindowGroups::find_processors(std::int32_t thread, PerfStart start)
 
 Result<void> WindowGroups::open(std::int32_t thread, PerfStart start) {
   if (processors_.empty()) return find_processors(thread, start);
+  const std::size_t whole = counters_.size();
   for (const OneProcessor& one : processors_) {
     auto group = open_group(thread, one.processor, start);
-    if (!group) return fail(group.error());
-    if (!group->front()) return not_opened(group->front());
+    if (!group || !group->front()) {
+      counters_.erase(counters_.begin() + static_cast<std::ptrdiff_t>(whole), counters_.end());
+      return group ? not_opened(group->front()) : fail(group.error());
+    }
     const std::size_t first = static_cast<std::size_t>(&one - processors_.data()) * width();
     (*group)[0].write_into(counters_[first]);
     for (std::size_t i = 1; i < group->size(); ++i) (*group)[i].write_into(counters_[first + 1]);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "tally/backend/perf/window_groups.hpp"
 #include "tally/backend/perf/window_maker.hpp"
 #include "tally/backend/perf/window_reader.hpp"
+#include "tally/linux/files/files.hpp"
 #include "tally/linux/process/gate.hpp"
 #include "tally/linux/process/process_watch.hpp"
 #include "tally/linux/process/spawn.hpp"
@@ -38,7 +40,8 @@ class InheritedWindows final : public WindowSource {
   Result<void> begin(Nanoseconds started) override {
     maker_.emplace(WindowShape{events_.every, events_.is_clock, groups_.width(), groups_.processors()}, started.count(),
                    [this](const result::Window& window) { request_.windows.on_window(window); });
-    for (const auto& [process, thread] : roots_) maker_->add_root(process, thread);
+    for (const auto& [process, thread] : roots_)
+      maker_->add_root(process, thread, linux::content(fmt::format("/proc/{}/comm", process)));
     groups_.name_counters([this](std::uint64_t id, std::size_t root, std::size_t processor, std::size_t place) {
       maker_->add_counter(id, root, processor, place);
     });
@@ -147,12 +150,65 @@ Result<Outcome> run_command(const Request& request, const WindowEvents& events, 
   return outcome;
 }
 
+// Those that a thread began after its counters were opened are counted with it; which another one began nobody can
+// tell. So the counters are opened again until nothing began meanwhile.
+Result<std::unique_ptr<InheritedWindows>> open_attached(const Request& request, const WindowEvents& events) {
+  constexpr int tries_at_most = 20;
+  const auto threads_now = [&] {
+    std::vector<std::pair<std::int32_t, std::int32_t>> all;
+    for (const std::int32_t process : request.attachment.processes)
+      for (const pid_t thread : linux::threads_of(process)) all.emplace_back(process, thread);
+    return all;
+  };
+  for (int tries = 1;; ++tries) {
+    auto windows = std::make_unique<InheritedWindows>(request, events);
+    const auto before = threads_now();
+    for (const std::int32_t process : request.attachment.processes)
+      if (!linux::process_is_alive(process))
+        return fail(Code::cannot_measure, fmt::format("there is no process {}", process), "`ps -e` lists processes",
+                    ESRCH);
+    for (const auto& [process, thread] : before)
+      if (auto opened = windows->open(process, thread, linux::PerfStart::when_told);
+          !opened && opened.error().os_errno != ESRCH)
+        return fail(opened.error());
+    if (threads_now() == before) return windows;
+    if (tries == tries_at_most)
+      return fail(Code::cannot_measure, "threads begin and end faster than counters can be opened on them",
+                  "let tally start the program");
+  }
+}
+
+Result<Outcome> run_attached(const Request& request, const WindowEvents& events) {
+  using Taken = linux::Signals::Taken;
+  if (!can_inherit_samples(events))
+    return fail(Code::cannot_measure,
+                "this kernel (before 6.12) lets no thread inherit counters that write the counts of their group",
+                "let tally start the program");
+  auto windows = open_attached(request, events);
+  if (!windows) return fail(windows.error());
+  linux::Living living(request.attachment.processes, {});
+  const Nanoseconds started = linux::now();
+  if (auto begun = (*windows)->begin(started); !begun) return fail(begun.error());
+  (*windows)->enable();
+  while (living.any()) {
+    living.wait(request.signals->fd(), -1);
+    const Taken taken = request.signals->take(0);
+    if (taken == Taken::interrupted || taken == Taken::give_up) break;
+  }
+  (*windows)->finish();
+  Outcome outcome;
+  outcome.duration = linux::now() - started;
+  outcome.notices = (*windows)->notices();
+  add_counts(outcome, request, (*windows)->counts());
+  return outcome;
+}
+
 }  // namespace
 
 Result<Outcome> run_windows(const Request& request, const std::vector<linux::PmuDevice>& cores, Follow follow) {
   const auto events = window_events(request, cores);
   if (!events) return fail(events.error());
-  return run_command(request, *events, follow);
+  return request.attachment.any() ? run_attached(request, *events) : run_command(request, *events, follow);
 }
 
 }  // namespace tally::backend::perf

@@ -188,8 +188,9 @@ Result<Outcome> run_attached(const Request& request, const WindowEvents& events)
   if (!windows) return fail(windows.error());
   linux::Living living(request.attachment.processes, {});
   const Nanoseconds started = linux::now();
-  if (auto begun = (*windows)->begin(started); !begun) return fail(begun.error());
+  // Before anybody is told that it has begun.
   (*windows)->enable();
+  if (auto begun = (*windows)->begin(started); !begun) return fail(begun.error());
   while (living.any()) {
     living.wait(request.signals->fd(), -1);
     const Taken taken = request.signals->take(0);

@@ -1,0 +1,148 @@
+// `tally sample` by the kernel's own events, and what `tally export` makes of its binary file.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tally/base/text.hpp"
+#include "tally/event/event.hpp"
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+const Words faulting{"/bin/sh", "-c", "ls / >/dev/null; ls / >/dev/null"};
+
+Finished sample(const Words& options, const Words& command = faulting) {
+  return tally(with(with(with({"sample", "-q"}, options), {"--"}), command));
+}
+
+bool refused(const Finished& finished) { return finished.err.find("the kernel refuses") != std::string::npos; }
+
+// Rows of a CSV by the names of their columns.
+std::vector<std::map<std::string, std::string>> rows_of(const std::string& csv) {
+  std::vector<std::map<std::string, std::string>> rows;
+  std::vector<std::string> names;
+  for (const std::string& line : split(csv, '\n')) {
+    const std::vector<std::string> cells = split(trimmed(line), ',');
+    if (names.empty()) {
+      names = cells;
+    } else if (cells.size() == names.size()) {
+      rows.emplace_back();
+      for (std::size_t i = 0; i < cells.size(); ++i) rows.back()[names[i]] = cells[i];
+    }
+  }
+  return rows;
+}
+
+std::vector<std::string> sorted_lines(const std::string& text) {
+  std::vector<std::string> lines = split(text, '\n');
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+TEST(NativeWindows, page_faults_end_them_without_a_pmu_and_the_program_runs_natively) {
+  const TemporaryFile file("rows.csv");
+  const Finished finished =
+      sample({"--every", "40", "--by", "page-faults", "-e", "page-faults,task-clock", "-o", file.path()});
+  if (refused(finished)) GTEST_SKIP() << finished.err;
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  const auto rows = rows_of(file.content().value_or(""));
+  ASSERT_GT(rows.size(), 3u);
+  for (const auto& row : rows) {
+    EXPECT_TRUE(row.at("trigger") == "page-faults" || row.at("trigger") == "end") << row.at("trigger");
+    if (row.at("trigger") == "page-faults") EXPECT_EQ(row.at("page-faults"), "40");
+    EXPECT_EQ(row.at("lost"), "0");
+    EXPECT_EQ(row.at("trust"), "counted");
+  }
+}
+
+TEST(NativeWindows, what_a_pmu_would_count_is_absent_and_the_rest_is_there) {
+  const Finished finished = sample({"--every", "1ms", "-e", "page-faults,peak-memory", "--format", "jsonl", "-o", "-"});
+  if (refused(finished)) GTEST_SKIP() << finished.err;
+  const auto head = nlohmann::json::parse(split(finished.out, '\n').front(), nullptr, false);
+  ASSERT_FALSE(head.is_discarded()) << finished.err;
+  EXPECT_EQ(head["events"][0]["trust"], "counted");
+  EXPECT_EQ(head["events"][1]["trust"], "absent");
+  EXPECT_FALSE(head["events"][1]["reason"].get<std::string>().empty());
+}
+
+TEST(NativeWindows, the_binary_file_gives_the_same_rows) {
+  const TemporaryFile file("rows.bin"), csv("rows.csv");
+  const Finished finished = sample({"--every", "7", "--by", "page-faults", "-e", "page-faults,context-switches",
+                                    "--format", "binary", "-o", file.path()});
+  if (refused(finished)) GTEST_SKIP() << finished.err;
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const Finished out = tally({"export", file.path()});
+  EXPECT_EQ(out.code(), 0) << out.err;
+  EXPECT_GT(rows_of(out.out).size(), 20u);
+  const Finished again = tally({"export", "--format", "binary", "-o", csv.path(), file.path()});
+  EXPECT_EQ(again.code(), 0) << again.err;
+  EXPECT_EQ(sorted_lines(tally({"export", csv.path()}).out), sorted_lines(out.out));
+  const auto trace =
+      nlohmann::json::parse(tally({"export", "--format", "chrome-trace", file.path()}).out, nullptr, false);
+  ASSERT_TRUE(trace.is_object());
+  EXPECT_GT(trace["traceEvents"].size(), 20u);
+}
+
+TEST(NativeWindows, a_file_that_was_cut_off_is_told_with_the_place) {
+  const TemporaryFile file("rows.bin");
+  const Finished finished = sample({"--every", "7", "--by", "page-faults", "--format", "binary", "-o", file.path()});
+  if (refused(finished)) GTEST_SKIP() << finished.err;
+  const std::string whole = file.content().value_or("");
+  ASSERT_GT(whole.size(), 500u);
+  const TemporaryFile cut("cut.bin", whole.substr(0, whole.size() - 5));
+  const Finished out = tally({"export", cut.path()});
+  EXPECT_NE(out.code(), 0);
+  EXPECT_NE(out.err.find("damaged at byte "), std::string::npos) << out.err;
+  EXPECT_FALSE(rows_of(out.out).empty());
+}
+
+TEST(NativeWindows, a_process_that_runs_already_is_followed_until_it_ends) {
+  int go[2];
+  ASSERT_EQ(pipe(go), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(go[0], 0);
+    close(go[1]);
+    execl("/bin/sh", "sh", "-c", "read x; ls / >/dev/null; ls / >/dev/null", nullptr);
+    _exit(127);
+  }
+  close(go[0]);
+  const TemporaryFile file("rows.csv");
+  Running running(tally_words(
+      {"sample", "--every", "1", "--by", "page-faults", "--format", "csv", "-o", "-", "-p", std::to_string(child)}));
+  // Its head is written when the counters are there.
+  const bool begun = running.wait_for_output("series,number");
+  (void)!write(go[1], "x\n", 2);
+  close(go[1]);
+  const Finished finished = running.finish();
+  waitpid(child, nullptr, 0);
+  if (!begun) GTEST_SKIP() << finished.err;
+  const auto rows = rows_of(finished.out);
+  EXPECT_GT(rows.size(), 20u) << finished.err;
+  int of_children = 0;
+  for (const auto& row : rows) of_children += row.at("process") != std::to_string(child) ? 1 : 0;
+  EXPECT_GT(of_children, 10);
+}
+
+TEST(NativeWindows, what_makes_no_sense_is_refused_with_a_reason) {
+  EXPECT_NE(sample({"--every", "1us"}).err.find("10us is the least"), std::string::npos);
+  EXPECT_NE(sample({"--every", "1ms", "--by", "page-faults"}).err.find("is a time"), std::string::npos);
+  EXPECT_NE(sample({"--every", "5", "--by", "page-faults", "--backend", "sim"}).err.find("the engine ends no windows"),
+            std::string::npos);
+  EXPECT_NE(sample({"--every", "5", "--by", "page-faults", "--backend", "none"}).err.find("knows no windows"),
+            std::string::npos);
+  EXPECT_NE(sample({"--every", "5", "--every", "6", "--by", "page-faults", "--by", "context-switches"})
+                .err.find("under the engine only"),
+            std::string::npos);
+  EXPECT_NE(tally({"sample", "--every", "5", "--by", "page-faults", "-p", "x"}).err.find("is no process"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally::test

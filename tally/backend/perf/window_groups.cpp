@@ -146,7 +146,8 @@ Result<std::vector<PerfCounter>> WindowGroups::open_group(std::int32_t thread, i
   return group;
 }
 
-// The rings as large as the kernel lets a user have them.
+// The rings as large as the kernel lets a user have them. What threads had when they ended has rings of its own: the
+// kernel writes it from whichever processor a thread ends on (perf_event_exit_event), and a ring stands one writer.
 Result<void> WindowGroups::add_rings(int processor, const std::vector<PerfCounter>& group) {
   const std::size_t page = linux::page_bytes();
   const auto wanted = [&] {

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "tally/report/csv.hpp"
 #include "tally/report/chrome_trace.hpp"
+#include "tally/report/csv.hpp"
 #include "tally/report/format.hpp"
 #include "tally/result/windows_file.hpp"
 

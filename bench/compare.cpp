@@ -32,6 +32,7 @@ struct Program {
   std::vector<std::string> peer = {};          ///< what runs the command on side A; nothing: the command runs alone
   std::vector<std::string> stat_options = {};  ///< for `tally stat`, before those of the command line
   bool only_by_name = false;                   ///< it takes minutes, or is for a comparison
+  bool windows = false;                        ///< `tally sample` beside `tally stat` with the same events
 };
 
 struct Spread {
@@ -112,6 +113,22 @@ void add_modelled(std::vector<Program>& all) {
   }
 }
 
+constexpr const char* window_events = "instructions,branches,loads,stores";
+
+/// A row for every 50,000 instructions, beside `tally stat`.
+void add_windows(std::vector<Program>& all) {
+  for (const char* name : {"bzip2", "gzip", "sqlite3", "python3", "perl"}) {
+    const auto known = std::find_if(all.begin(), all.end(), [&](const Program& one) { return one.name == name; });
+    Program windows = *known;
+    windows.name += " windows";
+    windows.goal_ratio = 1.4;
+    windows.stat_options = {"-q", "--every", "50000", "-e", window_events, "-o", "/dev/null"};
+    windows.only_by_name = true;
+    windows.windows = true;
+    all.push_back(std::move(windows));
+  }
+}
+
 std::vector<Program> programs(const std::string& folder) {
   const auto mixed = folder + "/mixed";
   const auto python = "/usr/bin/python3";  // not a script in front of it, as version managers install
@@ -161,6 +178,7 @@ std::vector<Program> programs(const std::string& folder) {
     all.push_back(std::move(alone));
   }
   add_modelled(all);
+  add_windows(all);
   return all;
 }
 
@@ -209,15 +227,21 @@ double timed(const std::vector<std::string>& command, const bench::Streams& stre
   return run.seconds;
 }
 
+/// What runs the command on side A.
+std::vector<std::string> other_side(const Program& program, const Options& options) {
+  if (!program.windows) return program.peer;
+  return {options.tally, "stat", "-q", "-e", window_events, "--"};
+}
+
 Times measure(const Program& program, const Options& options) {
-  std::vector<std::string> counted = {options.tally, "stat"};
+  std::vector<std::string> counted = {options.tally, program.windows ? "sample" : "stat"};
   counted.insert(counted.end(), program.stat_options.begin(), program.stat_options.end());
   counted.insert(counted.end(), options.stat_options.begin(), options.stat_options.end());
   counted.emplace_back("--");
   counted.insert(counted.end(), program.command.begin(), program.command.end());
   const bench::Streams streams{.input = program.input, .output = "/dev/null", .error = options.folder + "/stderr"};
 
-  auto alone = program.peer;
+  auto alone = other_side(program, options);
   alone.insert(alone.end(), program.command.begin(), program.command.end());
   timed(alone, streams);  // the first of each warms the page cache and is not counted
   timed(counted, streams);

@@ -39,6 +39,12 @@ constexpr const char* examples =
     "  tally export --format table memory.json\n"
     "  tally export --format chrome-trace windows.bin -o trace.json\n";
 
+std::string window_format_names() {
+  std::vector<std::string> names;
+  for (const report::WindowFormat& one : report::window_formats()) names.emplace_back(one.name);
+  return join(names, ", ");
+}
+
 void describe(Page& page, Options& options) {
   page.head(
       "Writes stored results, of `tally stat` or `tally memory` (their JSON), of `tally sample` (its binary file) or "
@@ -49,7 +55,7 @@ void describe(Page& page, Options& options) {
                   "results: what `tally stat --format json`, `tally memory --format json`, `tally sample --format "
                   "binary` or HPCTool wrote");
   add_result_options(page, options.results, "they go there, too; the format is csv where none is named");
-  page.footer(examples);
+  page.footer(std::string("A file of windows is written as ") + window_format_names() + ".\n" + examples);
 }
 
 Result<std::vector<result::Stat>> read_all(const std::vector<std::string>& files) {

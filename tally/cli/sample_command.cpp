@@ -220,7 +220,11 @@ Result<backend::Choice> choose_backend(const Options& options, const linux::Mach
   needs.windows = std::all_of(triggers.begin(), triggers.end(), is_kernels_own) ? backend::Needs::Windows::by_kernel
                                                                                 : backend::Needs::Windows::by_others;
   std::vector<event::Event> events = options.stat.events;
-  for (const auto& trigger : triggers) events.push_back(trigger.event);
+  for (const auto& trigger : triggers)
+    if (std::none_of(events.begin(), events.end(), [&](const event::Event& one) {
+          return one.id == trigger.event.id && one.mode == trigger.event.mode;
+        }))
+      events.push_back(trigger.event);
   return backend::choose(options.backend, events, machine, needs);
 }
 
@@ -241,7 +245,16 @@ int sample(Options& options) {
     std::vector<std::string> names;
     for (const event::Event& event : options.stat.events) names.push_back(event::name(event));
     if (const auto fits = format->fits(names); !fits) return report_error(fits.error());
+    for (const event::Event& event : options.stat.events)
+      if (const auto outlook = choice->backend->window_outlook(event); outlook.trust == Trust::absent)
+        return report_error({Code::bad_usage,
+                             fmt::format("the format {} has no way to say that {} is absent ({})", format->name,
+                                         event::name(event), outlook.reason),
+                             "its rows are integers only; the other formats say why there is no number", 0});
   }
+  if (format->name == "binary" && options.output.empty())
+    return report_error(
+        {Code::bad_usage, "a binary file is nothing for standard error", "-o FILE writes it to that file", 0});
   auto output = options.output.empty()  ? Result<linux::Output>(linux::Output::standard_error())
                 : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                         : linux::Output::open_file(options.output);
@@ -254,11 +267,18 @@ int sample(Options& options) {
     say(choice->notices);
 
   WindowRows rows(*format, std::move(*output));
-  options.stat.windows.on_begin = [&](const result::WindowsHead& head) { rows.begin(head); };
+  std::vector<std::string> absences;
+  options.stat.windows.on_begin = [&](const result::WindowsHead& head) {
+    for (const result::EventCount& event : head.events)
+      if (event.count.trust == Trust::absent)
+        absences.push_back(fmt::format("{} is absent: {}", event.name, event.count.reason));
+    rows.begin(head);
+  };
   options.stat.windows.on_window = [&](const result::Window& window) { rows.row(window); };
   auto stat = measure::stat(*choice->backend, options.stat, *signals);
   const auto written = rows.finish();
   if (!stat) return report_error(stat.error());
+  if (format->name != "table") stat->notices.insert(stat->notices.end(), absences.begin(), absences.end());
   if (!stat->notices.empty() && !is_quiet) say(stat->notices);
   int code = written ? stat->exit_code.value_or(exit_cannot_measure) : report_error(written.error());
   signals->settle();

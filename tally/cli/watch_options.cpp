@@ -82,8 +82,8 @@ void describe_watch_options(Page& page, WatchOptions& options) {
   page.add_option("--columns", options.column_names, "only these columns: UTIL,IPC,TEMP")->option_text("COLUMNS");
   page.add_option("--sort", options.sort, "the column by which processes and groups are sorted; UTIL")
       ->option_text("COLUMN");
-  page.add_option("--filter", options.asked.shown.filter, "only processes and groups whose name has TEXT in it")
-      ->option_text("TEXT");
+  page.add_option("--filter", options.asked.shown.filter, "only processes and groups whose name has WORD in it")
+      ->option_text("WORD");
   page.add_option("--rows", options.asked.shown.most_rows, "at most N processes and N groups; 20")
       ->option_text("N")
       ->check(CLI::Range(1, 1'000'000));

@@ -51,9 +51,10 @@ class Table final : public WindowWriter {
         fmt::format_to(out, " {:>{}}", "absent", widths_[i]);
     }
     if (window.address != 0)
-      fmt::format_to(out, "  {:<#18x} {}\n", window.address, trigger_of(head_, window));
+      fmt::format_to(out, "  {:<#18x} {}", window.address, trigger_of(head_, window));
     else
-      fmt::format_to(out, "  {:<18} {}\n", "-", trigger_of(head_, window));
+      fmt::format_to(out, "  {:<18} {}", "-", trigger_of(head_, window));
+    to += window.partial ? ", partial\n" : "\n";
   }
   void end(std::string& to) override {
     for (const result::EventCount& event : head_.events)
@@ -76,6 +77,7 @@ class Csv final : public WindowWriter {
     to += csv_row(columns, ",") + "\r\n";
     for (const result::WindowTrigger& trigger : head.triggers) triggers_.push_back(csv_row({trigger.event}, ","));
     tail_ = fmt::format(",{}\r\n", name(trust_of(head)));
+    partial_tail_ = fmt::format(",{}\r\n", name(Trust::partial));
   }
   void row(const result::Window& window, std::string& to) override {
     char text[64 + 21 * 32];
@@ -102,13 +104,13 @@ class Csv final : public WindowWriter {
       to.append(text, fmt::format_to(text, FMT_COMPILE(",{}"), window.lost));
     else
       to += ",0";
-    to += tail_;
+    to += window.partial ? partial_tail_ : tail_;
   }
 
  private:
   result::WindowsHead head_;
   std::vector<std::string> triggers_;
-  std::string tail_, program_, quoted_;
+  std::string tail_, partial_tail_, program_, quoted_;
 };
 
 /// One object a line: the first one is the head.
@@ -116,6 +118,7 @@ class JsonLines final : public WindowWriter {
  public:
   void begin(const result::WindowsHead& head, std::string& to) override {
     head_ = head;
+    trust_ = name(trust_of(head));
     nlohmann::ordered_json object{{"schema", "tally-windows/1"}, {"command", head.command}};
     for (const result::WindowTrigger& trigger : head.triggers)
       object["every"].push_back({{"event", trigger.event}, {"count", trigger.every}});
@@ -149,19 +152,20 @@ class JsonLines final : public WindowWriter {
       fmt::format_to(out, "{}{}:{}", i > 0 ? "," : "", keys_[i],
                      or_null(place.has_value(), place ? window.counts[*place] : 0));
     }
-    fmt::format_to(out, R"(}},"trigger":{},"address":)", window.trigger ? triggers_[*window.trigger] : "null");
+    fmt::format_to(out, R"(}},"trigger":{},"address":)", window.trigger ? triggers_[*window.trigger] : R"("end")");
     if (window.address != 0)
       fmt::format_to(out, "\"{:#x}\"", window.address);
     else
       to += "null";
-    if (window.lost != 0) fmt::format_to(out, R"(,"lost":{})", window.lost);
-    to += "}\n";
+    fmt::format_to(out, R"(,"lost":{},"trust":"{}"}})", window.lost, window.partial ? name(Trust::partial) : trust_);
+    to += '\n';
   }
 
  private:
   result::WindowsHead head_;
   std::vector<std::string> keys_, triggers_;
   std::string program_, quoted_;
+  std::string_view trust_;
 };
 
 /// The seven columns of HPCTool's sampling mode.

@@ -20,7 +20,7 @@ constexpr std::size_t rows_of_block = 1024, rows_waiting = 4096;
 constexpr std::size_t largest_block = 16 << 20, most_rows = 1 << 20, most_counts = 1024;
 
 // Of a row, before its counts.
-enum Column { of_time, of_number, of_length, of_cpu, of_trigger, of_address, of_lost, first_count };
+enum Column { of_time, of_number, of_length, of_cpu, of_trigger, of_address, of_lost, of_partial, first_count };
 
 enum class Kind : char {
   steps,        ///< the first value, and what each differs from the one before it: the same
@@ -221,6 +221,7 @@ void WindowsEncoder::row(const Window& window, std::string& to) {
       window.trigger ? static_cast<std::int64_t>(*window.trigger) : -1,
       static_cast<std::int64_t>(window.address),
       window.lost,
+      window.partial ? 1 : 0,
   };
   for (std::size_t i = 0; i < own.size(); ++i) columns[i].push_back(own[i]);
   for (std::size_t i = 0; i < counts_; ++i)
@@ -362,6 +363,7 @@ Result<std::uint64_t> WindowsDecoder::read_block(std::span<const char> body,
     if (ended_by >= 0) window.trigger = static_cast<std::size_t>(ended_by);
     window.address = static_cast<std::uint64_t>(value(of_address));
     window.lost = value(of_lost);
+    window.partial = value(of_partial) != 0;
     for (std::size_t i = 0; i < counts_; ++i) own[i] = value(first_count + i);
     window.counts = std::span<const std::int64_t>(own, counts_);
     visit(window);

@@ -118,6 +118,9 @@ TEST_F(Sample, of_a_killed_program_is_whole) {
   ASSERT_GT(one.rows.size(), 2u);
   EXPECT_EQ(one.rows.back().at("trigger"), "end");
   EXPECT_GT(number(one.rows.back(), "instructions:u"), 0);
+  // Nobody saw where between two counts it was.
+  EXPECT_EQ(one.rows.back().at("trust"), "partial");
+  EXPECT_EQ(one.rows.front().at("trust"), "exact");
 }
 
 TEST_F(Sample, refuses_what_it_cannot_do) {
@@ -128,6 +131,9 @@ TEST_F(Sample, refuses_what_it_cannot_do) {
       {{"sample", "--every", "5", "--by", "loads,stores", "--", "true"}, "more than one event"},
       {{"sample", "--every", "5"}, "no program to run"},
       {{"sample", "--every", "5", "--backend", "sim", "--by", "cycles", "--", "true"}, "no window ends by cycles"},
+      {{"sample", "--every", "5", "--backend", "sim", "--format", "hpctool", "-e",
+        "instructions,cycles,ref-cycles,branches,loads,stores,calls", "--", "true"},
+       "no way to say that cycles:u is absent"},
       {{"sample", "--every", "5", "--format", "xml", "--", "true"}, "unknown format"},
   };
   for (const auto& [words, said] : wrong) {

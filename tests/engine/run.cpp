@@ -207,7 +207,7 @@ std::vector<WindowRows> windows_counted(const Command& command, std::uint64_t ev
   while (std::getline(file, line)) {
     const auto object = nlohmann::json::parse(line, nullptr, false);
     if (!object.is_object()) break;
-    if (object.at("trigger").is_null() && !cut) continue;
+    if (object.at("trigger") == "end" && !cut) continue;
     WindowRow row;
     if (object.at("address").is_string())
       row.address = std::stoull(object.at("address").get<std::string>(), nullptr, 16);

@@ -236,8 +236,6 @@ std::vector<std::string> Marker::missing() const {
 
 namespace {
 
-constexpr const char* no_part_of_cycles = "the core model is asked once, when a process ends: not for a part of it";
-
 std::string too_many() {
   return fmt::format("no more than {} events are counted of functions", channel::mark_event_limit);
 }

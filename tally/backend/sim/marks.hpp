@@ -13,6 +13,10 @@
 
 namespace tally::backend::sim {
 
+/// Why a part of a program has no cycles.
+inline constexpr const char* no_part_of_cycles =
+    "the core model is asked once, when a process ends: not for a part of it";
+
 /// Finds the addresses of marks in every program of a run.
 class Marker {
  public:

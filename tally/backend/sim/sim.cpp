@@ -90,6 +90,13 @@ class Sim final : public Backend {
     return outlook_of(event, simulation ? &*simulation : nullptr);
   }
 
+  Outlook window_outlook(const event::Event& event) const override {
+    Outlook whole = outlook(event);
+    if (whole.trust == Trust::absent) return whole;
+    if (needed_by(event.id).core) return {Trust::absent, no_part_of_cycles, ""};
+    return whole;
+  }
+
   std::vector<std::string> said_before(const Request& request) const override {
     if (!request.rdpmc) return {};
     return {readable_counters(request, modelling_of(request))};

@@ -73,10 +73,12 @@ Result<void> check_triggers(const Request& request) {
     const bool is_counted =
         std::any_of(weight, weight + channel::mark_fields, [](std::int8_t one) { return one != 0; });
     if (is_counted && !needed_by(trigger.event.id).any() && trigger.event.mode == event::Mode::user) continue;
-    return fail(Code::bad_usage,
-                fmt::format("under the engine no window ends by {}: it is not counted there, at the instruction",
-                            event::name(trigger.event)),
-                "windows end by instructions, loads, stores, and branches of every kind");
+    return fail(
+        Code::bad_usage,
+        fmt::format("under the engine no window ends by {}: it is not counted there, at the instruction",
+                    event::name(trigger.event)),
+        "windows end by instructions, loads, stores, and branches of every kind; by what happens in the kernel, "
+        "alone, those of the native program do");
   }
   return {};
 }
@@ -246,7 +248,7 @@ class WindowRows::Work {
   }
 
   void hand_on(std::uint32_t thread, Reader& reader, std::uint64_t number, std::int64_t time_ns, std::uint32_t ended_by,
-               int cpu, std::uint64_t address, const std::int64_t* sums) {
+               int cpu, std::uint64_t address, const std::int64_t* sums, bool killed = false) {
     std::array<std::int64_t, channel::mark_event_limit> counts{};
     for (std::uint32_t e = 0; e < events(); ++e) {
       counts[e] = sums[e] - reader.sums[e];
@@ -262,9 +264,11 @@ class WindowRows::Work {
     if (record.process < channel::process_limit) {
       const channel::Process& process = shared_.records.process(record.process);
       window.pid = process.pid;
+      window.partial = __atomic_load_n(&process.partial, __ATOMIC_RELAXED) != 0;
       window.program = std::string_view(process.name, ::strnlen(process.name, sizeof process.name));
     }
     window.tid = record.tid;
+    window.partial = window.partial || killed;
     window.cpu = cpu;
     window.address = address;
     window.counts = std::span(counts).first(places_.count);
@@ -273,7 +277,8 @@ class WindowRows::Work {
 
   /// What a thread wrote and did not publish, and what it counted after that.
   void cut(std::uint32_t thread) {
-    if (shared_.records.thread(thread).state == channel::State::free) return;
+    const channel::Thread& record = shared_.records.thread(thread);
+    if (record.state == channel::State::free) return;
     const std::uint32_t number = channel::ring_number(thread, Handed::windows);
     Reader* const reader = reader_of(number);
     if (reader == nullptr) return;
@@ -307,7 +312,8 @@ class WindowRows::Work {
                windows_.triggers[ended_by].every)
       ++ended_by;
     if (ended_by == places_.triggers.size()) ended_by = channel::window_cut;
-    hand_on(thread, *reader, reader->taken_rows + 1, linux::now().count(), ended_by, -1, 0, sums.data());
+    hand_on(thread, *reader, reader->taken_rows + 1, linux::now().count(), ended_by, -1, 0, sums.data(),
+            record.state != channel::State::ended);
     reader->memory = {};
     reader->closed = true;
   }

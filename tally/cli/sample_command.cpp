@@ -1,18 +1,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "tally/backend/choose/choose.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
+#include "tally/cli/launch.hpp"
+#include "tally/cli/models.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/window_rows.hpp"
 #include "tally/event/list.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
-#include "tally/linux/process/program.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/measure/stat.hpp"
 #include "tally/report/windows.hpp"
@@ -24,6 +24,7 @@ struct Options {
   std::vector<std::string> event_lists, every, by;
   std::string backend = "auto", format, output, processes;
   bool quiet = false;
+  ModelOptions model;
   measure::StatOptions stat;
 };
 
@@ -66,13 +67,7 @@ void describe(Page& app, Options& options) {
                      "which events --every counts (instructions; task-clock for a time): under the engine "
                      "instructions, branches, loads, stores, with a PMU any, and the kernel's own on every machine"),
       "EVENT");
-  app.add_flag("--wait-all", options.stat.wait_all,
-               "wait for every process that the program leaves behind, and count it");
-  app.add_flag("--repeatable", options.stat.repeatable,
-               "no address randomisation, fixed hash seeds, no rseq: what depends on no time, pid or file repeats");
-  app.add_option("--pin", options.stat.processor, "let the program run on processor CPU only, as `taskset -c` does")
-      ->option_text("CPU")
-      ->check(CLI::NonNegativeNumber);
+  add_launch_options(app, options.stat);
   app.add_option(
          "-p,--pid", options.processes,
          "instead of a program: processes that run already, with what they start from now on, until they end or "
@@ -84,17 +79,10 @@ void describe(Page& app, Options& options) {
       ->option_text("FORMAT");
   app.add_option("-o,--output", options.output, "write the rows to this file; else they go to standard error")
       ->option_text("FILE");
-  app.add_flag("-q,--quiet", options.quiet, "no word about who counts, and why");
-  app.add_option("--block-size", options.stat.engine.block_size, "instructions in a block of the engine")
-      ->check(CLI::Range(0, 1'000'000))
-      ->group("");
-  app.add_option("--cache-limit", options.stat.engine.cache_limit,
-                 "blocks that the engine keeps before it throws all away")
-      ->check(CLI::Range(0, 1'000'000))
-      ->group("");
-  app.add_option("--hot-from", options.stat.engine.hot_from, "executions from which on the engine makes a block again")
-      ->check(CLI::Range(0, 1'000'000'000))
-      ->group("");
+  add_model_options(app, options.model);
+  app.add_flag("-q,--quiet", options.quiet,
+               "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
+  add_engine_tuning(app, options.stat.engine);
   app.footer(examples);
 }
 
@@ -180,34 +168,6 @@ const report::WindowFormat* format_of(const Options& options) {
   return nullptr;
 }
 
-Result<std::vector<std::int32_t>> processes_of(const std::string& list) {
-  std::vector<std::int32_t> processes;
-  for (const std::string& one : split(list, ',')) {
-    const auto number = parse_integer(one);
-    if (!number || *number < 1 || *number > 0x7fffffff)
-      return fail(Code::bad_usage, fmt::format("-p {}: '{}' is no process", printable(list), printable(one)),
-                  "it takes numbers with commas between them");
-    processes.push_back(static_cast<std::int32_t>(*number));
-  }
-  return processes;
-}
-
-Result<std::vector<std::string>> command_of(const Page& app, bool attached) {
-  std::vector<std::string> words = app.remaining();
-  if (!words.empty() && words.front() == "--") {
-    words.erase(words.begin());
-  } else if (!words.empty() && words.front().size() > 1 && words.front().starts_with("-")) {
-    return fail(Code::bad_usage, fmt::format("unknown option '{}'", printable(words.front())),
-                app.options_hint(words.front()));
-  }
-  if (attached && words.empty()) return words;
-  if (attached)
-    return fail(Code::bad_usage, "-p and a program: give one of the two", "-p counts until its processes end");
-  if (words.empty())
-    return fail(Code::bad_usage, "there is no program to run", "for example: tally sample --every 50000 -- ls -l");
-  return words;
-}
-
 bool is_kernels_own(const backend::Windows::Trigger& trigger) {
   return event::definition(trigger.event.id).kind == event::Kind::software;
 }
@@ -216,6 +176,7 @@ bool is_kernels_own(const backend::Windows::Trigger& trigger) {
 Result<backend::Choice> choose_backend(const Options& options, const linux::Machine& machine) {
   backend::Needs needs;
   needs.attachment = options.stat.attachment.any();
+  needs.simulation = options.model.simulation;
   const auto& triggers = options.stat.windows.triggers;
   needs.windows = std::all_of(triggers.begin(), triggers.end(), is_kernels_own) ? backend::Needs::Windows::by_kernel
                                                                                 : backend::Needs::Windows::by_others;
@@ -237,21 +198,10 @@ int sample(Options& options) {
   const linux::Machine machine = linux::look_at_machine();
   auto choice = choose_backend(options, machine);
   if (!choice) return report_error(choice.error());
-  if (!options.stat.command.empty()) {
-    const auto program = linux::find_program(options.stat.command.front(), linux::search_path());
-    if (!program) return report_error(program.error());
-  }
-  if (format->fits != nullptr) {
-    std::vector<std::string> names;
-    for (const event::Event& event : options.stat.events) names.push_back(event::name(event));
-    if (const auto fits = format->fits(names); !fits) return report_error(fits.error());
-    for (const event::Event& event : options.stat.events)
-      if (const auto outlook = choice->backend->window_outlook(event); outlook.trust == Trust::absent)
-        return report_error({Code::bad_usage,
-                             fmt::format("the format {} has no way to say that {} is absent ({})", format->name,
-                                         event::name(event), outlook.reason),
-                             "its rows are integers only; the other formats say why there is no number", 0});
-  }
+  if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
+  const auto fits = fits_format(format->name, format->fits, options.stat.events,
+                                [&](const event::Event& event) { return choice->backend->window_outlook(event); });
+  if (!fits) return report_error(fits.error());
   if (format->name == "binary" && options.output.empty())
     return report_error(
         {Code::bad_usage, "a binary file is nothing for standard error", "-o FILE writes it to that file", 0});
@@ -261,9 +211,8 @@ int sample(Options& options) {
   if (!output) return report_error(output.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
-  const char* word = std::getenv("TALLY_QUIET");
-  const bool is_quiet = options.quiet || (word && *word && std::string_view(word) != "0");
-  if (!choice->notices.empty() && !is_quiet && (format->name == "table" || !options.output.empty()))
+  const bool may_speak = !is_quiet(options.quiet);
+  if (!choice->notices.empty() && may_speak && (format->name == "table" || !options.output.empty()))
     say(choice->notices);
 
   WindowRows rows(*format, std::move(*output));
@@ -279,13 +228,8 @@ int sample(Options& options) {
   const auto written = rows.finish();
   if (!stat) return report_error(stat.error());
   if (format->name != "table") stat->notices.insert(stat->notices.end(), absences.begin(), absences.end());
-  if (!stat->notices.empty() && !is_quiet) say(stat->notices);
-  int code = written ? stat->exit_code.value_or(exit_cannot_measure) : report_error(written.error());
-  signals->settle();
-  const bool survived = stat->interrupted_by && !stat->incomplete;
-  if (const auto signal = signals->interrupted_by(); signal && !survived) linux::die_of(*signal);
-  if (code == 0 && stat->incomplete) code = exit_cannot_measure;
-  return code;
+  if (!stat->notices.empty() && may_speak) say(stat->notices);
+  return end_as_measured(*stat, written ? int{exit_ok} : report_error(written.error()), *signals);
 }
 
 }  // namespace
@@ -300,14 +244,17 @@ int run_sample(const std::vector<std::string>& arguments) {
   Page app;
   describe(app, options);
   if (const auto code = app.read(arguments)) return *code;
-  auto command = command_of(app, !options.processes.empty());
+  const bool attached = !options.processes.empty();
+  auto command = command_of(app, attached, "tally sample --every 50000 -- ls -l");
   if (!command) return report_error(command.error());
   options.stat.command = std::move(*command);
-  if (!options.processes.empty()) {
-    auto processes = processes_of(options.processes);
-    if (!processes) return report_error(processes.error());
-    options.stat.attachment.processes = std::move(*processes);
-  }
+  if (attached && !options.stat.command.empty())
+    return report_error(
+        {Code::bad_usage, "-p and a program: give one of the two", "-p counts until its processes end", 0});
+  auto processes = ids_of(options.processes, "process");
+  if (!processes) return report_error(processes.error());
+  options.stat.attachment.processes = std::move(*processes);
+  if (const auto chosen = options.model.choose(); !chosen) return report_error(chosen.error());
   if (const auto chosen = choose_windows(options); !chosen) return report_error(chosen.error());
   const auto& triggers = options.stat.windows.triggers;
   const bool by_kernel = std::all_of(triggers.begin(), triggers.end(), is_kernels_own);

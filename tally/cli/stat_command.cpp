@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <climits>
-#include <cstdlib>
 #include <tuple>
 #include <utility>
 
@@ -11,17 +9,16 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/event_tables.hpp"
 #include "tally/cli/kept.hpp"
+#include "tally/cli/launch.hpp"
 #include "tally/cli/marks.hpp"
 #include "tally/cli/metrics.hpp"
+#include "tally/cli/models.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/passes.hpp"
-#include "tally/cli/perf_habits.hpp"
 #include "tally/cli/results.hpp"
 #include "tally/cli/snippet.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
-#include "tally/linux/process/conditions.hpp"
-#include "tally/linux/process/program.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/measure/stat.hpp"
 
@@ -43,10 +40,7 @@ struct Options {
   MarkOptions marks;
   CodeOptions code;
   EventTable table;
-  std::string model, precision = "fast", prefetch = "off", llc = "shared";
-  std::optional<unsigned> workers;
-  std::string models_by;  // tests: how the engine asks the models
-  std::optional<backend::Simulation> simulation;
+  ModelOptions model;
   bool passes = false;
   bool nothing_asked = false;  // neither events nor metrics: the backend's own set is counted
   ResultOptions results;
@@ -129,87 +123,23 @@ void describe(Page& app, Options& options) {
   app.add_flag("--multiplex", options.stat.multiplex,
                "more events than counters: lend these in turns, and estimate, with a bound of the error");
   app.add_flag("--keep-going", options.stat.keep_going, "with -r: go on after a run that did not end with exit code 0");
-  app.add_flag("--wait-all", options.stat.wait_all,
-               "wait for every process that the program leaves behind, and count it");
-  app.add_flag("--repeatable", options.stat.repeatable,
-               "no address randomisation, fixed hash seeds, no rseq: what depends on no time, pid or file repeats");
-  app.add_option("--pin", options.stat.processor, "let the program run on processor CPU only, as `taskset -c` does")
-      ->option_text("CPU")
-      ->check(CLI::NonNegativeNumber);
+  add_launch_options(app, options.stat);
   add_target_options(app, options);
   add_mark_options(app, options.marks);
   add_code_options(app, options.code);
   app.add_flag("--corrections", options.stat.count_interrupts,
                "show what page faults and interrupts add to counts of a PMU; counting interrupts takes a counter");
   app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("BACKEND");
-  app.add_option("--model", options.model, "simulate this machine: host, haswell, or a file with a slash in its name")
-      ->option_text("MODEL");
-  app.add_option("--precision", options.precision, "of the simulation: fast (default), full")
-      ->option_text("CLASS")
-      ->check(CLI::IsMember({"fast", "full"}));
-  app.add_option("--prefetch", options.prefetch, "the simulated machine's prefetchers: off (default), on")
-      ->option_text("ON|OFF")
-      ->check(CLI::IsMember({"on", "off"}));
-  app.add_option("--llc", options.llc, "the simulated last level: shared by a process's threads (default), private")
-      ->option_text("WHOSE")
-      ->check(CLI::IsMember({"shared", "private"}));
-  app.add_option("--model-threads", options.workers,
-                 "threads of tally's own that carry the simulated machine: one for each processor (default); 0: none")
-      ->option_text("N")
-      ->check(CLI::Range(0, 64));
-  app.add_option("--models-by", options.models_by, "each: the plain models see everything; both: and are compared")
-      ->check(CLI::IsMember({"each", "both"}))
-      ->group("");
+  add_model_options(app, options.model);
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
   add_result_options(app, options.results, "they go to standard error");
-  app.add_option("--block-size", options.stat.engine.block_size, "instructions in a block of the engine")
-      ->check(CLI::Range(0, 1'000'000))
-      ->group("");
-  app.add_option("--cache-limit", options.stat.engine.cache_limit,
-                 "blocks that the engine keeps before it throws all away")
-      ->check(CLI::Range(0, 1'000'000))
-      ->group("");
-  app.add_option("--hot-from", options.stat.engine.hot_from, "executions from which on the engine makes a block anew")
-      ->check(CLI::Range(0, 1'000'000'000))
-      ->group("");
+  add_engine_tuning(app, options.stat.engine);
   app.footer(std::string(about_events) + examples);
-}
-
-// Nothing but an attachment makes sense without a command.
-Result<std::vector<std::string>> command_of(const Page& app, bool may_be_missing) {
-  std::vector<std::string> words = app.remaining();
-  if (!words.empty() && words.front() == "--") {
-    words.erase(words.begin());
-  } else if (!words.empty() && words.front().size() > 1 && words.front().starts_with("-")) {
-    const std::string of_perf = instead_of_perfs(words.front());
-    return fail(Code::bad_usage, fmt::format("unknown option '{}'", printable(words.front())),
-                of_perf.empty() ? app.options_hint(words.front()) : of_perf);
-  }
-  if (words.empty() && may_be_missing) return words;
-  if (words.empty()) {
-    return fail(Code::bad_usage, "there is no program to run", "for example: tally stat -- ls -l");
-  }
-  return words;
 }
 
 std::optional<Nanoseconds> milliseconds(std::optional<int> number) {
   return number ? std::optional<Nanoseconds>(std::chrono::milliseconds(*number)) : std::nullopt;
-}
-
-// "1234,1235", as they stand in ps.
-Result<std::vector<int>> numbers(const std::string& list, const char* what) {
-  std::vector<int> found;
-  for (const std::string& text : split(list, ',')) {
-    const auto number = parse_integer(trimmed(text));
-    if (list.empty()) break;
-    if (!number || *number < 1 || *number > INT_MAX) {
-      return fail(Code::bad_usage, fmt::format("'{}' is no number of a {}", printable(text), what),
-                  fmt::format("for example: -{} 1234,1235", *what));
-    }
-    found.push_back(static_cast<int>(*number));
-  }
-  return found;
 }
 
 Result<void> choose_parts(Options& options) {
@@ -235,7 +165,7 @@ Result<void> choose_target(Options& options) {
   auto& processors = attachment.processors;
   for (const auto& [texts, list, what] :
        {std::tuple{&options.processes, &processes, "process"}, std::tuple{&options.threads, &threads, "thread"}}) {
-    const auto read = numbers(*texts, what);
+    const auto read = ids_of(*texts, what);
     if (!read) return fail(read.error());
     *list = *read;
   }
@@ -251,24 +181,6 @@ Result<void> choose_target(Options& options) {
   if (auto chosen = choose_parts(options); !chosen) return chosen;
   options.stat.timing = {milliseconds(options.delay_ms), milliseconds(options.interval_ms),
                          milliseconds(options.timeout_ms)};
-  return {};
-}
-
-// The machine to simulate: the one that was named, or `host` where only the way is.
-Result<void> choose_model(Options& options) {
-  const bool any = options.precision != "fast" || options.prefetch != "off" || options.llc != "shared" ||
-                   options.workers || !options.models_by.empty();
-  if (options.model.empty() && !any) return {};
-  auto machine = backend::machine_of(options.model.empty() ? "host" : options.model);
-  if (!machine) return fail(machine.error());
-  backend::Simulation simulation{.machine = std::move(*machine)};
-  simulation.precision = options.precision == "full" ? backend::Precision::full : backend::Precision::fast;
-  simulation.prefetch = options.prefetch == "on";
-  simulation.own_llc = options.llc == "private";
-  simulation.workers = options.workers;
-  simulation.each = options.models_by == "each";
-  simulation.compared = options.models_by == "both";
-  options.simulation = std::move(simulation);
   return {};
 }
 
@@ -345,29 +257,6 @@ Result<std::vector<std::string>> choose_passes(Options& options, const backend::
   return said;
 }
 
-// Whether the format has a place for what is counted. Said before the program runs, where it is known then.
-Result<void> check_fit(const report::Format& format, const std::vector<event::Event>& events,
-                       const backend::Backend& backend) {
-  if (!format.fits) return {};
-  std::vector<std::string> names;
-  for (const event::Event& event : events) names.push_back(event::name(event));
-  if (auto fits = format.fits(names); !fits) return fits;
-  for (const event::Event& event : events) {
-    const backend::Outlook outlook = backend.outlook(event);
-    if (outlook.trust != Trust::absent) continue;
-    return fail(Code::bad_usage,
-                fmt::format("the format {} has no way to say that {} is absent ({})", format.name, event::name(event),
-                            outlook.reason),
-                "its rows are integers only; the other formats say why there is no number");
-  }
-  return {};
-}
-
-bool is_quiet(const Options& options) {
-  const char* word = std::getenv("TALLY_QUIET");
-  return options.quiet || (word && *word && std::string_view(word) != "0");
-}
-
 std::vector<event::Event> default_events(const backend::Backend& backend, const Options& options) {
   std::vector<event::Event> events = backend.default_set();
   if (options.stat.attachment.any()) {
@@ -397,18 +286,11 @@ int count(Options& options) {
   const linux::Machine machine = linux::look_at_machine();
   auto choice = backend::choose(options.backend, options.stat.events, machine,
                                 {options.stat.attachment.any(), options.stat.timing.any(), options.stat.processes,
-                                 options.simulation, needed_by(options.marks)});
+                                 options.model.simulation, needed_by(options.marks)});
   if (!choice) return report_error(choice.error());
   options.stat.usual_events = options.nothing_asked;
   if (options.nothing_asked) options.stat.events = default_events(*choice->backend, options);
-  // Before anything is said or written: the likeliest mistake is a wrong name.
-  if (!options.stat.command.empty()) {
-    const auto program = linux::find_program(options.stat.command.front(), linux::search_path());
-    if (!program) return report_error(program.error());
-  }
-  if (options.stat.processor) {
-    if (const auto there = linux::check_processor(*options.stat.processor); !there) return report_error(there.error());
-  }
+  if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
   if (const auto why = why_no_processes(options, *choice->backend)) return report_error(*why);
   const auto passes = choose_passes(options, *choice->backend);
   if (!passes) return report_error(passes.error());
@@ -419,7 +301,8 @@ int count(Options& options) {
   if (!destination) return report_error(destination.error());
   if (const auto fits = report::fits_parts(destination->format(), !options.stat.marks.empty()); !fits)
     return report_error(fits.error());
-  const auto fits = check_fit(destination->format(), options.stat.events, *choice->backend);
+  const auto fits = fits_format(destination->format().name, destination->format().fits, options.stat.events,
+                                [&](const event::Event& event) { return choice->backend->outlook(event); });
   if (!fits) return report_error(fits.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
@@ -427,7 +310,7 @@ int count(Options& options) {
   const bool for_people = destination->is_for_people();
   // A file for programs holds its notices itself; on standard error they would break it.
   const bool may_speak = for_people || !options.results.output.empty();
-  if (!choice->notices.empty() && may_speak && !is_quiet(options)) say(choice->notices);
+  if (!choice->notices.empty() && may_speak && !is_quiet(options.quiet)) say(choice->notices);
   if (destination->is_live()) {
     options.stat.on_interval = [&](const result::Interval& interval) { (void)destination->tell(interval); };
   }
@@ -442,14 +325,7 @@ int count(Options& options) {
   const std::vector<std::string> remarks = kept_remarks(*stat);
   stat->notices.insert(stat->notices.end(), remarks.begin(), remarks.end());
 
-  const int written = destination->write({*stat});
-  int code = written == exit_ok ? stat->exit_code.value_or(exit_cannot_measure) : written;
-  signals->settle();
-  // An interrupt that the program survived, to end by itself, was the program's: its exit code says what came of it.
-  const bool survived = stat->interrupted_by && !stat->incomplete && !options.stat.command.empty();
-  if (const auto signal = signals->interrupted_by(); signal && !survived) linux::die_of(*signal);
-  if (code == 0 && stat->incomplete) code = exit_cannot_measure;
-  return code;
+  return end_as_measured(*stat, destination->write({*stat}), *signals);
 }
 
 // Code instead of a command. What has to do with a command's life has no meaning then.
@@ -469,10 +345,10 @@ int count_assembly(Options& options) {
   request.snippet.processor = stat.processor;
   request.nothing_asked = options.nothing_asked;
   request.backend = options.backend;
-  request.needs.simulation = options.simulation;
+  request.needs.simulation = options.model.simulation;
   request.needs.engine = needed_by(options.marks);
   request.results = options.results;
-  request.quiet = is_quiet(options);
+  request.quiet = is_quiet(options.quiet);
   return count_code(options.code, std::move(request));
 }
 
@@ -495,11 +371,11 @@ int run_stat(const std::vector<std::string>& arguments) {
         {Code::bad_usage, "--passes and --multiplex are two ways to do the same", "leave one of them out", 0});
   }
   if (const auto chosen = choose_target(options); !chosen) return report_error(chosen.error());
-  auto command = command_of(app, options.stat.attachment.any() || options.code.any());
+  auto command = command_of(app, options.stat.attachment.any() || options.code.any(), "tally stat -- ls -l");
   if (!command) return report_error(command.error());
   options.stat.command = std::move(*command);
   if (const auto chosen = choose_events(options); !chosen) return report_error(chosen.error());
-  if (const auto chosen = choose_model(options); !chosen) return report_error(chosen.error());
+  if (const auto chosen = options.model.choose(); !chosen) return report_error(chosen.error());
   if (const auto chosen = choose_marks(options.marks, options.stat.marks); !chosen) return report_error(chosen.error());
   options.stat.rdpmc = options.marks.rdpmc;
   options.stat.processes = options.results.style.per_process || options.results.style.per_thread;

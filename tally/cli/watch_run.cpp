@@ -88,6 +88,18 @@ bool Beside::is_over(linux::Signals& signals) {
   return true;
 }
 
+int Beside::finish(linux::Signals& signals, bool is_over, const std::function<void()>& before) {
+  while (program_ && !is_over) {
+    signals.wait();
+    is_over = this->is_over(signals);
+  }
+  if (const auto signal = signals.interrupted_by(); signal && !program_) {
+    before();
+    linux::die_of(*signal);
+  }
+  return code_;
+}
+
 Result<void> Record::open(const std::string& path, const result::WatchHeader& header) {
   if (path.empty()) return {};
   path_ = path;
@@ -150,15 +162,7 @@ int watch_in_batch(watch::Watcher& watcher, const WatchOptions& options) {
     // A machine that is too busy to be read in time loses beats; it does not catch up on them.
     due = std::max(due + interval, linux::now());
   }
-  while (!options.command.empty() && !is_over) {
-    signals->wait();
-    is_over = beside->is_over(*signals);
-  }
-  if (const auto signal = signals->interrupted_by(); signal && options.command.empty()) {
-    options.at_end();
-    linux::die_of(*signal);
-  }
-  return beside->exit_code();
+  return beside->finish(*signals, is_over, options.at_end);
 }
 
 }  // namespace tally::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -22,8 +23,9 @@ class Beside {
   /// Takes what signals have come. True where watching is over: the command has ended, or the user wants to end.
   bool is_over(linux::Signals& signals);
 
-  /// tally's exit code, once it is over.
-  int exit_code() const { return code_; }
+  /// Waits for the command, unless it `is_over`, and gives tally's exit code. Where the user ended watching, and there
+  /// is no command, calls `before` and dies of the signal.
+  int finish(linux::Signals& signals, bool is_over, const std::function<void()>& before);
 
  private:
   std::optional<linux::Program> program_;

@@ -135,15 +135,7 @@ int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen
     }
   }
   show.reset();
-  while (!options.command.empty() && !is_over) {
-    signals->wait();
-    is_over = beside->is_over(*signals);
-  }
-  if (const auto signal = signals->interrupted_by(); signal && options.command.empty()) {
-    options.at_end();
-    linux::die_of(*signal);
-  }
-  return beside->exit_code();
+  return beside->finish(*signals, is_over, options.at_end);
 }
 
 int replay_on_screen(const result::Recording& recording, const WatchOptions& options, screen::Terminal terminal) {

@@ -31,13 +31,13 @@ bool give(std::size_t event, const std::vector<std::vector<int>>& allowed, std::
   return false;
 }
 
-// The runs that are still to be made, in their order.
-struct Todo {
+// A run that is still to be made.
+struct PlannedRun {
   Run run;
   const std::vector<Slot>* slots;
 };
 
-Result<bool> make(Target& target, Record& record, const std::vector<Todo>& all, const Watch& watch,
+Result<bool> make(Target& target, Record& record, const std::vector<PlannedRun>& all, const Watch& watch,
                   const std::string& what, double from, double to) {
   std::set<Key> there;
   for (const Run& run : record.runs) there.insert(key_of(run));
@@ -123,18 +123,18 @@ std::vector<std::vector<Slot>> batches(const std::vector<Slot>& events, const st
 Result<bool> sweep(Target& target, Record& record, const Watch& watch) {
   record.counters = target.counters();
   const std::vector<std::vector<Slot>> first = screening(target, record);
-  std::vector<Todo> todo;
+  std::vector<PlannedRun> planned;
   for (std::size_t batch = 0; batch < first.size(); ++batch) {
     for (std::size_t payload = 0; payload < record.payloads.size(); ++payload) {
       Run run;
       run.payload = payload;
       run.size = record.sizes.size() - 1;
       run.batch = batch;
-      todo.push_back({run, &first[batch]});
+      planned.push_back({run, &first[batch]});
     }
   }
   constexpr double share_of_screening = 0.3;
-  auto made = make(target, record, todo, watch, "what is alive", 0, share_of_screening);
+  auto made = make(target, record, planned, watch, "what is alive", 0, share_of_screening);
   if (!made || !*made) return made;
 
   std::vector<Slot> alive;
@@ -150,7 +150,7 @@ Result<bool> sweep(Target& target, Record& record, const Watch& watch) {
                   [&](int one) { return std::find(without.begin(), without.end(), one) != without.end(); });
   }
   const std::vector<std::vector<Slot>> second = batches(alive, allowed, target.counters(), target.at_once());
-  todo.clear();
+  planned.clear();
   for (int repeat = 0; repeat < record.repeats; ++repeat) {
     for (const std::size_t payload : shuffled(record.payloads.size(), record.seed, repeat)) {
       for (std::size_t batch = 0; batch < second.size(); ++batch) {
@@ -162,12 +162,12 @@ Result<bool> sweep(Target& target, Record& record, const Watch& watch) {
           run.size = repeat % 2 == 0 ? i : record.sizes.size() - 1 - i;
           run.repeat = repeat;
           run.batch = batch;
-          todo.push_back({run, &second[batch]});
+          planned.push_back({run, &second[batch]});
         }
       }
     }
   }
-  return make(target, record, todo, watch, "slopes", share_of_screening, 1);
+  return make(target, record, planned, watch, "slopes", share_of_screening, 1);
 }
 
 }  // namespace tally::discover

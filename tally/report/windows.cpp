@@ -25,35 +25,38 @@ std::string json_text(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// One aligned line a window.
+/// One aligned line a window, of what tells windows apart: of the process there is the program's name, of the trigger a
+/// word where there are several.
 class Table final : public WindowWriter {
  public:
   void begin(const result::WindowsHead& head, std::string& to) override {
     head_ = head;
+    has_length_ = std::any_of(head.triggers.begin(), head.triggers.end(), [&](const result::WindowTrigger& trigger) {
+      return std::none_of(head.events.begin(), head.events.end(),
+                          [&](const result::EventCount& event) { return event.name == trigger.event; });
+    });
     auto out = std::back_inserter(to);
-    fmt::format_to(out, "{:>8} {:>12} {:<16} {:>8} {:>8} {:>12}", "window", "time", "program", "process", "thread",
-                   "length");
-    for (std::size_t i = 0; i < head.events.size(); ++i) {
-      widths_.push_back(std::max<std::size_t>(14, head.events[i].event.size()));
-      fmt::format_to(out, " {:>{}}", head.events[i].event, widths_.back());
+    fmt::format_to(out, "{:>8} {:>10} {:<12} {:>7}", "window", "time/ms", "program", "thread");
+    if (has_length_) fmt::format_to(out, " {:>10}", "length");
+    for (const result::EventCount& event : head.events) {
+      widths_.push_back(std::max<std::size_t>(10, event.event.size()));
+      fmt::format_to(out, " {:>{}}", event.event, widths_.back());
     }
-    fmt::format_to(out, "  {:<18} {}\n", "last instruction", "ended by");
+    to += "  last instruction\n";
   }
   void row(const result::Window& window, std::string& to) override {
     auto out = std::back_inserter(to);
-    fmt::format_to(out, "{:>8} {:>9.3f} ms {:<16.16} {:>8} {:>8} {:>12}", window.number,
-                   static_cast<double>(window.time.count()) / 1e6, window.program, window.pid, window.tid,
-                   window.length);
+    fmt::format_to(out, "{:>8} {:>10.3f} {:<12.12} {:>7}", window.number,
+                   static_cast<double>(window.time.count()) / 1e6, window.program, window.tid);
+    if (has_length_) fmt::format_to(out, " {:>10}", window.length);
     for (std::size_t i = 0; i < head_.places.size(); ++i) {
       if (head_.places[i])
         fmt::format_to(out, " {:>{}}", window.counts[*head_.places[i]], widths_[i]);
       else
         fmt::format_to(out, " {:>{}}", "absent", widths_[i]);
     }
-    if (window.address != 0)
-      fmt::format_to(out, "  {:<#18x} {}", window.address, trigger_of(head_, window));
-    else
-      fmt::format_to(out, "  {:<18} {}", "-", trigger_of(head_, window));
+    fmt::format_to(out, "  {}", window.address != 0 ? fmt::format("{:#x}", window.address) : "-");
+    if (!window.trigger || head_.triggers.size() > 1) fmt::format_to(out, "  {}", trigger_of(head_, window));
     to += window.partial ? ", partial\n" : "\n";
   }
   void end(std::string& to) override {
@@ -65,6 +68,7 @@ class Table final : public WindowWriter {
  private:
   result::WindowsHead head_;
   std::vector<std::size_t> widths_;
+  bool has_length_ = false;
 };
 
 class Csv final : public WindowWriter {

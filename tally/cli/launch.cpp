@@ -1,0 +1,111 @@
+#include "tally/cli/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <climits>
+#include <cstdlib>
+
+#include "tally/base/text.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/cli/perf_habits.hpp"
+#include "tally/linux/process/conditions.hpp"
+#include "tally/linux/process/program.hpp"
+#include "tally/linux/process/signals.hpp"
+
+namespace tally::cli {
+
+void add_launch_options(Page& page, backend::Request& request) {
+  page.add_flag("--wait-all", request.wait_all, "wait for every process that the program leaves behind, and count it");
+  page.add_flag("--repeatable", request.repeatable,
+                "no address randomisation, fixed hash seeds, no rseq: what depends on no time, pid or file repeats");
+  page.add_option("--pin", request.processor, "let the program run on processor CPU only, as `taskset -c` does")
+      ->option_text("CPU")
+      ->check(CLI::NonNegativeNumber);
+}
+
+void add_engine_tuning(Page& page, backend::EngineTuning& tuning) {
+  page.add_option("--block-size", tuning.block_size, "instructions in a block of the engine")
+      ->check(CLI::Range(0, 1'000'000))
+      ->group("");
+  page.add_option("--cache-limit", tuning.cache_limit, "blocks that the engine keeps before it throws all away")
+      ->check(CLI::Range(0, 1'000'000))
+      ->group("");
+  page.add_option("--hot-from", tuning.hot_from, "executions from which on the engine makes a block again")
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->group("");
+}
+
+Result<std::vector<std::string>> command_of(const Page& page, bool may_be_missing, std::string_view example) {
+  std::vector<std::string> words = page.remaining();
+  if (!words.empty() && words.front() == "--") {
+    words.erase(words.begin());
+  } else if (!words.empty() && words.front().size() > 1 && words.front().starts_with("-")) {
+    const std::string instead = instead_of_perfs(words.front());
+    return fail(Code::bad_usage, fmt::format("unknown option '{}'", printable(words.front())),
+                instead.empty() ? page.options_hint(words.front()) : instead);
+  }
+  if (words.empty() && may_be_missing) return words;
+  if (words.empty()) {
+    return fail(Code::bad_usage, "there is no program to run", fmt::format("for example: {}", example));
+  }
+  return words;
+}
+
+Result<std::vector<int>> ids_of(const std::string& list, std::string_view what) {
+  std::vector<int> found;
+  for (const std::string& text : split(list, ',')) {
+    const auto number = parse_integer(trimmed(text));
+    if (list.empty()) break;
+    if (!number || *number < 1 || *number > INT_MAX) {
+      return fail(Code::bad_usage, fmt::format("'{}' is no number of a {}", printable(text), what),
+                  fmt::format("for example: -{} 1234,1235", what.front()));
+    }
+    found.push_back(static_cast<int>(*number));
+  }
+  return found;
+}
+
+Result<void> check_launch(const backend::Request& request) {
+  if (!request.command.empty()) {
+    const auto program = linux::find_program(request.command.front(), linux::search_path());
+    if (!program) return fail(program.error());
+  }
+  if (!request.processor) return {};
+  return linux::check_processor(*request.processor);
+}
+
+bool is_quiet(bool quiet) {
+  const char* word = std::getenv("TALLY_QUIET");
+  return quiet || (word && *word && std::string_view(word) != "0");
+}
+
+Result<void> fits_format(std::string_view format, Result<void> (*fits)(const std::vector<std::string>& events),
+                         const std::vector<event::Event>& events,
+                         const std::function<backend::Outlook(const event::Event&)>& outlook) {
+  if (fits == nullptr) return {};
+  std::vector<std::string> names;
+  for (const event::Event& event : events) names.push_back(event::name(event));
+  if (auto fit = fits(names); !fit) return fit;
+  for (const event::Event& event : events) {
+    const backend::Outlook of = outlook(event);
+    if (of.trust != Trust::absent) continue;
+    return fail(
+        Code::bad_usage,
+        fmt::format("the format {} has no way to say that {} is absent ({})", format, event::name(event), of.reason),
+        "its rows are integers only; the other formats say why there is no number");
+  }
+  return {};
+}
+
+int end_as_measured(const result::Stat& stat, int written, linux::Signals& signals) {
+  int code = written == exit_ok ? stat.exit_code.value_or(exit_cannot_measure) : written;
+  signals.settle();
+  // An interrupt that the program survived, to end by itself, was the program's: its exit code says what came of it.
+  const bool survived = stat.interrupted_by && !stat.incomplete && !stat.command.empty();
+  if (const auto signal = signals.interrupted_by(); signal && !survived) linux::die_of(*signal);
+  if (code == 0 && stat.incomplete) code = exit_cannot_measure;
+  return code;
+}
+
+}  // namespace tally::cli

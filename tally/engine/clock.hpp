@@ -1,5 +1,5 @@
-/// What time it is, for rows of windows: by the kernel's code in the program's memory (the vdso), as long as it is there.
-/// 28 ns, and 278 ns by a system call (a virtual machine on an AMD EPYC).
+/// What time it is, for rows of windows: by the kernel's code in the program's memory (the vdso), as long as it is
+/// there. 28 ns, and 278 ns by a system call (a virtual machine on an AMD EPYC).
 #pragma once
 #include "tally/engine/base.hpp"
 

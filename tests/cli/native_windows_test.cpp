@@ -140,7 +140,7 @@ TEST(NativeWindows, what_makes_no_sense_is_refused_with_a_reason) {
   EXPECT_NE(sample({"--every", "5", "--every", "6", "--by", "page-faults", "--by", "context-switches"})
                 .err.find("under the engine only"),
             std::string::npos);
-  EXPECT_NE(tally({"sample", "--every", "5", "--by", "page-faults", "-p", "x"}).err.find("is no process"),
+  EXPECT_NE(tally({"sample", "--every", "5", "--by", "page-faults", "-p", "x"}).err.find("is no number of a process"),
             std::string::npos);
 }
 

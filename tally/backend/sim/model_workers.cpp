@@ -12,6 +12,7 @@
 
 #include "tally/backend/sim/carried.hpp"
 #include "tally/backend/sim/models.hpp"
+#include "tally/backend/sim/ring_memory.hpp"
 #include "tally/linux/machine/sparse_memory.hpp"
 #include "tally/linux/process/disturbance.hpp"
 #include "tally/linux/process/worker_thread.hpp"
@@ -34,7 +35,8 @@ std::uint32_t count_of(const channel::NoteBlock& block, std::size_t bytes_of_eac
 /// What is known of a ring.
 struct Player {
   Handed held;
-  linux::Mapping ring_memory, counts_memory;
+  RingMemory memory;
+  linux::Mapping counts_memory;
   std::uint32_t begun = 0;  // as NoteRing::begun, of the thread that the models belong to
   std::unique_ptr<Carried> carried;
   bool forgotten = false;
@@ -49,19 +51,13 @@ struct Player {
     return held == Handed::outcomes ? sizeof(tally::sim::Outcome) : sizeof(tally::sim::Note);
   }
 
-  NoteRing& ring() const { return *reinterpret_cast<NoteRing*>(ring_memory.data()); }
+  NoteRing& ring() const { return memory.head(); }
   channel::ModelCounts& counts() const { return *reinterpret_cast<channel::ModelCounts*>(counts_memory.data()); }
-  std::uint8_t* block(std::uint32_t number) const {
-    return ring_memory.data() + (1 + number % channel::note_blocks) * channel::note_block_bytes;
-  }
   /// The lines of a block, which an engine wrote last, are asked for together: one after the other they cost some 30 ns
   /// each.
   void fetch(std::uint32_t number) const {
-    const std::size_t bytes = count_of(ring().block[number % channel::note_blocks], bytes_of_each()) * bytes_of_each();
-    for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(block(number) + at);
-  }
-  std::uint32_t waiting() const {
-    return __atomic_load_n(&ring().published, __ATOMIC_ACQUIRE) - __atomic_load_n(&ring().taken, __ATOMIC_RELAXED);
+    const std::size_t bytes = count_of(memory.about(number), bytes_of_each()) * bytes_of_each();
+    for (std::size_t at = 0; at < bytes; at += 64) __builtin_prefetch(memory.block(number) + at);
   }
 };
 
@@ -194,21 +190,20 @@ class ModelWorkers::Work {
 
   Player* player_of(std::uint32_t number) {
     if (const auto known = players_.find(number); known != players_.end()) return known->second.get();
-    auto ring = linux::map_shared(shared_.file.get(), channel::note_ring_offset(number), channel::note_ring_bytes);
+    auto ring = RingMemory::map(shared_, number);
     auto counts = linux::map_shared(shared_.file.get(), channel::model_counts_offset(channel::thread_of_ring(number)),
                                     channel::model_counts_bytes);
     if (!ring || !counts) return nullptr;
     auto player = std::make_unique<Player>();
     player->held = channel::held_by_ring(number);
-    player->ring_memory = std::move(*ring);
+    player->memory = std::move(*ring);
     player->counts_memory = std::move(*counts);
     return players_.emplace(number, std::move(player)).first->second.get();
   }
 
   void drop(std::uint32_t number) {
     players_.erase(number);
-    linux::discard(shared_.file.get(), channel::note_ring_offset(number) + channel::note_block_bytes,
-                   channel::note_ring_bytes - channel::note_block_bytes);
+    RingMemory::discard(shared_, number);
   }
 
   /// Takes what waits in the ring of a thread, a ring full at most: others have their turn.
@@ -223,7 +218,7 @@ class ModelWorkers::Work {
     lock.unlock();
     NoteRing& ring = player.ring();
     bool closed = false, is_stuck = false;
-    const std::uint32_t waiting = player.waiting();
+    const std::uint32_t waiting = player.memory.waiting();
     if (waiting > channel::note_blocks) {
       pass_over(player);
     } else if (waiting != 0 && !begin(player)) {
@@ -238,21 +233,18 @@ class ModelWorkers::Work {
     lock.lock();
     if (!is_stuck) --busy_;
     stuck_ = is_stuck ? stuck_ + 1 : 0;
-    if (closed || (player.forgotten && player.waiting() == 0)) return leave(number, player);
+    if (closed || (player.forgotten && player.memory.waiting() == 0)) return leave(number, player);
     __atomic_store_n(&ring.queued, 0, __ATOMIC_SEQ_CST);
-    if (player.waiting() != 0 && __atomic_exchange_n(&ring.queued, 1, __ATOMIC_SEQ_CST) == 0)
+    if (player.memory.waiting() != 0 && __atomic_exchange_n(&ring.queued, 1, __ATOMIC_SEQ_CST) == 0)
       waiting_.push_back(number);
   }
 
   void leave(std::uint32_t number, Player& player) {
-    NoteRing& ring = player.ring();
-    const std::uint32_t published = __atomic_load_n(&ring.published, __ATOMIC_ACQUIRE);
-    const linux::Mapping kept = std::move(player.ring_memory);
+    RingMemory memory = std::move(player.memory);
+    const std::uint32_t published = __atomic_load_n(&memory.head().published, __ATOMIC_ACQUIRE);
     drop(number);
-    __atomic_store_n(&ring.queued, 0, __ATOMIC_SEQ_CST);
-    // From here on another thread may have the record, and write.
-    __atomic_store_n(&ring.taken, published, __ATOMIC_SEQ_CST);
-    tell(ring);
+    __atomic_store_n(&memory.head().queued, 0, __ATOMIC_SEQ_CST);
+    memory.leave(published);
   }
 
   /// Levels for the thread that has the ring now. False where those of its parent are not known yet.
@@ -327,36 +319,27 @@ class ModelWorkers::Work {
 
   /// The next block of the ring. True where it is the thread's last one.
   bool take_block(Player& player) {
-    NoteRing& ring = player.ring();
-    const std::uint32_t number = ring.taken;
-    const channel::NoteBlock block = ring.block[number % channel::note_blocks];
+    const std::uint32_t number = player.ring().taken;
+    const channel::NoteBlock block = player.memory.about(number);
     if (player.carried != nullptr && block.count != 0)
-      player.carried->take(player.block(number), count_of(block, player.bytes_of_each()), player.counts().values);
+      player.carried->take(player.memory.block(number), count_of(block, player.bytes_of_each()),
+                           player.counts().values);
     if (block.forks != 0) {
       auto copy = player.carried != nullptr ? player.carried->copy() : nullptr;
       const std::lock_guard lock(mutex_);
       tidy();
       forked_.insert_or_assign({block.forks, player.held}, std::move(copy));
     }
-    if (block.returns != 0 && player.carried != nullptr) player.carried->hand_back(player.block(number));
+    if (block.returns != 0 && player.carried != nullptr) player.carried->hand_back(player.memory.block(number));
     if (block.closes != 0) return true;  // leave() says that it is taken
-    __atomic_store_n(&ring.taken, number + 1, __ATOMIC_SEQ_CST);
-    // One that waits for room is told when half of the ring is free, one that waits for all of it at its end.
-    const std::uint32_t waits = __atomic_load_n(&ring.waits, __ATOMIC_SEQ_CST);
-    if (waits != 0 && player.waiting() < std::min(waits, channel::note_blocks / 2)) tell(ring);
+    player.memory.take(number);
     return false;
-  }
-
-  static void tell(NoteRing& ring) {
-    if (__atomic_exchange_n(&ring.waits, 0, __ATOMIC_SEQ_CST) != 0) linux::wake_all(ring.taken);
   }
 
   /// Nothing that an engine writes: a program has written over it.
   static void pass_over(Player& player) {
-    NoteRing& ring = player.ring();
-    __atomic_store_n(&ring.taken, __atomic_load_n(&ring.published, __ATOMIC_ACQUIRE), __ATOMIC_SEQ_CST);
+    player.memory.pass_over();
     add_without(player, player.models());
-    tell(ring);
   }
 
   const Channel& shared_;

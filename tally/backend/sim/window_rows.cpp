@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "tally/backend/sim/marks.hpp"
+#include "tally/backend/sim/ring_memory.hpp"
 #include "tally/backend/sim/snapshot.hpp"
 #include "tally/backend/sim/sound.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
@@ -50,18 +51,10 @@ Places places_of(const Request& request, const Modelling& modelling) {
 
 /// What is known of a thread's ring.
 struct Reader {
-  linux::Mapping memory;
+  std::optional<RingMemory> memory;  // nothing once its thread has closed it
   std::uint32_t begun = 0, taken_rows = 0;
-  bool closed = false;
-  std::array<std::int64_t, channel::mark_event_limit> sums{};
-
-  NoteRing& ring() const { return *reinterpret_cast<NoteRing*>(memory.data()); }
-  const std::uint8_t* block(std::uint32_t number) const {
-    return memory.data() + (1 + number % channel::note_blocks) * channel::note_block_bytes;
-  }
-  std::uint32_t waiting() const {
-    return __atomic_load_n(&ring().published, __ATOMIC_ACQUIRE) - __atomic_load_n(&ring().taken, __ATOMIC_RELAXED);
-  }
+  std::array<std::int64_t, channel::mark_event_limit>
+      sums{};  // another thread may have the record, and goes on with them
 };
 
 }  // namespace
@@ -170,7 +163,7 @@ class WindowRows::Work {
       Reader* const reader = reader_of(number);
       if (reader == nullptr) break;
       found.push_back(number);
-      number = reader->ring().next;
+      number = reader->memory->head().next;
     }
     for (auto at = found.rbegin(); at != found.rend(); ++at) serve(*at);
     return true;
@@ -187,56 +180,46 @@ class WindowRows::Work {
     return !threads.empty();
   }
 
+  /// With its memory; null without.
   Reader* reader_of(std::uint32_t number) {
-    if (const auto known = readers_.find(number); known != readers_.end()) return &known->second;
     if (channel::held_by_ring(number) != Handed::windows) return nullptr;
-    auto memory = linux::map_shared(shared_.file.get(), channel::note_ring_offset(number), channel::note_ring_bytes);
-    if (!memory) return nullptr;
-    Reader made;
-    made.memory = std::move(*memory);
-    return &readers_.emplace(number, std::move(made)).first->second;
+    Reader& reader = readers_[number];
+    if (!reader.memory) reader.memory = RingMemory::map(shared_, number);
+    return reader.memory ? &reader : nullptr;
   }
 
   void serve(std::uint32_t number) {
     Reader& reader = readers_.at(number);
-    NoteRing& ring = reader.ring();
-    __atomic_store_n(&ring.queued, 0, __ATOMIC_SEQ_CST);
+    RingMemory& memory = *reader.memory;
+    __atomic_store_n(&memory.head().queued, 0, __ATOMIC_SEQ_CST);
     begin(reader);
-    if (reader.waiting() > channel::note_blocks) {  // nothing that an engine writes
-      __atomic_store_n(&ring.taken, __atomic_load_n(&ring.published, __ATOMIC_ACQUIRE), __ATOMIC_SEQ_CST);
-      return tell(ring);
-    }
-    while (reader.waiting() != 0) {
-      const std::uint32_t block = ring.taken;
-      const channel::NoteBlock head = ring.block[block % channel::note_blocks];
-      const std::uint32_t rows = std::min(head.count, channel::window_rows_of_block(events()));
-      for (std::uint32_t i = 0; i < rows; ++i) take(channel::thread_of_ring(number), reader, row_of(reader, block, i));
-      reader.closed = head.closes != 0;
-      __atomic_store_n(&ring.taken, block + 1, __ATOMIC_SEQ_CST);
-      const std::uint32_t waits = __atomic_load_n(&ring.waits, __ATOMIC_SEQ_CST);
-      if (waits != 0 && reader.waiting() < std::min(waits, channel::note_blocks / 2)) tell(ring);
-      if (!reader.closed) continue;
-      linux::discard(shared_.file.get(), channel::note_ring_offset(number) + channel::note_block_bytes,
-                     channel::note_ring_bytes - channel::note_block_bytes);
-      break;
+    if (memory.waiting() > channel::note_blocks) return memory.pass_over();  // nothing that an engine writes
+    while (memory.waiting() != 0) {
+      const std::uint32_t block = memory.head().taken;
+      const channel::NoteBlock about = memory.about(block);
+      const std::uint32_t rows = std::min(about.count, channel::window_rows_of_block(events()));
+      for (std::uint32_t i = 0; i < rows; ++i) take(channel::thread_of_ring(number), reader, row_of(memory, block, i));
+      if (about.closes != 0) return close(number, reader, block + 1);
+      memory.take(block);
     }
   }
 
-  static void tell(NoteRing& ring) {
-    if (__atomic_exchange_n(&ring.waits, 0, __ATOMIC_SEQ_CST) != 0) linux::wake_all(ring.taken);
+  /// Nothing more comes from the thread; another one may have its record from here on.
+  void close(std::uint32_t number, Reader& reader, std::uint32_t published) {
+    RingMemory::discard(shared_, number);
+    reader.memory->leave(published);
+    reader.memory.reset();
   }
 
-  /// Another thread may have the record by now, which goes on with its sums.
   static void begin(Reader& reader) {
-    const std::uint32_t begun = __atomic_load_n(&reader.ring().begun, __ATOMIC_ACQUIRE);
+    const std::uint32_t begun = __atomic_load_n(&reader.memory->head().begun, __ATOMIC_ACQUIRE);
     if (reader.begun == begun) return;
     reader.begun = begun;
     reader.taken_rows = 0;
-    reader.closed = false;
   }
 
-  const WindowRow& row_of(const Reader& reader, std::uint32_t block, std::uint32_t i) const {
-    return *reinterpret_cast<const WindowRow*>(reader.block(block) + i * channel::window_row_bytes(events()));
+  const WindowRow& row_of(const RingMemory& memory, std::uint32_t block, std::uint32_t i) const {
+    return *reinterpret_cast<const WindowRow*>(memory.block(block) + i * channel::window_row_bytes(events()));
   }
 
   std::uint32_t events() const { return settings_.marks.events; }
@@ -275,47 +258,55 @@ class WindowRows::Work {
     windows_.on_window(window);
   }
 
-  /// What a thread wrote and did not publish, and what it counted after that.
+  /// The end of a thread that has ended without a word: its ring is needed no more.
   void cut(std::uint32_t thread) {
-    const channel::Thread& record = shared_.records.thread(thread);
-    if (record.state == channel::State::free) return;
+    if (shared_.records.thread(thread).state == channel::State::free) return;
     const std::uint32_t number = channel::ring_number(thread, Handed::windows);
     Reader* const reader = reader_of(number);
     if (reader == nullptr) return;
-    if (reader->closed) return;
     serve(number);
-    if (reader->closed) return;
-    const std::uint32_t open = __atomic_load_n(&reader->ring().published, __ATOMIC_ACQUIRE);
+    if (reader->memory && reader->memory->head().open != 0) take_rest(thread, *reader);
+    reader->memory.reset();
+  }
+
+  /// What it wrote and did not publish, and what it counted after that.
+  void take_rest(std::uint32_t thread, Reader& reader) {
+    const std::uint32_t open = __atomic_load_n(&reader.memory->head().published, __ATOMIC_ACQUIRE);
     for (std::uint32_t i = 0; i < channel::window_rows_of_block(events()); ++i) {
-      const WindowRow& row = row_of(*reader, open, i);
-      if (__atomic_load_n(&row.number, __ATOMIC_ACQUIRE) != reader->taken_rows + 1) break;
-      take(thread, *reader, row);
+      const WindowRow& row = row_of(*reader.memory, open, i);
+      if (__atomic_load_n(&row.number, __ATOMIC_ACQUIRE) != reader.taken_rows + 1) break;
+      take(thread, reader, row);
     }
+    const auto sums = sums_of(thread);
+    if (std::equal(sums.begin(), sums.begin() + events(), reader.sums.begin())) return;
+    // The instruction that ended the thread may have filled its window.
+    std::uint32_t ended_by = 0;
+    const auto is_full = [&](std::uint32_t trigger) {
+      const std::size_t place = places_.triggers[trigger];
+      return static_cast<std::uint64_t>(sums[place] - reader.sums[place]) >= windows_.triggers[trigger].every;
+    };
+    while (ended_by < places_.triggers.size() && !is_full(ended_by)) ++ended_by;
+    if (ended_by == places_.triggers.size()) ended_by = channel::window_cut;
+    hand_on(thread, reader, reader.taken_rows + 1, linux::now().count(), ended_by, -1, 0, sums.data(),
+            shared_.records.thread(thread).state != channel::State::ended);
+  }
+
+  /// What its counters, and the models, say of a thread.
+  std::array<std::int64_t, channel::mark_event_limit> sums_of(std::uint32_t thread) const {
     const channel::Totals totals = totals_of(thread, shared_);
-    std::array<std::int64_t, channel::mark_event_limit> sums{};
     channel::ModelCounts models{};
     if (settings_.models.on != 0)
       (void)linux::read_at(shared_.file.get(), channel::model_counts_offset(thread), &models, sizeof models);
     const auto figures =
         std::bit_cast<std::array<std::uint64_t, channel::mark_figures - channel::mark_fields>>(models.values);
+    std::array<std::int64_t, channel::mark_event_limit> sums{};
     for (std::uint32_t e = 0; e < events(); ++e) {
       const std::int8_t* const weight = settings_.marks.weight[e];
       for (std::uint32_t i = 0; i < channel::mark_fields; ++i) sums[e] += weight[i] * totals.field[i];
       for (std::uint32_t i = 0; i < figures.size(); ++i)
         sums[e] += weight[channel::mark_fields + i] * static_cast<std::int64_t>(figures[i]);
     }
-    if (std::equal(sums.begin(), sums.begin() + events(), reader->sums.begin())) return;
-    // The instruction that ended the thread may have filled its window.
-    std::uint32_t ended_by = 0;
-    while (ended_by < places_.triggers.size() &&
-           static_cast<std::uint64_t>(sums[places_.triggers[ended_by]] - reader->sums[places_.triggers[ended_by]]) <
-               windows_.triggers[ended_by].every)
-      ++ended_by;
-    if (ended_by == places_.triggers.size()) ended_by = channel::window_cut;
-    hand_on(thread, *reader, reader->taken_rows + 1, linux::now().count(), ended_by, -1, 0, sums.data(),
-            record.state != channel::State::ended);
-    reader->memory = {};
-    reader->closed = true;
+    return sums;
   }
 
   const Channel& shared_;

@@ -32,8 +32,8 @@ void totals_folded(Thread* t);
 /// Beside the increment of segment `number`. Changes no flags.
 void emit_touched(translate::Builder& b, u32 number);
 
-/// All that a thread has counted, which stands still or calls it itself. Looks at the whole table, and at all counters of
-/// each byte that is set.
+/// All that a thread has counted, which stands still or calls it itself. Looks at the whole table, and at all counters
+/// of each byte that is set.
 channel::Totals totals_of(Thread* t);
 
 /// The events that were asked for (channel::Marks::weight), up to this moment.

@@ -27,17 +27,19 @@ TEST_P(ProgramTest, counts_what_the_stepper_counts) {
   expect_as_stepped(command_of(GetParam()), GetParam().code, !GetParam().killed);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    engine, ProgramTest,
-    testing::Values(Program{"branches", {}}, Program{"returns", {}}, Program{"loops", {}}, Program{"flags", {}},
-                    Program{"addressing", {}}, Program{"atomics", {}}, Program{"gather", {}},
-                    Program{"stack_forms", {}}, Program{"strings", {}}, Program{"fault_repair", {}},
-                    Program{"fault_skip", {}}, Program{"queued", {}}, Program{"nested", {}}, Program{"clone3", {}},
-                    Program{"bad_places", {}}, Program{"alternate_stack", {}}, Program{"leave_handler", {}},
-                    Program{"state", {}}, Program{"red_zone", {}}, Program{"rewrite", {}}, Program{"processes", {}},
-                    Program{"threads", {}}, Program{"thread_signals", {}}, Program{"restarts", {}},
-                    Program{"rep_timer", {}}, Program{"block_timer", {}}, Program{"exits_timer", {}}),
-    [](const auto& one) { return std::string(one.param.name); });
+INSTANTIATE_TEST_SUITE_P(engine, ProgramTest,
+                         testing::Values(Program{"branches", {}}, Program{"returns", {}}, Program{"loops", {}},
+                                         Program{"flags", {}}, Program{"addressing", {}}, Program{"atomics", {}},
+                                         Program{"gather", {}}, Program{"stack_forms", {}}, Program{"strings", {}},
+                                         Program{"fault_repair", {}}, Program{"fault_skip", {}}, Program{"queued", {}},
+                                         Program{"nested", {}}, Program{"clone3", {}}, Program{"bad_places", {}},
+                                         Program{"alternate_stack", {}}, Program{"leave_handler", {}},
+                                         Program{"state", {}}, Program{"red_zone", {}}, Program{"rewrite", {}},
+                                         Program{"processes", {}}, Program{"late_child", {}}, Program{"threads", {}},
+                                         Program{"thread_signals", {}}, Program{"restarts", {}},
+                                         Program{"rep_timer", {}}, Program{"block_timer", {}},
+                                         Program{"exits_timer", {}}),
+                         [](const auto& one) { return std::string(one.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(ends, ProgramTest,
                          testing::Values(Program{"ends", {"3"}, 3}, Program{"ends", {"e"}, 4},

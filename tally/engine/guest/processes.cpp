@@ -60,7 +60,7 @@ s64 fork_process(Thread* t, const Clone& c) {
   lock_tables();
   note_forked();
   if (c.flags & clone_files) numbers_are_shared();
-  const s64 r = begin_process(c);
+  const s64 r = copy_vectors(process) ? begin_process(c) : -11;
   unlock_tables();
   unlock_mappings();
   if (r != 0) {

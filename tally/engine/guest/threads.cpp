@@ -20,7 +20,14 @@ namespace {
 using channel::State;
 
 Thread* pool;  // ended ones whose blocks can be used again
-u32 vectors_area;
+
+/// The areas of the channel in which vectors are kept: in one place those of this process, in the other those of a
+/// child while it is forked. Both are taken at once: later there may be a limit on address space.
+struct {
+  u64 at[2];
+  u32 own;   // which of them is this process's
+  u32 area;  // that is mapped there
+} vector_places;
 
 /// What was written before is there for who sees the state.
 void set_state(State& of, State to) {
@@ -36,21 +43,27 @@ bool map_counters(Thread* t, u32 area) {
   return !failed(r);
 }
 
-bool map_vectors(u32 area) {
-  // Two places, used in turn: a forked child copies from the one to the other. Both are taken at once: later there may
-  // be a limit on address space.
-  static u64 places[2];
-  static u32 turn;
-  for (u64& place : places)
-    if (place == 0) place = reserve(channel::area_bytes, PROT_NONE);
-  turn ^= 1;
-  const s64 r = kernel(SYS_mmap, places[turn], channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                       inherited(channel::inherited_channel), channel::area_offset(area));
-  if (failed(r)) return false;
+/// Null without memory.
+channel::SegmentVector* map_vectors(u32 place, u32 area) {
+  for (u64& at : vector_places.at)
+    if (at == 0) at = reserve(channel::area_bytes, PROT_NONE);
+  const s64 r = kernel(SYS_mmap, vector_places.at[place], channel::area_bytes, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel), channel::area_offset(area));
+  if (failed(r)) return nullptr;
   keep_from_core(static_cast<u64>(r), channel::area_bytes);
-  own_records.vectors = reinterpret_cast<channel::SegmentVector*>(r);
-  vectors_area = area;
-  return true;
+  return reinterpret_cast<channel::SegmentVector*>(r);
+}
+
+void unmap_vectors(u32 place) {
+  kernel(SYS_mmap, vector_places.at[place], channel::area_bytes, PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1ull, 0);
+  keep_from_core(vector_places.at[place], channel::area_bytes);
+}
+
+void own_vectors(u32 place, u32 area, channel::SegmentVector* vectors) {
+  vector_places.own = place;
+  vector_places.area = area;
+  own_records.vectors = vectors;
 }
 
 Thread* make_block() {
@@ -166,7 +179,9 @@ Thread* first_thread(u32 first_fd) {
   const u32 process = new_process_record(0);
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);
   Thread* t = make_block();
-  if (process == 0 || area == 0 || t == nullptr || !map_vectors(area)) die("no room in the channel", process);
+  channel::SegmentVector* const vectors = area == 0 ? nullptr : map_vectors(0, area);
+  if (process == 0 || t == nullptr || vectors == nullptr) die("no room in the channel", process);
+  own_vectors(0, area, vectors);
   own_records.segments = channel::first_segment;
   clear(own_records.vectors, channel::first_segment * sizeof *own_records.vectors);
   own_records.vectors[channel::dynamic_load].counts[channel::loads] = 1;
@@ -215,7 +230,7 @@ Thread* new_thread(Thread* parent, bool of_its_own) {
   if (of_its_own) {
     process = new_process_record(parent->process);
     channel::Process& p = own_records.shared.process(process);
-    p.vectors = vectors_area;
+    p.vectors = vector_places.area;
     p.segments = own_records.segments;
     p.parent_pid = process_record(parent).pid;
     copy(p.name, process_record(parent).name, sizeof p.name);
@@ -366,9 +381,30 @@ u32 before_fork(Thread* t) {
   return process;
 }
 
-void fork_failed(u32 process) { own_records.shared.process(process).state = State::free; }
+bool copy_vectors(u32 process) {
+  const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);
+  channel::SegmentVector* const copied = area == 0 ? nullptr : map_vectors(vector_places.own ^ 1, area);
+  if (copied == nullptr) {
+    channel::give_area(own_records.shared, own_records.shared.header().free_vectors, area);
+    return false;
+  }
+  copy(copied, own_records.vectors, own_records.segments * sizeof *copied);
+  channel::Process& p = own_records.shared.process(process);
+  p.vectors = area;
+  p.segments = own_records.segments;
+  return true;
+}
+
+void fork_failed(u32 process) {
+  channel::Process& p = own_records.shared.process(process);
+  if (p.vectors != 0) unmap_vectors(vector_places.own ^ 1);
+  set_state(p.state, State::free);
+  channel::give_area(own_records.shared, own_records.shared.header().free_vectors, p.vectors);
+  p.vectors = 0;
+}
 
 void fork_done(u32 process, s32 pid) {
+  unmap_vectors(vector_places.own ^ 1);
   // Never over the number that the child has written itself: in a new pid namespace that is another one.
   s32 none = 0;
   __atomic_compare_exchange_n(&own_records.shared.process(process).pid, &none, pid, false, __ATOMIC_RELAXED,
@@ -377,16 +413,12 @@ void fork_done(u32 process, s32 pid) {
 
 bool after_fork(Thread* t, u32 process) {
   // The parent's counters are still mapped: nothing of the program runs before they are replaced.
-  const u32 parent = t->process;
-  const channel::SegmentVector* old = own_records.vectors;
-  const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);
-  if (process == 0 || area == 0 || !map_vectors(area)) return false;
-  copy(own_records.vectors, old, own_records.segments * sizeof *own_records.vectors);
+  const u32 parent = t->process, place = vector_places.own ^ 1;
   channel::Process& p = own_records.shared.process(process);
+  own_vectors(place, p.vectors, reinterpret_cast<channel::SegmentVector*>(vector_places.at[place]));
+  unmap_vectors(place ^ 1);
   p.pid = static_cast<s32>(kernel(SYS_getpid));
   p.parent_pid = static_cast<s32>(kernel(SYS_getppid));
-  p.vectors = area;
-  p.segments = own_records.segments;
   p.partial = own_records.shared.process(parent).partial & (channel::partial_undecoded | channel::partial_int80);
   own_records.process = process;
   models_after_fork();

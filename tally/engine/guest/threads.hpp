@@ -34,12 +34,16 @@ void finish_for_exec(Thread* t);
 /// The process goes on after all (its execve failed).
 void reopen_process(Thread* t);
 
-/// In the child of a fork: counters and records of its own; other threads are gone. False without memory.
-/// `process` is the record that before_fork made in the parent; 0 there is no room for one.
+/// The record of the child of a fork that is to come; 0 there is no room for one.
 u32 before_fork(Thread* t);
+/// What the segments of the child's code count. The parent copies it while no segment can be made: once the child runs,
+/// the parent may throw its code away, give the numbers to other segments, or end and leave its area to others. False
+/// without memory.
+bool copy_vectors(u32 process);
 void fork_failed(u32 process);
 /// In the parent: the child may still be far from writing its number itself.
 void fork_done(u32 process, s32 pid);
+/// In the child: counters of its own; other threads are gone. False without memory.
 bool after_fork(Thread* t, u32 process);
 
 /// What all counters say goes into the records of their threads: segment numbers may be given again. No other thread of

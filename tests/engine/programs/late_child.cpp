@@ -1,0 +1,81 @@
+// Parents that go on, and make much code, before their child has run: all share one processor. A parent that ends first
+// leaves what is its own to others.
+#include "tests/engine/programs/bare.hpp"
+
+namespace {
+
+// Sixty pieces of code that count differently: what the child has of its own differs from what is made after it.
+asm(R"(
+        .globl many_pieces
+many_pieces:
+        .set i, 0
+        .rept 60
+        testl %edi, %edi
+        jz 1f
+        .rept i % 7
+        incl stored(%rip)
+        .endr
+1:      call 2f
+        .set i, i + 1
+        .endr
+        ret
+2:      ret
+        .bss
+stored: .long 0
+        .text
+)");
+extern "C" void many_pieces(int stores);
+
+/// What parent and child run: the child has the code from its parent.
+[[gnu::noinline]] uint32_t work(uint32_t n) {
+  uint32_t odd = 0;
+  asm volatile("" : "+r"(n));  // not known, so not done once for all
+  for (uint32_t k = 0; k < n; ++k) odd += k % 3 == 0 ? n / (k + 1) : k;
+  return odd;
+}
+
+int wait_for(long pid) {
+  int status = -1;
+  bare::check(bare::call(__NR_wait4, pid, bare::address(&status), 0, 0) == pid);
+  return status;
+}
+
+void stay_on_one_processor() {
+  uint64_t set[16] = {};
+  const long bytes = bare::call(__NR_sched_getaffinity, 0, sizeof set, bare::address(set));
+  bare::check(bytes > 0);
+  bool first = true;
+  for (uint64_t& word : set) {
+    word = first ? word & -word : 0;
+    first = first && word == 0;
+  }
+  bare::check(bare::call(__NR_sched_setaffinity, 0, bytes, bare::address(set)) == 0);
+}
+
+}  // namespace
+
+extern "C" int program(int, char**, char**) {
+  using namespace bare;
+  stay_on_one_processor();
+  // Where it may: a child has not run at all before its parent waits. (SCHED_FIFO | SCHED_RESET_ON_FORK)
+  const int priority = 1;
+  call(__NR_sched_setscheduler, 0, 1 | 0x40000000, address(&priority));
+  for (int i = 0; i < 20; ++i) {
+    const uint32_t odd = work(100);
+    const long pid = call(__NR_fork);
+    if (pid == 0) {
+      check(work(100) == odd);
+      // Its own child is an orphan before it has run, and its area somebody else's.
+      if (call(__NR_fork) == 0) {
+        check(work(100) == odd);
+        many_pieces(1);
+        leave(1);
+      }
+      leave(0);
+    }
+    many_pieces(i & 1);
+    many_pieces(~i & 1);
+    check(wait_for(pid) == 0);
+  }
+  return 0;
+}

@@ -174,8 +174,8 @@ Result<std::vector<discover::Payload>> payloads_of(const Options& options) {
     }
     own.push_back(discover::users_own(fmt::format("own-{}", own.size() + 1), *text, control));
   }
-  // Names come from the library: where the only payload is the user's, all of it.
-  const bool only_own = names.empty() || (!own.empty() && names == std::vector<std::string>{"empty"});
+  // Names come from the library: where all payloads that were asked for are the user's, all of it.
+  const bool only_own = std::all_of(options.payloads.begin(), options.payloads.end(), is_code);
   auto all = discover::chosen(only_own ? std::vector<std::string>{} : names);
   if (!all) return all;
   all->insert(all->end(), own.begin(), own.end());
@@ -205,6 +205,22 @@ Result<discover::Record> new_record(const Options& options, const std::vector<di
   for (std::uint64_t& size : record.sizes) size -= size % discover::copies_in_round;
   for (const discover::Payload& one : payloads) record.payloads.push_back(one.facts);
   return record;
+}
+
+// Why there are more payloads than were asked for; empty: all were.
+std::string how_many_text(const std::vector<discover::Payload>& payloads) {
+  const auto count = [&](auto is_it) { return std::count_if(payloads.begin(), payloads.end(), is_it); };
+  const auto own = count([](const discover::Payload& one) { return one.facts.target == discover::users_payload; });
+  const auto known = count([](const discover::Payload& one) { return one.facts.known; });
+  if (static_cast<std::size_t>(known) == discover::library().size()) {
+    if (own == 0) return {};
+    return fmt::format("{} payloads: {} of your own, its control, and the library's, which have the names",
+                       payloads.size(), own);
+  }
+  return fmt::format(
+      "{} payloads: those that were asked for, the controls that they are compared with, and {}, with which the PMU "
+      "itself is tried",
+      payloads.size(), payloads.front().facts.name);
 }
 
 // Who counts. What a map is made of is kept for the score.
@@ -346,6 +362,7 @@ int discover_events(const Options& options) {
   result::Discovery answer = discover::analyse(*record, library_facts());
   answer.incomplete = !*whole;
   answer.notices.insert(answer.notices.begin(), counting->notices.begin(), counting->notices.end());
+  if (std::string text = how_many_text(*payloads); !text.empty()) answer.notices.push_back(std::move(text));
   if (*file) {
     if (const auto kept = (*file)->add(report::discover_json(answer)); !kept) return report_error(kept.error());
   }

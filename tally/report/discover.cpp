@@ -60,18 +60,36 @@ std::string verdicts(const Discovered& event) {
   return text;
 }
 
-std::map<EventClass, int> by_class(const result::Discovery& discovery) {
+// "12 dead, 3 named, 2 of several possible names"
+std::vector<std::string> by_class(const result::Discovery& discovery) {
   std::map<EventClass, int> counts;
-  for (const Discovered& event : discovery.events) ++counts[event.kind];
-  return counts;
+  int several = 0;
+  for (const Discovered& event : discovery.events) {
+    ++counts[event.kind];
+    several += event.kind == EventClass::counts && !event.aliases.empty();
+  }
+  std::vector<std::string> parts;
+  for (const auto& [kind, count] : counts) {
+    if (kind != EventClass::counts) {
+      parts.push_back(fmt::format("{} {}", count, name(kind)));
+      continue;
+    }
+    if (count > several) parts.push_back(fmt::format("{} named", count - several));
+    if (several > 0) parts.push_back(fmt::format("{} of several possible names", several));
+  }
+  return parts;
+}
+
+// All names that fit, as far as there is room: one of them alone would say more than is known.
+std::string names_that_fit(const Discovered& event) {
+  std::string text = what_it_counts(event);
+  if (event.aliases.empty()) return text;
+  if (event.aliases.size() == 1) return text + " or " + event.aliases[0].coordinate;
+  return text + fmt::format(" or {} others", event.aliases.size());
 }
 
 std::string head(const result::Discovery& discovery) {
-  std::vector<std::string> parts;
-  for (const auto& [kind, count] : by_class(discovery)) {
-    const std::string_view word = kind == EventClass::counts ? "named" : name(kind);
-    parts.push_back(fmt::format("{} {}", count, word));
-  }
+  const std::vector<std::string> parts = by_class(discovery);
   std::string text = "\n" + hanging(" ",
                                     fmt::format("{} events in {} payloads: {}.", discovery.events.size(),
                                                 discovery.payloads.size(), join(parts, ", ")),
@@ -197,7 +215,7 @@ std::string discover_text(const result::Discovery& discovery, bool all) {
   Grid grid({{"event"}, {"counts"}, {"counters"}, {"payloads"}, {"remarks"}});
   for (const Discovered& event : discovery.events) {
     if (event.kind == EventClass::dead) continue;
-    grid.add({raw_code(event.code), what_it_counts(event), ranges(event.counters), verdicts(event), event.reason});
+    grid.add({raw_code(event.code), names_that_fit(event), ranges(event.counters), verdicts(event), event.reason});
   }
   text += grid.text() + aliases_text(discovery) + twins_text(discovery);
   if (all) text += all_contrasts(discovery);

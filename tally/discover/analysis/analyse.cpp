@@ -107,12 +107,18 @@ double predicted(const Explanation& by, const result::Composition& composition) 
   return sum;
 }
 
-// The payload in which two explanations differ most, by their shares.
-std::string splitting(const Explanation& a, const Explanation& b, const std::vector<Facts>& library,
-                      const Limits& limits) {
+// The payload in which two explanations differ most, by their shares. Those that were used fitted both, and of cycles
+// nothing is known in others.
+std::string splitting(const Explanation& a, const Explanation& b, const Record& record,
+                      const std::vector<Facts>& library, const Limits& limits) {
+  const std::size_t cycles = *result::coordinate_of("cycles");
+  for (const Explanation* one : {&a, &b}) {
+    if (std::find(one->coordinates.begin(), one->coordinates.end(), cycles) != one->coordinates.end()) return "";
+  }
   std::string best;
   double most = 0.1;
   for (const Facts& payload : library) {
+    if (payload_of(record, payload.name)) continue;
     const double x = predicted(a, payload.composition), y = predicted(b, payload.composition);
     const double off = std::abs(x - y) / std::max({x, y, limits.least});
     if (off <= most) continue;
@@ -137,7 +143,7 @@ void name_it(Discovered& event, const Record& record, const Slopes& slopes, cons
         {std::string(result::coordinate_names[best.coordinates[i]]), best.weights[i], best.errors[i]});
   }
   for (std::size_t i = 1; i < ways.size(); ++i) {
-    event.aliases.push_back({text_of(ways[i]), splitting(best, ways[i], library, limits)});
+    event.aliases.push_back({text_of(ways[i]), splitting(best, ways[i], record, library, limits)});
   }
 }
 

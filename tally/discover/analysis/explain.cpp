@@ -154,7 +154,10 @@ std::vector<Explanation> explain(const std::vector<Slope>& slopes, const std::ve
   for (std::size_t c = 0; c < coordinate_count; ++c) {
     if (auto one = by_one(problem, c)) found.push_back(*std::move(one));
   }
-  const auto better = [](const Explanation& a, const Explanation& b) { return a.misfit < b.misfit; };
+  // Less than a hundredth of what is allowed is no difference: then the order of the names decides, on every machine.
+  const auto better = [](const Explanation& a, const Explanation& b) {
+    return std::round(100 * a.misfit) < std::round(100 * b.misfit);
+  };
   if (!found.empty()) {
     std::stable_sort(found.begin(), found.end(), better);
     return found;

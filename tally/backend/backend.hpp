@@ -16,6 +16,7 @@
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/linux/process/usage.hpp"
+#include "tally/result/code.hpp"
 #include "tally/result/stat.hpp"
 #include "tally/result/windows.hpp"
 #include "tally/symbol/names.hpp"
@@ -99,6 +100,8 @@ struct Request {
   std::vector<Mark> marks = {};  ///< a backend may lack them: see choose(); at most mark_limit
   bool rdpmc = false;            ///< the instruction reads the counts of `events`: a backend may lack that, too
   Windows windows = {};          ///< a backend may lack them
+  /// Called at the end with what every instruction counted, unless empty; a backend may lack that.
+  std::function<void(result::CodeCounts)> on_code = {};
   bool multiplex = false;  ///< more than can be counted at once: counters are lent in turns, and read so often that a
                            ///< bound of the error can be told
   std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each; may be empty

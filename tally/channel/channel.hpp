@@ -8,6 +8,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "tally/channel/code_log.hpp"
 #include "tally/channel/marks.hpp"
 #include "tally/channel/models.hpp"
 #include "tally/channel/notes.hpp"
@@ -16,7 +17,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 17;
+inline constexpr uint32_t layout_version = 18;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -35,6 +36,7 @@ enum Field : uint32_t {
   field_count
 };
 static_assert(mark_fields == field_count);
+static_assert(sizeof(CodeCorrection::field) == field_count * sizeof(int64_t));
 
 /// A sum over all fields. Signed: corrections may be negative for a while.
 struct Totals {
@@ -186,6 +188,7 @@ struct Settings {
   ModelCore core;         ///< whose timings cycles are made of
   Marks marks;            ///< which addresses are counted at
   Windows windows;        ///< after how much a row of counts is written
+  uint32_t logs_code;     ///< 1: each process has a CodeLog
 };
 
 inline constexpr uint32_t process_limit = 1u << 20;
@@ -206,6 +209,7 @@ struct Header {
   uint64_t free_vectors;   ///< the same for vector areas
   uint32_t first_answer;   ///< the Answer for the command's own child
   NoteBell bell;           ///< with Models::handed_on, or windows
+  uint32_t next_code_log;  ///< number 0 is never used
 };
 
 /// Where things lie in the file, in bytes. All of it is sparse: only what is written takes memory.
@@ -235,7 +239,11 @@ inline constexpr uint64_t mark_points_offset(uint32_t process) {
 inline constexpr uint64_t note_ring_offset(uint32_t ring) {
   return mark_points_offset(process_limit) + uint64_t{ring} * note_ring_bytes;
 }
-inline constexpr uint64_t file_bytes = note_ring_offset(rings_of_thread * thread_limit);
+/// After those: each CodeLog.
+inline constexpr uint64_t code_log_offset(uint32_t log) {
+  return note_ring_offset(rings_of_thread * thread_limit) + uint64_t{log} * code_log_bytes;
+}
+inline constexpr uint64_t file_bytes = code_log_offset(code_log_limit);
 
 /// Segment numbers below this are not code: they count what is known only at run time, one vector each.
 enum Dynamic : uint32_t {

@@ -1,5 +1,7 @@
 #include "tally/engine/records.hpp"
 
+#include "tally/engine/code_log.hpp"
+
 namespace tally::engine {
 
 OwnRecords own_records;
@@ -85,8 +87,9 @@ void unmark_partial(Thread* t, channel::Partial why) {
   __atomic_and_fetch(&process_record(t).partial, ~static_cast<u32>(why), __ATOMIC_RELAXED);
 }
 
-void correct(Thread* t, const channel::Totals& delta) {
+void correct(Thread* t, u64 pc, const channel::Totals& delta) {
   own_records.shared.thread(t->index).base.add(delta);
+  code_log_correct(t->process, pc, delta);
   count_down(t, delta);
 }
 

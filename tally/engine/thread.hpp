@@ -86,6 +86,7 @@ struct Thread {
   u32 past_check;               // it goes on after the check of the one at its pc
   u32 in_call;                  // its registers are those of a system call that the kernel may be at
   u32 reads_code;               // a ReadsCode
+  u32 collected;                // area of what it counted before, with a log of code; 0 = none yet
   u64 cleared_at_end;           // what the kernel sets when it starts, or clears when it ends
   u64 robust_list;              // what set_robust_list told it
   alignas(16) u8 vectors[512];  // fxsave area, for the decoder

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tally/backend/sim/code_counts.hpp"
 #include "tally/backend/sim/harvest.hpp"
 #include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/model_workers.hpp"
@@ -67,6 +68,7 @@ class Sim final : public Backend {
     if (modelling.needed.core) settings.core = core_of(*modelling.simulation);
     settings.marks = marks_of(request, modelling);
     settings.windows = windows_of(request, modelling, settings.marks);
+    settings.logs_code = request.on_code ? 1 : 0;
     Window window;
     const auto execution = execute(request, *image, *shared, settings, modelling, marker, window);
     if (!execution) return fail(execution.error());
@@ -78,6 +80,7 @@ class Sim final : public Backend {
     outcome.duration = execution->figures.duration;
     outcome.intervals = execution->intervals;
     harvest(request, *execution, *shared, modelling, window, outcome);
+    if (request.on_code) request.on_code(code_counts(request, *shared, outcome.counts));
     outcome.missing = marker.missing();
     outcome.notices.insert(outcome.notices.end(), marker.notices().begin(), marker.notices().end());
     if (execution->began) return outcome;

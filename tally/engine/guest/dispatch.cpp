@@ -72,13 +72,13 @@ void count_stepped(Thread* t, u64 to) {
   delta.field[channel::instructions] = 1;
   if ((t->pc & ~0xc00ull) == 0xffffffffff600000) {
     mark_partial(t, channel::partial_vsyscall);
-    return correct(t, delta);
+    return correct(t, t->pc, delta);
   }
   const u32 n = read_code(t->pc, bytes, 15);
   Instruction in;
   if (n == 0 || !decode(t->pc, bytes, n, in)) {
     mark_partial(t, channel::partial_undecoded);
-    return correct(t, delta);
+    return correct(t, t->pc, delta);
   }
   delta.field[channel::loads] = in.loads;
   delta.field[channel::stores] = in.stores;
@@ -103,7 +103,7 @@ void count_stepped(Thread* t, u64 to) {
     case ZYDIS_CATEGORY_SYSRET: delta.field[channel::far] = 1; break;
     default: break;
   }
-  correct(t, delta);
+  correct(t, t->pc, delta);
 }
 
 }  // namespace tally::engine::guest

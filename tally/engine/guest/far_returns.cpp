@@ -66,7 +66,7 @@ void take_back(Thread* t) {
   channel::Totals delta;
   delta.field[channel::instructions] = delta.field[channel::far] = -1;
   if (decode(t->pc, bytes, read_code(t->pc, bytes, 15), in)) delta.field[channel::loads] = -s64{in.loads};
-  correct(t, delta);
+  correct(t, t->pc, delta);
 }
 
 }  // namespace

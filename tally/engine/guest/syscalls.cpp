@@ -272,7 +272,7 @@ s64 confine(Thread* t) {
 void correct_unbegun(Thread* t) {
   channel::Totals delta;
   delta.field[channel::instructions] = delta.field[channel::far] = -1;
-  correct(t, delta);
+  correct(t, t->pc, delta);
 }
 
 extern "C" void system_call(Thread* t) {

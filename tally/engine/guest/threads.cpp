@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "tally/engine/code_log.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/core_cycles.hpp"
@@ -112,6 +113,7 @@ bool takes_over(const Thread* t, u32 process) {
 bool give_counters(Thread* t, u32 process, bool goes_on = false) {
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_counters);
   const bool again = takes_over(t, process);
+  code_log_new_thread(t);
   const u32 index = again ? t->index : new_thread_record(process);
   if (area == 0 || index == 0 || process == 0 || !map_counters(t, area)) return false;
   t->index = index;
@@ -142,6 +144,7 @@ void fold(Thread* t) {
   record.check = channel::check_of(record);
   set_state(record.state, State::ended);
   core_collect(c, own_records.segments);
+  code_log_collect(t, c, own_records.segments);
   for (u32 i = 0; i < own_records.segments; i++)
     if (c[i] != 0) c[i] = 0;
   if (reads_running_totals()) totals_folded(t);
@@ -195,6 +198,7 @@ Thread* first_thread(u32 first_fd) {
   p.vectors = area;
   p.segments = own_records.segments;
   own_records.process = process;
+  if (!code_log_init(process)) die("no room for the log of code in the channel", process);
   if (!give_counters(t, process)) die("no room in the channel", process);
   t->tid = kernel(SYS_gettid);
   t->tgid = p.pid;
@@ -235,6 +239,7 @@ Thread* new_thread(Thread* parent, bool of_its_own) {
     p.parent_pid = process_record(parent).pid;
     copy(p.name, process_record(parent).name, sizeof p.name);
     p.state = State::running;
+    code_log_shares(process);
   }
   const u64 stack = t->stack;
   for (u32 i = 0; i < 16; i++) t->gpr[i] = parent->gpr[i];
@@ -321,6 +326,7 @@ void counts_to_records() {
     set_state(record.state, State::running);
   }
   core_finish_locked(current());
+  if (!code_log_restarts(own_records.segments)) return;
   own_records.segments = channel::first_segment;
   own_records.shared.process(own_records.process).segments = own_records.segments;
 }
@@ -388,6 +394,7 @@ bool copy_vectors(u32 process) {
     channel::give_area(own_records.shared, own_records.shared.header().free_vectors, area);
     return false;
   }
+  if (!code_log_fork(process)) return false;
   copy(copied, own_records.vectors, own_records.segments * sizeof *copied);
   channel::Process& p = own_records.shared.process(process);
   p.vectors = area;
@@ -423,6 +430,7 @@ bool after_fork(Thread* t, u32 process) {
   own_records.process = process;
   models_after_fork();
   core_forget();
+  code_log_forked();
   if (!give_counters(t, process, true)) return false;
   t->tid = kernel(SYS_gettid);
   t->tgid = p.pid;

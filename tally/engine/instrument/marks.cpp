@@ -130,7 +130,7 @@ void count_done(Thread* t, bool is_far) {
   channel::Totals delta;
   delta.field[channel::instructions] = 1;
   delta.field[channel::far] = is_far;
-  correct(t, delta);
+  correct(t, t->pc, delta);
 }
 
 /// What lies between two traps is counted: neither of them.

@@ -260,15 +260,16 @@ void leave_at(Thread* t, u64 pc) {
 void leave_trace(Thread* t, const Reached& r) {
   const CacheLocation& s = r.spot;
   const u32 number = s.trace->number + s.place->segment;
+  const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(s.place->pc));
   for (u32 k = 0; k < r.triggers; k++) t->countdown[k] += amount_of(k, segment(number));
   if (s.trace->segments[s.place->segment].first == Segment::is_exit) {
     channel::Totals all;
     channel::add(all, segment(number), 1);
-    correct(t, all);
+    correct(t, pc, all);
   } else {
-    correct(t, uncounted_at(s));
+    correct(t, pc, uncounted_at(s));
   }
-  leave_at(t, s.trace->pc + static_cast<u64>(static_cast<s64>(s.place->pc)));
+  leave_at(t, pc);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/logged_code.hpp"
 
 namespace tally::engine::persist {
 
@@ -58,7 +59,9 @@ class Loader {
     if (arena_ == nullptr || !has_room(*arena_, head_.traces, head_.block_bytes)) return 0;
     block_ = (arena_->hot + block_alignment - 1) & ~(block_alignment - 1);
     if (!reaches(head_.lowest) || !reaches(head_.highest)) return 0;
-    if (!have_room(head_.traces, head_.exits, head_.pages, head_.different_pages, head_.numbers)) return 0;
+    if (!have_room(head_.traces, head_.exits, head_.pages, head_.different_pages, head_.numbers) ||
+        !log_has_room(head_.traces, head_.places))
+      return 0;
     const u32 damage_before = store_damage();
     if (uses.full(head_.traces) || !fits()) return 0;
     touch_pages();
@@ -164,6 +167,7 @@ class Loader {
       t.segment_count = made.segment_count;
       t.looked_ahead = made.looked_ahead;
       t.use = uses.add({pc, bundle_.uses()[i] & ~channel::use_better, bundle_.uses()[i], first_trace_ + i}) + 1;
+      log_trace(t);
     }
     for (u32 i = 0; i < head_.pages; i++)
       register_page(first_trace_ + parts_.pages[i].trace, start_ + parts_.pages[i].page * page_bytes);

@@ -4,6 +4,7 @@
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/generate.hpp"
 #include "tally/engine/translate/linking.hpp"
+#include "tally/engine/translate/logged_code.hpp"
 #include "tally/sim/branch/outcome.hpp"
 
 namespace tally::engine::persist {
@@ -110,6 +111,7 @@ Trace* make(const Template& t, u64 pc, u64 older, Arena& arena) {
   arena.hot = b.e.here();
   if (store_damage() == damage_before) {
     trace.use = note_use(t, trace);
+    log_trace(trace);
     return &trace;
   }
   trace.dead = true;

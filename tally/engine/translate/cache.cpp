@@ -5,6 +5,7 @@
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/linking.hpp"
+#include "tally/engine/translate/logged_code.hpp"
 #include "tally/engine/translate/recorder.hpp"
 
 namespace tally::engine::translate {
@@ -240,7 +241,7 @@ bool tables_have_room() {
   const u32 limit = settings().cache_limit;
   return (limit == 0 || tables.traces.size <= limit) && !tables.traces.full() && !tables.places.full(512) &&
          !tables.segments.full(512) && !links_are_full(512 + tables.traces.size) && !page_nodes.full(512) &&
-         instrumentation->has_room() &&
+         instrumentation->has_room() && log_has_room(1, 512) &&
          // Grown here, so that a trace that was begun has room: its pages are fewer than half of the smallest table.
          (slots_used * 2 <= slot_mask || grow_slots()) && (pages_used * 2 <= page_mask || grow_pages());
 }

@@ -8,6 +8,7 @@
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/known_ranges.hpp"
+#include "tally/engine/translate/logged_code.hpp"
 #include "tally/engine/translate/mapped_files.hpp"
 #include "tally/engine/translate/process_maps.hpp"
 #include "tally/engine/translate/read_only.hpp"
@@ -39,7 +40,9 @@ bool readable(u64 address) {
 
 bool learn(u64 pc) {
   bool found = false;
-  const bool known = each_mapping([&](u64 start, u64 end, const char* p) {
+  const bool known = each_mapping([&](const ListedMapping& m) {
+    const u64 start = m.start, end = m.end;
+    const char* const p = m.permissions;
     if (p[0] != 'r' || (p[2] != 'x' && !everything_executes)) return;
     // What the kernel shows as one piece may be the program's read-only code and pages beside it that are watched.
     for (u64 from = start, to; from < end; from = to) {
@@ -71,6 +74,7 @@ void note(u64 start, u64 end, s64 protection) {
   forget_read_only(start, end);
   persistent_cache->unmapped(start, end);
   clock_unmapped(start, end);
+  log_unmapped(start, end);
   forget(start, end);
   if (executes(protection)) add_range(start, end, protection & PROT_WRITE);
   forget_watched(start / page_bytes, end / page_bytes);
@@ -354,6 +358,7 @@ void note_other_pages(u64 a, u64 n, u64 offset) {
   for (u64& page : constant_page) page = 0;
   persistent_cache->unmapped(start, end);
   clock_unmapped(start, end);
+  log_unmapped(start, end);
   drop_everywhere(start, end - start);
   const FileMapping* const known = file_at(start);
   if (known == nullptr) return;

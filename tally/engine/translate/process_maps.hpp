@@ -4,29 +4,74 @@
 
 namespace tally::engine::translate {
 
-/// Reads /proc/self/maps line by line; calls f(start, end, permissions). False where there is no /proc.
+struct ListedMapping {
+  u64 start, end;
+  char permissions[4];
+  u64 offset, inode;
+  u32 device_major, device_minor;
+  char path[4096];
+  u32 path_bytes;  // 0 = it has none
+};
+
+/// Reads one line after the other of what the kernel lists; for each_mapping().
+class MappingReader {
+ public:
+  /// Takes the next character of the text. True: the line is complete.
+  bool takes(char c) {
+    if (c == '\n') return true;
+    if (field_ < fields) {
+      if (c == separators[field_])
+        field_++;
+      else
+        add(c);
+    } else if ((c != ' ' || m_.path_bytes > 0) && m_.path_bytes < sizeof m_.path) {
+      m_.path[m_.path_bytes++] = c;
+    }
+    return false;
+  }
+  const ListedMapping& line() const { return m_; }
+  void begin_line() {
+    m_.start = m_.end = m_.offset = m_.inode = m_.device_major = m_.device_minor = m_.path_bytes = 0;
+    field_ = position_ = 0;
+  }
+
+ private:
+  // start-end permissions offset major:minor inode path
+  static constexpr char separators[] = "-   :  ";
+  static constexpr u32 fields = 7;
+
+  void add(char c) {
+    const u32 digit = static_cast<u32>(c <= '9' ? c - '0' : c - 'a' + 10);
+    switch (field_) {
+      case 0: m_.start = m_.start << 4 | digit; break;
+      case 1: m_.end = m_.end << 4 | digit; break;
+      case 2:
+        if (position_ < sizeof m_.permissions) m_.permissions[position_++] = c;
+        break;
+      case 3: m_.offset = m_.offset << 4 | digit; break;
+      case 4: m_.device_major = m_.device_major << 4 | digit; break;
+      case 5: m_.device_minor = m_.device_minor << 4 | digit; break;
+      default: m_.inode = m_.inode * 10 + digit;
+    }
+  }
+
+  ListedMapping m_{};
+  u32 field_ = 0, position_ = 0;
+};
+
+/// Reads /proc/self/maps line by line; calls f(ListedMapping). False where there is no /proc.
 template <class F>
 bool each_mapping(F&& f) {
   static char text[16384];  // one reader at a time: the lock of exec_regions.cpp
+  static MappingReader reader;
   const s64 fd = kernel(SYS_openat, static_cast<u64>(-100), reinterpret_cast<u64>("/proc/self/maps"), 02000000);
   if (failed(fd)) return false;
-  u64 fields[2] = {};
-  char permissions[4] = {};
-  u32 field = 0, position = 0;
+  reader.begin_line();
   for (s64 n; (n = kernel(SYS_read, fd, reinterpret_cast<u64>(text), sizeof text)) > 0;)
     for (s64 i = 0; i < n; i++) {
-      const char c = text[i];
-      if (c == '\n') {
-        f(fields[0], fields[1], permissions);
-        fields[0] = fields[1] = field = position = 0;
-      } else if (field < 2) {
-        if (c == '-' || c == ' ')
-          field++;
-        else
-          fields[field] = fields[field] << 4 | static_cast<u64>(c <= '9' ? c - '0' : c - 'a' + 10);
-      } else if (position < 4) {
-        permissions[position++] = c;
-      }
+      if (!reader.takes(text[i])) continue;
+      f(reader.line());
+      reader.begin_line();
     }
   kernel(SYS_close, fd);
   return true;

@@ -3,6 +3,7 @@
 #include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/logged_code.hpp"
 #include "tally/engine/translate/profile.hpp"
 #include "tally/engine/translate/reading.hpp"
 
@@ -52,6 +53,7 @@ class Reoptimizer {
     if (is_instrumented) instrumentation->end_trace(b, index);
     arena->hot = b.e.here();
     recorder.end(b, old_.use);
+    log_trace(b.trace);
     if (is_instrumented || is_probed || counts_down()) b.trace.use = old_.use;
     return &b.trace;
   }

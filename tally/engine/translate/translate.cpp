@@ -2,6 +2,7 @@
 #include "tally/engine/translate/compared_code.hpp"
 #include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/logged_code.hpp"
 #include "tally/engine/translate/reading.hpp"
 
 namespace tally::engine::translate {
@@ -82,6 +83,7 @@ class Translator {
     }
     arena->hot = b.e.here();
     recorder.end(b);
+    log_trace(b.trace);
     out = &b.trace;
     return Outcome::translated;
   }

@@ -105,6 +105,11 @@ std::uint64_t inode_of(int fd) {
   return fstat(fd, &file) == 0 ? file.st_ino : 0;
 }
 
+std::optional<std::uint64_t> inode_of(const std::string& path) {
+  struct stat file {};
+  return stat(path.c_str(), &file) == 0 ? std::optional<std::uint64_t>(file.st_ino) : std::nullopt;
+}
+
 namespace {
 
 bool are_unused(int first, int count) {

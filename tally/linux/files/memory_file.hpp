@@ -45,6 +45,8 @@ bool read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes);
 
 /// The number of an open file in its file system.
 std::uint64_t inode_of(int fd);
+/// The same of the file with this name; nothing where there is none.
+std::optional<std::uint64_t> inode_of(const std::string& path);
 
 /// Duplicates of `from` at consecutive numbers that programs do not use: above the soft RLIMIT_NOFILE where the hard
 /// one leaves room (programs get no such numbers from the kernel), else the highest that are unused. Closed by every

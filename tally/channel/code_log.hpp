@@ -1,0 +1,126 @@
+/// What code the segments of a process are: with it counters say how often each instruction of the program ran.
+///
+/// Each process has a log, which only grows: a record where a mapping with code is first seen, and one for each trace
+/// that is made, with the address of every instruction on its way. A forked child inherits its parent's as it is then.
+/// What ended threads counted is kept in areas of counters that the log names. So nothing is lost where a process is
+/// killed, and segment numbers are given once only, until a log is full: then the process begins another one.
+///
+/// Freestanding: included by channel.hpp.
+#pragma once
+#include <stdint.h>
+
+namespace tally::channel {
+
+enum class CodeRecordKind : uint32_t {
+  none,     ///< not written yet, or its process was killed while it wrote it: the log ends here
+  mapping,  ///< CodeMapping
+  trace,    ///< CodeTrace
+  counts,   ///< CodeCounts
+  shared,   ///< CodeCounts, but for its area: a vfork child runs this code
+};
+
+/// Every record begins so, at a multiple of 8 bytes. `kind` is written last.
+struct CodeRecord {
+  CodeRecordKind kind;
+  uint32_t bytes;  ///< of the whole record
+};
+
+/// A mapping with code, as it was when code of it was first translated. Its path follows, to the end of the record,
+/// padded with zeros; empty where there was no /proc that says it.
+struct CodeMapping {
+  CodeRecord head;
+  uint64_t start, end;
+  uint64_t offset;  ///< of `start` in the file
+  uint64_t inode;
+  uint32_t device_major, device_minor;
+};
+
+/// One instruction on a trace's way, or where the way ends.
+struct CodePlace {
+  int32_t pc;      ///< from the trace's
+  uint8_t field;   ///< a Field: what it counts beside an instruction, loads and stores; 0 = nothing
+  uint8_t loads;   ///< but those that only its execution tells
+  uint8_t stores;  ///< the same
+  uint8_t flags;   ///< of CodePlaceFlag
+};
+
+enum CodePlaceFlag : uint8_t {
+  place_branches = 1,       ///< a conditional branch: the next segment is entered there
+  place_falls_through = 2,  ///< of a branch: the way goes on where it is not taken
+  place_is_end = 4,         ///< no instruction: the way ends
+};
+
+/// A trace. Its CodePlaces follow, by their order on its way. The executions of a place come of the counters of the
+/// trace's segments as CodeWalk says.
+struct CodeTrace {
+  CodeRecord head;
+  uint64_t pc;
+  uint32_t number;  ///< of the first segment; the others follow it
+  uint32_t places;
+  uint16_t segments;
+  uint16_t counts_exits;  ///< 1: the first segment counts the whole way, the others count who left it
+  uint32_t reserved;
+  uint64_t early;  ///< with counts_exits: bit i: who leaves by segment i has not been counted by the first one
+};
+
+/// An area of counters, by segment numbers of this log: what a thread had counted when it ended, or its code was thrown
+/// away.
+struct CodeCounts {
+  CodeRecord head;
+  uint32_t process, thread;  ///< indices of their records; thread 0: of all threads that have no area of their own
+  uint32_t area;
+  uint32_t reserved;
+};
+
+/// Counts of a process that are not those of whole segments: what an interrupted one had not executed, what was
+/// executed one instruction at a time. By address, in a table with open addressing.
+struct CodeCorrection {
+  uint64_t pc;  ///< 0 = free
+  uint32_t process;
+  uint32_t reserved;
+  int64_t field[11];
+};
+inline constexpr uint32_t code_correction_limit = 1u << 14;
+
+/// Head of a log. The table of corrections follows, then the records.
+struct CodeLog {
+  uint32_t process;          ///< index of its record
+  uint32_t inherited;        ///< number of the log that it goes on from; 0 = none
+  uint64_t inherited_bytes;  ///< the records of that one below there are this one's too
+  uint64_t bytes;            ///< used, from the head on
+};
+inline constexpr uint64_t code_corrections_at = 64;
+inline constexpr uint64_t code_records_at = code_corrections_at + code_correction_limit * sizeof(CodeCorrection);
+
+/// Room for one; only what is written takes memory.
+inline constexpr uint64_t code_log_bytes = 128ull << 20;
+inline constexpr uint32_t code_log_limit = 1u << 20;
+/// Threads that have areas of their own for what they counted; those of later ones are summed by process.
+inline constexpr uint32_t code_threads_told_apart = 1024;
+
+/// Calls `each(place, reached, taken, passed)` for every place of a trace, in order: how often it was reached, and of a
+/// conditional branch, how often it went either way. `counter(i)`: executions of the trace's i-th segment.
+template <class Counter, class Each>
+void walk(const CodeTrace& trace, const CodePlace* places, Counter&& counter, Each&& each) {
+  uint64_t reached = counter(0);
+  if (trace.counts_exits != 0)
+    for (uint32_t i = 1; i < trace.segments; i++)
+      if (trace.early >> (i & 63) & 1) reached += counter(i);
+  uint32_t segment = 0;
+  for (uint32_t i = 0; i < trace.places; i++) {
+    const CodePlace& p = places[i];
+    if (!(p.flags & place_branches)) {
+      each(p, reached, uint64_t{0}, uint64_t{0});
+      continue;
+    }
+    segment++;
+    const uint64_t next = segment < trace.segments ? counter(segment) : 0;
+    // Counters of a thread that runs are not read at one moment.
+    const uint64_t other = reached > next ? reached - next : 0;
+    const bool next_is_passed = trace.counts_exits == 0 || !(p.flags & place_falls_through);
+    each(p, reached, next_is_passed ? other : next, next_is_passed ? next : other);
+    reached = trace.counts_exits != 0 ? other : next;
+  }
+}
+
+}  // namespace tally::channel

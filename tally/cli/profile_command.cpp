@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "tally/backend/choose/choose.hpp"
+#include "tally/base/text.hpp"
+#include "tally/cli/command.hpp"
+#include "tally/cli/launch.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/event/list.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/linux/machine/machine.hpp"
+#include "tally/linux/process/signals.hpp"
+#include "tally/measure/stat.hpp"
+#include "tally/profile/profile.hpp"
+#include "tally/report/profile.hpp"
+
+namespace tally::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> event_lists;
+  std::string format, output, by = "function";
+  int top = 40;
+  bool lines = false, whole_names = false, quiet = false;
+  measure::StatOptions stat;
+};
+
+constexpr const char* examples =
+    "Every instruction is counted where it was executed: the counts of all functions, with what the table names beside "
+    "them, are the totals of tally stat.\n"
+    "\n"
+    "Examples:\n"
+    "  tally profile -- ./prog\n"
+    "  tally profile -e instructions,loads,stores --lines -- ./prog\n"
+    "  tally profile --by thread -- ./prog\n"
+    "  tally profile --format callgrind -o callgrind.out -- ./prog   # for KCachegrind\n"
+    "  tally profile --format cachegrind -o cg.out -- ./prog         # for cg_annotate, cg_diff\n";
+
+constexpr std::pair<const char*, report::ProfileBy> groups[] = {{"function", report::ProfileBy::function},
+                                                                {"line", report::ProfileBy::line},
+                                                                {"object", report::ProfileBy::object},
+                                                                {"process", report::ProfileBy::process},
+                                                                {"thread", report::ProfileBy::thread}};
+
+std::string format_names() {
+  std::vector<std::string> names;
+  for (const report::ProfileFormat& one : report::profile_formats()) names.emplace_back(one.name);
+  return join(names, ", ");
+}
+
+void describe(Page& app, Options& options) {
+  app.head("Which function, and which line of source, executes and counts how much.",
+           "tally profile [options] [--] PROGRAM [arguments]");
+  app.prefix_command();
+  app.add_option(
+         "-e,--event", options.event_lists,
+         "what to count at each place: names separated by commas; may be repeated (instructions, loads, stores)")
+      ->option_text("EVENTS")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+  app.add_option("--by", options.by, "what a row is: function (default), line, object, process, thread")
+      ->option_text("WHAT");
+  app.add_flag("-l,--lines", options.lines, "a row for each line of source; as --by line");
+  app.add_option("--top", options.top, "rows of the table (40); 0: all")->option_text("N");
+  app.add_flag("--full-names", options.whole_names, "functions of C++ and Rust with their parameters");
+  add_launch_options(app, options.stat);
+  app.add_option("--format", options.format, "table (default), callgrind, cachegrind, json")->option_text("FORMAT");
+  app.add_option("-o,--output", options.output, "write it to this file; else to standard error")->option_text("FILE");
+  app.add_flag("-q,--quiet", options.quiet,
+               "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
+  add_engine_tuning(app, options.stat.engine);
+  app.footer(examples);
+}
+
+Result<report::ProfileStyle> style_of(const Options& options) {
+  report::ProfileStyle style;
+  style.whole_names = options.whole_names;
+  if (options.top < 0) return fail(Code::bad_usage, "--top is negative", "--top 0 shows all rows");
+  style.most = static_cast<std::size_t>(options.top);
+  const std::string by = options.lines ? "line" : options.by;
+  const auto* const found =
+      std::find_if(std::begin(groups), std::end(groups), [&](const auto& g) { return by == g.first; });
+  if (found == std::end(groups))
+    return fail(Code::bad_usage, fmt::format("--by {} is nothing to sort by", printable(by)),
+                "it takes function, line, object, process or thread");
+  style.by = found->second;
+  return style;
+}
+
+const report::ProfileFormat* format_of(const Options& options) {
+  const std::string wanted = options.format.empty() ? "table" : options.format;
+  for (const report::ProfileFormat& one : report::profile_formats())
+    if (one.name == wanted) return &one;
+  return nullptr;
+}
+
+// Places are known of what the engine counts and no model or kernel does.
+Result<void> check_events(const std::vector<event::Event>& events) {
+  for (const event::Event& event : events) {
+    if (event::definition(event.id).kind == event::Kind::hardware) continue;
+    return fail(Code::bad_usage, fmt::format("{} is not known by place", printable(event.asked)),
+                "instructions, loads, stores, and branches of every kind are");
+  }
+  return {};
+}
+
+int profile(Options& options) {
+  const report::ProfileFormat* const format = format_of(options);
+  if (format == nullptr)
+    return report_error({Code::bad_usage, fmt::format("unknown format '{}'", printable(options.format)),
+                         "the formats are: " + format_names(), 0});
+  const auto style = style_of(options);
+  if (!style) return report_error(style.error());
+  auto events = event::parse_lists(
+      options.event_lists.empty() ? std::vector<std::string>{"instructions,loads,stores"} : options.event_lists, {},
+      event::Mode::user);
+  if (!events) return report_error(events.error());
+  if (const auto known = check_events(*events); !known) return report_error(known.error());
+  options.stat.events = *std::move(events);
+  const linux::Machine machine = linux::look_at_machine();
+  auto choice = backend::choose("sim", options.stat.events, machine, {});
+  if (!choice) return report_error(choice.error());
+  if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
+  auto output = options.output.empty()  ? Result<linux::Output>(linux::Output::standard_error())
+                : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
+                                        : linux::Output::open_file(options.output);
+  if (!output) return report_error(output.error());
+  auto signals = linux::Signals::watch();
+  if (!signals) return report_error(signals.error());
+  result::CodeCounts code;
+  options.stat.on_code = [&](result::CodeCounts counts) { code = std::move(counts); };
+  auto stat = measure::stat(*choice->backend, options.stat, *signals);
+  if (!stat) return report_error(stat.error());
+  stat->environment = measure::environment(machine);
+  const result::Profile made = profile::resolve(std::move(code), *stat);
+  const auto written = output->write(format->write(made, *style));
+  if (!stat->notices.empty() && !is_quiet(options.quiet)) say(stat->notices);
+  return end_as_measured(*stat, written ? int{exit_ok} : report_error(written.error()), *signals);
+}
+
+}  // namespace
+
+void describe_profile(Page& page) {
+  static Options unused;
+  describe(page, unused);
+}
+
+int run_profile(const std::vector<std::string>& arguments) {
+  Options options;
+  Page app;
+  describe(app, options);
+  if (const auto code = app.read(arguments)) return *code;
+  auto command = command_of(app, false, "tally profile -- ls -l");
+  if (!command) return report_error(command.error());
+  options.stat.command = std::move(*command);
+  return profile(options);
+}
+
+}  // namespace tally::cli

@@ -1,0 +1,153 @@
+#include "tally/engine/code_log.hpp"
+
+#include <sys/mman.h>
+
+#include "tally/engine/inherited.hpp"
+#include "tally/engine/records.hpp"
+
+namespace tally::engine {
+namespace {
+
+using channel::CodeLog;
+
+CodeLog* log_;       // null: there is none
+u32 number_, next_;  // of it; of a child that is about to be forked
+u64* collected_at_;  // where an area of counters is mapped while something is added
+u32 others_;         // the area of threads that have none of their own
+
+constexpr u64 spare_bytes = 1 << 20;
+
+u32 new_log(u32 process, u32 parent, u64 inherited_bytes) {
+  const u32 number = __atomic_add_fetch(&own_records.shared.header().next_code_log, 1, __ATOMIC_RELAXED);
+  if (number >= channel::code_log_limit) return 0;
+  const CodeLog head{process, parent, inherited_bytes, channel::code_records_at};
+  const s64 r = kernel(SYS_pwrite64, inherited(channel::inherited_channel), reinterpret_cast<u64>(&head), sizeof head,
+                       channel::code_log_offset(number));
+  return r == sizeof head ? number : 0;
+}
+
+bool map_log(u32 number) {
+  static u64 place;
+  if (place == 0) place = try_reserve(channel::code_log_bytes, PROT_NONE);
+  if (place == 0 || number == 0) return false;
+  const s64 r = kernel(SYS_mmap, place, channel::code_log_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                       inherited(channel::inherited_channel), channel::code_log_offset(number));
+  if (failed(r)) return false;
+  keep_from_core(place, channel::code_log_bytes);
+  log_ = reinterpret_cast<CodeLog*>(place);
+  number_ = number;
+  return true;
+}
+
+u32 area_for_counts(u32 process, u32 thread) {
+  const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_counters);
+  auto* const record = reinterpret_cast<channel::CodeCounts*>(code_log_begin(sizeof(channel::CodeCounts)));
+  if (area == 0 || record == nullptr) return 0;
+  record->process = process;
+  record->thread = thread;
+  record->area = area;
+  code_log_end(&record->head, channel::CodeRecordKind::counts);
+  return area;
+}
+
+}  // namespace
+
+bool logs_code() { return log_ != nullptr; }
+
+bool code_log_init(u32 process) {
+  if (settings().logs_code == 0) return true;
+  collected_at_ = reinterpret_cast<u64*>(try_reserve(counters_bytes, PROT_NONE));
+  return collected_at_ != nullptr && map_log(new_log(process, 0, 0));
+}
+
+u8* code_log_begin(u64 bytes) {
+  bytes = (bytes + 7) & ~u64{7};
+  const u64 at = __atomic_fetch_add(&log_->bytes, bytes, __ATOMIC_RELAXED);
+  if (at + bytes > channel::code_log_bytes) return nullptr;
+  u8* const room = reinterpret_cast<u8*>(log_) + at;
+  reinterpret_cast<channel::CodeRecord*>(room)->bytes = static_cast<u32>(bytes);
+  return room;
+}
+
+void code_log_end(channel::CodeRecord* record, channel::CodeRecordKind kind) {
+  __atomic_store_n(reinterpret_cast<u32*>(&record->kind), static_cast<u32>(kind), __ATOMIC_RELEASE);
+}
+
+bool code_log_has_room(u64 bytes) {
+  return log_ == nullptr ||
+         __atomic_load_n(&log_->bytes, __ATOMIC_RELAXED) + bytes + spare_bytes < channel::code_log_bytes;
+}
+
+void code_log_collect(Thread* t, const u64* c, u32 n) {
+  if (log_ == nullptr) return;
+  u32* area = &t->collected;
+  if (*area == 0) {
+    const bool alone = t->process != own_records.process || t->index < channel::code_threads_told_apart;
+    if (!alone) area = &others_;
+    if (*area == 0) *area = area_for_counts(t->process, alone ? t->index : 0);
+    if (*area == 0) return;
+  }
+  const u64 bytes = page_up(u64{n} * 8);
+  const u64 at = reinterpret_cast<u64>(collected_at_);
+  if (failed(kernel(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                    inherited(channel::inherited_channel), channel::area_offset(*area))))
+    return;
+  for (u32 i = 0; i < n; i++)
+    if (c[i] != 0) collected_at_[i] += c[i];
+  kernel(SYS_mmap, at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1ull, 0);
+}
+
+void code_log_new_thread(Thread* t) { t->collected = 0; }
+
+void code_log_shares(u32 process) {
+  if (log_ == nullptr) return;
+  auto* const record = reinterpret_cast<channel::CodeCounts*>(code_log_begin(sizeof(channel::CodeCounts)));
+  if (record == nullptr) return;
+  record->process = process;
+  code_log_end(&record->head, channel::CodeRecordKind::shared);
+}
+
+void code_log_correct(u32 process, u64 pc, const channel::Totals& delta) {
+  if (log_ == nullptr) return;
+  constexpr u32 mask = channel::code_correction_limit - 1, most_tries = 64;
+  auto* const table =
+      reinterpret_cast<channel::CodeCorrection*>(reinterpret_cast<u64>(log_) + channel::code_corrections_at);
+  u32 i = static_cast<u32>(pc * 0x9E3779B97F4A7C15ull >> 40) & mask;
+  for (u32 tries = 0; tries < most_tries; tries++, i = (i + 1) & mask) {
+    channel::CodeCorrection& c = table[i];
+    u64 found = 0;
+    if (__atomic_compare_exchange_n(&c.pc, &found, pc, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      c.process = process;
+    else if (found != pc || c.process != process)
+      continue;
+    for (u32 f = 0; f < channel::field_count; f++)
+      if (delta.field[f] != 0) __atomic_add_fetch(&c.field[f], delta.field[f], __ATOMIC_RELAXED);
+    return;
+  }
+}
+
+bool code_log_restarts(u32 segments) {
+  if (log_ == nullptr) return true;
+  if (segments < channel::segment_limit / 4 * 3 && code_log_has_room(channel::code_log_bytes / 4)) return false;
+  const u32 another = new_log(own_records.process, 0, 0);
+  // Without another one what is counted from now on has no place in the program.
+  if (!map_log(another)) log_ = nullptr;
+  others_ = 0;
+  for (Thread* t = own_records.live; t != nullptr; t = t->next) t->collected = 0;
+  return true;
+}
+
+bool code_log_fork(u32 process) {
+  if (log_ == nullptr) return true;
+  next_ = new_log(process, number_, log_->bytes);
+  return next_ != 0;
+}
+
+void code_log_forked() {
+  if (log_ == nullptr) return;
+  if (!map_log(next_)) log_ = nullptr;
+  others_ = 0;
+  current()->collected = 0;
+}
+
+}  // namespace tally::engine

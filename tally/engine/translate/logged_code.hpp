@@ -1,0 +1,14 @@
+/// Records of the log of code (code_log.hpp): each trace that is made, and the mapping that its code is of.
+#pragma once
+#include "tally/engine/translate/cache.hpp"
+
+namespace tally::engine::translate {
+
+/// The trace is finished. Wants cache_lock held.
+void log_trace(const Trace& t);
+/// Whether there is room for so many more traces of so many places. Wants cache_lock held.
+bool log_has_room(u32 traces, u32 places);
+/// What was mapped there is something else now. Wants the lock of exec_regions.cpp.
+void log_unmapped(u64 start, u64 end);
+
+}  // namespace tally::engine::translate

@@ -1,0 +1,167 @@
+#include "tally/profile/code_names.hpp"
+
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include "tally/base/text.hpp"
+#include "tally/symbol/names.hpp"
+
+namespace tally::profile {
+namespace {
+
+struct Symbol {
+  std::uint64_t address, bytes;
+  const char* name;
+  int binding;
+};
+
+/// Of several names of one address the one that people know: what others see, without underlines, short.
+auto rank(const Symbol& s) {
+  const int by_binding = s.binding == STB_GLOBAL ? 0 : s.binding == STB_WEAK ? 1 : 2;
+  const std::size_t underlines = std::strspn(s.name, "_");
+  // A mangled name begins with one.
+  const bool is_mangled = std::strncmp(s.name, "_Z", 2) == 0;
+  return std::tuple(s.bytes == 0, by_binding, is_mangled ? 0 : underlines, std::strlen(s.name),
+                    std::string_view(s.name));
+}
+
+class Names final : public CodeNames {
+ public:
+  ~Names() override {
+    if (dwfl_ != nullptr) dwfl_end(dwfl_);
+  }
+
+  Result<void> open(const std::string& path) {
+    static char* no_path = nullptr;  // where debug files lie: the usual folders
+    static const Dwfl_Callbacks callbacks{nullptr, dwfl_standard_find_debuginfo, dwfl_offline_section_address,
+                                          &no_path};
+    dwfl_ = dwfl_begin(&callbacks);
+    if (dwfl_ == nullptr) return fail(Code::bad_usage, dwfl_errmsg(-1));
+    dwfl_report_begin(dwfl_);
+    // The file's own addresses are taken as they are.
+    module_ = dwfl_report_elf(dwfl_, path.c_str(), path.c_str(), -1, 0, true);
+    dwfl_report_end(dwfl_, nullptr, nullptr);
+    GElf_Addr bias = 0;
+    elf_ = module_ == nullptr ? nullptr : dwfl_module_getelf(module_, &bias);
+    if (elf_ == nullptr) return fail(Code::bad_usage, std::string("it is no program or library: ") + dwfl_errmsg(-1));
+    read_parts();
+    read_symbols();
+    return {};
+  }
+
+  std::optional<std::uint64_t> address_of(std::uint64_t offset) const override {
+    for (const GElf_Phdr& part : parts_)
+      if (offset - part.p_offset < part.p_filesz) return offset - part.p_offset + part.p_vaddr;
+    return std::nullopt;
+  }
+
+  const std::vector<NamedCode>& functions() const override { return functions_; }
+
+  NamedCode section_of(std::uint64_t address) const override {
+    for (const NamedCode& section : sections_)
+      if (address - section.address < section.bytes) return section;
+    return {"[no section]", address, 1, true};
+  }
+
+  std::optional<SourceLine> line_of(std::uint64_t address) const override {
+    Dwfl_Line* const line = has_lines() ? dwfl_module_getsrc(module_, address) : nullptr;
+    int number = 0;
+    const char* const file =
+        line == nullptr ? nullptr : dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
+    if (file == nullptr || number <= 0) return std::nullopt;
+    return SourceLine{file, static_cast<std::uint32_t>(number)};
+  }
+
+  bool is_stripped() const override { return stripped_; }
+  bool has_lines() const override {
+    if (!looked_for_lines_) {
+      Dwarf_Addr bias = 0;
+      looked_for_lines_ = true;
+      has_lines_ = dwfl_module_getdwarf(module_, &bias) != nullptr;
+    }
+    return has_lines_;
+  }
+
+ private:
+  void read_parts() {
+    std::size_t parts = 0;
+    elf_getphdrnum(elf_, &parts);
+    for (std::size_t i = 0; i < parts; ++i) {
+      GElf_Phdr part;
+      if (gelf_getphdr(elf_, static_cast<int>(i), &part) != nullptr && part.p_type == PT_LOAD) parts_.push_back(part);
+    }
+    std::size_t names = 0;
+    elf_getshdrstrndx(elf_, &names);
+    for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_, section)) != nullptr;) {
+      GElf_Shdr head;
+      if (gelf_getshdr(section, &head) == nullptr) continue;
+      if (head.sh_type == SHT_SYMTAB) stripped_ = false;
+      const char* const name = elf_strptr(elf_, names, head.sh_name);
+      if ((head.sh_flags & SHF_EXECINSTR) && head.sh_size > 0)
+        sections_.push_back({std::string("[") + (name == nullptr ? "" : name) + "]", head.sh_addr, head.sh_size, true});
+    }
+  }
+
+  void read_symbols() {
+    const int count = dwfl_module_getsymtab(module_);
+    std::vector<Symbol> symbols;
+    for (int i = 1; i < count; ++i) {
+      GElf_Sym symbol;
+      GElf_Addr address = 0;
+      const char* const name = dwfl_module_getsym_info(module_, i, &symbol, &address, nullptr, nullptr, nullptr);
+      const int type = GELF_ST_TYPE(symbol.st_info);
+      // Functions written in assembly may have no type.
+      const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && is_executable(address));
+      if (name == nullptr || *name == 0 || !is_code || symbol.st_shndx == SHN_UNDEF) continue;
+      symbols.push_back({address, symbol.st_size, name, GELF_ST_BIND(symbol.st_info)});
+    }
+    std::sort(symbols.begin(), symbols.end(), [](const Symbol& a, const Symbol& b) {
+      return a.address != b.address ? a.address < b.address : rank(a) < rank(b);
+    });
+    for (std::size_t i = 0; i < symbols.size(); ++i) {
+      if (i > 0 && symbols[i].address == symbols[i - 1].address) continue;
+      std::string_view name = symbols[i].name;
+      name = name.substr(0, name.find('@'));
+      functions_.push_back({symbol::demangled(name), symbols[i].address, symbols[i].bytes, false});
+    }
+    // One without a size goes on to the next one, or to the end of its section.
+    for (std::size_t i = 0; i < functions_.size(); ++i) {
+      NamedCode& one = functions_[i];
+      if (one.bytes != 0) continue;
+      const NamedCode section = section_of(one.address);
+      std::uint64_t end = section.address + section.bytes;
+      if (i + 1 < functions_.size()) end = std::min(end, functions_[i + 1].address);
+      one.bytes = end > one.address ? end - one.address : 1;
+    }
+  }
+
+  bool is_executable(std::uint64_t address) const {
+    return std::any_of(sections_.begin(), sections_.end(),
+                       [&](const NamedCode& s) { return address - s.address < s.bytes; });
+  }
+
+  Dwfl* dwfl_ = nullptr;
+  Dwfl_Module* module_ = nullptr;
+  ::Elf* elf_ = nullptr;
+  std::vector<GElf_Phdr> parts_;
+  std::vector<NamedCode> sections_, functions_;
+  bool stripped_ = true;
+  mutable bool looked_for_lines_ = false, has_lines_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<CodeNames>> CodeNames::open(const std::string& path) {
+  auto names = std::make_unique<Names>();
+  if (auto opened = names->open(path); !opened) return fail(opened.error());
+  return names;
+}
+
+}  // namespace tally::profile

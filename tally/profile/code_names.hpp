@@ -1,0 +1,63 @@
+// What people call the code of an executable file: functions, and lines of source.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tally/base/result.hpp"
+
+namespace tally::profile {
+
+/// A function; or, where no function is known, the section of the file that the code lies in, such as "[.plt]".
+struct NamedCode {
+  std::string name;  ///< demangled, with parameters
+  std::uint64_t address = 0, bytes = 0;
+  bool is_section = false;
+  bool operator==(const NamedCode&) const = default;
+};
+
+/// A line of source.
+struct SourceLine {
+  std::string_view file;  ///< as the compiler was told; valid as long as the CodeNames
+  std::uint32_t line = 0;
+  bool operator==(const SourceLine&) const = default;
+};
+
+/// The names of one file. Addresses are as the file has them. Threads: one call at a time.
+class CodeNames {
+ public:
+  virtual ~CodeNames() = default;
+  CodeNames() = default;
+  CodeNames(const CodeNames&) = delete;
+  CodeNames& operator=(const CodeNames&) = delete;
+
+  /// Names of the file and, where it is installed, of its debug file, which is found by its build id or its debug link.
+  /// Cost: 1 us a symbol; of debug information only what is asked for is read. Errors: bad_usage where it is no ELF
+  /// file or cannot be read.
+  static Result<std::unique_ptr<CodeNames>> open(const std::string& path);
+
+  /// The address of what stands there in the file; nothing where it is never loaded.
+  virtual std::optional<std::uint64_t> address_of(std::uint64_t offset) const = 0;
+
+  /// All functions, by rising address; each address once, under the name that others see.
+  virtual const std::vector<NamedCode>& functions() const = 0;
+
+  /// The section of code without a function.
+  virtual NamedCode section_of(std::uint64_t address) const = 0;
+
+  /// The line that the code was made of; nothing without debug information.
+  virtual std::optional<SourceLine> line_of(std::uint64_t address) const = 0;
+
+  /// Whether it has a symbol table of its own, beside the names that it offers to others; and debug information.
+  virtual bool is_stripped() const = 0;
+  virtual bool has_lines() const = 0;
+};
+
+/// The function with this address inside, or null.
+const NamedCode* function_of(const CodeNames& names, std::uint64_t address);
+
+}  // namespace tally::profile

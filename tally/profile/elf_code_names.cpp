@@ -1,0 +1,63 @@
+// Names of functions where the command was built without a library that reads debug information.
+#include <elf.h>
+
+#include <algorithm>
+
+#include "tally/linux/files/input.hpp"
+#include "tally/profile/code_names.hpp"
+#include "tally/symbol/elf.hpp"
+#include "tally/symbol/names.hpp"
+
+namespace tally::profile {
+namespace {
+
+class Names final : public CodeNames {
+ public:
+  Result<void> open(const std::string& path) {
+    auto bytes = linux::read_file(path);
+    if (!bytes) return fail(bytes.error());
+    bytes_ = *std::move(bytes);
+    auto elf = symbol::read_elf(bytes_);
+    if (!elf) return fail(elf.error());
+    elf_ = *std::move(elf);
+    for (const symbol::Function& one : elf_.functions)
+      if (functions_.empty() || functions_.back().address != one.address)
+        functions_.push_back({symbol::demangled(one.name), one.address, 0, false});
+    for (std::size_t i = 0; i < functions_.size(); ++i) {
+      const NamedCode part = section_of(functions_[i].address);
+      const std::uint64_t end = i + 1 < functions_.size() ? functions_[i + 1].address : part.address + part.bytes;
+      functions_[i].bytes = end - functions_[i].address;
+    }
+    return {};
+  }
+
+  std::optional<std::uint64_t> address_of(std::uint64_t offset) const override {
+    for (const symbol::Segment& part : elf_.executable)
+      if (offset - part.offset < part.bytes) return offset - part.offset + part.address;
+    return std::nullopt;
+  }
+  const std::vector<NamedCode>& functions() const override { return functions_; }
+  NamedCode section_of(std::uint64_t address) const override {
+    for (const symbol::Segment& part : elf_.executable)
+      if (address - part.address < part.bytes) return {"[code]", part.address, part.bytes, true};
+    return {"[no section]", address, 1, true};
+  }
+  std::optional<SourceLine> line_of(std::uint64_t) const override { return std::nullopt; }
+  bool is_stripped() const override { return elf_.stripped; }
+  bool has_lines() const override { return false; }
+
+ private:
+  std::string bytes_;
+  symbol::Elf elf_;
+  std::vector<NamedCode> functions_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<CodeNames>> CodeNames::open(const std::string& path) {
+  auto names = std::make_unique<Names>();
+  if (auto opened = names->open(path); !opened) return fail(opened.error());
+  return names;
+}
+
+}  // namespace tally::profile

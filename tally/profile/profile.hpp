@@ -1,0 +1,14 @@
+// From counts of instructions to functions and lines.
+#pragma once
+
+#include "tally/result/code.hpp"
+#include "tally/result/profile.hpp"
+
+namespace tally::profile {
+
+/// Finds the names of all code: functions, and lines of source where there is debug information. Files that were
+/// replaced or removed since are named as such, and their code by addresses. Cost: 1 us for each symbol of each file,
+/// 0.5 us for each row.
+result::Profile resolve(result::CodeCounts code, result::Stat stat);
+
+}  // namespace tally::profile

@@ -1,0 +1,17 @@
+#include "tally/report/profile.hpp"
+
+#include "tally/report/profile_forms.hpp"
+
+namespace tally::report {
+
+std::span<const ProfileFormat> profile_formats() {
+  static constexpr ProfileFormat formats[] = {
+      {"table", "a table for people", profile_table},
+      {"callgrind", "callgrind's out-file: KCachegrind, callgrind_annotate", profile_callgrind},
+      {"cachegrind", "cachegrind's out-file: cg_annotate, cg_diff", profile_cachegrind},
+      {"json", "one JSON object", profile_json},
+  };
+  return formats;
+}
+
+}  // namespace tally::report

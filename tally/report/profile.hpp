@@ -1,0 +1,36 @@
+// A profile in, text out: what `tally profile` prints and writes.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tally/base/result.hpp"
+#include "tally/result/profile.hpp"
+
+namespace tally::report {
+
+/// What the rows of a table are.
+enum class ProfileBy { function, line, object, process, thread };
+
+struct ProfileStyle {
+  ProfileBy by = ProfileBy::function;
+  std::size_t most = 40;     ///< rows of a table; 0: all
+  bool whole_names = false;  ///< functions with their parameters
+};
+
+/// A form of writing a profile.
+struct ProfileFormat {
+  std::string_view name;  ///< what `--format` calls it
+  std::string_view what;  ///< for the help
+  std::string (*write)(const result::Profile& profile, const ProfileStyle& style);
+};
+
+/// All forms, the default first.
+std::span<const ProfileFormat> profile_formats();
+
+/// The source of the functions or files of source whose name this is, each line with its counts; `instructions`: the
+/// instructions below it. Sources are read where they lie. Errors: bad_usage where nothing has this name.
+Result<std::string> annotated(const result::Profile& profile, std::string_view name, bool instructions);
+
+}  // namespace tally::report

@@ -1,0 +1,13 @@
+// The forms of writing a profile, each in its own file; profile.cpp lists them.
+#pragma once
+
+#include "tally/report/profile.hpp"
+
+namespace tally::report {
+
+std::string profile_table(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_callgrind(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_cachegrind(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_json(const result::Profile& profile, const ProfileStyle& style);
+
+}  // namespace tally::report

@@ -1,0 +1,71 @@
+#include "tally/report/profile_sums.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace tally::report {
+namespace {
+
+using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
+
+Key key_of(const result::Profile& profile, const result::ProfileRow& row, ProfileBy by) {
+  const result::CodeOwner& owner = profile.owners[row.owner];
+  switch (by) {
+    case ProfileBy::function: return {row.function, 0, 0};
+    case ProfileBy::line: return row.line != 0 ? Key{row.source, row.line, 0} : Key{0, 0, row.function + 1};
+    case ProfileBy::object: return {profile.functions[row.function].object, 0, 0};
+    case ProfileBy::process: return {static_cast<std::uint64_t>(owner.pid), std::hash<std::string>{}(owner.command), 0};
+    case ProfileBy::thread:
+      return {static_cast<std::uint64_t>(owner.pid), static_cast<std::uint64_t>(owner.tid),
+              std::hash<std::string>{}(owner.command)};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by) {
+  std::map<Key, ProfileSum> sums;
+  const std::size_t events = profile.event_count();
+  for (std::size_t i = 0; i < profile.rows.size(); ++i) {
+    const result::ProfileRow& row = profile.rows[i];
+    ProfileSum& sum = sums[key_of(profile, row, by)];
+    if (sum.counts.empty()) sum = {row.function, row.owner, row.source, row.line, std::vector<std::int64_t>(events)};
+    for (std::size_t e = 0; e < events; ++e) sum.counts[e] += profile.count(i, e);
+  }
+  std::vector<ProfileSum> sorted;
+  for (auto& [key, sum] : sums) sorted.push_back(std::move(sum));
+  std::stable_sort(sorted.begin(), sorted.end(), [](const ProfileSum& a, const ProfileSum& b) {
+    return !a.counts.empty() && a.counts.front() > b.counts.front();
+  });
+  return sorted;
+}
+
+std::string function_name(const std::string& name, bool whole) {
+  if (whole) return name;
+  // Parameters are behind the last bracket that opens at the outer level; "(anonymous namespace)::f(int)" has two.
+  std::string_view text = name;
+  for (const std::string_view end : {" const", " volatile"})
+    if (text.ends_with(end)) text.remove_suffix(end.size());
+  if (!text.ends_with(')')) return name;
+  int depth = 0;
+  for (std::size_t i = text.size(); i-- > 0;) {
+    depth += text[i] == ')' ? 1 : text[i] == '(' ? -1 : 0;
+    if (depth == 0) return i == 0 || text.substr(0, i).ends_with("operator") ? name : std::string(text.substr(0, i));
+  }
+  return name;
+}
+
+std::string file_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return std::string(slash == std::string_view::npos || path.starts_with('[') ? path : path.substr(slash + 1));
+}
+
+std::string place_of(const result::Profile& profile, std::uint32_t source, std::uint32_t line) {
+  return line == 0 ? "" : fmt::format("{}:{}", file_name(profile.sources[source]), line);
+}
+
+}  // namespace tally::report

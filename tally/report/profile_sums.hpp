@@ -1,0 +1,32 @@
+// Counts of a profile, added up by function, line and the like.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tally/report/profile.hpp"
+
+namespace tally::report {
+
+/// What rows of a profile have in common, and the sum of their counts.
+struct ProfileSum {
+  std::uint32_t function = 0;          ///< of the first of them
+  std::uint32_t owner = 0;             ///< the same
+  std::uint32_t source = 0, line = 0;  ///< the same
+  std::vector<std::int64_t> counts;
+};
+
+/// The rows added up, the most of the first event first.
+std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by);
+
+/// A function's name as people say it: without parameters, unless they are wanted.
+std::string function_name(const std::string& name, bool whole);
+
+/// "main.c:12", with the last folder where `folder`.
+std::string place_of(const result::Profile& profile, std::uint32_t source, std::uint32_t line);
+
+/// The end of a path.
+std::string file_name(std::string_view path);
+
+}  // namespace tally::report

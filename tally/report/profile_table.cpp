@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/base/text.hpp"
+#include "tally/report/footnotes.hpp"
+#include "tally/report/grid.hpp"
+#include "tally/report/profile_forms.hpp"
+#include "tally/report/profile_sums.hpp"
+
+namespace tally::report {
+namespace {
+
+std::string share(std::int64_t part, std::int64_t whole) {
+  if (whole == 0) return "";
+  return fmt::format("{:.2f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::int64_t total(const result::Profile& profile, std::size_t event) {
+  return profile.stat.events[event].total.count.value.value_or(0);
+}
+
+std::vector<std::size_t> counted(const result::Profile& profile) {
+  std::vector<std::size_t> events;
+  for (std::size_t e = 0; e < profile.event_count(); ++e)
+    if (profile.stat.events[e].total.count.trust != Trust::absent) events.push_back(e);
+  return events;
+}
+
+/// What a row is called, in as many cells as its kind has.
+std::vector<std::string> names(const result::Profile& profile, const ProfileSum& sum, const ProfileStyle& style) {
+  const result::ProfileFunction& function = profile.functions[sum.function];
+  const std::string object = file_name(profile.objects[function.object].name);
+  const result::CodeOwner& owner = profile.owners[sum.owner];
+  switch (style.by) {
+    case ProfileBy::function:
+      return {thousands(function.entered), function_name(function.name, style.whole_names), object,
+              place_of(profile, function.source, function.line)};
+    case ProfileBy::line:
+      return {sum.line != 0 ? place_of(profile, sum.source, sum.line) : "no line known",
+              function_name(function.name, style.whole_names), object};
+    case ProfileBy::object: return {profile.objects[function.object].name};
+    case ProfileBy::process: return {owner.command, std::to_string(owner.pid)};
+    case ProfileBy::thread:
+      return {owner.command, std::to_string(owner.pid), owner.tid == 0 ? "others" : std::to_string(owner.tid),
+              owner.thread};
+  }
+  return {};
+}
+
+std::vector<Column> name_columns(ProfileBy by) {
+  switch (by) {
+    case ProfileBy::function: return {{"entered", Align::right}, {"function"}, {"file"}, {"line"}};
+    case ProfileBy::line: return {{"line"}, {"function"}, {"file"}};
+    case ProfileBy::object: return {{"file"}};
+    case ProfileBy::process: return {{"program"}, {"process", Align::right}};
+    case ProfileBy::thread: return {{"program"}, {"process", Align::right}, {"thread", Align::right}, {"name"}};
+  }
+  return {};
+}
+
+/// What is in the totals and in no row of the table, by name.
+void add_rest(const result::Profile& profile, const std::vector<std::size_t>& events, Grid& grid,
+              const std::vector<std::int64_t>& counts, const std::string& what, bool shown_by_entered) {
+  if (std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n == 0; })) return;
+  std::vector<std::string> cells{share(counts[events.front()], total(profile, events.front()))};
+  for (const std::size_t e : events) cells.push_back(thousands(counts[e]));
+  if (shown_by_entered) cells.emplace_back();
+  cells.push_back(what);
+  grid.add(std::move(cells));
+}
+
+}  // namespace
+
+std::string profile_table(const result::Profile& profile, const ProfileStyle& style) {
+  const std::vector<std::size_t> events = counted(profile);
+  Footnotes notes;
+  if (events.empty()) return "nothing was counted\n";
+  const std::vector<ProfileSum> sums = sums_of(profile, style.by);
+  std::vector<Column> columns{{"share", Align::right}};
+  for (const std::size_t e : events) columns.push_back({profile.stat.events[e].total.name, Align::right});
+  for (Column& column : name_columns(style.by)) columns.push_back(std::move(column));
+  Grid grid(std::move(columns));
+  const std::size_t shown = style.most == 0 ? sums.size() : std::min(style.most, sums.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    std::vector<std::string> cells{share(sums[i].counts[events.front()], total(profile, events.front()))};
+    for (const std::size_t e : events) cells.push_back(thousands(sums[i].counts[e]));
+    for (std::string& name : names(profile, sums[i], style)) cells.push_back(std::move(name));
+    grid.add(std::move(cells));
+  }
+  const bool by_function = style.by == ProfileBy::function;
+  std::vector<std::int64_t> more(profile.event_count());
+  for (std::size_t i = shown; i < sums.size(); ++i)
+    for (std::size_t e = 0; e < more.size(); ++e) more[e] += sums[i].counts[e];
+  add_rest(profile, events, grid, more, fmt::format("{} more (--top 0 shows all)", sums.size() - shown), by_function);
+  add_rest(profile, events, grid, profile.repeated, "[elements of string instructions]", by_function);
+  add_rest(profile, events, grid, profile.unplaced, "[not at any place: see below]", by_function);
+  std::vector<std::string> cells{""};
+  for (const std::size_t e : events) cells.push_back(thousands(total(profile, e)));
+  if (by_function) cells.emplace_back();
+  cells.emplace_back("total");
+  grid.add(std::move(cells));
+
+  std::string text = fmt::format("{}\n\n{}", join(profile.stat.command, " "), grid.text());
+  text += "\n";
+  for (const result::Event& event : profile.stat.events) {
+    text += fmt::format(" {}: {}", event.total.name, name(event.total.count.trust));
+    if (!event.total.count.reason.empty()) text += ": " + event.total.count.reason;
+    text += "\n";
+  }
+  for (const result::ProfileObject& object : profile.objects)
+    if (!object.why_nameless.empty())
+      text += fmt::format(" {} has no names of functions: {}\n", object.name, object.why_nameless);
+  return text;
+}
+
+}  // namespace tally::report

@@ -1,0 +1,150 @@
+// The out-files of callgrind and cachegrind, as their manuals describe them: KCachegrind, callgrind_annotate,
+// cg_annotate and cg_diff read these.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tally/base/text.hpp"
+#include "tally/report/profile_forms.hpp"
+#include "tally/report/profile_sums.hpp"
+
+namespace tally::report {
+namespace {
+
+/// The names that these tools give their events, and their readers know.
+std::string event_name(std::string_view name) {
+  name = name.substr(0, name.find(':'));
+  for (const auto& [ours, theirs] : {std::pair{"instructions", "Ir"},
+                                     {"loads", "Dr"},
+                                     {"stores", "Dw"},
+                                     {"branches-conditional", "Bc"},
+                                     {"branches-indirect", "Bi"}})
+    if (name == ours) return theirs;
+  std::string made(name);
+  std::replace(made.begin(), made.end(), ' ', '-');
+  return made;
+}
+
+std::string event_names(const result::Profile& profile) {
+  std::vector<std::string> names;
+  for (const result::Event& event : profile.stat.events) names.push_back(event_name(event.total.name));
+  return join(names, " ");
+}
+
+std::string numbers(const std::vector<std::int64_t>& counts) {
+  std::string text;
+  for (const std::int64_t count : counts) text += fmt::format(" {}", count);
+  return text;
+}
+
+/// A file of source, or what stands for one.
+std::string source_name(const result::Profile& profile, std::uint32_t source) {
+  return source == 0 ? "???" : profile.sources[source];
+}
+
+/// What no instruction has, so that the sums are the totals.
+struct Rest {
+  const char* name;
+  const std::vector<std::int64_t>& counts;
+  bool any() const {
+    return std::any_of(counts.begin(), counts.end(), [](std::int64_t n) { return n != 0; });
+  }
+};
+std::vector<Rest> rests(const result::Profile& profile) {
+  std::vector<Rest> all;
+  for (const Rest& rest :
+       {Rest{"[elements of string instructions]", profile.repeated}, Rest{"[not at any place]", profile.unplaced}})
+    if (rest.any()) all.push_back(rest);
+  return all;
+}
+
+std::string totals(const result::Profile& profile) {
+  std::vector<std::int64_t> all;
+  for (const result::Event& event : profile.stat.events) all.push_back(event.total.count.value.value_or(0));
+  return numbers(all);
+}
+
+/// Names that are written once and then by their numbers: "(3) main", "(3)".
+class Numbered {
+ public:
+  std::string of(std::uint64_t key, const std::string& name) {
+    const auto [place, is_new] = numbers_.try_emplace({key, name}, numbers_.size() + 1);
+    return is_new ? fmt::format("({}) {}", place->second, name) : fmt::format("({})", place->second);
+  }
+
+ private:
+  std::map<std::pair<std::uint64_t, std::string>, std::size_t> numbers_;
+};
+
+}  // namespace
+
+std::string profile_callgrind(const result::Profile& profile, const ProfileStyle&) {
+  std::string text = fmt::format(
+      "# callgrind format\nversion: 1\ncreator: tally\ncmd: {}\npositions: instr line\nevents: {}\nsummary:{}\n",
+      join(profile.stat.command, " "), event_names(profile), totals(profile));
+  // Threads are added up: by function, then by address.
+  std::vector<std::size_t> order(profile.rows.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const auto &x = profile.rows[a], &y = profile.rows[b];
+    return x.function != y.function ? x.function < y.function : x.address < y.address;
+  });
+  Numbered objects, sources, functions;
+  std::uint32_t function = ~0u, source = ~0u;
+  for (std::size_t i = 0; i < order.size();) {
+    const result::ProfileRow& row = profile.rows[order[i]];
+    if (row.function != function) {
+      const result::ProfileFunction& f = profile.functions[row.function];
+      function = row.function;
+      source = f.source;
+      text += fmt::format("\nob={}\nfl={}\nfn={}\n", objects.of(0, profile.objects[f.object].name),
+                          sources.of(0, source_name(profile, source)), functions.of(row.function, f.name));
+    }
+    if (row.source != source) {
+      source = row.source;
+      text += fmt::format("fi={}\n", sources.of(0, source_name(profile, source)));
+    }
+    std::vector<std::int64_t> counts(profile.event_count());
+    std::size_t next = i;
+    for (; next < order.size(); ++next) {
+      const result::ProfileRow& same = profile.rows[order[next]];
+      if (same.function != row.function || same.address != row.address) break;
+      for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(order[next], e);
+    }
+    text += fmt::format("{:#x} {}{}\n", row.address, row.line, numbers(counts));
+    i = next;
+  }
+  for (const Rest& rest : rests(profile))
+    text += fmt::format("\nob={}\nfl={}\nfn={}\n0x0 0{}\n", objects.of(0, "???"), sources.of(0, "???"),
+                        functions.of(~0ull, rest.name), numbers(rest.counts));
+  return text + "\ntotals:" + totals(profile) + "\n";
+}
+
+std::string profile_cachegrind(const result::Profile& profile, const ProfileStyle&) {
+  // By file of source and function, each line once.
+  std::map<std::string, std::map<std::string, std::map<std::uint32_t, std::vector<std::int64_t>>>> files;
+  for (std::size_t i = 0; i < profile.rows.size(); ++i) {
+    const result::ProfileRow& row = profile.rows[i];
+    const result::ProfileFunction& f = profile.functions[row.function];
+    // A section is no function: of which file it is tells them apart.
+    const std::string name =
+        row.source == 0 ? fmt::format("{} ({})", f.name, file_name(profile.objects[f.object].name)) : f.name;
+    std::vector<std::int64_t>& counts = files[source_name(profile, row.source)][name][row.line];
+    counts.resize(profile.event_count());
+    for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);
+  }
+  std::string text =
+      fmt::format("desc: tally profile\ncmd: {}\nevents: {}\n", join(profile.stat.command, " "), event_names(profile));
+  for (const auto& [file, functions] : files) {
+    text += fmt::format("fl={}\n", file);
+    for (const auto& [function, lines] : functions) {
+      text += fmt::format("fn={}\n", function);
+      for (const auto& [line, counts] : lines) text += fmt::format("{}{}\n", line, numbers(counts));
+    }
+  }
+  for (const Rest& rest : rests(profile)) text += fmt::format("fl=???\nfn={}\n0{}\n", rest.name, numbers(rest.counts));
+  return text + "summary:" + totals(profile) + "\n";
+}
+
+}  // namespace tally::report

@@ -1,0 +1,53 @@
+// How often each instruction of a program ran, and what it counted: what a profile is made of.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tally/result/stat.hpp"
+
+namespace tally::result {
+
+/// What code was mapped from: a file as it was then, or, without an inode, what the kernel calls the memory: "[vdso]",
+/// "//anon", empty.
+struct CodeFile {
+  std::string path;
+  std::uint64_t inode = 0;
+  std::uint32_t device_major = 0, device_minor = 0;
+  bool operator==(const CodeFile&) const = default;
+};
+
+/// Of which process and thread a row is.
+struct CodeOwner {
+  std::int64_t pid = 0;
+  std::string command;   ///< the program's name
+  std::int64_t tid = 0;  ///< 0: of all its threads that are not told apart
+  std::string thread;    ///< its name
+  bool operator==(const CodeOwner&) const = default;
+};
+
+/// One instruction, as one thread ran it.
+struct CodeRow {
+  std::uint32_t owner = 0, file = 0;  ///< indices in CodeCounts
+  std::uint64_t address = 0;          ///< offset in the file; where it is no file, in the process's memory
+  std::int64_t executions = 0;
+  std::int64_t taken = 0;  ///< of a conditional branch
+  bool calls = false;      ///< it is a call
+  bool operator==(const CodeRow&) const = default;
+};
+
+struct CodeCounts {
+  std::vector<EventCount> events;  ///< that were asked for: the whole command's
+  std::vector<CodeFile> files;
+  std::vector<CodeOwner> owners;
+  std::vector<CodeRow> rows;         ///< by owner, file and address, each once
+  std::vector<std::int64_t> counts;  ///< of each row, one for each event: counts[row * events.size() + event]
+  /// Of each event, what is in its total and in no row: accesses of string instructions, which are counted together,
+  /// and what was counted natively or of a process that could not be read.
+  std::vector<std::int64_t> repeated, unplaced;
+  bool operator==(const CodeCounts&) const = default;
+};
+
+}  // namespace tally::result

@@ -1,0 +1,55 @@
+// What `tally profile` measured: which function, which line, which instruction counted how much.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tally/result/code.hpp"
+#include "tally/result/stat.hpp"
+
+namespace tally::result {
+
+/// A file that code came from.
+struct ProfileObject {
+  std::string name;               ///< its path; what the kernel calls the memory, for code of no file
+  std::string why_nameless = {};  ///< why its functions have no names; empty where they have
+  bool has_lines = false;         ///< it has debug information
+  bool operator==(const ProfileObject&) const = default;
+};
+
+struct ProfileFunction {
+  std::string name;  ///< demangled, with parameters; "[.plt]", "[.text]" for code of no function that has a name
+  std::uint32_t object = 0;   ///< index in Profile::objects
+  std::uint64_t address = 0;  ///< of its first instruction, as the object has it
+  std::int64_t entered = 0;   ///< executions of that one: calls and jumps to it
+  std::uint32_t source = 0;   ///< index in Profile::sources, of where it begins
+  std::uint32_t line = 0;     ///< 0: not known
+  bool operator==(const ProfileFunction&) const = default;
+};
+
+/// One instruction, as one thread ran it.
+struct ProfileRow {
+  std::uint32_t owner = 0, function = 0;
+  std::uint32_t source = 0, line = 0;  ///< line 0: not known
+  std::uint64_t address = 0;           ///< as the object has it
+  std::int64_t executions = 0, taken = 0;
+  bool operator==(const ProfileRow&) const = default;
+};
+
+struct Profile {
+  Stat stat;  ///< the command, how it ended, and its counts
+  std::vector<CodeOwner> owners;
+  std::vector<ProfileObject> objects;
+  std::vector<std::string> sources;  ///< files of source, as the compiler was told; the first is no file
+  std::vector<ProfileFunction> functions;
+  std::vector<ProfileRow> rows;                  ///< by owner, function and address
+  std::vector<std::int64_t> counts;              ///< of each row, one for each event of `stat`
+  std::vector<std::int64_t> repeated, unplaced;  ///< of each event: see CodeCounts
+  bool operator==(const Profile&) const = default;
+
+  std::size_t event_count() const { return stat.events.size(); }
+  std::int64_t count(std::size_t row, std::size_t event) const { return counts[row * event_count() + event]; }
+};
+
+}  // namespace tally::result

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "tally/base/text.hpp"
+#include "tally/result/columns.hpp"
 #include "tally/result/reading.hpp"
 
 namespace tally::result {
@@ -21,12 +22,6 @@ constexpr std::size_t largest_block = 16 << 20, most_rows = 1 << 20, most_counts
 
 // Of a row, before its counts.
 enum Column { of_time, of_number, of_length, of_cpu, of_trigger, of_address, of_lost, of_partial, first_count };
-
-enum class Kind : char {
-  steps,        ///< the first value, and what each differs from the one before it: the same
-  differences,  ///< the first value, and each one's difference from the one before it
-  values,
-};
 
 void put(std::uint32_t value, std::string& to) {
   for (int i = 0; i < 4; ++i) to += static_cast<char>(value >> (8 * i));
@@ -45,106 +40,12 @@ std::uint32_t checksum(std::string_view bytes) {
   return sum;
 }
 
-void put_varint(std::int64_t value, std::string& to) {
-  // The sign becomes the lowest bit, so that small negative numbers are short too.
-  std::uint64_t bits = static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
-  char bytes[10];
-  std::size_t size = 0;
-  for (; bits >= 0x80; bits >>= 7) bytes[size++] = static_cast<char>(bits | 0x80);
-  bytes[size++] = static_cast<char>(bits);
-  to.append(bytes, size);
-}
-
-// Differences may not fit: they wrap, and so does their sum.
-std::int64_t minus(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
-}
-std::int64_t plus(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-}
-
-void put_column(const std::vector<std::int64_t>& column, std::string& to) {
-  const std::int64_t step = column.size() > 1 ? minus(column[1], column[0]) : 0;
-  bool same = true;
-  for (std::size_t i = 2; i < column.size() && same; ++i) same = minus(column[i], column[i - 1]) == step;
-  if (same) {
-    to += static_cast<char>(Kind::steps);
-    put_varint(column[0], to);
-    put_varint(step, to);
-    return;
-  }
-  std::string differences, values;
-  std::int64_t before = 0;
-  for (const std::int64_t one : column) {
-    put_varint(minus(one, before), differences);
-    put_varint(one, values);
-    before = one;
-  }
-  const bool shorter = differences.size() <= values.size();
-  to += static_cast<char>(shorter ? Kind::differences : Kind::values);
-  to += shorter ? differences : values;
-}
-
 void put_part(char kind, std::string_view body, std::string& to) {
   to += kind;
   put(static_cast<std::uint32_t>(body.size()), to);
   put(checksum(body), to);
   to += body;
 }
-
-// Reads numbers from a block, and remembers whether there were too few bytes.
-class Bytes {
- public:
-  explicit Bytes(std::span<const char> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
-  std::int64_t varint() {
-    std::uint64_t bits = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      if (at_ == end_) break;
-      const auto byte = static_cast<unsigned char>(*at_++);
-      bits |= std::uint64_t{byte & 0x7fu} << shift;
-      if (byte < 0x80) return static_cast<std::int64_t>(bits >> 1 ^ (~(bits & 1) + 1));
-    }
-    bad_ = true;
-    at_ = end_;
-    return 0;
-  }
-  std::string_view text() {
-    const std::int64_t size = varint();
-    if (size < 0 || size > end_ - at_) {
-      bad_ = true;
-      return {};
-    }
-    at_ += size;
-    return {at_ - size, static_cast<std::size_t>(size)};
-  }
-  char byte() {
-    if (at_ != end_) return *at_++;
-    bad_ = true;
-    return 0;
-  }
-  void column(std::size_t rows, std::int64_t* to) {
-    const char kind = byte();
-    if (kind == static_cast<char>(Kind::steps)) {
-      std::int64_t value = varint();
-      const std::int64_t step = varint();
-      for (std::size_t i = 0; i < rows; ++i, value = plus(value, step)) to[i] = value;
-    } else if (kind == static_cast<char>(Kind::differences)) {
-      std::int64_t value = 0;
-      for (std::size_t i = 0; i < rows && !bad_; ++i) to[i] = value = plus(value, varint());
-    } else if (kind == static_cast<char>(Kind::values)) {
-      for (std::size_t i = 0; i < rows && !bad_; ++i) to[i] = varint();
-    } else {
-      bad_ = true;
-    }
-  }
-  bool bad() const { return bad_; }
-  bool at_end() const { return at_ == end_; }
-
- private:
-  const char* at_;
-  const char* end_;
-  bool bad_ = false;
-};
 
 constexpr std::pair<Unit, const char*> units[] = {
     {Unit::events, "events"}, {Unit::nanoseconds, "nanoseconds"}, {Unit::bytes, "bytes"}};
@@ -244,12 +145,12 @@ void WindowsEncoder::write_all(std::string& to) {
 
 void WindowsEncoder::write(std::uint32_t series, const Waiting& rows, std::string& to) {
   std::string body;
-  put_varint(series, body);
-  put_varint(rows.pid, body);
-  put_varint(rows.tid, body);
-  put_varint(static_cast<std::int64_t>(rows.program.size()), body);
+  put_number(series, body);
+  put_number(rows.pid, body);
+  put_number(rows.tid, body);
+  put_number(static_cast<std::int64_t>(rows.program.size()), body);
   body += rows.program;
-  put_varint(static_cast<std::int64_t>(rows.columns.front().size()), body);
+  put_number(static_cast<std::int64_t>(rows.columns.front().size()), body);
   for (const auto& column : rows.columns) put_column(column, body);
   put_part('B', body, to);
 }
@@ -257,7 +158,7 @@ void WindowsEncoder::write(std::uint32_t series, const Waiting& rows, std::strin
 void WindowsEncoder::end(std::string& to) {
   write_all(to);
   std::string body;
-  put_varint(static_cast<std::int64_t>(rows_), body);
+  put_number(static_cast<std::int64_t>(rows_), body);
   put_part('E', body, to);
 }
 
@@ -337,18 +238,18 @@ Result<void> WindowsDecoder::read_head() {
 Result<std::uint64_t> WindowsDecoder::read_block(std::span<const char> body,
                                                  const std::function<void(const Window&)>& visit) {
   const auto wrong = [] { return fail(Code::bad_usage, ""); };
-  Bytes bytes(body);
+  ColumnReader bytes(body);
   Window window;
-  window.series = static_cast<std::uint32_t>(bytes.varint());
-  window.pid = bytes.varint();
-  window.tid = bytes.varint();
+  window.series = static_cast<std::uint32_t>(bytes.number());
+  window.pid = bytes.number();
+  window.tid = bytes.number();
   window.program = bytes.text();
-  const std::int64_t rows = bytes.varint();
+  const std::int64_t rows = bytes.number();
   const std::size_t columns = first_count + counts_;
   if (bytes.bad() || rows < 1 || static_cast<std::size_t>(rows) > most_rows / columns) return wrong();
   const auto count = static_cast<std::size_t>(rows);
   values_.resize(count * columns + counts_);
-  for (std::size_t i = 0; i < columns; ++i) bytes.column(count, &values_[i * count]);
+  for (std::size_t i = 0; i < columns; ++i) bytes.column(std::span(values_).subspan(i * count, count));
   if (bytes.bad() || !bytes.at_end()) return wrong();
   std::int64_t* const own = &values_[columns * count];
   for (std::size_t row = 0; row < count; ++row) {
@@ -385,8 +286,8 @@ Result<void> WindowsDecoder::read(const std::function<void(const Window&)>& visi
     if (!*got && part.size != 0) return damaged("the file was cut off within a block", offset_);
     if (checksum({bytes.data(), bytes.size()}) != part.sum) return damaged("the block is not what was written", at);
     if (part.kind == 'E') {
-      Bytes end(bytes);
-      if (static_cast<std::uint64_t>(end.varint()) != rows || end.bad()) return damaged("rows are missing", at);
+      ColumnReader end(bytes);
+      if (static_cast<std::uint64_t>(end.number()) != rows || end.bad()) return damaged("rows are missing", at);
       return {};
     }
     const auto read = read_block(bytes, visit);

@@ -35,6 +35,7 @@ constexpr const char* examples =
     "  lat_mem_rd 256 64 2>lat.txt; tally report memory.json lat.txt -o beside.html\n"
     "  TALLY_OUTPUT=regions.json ./prog; tally report regions.json -o regions.html\n"
     "  tally discover -o found.jsonl && tally report found.jsonl -o found.html\n"
+    "  tally sample --every 50000 --format binary -o w.bin -- ./prog; tally report w.bin -o windows.html\n"
     "  tally report monday.json tuesday.json -o both.html\n";
 
 void describe(Page& page, Options& options) {
@@ -42,8 +43,9 @@ void describe(Page& page, Options& options) {
             "tally report [options] -o PAGE.html FILE…");
   page.add_option(
       "FILE", options.files,
-      "results: what `tally memory --format json`, `tally stat --format json`, HPCTool or a program with "
-      "regions (TALLY_OUTPUT=FILE.json) wrote, or what multichase -v, lat_mem_rd, Intel MLC, LENS or VANS printed");
+      "results: what `tally memory --format json`, `tally stat --format json`, `tally sample -o FILE`, HPCTool or a "
+      "program with regions (TALLY_OUTPUT=FILE.json) wrote, or what multichase -v, lat_mem_rd, Intel MLC, LENS or VANS "
+      "printed");
   page.add_option("-o,--output", options.output, "write the page to this file; - is standard output")
       ->option_text("FILE");
   page.footer(examples);
@@ -59,20 +61,28 @@ Error unknown_file(std::string_view text, const std::string& file) {
                      : begins("<!doctype html") || begins("<!DOCTYPE html") ? "it is a page already"
                      : begins("task,") ? "it has the rows of a result, not all of it"
                                        : "it is of no kind that is known here";
-  return {Code::bad_usage, fmt::format("no page can be made of '{}': {}", printable(file), what),
-          "pages are made of the JSON of `tally stat`, `tally memory`, `tally verify` and regions, of HPCTool's csv, "
-          "and of what "
-          "multichase "
-          "-v, lat_mem_rd, Intel MLC, LENS and VANS print",
-          0};
+  return {
+      Code::bad_usage, fmt::format("no page can be made of '{}': {}", printable(file), what),
+      "pages are made of the JSON of `tally stat`, `tally memory`, `tally verify` and regions, of what `tally sample` "
+      "writes, of HPCTool's csv, "
+      "and of what "
+      "multichase "
+      "-v, lat_mem_rd, Intel MLC, LENS and VANS print",
+      0};
 }
 
 Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& files) {
   std::vector<report::Shown> all;
   for (const std::string& file : files) {
+    const std::string name = file.substr(file.rfind('/') + 1);
     const auto text = linux::read_file(file);
     if (!text) return fail(text.error());
-    const std::string name = file.substr(file.rfind('/') + 1);
+    if (is_of_windows(*text)) {
+      auto windows = stored_windows(*text, file);
+      if (!windows) return fail(windows.error());
+      all.push_back({name, *std::move(windows)});
+      continue;
+    }
     if (is_discovery(*text)) {
       auto discovery = discovery_of(*text, file);
       if (!discovery) return fail(discovery.error());

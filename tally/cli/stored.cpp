@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <utility>
 
 #include "tally/base/text.hpp"
@@ -9,6 +10,7 @@
 #include "tally/linux/files/output.hpp"
 #include "tally/result/hpctool.hpp"
 #include "tally/result/stored.hpp"
+#include "tally/result/stored_windows.hpp"
 
 namespace tally::cli {
 namespace {
@@ -30,6 +32,25 @@ Result<void> check_not_read(const std::string& output, const std::vector<std::st
                 "-o names another file");
   }
   return {};
+}
+
+bool is_of_windows(std::string_view text) {
+  const result::WindowsForm form = result::windows_form(text);
+  return form == result::WindowsForm::hpctool ? result::are_hpctool_windows(text) : form != result::WindowsForm::none;
+}
+
+Result<result::Windows> stored_windows(std::string_view text, const std::string& file) {
+  if (result::windows_form(text) != result::WindowsForm::binary) {
+    const auto beside = linux::read_file(file + ".meta.json");
+    return result::read_windows_text(text, file, beside ? *beside : "");
+  }
+  return result::read_windows_binary(
+      [text](std::span<char> to) mutable -> Result<std::size_t> {
+        const std::size_t size = text.copy(to.data(), to.size());
+        text.remove_prefix(size);
+        return size;
+      },
+      file);
 }
 
 Result<std::vector<result::Stat>> stored_stats(std::string_view text, const std::string& file) {

@@ -7,11 +7,18 @@
 
 #include "tally/base/result.hpp"
 #include "tally/result/stat.hpp"
+#include "tally/result/windows_table.hpp"
 
 namespace tally::cli {
 
 /// The results of `tally stat`, or of HPCTool, in the text of `file`. Errors: bad_usage, with the place.
 Result<std::vector<result::Stat>> stored_stats(std::string_view text, const std::string& file);
+
+/// Whether a text holds windows, in any form that `tally sample` writes, or HPCTool in its sampling mode.
+bool is_of_windows(std::string_view text);
+
+/// The windows in the text of `file`. Errors: bad_usage, with the place.
+Result<result::Windows> stored_windows(std::string_view text, const std::string& file);
 
 /// Whether writing to `output` would take the place of one of the files that are read: refused before anything is lost.
 /// Errors: bad_usage.

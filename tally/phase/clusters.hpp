@@ -22,7 +22,7 @@ struct Options {
   int starts = 4;               ///< the best of so many runs of k-means counts
   std::uint64_t seed = 1;       ///< the same seed finds the same clusters
   double share = 0.9;           ///< the fewest clusters whose score is so far up from the worst to the best: SimPoint's
-  double resolution = 0.01;     ///< of a coordinate: what differs by less is the same
+  double resolution = 0.1;      ///< of a coordinate: what differs by less is the same
 };
 
 struct Clusters {

@@ -123,17 +123,7 @@ class JsonLines final : public WindowWriter {
   void begin(const result::WindowsHead& head, std::string& to) override {
     head_ = head;
     trust_ = name(trust_of(head));
-    nlohmann::ordered_json object{{"schema", "tally-windows/1"}, {"command", head.command}};
-    for (const result::WindowTrigger& trigger : head.triggers)
-      object["every"].push_back({{"event", trigger.event}, {"count", trigger.every}});
-    for (const result::EventCount& event : head.events) {
-      nlohmann::ordered_json one{{"name", event.name}, {"asked", event.event}, {"trust", name(event.count.trust)}};
-      if (!event.count.reason.empty()) one["reason"] = event.count.reason;
-      if (!event.count.source.empty()) one["source"] = event.count.source;
-      if (!event.count.model.empty()) one["model"] = event.count.model;
-      object["events"].push_back(std::move(one));
-    }
-    to += object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    to += windows_description(head) + "\n";
     for (const result::EventCount& event : head.events) keys_.push_back(json_text(event.name));
     for (const result::WindowTrigger& trigger : head.triggers) triggers_.push_back(json_text(trigger.event));
   }
@@ -221,6 +211,21 @@ constexpr std::array all_forms{
 }  // namespace
 
 std::span<const WindowFormat> window_formats() { return all_forms; }
+
+std::string windows_description(const result::WindowsHead& head) {
+  nlohmann::ordered_json object{{"schema", "tally-windows/1"}, {"command", head.command}};
+  for (const result::WindowTrigger& trigger : head.triggers)
+    object["every"].push_back({{"event", trigger.event}, {"count", trigger.every}});
+  for (const result::EventCount& event : head.events) {
+    nlohmann::ordered_json one{{"name", event.name}, {"asked", event.event}, {"trust", name(event.count.trust)}};
+    if (event.unit == Unit::nanoseconds) one["unit"] = "nanoseconds";
+    if (!event.count.reason.empty()) one["reason"] = event.count.reason;
+    if (!event.count.source.empty()) one["source"] = event.count.source;
+    if (!event.count.model.empty()) one["model"] = event.count.model;
+    object["events"].push_back(std::move(one));
+  }
+  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 Trust trust_of(const result::WindowsHead& head) {
   Trust trust = Trust::exact;

@@ -34,6 +34,10 @@ struct WindowFormat {
 /// All forms, the default first.
 std::span<const WindowFormat> window_formats();
 
+/// What was measured, as a JSON object in one line: the first line of JSON Lines, and what stands beside rows that have
+/// no place for it.
+std::string windows_description(const result::WindowsHead& head);
+
 /// The trust of a row: the least of what its counts have.
 Trust trust_of(const result::WindowsHead& head);
 

@@ -16,26 +16,12 @@ namespace {
 
 constexpr std::array<std::string_view, 7> columns{"ins",    "l_cycle", "ref_cycle", "event1",
                                                   "event2", "event3",  "event4"};
-using Names = std::array<std::string, columns.size()>;
-using Row = std::array<std::int64_t, columns.size()>;
+using Names = HpctoolNames;
+using Row = HpctoolRow;
 
 constexpr std::size_t core_cycles = 1, reference_cycles = 2;
 
 std::string header() { return fmt::format("{}", fmt::join(columns, ",")); }
-
-Names names_of(std::string_view description) {
-  Names names{"instructions", "cycles", "ref-cycles", "event1", "event2", "event3", "event4"};
-  // With --append one object a line, all with the same columns.
-  const std::string first(trimmed(description.substr(0, description.find('\n'))));
-  auto json = nlohmann::json::parse(description, nullptr, false);
-  if (json.is_discarded()) json = nlohmann::json::parse(first, nullptr, false);
-  if (!json.is_object() || !json.contains("columns") || !json["columns"].is_object()) return names;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const auto found = json["columns"].find(columns[i]);
-    if (found != json["columns"].end() && found->is_string()) names[i] = found->get<std::string>();
-  }
-  return names;
-}
 
 Result<Row> row_of(std::string_view line, const std::string& place) {
   const auto cells = split(line, ',');
@@ -134,7 +120,21 @@ bool are_of(const std::vector<Stat>& stats, const std::vector<Row>& rows, const 
 
 bool is_hpctool(std::string_view text) { return trimmed(text.substr(0, text.find('\n'))) == header(); }
 
-Result<std::vector<Stat>> read_hpctool(std::string_view text, const std::string& name, std::string_view description) {
+HpctoolNames hpctool_names(std::string_view description) {
+  HpctoolNames names{"instructions", "cycles", "ref-cycles", "event1", "event2", "event3", "event4"};
+  // With --append one object a line, all with the same columns.
+  const std::string first(trimmed(description.substr(0, description.find('\n'))));
+  auto json = nlohmann::json::parse(description, nullptr, false);
+  if (json.is_discarded()) json = nlohmann::json::parse(first, nullptr, false);
+  if (!json.is_object() || !json.contains("columns") || !json["columns"].is_object()) return names;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto found = json["columns"].find(columns[i]);
+    if (found != json["columns"].end() && found->is_string()) names[i] = found->get<std::string>();
+  }
+  return names;
+}
+
+Result<std::vector<HpctoolRow>> hpctool_rows(std::string_view text, const std::string& name) {
   std::vector<Row> rows;
   std::size_t number = 0;
   for (const std::string& line : split(text, '\n')) {
@@ -146,7 +146,14 @@ Result<std::vector<Stat>> read_hpctool(std::string_view text, const std::string&
   }
   if (rows.empty())
     return fail(Code::bad_usage, fmt::format("'{}' has the columns of HPCTool and no row", printable(name)));
-  const Names names = names_of(description);
+  return rows;
+}
+
+Result<std::vector<Stat>> read_hpctool(std::string_view text, const std::string& name, std::string_view description) {
+  const auto read = hpctool_rows(text, name);
+  if (!read) return fail(read.error());
+  const std::vector<Row>& rows = *read;
+  const Names names = hpctool_names(description);
   auto described = read_stats(description, name);
   if (described && are_of(*described, rows, names)) return described;
   Stat stat = stat_of(rows, names);

@@ -2,12 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "tests/cli/pages.hpp"
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
@@ -15,70 +12,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 const std::string golden_memory = std::string(TALLY_GOLDEN) + "/memory.json";
 const std::string golden_series = std::string(TALLY_GOLDEN) + "/series.json";
-
-// Where a browser is; empty where none is.
-std::string browser() {
-  for (const char* path : {"/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"}) {
-    if (std::filesystem::exists(path)) return path;
-  }
-  return {};
-}
-
-// The page after its program has run, as a browser holds it. `probe` runs in it last.
-std::string as_shown(const std::string& page, const std::string& probe, const Words& more = {}) {
-  const TemporaryFile file("page.html");
-  // A browser that shows nothing makes no frames, and what is done with the next one would never be.
-  const std::string head = "<script>window.requestAnimationFrame = (run) => setTimeout(run, 0);</script>";
-  const std::size_t style = page.find("<style>");
-  const std::size_t end = page.rfind("</body>");
-  std::ofstream(file.path()) << page.substr(0, style) << head << page.substr(style, end - style)
-                             << "<pre id=\"seen\"></pre><script>" << probe << "</script></body></html>\n";
-  const std::string profile = std::filesystem::path(file.path()).parent_path() / "profile";
-  // A sandbox needs rights that a test in a container has not.
-  Words words{browser(),
-              "--headless=new",
-              "--no-sandbox",
-              "--disable-gpu",
-              "--dump-dom",
-              "--virtual-time-budget=5000",
-              "--no-first-run",
-              "--user-data-dir=" + profile,
-              "--window-size=1000,800"};
-  words.insert(words.end(), more.begin(), more.end());
-  words.push_back("file://" + file.path());
-  std::string dom = Running(words).finish().out;
-  std::error_code ignored;
-  std::filesystem::remove_all(profile, ignored);
-  return dom;
-}
-
-// What the probe left.
-std::string seen(const std::string& dom) {
-  const std::string begin = "<pre id=\"seen\">";
-  const std::size_t at = dom.find(begin);
-  if (at == std::string::npos) return "the browser showed nothing: " + dom.substr(0, 500);
-  return dom.substr(at + begin.size(), dom.find("</pre>", at) - at - begin.size());
-}
-
-std::string page_of(const Words& files) {
-  const TemporaryFile page("made.html");
-  Words words{"report", "-o", page.path()};
-  words.insert(words.end(), files.begin(), files.end());
-  const Finished finished = tally(words);
-  EXPECT_EQ(finished.code(), 0) << finished.err;
-  return content_of(page.path());
-}
 
 TEST(Report, usage) {
   const TemporaryFile not_json("notes.txt", "some words\n");
@@ -147,13 +82,6 @@ TEST(Report, reads_the_rows_of_lens_that_memory_writes) {
   EXPECT_TRUE(content_of(rows.path()).starts_with("region_size,block_size,count,total,cycle_write_start,"));
   EXPECT_TRUE(holds(page_of({rows.path(), rows.path()}), "Cold reads against size"));
 }
-
-class Browser : public testing::Test {
- protected:
-  void SetUp() override {
-    if (browser().empty()) GTEST_SKIP() << "no browser here: ./dev setup test installs chromium where it is packaged";
-  }
-};
 
 TEST_F(Browser, draws_every_point_and_says_its_value_under_the_pointer) {
   const std::string dom = as_shown(page_of({golden_memory}), R"js(

@@ -8,8 +8,19 @@ namespace tally::report {
 /// Chart.js, with its own notice of its licence (MIT).
 std::string_view chart_library();
 
+/// Dygraphs, with its own notice of its licence (MIT), and the style that it needs. Empty where it was not there when
+/// tally was built.
+std::string_view timeline_library();
+std::string_view timeline_style();
+
 std::string_view page_style();
 
 std::string_view page_script();
+
+/// What pages of windows have besides.
+std::string_view windows_style();
+std::string_view windows_data_script();
+std::string_view windows_parts_script();
+std::string_view windows_script();
 
 }  // namespace tally::report

@@ -2,6 +2,11 @@
 set(text "// Made from the files that are named below.\n#include \"tally/report/html/assets.hpp\"\n\nnamespace tally::report {\n")
 math(EXPR last "${CMAKE_ARGC} - 1")
 foreach(index RANGE ${last})
+  # A file that the build did not find is an empty text.
+  if("${CMAKE_ARGV${index}}" MATCHES "^([a-z_]+)=$")
+    string(APPEND text "std::string_view ${CMAKE_MATCH_1}() { return {}; }\n")
+    continue()
+  endif()
   if(NOT "${CMAKE_ARGV${index}}" MATCHES "^([a-z_]+)=(.+)$")
     continue()
   endif()

@@ -10,13 +10,15 @@
 #include "tally/result/regions.hpp"
 #include "tally/result/stat.hpp"
 #include "tally/result/verify.hpp"
+#include "tally/result/windows_table.hpp"
 
 namespace tally::report {
 
 /// A result, and what it is called: its file's name.
 struct Shown {
   std::string name;
-  std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify, result::Discovery> result;
+  std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify, result::Discovery, result::Windows>
+      result;
 };
 
 /// The page: everything it needs is in it (docs/guides/pictures.md). Curves of several results of `tally memory` are

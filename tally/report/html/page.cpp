@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tally/base/text.hpp"
 #include "tally/report/html/assets.hpp"
 #include "tally/report/html/element.hpp"
@@ -24,6 +26,9 @@ std::string title_of(const Shown& one) {
   if (const auto* discovery = std::get_if<result::Discovery>(&one.result)) {
     return fmt::format("What {} events count", discovery->events.size());
   }
+  if (const auto* windows = std::get_if<result::Windows>(&one.result)) {
+    return windows->head.command.empty() ? "Windows" : "Windows of " + shell_words(windows->head.command);
+  }
   const auto& stat = std::get<result::Stat>(one.result);
   return stat.command.empty() ? "Counts" + (stat.target.empty() ? "" : " of " + stat.target)
                               : shell_words(stat.command);
@@ -34,6 +39,7 @@ std::string section_of(const Shown& one) {
   if (const auto* program = std::get_if<result::ProgramRegions>(&one.result)) return regions_section(*program);
   if (const auto* verify = std::get_if<result::Verify>(&one.result)) return verify_section(*verify);
   if (const auto* discovery = std::get_if<result::Discovery>(&one.result)) return discover_section(*discovery);
+  if (const auto* windows = std::get_if<result::Windows>(&one.result)) return windows_section(*windows);
   return stat_section(std::get<result::Stat>(one.result));
 }
 
@@ -60,6 +66,15 @@ std::string html_page(const std::vector<Shown>& results) {
     if (results.size() > 1) body += element("h2", title_of(one));
     body += element("p", one.name, "soft") + section_of(one);
   }
+  const bool has_windows = std::any_of(results.begin(), results.end(), [](const Shown& one) {
+    return std::holds_alternative<result::Windows>(one.result);
+  });
+  std::string style(page_style()), script(page_script());
+  if (has_windows) {
+    style.append(timeline_style()).append(windows_style());
+    script = fmt::format("{}</script>\n<script>\n{}\n{}\n{}</script>\n<script>\n{}", timeline_library(),
+                         windows_data_script(), windows_parts_script(), windows_script(), script);
+  }
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -67,7 +82,7 @@ std::string html_page(const std::vector<Shown>& results) {
       "<noscript><p>The curves are drawn by a program in this page, which this browser does not run; the numbers are "
       "in "
       "the tables.</p></noscript>\n<script>{}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
-      escaped(title), page_style(), body, chart_library(), page_script());
+      escaped(title), style, body, chart_library(), script);
 }
 
 std::string memory_html(const result::Memory& memory) { return html_page({{"", memory}}); }

@@ -27,6 +27,9 @@ std::string verify_section(const result::Verify& verify);
 /// A map of events and payloads, and the evidence of each.
 std::string discover_section(const result::Discovery& discovery);
 
+/// Everything about a file of windows, of `tally sample`.
+std::string windows_section(const result::Windows& windows);
+
 /// Everything about one result of `tally stat`.
 std::string stat_section(const result::Stat& stat);
 

@@ -1,0 +1,156 @@
+// Windows as they stand in the page, and what of them is seen at a zoom: columns of numbers, sums, least and most.
+"use strict";
+const windowsData = (() => {
+  const bytesOf = (text) => {
+    const letters = atob(text);
+    const bytes = new Uint8Array(letters.length);
+    for (let i = 0; i < letters.length; ++i) bytes[i] = letters.charCodeAt(i);
+    return bytes;
+  };
+
+  // What result::put_column() wrote: docs/reference/windows-file.md. Whole numbers up to 2^53.
+  const columnsOf = (bytes, rows, count) => {
+    let at = 0;
+    const number = () => {
+      let byte = bytes[at++];
+      if (byte < 128) return byte & 1 ? -((byte + 1) / 2) : byte / 2;
+      let value = byte & 127;
+      for (let scale = 128; byte & 128; scale *= 128) {
+        byte = bytes[at++];
+        value += (byte & 127) * scale;
+      }
+      return value % 2 ? -((value + 1) / 2) : value / 2;
+    };
+    return Array.from({ length: count }, () => {
+      const column = new Float64Array(rows);
+      const kind = bytes[at++];
+      if (kind === 0) {
+        const first = number(), step = number();
+        for (let i = 0; i < rows; ++i) column[i] = first + i * step;
+      } else {
+        for (let i = 0, value = 0; i < rows; ++i) column[i] = value = number() + (kind === 1 ? value : 0);
+      }
+      return column;
+    });
+  };
+
+  const own = ["number", "time", "length", "high", "low", "trigger", "lost", "partial", "phase"];
+
+  // Least and most of so many values at a time, so that a zoom on all of a million looks at few.
+  const stride = 64;
+
+  // The first row whose value is not below.
+  const firstFrom = (column, value) => {
+    let low = 0, high = column.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (column[middle] < value) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+
+  class Thread {
+    constructor(bytes, rows, counts) {
+      const columns = columnsOf(bytes, rows, own.length + counts);
+      own.forEach((name, i) => { this[name] = columns[i]; });
+      this.counts = columns.slice(own.length);
+      this.rows = rows;
+      this.sums = this.counts.map((column) => {
+        const sums = new Float64Array(rows + 1);
+        for (let i = 0; i < rows; ++i) sums[i + 1] = sums[i] + column[i];
+        return sums;
+      });
+      this.made = new Map();
+    }
+
+    address(row) {
+      const value = this.high[row] * 2 ** 32 + this.low[row];
+      return value > 0 ? "0x" + (BigInt(this.high[row]) * 2n ** 32n + BigInt(this.low[row])).toString(16) : "";
+    }
+
+    // The values of a quantity, each window's, with the least and most of each stride.
+    values(quantity) {
+      if (this.made.has(quantity)) return this.made.get(quantity);
+      const each = new Float64Array(this.rows);
+      for (let i = 0; i < this.rows; ++i) {
+        const value = quantity.of((place) => this.counts[place][i]);
+        each[i] = Number.isFinite(value) ? value : NaN;
+      }
+      const strides = Math.ceil(this.rows / stride);
+      const low = new Float64Array(strides), high = new Float64Array(strides);
+      for (let k = 0; k < strides; ++k)
+        [low[k], high[k]] = this.span(each, k * stride, Math.min(this.rows, (k + 1) * stride));
+      const made = { each, low, high };
+      this.made.set(quantity, made);
+      return made;
+    }
+
+    span(each, from, to) {
+      let low = Infinity, high = -Infinity;
+      for (let i = from; i < to; ++i) {
+        const value = each[i];
+        if (value < low) low = value;
+        if (value > high) high = value;
+      }
+      return [low, high];
+    }
+
+    // Least and most of the windows from..to; nulls where there is no number.
+    extremes(quantity, from, to) {
+      const { each, low, high } = this.values(quantity);
+      const first = Math.ceil(from / stride), last = Math.floor(to / stride);
+      let least, most;
+      if (first >= last) {
+        [least, most] = this.span(each, from, to);
+      } else {
+        [least, most] = this.span(each, from, first * stride);
+        for (let k = first; k < last; ++k) {
+          if (low[k] < least) least = low[k];
+          if (high[k] > most) most = high[k];
+        }
+        const rest = this.span(each, last * stride, to);
+        least = Math.min(least, rest[0]);
+        most = Math.max(most, rest[1]);
+      }
+      return least <= most ? [least, most] : [null, null];
+    }
+
+    // Of all windows from..to together: a ratio is that of the sums.
+    mean(quantity, from, to) {
+      const value = quantity.of((place) => (this.sums[place][to] - this.sums[place][from]) / (to - from));
+      return Number.isFinite(value) ? value : null;
+    }
+
+    // The windows from..to in pieces: those that stand in one of so many columns between left and right are one.
+    pieces(x, from, to, left, right, columns) {
+      const pieces = [], width = (right - left) / columns;
+      for (let i = from; i < to;) {
+        const edge = left + (Math.floor((x[i] - left) / width) + 1) * width;
+        const next = Math.min(to, Math.max(i + 1, firstFrom(x, edge)));
+        pieces.push([i, next]);
+        i = next;
+      }
+      return pieces;
+    }
+
+    // How many windows of each phase a piece has; the last one counts those without.
+    phases(from, to, count) {
+      const sizes = new Array(count + 1).fill(0);
+      for (let i = from; i < to; ++i) ++sizes[this.phase[i] < 0 ? count : this.phase[i]];
+      return sizes;
+    }
+  }
+
+  const read = (section) => {
+    const head = JSON.parse(section.querySelector("script[data-head]").textContent);
+    // The terms are tally's own: numbers, operators and c(PLACE).
+    for (const quantity of head.quantities) quantity.of = new Function("c", "return " + quantity.term);
+    const texts = section.querySelectorAll("script[data-columns]");
+    const threads = [];
+    head.thread = (place) => (threads[place] ??= new Thread(bytesOf(texts[place].textContent), head.series[place].rows, head.counts));
+    return head;
+  };
+
+  return { read, firstFrom };
+})();

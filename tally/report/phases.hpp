@@ -1,0 +1,33 @@
+// Phases of windows: rows whose counts are alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tally/result/windows_table.hpp"
+
+namespace tally::report {
+
+/// One phase.
+struct Phase {
+  std::size_t windows = 0;
+  std::int64_t length = 0;           ///< of all of them
+  std::vector<std::int64_t> counts;  ///< of all of them: as WindowSeries::counts
+  std::size_t series = 0, row = 0;   ///< its representative window: the one that is most like its mean
+};
+
+struct Phases {
+  std::vector<Phase> phases;  ///< in the order in which they first appear
+  /// Of each series each row's phase, from 0; −1 for a window that is too short to say anything.
+  std::vector<std::vector<std::int64_t>> of_row;
+  std::vector<std::string> events;  ///< full names of those that tell windows apart
+  std::size_t too_short = 0;        ///< windows without a phase
+};
+
+/// Phases of all windows of a file by their counts, each divided by the window's length. No phases where the counts of
+/// no event vary. The same file has the same phases.
+Phases find_phases(const result::Windows& windows);
+
+}  // namespace tally::report

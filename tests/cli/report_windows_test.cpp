@@ -1,0 +1,161 @@
+// Pages of windows, as a browser shows them: time lines, brush, phases, histogram.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/cli/pages.hpp"
+
+namespace tally::test {
+namespace {
+
+constexpr const char* columns =
+    "series,number,time_ns,length,program,process,thread,cpu,instructions:u,loads:u,trigger,address,lost,trust\r\n";
+
+std::string row(int series, int number, int loads, const char* trigger = "instructions:u") {
+  return fmt::format("{},{},{},1000,prog,7,{},0,1000,{},{},{:#x},0,exact\r\n", series, number, 1000 * number,
+                     6 + series, loads, trigger, 0x401000 + number);
+}
+
+// A page of so many windows of one thread.
+std::string page_of_windows(int count, const std::function<int(int)>& loads) {
+  std::string text = columns;
+  for (int number = 1; number <= count; ++number) text += row(1, number, loads(number));
+  const TemporaryFile file("windows.csv", text);
+  return page_of({file.path()});
+}
+
+int two_phases(int number) { return number % 20 < 10 ? 100 : 300; }
+
+class WindowsPage : public Browser {
+ protected:
+  void SetUp() override {
+    Browser::SetUp();
+    if (IsSkipped()) return;
+    if (!holds(page_of_windows(3, two_phases), "github.com/danvk/dygraphs"))
+      GTEST_SKIP() << "this tally was built without libjs-dygraphs";
+  }
+};
+
+// What a probe may use: moves the pointer to a share of the width of a panel, and reads what is said.
+const std::string tools = R"js(
+  const section = document.querySelector("section[data-windows]");
+  const say = (lines) => { document.getElementById("seen").textContent = lines.join("\n"); };
+  const buttons = [...section.querySelectorAll(".bar button")];
+  const pause = () => new Promise((done) => setTimeout(done, 50));
+  const point = async (share) => {
+    const canvas = [...section.querySelectorAll(".plot canvas")].pop();
+    const box = canvas.getBoundingClientRect();
+    canvas.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: box.left + 56 + share * (box.width - 64), clientY: box.top + 40 }));
+    await pause();
+    return section.querySelector(".said").textContent + " | " + [...section.querySelectorAll(".panel .value")].map((one) => one.textContent).join(" ");
+  };
+)js";
+
+TEST_F(WindowsPage, says_the_values_under_the_pointer) {
+  const std::string dom = as_shown(page_of_windows(41, two_phases),
+                                   tools + "(async () => say([await point(0), await point(0.25), await point(1)]))();");
+  EXPECT_EQ(seen(dom),
+            "window 1 · ends at 0.001 ms · length 1,000 · at 0x401001 · phase 1 | 0.1\n"
+            "window 11 · ends at 0.011 ms · length 1,000 · at 0x40100b · phase 2 | 0.3\n"
+            "window 41 · ends at 0.041 ms · length 1,000 · at 0x401029 · phase 1 | 0.1");
+}
+
+TEST_F(WindowsPage, zooms_by_its_buttons_and_by_a_phases_representative) {
+  const std::string dom = as_shown(page_of_windows(4001, two_phases), tools + R"js((async () => {
+    const lines = [section.dataset.drawn];
+    for (const i of [0, 0, 2]) { buttons[i].click(); lines.push(section.dataset.drawn); }
+    section.querySelectorAll("[data-show]")[1].click();
+    lines.push(section.dataset.drawn, section.querySelector(".said").textContent);
+    say(lines);
+  })();)js");
+  EXPECT_EQ(seen(dom),
+            "4001\n2001\n1001\n4001\n60\nwindow 10 · ends at 0.01 ms · length 1,000 · at 0x40100a · phase 2");
+}
+
+TEST_F(WindowsPage, many_windows_are_few_points_and_none_is_lost_among_them) {
+  const auto one_far = [](int number) { return number == 150'001 ? 90'000 : two_phases(number); };
+  const std::string dom = as_shown(page_of_windows(200'000, one_far), tools + R"js((async () => {
+    const lines = [section.dataset.drawn, section.dataset.pieces < 1000, section.querySelector(".panel .value").textContent];
+    const said = [];
+    for (let share = 0.745; share < 0.755; share += 0.0005) said.push(await point(share));
+    const there = said.find((one) => one.endsWith("to 90"));
+    lines.push(/windows 1\d\d,\d+ to 150,\d+/.test(there), there.replace(/.*\| mean [\d.]+, /, ""));
+    say(lines);
+  })();)js");
+  EXPECT_EQ(seen(dom), "200000\ntrue\nthe axis is cut: up to 90\ntrue\n0.1 to 90");
+}
+
+TEST_F(WindowsPage, shows_each_thread_by_itself) {
+  std::string text = columns;
+  for (int number = 1; number <= 30; ++number) text += row(1, number, 100);
+  for (int number = 1; number <= 7; ++number) text += row(2, number, 500, number == 7 ? "end" : "instructions:u");
+  const TemporaryFile file("windows.csv", text);
+  const std::string dom = as_shown(page_of({file.path()}), tools + R"js((async () => {
+    const choose = section.querySelector("select");
+    const lines = [[...choose.options].map((one) => one.textContent).join(), section.dataset.drawn];
+    choose.value = 1;
+    choose.dispatchEvent(new Event("change"));
+    lines.push(section.dataset.drawn, await point(1));
+    say(lines);
+  })();)js");
+  EXPECT_EQ(seen(dom),
+            "prog 7 · 30,prog 8 of 7 · 7\n30\n7\n"
+            "window 7 · ends at 0.007 ms · length 1,000 · at 0x401007 · cut by the end · phase 2 | 0.5");
+}
+
+TEST_F(WindowsPage, has_a_brush_a_histogram_and_lanes) {
+  const std::string dom = as_shown(page_of_windows(100, two_phases), tools + R"js((async () => {
+    const chart = Chart.getChart(section.querySelector(".canvas canvas"));
+    const handles = section.querySelectorAll(".brush .dygraph-rangesel-zoomhandle").length;
+    const lanes = section.querySelector("canvas.rows");
+    const sums = chart.data.datasets.map((set) => set.label + " " + set.data.reduce((a, b) => a + b));
+    say([handles, lanes.clientHeight, sums.join(", "), chart.options.scales.x.title.text]);
+  })();)js");
+  EXPECT_EQ(seen(dom), "2\n30\nphase 1 50, phase 2 50, no phase 0\nloads-per-instruction");
+}
+
+TEST_F(WindowsPage, rows_of_hpctool_are_drawn_by_their_number) {
+  std::string text = "ins,l_cycle,ref_cycle,event1,event2,event3,event4\r\n";
+  for (int i = 0; i < 40; ++i)
+    text += fmt::format("{},0,{},{},2,3,4\r\n", 50'005 + i, 150 * (i + 9), i < 20 ? 10 : 900);
+  const TemporaryFile file("sampl.csv", text + "5690,0,150,1,0,0,0\r\n");
+  const std::string page = page_of({file.path()});
+  EXPECT_TRUE(holds(page, "41 windows, each ended by instructions"));
+  const std::string dom = as_shown(page, tools + R"js((async () =>
+    say([section.querySelectorAll(".bar select").length, (await point(0.5)).split(" · ").slice(0, 2).join(" ")]))();)js");
+  EXPECT_EQ(seen(dom), "2\nwindow 21 length 50,025") << "no choice of an axis: axes, and the histogram's";
+}
+
+TEST_F(WindowsPage, fits_a_phone_and_follows_the_colours_of_the_system) {
+  const std::string page = page_of_windows(500, two_phases);
+  const std::string probe = tools + R"js(
+    const chart = Chart.getChart(section.querySelector(".canvas canvas"));
+    say([document.documentElement.scrollWidth <= document.documentElement.clientWidth ? "fits" : "too wide",
+      getComputedStyle(document.querySelector(".dygraph-axis-label")).color, chart.data.datasets[0].backgroundColor]);
+  )js";
+  EXPECT_EQ(seen(as_shown(page, probe, {"--window-size=400,800"})), "fits\nrgb(89, 99, 110)\n#1f5fae");
+  EXPECT_EQ(seen(as_shown(page, probe, {"--blink-settings=preferredColorScheme=0"})),
+            "fits\nrgb(154, 165, 177)\n#6cacf5");
+}
+
+TEST_F(WindowsPage, asks_no_network_and_reports_no_error) {
+  std::string page = page_of_windows(500, two_phases);
+  page.insert(page.find("<style>"),
+              "<script>window.wrong = []; addEventListener('error', (e) => wrong.push(e.message));</script>");
+  const std::string dom = as_shown(page, tools + R"js((async () => {
+    await point(0.5);
+    for (let i = 0; i < section.querySelectorAll("select").length; ++i) {
+      const one = section.querySelectorAll("select")[i];
+      one.selectedIndex = 1;
+      one.dispatchEvent(new Event("change"));
+    }
+    section.querySelectorAll("input").forEach((one) => one.click());
+    await pause();
+    say([JSON.stringify([wrong, performance.getEntriesByType("resource").map((one) => one.name)])]);
+  })();)js");
+  EXPECT_EQ(seen(dom), "[[],[]]");
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -135,7 +135,9 @@ int profile(Options& options) {
   auto stat = measure::stat(*choice->backend, options.stat, *signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
-  const result::Profile made = profile::resolve(std::move(code), *stat);
+  const auto lines = format->has_lines || style->by == report::ProfileBy::line ? profile::Lines::of_rows
+                                                                               : profile::Lines::of_functions;
+  const result::Profile made = profile::resolve(std::move(code), *stat, lines);
   const auto written = output->write(format->write(made, *style));
   if (!stat->notices.empty() && !is_quiet(options.quiet)) say(stat->notices);
   return end_as_measured(*stat, written ? int{exit_ok} : report_error(written.error()), *signals);

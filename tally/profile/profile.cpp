@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -26,7 +27,7 @@ struct Object {
 
 class Resolver {
  public:
-  Resolver(result::CodeCounts code, result::Stat stat) : code_(std::move(code)) {
+  Resolver(result::CodeCounts code, result::Stat stat, Lines lines) : code_(std::move(code)), lines_(lines) {
     made_.stat = std::move(stat);
     made_.owners = code_.owners;
     made_.repeated = code_.repeated;
@@ -52,7 +53,6 @@ class Resolver {
       object.why_nameless = why;
     } else if (auto names = CodeNames::open(file.path); names) {
       opened.names = *std::move(names);
-      object.has_lines = opened.names->has_lines();
     } else {
       object.why_nameless = names.error().message;
     }
@@ -78,20 +78,18 @@ class Resolver {
     if (object.names != nullptr) {
       if (const auto address = object.names->address_of(row.address)) {
         made.address = *address;
-        if (const auto line = object.names->line_of(*address)) {
-          made.source = source(object, line->file);
-          made.line = line->line;
-        }
+        if (lines_ == Lines::of_rows) std::tie(made.source, made.line) = line_of(object, *address);
       }
     }
     made.function = function(row.file, object, made.address);
     result::ProfileFunction& of = made_.functions[made.function];
-    if (of.address == made.address) {
-      of.entered += row.executions;
-      of.source = made.source;
-      of.line = made.line;
-    }
+    if (of.address == made.address) of.entered += row.executions;
     made_.rows.push_back(made);
+  }
+
+  std::pair<std::uint32_t, std::uint32_t> line_of(Object& object, std::uint64_t address) {
+    const auto line = object.names == nullptr ? std::nullopt : object.names->line_of(address);
+    return line ? std::pair{source(object, line->file), line->line} : std::pair{0u, 0u};
   }
 
   std::uint32_t source(Object& object, std::string_view file) {
@@ -106,14 +104,31 @@ class Resolver {
   }
 
   std::uint32_t function(std::uint32_t file, Object& object, std::uint64_t address) {
+    // Rows come by address: most are of the function of the one before.
+    if (last_.file == file && address > last_.begin && address < last_.end) return last_.function;
     NamedCode code{"[no name]", 0, 0, true};
+    last_ = {file, 0, 0, 0};
     if (object.names != nullptr) {
       const NamedCode* const found = function_of(*object.names, address);
       code = found != nullptr ? *found : object.names->section_of(address);
+      if (found != nullptr) last_ = {file, found->address, end_of(*object.names, found), 0};
     }
     const auto [place, is_new] = object.functions.try_emplace(code.address, made_.functions.size());
-    if (is_new) made_.functions.push_back({code.name, file, code.address, 0, 0, 0});
-    return place->second;
+    if (is_new) {
+      made_.functions.push_back({code.name, file, code.address, 0, 0, 0});
+      // Of a section nobody asks where it begins.
+      if (!code.is_section)
+        std::tie(made_.functions.back().source, made_.functions.back().line) = line_of(object, code.address);
+    }
+    return last_.function = place->second;
+  }
+
+  /// Where another function may begin within it, or behind it.
+  static std::uint64_t end_of(const CodeNames& names, const NamedCode* function) {
+    const NamedCode* const next = function + 1;
+    const bool is_last = next == names.functions().data() + names.functions().size();
+    const std::uint64_t end = function->address + function->bytes;
+    return is_last ? end : std::min(end, next->address);
   }
 
   void sort_rows() {
@@ -123,7 +138,12 @@ class Resolver {
       const result::ProfileRow& row = made_.rows[i];
       return std::tuple(row.owner, row.function, row.address);
     };
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+    const auto before = [&](std::size_t a, std::size_t b) { return key(a) < key(b); };
+    if (std::is_sorted(order.begin(), order.end(), before)) {
+      made_.counts = std::move(code_.counts);
+      return;
+    }
+    std::sort(order.begin(), order.end(), before);
     std::vector<result::ProfileRow> rows;
     const std::size_t events = code_.events.size();
     rows.reserve(order.size());
@@ -136,15 +156,21 @@ class Resolver {
   }
 
   result::CodeCounts code_;
+  Lines lines_;
   std::vector<Object> objects_;
   std::map<std::string, std::size_t> sources_;
+  struct {
+    std::uint32_t file = ~0u;
+    std::uint64_t begin = 0, end = 0;
+    std::uint32_t function = 0;
+  } last_;
   result::Profile made_;
 };
 
 }  // namespace
 
-result::Profile resolve(result::CodeCounts code, result::Stat stat) {
-  return Resolver(std::move(code), std::move(stat)).resolve();
+result::Profile resolve(result::CodeCounts code, result::Stat stat, Lines lines) {
+  return Resolver(std::move(code), std::move(stat), lines).resolve();
 }
 
 }  // namespace tally::profile

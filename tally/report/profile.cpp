@@ -6,10 +6,10 @@ namespace tally::report {
 
 std::span<const ProfileFormat> profile_formats() {
   static constexpr ProfileFormat formats[] = {
-      {"table", "a table for people", profile_table},
-      {"callgrind", "callgrind's out-file: KCachegrind, callgrind_annotate", profile_callgrind},
-      {"cachegrind", "cachegrind's out-file: cg_annotate, cg_diff", profile_cachegrind},
-      {"json", "one JSON object", profile_json},
+      {"table", "a table for people", profile_table, false},
+      {"callgrind", "callgrind's out-file: KCachegrind, callgrind_annotate", profile_callgrind, true},
+      {"cachegrind", "cachegrind's out-file: cg_annotate, cg_diff", profile_cachegrind, true},
+      {"json", "one JSON object", profile_json, true},
   };
   return formats;
 }

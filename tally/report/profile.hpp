@@ -24,6 +24,7 @@ struct ProfileFormat {
   std::string_view name;  ///< what `--format` calls it
   std::string_view what;  ///< for the help
   std::string (*write)(const result::Profile& profile, const ProfileStyle& style);
+  bool has_lines;  ///< it tells them whatever the style
 };
 
 /// All forms, the default first.

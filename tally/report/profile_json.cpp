@@ -29,8 +29,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
   for (const result::ProfileObject& object : profile.objects)
     json["objects"].push_back(
         {{"name", object.name},
-         {"why_nameless", object.why_nameless.empty() ? Json(nullptr) : Json(object.why_nameless)},
-         {"has_lines", object.has_lines}});
+         {"why_nameless", object.why_nameless.empty() ? Json(nullptr) : Json(object.why_nameless)}});
   json["sources"] = profile.sources;
 
   // Threads are added up here; who wants them apart takes --by thread.

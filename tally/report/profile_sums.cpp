@@ -30,9 +30,14 @@ Key key_of(const result::Profile& profile, const result::ProfileRow& row, Profil
 std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by) {
   std::map<Key, ProfileSum> sums;
   const std::size_t events = profile.event_count();
+  ProfileSum* last = nullptr;
+  Key last_key;
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
     const result::ProfileRow& row = profile.rows[i];
-    ProfileSum& sum = sums[key_of(profile, row, by)];
+    // Most are of what the one before was of.
+    const Key key = key_of(profile, row, by);
+    if (last == nullptr || key != last_key) last = &sums[last_key = key];
+    ProfileSum& sum = *last;
     if (sum.counts.empty()) sum = {row.function, row.owner, row.source, row.line, std::vector<std::int64_t>(events)};
     for (std::size_t e = 0; e < events; ++e) sum.counts[e] += profile.count(i, e);
   }

@@ -14,7 +14,6 @@ namespace tally::result {
 struct ProfileObject {
   std::string name;               ///< its path; what the kernel calls the memory, for code of no file
   std::string why_nameless = {};  ///< why its functions have no names; empty where they have
-  bool has_lines = false;         ///< it has debug information
   bool operator==(const ProfileObject&) const = default;
 };
 

@@ -1,0 +1,101 @@
+#include "tally/backend/sim/code_log.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tally::backend::sim {
+
+using channel::CodeRecordKind;
+
+std::uint32_t CodeFiles::number(const channel::CodeMapping& m) {
+  const char* const path = reinterpret_cast<const char*>(&m + 1);
+  result::CodeFile file{std::string(path, ::strnlen(path, m.head.bytes - sizeof m)), m.inode, m.device_major,
+                        m.device_minor};
+  const auto [place, is_new] =
+      numbers_.try_emplace({file.path, file.inode, file.device_major, file.device_minor}, files_.size());
+  if (is_new) files_.push_back(std::move(file));
+  return static_cast<std::uint32_t>(place->second);
+}
+
+CodeLogReader::CodeLogReader(const Channel& shared, std::uint32_t number, CodeFiles& files) {
+  const int file = shared.file.get();
+  if (!linux::read_at(file, channel::code_log_offset(number), &head_, sizeof head_)) return;
+  head_.bytes = std::clamp(head_.bytes, channel::code_records_at, channel::code_log_bytes);
+  auto mapped = linux::map_shared(file, channel::code_log_offset(number), head_.bytes);
+  if (!mapped) return;
+  memory_ = std::move(*mapped);
+  read(files);
+}
+
+const LoggedTrace* CodeLogReader::trace_of(std::uint32_t segment, std::uint64_t bytes) const {
+  const auto begins_behind = [](std::uint32_t number, const LoggedTrace& t) { return number < t.record->number; };
+  const auto after = std::upper_bound(traces_.begin(), traces_.end(), segment, begins_behind);
+  if (after == traces_.begin()) return nullptr;
+  const LoggedTrace& trace = *std::prev(after);
+  const bool is_older = offset_of(trace.record) < bytes;
+  return is_older && segment < trace.record->number + trace.record->segments ? &trace : nullptr;
+}
+
+const CodeMapping* CodeLogReader::mapping_of(std::uint64_t pc, std::uint32_t mappings) const {
+  for (std::uint32_t i = mappings; i-- > 0;)
+    if (mappings_[i].has(pc)) return &mappings_[i];
+  return nullptr;
+}
+
+std::uint32_t CodeLogReader::mappings_below(std::uint64_t bytes) const {
+  const auto end = std::lower_bound(mapping_offsets_.begin(), mapping_offsets_.end(), bytes);
+  return static_cast<std::uint32_t>(end - mapping_offsets_.begin());
+}
+
+std::vector<channel::CodeCorrection> CodeLogReader::corrections() const {
+  std::vector<channel::CodeCorrection> made;
+  if (memory_.data() == nullptr) return made;
+  const auto* const table =
+      reinterpret_cast<const channel::CodeCorrection*>(memory_.data() + channel::code_corrections_at);
+  std::copy_if(table, table + channel::code_correction_limit, std::back_inserter(made),
+               [](const channel::CodeCorrection& c) { return c.pc != 0; });
+  return made;
+}
+
+void CodeLogReader::read(CodeFiles& files) {
+  for (std::uint64_t at = channel::code_records_at; at + sizeof(channel::CodeRecord) <= head_.bytes;) {
+    const auto* const record = reinterpret_cast<const channel::CodeRecord*>(memory_.data() + at);
+    const std::uint64_t bytes = record->bytes;
+    if (bytes < sizeof *record || bytes % 8 != 0 || bytes > head_.bytes - at) return;
+    switch (record->kind) {
+      case CodeRecordKind::mapping:
+        add_mapping(reinterpret_cast<const channel::CodeMapping*>(record), at, files);
+        break;
+      case CodeRecordKind::trace: add_trace(reinterpret_cast<const channel::CodeTrace*>(record)); break;
+      case CodeRecordKind::counts:
+      case CodeRecordKind::shared: add_counts(reinterpret_cast<const channel::CodeCounts*>(record)); break;
+      case CodeRecordKind::none: break;  // its process was killed while it wrote it; others may have gone on
+      default: return;
+    }
+    at += bytes;
+  }
+  const auto by_number = [](const LoggedTrace& a, const LoggedTrace& b) { return a.record->number < b.record->number; };
+  if (!std::is_sorted(traces_.begin(), traces_.end(), by_number)) std::sort(traces_.begin(), traces_.end(), by_number);
+}
+
+void CodeLogReader::add_mapping(const channel::CodeMapping* m, std::uint64_t at, CodeFiles& files) {
+  if (m->head.bytes < sizeof *m) return;
+  mappings_.push_back({m->start, m->end, m->offset, files.number(*m)});
+  mapping_offsets_.push_back(at);
+}
+
+void CodeLogReader::add_trace(const channel::CodeTrace* t) {
+  const std::uint64_t places = t->head.bytes < sizeof *t ? 0 : (t->head.bytes - sizeof *t) / sizeof(channel::CodePlace);
+  if (t->places <= places && t->segments > 0 && t->number < channel::segment_limit)
+    traces_.push_back({t, all_mappings()});
+}
+
+void CodeLogReader::add_counts(const channel::CodeCounts* c) {
+  if (c->head.bytes < sizeof *c) return;
+  if (c->head.kind == CodeRecordKind::shared)
+    shared_with_.push_back(c->process);
+  else if (c->area < channel::area_limit)
+    counts_.push_back({c->process, c->thread, c->area});
+}
+
+}  // namespace tally::backend::sim

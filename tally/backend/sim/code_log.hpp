@@ -1,0 +1,83 @@
+// One process's log of code, read (channel/code_log.hpp). Whatever it says, nothing outside of it is read.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tally/backend/sim/run.hpp"
+#include "tally/result/code.hpp"
+
+namespace tally::backend::sim {
+
+/// A mapping with code: `file` is its number in CodeFiles.
+struct CodeMapping {
+  std::uint64_t start, end, offset;
+  std::uint32_t file;
+
+  bool has(std::uint64_t pc) const { return pc - start < end - start; }
+};
+
+/// A trace of a log, and how many of the log's mappings came before it.
+struct LoggedTrace {
+  const channel::CodeTrace* record;
+  std::uint32_t mappings;
+};
+
+/// The files of all logs, each once.
+class CodeFiles {
+ public:
+  std::uint32_t number(const channel::CodeMapping& m);
+  const result::CodeFile& at(std::uint32_t number) const { return files_[number]; }
+  std::vector<result::CodeFile> take() { return std::move(files_); }
+
+ private:
+  std::map<std::tuple<std::string, std::uint64_t, std::uint32_t, std::uint32_t>, std::size_t> numbers_;
+  std::vector<result::CodeFile> files_;
+};
+
+class CodeLogReader {
+ public:
+  struct Counts {
+    std::uint32_t process, thread, area;
+  };
+
+  /// Reads the log with this number; an empty one where that cannot be read.
+  CodeLogReader(const Channel& shared, std::uint32_t number, CodeFiles& files);
+
+  const channel::CodeLog& head() const { return head_; }
+  const std::vector<Counts>& counts() const { return counts_; }
+  /// Processes that run this one's code.
+  const std::vector<std::uint32_t>& shared_with() const { return shared_with_; }
+
+  /// The trace with this segment among its own, of those below `bytes` of the log; null where none is.
+  const LoggedTrace* trace_of(std::uint32_t segment, std::uint64_t bytes) const;
+
+  /// The mapping of an address among the first so many of the log; null where none is known.
+  const CodeMapping* mapping_of(std::uint64_t pc, std::uint32_t mappings) const;
+  std::uint32_t mappings_below(std::uint64_t bytes) const;
+  std::uint32_t all_mappings() const { return static_cast<std::uint32_t>(mappings_.size()); }
+
+  std::vector<channel::CodeCorrection> corrections() const;
+
+ private:
+  std::uint64_t offset_of(const void* record) const {
+    return static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(record) - memory_.data());
+  }
+  void read(CodeFiles& files);
+  void add_mapping(const channel::CodeMapping* m, std::uint64_t at, CodeFiles& files);
+  void add_trace(const channel::CodeTrace* t);
+  void add_counts(const channel::CodeCounts* c);
+
+  channel::CodeLog head_{};
+  linux::Mapping memory_;
+  std::vector<LoggedTrace> traces_;  // by rising numbers
+  std::vector<CodeMapping> mappings_;
+  std::vector<std::uint64_t> mapping_offsets_;
+  std::vector<Counts> counts_;
+  std::vector<std::uint32_t> shared_with_;
+};
+
+}  // namespace tally::backend::sim

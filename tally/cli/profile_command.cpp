@@ -9,6 +9,7 @@
 #include "tally/cli/launch.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/event/list.hpp"
+#include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/process/signals.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> event_lists;
-  std::string format, output, by = "function";
+  std::string format, output, by = "function", annotate;
   int top = 40;
   bool lines = false, whole_names = false, quiet = false;
   measure::StatOptions stat;
@@ -34,6 +35,7 @@ constexpr const char* examples =
     "Examples:\n"
     "  tally profile -- ./prog\n"
     "  tally profile -e instructions,loads,stores --lines -- ./prog\n"
+    "  tally profile --annotate main -- ./prog\n"
     "  tally profile --by thread -- ./prog\n"
     "  tally profile --format callgrind -o callgrind.out -- ./prog   # for KCachegrind\n"
     "  tally profile --format cachegrind -o cg.out -- ./prog         # for cg_annotate, cg_diff\n";
@@ -64,6 +66,8 @@ void describe(Page& app, Options& options) {
   app.add_option("--by", options.by, "what a row is: function (default), line, object, process, thread")
       ->option_text("WHAT");
   app.add_flag("-l,--lines", options.lines, "a row for each line of source; as --by line");
+  app.add_option("--annotate", options.annotate, "below the table: the source of a function or file, with its counts")
+      ->option_text("NAME");
   app.add_option("--top", options.top, "rows of the table (40); 0: all")->option_text("N");
   app.add_flag("--full-names", options.whole_names, "functions of C++ and Rust with their parameters");
   add_launch_options(app, options.stat);
@@ -107,11 +111,20 @@ Result<void> check_events(const std::vector<event::Event>& events) {
   return {};
 }
 
+Result<std::string> annotated(const result::Profile& profile, const std::string& name) {
+  return report::annotated(profile, name, [](const std::string& path) -> std::optional<std::string> {
+    auto text = linux::read_file(path);
+    return text ? std::optional(*std::move(text)) : std::nullopt;
+  });
+}
+
 int profile(Options& options) {
   const report::ProfileFormat* const format = format_of(options);
   if (format == nullptr)
     return report_error({Code::bad_usage, fmt::format("unknown format '{}'", printable(options.format)),
                          "the formats are: " + format_names(), 0});
+  if (!options.annotate.empty() && format->name != "table")
+    return report_error({Code::bad_usage, "--annotate goes with the table", "leave --format out", 0});
   const auto style = style_of(options);
   if (!style) return report_error(style.error());
   auto events = event::parse_lists(
@@ -135,12 +148,18 @@ int profile(Options& options) {
   auto stat = measure::stat(*choice->backend, options.stat, *signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
-  const auto lines = format->has_lines || style->by == report::ProfileBy::line ? profile::Lines::of_rows
-                                                                               : profile::Lines::of_functions;
+  const bool of_rows = format->has_lines || style->by == report::ProfileBy::line || !options.annotate.empty();
+  const auto lines = of_rows ? profile::Lines::of_rows : profile::Lines::of_functions;
   const result::Profile made = profile::resolve(std::move(code), *stat, lines);
-  const auto written = output->write(format->write(made, *style));
+  std::string text = format->write(made, *style);
+  const auto source = options.annotate.empty() ? Result<std::string>("") : annotated(made, options.annotate);
+  if (source && !source->empty()) text += "\n" + *source;
+  const auto written = output->write(text);
   if (!stat->notices.empty() && !is_quiet(options.quiet)) say(stat->notices);
-  return end_as_measured(*stat, written ? int{exit_ok} : report_error(written.error()), *signals);
+  int code_of_tally = exit_ok;
+  if (!written) code_of_tally = report_error(written.error());
+  if (!source) code_of_tally = report_error(source.error());
+  return end_as_measured(*stat, code_of_tally, *signals);
 }
 
 }  // namespace

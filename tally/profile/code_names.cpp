@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <tuple>
+#include <unordered_map>
 
 #include "tally/base/text.hpp"
 #include "tally/symbol/names.hpp"
@@ -76,7 +77,13 @@ class Names final : public CodeNames {
     const char* const file =
         line == nullptr ? nullptr : dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
     if (file == nullptr || number <= 0) return std::nullopt;
-    return SourceLine{file, static_cast<std::uint32_t>(number)};
+    std::string& path = paths_[file];
+    if (path.empty()) {
+      const char* const folder = *file == '/' ? nullptr : dwfl_line_comp_dir(line);
+      path =
+          folder == nullptr ? file : std::string(folder) + "/" + (std::strncmp(file, "./", 2) == 0 ? file + 2 : file);
+    }
+    return SourceLine{path, static_cast<std::uint32_t>(number)};
   }
 
   bool is_stripped() const override { return stripped_; }
@@ -153,6 +160,7 @@ class Names final : public CodeNames {
   std::vector<GElf_Phdr> parts_;
   std::vector<NamedCode> sections_, functions_;
   bool stripped_ = true;
+  mutable std::unordered_map<const char*, std::string> paths_;  // of sources, by what the debug information calls them
   mutable bool looked_for_lines_ = false, has_lines_ = false;
 };
 

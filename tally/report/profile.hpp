@@ -1,6 +1,8 @@
 // A profile in, text out: what `tally profile` prints and writes.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,8 +32,11 @@ struct ProfileFormat {
 /// All forms, the default first.
 std::span<const ProfileFormat> profile_formats();
 
-/// The source of the functions or files of source whose name this is, each line with its counts; `instructions`: the
-/// instructions below it. Sources are read where they lie. Errors: bad_usage where nothing has this name.
-Result<std::string> annotated(const result::Profile& profile, std::string_view name, bool instructions);
+/// Reads a file of source; nothing where it is not there.
+using SourceReader = std::function<std::optional<std::string>(const std::string& path)>;
+
+/// The source of what has this name, each line with its counts: of a file of source the lines that ran and those around
+/// them, of a function its own lines. Errors: bad_usage where nothing has this name, or no line is known of it.
+Result<std::string> annotated(const result::Profile& profile, std::string_view name, const SourceReader& read);
 
 }  // namespace tally::report

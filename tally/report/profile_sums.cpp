@@ -49,8 +49,26 @@ std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by) {
   return sorted;
 }
 
-std::string function_name(const std::string& name, bool whole) {
-  if (whole) return name;
+namespace {
+
+/// What stands in angle brackets is left out, where the name is long: those of C++ may fill a page.
+std::string without_templates(const std::string& name) {
+  constexpr std::size_t long_name = 60;
+  if (name.size() <= long_name) return name;
+  std::string text;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    // "operator<", "operator->" and their like are no brackets.
+    const bool is_operator = depth == 0 && text.ends_with("operator");
+    const bool is_arrow = i > 0 && name[i] == '>' && name[i - 1] == '-';
+    if (name[i] == '<' && !is_operator && depth++ == 0) text += "<…>";
+    if (depth == 0) text += name[i];
+    if (name[i] == '>' && !is_operator && !is_arrow && depth > 0) depth--;
+  }
+  return text;
+}
+
+std::string without_parameters(const std::string& name) {
   // Parameters are behind the last bracket that opens at the outer level; "(anonymous namespace)::f(int)" has two.
   std::string_view text = name;
   for (const std::string_view end : {" const", " volatile"})
@@ -62,6 +80,12 @@ std::string function_name(const std::string& name, bool whole) {
     if (depth == 0) return i == 0 || text.substr(0, i).ends_with("operator") ? name : std::string(text.substr(0, i));
   }
   return name;
+}
+
+}  // namespace
+
+std::string function_name(const std::string& name, bool whole) {
+  return whole ? name : without_templates(without_parameters(name));
 }
 
 std::string file_name(std::string_view path) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "tally/base/text.hpp"
-#include "tally/report/footnotes.hpp"
 #include "tally/report/grid.hpp"
 #include "tally/report/profile_forms.hpp"
 #include "tally/report/profile_sums.hpp"
@@ -70,11 +69,25 @@ void add_rest(const result::Profile& profile, const std::vector<std::size_t>& ev
   grid.add(std::move(cells));
 }
 
+/// How far the counts can be trusted: once where all are alike.
+std::string trust_lines(const result::Stat& stat) {
+  const auto said = [](const result::Event& event) {
+    const Count& count = event.total.count;
+    return fmt::format("{}{}{}", name(count.trust), count.reason.empty() ? "" : ": ", count.reason);
+  };
+  const std::string first = said(stat.events.front());
+  if (std::all_of(stat.events.begin(), stat.events.end(), [&](const auto& event) { return said(event) == first; }))
+    return fmt::format(" trust: {}\n", first);
+  std::string text;
+  for (const result::Event& event : stat.events)
+    text += fmt::format(" trust of {}: {}\n", event.total.name, said(event));
+  return text;
+}
+
 }  // namespace
 
 std::string profile_table(const result::Profile& profile, const ProfileStyle& style) {
   const std::vector<std::size_t> events = counted(profile);
-  Footnotes notes;
   if (events.empty()) return "nothing was counted\n";
   const std::vector<ProfileSum> sums = sums_of(profile, style.by);
   std::vector<Column> columns{{"share", Align::right}};
@@ -103,11 +116,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
 
   std::string text = fmt::format("{}\n\n{}", join(profile.stat.command, " "), grid.text());
   text += "\n";
-  for (const result::Event& event : profile.stat.events) {
-    text += fmt::format(" {}: {}", event.total.name, name(event.total.count.trust));
-    if (!event.total.count.reason.empty()) text += ": " + event.total.count.reason;
-    text += "\n";
-  }
+  text += trust_lines(profile.stat);
   for (const result::ProfileObject& object : profile.objects)
     if (!object.why_nameless.empty())
       text += fmt::format(" {} has no names of functions: {}\n", object.name, object.why_nameless);

@@ -1,0 +1,208 @@
+// `tally profile`, as a user types it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using Json = nlohmann::json;
+using Counts = std::vector<std::int64_t>;
+
+struct Profiled {
+  Finished finished;
+  Json json;
+
+  /// What the functions of this name counted: instructions, loads, stores.
+  Counts of(const std::string& name) const {
+    Counts sum(json["events"].size());
+    for (const Json& function : json["functions"]) {
+      if (function["name"] != name) continue;
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += function["counts"][i].get<std::int64_t>();
+    }
+    return sum;
+  }
+  std::int64_t entered(const std::string& name) const {
+    std::int64_t sum = 0;
+    for (const Json& function : json["functions"])
+      if (function["name"] == name) sum += function["entered"].get<std::int64_t>();
+    return sum;
+  }
+};
+
+Profiled profiled(Words words) {
+  const TemporaryFile file("profile.json");
+  words.insert(words.begin(), {"profile", "-q", "--format", "json", "-o", file.path()});
+  Profiled made;
+  made.finished = tally(words);
+  made.json = Json::parse(file.content().value_or(""), nullptr, false);
+  return made;
+}
+
+/// Every count is at its place, and together they are what was counted.
+void expect_whole(const Profiled& one) {
+  ASSERT_TRUE(one.json.is_object()) << one.finished.err;
+  for (std::size_t i = 0; i < one.json["events"].size(); ++i) {
+    const Json& event = one.json["events"][i];
+    std::int64_t sum = event["string_elements"].get<std::int64_t>();
+    for (const Json& function : one.json["functions"]) sum += function["counts"][i].get<std::int64_t>();
+    EXPECT_EQ(sum, event["value"]) << event["name"];
+    EXPECT_EQ(event["not_placed"], 0) << event["name"];
+    EXPECT_EQ(event["trust"], "exact") << event["reason"];
+  }
+}
+
+Finished run(const std::string& command) { return Running({"/bin/sh", "-c", command}).finish(); }
+
+class Profile : public testing::Test {
+ protected:
+  void SetUp() override {
+#if !TALLY_HAS_SIM
+    GTEST_SKIP() << "the engine is for x86-64";
+#endif
+  }
+};
+
+TEST_F(Profile, counts_each_function) {
+  const Profiled one = profiled({"--", PROFILED});
+  expect_whole(one);
+  EXPECT_EQ(one.of("eleven"), (Counts{11'000, 2'000, 2'000}));  // a return reads, too
+  EXPECT_EQ(one.entered("eleven"), 1000);
+  EXPECT_EQ(one.entered("main"), 1);
+}
+
+/// However the code is cut, and however often it is thrown away: the same, function by function.
+TEST_F(Profile, is_the_same_however_code_is_made) {
+  const Profiled usual = profiled({"--repeatable", "--", PROFILED});
+  const Words ways[] = {{"--block-size", "1"},   {"--block-size", "64"}, {"--cache-limit", "1"},
+                        {"--cache-limit", "20"}, {"--hot-from", "10"},   {"--cache-limit", "100", "--hot-from", "10"}};
+  for (const Words& way : ways) {
+    SCOPED_TRACE(way[0] + " " + way[1]);
+    const Profiled other = profiled(with(way, {"--repeatable", "--", PROFILED}));
+    expect_whole(other);
+    for (const Json& function : usual.json["functions"]) {
+      const std::string name = function["name"];
+      EXPECT_EQ(other.of(name), usual.of(name)) << name;
+    }
+  }
+}
+
+TEST_F(Profile, has_forked_children_and_threads) {
+  const Profiled forked = profiled({"--", PROFILED, "fork"});
+  expect_whole(forked);
+  EXPECT_EQ(forked.of("eleven"), (Counts{13'200, 2'400, 2'400}));
+  const Profiled threads = profiled({"--", PROFILED, "threads"});
+  expect_whole(threads);
+  EXPECT_EQ(threads.of("eleven"), (Counts{11'374, 2'068, 2'068}));
+  const Finished table = tally({"profile", "-q", "-e", "stores", "--by", "thread", "--", PROFILED, "threads"});
+  std::size_t rows = 0;
+  std::istringstream lines(table.err);
+  for (std::string line; std::getline(lines, line);)
+    rows += line.find("profiled") != std::string::npos && line.find('%') != std::string::npos;
+  EXPECT_EQ(rows, 3u) << table.err;
+}
+
+TEST_F(Profile, of_a_tree_is_whole) {
+  expect_whole(profiled({"--", "sh", "-c", "for i in 1 2 3; do (/bin/echo $i & /bin/true; wait) | cat; done; wait"}));
+  expect_whole(profiled({"--cache-limit", "50", "--", "sh", "-c", "for i in 1 2; do /bin/echo $i | cat; done"}));
+}
+
+TEST_F(Profile, of_a_killed_program_has_what_it_counted) {
+  const Profiled one = profiled({"--", PROFILED, "kill"});
+  EXPECT_EQ(one.finished.code(), 137);
+  EXPECT_EQ(one.of("eleven"), (Counts{11'000, 2'000, 2'000}));
+  EXPECT_EQ(one.json["events"][0]["trust"], "partial");
+  EXPECT_EQ(one.json["events"][0]["not_placed"], 0);
+}
+
+TEST_F(Profile, keeps_the_exit_code) { EXPECT_EQ(profiled({"--", PROFILED, "fail"}).finished.code(), 3); }
+
+TEST_F(Profile, says_which_file_is_gone) {
+  const TemporaryFile copy("gone");
+  std::filesystem::copy_file(PROFILED, copy.path(), std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::permissions(copy.path(), std::filesystem::perms::owner_all);
+  const Finished table = tally({"profile", "-q", "--", copy.path(), "remove"});
+  EXPECT_EQ(table.code(), 0);
+  EXPECT_NE(table.err.find("has no names of functions: the file is not there any more"), std::string::npos)
+      << table.err;
+}
+
+TEST_F(Profile, shows_lines_of_source) {
+  const Finished finished = tally({"profile", "-q", "-e", "instructions", "--annotate", "times", "--", PROFILED});
+  if (finished.err.find("no lines are known") != std::string::npos) GTEST_SKIP() << "built without libdw";
+  // The call, once for each of a thousand turns.
+  EXPECT_NE(finished.err.find("while (n-- > 0) eleven();"), std::string::npos) << finished.err;
+  const Finished lines = tally({"profile", "-q", "--lines", "--top", "0", "--", PROFILED});
+  EXPECT_NE(lines.err.find("profiled.c:"), std::string::npos) << lines.err;
+}
+
+/// Valgrind's own tools read the files, and find the same counts in them.
+TEST_F(Profile, is_read_by_the_tools_of_valgrind) {
+  if (run("command -v callgrind_annotate && command -v cg_annotate && command -v cg_diff").code() != 0)
+    GTEST_SKIP() << "valgrind is not installed";
+  const TemporaryFile callgrind("callgrind.out"), cachegrind("cachegrind.out");
+  ASSERT_EQ(tally({"profile", "-q", "--format", "callgrind", "-o", callgrind.path(), "--", PROFILED}).code(), 0);
+  ASSERT_EQ(tally({"profile", "-q", "--format", "cachegrind", "-o", cachegrind.path(), "--", PROFILED}).code(), 0);
+  const Finished by_callgrind = run("callgrind_annotate --threshold=100 " + callgrind.path());
+  EXPECT_EQ(by_callgrind.code(), 0) << by_callgrind.err;
+  EXPECT_NE(by_callgrind.out.find("11,000"), std::string::npos) << by_callgrind.out;
+  const Finished by_cachegrind = run("cg_annotate " + cachegrind.path());
+  EXPECT_EQ(by_cachegrind.code(), 0) << by_cachegrind.err;
+  EXPECT_NE(by_cachegrind.out.find("11,000"), std::string::npos) << by_cachegrind.out;
+  EXPECT_EQ(run("cg_diff " + cachegrind.path() + " " + cachegrind.path()).code(), 0);
+}
+
+/// Function by function, and line by line, what callgrind counts: of a program whose code does not go by the processor.
+TEST_F(Profile, counts_what_callgrind_counts) {
+  const TemporaryFile theirs("callgrind.out");
+  const Finished valgrind =
+      run("valgrind -q --tool=callgrind --skip-plt=no --callgrind-out-file=" + theirs.path() + " " PROFILED);
+  if (valgrind.code() != 0) GTEST_SKIP() << "valgrind does not run here";
+  const TemporaryFile ours("ours.out");
+  ASSERT_EQ(
+      tally({"profile", "-q", "-e", "instructions", "--format", "callgrind", "-o", ours.path(), "--", PROFILED}).code(),
+      0);
+  const auto own_functions = [](const std::string& file) {
+    std::map<std::string, std::string> counts;
+    std::istringstream lines(run("callgrind_annotate --threshold=100 --show-percs=no " + file).out);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find("[" PROFILED "]") == std::string::npos) continue;
+      std::istringstream words(line);
+      std::string count, place;
+      words >> count >> place;
+      const std::string name = place.substr(place.rfind(':') + 1);
+      if (name == "main" || name == "times" || name == "eleven") counts[name] = count;
+    }
+    return counts;
+  };
+  EXPECT_EQ(own_functions(ours.path()), own_functions(theirs.path()));
+  EXPECT_EQ(own_functions(ours.path()).size(), 3u);
+}
+
+TEST_F(Profile, refuses_what_it_cannot_do) {
+  const std::pair<Words, std::string> wrong[] = {
+      {{"profile"}, "no program to run"},
+      {{"profile", "--by", "colour", "--", "true"}, "--by colour"},
+      {{"profile", "--format", "xml", "--", "true"}, "unknown format"},
+      {{"profile", "--top", "-1", "--", "true"}, "--top"},
+      {{"profile", "-e", "page-faults", "--", "true"}, "page-faults is not known by place"},
+      {{"profile", "-e", "cycles", "--", "true"}, "cycles is not known by place"},
+      {{"profile", "--annotate", "main", "--format", "json", "--", "true"}, "--annotate goes with the table"},
+  };
+  for (const auto& [words, said] : wrong) {
+    const Finished finished = tally(words);
+    EXPECT_EQ(finished.code(), 2) << said;
+    EXPECT_NE(finished.err.find(said), std::string::npos) << finished.err;
+  }
+  const Finished unknown = tally({"profile", "-q", "--annotate", "no_such_function", "--", PROFILED});
+  EXPECT_EQ(unknown.code(), 2);
+  EXPECT_NE(unknown.err.find("nothing that ran is called no_such_function"), std::string::npos) << unknown.err;
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "tally/report/memory.hpp"
 #include "tally/report/windows.hpp"
 #include "tally/result/stored.hpp"
+#include "tally/result/stored_windows.hpp"
 #include "tally/result/windows_file.hpp"
 
 namespace tally::cli {
@@ -47,13 +49,12 @@ std::string window_format_names() {
 
 void describe(Page& page, Options& options) {
   page.head(
-      "Writes stored results, of `tally stat` or `tally memory` (their JSON), of `tally sample` (its binary file) or "
-      "of "
+      "Writes stored results, of `tally stat` or `tally memory` (their JSON), of `tally sample` or of "
       "HPCTool (its csv), in another format.",
       "tally export [options] FILE…");
   page.add_option("FILE", options.files,
-                  "results: what `tally stat --format json`, `tally memory --format json`, `tally sample --format "
-                  "binary` or HPCTool wrote");
+                  "results: what `tally stat --format json`, `tally memory --format json`, `tally sample` (csv, "
+                  "jsonl, binary) or HPCTool wrote");
   add_result_options(page, options.results, "they go there, too; the format is csv where none is named");
   page.footer(std::string("A file of windows is written as ") + window_format_names() + ".\n" + examples);
 }
@@ -104,47 +105,70 @@ int export_memory(const std::string& text, const Options& options) {
   return done ? exit_ok : report_error(done.error());
 }
 
-Result<const report::WindowFormat*> window_format_of(const ResultOptions& options) {
-  std::vector<std::string> names;
-  const std::string wanted = options.format.empty() ? "csv" : options.format;
-  for (const report::WindowFormat& one : report::window_formats()) {
-    if (one.name == wanted) return &one;
-    names.emplace_back(one.name);
-  }
-  return fail(Code::bad_usage, fmt::format("unknown format '{}' of windows", printable(wanted)),
-              "the formats are: " + join(names, ", "));
+// What is asked of a file of windows. Errors: bad_usage.
+Result<const report::WindowFormat*> window_format_of(const Options& options) {
+  const ResultOptions& how = options.results;
+  const report::WindowFormat* const format = report::window_format(how.format, how.output, "csv");
+  if (format == nullptr)
+    return fail(Code::bad_usage, fmt::format("unknown format '{}' of windows", printable(how.format)),
+                "the formats are: " + window_format_names());
+  if (options.files.size() > 1)
+    return fail(Code::bad_usage, "files of windows are written one at a time", "run it once for each");
+  if (how.append || how.separator || !how.description.empty() || how.style.per_process || how.style.per_thread)
+    return fail(Code::bad_usage, "a file of windows takes no option but --format and -o",
+                "`tally export --help` has what is for results of `tally stat`");
+  return format;
 }
 
-// A file of windows, row by row: it may be larger than the memory.
-int export_windows(const Options& options) {
-  const ResultOptions& how = options.results;
-  const auto format = window_format_of(how);
-  if (!format) return report_error(format.error());
-  if (options.files.size() > 1)
-    return report_error({Code::bad_usage, "files of windows are written one at a time", "run it once for each", 0});
-  if (how.append || how.separator || !how.description.empty() || how.style.per_process || how.style.per_thread) {
-    return report_error({Code::bad_usage, "a file of windows takes no option but --format and -o",
-                         "`tally export --help` has what is for results of `tally stat`", 0});
+// All rows of `read`, which visits them, in a form.
+int write_windows(const ResultOptions& how, const report::WindowFormat& format, const result::WindowsHead& head,
+                  const std::function<Result<void>(const std::function<void(const result::Window&)>&)>& read) {
+  if (format.fits != nullptr) {
+    std::vector<std::string> names;
+    for (const result::EventCount& event : head.events) names.push_back(event.name);
+    if (const auto fits = format.fits(names); !fits) return report_error(fits.error());
   }
+  auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
+                                                        : linux::Output::open_file(how.output);
+  if (!output) return report_error(output.error());
+  WindowRows rows(format, std::move(*output));
+  rows.begin(head);
+  const auto all = read([&](const result::Window& window) { rows.row(window); });
+  const auto written = rows.finish();
+  if (!written) return report_error(written.error());
+  return all ? exit_ok : report_error(all.error());
+}
+
+// A binary file of windows, row by row: it may be larger than the memory.
+int export_binary(const Options& options) {
+  const auto format = window_format_of(options);
+  if (!format) return report_error(format.error());
   auto file = linux::InputFile::open(options.files.front());
   if (!file) return report_error(file.error());
   auto decoder =
       result::WindowsDecoder::open([&](std::span<char> to) { return file->read(to); }, options.files.front());
   if (!decoder) return report_error(decoder.error());
-  if ((*format)->fits != nullptr) {
-    std::vector<std::string> names;
-    for (const result::EventCount& event : decoder->head().events) names.push_back(event.name);
-    if (const auto fits = (*format)->fits(names); !fits) return report_error(fits.error());
-  }
-  auto output = how.output.empty() || how.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
-                                                        : linux::Output::open_file(how.output);
-  if (!output) return report_error(output.error());
-  WindowRows rows(**format, std::move(*output));
-  rows.begin(decoder->head());
-  const auto read = decoder->read([&](const result::Window& window) { rows.row(window); });
-  const auto written = rows.finish();
-  if (!written) return report_error(written.error());
-  return read ? exit_ok : report_error(read.error());
+  return write_windows(options.results, **format, decoder->head(),
+                       [&](const auto& visit) { return decoder->read(visit); });
+}
+
+// Windows that were written as text.
+int export_windows(const std::string& text, const Options& options) {
+  const auto format = window_format_of(options);
+  if (!format) return report_error(format.error());
+  const auto windows = stored_windows(text, options.files.front());
+  if (!windows) return report_error(windows.error());
+  if (!windows->notices.empty()) say(windows->notices);
+  return write_windows(options.results, **format, windows->head, [&](const auto& visit) -> Result<void> {
+    result::visit_by_time(*windows, visit);
+    return {};
+  });
+}
+
+// Rows of HPCTool are runs here, whatever they are.
+bool is_text_of_windows(std::string_view text) {
+  const result::WindowsForm form = result::windows_form(text);
+  return form == result::WindowsForm::csv || form == result::WindowsForm::json_lines;
 }
 
 bool is_file_of_windows(const std::string& path) {
@@ -172,9 +196,12 @@ int run_export(const std::vector<std::string>& arguments) {
   }
   if (const auto apart = check_not_read(options.results.output, options.files); !apart)
     return report_error(apart.error());
-  if (is_file_of_windows(options.files.front())) return export_windows(options);
-  if (const auto text = linux::read_file(options.files.front()); text && result::is_memory(*text))
+  if (is_file_of_windows(options.files.front())) return export_binary(options);
+  if (const auto text = linux::read_file(options.files.front()); text && result::is_memory(*text)) {
     return export_memory(*text, options);
+  } else if (text && is_text_of_windows(*text)) {
+    return export_windows(*text, options);
+  }
   const auto stats = read_all(options.files);
   if (!stats) return report_error(stats.error());
   auto destination = Destination::open(options.results, "csv", linux::Output::standard_output());

@@ -144,8 +144,9 @@ std::string main_page() {
       "2 for wrong use, 125 where it could not measure or write, 126 for a program that cannot be executed, 127 for "
       "one that was not found; 1 is the answer no of commands that ask a question.\n";
   text +=
-      ".SH ENVIRONMENT\n.TP\nTALLY_QUIET\nWhere it is set, and not to 0, \\fBtally stat\\fR says nothing about who "
-      "counts, as with \\fB\\-\\-quiet\\fR.\n";
+      ".SH ENVIRONMENT\n.TP\nTALLY_QUIET\nWhere it is set, and not to 0, commands that run a program (\\fBtally "
+      "stat\\fR, "
+      "\\fBsample\\fR, \\fBprofile\\fR) say nothing about who counts, as with \\fB\\-\\-quiet\\fR.\n";
   return text + see_also("");
 }
 

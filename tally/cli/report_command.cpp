@@ -77,7 +77,7 @@ Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& file
     const std::string name = file.substr(file.rfind('/') + 1);
     const auto text = linux::read_file(file);
     if (!text) return fail(text.error());
-    if (is_of_windows(*text)) {
+    if (is_of_windows(*text, file)) {
       auto windows = stored_windows(*text, file);
       if (!windows) return fail(windows.error());
       all.push_back({name, *std::move(windows)});

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "tally/backend/choose/choose.hpp"
@@ -15,6 +16,7 @@
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/measure/stat.hpp"
+#include "tally/measure/window_choice.hpp"
 #include "tally/report/windows.hpp"
 
 namespace tally::cli {
@@ -22,8 +24,9 @@ namespace {
 
 struct Options {
   std::vector<std::string> event_lists, every, by;
-  std::string backend = "auto", format, output, processes;
+  std::string backend = "auto", format, output, description, processes;
   bool quiet = false;
+  measure::WindowChoice choice;
   ModelOptions model;
   measure::StatOptions stat;
 };
@@ -38,7 +41,8 @@ constexpr const char* examples =
     "  tally sample --every 1000 --by branches-taken -- ./prog\n"
     "  tally sample --every 1 --by page-faults -- ./prog\n"
     "  tally sample -e task-clock,page-faults --every 1ms -- ./prog\n"
-    "  tally sample --every 50000 --every 1000 --by instructions --by calls -- ./prog\n";
+    "  tally sample --every 50000 --every 1000 --by instructions --by calls -- ./prog\n"
+    "  tally sample --every 1M --only gzip --skip 100 --windows 10 -- ./script\n";
 
 void repeated(CLI::Option* option, const char* text) {
   option->option_text(text)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
@@ -67,6 +71,16 @@ void describe(Page& app, Options& options) {
                      "which events --every counts (instructions; task-clock for a time): under the engine "
                      "instructions, branches, loads, stores, with a PMU any, and the kernel's own on every machine"),
       "EVENT");
+  repeated(app.add_option("--only", options.choice.only, "rows of programs of this file name alone; may be repeated"),
+           "NAME");
+  repeated(app.add_option("--not", options.choice.without, "no rows of programs of this name; may be repeated"),
+           "NAME");
+  app.add_option("--skip", options.choice.skip,
+                 "leave the first N windows of each thread out; the program runs as fast as with them")
+      ->option_text("N");
+  app.add_option("--windows", options.choice.windows,
+                 "then write at most N windows of each thread; the program runs on to its end")
+      ->option_text("N");
   add_launch_options(app, options.stat);
   app.add_option(
          "-p,--pid", options.processes,
@@ -75,9 +89,13 @@ void describe(Page& app, Options& options) {
       ->option_text("PIDS");
   app.add_option("--backend", options.backend, "who counts: auto (default), sim, perf")->option_text("BACKEND");
   app.add_option("--format", options.format,
-                 "table (default without -o), csv (with -o), jsonl, hpctool, binary (for tally export), chrome-trace")
+                 "table (default without -o), csv (with -o), jsonl, hpctool, binary (for tally report and export), "
+                 "chrome-trace; where none is named, what the end of the output's name says: .csv, .jsonl, .bin, .json")
       ->option_text("FORMAT");
   app.add_option("-o,--output", options.output, "write the rows to this file; else they go to standard error")
+      ->option_text("FILE");
+  app.add_option("--meta", options.description,
+                 "write to FILE, as JSON, what was measured; csv and hpctool with -o NAME: NAME.meta.json")
       ->option_text("FILE");
   add_model_options(app, options.model);
   app.add_flag("-q,--quiet", options.quiet,
@@ -161,11 +179,27 @@ Result<void> choose_windows(Options& options) {
   return {};
 }
 
-const report::WindowFormat* format_of(const Options& options) {
-  const std::string wanted = !options.format.empty() ? options.format : options.output.empty() ? "table" : "csv";
-  for (const report::WindowFormat& one : report::window_formats())
-    if (one.name == wanted) return &one;
-  return nullptr;
+// The file beside the rows that says what they do not; nothing where there is none. Errors: as of linux::Output.
+Result<std::optional<linux::Output>> open_description(const Options& options, const report::WindowFormat& format,
+                                                      const linux::Output& rows) {
+  std::string path = options.description;
+  if (path.empty() && format.describe != nullptr && rows.is_file()) path = options.output + ".meta.json";
+  if (path.empty()) return std::nullopt;
+  if (linux::same_file(path, options.output))
+    return fail(Code::bad_usage, fmt::format("-o and --meta name the same file, '{}'", printable(path)),
+                "--meta names another one");
+  auto file = linux::Output::open_file(path);
+  if (!file) return fail(file.error());
+  return *std::move(file);
+}
+
+// Who names a file by what it is not should hear of it.
+void say_what_is_written(const Options& options, const report::WindowFormat& format) {
+  const std::string_view name = options.output;
+  if (!options.format.empty() || name.ends_with(format.suffix)) return;
+  const std::size_t dot = name.substr(name.rfind('/') + 1).find('.');
+  if (name.empty() || name.starts_with("/dev/") || name == "-" || dot == std::string_view::npos) return;
+  say({fmt::format("'{}' is written as {}; --format names another form", printable(options.output), format.name)});
 }
 
 bool is_kernels_own(const backend::Windows::Trigger& trigger) {
@@ -190,7 +224,8 @@ Result<backend::Choice> choose_backend(const Options& options, const linux::Mach
 }
 
 int sample(Options& options) {
-  const report::WindowFormat* const format = format_of(options);
+  const report::WindowFormat* const format =
+      report::window_format(options.format, options.output, options.output.empty() ? "table" : "csv");
   if (format == nullptr) {
     return report_error({Code::bad_usage, fmt::format("unknown format '{}'", printable(options.format)),
                          "the formats are: " + format_names(), 0});
@@ -209,24 +244,35 @@ int sample(Options& options) {
                 : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                         : linux::Output::open_file(options.output);
   if (!output) return report_error(output.error());
+  auto description = open_description(options, *format, *output);
+  if (!description) return report_error(description.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
   const bool may_speak = !is_quiet(options.quiet);
+  if (may_speak) say_what_is_written(options, *format);
   if (!choice->notices.empty() && may_speak && (format->name == "table" || !options.output.empty()))
     say(choice->notices);
 
   WindowRows rows(*format, std::move(*output));
+  measure::ChosenWindows chosen(options.choice);
   std::vector<std::string> absences;
+  Result<void> described;
   options.stat.windows.on_begin = [&](const result::WindowsHead& head) {
     for (const result::EventCount& event : head.events)
       if (event.count.trust == Trust::absent)
         absences.push_back(fmt::format("{} is absent: {}", event.name, event.count.reason));
     rows.begin(head);
+    const auto describe = format->describe != nullptr ? format->describe : report::windows_description;
+    if (*description) described = (*description)->write(describe(head) + "\n");
   };
-  options.stat.windows.on_window = [&](const result::Window& window) { rows.row(window); };
+  options.stat.windows.on_window = [&](const result::Window& window) {
+    if (chosen.takes(window)) rows.row(window);
+  };
   auto stat = measure::stat(*choice->backend, options.stat, *signals);
-  const auto written = rows.finish();
+  auto written = rows.finish();
   if (!stat) return report_error(stat.error());
+  if (written && !described) written = described;
+  for (std::string& notice : chosen.notices()) stat->notices.push_back(std::move(notice));
   if (format->name != "table") stat->notices.insert(stat->notices.end(), absences.begin(), absences.end());
   if (!stat->notices.empty() && may_speak) say(stat->notices);
   return end_as_measured(*stat, written ? int{exit_ok} : report_error(written.error()), *signals);

@@ -366,6 +366,10 @@ int run_stat(const std::vector<std::string>& arguments) {
   if (const auto code = app.read(arguments)) return *code;
 
   if (options.metric_lists == std::vector<std::string>{"list"}) return print(metric_list());
+  if (app.get_option("--asm")->count() > 0 && trimmed(options.code.code).empty()) {
+    return report_error({Code::bad_usage, "--asm has no code: what it is given is empty",
+                         "for example: tally stat --asm 'imul r12, r11'", 0});
+  }
   if (options.passes && options.stat.multiplex) {
     return report_error(
         {Code::bad_usage, "--passes and --multiplex are two ways to do the same", "leave one of them out", 0});

@@ -34,9 +34,11 @@ Result<void> check_not_read(const std::string& output, const std::vector<std::st
   return {};
 }
 
-bool is_of_windows(std::string_view text) {
+bool is_of_windows(std::string_view text, const std::string& file) {
   const result::WindowsForm form = result::windows_form(text);
-  return form == result::WindowsForm::hpctool ? result::are_hpctool_windows(text) : form != result::WindowsForm::none;
+  if (form != result::WindowsForm::hpctool) return form != result::WindowsForm::none;
+  const auto beside = linux::read_file(file + ".meta.json");
+  return beside ? beside->starts_with(R"({"schema":"tally-windows/)") : result::are_hpctool_windows(text);
 }
 
 Result<result::Windows> stored_windows(std::string_view text, const std::string& file) {

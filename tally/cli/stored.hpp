@@ -14,8 +14,8 @@ namespace tally::cli {
 /// The results of `tally stat`, or of HPCTool, in the text of `file`. Errors: bad_usage, with the place.
 Result<std::vector<result::Stat>> stored_stats(std::string_view text, const std::string& file);
 
-/// Whether a text holds windows, in any form that `tally sample` writes, or HPCTool in its sampling mode.
-bool is_of_windows(std::string_view text);
+/// Whether the text of `file` holds windows, in any form that `tally sample` writes, or HPCTool in its sampling mode.
+bool is_of_windows(std::string_view text, const std::string& file);
 
 /// The windows in the text of `file`. Errors: bad_usage, with the place.
 Result<result::Windows> stored_windows(std::string_view text, const std::string& file);

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "tally/base/text.hpp"
 #include "tally/report/chrome_trace.hpp"
 #include "tally/report/csv.hpp"
 #include "tally/report/format.hpp"
@@ -199,20 +200,7 @@ std::unique_ptr<WindowWriter> make() {
   return std::make_unique<T>();
 }
 
-constexpr std::array all_forms{
-    WindowFormat{"table", "for people", make<Table>},
-    WindowFormat{"csv", "for spreadsheets and data frames", make<Csv>},
-    WindowFormat{"jsonl", "one JSON object a line, the first one says what was measured", make<JsonLines>},
-    WindowFormat{"hpctool", "HPCTool's seven columns", make<Hpctool>, fits_hpctool},
-    WindowFormat{"binary", "compact, for long runs: tally export reads it", make<Binary>},
-    WindowFormat{"chrome-trace", "opens in Perfetto's viewer and in chrome://tracing", make_chrome_trace},
-};
-
-}  // namespace
-
-std::span<const WindowFormat> window_formats() { return all_forms; }
-
-std::string windows_description(const result::WindowsHead& head) {
+nlohmann::ordered_json description_of(const result::WindowsHead& head) {
   nlohmann::ordered_json object{{"schema", "tally-windows/1"}, {"command", head.command}};
   for (const result::WindowTrigger& trigger : head.triggers)
     object["every"].push_back({{"event", trigger.event}, {"count", trigger.every}});
@@ -224,9 +212,46 @@ std::string windows_description(const result::WindowsHead& head) {
     if (!event.count.model.empty()) one["model"] = event.count.model;
     object["events"].push_back(std::move(one));
   }
+  return object;
+}
+
+// Which event stands in which of its columns.
+std::string hpctool_description(const result::WindowsHead& head) {
+  nlohmann::ordered_json object = description_of(head);
+  std::vector<std::string> names;
+  for (const result::EventCount& event : head.events) names.push_back(event.name);
+  const std::string header = hpctool_header();
+  const std::vector<std::string> columns = split(header, ',');
+  const auto places = hpctool_places(names);
+  for (std::size_t i = 0; places && i < places->size(); ++i) object["columns"][columns[i]] = names[(*places)[i]];
   return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+constexpr std::array all_forms{
+    WindowFormat{"table", "for people", make<Table>},
+    WindowFormat{"csv", "for spreadsheets and data frames", make<Csv>, nullptr, windows_description, ".csv"},
+    WindowFormat{"jsonl", "one JSON object a line, the first one says what was measured", make<JsonLines>, nullptr,
+                 nullptr, ".jsonl"},
+    WindowFormat{"hpctool", "HPCTool's seven columns", make<Hpctool>, fits_hpctool, hpctool_description},
+    WindowFormat{"binary", "compact, for long runs: tally export and report read it", make<Binary>, nullptr, nullptr,
+                 ".bin"},
+    WindowFormat{"chrome-trace", "opens in Perfetto's viewer and in chrome://tracing", make_chrome_trace, nullptr,
+                 nullptr, ".json"},
+};
+
+}  // namespace
+
+std::span<const WindowFormat> window_formats() { return all_forms; }
+
+const WindowFormat* window_format(std::string_view name, std::string_view output, std::string_view usual) {
+  for (const WindowFormat& one : all_forms)
+    if (name.empty() ? !one.suffix.empty() && output.ends_with(one.suffix) : one.name == name) return &one;
+  return name.empty() ? window_format(usual, {}, {}) : nullptr;
+}
+
+std::string windows_description(const result::WindowsHead& head) {
+  return description_of(head).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 Trust trust_of(const result::WindowsHead& head) {
   Trust trust = Trust::exact;
   for (const result::EventCount& event : head.events)

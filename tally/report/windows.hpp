@@ -29,6 +29,9 @@ struct WindowFormat {
   /// Whether these events (full names, in the order asked) have a place in it. Null where any will do. Errors:
   /// bad_usage with what is missing.
   Result<void> (*fits)(const std::vector<std::string>& events) = nullptr;
+  /// What its rows do not say, as a JSON object in one line: it stands in a file beside them. Null where they say all.
+  std::string (*describe)(const result::WindowsHead& head) = nullptr;
+  std::string_view suffix = {};  ///< the end of a file's name by which it is known; empty: none
 };
 
 /// All forms, the default first.
@@ -37,6 +40,10 @@ std::span<const WindowFormat> window_formats();
 /// What was measured, as a JSON object in one line: the first line of JSON Lines, and what stands beside rows that have
 /// no place for it.
 std::string windows_description(const result::WindowsHead& head);
+
+/// The form of this name, or, where that is empty, the one that the output's name asks for, else `usual`. Null for an
+/// unknown name.
+const WindowFormat* window_format(std::string_view name, std::string_view output, std::string_view usual);
 
 /// The trust of a row: the least of what its counts have.
 Trust trust_of(const result::WindowsHead& head);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ struct WindowSeries {
   std::uint32_t series = 0;
   std::string program;
   std::int64_t pid = 0, tid = 0;
-  std::vector<std::int64_t> numbers, times, lengths, addresses, triggers, lost, partial;  ///< trigger −1: the end
+  std::vector<std::int64_t> numbers, times, lengths, cpus, addresses, triggers, lost, partial;  ///< trigger −1: the end
   std::vector<std::vector<std::int64_t>> counts;  ///< of each event that could be counted: WindowsHead::places
   std::size_t rows() const { return numbers.size(); }
   bool operator==(const WindowSeries&) const = default;
@@ -33,6 +34,9 @@ struct Windows {
     return sum;
   }
 };
+
+/// Visits all windows in the order in which they ended; those of a thread in their order.
+void visit_by_time(const Windows& windows, const std::function<void(const Window&)>& visit);
 
 /// Puts windows where they belong.
 class WindowsCollector {

@@ -50,7 +50,7 @@ std::vector<std::int64_t> sums(const std::vector<std::int64_t>& column, std::siz
 }
 
 void join_rows(WindowSeries& series, std::size_t together) {
-  for (auto* column : {&series.numbers, &series.times, &series.addresses, &series.triggers})
+  for (auto* column : {&series.numbers, &series.times, &series.cpus, &series.addresses, &series.triggers})
     *column = every_last(*column, together);
   for (auto* column : {&series.lengths, &series.lost, &series.partial}) *column = sums(*column, together);
   for (auto& column : series.counts) column = sums(column, together);

@@ -1,0 +1,129 @@
+// Which windows `tally sample` writes, where, and how they are read again.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+std::vector<std::vector<std::string>> rows_of(const std::string& csv) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream text(csv);
+  std::string line;
+  std::getline(text, line);
+  while (std::getline(text, line)) {
+    auto& row = rows.emplace_back();
+    std::istringstream cells(line);
+    for (std::string cell; std::getline(cells, cell, ',');) row.push_back(cell);
+  }
+  return rows;
+}
+constexpr std::size_t number = 1, program = 4;
+
+class SampleChoice : public testing::Test {
+ protected:
+  void SetUp() override {
+#if !TALLY_HAS_SIM
+    GTEST_SKIP() << "the engine is for x86-64";
+#endif
+  }
+  // Of `sh -c 'ls / | wc -l'`, every 20,000 instructions, with more options.
+  Finished sample(const Words& more, const std::string& output) {
+    Words words{"sample", "--backend", "sim", "--every", "20k", "-o", output};
+    words.insert(words.end(), more.begin(), more.end());
+    words.insert(words.end(), {"--", "/bin/sh", "-c", "ls / | wc -l"});
+    return tally(words);
+  }
+};
+
+TEST_F(SampleChoice, takes_programs_by_their_names) {
+  const TemporaryFile file("w.csv");
+  const Finished only = sample({"--only", "wc", "--only", "ls"}, file.path());
+  std::set<std::string> programs;
+  for (const auto& row : rows_of(file.content().value_or(""))) programs.insert(row.at(program));
+  EXPECT_EQ(programs, (std::set<std::string>{"ls", "wc"}));
+  EXPECT_NE(only.err.find("left out: "), std::string::npos) << only.err;
+  EXPECT_NE(only.err.find(" of sh"), std::string::npos) << only.err;
+  sample({"--not", "wc"}, file.path());
+  programs.clear();
+  for (const auto& row : rows_of(file.content().value_or(""))) programs.insert(row.at(program));
+  EXPECT_TRUE(programs.contains("ls"));
+  EXPECT_FALSE(programs.contains("wc"));
+  const Finished none = sample({"--only", "gzip"}, file.path());
+  EXPECT_NE(none.err.find("no window is of a program that was asked for"), std::string::npos) << none.err;
+}
+
+TEST_F(SampleChoice, native_windows_are_chosen_alike) {
+  const TemporaryFile file("w.csv");
+  const Finished finished = tally({"sample", "--backend", "perf", "--every", "1", "--by", "page-faults", "--only", "ls",
+                                   "-o", file.path(), "--", "/bin/sh", "-c", "ls / >/dev/null; true"});
+  if (finished.code() != 0) GTEST_SKIP() << finished.err;
+  const auto rows = rows_of(file.content().value_or(""));
+  ASSERT_FALSE(rows.empty());
+  for (const auto& row : rows) EXPECT_EQ(row.at(program), "ls");
+}
+
+TEST_F(SampleChoice, skips_windows_and_takes_so_many) {
+  const TemporaryFile file("w.csv");
+  sample({"--only", "wc", "--skip", "1", "--windows", "2"}, file.path());
+  const auto rows = rows_of(file.content().value_or(""));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].at(number), "2");
+  EXPECT_EQ(rows[1].at(number), "3");
+}
+
+TEST_F(SampleChoice, the_outputs_name_says_its_form) {
+  for (const auto& [name, begin] : {std::pair{"w.bin", "TALLYWIN"},
+                                    {"w.jsonl", "{\"schema\""},
+                                    {"w.csv", "series,"},
+                                    {"w.json", "{\"displayTimeUnit\""}}) {
+    const TemporaryFile file(name);
+    const Finished finished = sample({}, file.path());
+    EXPECT_TRUE(file.content().value_or("").starts_with(begin)) << name;
+    EXPECT_EQ(finished.err.find("is written as"), std::string::npos) << finished.err;
+  }
+  const TemporaryFile other("w.data");
+  EXPECT_NE(sample({}, other.path()).err.find("is written as csv"), std::string::npos);
+  EXPECT_TRUE(other.content().value_or("").starts_with("series,"));
+}
+
+TEST_F(SampleChoice, what_rows_do_not_say_stands_beside_them) {
+  const TemporaryFile file("w.csv");
+  sample({}, file.path());
+  const auto beside = nlohmann::json::parse(TemporaryFile::read(file.path() + ".meta.json").value_or(""));
+  EXPECT_EQ(beside["schema"], "tally-windows/1");
+  EXPECT_EQ(beside["every"][0]["count"], 20'000);
+  EXPECT_EQ(beside["events"][0]["trust"], "exact");
+  const TemporaryFile binary("w.bin");
+  sample({}, binary.path());
+  EXPECT_FALSE(std::filesystem::exists(binary.path() + ".meta.json")) << "it says everything itself";
+  EXPECT_EQ(tally({"sample", "--every", "1k", "-o", file.path(), "--meta", file.path(), "--", "true"}).code(), 2);
+}
+
+TEST_F(SampleChoice, every_form_is_exported_to_the_same_rows) {
+  const TemporaryFile binary("w.bin"), lines("w.jsonl"), csv("w.csv");
+  sample({"--only", "wc"}, binary.path());
+  const std::string rows = tally({"export", binary.path()}).out;
+  EXPECT_GT(rows_of(rows).size(), 2u);
+  EXPECT_EQ(tally({"export", binary.path(), "-o", lines.path()}).code(), 0);
+  EXPECT_EQ(tally({"export", lines.path()}).out, rows);
+  EXPECT_EQ(tally({"export", lines.path(), "-o", csv.path()}).code(), 0);
+  EXPECT_EQ(tally({"export", csv.path()}).out, rows);
+  const TemporaryFile again("again.bin");
+  tally({"export", lines.path(), "-o", again.path()});
+  EXPECT_EQ(again.content(), binary.content());
+}
+
+TEST(SampleChoiceUsage, code_that_is_empty_is_told) {
+  const Finished finished = tally({"stat", "--asm", " "});
+  EXPECT_EQ(finished.code(), 2);
+  EXPECT_NE(finished.err.find("--asm has no code"), std::string::npos) << finished.err;
+}
+
+}  // namespace
+}  // namespace tally::test

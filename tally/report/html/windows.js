@@ -148,7 +148,7 @@
     options(more) {
       return {
         legend: "never", labelsUTC: true, customBars: true, fillAlpha: 0.22, strokeWidth: 1.3, highlightCircleSize: 3,
-        gridLineColor: color("--rule"), axisLineColor: color("--rule"), rightGap: margin, xRangePad: 0,
+        pixelRatio: this.paper ? 3 : null, gridLineColor: color("--rule"), axisLineColor: color("--rule"), rightGap: margin, xRangePad: 0,
         axes: { x: { drawAxis: false, axisLabelFormatter: (value) => this.axisText(+value), ticker: Dygraph.numericTicks },
           y: { axisLabelWidth: gutter - 6, axisLabelFormatter: short, pixelsPerLabel: 26 } },
         ...more,
@@ -277,6 +277,16 @@
       return [this.axes === "zero" ? from : from - room, to + room, isCut ? most : undefined];
     }
 
+    // Chromium prints a canvas as what was done to it, and leaves out what was done within dygraphs' clips: on paper its
+    // canvases are copied to plain ones.
+    copies() {
+      this.body.querySelectorAll(".plot canvas, .brush canvas").forEach((canvas) => {
+        const copy = canvas.cloneNode();
+        copy.getContext("2d").drawImage(canvas, 0, 0);
+        canvas.replaceWith(copy);
+      });
+    }
+
     // Where each piece begins and ends on the screen.
     edges(toX) {
       const x = this.x();
@@ -364,11 +374,16 @@
   }
 
   const views = [...document.querySelectorAll("section[data-windows]")].filter((one) => one.querySelector("script[data-head]")).map((one) => new View(one));
-  const again = () => views.forEach((view) => view.rebuild(view.range()));
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
-  matchMedia("print").addEventListener("change", again);
-  addEventListener("beforeprint", again);
-  addEventListener("afterprint", again);
+  const paper = matchMedia("print");
+  const again = (isPaper = paper.matches) => views.forEach((view) => {
+    view.paper = isPaper;
+    view.rebuild(view.range());
+    if (isPaper) view.copies();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => again());
+  paper.addEventListener("change", () => again());
+  addEventListener("beforeprint", () => again(true));
+  addEventListener("afterprint", () => again(false));
   let width = innerWidth;
   addEventListener("resize", () => { if (width !== innerWidth) { width = innerWidth; again(); } });
 })();

@@ -102,6 +102,7 @@ struct Request {
   Windows windows = {};          ///< a backend may lack them
   /// Called at the end with what every instruction counted, unless empty; a backend may lack that.
   std::function<void(result::CodeCounts)> on_code = {};
+  bool calls = false;      ///< of that the calls, too, with what they counted up to their returns: of at most 4 events
   bool multiplex = false;  ///< more than can be counted at once: counters are lent in turns, and read so often that a
                            ///< bound of the error can be told
   std::function<void(const result::Interval&)> on_interval = {};  ///< called at the end of each; may be empty

@@ -17,6 +17,7 @@ enum class CodeRecordKind : uint32_t {
   trace,    ///< CodeTrace
   counts,   ///< CodeCounts
   shared,   ///< CodeCounts, but for its area: a vfork child runs this code
+  calls,    ///< CodeCounts: its area holds the CallNodes of a thread
 };
 
 /// Every record begins so, at a multiple of 8 bytes. `kind` is written last.
@@ -71,6 +72,22 @@ struct CodeCounts {
   uint32_t area;
   uint32_t reserved;
 };
+
+inline constexpr uint32_t call_event_limit = 4;
+
+/// A call, by the calls that led there: a node of a thread's tree. The first one is the thread's beginning, whose
+/// `calls` say how many nodes there are.
+struct CallNode {
+  uint64_t target;        ///< where it led
+  uint64_t site;          ///< the call instruction
+  uint32_t parent;        ///< node of the call that the caller is in; smaller than its own
+  uint32_t is_recursive;  ///< 1: `target` is being executed already; what it calls stands below that node
+  uint64_t calls;
+  int64_t
+      inclusive[call_event_limit];  ///< of each event, up to the return: of calls within one like it, of the outer one
+};
+static_assert(sizeof(CallNode) == 64);
+inline constexpr uint32_t call_node_limit = 1u << 19;
 
 /// Counts of a process that are not those of whole segments: what an interrupted one had not executed, what was
 /// executed one instruction at a time. By address, in a table with open addressing.

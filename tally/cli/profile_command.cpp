@@ -38,6 +38,7 @@ constexpr const char* examples =
     "  tally profile --annotate main -- ./prog\n"
     "  tally profile --by thread -- ./prog\n"
     "  tally profile --format callgrind -o callgrind.out -- ./prog   # for KCachegrind\n"
+    "  tally profile --format folded -o stacks.txt -- ./prog         # flamegraph.pl stacks.txt >flame.svg\n"
     "  tally profile --format cachegrind -o cg.out -- ./prog         # for cg_annotate, cg_diff\n";
 
 constexpr std::pair<const char*, report::ProfileBy> groups[] = {{"function", report::ProfileBy::function},
@@ -66,12 +67,15 @@ void describe(Page& app, Options& options) {
   app.add_option("--by", options.by, "what a row is: function (default), line, object, process, thread")
       ->option_text("WHAT");
   app.add_flag("-l,--lines", options.lines, "a row for each line of source; as --by line");
+  app.add_flag("--calls", options.stat.calls,
+               "who called whom, how often, and what calls counted up to their returns; takes more time");
   app.add_option("--annotate", options.annotate, "below the table: the source of a function or file, with its counts")
       ->option_text("NAME");
   app.add_option("--top", options.top, "rows of the table (40); 0: all")->option_text("N");
   app.add_flag("--full-names", options.whole_names, "functions of C++ and Rust with their parameters");
   add_launch_options(app, options.stat);
-  app.add_option("--format", options.format, "table (default), callgrind, cachegrind, json")->option_text("FORMAT");
+  app.add_option("--format", options.format, "table (default), callgrind, cachegrind, folded, speedscope, json")
+      ->option_text("FORMAT");
   app.add_option("-o,--output", options.output, "write it to this file; else to standard error")->option_text("FILE");
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
@@ -123,6 +127,7 @@ int profile(Options& options) {
   if (format == nullptr)
     return report_error({Code::bad_usage, fmt::format("unknown format '{}'", printable(options.format)),
                          "the formats are: " + format_names(), 0});
+  if (format->has_calls) options.stat.calls = true;
   if (!options.annotate.empty() && format->name != "table")
     return report_error({Code::bad_usage, "--annotate goes with the table", "leave --format out", 0});
   const auto style = style_of(options);
@@ -133,6 +138,9 @@ int profile(Options& options) {
   if (!events) return report_error(events.error());
   if (const auto known = check_events(*events); !known) return report_error(known.error());
   options.stat.events = *std::move(events);
+  constexpr std::size_t most_events = 4;
+  if (options.stat.calls && options.stat.events.size() > most_events)
+    return report_error({Code::bad_usage, "more than 4 events with --calls", "take another run for the others", 0});
   const linux::Machine machine = linux::look_at_machine();
   auto choice = backend::choose("sim", options.stat.events, machine, {});
   if (!choice) return report_error(choice.error());

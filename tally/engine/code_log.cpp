@@ -39,18 +39,18 @@ bool map_log(u32 number) {
   return true;
 }
 
-u32 area_for_counts(u32 process, u32 thread) {
+}  // namespace
+
+u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread) {
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_counters);
   auto* const record = reinterpret_cast<channel::CodeCounts*>(code_log_begin(sizeof(channel::CodeCounts)));
   if (area == 0 || record == nullptr) return 0;
   record->process = process;
   record->thread = thread;
   record->area = area;
-  code_log_end(&record->head, channel::CodeRecordKind::counts);
+  code_log_end(&record->head, kind);
   return area;
 }
-
-}  // namespace
 
 bool logs_code() { return log_ != nullptr; }
 
@@ -84,7 +84,7 @@ void code_log_collect(Thread* t, const u64* c, u32 n) {
   if (*area == 0) {
     const bool alone = t->process != own_records.process || t->index < channel::code_threads_told_apart;
     if (!alone) area = &others_;
-    if (*area == 0) *area = area_for_counts(t->process, alone ? t->index : 0);
+    if (*area == 0) *area = code_log_area(channel::CodeRecordKind::counts, t->process, alone ? t->index : 0);
     if (*area == 0) return;
   }
   const u64 bytes = page_up(u64{n} * 8);

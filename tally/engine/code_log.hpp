@@ -22,6 +22,8 @@ bool code_log_has_room(u64 bytes);
 void code_log_collect(Thread* t, const u64* c, u32 n);
 /// A block has another thread: what it counts is not its forerunner's.
 void code_log_new_thread(Thread* t);
+/// A new area, zeroed, for what a record of this kind names; 0 without room.
+u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread);
 /// A vfork child runs this process's code.
 void code_log_shares(u32 process);
 /// A process's counts change by that much for the instruction at `pc`. Takes no lock.

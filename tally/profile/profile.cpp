@@ -38,6 +38,8 @@ class Resolver {
 
   result::Profile resolve() {
     for (const result::CodeRow& row : code_.rows) add(row);
+    for (const result::CodeCall& call : code_.calls) add(call);
+    made_.inclusive = std::move(code_.inclusive);
     sort_rows();
     return std::move(made_);
   }
@@ -85,6 +87,25 @@ class Resolver {
     result::ProfileFunction& of = made_.functions[made.function];
     if (of.address == made.address) of.entered += row.executions;
     made_.rows.push_back(made);
+  }
+
+  void add(const result::CodeCall& call) {
+    result::ProfileCall made;
+    made.owner = call.owner;
+    made.parent = call.parent;
+    made.recursive = call.recursive;
+    made.calls = call.calls;
+    made.site = address_in(call.site_file, call.site);
+    made.target = address_in(call.target_file, call.target);
+    made.caller = function(call.site_file, objects_[call.site_file], made.site);
+    made.callee = function(call.target_file, objects_[call.target_file], made.target);
+    if (lines_ == Lines::of_rows) std::tie(made.source, made.line) = line_of(objects_[call.site_file], made.site);
+    made_.calls.push_back(made);
+  }
+
+  std::uint64_t address_in(std::uint32_t file, std::uint64_t address) const {
+    const Object& object = objects_[file];
+    return object.names == nullptr ? address : object.names->address_of(address).value_or(address);
   }
 
   std::pair<std::uint32_t, std::uint32_t> line_of(Object& object, std::uint64_t address) {

@@ -9,6 +9,8 @@ std::span<const ProfileFormat> profile_formats() {
       {"table", "a table for people", profile_table, false},
       {"callgrind", "callgrind's out-file: KCachegrind, callgrind_annotate", profile_callgrind, true},
       {"cachegrind", "cachegrind's out-file: cg_annotate, cg_diff", profile_cachegrind, true},
+      {"folded", "a line for each stack, for flame graphs", profile_folded, false, true},
+      {"speedscope", "for speedscope.app", profile_speedscope, false, true},
       {"json", "one JSON object", profile_json, true},
   };
   return formats;

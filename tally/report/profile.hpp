@@ -26,7 +26,8 @@ struct ProfileFormat {
   std::string_view name;  ///< what `--format` calls it
   std::string_view what;  ///< for the help
   std::string (*write)(const result::Profile& profile, const ProfileStyle& style);
-  bool has_lines;  ///< it tells them whatever the style
+  bool has_lines;          ///< it tells them whatever the style
+  bool has_calls = false;  ///< it is made of them
 };
 
 /// All forms, the default first.

@@ -20,6 +20,10 @@ struct ProfileSum {
 /// The rows added up, the most of the first event first.
 std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by);
 
+/// Of each function, and each event: what was counted from its calls to their returns. 0 for what nobody was seen to
+/// call.
+std::vector<std::int64_t> inclusive_of_functions(const result::Profile& profile);
+
 /// A function's name as people say it: without parameters, unless they are wanted.
 std::string function_name(const std::string& name, bool whole);
 

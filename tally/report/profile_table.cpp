@@ -60,9 +60,11 @@ std::vector<Column> name_columns(ProfileBy by) {
 
 /// What is in the totals and in no row of the table, by name.
 void add_rest(const result::Profile& profile, const std::vector<std::size_t>& events, Grid& grid,
-              const std::vector<std::int64_t>& counts, const std::string& what, bool shown_by_entered) {
+              const std::vector<std::int64_t>& counts, const std::string& what, bool shown_by_entered,
+              bool with_calls) {
   if (std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n == 0; })) return;
   std::vector<std::string> cells{share(counts[events.front()], total(profile, events.front()))};
+  if (with_calls) cells.emplace_back();
   for (const std::size_t e : events) cells.push_back(thousands(counts[e]));
   if (shown_by_entered) cells.emplace_back();
   cells.push_back(what);
@@ -91,12 +93,20 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   if (events.empty()) return "nothing was counted\n";
   const std::vector<ProfileSum> sums = sums_of(profile, style.by);
   std::vector<Column> columns{{"share", Align::right}};
+  const bool with_calls = !profile.calls.empty() && style.by == ProfileBy::function;
+  const std::vector<std::int64_t> inclusive =
+      with_calls ? inclusive_of_functions(profile) : std::vector<std::int64_t>{};
+  if (with_calls) columns.push_back({"with callees", Align::right});
   for (const std::size_t e : events) columns.push_back({profile.stat.events[e].total.name, Align::right});
   for (Column& column : name_columns(style.by)) columns.push_back(std::move(column));
   Grid grid(std::move(columns));
   const std::size_t shown = style.most == 0 ? sums.size() : std::min(style.most, sums.size());
   for (std::size_t i = 0; i < shown; ++i) {
     std::vector<std::string> cells{share(sums[i].counts[events.front()], total(profile, events.front()))};
+    if (with_calls) {
+      const std::int64_t all = inclusive[sums[i].function * profile.event_count() + events.front()];
+      cells.push_back(all == 0 ? "" : share(all, total(profile, events.front())));
+    }
     for (const std::size_t e : events) cells.push_back(thousands(sums[i].counts[e]));
     for (std::string& name : names(profile, sums[i], style)) cells.push_back(std::move(name));
     grid.add(std::move(cells));
@@ -105,10 +115,12 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   std::vector<std::int64_t> more(profile.event_count());
   for (std::size_t i = shown; i < sums.size(); ++i)
     for (std::size_t e = 0; e < more.size(); ++e) more[e] += sums[i].counts[e];
-  add_rest(profile, events, grid, more, fmt::format("{} more (--top 0 shows all)", sums.size() - shown), by_function);
-  add_rest(profile, events, grid, profile.repeated, "[elements of string instructions]", by_function);
-  add_rest(profile, events, grid, profile.unplaced, "[not at any place: see below]", by_function);
+  add_rest(profile, events, grid, more, fmt::format("{} more (--top 0 shows all)", sums.size() - shown), by_function,
+           with_calls);
+  add_rest(profile, events, grid, profile.repeated, "[elements of string instructions]", by_function, with_calls);
+  add_rest(profile, events, grid, profile.unplaced, "[not at any place: see below]", by_function, with_calls);
   std::vector<std::string> cells{""};
+  if (with_calls) cells.emplace_back();
   for (const std::size_t e : events) cells.push_back(thousands(total(profile, e)));
   if (by_function) cells.emplace_back();
   cells.emplace_back("total");

@@ -65,6 +65,36 @@ std::string totals(const result::Profile& profile) {
   return numbers(all);
 }
 
+/// Calls of a function by their instructions and where they led, of all threads and stacks.
+struct Arc {
+  std::uint64_t site;
+  std::uint32_t callee;
+  auto operator<=>(const Arc&) const = default;
+};
+struct ArcCounts {
+  std::uint32_t source, line;
+  std::uint64_t target;
+  std::int64_t calls = 0;
+  std::vector<std::int64_t> inclusive;
+};
+using Arcs = std::map<std::uint32_t, std::map<Arc, ArcCounts>>;  // by the caller
+
+Arcs arcs_of(const result::Profile& profile) {
+  Arcs arcs;
+  const std::size_t events = profile.event_count();
+  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
+    const result::ProfileCall& call = profile.calls[i];
+    ArcCounts& arc = arcs[call.caller][{call.site, call.callee}];
+    arc.source = call.source;
+    arc.line = call.line;
+    arc.target = call.target;
+    arc.calls += call.calls;
+    arc.inclusive.resize(events);
+    for (std::size_t e = 0; e < events; ++e) arc.inclusive[e] += profile.inclusive[i * events + e];
+  }
+  return arcs;
+}
+
 /// Names that are written once and then by their numbers: "(3) main", "(3)".
 class Numbered {
  public:
@@ -91,10 +121,27 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
     return x.function != y.function ? x.function < y.function : x.address < y.address;
   });
   Numbered objects, sources, functions;
+  const Arcs arcs = arcs_of(profile);
   std::uint32_t function = ~0u, source = ~0u;
+  const auto add_calls = [&] {
+    const auto from = arcs.find(function);
+    if (from == arcs.end()) return;
+    for (const auto& [arc, counts] : from->second) {
+      const result::ProfileFunction& callee = profile.functions[arc.callee];
+      if (counts.source != source) {
+        source = counts.source;
+        text += fmt::format("fi={}\n", sources.of(0, source_name(profile, source)));
+      }
+      text += fmt::format("cob={}\ncfi={}\ncfn={}\ncalls={} {:#x} {}\n{:#x} {}{}\n",
+                          objects.of(0, profile.objects[callee.object].name),
+                          sources.of(0, source_name(profile, callee.source)), functions.of(arc.callee, callee.name),
+                          counts.calls, counts.target, callee.line, arc.site, counts.line, numbers(counts.inclusive));
+    }
+  };
   for (std::size_t i = 0; i < order.size();) {
     const result::ProfileRow& row = profile.rows[order[i]];
     if (row.function != function) {
+      if (i != 0) add_calls();
       const result::ProfileFunction& f = profile.functions[row.function];
       function = row.function;
       source = f.source;
@@ -115,6 +162,7 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
     text += fmt::format("{:#x} {}{}\n", row.address, row.line, numbers(counts));
     i = next;
   }
+  if (!order.empty()) add_calls();
   for (const Rest& rest : rests(profile))
     text += fmt::format("\nob={}\nfl={}\nfn={}\n0x0 0{}\n", objects.of(0, "???"), sources.of(0, "???"),
                         functions.of(~0ull, rest.name), numbers(rest.counts));

@@ -38,12 +38,26 @@ struct CodeRow {
   bool operator==(const CodeRow&) const = default;
 };
 
+/// A call, by the calls that led there.
+struct CodeCall {
+  static constexpr std::uint32_t no_parent = ~std::uint32_t{0};
+  std::uint32_t owner = 0;
+  std::uint32_t parent = no_parent;  ///< index in CodeCounts::calls, before its own; of no call: the thread's beginning
+  std::uint32_t site_file = 0, target_file = 0;
+  std::uint64_t site = 0, target = 0;  ///< the call instruction, and where it led: as CodeRow::address
+  bool recursive = false;              ///< one like it is being executed already; what it calls stands below that one
+  std::int64_t calls = 0;
+  bool operator==(const CodeCall&) const = default;
+};
+
 struct CodeCounts {
   std::vector<EventCount> events;  ///< that were asked for: the whole command's
   std::vector<CodeFile> files;
   std::vector<CodeOwner> owners;
-  std::vector<CodeRow> rows;         ///< by owner, file and address, each once
-  std::vector<std::int64_t> counts;  ///< of each row, one for each event: counts[row * events.size() + event]
+  std::vector<CodeRow> rows;            ///< by owner, file and address, each once
+  std::vector<std::int64_t> counts;     ///< of each row, one for each event: counts[row * events.size() + event]
+  std::vector<CodeCall> calls;          ///< where they were asked for
+  std::vector<std::int64_t> inclusive;  ///< of each call, one for each event: what was counted up to the returns
   /// Of each event, what is in its total and in no row: accesses of string instructions, which are counted together,
   /// and what was counted natively or of a process that could not be read.
   std::vector<std::int64_t> repeated, unplaced;

@@ -36,14 +36,28 @@ struct ProfileRow {
   bool operator==(const ProfileRow&) const = default;
 };
 
+/// A call, by the calls that led there.
+struct ProfileCall {
+  std::uint32_t owner = 0;
+  std::uint32_t parent = CodeCall::no_parent;  ///< index in Profile::calls, before its own
+  std::uint32_t caller = 0, callee = 0;        ///< functions
+  std::uint64_t site = 0, target = 0;          ///< as their objects have them
+  std::uint32_t source = 0, line = 0;          ///< of the call instruction
+  bool recursive = false;                      ///< see CodeCall
+  std::int64_t calls = 0;
+  bool operator==(const ProfileCall&) const = default;
+};
+
 struct Profile {
   Stat stat;  ///< the command, how it ended, and its counts
   std::vector<CodeOwner> owners;
   std::vector<ProfileObject> objects;
   std::vector<std::string> sources;  ///< files of source, as the compiler was told; the first is no file
   std::vector<ProfileFunction> functions;
-  std::vector<ProfileRow> rows;                  ///< by owner, function and address
-  std::vector<std::int64_t> counts;              ///< of each row, one for each event of `stat`
+  std::vector<ProfileRow> rows;      ///< by owner, function and address
+  std::vector<std::int64_t> counts;  ///< of each row, one for each event of `stat`
+  std::vector<ProfileCall> calls;
+  std::vector<std::int64_t> inclusive;           ///< of each call, one for each event
   std::vector<std::int64_t> repeated, unplaced;  ///< of each event: see CodeCounts
   bool operator==(const Profile&) const = default;
 

@@ -64,6 +64,8 @@ class Reader {
     const CodeLogReader& one = log(number);
     latest_[one.head().process] = number;
     for (const std::uint32_t process : one.shared_with()) latest_[process] = number;
+    for (const CodeLogReader::Counts& calls : one.calls())
+      add_calls(number, calls.area, owner(calls.process, calls.thread));
     for (const CodeLogReader::Counts& counts : one.counts())
       add_area(number, counts.area, owner(counts.process, counts.thread));
     for (const channel::CodeCorrection& c : one.corrections()) {
@@ -123,6 +125,31 @@ class Reader {
         }
       }
       i = next;
+    }
+  }
+
+  void add_calls(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
+    channel::CallNode first{};
+    const std::uint64_t begin = channel::area_offset(area);
+    if (!linux::read_at(shared_.file.get(), begin, &first, sizeof first)) return;
+    std::vector<channel::CallNode> nodes(std::min<std::uint64_t>(first.calls, channel::call_node_limit));
+    if (!linux::read_at(shared_.file.get(), begin, nodes.data(), nodes.size() * sizeof first)) return;
+    // Of a forked child, those that only its parent has made are left out, where nothing below them is its own.
+    std::vector<char> kept(nodes.size());
+    for (std::size_t i = nodes.size(); i-- > 1;)
+      if (nodes[i].parent < i && (kept[i] != 0 || nodes[i].calls != 0 || nodes[i].inclusive[0] != 0))
+        kept[i] = kept[nodes[i].parent] = 1;
+    std::vector<std::uint32_t> place(nodes.size(), result::CodeCall::no_parent);
+    const std::uint32_t mappings = log(number).all_mappings();
+    for (std::size_t i = 1; i < nodes.size(); ++i) {
+      const channel::CallNode& n = nodes[i];
+      if (kept[i] == 0) continue;
+      place[i] = static_cast<std::uint32_t>(made_.calls.size());
+      const Place site = place_of(number, mappings, n.site), target = place_of(number, mappings, n.target);
+      made_.calls.push_back({owner, place[n.parent], site.file, target.file, site.address, target.address,
+                             n.is_recursive != 0, static_cast<std::int64_t>(n.calls)});
+      for (std::size_t e = 0; e < weights_.size(); ++e)
+        made_.inclusive.push_back(e < channel::call_event_limit ? n.inclusive[e] : 0);
     }
   }
 

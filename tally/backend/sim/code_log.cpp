@@ -68,6 +68,7 @@ void CodeLogReader::read(CodeFiles& files) {
         break;
       case CodeRecordKind::trace: add_trace(reinterpret_cast<const channel::CodeTrace*>(record)); break;
       case CodeRecordKind::counts:
+      case CodeRecordKind::calls:
       case CodeRecordKind::shared: add_counts(reinterpret_cast<const channel::CodeCounts*>(record)); break;
       case CodeRecordKind::none: break;  // its process was killed while it wrote it; others may have gone on
       default: return;
@@ -95,7 +96,7 @@ void CodeLogReader::add_counts(const channel::CodeCounts* c) {
   if (c->head.kind == CodeRecordKind::shared)
     shared_with_.push_back(c->process);
   else if (c->area < channel::area_limit)
-    counts_.push_back({c->process, c->thread, c->area});
+    (c->head.kind == CodeRecordKind::calls ? calls_ : counts_).push_back({c->process, c->thread, c->area});
 }
 
 }  // namespace tally::backend::sim

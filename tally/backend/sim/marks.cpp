@@ -316,7 +316,7 @@ channel::Marks marks_of(const Request& request, const Modelling& modelling) {
   marks.count = static_cast<std::uint32_t>(request.marks.size());
   marks.on = marks.count > 0 || request.rdpmc ? 1 : 0;
   marks.rdpmc = request.rdpmc ? 1 : 0;
-  if (marks.on == 0 && !request.windows.any()) return marks;
+  if (marks.on == 0 && !request.windows.any() && !request.calls) return marks;
   if (marks.count > 0) {
     const Mark::Trap trap = request.marks.back().trap;
     marks.trap = trap == Mark::Trap::int2e  ? channel::trap_int2e

@@ -176,7 +176,7 @@ bool is_behind_popf(const CacheLocation& s) {
 /// The program has set the trap flag by `popf`, and this is the first trap of it.
 void traces_itself(Thread* t, Context* c, u8* info) {
   CacheLocation spot;
-  if (model_plan.any() && model_thread(t)->active != 0) return;  // further, with the flag on
+  if (model_thread(t)->active != 0) return;  // further, with the flag on
   if (!in_cache(c->ip)) {
     // In the engine: the next instruction is executed alone, and the trap after it is the program's.
     t->flags &= ~trap_flag;

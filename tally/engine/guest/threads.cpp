@@ -5,6 +5,7 @@
 #include "tally/engine/code_log.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/instrument/core_cycles.hpp"
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/instrument/models.hpp"
@@ -125,7 +126,7 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
     record.before++;
   }
   if (!models_attach(t, goes_on) || (reads_running_totals() && !totals_attach(t)) || !marks_attach(t) ||
-      !windows_attach(t))
+      !windows_attach(t) || !calls_attach(t, goes_on))
     return false;
   set_state(record.state, State::running);
   return true;
@@ -148,6 +149,7 @@ void fold(Thread* t) {
   for (u32 i = 0; i < own_records.segments; i++)
     if (c[i] != 0) c[i] = 0;
   if (reads_running_totals()) totals_folded(t);
+  calls_folded(t);
   windows_folded(t);
 }
 
@@ -155,6 +157,7 @@ void fold(Thread* t) {
 void end_counting(Thread* t) {
   if (own_records.shared.thread(t->index).state == State::running) {
     marks_end(t);
+    calls_settle(t);
     // An execve may fail: then the window goes on. The command cuts it where it does not.
     if (process_record(t).end != channel::End::executed) windows_close(t);
   }
@@ -178,6 +181,7 @@ Thread* first_thread(u32 first_fd) {
   instrument_with_models();
   marks_init();
   windows_init();
+  calls_init();
   core_init();
   const u32 process = new_process_record(0);
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);

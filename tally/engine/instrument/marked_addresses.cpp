@@ -155,7 +155,7 @@ class MarkProbes final : public Probes {
     note_first(in);
     if (is_marked(b.trace.pc)) emit_gate(b);
   }
-  void counted(Builder& b, u32 number) override { emit_touched(b, number); }
+  void counted(Builder& b, u32 number, bool) override { emit_touched(b, number); }
   bool is_followed(const Thread* t) const override { return is_watched(t); }
   void jumped(Thread* t) override { marks_landed(t); }
   void make_doors(Arena& a) override { a.to_mark = make_door(a, enter_mark); }

@@ -7,6 +7,7 @@
 #include "tally/channel/store.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/access_records.hpp"
+#include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/instrument/model_setup.hpp"
 #include "tally/engine/instrument/sites.hpp"
@@ -159,6 +160,7 @@ extern "C" TALLY_NO_SAVES __attribute__((visibility("hidden"), used)) void model
 
 extern "C" __attribute__((visibility("hidden"), used)) void model_asked(Thread* t, u64, u32 word) {
   const ModelThread& m = *model_thread(t);
+  if (calls_on()) return calls_asked(t, word);
   if (static_cast<Ask>(word & 0xff) == Ask::pieces) return models_pieces(t, word >> 8);
   repeat_done(t, word, m.saved[0], m.saved[2], m.saved[3]);
 }

@@ -166,7 +166,7 @@ bool is_far_from_full(const Thread* t) {
 
 class WindowProbes final : public Probes {
  public:
-  void counted(Builder& b, u32 number) override { emit_touched(b, number); }
+  void counted(Builder& b, u32 number, bool) override { emit_touched(b, number); }
 };
 constinit WindowProbes hooks;
 

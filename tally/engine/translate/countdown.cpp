@@ -108,6 +108,8 @@ s64 amount_of_sum(u32 sum, const channel::SegmentVector& v) {
   return n;
 }
 
+}  // namespace
+
 void emit_sums(Builder& b, u32 number, bool flags_dead) {
   Emitter& e = b.e;
   const u8 reg = spare();
@@ -126,8 +128,6 @@ void emit_sums(Builder& b, u32 number, bool flags_dead) {
   }
   if (saved) e.load(reg, o_spill1);
 }
-
-}  // namespace
 
 void emit_countdown(Builder& b, u32 number, bool flags_dead) {
   Emitter& e = b.e;

@@ -27,6 +27,8 @@ struct SummedEvents {
   u8 row[channel::window_sum_limit];
 };
 extern SummedEvents summed_events;
+/// Adds what segment `number` counts to them. Flags as they were, unless they are dead.
+void emit_sums(Builder& b, u32 number, bool flags_dead);
 /// What one execution of `v` takes from the countdown of a trigger.
 s64 amount_of(u32 trigger, const channel::SegmentVector& v);
 

@@ -83,6 +83,7 @@ void end_indirect(Builder& b, const Instruction& in, u32 segment, const Incremen
     counted = b.offset();
   }
   if (is_instrumented) instrumentation->indirect(b, in);
+  if (is_probed && in.kind != Kind::jump_indirect) probes->called(b, in, false);
   emit_indirect(b);
 }
 
@@ -135,6 +136,7 @@ void end_jcc(Builder& b, const Instruction& in, u32 segment) {
 /// An indirect jump or call whose target is known.
 void end_resolved(Builder& b, const Instruction& in, u32 segment) {
   b.place(in, segment);
+  if (is_probed && in.kind == Kind::call_indirect) probes->called(b, in, true);
   if (in.kind == Kind::call_indirect) emit_push(b, in.next());
   b.exit_by(in.rip_operand(), in.target());
 }
@@ -153,6 +155,7 @@ void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& i
     case Kind::loop: end_loop(b, in, segment); break;
     case Kind::call:
       b.place(in, segment);
+      if (is_probed) probes->called(b, in, true);
       emit_push(b, in.next());
       emit_leave(b, in.target(), segment);
       break;

@@ -76,8 +76,13 @@ class Probes {
   virtual bool begins_at(const Instruction&) const { return false; }
   /// A trace begins with this instruction: a gate in front of all else of it.
   virtual void begin_trace(Builder&, const Instruction&) {}
-  /// Segment `number` is about to be counted.
-  virtual void counted(Builder&, u32 /*number*/) {}
+  /// Segment `number` is about to be counted. `flags_dead`: no arithmetic flag is needed.
+  virtual void counted(Builder&, u32 /*number*/, bool /*flags_dead*/) {}
+  /// Whether a trace may go on where a call leads.
+  virtual bool passes_calls() const { return true; }
+  /// A call or return, which ends its segment, and that is counted. `site`: the instruction; of a direct call, one whose
+  /// target is known, before its return address is pushed; else afterwards, with rcx = the target and r11 free.
+  virtual void called(Builder&, const Instruction& /*site*/, bool /*direct*/) {}
   /// Whether the thread comes by at each indirect jump; and it does. Take no lock.
   virtual bool is_followed(const Thread*) const { return false; }
   virtual void jumped(Thread*) {}

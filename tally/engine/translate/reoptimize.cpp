@@ -106,7 +106,8 @@ class Reoptimizer {
         at_ = to;
         continue;
       }
-      if ((in.kind != Kind::jump && in.kind != Kind::call) || !goes_on(in.target())) {
+      const bool passes = in.kind == Kind::jump || (in.kind == Kind::call && probes->passes_calls());
+      if (!passes || !goes_on(in.target())) {
         ended_ = in.kind != Kind::plain;
         return;
       }

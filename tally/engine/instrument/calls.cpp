@@ -1,0 +1,294 @@
+#include "tally/engine/instrument/calls.hpp"
+
+#include <sys/mman.h>
+
+#include "tally/engine/code_log.hpp"
+#include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/model_emit.hpp"
+#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/translate/arenas.hpp"
+#include "tally/engine/translate/countdown.hpp"
+#include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
+
+namespace tally::engine::instrument {
+namespace {
+
+using channel::CallNode;
+
+/// A call instruction in translated code.
+struct Site {
+  u64 pc, target;  // target 0: indirect
+};
+constexpr u32 site_limit = 1u << 21;
+Growing<Site> sites;
+
+/// The low bits of a word that generated code asks with; above them the number of a site, or what a return pops beside
+/// its address.
+enum Asked : u32 { asked_direct, asked_indirect, asked_return };
+constexpr u32 asked_bits = 2;
+
+/// A call that has not returned.
+struct Frame {
+  u64 sp;         // where its return address lies
+  u32 node;       // of the call
+  u32 context;    // node that its own calls stand below
+  u32 outermost;  // no other frame has this node
+  u32 reserved;
+  s64 start[channel::call_event_limit];
+};
+constexpr u32 frame_limit = 1u << 18;
+/// Stacks that lie further apart than this are different ones.
+constexpr u64 stack_limit = 64ull << 20;
+
+constexpr u32 slot_count = 1u << 20;
+
+/// What a thread keeps for its calls.
+struct ThreadCalls {
+  CallNode* nodes;  // in the channel
+  u32* slots;       // node numbers, by parent, site and target
+  u32* contexts;    // of each node, the one that its calls stand below
+  u32* active;      // of each node, its frames
+  Frame* frames;
+  u32 node_count, frame_count;
+};
+constexpr u32 calls_at = 0xf8000;  // from the GS base
+static_assert(calls_at + sizeof(ThreadCalls) <= counters_at);
+
+ThreadCalls& own(Thread* t) { return *reinterpret_cast<ThreadCalls*>(reinterpret_cast<u64>(t) + calls_at); }
+
+/// Of each event the fields of Totals that it is a sum of.
+struct {
+  u32 count;
+  struct {
+    u32 fields;
+    bool has_accesses;
+    u8 field[channel::field_count];
+    s8 weight[channel::field_count];
+  } of[channel::call_event_limit];
+} events;
+
+/// What the thread has counted until now.
+struct Now {
+  s64 of[channel::call_event_limit];
+
+  explicit Now(Thread* t) {
+    const channel::Totals& base = records().thread(t->index).base;
+    for (u32 e = 0; e < events.count; e++) {
+      s64 n = t->sums[e];
+      const auto& event = events.of[e];
+      for (u32 i = 0; i < event.fields; i++) n += event.weight[i] * base.field[event.field[i]];
+      if (event.has_accesses) n += accesses_at_run_time(t, e);
+      of[e] = n;
+    }
+  }
+
+ private:
+  static s64 accesses_at_run_time(Thread* t, u32 e) {
+    s64 n = 0;
+    for (u32 i = 1; i < channel::first_segment; i++) {
+      const u64 times = counters(t)[i];
+      if (times == 0) continue;
+      const channel::SegmentVector& v = segment(i);
+      for (const channel::Field f : {channel::loads, channel::stores})
+        n += settings().marks.weight[e][f] * v.counts[f] * static_cast<s64>(times);
+    }
+    return n;
+  }
+};
+
+u32 hash_of(u32 parent, u64 site, u64 target) {
+  return static_cast<u32>(((u64{parent} << 40 ^ site << 8 ^ target) * 0x9E3779B97F4A7C15ull) >> 40);
+}
+
+/// The nearest node from `from` up that executes the function at `target`; 0 where none does.
+u32 executing(const ThreadCalls& c, u32 from, u64 target) {
+  constexpr u32 furthest = 256;
+  for (u32 i = 0; from != 0 && i < furthest; i++, from = c.nodes[from].parent)
+    if (c.nodes[from].target == target) return from;
+  return 0;
+}
+
+/// The node of a call, made when there is none. 0 where there is no room for one.
+u32 node_of(ThreadCalls& c, u32 parent, u64 site, u64 target) {
+  u32 i = hash_of(parent, site, target) & (slot_count - 1);
+  for (; c.slots[i] != 0; i = (i + 1) & (slot_count - 1)) {
+    const CallNode& n = c.nodes[c.slots[i]];
+    if (n.target == target && n.site == site && n.parent == parent) return c.slots[i];
+  }
+  if (c.node_count == channel::call_node_limit) return 0;
+  const u32 made = c.node_count++;
+  CallNode& n = c.nodes[made];
+  n.target = target;
+  n.site = site;
+  n.parent = parent;
+  const u32 outer = executing(c, parent, target);
+  n.is_recursive = outer != 0;
+  c.contexts[made] = outer != 0 ? outer : made;
+  c.slots[i] = made;
+  __atomic_store_n(&c.nodes[0].calls, c.node_count, __ATOMIC_RELEASE);
+  return made;
+}
+
+void close_top(ThreadCalls& c, const Now& now) {
+  const Frame& f = c.frames[--c.frame_count];
+  c.active[f.node]--;
+  if (f.outermost == 0) return;
+  for (u32 e = 0; e < events.count; e++) c.nodes[f.node].inclusive[e] += now.of[e] - f.start[e];
+}
+
+/// Frames below `sp` on the same stack have been left.
+void close_below(ThreadCalls& c, u64 sp, const Now& now) {
+  while (c.frame_count > 0 && sp - c.frames[c.frame_count - 1].sp - 1 < stack_limit) close_top(c, now);
+}
+
+void call(Thread* t, u64 sp, u64 site, u64 target) {
+  ThreadCalls& c = own(t);
+  const Now now(t);
+  close_below(c, sp + 1, now);  // one in its own place has been left, too
+  const u32 parent = c.frame_count == 0 ? 0 : c.frames[c.frame_count - 1].context;
+  const u32 node = node_of(c, parent, site, target);
+  if (node == 0 || c.frame_count == frame_limit) return;
+  Frame& f = c.frames[c.frame_count++];
+  f.sp = sp;
+  f.node = node;
+  f.context = c.contexts[node];
+  f.outermost = c.active[node]++ == 0;
+  for (u32 e = 0; e < events.count; e++) f.start[e] = now.of[e];
+  c.nodes[node].calls++;
+}
+
+void return_to(Thread* t, u64 sp) {
+  ThreadCalls& c = own(t);
+  const Now now(t);
+  close_below(c, sp, now);
+  // A program with several stacks may have left frames of another one above those of this.
+  constexpr u32 most_left = 64;
+  for (u32 i = 0; i < most_left && i < c.frame_count; i++) {
+    if (c.frames[c.frame_count - 1 - i].sp != sp) continue;
+    for (u32 k = 0; k <= i; k++) close_top(c, now);
+    return;
+  }
+}
+
+class Hooks final : public Probes {
+ public:
+  void counted(Builder& b, u32 number, bool flags_dead) override { emit_sums(b, number, flags_dead); }
+  bool passes_calls() const override { return false; }
+  void called(Builder& b, const Instruction& site, bool direct) override {
+    Emitter& e = b.e;
+    const u8 reg = direct ? rax : r11;
+    u32 word = asked_return;
+    if (site.kind == Kind::ret) {
+      if (site.opcode == 0xc2) word |= static_cast<u32>(static_cast<u16>(site.immediate)) << asked_bits;
+    } else {
+      if (sites.full()) return;
+      const u32 number = sites.add({site.pc, direct ? site.target() : 0});
+      word = (direct ? asked_direct : asked_indirect) | number << asked_bits;
+    }
+    if (direct) e.store(reg, o_model_a);
+    ask(e, b.arena.to_model, word, reg, 0);
+    if (direct) e.load(reg, o_model_a);
+  }
+  void make_doors(Arena& a) override { a.to_model = make_door(a, enter_model); }
+};
+constinit Hooks hooks;
+
+template <class T>
+bool take(T*& at, u32 n) {
+  if (at == nullptr) at = reinterpret_cast<T*>(try_reserve(page_up(u64{n} * sizeof(T)), PROT_READ | PROT_WRITE));
+  return at != nullptr;
+}
+
+/// At `place`, or anywhere.
+CallNode* map_nodes(u32 area, u64 place) {
+  if (place == 0) place = try_reserve(channel::area_bytes, PROT_NONE);
+  if (area == 0 || place == 0) return nullptr;
+  const s64 r = kernel(SYS_mmap, place, channel::area_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                       inherited(channel::inherited_channel), channel::area_offset(area));
+  if (failed(r)) return nullptr;
+  keep_from_core(place, channel::area_bytes);
+  return reinterpret_cast<CallNode*>(place);
+}
+
+}  // namespace
+
+bool calls_on() { return settings().follows_calls != 0; }
+
+void calls_init() {
+  if (!calls_on()) return;
+  sites.init(site_limit);
+  const channel::Marks& marks = settings().marks;
+  events.count = marks.events < channel::call_event_limit ? marks.events : channel::call_event_limit;
+  summed_events.count = events.count;
+  for (u32 e = 0; e < events.count; e++) {
+    summed_events.row[e] = static_cast<u8>(e);
+    auto& event = events.of[e];
+    for (u32 f = 0; f < channel::field_count; f++) {
+      if (marks.weight[e][f] == 0) continue;
+      event.field[event.fields] = static_cast<u8>(f);
+      event.weight[event.fields++] = marks.weight[e][f];
+      event.has_accesses |= f == channel::loads || f == channel::stores;
+    }
+  }
+  probe_with(hooks);
+}
+
+bool calls_attach(Thread* t, bool goes_on) {
+  if (!calls_on()) return true;
+  ThreadCalls& c = own(t);
+  const CallNode* const before = c.nodes;
+  c.nodes = map_nodes(code_log_area(channel::CodeRecordKind::calls, t->process, t->index),
+                      goes_on ? 0 : reinterpret_cast<u64>(before));
+  if (c.nodes == nullptr || !take(c.slots, slot_count) || !take(c.contexts, channel::call_node_limit) ||
+      !take(c.active, channel::call_node_limit) || !take(c.frames, frame_limit))
+    return false;
+  for (s64& sum : t->sums) sum = 0;
+  if (goes_on) {
+    // Nodes that there are stay as they are; what is counted at them is the child's own.
+    for (u32 i = 0; i < c.node_count; i++) {
+      c.nodes[i] = before[i];
+      c.nodes[i].calls = 0;
+      for (s64& n : c.nodes[i].inclusive) n = 0;
+    }
+    for (u32 i = 0; i < c.frame_count; i++)
+      for (s64& start : c.frames[i].start) start = 0;
+  } else {
+    throw_away(c.slots, slot_count * sizeof *c.slots);
+    throw_away(c.active, channel::call_node_limit * sizeof *c.active);
+    c.node_count = 1;
+    c.frame_count = 0;
+  }
+  c.nodes[0].calls = c.node_count;
+  return true;
+}
+
+void calls_settle(Thread* t) {
+  if (!calls_on()) return;
+  ThreadCalls& c = own(t);
+  const Now now(t);
+  for (u32 i = 0; i < c.frame_count; i++) {
+    Frame& f = c.frames[i];
+    for (u32 e = 0; e < events.count; e++) {
+      if (f.outermost != 0) c.nodes[f.node].inclusive[e] += now.of[e] - f.start[e];
+      f.start[e] = now.of[e];
+    }
+  }
+}
+
+void calls_folded(Thread* t) {
+  if (!calls_on()) return;
+  for (s64& sum : t->sums) sum = 0;
+}
+
+void calls_asked(Thread* t, u32 word) {
+  const ModelThread& m = *model_thread(t);
+  const u32 more = word >> asked_bits;
+  switch (word & ((1u << asked_bits) - 1)) {
+    case asked_return: return return_to(t, m.stack - 8 - more);
+    case asked_direct: return call(t, m.stack - 8, sites[more].pc, sites[more].target);
+    default: return call(t, m.stack, sites[more].pc, m.saved[0]);
+  }
+}
+
+}  // namespace tally::engine::instrument

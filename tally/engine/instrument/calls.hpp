@@ -1,0 +1,26 @@
+/// Calls: who called whom, how often, and what was counted up to the return (channel::CallNode).
+///
+/// Generated code sums the events of a thread, and asks here at each call and return. What is being executed is a stack
+/// of frames, each with the address of its return address: so what was left by longjmp or an exception is noticed by
+/// the next call or return.
+#pragma once
+#include "tally/engine/records.hpp"
+
+namespace tally::engine::instrument {
+
+/// Whether calls are followed; set by calls_init().
+bool calls_on();
+void calls_init();
+
+/// A thread that has its record. `goes_on`: it is that of the parent of a fork, whose calls it is in. False without
+/// memory.
+bool calls_attach(Thread* t, bool goes_on);
+/// What is being executed has counted so much until now: afterwards the tree lacks nothing.
+void calls_settle(Thread* t);
+/// The counters of a thread were zeroed, and their sum is in its record.
+void calls_folded(Thread* t);
+
+/// Generated code is at a call or return.
+void calls_asked(Thread* t, u32 word);
+
+}  // namespace tally::engine::instrument

@@ -1,0 +1,124 @@
+// Profiles by the calls that led there: stacks, for flame graphs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tally/base/text.hpp"
+#include "tally/report/json_values.hpp"
+#include "tally/report/profile_forms.hpp"
+#include "tally/report/profile_sums.hpp"
+
+namespace tally::report {
+namespace {
+
+/// What is counted in a call itself, of the first event: what the calls below it counted is theirs.
+std::vector<std::int64_t> own_counts(const result::Profile& profile) {
+  const std::size_t events = profile.event_count();
+  std::vector<std::int64_t> own(profile.calls.size());
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const result::ProfileCall& call = profile.calls[i];
+    if (call.recursive) continue;
+    own[i] += profile.inclusive[i * events];
+    if (call.parent != result::CodeCall::no_parent) own[call.parent] -= profile.inclusive[i * events];
+  }
+  return own;
+}
+
+/// What a thread counted in no call that was seen: in the function that it began with.
+std::map<std::uint32_t, std::int64_t> beginnings(const result::Profile& profile) {
+  std::map<std::uint32_t, std::int64_t> rest;
+  for (std::size_t i = 0; i < profile.rows.size(); ++i) rest[profile.rows[i].owner] += profile.count(i, 0);
+  for (std::size_t i = 0; i < profile.calls.size(); ++i)
+    if (profile.calls[i].parent == result::CodeCall::no_parent && !profile.calls[i].recursive)
+      rest[profile.calls[i].owner] -= profile.inclusive[i * profile.event_count()];
+  return rest;
+}
+
+std::string owner_name(const result::CodeOwner& owner) {
+  return owner.tid == 0 || owner.tid == owner.pid ? owner.command : fmt::format("{} ({})", owner.command, owner.tid);
+}
+
+/// Calls `each(names, count)` for every stack that counted anything; names from the outermost on.
+template <class Each>
+void each_stack(const result::Profile& profile, const ProfileStyle& style, Each&& each) {
+  for (const auto& [owner, count] : beginnings(profile))
+    if (count != 0) each(std::vector<std::string>{owner_name(profile.owners[owner])}, count);
+  const std::vector<std::int64_t> own = own_counts(profile);
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (own[i] == 0) continue;
+    std::vector<std::string> names;
+    for (std::uint32_t at = static_cast<std::uint32_t>(i); at != result::CodeCall::no_parent;
+         at = profile.calls[at].parent)
+      names.push_back(function_name(profile.functions[profile.calls[at].callee].name, style.whole_names));
+    names.push_back(owner_name(profile.owners[profile.calls[i].owner]));
+    std::reverse(names.begin(), names.end());
+    each(names, own[i]);
+  }
+}
+
+}  // namespace
+
+std::string profile_folded(const result::Profile& profile, const ProfileStyle& style) {
+  std::map<std::string, std::int64_t> stacks;
+  each_stack(profile, style, [&](std::vector<std::string> names, std::int64_t count) {
+    for (std::string& name : names) std::replace(name.begin(), name.end(), ';', ':');
+    stacks[join(names, ";")] += count;
+  });
+  std::string text;
+  for (const auto& [stack, count] : stacks)
+    if (count > 0) text += fmt::format("{} {}\n", stack, count);
+  return text;
+}
+
+std::string profile_speedscope(const result::Profile& profile, const ProfileStyle& style) {
+  std::map<std::string, std::size_t> numbers;
+  Json frames = Json::array(), samples = Json::array(), weights = Json::array();
+  std::int64_t total = 0;
+  each_stack(profile, style, [&](const std::vector<std::string>& names, std::int64_t count) {
+    if (count <= 0) return;
+    Json sample = Json::array();
+    for (const std::string& name : names) {
+      const auto [place, is_new] = numbers.try_emplace(name, numbers.size());
+      if (is_new) frames.push_back({{"name", name}});
+      sample.push_back(place->second);
+    }
+    samples.push_back(std::move(sample));
+    weights.push_back(count);
+    total += count;
+  });
+  Json one;
+  one["type"] = "sampled";
+  one["name"] = profile.stat.events.front().total.name;
+  one["unit"] = "none";
+  one["startValue"] = 0;
+  one["endValue"] = total;
+  one["samples"] = std::move(samples);
+  one["weights"] = std::move(weights);
+  Json json;
+  json["$schema"] = "https://www.speedscope.app/file-format-schema.json";
+  json["exporter"] = "tally";
+  json["name"] = join(profile.stat.command, " ");
+  json["shared"]["frames"] = std::move(frames);
+  json["profiles"] = Json::array({std::move(one)});
+  return json.dump() + "\n";
+}
+
+std::vector<std::int64_t> inclusive_of_functions(const result::Profile& profile) {
+  const std::size_t events = profile.event_count();
+  std::vector<std::int64_t> sums(profile.functions.size() * events);
+  // A function that is called again within itself under another address of its own would be counted twice.
+  const auto is_within = [&](std::uint32_t at, std::uint32_t function) {
+    for (; at != result::CodeCall::no_parent; at = profile.calls[at].parent)
+      if (profile.calls[at].callee == function) return true;
+    return false;
+  };
+  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
+    const result::ProfileCall& call = profile.calls[i];
+    if (call.recursive || is_within(call.parent, call.callee)) continue;
+    for (std::size_t e = 0; e < events; ++e) sums[call.callee * events + e] += profile.inclusive[i * events + e];
+  }
+  return sums;
+}
+
+}  // namespace tally::report

@@ -10,6 +10,7 @@
 #include "tally/cli/launch.hpp"
 #include "tally/cli/models.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/window_names.hpp"
 #include "tally/cli/window_rows.hpp"
 #include "tally/event/list.hpp"
 #include "tally/linux/files/output.hpp"
@@ -25,7 +26,7 @@ namespace {
 struct Options {
   std::vector<std::string> event_lists, every, by;
   std::string backend = "auto", format, output, description, processes;
-  bool quiet = false;
+  bool quiet = false, where = false;
   measure::WindowChoice choice;
   ModelOptions model;
   measure::StatOptions stat;
@@ -81,6 +82,9 @@ void describe(Page& app, Options& options) {
   app.add_option("--windows", options.choice.windows,
                  "then write at most N windows of each thread; the program runs on to its end")
       ->option_text("N");
+  app.add_flag("--where", options.where,
+               "the function and the source line of each row's address, where files say them: table, csv and jsonl, "
+               "under the engine");
   add_launch_options(app, options.stat);
   app.add_option(
          "-p,--pid", options.processes,
@@ -223,6 +227,18 @@ Result<backend::Choice> choose_backend(const Options& options, const linux::Mach
   return backend::choose(options.backend, events, machine, needs);
 }
 
+// Errors: bad_usage where nobody knows, or nothing can say, what an address is.
+Result<void> check_where(const Options& options, const backend::Backend& backend, const report::WindowFormat& format) {
+  if (!options.where) return {};
+  if (backend.name() != "sim")
+    return fail(Code::bad_usage, "--where: natively nobody notes what was mapped at an address at that moment",
+                "the engine does: --backend sim, with windows of instructions, loads, stores or branches");
+  if (!format.tells_places)
+    return fail(Code::bad_usage, fmt::format("the format {} has no room for functions and lines", format.name),
+                "table, csv and jsonl have");
+  return {};
+}
+
 int sample(Options& options) {
   const report::WindowFormat* const format =
       report::window_format(options.format, options.output, options.output.empty() ? "table" : "csv");
@@ -237,6 +253,8 @@ int sample(Options& options) {
   const auto fits = fits_format(format->name, format->fits, options.stat.events,
                                 [&](const event::Event& event) { return choice->backend->window_outlook(event); });
   if (!fits) return report_error(fits.error());
+  if (const auto has_room = check_where(options, *choice->backend, *format); !has_room)
+    return report_error(has_room.error());
   if (format->name == "binary" && options.output.empty())
     return report_error(
         {Code::bad_usage, "a binary file is nothing for standard error", "-o FILE writes it to that file", 0});
@@ -265,8 +283,14 @@ int sample(Options& options) {
     const auto describe = format->describe != nullptr ? format->describe : report::windows_description;
     if (*description) described = (*description)->write(describe(head) + "\n");
   };
+  WindowNames names;
+  options.stat.windows.places = options.where;
   options.stat.windows.on_window = [&](const result::Window& window) {
-    if (chosen.takes(window)) rows.row(window);
+    if (!chosen.takes(window)) return;
+    if (window.file == nullptr) return rows.row(window);
+    result::Window named = window;
+    names.name(named);
+    rows.row(named);
   };
   auto stat = measure::stat(*choice->backend, options.stat, *signals);
   auto written = rows.finish();

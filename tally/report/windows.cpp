@@ -57,6 +57,8 @@ class Table final : public WindowWriter {
         fmt::format_to(out, " {:>{}}", "absent", widths_[i]);
     }
     fmt::format_to(out, "  {}", window.address != 0 ? fmt::format("{:#x}", window.address) : "-");
+    if (!window.function.empty()) fmt::format_to(out, "  {}", window.function);
+    if (!window.line.empty()) fmt::format_to(out, "  {}", window.line);
     if (!window.trigger || head_.triggers.size() > 1) fmt::format_to(out, "  {}", trigger_of(head_, window));
     to += window.partial ? ", partial\n" : "\n";
   }
@@ -78,7 +80,9 @@ class Csv final : public WindowWriter {
     head_ = head;
     std::vector<std::string> columns{"series", "number", "time_ns", "length", "program", "process", "thread", "cpu"};
     for (const result::EventCount& event : head.events) columns.push_back(event.name);
-    columns.insert(columns.end(), {"trigger", "address", "lost", "trust"});
+    columns.insert(columns.end(), {"trigger", "address"});
+    if (head.named) columns.insert(columns.end(), {"function", "line"});
+    columns.insert(columns.end(), {"lost", "trust"});
     to += csv_row(columns, ",") + "\r\n";
     for (const result::WindowTrigger& trigger : head.triggers) triggers_.push_back(csv_row({trigger.event}, ","));
     tail_ = fmt::format(",{}\r\n", name(trust_of(head)));
@@ -105,6 +109,7 @@ class Csv final : public WindowWriter {
     to += window.trigger ? std::string_view(triggers_[*window.trigger]) : "end";
     to += ',';
     if (window.address != 0) to.append(text, fmt::format_to(text, FMT_COMPILE("{:#x}"), window.address));
+    if (head_.named) to += "," + csv_row({std::string(window.function), std::string(window.line)}, ",");
     if (window.lost != 0)
       to.append(text, fmt::format_to(text, FMT_COMPILE(",{}"), window.lost));
     else
@@ -152,6 +157,12 @@ class JsonLines final : public WindowWriter {
       fmt::format_to(out, "\"{:#x}\"", window.address);
     else
       to += "null";
+    if (head_.named) {
+      const auto text_or_null = [](std::string_view text) {
+        return text.empty() ? std::string("null") : json_text(std::string(text));
+      };
+      fmt::format_to(out, R"(,"function":{},"line":{})", text_or_null(window.function), text_or_null(window.line));
+    }
     fmt::format_to(out, R"(,"lost":{},"trust":"{}"}})", window.lost, window.partial ? name(Trust::partial) : trust_);
     to += '\n';
   }
@@ -228,15 +239,31 @@ std::string hpctool_description(const result::WindowsHead& head) {
 }
 
 constexpr std::array all_forms{
-    WindowFormat{"table", "for people", make<Table>},
-    WindowFormat{"csv", "for spreadsheets and data frames", make<Csv>, nullptr, windows_description, ".csv"},
-    WindowFormat{"jsonl", "one JSON object a line, the first one says what was measured", make<JsonLines>, nullptr,
-                 nullptr, ".jsonl"},
-    WindowFormat{"hpctool", "HPCTool's seven columns", make<Hpctool>, fits_hpctool, hpctool_description},
-    WindowFormat{"binary", "compact, for long runs: tally export and report read it", make<Binary>, nullptr, nullptr,
-                 ".bin"},
-    WindowFormat{"chrome-trace", "opens in Perfetto's viewer and in chrome://tracing", make_chrome_trace, nullptr,
-                 nullptr, ".json"},
+    WindowFormat{.name = "table", .what = "for people", .make = make<Table>, .tells_places = true},
+    WindowFormat{.name = "csv",
+                 .what = "for spreadsheets and data frames",
+                 .make = make<Csv>,
+                 .describe = windows_description,
+                 .suffix = ".csv",
+                 .tells_places = true},
+    WindowFormat{.name = "jsonl",
+                 .what = "one JSON object a line, the first one says what was measured",
+                 .make = make<JsonLines>,
+                 .suffix = ".jsonl",
+                 .tells_places = true},
+    WindowFormat{.name = "hpctool",
+                 .what = "HPCTool's seven columns",
+                 .make = make<Hpctool>,
+                 .fits = fits_hpctool,
+                 .describe = hpctool_description},
+    WindowFormat{.name = "binary",
+                 .what = "compact, for long runs: tally export and report read it",
+                 .make = make<Binary>,
+                 .suffix = ".bin"},
+    WindowFormat{.name = "chrome-trace",
+                 .what = "opens in Perfetto's viewer and in chrome://tracing",
+                 .make = make_chrome_trace,
+                 .suffix = ".json"},
 };
 
 }  // namespace

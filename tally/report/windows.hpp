@@ -25,13 +25,14 @@ class WindowWriter {
 struct WindowFormat {
   std::string_view name;  ///< what `--format` calls it
   std::string_view what;  ///< for the help
-  std::unique_ptr<WindowWriter> (*make)();
+  std::unique_ptr<WindowWriter> (*make)() = nullptr;
   /// Whether these events (full names, in the order asked) have a place in it. Null where any will do. Errors:
   /// bad_usage with what is missing.
   Result<void> (*fits)(const std::vector<std::string>& events) = nullptr;
   /// What its rows do not say, as a JSON object in one line: it stands in a file beside them. Null where they say all.
   std::string (*describe)(const result::WindowsHead& head) = nullptr;
   std::string_view suffix = {};  ///< the end of a file's name by which it is known; empty: none
+  bool tells_places = false;     ///< it has room for the function and the line of an address
 };
 
 /// All forms, the default first.

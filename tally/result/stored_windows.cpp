@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::string_view csv_begin = "series,number,time_ns,length,program,process,thread,cpu,";
 constexpr std::string_view csv_end = ",trigger,address,lost,trust";
-constexpr std::size_t before_events = 8, behind_events = 4;
+constexpr std::string_view csv_named_end = ",trigger,address,function,line,lost,trust";
+constexpr std::size_t before_events = 8;
+std::size_t behind_events(bool named) { return named ? 6 : 4; }
 
 // The next line, without its end.
 std::string_view take_line(std::string_view& text) {
@@ -138,21 +140,25 @@ bool same_names(const WindowsHead& head, const std::vector<std::string>& names) 
 // What of a CSV's row is not right; empty where all is.
 std::string csv_window(const std::vector<std::string_view>& fields, WindowsHead& head, Window& window,
                        std::vector<std::int64_t>& counts) {
-  const std::size_t columns = before_events + head.events.size() + behind_events;
+  const std::size_t columns = before_events + head.events.size() + behind_events(head.named);
   if (fields.size() != columns) return fmt::format("{} fields, and there should be {}", fields.size(), columns);
   std::int64_t time = 0;
   window.cpu = -1;
-  const std::size_t last = columns - behind_events;
+  const std::size_t last = columns - behind_events(head.named), end = columns - 2;
   if (!read_number(fields[0], window.series) || !read_number(fields[1], window.number) ||
       !read_number(fields[2], time) || !read_number(fields[3], window.length) || !read_number(fields[5], window.pid) ||
       !read_number(fields[6], window.tid) || (!fields[7].empty() && !read_number(fields[7], window.cpu)) ||
-      !read_address(fields[last + 1], window.address) || !read_number(fields[last + 2], window.lost))
+      !read_address(fields[last + 1], window.address) || !read_number(fields[end], window.lost))
     return "no row of windows";
   window.time = Nanoseconds(time);
   window.program = fields[4];
   window.trigger.reset();
   if (fields[last] != "end") window.trigger = trigger_place(head, fields[last]);
-  window.partial = fields[last + 3] == name(Trust::partial);
+  window.partial = fields[end + 1] == name(Trust::partial);
+  if (head.named) {
+    window.function = fields[last + 2];
+    window.line = fields[last + 3];
+  }
   counts.clear();
   for (std::size_t i = 0; i < head.events.size(); ++i) {
     if (!head.places[i]) continue;
@@ -166,14 +172,17 @@ std::string csv_window(const std::vector<std::string_view>& fields, WindowsHead&
 }
 
 Result<Windows> read_csv(std::string_view text, const std::string& name, std::string_view description) {
+  const bool named = text.substr(0, text.find_first_of("\r\n")).ends_with(csv_named_end);
   std::vector<std::string_view> fields;
   std::string unquoted;
   fields_of(take_line(text), fields, unquoted);
-  const std::vector<std::string> names(fields.begin() + before_events, fields.end() - behind_events);
+  const std::vector<std::string> names(fields.begin() + before_events,
+                                       fields.end() - static_cast<std::ptrdiff_t>(behind_events(named)));
   std::string_view first = text;
   fields_of(take_line(first), fields, unquoted);
   WindowsHead head = csv_head(names, fields);
   if (auto beside = described(description); beside && same_names(*beside, names)) head = *std::move(beside);
+  head.named = named;
   WindowsCollector collector(head);
   Window window;
   std::vector<std::int64_t> counts;
@@ -193,6 +202,13 @@ Result<Windows> read_csv(std::string_view text, const std::string& name, std::st
   return collector.take();
 }
 
+// As text(), into the object.
+std::string_view word(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string()) return {};
+  return found->get_ref<const std::string&>();
+}
+
 // May throw Json::exception.
 void json_window(const Json& json, WindowsHead& head, Window& window, std::vector<std::int64_t>& counts) {
   window.series = number<std::uint32_t>(json.at("series"));
@@ -208,6 +224,9 @@ void json_window(const Json& json, WindowsHead& head, Window& window, std::vecto
   if (trigger != "end") window.trigger = trigger_place(head, trigger);
   window.address = 0;
   (void)read_address(text(json, "address"), window.address);
+  head.named = head.named || json.contains("function");
+  window.function = word(json, "function");
+  window.line = word(json, "line");
   window.lost = number<std::int64_t>(json.at("lost"));
   window.partial = text(json, "trust") == name(Trust::partial);
   counts.clear();
@@ -248,7 +267,8 @@ Result<Windows> read_json_lines(std::string_view text, const std::string& name) 
 WindowsForm windows_form(std::string_view text) {
   if (text.starts_with(windows_file_magic)) return WindowsForm::binary;
   const std::string_view line = take_line(text);
-  if (line.starts_with(csv_begin) && line.ends_with(csv_end)) return WindowsForm::csv;
+  if (line.starts_with(csv_begin) && (line.ends_with(csv_end) || line.ends_with(csv_named_end)))
+    return WindowsForm::csv;
   if (line.starts_with(R"({"schema":"tally-windows/)")) return WindowsForm::json_lines;
   return is_hpctool(line) ? WindowsForm::hpctool : WindowsForm::none;
 }

@@ -74,6 +74,27 @@ TEST(StoredWindows, json_lines_are_read) {
   EXPECT_EQ(read->series[0].triggers, (std::vector<std::int64_t>{0, -1}));
 }
 
+TEST(StoredWindows, functions_and_lines_are_read_where_they_are) {
+  std::string named = csv;
+  named.replace(named.find("address,lost"), 12, "address,function,line,lost");
+  named.replace(named.find("0x401000,0"), 10, "0x401000,\"f(int, char)\",a.c:7,0");
+  named.replace(named.find("instructions:u,,3"), 17, "instructions:u,,,,3");
+  named.replace(named.find("end,,0"), 6, "end,,,,0");
+  const auto read = read_windows_text(named, "w.csv");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_TRUE(read->head.named);
+  const WindowSeries& first = read->series[0];
+  EXPECT_EQ(read->words[first.functions[0]], "f(int, char)");
+  EXPECT_EQ(read->words[first.lines[0]], "a.c:7");
+  EXPECT_EQ(read->words[first.functions[1]], "");
+  EXPECT_EQ(first.partial, (std::vector<std::int64_t>{0, 1}));
+  std::string lines = json_lines;
+  lines.replace(lines.find("\"lost\":0"), 8, "\"function\":\"main\",\"line\":null,\"lost\":0");
+  const auto json = read_windows_text(lines, "w.jsonl");
+  ASSERT_TRUE(json) << json.error().message;
+  EXPECT_FALSE(read_windows_text(csv, "w.csv")->head.named);
+}
+
 TEST(StoredWindows, what_is_no_window_is_told_with_its_line) {
   std::string broken = csv;
   broken.replace(broken.find(",9,"), 3, ",x,");

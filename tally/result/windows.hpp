@@ -13,6 +13,8 @@
 
 namespace tally::result {
 
+struct CodeFile;
+
 /// What ends a window.
 struct WindowTrigger {
   std::string event;        ///< its full name
@@ -31,6 +33,9 @@ struct Window {
   int cpu = -1;                        ///< where its thread ran when it ended; negative: not known
   std::optional<std::size_t> trigger;  ///< which ended it; nothing: its thread's end cut it
   std::uint64_t address = 0;           ///< of its last instruction; 0: not known
+  const CodeFile* file = nullptr;      ///< where places are wanted: what the address is mapped from; null: not known
+  std::uint64_t offset = 0;            ///< of the address in that file
+  std::string_view function = {}, line = {};  ///< of the address, as far as they are known
   bool partial = false;   ///< its thread was killed between two counts, or its process is not wholly counted
   std::int64_t lost = 0;  ///< windows before it that got no row, and are in this one
   std::span<const std::int64_t> counts;  ///< in it, of each event that could be counted: see WindowsHead::places
@@ -42,6 +47,7 @@ struct WindowsHead {
   std::vector<WindowTrigger> triggers;
   std::vector<EventCount> events;  ///< that were asked for: name, unit, and the trust of the counts in a window
   std::vector<std::optional<std::size_t>> places = {};  ///< of each, which of Window::counts it is; nothing: absent
+  bool named = false;                                   ///< windows tell the function and the line of their addresses
   bool operator==(const WindowsHead&) const = default;
 };
 

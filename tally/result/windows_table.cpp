@@ -11,6 +11,16 @@ WindowsCollector::WindowsCollector(WindowsHead head) {
     if (place) counts_ = std::max(counts_, *place + 1);
 }
 
+std::uint32_t WindowsCollector::word(std::string_view text) {
+  if (windows_.words.empty()) windows_.words.emplace_back();
+  if (text.empty()) return 0;
+  if (const auto known = words_.find(text); known != words_.end()) return known->second;
+  const auto number = static_cast<std::uint32_t>(windows_.words.size());
+  windows_.words.emplace_back(text);
+  words_.emplace(text, number);
+  return number;
+}
+
 void WindowsCollector::add(const Window& window) {
   const auto [found, is_new] = places_.try_emplace(window.series, windows_.series.size());
   if (is_new) {
@@ -28,6 +38,10 @@ void WindowsCollector::add(const Window& window) {
   to.lengths.push_back(window.length);
   to.cpus.push_back(window.cpu);
   to.addresses.push_back(static_cast<std::int64_t>(window.address));
+  if (windows_.head.named) {
+    to.functions.push_back(word(window.function));
+    to.lines.push_back(word(window.line));
+  }
   to.triggers.push_back(window.trigger ? static_cast<std::int64_t>(*window.trigger) : -1);
   to.lost.push_back(window.lost);
   to.partial.push_back(window.partial ? 1 : 0);
@@ -58,6 +72,10 @@ void visit_by_time(const Windows& windows, const std::function<void(const Window
     window.cpu = static_cast<int>(series.cpus[row]);
     if (series.triggers[row] >= 0) window.trigger = static_cast<std::size_t>(series.triggers[row]);
     window.address = static_cast<std::uint64_t>(series.addresses[row]);
+    if (!series.functions.empty()) {
+      window.function = windows.words[series.functions[row]];
+      window.line = windows.words[series.lines[row]];
+    }
     window.lost = series.lost[row];
     window.partial = series.partial[row] != 0;
     counts.clear();

@@ -18,6 +18,7 @@ struct WindowSeries {
   std::string program;
   std::int64_t pid = 0, tid = 0;
   std::vector<std::int64_t> numbers, times, lengths, cpus, addresses, triggers, lost, partial;  ///< trigger −1: the end
+  std::vector<std::uint32_t> functions, lines;  ///< of the addresses: numbers in Windows::words; empty where not named
   std::vector<std::vector<std::int64_t>> counts;  ///< of each event that could be counted: WindowsHead::places
   std::size_t rows() const { return numbers.size(); }
   bool operator==(const WindowSeries&) const = default;
@@ -27,6 +28,7 @@ struct WindowSeries {
 struct Windows {
   WindowsHead head;
   std::vector<WindowSeries> series;    ///< in the order of their first windows in the file
+  std::vector<std::string> words{};    ///< names of functions and lines; the first is empty
   std::vector<std::string> notices{};  ///< what the reader should know about the file
   std::size_t rows() const {
     std::size_t sum = 0;
@@ -48,7 +50,10 @@ class WindowsCollector {
 
  private:
   Windows windows_;
+  std::uint32_t word(std::string_view text);
+
   std::map<std::uint32_t, std::size_t> places_;
+  std::map<std::string, std::uint32_t, std::less<>> words_;
   std::size_t counts_ = 0;
 };
 

@@ -105,6 +105,37 @@ TEST_F(SampleChoice, what_rows_do_not_say_stands_beside_them) {
   EXPECT_EQ(tally({"sample", "--every", "1k", "-o", file.path(), "--meta", file.path(), "--", "true"}).code(), 2);
 }
 
+// The thread is one of a forked child, and ends before its rows are looked at.
+TEST_F(SampleChoice, where_names_the_function_of_an_address) {
+  const TemporaryFile file("w.csv"), lines("w.jsonl");
+  const Finished finished = tally({"sample", "--backend", "sim", "-q", "--where", "-e", "instructions", "--every",
+                                   "10k", "-o", file.path(), "--", WORKERS, "1", "1", "400000"});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  constexpr std::size_t process = 5, thread = 6, trigger = 9, function = 11;
+  int inside = 0, named = 0;
+  for (const auto& row : rows_of(file.content().value_or(""))) {
+    ASSERT_EQ(row.size(), 15u);
+    if (row[process] == row[thread] || row[trigger] == "end") continue;
+    ++inside;
+    named += row[function].find("count_down") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GE(inside, 80);
+  EXPECT_GE(named, inside - 3) << "but for the thread's beginning and end";
+  const std::string rows = file.content().value_or("");
+  EXPECT_EQ(tally({"export", file.path(), "-o", lines.path()}).code(), 0);
+  EXPECT_EQ(rows_of(tally({"export", lines.path()}).out).size(), rows_of(rows).size());
+  EXPECT_NE(tally({"export", lines.path()}).out.find("count_down"), std::string::npos);
+}
+
+TEST_F(SampleChoice, where_is_refused_where_nobody_knows) {
+  const Finished native = tally({"sample", "--where", "--every", "1ms", "--", "true"});
+  EXPECT_EQ(native.code(), 2);
+  EXPECT_NE(native.err.find("natively nobody notes"), std::string::npos) << native.err;
+  const Finished binary =
+      tally({"sample", "--where", "--every", "10k", "-o", "/dev/null", "--format", "binary", "--", "true"});
+  EXPECT_EQ(binary.code(), 2);
+}
+
 TEST_F(SampleChoice, every_form_is_exported_to_the_same_rows) {
   const TemporaryFile binary("w.bin"), lines("w.jsonl"), csv("w.csv");
   sample({"--only", "wc"}, binary.path());

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "tally/backend/sim/code_whereabouts.hpp"
 #include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/ring_memory.hpp"
 #include "tally/backend/sim/snapshot.hpp"
@@ -100,6 +101,7 @@ class WindowRows::Work {
         windows_(request.windows),
         settings_(shared.records.header().settings),
         places_(places_of(request, modelling)),
+        whereabouts_(shared),
         started_(started) {
     result::WindowsHead head;
     head.command = request.command;
@@ -112,6 +114,7 @@ class WindowRows::Work {
       head.events.push_back(event_count(*one.event, std::move(count)));
     }
     head.places = places_.events;
+    head.named = windows_.places;
     if (windows_.on_begin) windows_.on_begin(head);
     thread_ = linux::worker_thread([this] { work(); });
   }
@@ -193,6 +196,7 @@ class WindowRows::Work {
     RingMemory& memory = *reader.memory;
     __atomic_store_n(&memory.head().queued, 0, __ATOMIC_SEQ_CST);
     begin(reader);
+    refresh(channel::thread_of_ring(number));
     if (memory.waiting() > channel::note_blocks) return memory.pass_over();  // nothing that an engine writes
     while (memory.waiting() != 0) {
       const std::uint32_t block = memory.head().taken;
@@ -202,6 +206,11 @@ class WindowRows::Work {
       if (about.closes != 0) return close(number, reader, block + 1);
       memory.take(block);
     }
+  }
+
+  /// What these rows ran was logged before they were written.
+  void refresh(std::uint32_t thread) {
+    if (windows_.places) whereabouts_.refresh(shared_.records.thread(thread).process);
   }
 
   /// Nothing more comes from the thread; another one may have its record from here on.
@@ -254,6 +263,12 @@ class WindowRows::Work {
     window.partial = window.partial || killed;
     window.cpu = cpu;
     window.address = address;
+    if (windows_.places && address != 0) {
+      if (const auto place = whereabouts_.find(record.process, address)) {
+        window.file = place->file;
+        window.offset = place->offset;
+      }
+    }
     window.counts = std::span(counts).first(places_.count);
     windows_.on_window(window);
   }
@@ -271,6 +286,7 @@ class WindowRows::Work {
 
   /// What it wrote and did not publish, and what it counted after that.
   void take_rest(std::uint32_t thread, Reader& reader) {
+    refresh(thread);
     const std::uint32_t open = __atomic_load_n(&reader.memory->head().published, __ATOMIC_ACQUIRE);
     for (std::uint32_t i = 0; i < channel::window_rows_of_block(events()); ++i) {
       const WindowRow& row = row_of(*reader.memory, open, i);
@@ -314,6 +330,7 @@ class WindowRows::Work {
   const Windows& windows_;
   const channel::Settings settings_;
   const Places places_;
+  CodeWhereabouts whereabouts_;
   const Nanoseconds started_;
   std::map<std::uint32_t, Reader> readers_;
   std::mutex mutex_;

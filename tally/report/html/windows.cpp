@@ -142,6 +142,13 @@ bool says_more(const BoundMetric& metric) {
   return names.size() == 2 && !names[1].starts_with("instructions") && metric.name != "CPI";
 }
 
+// Function and line; empty where they are not known.
+std::string place_of(const Windows& windows, const WindowSeries& series, std::size_t row) {
+  if (series.functions.empty()) return {};
+  const std::string& line = windows.words[series.lines[row]];
+  return windows.words[series.functions[row]] + (line.empty() ? "" : ", " + line);
+}
+
 std::string phase_row(const Windows& windows, const Phases& phases, std::size_t place, std::size_t all,
                       const std::vector<BoundMetric>& metrics) {
   const Phase& phase = phases.phases[place];
@@ -161,9 +168,11 @@ std::string phase_row(const Windows& windows, const Phases& phases, std::size_t 
   for (const BoundMetric& metric : metrics) cell(value_of(metric, phase));
   const WindowSeries& series = windows.series[phase.series];
   const std::int64_t address = series.addresses[phase.row];
-  html += fmt::format("<td><button type=\"button\" data-show=\"{},{}\">window {}</button> of {}</td><td>{}</td></tr>\n",
-                      phase.series, phase.row, series.numbers[phase.row], escaped(who(series)),
-                      address == 0 ? "" : fmt::format("<code>{:#x}</code>", static_cast<std::uint64_t>(address)));
+  html +=
+      fmt::format("<td><button type=\"button\" data-show=\"{},{}\">window {}</button> of {}</td><td>{} {}</td></tr>\n",
+                  phase.series, phase.row, series.numbers[phase.row], escaped(who(series)),
+                  address == 0 ? "" : fmt::format("<code>{:#x}</code>", static_cast<std::uint64_t>(address)),
+                  escaped(place_of(windows, series, phase.row)));
   return html;
 }
 

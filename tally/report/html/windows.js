@@ -359,6 +359,7 @@
       if (this.timed) words.push("ends at " + +(data.time[last] / 1e6).toPrecision(7) + " ms");
       if (one) words.push("length " + plain(data.length[from]));
       if (one && data.address(from)) words.push("at " + data.address(from));
+      if (one && data.where?.(from)) words.push(data.where(from));
       if (one && data.trigger[from] < 0) words.push("cut by the end");
       else if (one && this.head.triggers.length > 1) words.push("by " + this.head.triggers[data.trigger[from]]);
       if (this.head.phases) {

@@ -31,8 +31,9 @@ std::string base64(std::string_view bytes) {
 }
 
 // So many rows become one: what was counted in them together, where and when the last of them ended.
-std::vector<std::int64_t> every_last(const std::vector<std::int64_t>& column, std::size_t together) {
-  std::vector<std::int64_t> made;
+template <class T>
+std::vector<T> every_last(const std::vector<T>& column, std::size_t together) {
+  std::vector<T> made;
   for (std::size_t end = std::min(together, column.size()); !column.empty();
        end = std::min(end + together, column.size())) {
     made.push_back(column[end - 1]);
@@ -52,6 +53,7 @@ std::vector<std::int64_t> sums(const std::vector<std::int64_t>& column, std::siz
 void join_rows(WindowSeries& series, std::size_t together) {
   for (auto* column : {&series.numbers, &series.times, &series.cpus, &series.addresses, &series.triggers})
     *column = every_last(*column, together);
+  for (auto* column : {&series.functions, &series.lines}) *column = every_last(*column, together);
   for (auto* column : {&series.lengths, &series.lost, &series.partial}) *column = sums(*column, together);
   for (auto& column : series.counts) column = sums(column, together);
 }
@@ -68,6 +70,8 @@ std::string columns_of(const WindowSeries& series, const std::vector<std::int64_
                              &series.triggers, &series.lost, &series.partial, &phases})
     result::put_column(*column, bytes);
   for (const auto& column : series.counts) result::put_column(column, bytes);
+  for (const auto* column : {&series.functions, &series.lines})
+    if (!column->empty()) result::put_column(std::vector<std::int64_t>(column->begin(), column->end()), bytes);
   return bytes;
 }
 
@@ -183,6 +187,7 @@ std::string windows_scripts(const FittingWindows& fitting, const Phases& phases)
   head["triggers"] = Json::array();
   for (const result::WindowTrigger& trigger : windows.head.triggers) head["triggers"].push_back(trigger.event);
   head["counts"] = windows.series.empty() ? 0 : windows.series.front().counts.size();
+  if (windows.head.named) head["words"] = windows.words;
   head["series"] = Json::array();
   std::string columns;
   for (std::size_t i = 0; i < windows.series.size(); ++i) {

@@ -51,10 +51,11 @@ const windowsData = (() => {
   };
 
   class Thread {
-    constructor(bytes, rows, counts) {
-      const columns = columnsOf(bytes, rows, own.length + counts);
+    constructor(bytes, rows, counts, words) {
+      const columns = columnsOf(bytes, rows, own.length + counts + (words ? 2 : 0));
       own.forEach((name, i) => { this[name] = columns[i]; });
-      this.counts = columns.slice(own.length);
+      this.counts = columns.slice(own.length, own.length + counts);
+      if (words) this.where = (row) => columns.slice(own.length + counts).map((column) => words[column[row]]).filter(Boolean).join(", ");
       this.rows = rows;
       this.sums = this.counts.map((column) => {
         const sums = new Float64Array(rows + 1);
@@ -148,7 +149,7 @@ const windowsData = (() => {
     for (const quantity of head.quantities) quantity.of = new Function("c", "return " + quantity.term);
     const texts = section.querySelectorAll("script[data-columns]");
     const threads = [];
-    head.thread = (place) => (threads[place] ??= new Thread(bytesOf(texts[place].textContent), head.series[place].rows, head.counts));
+    head.thread = (place) => (threads[place] ??= new Thread(bytesOf(texts[place].textContent), head.series[place].rows, head.counts, head.words));
     return head;
   };
 

@@ -1,0 +1,41 @@
+#include "tally/cli/window_names.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "tally/base/text.hpp"
+#include "tally/linux/files/memory_file.hpp"
+
+namespace tally::cli {
+
+const profile::CodeNames* WindowNames::names_of(const result::CodeFile& file) {
+  const auto [found, is_new] = files_.try_emplace({file.path, file.inode});
+  if (is_new && file.inode != 0 && linux::inode_of(file.path) == file.inode)
+    if (auto names = profile::CodeNames::open(file.path)) found->second = *std::move(names);
+  return found->second.get();
+}
+
+void WindowNames::name(result::Window& window) {
+  if (window.file == nullptr) return;
+  const result::CodeFile& file = *window.file;
+  const std::string object = printable(file.path.substr(file.path.rfind('/') + 1));
+  function_ = object.empty() ? "[memory without a file]" : fmt::format("[{}]", object);
+  window.function = function_;
+  const profile::CodeNames* const names = names_of(file);
+  const auto address = names == nullptr ? std::nullopt : names->address_of(window.offset);
+  if (!address) return;
+  if (const profile::NamedCode* const known = profile::function_of(*names, *address)) {
+    function_ = printable(known->name);
+  } else {
+    function_ = fmt::format("[{}+{:#x}]", object, *address);
+  }
+  window.function = function_;
+  if (const auto line = names->line_of(*address)) {
+    const std::string_view path = line->file;
+    line_ = fmt::format("{}:{}", printable(std::string(path.substr(path.rfind('/') + 1))), line->line);
+    window.line = line_;
+  }
+}
+
+}  // namespace tally::cli

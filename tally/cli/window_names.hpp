@@ -1,0 +1,28 @@
+// The function and the line of source of a window's address.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "tally/profile/code_names.hpp"
+#include "tally/result/code.hpp"
+#include "tally/result/windows.hpp"
+
+namespace tally::cli {
+
+/// Looks each file's names up once. A file that was replaced since has none.
+class WindowNames {
+ public:
+  /// Fills the window's function and line, as far as they are known. The words are valid until the next call.
+  void name(result::Window& window);
+
+ private:
+  const profile::CodeNames* names_of(const result::CodeFile& file);
+
+  std::map<std::tuple<std::string, std::uint64_t>, std::unique_ptr<profile::CodeNames>> files_;
+  std::string function_, line_;
+};
+
+}  // namespace tally::cli

@@ -139,6 +139,24 @@ TEST_F(WindowsPage, fits_a_phone_and_follows_the_colours_of_the_system) {
             "fits\nrgb(154, 165, 177)\n#6cacf5");
 }
 
+// A browser prints what dygraphs draws only from copies.
+TEST_F(WindowsPage, is_drawn_for_paper_and_then_for_the_screen_again) {
+  const std::string dom = as_shown(page_of_windows(500, two_phases), tools + R"js((async () => {
+    const inked = () => {
+      const canvas = section.querySelector(".plot canvas"), all = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+      return all.filter((one, i) => i % 4 === 3 && one > 0).length > 1000;
+    };
+    const width = () => section.querySelector(".plot canvas").width / section.querySelector(".plot").clientWidth;
+    const lines = [inked(), width()];
+    dispatchEvent(new Event("beforeprint"));
+    lines.push(inked(), width());
+    dispatchEvent(new Event("afterprint"));
+    lines.push(inked(), width(), (await point(0.5)).includes("window"));
+    say(lines);
+  })();)js");
+  EXPECT_EQ(seen(dom), "true\n1\ntrue\n3\ntrue\n1\ntrue");
+}
+
 TEST_F(WindowsPage, asks_no_network_and_reports_no_error) {
   std::string page = page_of_windows(500, two_phases);
   page.insert(page.find("<style>"),

@@ -203,7 +203,7 @@
         make("p", this.body, { className: "verdict bad", textContent: "Time lines are missing: this tally was built without libjs-dygraphs." });
       else if (this.panels.length) this.brushes();
       this.drawing = false;
-      make("p", this.body, { className: "soft", textContent:
+      make("p", this.body, { className: "soft hint", textContent:
         "Drag across a line to zoom and double-click for all, or take the handles of the brush; Ctrl with the wheel, and the keys + − ← → 0, do the same." });
       this.histogram = new Histogram(this, this.histogram?.counted);
       this.draw();

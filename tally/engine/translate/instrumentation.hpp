@@ -80,8 +80,8 @@ class Probes {
   virtual void counted(Builder&, u32 /*number*/, bool /*flags_dead*/) {}
   /// Whether a trace may go on where a call leads.
   virtual bool passes_calls() const { return true; }
-  /// A call or return, which ends its segment, and that is counted. `site`: the instruction; of a direct call, one whose
-  /// target is known, before its return address is pushed; else afterwards, with rcx = the target and r11 free.
+  /// A call or return, which ends its segment, and that is counted. `site`: the instruction; of a direct call, one
+  /// whose target is known, before its return address is pushed; else afterwards, with rcx = the target and r11 free.
   virtual void called(Builder&, const Instruction& /*site*/, bool /*direct*/) {}
   /// Whether the thread comes by at each indirect jump; and it does. Take no lock.
   virtual bool is_followed(const Thread*) const { return false; }

@@ -109,7 +109,9 @@ class Translator {
 
   /// Whether a call leads to nothing but such a jump. Then the trace goes on there.
   bool follows_call(const Instruction& call, u32 n, const Arena& arena) {
-    if (!probes->passes_calls() || total_ + n >= limit_ || far_away(pc_, call.target()) || probes->begins_at(call.target())) return false;
+    if (!probes->passes_calls() || total_ + n >= limit_ || far_away(pc_, call.target()) ||
+        probes->begins_at(call.target()))
+      return false;
     u64 target = 0;
     bool readable = false;
     Instruction in;

@@ -30,11 +30,22 @@ std::string who(const WindowSeries& series) {
   return series.program.empty() ? "the program" : fmt::format("{} ({})", series.program, series.tid);
 }
 
+// Lengths of these are times.
+bool is_clock(std::string_view event) { return event == "task-clock" || event == "cpu-clock"; }
+bool is_timed(const Windows& windows) {
+  return windows.head.triggers.size() == 1 && is_clock(windows.head.triggers[0].event);
+}
+
+std::string length_text(const result::WindowTrigger& trigger) {
+  const auto every = static_cast<std::int64_t>(trigger.every);
+  if (is_clock(trigger.event)) return duration_text(Nanoseconds(every)) + " of " + trigger.event;
+  return thousands(every) + " " + trigger.event;
+}
+
 std::string facts(const Windows& windows, std::size_t rows) {
   std::vector<std::string> triggers;
   for (const result::WindowTrigger& trigger : windows.head.triggers)
-    triggers.push_back(trigger.every == 0 ? trigger.event
-                                          : thousands(static_cast<std::int64_t>(trigger.every)) + " " + trigger.event);
+    triggers.push_back(trigger.every == 0 ? trigger.event : length_text(trigger));
   std::string text = count_of(rows, "window", "windows");
   if (!triggers.empty()) text += ", each ended by " + join(triggers, " or ");
   text += " · " + count_of(windows.series.size(), "thread", "threads");
@@ -159,21 +170,22 @@ std::string phase_row(const Windows& windows, const Phases& phases, std::size_t 
   };
   cell(thousands(static_cast<std::int64_t>(phase.windows)));
   cell(percent_text(100 * static_cast<double>(phase.windows) / static_cast<double>(all)));
+  const WindowSeries& series = windows.series[phase.series];
+  const std::int64_t address = series.addresses[phase.row];
+  html += fmt::format("<td><button type=\"button\" data-show=\"{},{}\">window {}</button> of {}</td><td>{} {}</td>",
+                      phase.series, phase.row, series.numbers[phase.row], escaped(who(series)),
+                      address == 0 ? "" : fmt::format("<code>{:#x}</code>", static_cast<std::uint64_t>(address)),
+                      escaped(place_of(windows, series, phase.row)));
+  // Counts of a millisecond, or of 1,000 of what ends windows.
+  const double stretch = is_timed(windows) ? 1e6 : 1000;
   for (std::size_t i = 0; i < windows.head.events.size(); ++i) {
     const auto event = windows.head.places[i];
     if (event &&
         std::find(phases.events.begin(), phases.events.end(), windows.head.events[i].name) != phases.events.end())
-      cell(short_number(1000 * static_cast<double>(phase.counts[*event]) / static_cast<double>(phase.length)));
+      cell(short_number(stretch * static_cast<double>(phase.counts[*event]) / static_cast<double>(phase.length)));
   }
   for (const BoundMetric& metric : metrics) cell(value_of(metric, phase));
-  const WindowSeries& series = windows.series[phase.series];
-  const std::int64_t address = series.addresses[phase.row];
-  html +=
-      fmt::format("<td><button type=\"button\" data-show=\"{},{}\">window {}</button> of {}</td><td>{} {}</td></tr>\n",
-                  phase.series, phase.row, series.numbers[phase.row], escaped(who(series)),
-                  address == 0 ? "" : fmt::format("<code>{:#x}</code>", static_cast<std::uint64_t>(address)),
-                  escaped(place_of(windows, series, phase.row)));
-  return html;
+  return html + "</tr>\n";
 }
 
 std::string phases_part(const Windows& windows, const Phases& phases) {
@@ -183,28 +195,30 @@ std::string phases_part(const Windows& windows, const Phases& phases) {
   std::erase_if(metrics, [](const BoundMetric& metric) { return !says_more(metric); });
   std::size_t all = 0;
   for (const Phase& phase : phases.phases) all += phase.windows;
-  std::string head = "<tr><th>phase</th><th class=\"number\">windows</th><th class=\"number\">share</th>";
+  std::string head =
+      "<tr><th>phase</th><th class=\"number\">windows</th><th class=\"number\">share</th>"
+      "<th>representative</th><th>its address</th>";
   for (const auto& event : windows.head.events)
     if (std::find(phases.events.begin(), phases.events.end(), event.name) != phases.events.end())
       head += fmt::format("<th class=\"number\">{}</th>", escaped(event.name));
   for (const BoundMetric& metric : metrics) head += fmt::format("<th class=\"number\">{}</th>", escaped(metric.name));
   std::string rows;
   for (std::size_t i = 0; i < phases.phases.size(); ++i) rows += phase_row(windows, phases, i, all, metrics);
-  const std::string per = windows.head.triggers.size() == 1 ? windows.head.triggers[0].event : "of a window's length";
+  const std::string per = is_timed(windows)                   ? "ms"
+                          : windows.head.triggers.size() == 1 ? "1,000 " + windows.head.triggers[0].event
+                                                              : "1,000 of a window's length";
   std::string how = fmt::format(
       "Windows whose counts are alike. What is compared is each count divided by the window's length, and brought to "
       "one scale ({}); basic blocks are not looked at. The groups are found by k-means from fixed seeds, their number "
       "by "
-      "the Bayesian information criterion, as SimPoint does: the same file has the same phases. Counts are per 1,000 "
-      "{}.",
+      "the Bayesian information criterion, as SimPoint does: the same file has the same phases. Counts are per {}.",
       join(phases.events, ", "), per);
   if (phases.too_short > 0)
     how += fmt::format(" {} shorter than a tenth of the usual one: without a phase.",
                        phases.too_short == 1 ? "1 window is"
                                              : thousands(static_cast<std::int64_t>(phases.too_short)) + " windows are");
   return element("h3", "Phases") + "<div class=\"scroll\"><table class=\"phases\"><thead>" + head +
-         "<th>representative</th><th>its address</th></tr></thead><tbody>\n" + rows + "</tbody></table></div>\n" +
-         element("p", how, "soft");
+         "</tr></thead><tbody>\n" + rows + "</tbody></table></div>\n" + element("p", how, "soft");
 }
 
 }  // namespace

@@ -344,7 +344,7 @@
       const [first, last] = this.range();
       this.said.textContent = row >= 0 ? this.pieceText(...this.pieces[row])
         : `${plain(last - first)} of ${plain(this.data().rows)} windows` +
-          (this.pieces.length < last - first ? " in sight, about " + plain(Math.round((last - first) / this.pieces.length)) +
+          (last - first > 1.5 * this.pieces.length ? " in sight, about " + plain(Math.round((last - first) / this.pieces.length)) +
             " a point: the line is their mean, the band goes from the least to the most" : " in sight");
     }
     valueText(quantity, from, to) {

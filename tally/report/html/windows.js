@@ -161,11 +161,12 @@
       make("b", head, { textContent: quantity.name + ({ share: "", ns: ", ns", "": "" }[quantity.unit] ?? ", " + quantity.unit), title: quantity.formula ?? "" });
       const panel = { quantity, root, value: make("span", head, { className: "value" }) };
       if (typeof Dygraph === "undefined") return panel;
-      const model = Dygraph.defaultInteractionModel;
+      const model = Dygraph.defaultInteractionModel, { axes } = this.options({});
       panel.plot = make("div", root, { className: "plot" });
       panel.graph = new Dygraph(panel.plot, this.rowsOf(quantity), this.options({
         labels: ["x", quantity.name], colors: [color("--c0")], dateWindow: [this.from, this.to],
         // A finger scrolls the page; it zooms by the brush.
+        axes: { x: axes.x, y: { ...axes.y, axisLabelFormatter: (value) => quantity.unit === "share" ? short(100 * value) + " %" : short(value) } },
         interactionModel: { mousedown: model.mousedown, dblclick: () => this.whole(), wheel: (event) => this.wheel(event, panel.graph) },
         zoomCallback: (from, to) => this.zoom(from, to),
         drawCallback: (graph, first) => { if (!first && !this.drawing) this.zoom(...graph.xAxisRange()); },

@@ -50,21 +50,6 @@ Count count_of(const std::vector<Row>& rows, const Row& row, std::size_t column)
   return partial(row[column], "", "as the file says, which does not say who counted");
 }
 
-std::vector<std::string> notices_of(const std::vector<Row>& rows) {
-  std::vector<std::string> said{"the file does not say whether user mode or the kernel was counted"};
-  if (rows.size() < 2) return said;
-  const auto same = [&](const Row& row) { return row[core_cycles] == rows.front()[core_cycles]; };
-  if (std::all_of(rows.begin(), rows.end(), same) && !all_zero(rows, core_cycles)) {
-    said.push_back(fmt::format("l_cycle is {} in every row: no processor counts like that", rows.front()[core_cycles]));
-  }
-  std::int64_t step = 0;
-  for (const Row& row : rows) step = std::gcd(step, row[reference_cycles]);
-  if (step > 1) {
-    said.push_back(fmt::format("ref_cycle is a multiple of {0} in every row: this counter goes in steps of {0}", step));
-  }
-  return said;
-}
-
 EventCount event_count(const std::string& name, Count count) {
   EventCount one;
   one.event = one.name = name;
@@ -76,7 +61,7 @@ Stat stat_of(const std::vector<Row>& rows, const Names& names) {
   Stat stat;
   stat.backend = "hpctool";
   stat.runs_asked = static_cast<int>(rows.size());
-  stat.notices = notices_of(rows);
+  stat.notices = hpctool_notices(rows);
   for (const Row& row : rows) {
     Run run;
     for (std::size_t i = 0; i < names.size(); ++i) run.counts.push_back(event_count(names[i], count_of(rows, row, i)));
@@ -119,6 +104,21 @@ bool are_of(const std::vector<Stat>& stats, const std::vector<Row>& rows, const 
 }  // namespace
 
 bool is_hpctool(std::string_view text) { return trimmed(text.substr(0, text.find('\n'))) == header(); }
+
+std::vector<std::string> hpctool_notices(const std::vector<HpctoolRow>& rows) {
+  std::vector<std::string> said{"the file does not say whether user mode or the kernel was counted"};
+  if (rows.size() < 2) return said;
+  const auto same = [&](const Row& row) { return row[core_cycles] == rows.front()[core_cycles]; };
+  if (std::all_of(rows.begin(), rows.end(), same) && !all_zero(rows, core_cycles)) {
+    said.push_back(fmt::format("l_cycle is {} in every row: no processor counts like that", rows.front()[core_cycles]));
+  }
+  std::int64_t step = 0;
+  for (const Row& row : rows) step = std::gcd(step, row[reference_cycles]);
+  if (step > 1) {
+    said.push_back(fmt::format("ref_cycle is a multiple of {0} in every row: this counter goes in steps of {0}", step));
+  }
+  return said;
+}
 
 HpctoolNames hpctool_names(std::string_view description) {
   HpctoolNames names{"instructions", "cycles", "ref-cycles", "event1", "event2", "event3", "event4"};

@@ -26,6 +26,9 @@ Result<std::vector<HpctoolRow>> hpctool_rows(std::string_view text, const std::s
 /// The events of its columns: as the JSON beside it has them (`columns`), else as HPCTool calls them.
 HpctoolNames hpctool_names(std::string_view description);
 
+/// What is striking about the rows: counters that go in steps, or never change.
+std::vector<std::string> hpctool_notices(const std::vector<HpctoolRow>& rows);
+
 /// Whether the rows are windows, of HPCTool's sampling mode: most are as many instructions long, but for the skid of an
 /// interrupt, none is much longer, and the last one, which the end of the program cut, is shorter.
 bool are_hpctool_windows(std::string_view text);

@@ -67,6 +67,7 @@ Result<Windows> read_hpctool_windows(std::string_view text, const std::string& n
     collector.add(window);
   }
   Windows made = collector.take();
+  made.notices = hpctool_notices(*rows);
   made.notices.emplace_back("HPCTool's columns say neither when a window ended nor which thread it is of");
   return made;
 }

@@ -262,6 +262,20 @@ Result<Windows> read_json_lines(std::string_view text, const std::string& name) 
   }
 }
 
+// What tally wrote beside such a file says who counted, and what ended the windows.
+Result<Windows> read_described_hpctool(std::string_view text, const std::string& name, std::string_view description) {
+  auto read = read_hpctool_windows(text, name, description);
+  const auto beside = described(description);
+  if (!read || !beside) return read;
+  read->head.command = beside->command;
+  if (!beside->triggers.empty()) read->head.triggers = beside->triggers;
+  for (EventCount& event : read->head.events)
+    for (const EventCount& known : beside->events)
+      if (known.name == event.name) event = known;
+  read->notices = {read->notices.back()};
+  return read;
+}
+
 }  // namespace
 
 WindowsForm windows_form(std::string_view text) {
@@ -277,7 +291,7 @@ Result<Windows> read_windows_text(std::string_view text, const std::string& name
   switch (windows_form(text)) {
     case WindowsForm::csv: return read_csv(text, name, description);
     case WindowsForm::json_lines: return read_json_lines(text, name);
-    case WindowsForm::hpctool: return read_hpctool_windows(text, name, description);
+    case WindowsForm::hpctool: return read_described_hpctool(text, name, description);
     default: return wrong_line(name, 1, "it does not begin as a file of windows does");
   }
 }

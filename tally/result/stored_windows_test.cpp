@@ -133,6 +133,17 @@ std::string hpctool(const std::vector<std::int64_t>& lengths) {
   return text;
 }
 
+TEST(StoredWindows, what_tally_wrote_beside_rows_of_hpctool_says_who_counted) {
+  const auto read = read_windows_text(
+      hpctool({500, 500, 20}), "h.csv",
+      R"({"schema":"tally-windows/1","command":["./prog"],"every":[{"event":"instructions:u","count":500}],"events":[)"
+      R"({"name":"instructions:u","asked":"instructions","trust":"counted"}],"columns":{"ins":"instructions:u"}})");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->head.triggers[0].every, 500u);
+  EXPECT_EQ(read->head.events[0].count.trust, Trust::counted);
+  EXPECT_EQ(read->notices.size(), 1u);
+}
+
 TEST(StoredWindows, rows_of_hpctool_are_windows_where_only_the_last_is_short) {
   EXPECT_TRUE(are_hpctool_windows(hpctool({50005, 50085, 50205, 5690})));
   EXPECT_FALSE(are_hpctool_windows(hpctool({50005, 50085, 50205}))) << "runs of one program";
@@ -144,6 +155,7 @@ TEST(StoredWindows, rows_of_hpctool_are_windows_where_only_the_last_is_short) {
   EXPECT_EQ(read->rows(), 4u);
   EXPECT_EQ(read->head.events[1].count.trust, Trust::absent) << "a counter that is always 0 did not count";
   EXPECT_EQ(read->head.events[3].name, "branches:u");
+  EXPECT_EQ(read->notices.size(), 3u) << "who was counted, steps of 150, no threads";
   EXPECT_EQ(read->series[0].triggers, (std::vector<std::int64_t>{0, 0, 0, -1}));
 }
 

@@ -193,6 +193,7 @@ Result<Windows> read_csv(std::string_view text, const std::string& name, std::st
     const std::string wrong = csv_window(fields, collector.head(), window, counts);
     if (is_cut) {
       Windows made = collector.take();
+      made.incomplete = true;
       made.notices.push_back("the file was cut off within a row: what stands before that is shown");
       return made;
     }
@@ -250,6 +251,7 @@ Result<Windows> read_json_lines(std::string_view text, const std::string& name) 
       const Json json = Json::parse(one, nullptr, !is_cut);
       if (json.is_discarded()) {
         Windows made = collector.take();
+        made.incomplete = true;
         made.notices.push_back("the file was cut off within a row: what stands before that is shown");
         return made;
       }
@@ -302,6 +304,7 @@ Result<Windows> read_windows_binary(ByteSource source, const std::string& name) 
   WindowsCollector collector(decoder->head());
   const auto read = decoder->read([&](const Window& window) { collector.add(window); });
   Windows made = collector.take();
+  made.incomplete = !read;
   if (!read) made.notices.push_back(read.error().message + "; what stands before that is shown");
   return made;
 }

@@ -29,6 +29,7 @@ struct Windows {
   WindowsHead head;
   std::vector<WindowSeries> series;    ///< in the order of their first windows in the file
   std::vector<std::string> words{};    ///< names of functions and lines; the first is empty
+  bool incomplete = false;             ///< the file was cut off, or is damaged: what stands before that is here
   std::vector<std::string> notices{};  ///< what the reader should know about the file
   std::size_t rows() const {
     std::size_t sum = 0;

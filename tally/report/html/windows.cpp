@@ -230,6 +230,7 @@ std::string windows_section(const result::Windows& all) {
   std::string html = element("p", facts(all, rows));
   for (const auto* notices : {&all.notices, &fits.notices})
     for (const std::string& notice : *notices) html += element("p", notice, "soft");
+  if (all.incomplete) html += element("p", "The file is not complete.", "verdict bad");
   html += warnings(windows);
   if (rows == 0) return html + element("p", "There is no window in it.", "verdict bad");
   const Phases phases = find_phases(windows);

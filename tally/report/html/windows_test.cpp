@@ -74,6 +74,9 @@ TEST(HtmlWindows, what_is_partial_or_lost_is_said) {
   const std::string html = windows_section(windows);
   EXPECT_TRUE(holds(html, "2 windows got no row of their own"));
   EXPECT_TRUE(holds(html, "1 window is partial"));
+  EXPECT_FALSE(holds(html, "not complete"));
+  windows.incomplete = true;
+  EXPECT_TRUE(holds(windows_section(windows), "The file is not complete."));
   EXPECT_TRUE(holds(windows_section({}), "There is no window in it."));
 }
 

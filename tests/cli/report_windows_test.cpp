@@ -86,6 +86,22 @@ TEST_F(WindowsPage, many_windows_are_few_points_and_none_is_lost_among_them) {
   EXPECT_EQ(seen(dom), "200000\ntrue\nthe axis is cut: up to 90\ntrue\n0.1 to 90");
 }
 
+TEST_F(WindowsPage, least_most_and_mean_are_those_of_all_windows_of_a_piece) {
+  const auto scattered = [](int number) { return static_cast<int>(number * 7919LL % 1009); };
+  const std::string dom = as_shown(page_of_windows(1500, scattered), tools + R"js(
+    const head = windowsData.read(section), thread = head.thread(0), quantity = head.quantities.find((one) => one.name === "loads:u");
+    const wrong = [];
+    for (let from = 0; from < 1500; from += 37) for (let to = from + 1; to <= 1500; to += 53) {
+      const all = [...thread.counts[1].slice(from, to)];
+      const [least, most] = thread.extremes(quantity, from, to);
+      const mean = all.reduce((a, b) => a + b) / all.length;
+      if (least !== Math.min(...all) || most !== Math.max(...all) || Math.abs(thread.mean(quantity, from, to) - mean) > 1e-9) wrong.push([from, to]);
+    }
+    say([thread.counts[1][0], wrong.length]);
+  )js");
+  EXPECT_EQ(seen(dom), "856\n0") << "7919 modulo 1009, and no piece is wrong";
+}
+
 TEST_F(WindowsPage, shows_each_thread_by_itself) {
   std::string text = columns;
   for (int number = 1; number <= 30; ++number) text += row(1, number, 100);

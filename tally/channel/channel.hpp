@@ -224,6 +224,7 @@ inline constexpr uint64_t free_offset = thread_offset + uint64_t{thread_limit} *
 inline constexpr uint64_t records_bytes = free_offset + uint64_t{area_limit} * sizeof(uint32_t);
 /// An area holds a thread's counters (8 bytes each) or a process's vectors (16 bytes each).
 inline constexpr uint64_t area_bytes = uint64_t{segment_limit} * sizeof(SegmentVector);
+static_assert(call_node_limit * sizeof(CallNode) <= area_bytes);
 inline constexpr uint64_t area_offset(uint32_t area) { return records_bytes + area * area_bytes; }
 /// After the areas: what models counted, by number of the thread.
 inline constexpr uint64_t model_counts_offset(uint32_t thread) {

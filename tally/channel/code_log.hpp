@@ -83,11 +83,12 @@ struct CallNode {
   uint32_t parent;        ///< node of the call that the caller is in; smaller than its own
   uint32_t is_recursive;  ///< 1: `target` is being executed already; what it calls stands below that node
   uint64_t calls;
-  int64_t
-      inclusive[call_event_limit];  ///< of each event, up to the return: of calls within one like it, of the outer one
+  /// Of each event, up to the return: of calls within one like it, of the outer one.
+  int64_t inclusive[call_event_limit];
+  int64_t self[call_event_limit];  ///< of each event, what was counted while this call was the innermost one
 };
-static_assert(sizeof(CallNode) == 64);
-inline constexpr uint32_t call_node_limit = 1u << 19;
+static_assert(sizeof(CallNode) == 96);
+inline constexpr uint32_t call_node_limit = 1u << 18;
 
 /// Counts of a process that are not those of whole segments: what an interrupted one had not executed, what was
 /// executed one instruction at a time. By address, in a table with open addressing.

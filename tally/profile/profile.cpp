@@ -7,16 +7,46 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <sstream>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "tally/base/text.hpp"
+#include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/profile/code_names.hpp"
 
 namespace tally::profile {
 namespace {
+
+/// What a process says of the code that it makes: /tmp/perf-PID.map, as perf reads it.
+class MadeCode {
+ public:
+  explicit MadeCode(std::int64_t pid) {
+    const auto text = linux::read_file(fmt::format("/tmp/perf-{}.map", pid));
+    if (!text) return;
+    std::istringstream lines(*text);
+    for (std::string line; std::getline(lines, line);) {
+      std::istringstream words(line);
+      NamedCode code;
+      if (!(words >> std::hex >> code.address >> code.bytes) || !std::getline(words >> std::ws, code.name)) continue;
+      code.name = printable(code.name);
+      named_[code.address] = std::move(code);
+    }
+  }
+
+  /// Null where nothing is said of the address.
+  const NamedCode* at(std::uint64_t address) const {
+    const auto after = named_.upper_bound(address);
+    if (after == named_.begin()) return nullptr;
+    const NamedCode& code = std::prev(after)->second;
+    return address - code.address < code.bytes ? &code : nullptr;
+  }
+
+ private:
+  std::map<std::uint64_t, NamedCode> named_;  // what was said last of an address
+};
 
 /// One file of code, and its names.
 struct Object {
@@ -40,6 +70,7 @@ class Resolver {
     for (const result::CodeRow& row : code_.rows) add(row);
     for (const result::CodeCall& call : code_.calls) add(call);
     made_.inclusive = std::move(code_.inclusive);
+    made_.self = std::move(code_.self);
     sort_rows();
     return std::move(made_);
   }
@@ -83,7 +114,7 @@ class Resolver {
         if (lines_ == Lines::of_rows) std::tie(made.source, made.line) = line_of(object, *address);
       }
     }
-    made.function = function(row.file, object, made.address);
+    made.function = function(row.file, object, made.address, row.owner);
     result::ProfileFunction& of = made_.functions[made.function];
     if (of.address == made.address) of.entered += row.executions;
     made_.rows.push_back(made);
@@ -97,8 +128,8 @@ class Resolver {
     made.calls = call.calls;
     made.site = address_in(call.site_file, call.site);
     made.target = address_in(call.target_file, call.target);
-    made.caller = function(call.site_file, objects_[call.site_file], made.site);
-    made.callee = function(call.target_file, objects_[call.target_file], made.target);
+    made.caller = function(call.site_file, objects_[call.site_file], made.site, call.owner);
+    made.callee = function(call.target_file, objects_[call.target_file], made.target, call.owner);
     if (lines_ == Lines::of_rows) std::tie(made.source, made.line) = line_of(objects_[call.site_file], made.site);
     made_.calls.push_back(made);
   }
@@ -124,17 +155,25 @@ class Resolver {
     return place->second;
   }
 
-  std::uint32_t function(std::uint32_t file, Object& object, std::uint64_t address) {
+  std::uint32_t function(std::uint32_t file, Object& object, std::uint64_t address, std::uint32_t owner) {
     // Rows come by address: most are of the function of the one before.
     if (last_.file == file && address > last_.begin && address < last_.end) return last_.function;
     NamedCode code{"[no name]", 0, 0, true};
+    std::uint64_t key_of_process = 0;
+    if (code_.files[file].inode == 0) {
+      const std::int64_t pid = code_.owners[owner].pid;
+      if (const NamedCode* const made = made_code(pid).at(address); made != nullptr) {
+        code = *made;
+        key_of_process = static_cast<std::uint64_t>(pid) << 48;  // above all addresses
+      }
+    }
     last_ = {file, 0, 0, 0};
     if (object.names != nullptr) {
       const NamedCode* const found = function_of(*object.names, address);
       code = found != nullptr ? *found : object.names->section_of(address);
       if (found != nullptr) last_ = {file, found->address, end_of(*object.names, found), 0};
     }
-    const auto [place, is_new] = object.functions.try_emplace(code.address, made_.functions.size());
+    const auto [place, is_new] = object.functions.try_emplace(code.address ^ key_of_process, made_.functions.size());
     if (is_new) {
       made_.functions.push_back({code.name, file, code.address, 0, 0, 0});
       // Of a section nobody asks where it begins.
@@ -143,6 +182,8 @@ class Resolver {
     }
     return last_.function = place->second;
   }
+
+  const MadeCode& made_code(std::int64_t pid) { return made_codes_.try_emplace(pid, pid).first->second; }
 
   /// Where another function may begin within it, or behind it.
   static std::uint64_t end_of(const CodeNames& names, const NamedCode* function) {
@@ -180,6 +221,7 @@ class Resolver {
   Lines lines_;
   std::vector<Object> objects_;
   std::map<std::string, std::size_t> sources_;
+  std::map<std::int64_t, MadeCode> made_codes_;
   struct {
     std::uint32_t file = ~0u;
     std::uint64_t begin = 0, end = 0;

@@ -12,26 +12,12 @@
 namespace tally::report {
 namespace {
 
-/// What is counted in a call itself, of the first event: what the calls below it counted is theirs.
-std::vector<std::int64_t> own_counts(const result::Profile& profile) {
-  const std::size_t events = profile.event_count();
-  std::vector<std::int64_t> own(profile.calls.size());
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    const result::ProfileCall& call = profile.calls[i];
-    if (call.recursive) continue;
-    own[i] += profile.inclusive[i * events];
-    if (call.parent != result::CodeCall::no_parent) own[call.parent] -= profile.inclusive[i * events];
-  }
-  return own;
-}
-
 /// What a thread counted in no call that was seen: in the function that it began with.
 std::map<std::uint32_t, std::int64_t> beginnings(const result::Profile& profile) {
   std::map<std::uint32_t, std::int64_t> rest;
   for (std::size_t i = 0; i < profile.rows.size(); ++i) rest[profile.rows[i].owner] += profile.count(i, 0);
   for (std::size_t i = 0; i < profile.calls.size(); ++i)
-    if (profile.calls[i].parent == result::CodeCall::no_parent && !profile.calls[i].recursive)
-      rest[profile.calls[i].owner] -= profile.inclusive[i * profile.event_count()];
+    rest[profile.calls[i].owner] -= profile.self[i * profile.event_count()];
   return rest;
 }
 
@@ -44,16 +30,16 @@ template <class Each>
 void each_stack(const result::Profile& profile, const ProfileStyle& style, Each&& each) {
   for (const auto& [owner, count] : beginnings(profile))
     if (count != 0) each(std::vector<std::string>{owner_name(profile.owners[owner])}, count);
-  const std::vector<std::int64_t> own = own_counts(profile);
-  for (std::size_t i = 0; i < own.size(); ++i) {
-    if (own[i] == 0) continue;
+  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
+    const std::int64_t own = profile.self[i * profile.event_count()];
+    if (own == 0) continue;
     std::vector<std::string> names;
     for (std::uint32_t at = static_cast<std::uint32_t>(i); at != result::CodeCall::no_parent;
          at = profile.calls[at].parent)
       names.push_back(function_name(profile.functions[profile.calls[at].callee].name, style.whole_names));
     names.push_back(owner_name(profile.owners[profile.calls[i].owner]));
     std::reverse(names.begin(), names.end());
-    each(names, own[i]);
+    each(names, own);
   }
 }
 

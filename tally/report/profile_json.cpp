@@ -31,6 +31,15 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
         {{"name", object.name},
          {"why_nameless", object.why_nameless.empty() ? Json(nullptr) : Json(object.why_nameless)}});
   json["sources"] = profile.sources;
+  json["threads"] = Json::array();
+  for (const ProfileSum& sum : sums_of(profile, ProfileBy::thread)) {
+    const result::CodeOwner& owner = profile.owners[sum.owner];
+    json["threads"].push_back({{"pid", owner.pid},
+                               {"command", owner.command},
+                               {"tid", owner.tid == 0 ? Json(nullptr) : Json(owner.tid)},
+                               {"name", owner.thread},
+                               {"counts", sum.counts}});
+  }
 
   // Threads are added up here; who wants them apart takes --by thread.
   using Lines = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::int64_t>>;
@@ -42,7 +51,9 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
     for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);
   }
   json["functions"] = Json::array();
+  std::map<std::uint32_t, std::size_t> places;  // of each function in this list
   for (const ProfileSum& sum : sums_of(profile, ProfileBy::function)) {
+    places.emplace(sum.function, places.size());
     const result::ProfileFunction& f = profile.functions[sum.function];
     Json one;
     one["name"] = f.name;
@@ -57,6 +68,24 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
       if (at.second != 0) one["lines"].push_back({{"source", at.first}, {"line", at.second}, {"counts", counts}});
     json["functions"].push_back(std::move(one));
   }
+  // Of all threads and stacks, by who called whom.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::int64_t, std::vector<std::int64_t>>> arcs;
+  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
+    auto& [calls, inclusive] = arcs[{profile.calls[i].caller, profile.calls[i].callee}];
+    calls += profile.calls[i].calls;
+    inclusive.resize(profile.event_count());
+    for (std::size_t e = 0; e < inclusive.size(); ++e) inclusive[e] += profile.inclusive[i * inclusive.size() + e];
+  }
+  json["calls"] = Json::array();
+  const auto place = [&](std::uint32_t function) {
+    const auto found = places.find(function);
+    return found == places.end() ? Json(nullptr) : Json(found->second);
+  };
+  for (const auto& [arc, counts] : arcs)
+    json["calls"].push_back({{"caller", place(arc.first)},
+                             {"callee", place(arc.second)},
+                             {"calls", counts.first},
+                             {"inclusive", counts.second}});
   return json.dump(1) + "\n";
 }
 

@@ -58,6 +58,7 @@ struct CodeCounts {
   std::vector<std::int64_t> counts;     ///< of each row, one for each event: counts[row * events.size() + event]
   std::vector<CodeCall> calls;          ///< where they were asked for
   std::vector<std::int64_t> inclusive;  ///< of each call, one for each event: what was counted up to the returns
+  std::vector<std::int64_t> self;       ///< the same: what was counted while it was the innermost call
   /// Of each event, what is in its total and in no row: accesses of string instructions, which are counted together,
   /// and what was counted natively or of a process that could not be read.
   std::vector<std::int64_t> repeated, unplaced;

@@ -120,7 +120,78 @@ TEST_F(Profile, of_a_killed_program_has_what_it_counted) {
   EXPECT_EQ(one.json["events"][0]["not_placed"], 0);
 }
 
+/// Stacks of functions, and what each counted itself.
+std::map<std::string, std::int64_t> stacks(Words words) {
+  const TemporaryFile file("stacks.txt");
+  words.insert(words.begin(), {"profile", "-q", "-e", "instructions", "--format", "folded", "-o", file.path()});
+  tally(words);
+  std::map<std::string, std::int64_t> made;
+  std::istringstream lines(file.content().value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t space = line.rfind(' ');
+    // What calls main depends on the C library.
+    std::string stack = line.substr(0, space);
+    if (const std::size_t main = stack.find(";main"); main != std::string::npos) stack = stack.substr(main + 1);
+    made[stack] += std::stoll(line.substr(space + 1));
+  }
+  return made;
+}
+
+std::int64_t sum(const std::map<std::string, std::int64_t>& stacks) {
+  std::int64_t all = 0;
+  for (const auto& [stack, count] : stacks) all += count;
+  return all;
+}
+
+TEST_F(Profile, has_stacks_that_add_up) {
+  const auto plain = stacks({"--repeatable", "--", PROFILED});
+  EXPECT_EQ(plain.at("main;times;eleven"), 11'000);
+  for (const Words& command :
+       {Words{PROFILED}, Words{PROFILED, "fork"}, Words{PROFILED, "threads"}, Words{PROFILED, "jump"},
+        Words{"sh", "-c", "for i in 1 2; do (/bin/echo $i & /bin/true; wait) | cat; done; wait"}}) {
+    SCOPED_TRACE(command.back());
+    const Profiled whole = profiled(with({"--calls", "--repeatable", "--"}, command));
+    expect_whole(whole);
+    const std::int64_t total = whole.json["events"][0]["value"];
+    // Threads and processes that wait for others are not the same each time.
+    EXPECT_NEAR(static_cast<double>(sum(stacks(with({"--repeatable", "--"}, command)))), static_cast<double>(total),
+                command.back() == "jump" || command.size() == 1 ? 0 : 2000);
+  }
+  EXPECT_EQ(stacks({"--", PROFILED, "fork"}).at("main;times;eleven"), 13'200);
+}
+
+/// What longjmp left is no caller any more.
+TEST_F(Profile, sees_what_longjmp_left) {
+  const auto jumped = stacks({"--", PROFILED, "jump"});
+  EXPECT_EQ(jumped.at("main;times;eleven"), 11'550);
+  EXPECT_EQ(jumped.at("main;deep;times;eleven"), 55 * 11);
+}
+
+/// Of the calls themselves: how many, and what they counted up to their return.
+TEST_F(Profile, has_calls_in_callgrinds_form) {
+  const TemporaryFile file("callgrind.out");
+  ASSERT_EQ(tally({"profile", "-q", "--calls", "-e", "instructions", "--format", "callgrind", "-o", file.path(), "--",
+                   PROFILED})
+                .code(),
+            0);
+  const std::string text = file.content().value_or("");
+  const std::size_t calls = text.find("calls=1000 ");
+  ASSERT_NE(calls, std::string::npos);
+  const std::string counts = text.substr(text.find('\n', calls) + 1);
+  EXPECT_EQ(counts.substr(0, counts.find('\n')).substr(counts.substr(0, counts.find('\n')).rfind(' ')), " 11000");
+  const Finished table = tally({"profile", "-q", "--calls", "--", PROFILED});
+  EXPECT_NE(table.err.find("with callees"), std::string::npos);
+}
+
 TEST_F(Profile, keeps_the_exit_code) { EXPECT_EQ(profiled({"--", PROFILED, "fail"}).finished.code(), 3); }
+
+/// Code that the program made, by the map that compilers write for perf.
+TEST_F(Profile, names_code_that_was_made_meanwhile) {
+  const Profiled one = profiled({"--by", "process", "--", PROFILED, "make"});
+  expect_whole(one);
+  EXPECT_EQ(one.of("made here"), (Counts{220, 40, 40}));
+  std::filesystem::remove("/tmp/perf-" + one.json["threads"][0]["pid"].dump() + ".map");
+}
 
 TEST_F(Profile, says_which_file_is_gone) {
   const TemporaryFile copy("gone");
@@ -192,6 +263,7 @@ TEST_F(Profile, refuses_what_it_cannot_do) {
       {{"profile", "--top", "-1", "--", "true"}, "--top"},
       {{"profile", "-e", "page-faults", "--", "true"}, "page-faults is not known by place"},
       {{"profile", "-e", "cycles", "--", "true"}, "cycles is not known by place"},
+      {{"profile", "--calls", "-e", "instructions,loads,stores,calls,returns", "--", "true"}, "more than 4 events"},
       {{"profile", "--annotate", "main", "--format", "json", "--", "true"}, "--annotate goes with the table"},
   };
   for (const auto& [words, said] : wrong) {

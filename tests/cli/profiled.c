@@ -1,8 +1,11 @@
 // Functions whose counts are known, for the tests of `tally profile`. Arguments: what to do.
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +30,27 @@ static void* thread(void* n) {
   return NULL;
 }
 
+// Code that is made here, and named as just-in-time compilers name theirs.
+static void make_and_call(void) {
+  char* code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  memcpy(code, (const void*)eleven, 64);
+  char name[64];
+  snprintf(name, sizeof name, "/tmp/perf-%d.map", (int)getpid());
+  FILE* map = fopen(name, "w");
+  fprintf(map, "%lx 40 made here\n", (unsigned long)code);
+  fclose(map);
+  for (int i = 0; i < 20; i++) ((void (*)(void))code)();
+}
+
+static jmp_buf back;
+
+// Leaves ten calls of its own at once.
+__attribute__((noinline)) static int deep(int n) {
+  times(n);
+  if (n == 10) longjmp(back, 1);
+  return deep(n + 1) + 1;
+}
+
 int main(int argc, char** argv) {
   times(1000);
   if (argc > 1 && strcmp(argv[1], "fork") == 0) {
@@ -43,6 +67,11 @@ int main(int argc, char** argv) {
     pthread_join(one, NULL);
     pthread_join(other, NULL);
   }
+  if (argc > 1 && strcmp(argv[1], "jump") == 0) {
+    if (setjmp(back) == 0) deep(1);
+    times(50);
+  }
+  if (argc > 1 && strcmp(argv[1], "make") == 0) make_and_call();
   if (argc > 1 && strcmp(argv[1], "kill") == 0) kill(getpid(), SIGKILL);
   if (argc > 1 && strcmp(argv[1], "remove") == 0) unlink(argv[0]);
   return argc > 1 && strcmp(argv[1], "fail") == 0 ? 3 : 0;

@@ -137,7 +137,7 @@ class Reader {
     // Of a forked child, those that only its parent has made are left out, where nothing below them is its own.
     std::vector<char> kept(nodes.size());
     for (std::size_t i = nodes.size(); i-- > 1;)
-      if (nodes[i].parent < i && (kept[i] != 0 || nodes[i].calls != 0 || nodes[i].inclusive[0] != 0))
+      if (nodes[i].parent < i && (kept[i] != 0 || nodes[i].calls != 0 || nodes[i].self[0] != 0))
         kept[i] = kept[nodes[i].parent] = 1;
     std::vector<std::uint32_t> place(nodes.size(), result::CodeCall::no_parent);
     const std::uint32_t mappings = log(number).all_mappings();
@@ -148,8 +148,10 @@ class Reader {
       const Place site = place_of(number, mappings, n.site), target = place_of(number, mappings, n.target);
       made_.calls.push_back({owner, place[n.parent], site.file, target.file, site.address, target.address,
                              n.is_recursive != 0, static_cast<std::int64_t>(n.calls)});
-      for (std::size_t e = 0; e < weights_.size(); ++e)
+      for (std::size_t e = 0; e < weights_.size(); ++e) {
         made_.inclusive.push_back(e < channel::call_event_limit ? n.inclusive[e] : 0);
+        made_.self.push_back(e < channel::call_event_limit ? n.self[e] : 0);
+      }
     }
   }
 

@@ -43,14 +43,29 @@ constexpr u64 stack_limit = 64ull << 20;
 
 constexpr u32 slot_count = 1u << 20;
 
+/// Of a node, what only its thread needs.
+struct Own {
+  u32 context;  // the one that its calls stand below
+  u32 active;   // its frames
+};
+
+/// A call that was made lately: most are made again.
+struct Lately {
+  u64 site, target;
+  u32 parent, node;
+};
+constexpr u32 lately_count = 4096;
+
 /// What a thread keeps for its calls.
 struct ThreadCalls {
   CallNode* nodes;  // in the channel
   u32* slots;       // node numbers, by parent, site and target
-  u32* contexts;    // of each node, the one that its calls stand below
-  u32* active;      // of each node, its frames
+  Own* own;         // of each node
+  Lately* lately;
   Frame* frames;
+  const channel::Totals* base;  // of its record
   u32 node_count, frame_count;
+  s64 last[channel::call_event_limit];  // what had been counted when the innermost call changed last
 };
 constexpr u32 calls_at = 0xf8000;  // from the GS base
 static_assert(calls_at + sizeof(ThreadCalls) <= counters_at);
@@ -72,8 +87,8 @@ struct {
 struct Now {
   s64 of[channel::call_event_limit];
 
-  explicit Now(Thread* t) {
-    const channel::Totals& base = records().thread(t->index).base;
+  Now(Thread* t, const ThreadCalls& c) {
+    const channel::Totals& base = *c.base;
     for (u32 e = 0; e < events.count; e++) {
       s64 n = t->sums[e];
       const auto& event = events.of[e];
@@ -110,7 +125,7 @@ u32 executing(const ThreadCalls& c, u32 from, u64 target) {
 }
 
 /// The node of a call, made when there is none. 0 where there is no room for one.
-u32 node_of(ThreadCalls& c, u32 parent, u64 site, u64 target) {
+u32 find_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
   u32 i = hash_of(parent, site, target) & (slot_count - 1);
   for (; c.slots[i] != 0; i = (i + 1) & (slot_count - 1)) {
     const CallNode& n = c.nodes[c.slots[i]];
@@ -124,15 +139,31 @@ u32 node_of(ThreadCalls& c, u32 parent, u64 site, u64 target) {
   n.parent = parent;
   const u32 outer = executing(c, parent, target);
   n.is_recursive = outer != 0;
-  c.contexts[made] = outer != 0 ? outer : made;
+  c.own[made].context = outer != 0 ? outer : made;
   c.slots[i] = made;
   __atomic_store_n(&c.nodes[0].calls, c.node_count, __ATOMIC_RELEASE);
   return made;
 }
 
+u32 node_of(ThreadCalls& c, u32 parent, u64 site, u64 target) {
+  Lately& l = c.lately[(site ^ site >> 12 ^ parent * 67u ^ target >> 4) % lately_count];
+  if (l.site != site || l.target != target || l.parent != parent || l.node == 0)
+    l = {site, target, parent, find_node(c, parent, site, target)};
+  return l.node;
+}
+
+/// What was counted since the last call or return is the innermost call's own.
+void pass_to_innermost(ThreadCalls& c, const Now& now) {
+  CallNode& n = c.nodes[c.frame_count == 0 ? 0 : c.frames[c.frame_count - 1].context];
+  for (u32 e = 0; e < events.count; e++) {
+    n.self[e] += now.of[e] - c.last[e];
+    c.last[e] = now.of[e];
+  }
+}
+
 void close_top(ThreadCalls& c, const Now& now) {
   const Frame& f = c.frames[--c.frame_count];
-  c.active[f.node]--;
+  c.own[f.node].active--;
   if (f.outermost == 0) return;
   for (u32 e = 0; e < events.count; e++) c.nodes[f.node].inclusive[e] += now.of[e] - f.start[e];
 }
@@ -144,7 +175,8 @@ void close_below(ThreadCalls& c, u64 sp, const Now& now) {
 
 void call(Thread* t, u64 sp, u64 site, u64 target) {
   ThreadCalls& c = own(t);
-  const Now now(t);
+  const Now now(t, c);
+  pass_to_innermost(c, now);
   close_below(c, sp + 1, now);  // one in its own place has been left, too
   const u32 parent = c.frame_count == 0 ? 0 : c.frames[c.frame_count - 1].context;
   const u32 node = node_of(c, parent, site, target);
@@ -152,15 +184,16 @@ void call(Thread* t, u64 sp, u64 site, u64 target) {
   Frame& f = c.frames[c.frame_count++];
   f.sp = sp;
   f.node = node;
-  f.context = c.contexts[node];
-  f.outermost = c.active[node]++ == 0;
+  f.context = c.own[node].context;
+  f.outermost = c.own[node].active++ == 0;
   for (u32 e = 0; e < events.count; e++) f.start[e] = now.of[e];
   c.nodes[node].calls++;
 }
 
 void return_to(Thread* t, u64 sp) {
   ThreadCalls& c = own(t);
-  const Now now(t);
+  const Now now(t, c);
+  pass_to_innermost(c, now);
   close_below(c, sp, now);
   // A program with several stacks may have left frames of another one above those of this.
   constexpr u32 most_left = 64;
@@ -213,9 +246,10 @@ CallNode* map_nodes(u32 area, u64 place) {
 
 }  // namespace
 
-bool calls_on() { return settings().follows_calls != 0; }
+bool follows_calls;
 
 void calls_init() {
+  follows_calls = settings().follows_calls != 0;
   if (!calls_on()) return;
   sites.init(site_limit);
   const channel::Marks& marks = settings().marks;
@@ -240,22 +274,26 @@ bool calls_attach(Thread* t, bool goes_on) {
   const CallNode* const before = c.nodes;
   c.nodes = map_nodes(code_log_area(channel::CodeRecordKind::calls, t->process, t->index),
                       goes_on ? 0 : reinterpret_cast<u64>(before));
-  if (c.nodes == nullptr || !take(c.slots, slot_count) || !take(c.contexts, channel::call_node_limit) ||
-      !take(c.active, channel::call_node_limit) || !take(c.frames, frame_limit))
+  if (c.nodes == nullptr || !take(c.slots, slot_count) || !take(c.own, channel::call_node_limit) ||
+      !take(c.lately, lately_count) || !take(c.frames, frame_limit))
     return false;
+  c.base = &records().thread(t->index).base;
   for (s64& sum : t->sums) sum = 0;
+  for (s64& last : c.last) last = 0;
   if (goes_on) {
     // Nodes that there are stay as they are; what is counted at them is the child's own.
     for (u32 i = 0; i < c.node_count; i++) {
       c.nodes[i] = before[i];
       c.nodes[i].calls = 0;
       for (s64& n : c.nodes[i].inclusive) n = 0;
+      for (s64& n : c.nodes[i].self) n = 0;
     }
     for (u32 i = 0; i < c.frame_count; i++)
       for (s64& start : c.frames[i].start) start = 0;
   } else {
     throw_away(c.slots, slot_count * sizeof *c.slots);
-    throw_away(c.active, channel::call_node_limit * sizeof *c.active);
+    throw_away(c.own, channel::call_node_limit * sizeof *c.own);
+    throw_away(c.lately, lately_count * sizeof *c.lately);
     c.node_count = 1;
     c.frame_count = 0;
   }
@@ -266,7 +304,8 @@ bool calls_attach(Thread* t, bool goes_on) {
 void calls_settle(Thread* t) {
   if (!calls_on()) return;
   ThreadCalls& c = own(t);
-  const Now now(t);
+  const Now now(t, c);
+  pass_to_innermost(c, now);
   for (u32 i = 0; i < c.frame_count; i++) {
     Frame& f = c.frames[i];
     for (u32 e = 0; e < events.count; e++) {

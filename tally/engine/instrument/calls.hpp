@@ -9,7 +9,8 @@
 namespace tally::engine::instrument {
 
 /// Whether calls are followed; set by calls_init().
-bool calls_on();
+extern bool follows_calls;
+inline bool calls_on() { return follows_calls; }
 void calls_init();
 
 /// A thread that has its record. `goes_on`: it is that of the parent of a fork, whose calls it is in. False without

@@ -32,7 +32,8 @@ struct Program {
   std::vector<std::string> peer = {};          ///< what runs the command on side A; nothing: the command runs alone
   std::vector<std::string> stat_options = {};  ///< for `tally stat`, before those of the command line
   bool only_by_name = false;                   ///< it takes minutes, or is for a comparison
-  bool windows = false;                        ///< `tally sample` beside `tally stat` with the same events
+  std::string tally_command = "stat";          ///< of tally, on side B
+  std::string stat_events = {};  ///< side A is `tally stat` with these; empty: the peer, or the command alone
 };
 
 struct Spread {
@@ -124,8 +125,32 @@ void add_windows(std::vector<Program>& all) {
     windows.goal_ratio = 1.4;
     windows.stat_options = {"-q", "--every", "50000", "-e", window_events, "-o", "/dev/null"};
     windows.only_by_name = true;
-    windows.windows = true;
+    windows.tally_command = "sample";
+    windows.stat_events = window_events;
     all.push_back(std::move(windows));
+  }
+}
+
+/// Profiles: by function beside `tally stat`; with calls beside the command alone, and beside callgrind.
+void add_profiles(std::vector<Program>& all) {
+  for (const char* name : {"bzip2", "sqlite3", "python3", "perl"}) {
+    const auto known = std::find_if(all.begin(), all.end(), [&](const Program& one) { return one.name == name; });
+    Program profile = *known;
+    profile.tally_command = "profile";
+    profile.only_by_name = true;
+    profile.stat_options = {"-q", "-e", "instructions", "-o", "/dev/null"};
+    Program calls = profile, callgrind = profile;
+    profile.name += " profile";
+    profile.stat_events = "instructions";
+    profile.goal_ratio = 1.05;
+    calls.stat_options.emplace_back("--calls");
+    calls.name += " calls";
+    calls.goal_ratio = 5;
+    callgrind.stat_options = calls.stat_options;
+    callgrind.name += " callgrind";
+    callgrind.peer = {"valgrind", "-q", "--tool=callgrind", "--callgrind-out-file=/dev/null"};
+    callgrind.goal_ratio = 0.1;
+    for (Program* one : {&profile, &calls, &callgrind}) all.push_back(std::move(*one));
   }
 }
 
@@ -179,6 +204,7 @@ std::vector<Program> programs(const std::string& folder) {
   }
   add_modelled(all);
   add_windows(all);
+  add_profiles(all);
   return all;
 }
 
@@ -229,12 +255,12 @@ double timed(const std::vector<std::string>& command, const bench::Streams& stre
 
 /// What runs the command on side A.
 std::vector<std::string> other_side(const Program& program, const Options& options) {
-  if (!program.windows) return program.peer;
-  return {options.tally, "stat", "-q", "-e", window_events, "--"};
+  if (program.stat_events.empty()) return program.peer;
+  return {options.tally, "stat", "-q", "-e", program.stat_events, "--"};
 }
 
 Times measure(const Program& program, const Options& options) {
-  std::vector<std::string> counted = {options.tally, program.windows ? "sample" : "stat"};
+  std::vector<std::string> counted = {options.tally, program.tally_command};
   counted.insert(counted.end(), program.stat_options.begin(), program.stat_options.end());
   counted.insert(counted.end(), options.stat_options.begin(), options.stat_options.end());
   counted.emplace_back("--");

@@ -12,7 +12,9 @@
 #   --json FILE   every single time too, as JSON (`-` is stdout)
 #   PROGRAM       only these: bzip2, xz, gzip, sqlite3, python3, perl, 'python3 pass', 'gcc -O2', 'git --version', true,
 #                 'perf stat' (two software events of /bin/true, beside perf), '1 thread', '2 threads';
-#                 'bzip2 windows' (and gzip, sqlite3, python3, perl): `tally sample --every 50000` beside `tally stat`
+#                 'bzip2 windows' (and gzip, sqlite3, python3, perl): `tally sample --every 50000` beside `tally stat`;
+#                 'bzip2 profile' (and sqlite3, python3, perl): `tally profile` beside `tally stat`; 'bzip2 calls'
+#                 and 'bzip2 callgrind': `tally profile --calls` beside the program alone, and beside callgrind
 #   --models      instead: the plain models of caches and predictors, what a walk through memory misses in them and what
 #                 an access costs; MODEL is a name or a file (default haswell, which takes half a minute)
 #   --reads       instead: what one reading of counters costs in retired instructions, user mode and kernel, by tally, the

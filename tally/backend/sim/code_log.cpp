@@ -21,9 +21,12 @@ CodeLogReader::CodeLogReader(const Channel& shared, std::uint32_t number, CodeFi
   const int file = shared.file.get();
   if (!linux::read_at(file, channel::code_log_offset(number), &head_, sizeof head_)) return;
   head_.bytes = std::clamp(head_.bytes, channel::code_records_at, channel::code_log_bytes);
-  auto mapped = linux::map_shared(file, channel::code_log_offset(number), head_.bytes);
-  if (!mapped) return;
-  memory_ = std::move(*mapped);
+  // A copy: what a process that still runs writes there meanwhile must not change what was looked at.
+  memory_.resize(head_.bytes / sizeof(std::uint64_t));
+  if (!linux::read_at(file, channel::code_log_offset(number), memory_.data(), memory_.size() * sizeof(std::uint64_t)))
+    memory_.clear();
+  if (memory_.empty()) return;
+  head_.bytes = memory_.size() * sizeof(std::uint64_t);
   read(files);
 }
 
@@ -49,9 +52,8 @@ std::uint32_t CodeLogReader::mappings_below(std::uint64_t bytes) const {
 
 std::vector<channel::CodeCorrection> CodeLogReader::corrections() const {
   std::vector<channel::CodeCorrection> made;
-  if (memory_.data() == nullptr) return made;
-  const auto* const table =
-      reinterpret_cast<const channel::CodeCorrection*>(memory_.data() + channel::code_corrections_at);
+  if (memory_.empty()) return made;
+  const auto* const table = reinterpret_cast<const channel::CodeCorrection*>(bytes() + channel::code_corrections_at);
   std::copy_if(table, table + channel::code_correction_limit, std::back_inserter(made),
                [](const channel::CodeCorrection& c) { return c.pc != 0; });
   return made;
@@ -59,7 +61,7 @@ std::vector<channel::CodeCorrection> CodeLogReader::corrections() const {
 
 void CodeLogReader::read(CodeFiles& files) {
   for (std::uint64_t at = channel::code_records_at; at + sizeof(channel::CodeRecord) <= head_.bytes;) {
-    const auto* const record = reinterpret_cast<const channel::CodeRecord*>(memory_.data() + at);
+    const auto* const record = reinterpret_cast<const channel::CodeRecord*>(bytes() + at);
     const std::uint64_t bytes = record->bytes;
     if (bytes < sizeof *record || bytes % 8 != 0 || bytes > head_.bytes - at) return;
     switch (record->kind) {

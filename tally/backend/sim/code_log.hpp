@@ -65,8 +65,9 @@ class CodeLogReader {
   std::vector<channel::CodeCorrection> corrections() const;
 
  private:
+  const std::uint8_t* bytes() const { return reinterpret_cast<const std::uint8_t*>(memory_.data()); }
   std::uint64_t offset_of(const void* record) const {
-    return static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(record) - memory_.data());
+    return static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(record) - bytes());
   }
   void read(CodeFiles& files);
   void add_mapping(const channel::CodeMapping* m, std::uint64_t at, CodeFiles& files);
@@ -74,8 +75,8 @@ class CodeLogReader {
   void add_counts(const channel::CodeCounts* c);
 
   channel::CodeLog head_{};
-  linux::Mapping memory_;
-  std::vector<LoggedTrace> traces_;  // by rising numbers
+  std::vector<std::uint64_t> memory_;  // all of it, from its head on
+  std::vector<LoggedTrace> traces_;    // by rising numbers
   std::vector<CodeMapping> mappings_;
   std::vector<std::uint64_t> mapping_offsets_;
   std::vector<Counts> counts_, calls_;

@@ -74,7 +74,7 @@ void describe(Page& app, Options& options) {
   app.add_option("--top", options.top, "rows of the table (40); 0: all")->option_text("N");
   app.add_flag("--full-names", options.whole_names, "functions of C++ and Rust with their parameters");
   add_launch_options(app, options.stat);
-  app.add_option("--format", options.format, "table (default), callgrind, cachegrind, folded, speedscope, json")
+  app.add_option("--format", options.format, "table (default), html, callgrind, cachegrind, folded, speedscope, json")
       ->option_text("FORMAT");
   app.add_option("-o,--output", options.output, "write it to this file; else to standard error")->option_text("FILE");
   app.add_flag("-q,--quiet", options.quiet,

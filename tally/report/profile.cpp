@@ -11,6 +11,7 @@ std::span<const ProfileFormat> profile_formats() {
       {"cachegrind", "cachegrind's out-file: cg_annotate, cg_diff", profile_cachegrind, true},
       {"folded", "a line for each stack, for flame graphs", profile_folded, false, true},
       {"speedscope", "for speedscope.app", profile_speedscope, false, true},
+      {"html", "a page: stacks, functions, their lines and callers", profile_html, true, false},
       {"json", "one JSON object", profile_json, true},
   };
   return formats;

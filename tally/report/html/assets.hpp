@@ -17,6 +17,10 @@ std::string_view page_style();
 
 std::string_view page_script();
 
+/// What pages of profiles have besides.
+std::string_view profile_style();
+std::string_view profile_script();
+
 /// What pages of windows have besides.
 std::string_view windows_style();
 std::string_view windows_data_script();

@@ -1,0 +1,155 @@
+// The page of a profile.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tally/base/text.hpp"
+#include "tally/report/html/assets.hpp"
+#include "tally/report/html/element.hpp"
+#include "tally/report/html/sections.hpp"
+#include "tally/report/json_values.hpp"
+#include "tally/report/profile_forms.hpp"
+#include "tally/report/profile_sums.hpp"
+
+namespace tally::report {
+namespace {
+
+constexpr std::size_t most_lines = 200;  // of one function
+
+Json functions_json(const result::Profile& profile, const ProfileStyle& style, std::vector<std::size_t>& places) {
+  const std::size_t events = profile.event_count();
+  std::vector<std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::int64_t>>> lines(
+      profile.functions.size());
+  for (std::size_t i = 0; i < profile.rows.size(); ++i) {
+    const result::ProfileRow& row = profile.rows[i];
+    if (row.line == 0) continue;
+    auto& counts = lines[row.function][{row.source, row.line}];
+    counts.resize(events);
+    for (std::size_t e = 0; e < events; ++e) counts[e] += profile.count(i, e);
+  }
+  const std::vector<std::int64_t> inclusive = inclusive_of_functions(profile);
+  std::vector<ProfileSum> sums = sums_of(profile, ProfileBy::function);
+  for (std::size_t i = 0; i < sums.size(); ++i) places[sums[i].function] = i;
+  // One that calls lead to, and that has counted nothing.
+  for (std::size_t f = 0; f < places.size(); ++f) {
+    if (places[f] != places.size()) continue;
+    places[f] = sums.size();
+    sums.push_back({static_cast<std::uint32_t>(f), 0, 0, 0, std::vector<std::int64_t>(events)});
+  }
+  Json all = Json::array();
+  for (const ProfileSum& sum : sums) {
+    const result::ProfileFunction& f = profile.functions[sum.function];
+    Json one;
+    one["name"] = function_name(f.name, style.whole_names);
+    one["object"] = file_name(profile.objects[f.object].name);
+    one["place"] = place_of(profile, f.source, f.line);
+    one["entered"] = f.entered;
+    one["inclusive"] = inclusive[sum.function * events];
+    one["counts"] = sum.counts;
+    one["lines"] = Json::array();
+    for (const auto& [at, counts] : lines[sum.function])
+      if (one["lines"].size() < most_lines) one["lines"].push_back({place_of(profile, at.first, at.second), counts});
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+/// The calls of all threads, by the stacks that they have in common.
+Json calls_json(const result::Profile& profile, const std::vector<std::size_t>& places) {
+  std::vector<std::int64_t> joined(profile.calls.size());  // of each call, its place in the list
+  std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> known;
+  std::vector<Json> all;
+  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
+    const result::ProfileCall& call = profile.calls[i];
+    const bool is_root = call.parent == result::CodeCall::no_parent;
+    const std::int64_t parent = is_root ? -1 : joined[call.parent];
+    const std::size_t f = places[call.callee];
+    // What is called within itself stands in the stack once.
+    if (call.recursive) {
+      joined[i] = parent;
+      continue;
+    }
+    const auto [place, is_new] = known.try_emplace({parent, f}, static_cast<std::int64_t>(all.size()));
+    if (is_new) all.push_back({{"parent", parent}, {"f", f}, {"calls", 0}, {"self", 0}});
+    Json& one = all[static_cast<std::size_t>(place->second)];
+    one["calls"] = one["calls"].get<std::int64_t>() + call.calls;
+    one["self"] = one["self"].get<std::int64_t>() + profile.self[i * profile.event_count()];
+    joined[i] = place->second;
+  }
+  return all;
+}
+
+Json arcs_json(const result::Profile& profile, const std::vector<std::size_t>& places) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::int64_t, std::int64_t>> arcs;
+  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
+    auto& [calls, inclusive] = arcs[{profile.calls[i].caller, profile.calls[i].callee}];
+    calls += profile.calls[i].calls;
+    inclusive += profile.inclusive[i * profile.event_count()];
+  }
+  Json all = Json::array();
+  for (const auto& [arc, counts] : arcs)
+    all.push_back({{"caller", places[arc.first]},
+                   {"callee", places[arc.second]},
+                   {"calls", counts.first},
+                   {"inclusive", counts.second}});
+  return all;
+}
+
+Json page_data(const result::Profile& profile, const ProfileStyle& style) {
+  Json data;
+  std::vector<std::size_t> places(profile.functions.size(), profile.functions.size());
+  data["events"] = Json::array();
+  data["totals"] = Json::array();
+  for (const result::Event& event : profile.stat.events) {
+    data["events"].push_back(event.total.name);
+    data["totals"].push_back(event.total.count.value.value_or(0));
+  }
+  data["functions"] = functions_json(profile, style, places);
+  data["calls"] = calls_json(profile, places);
+  data["arcs"] = arcs_json(profile, places);
+  return data;
+}
+
+/// Within a script element nothing may look like its end.
+std::string in_script(std::string text) {
+  for (std::size_t at = 0; (at = text.find("</", at)) != std::string::npos; at += 3) text.replace(at, 2, "<\\/");
+  return text;
+}
+
+}  // namespace
+
+std::string profile_html(const result::Profile& profile, const ProfileStyle& style) {
+  const std::string title = "Profile of " + shell_words(profile.stat.command);
+  std::string body = element("h1", title) + element("p", environment_line(profile.stat.environment), "soft");
+  for (const result::Event& event : profile.stat.events) {
+    const Count& count = event.total.count;
+    body += element("p", fmt::format("{} {}: {}{}{}", count.value ? thousands(*count.value) : "-", event.total.name,
+                                     name(count.trust), count.reason.empty() ? "" : ": ", count.reason));
+  }
+  body +=
+      "<p><input class=\"find\" id=\"find\" type=\"search\" placeholder=\"find a function or file\" "
+      "aria-label=\"find a function or file\"></p>\n";
+  body += element("h2", "Stacks");
+  if (profile.calls.empty())
+    body += element("p", "Calls were not followed: tally profile --calls --format html draws who called whom.", "soft");
+  else
+    body +=
+        "<p class=\"soft\">A box is a function, as wide as what was counted from its calls to their returns; below it "
+        "is "
+        "what it called. A click looks closer.</p>\n<p><span id=\"zoom\"></span><button type=\"button\" class=\"link\" "
+        "id=\"out\" hidden>Show all</button></p>\n<div id=\"flame\"></div>\n";
+  body += "<section id=\"chosen\" aria-live=\"polite\"></section>\n" + element("h2", "Functions") +
+          "<div class=\"scroll\"><table id=\"functions\"></table></div>\n<p><button type=\"button\" class=\"link\" "
+          "id=\"more\"></button></p>\n<noscript><p>The table and the stacks are drawn by a script.</p></noscript>\n";
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, "
+      "initial-scale=1\">\n<title>{}</title>\n<style>\n{}{}</style>\n"
+      "</head>\n<body>\n{}<script type=\"application/json\" id=\"profile-data\">{}</script>\n<script>\n{}</script>\n"
+      "</body>\n</html>\n",
+      escaped(title), page_style(), profile_style(), body, in_script(page_data(profile, style).dump()),
+      profile_script());
+}
+
+}  // namespace tally::report

@@ -176,6 +176,8 @@ Result<Windows> read_csv(std::string_view text, const std::string& name, std::st
   std::vector<std::string_view> fields;
   std::string unquoted;
   fields_of(take_line(text), fields, unquoted);
+  // A quote that is never closed hides columns.
+  if (fields.size() < before_events + behind_events(named)) return wrong_line(name, 1, "columns are missing");
   const std::vector<std::string> names(fields.begin() + before_events,
                                        fields.end() - static_cast<std::ptrdiff_t>(behind_events(named)));
   std::string_view first = text;

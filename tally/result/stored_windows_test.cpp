@@ -108,6 +108,13 @@ TEST(StoredWindows, what_is_no_window_is_told_with_its_line) {
   EXPECT_TRUE(other.error().message.starts_with("'w.jsonl', line 2: ")) << other.error().message;
 }
 
+TEST(StoredWindows, a_quote_that_is_never_closed_hides_no_columns) {
+  const auto read = read_windows_text(
+      "series,number,time_ns,length,program,process,thread,cpu,\"a,trigger,address,lost,trust\r\n", "w.csv");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "'w.csv', line 1: columns are missing");
+}
+
 TEST(StoredWindows, of_a_file_that_was_cut_off_what_is_whole_is_kept) {
   const auto cut = read_windows_text(csv.substr(0, csv.size() - 12), "w.csv");
   ASSERT_TRUE(cut);

@@ -20,10 +20,12 @@ double running(const Count& count) { return running_percent(count).value_or(100)
 }  // namespace
 
 Result<std::unique_ptr<CountedTarget>> CountedTarget::open(backend::Backend& backend, linux::Signals& signals,
-                                                           const std::vector<Payload>& payloads) {
+                                                           const std::vector<Payload>& payloads,
+                                                           std::optional<int> processor) {
   auto folder = linux::ScratchFolder::make();
   if (!folder) return fail(folder.error());
   std::unique_ptr<CountedTarget> target(new CountedTarget(backend, signals, payloads, *std::move(folder)));
+  target->processor_ = processor;
   auto fixed = event::parse_lists({"instructions:u,cycles:u"});
   if (!fixed) return fail(fixed.error());
   target->fixed_ = *std::move(fixed);
@@ -51,6 +53,7 @@ Result<void> CountedTarget::run(std::uint64_t copies, const std::vector<Slot>& s
   backend::Request request;
   request.command = {*program};
   request.signals = &signals_;
+  request.processor = processor_;
   request.events = fixed_;
   std::vector<const Slot*> asked;
   for (const Slot& slot : slots) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,12 @@ namespace tally::discover {
 /// A target over a way to count whole programs. The kernel chooses the counters.
 class CountedTarget final : public Target {
  public:
-  /// Finds out how many raw events fit beside instructions and cycles. `payloads`, backend and signals must live as
+  /// Finds out how many raw events fit beside instructions and cycles. Payloads run on `processor` only, where there is
+  /// one. `payloads`, backend and signals must live as
   /// long. Errors: cannot_measure.
   static Result<std::unique_ptr<CountedTarget>> open(backend::Backend& backend, linux::Signals& signals,
-                                                     const std::vector<Payload>& payloads);
+                                                     const std::vector<Payload>& payloads,
+                                                     std::optional<int> processor = {});
 
   int counters() const override { return 0; }
   std::size_t at_once() const override { return at_once_; }
@@ -40,6 +43,7 @@ class CountedTarget final : public Target {
   linux::Signals& signals_;
   const std::vector<Payload>& payloads_;
   linux::ScratchFolder folder_;
+  std::optional<int> processor_;
   std::vector<event::Event> fixed_;
   std::size_t at_once_ = 1;
   std::vector<std::string> refused_;

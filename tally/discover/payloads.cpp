@@ -53,7 +53,7 @@ const Payload* find(std::string_view name) {
 Payload payload(std::string_view name, std::string_view control, std::string_view target, std::string_view init,
                 std::string_view body, double instructions, std::vector<Amount> amounts, std::uint64_t memory_bytes) {
   Payload one;
-  one.facts = {std::string(name), std::string(control), std::string(target), {}, true};
+  one.facts = {std::string(name), std::string(control), std::string(target), {}, true, {}};
   one.init = init;
   one.body = body;
   one.memory_bytes = memory_bytes;
@@ -95,7 +95,7 @@ Result<std::vector<Payload>> chosen(const std::vector<std::string>& names) {
 
 Payload users_own(const std::string& name, const std::string& body, const std::string& control) {
   Payload one;
-  one.facts = {name, control, users_payload, {}, false};
+  one.facts = {name, control, users_payload, {}, false, body};
   one.body = body;
   return one;
 }

@@ -26,6 +26,7 @@ Facts facts_of(const Json& json) {
   facts.control = json.at("control").get<std::string>();
   facts.target = json.at("target").get<std::string>();
   facts.known = json.at("known").get<bool>();
+  facts.code = json.value("code", "");
   for (const auto& [name, times] : json.at("composition").items()) {
     if (const auto place = result::coordinate_of(name)) facts.composition[*place] = times.get<double>();
   }
@@ -37,6 +38,8 @@ Record header_of(const Json& json) {
   record.backend = json.at("backend").get<std::string>();
   record.seed = json.at("seed").get<std::uint64_t>();
   record.counters = json.at("counters").get<int>();
+  record.used = json.value("used", std::vector<int>{});
+  if (json.contains("processor")) record.processor = json.at("processor").get<int>();
   record.events = json.at("events").get<std::vector<std::uint64_t>>();
   record.sizes = json.at("sizes").get<std::vector<std::uint64_t>>();
   record.repeats = json.at("repeats").get<int>();
@@ -78,6 +81,8 @@ std::string header_line(const Record& record) {
   json["backend"] = record.backend;
   json["seed"] = record.seed;
   json["counters"] = record.counters;
+  if (!record.used.empty()) json["used"] = record.used;
+  if (record.processor) json["processor"] = *record.processor;
   json["sizes"] = record.sizes;
   json["repeats"] = record.repeats;
   json["events"] = record.events;
@@ -88,6 +93,7 @@ std::string header_line(const Record& record) {
                                 {"target", one.target},
                                 {"known", one.known},
                                 {"composition", composition_json(one.composition)}});
+    if (!one.code.empty()) json["payloads"].back()["code"] = one.code;
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -1,7 +1,5 @@
 #include "tally/discover/sweep.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -38,7 +36,7 @@ struct PlannedRun {
 };
 
 Result<bool> make(Target& target, Record& record, const std::vector<PlannedRun>& all, const Watch& watch,
-                  const std::string& what, double from, double to) {
+                  std::string_view stage) {
   std::set<Key> there;
   for (const Run& run : record.runs) there.insert(key_of(run));
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -47,7 +45,7 @@ Result<bool> make(Target& target, Record& record, const std::vector<PlannedRun>&
     Run run = all[i].run;
     if (watch.progress) {
       const double share = static_cast<double>(i) / static_cast<double>(all.size());
-      watch.progress(fmt::format("{}: {}", what, record.payloads[run.payload].name), from + (to - from) * share);
+      watch.progress(stage, record.payloads[run.payload].name, share);
     }
     if (auto done = target.run(record.sizes[run.size], *all[i].slots, run); !done) return fail(done.error());
     if (watch.made) {
@@ -65,6 +63,9 @@ std::vector<std::vector<Slot>> screening(const Target& target, const Record& rec
     if (target.counters() > 0) {
       all.emplace_back();
       for (int counter = 0; counter < target.counters(); ++counter) {
+        const bool used =
+            record.used.empty() || std::find(record.used.begin(), record.used.end(), counter) != record.used.end();
+        if (!used) continue;
         all.back().push_back({event, record.events[event], counter});
       }
       continue;
@@ -133,8 +134,7 @@ Result<bool> sweep(Target& target, Record& record, const Watch& watch) {
       planned.push_back({run, &first[batch]});
     }
   }
-  constexpr double share_of_screening = 0.3;
-  auto made = make(target, record, planned, watch, "what is alive", 0, share_of_screening);
+  auto made = make(target, record, planned, watch, "1 of 2, what is alive");
   if (!made || !*made) return made;
 
   std::vector<Slot> alive;
@@ -167,7 +167,7 @@ Result<bool> sweep(Target& target, Record& record, const Watch& watch) {
       }
     }
   }
-  return make(target, record, planned, watch, "slopes", share_of_screening, 1);
+  return make(target, record, planned, watch, "2 of 2, slopes");
 }
 
 }  // namespace tally::discover

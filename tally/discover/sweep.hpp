@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tally/base/result.hpp"
@@ -15,7 +16,8 @@ namespace tally::discover {
 struct Watch {
   /// A run was made: it is to be kept. Errors end the sweep.
   std::function<Result<void>(const Run&)> made = {};
-  std::function<void(const std::string& what, double share)> progress = {};
+  /// A stage, what it is at, and what share of the stage is done: by time, as nearly as can be told.
+  std::function<void(std::string_view stage, const std::string& what, double share)> progress = {};
   std::function<bool()> interrupted = {};
 };
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/cli/program.hpp"
 
@@ -67,6 +68,33 @@ TEST(Discover, goes_on_and_looks_again_at_what_was_kept) {
   EXPECT_EQ(first, again);
 }
 
+// What it executes is in the record: nobody has to say it again.
+TEST(Discover, goes_on_with_ones_own_payload) {
+  NEEDS_AN_ASSEMBLER();
+  const TemporaryFile file("found.jsonl");
+  const Words own = {"--payload", "nop; nop; nop", "--control", "nop; nop"};
+  const std::string whole = tally(with(with(few, own), {"--json", "-o", file.path()})).out;
+  const std::string text = *file.content();
+  const TemporaryFile part("part.jsonl", text.substr(0, text.size() / 2));
+  const Finished resumed = tally({"discover", "--resume", part.path(), "--json"});
+  EXPECT_EQ(resumed.out, whole) << resumed.err;
+  EXPECT_TRUE(holds(whole, "own-1")) << whole;
+}
+
+// Events on counters that are held by somebody else are not found there.
+TEST(Discover, uses_the_counters_that_it_may) {
+  NEEDS_AN_ASSEMBLER();
+  for (const char* which : {"0-2,5", "0x27"}) {
+    const json result = json::parse(tally(with(few, {"--json", "--counters", which})).out, nullptr, false);
+    ASSERT_FALSE(result.is_discarded());
+    std::set<int> used;
+    for (const json& event : result["events"]) {
+      for (const json& counter : event["counters"]) used.insert(counter.get<int>());
+    }
+    EXPECT_EQ(used, (std::set<int>{0, 1, 2, 5})) << which;
+  }
+}
+
 TEST(Discover, is_drawn_as_a_map_of_events_and_payloads) {
   NEEDS_AN_ASSEMBLER();
   const TemporaryFile file("found.jsonl");
@@ -101,6 +129,11 @@ TEST(Discover, mistakes_end_with_2_and_a_way_out) {
                {{"--payload", "frobnicate rax"}, "cannot be assembled"},
                {{"--sizes", "5"}, "--sizes wants"},
                {{"--resume", "/nonexistent"}, "cannot read"},
+               {{"--counters", "0"}, "--counters wants"},
+               {{"--counters", "0x1ffffffff"}, "--counters wants"},
+               {{"--counters", "3-"}, "is no counter"},
+               {{"--backend", "perf", "--counters", "4"}, "the kernel chooses counters"},
+               {{"--pin", "0"}, "--pin goes with --backend perf"},
                {{"--resume", "/dev/null"}, "holds no line"}};
   for (const auto& one : cases) {
     const Finished finished = tally(with({"discover"}, one.words));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct Facts {
   std::string control;  ///< of another payload; empty: none
   std::string target;   ///< the coordinate in which it differs from its control
   result::Composition composition{};
-  bool known = true;  ///< the composition is; else it says nothing about names
+  bool known = true;      ///< the composition is; else it says nothing about names
+  std::string code = {};  ///< assembly, of one that is not the library's
   bool operator==(const Facts&) const = default;
 };
 
@@ -53,6 +55,8 @@ struct Record {
   std::string backend;
   std::uint64_t seed = 0;
   int counters = 0;                   ///< 0: cannot be chosen
+  std::vector<int> used = {};         ///< of these counters; empty: all
+  std::optional<int> processor = {};  ///< on which payloads ran, where they were held to one
   std::vector<std::uint64_t> events;  ///< their codes
   std::vector<Facts> payloads;
   std::vector<std::uint64_t> sizes;  ///< copies of the payload

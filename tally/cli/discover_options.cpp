@@ -1,0 +1,270 @@
+#include "tally/cli/discover_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "tally/assembly/loop.hpp"
+#include "tally/base/text.hpp"
+#include "tally/cli/page.hpp"
+#include "tally/discover/analysis/analyse.hpp"
+
+namespace tally::cli {
+namespace {
+
+constexpr const char* footer =
+    "Small pieces of code whose composition is known (payloads) are executed in several sizes, each beside a control\n"
+    "that differs in one thing, and every event is counted in all of them. What an event counts for each copy says\n"
+    "what it is; two that no payload tells apart are reported as aliases, with the payload that would.\n"
+    "\n"
+    "Backends: sim, a PMU that does not exist: a secret map of events, made of the seed, over what the engine counts "
+    "in\n"
+    "the payloads, with interrupts and noise; --score compares the answer with the map. perf: this machine's PMU.\n"
+    "\n"
+    "PAYLOAD is a name of --list, a file of assembly that ends in .s, or a line of it (Intel's syntax on x86-64).\n"
+    "Everything that was counted is in the file of -o, a line for each run: --resume goes on after an interrupt, and\n"
+    "--analyse looks at it again without counting.\n"
+    "\n"
+    "Examples:\n"
+    "  tally discover --score\n"
+    "  tally discover --seed 7 --payload load-miss --payload tlb-miss -o found.jsonl\n"
+    "  tally discover --backend perf --events 0x00-0xff --umasks 0x01,0x02 -o found.jsonl\n"
+    "  tally discover --resume found.jsonl\n"
+    "  tally discover --payload 'crc32 rax, rbx' --control 'add rax, rbx'\n";
+
+std::optional<std::uint64_t> number(std::string_view text) {
+  std::uint64_t value = 0;
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  if (hex) text.remove_prefix(2);
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  if (text.empty() || read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "0x00-0x1f,0x3c", and ".." for the dash.
+Result<std::vector<std::uint64_t>> numbers(const std::string& list, std::uint64_t most, const char* what) {
+  std::vector<std::uint64_t> all;
+  for (const std::string& part : split(list, ',')) {
+    const std::size_t dots = part.find("..");
+    const std::size_t dash = dots == std::string::npos ? part.find('-') : dots;
+    const auto first = number(trimmed(part.substr(0, dash)));
+    const auto last =
+        dash == std::string::npos ? first : number(trimmed(part.substr(dash + (dots == std::string::npos ? 1 : 2))));
+    if (!first || !last || *last < *first || *last > most) {
+      return fail(Code::bad_usage, fmt::format("'{}' is no {}", printable(part), what),
+                  fmt::format("for example: 0x00-0x1f,0x3c; at most {:#x}", most));
+    }
+    for (std::uint64_t one = *first; one <= *last; ++one) all.push_back(one);
+  }
+  return all;
+}
+
+Result<std::vector<std::uint64_t>> codes_of(const DiscoverOptions& options) {
+  auto events = numbers(options.events, 0xffff, "code of an event, or range of them");
+  if (!events || options.umasks.empty()) return events;
+  auto masks = numbers(options.umasks, 0xff, "unit mask");
+  if (!masks) return masks;
+  std::vector<std::uint64_t> codes;
+  for (const std::uint64_t event : *events) {
+    for (const std::uint64_t mask : *masks) codes.push_back(event | mask << 8);
+  }
+  return codes;
+}
+
+bool is_code(const std::string& payload) {
+  return payload.find_first_of(" ;[\n") != std::string::npos || payload.ends_with(".s") || payload.ends_with(".S");
+}
+
+// "8": so many; "0-3,7" and "0x8f": these.
+struct Chosen {
+  int there = 0;
+  std::vector<int> used;  // empty: all
+};
+
+Result<Chosen> counters_of(const std::string& text) {
+  constexpr int most = 32;
+  const auto wrong = [&] {
+    return fail(Code::bad_usage,
+                fmt::format("--counters wants a number, a list or a mask, and '{}' is none", printable(text)),
+                "for example: 8, 0-3,7 or 0x8f; there are at most 32");
+  };
+  Chosen chosen;
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    const auto mask = number(text);
+    if (!mask || *mask == 0 || *mask >> most != 0) return wrong();
+    for (int i = 0; i < most; ++i) {
+      if (*mask >> i & 1) chosen.used.push_back(i);
+    }
+  } else if (text.find_first_of(",-.") != std::string::npos) {
+    const auto list = numbers(text, most - 1, "counter, or range of them");
+    if (!list) return fail(list.error());
+    for (const std::uint64_t one : *list) chosen.used.push_back(static_cast<int>(one));
+    std::sort(chosen.used.begin(), chosen.used.end());
+    chosen.used.erase(std::unique(chosen.used.begin(), chosen.used.end()), chosen.used.end());
+  } else {
+    const auto there = number(text);
+    if (!there || *there == 0 || *there > most) return wrong();
+    chosen.there = static_cast<int>(*there);
+    return chosen;
+  }
+  constexpr int usual = 8;
+  chosen.there = std::max(usual, chosen.used.back() + 1);
+  return chosen;
+}
+
+}  // namespace
+
+void describe_discover_options(Page& page, DiscoverOptions& options) {
+  page.head("Finds out what undocumented events count, with payloads and controls.", "tally discover [options]");
+  page.add_option("--events", options.events, "event codes: 0x00-0xff (default), or numbers with commas")
+      ->option_text("CODES");
+  page.add_option("--umasks", options.umasks, "unit masks of each event, on x86: 0x01,0x02; 0 without it")
+      ->option_text("MASKS");
+  page.add_option("--payload", options.payloads, "use this payload and its control; may be repeated; all without it")
+      ->option_text("PAYLOAD")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+  page.add_option("--control", options.control, "of a payload of your own: the same code without what is asked about")
+      ->option_text("PAYLOAD");
+  page.add_option("--sizes", options.sizes, "copies of a payload in a run: four numbers or more, with commas")
+      ->option_text("COPIES");
+  page.add_option("--repeats", options.repeats, "of each size, after a first one that is dropped: 7")
+      ->option_text("N")
+      ->check(CLI::Range(3, 1000));
+  page.add_option("--counters", options.counters,
+                  "of the PMU that does not exist: how many it has, 8, or which are used: 0-3,7, or a mask, 0x8f")
+      ->option_text("N|LIST|MASK");
+  page.add_option("--pin", options.processor,
+                  "with perf: payloads run on processor CPU only; without it on the second that they may run on")
+      ->option_text("CPU")
+      ->check(CLI::NonNegativeNumber);
+  page.add_option("--backend", options.backend, "who counts: sim (default), perf")
+      ->option_text("BACKEND")
+      ->check(CLI::IsMember({"sim", "perf"}));
+  page.add_option("--seed", options.seed, "of everything random: 1")->option_text("SEED");
+  page.add_option("-o,--output", options.output, "keep every count in this file")->option_text("FILE");
+  page.add_option("--resume", options.resume, "go on with the file of an interrupted sweep")->option_text("FILE");
+  page.add_option("--analyse", options.analyse, "look at the counts of a file again, without counting")
+      ->option_text("FILE");
+  page.add_option("--table", options.table, "write the named events to this file, for --event-table")
+      ->option_text("FILE");
+  page.add_flag("--json", options.json, "as one JSON object, for programs");
+  page.add_flag("--all", options.all, "show the verdict of every payload by itself");
+  page.add_flag("--score", options.score,
+                "with sim: how right the answer is, beside the algorithm of the M1 framework's document");
+  page.add_flag("--list", options.list, "only list the payloads");
+  page.footer(footer);
+}
+
+// Those of the library that were named, and the user's own. The library's controls of these come with them.
+Result<std::vector<discover::Payload>> payloads_of(const DiscoverOptions& options) {
+  std::vector<std::string> names;
+  std::vector<discover::Payload> own;
+  int own_number = 0;
+  for (const std::string& one : options.payloads) {
+    if (!is_code(one)) {
+      names.push_back(one);
+      continue;
+    }
+    auto text = assembly::code_of(one);
+    if (!text) return fail(text.error());
+    if (const auto bytes = assembly::machine_code(*text, "--payload"); !bytes) return fail(bytes.error());
+    std::string control = options.control.empty() ? "empty" : options.control;
+    if (is_code(control)) {
+      auto code = assembly::code_of(control);
+      if (!code) return fail(code.error());
+      if (const auto bytes = assembly::machine_code(*code, "--control"); !bytes) return fail(bytes.error());
+      control = "own-control";
+      if (own.empty()) {
+        own.push_back(discover::users_own(control, *code, ""));
+        own.back().facts.target.clear();
+      }
+    } else {
+      names.push_back(control);
+    }
+    own.push_back(discover::users_own(fmt::format("own-{}", ++own_number), *text, control));
+  }
+  // Names come from the library: where all payloads that were asked for are the user's, all of it.
+  const bool only_own = std::all_of(options.payloads.begin(), options.payloads.end(), is_code);
+  auto all = discover::chosen(only_own ? std::vector<std::string>{} : names);
+  if (!all) return all;
+  all->insert(all->end(), own.begin(), own.end());
+  return all;
+}
+
+Result<discover::Record> new_record(const DiscoverOptions& options, const std::vector<discover::Payload>& payloads) {
+  discover::Record record;
+  record.backend = options.backend;
+  record.seed = options.seed;
+  record.repeats = options.repeats + 1;
+  auto codes = codes_of(options);
+  if (!codes) return fail(codes.error());
+  record.events = *std::move(codes);
+  // A run takes a millisecond of a PMU at least, and starting a program is not counted in thousands of copies.
+  record.sizes = options.backend == "sim" ? std::vector<std::uint64_t>{100'000, 200'000, 400'000, 800'000}
+                                          : std::vector<std::uint64_t>{20'000, 40'000, 80'000, 160'000};
+  if (!options.sizes.empty()) {
+    auto sizes = numbers(options.sizes, 1'000'000'000, "number of copies");
+    if (!sizes) return fail(sizes.error());
+    record.sizes = *std::move(sizes);
+    if (record.sizes.size() < 2 || !std::is_sorted(record.sizes.begin(), record.sizes.end()) || record.sizes[0] < 20) {
+      return fail(Code::bad_usage, "--sizes wants at least two numbers of copies, in their order, from 20 on",
+                  "for example: --sizes 100000,200000,400000,800000");
+    }
+  }
+  for (std::uint64_t& size : record.sizes) size -= size % discover::copies_in_round;
+  for (const discover::Payload& one : payloads) record.payloads.push_back(one.facts);
+  const auto counters = counters_of(options.counters);
+  if (!counters) return fail(counters.error());
+  const bool chooses = options.backend != "perf";
+  if (!chooses && options.counters != DiscoverOptions().counters) {
+    return fail(Code::bad_usage, "--counters goes with a PMU that does not exist: here the kernel chooses counters");
+  }
+  if (chooses && options.processor) {
+    return fail(Code::bad_usage, "--pin goes with --backend perf: a PMU that does not exist is on no processor");
+  }
+  if (chooses) {
+    record.counters = counters->there;
+    record.used = counters->used;
+  }
+  return record;
+}
+
+// The payloads of a record that goes on: they have to be the same as then.
+Result<std::vector<discover::Payload>> payloads_of(const discover::Record& record) {
+  std::vector<discover::Payload> all;
+  for (const discover::Facts& facts : record.payloads) {
+    const auto& library = discover::library();
+    const auto one = std::find_if(library.begin(), library.end(), [&](const auto& p) { return p.facts == facts; });
+    if (one == library.end() && !facts.known && !facts.code.empty()) {
+      all.push_back({facts, "", facts.code});
+      continue;
+    }
+    if (one == library.end()) {
+      return fail(Code::bad_usage, fmt::format("the payload '{}' of this record is not that of this tally", facts.name),
+                  "--analyse looks at what it holds");
+    }
+    all.push_back(*one);
+  }
+  return all;
+}
+
+// Why there are more payloads than were asked for; empty: all were.
+std::string how_many_text(const std::vector<discover::Payload>& payloads) {
+  const auto count = [&](auto is_it) { return std::count_if(payloads.begin(), payloads.end(), is_it); };
+  const auto own = count([](const discover::Payload& one) { return one.facts.target == discover::users_payload; });
+  const auto known = count([](const discover::Payload& one) { return one.facts.known; });
+  if (static_cast<std::size_t>(known) == discover::library().size()) {
+    if (own == 0) return {};
+    return fmt::format("{} payloads: {} of your own, its control, and the library's, which have the names",
+                       payloads.size(), own);
+  }
+  return fmt::format(
+      "{} payloads: those that were asked for, the controls that they are compared with, and {}, with which the PMU "
+      "itself is tried",
+      payloads.size(), payloads.front().facts.name);
+}
+
+}  // namespace tally::cli

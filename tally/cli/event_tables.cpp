@@ -2,18 +2,44 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include "tally/base/text.hpp"
 
 namespace tally::cli {
 
+namespace {
+
+std::optional<std::string> text_in(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+// The kernel keeps Arm's common events above the tables that name them (tools/perf/pmu-events/arch/arm64).
+std::vector<std::string> standards_of(const std::string& file) {
+  std::vector<std::string> found;
+  std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  constexpr int floors = 4;
+  for (int i = 0; i < floors; ++i, folder /= "..") {
+    for (const char* name : {"common-and-microarch.json", "recommended.json"}) {
+      if (auto text = text_in(folder / name)) found.push_back(*std::move(text));
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 Result<void> EventTable::load() {
   if (file.empty()) return {};
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return fail(Code::bad_usage, fmt::format("cannot read the table of events '{}'", printable(file)));
-  auto read = event::parse_given(std::string(std::istreambuf_iterator<char>(stream), {}), file);
+  const auto text = text_in(file);
+  if (!text) return fail(Code::bad_usage, fmt::format("cannot read the table of events '{}'", printable(file)));
+  const bool refers = text->find("\"ArchStdEvent\"") != std::string::npos;
+  auto read = event::parse_given(*text, file, refers ? standards_of(file) : std::vector<std::string>{});
   if (!read) return fail(read.error());
   table = *std::move(read);
   return {};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,10 @@ struct GivenTable {
 
 /// Reads a table: an array of objects, or an object with `Events`. Fields as in intel/perfmon: EventCode, UMask,
 /// EventName, BriefDescription, PublicDescription, Counter, CounterMask, Invert, EdgeDetect, AnyThread, MSRIndex,
-/// MSRValue, TakenAlone, Errata, Unit. Errors: bad_usage with the place.
-Result<GivenTable> parse_given(std::string_view text, std::string_view origin);
+/// MSRValue, TakenAlone, Errata, Unit. `standards`: texts of the tables that entries with ArchStdEvent refer to, as the
+/// kernel's copies of Arm's do. Errors: bad_usage with the place.
+Result<GivenTable> parse_given(std::string_view text, std::string_view origin,
+                               std::span<const std::string> standards = {});
 
 /// The event of this name, in upper or lower case and with `:` for a `.`; null where there is none.
 const GivenEvent* find_given(const GivenTable& table, std::string_view name);

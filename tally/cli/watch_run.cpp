@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <ctime>
+
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/linux/files/output.hpp"
@@ -50,6 +52,15 @@ std::string head_of(const result::WatchHeader& header, WatchForm form) {
   return {};
 }
 
+// " 2026-11-25 21:30:05", as clocks here show it.
+std::string moment_text(Nanoseconds since_1970) {
+  const auto seconds = static_cast<std::time_t>(since_1970.count() / 1'000'000'000);
+  std::tm parts{};
+  char text[32] = "";
+  if (!localtime_r(&seconds, &parts) || std::strftime(text, sizeof text, " %F %T\n", &parts) == 0) return {};
+  return text;
+}
+
 std::string text_of(const result::WatchTable& table, const WatchOptions& options, bool is_first) {
   switch (options.form) {
     case WatchForm::csv: return (is_first ? report::watch_csv_header(table.columns) : "") + report::watch_csv(table);
@@ -57,7 +68,7 @@ std::string text_of(const result::WatchTable& table, const WatchOptions& options
     case WatchForm::table: break;
   }
   // Why cells are empty is the same every time: said once.
-  return (is_first ? "" : "\n") + report::watch_text(table, options.columns) +
+  return (is_first ? "" : "\n") + moment_text(table.time) + report::watch_text(table, options.columns) +
          (is_first ? "\n" + report::watch_reasons_text(table) : "");
 }
 

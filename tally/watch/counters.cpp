@@ -76,6 +76,19 @@ PerfEvent generic(const Machine& machine, const linux::CorePmu& pmu, std::uint64
 
 }  // namespace
 
+std::size_t why_no_core_counters(Machine& machine) {
+  return machine.survey.core_pmus.empty() ? no_pmu(machine) : of_files(machine);
+}
+
+std::size_t why_refused(Machine& machine, int os_errno, const std::string& what) {
+  return refused(machine, os_errno, what);
+}
+
+std::uint64_t core_type_bits(const Machine& machine, int processor) {
+  const linux::CorePmu* pmu = pmu_of(machine, processor);
+  return pmu ? generic(machine, *pmu, 0).config : 0;
+}
+
 int Counters::add(bool of_socket, int where, int processor, const std::vector<std::pair<PerfEvent, Member>>& events) {
   Group group{of_socket, where, {}, {}};
   for (const auto& [event, member] : events) {
@@ -189,18 +202,16 @@ void Counters::open_around(Machine& machine) {
 Counters Counters::open(Machine& machine, const std::vector<int>& processors) {
   Counters counters;
   const auto of_processors = machine.reasons.add(
-      "counted-by-processor", "counters are opened for processors here, not for single processes and groups",
+      "counted-by-processor", "hits and misses are counted for processors here, not for processes and groups",
       "`tally stat -p PID` and `tally stat --cgroup PATH` count these");
-  for (const auto& ids : {std::span<const Id>(of_instructions), std::span<const Id>(of_caches)}) {
-    for (const Id id : ids) {
-      for (const Kind kind : {Kind::process, Kind::group}) {
-        machine.column(id).reason[static_cast<std::size_t>(kind)] = of_processors;
-      }
+  for (const Id id : of_caches) {
+    for (const Kind kind : {Kind::process, Kind::group}) {
+      machine.column(id).reason[static_cast<std::size_t>(kind)] = of_processors;
     }
   }
   const bool is_here = machine.root == "/";
   if (machine.survey.core_pmus.empty() || !is_here) {
-    const auto reason = machine.survey.core_pmus.empty() ? no_pmu(machine) : of_files(machine);
+    const auto reason = why_no_core_counters(machine);
     for (const Id id : of_instructions) missing(machine, id, reason);
     for (const Id id : of_caches) missing(machine, id, reason);
   } else {

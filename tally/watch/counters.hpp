@@ -12,6 +12,16 @@
 
 namespace tally::watch {
 
+/// Why this machine's cores are not counted: it has no PMU, or is made of files.
+std::size_t why_no_core_counters(Machine& machine);
+
+/// What perf_event_open(2) answered, as a reason; `what` was to be counted.
+std::size_t why_refused(Machine& machine, int os_errno, const std::string& what);
+
+/// What a generic event of the kernel's has in its upper half, so that it is that of this processor's kind of core: 0
+/// where all are of one kind.
+std::uint64_t core_type_bits(const Machine& machine, int processor);
+
 /// What is open. Moves, never copies.
 class Counters {
  public:

@@ -237,6 +237,7 @@ Machine look_at(const std::string& root) {
   machine.no_ticks = machine.reasons.add("no-ticks", "this architecture has no time-stamp counter that programs read");
   machine.too_short =
       machine.reasons.add("too-short", "the interval is shorter than a tick of the kernel's account, 10 ms");
+  machine.idle = machine.reasons.add("idle", "it did not run in this interval, and so there is no ratio");
   machine.not_running = machine.reasons.add(
       "not-running", "its counters had no turn on the processor in this interval: others hold them");
   return machine;

@@ -52,7 +52,8 @@ struct Machine {
   bool has_resctrl = false;
   std::array<ColumnSource, column_count> columns;
   Reasons reasons;
-  std::size_t not_yet = 0, gone = 0, too_short = 0, not_running = 0, no_ticks = 0;  ///< reasons of single cells
+  std::size_t not_yet = 0, gone = 0, too_short = 0, not_running = 0, no_ticks = 0,
+              idle = 0;  ///< reasons of single cells
 
   ColumnSource& column(Id id) { return columns[static_cast<std::size_t>(id)]; }
   const ColumnSource& column(Id id) const { return columns[static_cast<std::size_t>(id)]; }

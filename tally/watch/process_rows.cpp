@@ -23,6 +23,46 @@ const linux::ProcessFigures* earlier(const Before& before, const linux::ProcessF
   return found != before.end() && found->second->started == now.started ? found->second : nullptr;
 }
 
+bool fits(const Shown& shown, const linux::ProcessFigures& one) {
+  return shown.filter.empty() || one.name.find(shown.filter) != std::string::npos ||
+         std::to_string(one.process) == shown.filter;
+}
+
+bool fits(const Shown& shown, const linux::GroupFigures& one) {
+  return shown.filter.empty() || one.path.find(shown.filter) != std::string::npos;
+}
+
+// Of pairs of a number and a figure those with the largest numbers; where these are the same, `comes_first` decides.
+template <class Figures, class First>
+std::vector<Figures> largest(std::vector<std::pair<std::uint64_t, const Figures*>>& all, std::size_t most,
+                             First comes_first) {
+  const std::size_t kept = std::min(most, all.size());
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
+                    [&](const auto& a, const auto& b) {
+                      return a.first != b.first ? a.first > b.first : comes_first(*a.second, *b.second);
+                    });
+  std::vector<Figures> figures;
+  for (std::size_t i = 0; i < kept; ++i) figures.push_back(*all[i].second);
+  return figures;
+}
+
+// Instructions, cycles and their ratio, where counters of it were open in the whole interval.
+template <class Key>
+void set_counts(const Between& between, const TaskReadings<Key>& before, const TaskReadings<Key>& after, const Key& key,
+                result::WatchRow& row) {
+  const auto say = [&](std::size_t reason) {
+    for (const Id id : {Id::instructions, Id::cycles, Id::ipc}) Between::say(row, id, reason);
+  };
+  if (const auto refused = after.reasons.find(key); refused != after.reasons.end()) return say(refused->second);
+  const auto from = before.sums.find(key), to = after.sums.find(key);
+  if (from == before.sums.end() || to == after.sums.end()) return;
+  Grown grown;
+  for (std::size_t i = 0; i < counted_count; ++i) grown[i] = Between::grown(from->second[i], to->second[i]);
+  const bool is_counted = grown[static_cast<std::size_t>(Counted::cycles)].has_value();
+  say(is_counted ? between.machine.idle : between.machine.not_running);
+  set_core_counts(row, grown, between.seconds, false);
+}
+
 void set_details(const Between& between, result::WatchRow& row, int process) {
   const auto from = between.before.details.find(process);
   const auto to = between.after.details.find(process);
@@ -55,26 +95,37 @@ result::WatchRow process_row(const Between& between, const Before& before, const
     for (const Id id : {Id::util, Id::faults, Id::major_faults}) Between::say(row, id, between.machine.not_yet);
   }
   set_details(between, row, now.process);
+  set_counts(between, between.before.process_counts, between.after.process_counts, now.process, row);
   return row;
 }
 
 }  // namespace
 
-std::vector<int> busiest(const Reading& before, const Reading& after, std::size_t most) {
+std::vector<linux::ProcessFigures> busiest(const Reading& before, const Reading& after, const Shown& shown) {
   const Before then = by_number(before);
-  std::vector<std::pair<std::uint64_t, int>> used;
+  std::vector<std::pair<std::uint64_t, const linux::ProcessFigures*>> used;
   for (const linux::ProcessFigures& now : after.processes) {
+    if (!fits(shown, now)) continue;
     const auto* earlier_one = earlier(then, now);
-    used.emplace_back(earlier_one && now.ticks >= earlier_one->ticks ? now.ticks - earlier_one->ticks : 0, now.process);
+    const std::uint64_t from = earlier_one ? earlier_one->ticks : then.empty() ? 0 : now.ticks;
+    used.emplace_back(now.ticks >= from ? now.ticks - from : 0, &now);
   }
-  const auto more = [](const auto& a, const auto& b) {
-    return std::pair(b.first, a.second) < std::pair(a.first, b.second);
-  };
-  const std::size_t kept = std::min(most, used.size());
-  std::partial_sort(used.begin(), used.begin() + static_cast<std::ptrdiff_t>(kept), used.end(), more);
-  std::vector<int> numbers;
-  for (std::size_t i = 0; i < kept; ++i) numbers.push_back(used[i].second);
-  return numbers;
+  return largest<linux::ProcessFigures>(used, shown.most_rows,
+                                        [](const auto& a, const auto& b) { return a.process < b.process; });
+}
+
+std::vector<linux::GroupFigures> busiest_groups(const Reading& before, const Reading& after, const Shown& shown) {
+  std::unordered_map<std::string, std::uint64_t> then;
+  for (const linux::GroupFigures& one : before.groups) then.emplace(one.path, one.used_us.value_or(0));
+  std::vector<std::pair<std::uint64_t, const linux::GroupFigures*>> used;
+  for (const linux::GroupFigures& now : after.groups) {
+    if (!fits(shown, now)) continue;
+    const auto found = then.find(now.path);
+    const std::uint64_t all = now.used_us.value_or(0), from = found == then.end() ? 0 : found->second;
+    used.emplace_back(all >= from ? all - from : 0, &now);
+  }
+  return largest<linux::GroupFigures>(used, shown.most_rows,
+                                      [](const auto& a, const auto& b) { return a.path < b.path; });
 }
 
 std::vector<result::WatchRow> process_rows(const Between& between, const Shown& shown, std::size_t& left_out) {
@@ -82,13 +133,13 @@ std::vector<result::WatchRow> process_rows(const Between& between, const Shown& 
   std::vector<result::WatchRow> rows;
   // Rows that nobody will see cost more than all the rest: where UTIL sorts, it is known which those are.
   const bool is_known = shown.sort == Id::util && shown.filter.empty();
-  const std::vector<int> seen = is_known ? busiest(between.before, between.after, shown.most_rows) : std::vector<int>{};
-  const std::unordered_set<int> wanted(seen.begin(), seen.end());
+  std::unordered_set<int> wanted;
+  if (is_known) {
+    for (const auto& one : busiest(between.before, between.after, shown)) wanted.insert(one.process);
+  }
   for (const linux::ProcessFigures& now : between.after.processes) {
     if (is_known && !wanted.contains(now.process)) continue;
-    const bool fits = shown.filter.empty() || now.name.find(shown.filter) != std::string::npos ||
-                      std::to_string(now.process) == shown.filter;
-    if (fits) rows.push_back(process_row(between, before, now));
+    if (fits(shown, now)) rows.push_back(process_row(between, before, now));
   }
   if (is_known) left_out += between.after.processes.size() - rows.size();
   keep_largest(rows, shown.sort, shown.most_rows, left_out);
@@ -100,7 +151,7 @@ std::vector<result::WatchRow> group_rows(const Between& between, const Shown& sh
   for (const linux::GroupFigures& one : between.before.groups) before.emplace(one.path, &one);
   std::vector<result::WatchRow> rows;
   for (const linux::GroupFigures& now : between.after.groups) {
-    if (!shown.filter.empty() && now.path.find(shown.filter) == std::string::npos) continue;
+    if (!fits(shown, now)) continue;
     result::WatchRow row = between.row(Kind::group);
     row.name = now.path;
     if (now.memory_bytes) Between::set(row, Id::memory, static_cast<double>(*now.memory_bytes));
@@ -120,6 +171,7 @@ std::vector<result::WatchRow> group_rows(const Between& between, const Shown& sh
     share(Id::cpu_pressure, &linux::GroupFigures::cpu_pressure_us);
     Between::set(row, Id::faults, between.rate(from.faults, now.faults));
     Between::set(row, Id::major_faults, between.rate(from.major_faults, now.major_faults));
+    set_counts(between, between.before.group_counts, between.after.group_counts, now.path, row);
     rows.push_back(std::move(row));
   }
   keep_largest(rows, shown.sort, shown.most_rows, left_out);

@@ -47,6 +47,14 @@ struct Counts {
   bool operator==(const Counts&) const = default;
 };
 
+/// What counters of processes, by number, or of groups, by path, hold; and of those that could not be opened the
+/// reason.
+template <class Key>
+struct TaskReadings {
+  std::map<Key, Sums> sums;
+  std::map<Key, std::size_t> reasons;
+};
+
 /// Everything at one moment.
 struct Reading {
   Nanoseconds wall{0};                 ///< since 1970
@@ -64,6 +72,8 @@ struct Reading {
   std::vector<linux::ProcessFigures> processes;
   std::map<int, linux::ProcessDetails> details;  ///< of the processes that are shown
   std::vector<linux::GroupFigures> groups;
+  TaskReadings<int> process_counts;        ///< of the processes that are shown
+  TaskReadings<std::string> group_counts;  ///< of the groups that are shown
 };
 
 }  // namespace tally::watch

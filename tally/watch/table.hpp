@@ -22,8 +22,11 @@ struct Shown {
 /// What a reading was made for, and how the two fit.
 result::WatchTable table_of(const Machine& machine, const Shown& shown, const Reading& before, const Reading& after);
 
-/// The processes that used processors most between two readings, at most so many: those whose details are worth
-/// reading. Numbers of processes.
-std::vector<int> busiest(const Reading& before, const Reading& after, std::size_t most);
+/// The processes that fit the filter and used processors most between two readings, or since their start where there is
+/// no reading before: those whose details are worth reading, at most as many as are shown.
+std::vector<linux::ProcessFigures> busiest(const Reading& before, const Reading& after, const Shown& shown);
+
+/// The same of groups.
+std::vector<linux::GroupFigures> busiest_groups(const Reading& before, const Reading& after, const Shown& shown);
 
 }  // namespace tally::watch

@@ -305,6 +305,67 @@ TEST(ArmServer, every_cell) {
   }
 }
 
+// AMD's memory controllers name no events; they are counted by their codes.
+TEST(Epyc, memory_traffic_of_its_controllers) {
+  const Tree tree;
+  tree.processors(4, 2, 1);
+  tree.times(4, 100, 100, 0);
+  for (const int controller : {0, 1}) {
+    const std::string umc = fmt::format("sys/bus/event_source/devices/amd_umc_{}", controller);
+    tree.write(umc + "/type", std::to_string(20 + controller));
+    tree.write(umc + "/cpumask", std::to_string(2 * controller));
+    tree.write(umc + "/format/event", "config:0-7");
+    tree.write(umc + "/format/rdwrmask", "config:8-9");
+  }
+  tree.write("sys/bus/event_source/devices/cpu/type", "4");
+  Watcher watcher = open(tree);
+  const auto events = around_events(watcher.machine());
+  ASSERT_EQ(events.size(), 4u) << "reads and writes of each";
+  EXPECT_EQ(events[0].config, 0x10au);
+  EXPECT_EQ(events[1].config, 0x20au);
+  EXPECT_EQ(events[1].counts, Counted::written_bytes);
+  EXPECT_EQ(events[0].scale, 64) << "a line";
+  EXPECT_EQ(events[2].socket, 1);
+  const result::WatchTable table = watcher.next();
+  EXPECT_EQ(reason(table, row_of(table, Kind::socket, "0"), Id::read), "not-opened");
+}
+
+// Of NVIDIA's the kernel names the events, and their unit is the guide's.
+TEST(ArmServer, memory_traffic_of_its_fabric) {
+  const Tree tree;
+  tree.write("proc/sys/kernel/arch", "aarch64");
+  tree.processors(2, 1, 1);
+  tree.times(2, 100, 100, 0);
+  const std::string scf = "sys/bus/event_source/devices/nvidia_scf_pmu_0";
+  tree.write(scf + "/type", "30");
+  tree.write(scf + "/cpumask", "0");
+  tree.write(scf + "/format/event", "config:0-63");
+  tree.write(scf + "/events/cmem_rd_data", "event=0x1a5");
+  tree.write(scf + "/events/cmem_wr_total_bytes", "event=0x1db");
+  const std::string ddr = "sys/bus/event_source/devices/imx8_ddr0";
+  tree.write(ddr + "/type", "31");
+  tree.write(ddr + "/cpumask", "0");
+  tree.write(ddr + "/format/event", "config:0-7");
+  tree.write(ddr + "/format/axi_id", "config1:0-15");
+  tree.write(ddr + "/format/axi_mask", "config1:16-31");
+  tree.write(ddr + "/events/axid-read", "event=0x41");
+  tree.write(ddr + "/events/axid-write", "event=0x42");
+  const auto events = around_events(look_at(tree.root()));
+  ASSERT_EQ(events.size(), 4u);
+  const auto of = [&](const std::string& name) -> AroundEvent {
+    for (const AroundEvent& one : events) {
+      if (one.name.find(name) != std::string::npos) return one;
+    }
+    ADD_FAILURE() << name;
+    return {};
+  };
+  EXPECT_EQ(of("cmem_rd_data").config, 0x1a5u);
+  EXPECT_EQ(of("cmem_rd_data").scale, 32);
+  EXPECT_EQ(of("cmem_wr_total_bytes").scale, 1);
+  EXPECT_EQ(of("axid-read").config, 0x41u);
+  EXPECT_EQ(of("axid-read").config1, 0xffff0000u);
+}
+
 // A virtual machine shows nothing of the hardware, and every reason says whose doing that is.
 TEST(Virtual, every_cell) {
   const Tree tree;
@@ -383,6 +444,49 @@ TEST(Container, every_cell) {
   const auto& inner = row_of(table, Kind::group, "/inner");
   EXPECT_EQ(value(inner, Id::util), 0);
   EXPECT_EQ(reason(table, inner, Id::memory), "cgroup-controller");
+}
+
+// Of a process and of a group, each with counters of its own.
+TEST(Counted, processes_and_groups_have_their_own) {
+  const Tree tree;
+  make_xeon(tree);
+  const Machine machine = look_at(tree.root());
+  Reading before, after;
+  after.time = std::chrono::seconds(1);
+  const auto sums = [](double instructions, double cycles) {
+    Sums made;
+    made[static_cast<std::size_t>(Counted::instructions)] = instructions;
+    made[static_cast<std::size_t>(Counted::cycles)] = cycles;
+    return made;
+  };
+  for (const int process : {7, 8, 9}) {
+    linux::ProcessFigures one;
+    one.process = process;
+    one.name = "p" + std::to_string(process);
+    before.processes.push_back(one);
+    after.processes.push_back(one);
+    before.process_counts.sums[process] = sums(100, 100);
+  }
+  after.process_counts.sums[7] = sums(600, 350);
+  after.process_counts.sums[8] = sums(100, 100);
+  after.process_counts.sums[9] = Sums{};  // others held the counters
+  linux::GroupFigures group;
+  group.path = "/g";
+  before.groups = after.groups = {group};
+  before.group_counts.sums["/g"] = sums(0, 0);
+  after.group_counts.sums["/g"] = sums(30, 10);
+  Shown shown;
+  shown.kinds = {Kind::process, Kind::group};
+  const result::WatchTable table = table_of(machine, shown, before, after);
+  const auto& busy = row_of(table, Kind::process, "p7");
+  EXPECT_EQ(value(busy, Id::instructions), 500);
+  EXPECT_EQ(value(busy, Id::cycles), 250);
+  EXPECT_EQ(value(busy, Id::ipc), 2);
+  const auto& idle = row_of(table, Kind::process, "p8");
+  EXPECT_EQ(value(idle, Id::instructions), 0);
+  EXPECT_EQ(reason(table, idle, Id::ipc), "idle");
+  EXPECT_EQ(reason(table, row_of(table, Kind::process, "p9"), Id::instructions), "not-running");
+  EXPECT_EQ(value(row_of(table, Kind::group, "/g"), Id::ipc), 3);
 }
 
 // What counters grow by, without any counter.

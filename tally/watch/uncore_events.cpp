@@ -21,10 +21,15 @@ struct Wanted {
   const char* pmu;  // its name begins so
   const char* event;
   Counted counts;
+  double scale = 0;             // to bytes, joules, clocks; 0: as the kernel tells
+  const char* field = nullptr;  // of a code instead of a name: the kernel's format has this
 };
 
 // arch/x86/events/intel/uncore_snbep.c (servers: cas_count_…), uncore_snb.c (clients: data_…, clockticks),
-// rapl.c (power), arch/x86/events/amd/uncore.c.
+// rapl.c (power). AMD's memory controllers (since Linux 6.9) name no events: CAS commands of 64 bytes (PPR for family
+// 19H models 10H and up, "UMC Performance Monitor Events"; tools/perf/pmu-events of amdzen4, umc_cas_cmd). NVIDIA's
+// Grace: beats of 32 bytes, and bytes (drivers/perf/arm_cspmu/nvidia_cspmu.c; Grace Performance Tuning Guide).
+// NXP's i.MX 8M Plus: bytes of all masters (its metrics imx8mp_ddr_read.all and _write.all).
 constexpr Wanted wanted[] = {
     {"uncore_imc", "cas_count_read", Counted::read_bytes},
     {"uncore_imc", "cas_count_write", Counted::written_bytes},
@@ -35,6 +40,12 @@ constexpr Wanted wanted[] = {
     {"power", "energy-pkg", Counted::processor_joules},
     {"power", "energy-ram", Counted::memory_joules},
     {"uncore_clock", "clockticks", Counted::uncore_clocks},
+    {"amd_umc", "event=0x0a,rdwrmask=0x1", Counted::read_bytes, 64, "rdwrmask"},
+    {"amd_umc", "event=0x0a,rdwrmask=0x2", Counted::written_bytes, 64, "rdwrmask"},
+    {"nvidia_scf_pmu", "cmem_rd_data", Counted::read_bytes, 32},
+    {"nvidia_scf_pmu", "cmem_wr_total_bytes", Counted::written_bytes, 1},
+    {"imx8_ddr", "axid-read,axi_mask=0xffff,axi_id=0x0000", Counted::read_bytes, 1, "axi_mask"},
+    {"imx8_ddr", "axid-write,axi_mask=0xffff,axi_id=0x0000", Counted::written_bytes, 1, "axi_mask"},
 };
 
 // Bytes and joules for one of what `x.scale` and `x.unit` say.
@@ -47,13 +58,19 @@ double scale_of(const std::string& folder, const std::string& event) {
 
 void add_events(const Machine& machine, const std::string& pmu, const Wanted& one, std::vector<AroundEvent>& all) {
   const auto device = linux::pmu_device(machine.root, pmu);
-  if (!device || !device->type || !device->events.contains(one.event)) return;
+  if (!device || !device->type) return;
+  const bool is_there =
+      one.field
+          ? !linux::content(machine.root + "/sys/bus/event_source/devices/" + pmu + "/format/" + one.field).empty()
+          : device->events.contains(one.event);
+  if (!is_there) return;
   const std::string text = fmt::format("{}/{}/", pmu, one.event);
   event::Sources sources;
   sources.root = machine.root;
   const auto event = event::parse(text, sources);
   if (!event || !event->encoding) return;
-  const double scale = scale_of(machine.root + "/sys/bus/event_source/devices/" + pmu, one.event);
+  const double scale =
+      one.scale > 0 ? one.scale : scale_of(machine.root + "/sys/bus/event_source/devices/" + pmu, one.event);
   // `cpumask` names one processor of each socket, or of each die of it.
   for (const int processor : linux::listed_processors(device->cpus).value_or(std::vector<int>{})) {
     const auto place = machine.places.find(processor);

@@ -25,10 +25,11 @@ std::vector<int> watched(const Machine& machine, const Shown& shown) {
 
 }  // namespace
 
-Watcher::Watcher(Asked asked, Machine machine, Counters counters)
+Watcher::Watcher(Asked asked, Machine machine, Counters counters, TaskCounters task_counters)
     : asked_(std::move(asked)),
       machine_(std::move(machine)),
       counters_(std::move(counters)),
+      task_counters_(std::move(task_counters)),
       root_(asked_.root),
       proc_(asked_.root + "/proc") {}
 
@@ -48,8 +49,9 @@ Result<Watcher> Watcher::open(Asked asked) {
     }
   }
   Counters counters = Counters::open(machine, watched(machine, asked.shown));
+  TaskCounters task_counters = TaskCounters::open(machine);
   complete_reasons(machine);
-  Watcher watcher(std::move(asked), std::move(machine), std::move(counters));
+  Watcher watcher(std::move(asked), std::move(machine), std::move(counters), std::move(task_counters));
   watcher.now_ = watcher.read(nullptr);
   if (watcher.now_.kernel.times.processors.empty()) {
     return fail(Code::cannot_measure, "cannot read what processors do: /proc/stat has no line of one",
@@ -82,14 +84,20 @@ Reading Watcher::read(const Reading* before) {
   reading.uncore_hertz = linux::uncore_frequencies(machine_.root);
   if (wants(asked_.shown, Kind::process)) {
     reading.processes = linux::read_processes(machine_.root);
-    // Others than the busiest are shown where another column sorts, or a filter chooses: their details are missing for
-    // one reading.
+    // Others than the busiest are shown where another column sorts: their details are missing then.
     const Reading nothing;
-    for (const int process : busiest(before ? *before : nothing, reading, asked_.shown.most_rows)) {
-      reading.details[process] = linux::read_details(proc_, process);
+    const std::vector<linux::ProcessFigures> shown = busiest(before ? *before : nothing, reading, asked_.shown);
+    for (const linux::ProcessFigures& one : shown) {
+      reading.details[one.process] = linux::read_details(proc_, one.process);
     }
+    reading.process_counts = task_counters_.read(machine_, shown);
   }
-  if (wants(asked_.shown, Kind::group)) reading.groups = linux::read_groups(machine_.groups, asked_.most_groups);
+  if (wants(asked_.shown, Kind::group)) {
+    reading.groups = linux::read_groups(machine_.groups, asked_.most_groups);
+    const Reading nothing;
+    reading.group_counts =
+        task_counters_.read(machine_, busiest_groups(before ? *before : nothing, reading, asked_.shown));
+  }
   reading.own_time = linux::own_time();
   return reading;
 }

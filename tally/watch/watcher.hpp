@@ -8,6 +8,7 @@
 #include "tally/watch/counters.hpp"
 #include "tally/watch/machine.hpp"
 #include "tally/watch/table.hpp"
+#include "tally/watch/task_counters.hpp"
 
 namespace tally::watch {
 
@@ -39,12 +40,13 @@ class Watcher {
   const Reading& reading() const { return now_; }
 
  private:
-  Watcher(Asked asked, Machine machine, Counters counters);
+  Watcher(Asked asked, Machine machine, Counters counters, TaskCounters task_counters);
   Reading read(const Reading* before);
 
   Asked asked_;
   Machine machine_;
   Counters counters_;
+  TaskCounters task_counters_;
   linux::FolderFiles root_;
   linux::FolderFiles proc_;
   Reading now_;

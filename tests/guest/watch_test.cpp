@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -109,6 +110,33 @@ TEST(Watched, instructions_cycles_and_their_ratio_are_those_of_perf_stat) {
   EXPECT_NEAR(ipc, counts.at("instructions") / counts.at("cycles"), 0.01 * ipc);
   EXPECT_GT(ipc, 0.1);
   EXPECT_LT(ipc, 0.95) << "some of the time it is idle";
+}
+
+// A cycle is an instruction here, and the group holds the process alone.
+TEST(Watched, processes_and_groups_have_their_own_instructions) {
+  TALLY_NEEDS_GUEST();
+  const std::string group = "/sys/fs/cgroup/countdown";
+  if (mkdir(group.c_str(), 0755) != 0 && errno != EEXIST) GTEST_SKIP() << "no group can be made in /sys/fs/cgroup";
+  const test::Running load(
+      {"/bin/sh", "-c",
+       "echo $$ >" + group + "/cgroup.procs; while :; do " + known("countdown", 210000000).path + "; done"});
+  std::map<std::string, Json> rows;
+  while (rows["process"].is_null()) {  // until it runs
+    const test::Finished finished = test::tally({"watch", "--batch", "--format", "json", "-n", "1", "-I", "200",
+                                                 "--per", "core,process,group", "--filter", "countdown"});
+    ASSERT_EQ(finished.code(), 0) << finished.err;
+    const auto lines = split(trimmed(finished.out), '\n');
+    const Json table = Json::parse(lines.back());
+    for (const Json& row : table["rows"]) rows[row["kind"]] = row;
+  }
+  for (const char* kind : {"process", "group"}) {
+    const Json& values = rows[kind]["values"];
+    ASSERT_TRUE(values["INST"].is_number()) << rows[kind];
+    EXPECT_NEAR(values["IPC"].get<double>(), 1, 0.001) << rows[kind];
+    EXPECT_GT(values["INST"].get<double>(), 100e6) << "of 200 ms most";
+    EXPECT_LT(values["INST"].get<double>(), rows["core"]["values"]["INST"].get<double>()) << rows["core"];
+  }
+  EXPECT_NEAR(rows["group"]["values"]["INST"].get<double>(), rows["process"]["values"]["INST"].get<double>(), 2e6);
 }
 
 }  // namespace

@@ -20,12 +20,14 @@ bool is_file(const fs::path& path) {
 // All folders below `base`, it itself as "/".
 std::vector<std::string> group_paths(const std::string& base, std::size_t most) {
   std::vector<std::string> all{"/"};
-  std::error_code error;
-  const auto options = fs::directory_options::skip_permission_denied;
-  for (fs::recursive_directory_iterator at(base, options, error), end; !error && at != end && all.size() < most;
-       at.increment(error)) {
-    std::error_code ignored;
-    if (at->is_directory(ignored) && !at->is_symlink(ignored)) all.push_back(at->path().string().substr(base.size()));
+  // One by one: a group that vanishes meanwhile ends the list of its own folder, not that of all.
+  for (std::size_t next = 0; next < all.size() && all.size() < most; ++next) {
+    const std::string folder = base + (next == 0 ? "" : all[next]);
+    std::error_code error;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end && all.size() < most; at.increment(error)) {
+      std::error_code ignored;
+      if (at->is_directory(ignored) && !at->is_symlink(ignored)) all.push_back(at->path().string().substr(base.size()));
+    }
   }
   std::sort(all.begin(), all.end());
   return all;

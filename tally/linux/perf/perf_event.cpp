@@ -54,6 +54,7 @@ perf_event_attr attributes_of(const PerfEvent& event, const PerfTarget& target, 
   attributes.exclude_kernel = event.user_only ? 1 : 0;
   attributes.exclude_hv = event.user_only || event.kernel_only ? 1 : 0;
   attributes.inherit = target.inherit ? 1 : 0;
+  attributes.inherit_thread = target.threads_only ? 1 : 0;
   // A member is on where its leader is.
   attributes.disabled = leads && target.start != PerfStart::at_once ? 1 : 0;
   attributes.pinned = leads && target.pinned ? 1 : 0;

@@ -61,6 +61,7 @@ struct PerfTarget {
   int cgroup = -1;           ///< descriptor of a control group: only what its tasks do, on `processor`; −1: none
   bool whole_group = false;  ///< of a leader: it is read with all of its group, by PerfCounter::read_group()
   bool pinned = false;  ///< of a leader: ahead of all that is not; where there is no room it is dead, and reads fail
+  bool threads_only = false;  ///< of what is inherited: threads, not processes (since Linux 5.13)
   bool operator==(const PerfTarget&) const = default;
 };
 

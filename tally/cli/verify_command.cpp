@@ -88,8 +88,8 @@ void describe(Page& page, Options& options) {
                   "simulate this machine for cycles and misses; host, as without it, is this one")
       ->option_text("NAME");
   page.add_option("--noise", options.noise,
-                  "lay noise over the simulated PMU's counts: seed=1,irq=0.25,fault=1 (interrupts in a million "
-                  "instructions, and what a page fault or an interrupt adds)")
+                  "lay noise over the simulated PMU's counts: seed=1,irq=0.25,fault=1,skid=hpctool (interrupts "
+                  "in a million instructions, what a page fault or an interrupt adds, and windows that end late)")
       ->option_text("NOISE");
   page.add_flag("--all", options.all, "show every check by itself");
   page.add_flag("--json", options.json, "as one JSON object, for programs");

@@ -61,6 +61,20 @@ Result<Ran> Bench::run(const Trial& trial, const std::vector<event::Event>& even
   std::vector<event::Pass> passes = event::one_pass(events.size()).passes;
   if (!setup.multiplex) passes = backend_->plan(events, request.count_interrupts).passes;
   Ran ran;
+  if (setup.window) {
+    request.windows.triggers = {*setup.window};
+    request.windows.on_begin = [&ran](const result::WindowsHead& head) {
+      ran.windows_are_exact = !head.events.empty() && head.events.front().count.trust == Trust::exact;
+    };
+    request.windows.on_window = [&ran](const result::Window& window) {
+      ran.lost_windows += window.lost;
+      if (window.trigger) {
+        ran.window_lengths.push_back(window.length);
+      } else {
+        ran.cut_length += window.length;
+      }
+    };
+  }
   ran.counts.resize(events.size(), absent("it was not counted"));
   for (const event::Pass& pass : passes) {
     request.events.clear();

@@ -36,6 +36,10 @@ struct Ran {
   int exit_code = 0;          ///< as a shell has it
   std::int64_t switches = 0;  ///< to other threads, as the kernel says
   Nanoseconds duration{0};
+  std::vector<std::int64_t> window_lengths = {};  ///< of the full windows
+  std::int64_t cut_length = 0;                    ///< of what the end cut
+  std::int64_t lost_windows = 0;                  ///< that got no row
+  bool windows_are_exact = false;                 ///< as who made them says
 };
 
 /// A program of the file name that Bench gave it; nothing for another file.
@@ -50,6 +54,7 @@ class Bench {
     bool rdpmc = false;
     bool multiplex = false;  ///< counters are lent in turns; without it there are as many executions as need be
     std::optional<Nanoseconds> interval = {};
+    std::optional<backend::Windows::Trigger> window = {};  ///< rows are wanted
   };
 
   /// Backend and signals must live as long. Errors: cannot_measure.

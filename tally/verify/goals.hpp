@@ -28,6 +28,7 @@ Result<std::vector<result::Check>> region_by_reads(const Scene& scene);   // G11
 Result<std::vector<result::Check>> slopes(const Scene& scene);            // G12, G13
 Result<std::vector<result::Check>> strides(const Scene& scene);           // G15
 Result<std::vector<result::Check>> filter(const Scene& scene);            // G16
+Result<std::vector<result::Check>> samples(const Scene& scene);           // G17, G18
 Result<std::vector<result::Check>> multiplexing(const Scene& scene);      // G19
 Result<std::vector<result::Check>> widths(const Scene& scene);            // G22
 Result<std::vector<result::Check>> retired_accesses(const Scene& scene);  // G8, G9

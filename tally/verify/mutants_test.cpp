@@ -47,6 +47,15 @@ const Mutant mutants[] = {
          if (outcome.intervals.size() > 2) outcome.intervals.erase(outcome.intervals.begin() + 1);
        };
      }},
+    {"a_row_is_lost", "G17", [](Scripted& b) { b.windows = [](auto& full, auto&) { full.erase(full.begin() + 1); }; }},
+    {"a_row_comes_twice", "G17", [](Scripted& b) { b.windows = [](auto& full, auto&) { full.push_back(full[0]); }; }},
+    {"the_rest_of_a_row_is_lost", "G17", [](Scripted& b) { b.windows = [](auto&, auto& rest) { rest -= 7; }; }},
+    {"a_row_ends_late", "G18", [](Scripted& b) {
+       b.windows = [](auto& full, auto&) {
+         full[0] += 7;
+         full[1] -= 7;
+       };
+     }},
     {"a_window_is_counted_twice", "T3", [](Scripted& b) {
        b.outcome = [](const Trial&, backend::Outcome& outcome) {
          if (!outcome.intervals.empty()) outcome.intervals.push_back(outcome.intervals.back());

@@ -14,10 +14,11 @@ struct Noise {
   std::uint64_t seed = 1;
   double interrupts = 0.25;  ///< in a million instructions, on average: 250 in a second of 1,000 million
   std::int64_t each = 1;     ///< what a page fault or an interrupt adds to instructions and to branches
+  bool skid = false;         ///< windows are too long, as HPCTool's are: by 5 to 205, in the middle by 77
   bool operator==(const Noise&) const = default;
 };
 
-/// "seed=7,irq=0.5,fault=2": each may be left out. Errors: bad_usage.
+/// "seed=7,irq=0.5,fault=2,skid=hpctool": each may be left out. Errors: bad_usage.
 Result<Noise> parse_noise(const std::string& text);
 
 /// The same text, in full.
@@ -26,7 +27,7 @@ std::string name(const Noise& noise);
 /// A backend whose counts are another's with noise: instructions and branches get `each` for every page fault that the
 /// program takes by its formula, and for interrupts that come by chance; some of these cost a REP one instruction;
 /// modelled counts vary by a tenth of a percent. Such a count is the word of a model, and says what was added. The same
-/// seed and the same executions give the same counts.
+/// seed and the same executions give the same counts. Windows with skid have lengths alone, and no counts.
 class Noisy final : public backend::Backend {
  public:
   /// The backend must live as long.

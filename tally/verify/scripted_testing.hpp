@@ -29,6 +29,7 @@ class Scripted final : public backend::Backend {
   std::function<void(const Look&, std::int64_t&)> value = [](const Look&, std::int64_t&) {};
   std::function<void(const Look&, Count&)> count = [](const Look&, Count&) {};
   std::function<void(const Trial&, backend::Outcome&)> outcome = [](const Trial&, backend::Outcome&) {};
+  std::function<void(std::vector<std::int64_t>& full, std::int64_t& rest)> windows = [](auto&, auto&) {};
   std::function<bool(event::Id)> has = [](event::Id) { return true; };
   std::size_t counters = 64;   ///< that count at the same time
   Trust trust = Trust::exact;  ///< of what is known
@@ -64,12 +65,34 @@ class Scripted final : public backend::Backend {
       for (int i = 0; i < 4; ++i)
         result.intervals.push_back({1, std::chrono::milliseconds(10 * (i + 1)), quarter(i, result)});
     }
+    if (request.windows.any()) make_windows(request, result);
     outcome(*trial, result);
     ++runs_;
     return result;
   }
 
  private:
+  // All of the first event, in windows of the period.
+  void make_windows(const backend::Request& request, const backend::Outcome& result) const {
+    result::WindowsHead head;
+    head.events = result.counts;
+    if (request.windows.on_begin) request.windows.on_begin(head);
+    const auto every = static_cast<std::int64_t>(request.windows.triggers.front().every);
+    std::int64_t left = result.counts.front().count.value.value_or(0);
+    std::vector<std::int64_t> lengths;
+    for (; left >= every; left -= every) lengths.push_back(every);
+    windows(lengths, left);
+    for (const std::int64_t length : lengths) {
+      result::Window window;
+      window.length = length;
+      window.trigger = 0;
+      request.windows.on_window(window);
+    }
+    result::Window rest;
+    rest.length = left;
+    request.windows.on_window(rest);
+  }
+
   static std::vector<backend::EventCount> quarter(int i, const backend::Outcome& result) {
     std::vector<backend::EventCount> part = result.counts;
     for (backend::EventCount& one : part) {

@@ -131,12 +131,13 @@ class Verification {
                                      {"retired loads and stores", retired_accesses},
                                      {"page faults", page_faults},
                                      {"intervals", intervals},
+                                     {"rows for a period", samples},
                                      {"long counts", widths}};
     double share = 0.7;
     for (const Step& step : steps) {
       if (bench_.interrupted()) break;
       tell(step.what, share);
-      share += 0.04;
+      share += 0.03;
       auto checks = step.answer(scene);
       if (!checks) return fail(checks.error());
       if (!bench_.interrupted()) add(*std::move(checks), result);

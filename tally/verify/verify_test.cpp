@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -52,7 +54,47 @@ TEST(Noise, is_the_same_for_the_same_seed) {
   EXPECT_NE(measured(7), measured(8));
 }
 
+// Kolmogorov and Smirnov: the largest distance of the distributions, below what 1 of 100 samples would have.
+TEST(Noise, its_skid_is_distributed_as_it_says) {
+  Scripted backend;
+  Noisy noisy(backend, {.seed = 3, .skid = true});
+  auto signals = linux::Signals::watch();
+  auto bench = Bench::open(noisy, *signals);
+  ASSERT_TRUE(bench);
+  event::Event event;
+  event.id = Id::instructions;
+  event.asked = "instructions";
+  Bench::Setup setup;
+  setup.window = backend::Windows::Trigger{event, 10'000};
+  const auto ran = bench->run({workload::find("countdown"), {.n = 5'000'000}}, {event}, setup);
+  ASSERT_TRUE(ran) << ran.error().message;
+  EXPECT_FALSE(ran->windows_are_exact);
+  std::vector<double> late;
+  for (const std::int64_t length : ran->window_lengths) late.push_back(static_cast<double>(length) - 10'000);
+  ASSERT_GT(late.size(), 900U);
+  std::sort(late.begin(), late.end());
+  EXPECT_GE(late.front(), 5);
+  EXPECT_LE(late.back(), 205);
+  EXPECT_NEAR(late[late.size() / 2], 77, 10);
+  const double n = static_cast<double>(late.size());
+  double distance = 0;
+  for (std::size_t i = 0; i < late.size(); ++i) {
+    const double expected = std::pow((late[i] - 5) / 200, 1 / 1.474);
+    distance = std::max(distance, std::abs(expected - (static_cast<double>(i) + 0.5) / n));
+  }
+  EXPECT_LT(distance, 1.63 / std::sqrt(n));
+  const result::Verify result = verified(noisy);
+  EXPECT_EQ(verdict(result), Verdict::pass) << failures(result);
+  for (const result::Check& check : result.checks) {
+    if (check.goal == "G18") {
+      EXPECT_GT(check.measured, 150) << "in 99 of 100";
+    }
+  }
+}
+
 TEST(Noise, reads_its_parameters) {
+  EXPECT_EQ(*parse_noise("skid=hpctool"), (Noise{.skid = true}));
+  EXPECT_FALSE(parse_noise("skid=5"));
   EXPECT_EQ(*parse_noise("seed=9,irq=1.5,fault=2"), (Noise{9, 1.5, 2}));
   EXPECT_EQ(*parse_noise("seed=9"), (Noise{.seed = 9}));
   EXPECT_FALSE(parse_noise("seed"));

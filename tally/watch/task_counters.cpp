@@ -109,7 +109,13 @@ void TaskCounters::open_group(Machine& machine, const std::string& path, Opened&
     target.processor = processor;
     const int error = add(opened, core_type_bits(machine, processor), target);
     if (error == 0) continue;
-    opened.refused = why_refused(machine, error, "instructions and cycles of a group");
+    // The kernel's perf has a group of its own only where some controller has one there (kernel/cgroup/cgroup.c).
+    opened.refused = error == ENOENT
+                         ? machine.reasons.add("group-without-controller",
+                                               "no controller is handed down to this group, and the kernel counts none "
+                                               "of it then",
+                                               "as root, in each group above it: echo +pids > cgroup.subtree_control")
+                         : why_refused(machine, error, "instructions and cycles of a group");
     opened.members.clear();
     return;
   }

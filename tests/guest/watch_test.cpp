@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -116,6 +117,7 @@ TEST(Watched, instructions_cycles_and_their_ratio_are_those_of_perf_stat) {
 TEST(Watched, processes_and_groups_have_their_own_instructions) {
   TALLY_NEEDS_GUEST();
   const std::string group = "/sys/fs/cgroup/countdown";
+  std::ofstream("/sys/fs/cgroup/cgroup.subtree_control") << "+pids" << std::flush;  // else perf knows no groups
   if (mkdir(group.c_str(), 0755) != 0 && errno != EEXIST) GTEST_SKIP() << "no group can be made in /sys/fs/cgroup";
   const test::Running load(
       {"/bin/sh", "-c",

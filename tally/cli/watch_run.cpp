@@ -69,7 +69,8 @@ std::string text_of(const result::WatchTable& table, const WatchOptions& options
   }
   // Why cells are empty is the same every time: said once.
   return (is_first ? "" : "\n") + moment_text(table.time) + report::watch_text(table, options.columns) +
-         (is_first ? "\n" + report::watch_reasons_text(table) : "");
+         (table.rows.empty() ? " No row fits --filter " + printable(options.asked.shown.filter) + ".\n" : "") +
+         (is_first ? "\n" + report::watch_reasons_text(table, 80, options.columns) : "");
 }
 
 }  // namespace

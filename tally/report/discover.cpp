@@ -82,6 +82,8 @@ std::vector<std::string> by_class(const result::Discovery& discovery) {
 
 // All names that fit, as far as there is room: one of them alone would say more than is known.
 std::string names_that_fit(const Discovered& event) {
+  // What fits without an effect behind it is no name.
+  if (event.kind != EventClass::counts) return std::string(name(event.kind));
   std::string text = what_it_counts(event);
   if (event.aliases.empty()) return text;
   if (event.aliases.size() == 1) return text + " or " + event.aliases[0].coordinate;
@@ -91,7 +93,8 @@ std::string names_that_fit(const Discovered& event) {
 std::string head(const result::Discovery& discovery) {
   const std::vector<std::string> parts = by_class(discovery);
   std::string text = "\n" + hanging(" ",
-                                    fmt::format("{} events in {} payloads: {}.", discovery.events.size(),
+                                    fmt::format("{} in {} payloads: {}.",
+                                                plural(static_cast<int>(discovery.events.size()), "event", "events"),
                                                 discovery.payloads.size(), join(parts, ", ")),
                                     width);
   if (discovery.incomplete) text += " It was interrupted: --resume goes on.\n";
@@ -101,6 +104,7 @@ std::string head(const result::Discovery& discovery) {
 std::string aliases_text(const result::Discovery& discovery) {
   std::string text;
   for (const Discovered& event : discovery.events) {
+    if (event.kind != EventClass::counts) continue;
     for (const result::Alias& alias : event.aliases) {
       text += hanging(
           "   - " + raw_code(event.code) + ": ",

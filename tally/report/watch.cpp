@@ -154,10 +154,11 @@ std::string watch_text(const WatchTable& table, const std::vector<std::size_t>& 
   return text + own_cost_text(table);
 }
 
-std::string watch_reasons_text(const WatchTable& table, std::size_t width) {
+std::string watch_reasons_text(const WatchTable& table, std::size_t width, const std::vector<std::size_t>& chosen) {
   // A column that no row of a kind has is missing there; one that some have is missing in rows.
   std::map<std::size_t, std::vector<std::string>> columns;
   for (std::size_t at = 0; at < table.columns.size(); ++at) {
+    if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), at) == chosen.end()) continue;
     std::set<std::size_t> said;
     const bool somewhere = std::any_of(table.rows.begin(), table.rows.end(),
                                        [&](const WatchRow& row) { return row.cells[at].value.has_value(); });

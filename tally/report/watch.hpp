@@ -31,7 +31,8 @@ std::string watch_totals_text(const result::WatchTable& table);
 std::string watch_text(const result::WatchTable& table, const std::vector<std::size_t>& columns = {});
 
 /// Why cells are empty: for each reason the columns that it stands in, and what to do.
-std::string watch_reasons_text(const result::WatchTable& table, std::size_t width = 80);
+std::string watch_reasons_text(const result::WatchTable& table, std::size_t width = 80,
+                               const std::vector<std::size_t>& columns = {});
 
 /// What each column tells, its unit and its source.
 std::string watch_legend_text(const result::WatchTable& table, std::size_t width = 80);

@@ -10,6 +10,7 @@
 #include "tally/cli/page.hpp"
 #include "tally/event/list.hpp"
 #include "tally/linux/files/input.hpp"
+#include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/process/signals.hpp"
@@ -92,7 +93,7 @@ Result<report::ProfileStyle> style_of(const Options& options) {
   const auto* const found =
       std::find_if(std::begin(groups), std::end(groups), [&](const auto& g) { return by == g.first; });
   if (found == std::end(groups))
-    return fail(Code::bad_usage, fmt::format("--by {} is nothing to sort by", printable(by)),
+    return fail(Code::bad_usage, fmt::format("--by {} is nothing to group by", printable(by)),
                 "it takes function, line, object, process or thread");
   style.by = found->second;
   return style;
@@ -116,10 +117,12 @@ Result<void> check_events(const std::vector<event::Event>& events) {
 }
 
 Result<std::string> annotated(const result::Profile& profile, const std::string& name) {
-  return report::annotated(profile, name, [](const std::string& path) -> std::optional<std::string> {
+  const auto read = [](const std::string& path, const std::string& object) -> std::optional<report::Source> {
     auto text = linux::read_file(path);
-    return text ? std::optional(*std::move(text)) : std::nullopt;
-  });
+    if (!text) return std::nullopt;
+    return report::Source{*std::move(text), linux::is_newer(path, object)};
+  };
+  return report::annotated(profile, name, read);
 }
 
 int profile(Options& options) {
@@ -128,16 +131,22 @@ int profile(Options& options) {
     return report_error({Code::bad_usage, fmt::format("unknown format '{}'", printable(options.format)),
                          "the formats are: " + format_names(), 0});
   if (format->has_calls) options.stat.calls = true;
+  if (options.stat.calls && format->name == "table" && (options.lines || options.by != "function"))
+    return report_error({Code::bad_usage, "--calls goes with a row for each function",
+                         "leave --by and --lines out, or take another --format", 0});
   if (!options.annotate.empty() && format->name != "table")
     return report_error({Code::bad_usage, "--annotate goes with the table", "leave --format out", 0});
   const auto style = style_of(options);
   if (!style) return report_error(style.error());
-  auto events = event::parse_lists(
-      options.event_lists.empty() ? std::vector<std::string>{"instructions,loads,stores"} : options.event_lists, {},
-      event::Mode::user);
+  const char* const usual = format->has_calls ? "instructions" : "instructions,loads,stores";
+  auto events = event::parse_lists(options.event_lists.empty() ? std::vector<std::string>{usual} : options.event_lists,
+                                   {}, event::Mode::user);
   if (!events) return report_error(events.error());
   if (const auto known = check_events(*events); !known) return report_error(known.error());
   options.stat.events = *std::move(events);
+  if (format->has_calls && options.stat.events.size() > 1)
+    return report_error({Code::bad_usage, fmt::format("--format {} has room for one event", format->name),
+                         "take another run for the others", 0});
   constexpr std::size_t most_events = 4;
   if (options.stat.calls && options.stat.events.size() > most_events)
     return report_error({Code::bad_usage, "more than 4 events with --calls", "take another run for the others", 0});

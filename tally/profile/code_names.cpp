@@ -1,5 +1,6 @@
 #include "tally/profile/code_names.hpp"
 
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <tuple>
 #include <unordered_map>
@@ -77,13 +79,25 @@ class Names final : public CodeNames {
     const char* const file =
         line == nullptr ? nullptr : dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
     if (file == nullptr || number <= 0) return std::nullopt;
-    std::string& path = paths_[file];
-    if (path.empty()) {
-      const char* const folder = *file == '/' ? nullptr : dwfl_line_comp_dir(line);
-      path =
-          folder == nullptr ? file : std::string(folder) + "/" + (std::strncmp(file, "./", 2) == 0 ? file + 2 : file);
+    return SourceLine{path_of(file, dwfl_line_comp_dir(line)), static_cast<std::uint32_t>(number)};
+  }
+
+  std::optional<SourceLine> declaration_of(std::uint64_t address) const override {
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* const unit = has_lines() ? dwfl_module_addrdie(module_, address, &bias) : nullptr;
+    Dwarf_Die* scopes = nullptr;
+    const int count = unit == nullptr ? 0 : dwarf_getscopes(unit, address - bias, &scopes);
+    std::optional<SourceLine> found;
+    for (int i = 0; i < count && !found; ++i) {
+      int line = 0;
+      if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram || dwarf_decl_line(&scopes[i], &line) != 0) continue;
+      Dwarf_Attribute folder;
+      if (const char* const file = dwarf_decl_file(&scopes[i]); file != nullptr && line > 0)
+        found = SourceLine{path_of(file, dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &folder))),
+                           static_cast<std::uint32_t>(line)};
     }
-    return SourceLine{path, static_cast<std::uint32_t>(number)};
+    std::free(scopes);
+    return found ? found : line_of(address);
   }
 
   bool is_stripped() const override { return stripped_; }
@@ -97,6 +111,16 @@ class Names final : public CodeNames {
   }
 
  private:
+  /// From the folder in which the compiler was started.
+  std::string_view path_of(const char* file, const char* folder) const {
+    std::string& path = paths_[file];
+    if (!path.empty()) return path;
+    path = file;
+    if (path.starts_with("./")) path.erase(0, 2);
+    if (!path.starts_with('/') && folder != nullptr) path = std::string(folder) + "/" + path;
+    return path;
+  }
+
   void read_parts() {
     std::size_t parts = 0;
     elf_getphdrnum(elf_, &parts);

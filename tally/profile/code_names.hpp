@@ -52,6 +52,9 @@ class CodeNames {
   /// The line that the code was made of; nothing without debug information.
   virtual std::optional<SourceLine> line_of(std::uint64_t address) const = 0;
 
+  /// The line where the function that begins there is declared; that of its first instruction where nothing says it.
+  virtual std::optional<SourceLine> declaration_of(std::uint64_t address) const { return line_of(address); }
+
   /// Whether it has a symbol table of its own, beside the names that it offers to others; and debug information.
   virtual bool is_stripped() const = 0;
   virtual bool has_lines() const = 0;

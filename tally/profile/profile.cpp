@@ -60,6 +60,8 @@ class Resolver {
   Resolver(result::CodeCounts code, result::Stat stat, Lines lines) : code_(std::move(code)), lines_(lines) {
     made_.stat = std::move(stat);
     made_.owners = code_.owners;
+    for (std::size_t e = 0; e < code_.events.size() && e < made_.stat.events.size(); ++e)
+      made_.stat.events[e].total.count = code_.events[e].count;
     made_.repeated = code_.repeated;
     made_.unplaced = code_.unplaced;
     made_.sources.emplace_back();
@@ -177,8 +179,11 @@ class Resolver {
     if (is_new) {
       made_.functions.push_back({code.name, file, code.address, 0, 0, 0});
       // Of a section nobody asks where it begins.
-      if (!code.is_section)
-        std::tie(made_.functions.back().source, made_.functions.back().line) = line_of(object, code.address);
+      if (!code.is_section && object.names != nullptr)
+        if (const auto line = object.names->declaration_of(code.address)) {
+          made_.functions.back().source = source(object, line->file);
+          made_.functions.back().line = line->line;
+        }
     }
     return last_.function = place->second;
   }

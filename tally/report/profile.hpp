@@ -33,8 +33,13 @@ struct ProfileFormat {
 /// All forms, the default first.
 std::span<const ProfileFormat> profile_formats();
 
-/// Reads a file of source; nothing where it is not there.
-using SourceReader = std::function<std::optional<std::string>(const std::string& path)>;
+/// A file of source. `is_newer`: than what was made of it.
+struct Source {
+  std::string text;
+  bool is_newer = false;
+};
+/// Reads a file of source that `object` was made of; nothing where it is not there.
+using SourceReader = std::function<std::optional<Source>(const std::string& path, const std::string& object)>;
 
 /// The source of what has this name, each line with its counts: of a file of source the lines that ran and those around
 /// them, of a function its own lines. Errors: bad_usage where nothing has this name, or no line is known of it.

@@ -22,7 +22,11 @@ bool is_source(std::string_view path, std::string_view name) {
 }
 
 bool is_function(const std::string& name, std::string_view wanted) {
-  return name == wanted || function_name(name, false) == wanted;
+  if (name == wanted || function_name(name, false) == wanted) return true;
+  // "ns::sum" for "int ns::sum<int>(int)".
+  std::string bare = function_name(name, false);
+  if (const std::size_t bracket = bare.find('<'); bracket != std::string::npos && bracket > 0) bare.resize(bracket);
+  return bare.size() > wanted.size() && bare.ends_with(wanted) && bare[bare.size() - wanted.size() - 1] == ' ';
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -45,6 +49,7 @@ class Annotation {
       if (!by_function && !(row.source != 0 && is_source(profile.sources[row.source], name))) continue;
       found_ = true;
       if (row.line == 0) continue;
+      objects_[row.source] = profile.functions[row.function].object;
       std::vector<std::int64_t>& counts = files_[row.source][row.line];
       counts.resize(profile.event_count());
       for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);
@@ -59,14 +64,16 @@ class Annotation {
       return fail(Code::bad_usage, fmt::format("no lines are known of {}", printable(name_)),
                   "compile it with -g, or install its debug symbols");
     std::string text;
-    for (const auto& [source, lines] : files_) text += file_text(profile_.sources[source], lines, read);
+    for (const auto& [source, lines] : files_)
+      text += file_text(profile_.sources[source], profile_.objects[objects_.at(source)].name, lines, read);
     return text;
   }
 
  private:
-  std::string file_text(const std::string& path, const Lines& lines, const SourceReader& read) const {
-    const std::optional<std::string> whole = read(path);
-    const std::vector<std::string> source = whole ? lines_of(*whole) : std::vector<std::string>{};
+  std::string file_text(const std::string& path, const std::string& object, const Lines& lines,
+                        const SourceReader& read) const {
+    const std::optional<Source> whole = read(path, object);
+    const std::vector<std::string> source = whole ? lines_of(whole->text) : std::vector<std::string>{};
     std::vector<Column> columns;
     for (const result::Event& event : profile_.stat.events) columns.push_back({event.total.name, Align::right});
     columns.push_back({"line", Align::right});
@@ -93,14 +100,18 @@ class Annotation {
       cells.push_back(line <= source.size() ? source[line - 1] : "");
       grid.add(std::move(cells));
     }
-    return fmt::format("{}{}\n\n{}", path, whole ? "" : " (the file is not there: lines by their numbers)",
-                       grid.text());
+    const std::string remark = !whole ? " (the file is not there: lines by their numbers)"
+                               : whole->is_newer
+                                   ? " (changed since the program was built: counts may stand at other lines)"
+                                   : "";
+    return fmt::format("{}{}\n\n{}", path, remark, grid.text());
   }
 
   const result::Profile& profile_;
   std::string name_;
   bool found_ = false;
-  std::map<std::uint32_t, Lines> files_;  // by the number of the file of source
+  std::map<std::uint32_t, Lines> files_;            // by the number of the file of source
+  std::map<std::uint32_t, std::uint32_t> objects_;  // of each, one that was made of it
 };
 
 }  // namespace

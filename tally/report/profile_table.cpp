@@ -11,7 +11,7 @@ namespace tally::report {
 namespace {
 
 std::string share(std::int64_t part, std::int64_t whole) {
-  if (whole == 0) return "";
+  if (whole == 0 || part == 0) return "";
   return fmt::format("{:.2f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
@@ -33,7 +33,9 @@ std::vector<std::string> names(const result::Profile& profile, const ProfileSum&
   const result::CodeOwner& owner = profile.owners[sum.owner];
   switch (style.by) {
     case ProfileBy::function:
-      return {thousands(function.entered), function_name(function.name, style.whole_names), object,
+      // A section is no function: nobody enters it at its beginning.
+      return {function.name.starts_with('[') ? "" : thousands(function.entered),
+              function_name(function.name, style.whole_names), object,
               place_of(profile, function.source, function.line)};
     case ProfileBy::line:
       return {sum.line != 0 ? place_of(profile, sum.source, sum.line) : "no line known",
@@ -90,7 +92,7 @@ std::string trust_lines(const result::Stat& stat) {
 
 std::string profile_table(const result::Profile& profile, const ProfileStyle& style) {
   const std::vector<std::size_t> events = counted(profile);
-  if (events.empty()) return "nothing was counted\n";
+  if (events.empty()) return "nothing was counted\n" + trust_lines(profile.stat);
   const std::vector<ProfileSum> sums = sums_of(profile, style.by);
   std::vector<Column> columns{{"share", Align::right}};
   const bool with_calls = !profile.calls.empty() && style.by == ProfileBy::function;
@@ -100,12 +102,16 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   for (const std::size_t e : events) columns.push_back({profile.stat.events[e].total.name, Align::right});
   for (Column& column : name_columns(style.by)) columns.push_back(std::move(column));
   Grid grid(std::move(columns));
+  bool any_unseen = false;
   const std::size_t shown = style.most == 0 ? sums.size() : std::min(style.most, sums.size());
   for (std::size_t i = 0; i < shown; ++i) {
     std::vector<std::string> cells{share(sums[i].counts[events.front()], total(profile, events.front()))};
     if (with_calls) {
       const std::int64_t all = inclusive[sums[i].function * profile.event_count() + events.front()];
-      cells.push_back(all == 0 ? "" : share(all, total(profile, events.front())));
+      // Of what was reached by jumps nobody saw the calls.
+      const bool is_seen = all >= sums[i].counts[events.front()];
+      cells.push_back(is_seen ? share(all, total(profile, events.front())) : "");
+      any_unseen |= !is_seen;
     }
     for (const std::size_t e : events) cells.push_back(thousands(sums[i].counts[e]));
     for (std::string& name : names(profile, sums[i], style)) cells.push_back(std::move(name));
@@ -129,6 +135,9 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   std::string text = fmt::format("{}\n\n{}", join(profile.stat.command, " "), grid.text());
   text += "\n";
   text += trust_lines(profile.stat);
+  if (any_unseen)
+    text += " with callees: empty where a function is reached by jumps, too (tail calls), or began its thread\n";
+  if (profile.stat.signal) text += fmt::format(" the program was killed by signal {}\n", *profile.stat.signal);
   for (const result::ProfileObject& object : profile.objects)
     if (!object.why_nameless.empty())
       text += fmt::format(" {} has no names of functions: {}\n", object.name, object.why_nameless);

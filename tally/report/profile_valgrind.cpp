@@ -90,7 +90,8 @@ Arcs arcs_of(const result::Profile& profile) {
     arc.target = call.target;
     arc.calls += call.calls;
     arc.inclusive.resize(events);
-    for (std::size_t e = 0; e < events; ++e) arc.inclusive[e] += profile.inclusive[i * events + e];
+    // What is executed already has the counts of what it calls in its own.
+    for (std::size_t e = 0; e < events && !call.recursive; ++e) arc.inclusive[e] += profile.inclusive[i * events + e];
   }
   return arcs;
 }

@@ -183,6 +183,25 @@ TEST_F(Profile, has_calls_in_callgrinds_form) {
   EXPECT_NE(table.err.find("with callees"), std::string::npos);
 }
 
+/// A linked function is called by its name, not by that of the table that leads there.
+TEST_F(Profile, follows_calls_of_linked_functions) {
+  const Profiled one = profiled({"--calls", "--", PROFILED, "fork"});
+  ASSERT_TRUE(one.json.is_object()) << one.finished.err;
+  std::int64_t comparisons = 0;
+  for (const Json& call : one.json["calls"]) {
+    if (call["caller"].is_null() || one.json["functions"][call["caller"].get<std::size_t>()]["name"] != "main")
+      continue;
+    const std::string callee = one.json["functions"][call["callee"].get<std::size_t>()]["name"];
+    if (callee.find("strcmp") != std::string::npos) comparisons += call["calls"].get<std::int64_t>();
+  }
+  EXPECT_GE(comparisons, 3) << "all but the first one, which the dynamic linker answers";
+}
+
+TEST_F(Profile, says_how_the_program_ended) {
+  const Finished table = tally({"profile", "-q", "--", PROFILED, "kill"});
+  EXPECT_NE(table.err.find("was killed by signal 9"), std::string::npos) << table.err;
+}
+
 TEST_F(Profile, keeps_the_exit_code) { EXPECT_EQ(profiled({"--", PROFILED, "fail"}).finished.code(), 3); }
 
 /// Code that the program made, by the map that compilers write for perf.
@@ -264,6 +283,8 @@ TEST_F(Profile, refuses_what_it_cannot_do) {
       {{"profile", "-e", "page-faults", "--", "true"}, "page-faults is not known by place"},
       {{"profile", "-e", "cycles", "--", "true"}, "cycles is not known by place"},
       {{"profile", "--calls", "-e", "instructions,loads,stores,calls,returns", "--", "true"}, "more than 4 events"},
+      {{"profile", "--calls", "--by", "thread", "--", "true"}, "--calls goes with a row for each function"},
+      {{"profile", "--format", "folded", "-e", "loads,stores", "--", "true"}, "has room for one event"},
       {{"profile", "--annotate", "main", "--format", "json", "--", "true"}, "--annotate goes with the table"},
   };
   for (const auto& [words, said] : wrong) {

@@ -143,7 +143,7 @@ class Reader {
     const std::uint32_t mappings = log(number).all_mappings();
     for (std::size_t i = 1; i < nodes.size(); ++i) {
       const channel::CallNode& n = nodes[i];
-      if (kept[i] == 0) continue;
+      if (kept[i] == 0 || n.parent >= i) continue;
       place[i] = static_cast<std::uint32_t>(made_.calls.size());
       const Place site = place_of(number, mappings, n.site), target = place_of(number, mappings, n.target);
       made_.calls.push_back({owner, place[n.parent], site.file, target.file, site.address, target.address,
@@ -236,8 +236,8 @@ class Reader {
       totals = corrections_[static_cast<std::size_t>(c.executions)];
     } else {
       totals.field[channel::instructions] = c.executions;
-      totals.field[channel::loads] = c.executions * c.loads;
-      totals.field[channel::stores] = c.executions * c.stores;
+      totals.add_to(channel::loads, c.loads, c.executions);
+      totals.add_to(channel::stores, c.stores, c.executions);
       if (c.field != 0) totals.field[c.field] = c.executions;
       totals.field[channel::taken] = c.taken;
     }
@@ -270,6 +270,10 @@ class Reader {
       made_.repeated.push_back(value_of(request_.events[e].id, repeated_).value_or(0));
       const auto& total = made_.events[e].count.value;
       made_.unplaced.push_back(total ? *total - placed[e] - made_.repeated[e] : 0);
+      // What still runs has counted on since the total was read.
+      if (made_.unplaced.back() >= 0 || made_.events[e].count.trust != Trust::partial) continue;
+      made_.events[e].count.value = placed[e] + made_.repeated[e];
+      made_.unplaced.back() = 0;
     }
   }
 

@@ -22,11 +22,10 @@ CodeLogReader::CodeLogReader(const Channel& shared, std::uint32_t number, CodeFi
   if (!linux::read_at(file, channel::code_log_offset(number), &head_, sizeof head_)) return;
   head_.bytes = std::clamp(head_.bytes, channel::code_records_at, channel::code_log_bytes);
   // A copy: what a process that still runs writes there meanwhile must not change what was looked at.
-  memory_.resize(head_.bytes / sizeof(std::uint64_t));
-  if (!linux::read_at(file, channel::code_log_offset(number), memory_.data(), memory_.size() * sizeof(std::uint64_t)))
-    memory_.clear();
-  if (memory_.empty()) return;
-  head_.bytes = memory_.size() * sizeof(std::uint64_t);
+  memory_.resize((head_.bytes - channel::code_records_at) / sizeof(std::uint64_t));
+  const std::uint64_t begin = channel::code_log_offset(number) + channel::code_records_at;
+  if (!linux::read_at(file, begin, memory_.data(), memory_.size() * sizeof(std::uint64_t))) memory_.clear();
+  read_corrections(shared, number);
   read(files);
 }
 
@@ -50,23 +49,27 @@ std::uint32_t CodeLogReader::mappings_below(std::uint64_t bytes) const {
   return static_cast<std::uint32_t>(end - mapping_offsets_.begin());
 }
 
-std::vector<channel::CodeCorrection> CodeLogReader::corrections() const {
-  std::vector<channel::CodeCorrection> made;
-  if (memory_.empty()) return made;
-  const auto* const table = reinterpret_cast<const channel::CodeCorrection*>(bytes() + channel::code_corrections_at);
-  std::copy_if(table, table + channel::code_correction_limit, std::back_inserter(made),
+void CodeLogReader::read_corrections(const Channel& shared, std::uint32_t number) {
+  const int file = shared.file.get();
+  const std::uint64_t begin = channel::code_log_offset(number) + channel::code_corrections_at,
+                      limit = channel::code_log_offset(number) + channel::code_records_at;
+  // Nothing was written of most tables, but for the page that the head is in.
+  const std::uint64_t end = linux::data_end(file, begin, limit);
+  std::vector<channel::CodeCorrection> table((end - begin) / sizeof(channel::CodeCorrection));
+  if (!linux::read_at(file, begin, table.data(), table.size() * sizeof table[0])) return;
+  std::copy_if(table.begin(), table.end(), std::back_inserter(corrections_),
                [](const channel::CodeCorrection& c) { return c.pc != 0; });
-  return made;
 }
 
 void CodeLogReader::read(CodeFiles& files) {
-  for (std::uint64_t at = channel::code_records_at; at + sizeof(channel::CodeRecord) <= head_.bytes;) {
-    const auto* const record = reinterpret_cast<const channel::CodeRecord*>(bytes() + at);
+  const std::uint64_t end = memory_.size() * sizeof(std::uint64_t);
+  for (std::uint64_t at = 0; at + sizeof(channel::CodeRecord) <= end;) {
+    const auto* const record = reinterpret_cast<const channel::CodeRecord*>(this->bytes() + at);
     const std::uint64_t bytes = record->bytes;
-    if (bytes < sizeof *record || bytes % 8 != 0 || bytes > head_.bytes - at) return;
+    if (bytes < sizeof *record || bytes % 8 != 0 || bytes > end - at) return;
     switch (record->kind) {
       case CodeRecordKind::mapping:
-        add_mapping(reinterpret_cast<const channel::CodeMapping*>(record), at, files);
+        add_mapping(reinterpret_cast<const channel::CodeMapping*>(record), at + channel::code_records_at, files);
         break;
       case CodeRecordKind::trace: add_trace(reinterpret_cast<const channel::CodeTrace*>(record)); break;
       case CodeRecordKind::counts:

@@ -62,21 +62,23 @@ class CodeLogReader {
   std::uint32_t mappings_below(std::uint64_t bytes) const;
   std::uint32_t all_mappings() const { return static_cast<std::uint32_t>(mappings_.size()); }
 
-  std::vector<channel::CodeCorrection> corrections() const;
+  const std::vector<channel::CodeCorrection>& corrections() const { return corrections_; }
 
  private:
   const std::uint8_t* bytes() const { return reinterpret_cast<const std::uint8_t*>(memory_.data()); }
   std::uint64_t offset_of(const void* record) const {
-    return static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(record) - bytes());
+    return static_cast<std::uint64_t>(static_cast<const std::uint8_t*>(record) - bytes()) + channel::code_records_at;
   }
   void read(CodeFiles& files);
+  void read_corrections(const Channel& shared, std::uint32_t number);
   void add_mapping(const channel::CodeMapping* m, std::uint64_t at, CodeFiles& files);
   void add_trace(const channel::CodeTrace* t);
   void add_counts(const channel::CodeCounts* c);
 
   channel::CodeLog head_{};
-  std::vector<std::uint64_t> memory_;  // all of it, from its head on
-  std::vector<LoggedTrace> traces_;    // by rising numbers
+  std::vector<std::uint64_t> memory_;  // its records
+  std::vector<channel::CodeCorrection> corrections_;
+  std::vector<LoggedTrace> traces_;  // by rising numbers
   std::vector<CodeMapping> mappings_;
   std::vector<std::uint64_t> mapping_offsets_;
   std::vector<Counts> counts_, calls_;

@@ -9,6 +9,7 @@
 #include "tally/engine/translate/arenas.hpp"
 #include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/exec_regions.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 
 namespace tally::engine::instrument {
@@ -19,6 +20,7 @@ using channel::CallNode;
 /// A call instruction in translated code.
 struct Site {
   u64 pc, target;  // target 0: indirect
+  u64 pointer;     // where the address of the function lies, where the target is a jump by way of that; 0 = it is not
 };
 constexpr u32 site_limit = 1u << 21;
 Growing<Site> sites;
@@ -111,6 +113,28 @@ struct Now {
     return n;
   }
 };
+
+/// The pointer of a jump in a table of linked functions (.plt): endbr64 or not, bnd or not, jmp [rip + …].
+u64 linked_pointer(u64 target) {
+  u8 bytes[16] = {};
+  const u32 n = read_code(target, bytes, sizeof bytes);
+  static const u8 endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
+  u32 at = __builtin_memcmp(bytes, endbr64, sizeof endbr64) == 0 ? sizeof endbr64 : 0;
+  if (bytes[at] == 0xf2) at++;
+  if (at + 6 > n || bytes[at] != 0xff || bytes[at + 1] != 0x25) return 0;
+  s32 displacement = 0;
+  __builtin_memcpy(&displacement, bytes + at + 2, sizeof displacement);
+  return target + at + 6 + static_cast<u64>(static_cast<s64>(displacement));
+}
+
+/// Where a call leads: through such a jump, which reads the same a moment later. Up to the first call of a function it
+/// leads back to the table, and from there to the dynamic linker.
+u64 function_at(u64 target, u64 pointer) {
+  constexpr u64 near_table = 64;
+  if (pointer == 0) return target;
+  const u64 function = at<u64>(pointer);
+  return function - target < near_table ? target : function;
+}
 
 u32 hash_of(u32 parent, u64 site, u64 target) {
   return static_cast<u32>(((u64{parent} << 40 ^ site << 8 ^ target) * 0x9E3779B97F4A7C15ull) >> 40);
@@ -216,7 +240,8 @@ class Hooks final : public Probes {
       if (site.opcode == 0xc2) word |= static_cast<u32>(static_cast<u16>(site.immediate)) << asked_bits;
     } else {
       if (sites.full()) return;
-      const u32 number = sites.add({site.pc, direct ? site.target() : 0});
+      const u64 target = direct ? site.target() : 0;
+      const u32 number = sites.add({site.pc, target, direct ? linked_pointer(target) : 0});
       word = (direct ? asked_direct : asked_indirect) | number << asked_bits;
     }
     if (direct) e.store(reg, o_model_a);
@@ -325,7 +350,8 @@ void calls_asked(Thread* t, u32 word) {
   const u32 more = word >> asked_bits;
   switch (word & ((1u << asked_bits) - 1)) {
     case asked_return: return return_to(t, m.stack - 8 - more);
-    case asked_direct: return call(t, m.stack - 8, sites[more].pc, sites[more].target);
+    case asked_direct:
+      return call(t, m.stack - 8, sites[more].pc, function_at(sites[more].target, sites[more].pointer));
     default: return call(t, m.stack, sites[more].pc, m.saved[0]);
   }
 }

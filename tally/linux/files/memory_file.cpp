@@ -105,6 +105,13 @@ std::uint64_t inode_of(int fd) {
   return fstat(fd, &file) == 0 ? file.st_ino : 0;
 }
 
+bool is_newer(const std::string& path, const std::string& than) {
+  struct stat one {};
+  struct stat other {};
+  if (stat(path.c_str(), &one) != 0 || stat(than.c_str(), &other) != 0) return false;
+  return std::pair(one.st_mtim.tv_sec, one.st_mtim.tv_nsec) > std::pair(other.st_mtim.tv_sec, other.st_mtim.tv_nsec);
+}
+
 std::optional<std::uint64_t> inode_of(const std::string& path) {
   struct stat file {};
   return stat(path.c_str(), &file) == 0 ? std::optional<std::uint64_t>(file.st_ino) : std::nullopt;

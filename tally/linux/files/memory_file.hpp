@@ -45,7 +45,9 @@ bool read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes);
 
 /// The number of an open file in its file system.
 std::uint64_t inode_of(int fd);
-/// The same of the file with this name; nothing where there is none.
+/// Whether a file was changed after another one; false where either is not there.
+bool is_newer(const std::string& path, const std::string& than);
+/// The number of the file with this name; nothing where there is none.
 std::optional<std::uint64_t> inode_of(const std::string& path);
 
 /// Duplicates of `from` at consecutive numbers that programs do not use: above the soft RLIMIT_NOFILE where the hard

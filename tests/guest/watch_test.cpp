@@ -138,7 +138,9 @@ TEST(Watched, processes_and_groups_have_their_own_instructions) {
     EXPECT_GT(values["INST"].get<double>(), 100e6) << "of 200 ms most";
     EXPECT_LT(values["INST"].get<double>(), rows["core"]["values"]["INST"].get<double>()) << rows["core"];
   }
-  EXPECT_NEAR(rows["group"]["values"]["INST"].get<double>(), rows["process"]["values"]["INST"].get<double>(), 2e6);
+  // They are not read at one moment: what tally itself executes lies between.
+  const double of_process = rows["process"]["values"]["INST"].get<double>();
+  EXPECT_NEAR(rows["group"]["values"]["INST"].get<double>(), of_process, 0.1 * of_process);
 }
 
 }  // namespace

@@ -119,4 +119,16 @@ u64 processor_ns() {
   return time[0] * 1'000'000'000 + time[1];
 }
 
+void end_as(Thread* t, channel::End how, int code) {
+  channel::Process& p = process_record(t);
+  p.end = how;
+  p.end_code = code;
+  p.counted_ns = processor_ns();
+}
+
+void hand_back(Thread* t) {
+  channel::Process& p = process_record(t);
+  p.counted_ns = p.handed_back_ns = processor_ns();
+}
+
 }  // namespace tally::engine

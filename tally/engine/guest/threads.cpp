@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "tally/engine/code_log.hpp"
+#include "tally/engine/guest/vectors.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/calls.hpp"
@@ -23,14 +24,6 @@ using channel::State;
 
 Thread* pool;  // ended ones whose blocks can be used again
 
-/// The areas of the channel in which vectors are kept: in one place those of this process, in the other those of a
-/// child while it is forked. Both are taken at once: later there may be a limit on address space.
-struct {
-  u64 at[2];
-  u32 own;   // which of them is this process's
-  u32 area;  // that is mapped there
-} vector_places;
-
 /// What was written before is there for who sees the state.
 void set_state(State& of, State to) {
   __atomic_store_n(reinterpret_cast<u32*>(&of), static_cast<u32>(to), __ATOMIC_RELEASE);
@@ -43,29 +36,6 @@ bool map_counters(Thread* t, u32 area) {
                        MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel), channel::area_offset(area));
   if (!failed(r)) keep_from_core(reinterpret_cast<u64>(counters(t)), counters_bytes);
   return !failed(r);
-}
-
-/// Null without memory.
-channel::SegmentVector* map_vectors(u32 place, u32 area) {
-  for (u64& at : vector_places.at)
-    if (at == 0) at = reserve(channel::area_bytes, PROT_NONE);
-  const s64 r = kernel(SYS_mmap, vector_places.at[place], channel::area_bytes, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel), channel::area_offset(area));
-  if (failed(r)) return nullptr;
-  keep_from_core(static_cast<u64>(r), channel::area_bytes);
-  return reinterpret_cast<channel::SegmentVector*>(r);
-}
-
-void unmap_vectors(u32 place) {
-  kernel(SYS_mmap, vector_places.at[place], channel::area_bytes, PROT_NONE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1ull, 0);
-  keep_from_core(vector_places.at[place], channel::area_bytes);
-}
-
-void own_vectors(u32 place, u32 area, channel::SegmentVector* vectors) {
-  vector_places.own = place;
-  vector_places.area = area;
-  own_records.vectors = vectors;
 }
 
 Thread* make_block() {
@@ -186,9 +156,7 @@ Thread* first_thread(u32 first_fd) {
   const u32 process = new_process_record(0);
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);
   Thread* t = make_block();
-  channel::SegmentVector* const vectors = area == 0 ? nullptr : map_vectors(0, area);
-  if (process == 0 || t == nullptr || vectors == nullptr) die("no room in the channel", process);
-  own_vectors(0, area, vectors);
+  if (process == 0 || t == nullptr || !vectors_init(area)) die("no room in the channel", process);
   own_records.segments = channel::first_segment;
   clear(own_records.vectors, channel::first_segment * sizeof *own_records.vectors);
   own_records.vectors[channel::dynamic_load].counts[channel::loads] = 1;
@@ -238,7 +206,7 @@ Thread* new_thread(Thread* parent, bool of_its_own) {
   if (of_its_own) {
     process = new_process_record(parent->process);
     channel::Process& p = own_records.shared.process(process);
-    p.vectors = vector_places.area;
+    p.vectors = vectors_area();
     p.segments = own_records.segments;
     p.parent_pid = process_record(parent).pid;
     copy(p.name, process_record(parent).name, sizeof p.name);
@@ -294,29 +262,23 @@ void give_back(Thread* t) {
   pool = t;
 }
 
-namespace {
-
-void finish_counts(Thread* t) {
-  Guard guard(threads_lock);
-  bool all = true;
-  for (Thread* o = own_records.live; o != nullptr; o = o->next) {
-    if (o->process != t->process) continue;
-    if (o == t || __atomic_load_n(&o->where, __ATOMIC_SEQ_CST) != inside) {
-      end_counting(o);
-      // An execve may fail: then it goes on.
-      if (process_record(o).end != channel::End::executed) models_close(o);
-    } else {
-      all = false;
-    }
-  }
-  // Threads that still run are summed by the command once the process is gone; it needs the vectors for that.
-  if (all) set_state(process_record(t).state, State::ended);
-}
-
-}  // namespace
-
 void finish_process(Thread* t) {
-  finish_counts(t);
+  {
+    Guard guard(threads_lock);
+    bool all = true;
+    for (Thread* o = own_records.live; o != nullptr; o = o->next) {
+      if (o->process != t->process) continue;
+      if (o == t || __atomic_load_n(&o->where, __ATOMIC_SEQ_CST) != inside) {
+        end_counting(o);
+        // An execve may fail: then it goes on.
+        if (process_record(o).end != channel::End::executed) models_close(o);
+      } else {
+        all = false;
+      }
+    }
+    // Threads that still run are summed by the command once the process is gone; it needs the vectors for that.
+    if (all) set_state(process_record(t).state, State::ended);
+  }
   core_finish(t);
 }
 
@@ -342,18 +304,6 @@ void finish_for_exec(Thread* t) {
     if (is_last_of(t->process)) set_state(process_record(t).state, State::ended);
   }
   core_finish(t);
-}
-
-void end_as(Thread* t, channel::End how, int code) {
-  channel::Process& p = process_record(t);
-  p.end = how;
-  p.end_code = code;
-  p.counted_ns = processor_ns();
-}
-
-void hand_back(Thread* t) {
-  channel::Process& p = process_record(t);
-  p.counted_ns = p.handed_back_ns = processor_ns();
 }
 
 void give_areas_back(Thread* t) {
@@ -393,13 +343,10 @@ u32 before_fork(Thread* t) {
 
 bool copy_vectors(u32 process) {
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_vectors);
-  channel::SegmentVector* const copied = area == 0 ? nullptr : map_vectors(vector_places.own ^ 1, area);
-  if (copied == nullptr) {
+  if (!vectors_copy(area) || !code_log_fork(process)) {
     channel::give_area(own_records.shared, own_records.shared.header().free_vectors, area);
     return false;
   }
-  if (!code_log_fork(process)) return false;
-  copy(copied, own_records.vectors, own_records.segments * sizeof *copied);
   channel::Process& p = own_records.shared.process(process);
   p.vectors = area;
   p.segments = own_records.segments;
@@ -408,14 +355,14 @@ bool copy_vectors(u32 process) {
 
 void fork_failed(u32 process) {
   channel::Process& p = own_records.shared.process(process);
-  if (p.vectors != 0) unmap_vectors(vector_places.own ^ 1);
+  vectors_copied();
   set_state(p.state, State::free);
   channel::give_area(own_records.shared, own_records.shared.header().free_vectors, p.vectors);
   p.vectors = 0;
 }
 
 void fork_done(u32 process, s32 pid) {
-  unmap_vectors(vector_places.own ^ 1);
+  vectors_copied();
   // Never over the number that the child has written itself: in a new pid namespace that is another one.
   s32 none = 0;
   __atomic_compare_exchange_n(&own_records.shared.process(process).pid, &none, pid, false, __ATOMIC_RELAXED,
@@ -424,10 +371,9 @@ void fork_done(u32 process, s32 pid) {
 
 bool after_fork(Thread* t, u32 process) {
   // The parent's counters are still mapped: nothing of the program runs before they are replaced.
-  const u32 parent = t->process, place = vector_places.own ^ 1;
+  const u32 parent = t->process;
   channel::Process& p = own_records.shared.process(process);
-  own_vectors(place, p.vectors, reinterpret_cast<channel::SegmentVector*>(vector_places.at[place]));
-  unmap_vectors(place ^ 1);
+  vectors_forked(p.vectors);
   p.pid = static_cast<s32>(kernel(SYS_getpid));
   p.parent_pid = static_cast<s32>(kernel(SYS_getppid));
   p.partial = own_records.shared.process(parent).partial & (channel::partial_undecoded | channel::partial_int80);

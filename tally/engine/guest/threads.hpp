@@ -21,10 +21,6 @@ void give_back(Thread* t);
 
 /// Counts of all threads that are outside are final, and the process's with them when there are no others.
 void finish_process(Thread* t);
-/// How the process of this thread ends, for its record.
-void end_as(Thread* t, channel::End how, int code);
-/// It goes on natively from here on.
-void hand_back(Thread* t);
 /// The last act of a process whose counts are final.
 void give_areas_back(Thread* t);
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <map>
 #include <utility>
 
 #include "tally/backend/choose/choose.hpp"
@@ -14,6 +16,7 @@
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/tool.hpp"
 #include "tally/measure/stat.hpp"
 #include "tally/profile/profile.hpp"
 #include "tally/report/profile.hpp"
@@ -25,7 +28,7 @@ struct Options {
   std::vector<std::string> event_lists;
   std::string format, output, by = "function", annotate;
   int top = 40;
-  bool lines = false, whole_names = false, quiet = false;
+  bool lines = false, whole_names = false, instructions = false, quiet = false;
   measure::StatOptions stat;
 };
 
@@ -72,6 +75,8 @@ void describe(Page& app, Options& options) {
                "who called whom, how often, and what calls counted up to their returns; takes more time");
   app.add_option("--annotate", options.annotate, "below the table: the source of a function or file, with its counts")
       ->option_text("NAME");
+  app.add_flag("--asm", options.instructions,
+               "with --annotate: the instructions of the function, as objdump prints them");
   app.add_option("--top", options.top, "rows of the table (40); 0: all")->option_text("N");
   app.add_flag("--full-names", options.whole_names, "functions of C++ and Rust with their parameters");
   add_launch_options(app, options.stat);
@@ -125,6 +130,36 @@ Result<std::string> annotated(const result::Profile& profile, const std::string&
   return report::annotated(profile, name, read);
 }
 
+// "  401136:\tmov    %esi,-0x4(%rsp)": lines of objdump that are instructions.
+std::map<std::uint64_t, std::string> instructions_in(const std::string& text) {
+  std::map<std::uint64_t, std::string> made;
+  for (const std::string& line : split(text, '\n')) {
+    const std::size_t colon = line.find(":\t");
+    if (colon == std::string::npos) continue;
+    const std::size_t begin = line.find_first_not_of(' ');
+    std::uint64_t address = 0;
+    const auto [end, error] = std::from_chars(line.data() + begin, line.data() + colon, address, 16);
+    if (error == std::errc{} && end == line.data() + colon) made[address] = printable(line.substr(colon + 2));
+  }
+  return made;
+}
+
+Result<std::string> annotated_instructions(const result::Profile& profile, const std::string& name) {
+  const auto read = [](const std::string& object, std::uint64_t begin,
+                       std::uint64_t end) -> Result<std::map<std::uint64_t, std::string>> {
+    const auto ended =
+        linux::run_tool({"objdump", "-d", "-C", "--no-show-raw-insn", fmt::format("--start-address={}", begin),
+                         fmt::format("--stop-address={}", end), "--", object});
+    if (!ended)
+      return fail(Code::cannot_measure, "instructions are written out by objdump, which is not installed",
+                  "install the package binutils");
+    if (ended->exit_code != 0)
+      return fail(Code::cannot_measure, "objdump reads no instructions there: " + printable(ended->said));
+    return instructions_in(ended->said);
+  };
+  return report::annotated_instructions(profile, name, read);
+}
+
 int profile(Options& options) {
   const report::ProfileFormat* const format = format_of(options);
   if (format == nullptr)
@@ -134,6 +169,8 @@ int profile(Options& options) {
   if (options.stat.calls && format->name == "table" && (options.lines || options.by != "function"))
     return report_error({Code::bad_usage, "--calls goes with a row for each function",
                          "leave --by and --lines out, or take another --format", 0});
+  if (options.instructions && options.annotate.empty())
+    return report_error({Code::bad_usage, "--asm goes with --annotate", "--annotate FUNCTION says of which", 0});
   if (!options.annotate.empty() && format->name != "table")
     return report_error({Code::bad_usage, "--annotate goes with the table", "leave --format out", 0});
   const auto style = style_of(options);
@@ -169,7 +206,9 @@ int profile(Options& options) {
   const auto lines = of_rows ? profile::Lines::of_rows : profile::Lines::of_functions;
   const result::Profile made = profile::resolve(std::move(code), *stat, lines);
   std::string text = format->write(made, *style);
-  const auto source = options.annotate.empty() ? Result<std::string>("") : annotated(made, options.annotate);
+  const auto source = options.annotate.empty() ? Result<std::string>("")
+                      : options.instructions   ? annotated_instructions(made, options.annotate)
+                                               : annotated(made, options.annotate);
   if (source && !source->empty()) text += "\n" + *source;
   const auto written = output->write(text);
   if (!stat->notices.empty() && !is_quiet(options.quiet)) say(stat->notices);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,5 +45,14 @@ using SourceReader = std::function<std::optional<Source>(const std::string& path
 /// The source of what has this name, each line with its counts: of a file of source the lines that ran and those around
 /// them, of a function its own lines. Errors: bad_usage where nothing has this name, or no line is known of it.
 Result<std::string> annotated(const result::Profile& profile, std::string_view name, const SourceReader& read);
+
+/// The text of each instruction of a file between two addresses, by its own.
+using InstructionReader = std::function<Result<std::map<std::uint64_t, std::string>>(
+    const std::string& object, std::uint64_t begin, std::uint64_t end)>;
+
+/// The instructions of the functions with this name, each with its counts; those that did not run, too, up to the last
+/// one that did. Errors: bad_usage where nothing has this name; those of the reader.
+Result<std::string> annotated_instructions(const result::Profile& profile, std::string_view name,
+                                           const InstructionReader& read);
 
 }  // namespace tally::report

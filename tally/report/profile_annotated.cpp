@@ -21,14 +21,6 @@ bool is_source(std::string_view path, std::string_view name) {
          (path.size() > name.size() && path.ends_with(name) && path[path.size() - name.size() - 1] == '/');
 }
 
-bool is_function(const std::string& name, std::string_view wanted) {
-  if (name == wanted || function_name(name, false) == wanted) return true;
-  // "ns::sum" for "int ns::sum<int>(int)".
-  std::string bare = function_name(name, false);
-  if (const std::size_t bracket = bare.find('<'); bracket != std::string::npos && bracket > 0) bare.resize(bracket);
-  return bare.size() > wanted.size() && bare.ends_with(wanted) && bare[bare.size() - wanted.size() - 1] == ' ';
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
@@ -45,7 +37,7 @@ class Annotation {
   Annotation(const result::Profile& profile, std::string_view name) : profile_(profile), name_(name) {
     for (std::size_t i = 0; i < profile.rows.size(); ++i) {
       const result::ProfileRow& row = profile.rows[i];
-      const bool by_function = is_function(profile.functions[row.function].name, name);
+      const bool by_function = is_called(profile.functions[row.function].name, name);
       if (!by_function && !(row.source != 0 && is_source(profile.sources[row.source], name))) continue;
       found_ = true;
       if (row.line == 0) continue;

@@ -88,6 +88,13 @@ std::string function_name(const std::string& name, bool whole) {
   return whole ? name : without_templates(without_parameters(name));
 }
 
+bool is_called(const std::string& function, std::string_view name) {
+  if (function == name || function_name(function, false) == name) return true;
+  std::string bare = function_name(function, false);
+  if (const std::size_t bracket = bare.find('<'); bracket != std::string::npos && bracket > 0) bare.resize(bracket);
+  return bare.size() > name.size() && bare.ends_with(name) && bare[bare.size() - name.size() - 1] == ' ';
+}
+
 std::string file_name(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return std::string(slash == std::string_view::npos || path.starts_with('[') ? path : path.substr(slash + 1));

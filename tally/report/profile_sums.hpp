@@ -27,6 +27,9 @@ std::vector<std::int64_t> inclusive_of_functions(const result::Profile& profile)
 /// A function's name as people say it: without parameters, unless they are wanted.
 std::string function_name(const std::string& name, bool whole);
 
+/// Whether a function is meant by this name: in full, without parameters, or as "ns::sum" for "int ns::sum<int>(int)".
+bool is_called(const std::string& function, std::string_view name);
+
 /// "main.c:12", with the last folder where `folder`.
 std::string place_of(const result::Profile& profile, std::uint32_t source, std::uint32_t line);
 

@@ -231,6 +231,22 @@ TEST_F(Profile, shows_lines_of_source) {
   EXPECT_NE(lines.err.find("profiled.c:"), std::string::npos) << lines.err;
 }
 
+TEST_F(Profile, shows_instructions) {
+  if (run("command -v objdump").code() != 0) GTEST_SKIP() << "objdump is not installed (package binutils)";
+  const Finished finished = tally({"profile", "-q", "--annotate", "eleven", "--asm", "--", PROFILED});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  const std::size_t begin = finished.err.find("eleven (");
+  ASSERT_NE(begin, std::string::npos) << finished.err;
+  std::istringstream lines(finished.err.substr(begin));
+  std::size_t of_a_thousand = 0, returns = 0;
+  for (std::string line; std::getline(lines, line);) {
+    of_a_thousand += line.find("1,000") != std::string::npos;
+    returns += line.find("ret") != std::string::npos;
+  }
+  EXPECT_EQ(of_a_thousand, 11u) << finished.err;
+  EXPECT_EQ(returns, 1u) << finished.err;
+}
+
 /// Valgrind's own tools read the files, and find the same counts in them.
 TEST_F(Profile, is_read_by_the_tools_of_valgrind) {
   if (run("command -v callgrind_annotate && command -v cg_annotate && command -v cg_diff").code() != 0)
@@ -283,6 +299,7 @@ TEST_F(Profile, refuses_what_it_cannot_do) {
       {{"profile", "-e", "page-faults", "--", "true"}, "page-faults is not known by place"},
       {{"profile", "-e", "cycles", "--", "true"}, "cycles is not known by place"},
       {{"profile", "--calls", "-e", "instructions,loads,stores,calls,returns", "--", "true"}, "more than 4 events"},
+      {{"profile", "--asm", "--", "true"}, "--asm goes with --annotate"},
       {{"profile", "--calls", "--by", "thread", "--", "true"}, "--calls goes with a row for each function"},
       {{"profile", "--format", "folded", "-e", "loads,stores", "--", "true"}, "has room for one event"},
       {{"profile", "--annotate", "main", "--format", "json", "--", "true"}, "--annotate goes with the table"},

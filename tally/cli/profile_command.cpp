@@ -26,7 +26,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> event_lists;
-  std::string format, output, by = "function", annotate;
+  std::string format, output, by = "function", annotate, sort = "own";
   int top = 40;
   bool lines = false, whole_names = false, instructions = false, quiet = false;
   measure::StatOptions stat;
@@ -73,6 +73,8 @@ void describe(Page& app, Options& options) {
   app.add_flag("-l,--lines", options.lines, "a row for each line of source; as --by line");
   app.add_flag("--calls", options.stat.calls,
                "who called whom, how often, and what calls counted up to their returns; takes more time");
+  app.add_option("--sort", options.sort, "rows with --calls: by what functions count themselves (own) or with callees")
+      ->option_text("own|callees");
   app.add_option("--annotate", options.annotate, "below the table: the source of a function or file, with its counts")
       ->option_text("NAME");
   app.add_flag("--asm", options.instructions,
@@ -101,6 +103,9 @@ Result<report::ProfileStyle> style_of(const Options& options) {
     return fail(Code::bad_usage, fmt::format("--by {} is nothing to group by", printable(by)),
                 "it takes function, line, object, process or thread");
   style.by = found->second;
+  if (options.sort != "own" && options.sort != "callees")
+    return fail(Code::bad_usage, fmt::format("--sort {} is no order", printable(options.sort)), "own or callees");
+  style.by_inclusive = options.sort == "callees";
   return style;
 }
 
@@ -166,6 +171,8 @@ int profile(Options& options) {
     return report_error({Code::bad_usage, fmt::format("unknown format '{}'", printable(options.format)),
                          "the formats are: " + format_names(), 0});
   if (format->has_calls) options.stat.calls = true;
+  if (options.sort == "callees" && !options.stat.calls)
+    return report_error({Code::bad_usage, "--sort callees goes with --calls", "add --calls", 0});
   if (options.stat.calls && format->name == "table" && (options.lines || options.by != "function"))
     return report_error({Code::bad_usage, "--calls goes with a row for each function",
                          "leave --by and --lines out, or take another --format", 0});

@@ -18,8 +18,9 @@ enum class ProfileBy { function, line, object, process, thread };
 
 struct ProfileStyle {
   ProfileBy by = ProfileBy::function;
-  std::size_t most = 40;     ///< rows of a table; 0: all
-  bool whole_names = false;  ///< functions with their parameters
+  std::size_t most = 40;      ///< rows of a table; 0: all
+  bool by_inclusive = false;  ///< rows of functions: what counted most with its callees first
+  bool whole_names = false;   ///< functions with their parameters
 };
 
 /// A form of writing a profile.

@@ -93,11 +93,18 @@ std::string trust_lines(const result::Stat& stat) {
 std::string profile_table(const result::Profile& profile, const ProfileStyle& style) {
   const std::vector<std::size_t> events = counted(profile);
   if (events.empty()) return "nothing was counted\n" + trust_lines(profile.stat);
-  const std::vector<ProfileSum> sums = sums_of(profile, style.by);
+  std::vector<ProfileSum> sums = sums_of(profile, style.by);
   std::vector<Column> columns{{"share", Align::right}};
   const bool with_calls = !profile.calls.empty() && style.by == ProfileBy::function;
   const std::vector<std::int64_t> inclusive =
       with_calls ? inclusive_of_functions(profile) : std::vector<std::int64_t>{};
+  if (with_calls && style.by_inclusive)
+    std::stable_sort(sums.begin(), sums.end(), [&](const ProfileSum& a, const ProfileSum& b) {
+      const auto of = [&](const ProfileSum& sum) {
+        return inclusive[sum.function * profile.event_count() + events.front()];
+      };
+      return of(a) > of(b);
+    });
   if (with_calls) columns.push_back({"with callees", Align::right});
   for (const std::size_t e : events) columns.push_back({profile.stat.events[e].total.name, Align::right});
   for (Column& column : name_columns(style.by)) columns.push_back(std::move(column));

@@ -181,6 +181,10 @@ TEST_F(Profile, has_calls_in_callgrinds_form) {
   EXPECT_EQ(counts.substr(0, counts.find('\n')).substr(counts.substr(0, counts.find('\n')).rfind(' ')), " 11000");
   const Finished table = tally({"profile", "-q", "--calls", "--", PROFILED});
   EXPECT_NE(table.err.find("with callees"), std::string::npos);
+  // What calls all else comes first.
+  const Finished sorted = tally({"profile", "-q", "--calls", "--sort", "callees", "--", PROFILED});
+  EXPECT_NE(sorted.err.find(" main "), std::string::npos) << sorted.err;
+  EXPECT_LT(sorted.err.find(" main "), sorted.err.find(" eleven ")) << sorted.err;
 }
 
 /// A linked function is called by its name, not by that of the table that leads there.
@@ -300,6 +304,8 @@ TEST_F(Profile, refuses_what_it_cannot_do) {
       {{"profile", "-e", "cycles", "--", "true"}, "cycles is not known by place"},
       {{"profile", "--calls", "-e", "instructions,loads,stores,calls,returns", "--", "true"}, "more than 4 events"},
       {{"profile", "--asm", "--", "true"}, "--asm goes with --annotate"},
+      {{"profile", "--sort", "name", "--", "true"}, "--sort name is no order"},
+      {{"profile", "--sort", "callees", "--", "true"}, "--sort callees goes with --calls"},
       {{"profile", "--calls", "--by", "thread", "--", "true"}, "--calls goes with a row for each function"},
       {{"profile", "--format", "folded", "-e", "loads,stores", "--", "true"}, "has room for one event"},
       {{"profile", "--annotate", "main", "--format", "json", "--", "true"}, "--annotate goes with the table"},

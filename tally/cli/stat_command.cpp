@@ -13,6 +13,7 @@
 #include "tally/cli/marks.hpp"
 #include "tally/cli/metrics.hpp"
 #include "tally/cli/models.hpp"
+#include "tally/cli/noise.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/passes.hpp"
 #include "tally/cli/results.hpp"
@@ -28,7 +29,7 @@ namespace {
 struct Options {
   std::vector<std::string> event_lists;
   std::vector<std::string> metric_lists;
-  std::string backend = "auto";
+  std::string backend = "auto", noise;
   bool quiet = false;
   std::string processes;
   std::string threads;
@@ -131,6 +132,7 @@ void describe(Page& app, Options& options) {
                "show what page faults and interrupts add to counts of a PMU; counting interrupts takes a counter");
   app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("BACKEND");
   add_model_options(app, options.model);
+  add_noise_option(app, options.noise);
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
   add_result_options(app, options.results, "they go to standard error");
@@ -288,6 +290,8 @@ int count(Options& options) {
                                 {options.stat.attachment.any(), options.stat.timing.any(), options.stat.processes,
                                  options.model.simulation, needed_by(options.marks)});
   if (!choice) return report_error(choice.error());
+  const auto noise = noise_of(options.noise, *choice->backend);
+  if (!noise) return report_error(noise.error());
   options.stat.usual_events = options.nothing_asked;
   if (options.nothing_asked) options.stat.events = default_events(*choice->backend, options);
   if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
@@ -314,7 +318,9 @@ int count(Options& options) {
   if (destination->is_live()) {
     options.stat.on_interval = [&](const result::Interval& interval) { (void)destination->tell(interval); };
   }
-  auto stat = measure::stat(*choice->backend, options.stat, *signals);
+  std::optional<verify::Noisy> noisy;
+  if (*noise) noisy.emplace(*choice->backend, **noise);
+  auto stat = measure::stat(noisy ? *noisy : *choice->backend, options.stat, *signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
   if (!for_people) {

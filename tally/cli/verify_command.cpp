@@ -7,6 +7,7 @@
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/kept.hpp"
+#include "tally/cli/noise.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/progress.hpp"
 #include "tally/event/sources.hpp"
@@ -87,10 +88,7 @@ void describe(Page& page, Options& options) {
   page.add_option("--model", options.model,
                   "simulate this machine for cycles and misses; host, as without it, is this one")
       ->option_text("NAME");
-  page.add_option("--noise", options.noise,
-                  "lay noise over the simulated PMU's counts: seed=1,irq=0.25,fault=1,skid=hpctool (interrupts "
-                  "in a million instructions, what a page fault or an interrupt adds, and windows that end late)")
-      ->option_text("NOISE");
+  add_noise_option(page, options.noise);
   page.add_flag("--all", options.all, "show every check by itself");
   page.add_flag("--json", options.json, "as one JSON object, for programs");
   page.add_option("-o,--output", options.output, "write the result to this file; - is standard output, as without it")
@@ -190,12 +188,6 @@ int verify_them(const Options& options) {
     if (!model) return report_error(model.error());
     needs.simulation = backend::Simulation{*std::move(model)};
   }
-  std::optional<verify::Noise> noise;
-  if (!options.noise.empty()) {
-    const auto read = verify::parse_noise(options.noise);
-    if (!read) return report_error(read.error());
-    noise = *read;
-  }
   auto choice = backend::choose(options.backend, asked.events, machine, needs);
   if (!choice) return report_error(choice.error());
   // The engine has page faults of its own: where nobody asked for them they need no bad grade.
@@ -204,10 +196,9 @@ int verify_them(const Options& options) {
       return event.id == event::Id::user_page_faults && choice->backend->outlook(event).trust != Trust::counted;
     });
   }
-  if (noise && choice->backend->name() != "sim") {
-    return report_error(
-        {Code::bad_usage, "--noise is for the simulated PMU: a real one has its own", "--backend sim takes it", 0});
-  }
+  const auto asked_noise = noise_of(options.noise, *choice->backend);
+  if (!asked_noise) return report_error(asked_noise.error());
+  const std::optional<verify::Noise>& noise = *asked_noise;
   auto output = destination_of(options);
   if (!output) return report_error(output.error());
   auto signals = linux::Signals::watch();

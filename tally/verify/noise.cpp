@@ -171,15 +171,22 @@ Result<backend::Outcome> Noisy::run(const backend::Request& asked) {
   auto outcome = inner_.run(request);
   if (!outcome || request.command.empty()) return outcome;
   const auto trial = trial_of(request.command.front());
-  if (!trial) return outcome;
-  const std::string label = trial->label();
+  const std::string label = trial ? trial->label() : join(request.command, " ");
   Chance chance(noise_.seed ^ hash(label) ^ executions_[label]++ << 32);
-  const workload::Counts known = trial->known();
   Disturbance by;
-  by.page_faults =
-      trial->workload->page_faults ? static_cast<std::int64_t>(trial->workload->page_faults(trial->parameters)) : 2;
-  // A REP takes time for each element, though it is one instruction.
-  const std::uint64_t work = known.instructions + known.loads + known.stores;
+  std::uint64_t work = 0;
+  if (trial) {
+    const workload::Counts known = trial->known();
+    by.page_faults =
+        trial->workload->page_faults ? static_cast<std::int64_t>(trial->workload->page_faults(trial->parameters)) : 2;
+    // A REP takes time for each element, though it is one instruction.
+    work = known.instructions + known.loads + known.stores;
+  } else {
+    for (std::size_t i = 0; i < outcome->counts.size() && i < request.events.size(); ++i)
+      if (known(request.events[i].id) != nullptr)
+        work = std::max(
+            work, static_cast<std::uint64_t>(std::max<std::int64_t>(outcome->counts[i].count.value.value_or(0), 0)));
+  }
   by.interrupts = chance.events(noise_.interrupts * static_cast<double>(work) / 1e6);
   const bool is_rep = label.starts_with("rep_");
   if (is_rep && by.interrupts > 0 && chance.uniform() < 0.5) by.lost = 1;

@@ -25,9 +25,10 @@ Result<Noise> parse_noise(const std::string& text);
 std::string name(const Noise& noise);
 
 /// A backend whose counts are another's with noise: instructions and branches get `each` for every page fault that the
-/// program takes by its formula, and for interrupts that come by chance; some of these cost a REP one instruction;
-/// modelled counts vary by a tenth of a percent. Such a count is the word of a model, and says what was added. The same
-/// seed and the same executions give the same counts. Windows with skid have lengths alone, and no counts.
+/// program takes by its formula, and for interrupts that come by chance (of a program without a formula these alone);
+/// some of these cost a REP one instruction; modelled counts vary by a tenth of a percent. Such a count is the word of
+/// a model, and says what was added. The same seed and the same executions give the same counts. Windows with skid have
+/// lengths alone, and no counts.
 class Noisy final : public backend::Backend {
  public:
   /// The backend must live as long.

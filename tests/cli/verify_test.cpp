@@ -231,5 +231,25 @@ TEST(Verify, a_page_is_made_of_its_result) {
 }
 #endif
 
+#if TALLY_HAS_SIM
+/// Noise is named, what it added can be taken off again, and the same seed gives the same.
+TEST(Noise, of_any_program_is_named_and_repeats) {
+  const Words words = {"stat",     "-q",  "--backend", "sim", "--repeatable", "-e", "instructions,loads",
+                       "--format", "json"};
+  const Words noisy = with(words, {"--noise", "seed=7,irq=20"});
+  const auto count = [](const Finished& finished) {
+    return nlohmann::json::parse(finished.err, nullptr, false)["events"][0];
+  };
+  const auto one = count(tally(with(noisy, {"--", "/bin/true"}))),
+             same = count(tally(with(noisy, {"--", "/bin/true"}))),
+             plain = count(tally(with(words, {"--", "/bin/true"})));
+  EXPECT_EQ(one["value"], same["value"]);
+  EXPECT_EQ(one["trust"], "modelled");
+  EXPECT_EQ(plain["trust"], "exact");
+  EXPECT_NE(one.dump().find("seed=7,irq=20,fault=1"), std::string::npos) << one;
+  EXPECT_GE(one["value"], plain["value"]);
+}
+#endif
+
 }  // namespace
 }  // namespace tally::test

@@ -1,0 +1,23 @@
+#include "tally/cli/noise.hpp"
+
+#include "tally/cli/page.hpp"
+
+namespace tally::cli {
+
+void add_noise_option(Page& page, std::string& text) {
+  page.add_option("--noise", text,
+                  "lay noise over the simulated PMU's counts: seed=1,irq=0.25,fault=1,skid=hpctool (interrupts "
+                  "in a million instructions, what a page fault or an interrupt adds, and windows that end late)")
+      ->option_text("NOISE");
+}
+
+Result<std::optional<verify::Noise>> noise_of(const std::string& text, const backend::Backend& backend) {
+  if (text.empty()) return std::optional<verify::Noise>{};
+  const auto noise = verify::parse_noise(text);
+  if (!noise) return fail(noise.error());
+  if (backend.name() != "sim")
+    return fail(Code::bad_usage, "--noise is for the simulated PMU: a real one has its own", "--backend sim takes it");
+  return std::optional(*noise);
+}
+
+}  // namespace tally::cli

@@ -1,0 +1,19 @@
+// --noise: what a real counter would add, laid over the simulated PMU's counts.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tally/backend/backend.hpp"
+#include "tally/verify/noise.hpp"
+
+namespace tally::cli {
+
+class Page;
+
+void add_noise_option(Page& page, std::string& text);
+
+/// What was asked for; nothing for an empty text. Errors: bad_usage, also where another backend counts.
+Result<std::optional<verify::Noise>> noise_of(const std::string& text, const backend::Backend& backend);
+
+}  // namespace tally::cli

@@ -76,7 +76,8 @@ struct CodeCounts {
 inline constexpr uint32_t call_event_limit = 4;
 
 /// A call, by the calls that led there: a node of a thread's tree. The first one is the thread's beginning, whose
-/// `calls` say how many nodes there are.
+/// `calls` say how many nodes there are, and `is_recursive` whether calls had no place any more: they stand under their
+/// callers.
 struct CallNode {
   uint64_t target;        ///< where it led
   uint64_t site;          ///< the call instruction

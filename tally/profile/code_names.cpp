@@ -100,8 +100,7 @@ class Names final : public CodeNames {
     return found ? found : line_of(address);
   }
 
-  bool is_stripped() const override { return stripped_; }
-  bool has_lines() const override {
+  bool has_lines() const {
     if (!looked_for_lines_) {
       Dwarf_Addr bias = 0;
       looked_for_lines_ = true;
@@ -133,7 +132,6 @@ class Names final : public CodeNames {
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf_, section)) != nullptr;) {
       GElf_Shdr head;
       if (gelf_getshdr(section, &head) == nullptr) continue;
-      if (head.sh_type == SHT_SYMTAB) stripped_ = false;
       const char* const name = elf_strptr(elf_, names, head.sh_name);
       if ((head.sh_flags & SHF_EXECINSTR) && head.sh_size > 0)
         sections_.push_back({std::string("[") + (name == nullptr ? "" : name) + "]", head.sh_addr, head.sh_size, true});
@@ -183,7 +181,6 @@ class Names final : public CodeNames {
   ::Elf* elf_ = nullptr;
   std::vector<GElf_Phdr> parts_;
   std::vector<NamedCode> sections_, functions_;
-  bool stripped_ = true;
   mutable std::unordered_map<const char*, std::string> paths_;  // of sources, by what the debug information calls them
   mutable bool looked_for_lines_ = false, has_lines_ = false;
 };

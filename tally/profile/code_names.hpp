@@ -54,10 +54,6 @@ class CodeNames {
 
   /// The line where the function that begins there is declared; that of its first instruction where nothing says it.
   virtual std::optional<SourceLine> declaration_of(std::uint64_t address) const { return line_of(address); }
-
-  /// Whether it has a symbol table of its own, beside the names that it offers to others; and debug information.
-  virtual bool is_stripped() const = 0;
-  virtual bool has_lines() const = 0;
 };
 
 /// The function with this address inside, or null.

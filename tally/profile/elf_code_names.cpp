@@ -43,8 +43,6 @@ class Names final : public CodeNames {
     return {"[no section]", address, 1, true};
   }
   std::optional<SourceLine> line_of(std::uint64_t) const override { return std::nullopt; }
-  bool is_stripped() const override { return elf_.stripped; }
-  bool has_lines() const override { return false; }
 
  private:
   std::string bytes_;

@@ -73,6 +73,7 @@ class Resolver {
     for (const result::CodeCall& call : code_.calls) add(call);
     made_.inclusive = std::move(code_.inclusive);
     made_.self = std::move(code_.self);
+    made_.calls_cut = code_.calls_cut;
     sort_rows();
     return std::move(made_);
   }

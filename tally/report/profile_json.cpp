@@ -42,14 +42,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
   }
 
   // Threads are added up here; who wants them apart takes --by thread.
-  using Lines = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::int64_t>>;
-  std::vector<Lines> lines(profile.functions.size());
-  for (std::size_t i = 0; i < profile.rows.size(); ++i) {
-    const result::ProfileRow& row = profile.rows[i];
-    std::vector<std::int64_t>& counts = lines[row.function][{row.source, row.line}];
-    counts.resize(profile.event_count());
-    for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);
-  }
+  const std::vector<LineCounts> lines = lines_of_functions(profile);
   json["functions"] = Json::array();
   std::map<std::uint32_t, std::size_t> places;  // of each function in this list
   for (const ProfileSum& sum : sums_of(profile, ProfileBy::function)) {
@@ -69,23 +62,17 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
     json["functions"].push_back(std::move(one));
   }
   // Of all threads and stacks, by who called whom.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::int64_t, std::vector<std::int64_t>>> arcs;
-  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
-    auto& [calls, inclusive] = arcs[{profile.calls[i].caller, profile.calls[i].callee}];
-    calls += profile.calls[i].calls;
-    inclusive.resize(profile.event_count());
-    for (std::size_t e = 0; e < inclusive.size(); ++e) inclusive[e] += profile.inclusive[i * inclusive.size() + e];
-  }
   json["calls"] = Json::array();
   const auto place = [&](std::uint32_t function) {
     const auto found = places.find(function);
     return found == places.end() ? Json(nullptr) : Json(found->second);
   };
-  for (const auto& [arc, counts] : arcs)
-    json["calls"].push_back({{"caller", place(arc.first)},
-                             {"callee", place(arc.second)},
-                             {"calls", counts.first},
-                             {"inclusive", counts.second}});
+  for (const CallSum& sum : calls_between(profile))
+    json["calls"].push_back({{"caller", place(sum.caller)},
+                             {"callee", place(sum.callee)},
+                             {"calls", sum.calls},
+                             {"inclusive", sum.inclusive}});
+  json["calls_cut"] = profile.calls_cut;
   return json.dump(1) + "\n";
 }
 

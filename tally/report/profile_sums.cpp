@@ -88,6 +88,34 @@ std::string function_name(const std::string& name, bool whole) {
   return whole ? name : without_templates(without_parameters(name));
 }
 
+std::vector<LineCounts> lines_of_functions(const result::Profile& profile) {
+  std::vector<LineCounts> lines(profile.functions.size());
+  for (std::size_t i = 0; i < profile.rows.size(); ++i) {
+    const result::ProfileRow& row = profile.rows[i];
+    std::vector<std::int64_t>& counts = lines[row.function][{row.source, row.line}];
+    counts.resize(profile.event_count());
+    for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);
+  }
+  return lines;
+}
+
+std::vector<CallSum> calls_between(const result::Profile& profile) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, CallSum> sums;
+  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
+    const result::ProfileCall& call = profile.calls[i];
+    CallSum& sum = sums[{call.caller, call.callee}];
+    sum.caller = call.caller;
+    sum.callee = call.callee;
+    sum.calls += call.calls;
+    sum.inclusive.resize(profile.event_count());
+    for (std::size_t e = 0; e < sum.inclusive.size(); ++e)
+      sum.inclusive[e] += profile.inclusive[i * sum.inclusive.size() + e];
+  }
+  std::vector<CallSum> all;
+  for (auto& [key, sum] : sums) all.push_back(std::move(sum));
+  return all;
+}
+
 bool is_called(const std::string& function, std::string_view name) {
   if (function == name || function_name(function, false) == name) return true;
   std::string bare = function_name(function, false);

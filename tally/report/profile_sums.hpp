@@ -1,7 +1,7 @@
 // Counts of a profile, added up by function, line and the like.
 #pragma once
 
-#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +19,18 @@ struct ProfileSum {
 
 /// The rows added up, the most of the first event first.
 std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by);
+
+/// Counts of each function by file of source and line; line 0: not known.
+using LineCounts = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::int64_t>>;
+std::vector<LineCounts> lines_of_functions(const result::Profile& profile);
+
+/// The calls of one function by another, of all threads and stacks.
+struct CallSum {
+  std::uint32_t caller = 0, callee = 0;
+  std::int64_t calls = 0;
+  std::vector<std::int64_t> inclusive;
+};
+std::vector<CallSum> calls_between(const result::Profile& profile);
 
 /// Of each function, and each event: what was counted from its calls to their returns. 0 for what nobody was seen to
 /// call.

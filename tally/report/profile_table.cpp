@@ -144,6 +144,10 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   text += trust_lines(profile.stat);
   if (any_unseen)
     text += " with callees: empty where a function is reached by jumps, too (tail calls), or began its thread\n";
+  if (profile.calls_cut)
+    text +=
+        " there were more different stacks of calls than are told apart: some calls are counted as their callers' "
+        "own\n";
   if (profile.stat.signal) text += fmt::format(" the program was killed by signal {}\n", *profile.stat.signal);
   for (const result::ProfileObject& object : profile.objects)
     if (!object.why_nameless.empty())

@@ -34,7 +34,6 @@ struct CodeRow {
   std::uint64_t address = 0;          ///< offset in the file; where it is no file, in the process's memory
   std::int64_t executions = 0;
   std::int64_t taken = 0;  ///< of a conditional branch
-  bool calls = false;      ///< it is a call
   bool operator==(const CodeRow&) const = default;
 };
 
@@ -59,6 +58,7 @@ struct CodeCounts {
   std::vector<CodeCall> calls;          ///< where they were asked for
   std::vector<std::int64_t> inclusive;  ///< of each call, one for each event: what was counted up to the returns
   std::vector<std::int64_t> self;       ///< the same: what was counted while it was the innermost call
+  bool calls_cut = false;  ///< there were more different stacks than are told apart: some calls are their callers' own
   /// Of each event, what is in its total and in no row: accesses of string instructions, which are counted together,
   /// and what was counted natively or of a process that could not be read.
   std::vector<std::int64_t> repeated, unplaced;

@@ -132,6 +132,7 @@ class Reader {
     channel::CallNode first{};
     const std::uint64_t begin = channel::area_offset(area);
     if (!linux::read_at(shared_.file.get(), begin, &first, sizeof first)) return;
+    made_.calls_cut |= first.is_recursive != 0;
     std::vector<channel::CallNode> nodes(std::min<std::uint64_t>(first.calls, channel::call_node_limit));
     if (!linux::read_at(shared_.file.get(), begin, nodes.data(), nodes.size() * sizeof first)) return;
     // Of a forked child, those that only its parent has made are left out, where nothing below them is its own.
@@ -243,7 +244,6 @@ class Reader {
     }
     row.executions += totals.field[channel::instructions];
     row.taken += totals.field[channel::taken];
-    row.calls |= c.field == channel::direct_calls || c.field == channel::indirect_calls;
     for (std::size_t e = 0; e < weights_.size(); ++e)
       for (std::uint32_t f = 0; f < channel::field_count; ++f) to[e] += weights_[e][f] * totals.field[f];
   }
@@ -256,7 +256,7 @@ class Reader {
       std::vector<Counted>& all = counted_[owner];
       std::sort(all.begin(), all.end(), [](const Counted& a, const Counted& b) { return a.key() < b.key(); });
       for (std::size_t i = 0; i < all.size();) {
-        result::CodeRow row{owner, all[i].file, all[i].address, 0, 0, false};
+        result::CodeRow row{owner, all[i].file, all[i].address, 0, 0};
         made_.counts.resize(made_.counts.size() + n);
         std::int64_t* const counts = made_.counts.data() + made_.counts.size() - n;
         for (; i < all.size() && all[i].file == row.file && all[i].address == row.address; ++i)

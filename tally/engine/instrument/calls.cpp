@@ -22,7 +22,7 @@ struct Site {
   u64 pc, target;  // target 0: indirect
   u64 pointer;     // where the address of the function lies, where the target is a jump by way of that; 0 = it is not
 };
-constexpr u32 site_limit = 1u << 21;
+constexpr u32 site_limit = 1u << 21, sites_of_trace = 16;
 Growing<Site> sites;
 
 /// The low bits of a word that generated code asks with; above them the number of a site, or what a return pops beside
@@ -204,7 +204,10 @@ void call(Thread* t, u64 sp, u64 site, u64 target) {
   close_below(c, sp + 1, now);  // one in its own place has been left, too
   const u32 parent = c.frame_count == 0 ? 0 : c.frames[c.frame_count - 1].context;
   const u32 node = node_of(c, parent, site, target);
-  if (node == 0 || c.frame_count == frame_limit) return;
+  if (node == 0 || c.frame_count == frame_limit) {
+    c.nodes[0].is_recursive = 1;
+    return;
+  }
   Frame& f = c.frames[c.frame_count++];
   f.sp = sp;
   f.node = node;
@@ -239,7 +242,6 @@ class Hooks final : public Probes {
     if (site.kind == Kind::ret) {
       if (site.opcode == 0xc2) word |= static_cast<u32>(static_cast<u16>(site.immediate)) << asked_bits;
     } else {
-      if (sites.full()) return;
       const u64 target = direct ? site.target() : 0;
       const u32 number = sites.add({site.pc, target, direct ? linked_pointer(target) : 0});
       word = (direct ? asked_direct : asked_indirect) | number << asked_bits;
@@ -248,6 +250,8 @@ class Hooks final : public Probes {
     ask(e, b.arena.to_model, word, reg, 0);
     if (direct) e.load(reg, o_model_a);
   }
+  bool has_room() const override { return !sites.full(sites_of_trace); }
+  void discarded() override { sites.reset(0); }
   void make_doors(Arena& a) override { a.to_model = make_door(a, enter_model); }
 };
 constinit Hooks hooks;

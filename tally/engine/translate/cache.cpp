@@ -222,6 +222,7 @@ void cache_reset() {
   links_forget();
   page_nodes.reset(1);
   instrumentation->discarded();
+  probes->discarded();
   persistent_cache->discarded();
   throw_away(slots, (slot_mask + 1) * sizeof *slots);
   throw_away(pages, (page_mask + 1) * sizeof *pages);
@@ -241,7 +242,7 @@ bool tables_have_room() {
   const u32 limit = settings().cache_limit;
   return (limit == 0 || tables.traces.size <= limit) && !tables.traces.full() && !tables.places.full(512) &&
          !tables.segments.full(512) && !links_are_full(512 + tables.traces.size) && !page_nodes.full(512) &&
-         instrumentation->has_room() && log_has_room(1, 512) &&
+         instrumentation->has_room() && probes->has_room() && log_has_room(1, 512) &&
          // Grown here, so that a trace that was begun has room: its pages are fewer than half of the smallest table.
          (slots_used * 2 <= slot_mask || grow_slots()) && (pages_used * 2 <= page_mask || grow_pages());
 }

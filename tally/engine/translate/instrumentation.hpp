@@ -87,6 +87,9 @@ class Probes {
   virtual bool is_followed(const Thread*) const { return false; }
   virtual void jumped(Thread*) {}
   virtual void make_doors(Arena&) {}
+  /// Whether what must be known of one more trace has a place. All code is thrown away.
+  virtual bool has_room() const { return true; }
+  virtual void discarded() {}
 
  protected:
   ~Probes() = default;

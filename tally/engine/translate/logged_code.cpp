@@ -12,14 +12,18 @@ using channel::CodeRecordKind;
 // Mappings that the log has. Where there are more, one is logged again when its turn comes.
 struct Logged {
   u64 start, end;
+
+  bool has(u64 pc) const { return pc - start < end - start; }
 };
 constexpr u32 logged_limit = 256;
 Logged logged[logged_limit];
-u32 turn;
+u32 turn, latest;  // the next one that is replaced; the one that was found last
 
-Logged* logged_at(u64 pc) {
-  for (Logged& one : logged)
-    if (pc - one.start < one.end - one.start) return &one;
+/// Null where the log does not have the mapping of an address.
+const Logged* logged_at(u64 pc) {
+  if (logged[latest].has(pc)) return &logged[latest];
+  for (u32 i = 0; i < logged_limit; i++)
+    if (logged[i].has(pc)) return &logged[latest = i];
   return nullptr;
 }
 
@@ -38,7 +42,8 @@ void add_mapping(const ListedMapping& m) {
   logged[turn++ % logged_limit] = {m.start, m.end};
 }
 
-void log_mapping_of(u64 pc) {
+/// The mapping of an address, which the log has afterwards.
+Logged log_mapping_of(u64 pc) {
   lock_code();
   if (logged_at(pc) == nullptr) {
     bool found = false;
@@ -54,7 +59,10 @@ void log_mapping_of(u64 pc) {
       add_mapping(nameless);
     }
   }
+  const Logged* const known = logged_at(pc);
+  const Logged found = known != nullptr ? *known : Logged{};
   unlock_code();
+  return found;
 }
 
 u8 field_of(Kind kind) {
@@ -71,9 +79,14 @@ bool is_on_way(const Trace& t, const Place& p) { return !counts_exits(t) || p.se
 
 void log_trace(const Trace& t) {
   if (!logs_code()) return;
-  log_mapping_of(t.pc);
+  // A trace may go on in another mapping. Each is in the log before the trace.
+  Logged mapping{};
   u32 places = 0;
-  while (places < t.place_count && is_on_way(t, t.places[places])) places++;
+  for (; places < t.place_count && is_on_way(t, t.places[places]); places++) {
+    const Place& p = t.places[places];
+    const u64 pc = t.pc + static_cast<u64>(static_cast<s64>(p.pc));
+    if (p.kind != Kind::end && !mapping.has(pc)) mapping = log_mapping_of(pc);
+  }
   auto* const record = reinterpret_cast<channel::CodeTrace*>(
       code_log_begin(sizeof(channel::CodeTrace) + places * sizeof(channel::CodePlace)));
   if (record == nullptr) return;

@@ -19,15 +19,7 @@ constexpr std::size_t most_lines = 200;  // of one function
 
 Json functions_json(const result::Profile& profile, const ProfileStyle& style, std::vector<std::size_t>& places) {
   const std::size_t events = profile.event_count();
-  std::vector<std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::int64_t>>> lines(
-      profile.functions.size());
-  for (std::size_t i = 0; i < profile.rows.size(); ++i) {
-    const result::ProfileRow& row = profile.rows[i];
-    if (row.line == 0) continue;
-    auto& counts = lines[row.function][{row.source, row.line}];
-    counts.resize(events);
-    for (std::size_t e = 0; e < events; ++e) counts[e] += profile.count(i, e);
-  }
+  const std::vector<LineCounts> lines = lines_of_functions(profile);
   const std::vector<std::int64_t> inclusive = inclusive_of_functions(profile);
   std::vector<ProfileSum> sums = sums_of(profile, ProfileBy::function);
   for (std::size_t i = 0; i < sums.size(); ++i) places[sums[i].function] = i;
@@ -49,7 +41,8 @@ Json functions_json(const result::Profile& profile, const ProfileStyle& style, s
     one["counts"] = sum.counts;
     one["lines"] = Json::array();
     for (const auto& [at, counts] : lines[sum.function])
-      if (one["lines"].size() < most_lines) one["lines"].push_back({place_of(profile, at.first, at.second), counts});
+      if (at.second != 0 && one["lines"].size() < most_lines)
+        one["lines"].push_back({place_of(profile, at.first, at.second), counts});
     all.push_back(std::move(one));
   }
   return all;
@@ -81,18 +74,12 @@ Json calls_json(const result::Profile& profile, const std::vector<std::size_t>& 
 }
 
 Json arcs_json(const result::Profile& profile, const std::vector<std::size_t>& places) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::int64_t, std::int64_t>> arcs;
-  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
-    auto& [calls, inclusive] = arcs[{profile.calls[i].caller, profile.calls[i].callee}];
-    calls += profile.calls[i].calls;
-    inclusive += profile.inclusive[i * profile.event_count()];
-  }
   Json all = Json::array();
-  for (const auto& [arc, counts] : arcs)
-    all.push_back({{"caller", places[arc.first]},
-                   {"callee", places[arc.second]},
-                   {"calls", counts.first},
-                   {"inclusive", counts.second}});
+  for (const CallSum& sum : calls_between(profile))
+    all.push_back({{"caller", places[sum.caller]},
+                   {"callee", places[sum.callee]},
+                   {"calls", sum.calls},
+                   {"inclusive", sum.inclusive.front()}});
   return all;
 }
 

@@ -121,11 +121,9 @@ void describe_discover_options(Page& page, DiscoverOptions& options) {
       ->option_text("CODES");
   page.add_option("--umasks", options.umasks, "unit masks of each event, on x86: 0x01,0x02; 0 without it")
       ->option_text("MASKS");
-  page.add_option("--payload", options.payloads, "use this payload and its control; may be repeated; all without it")
-      ->option_text("PAYLOAD")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
+  repeated(page.add_option("--payload", options.payloads,
+                           "use this payload and its control; may be repeated; all without it"),
+           "PAYLOAD");
   page.add_option("--control", options.control, "of a payload of your own: the same code without what is asked about")
       ->option_text("PAYLOAD");
   page.add_option("--sizes", options.sizes, "copies of a payload in a run: four numbers or more, with commas")

@@ -14,12 +14,6 @@ Result<backend::Mark::Point> point_of(const std::string& text) {
 }  // namespace
 
 void add_mark_options(Page& app, MarkOptions& options) {
-  const auto repeated = [](CLI::Option* option, const char* text) {
-    option->option_text(text)
-        ->expected(1)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->allow_extra_args(false);
-  };
   repeated(app.add_option("--function", options.functions,
                           "under the engine: what a function counts from its first instruction to its return, each "
                           "time, by thread; may be repeated"),

@@ -118,4 +118,8 @@ std::string Page::text() const {
   return get_footer().empty() ? text : fmt::format("{}\n{}", text, paragraphs(get_footer()));
 }
 
+void repeated(CLI::Option* option, const char* text) {
+  option->option_text(text)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
+}
+
 }  // namespace tally::cli

@@ -35,4 +35,7 @@ class Page final : public CLI::App {
   std::string usage_;
 };
 
+/// An option that may be given several times, with one value each; `text` stands for the value in the help.
+void repeated(CLI::Option* option, const char* text);
+
 }  // namespace tally::cli

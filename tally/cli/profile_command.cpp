@@ -61,13 +61,10 @@ void describe(Page& app, Options& options) {
   app.head("Which function, and which line of source, executes and counts how much.",
            "tally profile [options] [--] PROGRAM [arguments]");
   app.prefix_command();
-  app.add_option(
-         "-e,--event", options.event_lists,
-         "what to count at each place: names separated by commas; may be repeated (instructions, loads, stores)")
-      ->option_text("EVENTS")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
+  repeated(app.add_option(
+               "-e,--event", options.event_lists,
+               "what to count at each place: names separated by commas; may be repeated (instructions, loads, stores)"),
+           "EVENTS");
   app.add_option("--by", options.by, "what a row is: function (default), line, object, process, thread")
       ->option_text("WHAT");
   app.add_flag("-l,--lines", options.lines, "a row for each line of source; as --by line");

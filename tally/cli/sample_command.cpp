@@ -45,10 +45,6 @@ constexpr const char* examples =
     "  tally sample --every 50000 --every 1000 --by instructions --by calls -- ./prog\n"
     "  tally sample --every 1M --only gzip --skip 100 --windows 10 -- ./script\n";
 
-void repeated(CLI::Option* option, const char* text) {
-  option->option_text(text)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
-}
-
 std::string format_names() {
   std::vector<std::string> names;
   for (const report::WindowFormat& one : report::window_formats()) names.emplace_back(one.name);

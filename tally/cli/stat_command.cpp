@@ -102,20 +102,15 @@ void describe(Page& app, Options& options) {
            "tally stat [options] ([--] PROGRAM [arguments] | --asm CODE)");
   // Everything from the first word that is no option is the program's, verbatim.
   app.prefix_command();
-  app.add_option("-e,--event", options.event_lists,
-                 "what to count: names or codes separated by commas; may be repeated")
-      ->option_text("EVENTS")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
+  repeated(app.add_option("-e,--event", options.event_lists,
+                          "what to count: names or codes separated by commas; may be repeated"),
+           "EVENTS");
   add_event_table_option(app, options.table);
-  app.add_option(
-         "-M,--metrics", options.metric_lists,
-         "what to compute: names separated by commas, all, or NAME=FORMULA; counts what they need; list: their names")
-      ->option_text("METRICS")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
+  repeated(
+      app.add_option(
+          "-M,--metrics", options.metric_lists,
+          "what to compute: names separated by commas, all, or NAME=FORMULA; counts what they need; list: their names"),
+      "METRICS");
   app.add_option("-r,--repeat", options.stat.runs, "run the program N times: median, its interval, min and max")
       ->option_text("N")
       ->check(CLI::Range(1, 1'000'000));

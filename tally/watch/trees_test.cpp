@@ -3,84 +3,12 @@
 
 #include "tally/linux/perf/pmu_devices.hpp"
 #include "tally/watch/cache_events.hpp"
-#include "tally/watch/tree_testing.hpp"
+#include "tally/watch/trees_testing.hpp"
 #include "tally/watch/uncore_events.hpp"
 #include "tally/watch/watcher.hpp"
 
 namespace tally::watch {
 namespace {
-
-using Kind = result::WatchKind;
-
-const result::WatchRow& row_of(const result::WatchTable& table, Kind kind, const std::string& name) {
-  for (const result::WatchRow& row : table.rows) {
-    if (row.kind == kind && row.name == name) return row;
-  }
-  static const result::WatchRow none{Kind::core, "", {}, {}, {}, std::vector<result::WatchCell>(column_count)};
-  ADD_FAILURE() << "no row " << name;
-  return none;
-}
-
-std::optional<double> value(const result::WatchRow& row, Id id) {
-  return row.cells[static_cast<std::size_t>(id)].value;
-}
-
-std::string reason(const result::WatchTable& table, const result::WatchRow& row, Id id) {
-  const result::WatchCell& cell = row.cells[static_cast<std::size_t>(id)];
-  return cell.value ? "has a value" : table.reasons.at(cell.reason).code;
-}
-
-Watcher open(const Tree& tree, std::vector<Kind> kinds = {Kind::core, Kind::socket, Kind::system}) {
-  Asked asked;
-  asked.root = tree.root();
-  asked.shown.kinds = std::move(kinds);
-  auto watcher = Watcher::open(asked);
-  EXPECT_TRUE(watcher) << watcher.error().message;
-  return std::move(*watcher);
-}
-
-// Two sockets of two cores with two threads each: cpufreq, coretemp, RAPL, resctrl, schedstat, pressure.
-void make_xeon(const Tree& tree) {
-  tree.processors(8, 2, 2);
-  tree.times(8, 100, 900, 0);
-  tree.write("proc/cpuinfo",
-             "processor\t: 0\nmodel name\t: Intel(R) Xeon(R) Gold 6130\nflags\t\t: fpu cqm_occup_llc aperfmperf");
-  tree.write("proc/vmstat", "pgfault 1000\npgmajfault 10");
-  tree.write("proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB");
-  tree.write("proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1000");
-  tree.write("proc/schedstat", "version 15\ncpu0 0 0 0 0 0 0 0 1000 0");
-  for (int processor = 0; processor < 8; ++processor) {
-    tree.write(fmt::format("sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", processor),
-               std::to_string(2'100'000 + processor * 1000));
-  }
-  tree.write("sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "2100000");
-  for (int socket = 0; socket < 2; ++socket) {
-    const std::string hwmon = fmt::format("sys/class/hwmon/hwmon{}", socket + 1);
-    tree.write(hwmon + "/name", "coretemp");
-    tree.write(hwmon + "/temp1_label", fmt::format("Package id {}", socket));
-    tree.write(hwmon + "/temp1_input", std::to_string(50'000 + socket * 10'000));
-    tree.write(hwmon + "/temp1_crit", "100000");
-    for (int core = 0; core < 2; ++core) {
-      tree.write(fmt::format("{}/temp{}_label", hwmon, core + 2), fmt::format("Core {}", core));
-      tree.write(fmt::format("{}/temp{}_input", hwmon, core + 2),
-                 std::to_string(40'000 + socket * 10'000 + core * 1000));
-      tree.write(fmt::format("{}/temp{}_crit", hwmon, core + 2), "100000");
-    }
-    const std::string zone = fmt::format("sys/class/powercap/intel-rapl:{}", socket);
-    tree.write(zone + "/name", fmt::format("package-{}", socket));
-    tree.write(zone + "/energy_uj", "9000000");
-    tree.write(zone + "/max_energy_range_uj", "10000000");
-    tree.write(zone + "/constraint_0_max_power_uw", "125000000");
-    tree.write(zone + ":0/name", "dram");
-    tree.write(zone + ":0/energy_uj", "1000000");
-    tree.write(zone + ":0/max_energy_range_uj", "10000000");
-    const std::string domain = fmt::format("sys/fs/resctrl/mon_data/mon_L3_{:02}", socket);
-    tree.write(domain + "/llc_occupancy", std::to_string(1024 * 100 * (socket + 1)));
-    tree.write(domain + "/mbm_total_bytes", "1000");
-    tree.write(domain + "/mbm_local_bytes", "500");
-  }
-  tree.write("sys/fs/resctrl/schemata", "L3:0=fff;1=fff");
-}
 
 TEST(Xeon, every_cell_of_two_sockets) {
   const Tree tree;
@@ -444,91 +372,6 @@ TEST(Container, every_cell) {
   const auto& inner = row_of(table, Kind::group, "/inner");
   EXPECT_EQ(value(inner, Id::util), 0);
   EXPECT_EQ(reason(table, inner, Id::memory), "cgroup-controller");
-}
-
-// Of a process and of a group, each with counters of its own.
-TEST(Counted, processes_and_groups_have_their_own) {
-  const Tree tree;
-  make_xeon(tree);
-  const Machine machine = look_at(tree.root());
-  Reading before, after;
-  after.time = std::chrono::seconds(1);
-  const auto sums = [](double instructions, double cycles) {
-    Sums made;
-    made[static_cast<std::size_t>(Counted::instructions)] = instructions;
-    made[static_cast<std::size_t>(Counted::cycles)] = cycles;
-    return made;
-  };
-  for (const int process : {7, 8, 9}) {
-    linux::ProcessFigures one;
-    one.process = process;
-    one.name = "p" + std::to_string(process);
-    before.processes.push_back(one);
-    after.processes.push_back(one);
-    before.process_counts.sums[process] = sums(100, 100);
-  }
-  after.process_counts.sums[7] = sums(600, 350);
-  after.process_counts.sums[8] = sums(100, 100);
-  after.process_counts.sums[9] = Sums{};  // others held the counters
-  linux::GroupFigures group;
-  group.path = "/g";
-  before.groups = after.groups = {group};
-  before.group_counts.sums["/g"] = sums(0, 0);
-  after.group_counts.sums["/g"] = sums(30, 10);
-  Shown shown;
-  shown.kinds = {Kind::process, Kind::group};
-  const result::WatchTable table = table_of(machine, shown, before, after);
-  const auto& busy = row_of(table, Kind::process, "p7");
-  EXPECT_EQ(value(busy, Id::instructions), 500);
-  EXPECT_EQ(value(busy, Id::cycles), 250);
-  EXPECT_EQ(value(busy, Id::ipc), 2);
-  const auto& idle = row_of(table, Kind::process, "p8");
-  EXPECT_EQ(value(idle, Id::instructions), 0);
-  EXPECT_EQ(reason(table, idle, Id::ipc), "idle");
-  EXPECT_EQ(reason(table, row_of(table, Kind::process, "p9"), Id::instructions), "not-running");
-  EXPECT_EQ(value(row_of(table, Kind::group, "/g"), Id::ipc), 3);
-}
-
-// What counters grow by, without any counter.
-TEST(Counted, ratios_of_what_was_counted) {
-  const Tree tree;
-  make_xeon(tree);
-  const Machine machine = look_at(tree.root());
-  Reading before, after;
-  after.time = std::chrono::seconds(2);
-  const auto at = [](Counted one) { return static_cast<std::size_t>(one); };
-  for (int processor = 0; processor < 8; ++processor) {
-    before.kernel.times.processors[processor] = {100, 100, 0};
-    after.kernel.times.processors[processor] = {200, 200, 0};
-    Sums& from = before.counts.processors[processor];
-    Sums& to = after.counts.processors[processor];
-    from[at(Counted::instructions)] = 1000;
-    to[at(Counted::instructions)] = 3000;
-    from[at(Counted::cycles)] = 0;
-    to[at(Counted::cycles)] = 1000;
-    from[at(Counted::l3_misses)] = 0;
-    to[at(Counted::l3_misses)] = processor == 7 ? std::nullopt : std::optional<double>(50);
-    from[at(Counted::l3_hits)] = 0;
-    to[at(Counted::l3_hits)] = 150;
-    from[at(Counted::faults)] = 10;
-    to[at(Counted::faults)] = 30;
-  }
-  before.counts.sockets[0][at(Counted::read_bytes)] = 1e9;
-  after.counts.sockets[0][at(Counted::read_bytes)] = 5e9;
-  const result::WatchTable table = table_of(machine, {}, before, after);
-  const auto& core = row_of(table, Kind::core, "2");
-  EXPECT_EQ(value(core, Id::ipc), 2);
-  EXPECT_EQ(value(core, Id::l3_hits), 0.75);
-  EXPECT_EQ(value(core, Id::l3_per_instruction), 0.025);
-  EXPECT_EQ(value(core, Id::faults), 10) << "a second";
-  EXPECT_EQ(value(row_of(table, Kind::core, "7"), Id::l3_misses), std::nullopt);
-  EXPECT_EQ(value(row_of(table, Kind::socket, "0"), Id::instructions), 8000);
-  EXPECT_EQ(value(row_of(table, Kind::socket, "0"), Id::l3_misses), 200);
-  EXPECT_EQ(value(row_of(table, Kind::socket, "1"), Id::l3_misses), std::nullopt) << "a sum lacks what a part lacks";
-  EXPECT_EQ(value(row_of(table, Kind::socket, "0"), Id::read), 2);
-  EXPECT_EQ(value(row_of(table, Kind::system, ""), Id::read), std::nullopt) << "the other socket told nothing";
-  EXPECT_EQ(table.totals.instructions.value, 16000);
-  EXPECT_EQ(table.totals.cycles.value, 8000);
 }
 
 }  // namespace

@@ -40,6 +40,8 @@ bool CodeWhereabouts::read_record(std::uint32_t number, Log& log) {
   channel::CodeRecord record{};
   if (!linux::read_at(shared_.file.get(), from, &record, sizeof record)) return false;
   if (record.bytes < sizeof record || record.bytes % 8 != 0 || record.bytes > room) return false;
+  // It is being written: the next time it can be read.
+  if (record.kind == CodeRecordKind::none) return false;
   const std::uint64_t at = log.at;
   log.at += record.bytes;
   if (record.kind == CodeRecordKind::shared) {

@@ -31,16 +31,19 @@ class Terminal {
   void press(const std::string& keys) const { tmux("send-keys " + keys); }
   std::string text() const { return tmux("capture-pane -p"); }
 
-  // Looks again and again until the text stands there; what stands there at last.
+  // Looks again and again until the text stands there in two looks, for the first may fall into the middle of a
+  // painting; what stands there at last.
   std::string wait_for(const std::string& what) const {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    for (;;) {
+    for (bool seen = false;;) {
       const std::string now = text();
-      if (now.find(what) != std::string::npos) return now;
+      const bool sees = now.find(what) != std::string::npos;
+      if (sees && seen) return now;
       if (std::chrono::steady_clock::now() > end) {
         ADD_FAILURE() << "'" << what << "' never came:\n" << now;
         return now;
       }
+      seen = sees;
     }
   }
 
@@ -67,10 +70,10 @@ TEST_F(WatchScreen, fits_terminals_of_all_sizes_and_follows_when_they_change) {
     const Terminal terminal(columns, lines, watch(""));
     const std::string text = terminal.wait_for(" SYS ");
     EXPECT_TRUE(text.starts_with("tally watch")) << text;
-    EXPECT_NE(text.find("q quit"), std::string::npos);
+    EXPECT_NE(text.find("q quit"), std::string::npos) << text;
     terminal.tmux("resize-window -x 60 -y 12");
-    terminal.wait_for("q quit  m machine  p processes  g groups  s sort  / filter");
-    EXPECT_TRUE(terminal.text().starts_with("tally watch"));
+    const std::string resized = terminal.wait_for("q quit  m machine  p processes  g groups  s sort  / filter\n");
+    EXPECT_TRUE(resized.starts_with("tally watch")) << resized;
     terminal.press("q");
     terminal.wait_for("ended with 0");
   }

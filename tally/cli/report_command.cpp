@@ -8,6 +8,7 @@
 #include "tally/cli/command.hpp"
 #include "tally/cli/discoveries.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/profiles.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
@@ -21,13 +22,14 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   std::string output;
+  ProfileReport profiles;
 };
 
 constexpr const char* examples =
     "The page needs no network and no other file: it can be mailed. It is right on a phone and on paper. Latency "
     "curves "
     "of\n"
-    "several files are drawn over each other first.\n"
+    "several files are drawn over each other first. Of two profiles it says what changed, by default in a table.\n"
     "\n"
     "Examples:\n"
     "  tally memory --format json -o memory.json && tally report memory.json -o memory.html\n"
@@ -36,18 +38,24 @@ constexpr const char* examples =
     "  TALLY_OUTPUT=regions.json ./prog; tally report regions.json -o regions.html\n"
     "  tally discover -o found.jsonl && tally report found.jsonl -o found.html\n"
     "  tally sample --every 50000 --format binary -o w.bin -- ./prog; tally report w.bin -o windows.html\n"
-    "  tally report monday.json tuesday.json -o both.html\n";
+    "  tally report monday.json tuesday.json -o both.html\n"
+    "  tally report before.json after.json        # two of tally profile --format json: what changed, by function\n"
+    "  tally report before.json after.json --by line --top 0\n"
+    "  tally report before.json after.json -o changed.html\n";
 
 void describe(Page& page, Options& options) {
-  page.head("Makes one page with curves and tables, for a browser, of stored results.",
-            "tally report [options] -o PAGE.html FILE…");
+  page.head("Makes one page with curves and tables, for a browser, of stored results; of two profiles, what changed.",
+            "tally report [options] -o PAGE.html FILE…\n  tally report [options] BEFORE.json AFTER.json");
   page.add_option(
       "FILE", options.files,
-      "results: what `tally memory --format json`, `tally stat --format json`, `tally sample -o FILE`, HPCTool or a "
+      "results: what `tally memory --format json`, `tally stat --format json`, `tally profile --format json`, `tally "
+      "sample "
+      "-o FILE`, HPCTool or a "
       "program with regions (TALLY_OUTPUT=FILE.json) wrote, or what multichase -v, lat_mem_rd, Intel MLC, LENS or VANS "
       "printed");
   page.add_option("-o,--output", options.output, "write the page to this file; - is standard output")
       ->option_text("FILE");
+  add_profile_options(page, options.profiles);
   page.footer(examples);
 }
 
@@ -139,6 +147,12 @@ int run_report(const std::vector<std::string>& arguments) {
     return report_error(
         {Code::bad_usage, "there is no file to read", "for example: tally report result.json -o page.html", 0});
   }
+  const auto profiles = stored_profiles(options.files);
+  if (!profiles) return report_error(profiles.error());
+  if (!profiles->empty()) return report_profiles(*profiles, options.profiles, options.output, options.files);
+  if (options.profiles.any())
+    return report_error({Code::bad_usage, "--format, --by, --top and --full-names are for profiles",
+                         "other results make a page: -o page.html", 0});
   const bool to_file = !options.output.empty() && options.output != "-";
   if (options.output.empty() && linux::Output::standard_output().is_terminal()) {
     return report_error(

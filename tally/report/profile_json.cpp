@@ -5,12 +5,54 @@
 #include "tally/report/profile_sums.hpp"
 
 namespace tally::report {
+namespace {
+
+/// The functions that counted anything, the most first, and those that calls alone know.
+std::vector<ProfileSum> functions_of(const result::Profile& profile) {
+  std::vector<ProfileSum> sums = sums_of(profile, ProfileBy::function);
+  std::vector<bool> seen(profile.functions.size());
+  for (const ProfileSum& sum : sums) seen[sum.function] = true;
+  const auto add = [&](std::uint32_t function) {
+    if (seen[function]) return;
+    seen[function] = true;
+    sums.push_back({function, 0, 0, 0, std::vector<std::int64_t>(profile.event_count())});
+  };
+  for (const result::ProfileCall& call : profile.calls) {
+    add(call.caller);
+    add(call.callee);
+  }
+  return sums;
+}
+
+/// The calls by the calls that led there. A row is a list, for there may be a hundred thousand.
+Json stacks_json(const result::Profile& profile, const std::map<std::uint32_t, std::size_t>& places) {
+  Json json;
+  json["columns"] = {"parent", "caller", "callee", "recursive", "calls", "self", "inclusive"};
+  json["rows"] = Json::array();
+  const std::size_t events = profile.event_count();
+  std::vector<std::int64_t> inclusive, self;
+  const std::vector<result::ProfileCall> calls = calls_of_all_threads(profile, inclusive, self);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const auto of_call = [&](const std::vector<std::int64_t>& counts) {
+      return std::vector(counts.begin() + static_cast<std::ptrdiff_t>(i * events),
+                         counts.begin() + static_cast<std::ptrdiff_t>((i + 1) * events));
+    };
+    const result::ProfileCall& call = calls[i];
+    json["rows"].push_back({call.parent == result::CodeCall::no_parent ? Json(nullptr) : Json(call.parent),
+                            places.at(call.caller), places.at(call.callee), call.recursive, call.calls, of_call(self),
+                            of_call(inclusive)});
+  }
+  return json;
+}
+
+}  // namespace
 
 std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
   Json json;
   json["schema"] = "tally-profile/1";
   json["command"] = profile.stat.command;
-  json["exit_code"] = profile.stat.exit_code ? Json(*profile.stat.exit_code) : Json(nullptr);
+  json["exit_code"] = value_or_null(profile.stat.exit_code);
+  json["signal"] = value_or_null(profile.stat.signal);
   json["backend"] = profile.stat.backend;
   json["environment"] = environment_json(profile.stat.environment);
   json["events"] = Json::array();
@@ -45,7 +87,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
   const std::vector<LineCounts> lines = lines_of_functions(profile);
   json["functions"] = Json::array();
   std::map<std::uint32_t, std::size_t> places;  // of each function in this list
-  for (const ProfileSum& sum : sums_of(profile, ProfileBy::function)) {
+  for (const ProfileSum& sum : functions_of(profile)) {
     places.emplace(sum.function, places.size());
     const result::ProfileFunction& f = profile.functions[sum.function];
     Json one;
@@ -63,15 +105,12 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
   }
   // Of all threads and stacks, by who called whom.
   json["calls"] = Json::array();
-  const auto place = [&](std::uint32_t function) {
-    const auto found = places.find(function);
-    return found == places.end() ? Json(nullptr) : Json(found->second);
-  };
   for (const CallSum& sum : calls_between(profile))
-    json["calls"].push_back({{"caller", place(sum.caller)},
-                             {"callee", place(sum.callee)},
+    json["calls"].push_back({{"caller", places.at(sum.caller)},
+                             {"callee", places.at(sum.callee)},
                              {"calls", sum.calls},
                              {"inclusive", sum.inclusive}});
+  json["stacks"] = stacks_json(profile, places);
   json["calls_cut"] = profile.calls_cut;
   return json.dump(1) + "\n";
 }

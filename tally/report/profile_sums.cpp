@@ -99,6 +99,36 @@ std::vector<LineCounts> lines_of_functions(const result::Profile& profile) {
   return lines;
 }
 
+std::vector<result::ProfileCall> calls_of_all_threads(const result::Profile& profile,
+                                                      std::vector<std::int64_t>& inclusive,
+                                                      std::vector<std::int64_t>& self) {
+  const std::size_t events = profile.event_count();
+  std::vector<result::ProfileCall> joined;
+  std::vector<std::uint32_t> places(profile.calls.size());  // of each call, in the list
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bool>, std::uint32_t> known;
+  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
+    const result::ProfileCall& call = profile.calls[i];
+    const std::uint32_t parent =
+        call.parent == result::CodeCall::no_parent ? result::CodeCall::no_parent : places[call.parent];
+    const auto [place, is_new] = known.try_emplace({parent, call.caller, call.callee, call.recursive}, joined.size());
+    places[i] = place->second;
+    if (is_new) {
+      joined.push_back(call);
+      joined.back().owner = 0;
+      joined.back().parent = parent;
+      joined.back().calls = 0;
+      inclusive.resize(joined.size() * events);
+      self.resize(joined.size() * events);
+    }
+    joined[place->second].calls += call.calls;
+    for (std::size_t e = 0; e < events; ++e) {
+      inclusive[place->second * events + e] += profile.inclusive[i * events + e];
+      self[place->second * events + e] += profile.self[i * events + e];
+    }
+  }
+  return joined;
+}
+
 std::vector<CallSum> calls_between(const result::Profile& profile) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, CallSum> sums;
   for (std::size_t i = 0; i < profile.calls.size(); ++i) {

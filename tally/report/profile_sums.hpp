@@ -24,6 +24,11 @@ std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by);
 using LineCounts = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::int64_t>>;
 std::vector<LineCounts> lines_of_functions(const result::Profile& profile);
 
+/// The calls of all threads, those of the same stack together; parents, callers and callees as in the profile.
+std::vector<result::ProfileCall> calls_of_all_threads(const result::Profile& profile,
+                                                      std::vector<std::int64_t>& inclusive,
+                                                      std::vector<std::int64_t>& self);
+
 /// The calls of one function by another, of all threads and stacks.
 struct CallSum {
   std::uint32_t caller = 0, callee = 0;

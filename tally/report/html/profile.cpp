@@ -7,15 +7,39 @@
 #include "tally/base/text.hpp"
 #include "tally/report/html/assets.hpp"
 #include "tally/report/html/element.hpp"
+#include "tally/report/html/profile.hpp"
 #include "tally/report/html/sections.hpp"
-#include "tally/report/json_values.hpp"
 #include "tally/report/profile_forms.hpp"
 #include "tally/report/profile_sums.hpp"
 
 namespace tally::report {
-namespace {
 
-constexpr std::size_t most_lines = 200;  // of one function
+std::vector<PageCall> page_calls(const result::Profile& profile, const std::vector<std::size_t>& places,
+                                 std::size_t event) {
+  std::vector<std::int64_t> joined(profile.calls.size());  // of each call, its place in the list
+  std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> known;
+  std::vector<PageCall> all;
+  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
+    const result::ProfileCall& call = profile.calls[i];
+    const bool is_root = call.parent == result::CodeCall::no_parent;
+    const std::int64_t parent = is_root ? -1 : joined[call.parent];
+    // What is called within itself stands in the stack once.
+    if (call.recursive) {
+      joined[i] = parent;
+      continue;
+    }
+    const std::size_t f = places[call.callee];
+    const auto [place, is_new] = known.try_emplace({parent, f}, static_cast<std::int64_t>(all.size()));
+    if (is_new) all.push_back({parent, f, 0, 0});
+    PageCall& one = all[static_cast<std::size_t>(place->second)];
+    one.calls += call.calls;
+    one.self += profile.self[i * profile.event_count() + event];
+    joined[i] = place->second;
+  }
+  return all;
+}
+
+namespace {
 
 Json functions_json(const result::Profile& profile, const ProfileStyle& style, std::vector<std::size_t>& places) {
   const std::size_t events = profile.event_count();
@@ -41,35 +65,17 @@ Json functions_json(const result::Profile& profile, const ProfileStyle& style, s
     one["counts"] = sum.counts;
     one["lines"] = Json::array();
     for (const auto& [at, counts] : lines[sum.function])
-      if (at.second != 0 && one["lines"].size() < most_lines)
+      if (at.second != 0 && one["lines"].size() < most_lines_on_page)
         one["lines"].push_back({place_of(profile, at.first, at.second), counts});
     all.push_back(std::move(one));
   }
   return all;
 }
 
-/// The calls of all threads, by the stacks that they have in common.
 Json calls_json(const result::Profile& profile, const std::vector<std::size_t>& places) {
-  std::vector<std::int64_t> joined(profile.calls.size());  // of each call, its place in the list
-  std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> known;
-  std::vector<Json> all;
-  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
-    const result::ProfileCall& call = profile.calls[i];
-    const bool is_root = call.parent == result::CodeCall::no_parent;
-    const std::int64_t parent = is_root ? -1 : joined[call.parent];
-    const std::size_t f = places[call.callee];
-    // What is called within itself stands in the stack once.
-    if (call.recursive) {
-      joined[i] = parent;
-      continue;
-    }
-    const auto [place, is_new] = known.try_emplace({parent, f}, static_cast<std::int64_t>(all.size()));
-    if (is_new) all.push_back({{"parent", parent}, {"f", f}, {"calls", 0}, {"self", 0}});
-    Json& one = all[static_cast<std::size_t>(place->second)];
-    one["calls"] = one["calls"].get<std::int64_t>() + call.calls;
-    one["self"] = one["self"].get<std::int64_t>() + profile.self[i * profile.event_count()];
-    joined[i] = place->second;
-  }
+  Json all = Json::array();
+  for (const PageCall& call : page_calls(profile, places))
+    all.push_back({{"parent", call.parent}, {"f", call.function}, {"calls", call.calls}, {"self", call.self}});
   return all;
 }
 
@@ -106,26 +112,17 @@ std::string in_script(std::string text) {
 
 }  // namespace
 
-std::string profile_html(const result::Profile& profile, const ProfileStyle& style) {
-  const std::string title = "Profile of " + shell_words(profile.stat.command);
-  std::string body = element("h1", title) + element("p", environment_line(profile.stat.environment), "soft");
-  for (const result::Event& event : profile.stat.events) {
-    const Count& count = event.total.count;
-    body += element("p", fmt::format("{} {}: {}{}{}", count.value ? thousands(*count.value) : "-", event.total.name,
-                                     name(count.trust), count.reason.empty() ? "" : ": ", count.reason));
-  }
+std::string profile_page(const ProfilePage& page) {
+  std::string body = element("h1", page.title);
+  for (const auto& [line, kind] : page.lines) body += element("p", line, kind);
   body +=
       "<p><input class=\"find\" id=\"find\" type=\"search\" placeholder=\"find a function or file\" "
       "aria-label=\"find a function or file\"></p>\n";
-  body += element("h2", "Stacks");
-  if (profile.calls.empty())
-    body += element("p", "Calls were not followed: tally profile --calls --format html draws who called whom.", "soft");
-  else
+  body += element("h2", "Stacks") + element("p", page.about_stacks, "soft");
+  if (page.has_stacks)
     body +=
-        "<p class=\"soft\">A box is a function, as wide as what was counted from its calls to their returns; below it "
-        "is "
-        "what it called. A click looks closer.</p>\n<p><span id=\"zoom\"></span><button type=\"button\" class=\"link\" "
-        "id=\"out\" hidden>Show all</button></p>\n<div id=\"flame\"></div>\n";
+        "<p><span id=\"zoom\"></span><button type=\"button\" class=\"link\" id=\"out\" hidden>Show all</button></p>\n"
+        "<div id=\"flame\"></div>\n";
   body += "<section id=\"chosen\" aria-live=\"polite\"></section>\n" + element("h2", "Functions") +
           "<div class=\"scroll\"><table id=\"functions\"></table></div>\n<p><button type=\"button\" class=\"link\" "
           "id=\"more\"></button></p>\n<noscript><p>The table and the stacks are drawn by a script.</p></noscript>\n";
@@ -135,8 +132,27 @@ std::string profile_html(const result::Profile& profile, const ProfileStyle& sty
       "initial-scale=1\">\n<title>{}</title>\n<style>\n{}{}</style>\n"
       "</head>\n<body>\n{}<script type=\"application/json\" id=\"profile-data\">{}</script>\n<script>\n{}</script>\n"
       "</body>\n</html>\n",
-      escaped(title), page_style(), profile_style(), body, in_script(page_data(profile, style).dump()),
-      profile_script());
+      escaped(page.title), page_style(), profile_style(), body, in_script(page.data.dump()), profile_script());
+}
+
+std::string profile_html(const result::Profile& profile, const ProfileStyle& style) {
+  ProfilePage page;
+  page.title = "Profile of " + shell_words(profile.stat.command);
+  page.lines.emplace_back(environment_line(profile.stat.environment), "soft");
+  for (const result::Event& event : profile.stat.events) {
+    const Count& count = event.total.count;
+    page.lines.emplace_back(fmt::format("{} {}: {}{}{}", count.value ? thousands(*count.value) : "-", event.total.name,
+                                        name(count.trust), count.reason.empty() ? "" : ": ", count.reason),
+                            "");
+  }
+  page.has_stacks = !profile.calls.empty();
+  page.about_stacks =
+      page.has_stacks
+          ? "A box is a function, as wide as what was counted from its calls to their returns; below it is what it "
+            "called. A click looks closer."
+          : "Calls were not followed: tally profile --calls --format html draws who called whom.";
+  page.data = page_data(profile, style);
+  return profile_page(page);
 }
 
 }  // namespace tally::report

@@ -1,0 +1,34 @@
+// What `tally report` says of files of `tally profile`: the page of one, the difference of two.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tally/base/result.hpp"
+#include "tally/report/profile.hpp"
+
+namespace tally::cli {
+
+class Page;
+
+/// How a profile is told of.
+struct ProfileReport {
+  std::string format;      ///< empty: by the output's name
+  std::string by;          ///< empty: function
+  std::optional<int> top;  ///< rows of the table
+  bool whole_names = false;
+  bool any() const { return !format.empty() || !by.empty() || top || whole_names; }
+};
+
+void add_profile_options(Page& page, ProfileReport& options);
+
+/// The profiles that the files hold; empty where none holds one. Errors: bad_usage where they are not one or two
+/// profiles, or one is damaged; those of reading.
+Result<std::vector<result::Profile>> stored_profiles(const std::vector<std::string>& files);
+
+/// Writes it: returns the exit code.
+int report_profiles(const std::vector<result::Profile>& profiles, const ProfileReport& options,
+                    const std::string& output, const std::vector<std::string>& files);
+
+}  // namespace tally::cli

@@ -1,0 +1,128 @@
+#include "tally/result/stored_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tally/base/text.hpp"
+#include "tally/result/reading.hpp"
+
+namespace tally::result {
+namespace {
+
+// Everything below may throw Json::exception: read_profile() turns it into an Error.
+
+constexpr const char* schema = "tally-profile/1";
+
+/// A number that is the place of something in a list of so many.
+std::uint32_t place(const Json& json, std::size_t size) {
+  const auto at = number<std::uint64_t>(json);
+  if (at >= size) throw Json::out_of_range::create(401, "it is the number of nothing in the file", &json);
+  return static_cast<std::uint32_t>(at);
+}
+
+std::vector<std::int64_t> counts(const Json& json, std::size_t events) {
+  std::vector<std::int64_t> read;
+  for (const Json& one : json) read.push_back(number<std::int64_t>(one));
+  if (read.size() != events) throw Json::out_of_range::create(401, "it has not one count for each event", &json);
+  return read;
+}
+
+void read_events(const Json& json, Profile& profile) {
+  for (const Json& one : json) {
+    Event event;
+    event.total.event = event.total.name = text(one, "name");
+    event.total.count.value = optional<std::int64_t>(one, "value");
+    event.total.count.trust = event.total.count.value ? trust(one.at("trust")) : Trust::absent;
+    event.total.count.reason = text(one, "reason");
+    profile.stat.events.push_back(std::move(event));
+    profile.repeated.push_back(number<std::int64_t>(one.at("string_elements")));
+    profile.unplaced.push_back(number<std::int64_t>(one.at("not_placed")));
+  }
+}
+
+/// A row for each line of the function, and one for what is of no line.
+void read_rows(const Json& json, std::uint32_t function, Profile& profile) {
+  const std::size_t events = profile.event_count();
+  std::vector<std::int64_t> rest = counts(json.at("counts"), events);
+  const auto add = [&](std::uint32_t source, std::uint32_t line, const std::vector<std::int64_t>& of_row) {
+    ProfileRow row;
+    row.function = function;
+    row.source = source;
+    row.line = line;
+    row.address = profile.functions[function].address;
+    profile.rows.push_back(row);
+    profile.counts.insert(profile.counts.end(), of_row.begin(), of_row.end());
+  };
+  for (const Json& one : json.at("lines")) {
+    const std::vector<std::int64_t> of_line = counts(one.at("counts"), events);
+    for (std::size_t e = 0; e < events; ++e) rest[e] -= of_line[e];
+    add(place(one.at("source"), profile.sources.size()), number<std::uint32_t>(one.at("line")), of_line);
+  }
+  if (std::any_of(rest.begin(), rest.end(), [](std::int64_t n) { return n != 0; })) add(0, 0, rest);
+}
+
+void read_functions(const Json& json, Profile& profile) {
+  for (const Json& one : json) {
+    ProfileFunction function;
+    function.name = text(one, "name");
+    function.object = place(one.at("object"), profile.objects.size());
+    function.address = number<std::uint64_t>(one.at("address"));
+    function.entered = number<std::int64_t>(one.at("entered"));
+    function.source = place(one.at("source"), profile.sources.size());
+    function.line = number<std::uint32_t>(one.at("line"));
+    profile.functions.push_back(std::move(function));
+    read_rows(one, static_cast<std::uint32_t>(profile.functions.size() - 1), profile);
+  }
+}
+
+void read_stacks(const Json& rows, Profile& profile) {
+  for (const Json& row : rows) {
+    ProfileCall call;
+    if (!row.at(0).is_null()) call.parent = place(row.at(0), profile.calls.size());
+    call.caller = place(row.at(1), profile.functions.size());
+    call.callee = place(row.at(2), profile.functions.size());
+    call.recursive = row.at(3).get<bool>();
+    call.calls = number<std::int64_t>(row.at(4));
+    profile.calls.push_back(call);
+    for (const std::int64_t count : counts(row.at(5), profile.event_count())) profile.self.push_back(count);
+    for (const std::int64_t count : counts(row.at(6), profile.event_count())) profile.inclusive.push_back(count);
+  }
+}
+
+Profile profile_of(const Json& json) {
+  Profile profile;
+  profile.stat.command = json.at("command").get<std::vector<std::string>>();
+  profile.stat.exit_code = optional<int>(json, "exit_code");
+  profile.stat.signal = optional<int>(json, "signal");
+  profile.stat.backend = text(json, "backend");
+  profile.stat.environment = read_environment(json.at("environment"));
+  read_events(json.at("events"), profile);
+  profile.owners.emplace_back();
+  if (!profile.stat.command.empty()) profile.owners.front().command = profile.stat.command.front();
+  for (const Json& one : json.at("objects")) profile.objects.push_back({text(one, "name"), text(one, "why_nameless")});
+  profile.sources = json.at("sources").get<std::vector<std::string>>();
+  read_functions(json.at("functions"), profile);
+  // Files of the first version have none: their calls are those between two functions only.
+  if (const auto stacks = json.find("stacks"); stacks != json.end()) read_stacks(stacks->at("rows"), profile);
+  profile.calls_cut = json.value("calls_cut", false);
+  return profile;
+}
+
+}  // namespace
+
+bool is_profile(std::string_view text) { return text.find("\"tally-profile/") != std::string_view::npos; }
+
+Result<Profile> read_profile(std::string_view text, const std::string& name) {
+  try {
+    const Json json = Json::parse(text);
+    if (result::text(json, "schema") != schema)
+      return fail(Code::bad_usage, fmt::format("'{}' is of another schema than {}", printable(name), schema));
+    return profile_of(json);
+  } catch (const Json::exception& exception) {
+    return fail(Code::bad_usage, fmt::format("'{}' is no result of `tally profile`: {}", printable(name),
+                                             what_is_wrong(text, exception.what())));
+  }
+}
+
+}  // namespace tally::result

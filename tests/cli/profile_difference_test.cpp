@@ -1,0 +1,124 @@
+// `tally report` of profiles, as a user types it and as a browser shows it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/pages.hpp"
+
+namespace tally::test {
+namespace {
+
+using Json = nlohmann::json;
+
+void write_profile(const std::string& file, const Words& command, const Words& options = {"-e", "instructions"}) {
+  Words words{"profile", "-q", "--repeatable", "--format", "json", "-o", file};
+  words.insert(words.end(), options.begin(), options.end());
+  words.emplace_back("--");
+  words.insert(words.end(), command.begin(), command.end());
+  tally(words);
+}
+
+class ProfileDifference : public testing::Test {
+ protected:
+  void SetUp() override {
+#if !TALLY_HAS_SIM
+    GTEST_SKIP() << "the engine is for x86-64";
+#endif
+  }
+  TemporaryFile before{"before.json"}, after{"after.json"};
+};
+
+/// A program that was copied under another name, and given more to do.
+TEST_F(ProfileDifference, says_what_changed) {
+  const TemporaryFile copy("another");
+  std::filesystem::copy_file(PROFILED, copy.path(), std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::permissions(copy.path(), std::filesystem::perms::owner_all);
+  write_profile(before.path(), {PROFILED}, {"-e", "instructions,loads"});
+  write_profile(after.path(), {copy.path(), "fork"}, {"-e", "instructions,stores"});
+  const Finished table = tally({"report", before.path(), after.path(), "--full-names"});
+  EXPECT_EQ(table.code(), 0) << table.err;
+  EXPECT_TRUE(holds(table.out, "11,000   13,200")) << table.out;
+  EXPECT_TRUE(holds(table.out, "+2,200")) << table.out;
+  EXPECT_TRUE(holds(table.out, "+20.00 %")) << table.out;
+  EXPECT_TRUE(holds(table.out, "loads:u: counted before only")) << table.out;
+  EXPECT_TRUE(holds(table.out, "stores:u: counted after only")) << table.out;
+  const Json json = Json::parse(tally({"report", before.path(), after.path(), "--format", "json"}).out);
+  std::int64_t sum = 0, of_lines = 0;
+  for (const Json& function : json["functions"]) {
+    sum += function["difference"][0].get<std::int64_t>();
+    for (const Json& line : function["lines"]) of_lines += line["difference"][0].get<std::int64_t>();
+    if (function["name"] == "eleven") EXPECT_EQ(function["entered"], (Json{1000, 1200}));
+  }
+  EXPECT_EQ(sum, json["events"][0]["difference"]);
+  EXPECT_EQ(of_lines, sum) << "what is of no line has a row of its own";
+  EXPECT_GT(sum, 2200);
+}
+
+/// The page of a stored profile tells what the page of the profile does.
+TEST_F(ProfileDifference, has_the_table_of_one) {
+  write_profile(before.path(), {PROFILED}, {"--calls"});
+  const Finished stored = tally({"report", before.path()});
+  const Finished direct = tally({"profile", "-q", "--repeatable", "--calls", "--", PROFILED});
+  EXPECT_EQ(stored.out.substr(stored.out.find("total")), direct.err.substr(direct.err.find("total")));
+  EXPECT_TRUE(holds(stored.out, "11,000    2,000     2,000    1,000  eleven")) << stored.out;
+  const TemporaryFile page("page.html");
+  EXPECT_EQ(tally({"report", before.path(), "-o", page.path()}).code(), 0);
+  EXPECT_TRUE(holds(content_of(page.path()), "Profile of "));
+}
+
+TEST_F(ProfileDifference, refuses_what_is_no_difference) {
+  write_profile(before.path(), {PROFILED});
+  write_profile(after.path(), {PROFILED}, {"-e", "loads"});
+  const TemporaryFile damaged("damaged.json", "{\"schema\": \"tally-profile/1\", \"command\": 7}");
+  const struct {
+    Words words;
+    std::string said;
+  } cases[] = {
+      {{before.path(), after.path()}, "no event in common"},
+      {{before.path(), before.path(), before.path()}, "one by one, or as the difference of two"},
+      {{before.path(), "--by", "thread"}, "--by thread is not known of stored profiles"},
+      {{before.path(), before.path(), "--format", "csv"}, "--format csv is none of a difference"},
+      {{before.path(), before.path(), "-o", before.path()}, "its results would be lost"},
+      {{damaged.path()}, "/command"},
+      {{std::string(TALLY_GOLDEN) + "/memory.json", "--by", "line"}, "are for profiles"},
+  };
+  for (const auto& one : cases) {
+    Words words{"report"};
+    words.insert(words.end(), one.words.begin(), one.words.end());
+    const Finished finished = tally(words);
+    EXPECT_EQ(finished.code(), 2) << one.said;
+    EXPECT_TRUE(holds(finished.err, one.said)) << finished.err;
+  }
+}
+
+class DifferencePage : public Browser {
+ protected:
+  void SetUp() override {
+    Browser::SetUp();
+#if !TALLY_HAS_SIM
+    GTEST_SKIP() << "the engine is for x86-64";
+#endif
+  }
+};
+
+TEST_F(DifferencePage, draws_what_changed) {
+  const TemporaryFile before("before.json"), after("after.json"), page("page.html");
+  write_profile(before.path(), {PROFILED}, {"--calls"});
+  write_profile(after.path(), {PROFILED, "jump"}, {"--calls"});
+  ASSERT_EQ(tally({"report", before.path(), after.path(), "-o", page.path()}).code(), 0);
+  const std::string told = seen(as_shown(content_of(page.path()), R"(
+    const boxes = [...document.querySelectorAll(".box")];
+    const box = (name) => boxes.findLast((box) => box.textContent === name);
+    box("times").click();
+    document.getElementById("seen").textContent = [box("times").title, box("deep").title,
+      document.getElementById("chosen").textContent.includes("before, "),
+      document.querySelector("#functions tbody tr").textContent].join("|");
+  )"));
+  EXPECT_TRUE(holds(told, "called 1 times before, 2 after")) << told;
+  EXPECT_TRUE(holds(told, "deep: 0 before, ")) << told;
+  EXPECT_TRUE(holds(told, "|true|")) << told;
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -17,7 +17,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 18;
+inline constexpr uint32_t layout_version = 19;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -136,10 +136,11 @@ struct Thread {
   Totals base;       ///< corrections, and what was counted before `area` was begun
   Totals final;      ///< all of it; valid once state is `ended`
   char name[16];
-  uint32_t answer;  ///< an Answer
-  uint32_t before;  ///< threads of the process that had this record before: their counts are in `base`
-  uint64_t check;   ///< check_of(); valid once state is `ended`
-  uint8_t reserved[256 - 48 - 2 * sizeof(Totals)];
+  uint32_t answer;   ///< an Answer
+  uint32_t before;   ///< threads of the process that had this record before: their counts are in `base`
+  uint64_t check;    ///< check_of(); valid once state is `ended`
+  uint32_t figures;  ///< area of its CodeFigures; 0 = it has none
+  uint8_t reserved[256 - 52 - 2 * sizeof(Totals)];
 };
 static_assert(sizeof(Thread) == 256);
 
@@ -190,6 +191,7 @@ struct Settings {
   Windows windows;         ///< after how much a row of counts is written
   uint32_t logs_code;      ///< 1: each process has a CodeLog
   uint32_t follows_calls;  ///< 1: and each thread a tree of CallNodes, with the first events of Marks::weight
+  PlacedFigures placed;    ///< and the figures of models that each thread has by instruction
 };
 
 inline constexpr uint32_t process_limit = 1u << 20;
@@ -225,6 +227,7 @@ inline constexpr uint64_t records_bytes = free_offset + uint64_t{area_limit} * s
 /// An area holds a thread's counters (8 bytes each) or a process's vectors (16 bytes each).
 inline constexpr uint64_t area_bytes = uint64_t{segment_limit} * sizeof(SegmentVector);
 static_assert(call_node_limit * sizeof(CallNode) <= area_bytes);
+static_assert(code_figures_limit * sizeof(CodeFigures) <= area_bytes);
 inline constexpr uint64_t area_offset(uint32_t area) { return records_bytes + area * area_bytes; }
 /// After the areas: what models counted, by number of the thread.
 inline constexpr uint64_t model_counts_offset(uint32_t thread) {

@@ -18,6 +18,7 @@ enum class CodeRecordKind : uint32_t {
   counts,   ///< CodeCounts
   shared,   ///< CodeCounts, but for its area: a vfork child runs this code
   calls,    ///< CodeCounts: its area holds the CallNodes of a thread
+  figures,  ///< CodeCounts: its area holds the CodeFigures of a thread
 };
 
 /// Every record begins so, at a multiple of 8 bytes. `kind` is written last.
@@ -90,6 +91,36 @@ struct CallNode {
 };
 static_assert(sizeof(CallNode) == 96);
 inline constexpr uint32_t call_node_limit = 1u << 18;
+
+inline constexpr uint32_t placed_figure_limit = 23;
+
+/// Which figures of the models are counted at each instruction: words of ModelValues by their numbers, or
+/// placed_cycles.
+struct PlacedFigures {
+  uint32_t count;
+  uint8_t figure[placed_figure_limit];
+};
+/// Cycles of the core: a block's are shared out evenly among its instructions.
+inline constexpr uint8_t placed_cycles = 255;
+
+/// What the models counted at an instruction: one for each of PlacedFigures. In a table with open addressing.
+struct CodeFigures {
+  uint64_t pc;  ///< 0 = free
+  uint64_t figure[placed_figure_limit];
+};
+inline constexpr uint32_t code_figures_limit = 1u << 17;
+
+/// The row of an instruction, by whoever alone writes the table; null where there are too many: what they count is in
+/// no row then.
+inline CodeFigures* figures_of(CodeFigures* table, uint64_t pc) {
+  constexpr uint32_t most_tries = 256, mask = code_figures_limit - 1;
+  uint32_t i = static_cast<uint32_t>(pc * 0x9E3779B97F4A7C15ull >> 40) & mask;
+  for (uint32_t tries = 0; tries < most_tries; tries++, i = (i + 1) & mask) {
+    if (table[i].pc == 0) table[i].pc = pc;
+    if (table[i].pc == pc) return &table[i];
+  }
+  return nullptr;
+}
 
 /// Counts of a process that are not those of whole segments: what an interrupted one had not executed, what was
 /// executed one instruction at a time. By address, in a table with open addressing.

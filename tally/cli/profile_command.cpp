@@ -9,6 +9,7 @@
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/launch.hpp"
+#include "tally/cli/models.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/event/list.hpp"
 #include "tally/linux/files/input.hpp"
@@ -29,6 +30,7 @@ struct Options {
   std::string format, output, by = "function", annotate, sort = "own";
   int top = 40;
   bool lines = false, whole_names = false, instructions = false, quiet = false;
+  ModelOptions model;
   measure::StatOptions stat;
 };
 
@@ -78,6 +80,7 @@ void describe(Page& app, Options& options) {
                "with --annotate: the instructions of the function, as objdump prints them");
   app.add_option("--top", options.top, "rows of the table (40); 0: all")->option_text("N");
   app.add_flag("--full-names", options.whole_names, "functions of C++ and Rust with their parameters");
+  add_model_options(app, options.model);
   add_launch_options(app, options.stat);
   app.add_option("--format", options.format, "table (default), html, callgrind, cachegrind, folded, speedscope, json")
       ->option_text("FORMAT");
@@ -113,12 +116,17 @@ const report::ProfileFormat* format_of(const Options& options) {
   return nullptr;
 }
 
-// Places are known of what the engine counts and no model or kernel does.
-Result<void> check_events(const std::vector<event::Event>& events) {
+// Places are known of what the engine counts and its models say, and not of what the kernel does.
+Result<void> check_events(const std::vector<event::Event>& events, bool calls) {
   for (const event::Event& event : events) {
-    if (event::definition(event.id).kind == event::Kind::hardware) continue;
+    const event::Kind kind = event::definition(event.id).kind;
+    const bool modelled = kind == event::Kind::microarchitectural;
+    if (modelled && calls)
+      return fail(Code::bad_usage, fmt::format("--calls has no room for {}, a model's event", printable(event.asked)),
+                  "leave --calls out, or take instructions, loads, stores, branches");
+    if (kind == event::Kind::hardware || modelled) continue;
     return fail(Code::bad_usage, fmt::format("{} is not known by place", printable(event.asked)),
-                "instructions, loads, stores, and branches of every kind are");
+                "instructions, loads, stores, branches, and misses and cycles of a model are");
   }
   return {};
 }
@@ -183,7 +191,7 @@ int profile(Options& options) {
   auto events = event::parse_lists(options.event_lists.empty() ? std::vector<std::string>{usual} : options.event_lists,
                                    {}, event::Mode::user);
   if (!events) return report_error(events.error());
-  if (const auto known = check_events(*events); !known) return report_error(known.error());
+  if (const auto known = check_events(*events, options.stat.calls); !known) return report_error(known.error());
   options.stat.events = *std::move(events);
   if (format->has_calls && options.stat.events.size() > 1)
     return report_error({Code::bad_usage, fmt::format("--format {} has room for one event", format->name),
@@ -192,7 +200,7 @@ int profile(Options& options) {
   if (options.stat.calls && options.stat.events.size() > most_events)
     return report_error({Code::bad_usage, "more than 4 events with --calls", "take another run for the others", 0});
   const linux::Machine machine = linux::look_at_machine();
-  auto choice = backend::choose("sim", options.stat.events, machine, {});
+  auto choice = backend::choose("sim", options.stat.events, machine, {.simulation = options.model.simulation});
   if (!choice) return report_error(choice.error());
   if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
   auto output = options.output.empty()  ? Result<linux::Output>(linux::Output::standard_error())
@@ -234,6 +242,7 @@ int run_profile(const std::vector<std::string>& arguments) {
   Page app;
   describe(app, options);
   if (const auto code = app.read(arguments)) return *code;
+  if (auto simulated = options.model.choose(); !simulated) return report_error(simulated.error());
   auto command = command_of(app, false, "tally profile -- ls -l");
   if (!command) return report_error(command.error());
   options.stat.command = std::move(*command);

@@ -38,7 +38,8 @@ Repetition::Repetition(const Repeat& repeat, const std::uint64_t* words) {
   down = (words[moves + 3] & mask) < (words[moves] & mask);
 }
 
-void play(const Models& models, const Way* ways, const Op* ops, const std::uint64_t* tape, const std::uint64_t* end) {
+void play(const Models& models, const Way* ways, const Op* ops, const std::uint64_t* tape, const std::uint64_t* end,
+          Observer* observer) {
   for (; tape < end; tape += ways[*tape].words) {
     const Way& way = ways[*tape];
     unsigned left = way.branches;
@@ -63,6 +64,7 @@ void play(const Models& models, const Way* ways, const Op* ops, const std::uint6
           break;
         case Step::ret: models.branches->ret(last); break;
       }
+      if (observer != nullptr) observer->stepped(op->instruction());
     }
   }
 }

@@ -9,6 +9,7 @@
 
 #include "tally/sim/branch/branches.hpp"
 #include "tally/sim/cache/tlb.hpp"
+#include "tally/sim/observer.hpp"
 #include "tally/sim/pieces.hpp"
 
 namespace tally::sim {
@@ -57,10 +58,12 @@ struct Repetition {
 /// One step of a way.
 struct Op {
   std::uint64_t at;      ///< where the instruction or line lies; of a repetition Repeat::bits()
-  std::uint64_t target;  ///< of a branch; 0: the last word of the record
+  std::uint64_t target;  ///< of a branch; 0: the last word of the record. Of all others the instruction, as `at`
   std::uint16_t word;    ///< of the record: an access's address, the first word of a repetition or of pieces
   std::uint16_t bytes;   ///< of the access or the instruction
   Step what;
+
+  std::uint64_t instruction() const { return what < Step::conditional ? target : at; }
 };
 
 /// A way: `count` steps from the one of number `first`.
@@ -82,6 +85,7 @@ struct Models {
 
 /// The records from `tape` to `end`: each way by the models, step by step. Cost: that of the models, and some
 /// nanoseconds a record.
-void play(const Models& models, const Way* ways, const Op* ops, const std::uint64_t* tape, const std::uint64_t* end);
+void play(const Models& models, const Way* ways, const Op* ops, const std::uint64_t* tape, const std::uint64_t* end,
+          Observer* observer = nullptr);
 
 }  // namespace tally::sim

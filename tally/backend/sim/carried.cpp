@@ -8,6 +8,7 @@
 
 #include "tally/channel/notes.hpp"
 #include "tally/sim/memory.hpp"
+#include "tally/sim/placed.hpp"
 
 namespace tally::backend::sim {
 namespace {
@@ -92,7 +93,45 @@ std::unique_ptr<Carried> CarriedLevels::copy() const {
   return made;
 }
 
-void CarriedLevels::take(void* block, std::uint32_t count, channel::ModelValues& values) {
+namespace {
+
+class FigurePlacer final : public tally::sim::Placer {
+ public:
+  FigurePlacer(const Placed& placed, const HierarchyCounts& caches, const tally::sim::TlbCounts& tlbs)
+      : Placer(placed.figures.figure, placed.figures.count, caches, tlbs, none), table_(placed.table) {}
+
+ private:
+  std::uint64_t* row_of(std::uint64_t pc) override {
+    channel::CodeFigures* const row = table_ != nullptr ? channel::figures_of(table_, pc) : nullptr;
+    return row != nullptr ? row->figure : nullptr;
+  }
+
+  static constexpr tally::sim::BranchCounts none{};
+  channel::CodeFigures* table_;
+};
+
+}  // namespace
+
+void CarriedLevels::take_placed(const tally::sim::PlacedNote* notes, std::uint32_t count, channel::ModelValues& values,
+                                const Placed& placed) {
+  const bool has_lower = shapes_.caches.l2.sets != 0 || shapes_.caches.llc.sets != 0;
+  const bool has_tlbs = tally::sim::tlb_words(shapes_.tlbs) != 0;
+  HierarchyCounts counts;
+  {
+    std::unique_lock<std::mutex> lock;
+    if (last_ != nullptr) lock = std::unique_lock(last_->mutex);
+    FigurePlacer placer(placed, counts, tlbs_.counts());
+    tally::sim::access_all({&first_, has_lower ? &lower_ : nullptr, has_tlbs ? &tlbs_ : nullptr}, notes, count, counts,
+                           placer);
+  }
+  add(values, counts);
+  add(values, tlbs_.counts());
+  tlbs_.clear_counts();
+}
+
+void CarriedLevels::take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) {
+  if (placed.figures.count != 0)
+    return take_placed(static_cast<const tally::sim::PlacedNote*>(block), count, values, placed);
   auto* const notes = static_cast<tally::sim::Note*>(block);
   if (tally::sim::tlb_words(shapes_.tlbs) != 0) {
     tlbs_.access_all(notes, count);
@@ -118,7 +157,7 @@ class CarriedDirections final : public Carried {
     if constexpr (requires { predictor_.reset(); }) predictor_.reset();
   }
 
-  void take(void* block, std::uint32_t count, channel::ModelValues& values) override {
+  void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed&) override {
     values.conditional_misses += predictor_.play(static_cast<const tally::sim::Outcome*>(block), count);
   }
   std::unique_ptr<Carried> copy() const override {

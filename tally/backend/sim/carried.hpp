@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 
+#include "tally/channel/code_log.hpp"
 #include "tally/channel/models.hpp"
 #include "tally/linux/machine/sparse_memory.hpp"
 #include "tally/sim/branch/branches.hpp"
@@ -14,13 +15,19 @@
 
 namespace tally::backend::sim {
 
+/// Where what each instruction counts is added.
+struct Placed {
+  channel::PlacedFigures figures{};       ///< none: notes stand alone, else each is a sim::PlacedNote
+  channel::CodeFigures* table = nullptr;  ///< null: it is not kept
+};
+
 /// What carries the blocks of a ring.
 class Carried {
  public:
   virtual ~Carried() = default;
 
   /// A block, which is overwritten: `count` of what the ring holds. What comes of it is added to `values`.
-  virtual void take(void* block, std::uint32_t count, channel::ModelValues& values) = 0;
+  virtual void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) = 0;
 
   /// What it is now, over a copy of all; null without memory.
   virtual std::unique_ptr<Carried> copy() const = 0;
@@ -47,7 +54,7 @@ class CarriedLevels final : public Carried {
   /// Empty ones, before this last level, null for none. Null without memory.
   static std::unique_ptr<CarriedLevels> make(const LevelShapes& shapes, std::shared_ptr<LastLevel> last);
 
-  void take(void* block, std::uint32_t count, channel::ModelValues& values) override;
+  void take(void* block, std::uint32_t count, channel::ModelValues& values, const Placed& placed) override;
   std::unique_ptr<Carried> copy() const override;
   const std::shared_ptr<LastLevel>& last() const { return last_; }
 
@@ -60,6 +67,8 @@ class CarriedLevels final : public Carried {
     std::uint64_t* first_times;
   };
   OwnTables tables() const;
+  void take_placed(const tally::sim::PlacedNote* notes, std::uint32_t count, channel::ModelValues& values,
+                   const Placed& placed);
   std::uint64_t* llc_table() const { return last_ != nullptr ? last_->table.words() : nullptr; }
 
   LevelShapes shapes_;

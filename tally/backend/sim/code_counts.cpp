@@ -10,6 +10,7 @@
 
 #include "tally/backend/sim/code_log.hpp"
 #include "tally/backend/sim/counts.hpp"
+#include "tally/backend/sim/placed_figures.hpp"
 #include "tally/backend/sim/sound.hpp"
 #include "tally/base/text.hpp"
 
@@ -20,11 +21,13 @@ namespace {
 struct Counted {
   std::uint64_t address;
   std::uint32_t file;
+  // What says how much: its executions; or, `executions` being their number, corrections or figures of models.
+  enum Source : std::uint8_t { by_executions, by_correction, by_models };
   std::uint8_t field, loads, stores;  // as of its CodePlace
-  bool corrected = false;             // it is what `totals` of this number says, instead
+  Source source = by_executions;
   std::int64_t executions, taken;
 
-  auto key() const { return std::tie(file, address, corrected); }
+  auto key() const { return std::tie(file, address, source); }
 };
 
 /// The count of an event is a sum of what the fields say, each so many times.
@@ -42,8 +45,12 @@ Weights weights_of(event::Id id) {
 
 class Reader {
  public:
-  Reader(const Request& request, const Channel& shared, const std::vector<EventCount>& counts)
-      : request_(request), shared_(shared) {
+  Reader(const Request& request, const Channel& shared, const Modelling& modelling,
+         const std::vector<EventCount>& counts)
+      : request_(request),
+        shared_(shared),
+        modelling_(modelling),
+        placed_(placed_figures(request, modelling).value_or(channel::PlacedFigures{})) {
     made_.events = counts;
     for (const event::Event& event : request.events) weights_.push_back(weights_of(event.id));
   }
@@ -66,11 +73,14 @@ class Reader {
     for (const std::uint32_t process : one.shared_with()) latest_[process] = number;
     for (const CodeLogReader::Counts& calls : one.calls())
       add_calls(number, calls.area, owner(calls.process, calls.thread));
+    for (const CodeLogReader::Counts& figures : one.figures())
+      add_figures(number, figures.area, owner(figures.process, figures.thread));
     for (const CodeLogReader::Counts& counts : one.counts())
       add_area(number, counts.area, owner(counts.process, counts.thread));
     for (const channel::CodeCorrection& c : one.corrections()) {
       const Place at = place_of(number, one.all_mappings(), c.pc);
-      Counted made{at.address, at.file, 0, 0, 0, true, static_cast<std::int64_t>(corrections_.size()), 0};
+      const Counted made{
+          at.address, at.file, 0, 0, 0, Counted::by_correction, static_cast<std::int64_t>(corrections_.size()), 0};
       std::copy(std::begin(c.field), std::end(c.field), std::begin(corrections_.emplace_back().field));
       counted_[owner(c.process, 0)].push_back(made);
     }
@@ -156,6 +166,21 @@ class Reader {
     }
   }
 
+  void add_figures(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
+    const std::uint64_t begin = channel::area_offset(area);
+    const std::uint64_t end =
+        linux::data_end(shared_.file.get(), begin, begin + channel::code_figures_limit * sizeof(channel::CodeFigures));
+    std::vector<channel::CodeFigures> table((end - begin) / sizeof(channel::CodeFigures));
+    if (!linux::read_at(shared_.file.get(), begin, table.data(), table.size() * sizeof table[0])) return;
+    for (const channel::CodeFigures& one : table) {
+      if (one.pc == 0) continue;
+      const Place at = place_of(number, log(number).all_mappings(), one.pc);
+      counted_[owner].push_back(
+          {at.address, at.file, 0, 0, 0, Counted::by_models, static_cast<std::int64_t>(figures_.size()), 0});
+      figures_.push_back(one);
+    }
+  }
+
   void add_repeated(std::uint32_t dynamic, std::uint64_t times) {
     const auto n = static_cast<std::int64_t>(times);
     if (dynamic == channel::dynamic_load || dynamic == channel::dynamic_move) repeated_.add_to(channel::loads, 1, n);
@@ -224,8 +249,8 @@ class Reader {
       }
       const Place at = mapping == nullptr ? place_of(number, trace.mappings, pc)
                                           : Place{mapping->file, in_file ? pc - mapping->start + mapping->offset : pc};
-      counted.push_back({at.address, at.file, p.field, p.loads, p.stores, false, static_cast<std::int64_t>(reached),
-                         static_cast<std::int64_t>(taken)});
+      counted.push_back({at.address, at.file, p.field, p.loads, p.stores, Counted::by_executions,
+                         static_cast<std::int64_t>(reached), static_cast<std::int64_t>(taken)});
     };
     channel::walk(t, places, counter, each);
   }
@@ -233,7 +258,12 @@ class Reader {
   /// Adds what `c` counted to a row.
   void add_counts(const Counted& c, result::CodeRow& row, std::int64_t* to) const {
     channel::Totals totals;
-    if (c.corrected) {
+    if (c.source == Counted::by_models) {
+      for (std::size_t e = 0; e < weights_.size(); ++e)
+        to[e] += value_of(request_.events[e].id, placed_, figures_[static_cast<std::size_t>(c.executions)], modelling_);
+      return;
+    }
+    if (c.source == Counted::by_correction) {
       totals = corrections_[static_cast<std::size_t>(c.executions)];
     } else {
       totals.field[channel::instructions] = c.executions;
@@ -279,6 +309,8 @@ class Reader {
 
   const Request& request_;
   const Channel& shared_;
+  const Modelling& modelling_;
+  const channel::PlacedFigures placed_;
   CodeFiles files_;
   std::vector<char> is_file_;
   std::vector<std::unique_ptr<CodeLogReader>> logs_;         // from number 1 on
@@ -286,6 +318,7 @@ class Reader {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> owners_;
   std::vector<std::vector<Counted>> counted_;  // of each owner
   std::vector<channel::Totals> corrections_;
+  std::vector<channel::CodeFigures> figures_;
   std::vector<Weights> weights_;  // of each event
   channel::Totals repeated_;
   result::CodeCounts made_;
@@ -293,8 +326,9 @@ class Reader {
 
 }  // namespace
 
-result::CodeCounts code_counts(const Request& request, const Channel& shared, const std::vector<EventCount>& counts) {
-  return Reader(request, shared, counts).read();
+result::CodeCounts code_counts(const Request& request, const Channel& shared, const Modelling& modelling,
+                               const std::vector<EventCount>& counts) {
+  return Reader(request, shared, modelling, counts).read();
 }
 
 }  // namespace tally::backend::sim

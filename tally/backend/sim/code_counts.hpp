@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tally/backend/backend.hpp"
+#include "tally/backend/sim/harvest.hpp"
 #include "tally/backend/sim/run.hpp"
 #include "tally/result/code.hpp"
 
@@ -10,6 +11,7 @@ namespace tally::backend::sim {
 /// What every instruction of the execution counted. `counts`: the whole command's, one for each event of the request.
 /// What the engine has not written, or a program has written over, is in no row: CodeCounts::unplaced tells how much.
 /// Cost: about 50 ns for each instruction of each thread.
-result::CodeCounts code_counts(const Request& request, const Channel& shared, const std::vector<EventCount>& counts);
+result::CodeCounts code_counts(const Request& request, const Channel& shared, const Modelling& modelling,
+                               const std::vector<EventCount>& counts);
 
 }  // namespace tally::backend::sim

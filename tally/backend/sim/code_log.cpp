@@ -74,6 +74,7 @@ void CodeLogReader::read(CodeFiles& files) {
       case CodeRecordKind::trace: add_trace(reinterpret_cast<const channel::CodeTrace*>(record)); break;
       case CodeRecordKind::counts:
       case CodeRecordKind::calls:
+      case CodeRecordKind::figures:
       case CodeRecordKind::shared: add_counts(reinterpret_cast<const channel::CodeCounts*>(record)); break;
       case CodeRecordKind::none: break;  // its process was killed while it wrote it; others may have gone on
       default: return;
@@ -98,10 +99,12 @@ void CodeLogReader::add_trace(const channel::CodeTrace* t) {
 
 void CodeLogReader::add_counts(const channel::CodeCounts* c) {
   if (c->head.bytes < sizeof *c) return;
-  if (c->head.kind == CodeRecordKind::shared)
-    shared_with_.push_back(c->process);
-  else if (c->area < channel::area_limit)
-    (c->head.kind == CodeRecordKind::calls ? calls_ : counts_).push_back({c->process, c->thread, c->area});
+  if (c->head.kind == CodeRecordKind::shared) return shared_with_.push_back(c->process);
+  if (c->area >= channel::area_limit) return;
+  auto& areas = c->head.kind == CodeRecordKind::calls     ? calls_
+                : c->head.kind == CodeRecordKind::figures ? figures_
+                                                          : counts_;
+  areas.push_back({c->process, c->thread, c->area});
 }
 
 }  // namespace tally::backend::sim

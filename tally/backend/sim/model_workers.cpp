@@ -36,7 +36,8 @@ std::uint32_t count_of(const channel::NoteBlock& block, std::size_t bytes_of_eac
 struct Player {
   Handed held;
   RingMemory memory;
-  linux::Mapping counts_memory;
+  linux::Mapping counts_memory, figures_memory;
+  Placed placed;
   std::uint32_t begun = 0;  // as NoteRing::begun, of the thread that the models belong to
   std::unique_ptr<Carried> carried;
   bool forgotten = false;
@@ -48,7 +49,8 @@ struct Player {
                : channel::model_l1i | channel::model_l1d | channel::model_lower | channel::model_tlbs;
   }
   std::size_t bytes_of_each() const {
-    return held == Handed::outcomes ? sizeof(tally::sim::Outcome) : sizeof(tally::sim::Note);
+    if (held == Handed::outcomes) return sizeof(tally::sim::Outcome);
+    return placed.figures.count != 0 ? sizeof(tally::sim::PlacedNote) : sizeof(tally::sim::Note);
   }
 
   NoteRing& ring() const { return memory.head(); }
@@ -198,6 +200,7 @@ class ModelWorkers::Work {
     player->held = channel::held_by_ring(number);
     player->memory = std::move(*ring);
     player->counts_memory = std::move(*counts);
+    if (player->held == Handed::notes) player->placed.figures = shared_.records.header().settings.placed;
     return players_.emplace(number, std::move(player)).first->second.get();
   }
 
@@ -221,7 +224,7 @@ class ModelWorkers::Work {
     const std::uint32_t waiting = player.memory.waiting();
     if (waiting > channel::note_blocks) {
       pass_over(player);
-    } else if (waiting != 0 && !begin(player)) {
+    } else if (waiting != 0 && !begin(player, number)) {
       is_stuck = true;
       std::this_thread::yield();
     } else {
@@ -248,7 +251,7 @@ class ModelWorkers::Work {
   }
 
   /// Levels for the thread that has the ring now. False where those of its parent are not known yet.
-  bool begin(Player& player) {
+  bool begin(Player& player, std::uint32_t number) {
     NoteRing& ring = player.ring();
     const std::uint32_t begun = __atomic_load_n(&ring.begun, __ATOMIC_ACQUIRE);
     if (player.carried != nullptr && player.begun == begun) return true;
@@ -271,7 +274,21 @@ class ModelWorkers::Work {
       player.carried = fresh(player);
     }
     player.begun = begun;
+    map_figures(player, number);
     return true;
+  }
+
+  /// The table of the thread that has the ring now.
+  void map_figures(Player& player, std::uint32_t number) const {
+    if (player.placed.figures.count == 0) return;
+    const std::uint32_t area = shared_.records.thread(channel::thread_of_ring(number)).figures;
+    auto memory = area != 0 && area < channel::area_limit
+                      ? linux::map_shared(shared_.file.get(), channel::area_offset(area), channel::area_bytes)
+                      : fail(Code::cannot_measure, "");
+    player.placed.table = nullptr;
+    if (!memory) return;
+    player.figures_memory = std::move(*memory);
+    player.placed.table = reinterpret_cast<channel::CodeFigures*>(player.figures_memory.data());
   }
 
   /// Of both rings of a thread that may be said at once.
@@ -322,8 +339,8 @@ class ModelWorkers::Work {
     const std::uint32_t number = player.ring().taken;
     const channel::NoteBlock block = player.memory.about(number);
     if (player.carried != nullptr && block.count != 0)
-      player.carried->take(player.memory.block(number), count_of(block, player.bytes_of_each()),
-                           player.counts().values);
+      player.carried->take(player.memory.block(number), count_of(block, player.bytes_of_each()), player.counts().values,
+                           player.placed);
     if (block.forks != 0) {
       auto copy = player.carried != nullptr ? player.carried->copy() : nullptr;
       const std::lock_guard lock(mutex_);

@@ -7,6 +7,7 @@
 #include "tally/backend/sim/harvest.hpp"
 #include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/model_workers.hpp"
+#include "tally/backend/sim/placed_figures.hpp"
 #include "tally/backend/sim/run.hpp"
 #include "tally/backend/sim/window_rows.hpp"
 #include "tally/base/text.hpp"
@@ -61,6 +62,8 @@ class Sim final : public Backend {
     auto shared = Channel::make();
     if (!shared) return fail(shared.error());
     const Modelling modelling = modelling_of(request);
+    const auto placed = placed_figures(request, modelling);
+    if (!placed) return fail(placed.error());
     Marker marker(request.marks);
     if (auto known = look_before(marker, request); !known) return fail(known.error());
     channel::Settings settings{};
@@ -69,6 +72,7 @@ class Sim final : public Backend {
     settings.marks = marks_of(request, modelling);
     settings.windows = windows_of(request, modelling, settings.marks);
     settings.logs_code = request.on_code || request.windows.places ? 1 : 0;
+    settings.placed = *placed;
     settings.follows_calls = request.on_code && request.calls ? 1 : 0;
     Window window;
     const auto execution = execute(request, *image, *shared, settings, modelling, marker, window);
@@ -81,7 +85,7 @@ class Sim final : public Backend {
     outcome.duration = execution->figures.duration;
     outcome.intervals = execution->intervals;
     harvest(request, *execution, *shared, modelling, window, outcome);
-    if (request.on_code) request.on_code(code_counts(request, *shared, outcome.counts));
+    if (request.on_code) request.on_code(code_counts(request, *shared, modelling, outcome.counts));
     outcome.missing = marker.missing();
     outcome.notices.insert(outcome.notices.end(), marker.notices().begin(), marker.notices().end());
     if (execution->began) return outcome;
@@ -142,6 +146,8 @@ class Sim final : public Backend {
       made.needed.tlbs |= needed.tlbs;
       made.needed.core |= needed.core;
     }
+    // Which branch is predicted wrong is told by who plays everything that a thread does, and by nobody else.
+    if (request.on_code && made.needed.branches) simulation->each = true;
     if (made.needed.any()) made.settings = settings_of(*simulation, made.needed);
     // What is counted at marks is read at each of them: nobody could go on meanwhile.
     const bool can_be_handed_on = made.settings.each == 0 && request.marks.empty() && !request.windows.any() &&

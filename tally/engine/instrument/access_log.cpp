@@ -23,13 +23,13 @@ void ModelCode::record(Builder& b, u32 i) {
   for (u64 at = in.pc & ~(line - 1); at < in.next(); at += line) {
     if (last_fetched_ == at) continue;
     last_fetched_ = at;
-    tape_ops.add({at, 0, 0, 1, Step::fetch});
+    tape_ops.add({at, in.pc, 0, 1, Step::fetch});
     gone_.count++;
   }
   for (u32 k = 0; k < f.accesses; k++) {
     const DataAccess& access = f.access[k];
     static const Step steps[] = {Step::load, Step::store, Step::modify};
-    tape_ops.add({0, 0, gone_.words, static_cast<u16>(access.bytes), steps[static_cast<u32>(access.what)]});
+    tape_ops.add({0, in.pc, gone_.words, static_cast<u16>(access.bytes), steps[static_cast<u32>(access.what)]});
     gone_.count++;
     load_address(b.e, access, a_, b_);
     put(b.e, a_);
@@ -41,7 +41,7 @@ void ModelCode::record(Builder& b, u32 i) {
 
 void ModelCode::record_repeat(Builder& b, u32 i) {
   constexpr u32 before = sim::Repeat::words / 2;
-  tape_ops.add({facts_[i].repeat.bits(), 0, static_cast<u16>(gone_.words - before), 0, Step::repeat});
+  tape_ops.add({facts_[i].repeat.bits(), in_[i].pc, static_cast<u16>(gone_.words - before), 0, Step::repeat});
   gone_.count++;
   for (const u8 reg : {rcx, rsi, rdi}) put(b.e, reg);
   mark(b);

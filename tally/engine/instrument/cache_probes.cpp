@@ -17,8 +17,23 @@ void names_page(const Emitter& e, u64 address) {
 
 }  // namespace
 
+/// The address of the instruction whose code is being made, in two halves: no register is free for it.
+void ModelCode::store_site(Emitter& e) const {
+  store_constant(e, o_model_site, static_cast<u32>(site_), false);
+  store_constant(e, o_model_site + 4, static_cast<u32>(site_ >> 32), false);
+}
+
+/// The line in register a where `to` points, with the instruction that it is of where that is noted, too.
+void ModelCode::store_note(Emitter& e, u8 to) const {
+  store_at(e, to, a_, 0);
+  if (!model_plan.notes_sites) return;
+  store_dword_at(e, to, static_cast<u32>(site_), 8);
+  store_dword_at(e, to, static_cast<u32>(site_ >> 32), 12);
+}
+
 /// Into the model, which may read and write notes. Register b is lost.
 void ModelCode::ask_look(Emitter& e, u64 whom, u32 word) {
+  if (model_plan.notes_sites) store_site(e);
   if (note_ != no_register) e.store(note_, o_model_note);
   ask(e, whom, word, b_, 0);
   if (note_ != no_register) e.load(note_, o_model_note);
@@ -41,8 +56,8 @@ void ModelCode::make_room(Builder& b) {
 /// where the next note goes if this one stays.
 void ModelCode::note_line(Emitter& e, u64 kind, bool looks) {
   if (kind != 0) address_of(e, a_, a_, no_register, 0, static_cast<s32>(kind), false);
-  store_at(e, note_, a_, 0);
-  address_of(e, b_, note_, no_register, 0, sizeof(u64), false);
+  store_note(e, note_);
+  address_of(e, b_, note_, no_register, 0, note_bytes(), false);
   if (looks) move_if_not_equal(e, note_, b_);
 }
 
@@ -53,7 +68,7 @@ void ModelCode::note_page(Emitter& e) {
   table_access(e, 0x33, a_, page_, 0, data_pages_at);
   and_wide(e, a_, -(1 << model_plan.page_bits));
   move_if_not_equal(e, note_, b_);
-  load_at(e, a_, b_, -8);
+  load_at(e, a_, b_, static_cast<s8>(-note_bytes()));
   table_access(e, 0x89, a_, page_, 0, data_pages_at);
 }
 
@@ -68,13 +83,13 @@ u8* ModelCode::jump_across(Emitter& e, u32 bytes, int condition) {
 /// In the stub of a look: notes the line in register a down, and goes back. Both registers are lost.
 void ModelCode::add_note(Builder& b, Emitter& stub, u64 back) {
   if (note_ != no_register) {
-    store_at(stub, note_, a_, 0);
-    address_of(stub, note_, note_, no_register, 0, sizeof(u64), false);
+    store_note(stub, note_);
+    address_of(stub, note_, note_, no_register, 0, note_bytes(), false);
     return jump_to(stub, back);
   }
   stub.load(b_, o_model_note);
-  store_at(stub, b_, a_, 0);
-  address_of(stub, b_, b_, no_register, 0, sizeof(u64), false);
+  store_note(stub, b_);
+  address_of(stub, b_, b_, no_register, 0, note_bytes(), false);
   stub.store(b_, o_model_note);
   test_dword(stub, b_, model_plan.notes_full);
   lead(jump_if(stub, equal), back);
@@ -173,6 +188,7 @@ void ModelCode::probe_data(Builder& b, u32 i, u32 k) {
   const DataAccess& access = f.access[k];
   Emitter& e = b.e;
   if (!model_plan.data()) return;
+  site_ = in_[i].pc;
   const u32 line = model_plan.line_bytes;
   const u64 address = static_cast<u64>(access.displacement);
   const bool fixed = access.fixed && !access.fs;
@@ -258,6 +274,7 @@ void ModelCode::probe_stable_line(Builder& b, const FetchedLine& line, u64 pc) {
 
 void ModelCode::probe_line(Builder& b, u32 i, u64 address) {
   Emitter& e = b.e;
+  site_ = in_[i].pc;
   const u64 page = address >> model_plan.page_bits;
   const u32 number = line_number(address),
             page_number = model_plan.pages ? line_number(page << model_plan.page_bits) : number;

@@ -27,6 +27,9 @@ static_assert(offsetof(channel::ModelValues, l1d_across) == offsetof(sim::Hierar
 
 inline Values& values_of(channel::ModelValues& v) { return reinterpret_cast<Values&>(v); }
 
+/// Rings of what the command may carry: notes and outcomes.
+inline constexpr u32 carried_rings = 2;
+
 /// What a thread has beside what generated code looks into.
 struct ColdModels {
   alignas(tape_room) u64 tape[tape_room / 8];

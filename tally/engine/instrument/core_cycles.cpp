@@ -6,6 +6,7 @@
 
 #include "tally/engine/instrument/core_code.hpp"
 #include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/placed_figures.hpp"
 #include "tally/engine/translate/profile.hpp"
 #include "tally/engine/translate/reading.hpp"
 #include "tally/sim/core/core_flow.hpp"
@@ -127,6 +128,20 @@ class Flow {
   sim::CoreTotal total() {
     return sim::total(core_table(), {&blocks_[0], block_count_}, {&edges_[0], edge_count_},
                       {{&ends_[0], block_count_}, {&marks_[0], block_count_}});
+  }
+
+  /// After total(): `each(pc, cycles)` for every instruction, whose block's cycles it has an even share of.
+  template <class Each>
+  void shares(Each&& each) {
+    for (u32 block = 0; block < block_count_; block++) {
+      const u64 n = blocks_[block].instructions.size(), cycles = marks_[block].cycles;
+      const Step* step = &steps_[beginnings_[block]];
+      for (u64 i = 0; i < n; i++, step = steps_.find(step->next())) {
+        const u64 share = (i + 1) * cycles / n - i * cycles / n;
+        if (share != 0) each(step->pc, share);
+        if (i + 1 == n) break;
+      }
+    }
   }
 
  private:
@@ -302,6 +317,7 @@ void core_finish_locked(Thread* t) {
     core.cycles += total.cycles;
     core.instructions += total.instructions;
     core.unknown += total.unknown;
+    if (places_figures()) flow.shares([t](u64 pc, u64 cycles) { place_core_cycles(t, pc, cycles); });
   }
   core_forget();
 }

@@ -207,6 +207,8 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
       e.store(rsi, o_model_repeat + 8);
       e.store(rdi, o_model_repeat_rdi);
       store_constant(e, o_model_repeat_word, word_of(f.repeat));
+      site_ = in_[i].pc;
+      if (model_plan.notes_sites) store_site(e);
     }
     if (in.kind == Kind::call || (in.kind == Kind::call_indirect && in.resolved)) push_return(b, in);
     if (in.resolved) resolved_target(b, in, f.live);

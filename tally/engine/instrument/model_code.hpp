@@ -158,6 +158,8 @@ class ModelCode {
   u8* jump_across(Emitter& e, u32 bytes, int condition);
   void make_room(Builder& b);
   void ask_look(Emitter& e, u64 whom, u32 word);
+  void store_site(Emitter& e) const;
+  void store_note(Emitter& e, u8 to) const;
   void record(Builder& b, u32 i);
   void record_repeat(Builder& b, u32 i);
   void ask_pieces(Builder& b, u32 i);
@@ -177,6 +179,7 @@ class ModelCode {
   bool wants_window(u32 i) const;
 
   const Instruction* in_ = nullptr;
+  u64 site_ = 0;  // of the instruction whose code is being made
   u32 n_ = 0;
   ModelFacts facts_[instruction_limit];
   u64 last_line_ = 0;

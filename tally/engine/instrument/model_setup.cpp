@@ -79,6 +79,8 @@ u64 cold_model_bytes() {
 
 u64 own_room() { return (cold_model_bytes() + tape_room - 1) & ~(tape_room - 1); }
 
+u64 rings_room() { return settings().models.handed_on != 0 ? u64{carried_rings} * channel::note_ring_bytes : 0; }
+
 void make_cold_models(Thread* t) {
   ColdModels& r = *cold_models_of(t);
   u64* const tables = reinterpret_cast<u64*>(reinterpret_cast<u64>(&r) + page_up(sizeof(ColdModels)));
@@ -114,7 +116,7 @@ bool models_can_be_kept() {
   if (!model_plan.any()) return true;
   // A mapping moves by pages: what follows from more of an address than where it lies in its page is another number
   // each time.
-  if (model_plan.each || (model_plan.branches && !model_plan.outcomes)) return false;
+  if (model_plan.each || model_plan.notes_sites || (model_plan.branches && !model_plan.outcomes)) return false;
   const auto stays = [](u64 bytes) { return bytes <= page_bytes; };
   return (!model_plan.l1i || stays(u64{model_plan.l1i_sets} * model_plan.line_bytes)) &&
          (!model_plan.l1d || stays(u64{model_plan.l1d_mask} + model_plan.line_bytes)) &&
@@ -156,6 +158,7 @@ void models_init() {
     model_plan.outcomes =
         model_plan.branches && (m.handed_on != 0 || m.direction != static_cast<u8>(sim::Direction::gshare));
   }
+  model_plan.notes_sites = settings().placed.count != 0 && !plain && (model_plan.code() || model_plan.data());
   model_plan.goes_by_sites = model_plan.data() || model_plan.code();
   model_plan.page_bits = tlbs.page_bits();
   model_plan.data_page_sets = sim::page_sets_told_apart(tlbs.dtlb);

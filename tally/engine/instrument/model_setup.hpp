@@ -11,6 +11,8 @@ u32 lacking();
 /// Of a thread's ColdModels with its tables, and as much with the end of its alignment.
 u64 cold_model_bytes();
 u64 own_room();
+/// And of its rings behind them.
+u64 rings_room();
 /// Tables of zeros: nothing is kept of what was there.
 void make_cold_models(Thread* t);
 

@@ -10,6 +10,7 @@
 #include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/instrument/model_setup.hpp"
+#include "tally/engine/instrument/placed_figures.hpp"
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/instrument/windows.hpp"
 #include "tally/engine/translate/review.hpp"
@@ -24,6 +25,7 @@ namespace {
 using sim::Access;
 
 constexpr Handed rings[] = {Handed::notes, Handed::outcomes};
+static_assert(sizeof rings / sizeof *rings == carried_rings);
 
 bool uses(Handed what) { return what == Handed::notes ? model_plan.code() || model_plan.data() : model_plan.outcomes; }
 
@@ -33,7 +35,7 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, ColdModels& r) {
   if (!uses(Handed::notes)) return;
   const CompilersFlags flags;
   ModelThread& m = *model_thread(t);
-  const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_note) & (notes_room - 1)) / sizeof(sim::Note));
+  const u32 n = static_cast<u32>((reinterpret_cast<u64>(m.next_note) & (notes_room - 1)) / note_bytes());
   if (settings().models.handed_on != 0) {
     m.next_note = reinterpret_cast<u64*>(notes_publish(t, Handed::notes, {n, 0, 0, 0}));
     return;
@@ -41,6 +43,17 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, ColdModels& r) {
   Values& values = values_of(model_counts(t)->values);
   sim::HierarchyCounts& counts = values.caches;
   m.next_note = r.note;
+  const bool shares = settings().models.own_llc == 0;
+  if (model_plan.notes_sites) {
+    if (shares) llc_lock.take();
+    FigurePlacer placer(t, counts, r.tlbs.counts(), values.branches);
+    sim::access_all({&r.first, on(channel::model_lower) ? &r.lower : nullptr, model_plan.pages ? &r.tlbs : nullptr},
+                    reinterpret_cast<const sim::PlacedNote*>(r.note), n, counts, placer);
+    if (shares) llc_lock.release();
+    values.tlbs.add(r.tlbs.counts());
+    r.tlbs.clear_counts();
+    return;
+  }
   if (model_plan.pages) {
     r.tlbs.access_all(r.note, n);
     values.tlbs.add(r.tlbs.counts());
@@ -48,7 +61,6 @@ TALLY_NO_SAVES __attribute__((noinline)) void drain(Thread* t, ColdModels& r) {
   }
   const u32 missed = r.first.access_all(r.note, n, counts);
   if (missed == 0 || !on(channel::model_lower)) return;
-  const bool shares = settings().models.own_llc == 0;
   if (shares) llc_lock.take();
   r.lower.request_all(r.note, missed, counts);
   if (shares) llc_lock.release();
@@ -90,6 +102,7 @@ bool touch_data(Thread* t, ColdModels& r, u64 line, sim::Note note) {
   const bool same_page = is_page_most_recent(t, line);
   if (same_line && same_page) return false;
   *m.next_note++ = line | note;
+  if (model_plan.notes_sites) *m.next_note++ = m.site;
   if ((reinterpret_cast<u64>(m.next_note) & model_plan.notes_full) != 0) drain(t, r);
   return true;
 }
@@ -236,13 +249,10 @@ bool models_attach(Thread* t, bool goes_on) {
   if (model_plan.goes_by_sites) sites_forget(t);
   if (goes_on) {
     model_thread(t)->record = cold_models_of(t)->tape;
-    return attach_notes(t, goes_on);
+    return attach_notes(t, goes_on) && figures_attach(t);
   }
   if (cold_models_of(t) == nullptr) {
-    const u64 at = try_reserve(
-        own_room() + tape_room +
-            (settings().models.handed_on != 0 ? sizeof rings / sizeof *rings * channel::note_ring_bytes : 0),
-        3);
+    const u64 at = try_reserve(own_room() + tape_room + rings_room() + figures_room(), 3);
     if (at == 0) return false;
     cold_models_of(t) = reinterpret_cast<ColdModels*>((at + tape_room - 1) & ~(tape_room - 1));
   } else {
@@ -252,7 +262,7 @@ bool models_attach(Thread* t, bool goes_on) {
     cold_models_of(t) = rest;
   }
   make_cold_models(t);
-  return attach_notes(t, goes_on);
+  return attach_notes(t, goes_on) && figures_attach(t);
 }
 
 void models_drain(Thread* t) {

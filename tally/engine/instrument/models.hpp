@@ -51,6 +51,7 @@ struct ModelThread {
   u64 spilled_flags;  // 0x1160: the program's, as lahf and seto leave them in rax
   u32* next_outcome;  // 0x1168: after the last one (ModelPlan::outcomes)
   u64 spill_page;     // 0x1170: of the register for a page's set
+  u64 site;           // 0x1178: with ModelPlan::notes_sites: of the instruction that asks
   // 0x1180: vectors, masks and registers that an instruction's accesses depend on. In their place: the program may
   // check alignment.
   alignas(64) u8 kept[2][64];
@@ -74,6 +75,7 @@ enum ModelOffset : u32 {
   o_model_flags = models_at + 0xe0,
   o_model_outcome = models_at + 0xe8,
   o_model_spill_page = models_at + 0xf0,
+  o_model_site = models_at + 0xf8,
   o_model_kept = models_at + 0x100,
   o_model_kept_2 = models_at + 0x140,
 };
@@ -82,9 +84,9 @@ static_assert(offsetof(ModelThread, argument) == 0x18 && offsetof(ModelThread, a
               offsetof(ModelThread, repeat) == 0x58 && offsetof(ModelThread, record) == 0x68 &&
               offsetof(ModelThread, stack) == 0x70 && offsetof(ModelThread, saved) == 0x80 &&
               offsetof(ModelThread, repeat_rdi) == 0xd0 && offsetof(ModelThread, next_note) == 0xd8 &&
-              offsetof(ModelThread, spilled_flags) == 0xe0 && offsetof(ModelThread, next_outcome) == 0xe8 &&
-              offsetof(ModelThread, spill_page) == 0xf0 && offsetof(ModelThread, kept) == 0x100 &&
-              models_at + sizeof(ModelThread) <= 0x1200);
+              offsetof(ModelThread, site) == 0xf8 && offsetof(ModelThread, spilled_flags) == 0xe0 &&
+              offsetof(ModelThread, next_outcome) == 0xe8 && offsetof(ModelThread, spill_page) == 0xf0 &&
+              offsetof(ModelThread, kept) == 0x100 && models_at + sizeof(ModelThread) <= 0x1200);
 
 /// Tables that generated code looks into: offsets from the GS base, between the thread's record and its jump table.
 enum ModelLayout : u32 {
@@ -132,6 +134,7 @@ struct ModelPlan {
   bool goes_by_sites;       // who nearly always finds the most recent line looks by a jump: sites.hpp
   bool each;                // everything goes onto the tape, for the plain models
   bool each_branch;         // branches too
+  bool notes_sites;         // after each note stands the address of its instruction
   u32 line_bytes;           // of a page where there is no cache
   u32 page_bits, data_page_sets, code_page_sets;
   u32 l1d_mask;  // of an address: where the set is, from l1d_at
@@ -142,6 +145,8 @@ struct ModelPlan {
   bool any() const { return branches || code() || data() || each; }
 };
 extern ModelPlan model_plan;
+/// Of a note with what stands after it.
+inline s32 note_bytes() { return model_plan.notes_sites ? sizeof(sim::PlacedNote) : sizeof(sim::Note); }
 /// What stands on tapes: the steps of ways. Want cache_lock held to be written.
 extern Growing<sim::Way> tape_ways;
 extern Growing<sim::Op> tape_ops;

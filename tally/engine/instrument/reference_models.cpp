@@ -2,6 +2,7 @@
 #include <new>
 
 #include "tally/engine/instrument/cold_models.hpp"
+#include "tally/engine/instrument/placed_figures.hpp"
 
 namespace tally::engine::instrument {
 namespace {
@@ -33,7 +34,12 @@ void play(Thread* t, ColdModels& r, const sim::Way* all, const u64* from, const 
                            on(channel::model_l1i), on(channel::model_l1d)};
   const bool shares = settings().models.own_llc == 0 && on(channel::model_lower);
   if (shares) llc_lock.take();
-  sim::play(models, all, tape_ops.data, from, to);
+  if (places_figures()) {
+    FigurePlacer placer(t, plain_caches(r).counts(), plain_tlbs(r).counts(), plain_branches(r).counts());
+    sim::play(models, all, tape_ops.data, from, to, &placer);
+  } else {
+    sim::play(models, all, tape_ops.data, from, to);
+  }
   if (shares) llc_lock.release();
   keep_plain(t, r);
 }

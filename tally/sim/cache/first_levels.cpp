@@ -21,10 +21,11 @@ FirstLevels FirstLevels::over(std::uint64_t* table, std::uint64_t* times) const 
   return made;
 }
 
-std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts) {
+std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts, std::uint32_t* stood_at) {
   constexpr Note purpose = 3;  // the bits of its Access
   std::uint32_t places[FirstPair::stretch];
-  if (!levels_.code().exists() || !levels_.data().exists()) n = those_there(notes, n);
+  const bool some_are_left_out = !levels_.code().exists() || !levels_.data().exists();
+  if (some_are_left_out) n = those_there(notes, n, stood_at);
   std::uint32_t missed = 0;
   for (std::uint32_t at = 0; at < n; at += FirstPair::stretch) {
     const std::uint32_t here = n - at < FirstPair::stretch ? n - at : FirstPair::stretch;
@@ -34,8 +35,10 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
     for (std::uint32_t i = 0; i < count; ++i) {
       const auto place = static_cast<std::int32_t>(places[i]);
       const Note note = notes[at + places[i]];
-      if ((note & same_access) != 0 && missed_ && is_one_access(notes + at, last, place))
-        ++(access_of(note) == Access::store ? counts.l1d_across.store_misses : counts.l1d_across.load_misses);
+      const bool across = (note & same_access) != 0 && missed_ && is_one_access(notes + at, last, place);
+      if (across) ++(access_of(note) == Access::store ? counts.l1d_across.store_misses : counts.l1d_across.load_misses);
+      if (stood_at != nullptr)
+        stood_at[missed] = (some_are_left_out ? stood_at[at + places[i]] : at + places[i]) | (across ? is_across : 0);
       // Never after `place`.
       notes[missed++] = note & ~same_access;
       last = place;
@@ -53,10 +56,13 @@ std::uint32_t FirstLevels::access_all(Note* notes, std::uint32_t n, HierarchyCou
   return missed;
 }
 
-std::uint32_t FirstLevels::those_there(Note* notes, std::uint32_t n) const {
+std::uint32_t FirstLevels::those_there(Note* notes, std::uint32_t n, std::uint32_t* stood_at) const {
   std::uint32_t left = 0;
-  for (std::uint32_t i = 0; i < n; ++i)
-    if ((access_of(notes[i]) == Access::fetch ? levels_.code() : levels_.data()).exists()) notes[left++] = notes[i];
+  for (std::uint32_t i = 0; i < n; ++i) {
+    if (!(access_of(notes[i]) == Access::fetch ? levels_.code() : levels_.data()).exists()) continue;
+    if (stood_at != nullptr) stood_at[left] = i;
+    notes[left++] = notes[i];
+  }
   return left;
 }
 

@@ -33,10 +33,12 @@ class FirstLevels {
   /// LowerLevels::request_all() takes it; returns how many.
   /// Those for a level that does not exist are left out. Cost (Zen 5): 1 ns each where nearly all are there and there
   /// is memory for times, 3 otherwise; 5 without vectors.
-  std::uint32_t access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts);
+  /// `places`, unless null: where each of those stood, and is_across where its miss is one of `l1d_across`.
+  std::uint32_t access_all(Note* notes, std::uint32_t n, HierarchyCounts& counts, std::uint32_t* places = nullptr);
+  static constexpr std::uint32_t is_across = 1u << 31;
 
  private:
-  std::uint32_t those_there(Note* notes, std::uint32_t n) const;
+  std::uint32_t those_there(Note* notes, std::uint32_t n, std::uint32_t* places) const;
 
   FirstPair levels_;
   bool missed_ = false;  // by the access of the last note, so far

@@ -12,6 +12,12 @@ namespace tally::sim {
 using Note = std::uint64_t;
 /// The line is touched by the same access as that of the note before.
 constexpr Note same_access = 4;
+/// A note with the instruction whose access it is, as both stand one after the other.
+struct PlacedNote {
+  Note note;
+  std::uint64_t pc;
+};
+static_assert(sizeof(PlacedNote) == 16);
 constexpr Note note_of(std::uint64_t line, Access access) { return line | static_cast<Note>(access); }
 constexpr Access access_of(Note note) { return static_cast<Access>(note & 3); }
 constexpr std::uint64_t line_of_note(Note note) { return note & ~Note{7}; }

@@ -44,11 +44,11 @@ void Tlbs::access(std::uint64_t address, std::uint64_t bytes, Access access) {
   for (std::uint64_t page = first + 1; page <= last; ++page) touch(page << page_bits_, access);
 }
 
-void Tlbs::access_all(const Note* notes, std::uint32_t n) {
-  if (first_.is_quick()) return access_quickly(notes, n);
+void Tlbs::access_all(const Note* notes, std::uint32_t n, const PlacedNote* placed, Observer* observer) {
+  if (first_.is_quick()) return access_quickly(notes, n, placed, observer);
   // Most are to the most recent page of their set: those go first, without a jump that depends on it.
   constexpr std::uint32_t stretch = 256;
-  Note left[stretch];
+  std::uint32_t left[stretch];
   const std::uint64_t masks[2] = {page_sets_told_apart(dtlb_.shape()) - 1, page_sets_told_apart(itlb_.shape()) - 1};
   std::uint64_t recent[2][page_sets];
   for (auto& kind : recent)
@@ -59,15 +59,18 @@ void Tlbs::access_all(const Note* notes, std::uint32_t n) {
       const bool code = access_of(notes[i]) == Access::fetch;
       const std::uint64_t page = notes[i] >> page_bits_;
       std::uint64_t& last = recent[code][page & masks[code]];
-      left[count] = notes[i];
+      left[count] = i;
       count += last != page;
       last = page;
     }
-    for (std::uint32_t i = 0; i < count; ++i) touch(line_of_note(left[i]), access_of(left[i]));
+    for (std::uint32_t i = 0; i < count; ++i) {
+      touch(line_of_note(notes[left[i]]), access_of(notes[left[i]]));
+      if (placed != nullptr) observer->stepped(placed[left[i]].pc);
+    }
   }
 }
 
-void Tlbs::access_quickly(const Note* notes, std::uint32_t n) {
+void Tlbs::access_quickly(const Note* notes, std::uint32_t n, const PlacedNote* placed, Observer* observer) {
   std::uint32_t missed[FirstPair::stretch];
   for (std::uint32_t at = 0; at < n; at += FirstPair::stretch) {
     const std::uint32_t here = n - at < FirstPair::stretch ? n - at : FirstPair::stretch;
@@ -75,6 +78,7 @@ void Tlbs::access_quickly(const Note* notes, std::uint32_t n) {
     for (std::uint32_t i = 0; i < count; ++i) {
       const Note note = notes[at + missed[i]];
       miss_first(line_of_note(note), access_of(note));
+      if (placed != nullptr) observer->stepped(placed[at + missed[i]].pc);
     }
   }
 }

@@ -7,6 +7,7 @@
 #include "tally/sim/cache/first_pair.hpp"
 #include "tally/sim/cache/hierarchy.hpp"
 #include "tally/sim/cache/note.hpp"
+#include "tally/sim/observer.hpp"
 
 namespace tally::sim {
 
@@ -63,7 +64,8 @@ class Tlbs {
   /// there is a first level: it changes nothing but the number of references, and some of those are left out here.
   /// Where there is memory for times nobody may call access(). Cost: 1 ns for a page that is there and 2 without
   /// times, some 10 for the others.
-  void access_all(const Note* notes, std::uint32_t n);
+  /// `placed`, unless null: the same notes; the observer is told of those that count anything.
+  void access_all(const Note* notes, std::uint32_t n, const PlacedNote* placed = nullptr, Observer* observer = nullptr);
 
   const TlbCounts& counts() const { return counts_; }
   /// They begin again; everything else stays as it is.
@@ -71,7 +73,7 @@ class Tlbs {
 
  private:
   void touch(std::uint64_t address, Access access);
-  void access_quickly(const Note* notes, std::uint32_t n);
+  void access_quickly(const Note* notes, std::uint32_t n, const PlacedNote* placed, Observer* observer);
   void miss_first(std::uint64_t address, Access access);
 
   Cache itlb_, dtlb_, stlb_;

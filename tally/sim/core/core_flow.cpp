@@ -92,10 +92,17 @@ CoreTotal total(const CoreTable& core, std::span<const CoreBlock> blocks, std::s
       const Entries entries = entries_of(i, edges, next);
       if (blocks[i].executions == 0) continue;
       const std::uint64_t taken = flow.ticks_of(i, blocks[i], entries);
-      if (round >= rounds_to_settle) ticks += taken;
+      if (round >= rounds_to_settle) memory.marks[i].cycles += taken;
     }
   }
-  result.cycles = static_cast<std::uint64_t>(ticks / rounds_that_count / ticks_per_cycle);
+  // Rounded where they are added up, so that nothing is lost between blocks.
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    CoreMark& mark = memory.marks[i];
+    ticks += mark.cycles;
+    const std::uint64_t cycles = ticks / rounds_that_count / ticks_per_cycle;
+    mark.cycles = cycles - result.cycles;
+    result.cycles = cycles;
+  }
   return result;
 }
 

@@ -23,7 +23,8 @@ struct CoreEdge {
 
 /// What total() knows of a block while it adds up. Times count what happened; 0 is never.
 struct CoreMark {
-  std::uint64_t ticks = 0;       ///< of all its executions
+  std::uint64_t ticks = 0;       ///< of all its executions, as things stood last
+  std::uint64_t cycles = 0;      ///< in the end its part of CoreTotal::cycles, of which those of all blocks are the sum
   std::uint32_t run_at = 0;      ///< when it was run last
   std::uint32_t changed_at = 0;  ///< when the state in which it ends became what it is
 };

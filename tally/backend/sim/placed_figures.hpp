@@ -1,0 +1,18 @@
+// What the models count at each instruction: which of their figures, and what those come to.
+#pragma once
+
+#include "tally/backend/backend.hpp"
+#include "tally/backend/sim/harvest.hpp"
+#include "tally/backend/sim/run.hpp"
+
+namespace tally::backend::sim {
+
+/// The figures that the request's modelled events are made of; none where it asks for no code. Errors: cannot_measure
+/// where they are more than an instruction has room for.
+Result<channel::PlacedFigures> placed_figures(const Request& request, const Modelling& modelling);
+
+/// What an event comes to by the figures of an instruction; 0 for one that no model counts.
+std::int64_t value_of(event::Id id, const channel::PlacedFigures& placed, const channel::CodeFigures& figures,
+                      const Modelling& modelling);
+
+}  // namespace tally::backend::sim

@@ -1,0 +1,43 @@
+#include "tally/engine/instrument/placed_figures.hpp"
+
+#include "tally/engine/code_log.hpp"
+#include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/model_setup.hpp"
+
+namespace tally::engine::instrument {
+namespace {
+
+using channel::CodeFigures;
+
+CodeFigures* table_of(Thread* t) {
+  return reinterpret_cast<CodeFigures*>(reinterpret_cast<u64>(cold_models_of(t)) + own_room() + rings_room());
+}
+
+}  // namespace
+
+bool figures_attach(Thread* t) {
+  if (!places_figures()) return true;
+  const u32 area = code_log_area(channel::CodeRecordKind::figures, t->process, t->index);
+  const u64 at = reinterpret_cast<u64>(table_of(t));
+  if (area == 0 || failed(kernel(SYS_mmap, at, channel::area_bytes, 3, 0x11 /* MAP_SHARED | MAP_FIXED */,
+                                 inherited(channel::inherited_channel), channel::area_offset(area))))
+    return false;
+  keep_from_core(at, channel::area_bytes);
+  records().thread(t->index).figures = area;
+  return true;
+}
+
+void place_core_cycles(Thread* t, u64 pc, u64 cycles) {
+  const channel::PlacedFigures& placed = settings().placed;
+  for (u32 i = 0; i < placed.count; i++) {
+    if (placed.figure[i] != channel::placed_cycles) continue;
+    if (CodeFigures* const row = channel::figures_of(table_of(t), pc); row != nullptr) row->figure[i] += cycles;
+  }
+}
+
+u64* FigurePlacer::row_of(u64 pc) {
+  CodeFigures* const row = channel::figures_of(table_of(thread_), pc);
+  return row != nullptr ? row->figure : nullptr;
+}
+
+}  // namespace tally::engine::instrument

@@ -1,0 +1,31 @@
+/// What the models count at each instruction (channel::CodeFigures), where that is asked for: then notes and steps of
+/// the tape say which instruction they are of.
+#pragma once
+#include "tally/engine/instrument/cold_models.hpp"
+#include "tally/sim/placed.hpp"
+
+namespace tally::engine::instrument {
+
+inline bool places_figures() { return settings().placed.count != 0; }
+/// Room of a thread's table, behind what else it has for its models.
+inline u64 figures_room() { return places_figures() ? channel::area_bytes : 0; }
+
+/// A thread that has its record and its models: its table is empty. False without memory.
+bool figures_attach(Thread* t);
+/// Cycles of the core, of which this thread tells.
+void place_core_cycles(Thread* t, u64 pc, u64 cycles);
+
+/// Of what this thread's models count while it lives.
+class FigurePlacer final : public sim::Placer {
+ public:
+  FigurePlacer(Thread* t, const sim::HierarchyCounts& caches, const sim::TlbCounts& tlbs,
+               const sim::BranchCounts& branches)
+      : Placer(settings().placed.figure, settings().placed.count, caches, tlbs, branches), thread_(t) {}
+
+ private:
+  u64* row_of(u64 pc) override;
+
+  Thread* thread_;
+};
+
+}  // namespace tally::engine::instrument

@@ -1,0 +1,17 @@
+// Whom models tell which instruction they are at.
+#pragma once
+
+#include <cstdint>
+
+namespace tally::sim {
+
+class Observer {
+ public:
+  /// What the models have counted since the last call is of the instruction at `pc`.
+  virtual void stepped(std::uint64_t pc) = 0;
+
+ protected:
+  ~Observer() = default;
+};
+
+}  // namespace tally::sim

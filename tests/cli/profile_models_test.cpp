@@ -1,0 +1,132 @@
+// `tally profile` of what a simulated machine counts: misses, wrong predictions, cycles by place.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using Json = nlohmann::json;
+using Rows = std::map<std::string, std::vector<std::int64_t>>;
+
+const char* const misses =
+    "L1-dcache-load-misses,L1-dcache-store-misses,L1-icache-load-misses,L2-misses,LLC-load-misses,dTLB-load-misses";
+enum Column { loads, stores, fetches, second, last, pages };
+
+/// A row for each function, and that all of what is counted has its place.
+Rows profiled(const std::string& events, Words words) {
+  const TemporaryFile file("profile.json");
+  words.insert(words.begin(),
+               {"profile", "-q", "--model", "haswell", "-e", events, "--format", "json", "-o", file.path()});
+  const Finished finished = tally(words);
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  const Json json = Json::parse(file.content().value_or(""), nullptr, false);
+  Rows rows;
+  if (!json.is_object()) {
+    ADD_FAILURE() << finished.err;
+    return rows;
+  }
+  for (const Json& event : json["events"]) {
+    EXPECT_EQ(event["not_placed"], 0) << event["name"];
+    EXPECT_EQ(event["trust"], event["name"] == "instructions:u" ? "exact" : "modelled") << event["name"];
+  }
+  for (const Json& function : json["functions"]) {
+    auto& row = rows[function["name"]];
+    row.resize(json["events"].size());
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] += function["counts"][i].get<std::int64_t>();
+  }
+  return rows;
+}
+
+Rows totals(const Rows& rows) {
+  Rows made;
+  for (const auto& [name, row] : rows) {
+    auto& sum = made[""];
+    sum.resize(row.size());
+    for (std::size_t i = 0; i < row.size(); ++i) sum[i] += row[i];
+  }
+  return made;
+}
+
+class ProfileOfModels : public testing::Test {
+ protected:
+  void SetUp() override {
+#if !TALLY_HAS_SIM
+    GTEST_SKIP() << "the engine is for x86-64";
+#endif
+  }
+};
+
+TEST_F(ProfileOfModels, has_misses_where_they_are) {
+  const Rows rows = profiled(misses, {"--repeatable", "--", MISSING});
+  // On that machine 512 lines lie in the first level and 4,096 in the second; the block has 8,192. A function that has
+  // read more than that returns by an address that lies in no level any more, in a page of its own.
+  EXPECT_EQ(rows.at("strides")[loads], 8192 + 1);
+  EXPECT_EQ(rows.at("strides")[second], 8192 + 1);
+  EXPECT_EQ(rows.at("strides")[last], 8192);
+  EXPECT_EQ(rows.at("strides")[pages], 128 + 1);
+  EXPECT_EQ(rows.at("across")[loads], 8191 + 1) << "accesses, of which each misses";
+  EXPECT_EQ(rows.at("across")[second], 8192 + 2) << "lines, one of them code";
+  EXPECT_EQ(rows.at("across")[last], 0) << "the last level has it all";
+  EXPECT_EQ(rows.at("stays")[loads], 16);
+  EXPECT_EQ(rows.at("copies")[loads], 1024 + 1);
+  EXPECT_EQ(rows.at("copies")[stores], 1024);
+  EXPECT_EQ(rows.at("guesses")[loads], 0);
+}
+
+/// Whoever carries the models: instruction by instruction the same, and together what `tally stat` counts.
+TEST_F(ProfileOfModels, are_the_same_by_notes_and_by_the_tape) {
+  for (const Words& program : {Words{MISSING}, Words{MISSING, "fork"}, Words{"/bin/ls", "-l", "/usr/bin"}}) {
+    SCOPED_TRACE(program.back());
+    const Rows usual = profiled(misses, with({"--repeatable", "--"}, program));
+    for (const Words& way : {Words{"--model-threads", "0"}, Words{"--models-by", "each"}}) {
+      SCOPED_TRACE(way[0]);
+      const Rows other = profiled(misses, with(way, with({"--repeatable", "--"}, program)));
+      for (const auto& [name, row] : usual) EXPECT_EQ(other.at(name), row) << name;
+    }
+    const Finished stat = tally(
+        with({"stat", "-q", "--repeatable", "--model", "haswell", "-e", misses, "--format", "json", "--"}, program));
+    const Json json = Json::parse(stat.err, nullptr, false);
+    ASSERT_TRUE(json.is_object()) << stat.err;
+    const auto sum = totals(usual).at("");
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      EXPECT_EQ(sum[i], json["events"][i]["value"]) << json["events"][i]["event"];
+  }
+}
+
+TEST_F(ProfileOfModels, have_threads_and_children) {
+  EXPECT_EQ(profiled(misses, {"--", MISSING, "fork"}).at("strides")[loads], 2 * 8193);
+  EXPECT_EQ(profiled(misses, {"--", MISSING, "threads"}).at("strides")[loads], 2 * 8193);
+}
+
+TEST_F(ProfileOfModels, place_predictions_and_cycles) {
+  const Rows rows = profiled("branch-misses,cycles,instructions", {"--repeatable", "--", MISSING});
+  enum { wrong, cycles, instructions };
+  EXPECT_GT(rows.at("guesses")[wrong], 5000);
+  EXPECT_LT(rows.at("guesses")[wrong], 15000);
+  EXPECT_LT(rows.at("stays")[wrong], 100);
+  // A wrong prediction takes longer than anything else there; lines from memory take longer still.
+  EXPECT_GT(rows.at("guesses")[cycles], 10 * rows.at("guesses")[wrong]);
+  EXPECT_GT(rows.at("strides")[cycles], 100 * 8192);
+  EXPECT_LT(rows.at("stays")[cycles], rows.at("stays")[instructions] + 16 * 300);
+  EXPECT_GT(rows.at("stays")[cycles], rows.at("stays")[instructions] / 4);
+}
+
+TEST_F(ProfileOfModels, are_there_in_full_precision) {
+  const Rows rows = profiled(misses, {"--precision", "full", "--prefetch", "off", "--", MISSING});
+  EXPECT_EQ(rows.at("strides")[loads], 8192 + 1);
+}
+
+TEST_F(ProfileOfModels, are_what_a_killed_program_had) {
+  const TemporaryFile file("profile.json");
+  const Finished finished = tally({"profile", "-q", "--model", "haswell", "-e", misses, "--format", "json", "-o",
+                                   file.path(), "--", "/bin/sh", "-c", std::string(MISSING) + "; kill -9 $$"});
+  EXPECT_EQ(finished.code(), 128 + 9);
+  EXPECT_NE(file.content().value_or("").find("strides"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tally::test

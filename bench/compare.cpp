@@ -33,7 +33,8 @@ struct Program {
   std::vector<std::string> stat_options = {};  ///< for `tally stat`, before those of the command line
   bool only_by_name = false;                   ///< it takes minutes, or is for a comparison
   std::string tally_command = "stat";          ///< of tally, on side B
-  std::string stat_events = {};  ///< side A is `tally stat` with these; empty: the peer, or the command alone
+  std::vector<std::string> stat_side =
+      {};  ///< side A is `tally stat` with these; nothing: the peer, or the command alone
 };
 
 struct Spread {
@@ -126,12 +127,17 @@ void add_windows(std::vector<Program>& all) {
     windows.stat_options = {"-q", "--every", "50000", "-e", window_events, "-o", "/dev/null"};
     windows.only_by_name = true;
     windows.tally_command = "sample";
-    windows.stat_events = window_events;
+    windows.stat_side = {"-e", window_events};
     all.push_back(std::move(windows));
   }
 }
 
-/// Profiles: by function beside `tally stat`; with calls beside the command alone, and beside callgrind.
+/// What cachegrind simulates of the caches.
+constexpr const char* missed_events =
+    "instructions,loads,stores,L1-icache-load-misses,L1-dcache-load-misses,L1-dcache-store-misses,LLC-load-misses";
+
+/// Profiles: by function beside `tally stat`; with calls beside the command alone, and beside callgrind; misses by
+/// instruction beside `tally stat` with the same models, and beside cachegrind.
 void add_profiles(std::vector<Program>& all) {
   for (const char* name : {"bzip2", "sqlite3", "python3", "perl"}) {
     const auto known = std::find_if(all.begin(), all.end(), [&](const Program& one) { return one.name == name; });
@@ -141,7 +147,7 @@ void add_profiles(std::vector<Program>& all) {
     profile.stat_options = {"-q", "-e", "instructions", "-o", "/dev/null"};
     Program calls = profile, callgrind = profile;
     profile.name += " profile";
-    profile.stat_events = "instructions";
+    profile.stat_side = {"-e", "instructions"};
     profile.goal_ratio = 1.05;
     calls.stat_options.emplace_back("--calls");
     calls.name += " calls";
@@ -150,7 +156,19 @@ void add_profiles(std::vector<Program>& all) {
     callgrind.name += " callgrind";
     callgrind.peer = {"valgrind", "-q", "--tool=callgrind", "--callgrind-out-file=/dev/null"};
     callgrind.goal_ratio = 0.1;
-    for (Program* one : {&profile, &calls, &callgrind}) all.push_back(std::move(*one));
+    Program misses = *known;
+    misses.tally_command = "profile";
+    misses.only_by_name = true;
+    misses.stat_options = {"-q", "--model", "host", "-e", missed_events, "-o", "/dev/null"};
+    Program cachegrind_misses = misses;
+    misses.name += " misses";
+    misses.stat_side = {"--model", "host", "-e", missed_events};
+    misses.goal_ratio = 1.6;
+    cachegrind_misses.name += " misses cachegrind";
+    cachegrind_misses.peer = {"valgrind", "-q", "--tool=cachegrind", "--cache-sim=yes",
+                              "--cachegrind-out-file=/dev/null"};
+    cachegrind_misses.goal_ratio = 0.5;
+    for (Program* one : {&profile, &calls, &callgrind, &misses, &cachegrind_misses}) all.push_back(std::move(*one));
   }
 }
 
@@ -255,8 +273,11 @@ double timed(const std::vector<std::string>& command, const bench::Streams& stre
 
 /// What runs the command on side A.
 std::vector<std::string> other_side(const Program& program, const Options& options) {
-  if (program.stat_events.empty()) return program.peer;
-  return {options.tally, "stat", "-q", "-e", program.stat_events, "--"};
+  if (program.stat_side.empty()) return program.peer;
+  std::vector<std::string> words = {options.tally, "stat", "-q"};
+  words.insert(words.end(), program.stat_side.begin(), program.stat_side.end());
+  words.emplace_back("--");
+  return words;
 }
 
 Times measure(const Program& program, const Options& options) {

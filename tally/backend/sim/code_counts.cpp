@@ -167,12 +167,9 @@ class Reader {
   }
 
   void add_figures(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
-    const std::uint64_t begin = channel::area_offset(area);
-    const std::uint64_t end =
-        linux::data_end(shared_.file.get(), begin, begin + channel::code_figures_limit * sizeof(channel::CodeFigures));
-    std::vector<channel::CodeFigures> table((end - begin) / sizeof(channel::CodeFigures));
-    if (!linux::read_at(shared_.file.get(), begin, table.data(), table.size() * sizeof table[0])) return;
-    for (const channel::CodeFigures& one : table) {
+    const std::uint64_t begin = channel::area_offset(area),
+                        limit = begin + channel::code_figures_limit * sizeof(channel::CodeFigures);
+    for (const auto& one : read_table<channel::CodeFigures>(shared_.file.get(), begin, limit)) {
       if (one.pc == 0) continue;
       const Place at = place_of(number, log(number).all_mappings(), one.pc);
       counted_[owner].push_back(

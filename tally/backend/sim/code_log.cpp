@@ -53,10 +53,7 @@ void CodeLogReader::read_corrections(const Channel& shared, std::uint32_t number
   const int file = shared.file.get();
   const std::uint64_t begin = channel::code_log_offset(number) + channel::code_corrections_at,
                       limit = channel::code_log_offset(number) + channel::code_records_at;
-  // Nothing was written of most tables, but for the page that the head is in.
-  const std::uint64_t end = linux::data_end(file, begin, limit);
-  std::vector<channel::CodeCorrection> table((end - begin) / sizeof(channel::CodeCorrection));
-  if (!linux::read_at(file, begin, table.data(), table.size() * sizeof table[0])) return;
+  const auto table = read_table<channel::CodeCorrection>(file, begin, limit);
   std::copy_if(table.begin(), table.end(), std::back_inserter(corrections_),
                [](const channel::CodeCorrection& c) { return c.pc != 0; });
 }

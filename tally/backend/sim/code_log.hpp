@@ -1,6 +1,7 @@
 // One process's log of code, read (channel/code_log.hpp). Whatever it says, nothing outside of it is read.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -37,6 +38,16 @@ class CodeFiles {
   std::map<std::tuple<std::string, std::uint64_t, std::uint32_t, std::uint32_t>, std::size_t> numbers_;
   std::vector<result::CodeFile> files_;
 };
+
+/// The rows of a table in the channel, up to the last page of it that was written, in which the last one may begin.
+/// Nothing was written of most tables. Empty where it cannot be read.
+template <class Row>
+std::vector<Row> read_table(int file, std::uint64_t begin, std::uint64_t limit) {
+  const std::uint64_t bytes = linux::data_end(file, begin, limit) - begin, most = (limit - begin) / sizeof(Row);
+  std::vector<Row> table(std::min<std::uint64_t>((bytes + sizeof(Row) - 1) / sizeof(Row), most));
+  if (!linux::read_at(file, begin, table.data(), table.size() * sizeof(Row))) table.clear();
+  return table;
+}
 
 class CodeLogReader {
  public:

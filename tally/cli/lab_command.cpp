@@ -6,6 +6,7 @@
 #include "tally/cli/page.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/process/program.hpp"
+#include "tally/pmu/emulated/arm_profile.hpp"
 #include "tally/pmu/emulated/profile.hpp"
 #include "tally/pmu/model.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 struct Options {
   std::string file;
   std::vector<std::string> statements;
-  std::string model = "haswell-v3";
+  std::string model;
   int bits = 0;
   std::vector<std::string> breaks;
   std::string time;
@@ -35,6 +36,7 @@ struct Options {
   bool quiet = false;
   bool json = false;
   bool interactive = false;
+  bool barriers = false;
 };
 
 constexpr const char* footer =
@@ -52,12 +54,19 @@ Names of registers are known (IA32_PERFEVTSEL0, APIC_BASE, LVT_PERFMON, ...); `%
   RESET_COUNTER_OVERFLOW  clears all overflows; RESET_OVERFLOW N that of one
   STORE_CONTEXT, RESTORE_CONTEXT, ENTER_USER LABEL, WRITE_MSR REGISTER, VALUE, EXIT N
 
+With an Arm core (--model armv8-pmuv3, apple-m1) FILE is for GNU's assembler; one that says `.arch armv8-a` takes such a
+core by itself. `.include "lab.inc"` brings puts, put_hex, put_number (X0), dump_pmu, dump_counter,
+set_interrupt_handler (X0), CLEAR_OVERFLOWS, CLEAR_INTERRUPT (Apple), WRITE_REGISTER REGISTER, VALUE, ENTER_USER LABEL,
+STORE_CONTEXT, RESTORE_CONTEXT, EXIT N. The counters' line is the core's IRQ (Apple: FIQ); there is no interrupt
+controller. A serial port (PL011) is at 9000000H, the end at 9100000H; WFI with nothing to wait for ends the program.
+
 Memory is 0 to FFFFFFH, the program at 100000H, the stack below 80000H; the local APIC is at FEE00000H, a serial port at
 3F8H. HLT ends the program, and so do RET and a write of the exit port F4H, whose value becomes the exit code.
 
--e takes statements in place of a file: wrmsr REGISTER VALUE, wrmsr REGISTER:FIELD=N,FIELD, rdmsr REGISTER, rdpmc N,
-rdpmc fixed N, run N INSTRUCTION, user (goes to CPL 3), and any instruction, with ; between them. Each is told with what
-it added to the counters: its own instructions too, as on a real processor.
+-e takes statements in place of a file. For Arm: msr REGISTER, VALUE, msr REGISTER:FIELD=N,FIELD, mrs REGISTER. For
+x86: wrmsr REGISTER VALUE, wrmsr REGISTER:FIELD=N,FIELD, rdmsr REGISTER, rdpmc N, rdpmc fixed N. For both: run N INSTRUCTION,
+user (goes to CPL 3, or EL0), and any instruction, with ; between them. Each is told with what it added to the counters:
+its own instructions too, as on a real processor.
 
 All counts are emulated: instructions and branches are exact, cycles, caches and predictions come from a simple declared
 model. Nothing is read from or written to a register of this machine.
@@ -70,19 +79,22 @@ Examples:
   tally lab --dump -e 'wrmsr IA32_PERFEVTSEL0:event=0xc4,USR,EN; user; run 5 jmp $+2'
   tally lab examples/lab/15-3.asm
   tally lab --model skylake-v4 --trace mine.asm
+  tally lab -e 'msr pmcr_el0:E,P,C; msr pmevtyper0_el0, 8; msr pmcntenset_el0, 1; run 100 nop; mrs pmevcntr0_el0'
 )";
 
 void describe(Page& page, Options& options) {
   page.head("Runs bare-metal code against an emulated PMU, register by register.",
             "tally lab [options] FILE | -e STATEMENTS | -i");
   std::vector<std::string> names;
-  for (const auto& profile : pmu::emulated::profiles()) names.emplace_back(profile.name);
+  for (const std::string_view name : pmu::emulated::profile_names()) names.emplace_back(name);
   page.add_option("FILE", options.file, "the program: assembly, ELF or flat image");
   page.add_option("-e,--execute", options.statements, "statements in place of a file, with ; between them")
       ->option_text("STATEMENTS")
       ->allow_extra_args(false);
   page.add_flag("-i,--interactive", options.interactive, "a prompt for statements, with history and completion");
-  page.add_option("--model", options.model, fmt::format("the processor: {} (else the first)", join(names, ", ")))
+  page.add_option(
+          "--model", options.model,
+          fmt::format("the processor: {} (else the first; for a program of Arm's armv8-pmuv3)", join(names, ", ")))
       ->option_text("NAME");
   page.add_option("--bits", options.bits, "16, 32 or 64: the mode it starts in")
       ->option_text("N")
@@ -119,6 +131,8 @@ void describe(Page& page, Options& options) {
       ->option_text("NAME=VALUE")
       ->allow_extra_args(false);
   page.add_flag("--single", options.single, "never runs whole blocks at once: slower, and the same counts");
+  page.add_flag("--barriers", options.barriers,
+                "apple-m1: control registers take effect at an ISB, and read as rubbish before it");
   page.add_flag("--overcount", options.overcount, "an interrupt counts as an instruction, as by erratum HSD11");
   page.footer(footer);
 }
@@ -145,13 +159,14 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
   }
   if (!options.file.empty()) add("file", options.file);
   if (!options.statements.empty()) add("statements", join(options.statements, ";"));
-  if (!pmu::emulated::profile_of(options.model)) {
+  if (!options.model.empty() && !pmu::emulated::profile_of(options.model) &&
+      !pmu::emulated::arm_profile_of(options.model)) {
     std::vector<std::string> names;
-    for (const auto& profile : pmu::emulated::profiles()) names.emplace_back(profile.name);
+    for (const std::string_view name : pmu::emulated::profile_names()) names.emplace_back(name);
     return fail(Code::bad_usage, fmt::format("there is no model '{}'", printable(options.model)),
                 "there are " + join(names, ", "));
   }
-  add("model", options.model);
+  if (!options.model.empty()) add("model", options.model);
   add("bits", options.bits);
   add("skid", options.skid);
   add("max-instructions", options.max_instructions);
@@ -183,16 +198,11 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
     }
     add("cache", *bytes);
   }
-  const std::pair<bool, const char*> flags[] = {{options.overcount, "--overcount"},
-                                                {options.single, "--single"},
-                                                {options.trace, "--trace"},
-                                                {options.reads, "--reads"},
-                                                {options.dump, "--dump"},
-                                                {options.explain, "--explain"},
-                                                {options.quiet, "--quiet"},
-                                                {options.json, "--json"},
-                                                {options.interactive, "--interactive"},
-                                                {options.step, "--step"}};
+  const std::pair<bool, const char*> flags[] = {
+      {options.overcount, "--overcount"}, {options.single, "--single"}, {options.trace, "--trace"},
+      {options.reads, "--reads"},         {options.dump, "--dump"},     {options.explain, "--explain"},
+      {options.quiet, "--quiet"},         {options.json, "--json"},     {options.interactive, "--interactive"},
+      {options.barriers, "--barriers"},   {options.step, "--step"}};
   for (const auto& [is_set, word] : flags) {
     if (is_set) words.emplace_back(word);
   }

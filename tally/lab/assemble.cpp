@@ -2,48 +2,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "tally/base/text.hpp"
 #include "tally/lab/image.hpp"
 #include "tally/lab/includes.hpp"
+#include "tally/lab/scratch.hpp"
 
 namespace tally::lab {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder that is gone with its owner.
-struct Folder {
-  fs::path path;
-  ~Folder() {
-    std::error_code ignored;
-    if (!path.empty()) fs::remove_all(path, ignored);
-  }
-};
-
-Result<fs::path> new_folder() {
-  std::error_code error;
-  const fs::path base = fs::temp_directory_path(error);
-  std::string name = (base / "tally-lab-XXXXXX").string();
-  if (error || !mkdtemp(name.data())) {
-    return fail(Code::cannot_measure, "cannot make a folder for the assembler's files",
-                "set TMPDIR to one that may be written");
-  }
-  return fs::path(name);
-}
-
-std::string read_file(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 // The statement without its comment, in lower case, without blanks around it.
 std::string statement_of(std::string_view line) { return lower(trimmed(line.substr(0, line.find(';')))); }
@@ -252,8 +225,6 @@ std::vector<Line> read_listing(const std::string& listing, const Map& map, int d
   return lines;
 }
 
-std::string shell_path(const fs::path& path) { return shell_words({path.string()}); }
-
 }  // namespace
 
 Result<Image> assemble(const std::string& name, const std::string& text, int bits, const std::string& folder,
@@ -282,22 +253,13 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
                   shell_path(scratch.path / "out"), shell_path(scratch.path / "listing"),
                   shell_path(scratch.path.string() + "/"), shell_path(folder + "/"), shell_path(wrapper));
   for (const std::string& one : defines) command += " -D " + shell_words({one});
-  command += " 2>&1";
-  std::FILE* const pipe = popen(command.c_str(), "r");
-  std::string output;
-  std::array<char, 4096> buffer;
-  while (pipe) {
-    const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe);
-    if (got == 0) break;
-    output.append(buffer.data(), got);
-  }
-  const int status = pipe ? pclose(pipe) : -1;
-  constexpr int not_found = 127 << 8;
-  if (status == not_found || status == -1) {
+  const Said said_so = output_of(command);
+  const std::string& output = said_so.text;
+  if (said_so.is_missing()) {
     return fail(Code::not_found, "assembly needs the program nasm, which is not here",
                 "install it: sudo apt-get install nasm");
   }
-  if (status != 0) return refuse(name, text, output);
+  if (said_so.status != 0) return refuse(name, text, output);
   image.warnings = told_all(name, text, output);
   const std::string bytes = read_file(scratch.path / "out");
   const Map map = read_map(read_file(scratch.path / "map"));

@@ -62,14 +62,15 @@ Result<Image> load_elf(const std::string& name, const Bytes& file) {
   const bool is_wide = number(file, 4, 1) == 2;
   const Layout& at = is_wide ? wide : narrow;
   const std::uint64_t machine = number(file, 18, 2);
-  constexpr std::uint64_t i386 = 3, x86_64 = 62;
-  if (number(file, 5, 1) != 1 || (machine != i386 && machine != x86_64)) {
+  constexpr std::uint64_t i386 = 3, x86_64 = 62, aarch64 = 183;
+  if (number(file, 5, 1) != 1 || (machine != i386 && machine != x86_64 && machine != aarch64)) {
     return fail(Code::bad_usage, fmt::format("'{}' is an ELF file for another machine", name),
-                "the lab runs x86 images, 32 or 64 bit");
+                "the lab runs images for x86, 32 or 64 bit, and for AArch64");
   }
   Image image;
   image.name = name;
   image.bits = is_wide ? 64 : 32;
+  image.is_arm = machine == aarch64;
   image.entry = number(file, at.entry, at.word);
   const std::uint64_t segments = number(file, at.segments, at.word);
   const std::uint64_t size = number(file, at.segment_size, 2);

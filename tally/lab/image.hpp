@@ -30,10 +30,12 @@ struct Image {
   int bits = 32;     ///< 16, 32 or 64: the mode it starts in
   std::uint64_t entry = 0;
   std::vector<Piece> pieces;
-  std::vector<Line> lines;                       ///< by address; empty where there is no source
-  std::map<std::string, std::uint64_t> symbols;  ///< labels
-  std::string line_word = "line";                ///< what a line is called: statements have none
-  std::vector<std::string> warnings = {};        ///< of the assembler
+  std::vector<Line> lines;                          ///< by address; empty where there is no source
+  std::map<std::string, std::uint64_t> symbols;     ///< labels
+  std::string line_word = "line";                   ///< what a line is called: statements have none
+  std::vector<std::string> warnings = {};           ///< of the assembler
+  bool is_arm = false;                              ///< for a 64-bit Arm core, not for x86
+  std::map<std::uint64_t, std::string> texts = {};  ///< instructions as text, where somebody disassembled them
 
   /// The line that an address came from; null where none did.
   const Line* line_at(std::uint64_t address) const;

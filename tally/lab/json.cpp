@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tally/base/text.hpp"
-#include "tally/lab/story.hpp"
 
 namespace tally::lab {
 namespace {
@@ -59,24 +58,23 @@ Json remarks_of(const std::vector<pmu::Remark>& remarks) {
 
 std::string hex(std::uint64_t value) { return fmt::format("{:#x}", value); }
 
-Json entry_of(const Entry& entry, const Machine& machine) {
+Json entry_of(const Entry& entry, const Computer& machine) {
   Json out = {{"kind", word(entry.kind)},
               {"address", hex(entry.address)},
               {"place", machine.image().place(entry.address)},
               {"instruction", entry.instruction},
               {"cpl", entry.cpl}};
-  const int version = machine.pmu().profile().version;
   switch (entry.kind) {
     case Entry::Kind::write:
     case Entry::Kind::read:
-      out["register"] = register_name(entry.number, version);
+      out["register"] = machine.register_name(entry.number);
       out["number"] = hex(entry.number);
       out["value"] = hex(entry.value);
-      out["meaning"] = meaning_of(entry, version);
+      out["meaning"] = machine.meaning(entry);
       if (!entry.text.empty()) out["fault"] = entry.text;
       break;
     case Entry::Kind::rdpmc:
-      out["counter"] = rdpmc_name(entry.number);
+      out["counter"] = machine.counter_name(entry.number);
       if (entry.text.empty()) {
         out["count"] = entry.value;
       } else {
@@ -103,20 +101,18 @@ Json entry_of(const Entry& entry, const Machine& machine) {
 
 }  // namespace
 
-std::string json_text(const std::vector<Entry>& entries, const End& end, const Machine& machine,
+std::string json_text(const std::vector<Entry>& entries, const End& end, const Computer& machine,
                       const std::vector<pmu::Remark>& remarks) {
   Json out = {
       {"tally_lab", 1},
       {"file", machine.image().name},
-      {"model", machine.pmu().profile().name},
+      {"model", machine.model()},
       {"emulated", true},
       {"end", {{"reason", word(end.reason)}, {"place", machine.image().place(end.address)}, {"text", end.message}}},
       {"instructions", machine.instructions()}};
   if (end.reason == End::Reason::exited) out["end"]["code"] = end.code;
   if (!end.hint.empty()) out["end"]["hint"] = end.hint;
-  for (const int number : counter_numbers(machine.pmu().profile())) {
-    out["counters"][pmu::emulated::counter_name(number)] = machine.pmu().counter(number);
-  }
+  for (const CounterState& one : machine.counters()) out["counters"][one.name] = one.value;
   out["remarks"] = remarks_of(remarks);
   out["entries"] = Json::array();
   for (const Entry& one : entries) out["entries"].push_back(entry_of(one, machine));

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "tally/lab/machine.hpp"
+#include "tally/lab/computer.hpp"
 
 namespace tally::lab {
 
 /// All of it as one JSON object. Numbers of registers and addresses are hexadecimal texts, counts are numbers.
-std::string json_text(const std::vector<Entry>& entries, const End& end, const Machine& machine,
+std::string json_text(const std::vector<Entry>& entries, const End& end, const Computer& machine,
                       const std::vector<pmu::Remark>& remarks);
 
 }  // namespace tally::lab

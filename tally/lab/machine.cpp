@@ -23,7 +23,7 @@ constexpr std::uint64_t calm_enough = 64;  // instructions without anything, bef
 
 Machine& of(void* machine) { return *static_cast<Machine*>(machine); }
 
-std::string_view words(Sent sent) {
+std::string_view fate(Sent sent) {
   switch (sent) {
     case Sent::pending: return "on its way";
     case Sent::masked: return "lost: LVT_PERFMON is masked (bit 16)";
@@ -54,7 +54,7 @@ Machine::Machine(const Image& image, const Settings& settings, Listener listener
                                                                   : Entry::Kind::frozen);
     if (what.kind == Happening::Kind::overflow) happened.text = pmu::emulated::counter_name(what.counter);
     if (what.kind == Happening::Kind::pmi) {
-      happened.text = words(what.sent);
+      happened.text = fate(what.sent);
       happened.value = what.sent == Sent::pending ? 1 : 0;
     }
     note(happened);

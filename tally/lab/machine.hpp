@@ -14,50 +14,58 @@
 #include <vector>
 
 #include "tally/base/result.hpp"
+#include "tally/lab/computer.hpp"
 #include "tally/lab/decode.hpp"
-#include "tally/lab/image.hpp"
-#include "tally/lab/journal.hpp"
+#include "tally/lab/lint.hpp"
 #include "tally/pmu/emulated/intel_pmu.hpp"
 
 namespace tally::lab {
 
-struct Settings {
+struct Settings : RunSettings {
   const pmu::emulated::Profile* profile = &pmu::emulated::profiles().front();
   pmu::emulated::Behaviour behaviour = {};
-  std::uint64_t max_instructions = 100'000'000;
-  bool steps = false;                      ///< an entry for each instruction
-  bool step_registers = false;             ///< with the general registers that changed
-  bool blocks = true;                      ///< whole blocks at once, where nothing happens in them
-  int width = 1;                           ///< instructions that retire in a cycle
-  std::uint64_t cache_bytes = 8 << 20;     ///< of the line tags
-  bool reads = false;                      ///< an entry for each RDMSR of a register of the PMU
-  std::vector<std::uint64_t> breakpoints;  ///< entries where the program stands before them
+  bool blocks = true;  ///< whole blocks at once, where nothing happens in them
+  int width = 1;       ///< instructions that retire in a cycle
 };
 
-class Machine {
+/// The processor and the declared model, in lines.
+std::string headline(const pmu::emulated::Profile& profile);
+
+class Machine : public Computer {
  public:
   /// Errors: cannot_measure where the emulator does not start; bad_usage where the image does not fit.
   static Result<std::unique_ptr<Machine>> make(const Image& image, const Settings& settings, Listener listener);
-  ~Machine();
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
+  ~Machine() override;
 
-  /// Runs to the end.
-  End run();
+  End run() override;
 
   pmu::emulated::IntelPmu& pmu() { return pmu_; }
   const pmu::emulated::IntelPmu& pmu() const { return pmu_; }
-  const Image& image() const { return image_; }
-  std::uint64_t instructions() const { return instructions_; }
+  const Image& image() const override { return image_; }
+  std::uint64_t instructions() const override { return instructions_; }
+  std::uint64_t time_stamp() const override { return pmu_.time_stamp(); }
   /// How often the run went from whole blocks to single instructions.
   std::uint64_t switches() const { return switches_; }
   int cpl() const { return cpl_; }
   bool interrupts_enabled() const;
 
-  /// General registers by name, for people: "RAX" to "R15", "RIP", "RFLAGS", as the mode has them.
-  std::vector<std::pair<std::string, std::uint64_t>> registers() const;
-  /// The instruction at an address, as text.
-  std::string instruction_text(std::uint64_t address) const;
+  /// "RAX" to "R15", "RIP", "RFLAGS", as the mode has them.
+  std::vector<std::pair<std::string, std::uint64_t>> registers() const override;
+  std::string instruction_text(std::uint64_t address) const override;
+
+  // words.cpp
+  std::vector<CounterState> counters() const override;
+  std::string_view model() const override { return pmu_.profile().name; }
+  std::string headline() const override { return lab::headline(pmu_.profile()); }
+  std::string register_name(std::uint32_t number) const override;
+  std::string counter_name(std::uint32_t number) const override;
+  std::string meaning(const Entry& entry) const override;
+  std::string words(const Entry& entry) const override;
+  std::string_view refusal() const override { return "#GP(0)"; }
+  std::string handler_words(const Entry& entry) const override;
+  std::string drawings() const override;
+  std::vector<pmu::Remark> lint(Entry& entry) override { return linter_.look(entry, pmu_); }
+  std::vector<pmu::Remark> lint_at_end() const override { return linter_.at_end(pmu_, interrupts_enabled()); }
 
   static constexpr std::uint64_t memory_size = 16 << 20;
 
@@ -185,6 +193,7 @@ class Machine {
   Settings settings_;
   Listener listener_;
   pmu::emulated::IntelPmu pmu_;
+  Linter linter_;
   uc_engine* uc_ = nullptr;
   std::uint8_t* memory_ = nullptr;
 

@@ -21,14 +21,20 @@ namespace tally::lab {
 #if TALLY_HAS_READLINE
 namespace {
 
+// Readline calls back without an argument.
+const pmu::Model* model = &pmu::intel_model;
+
+bool is_x86() { return model == &pmu::intel_model; }
+
 std::vector<std::string> statement_words() {
+  if (!is_x86()) return {"msr", "mrs", "run", "user", "isb", "svc", "wfi", "nop", "dump", "reset", "quit"};
   return {"wrmsr", "rdmsr", "rdpmc", "run", "user", "dump", "reset", "quit", "sti", "cli", "nop"};
 }
 
 // "IA32_PERFEVTSEL0:event=0xc0,O": the fields of the register that stand behind its colon.
 std::vector<std::string> field_words(const std::string& name, const std::string& before) {
   std::vector<std::string> words;
-  const auto place = pmu::find_register(name, &pmu::intel_model);
+  const auto place = pmu::find_register(name, model);
   if (!place) return words;
   for (const pmu::Slot& slot : pmu::slots(*place->reg)) words.push_back(before + slot.name());
   return words;
@@ -41,8 +47,9 @@ std::vector<std::string> words_for(const std::string& text, bool is_first) {
     return field_words(text.substr(0, colon), text.substr(0, last + 1));
   }
   std::vector<std::string> words;
-  for (const pmu::Place& place : pmu::places(pmu::intel_model)) {
-    if (place.reg->space == pmu::Space::msr) words.push_back(pmu::name(place));
+  for (const pmu::Place& place : pmu::places(*model)) {
+    if (place.reg->space == (is_x86() ? pmu::Space::msr : pmu::Space::system_register))
+      words.push_back(pmu::name(place));
   }
   return words;
 }
@@ -70,7 +77,8 @@ char** complete(const char* text, int begin, int) {
 
 }  // namespace
 
-Prompt::Prompt() {
+Prompt::Prompt(const pmu::Model& registers) {
+  model = &registers;
   rl_attempted_completion_function = complete;
   rl_completer_word_break_characters = " \t;";
 }
@@ -86,7 +94,7 @@ std::optional<std::string> Prompt::read() {
 
 #else
 
-Prompt::Prompt() = default;
+Prompt::Prompt(const pmu::Model&) {}
 
 std::optional<std::string> Prompt::read() {
   std::fputs("lab> ", stdout);

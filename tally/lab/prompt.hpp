@@ -4,12 +4,15 @@
 #include <optional>
 #include <string>
 
+#include "tally/pmu/model.hpp"
+
 namespace tally::lab {
 
 /// A prompt: with history and completion of statements, registers and fields where readline was there at build.
 class Prompt {
  public:
-  Prompt();
+  /// `registers`: those whose names are completed.
+  explicit Prompt(const pmu::Model& registers);
   /// The next line; nothing at the end of the input.
   std::optional<std::string> read();
 };

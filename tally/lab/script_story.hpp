@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "tally/lab/machine.hpp"
 #include "tally/lab/statements.hpp"
 #include "tally/lab/story.hpp"
 
@@ -18,19 +17,19 @@ class ScriptStory {
       : script_(script), telling_(telling), first_(first) {}
 
   /// What is to be printed now; empty while a statement runs.
-  std::string hear(const Entry& entry, const Machine& machine);
+  std::string hear(const Entry& entry, const Computer& machine);
   /// The last statement, where the run broke off in it.
-  std::string finish(const Machine& machine);
+  std::string finish(const Computer& machine);
 
  private:
-  std::string close(const Machine& machine);
+  std::string close(const Computer& machine);
 
   const Script& script_;
   Telling telling_;
   std::size_t first_;
   int current_ = -1;
-  std::vector<std::string> lines_;     // what happened in the current statement
-  std::vector<std::uint64_t> before_;  // counters when it began
+  std::vector<std::string> lines_;    // what happened in the current statement
+  std::vector<CounterState> before_;  // counters when it began
 };
 
 }  // namespace tally::lab

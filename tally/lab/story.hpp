@@ -3,9 +3,8 @@
 
 #include <string>
 
-#include "tally/lab/journal.hpp"
-#include "tally/lab/machine.hpp"
-#include "tally/lab/statements.hpp"
+#include "tally/lab/computer.hpp"
+#include "tally/pmu/codec.hpp"
 
 namespace tally::lab {
 
@@ -14,31 +13,23 @@ struct Telling {
   bool quiet = false;     ///< only what the program prints
 };
 
-/// The processor and the declared model, in a line.
-std::string headline(const pmu::emulated::Profile& profile);
-
 /// One entry of a file's run; empty where it is nothing to tell.
-std::string told(const Entry& entry, const Machine& machine, const Telling& telling);
+std::string told(const Entry& entry, const Computer& machine, const Telling& telling);
 
-/// What a value written to a register means: "counts instructions retired, in user and kernel mode".
-std::string meaning_of(std::uint32_t index, std::uint64_t value, int version);
-/// The same for an entry: a counter means what it holds, not what was written.
-std::string meaning_of(const Entry& entry, int version);
-/// "IA32_PERF_GLOBAL_CTRL", or "MSR 999H".
-std::string register_name(std::uint32_t index, int version);
-/// "IA32_PMC0" for ECX of RDPMC.
-std::string rdpmc_name(std::uint32_t ecx);
+/// What a value means: the register's own sentence, or the fields that are set.
+std::string meaning_of(const pmu::Value& value);
+/// A register drawn bit by bit, with its name in front and its meaning behind.
+std::string drawn(const pmu::Value& value);
+/// A counter's name where space is short.
+std::string short_name(const std::string& name);
 
 /// Remarks, one a line; notes only where they are asked for.
 std::string remarks_text(const std::vector<pmu::Remark>& remarks, bool with_notes, std::string_view indent);
 
 /// How it ended, and what the counters hold.
-std::string ending(const End& end, const Machine& machine, const Telling& telling);
-
-/// All registers of the PMU, drawn bit by bit.
-std::string drawings(const Machine& machine);
+std::string ending(const End& end, const Computer& machine, const Telling& telling);
 
 /// General registers, four in a line.
-std::string registers_text(const Machine& machine);
+std::string registers_text(const Computer& machine);
 
 }  // namespace tally::lab

@@ -1,0 +1,40 @@
+// What `tally lab` was asked for, as it hands it on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tally::lab {
+
+struct Options {
+  std::string file;
+  std::string statements;
+  std::string model = {};  ///< empty: as the program says
+  int bits = 0;
+  std::uint64_t skid = 0;
+  std::uint64_t base = 1;
+  std::uint64_t current = 1;
+  std::uint64_t width = 1;
+  std::uint64_t cache = 8 << 20;
+  std::vector<std::string> defines;
+  bool single = false;
+  bool overcount = false;
+  bool trace = false;
+  bool step = false;
+  std::string time;
+  bool explain = false;
+  bool quiet = false;
+  bool dump = false;
+  bool json = false;
+  bool interactive = false;
+  bool reads = false;
+  bool barriers = false;
+  std::uint64_t max_instructions = 100'000'000;
+  std::vector<std::string> breaks;
+};
+
+/// Reads arguments as --name=value.
+Options read_options(const std::vector<std::string>& arguments);
+
+}  // namespace tally::lab

@@ -1,0 +1,268 @@
+// `tally lab` with an Arm core, as a user types it. The names of the tests begin with the number of the rule that they
+// check: A of PMUv3, AP of Apple's, M of the M1 framework's document.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+#if TALLY_HAS_LAB
+namespace tally::test {
+namespace {
+
+using Json = nlohmann::json;
+
+bool has_arm_assembler() { return Running({"/bin/sh", "-c", "command -v aarch64-linux-gnu-as"}).finish().code() == 0; }
+
+#define TALLY_NEEDS_ARM_ASSEMBLER() \
+  if (!has_arm_assembler()) GTEST_SKIP() << "aarch64-linux-gnu-as is not installed: nothing assembles the programs"
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+Json run_of(Words words) {
+  words.insert(words.begin(), {"lab", "--json"});
+  const Finished finished = tally(words);
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  return Json::parse(finished.out, nullptr, false);
+}
+
+Json example(const std::string& name, Words words = {}) {
+  if (name.starts_with("m1-")) words.insert(words.end(), {"--model", "apple-m1"});
+  words.push_back(std::string(TALLY_LAB_EXAMPLES) + "/" + name + ".s");
+  return run_of(words);
+}
+
+Json program(const std::string& text, Words words = {}) {
+  const TemporaryFile file("program.s", ".arch armv8-a\n.include \"lab.inc\"\n.globl _start\n_start:\n" + text);
+  words.push_back(file.path());
+  return run_of(words);
+}
+
+std::string output_of(const Json& run) {
+  std::string text;
+  for (const Json& entry : run["entries"]) {
+    if (entry["kind"] == "output") text += entry["text"];
+  }
+  return text;
+}
+
+/// What counters were read as, in their order.
+std::vector<std::uint64_t> reads_of(const Json& run) {
+  std::vector<std::uint64_t> all;
+  for (const Json& entry : run["entries"]) {
+    if (entry["kind"] == "rdpmc" && entry.contains("count")) all.push_back(entry["count"]);
+  }
+  return all;
+}
+
+std::vector<Json> all_of(const Json& run, const std::string& kind) {
+  std::vector<Json> all;
+  for (const Json& entry : run["entries"]) {
+    if (entry["kind"] == kind) all.push_back(entry);
+  }
+  return all;
+}
+
+using Counts = std::vector<std::uint64_t>;
+
+TEST(LabArm, A1_A9_a_loop_of_n_rounds_is_two_and_2_n_instructions) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json run = example("pmuv3-count");
+  EXPECT_EQ(run["model"], "armv8-pmuv3");
+  EXPECT_EQ(run["counters"]["PMEVCNTR0_EL0"], 2 + 2 * 1000);
+  EXPECT_EQ(run["counters"]["PMEVCNTR1_EL0"], 1000);
+  EXPECT_EQ(run["counters"]["PMCCNTR_EL0"], 2 + 2 * 1000);
+  EXPECT_TRUE(holds(output_of(run), "counter 0 = 0x00000000000007D2"));
+}
+
+TEST(LabArm, A3_A7_an_overflow_is_handled_at_its_exact_place) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json run = example("pmuv3-overflow");
+  EXPECT_EQ(output_of(run), "samples: 5\n");
+  const auto overflows = all_of(run, "overflow");
+  const auto entered = all_of(run, "enter");
+  ASSERT_EQ(overflows.size(), 5U);
+  ASSERT_EQ(entered.size(), 5U);
+  // The ISB is the first that counts; two more in each round: number 1000 is a B.NE, and the loop's head comes next.
+  EXPECT_EQ(overflows[0]["place"], "line 26");
+  EXPECT_EQ(entered[0]["place"], "line 25");
+  EXPECT_EQ(entered[0]["vector"], 1);
+}
+
+TEST(LabArm, A7_a_flag_that_is_left_interrupts_again_and_is_told) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json run = program(
+      "  adr x0, handler\n  bl set_interrupt_handler\n  mov x20, #0\n  WRITE_REGISTER pmovsclr_el0, 0xffffffff\n"
+      "  WRITE_REGISTER pmintenclr_el1, 0xffffffff\n  WRITE_REGISTER pmintenset_el1, 1\n  msr daifclr, #2\n"
+      "  WRITE_REGISTER pmcr_el0, 1\n  WRITE_REGISTER pmovsset_el0, 1\n  nop\n  EXIT 0\n"
+      "handler:\n  add x20, x20, #1\n  cmp x20, #3\n  b.lo 1f\n  CLEAR_OVERFLOWS\n1: eret\n");
+  EXPECT_EQ(all_of(run, "enter").size(), 3U);
+  const auto left = all_of(run, "leave");
+  ASSERT_EQ(left.size(), 3U);
+  EXPECT_TRUE(holds(left[0]["remarks"].dump(), "the interrupt comes again at once"));
+  EXPECT_FALSE(left[2].contains("remarks"));
+}
+
+TEST(LabArm, A6_a_chained_counter_takes_the_overflows_below_it) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  // ISB, 20 NOP and the write that disables: 22, from 2^32 - 16.
+  EXPECT_EQ(reads_of(example("pmuv3-chain")), (Counts{22 - 16, 0}));
+  EXPECT_EQ(all_of(example("pmuv3-chain"), "overflow").size(), 2U);
+}
+
+TEST(LabArm, A10_loads_and_stores_are_memory_accesses) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json run = program(
+      "  WRITE_REGISTER pmcntenclr_el0, 0xffffffff\n  WRITE_REGISTER pmevtyper0_el0, 0x13\n"
+      "  WRITE_REGISTER pmcr_el0, 3\n  WRITE_REGISTER pmcntenset_el0, 1\n  isb\n  mov x1, #0x200000\n"
+      "  .rept 20\n  ldr x0, [x1]\n  str x0, [x1, #8]\n  .endr\n  msr pmcr_el0, xzr\n  mrs x0, pmevcntr0_el0\n  EXIT "
+      "0\n");
+  EXPECT_EQ(reads_of(run), (Counts{40}));
+}
+
+TEST(LabArm, A11_levels_are_excluded_and_el0_reads_what_it_may) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  // EL0: ten NOP. EL1: ISB, two NOP, and the four of ENTER_USER.
+  EXPECT_EQ(reads_of(example("pmuv3-el0")), (Counts{10, 7}));
+  const Finished refused = tally({"lab", "-e", "msr pmuserenr_el0, 0; user; mrs pmccntr_el0"});
+  EXPECT_EQ(refused.code(), 1);
+  EXPECT_TRUE(holds(refused.out, "MRS at EL0 that PMUSERENR_EL0 does not allow")) << refused.out;
+}
+
+TEST(LabArm, what_reset_leaves_unknown_is_told) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Finished finished = tally({"lab", "-e", "msr pmcntenset_el0, 0x80000001; msr pmintenset_el1, 1"});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_TRUE(holds(finished.out, "counter 0 is enabled before its event was chosen")) << finished.out;
+  EXPECT_TRUE(holds(finished.out, "PMCCFILTR_EL0 holds anything after reset")) << finished.out;
+  EXPECT_TRUE(holds(finished.out, "overflow flags are unknown after reset")) << finished.out;
+}
+
+TEST(LabArm, M_1_AP1_AP3_the_frameworks_set_up_counts_where_it_says) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json run = example("m1-setup");
+  // At EL1 PMC1 has ISB and two NOP, and PMC2 nothing; at EL0 PMC2 and PMC9 count; then PMC9 is off again.
+  const Counts reads = reads_of(run);
+  ASSERT_EQ(reads.size(), 5U);
+  EXPECT_EQ((Counts{reads[0], reads[1]}), (Counts{3, 0}));
+  EXPECT_EQ((Counts{reads[2], reads[3]}), (Counts{10, 11}));
+  EXPECT_EQ(reads[4], 17U);  // two MRS, and the five of the write
+}
+
+TEST(LabArm, M_3_AP2_an_event_that_only_pmc7_counts_needs_pmesr1) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json run = example("m1-events");
+  EXPECT_EQ(output_of(run), "97H on PMC7: 0\n97H on PMC7: 100\n");
+  EXPECT_TRUE(holds(run.dump(), "not by PMC 5: it stays 0 there"));
+}
+
+TEST(LabArm, M_2_AP4_AP5_a_counter_loaded_below_2_to_47_samples) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json run = example("m1-sampling");
+  EXPECT_EQ(output_of(run), "samples: 5\n");
+  const auto overflows = all_of(run, "overflow");
+  ASSERT_EQ(overflows.size(), 5U);
+  EXPECT_EQ(overflows[0]["counter"], "PMC1");
+  // From the write behind which it counts to the overflow: the period, to the instruction.
+  std::uint64_t enabled = 0;
+  for (const Json& write : all_of(run, "write")) {
+    if (write["register"] == "PMCR0_EL1" && enabled == 0) enabled = write["instruction"];
+  }
+  EXPECT_EQ(overflows[0]["instruction"].get<std::uint64_t>() - enabled, 1000U);
+}
+
+TEST(LabArm, AP4_an_interrupt_stops_the_counters_and_blocks_the_next) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json run = example("m1-stop", {"--reads"});
+  const std::uint64_t top = 1ULL << 47;
+  EXPECT_EQ(reads_of(run), (Counts{top, 5, 2}));
+  bool is_active = false, is_set = false;
+  for (const Json& read : all_of(run, "read")) {
+    is_active = is_active || (read["register"] == "PMCR0_EL1" && read["value"] == "0x102c03");
+    is_set = is_set || (read["register"] == "PMSR_EL1" && read["value"] == "0x2");
+  }
+  EXPECT_TRUE(is_active);
+  EXPECT_TRUE(is_set);
+  EXPECT_EQ(all_of(run, "pmi").size(), 1U);
+}
+
+TEST(LabArm, AP6_el0_traps_until_bit_30_is_set) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json run = example("m1-el0");
+  EXPECT_EQ(run["end"]["code"], 0);
+  EXPECT_EQ(all_of(run, "enter").size(), 1U);
+  EXPECT_EQ(reads_of(run).size(), 2U);
+}
+
+TEST(LabArm, AP7_a_write_waits_for_its_barrier_where_that_is_asked_for) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json strict = example("m1-barrier", {"--barriers"});
+  EXPECT_EQ(output_of(strict), "0xDEAD0B5EDEAD0B5E\n0x0000000000000003\n");
+  EXPECT_EQ(reads_of(strict)[0], 0U);
+  EXPECT_NE(reads_of(example("m1-barrier"))[0], 0U);
+}
+
+TEST(LabArm, AP8_pmc8_lies_behind_the_gap) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json run = example("m1-encodings");
+  EXPECT_EQ(reads_of(run), (Counts{8, 9}));
+  ASSERT_EQ(all_of(run, "enter").size(), 1U);
+  EXPECT_EQ(all_of(run, "enter")[0]["place"], "line 17");
+}
+
+TEST(LabArm, registers_survive_an_interrupt_at_el0) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const Json run = program(
+      "  adr x0, handler\n  bl set_interrupt_handler\n  WRITE_REGISTER pmcntenclr_el0, 0xffffffff\n"
+      "  WRITE_REGISTER pmintenclr_el1, 0xffffffff\n  WRITE_REGISTER pmovsclr_el0, 0xffffffff\n"
+      "  WRITE_REGISTER pmevtyper0_el0, 0x80000008\n  WRITE_REGISTER pmevcntr0_el0, 0xffffffff\n"
+      "  WRITE_REGISTER pmintenset_el1, 1\n  WRITE_REGISTER pmcntenset_el0, 1\n  WRITE_REGISTER pmcr_el0, 1\n"
+      "  ENTER_USER user\nuser:\n  mov x5, #55\n  mov x29, #29\n  mov x30, #30\n  fmov d3, #1.5\n  sub sp, sp, #32\n"
+      "  cmp x5, #55\n  nop\n  b.ne bad\n  cmp x29, #29\n  b.ne bad\n  cmp x30, #30\n  b.ne bad\n"
+      "  fmov d4, #1.5\n  fcmp d3, d4\n  b.ne bad\n  mov x6, sp\n  movz x7, #0x5, lsl #16\n  movk x7, #0xffe0\n"
+      "  cmp x6, x7\n  b.ne bad\n  EXIT 0\nbad:\n  EXIT 1\n"
+      "handler:\n  STORE_CONTEXT\n  WRITE_REGISTER pmevcntr0_el0, 0xffffffff\n  CLEAR_OVERFLOWS\n  RESTORE_CONTEXT\n  "
+      "eret\n");
+  EXPECT_EQ(run["end"]["code"], 0);
+  EXPECT_GT(all_of(run, "enter").size(), 10U);
+}
+
+TEST(LabArm, mistakes_are_told_with_what_was_meant) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const auto said = [](const std::string& text) {
+    const TemporaryFile file("bad.s", ".arch armv8-a\n" + text);
+    const Finished finished = tally({"lab", file.path()});
+    EXPECT_NE(finished.code(), 0) << finished.out;
+    return finished.err;
+  };
+  EXPECT_TRUE(holds(said("  mvo x0, x1\n"), "did you mean mov?")) << said("  mvo x0, x1\n");
+  EXPECT_TRUE(holds(said("  msr pmcr_el9, x1\n"), "did you mean pmcr_el0?")) << said("  msr pmcr_el9, x1\n");
+  EXPECT_TRUE(holds(said("  b nowhere\n"), "there is no label")) << said("  b nowhere\n");
+  const std::string loop = said("1: b 1b\n");
+  EXPECT_TRUE(holds(loop, "no end is in sight; the last ones at line 2")) << loop;
+  EXPECT_TRUE(holds(said("  mov x0, #0x2000000\n  str x0, [x0]\n"), "line 3 writes to 2000000H, where nothing is"));
+  EXPECT_TRUE(holds(said("  mov x0, #0x2000000\n  mov sp, x0\n  str x0, [sp]\n"), "the stack lies in the hole"));
+  EXPECT_TRUE(holds(said("  svc #3\n"), "VBAR_EL1 is 0: no handler is there")) << said("  svc #3\n");
+  EXPECT_TRUE(holds(said("  mrs x0, S3_1_C15_C0_0\n"), "the emulated core has no such register"));
+}
+
+TEST(LabArm, a_program_for_the_other_processor_is_refused) {
+  TALLY_NEEDS_ARM_ASSEMBLER();
+  const TemporaryFile file("program.s", ".arch armv8-a\n  ret\n");
+  const TemporaryFile image("program.elf", "");
+  const std::string command = "aarch64-linux-gnu-as -o " + image.path() + ".o " + file.path() +
+                              " && aarch64-linux-gnu-ld -Ttext=0x100000 -o " + image.path() + " " + image.path() +
+                              ".o 2>/dev/null; rm -f " + image.path() + ".o";
+  ASSERT_EQ(Running({"/bin/sh", "-c", command}).finish().code(), 0);
+  const Finished here = tally({"lab", image.path()});
+  EXPECT_EQ(here.code(), 0) << here.err;
+  EXPECT_TRUE(holds(here.out, "armv8-pmuv3")) << here.out;
+  const Finished there = tally({"lab", "--model", "haswell-v3", image.path()});
+  EXPECT_EQ(there.code(), 2);
+  EXPECT_TRUE(holds(there.err, "is a program for AArch64")) << there.err;
+}
+
+}  // namespace
+}  // namespace tally::test
+#endif

@@ -1,19 +1,15 @@
 #include "tally/profile/code_names.hpp"
 
-#include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <tuple>
-#include <unordered_map>
 
-#include "tally/base/text.hpp"
+#include "tally/profile/debug_info.hpp"
 #include "tally/symbol/names.hpp"
 
 namespace tally::profile {
@@ -54,6 +50,7 @@ class Names final : public CodeNames {
     GElf_Addr bias = 0;
     elf_ = module_ == nullptr ? nullptr : dwfl_module_getelf(module_, &bias);
     if (elf_ == nullptr) return fail(Code::bad_usage, std::string("it is no program or library: ") + dwfl_errmsg(-1));
+    debug_ = std::make_unique<DebugInfo>(module_);
     read_parts();
     read_symbols();
     return {};
@@ -73,53 +70,14 @@ class Names final : public CodeNames {
     return {"[no section]", address, 1, true};
   }
 
-  std::optional<SourceLine> line_of(std::uint64_t address) const override {
-    Dwfl_Line* const line = has_lines() ? dwfl_module_getsrc(module_, address) : nullptr;
-    int number = 0;
-    const char* const file =
-        line == nullptr ? nullptr : dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr);
-    if (file == nullptr || number <= 0) return std::nullopt;
-    return SourceLine{path_of(file, dwfl_line_comp_dir(line)), static_cast<std::uint32_t>(number)};
-  }
-
+  std::optional<SourceLine> line_of(std::uint64_t address) const override { return debug_->line_of(address); }
   std::optional<SourceLine> declaration_of(std::uint64_t address) const override {
-    Dwarf_Addr bias = 0;
-    Dwarf_Die* const unit = has_lines() ? dwfl_module_addrdie(module_, address, &bias) : nullptr;
-    Dwarf_Die* scopes = nullptr;
-    const int count = unit == nullptr ? 0 : dwarf_getscopes(unit, address - bias, &scopes);
-    std::optional<SourceLine> found;
-    for (int i = 0; i < count && !found; ++i) {
-      int line = 0;
-      if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram || dwarf_decl_line(&scopes[i], &line) != 0) continue;
-      Dwarf_Attribute folder;
-      if (const char* const file = dwarf_decl_file(&scopes[i]); file != nullptr && line > 0)
-        found = SourceLine{path_of(file, dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &folder))),
-                           static_cast<std::uint32_t>(line)};
-    }
-    std::free(scopes);
-    return found ? found : line_of(address);
+    return debug_->declaration_of(address);
   }
-
-  bool has_lines() const {
-    if (!looked_for_lines_) {
-      Dwarf_Addr bias = 0;
-      looked_for_lines_ = true;
-      has_lines_ = dwfl_module_getdwarf(module_, &bias) != nullptr;
-    }
-    return has_lines_;
-  }
+  std::uint32_t inlined_at(std::uint64_t address) const override { return debug_->inlined_at(address); }
+  const std::vector<InlinedCode>& inlined() const override { return debug_->inlined(); }
 
  private:
-  /// From the folder in which the compiler was started.
-  std::string_view path_of(const char* file, const char* folder) const {
-    std::string& path = paths_[file];
-    if (!path.empty()) return path;
-    path = file;
-    if (path.starts_with("./")) path.erase(0, 2);
-    if (!path.starts_with('/') && folder != nullptr) path = std::string(folder) + "/" + path;
-    return path;
-  }
-
   void read_parts() {
     std::size_t parts = 0;
     elf_getphdrnum(elf_, &parts);
@@ -181,8 +139,7 @@ class Names final : public CodeNames {
   ::Elf* elf_ = nullptr;
   std::vector<GElf_Phdr> parts_;
   std::vector<NamedCode> sections_, functions_;
-  mutable std::unordered_map<const char*, std::string> paths_;  // of sources, by what the debug information calls them
-  mutable bool looked_for_lines_ = false, has_lines_ = false;
+  std::unique_ptr<DebugInfo> debug_;
 };
 
 }  // namespace

@@ -27,6 +27,14 @@ struct SourceLine {
   bool operator==(const SourceLine&) const = default;
 };
 
+/// A function that the compiler laid into another one, at one of the places where it is called.
+struct InlinedCode {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::string name;             ///< demangled, with parameters
+  std::uint32_t parent = none;  ///< the one that it lies in, in the same list; none: the function itself
+  SourceLine declared, called;  ///< where the function stands, and where it is called; line 0: not known
+};
+
 /// The names of one file. Addresses are as the file has them. Threads: one call at a time.
 class CodeNames {
  public:
@@ -54,6 +62,14 @@ class CodeNames {
 
   /// The line where the function that begins there is declared; that of its first instruction where nothing says it.
   virtual std::optional<SourceLine> declaration_of(std::uint64_t address) const { return line_of(address); }
+
+  /// The innermost of the inlined functions that the instruction is of: its place in inlined(), or InlinedCode::none.
+  virtual std::uint32_t inlined_at(std::uint64_t) const { return InlinedCode::none; }
+  /// Those that were asked for, and others. The list grows.
+  virtual const std::vector<InlinedCode>& inlined() const {
+    static const std::vector<InlinedCode> empty;
+    return empty;
+  }
 };
 
 /// The function with this address inside, or null.

@@ -53,11 +53,15 @@ struct Object {
   std::unique_ptr<CodeNames> names;                            // null: it has none
   std::unordered_map<std::uint64_t, std::uint32_t> functions;  // by their addresses
   std::map<std::string_view, std::uint32_t> sources;
+  std::vector<std::uint32_t> inlines;                                // of each of its names: its place in the profile
+  std::unordered_map<std::string, std::uint32_t> inlined_functions;  // by their names
+  std::unordered_map<std::string_view, std::uint64_t> addresses;  // of all functions, where inlined ones are asked for
 };
 
 class Resolver {
  public:
-  Resolver(result::CodeCounts code, result::Stat stat, Lines lines) : code_(std::move(code)), lines_(lines) {
+  Resolver(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines)
+      : code_(std::move(code)), lines_(lines), inlines_(inlines) {
     made_.stat = std::move(stat);
     made_.owners = code_.owners;
     for (std::size_t e = 0; e < code_.events.size() && e < made_.stat.events.size(); ++e)
@@ -115,6 +119,7 @@ class Resolver {
       if (const auto address = object.names->address_of(row.address)) {
         made.address = *address;
         if (lines_ == Lines::of_rows) std::tie(made.source, made.line) = line_of(object, *address);
+        made.inlined = inlined_at(row.file, object, *address);
       }
     }
     made.function = function(row.file, object, made.address, row.owner);
@@ -134,6 +139,7 @@ class Resolver {
     made.caller = function(call.site_file, objects_[call.site_file], made.site, call.owner);
     made.callee = function(call.target_file, objects_[call.target_file], made.target, call.owner);
     if (lines_ == Lines::of_rows) std::tie(made.source, made.line) = line_of(objects_[call.site_file], made.site);
+    made.inlined = inlined_at(call.site_file, objects_[call.site_file], made.site);
     made_.calls.push_back(made);
   }
 
@@ -145,6 +151,42 @@ class Resolver {
   std::pair<std::uint32_t, std::uint32_t> line_of(Object& object, std::uint64_t address) {
     const auto line = object.names == nullptr ? std::nullopt : object.names->line_of(address);
     return line ? std::pair{source(object, line->file), line->line} : std::pair{0u, 0u};
+  }
+
+  std::uint32_t inlined_at(std::uint32_t file, Object& object, std::uint64_t address) {
+    if (inlines_ == Inlines::no || object.names == nullptr) return result::ProfileInline::none;
+    const std::uint32_t number = object.names->inlined_at(address);
+    const std::vector<InlinedCode>& known = object.names->inlined();
+    // Each stands behind its parent, here as there.
+    while (object.inlines.size() < known.size()) {
+      const InlinedCode& code = known[object.inlines.size()];
+      result::ProfileInline made;
+      made.function = inlined_function(file, object, code);
+      if (code.parent != InlinedCode::none) made.parent = object.inlines[code.parent];
+      if (code.called.line != 0) {
+        made.source = source(object, code.called.file);
+        made.line = code.called.line;
+      }
+      object.inlines.push_back(static_cast<std::uint32_t>(made_.inlines.size()));
+      made_.inlines.push_back(made);
+    }
+    return number == InlinedCode::none ? result::ProfileInline::none : object.inlines[number];
+  }
+
+  /// It is the function of this name that stands for itself, too, where there is one.
+  std::uint32_t inlined_function(std::uint32_t file, Object& object, const InlinedCode& code) {
+    const auto [place, is_new] = object.inlined_functions.try_emplace(code.name, 0);
+    if (!is_new) return place->second;
+    if (object.addresses.empty())
+      for (const NamedCode& one : object.names->functions()) object.addresses.try_emplace(one.name, one.address);
+    if (const auto own = object.addresses.find(code.name); own != object.addresses.end())
+      return place->second = function(file, object, own->second, 0);
+    made_.functions.push_back({code.name, file, 0, 0, 0, 0});
+    if (code.declared.line != 0) {
+      made_.functions.back().source = source(object, code.declared.file);
+      made_.functions.back().line = code.declared.line;
+    }
+    return place->second = static_cast<std::uint32_t>(made_.functions.size() - 1);
   }
 
   std::uint32_t source(Object& object, std::string_view file) {
@@ -225,6 +267,7 @@ class Resolver {
 
   result::CodeCounts code_;
   Lines lines_;
+  Inlines inlines_;
   std::vector<Object> objects_;
   std::map<std::string, std::size_t> sources_;
   std::map<std::int64_t, MadeCode> made_codes_;
@@ -238,8 +281,8 @@ class Resolver {
 
 }  // namespace
 
-result::Profile resolve(result::CodeCounts code, result::Stat stat, Lines lines) {
-  return Resolver(std::move(code), std::move(stat), lines).resolve();
+result::Profile resolve(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines) {
+  return Resolver(std::move(code), std::move(stat), lines, inlines).resolve();
 }
 
 }  // namespace tally::profile

@@ -7,8 +7,10 @@ namespace tally::report {
 std::span<const ProfileFormat> profile_formats() {
   static constexpr ProfileFormat formats[] = {
       {"table", "a table for people", profile_table, false},
-      {"callgrind", "callgrind's out-file: KCachegrind, callgrind_annotate", profile_callgrind, true},
-      {"cachegrind", "cachegrind's out-file: cg_annotate, cg_diff", profile_cachegrind, true},
+      {"callgrind", "callgrind's out-file: KCachegrind, callgrind_annotate", profile_callgrind, true, false,
+       InlinedCodeIs::lines},
+      {"cachegrind", "cachegrind's out-file: cg_annotate, cg_diff", profile_cachegrind, true, false,
+       InlinedCodeIs::lines},
       {"folded", "a line for each stack, for flame graphs", profile_folded, false, true},
       {"speedscope", "for speedscope.app", profile_speedscope, false, true},
       {"html", "a page: stacks, functions, their lines and callers", profile_html, true, false},

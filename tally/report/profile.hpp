@@ -23,6 +23,13 @@ struct ProfileStyle {
   bool whole_names = false;   ///< functions with their parameters
 };
 
+/// What a form makes of inlined functions.
+enum class InlinedCodeIs {
+  functions,  ///< where they are asked for: functions like others (profile_inlines.hpp)
+  lines,      ///< nothing but their lines
+  frames,     ///< always, its own way
+};
+
 /// A form of writing a profile.
 struct ProfileFormat {
   std::string_view name;  ///< what `--format` calls it
@@ -30,6 +37,7 @@ struct ProfileFormat {
   std::string (*write)(const result::Profile& profile, const ProfileStyle& style);
   bool has_lines;          ///< it tells them whatever the style
   bool has_calls = false;  ///< it is made of them
+  InlinedCodeIs inlined = InlinedCodeIs::functions;
 };
 
 /// All forms, the default first.

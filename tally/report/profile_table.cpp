@@ -33,8 +33,8 @@ std::vector<std::string> names(const result::Profile& profile, const ProfileSum&
   const result::CodeOwner& owner = profile.owners[sum.owner];
   switch (style.by) {
     case ProfileBy::function:
-      // A section is no function: nobody enters it at its beginning.
-      return {function.name.starts_with('[') ? "" : thousands(function.entered),
+      // A section is no function: nobody enters it at its beginning; nor an inlined one.
+      return {function.name.starts_with('[') || function.entered == 0 ? "" : thousands(function.entered),
               function_name(function.name, style.whole_names), object,
               place_of(profile, function.source, function.line)};
     case ProfileBy::line:

@@ -27,11 +27,21 @@ struct ProfileFunction {
   bool operator==(const ProfileFunction&) const = default;
 };
 
+/// A function that the compiler laid into another one, at one of the places where it is called.
+struct ProfileInline {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::uint32_t function = 0;   ///< index in Profile::functions
+  std::uint32_t parent = none;  ///< index in Profile::inlines of what it lies in; none: the instruction's function
+  std::uint32_t source = 0, line = 0;  ///< where it is called; line 0: not known
+  bool operator==(const ProfileInline&) const = default;
+};
+
 /// One instruction, as one thread ran it.
 struct ProfileRow {
   std::uint32_t owner = 0, function = 0;
-  std::uint32_t source = 0, line = 0;  ///< line 0: not known
-  std::uint64_t address = 0;           ///< as the object has it
+  std::uint32_t inlined = ProfileInline::none;  ///< index in Profile::inlines: the innermost that it is of
+  std::uint32_t source = 0, line = 0;           ///< line 0: not known
+  std::uint64_t address = 0;                    ///< as the object has it
   std::int64_t executions = 0, taken = 0;
   bool operator==(const ProfileRow&) const = default;
 };
@@ -39,11 +49,12 @@ struct ProfileRow {
 /// A call, by the calls that led there.
 struct ProfileCall {
   std::uint32_t owner = 0;
-  std::uint32_t parent = CodeCall::no_parent;  ///< index in Profile::calls, before its own
-  std::uint32_t caller = 0, callee = 0;        ///< functions
-  std::uint64_t site = 0, target = 0;          ///< as their objects have them
-  std::uint32_t source = 0, line = 0;          ///< of the call instruction
-  bool recursive = false;                      ///< see CodeCall
+  std::uint32_t parent = CodeCall::no_parent;   ///< index in Profile::calls, before its own
+  std::uint32_t caller = 0, callee = 0;         ///< functions
+  std::uint64_t site = 0, target = 0;           ///< as their objects have them
+  std::uint32_t inlined = ProfileInline::none;  ///< of the call instruction: as in ProfileRow
+  std::uint32_t source = 0, line = 0;           ///< of the call instruction
+  bool recursive = false;                       ///< see CodeCall
   std::int64_t calls = 0;
   bool operator==(const ProfileCall&) const = default;
 };
@@ -54,8 +65,9 @@ struct Profile {
   std::vector<ProfileObject> objects;
   std::vector<std::string> sources;  ///< files of source, as the compiler was told; the first is no file
   std::vector<ProfileFunction> functions;
-  std::vector<ProfileRow> rows;      ///< by owner, function and address
-  std::vector<std::int64_t> counts;  ///< of each row, one for each event of `stat`
+  std::vector<ProfileInline> inlines;  ///< where they were asked for; each behind its parent
+  std::vector<ProfileRow> rows;        ///< by owner, function and address
+  std::vector<std::int64_t> counts;    ///< of each row, one for each event of `stat`
   std::vector<ProfileCall> calls;
   bool calls_cut = false;                        ///< see CodeCounts
   std::vector<std::int64_t> inclusive, self;     ///< of each call, one for each event: see CodeCounts

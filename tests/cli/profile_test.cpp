@@ -235,6 +235,18 @@ TEST_F(Profile, shows_lines_of_source) {
   EXPECT_NE(lines.err.find("profiled.c:"), std::string::npos) << lines.err;
 }
 
+/// clang writes no table of addresses of its units.
+TEST_F(Profile, shows_lines_of_programs_of_clang) {
+  const TemporaryFile program("compiled");
+  if (run("clang-16 -O1 -g -o " + program.path() + " " INLINED_SOURCE).code() != 0)
+    GTEST_SKIP() << "clang-16 is not installed";
+  const Finished finished = tally({"profile", "-q", "--annotate", "both", "--", program.path()});
+  if (finished.err.find("no lines are known") != std::string::npos &&
+      tally({"profile", "-q", "--annotate", "both", "--", INLINED}).code() != 0)
+    GTEST_SKIP() << "built without libdw";
+  EXPECT_NE(finished.err.find("INLINED three(void)"), std::string::npos) << finished.err;
+}
+
 TEST_F(Profile, shows_instructions) {
   if (run("command -v objdump").code() != 0) GTEST_SKIP() << "objdump is not installed (package binutils)";
   const Finished finished = tally({"profile", "-q", "--annotate", "eleven", "--asm", "--", PROFILED});

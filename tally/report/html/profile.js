@@ -62,7 +62,7 @@
     const call = data.calls[i];
     if (!isChange)
       return `${nameOf(i)}: ${number(inclusive[i])} (${share(inclusive[i])}), itself ${number(call.self)}, ` +
-             `called ${number(call.calls)} times`;
+             (call.calls ? `called ${number(call.calls)} times` : "inlined");
     return `${nameOf(i)}: ${number(before[i])} before, ${number(after[i])} after (${change(before[i], after[i])}), ` +
            `itself ${change(call.self_before, call.self)}, called ${number(call.calls_before)} times before, ` +
            `${number(call.calls)} after`;
@@ -135,7 +135,7 @@
     columns.push({name: "share", key: (f) => f.counts[0], cell: (f) => share(f.counts[0])});
     data.events.forEach((event, e) => columns.push({name: event, key: (f) => f.counts[e], cell: (f) => number(f.counts[e])}));
     if (withCalls) columns.push({name: "with callees", key: (f) => f.inclusive, cell: (f) => f.inclusive ? share(f.inclusive) : ""});
-    columns.push({name: "entered", key: (f) => f.entered, cell: (f) => number(f.entered)});
+    columns.push({name: "entered", key: (f) => f.entered, cell: (f) => f.entered ? number(f.entered) : ""});
   }
 
   function drawTable() {
@@ -165,7 +165,7 @@
     table.append(rowOf([["calls", true], ["up to their return", true], [title]], true));
     const weight = (arc) => isChange ? Math.abs(arc.inclusive - arc.inclusive_before) : arc.inclusive;
     for (const arc of list.sort((a, b) => weight(b) - weight(a)).slice(0, 30))
-      table.append(rowOf([[isChange ? change(arc.calls_before, arc.calls) : number(arc.calls), true],
+      table.append(rowOf([[isChange ? change(arc.calls_before, arc.calls) : arc.calls ? number(arc.calls) : "inlined", true],
                           [isChange ? change(arc.inclusive_before, arc.inclusive) : share(arc.inclusive), true],
                           [data.functions[arc[other]].name, false, () => choose(arc[other])]]));
     return [table];

@@ -1,0 +1,201 @@
+#include "tally/profile/debug_info.hpp"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "tally/symbol/names.hpp"
+
+namespace tally::profile {
+namespace {
+
+const char* folder_of(Dwarf_Die& unit) {
+  Dwarf_Attribute folder;
+  return dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &folder));
+}
+
+/// The function's name as the linker has it, or as the source has it where it needs none.
+std::string name_of(Dwarf_Die& die) {
+  Dwarf_Attribute attribute;
+  for (const unsigned int kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
+    if (const char* const name = dwarf_formstring(dwarf_attr_integrate(&die, kind, &attribute)); name != nullptr)
+      return symbol::demangled(name);
+  const char* const name = dwarf_diename(&die);
+  return name == nullptr ? "[function without a name]" : name;
+}
+
+}  // namespace
+
+void DebugInfo::paint(Dwarf_Die& die, std::uint32_t number, Spans& spans) {
+  Dwarf_Addr base = 0, begin = 0, end = 0;
+  for (std::ptrdiff_t next = 0; (next = dwarf_ranges(&die, next, &base, &begin, &end)) > 0;) {
+    if (begin >= end) continue;
+    // What lay there goes on behind it.
+    const std::uint32_t behind = at(spans, end);
+    spans.erase(spans.lower_bound(begin), spans.lower_bound(end));
+    spans[begin] = number;
+    spans[end] = behind;
+  }
+}
+
+std::uint32_t DebugInfo::at(const Spans& spans, std::uint64_t address) {
+  const auto after = spans.upper_bound(address);
+  return after == spans.begin() ? nothing : std::prev(after)->second;
+}
+
+bool DebugInfo::any() {
+  if (!looked_) dwarf_ = dwfl_module_getdwarf(module_, &bias_);
+  looked_ = true;
+  return dwarf_ != nullptr;
+}
+
+/// Compilers other than gcc write no table of addresses (.debug_aranges): units say themselves where they are.
+void DebugInfo::index_units() {
+  units_indexed_ = true;
+  Dwarf_CU* cu = nullptr;
+  Dwarf_Die unit, inner;
+  std::uint8_t type = 0;
+  while (dwarf_get_units(dwarf_, cu, &cu, nullptr, &type, &unit, &inner) == 0) {
+    if (type != DW_UT_compile && type != DW_UT_skeleton) continue;
+    unit_dies_.push_back(unit);
+    paint(unit, static_cast<std::uint32_t>(unit_dies_.size() - 1), units_);
+  }
+}
+
+bool DebugInfo::unit_of(std::uint64_t address, Dwarf_Die& unit) {
+  if (!any()) return false;
+  Dwarf_Addr bias = 0;
+  if (Dwarf_Die* const found = dwfl_module_addrdie(module_, address, &bias); found != nullptr) {
+    unit = *found;
+    return true;
+  }
+  if (!units_indexed_) index_units();
+  const std::uint32_t number = at(units_, address - bias_);
+  if (number == nothing) return false;
+  unit = unit_dies_[number];
+  return true;
+}
+
+std::optional<SourceLine> DebugInfo::line_of(std::uint64_t address) {
+  Dwarf_Die unit;
+  if (!unit_of(address, unit)) return std::nullopt;
+  Dwarf_Line* const line = dwarf_getsrc_die(&unit, address - bias_);
+  int number = 0;
+  if (line == nullptr || dwarf_lineno(line, &number) != 0 || number <= 0) return std::nullopt;
+  const char* const file = dwarf_linesrc(line, nullptr, nullptr);
+  if (file == nullptr) return std::nullopt;
+  return SourceLine{path_of(file, folder_of(unit)), static_cast<std::uint32_t>(number)};
+}
+
+std::optional<SourceLine> DebugInfo::declaration_of(std::uint64_t address) {
+  Dwarf_Die unit;
+  if (!unit_of(address, unit)) return std::nullopt;
+  const std::uint32_t number = at(functions_of(unit).functions, address - bias_);
+  if (number == nothing) return line_of(address);
+  Dwarf_Die& die = functions_[number].die;
+  int line = 0;
+  const char* const file = dwarf_decl_line(&die, &line) == 0 && line > 0 ? dwarf_decl_file(&die) : nullptr;
+  if (file == nullptr) return line_of(address);
+  return SourceLine{path_of(file, folder_of(unit)), static_cast<std::uint32_t>(line)};
+}
+
+DebugInfo::Unit& DebugInfo::functions_of(Dwarf_Die& unit) {
+  const auto [place, is_new] = units_read_.try_emplace(dwarf_dieoffset(&unit));
+  if (is_new) index_functions(unit, place->second);
+  return place->second;
+}
+
+/// Functions lie in units, and, with some compilers, in the namespaces and types that they belong to.
+void DebugInfo::index_functions(Dwarf_Die& scope, Unit& unit) {
+  Dwarf_Die die;
+  if (dwarf_child(&scope, &die) != 0) return;
+  do {
+    switch (dwarf_tag(&die)) {
+      case DW_TAG_subprogram:
+        if (dwarf_hasattr(&die, DW_AT_low_pc) || dwarf_hasattr(&die, DW_AT_ranges)) {
+          functions_.push_back({die, false, {}});
+          paint(die, static_cast<std::uint32_t>(functions_.size() - 1), unit.functions);
+        }
+        break;
+      case DW_TAG_namespace:
+      case DW_TAG_module:
+      case DW_TAG_class_type:
+      case DW_TAG_structure_type:
+      case DW_TAG_union_type:
+      case DW_TAG_enumeration_type: index_functions(die, unit); break;
+      default: break;
+    }
+  } while (dwarf_siblingof(&die, &die) == 0);
+}
+
+std::uint32_t DebugInfo::inlined_at(std::uint64_t address) {
+  Dwarf_Die unit;
+  if (!unit_of(address, unit)) return InlinedCode::none;
+  const std::uint32_t number = at(functions_of(unit).functions, address - bias_);
+  if (number == nothing) return InlinedCode::none;
+  Function& function = functions_[number];
+  if (!function.is_read) {
+    function.is_read = true;
+    Dwarf_Files* files = nullptr;
+    std::size_t count = 0;
+    if (dwarf_getsrcfiles(&unit, &files, &count) != 0) files = nullptr;
+    read_inlined(function.die, InlinedCode::none, function, files, folder_of(unit));
+  }
+  return at(function.inlined, address - bias_);
+}
+
+void DebugInfo::read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& function, Dwarf_Files* files,
+                             const char* folder) {
+  Dwarf_Die die;
+  if (dwarf_child(&scope, &die) != 0) return;
+  do {
+    switch (dwarf_tag(&die)) {
+      case DW_TAG_inlined_subroutine: {
+        const std::uint32_t number = add_inlined(die, parent, files, folder);
+        // What lies within it is painted over it.
+        paint(die, number, function.inlined);
+        read_inlined(die, number, function, files, folder);
+        break;
+      }
+      case DW_TAG_lexical_block:
+      case DW_TAG_try_block:
+      case DW_TAG_catch_block: read_inlined(die, parent, function, files, folder); break;
+      default: break;
+    }
+  } while (dwarf_siblingof(&die, &die) == 0);
+}
+
+std::uint32_t DebugInfo::add_inlined(Dwarf_Die& die, std::uint32_t parent, Dwarf_Files* files, const char* folder) {
+  InlinedCode made;
+  made.parent = parent;
+  made.name = name_of(die);
+  Dwarf_Attribute attribute;
+  Dwarf_Die origin;
+  if (dwarf_formref_die(dwarf_attr(&die, DW_AT_abstract_origin, &attribute), &origin) != nullptr) {
+    int line = 0;
+    const char* const file = dwarf_decl_line(&origin, &line) == 0 && line > 0 ? dwarf_decl_file(&origin) : nullptr;
+    if (file != nullptr) made.declared = {path_of(file, folder), static_cast<std::uint32_t>(line)};
+  }
+  Dwarf_Word file = 0, line = 0;
+  if (files != nullptr && dwarf_formudata(dwarf_attr(&die, DW_AT_call_file, &attribute), &file) == 0 &&
+      dwarf_formudata(dwarf_attr(&die, DW_AT_call_line, &attribute), &line) == 0) {
+    if (const char* const path = dwarf_filesrc(files, file, nullptr, nullptr); path != nullptr)
+      made.called = {path_of(path, folder), static_cast<std::uint32_t>(line)};
+  }
+  inlined_.push_back(std::move(made));
+  return static_cast<std::uint32_t>(inlined_.size() - 1);
+}
+
+std::string_view DebugInfo::path_of(const char* file, const char* folder) {
+  std::string& path = paths_[file];
+  if (!path.empty()) return path;
+  path = file;
+  if (path.starts_with("./")) path.erase(0, 2);
+  // From the folder in which the compiler was started.
+  if (!path.starts_with('/') && folder != nullptr) path = std::string(folder) + "/" + path;
+  return path;
+}
+
+}  // namespace tally::profile

@@ -1,0 +1,70 @@
+// Debug information of one file (DWARF), read by libdw as far as it is asked for.
+#pragma once
+
+#include <elfutils/libdwfl.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "tally/profile/code_names.hpp"
+
+namespace tally::profile {
+
+class DebugInfo {
+ public:
+  /// `module` must outlive it. Nothing is read yet.
+  explicit DebugInfo(Dwfl_Module* module) : module_(module) {}
+  DebugInfo(const DebugInfo&) = delete;
+  DebugInfo& operator=(const DebugInfo&) = delete;
+
+  /// Addresses are as the file has them.
+  std::optional<SourceLine> line_of(std::uint64_t address);
+  std::optional<SourceLine> declaration_of(std::uint64_t address);
+  std::uint32_t inlined_at(std::uint64_t address);
+  const std::vector<InlinedCode>& inlined() const { return inlined_; }
+
+ private:
+  /// From an address up to the next one: what number of something lies there.
+  using Spans = std::map<std::uint64_t, std::uint32_t>;
+  static constexpr std::uint32_t nothing = ~std::uint32_t{0};
+
+  /// A unit of compilation: where its functions are, each known by its number in `functions_`.
+  struct Unit {
+    Spans functions;
+  };
+  struct Function {
+    Dwarf_Die die;
+    bool is_read = false;
+    Spans inlined;  // numbers in inlined_
+  };
+
+  bool any();
+  bool unit_of(std::uint64_t address, Dwarf_Die& unit);
+  void index_units();
+  Unit& functions_of(Dwarf_Die& unit);
+  void index_functions(Dwarf_Die& scope, Unit& unit);
+  void read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& function, Dwarf_Files* files, const char* folder);
+  std::uint32_t add_inlined(Dwarf_Die& die, std::uint32_t parent, Dwarf_Files* files, const char* folder);
+  std::string_view path_of(const char* file, const char* folder);
+  static void paint(Dwarf_Die& die, std::uint32_t number, Spans& spans);
+  static std::uint32_t at(const Spans& spans, std::uint64_t address);
+
+  Dwfl_Module* module_;
+  Dwarf* dwarf_ = nullptr;
+  Dwarf_Addr bias_ = 0;  // from addresses in the debug information to the file's
+  bool looked_ = false, units_indexed_ = false;
+  std::vector<Dwarf_Die> unit_dies_;
+  Spans units_;                                         // numbers in unit_dies_
+  std::unordered_map<std::uint64_t, Unit> units_read_;  // by the place of the unit
+  std::vector<Function> functions_;
+  std::vector<InlinedCode> inlined_;
+  std::unordered_map<const char*, std::string> paths_;  // of sources, by what the debug information calls them
+};
+
+}  // namespace tally::profile

@@ -21,6 +21,7 @@
 #include "tally/measure/stat.hpp"
 #include "tally/profile/profile.hpp"
 #include "tally/report/profile.hpp"
+#include "tally/report/profile_inlines.hpp"
 
 namespace tally::cli {
 namespace {
@@ -29,7 +30,7 @@ struct Options {
   std::vector<std::string> event_lists;
   std::string format, output, by = "function", annotate, sort = "own";
   int top = 40;
-  bool lines = false, whole_names = false, instructions = false, quiet = false;
+  bool lines = false, whole_names = false, instructions = false, inlines = false, quiet = false;
   ModelOptions model;
   measure::StatOptions stat;
 };
@@ -43,6 +44,7 @@ constexpr const char* examples =
     "  tally profile -e instructions,loads,stores --lines -- ./prog\n"
     "  tally profile --annotate main -- ./prog\n"
     "  tally profile --by thread -- ./prog\n"
+    "  tally profile --inlines -- ./prog                             # inlined functions on their own\n"
     "  tally profile --format callgrind -o callgrind.out -- ./prog   # for KCachegrind\n"
     "  tally profile --format folded -o stacks.txt -- ./prog         # flamegraph.pl stacks.txt >flame.svg\n"
     "  tally profile --format cachegrind -o cg.out -- ./prog         # for cg_annotate, cg_diff\n";
@@ -80,6 +82,8 @@ void describe(Page& app, Options& options) {
                "with --annotate: the instructions of the function, as objdump prints them");
   app.add_option("--top", options.top, "rows of the table (40); 0: all")->option_text("N");
   app.add_flag("--full-names", options.whole_names, "functions of C++ and Rust with their parameters");
+  app.add_flag("--inlines", options.inlines,
+               "inlined functions as functions: what they count is theirs, not that of the function that holds them");
   add_model_options(app, options.model);
   add_launch_options(app, options.stat);
   app.add_option("--format", options.format, "table (default), html, callgrind, cachegrind, folded, speedscope, json")
@@ -185,6 +189,11 @@ int profile(Options& options) {
     return report_error({Code::bad_usage, "--asm goes with --annotate", "--annotate FUNCTION says of which", 0});
   if (!options.annotate.empty() && format->name != "table")
     return report_error({Code::bad_usage, "--annotate goes with the table", "leave --format out", 0});
+  if (options.inlines && format->inlined == report::InlinedCodeIs::lines)
+    return report_error({Code::bad_usage, fmt::format("--format {} tells inlined code by its lines", format->name),
+                         "leave --inlines out", 0});
+  if (options.inlines && options.instructions)
+    return report_error({Code::bad_usage, "--asm shows functions as they lie in the file", "leave --inlines out", 0});
   const auto style = style_of(options);
   if (!style) return report_error(style.error());
   const char* const usual = format->has_calls ? "instructions" : "instructions,loads,stores";
@@ -216,7 +225,11 @@ int profile(Options& options) {
   stat->environment = measure::environment(machine);
   const bool of_rows = format->has_lines || style->by == report::ProfileBy::line || !options.annotate.empty();
   const auto lines = of_rows ? profile::Lines::of_rows : profile::Lines::of_functions;
-  const result::Profile made = profile::resolve(std::move(code), *stat, lines);
+  const bool finds_inlines = options.inlines || format->inlined == report::InlinedCodeIs::frames;
+  result::Profile made =
+      profile::resolve(std::move(code), *stat, lines, finds_inlines ? profile::Inlines::yes : profile::Inlines::no);
+  if (options.inlines && format->inlined == report::InlinedCodeIs::functions)
+    made = report::with_inlined_functions(made);
   std::string text = format->write(made, *style);
   const auto source = options.annotate.empty() ? Result<std::string>("")
                       : options.instructions   ? annotated_instructions(made, options.annotate)

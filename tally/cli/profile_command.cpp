@@ -47,6 +47,7 @@ constexpr const char* examples =
     "  tally profile --inlines -- ./prog                             # inlined functions on their own\n"
     "  tally profile --format callgrind -o callgrind.out -- ./prog   # for KCachegrind\n"
     "  tally profile --format folded -o stacks.txt -- ./prog         # flamegraph.pl stacks.txt >flame.svg\n"
+    "  tally profile --format pprof -o prof.pb.gz -- ./prog          # go tool pprof -top prof.pb.gz\n"
     "  tally profile --format cachegrind -o cg.out -- ./prog         # for cg_annotate, cg_diff\n";
 
 constexpr std::pair<const char*, report::ProfileBy> groups[] = {{"function", report::ProfileBy::function},
@@ -86,7 +87,8 @@ void describe(Page& app, Options& options) {
                "inlined functions as functions: what they count is theirs, not that of the function that holds them");
   add_model_options(app, options.model);
   add_launch_options(app, options.stat);
-  app.add_option("--format", options.format, "table (default), html, callgrind, cachegrind, folded, speedscope, json")
+  app.add_option("--format", options.format,
+                 "table (default), html, callgrind, cachegrind, folded, speedscope, pprof, json")
       ->option_text("FORMAT");
   app.add_option("-o,--output", options.output, "write it to this file; else to standard error")->option_text("FILE");
   app.add_flag("-q,--quiet", options.quiet,

@@ -1,7 +1,9 @@
 #include "tally/profile/code_names.hpp"
 
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gelf.h>
 #include <unistd.h>
 
@@ -60,6 +62,20 @@ class Names final : public CodeNames {
     for (const GElf_Phdr& part : parts_)
       if (offset - part.p_offset < part.p_filesz) return offset - part.p_offset + part.p_vaddr;
     return std::nullopt;
+  }
+
+  std::string build_id() const override {
+    const void* bits = nullptr;
+    const ssize_t bytes = dwelf_elf_gnu_build_id(elf_, &bits);
+    std::string text;
+    for (ssize_t i = 0; i < bytes; ++i) text += fmt::format("{:02x}", static_cast<const unsigned char*>(bits)[i]);
+    return text;
+  }
+
+  Part executable() const override {
+    for (const GElf_Phdr& part : parts_)
+      if (part.p_flags & PF_X) return {part.p_vaddr, part.p_memsz, part.p_offset};
+    return {};
   }
 
   const std::vector<NamedCode>& functions() const override { return functions_; }

@@ -51,6 +51,14 @@ class CodeNames {
   /// The address of what stands there in the file; nothing where it is never loaded.
   virtual std::optional<std::uint64_t> address_of(std::uint64_t offset) const = 0;
 
+  /// In hexadecimal; empty where it has none.
+  virtual std::string build_id() const { return ""; }
+  /// The first executable part of the file, and where it stands in it.
+  struct Part {
+    std::uint64_t address = 0, bytes = 0, offset = 0;
+  };
+  virtual Part executable() const { return {}; }
+
   /// All functions, by rising address; each address once, under the name that others see.
   virtual const std::vector<NamedCode>& functions() const = 0;
 

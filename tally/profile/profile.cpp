@@ -93,6 +93,11 @@ class Resolver {
       object.why_nameless = why;
     } else if (auto names = CodeNames::open(file.path); names) {
       opened.names = *std::move(names);
+      object.build_id = opened.names->build_id();
+      const CodeNames::Part part = opened.names->executable();
+      object.address = part.address;
+      object.bytes = part.bytes;
+      object.offset = part.offset;
     } else {
       object.why_nameless = names.error().message;
     }

@@ -13,6 +13,7 @@ std::span<const ProfileFormat> profile_formats() {
        InlinedCodeIs::lines},
       {"folded", "a line for each stack, for flame graphs", profile_folded, false, true},
       {"speedscope", "for speedscope.app", profile_speedscope, false, true},
+      {"pprof", "profile.proto, for go tool pprof and pprof", profile_pprof, true, false, InlinedCodeIs::frames},
       {"html", "a page: stacks, functions, their lines and callers", profile_html, true, false},
       {"json", "one JSON object", profile_json, true},
   };

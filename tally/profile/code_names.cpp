@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "tally/profile/debug_info.hpp"
+#include "tally/symbol/frames.hpp"
 #include "tally/symbol/names.hpp"
 
 namespace tally::profile {
@@ -40,6 +41,7 @@ class Names final : public CodeNames {
   }
 
   Result<void> open(const std::string& path) {
+    file_ = path.substr(path.rfind('/') + 1);
     static char* no_path = nullptr;  // where debug files lie: the usual folders
     static const Dwfl_Callbacks callbacks{nullptr, dwfl_standard_find_debuginfo, dwfl_offline_section_address,
                                           &no_path};
@@ -134,6 +136,11 @@ class Names final : public CodeNames {
       name = name.substr(0, name.find('@'));
       functions_.push_back({symbol::demangled(name), symbols[i].address, symbols[i].bytes, false});
     }
+    const std::vector<symbol::Frame> frames = frames_of_file();
+    const auto frame_behind = [&](std::uint64_t address) {
+      return std::upper_bound(frames.begin(), frames.end(), address,
+                              [](std::uint64_t at, const symbol::Frame& frame) { return at < frame.address; });
+    };
     // One without a size goes on to the next one, or to the end of its section.
     for (std::size_t i = 0; i < functions_.size(); ++i) {
       NamedCode& one = functions_[i];
@@ -141,8 +148,30 @@ class Names final : public CodeNames {
       const NamedCode section = section_of(one.address);
       std::uint64_t end = section.address + section.bytes;
       if (i + 1 < functions_.size()) end = std::min(end, functions_[i + 1].address);
+      if (const auto frame = frame_behind(one.address); frame != frames.end()) end = std::min(end, frame->address);
       one.bytes = end > one.address ? end - one.address : 1;
     }
+    add_frames(frames);
+  }
+
+  std::vector<symbol::Frame> frames_of_file() const {
+    std::size_t size = 0;
+    const char* const bytes = elf_rawfile(elf_, &size);
+    return bytes == nullptr ? std::vector<symbol::Frame>{} : symbol::frames_of({bytes, size});
+  }
+
+  /// Functions that have no name here, by where they begin: "libz.so.1+0x2a40".
+  void add_frames(const std::vector<symbol::Frame>& frames) {
+    std::vector<NamedCode> nameless;
+    for (const symbol::Frame& frame : frames) {
+      // Tables of linked functions have one for all.
+      if (function_of(*this, frame.address) != nullptr || section_of(frame.address).name.starts_with("[.plt")) continue;
+      nameless.push_back({fmt::format("{}+{:#x}", file_, frame.address), frame.address, frame.bytes, false});
+    }
+    if (nameless.empty()) return;
+    functions_.insert(functions_.end(), nameless.begin(), nameless.end());
+    std::sort(functions_.begin(), functions_.end(),
+              [](const NamedCode& a, const NamedCode& b) { return a.address < b.address; });
   }
 
   bool is_executable(std::uint64_t address) const {
@@ -150,6 +179,7 @@ class Names final : public CodeNames {
                        [&](const NamedCode& s) { return address - s.address < s.bytes; });
   }
 
+  std::string file_;  // without folders
   Dwfl* dwfl_ = nullptr;
   Dwfl_Module* module_ = nullptr;
   ::Elf* elf_ = nullptr;

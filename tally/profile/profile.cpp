@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <tuple>
 #include <unordered_map>
@@ -16,6 +17,7 @@
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/profile/code_names.hpp"
+#include "tally/profile/vdso.hpp"
 
 namespace tally::profile {
 namespace {
@@ -70,6 +72,7 @@ class Resolver {
     made_.unplaced = code_.unplaced;
     made_.sources.emplace_back();
     for (const result::CodeFile& file : code_.files) open(file);
+    find_vdso();
   }
 
   result::Profile resolve() {
@@ -87,7 +90,10 @@ class Resolver {
     result::ProfileObject object;
     Object& opened = objects_.emplace_back();
     object.name = file.path.empty() ? "[memory without a file]" : printable(file.path);
-    if (file.inode == 0) {
+    if (is_vdso(file)) {
+      opened.names = names_of_vdso();
+      if (opened.names == nullptr) object.why_nameless = "it is no file";
+    } else if (file.inode == 0) {
       object.why_nameless = file.path.empty() ? "code that was made while the program ran" : "it is no file";
     } else if (const std::string why = why_another(file); !why.empty()) {
       object.why_nameless = why;
@@ -102,6 +108,29 @@ class Resolver {
       object.why_nameless = names.error().message;
     }
     made_.objects.push_back(std::move(object));
+  }
+
+  static bool is_vdso(const result::CodeFile& file) { return file.inode == 0 && file.path == "[vdso]"; }
+
+  /// Finds where each process had it.
+  void find_vdso() {
+    std::map<std::uint32_t, std::set<std::uint64_t>> executed;  // by owner
+    for (const result::CodeRow& row : code_.rows)
+      if (is_vdso(code_.files[row.file]) && objects_[row.file].names != nullptr) {
+        executed[row.owner].insert(row.address);
+        vdso_ = objects_[row.file].names.get();
+      }
+    for (const auto& [owner, addresses] : executed) vdso_bases_[owner] = vdso_base(*vdso_, addresses);
+  }
+
+  /// The address as the file has it; nothing where it has no names.
+  std::optional<std::uint64_t> address_in(std::uint32_t file, std::uint64_t address, std::uint32_t owner) const {
+    const CodeNames* const names = objects_[file].names.get();
+    if (names == nullptr) return std::nullopt;
+    if (names != vdso_) return names->address_of(address);
+    const auto base = vdso_bases_.find(owner);
+    if (base == vdso_bases_.end() || !base->second) return std::nullopt;
+    return address - *base->second;
   }
 
   /// Why what lies there now is not what ran.
@@ -120,12 +149,10 @@ class Resolver {
     made.executions = row.executions;
     made.taken = row.taken;
     made.address = row.address;
-    if (object.names != nullptr) {
-      if (const auto address = object.names->address_of(row.address)) {
-        made.address = *address;
-        if (lines_ == Lines::of_rows) std::tie(made.source, made.line) = line_of(object, *address);
-        made.inlined = inlined_at(row.file, object, *address);
-      }
+    if (const auto address = address_in(row.file, row.address, row.owner)) {
+      made.address = *address;
+      if (lines_ == Lines::of_rows) std::tie(made.source, made.line) = line_of(object, *address);
+      made.inlined = inlined_at(row.file, object, *address);
     }
     made.function = function(row.file, object, made.address, row.owner);
     result::ProfileFunction& of = made_.functions[made.function];
@@ -139,18 +166,13 @@ class Resolver {
     made.parent = call.parent;
     made.recursive = call.recursive;
     made.calls = call.calls;
-    made.site = address_in(call.site_file, call.site);
-    made.target = address_in(call.target_file, call.target);
+    made.site = address_in(call.site_file, call.site, call.owner).value_or(call.site);
+    made.target = address_in(call.target_file, call.target, call.owner).value_or(call.target);
     made.caller = function(call.site_file, objects_[call.site_file], made.site, call.owner);
     made.callee = function(call.target_file, objects_[call.target_file], made.target, call.owner);
     if (lines_ == Lines::of_rows) std::tie(made.source, made.line) = line_of(objects_[call.site_file], made.site);
     made.inlined = inlined_at(call.site_file, objects_[call.site_file], made.site);
     made_.calls.push_back(made);
-  }
-
-  std::uint64_t address_in(std::uint32_t file, std::uint64_t address) const {
-    const Object& object = objects_[file];
-    return object.names == nullptr ? address : object.names->address_of(address).value_or(address);
   }
 
   std::pair<std::uint32_t, std::uint32_t> line_of(Object& object, std::uint64_t address) {
@@ -210,7 +232,7 @@ class Resolver {
     if (last_.file == file && address > last_.begin && address < last_.end) return last_.function;
     NamedCode code{"[no name]", 0, 0, true};
     std::uint64_t key_of_process = 0;
-    if (code_.files[file].inode == 0) {
+    if (code_.files[file].inode == 0 && object.names == nullptr) {
       const std::int64_t pid = code_.owners[owner].pid;
       if (const NamedCode* const made = made_code(pid).at(address); made != nullptr) {
         code = *made;
@@ -276,6 +298,8 @@ class Resolver {
   std::vector<Object> objects_;
   std::map<std::string, std::size_t> sources_;
   std::map<std::int64_t, MadeCode> made_codes_;
+  const CodeNames* vdso_ = nullptr;
+  std::map<std::uint32_t, std::optional<std::uint64_t>> vdso_bases_;  // by owner
   struct {
     std::uint32_t file = ~0u;
     std::uint64_t begin = 0, end = 0;

@@ -226,6 +226,31 @@ TEST_F(Profile, says_which_file_is_gone) {
       << table.err;
 }
 
+/// Without symbols functions are known by where they begin, if they can be unwound.
+TEST_F(Profile, splits_code_without_symbols) {
+  const TemporaryFile stripped("stripped");
+  if (run("strip -s -o " + stripped.path() + " " INLINED).code() != 0) GTEST_SKIP() << "strip is not installed";
+  const Profiled whole = profiled({"--", INLINED}), bare = profiled({"--", stripped.path()});
+  expect_whole(bare);
+  const std::string file = stripped.path().substr(stripped.path().rfind('/') + 1);
+  for (const Json& function : whole.json["functions"]) {
+    const std::string name = function["name"];
+    if (name != "both" && name != "other" && name != "main") continue;
+    std::ostringstream where;
+    where << file << "+0x" << std::hex << function["address"].get<std::uint64_t>();
+    EXPECT_EQ(bare.of(where.str()), whole.of(name)) << name << " is " << where.str();
+    EXPECT_EQ(bare.entered(where.str()), whole.entered(name));
+  }
+  EXPECT_EQ(bare.of("both"), (Counts{0, 0, 0}));
+}
+
+/// The kernel's code in the process.
+TEST_F(Profile, names_functions_of_the_vdso) {
+  const Profiled one = profiled({"--", PROFILED, "time"});
+  expect_whole(one);
+  EXPECT_EQ(one.entered("__vdso_clock_gettime"), 100);
+}
+
 TEST_F(Profile, shows_lines_of_source) {
   const Finished finished = tally({"profile", "-q", "-e", "instructions", "--annotate", "times", "--", PROFILED});
   if (finished.err.find("no lines are known") != std::string::npos) GTEST_SKIP() << "built without libdw";

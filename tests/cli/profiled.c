@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 // Eleven instructions, one of them a load and two of them stores.
@@ -72,6 +73,10 @@ int main(int argc, char** argv) {
     times(50);
   }
   if (argc > 1 && strcmp(argv[1], "make") == 0) make_and_call();
+  if (argc > 1 && strcmp(argv[1], "time") == 0) {
+    struct timespec now;
+    for (int i = 0; i < 100; i++) clock_gettime(CLOCK_MONOTONIC, &now);
+  }
   if (argc > 1 && strcmp(argv[1], "kill") == 0) kill(getpid(), SIGKILL);
   if (argc > 1 && strcmp(argv[1], "remove") == 0) unlink(argv[0]);
   return argc > 1 && strcmp(argv[1], "fail") == 0 ? 3 : 0;

@@ -88,6 +88,10 @@ bool exists(const std::string& path) {
   return stat(path.c_str(), &file) == 0;
 }
 
+bool write_at(int fd, std::uint64_t offset, std::string_view bytes) {
+  return pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes.size());
+}
+
 bool read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes) {
   auto* at = static_cast<char*>(to);
   while (bytes > 0) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tally/base/result.hpp"
@@ -42,6 +43,9 @@ bool exists(const std::string& path);
 
 /// Reads a range of a file; false where it is shorter or cannot be read.
 bool read_at(int fd, std::uint64_t offset, void* to, std::size_t bytes);
+
+/// Writes to a place in a file; false where that fails.
+bool write_at(int fd, std::uint64_t offset, std::string_view bytes);
 
 /// The number of an open file in its file system.
 std::uint64_t inode_of(int fd);

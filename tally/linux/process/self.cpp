@@ -1,9 +1,12 @@
 #include "tally/linux/process/self.hpp"
 
+#include <elf.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include <cstring>
 
 #include "tally/base/text.hpp"
 #include "tally/linux/files/files.hpp"
@@ -27,6 +30,15 @@ Nanoseconds own_time() {
   timespec used{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   return std::chrono::seconds(used.tv_sec) + Nanoseconds(used.tv_nsec);
+}
+
+std::string own_vdso() {
+  const auto* const begin = reinterpret_cast<const char*>(getauxval(AT_SYSINFO_EHDR));
+  if (begin == nullptr) return {};
+  Elf64_Ehdr head;
+  std::memcpy(&head, begin, sizeof head);
+  // The table of sections stands last.
+  return {begin, head.e_shoff + std::size_t{head.e_shnum} * head.e_shentsize};
 }
 
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) {

@@ -20,6 +20,10 @@ std::vector<std::string> own_command();
 /// Time that all threads of this process have used of processors.
 Nanoseconds own_time();
 
+/// The kernel's code in this process ([vdso]), an ELF file; it is the same in all processes of its kind. Empty where
+/// there is none.
+std::string own_vdso();
+
 /// What is called around each fork(2) from now on: before it, and after it in the parent and in the child.
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)());
 

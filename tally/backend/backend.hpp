@@ -79,7 +79,8 @@ struct Windows {
   std::vector<Trigger> triggers = {};  ///< the first one that is full ends a window; at most window_trigger_limit
   /// Called once before all rows, and with each row; by one thread at a time, which need not be the caller's. Rows of a
   /// thread come in their order.
-  bool places = false;  ///< rows tell of which file their address is: a backend may lack it
+  bool places = false;   ///< rows tell of which file their address is: a backend may lack it
+  bool vectors = false;  ///< and which blocks of code they executed: the same
   std::function<void(const result::WindowsHead&)> on_begin = {};
   std::function<void(const result::Window&)> on_window = {};
   bool any() const { return !triggers.empty(); }

@@ -12,6 +12,7 @@
 #include "tally/cli/page.hpp"
 #include "tally/cli/window_names.hpp"
 #include "tally/cli/window_rows.hpp"
+#include "tally/cli/window_vectors.hpp"
 #include "tally/event/list.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
@@ -25,7 +26,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> event_lists, every, by;
-  std::string backend = "auto", format, output, description, processes;
+  std::string backend = "auto", format, output, description, processes, vectors;
   bool quiet = false, where = false;
   measure::WindowChoice choice;
   ModelOptions model;
@@ -81,6 +82,10 @@ void describe(Page& app, Options& options) {
   app.add_flag("--where", options.where,
                "the function and the source line of each row's address, where files say them: table, csv and jsonl, "
                "under the engine");
+  app.add_option("--bbv", options.vectors,
+                 "write basic-block vectors to FILE, for SimPoint: a line for each window; other threads have FILE.2, "
+                 "FILE.3, under the engine")
+      ->option_text("FILE");
   add_launch_options(app, options.stat);
   app.add_option(
          "-p,--pid", options.processes,
@@ -223,8 +228,14 @@ Result<backend::Choice> choose_backend(const Options& options, const linux::Mach
   return backend::choose(options.backend, events, machine, needs);
 }
 
-// Errors: bad_usage where nobody knows, or nothing can say, what an address is.
+// Errors: bad_usage where nobody knows, or nothing can say, what an address is, or which code ran.
 Result<void> check_where(const Options& options, const backend::Backend& backend, const report::WindowFormat& format) {
+  if (!options.vectors.empty() && backend.name() != "sim")
+    return fail(Code::bad_usage, "--bbv: natively nobody knows which blocks of code ran in a window",
+                "the engine does: --backend sim, with windows of instructions, loads, stores or branches");
+  if (!options.vectors.empty() && linux::same_file(options.vectors, options.output))
+    return fail(Code::bad_usage, fmt::format("-o and --bbv name the same file, '{}'", printable(options.output)),
+                "--bbv names another one");
   if (!options.where) return {};
   if (backend.name() != "sim")
     return fail(Code::bad_usage, "--where: natively nobody notes what was mapped at an address at that moment",
@@ -260,6 +271,12 @@ int sample(Options& options) {
   if (!output) return report_error(output.error());
   auto description = open_description(options, *format, *output);
   if (!description) return report_error(description.error());
+  std::optional<WindowVectors> vectors;
+  if (!options.vectors.empty()) {
+    auto opened = WindowVectors::open(options.vectors);
+    if (!opened) return report_error(opened.error());
+    vectors.emplace(*std::move(opened));
+  }
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
   const bool may_speak = !is_quiet(options.quiet);
@@ -281,8 +298,10 @@ int sample(Options& options) {
   };
   WindowNames names;
   options.stat.windows.places = options.where;
+  options.stat.windows.vectors = vectors.has_value();
   options.stat.windows.on_window = [&](const result::Window& window) {
     if (!chosen.takes(window)) return;
+    if (vectors) vectors->row(window);
     if (window.file == nullptr) return rows.row(window);
     result::Window named = window;
     names.name(named);
@@ -292,6 +311,13 @@ int sample(Options& options) {
   auto written = rows.finish();
   if (!stat) return report_error(stat.error());
   if (written && !described) written = described;
+  if (vectors) {
+    const auto vectors_written = vectors->finish();
+    if (written && !vectors_written) written = vectors_written;
+    if (vectors->files() > 1)
+      stat->notices.push_back(fmt::format("vectors of {} threads: {} to {}.{}", vectors->files(),
+                                          printable(options.vectors), printable(options.vectors), vectors->files()));
+  }
   for (std::string& notice : chosen.notices()) stat->notices.push_back(std::move(notice));
   if (format->name != "table") stat->notices.insert(stat->notices.end(), absences.begin(), absences.end());
   if (!stat->notices.empty() && may_speak) say(stat->notices);

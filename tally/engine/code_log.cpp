@@ -54,6 +54,8 @@ u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread) {
 
 bool logs_code() { return log_ != nullptr; }
 
+u32 code_log_number() { return number_; }
+
 bool code_log_init(u32 process) {
   if (settings().logs_code == 0) return true;
   collected_at_ = reinterpret_cast<u64*>(try_reserve(counters_bytes, PROT_NONE));

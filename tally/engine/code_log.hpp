@@ -7,6 +7,8 @@ namespace tally::engine {
 
 /// Whether there is one.
 bool logs_code();
+/// Its number.
+u32 code_log_number();
 
 /// The first log of a process. Called once, when its record is known. False without memory or room in the channel.
 bool code_log_init(u32 process);

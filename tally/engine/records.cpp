@@ -7,6 +7,7 @@ namespace tally::engine {
 OwnRecords own_records;
 Lock threads_lock;
 bool fsgsbase_allowed;
+void (*on_correction)(Thread* t, u64 pc, const channel::Totals& delta);
 
 void link_in(Thread* t) {
   t->before = nullptr;
@@ -90,6 +91,7 @@ void unmark_partial(Thread* t, channel::Partial why) {
 void correct(Thread* t, u64 pc, const channel::Totals& delta) {
   own_records.shared.thread(t->index).base.add(delta);
   code_log_correct(t->process, pc, delta);
+  if (on_correction != nullptr) on_correction(t, pc, delta);
   count_down(t, delta);
 }
 

@@ -8,6 +8,8 @@ namespace tally::engine {
 /// Adds to the counts of a thread what its counters do not say, of the instruction at `pc`; what is counted down knows
 /// of it.
 void correct(Thread* t, u64 pc, const channel::Totals& delta);
+/// Who is told of each of those; null: nobody.
+extern void (*on_correction)(Thread* t, u64 pc, const channel::Totals& delta);
 /// How much of the event of a trigger of windows this is.
 s64 amount_of(u32 trigger, const channel::Totals& totals);
 /// A thread has retired that much more, or less, of what is counted down.

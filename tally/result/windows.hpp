@@ -22,6 +22,13 @@ struct WindowTrigger {
   bool operator==(const WindowTrigger&) const = default;
 };
 
+/// How many instructions of a block a window executed.
+struct BlockCount {
+  std::uint32_t block = 0;  ///< a number, from 1: the same in all windows of the measurement
+  std::int64_t instructions = 0;
+  bool operator==(const BlockCount&) const = default;
+};
+
 /// One window of a thread.
 struct Window {
   std::uint32_t series = 0;  ///< whose it is: another number for each thread of each program that a process executes
@@ -38,7 +45,8 @@ struct Window {
   std::string_view function = {}, line = {};  ///< of the address, as far as they are known
   bool partial = false;   ///< its thread was killed between two counts, or its process is not wholly counted
   std::int64_t lost = 0;  ///< windows before it that got no row, and are in this one
-  std::span<const std::int64_t> counts;  ///< in it, of each event that could be counted: see WindowsHead::places
+  std::span<const BlockCount> vector = {};  ///< where vectors are wanted: by rising numbers
+  std::span<const std::int64_t> counts;     ///< in it, of each event that could be counted: see WindowsHead::places
 };
 
 /// What is the same for all windows of a measurement.

@@ -71,7 +71,7 @@ class Sim final : public Backend {
     if (modelling.needed.core) settings.core = core_of(*modelling.simulation);
     settings.marks = marks_of(request, modelling);
     settings.windows = windows_of(request, modelling, settings.marks);
-    settings.logs_code = request.on_code || request.windows.places ? 1 : 0;
+    settings.logs_code = request.on_code || request.windows.places || request.windows.vectors ? 1 : 0;
     settings.placed = *placed;
     settings.follows_calls = request.on_code && request.calls ? 1 : 0;
     Window window;

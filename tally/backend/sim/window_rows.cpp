@@ -12,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "tally/backend/sim/code_vectors.hpp"
 #include "tally/backend/sim/code_whereabouts.hpp"
 #include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/ring_memory.hpp"
@@ -56,6 +57,7 @@ struct Reader {
   std::uint32_t begun = 0, taken_rows = 0;
   std::array<std::int64_t, channel::mark_event_limit>
       sums{};  // another thread may have the record, and goes on with them
+  CodeVector vector;
 };
 
 }  // namespace
@@ -81,6 +83,7 @@ channel::Windows windows_of(const Request& request, const Modelling& modelling, 
   channel::Windows made{};
   if (!request.windows.any()) return made;
   made.on = 1;
+  made.vectors = request.windows.vectors ? 1 : 0;
   const Places places = places_of(request, modelling);
   for (const Windows::Trigger& trigger : request.windows.triggers) {
     channel::WindowTrigger& one = made.trigger[made.triggers++];
@@ -102,6 +105,7 @@ class WindowRows::Work {
         settings_(shared.records.header().settings),
         places_(places_of(request, modelling)),
         whereabouts_(shared),
+        blocks_(shared),
         started_(started) {
     result::WindowsHead head;
     head.command = request.command;
@@ -201,8 +205,12 @@ class WindowRows::Work {
     while (memory.waiting() != 0) {
       const std::uint32_t block = memory.head().taken;
       const channel::NoteBlock about = memory.about(block);
-      const std::uint32_t rows = std::min(about.count, channel::window_rows_of_block(events()));
-      for (std::uint32_t i = 0; i < rows; ++i) take(channel::thread_of_ring(number), reader, row_of(memory, block, i));
+      std::uint32_t at = 0;
+      for (std::uint32_t i = 0; i < about.count; ++i) {
+        const WindowRow* const row = row_at(memory, block, at);
+        if (row == nullptr) break;
+        take(channel::thread_of_ring(number), reader, *row);
+      }
       if (about.closes != 0) return close(number, reader, block + 1);
       memory.take(block);
     }
@@ -227,13 +235,22 @@ class WindowRows::Work {
     reader.taken_rows = 0;
   }
 
-  const WindowRow& row_of(const RingMemory& memory, std::uint32_t block, std::uint32_t i) const {
-    return *reinterpret_cast<const WindowRow*>(memory.block(block) + i * channel::window_row_bytes(events()));
+  /// The row at this byte of a block, and goes on to the one after it; null where there is no room for one.
+  const WindowRow* row_at(const RingMemory& memory, std::uint32_t block, std::uint32_t& at) const {
+    const std::uint32_t head = channel::window_row_bytes(events());
+    if (at + head > channel::note_block_bytes) return nullptr;
+    const auto* const row = reinterpret_cast<const WindowRow*>(memory.block(block) + at);
+    if (row->words > (channel::note_block_bytes - at - head) / sizeof(std::uint64_t)) return nullptr;
+    at += channel::window_row_bytes(events(), row->words);
+    return row;
   }
 
   std::uint32_t events() const { return settings_.marks.events; }
 
   void take(std::uint32_t thread, Reader& reader, const WindowRow& row) {
+    if (row.words != 0)
+      reader.vector.add(blocks_, row.log, {reinterpret_cast<const std::uint64_t*>(&row.sum[0] + events()), row.words});
+    if (row.ended_by == channel::window_part) return;
     hand_on(thread, reader, row.number, static_cast<std::int64_t>(row.time_ns), row.ended_by, row.cpu, row.address,
             row.sum);
     reader.taken_rows = row.number;
@@ -269,6 +286,8 @@ class WindowRows::Work {
         window.offset = place->offset;
       }
     }
+    const std::vector<result::BlockCount> vector = reader.vector.take();
+    window.vector = vector;
     window.counts = std::span(counts).first(places_.count);
     windows_.on_window(window);
   }
@@ -288,10 +307,10 @@ class WindowRows::Work {
   void take_rest(std::uint32_t thread, Reader& reader) {
     refresh(thread);
     const std::uint32_t open = __atomic_load_n(&reader.memory->head().published, __ATOMIC_ACQUIRE);
-    for (std::uint32_t i = 0; i < channel::window_rows_of_block(events()); ++i) {
-      const WindowRow& row = row_of(*reader.memory, open, i);
-      if (__atomic_load_n(&row.number, __ATOMIC_ACQUIRE) != reader.taken_rows + 1) break;
-      take(thread, reader, row);
+    for (std::uint32_t at = 0;;) {
+      const WindowRow* const row = row_at(*reader.memory, open, at);
+      if (row == nullptr || __atomic_load_n(&row->number, __ATOMIC_ACQUIRE) != reader.taken_rows + 1) break;
+      take(thread, reader, *row);
     }
     const auto sums = sums_of(thread);
     if (std::equal(sums.begin(), sums.begin() + events(), reader.sums.begin())) return;
@@ -331,6 +350,7 @@ class WindowRows::Work {
   const channel::Settings settings_;
   const Places places_;
   CodeWhereabouts whereabouts_;
+  CodeBlocks blocks_;
   const Nanoseconds started_;
   std::map<std::uint32_t, Reader> readers_;
   std::mutex mutex_;

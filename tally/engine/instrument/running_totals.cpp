@@ -17,11 +17,14 @@ void read_chunk(Thread* t, u32 chunk) {
     const s64 more = static_cast<s64>(now[i] - m.seen[i]);
     if (more == 0) continue;
     channel::add(m.running, segment(i), more);
+    if (on_executions != nullptr) on_executions(t, i, static_cast<u64>(more));
     m.seen[i] = now[i];
   }
 }
 
 }  // namespace
+
+void (*on_executions)(Thread* t, u32 segment, u64 times);
 
 bool totals_attach(Thread* t) {
   RunningTotals& m = own(t);

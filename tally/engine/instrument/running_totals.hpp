@@ -32,6 +32,9 @@ void totals_folded(Thread* t);
 /// Beside the increment of segment `number`. Changes no flags.
 void emit_touched(translate::Builder& b, u32 number);
 
+/// Who is told how often a thread has executed a segment since its counters were last read; null: nobody. Set once.
+extern void (*on_executions)(Thread* t, u32 segment, u64 times);
+
 /// All that a thread has counted, which stands still or calls it itself. Looks at the whole table, and at all counters
 /// of each byte that is set.
 channel::Totals totals_of(Thread* t);

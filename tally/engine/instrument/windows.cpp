@@ -1,6 +1,7 @@
 #include "tally/engine/instrument/windows.hpp"
 
 #include "tally/engine/clock.hpp"
+#include "tally/engine/code_log.hpp"
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/translate/countdown.hpp"
@@ -17,8 +18,10 @@ constexpr u32 windows_at = 0xf2300;  // from the GS base
 /// What a thread keeps for its windows.
 struct ThreadWindows {
   channel::NoteRing* ring;
-  u64 block;                                 // where the rows go that are being written
-  u32 rows;                                  // that are there
+  u64 block;        // where the rows go that are being written
+  u32 rows, bytes;  // that are there
+  u32 words;        // of the vector so far
+  u64* vector;
   u32 number;                                // of the last one
   u64 last;                                  // address of the instruction that may be the last of the window
   u32 leaves_next;                           // countdowns are so low that the next check leaves
@@ -61,7 +64,7 @@ void choose_sources() {
     if (sums < channel::window_sum_limit) summed_events.row[sums] = static_cast<u8>(e);
     sums++;
   }
-  reads_counters = sums > channel::window_sum_limit || marks.modelled != 0 || marks_on();
+  reads_counters = sums > channel::window_sum_limit || marks.modelled != 0 || marks_on() || asked().vectors != 0;
   summed_events.count = reads_counters ? 0 : sums;
 }
 
@@ -102,25 +105,93 @@ u32 this_cpu() {
   return limit & 0xfff;
 }
 
+/// Rows with vectors are of any length: what an earlier block left there must not look like one.
+void begin_block(ThreadWindows& w) {
+  w.rows = w.bytes = 0;
+  if (asked().vectors != 0) __builtin_memset(reinterpret_cast<void*>(w.block), 0, channel::note_block_bytes);
+}
+
 void publish(Thread* t, bool closes) {
   ThreadWindows& w = own(t);
   w.block = notes_publish(t, Handed::windows, {.count = w.rows, .forks = 0, .closes = closes, .returns = 0});
-  w.rows = 0;
+  begin_block(w);
+}
+
+channel::WindowRow& next_row(const ThreadWindows& w) {
+  return *reinterpret_cast<channel::WindowRow*>(w.block + w.bytes);
+}
+
+/// How many words have room in the next row.
+u32 room_for_words(const ThreadWindows& w) {
+  return static_cast<u32>((channel::note_block_bytes - w.bytes - channel::window_row_bytes(settings().marks.events)) /
+                          sizeof(u64));
+}
+
+/// The next row, all but its words, is written; then the first `n` words of the vector stand there.
+void end_row(Thread* t, u32 number, u32 n) {
+  ThreadWindows& w = own(t);
+  channel::WindowRow& row = next_row(w);
+  row.words = n;
+  row.log = n != 0 ? code_log_number() : 0;
+  copy(&row.sum[settings().marks.events], w.vector, n * sizeof(u64));
+  w.words -= n;
+  for (u32 i = 0; i < w.words; i++) w.vector[i] = w.vector[i + n];
+  __atomic_store_n(&row.number, number, __ATOMIC_RELEASE);
+  const u32 bytes = channel::window_row_bytes(settings().marks.events);
+  w.bytes += channel::window_row_bytes(settings().marks.events, n);
+  w.rows++;
+  if (w.bytes + bytes > channel::note_block_bytes) publish(t, false);
+}
+
+/// The window is still open, or its row comes next: all of the vector but the last `most` words.
+void write_parts(Thread* t, u32 most) {
+  ThreadWindows& w = own(t);
+  while (w.words > most) {
+    const u32 room = room_for_words(w), n = room < w.words ? room : w.words;
+    next_row(w).ended_by = channel::window_part;
+    end_row(t, w.number + 1, n);
+  }
 }
 
 void write_row(Thread* t, u32 ended_by) {
   ThreadWindows& w = own(t);
   const u32 events = settings().marks.events;
-  auto& row = *reinterpret_cast<channel::WindowRow*>(w.block + w.rows * channel::window_row_bytes(events));
+  read_row(t, w.row);
+  write_parts(t, room_for_words(w));
+  channel::WindowRow& row = next_row(w);
   row.time_ns = clock_ns();
   row.address = ended_by == channel::window_cut ? 0 : w.last;
   row.ended_by = static_cast<u16>(ended_by);
   row.cpu = static_cast<u16>(this_cpu());
-  read_row(t, w.row);
   for (u32 e = 0; e < events; e++) row.sum[e] = w.row.of[e];
   for (u32 k = 0; k < asked().triggers; k++) w.ended[k] += in_window(t, k);
-  __atomic_store_n(&row.number, ++w.number, __ATOMIC_RELEASE);
-  if (++w.rows == channel::window_rows_of_block(events)) publish(t, false);
+  end_row(t, ++w.number, w.words);
+}
+
+constexpr u32 vector_limit = 1u << 15;
+
+void add_word(Thread* t, u64 word) {
+  ThreadWindows& w = own(t);
+  w.vector[w.words++] = word;
+}
+
+/// A segment was executed so often.
+void executed(Thread* t, u32 number, u64 times) {
+  if (number < channel::first_segment) return;
+  constexpr u64 most = 0xffffffff;
+  for (; times != 0; times -= times < most ? times : most) {
+    if (own(t).words == vector_limit) write_parts(t, 0);
+    add_word(t, channel::window_word(number, static_cast<u32>(times < most ? times : most)));
+  }
+}
+
+/// The instruction at `pc` was executed so often beside what segments say.
+void corrected(Thread* t, u64 pc, const channel::Totals& delta) {
+  const s64 times = delta.field[channel::instructions];
+  if (times == 0 || own(t).vector == nullptr) return;
+  if (own(t).words + 2 > vector_limit) write_parts(t, 0);
+  add_word(t, channel::window_word(channel::word_corrects, static_cast<u32>(static_cast<s32>(times))));
+  add_word(t, pc);
 }
 
 /// What string instructions and their like counted reaches the countdowns after they ran.
@@ -176,6 +247,9 @@ void windows_init() {
   if (!windows_on()) return;
   choose_sources();
   if (reads_counters && !marks_on()) probe_with(hooks);
+  if (asked().vectors == 0) return;
+  on_executions = executed;
+  on_correction = corrected;
 }
 
 channel::NoteRing* window_ring(const Thread* t) { return own(t).ring; }
@@ -187,7 +261,11 @@ bool windows_attach(Thread* t) {
   if (w.ring == nullptr) return false;
   w.block = notes_attach(t, Handed::windows, false);
   if (w.block == 0) return false;
-  w.rows = w.number = w.leaves_next = w.stays = 0;
+  if (asked().vectors != 0 && w.vector == nullptr)
+    w.vector = reinterpret_cast<u64*>(try_reserve(vector_limit * sizeof(u64), 3));
+  if (asked().vectors != 0 && w.vector == nullptr) return false;
+  begin_block(w);
+  w.words = w.number = w.leaves_next = w.stays = 0;
   w.last = 0;
   for (u32 k = 0; k < asked().triggers; k++) w.ended[k] = amount_of(k, records().thread(t->index).base);
   windows_folded(t);
@@ -199,7 +277,12 @@ bool windows_attach(Thread* t) {
 }
 
 void windows_before_fold(Thread* t) {
-  if (windows_on()) take_late(t);
+  if (!windows_on()) return;
+  take_late(t);
+  if (asked().vectors == 0) return;
+  // Their numbers may mean something else afterwards.
+  (void)totals_of(t);
+  write_parts(t, 0);
 }
 
 void windows_folded(Thread* t) {

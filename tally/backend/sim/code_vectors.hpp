@@ -1,0 +1,77 @@
+// Basic-block vectors: which blocks a thread executed in a window, by the segments that it counted.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tally/backend/sim/run.hpp"
+#include "tally/result/windows.hpp"
+
+namespace tally::backend::sim {
+
+/// Blocks of all processes of a run. Each has a number, from 1, in the order in which they are met: a stretch of
+/// instructions up to a branch. An instruction belongs to the first block that it was met in.
+class CodeBlocks {
+ public:
+  explicit CodeBlocks(const Channel& shared) : shared_(shared) {}
+
+  /// A trace of a log, and which block each of its places belongs to.
+  struct Trace {
+    std::vector<std::uint64_t> record;  ///< a channel::CodeTrace
+    std::uint64_t at = 0;               ///< of the record in its log
+    std::vector<std::uint32_t> blocks = {};
+    const channel::CodeTrace& head() const { return *reinterpret_cast<const channel::CodeTrace*>(record.data()); }
+    const channel::CodePlace* places() const { return reinterpret_cast<const channel::CodePlace*>(&head() + 1); }
+  };
+
+  /// The trace of a segment in a log (its number); null where none is known. Valid for good.
+  const Trace* trace_of(std::uint32_t log, std::uint32_t segment);
+  /// The block of an instruction of this log's process.
+  std::uint32_t block_of(std::uint32_t log, std::uint64_t pc);
+
+ private:
+  struct Log {
+    channel::CodeLog head{};
+    std::uint64_t at = channel::code_records_at;
+    std::deque<Trace> traces;
+    std::vector<const Trace*> by_segment;  // its own, and those of others that were asked for; null: not known
+  };
+  const Trace* known(const Log& log, std::uint32_t segment) const;
+  const Trace* find(std::uint32_t log, std::uint32_t segment);
+  Log* read_on(std::uint32_t number);
+  bool read_record(std::uint32_t number, Log& log);
+  void find_blocks(std::uint32_t process, Trace& trace);
+
+  const Channel& shared_;
+  std::map<std::uint32_t, Log> logs_;                                                  // by number
+  std::map<std::uint32_t, std::unordered_map<std::uint64_t, std::uint32_t>> numbers_;  // of blocks, by process
+  std::uint32_t blocks_ = 0;
+};
+
+/// One thread's vector, as its rows tell it part by part.
+class CodeVector {
+ public:
+  /// The words of a row.
+  void add(CodeBlocks& blocks, std::uint32_t log, std::span<const std::uint64_t> words);
+  /// The window's: instructions executed by block, by rising numbers; then it begins anew.
+  std::vector<result::BlockCount> take();
+
+ private:
+  void end_trace();
+  void add(const CodeBlocks::Trace& trace, const std::vector<std::uint64_t>& counters);
+  void add(std::uint32_t block, std::int64_t instructions);
+
+  std::vector<std::int64_t> counts_;          // by block
+  std::vector<std::uint32_t> met_;            // blocks that have been added to
+  const CodeBlocks::Trace* trace_ = nullptr;  // whose counters these are
+  std::vector<std::uint64_t> counters_;
+  std::optional<std::int32_t> correction_;  // whose address comes next
+};
+
+}  // namespace tally::backend::sim

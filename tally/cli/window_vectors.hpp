@@ -1,0 +1,43 @@
+// Basic-block vectors of windows on their way to files.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tally/base/result.hpp"
+#include "tally/linux/files/output.hpp"
+#include "tally/result/windows.hpp"
+
+namespace tally::cli {
+
+/// Writes vectors in the form that SimPoint 3.2 reads: of each window a line, T and a :BLOCK:INSTRUCTIONS for each
+/// block. Every thread of every program has a file of its own, for the form has no room for two.
+class WindowVectors {
+ public:
+  /// Opens the first file now. Errors: as linux::Output::open_file().
+  static Result<WindowVectors> open(const std::string& path);
+
+  void row(const result::Window& window);
+  /// Errors: cannot_write, as of linux::Output; the first one.
+  Result<void> finish();
+  std::size_t files() const { return files_.size(); }
+
+ private:
+  struct File {
+    linux::Output output;
+    std::string text;
+  };
+  WindowVectors(std::string path, linux::Output first) : path_(std::move(path)), first_(std::move(first)) {}
+  File* file_of(const result::Window& window);
+  void flush(File& file);
+
+  std::string path_;
+  std::optional<linux::Output> first_;
+  std::map<std::uint32_t, File> files_;  // by series
+  Result<void> written_ = {};
+};
+
+}  // namespace tally::cli

@@ -44,6 +44,7 @@ void totals_folded(Thread* t) {
 void emit_touched(Builder& b, u32 number) {
   static const u8 move_byte[] = {0x65, 0xc6, 0x04, 0x25};  // mov byte gs:[…], 1
   b.e.bytes(move_byte, sizeof move_byte);
+  recorder.fix(translate::Fix::touched, b.offset(), static_cast<s64>(number - b.trace.number));
   b.e.dword(touched_at + number / counters_per_touch);
   b.e.byte(1);
 }

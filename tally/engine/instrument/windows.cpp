@@ -1,5 +1,6 @@
 #include "tally/engine/instrument/windows.hpp"
 
+#include "tally/channel/store.hpp"
 #include "tally/engine/clock.hpp"
 #include "tally/engine/code_log.hpp"
 #include "tally/engine/instrument/marks.hpp"
@@ -250,6 +251,19 @@ void windows_init() {
   if (asked().vectors == 0) return;
   on_executions = executed;
   on_correction = corrected;
+}
+
+u64 windows_key() {
+  if (!windows_on()) return 0;
+  constexpr u32 bytes = sizeof(channel::WindowTrigger::weight);
+  u64 words[(channel::window_trigger_limit * bytes + channel::window_sum_limit * bytes) / 8 + 2] = {
+      asked().triggers | u64{summed_events.count} << 32, reads_counters && !marks_on()};
+  u8* to = reinterpret_cast<u8*>(&words[2]);
+  for (u32 k = 0; k < asked().triggers; k++) copy(to + k * bytes, asked().trigger[k].weight, bytes);
+  to += channel::window_trigger_limit * bytes;
+  for (u32 i = 0; i < summed_events.count; i++)
+    copy(to + i * bytes, settings().marks.weight[summed_events.row[i]], bytes);
+  return channel::check_of(words, sizeof words) | 1;
 }
 
 channel::NoteRing* window_ring(const Thread* t) { return own(t).ring; }

@@ -13,6 +13,10 @@ inline bool windows_on() { return settings().windows.on != 0; }
 /// Translation counts down from now on, where there are any. Called once, when the settings are known, after marks.
 void windows_init();
 
+/// Another number for each way of counting down and summing; 0 where there are no windows. How long they are does not
+/// matter.
+u64 windows_key();
+
 /// Where the ring of a thread is mapped.
 channel::NoteRing* window_ring(const Thread* t);
 

@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/woven.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/logged_code.hpp"
@@ -237,8 +237,8 @@ void bundles_init(u64 first_instruction) {
 
 bool load_bundle(u64 pc) {
   Module m{};
-  // Code that asks models has too much that depends on its place.
-  if (model_plan.any() || module_of(pc) != nullptr || !store_is_written() || modules_known == module_limit ||
+  // Code with stubs has too much that depends on its place.
+  if (weaves_stubs() || module_of(pc) != nullptr || !store_is_written() || modules_known == module_limit ||
       !constant_around(pc, m.start, m.end))
     return false;
   if (program == 0) program = key_of_program();

@@ -1,4 +1,5 @@
 // A trace from a template: a copy, with everything that depends on its place made right.
+#include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/persist/store.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -49,6 +50,10 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
   const u64 behind = reinterpret_cast<u64>(at) + 4;
   switch (f.what) {
     case Fix::counter: value = counters_at + 8 * (b.trace.number + static_cast<u32>(f.value)); break;
+    case Fix::touched:
+      value = instrument::touched_at + (b.trace.number + static_cast<u32>(f.value)) / instrument::counters_per_touch;
+      break;
+    case Fix::to_window: value = b.arena.to_window - behind; break;
     case Fix::relative: value = to - behind - f.extra; break;
     case Fix::pushed: value = literal(b.arena, to) - behind; break;
     case Fix::system_call: value = b.arena.to_syscall - behind; break;

@@ -8,8 +8,8 @@
 
 #include "tally/engine/image.hpp"
 #include "tally/engine/inherited.hpp"
-#include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/instrument/model_code.hpp"
+#include "tally/engine/instrument/woven.hpp"
 #include "tally/engine/translate/absent_code.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/generate.hpp"
@@ -26,7 +26,7 @@ u32 tag_of(u64 pc) {
   u64 word = 0;  // aligned: never across the end of a page
   if (copy_code(&word, pc & ~7ull, 8) != 0) return 0;
   const u64 place = pc < low_limit ? pc : pc % page_bytes;
-  word = (word ^ models_key() ^ place * 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
+  word = (word ^ woven_key() ^ place * 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
   const u32 tag = static_cast<u32>(word >> 32);
   return tag == 0 ? 1 : tag;
 }
@@ -124,7 +124,7 @@ u32 store_damage() { return damaged; }
 
 bool fits_template(const Template& t, u64 pc) {
   // No range at all: a page that could not be read.
-  if (t.low_pc != (pc < low_limit ? pc : 0) || t.models != models_key() || t.range_count == 0) return false;
+  if (t.low_pc != (pc < low_limit ? pc : 0) || t.woven != woven_key() || t.range_count == 0) return false;
   const u8* original = t.originals();
   for (u32 i = 0; i < t.range_count; i++) {
     const CodeRange& r = t.ranges()[i];
@@ -172,7 +172,7 @@ const channel::Bundle* find_bundle(u64 key) {
 
 bool store_is_written() { return writes; }
 
-bool keeps_nothing() { return !models_can_be_kept() || marks_on(); }
+bool keeps_nothing() { return !woven_can_be_kept(); }
 
 channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
   // Templates come first: bundles are made of them.
@@ -210,7 +210,7 @@ namespace {
 
 /// Where a machine is woven in, code takes several times as much. Not all that a large program has is kept by its first
 /// run, which would take nearly twice as long then, but a part of it by each of a few.
-u64 first_made_limit() { return model_plan.any() ? 32u << 20 : channel::store_bytes; }
+u64 first_made_limit() { return weaves_stubs() ? 32u << 20 : channel::store_bytes; }
 
 class Store final : public PersistentCache {
  public:
@@ -238,7 +238,7 @@ constinit Store hooks;
 
 void add_template(const Recording& r, const Builder& b, u32 use) {
   Trace& t = b.trace;
-  const u64 code_bytes = b.e.here() - b.body, stub_bytes = model_plan.any() ? b.arena.cold - r.stubs : 0;
+  const u64 code_bytes = b.e.here() - b.body, stub_bytes = weaves_stubs() ? b.arena.cold - r.stubs : 0;
   if (code_bytes > Recording::max_bytes || stub_bytes > Recording::max_bytes || t.loop > Recording::max_bytes) return;
   static KeptModelRange model_range[ModelCode::range_limit];
   const u32 model_ranges = model_plan.any() ? models_ranges_of(t, model_range) : 0;
@@ -246,7 +246,7 @@ void add_template(const Recording& r, const Builder& b, u32 use) {
     if (!is_constant(address(r.pc, r.range[i]), r.range[i].bytes)) return;
   Template made{};
   made.low_pc = r.pc < low_limit ? r.pc : 0;
-  made.models = models_key();
+  made.woven = woven_key();
   made.code_bytes = static_cast<u16>(code_bytes);
   made.trace_bytes = static_cast<u16>(t.bytes);
   made.stub_bytes = static_cast<u16>(stub_bytes);

@@ -44,6 +44,7 @@ void leave_if_negative(Emitter& e, u32 at, u64 away) {
   e.byte(0xe3);  // jrcxz over the jump
   e.byte(5);
   e.jump(away);
+  recorder.refer(e.p - 4, away);
 }
 
 /// Off the trace's way: into the engine. `from`: the beginning of the countdown.
@@ -56,8 +57,12 @@ u64 emit_way_out(Builder& b, u64 from, u32 word, bool rcx_is_saved) {
   e.bytes(store_constant, sizeof store_constant);
   e.dword(o_pc);
   e.dword(word);
-  e.move_constant(rax, from);
+  static const u8 address_of_rax[] = {0x48, 0x8d, 0x05};  // lea rax, [rip + …]
+  e.bytes(address_of_rax, sizeof address_of_rax);
+  e.dword(static_cast<u32>(from - e.here() - 4));
+  recorder.refer(e.p - 4, from);
   e.jump(b.arena.to_window);
+  recorder.refer(e.p - 4, b.arena.to_window);
   b.arena.cold = e.here();
   return at;
 }
@@ -144,6 +149,7 @@ void emit_countdown(Builder& b, u32 number, bool flags_dead) {
       e.byte(0x0f);  // js
       e.byte(0x88);
       e.dword(static_cast<u32>(away - e.here() - 4));
+      recorder.refer(e.p - 4, away);
       continue;
     }
     const u8 reg = spare();
@@ -158,6 +164,7 @@ void emit_countdown(Builder& b, u32 number, bool flags_dead) {
 bool looks_first(const Instruction& first) { return counts_down() && (is_instrumented || is_countdown_late(first)); }
 
 void emit_first_look(Builder& b, const Instruction& first) {
+  recorder.give_up();  // it says which trace it is of
   Emitter& e = b.e;
   const u32 trace = static_cast<u32>(&b.trace - tables.traces.data);
   const u64 away = emit_way_out(b, b.body, trace << trace_shift | first_word, true);
@@ -174,6 +181,7 @@ void emit_first_look(Builder& b, const Instruction& first) {
 }
 
 void emit_check(Builder& b, const Instruction& in) {
+  recorder.give_up();  // the same
   Emitter& e = b.e;
   channel::SegmentVector v{};
   v.counts[channel::instructions] = 1;
@@ -198,6 +206,7 @@ void emit_check(Builder& b, const Instruction& in) {
 }
 
 void emit_second_check(Builder& b) {
+  recorder.give_up();
   // Both are counted already.
   Emitter& e = b.e;
   const u64 from = e.here();

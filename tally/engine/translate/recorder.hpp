@@ -25,7 +25,9 @@ enum class Fix : u8 {
   address,      // qword: program address pc + value
   low_address,  // dword: the low half of it
 
-  // Of code that asks the models of a machine; `stubs` is what stands beside the way:
+  // Of code that counts windows down, and that asks the models of a machine; `stubs` is what stands beside the way:
+  touched,     // dword: displacement of what says that the counter of segment `value` was counted up
+  to_window,   // dword: displacement of the arena's door for windows
   negated,     // qword: program address pc + value, negated
   negated_by,  // qword: where the pointer at that address leads, which must hold, negated
   line,        // dword: the number of the line or page of code at program address pc + value
@@ -90,7 +92,7 @@ class Recorder {
   bool is_in_body(u64 address) const { return address - r_.body < Recording::max_bytes; }
 
   bool on_ = false;
-  u64 to_look_ = 0, to_model_ = 0;
+  u64 to_look_ = 0, to_model_ = 0, to_window_ = 0;
   Recording r_;
 };
 extern Recorder recorder;

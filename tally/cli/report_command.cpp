@@ -14,6 +14,7 @@
 #include "tally/linux/files/output.hpp"
 #include "tally/memory/foreign/foreign.hpp"
 #include "tally/report/html/html.hpp"
+#include "tally/report/phases.hpp"
 #include "tally/result/stored.hpp"
 
 namespace tally::cli {
@@ -21,7 +22,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> files;
-  std::string output;
+  std::string output, vectors;
   ProfileReport profiles;
 };
 
@@ -54,6 +55,10 @@ void describe(Page& page, Options& options) {
       "program with regions (TALLY_OUTPUT=FILE.json) wrote, or what multichase -v, lat_mem_rd, Intel MLC, LENS or VANS "
       "printed");
   page.add_option("-o,--output", options.output, "write the page to this file; - is standard output")
+      ->option_text("FILE");
+  page.add_option(
+          "--bbv", options.vectors,
+          "of one file of windows: phases by the code that ran, which `tally sample --bbv FILE` wrote with them")
       ->option_text("FILE");
   add_profile_options(page, options.profiles);
   page.footer(examples);
@@ -131,6 +136,21 @@ Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& file
   return all;
 }
 
+// Threads have their vectors in files of their own, numbered in the order of their first windows.
+Result<void> read_vectors(const std::string& path, std::vector<report::Shown>& results) {
+  auto* const windows = results.size() == 1 ? std::get_if<result::Windows>(&results.front().result) : nullptr;
+  if (windows == nullptr)
+    return fail(Code::bad_usage, "--bbv goes with one file of windows",
+                "tally sample -o FILE --bbv FILE.bb writes both");
+  for (std::size_t i = 0; i < windows->series.size(); ++i) {
+    const std::string file = i == 0 ? path : fmt::format("{}.{}", path, i + 1);
+    const auto text = linux::read_file(file);
+    if (!text) return fail(text.error());
+    if (const auto added = report::add_vectors(windows->series[i], *text, file); !added) return added;
+  }
+  return {};
+}
+
 }  // namespace
 
 void describe_report(Page& page) {
@@ -159,8 +179,10 @@ int run_report(const std::vector<std::string>& arguments) {
         {Code::bad_usage, "a page is nothing for a terminal", "-o page.html writes it to that file", 0});
   }
   if (const auto apart = check_not_read(options.output, options.files); !apart) return report_error(apart.error());
-  const auto results = read_all(options.files);
+  auto results = read_all(options.files);
   if (!results) return report_error(results.error());
+  if (!options.vectors.empty())
+    if (const auto read = read_vectors(options.vectors, *results); !read) return report_error(read.error());
   const std::string text = report::html_page(*results);
   if (!to_file) return print(text);
   auto output = linux::Output::open_file(options.output);

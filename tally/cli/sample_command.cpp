@@ -233,9 +233,6 @@ Result<void> check_where(const Options& options, const backend::Backend& backend
   if (!options.vectors.empty() && backend.name() != "sim")
     return fail(Code::bad_usage, "--bbv: natively nobody knows which blocks of code ran in a window",
                 "the engine does: --backend sim, with windows of instructions, loads, stores or branches");
-  if (!options.vectors.empty() && linux::same_file(options.vectors, options.output))
-    return fail(Code::bad_usage, fmt::format("-o and --bbv name the same file, '{}'", printable(options.output)),
-                "--bbv names another one");
   if (!options.where) return {};
   if (backend.name() != "sim")
     return fail(Code::bad_usage, "--where: natively nobody notes what was mapped at an address at that moment",
@@ -273,6 +270,10 @@ int sample(Options& options) {
   if (!description) return report_error(description.error());
   std::optional<WindowVectors> vectors;
   if (!options.vectors.empty()) {
+    if (linux::same_file(options.vectors, options.output))
+      return report_error({Code::bad_usage,
+                           fmt::format("-o and --bbv name the same file, '{}'", printable(options.output)),
+                           "--bbv names another one", 0});
     auto opened = WindowVectors::open(options.vectors);
     if (!opened) return report_error(opened.error());
     vectors.emplace(*std::move(opened));

@@ -1,9 +1,15 @@
 #include "tally/report/phases.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
+#include <span>
 #include <utility>
 
+#include "tally/base/text.hpp"
 #include "tally/phase/clusters.hpp"
+#include "tally/phase/projection.hpp"
 
 namespace tally::report {
 namespace {
@@ -34,13 +40,68 @@ void add_names(const result::Windows& windows, const phase::Vectors& vectors, Ph
   }
 }
 
+// ":BLOCK:COUNT", with blanks between them, from behind the T.
+bool add_point(std::string_view line, std::vector<double>& to) {
+  std::vector<std::pair<std::uint64_t, double>> blocks;
+  double all = 0;
+  for (std::size_t at = 0; at < line.size();) {
+    if (line[at] == ' ' || line[at] == '\r') {
+      ++at;
+      continue;
+    }
+    std::uint64_t block = 0;
+    double count = 0;
+    if (line[at] != ':') return false;
+    const auto name = std::from_chars(line.data() + at + 1, line.data() + line.size(), block);
+    if (name.ec != std::errc{} || name.ptr == line.data() + line.size() || *name.ptr != ':') return false;
+    const auto number = std::from_chars(name.ptr + 1, line.data() + line.size(), count);
+    if (number.ec != std::errc{}) return false;
+    at = static_cast<std::size_t>(number.ptr - line.data());
+    blocks.emplace_back(block, count);
+    all += count;
+  }
+  to.resize(to.size() + phase::projected_dimensions);
+  const std::span<double, phase::projected_dimensions> point(to.data() + to.size() - phase::projected_dimensions,
+                                                             phase::projected_dimensions);
+  for (const auto& [block, count] : blocks) phase::project(block, all > 0 ? count / all : 0, point);
+  return true;
+}
+
+bool have_points(const result::Windows& windows) {
+  return !windows.series.empty() &&
+         std::all_of(windows.series.begin(), windows.series.end(), [](const result::WindowSeries& series) {
+           return series.points.size() == series.rows() * phase::projected_dimensions;
+         });
+}
+
 }  // namespace
+
+Result<void> add_vectors(result::WindowSeries& series, std::string_view text, const std::string& name) {
+  series.points.clear();
+  std::size_t number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (line.empty() || line[0] == '#') continue;
+    if (line[0] == 'T' && add_point(line.substr(1), series.points)) continue;
+    return fail(Code::bad_usage, fmt::format("'{}' holds no basic-block vectors: line {}", printable(name), number),
+                "a line is T:BLOCK:COUNT :BLOCK:COUNT …, as tally sample --bbv writes it");
+  }
+  const std::size_t vectors = series.points.size() / phase::projected_dimensions;
+  if (vectors == series.rows()) return {};
+  return fail(Code::bad_usage,
+              fmt::format("'{}' has {} vectors, and the thread {} of {} {} windows", printable(name), vectors,
+                          series.tid, printable(series.program), series.rows()),
+              "rows and vectors are of one run of tally sample");
+}
 
 Phases find_phases(const result::Windows& windows) {
   Phases made;
   const std::int64_t least = std::max<std::int64_t>(1, usual_length(windows) / shortest_share);
   const std::size_t dimensions = windows.series.empty() ? 0 : windows.series.front().counts.size();
-  phase::Vectors vectors{dimensions, {}};
+  made.by_code = have_points(windows);
+  phase::Vectors vectors{made.by_code ? phase::projected_dimensions : dimensions, {}};
   std::vector<std::pair<std::size_t, std::size_t>> rows;  // of each vector: the series and the row in it
   for (std::size_t i = 0; i < windows.series.size(); ++i) {
     const result::WindowSeries& series = windows.series[i];
@@ -51,12 +112,22 @@ Phases find_phases(const result::Windows& windows) {
         continue;
       }
       rows.emplace_back(i, row);
+      if (made.by_code) {
+        const auto point = series.points.begin() + static_cast<std::ptrdiff_t>(row * phase::projected_dimensions);
+        vectors.values.insert(vectors.values.end(), point, point + phase::projected_dimensions);
+        continue;
+      }
       for (const auto& counts : series.counts)
         vectors.values.push_back(static_cast<double>(counts[row]) / static_cast<double>(series.lengths[row]));
     }
   }
-  if (rows.empty() || dimensions == 0) return made;
-  add_names(windows, vectors, made);
+  if (rows.empty() || vectors.dimensions == 0) return made;
+  if (made.by_code)
+    for (std::size_t i = 0; i < windows.head.events.size(); ++i) {
+      if (windows.head.places[i]) made.events.push_back(windows.head.events[i].name);
+    }
+  else
+    add_names(windows, vectors, made);
   const phase::Clusters clusters = phase::find_clusters(phase::scaled(vectors), {});
   for (std::size_t i = 0; i < clusters.centers.size(); ++i) {
     const auto& [series, row] = rows[clusters.representatives[i]];

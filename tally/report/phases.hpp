@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "tally/base/result.hpp"
 #include "tally/result/windows_table.hpp"
 
 namespace tally::report {
@@ -22,12 +24,17 @@ struct Phases {
   std::vector<Phase> phases;  ///< in the order in which they first appear
   /// Of each series each row's phase, from 0; −1 for a window that is too short to say anything.
   std::vector<std::vector<std::int64_t>> of_row;
-  std::vector<std::string> events;  ///< full names of those that tell windows apart
+  std::vector<std::string> events;  ///< full names of those that tell windows apart, or of all
+  bool by_code = false;             ///< they are told apart by the code that they ran instead
   std::size_t too_short = 0;        ///< windows without a phase
 };
 
-/// Phases of all windows of a file by their counts, each divided by the window's length. No phases where the counts of
-/// no event vary. The same file has the same phases.
+/// Tells which code the windows of a series ran: `text` is the file `name` that tally sample --bbv or another tool
+/// wrote, a line for each row. Errors: bad_usage for a file that is none, or has not a vector for each row.
+Result<void> add_vectors(result::WindowSeries& series, std::string_view text, const std::string& name);
+
+/// Phases of all windows of a file: by which code they ran, where that is known of all, else by their counts, each
+/// divided by the window's length. No phases where nothing varies. The same files have the same phases.
 Phases find_phases(const result::Windows& windows);
 
 }  // namespace tally::report

@@ -20,6 +20,7 @@ struct WindowSeries {
   std::vector<std::int64_t> numbers, times, lengths, cpus, addresses, triggers, lost, partial;  ///< trigger −1: the end
   std::vector<std::uint32_t> functions, lines;  ///< of the addresses: numbers in Windows::words; empty where not named
   std::vector<std::vector<std::int64_t>> counts;  ///< of each event that could be counted: WindowsHead::places
+  std::vector<double> points;  ///< of each row, so many one after the other: which code it ran; empty where not known
   std::size_t rows() const { return numbers.size(); }
   bool operator==(const WindowSeries&) const = default;
 };

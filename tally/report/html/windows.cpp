@@ -207,12 +207,17 @@ std::string phases_part(const Windows& windows, const Phases& phases) {
   const std::string per = is_timed(windows)                   ? "ms"
                           : windows.head.triggers.size() == 1 ? "1,000 " + windows.head.triggers[0].event
                                                               : "1,000 of a window's length";
+  const std::string compared =
+      phases.by_code ? "Windows that ran the same code. What is compared is each basic block's share of the window's "
+                       "instructions, projected to 15 dimensions."
+                     : fmt::format(
+                           "Windows whose counts are alike. What is compared is each count divided by the "
+                           "window's length, and brought to one scale ({}); basic blocks are not looked at.",
+                           join(phases.events, ", "));
   std::string how = fmt::format(
-      "Windows whose counts are alike. What is compared is each count divided by the window's length, and brought to "
-      "one scale ({}); basic blocks are not looked at. The groups are found by k-means from fixed seeds, their number "
-      "by "
-      "the Bayesian information criterion, as SimPoint does: the same file has the same phases. Counts are per {}.",
-      join(phases.events, ", "), per);
+      "{} The groups are found by k-means from fixed seeds, their number by the Bayesian information criterion, as "
+      "SimPoint does: the same file has the same phases. Counts are per {}.",
+      compared, per);
   if (phases.too_short > 0)
     how += fmt::format(" {} shorter than a tenth of the usual one: without a phase.",
                        phases.too_short == 1 ? "1 window is"

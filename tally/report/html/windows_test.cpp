@@ -53,6 +53,30 @@ TEST(HtmlWindows, phases_are_found_with_their_representatives) {
   EXPECT_EQ(found.too_short, 1u);
 }
 
+/// Counts tell two of these loops apart, the code that ran all four.
+TEST(HtmlWindows, phases_are_found_by_code) {
+  result::Windows windows = sample_windows();
+  windows.series.pop_back();
+  std::string text = "# prog: process 6, thread 6\n";
+  for (int number = 1; number <= 40; ++number) {
+    const int loop = (number - 1) / 10;
+    text += "T:1:20 :" + std::to_string(2 + 2 * loop) + ":" + std::to_string(600 + number % 3) + " :" +
+            std::to_string(3 + 2 * loop) + ":" + std::to_string(380 - number % 3) + " \n";
+  }
+  ASSERT_TRUE(add_vectors(windows.series[0], text, "prog.bb"));
+  const Phases found = find_phases(windows);
+  EXPECT_TRUE(found.by_code);
+  ASSERT_EQ(found.phases.size(), 4u);
+  for (int number = 1; number <= 40; ++number) EXPECT_EQ(found.of_row[0][number - 1], (number - 1) / 10) << number;
+  EXPECT_TRUE(holds(html_page({{"w.csv", windows}}), "Windows that ran the same code"));
+  const auto short_of_one = add_vectors(windows.series[0], text.substr(0, text.rfind('T')), "prog.bb");
+  ASSERT_FALSE(short_of_one);
+  EXPECT_EQ(short_of_one.error().message, "'prog.bb' has 39 vectors, and the thread 6 of prog 40 windows");
+  const auto other = add_vectors(windows.series[0], "T:1:20\nF:2\n", "prog.bb");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().message, "'prog.bb' holds no basic-block vectors: line 2");
+}
+
 TEST(HtmlWindows, the_page_says_what_is_in_the_file) {
   const std::string page = html_page({{"w.csv", sample_windows()}});
   EXPECT_TRUE(holds(page, "80 windows, each ended by 1,000 instructions:u · 2 threads"));

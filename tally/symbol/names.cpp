@@ -1,5 +1,7 @@
 #include "tally/symbol/names.hpp"
 
+#include "tally/symbol/rust_names.hpp"
+
 #include <cxxabi.h>
 #include <fmt/format.h>
 
@@ -83,6 +85,7 @@ std::size_t single_colon(std::string_view text) {
 }  // namespace
 
 std::string demangled(std::string_view name) {
+  if (auto rust = rust_name(name)) return *std::move(rust);
   if (!is_mangled(name)) return std::string(name);
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(

@@ -48,6 +48,8 @@ constexpr const char* examples =
     "  tally profile --format callgrind -o callgrind.out -- ./prog   # for KCachegrind\n"
     "  tally profile --format folded -o stacks.txt -- ./prog         # flamegraph.pl stacks.txt >flame.svg\n"
     "  tally profile --format pprof -o prof.pb.gz -- ./prog          # go tool pprof -top prof.pb.gz\n"
+    "  tally profile --calls -e instructions --format autofdo -o prog.prof -- ./prog   # for clang "
+    "-fprofile-sample-use=\n"
     "  tally profile --format cachegrind -o cg.out -- ./prog         # for cg_annotate, cg_diff\n";
 
 constexpr std::pair<const char*, report::ProfileBy> groups[] = {{"function", report::ProfileBy::function},
@@ -88,7 +90,7 @@ void describe(Page& app, Options& options) {
   add_model_options(app, options.model);
   add_launch_options(app, options.stat);
   app.add_option("--format", options.format,
-                 "table (default), html, callgrind, cachegrind, folded, speedscope, pprof, json")
+                 "table (default), html, callgrind, cachegrind, folded, speedscope, pprof, autofdo, json")
       ->option_text("FORMAT");
   app.add_option("-o,--output", options.output, "write it to this file; else to standard error")->option_text("FILE");
   app.add_flag("-q,--quiet", options.quiet,

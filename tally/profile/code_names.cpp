@@ -135,6 +135,7 @@ class Names final : public CodeNames {
       std::string_view name = symbols[i].name;
       name = name.substr(0, name.find('@'));
       functions_.push_back({symbol::demangled(name), symbols[i].address, symbols[i].bytes, false});
+      if (functions_.back().name != name) functions_.back().linker_name = name;
     }
     const std::vector<symbol::Frame> frames = frames_of_file();
     const auto frame_behind = [&](std::uint64_t address) {

@@ -17,6 +17,7 @@ struct NamedCode {
   std::string name;  ///< demangled, with parameters
   std::uint64_t address = 0, bytes = 0;
   bool is_section = false;
+  std::string linker_name = {};  ///< where it is another than `name`
   bool operator==(const NamedCode&) const = default;
 };
 
@@ -24,12 +25,14 @@ struct NamedCode {
 struct SourceLine {
   std::string_view file;  ///< as the compiler was told; valid as long as the CodeNames
   std::uint32_t line = 0;
+  std::uint32_t discriminator = 0;  ///< which of the line's blocks, as the compiler numbers them
   bool operator==(const SourceLine&) const = default;
 };
 
 /// A function that the compiler laid into another one, at one of the places where it is called.
 struct InlinedCode {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::string linker_name;      ///< where it is another than `name`
   std::string name;             ///< demangled, with parameters
   std::uint32_t parent = none;  ///< the one that it lies in, in the same list; none: the function itself
   SourceLine declared, called;  ///< where the function stands, and where it is called; line 0: not known

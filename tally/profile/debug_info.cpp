@@ -11,19 +11,39 @@
 namespace tally::profile {
 namespace {
 
+constexpr unsigned int discriminator_attribute = 0x2136;  // DW_AT_GNU_discriminator, which libdw 0.188 does not name
+
 const char* folder_of(Dwarf_Die& unit) {
   Dwarf_Attribute folder;
   return dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &folder));
 }
 
 /// The function's name as the linker has it, or as the source has it where it needs none.
-std::string name_of(Dwarf_Die& die) {
+std::string linker_name_of(Dwarf_Die& die) {
   Dwarf_Attribute attribute;
   for (const unsigned int kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
     if (const char* const name = dwarf_formstring(dwarf_attr_integrate(&die, kind, &attribute)); name != nullptr)
-      return symbol::demangled(name);
+      return name;
   const char* const name = dwarf_diename(&die);
   return name == nullptr ? "[function without a name]" : name;
+}
+
+/// The file that an attribute gives the number of; null where none is said. Numbers are those of the unit that the
+/// attribute stands in. libdw's own dwarf_decl_file() takes 0, which clang writes in DWARF 5, for none.
+const char* file_of(Dwarf_Die& die, unsigned int kind) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word number = 0;
+  if (dwarf_formudata(dwarf_attr_integrate(&die, kind, &attribute), &number) != 0) return nullptr;
+  Dwarf_Die unit;
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  Dwarf_Half version = 0;
+  if (dwarf_cu_die(attribute.cu, &unit, &version, nullptr, nullptr, nullptr, nullptr, nullptr) == nullptr ||
+      dwarf_getsrcfiles(&unit, &files, &count) != 0)
+    return nullptr;
+  constexpr Dwarf_Half numbers_from_zero = 5;
+  if (number >= count || (number == 0 && version < numbers_from_zero)) return nullptr;
+  return dwarf_filesrc(files, number, nullptr, nullptr);
 }
 
 }  // namespace
@@ -86,7 +106,9 @@ std::optional<SourceLine> DebugInfo::line_of(std::uint64_t address) {
   if (line == nullptr || dwarf_lineno(line, &number) != 0 || number <= 0) return std::nullopt;
   const char* const file = dwarf_linesrc(line, nullptr, nullptr);
   if (file == nullptr) return std::nullopt;
-  return SourceLine{path_of(file, folder_of(unit)), static_cast<std::uint32_t>(number)};
+  unsigned int discriminator = 0;
+  dwarf_linediscriminator(line, &discriminator);
+  return SourceLine{path_of(file, folder_of(unit)), static_cast<std::uint32_t>(number), discriminator};
 }
 
 std::optional<SourceLine> DebugInfo::declaration_of(std::uint64_t address) {
@@ -96,7 +118,7 @@ std::optional<SourceLine> DebugInfo::declaration_of(std::uint64_t address) {
   if (number == nothing) return line_of(address);
   Dwarf_Die& die = functions_[number].die;
   int line = 0;
-  const char* const file = dwarf_decl_line(&die, &line) == 0 && line > 0 ? dwarf_decl_file(&die) : nullptr;
+  const char* const file = dwarf_decl_line(&die, &line) == 0 && line > 0 ? file_of(die, DW_AT_decl_file) : nullptr;
   if (file == nullptr) return line_of(address);
   return SourceLine{path_of(file, folder_of(unit)), static_cast<std::uint32_t>(line)};
 }
@@ -138,52 +160,53 @@ std::uint32_t DebugInfo::inlined_at(std::uint64_t address) {
   Function& function = functions_[number];
   if (!function.is_read) {
     function.is_read = true;
-    Dwarf_Files* files = nullptr;
-    std::size_t count = 0;
-    if (dwarf_getsrcfiles(&unit, &files, &count) != 0) files = nullptr;
-    read_inlined(function.die, InlinedCode::none, function, files, folder_of(unit));
+    read_inlined(function.die, InlinedCode::none, function, folder_of(unit));
   }
   return at(function.inlined, address - bias_);
 }
 
-void DebugInfo::read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& function, Dwarf_Files* files,
-                             const char* folder) {
+void DebugInfo::read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& function, const char* folder) {
   Dwarf_Die die;
   if (dwarf_child(&scope, &die) != 0) return;
   do {
     switch (dwarf_tag(&die)) {
       case DW_TAG_inlined_subroutine: {
-        const std::uint32_t number = add_inlined(die, parent, files, folder);
+        const std::uint32_t number = add_inlined(die, parent, folder);
         // What lies within it is painted over it.
         paint(die, number, function.inlined);
-        read_inlined(die, number, function, files, folder);
+        read_inlined(die, number, function, folder);
         break;
       }
       case DW_TAG_lexical_block:
       case DW_TAG_try_block:
-      case DW_TAG_catch_block: read_inlined(die, parent, function, files, folder); break;
+      case DW_TAG_catch_block: read_inlined(die, parent, function, folder); break;
       default: break;
     }
   } while (dwarf_siblingof(&die, &die) == 0);
 }
 
-std::uint32_t DebugInfo::add_inlined(Dwarf_Die& die, std::uint32_t parent, Dwarf_Files* files, const char* folder) {
+std::uint32_t DebugInfo::add_inlined(Dwarf_Die& die, std::uint32_t parent, const char* folder) {
   InlinedCode made;
   made.parent = parent;
-  made.name = name_of(die);
+  std::string linker_name = linker_name_of(die);
+  made.name = symbol::demangled(linker_name);
+  if (made.name != linker_name) made.linker_name = std::move(linker_name);
   Dwarf_Attribute attribute;
   Dwarf_Die origin;
   if (dwarf_formref_die(dwarf_attr(&die, DW_AT_abstract_origin, &attribute), &origin) != nullptr) {
     int line = 0;
-    const char* const file = dwarf_decl_line(&origin, &line) == 0 && line > 0 ? dwarf_decl_file(&origin) : nullptr;
+    const char* const file =
+        dwarf_decl_line(&origin, &line) == 0 && line > 0 ? file_of(origin, DW_AT_decl_file) : nullptr;
     if (file != nullptr) made.declared = {path_of(file, folder), static_cast<std::uint32_t>(line)};
   }
-  Dwarf_Word file = 0, line = 0;
-  if (files != nullptr && dwarf_formudata(dwarf_attr(&die, DW_AT_call_file, &attribute), &file) == 0 &&
-      dwarf_formudata(dwarf_attr(&die, DW_AT_call_line, &attribute), &line) == 0) {
-    if (const char* const path = dwarf_filesrc(files, file, nullptr, nullptr); path != nullptr)
+  Dwarf_Word line = 0;
+  if (dwarf_formudata(dwarf_attr(&die, DW_AT_call_line, &attribute), &line) == 0) {
+    if (const char* const path = file_of(die, DW_AT_call_file); path != nullptr)
       made.called = {path_of(path, folder), static_cast<std::uint32_t>(line)};
   }
+  Dwarf_Word discriminator = 0;
+  if (dwarf_formudata(dwarf_attr(&die, discriminator_attribute, &attribute), &discriminator) == 0)
+    made.called.discriminator = static_cast<std::uint32_t>(discriminator);
   inlined_.push_back(std::move(made));
   return static_cast<std::uint32_t>(inlined_.size() - 1);
 }

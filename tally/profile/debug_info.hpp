@@ -49,8 +49,8 @@ class DebugInfo {
   void index_units();
   Unit& functions_of(Dwarf_Die& unit);
   void index_functions(Dwarf_Die& scope, Unit& unit);
-  void read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& function, Dwarf_Files* files, const char* folder);
-  std::uint32_t add_inlined(Dwarf_Die& die, std::uint32_t parent, Dwarf_Files* files, const char* folder);
+  void read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& function, const char* folder);
+  std::uint32_t add_inlined(Dwarf_Die& die, std::uint32_t parent, const char* folder);
   std::string_view path_of(const char* file, const char* folder);
   static void paint(Dwarf_Die& die, std::uint32_t number, Spans& spans);
   static std::uint32_t at(const Spans& spans, std::uint64_t address);

@@ -151,7 +151,7 @@ class Resolver {
     made.address = row.address;
     if (const auto address = address_in(row.file, row.address, row.owner)) {
       made.address = *address;
-      if (lines_ == Lines::of_rows) std::tie(made.source, made.line) = line_of(object, *address);
+      if (lines_ == Lines::of_rows) std::tie(made.source, made.line, made.discriminator) = line_of(object, *address);
       made.inlined = inlined_at(row.file, object, *address);
     }
     made.function = function(row.file, object, made.address, row.owner);
@@ -170,14 +170,15 @@ class Resolver {
     made.target = address_in(call.target_file, call.target, call.owner).value_or(call.target);
     made.caller = function(call.site_file, objects_[call.site_file], made.site, call.owner);
     made.callee = function(call.target_file, objects_[call.target_file], made.target, call.owner);
-    if (lines_ == Lines::of_rows) std::tie(made.source, made.line) = line_of(objects_[call.site_file], made.site);
+    if (lines_ == Lines::of_rows)
+      std::tie(made.source, made.line, made.discriminator) = line_of(objects_[call.site_file], made.site);
     made.inlined = inlined_at(call.site_file, objects_[call.site_file], made.site);
     made_.calls.push_back(made);
   }
 
-  std::pair<std::uint32_t, std::uint32_t> line_of(Object& object, std::uint64_t address) {
+  std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> line_of(Object& object, std::uint64_t address) {
     const auto line = object.names == nullptr ? std::nullopt : object.names->line_of(address);
-    return line ? std::pair{source(object, line->file), line->line} : std::pair{0u, 0u};
+    return line ? std::tuple{source(object, line->file), line->line, line->discriminator} : std::tuple{0u, 0u, 0u};
   }
 
   std::uint32_t inlined_at(std::uint32_t file, Object& object, std::uint64_t address) {
@@ -193,6 +194,7 @@ class Resolver {
       if (code.called.line != 0) {
         made.source = source(object, code.called.file);
         made.line = code.called.line;
+        made.discriminator = code.called.discriminator;
       }
       object.inlines.push_back(static_cast<std::uint32_t>(made_.inlines.size()));
       made_.inlines.push_back(made);
@@ -208,7 +210,7 @@ class Resolver {
       for (const NamedCode& one : object.names->functions()) object.addresses.try_emplace(one.name, one.address);
     if (const auto own = object.addresses.find(code.name); own != object.addresses.end())
       return place->second = function(file, object, own->second, 0);
-    made_.functions.push_back({code.name, file, 0, 0, 0, 0});
+    made_.functions.push_back({code.name, file, 0, 0, 0, 0, code.linker_name});
     if (code.declared.line != 0) {
       made_.functions.back().source = source(object, code.declared.file);
       made_.functions.back().line = code.declared.line;
@@ -247,7 +249,7 @@ class Resolver {
     }
     const auto [place, is_new] = object.functions.try_emplace(code.address ^ key_of_process, made_.functions.size());
     if (is_new) {
-      made_.functions.push_back({code.name, file, code.address, 0, 0, 0});
+      made_.functions.push_back({code.name, file, code.address, 0, 0, 0, code.linker_name});
       // Of a section nobody asks where it begins.
       if (!code.is_section && object.names != nullptr)
         if (const auto line = object.names->declaration_of(code.address)) {

@@ -10,6 +10,7 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
 std::string profile_cachegrind(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_folded(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_speedscope(const result::Profile& profile, const ProfileStyle& style);
+std::string profile_autofdo(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_pprof(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_html(const result::Profile& profile, const ProfileStyle& style);
 std::string profile_json(const result::Profile& profile, const ProfileStyle& style);

@@ -22,11 +22,12 @@ struct ProfileObject {
 
 struct ProfileFunction {
   std::string name;  ///< demangled, with parameters; "[.plt]", "[.text]" for code of no function that has a name
-  std::uint32_t object = 0;   ///< index in Profile::objects
-  std::uint64_t address = 0;  ///< of its first instruction, as the object has it
-  std::int64_t entered = 0;   ///< executions of that one: calls and jumps to it
-  std::uint32_t source = 0;   ///< index in Profile::sources, of where it begins
-  std::uint32_t line = 0;     ///< 0: not known
+  std::uint32_t object = 0;      ///< index in Profile::objects
+  std::uint64_t address = 0;     ///< of its first instruction, as the object has it
+  std::int64_t entered = 0;      ///< executions of that one: calls and jumps to it
+  std::uint32_t source = 0;      ///< index in Profile::sources, of where it begins
+  std::uint32_t line = 0;        ///< 0: not known
+  std::string linker_name = {};  ///< where it is another than `name`
   bool operator==(const ProfileFunction&) const = default;
 };
 
@@ -36,6 +37,7 @@ struct ProfileInline {
   std::uint32_t function = 0;   ///< index in Profile::functions
   std::uint32_t parent = none;  ///< index in Profile::inlines of what it lies in; none: the instruction's function
   std::uint32_t source = 0, line = 0;  ///< where it is called; line 0: not known
+  std::uint32_t discriminator = 0;     ///< as in ProfileRow
   bool operator==(const ProfileInline&) const = default;
 };
 
@@ -46,6 +48,7 @@ struct ProfileRow {
   std::uint32_t source = 0, line = 0;           ///< line 0: not known
   std::uint64_t address = 0;                    ///< as the object has it
   std::int64_t executions = 0, taken = 0;
+  std::uint32_t discriminator = 0;  ///< which of the line's blocks, as the compiler numbers them
   bool operator==(const ProfileRow&) const = default;
 };
 
@@ -57,6 +60,7 @@ struct ProfileCall {
   std::uint64_t site = 0, target = 0;           ///< as their objects have them
   std::uint32_t inlined = ProfileInline::none;  ///< of the call instruction: as in ProfileRow
   std::uint32_t source = 0, line = 0;           ///< of the call instruction
+  std::uint32_t discriminator = 0;              ///< of it: as in ProfileRow
   bool recursive = false;                       ///< see CodeCall
   std::int64_t calls = 0;
   bool operator==(const ProfileCall&) const = default;

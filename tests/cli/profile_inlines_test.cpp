@@ -69,6 +69,8 @@ TEST_F(ProfileInlines, of_every_compiler) {
     SCOPED_TRACE(compiler);
     any = true;
     expect_split(program.path());
+    // Where the function stands, by the numbers of files that each form of debug information has.
+    EXPECT_NE(profile_text({"--inlines", "--top", "0"}, program.path()).find("inlined.c:5\n"), std::string::npos);
   }
   if (!any) GTEST_SKIP() << "neither gcc nor clang-16 is there";
 }

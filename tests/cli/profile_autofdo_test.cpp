@@ -1,0 +1,45 @@
+// A profile for a compiler: written, read by clang, and what clang makes of it.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+std::int64_t taken_branches(const std::string& program) {
+  const TemporaryFile file("stat.json");
+  tally({"stat", "-q", "-e", "branches-taken", "--format", "json", "-o", file.path(), "--", program});
+  return nlohmann::json::parse(file.content().value_or(""))["events"][0]["value"].get<std::int64_t>();
+}
+
+TEST(ProfileAutofdo, makes_clang_compile_faster_code) {
+#if !TALLY_HAS_SIM
+  GTEST_SKIP() << "the engine is for x86-64";
+#endif
+  const TemporaryFile program("dispatch"), again("dispatch2"), profile("dispatch.prof");
+  const auto compile = [](const std::string& to, const std::string& more) {
+    return Running({"/bin/sh", "-c",
+                    "clang-16 -O2 -g -fdebug-info-for-profiling -Werror " + more + " -o " + to + " " DISPATCH_SOURCE})
+        .finish();
+  };
+  if (compile(program.path(), "").code() != 0) GTEST_SKIP() << "clang-16 is not installed";
+  const Finished profiled = tally({"profile", "-q", "--calls", "-e", "instructions", "--format", "autofdo", "-o",
+                                   profile.path(), "--", program.path()});
+  ASSERT_EQ(profiled.code(), 0) << profiled.err;
+  const std::string text = profile.content().value_or("");
+  if (text.find("main:") == std::string::npos) GTEST_SKIP() << "built without libdw";
+  // 200 rounds of 4,096 instructions, each once through the pointer; of each what is inlined stands in its place.
+  EXPECT_NE(text.find(": step:4096000\n"), std::string::npos) << text.substr(0, 2000);
+  EXPECT_NE(text.find(": 819200 add:805600 mix:6400 turn:7200\n"), std::string::npos) << text.substr(0, 2000);
+  EXPECT_NE(text.find(": check:819200\n"), std::string::npos) << text.substr(0, 2000);
+  EXPECT_NE(text.find("\nadd:805600:805600\n 0: 805600\n"), std::string::npos) << text.substr(0, 2000);
+  const Finished compiled = compile(again.path(), "-fprofile-sample-use=" + profile.path());
+  ASSERT_EQ(compiled.code(), 0) << compiled.err;
+  // The usual function is inlined behind a comparison: no call, no return.
+  EXPECT_LT(taken_branches(again.path()), taken_branches(program.path()) * 7 / 10);
+}
+
+}  // namespace
+}  // namespace tally::test

@@ -89,6 +89,7 @@ class Names final : public CodeNames {
   }
 
   std::optional<SourceLine> line_of(std::uint64_t address) const override { return debug_->line_of(address); }
+  std::optional<SourceLine> beginning_of(std::uint64_t address) const override { return debug_->beginning_of(address); }
   std::optional<SourceLine> declaration_of(std::uint64_t address) const override {
     return debug_->declaration_of(address);
   }

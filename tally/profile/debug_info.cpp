@@ -98,10 +98,7 @@ bool DebugInfo::unit_of(std::uint64_t address, Dwarf_Die& unit) {
   return true;
 }
 
-std::optional<SourceLine> DebugInfo::line_of(std::uint64_t address) {
-  Dwarf_Die unit;
-  if (!unit_of(address, unit)) return std::nullopt;
-  Dwarf_Line* const line = dwarf_getsrc_die(&unit, address - bias_);
+std::optional<SourceLine> DebugInfo::row_of(Dwarf_Line* line, Dwarf_Die& unit) {
   int number = 0;
   if (line == nullptr || dwarf_lineno(line, &number) != 0 || number <= 0) return std::nullopt;
   const char* const file = dwarf_linesrc(line, nullptr, nullptr);
@@ -109,6 +106,42 @@ std::optional<SourceLine> DebugInfo::line_of(std::uint64_t address) {
   unsigned int discriminator = 0;
   dwarf_linediscriminator(line, &discriminator);
   return SourceLine{path_of(file, folder_of(unit)), static_cast<std::uint32_t>(number), discriminator};
+}
+
+std::optional<SourceLine> DebugInfo::line_of(std::uint64_t address) {
+  Dwarf_Die unit;
+  if (!unit_of(address, unit)) return std::nullopt;
+  return row_of(dwarf_getsrc_die(&unit, address - bias_), unit);
+}
+
+/// Of several rows of one address the last one is the instruction's; the first one of a function is that of its
+/// opening.
+std::optional<SourceLine> DebugInfo::beginning_of(std::uint64_t address) {
+  Dwarf_Die unit;
+  Dwarf_Lines* lines = nullptr;
+  std::size_t count = 0;
+  if (!unit_of(address, unit) || dwarf_getsrclines(&unit, &lines, &count) != 0) return std::nullopt;
+  const auto address_of = [&](std::size_t i) {
+    Dwarf_Addr at = 0;
+    dwarf_lineaddr(dwarf_onesrcline(lines, i), &at);
+    return at + bias_;
+  };
+  std::size_t first = 0;
+  for (std::size_t left = count; left > 0;) {
+    const std::size_t half = left / 2;
+    if (address_of(first + half) < address) {
+      first += half + 1;
+      left -= half + 1;
+    } else {
+      left = half;
+    }
+  }
+  for (; first < count && address_of(first) == address; ++first) {
+    Dwarf_Line* const line = dwarf_onesrcline(lines, first);
+    bool is_end = false;
+    if (dwarf_lineendsequence(line, &is_end) == 0 && !is_end) return row_of(line, unit);
+  }
+  return line_of(address);
 }
 
 std::optional<SourceLine> DebugInfo::declaration_of(std::uint64_t address) {

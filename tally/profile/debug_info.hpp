@@ -25,6 +25,7 @@ class DebugInfo {
 
   /// Addresses are as the file has them.
   std::optional<SourceLine> line_of(std::uint64_t address);
+  std::optional<SourceLine> beginning_of(std::uint64_t address);
   std::optional<SourceLine> declaration_of(std::uint64_t address);
   std::uint32_t inlined_at(std::uint64_t address);
   const std::vector<InlinedCode>& inlined() const { return inlined_; }
@@ -51,6 +52,7 @@ class DebugInfo {
   void index_functions(Dwarf_Die& scope, Unit& unit);
   void read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& function, const char* folder);
   std::uint32_t add_inlined(Dwarf_Die& die, std::uint32_t parent, const char* folder);
+  std::optional<SourceLine> row_of(Dwarf_Line* line, Dwarf_Die& unit);
   std::string_view path_of(const char* file, const char* folder);
   static void paint(Dwarf_Die& die, std::uint32_t number, Spans& spans);
   static std::uint32_t at(const Spans& spans, std::uint64_t address);

@@ -252,12 +252,17 @@ class Resolver {
       made_.functions.push_back({code.name, file, code.address, 0, 0, 0, code.linker_name});
       // Of a section nobody asks where it begins.
       if (!code.is_section && object.names != nullptr)
-        if (const auto line = object.names->declaration_of(code.address)) {
+        if (const auto line = beginning_of(*object.names, code.address)) {
           made_.functions.back().source = source(object, line->file);
           made_.functions.back().line = line->line;
         }
     }
     return last_.function = place->second;
+  }
+
+  /// Its declaration is asked for only where its unit is read anyway: of large programs that takes a second.
+  std::optional<SourceLine> beginning_of(const CodeNames& names, std::uint64_t address) const {
+    return inlines_ == Inlines::yes ? names.declaration_of(address) : names.beginning_of(address);
   }
 
   const MadeCode& made_code(std::int64_t pid) { return made_codes_.try_emplace(pid, pid).first->second; }

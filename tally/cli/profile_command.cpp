@@ -45,9 +45,11 @@ constexpr const char* examples =
     "  tally profile --annotate main -- ./prog\n"
     "  tally profile --by thread -- ./prog\n"
     "  tally profile --inlines -- ./prog                             # inlined functions on their own\n"
+    "  tally profile -o before.json -- ./prog                        # tally report before.json after.json: what "
+    "changed\n"
     "  tally profile --format callgrind -o callgrind.out -- ./prog   # for KCachegrind\n"
     "  tally profile --format folded -o stacks.txt -- ./prog         # flamegraph.pl stacks.txt >flame.svg\n"
-    "  tally profile --format pprof -o prof.pb.gz -- ./prog          # go tool pprof -top prof.pb.gz\n"
+    "  tally profile -o prof.pb.gz -- ./prog                         # go tool pprof -top prof.pb.gz\n"
     "  tally profile --calls -e instructions --format autofdo -o prog.prof -- ./prog   # for clang "
     "-fprofile-sample-use=\n"
     "  tally profile --format cachegrind -o cg.out -- ./prog         # for cg_annotate, cg_diff\n";
@@ -90,7 +92,8 @@ void describe(Page& app, Options& options) {
   add_model_options(app, options.model);
   add_launch_options(app, options.stat);
   app.add_option("--format", options.format,
-                 "table (default), html, callgrind, cachegrind, folded, speedscope, pprof, autofdo, json")
+                 "table (default, but for FILE.html, FILE.json, FILE.pb.gz), html, callgrind, cachegrind, folded, "
+                 "speedscope, pprof, autofdo, json")
       ->option_text("FORMAT");
   app.add_option("-o,--output", options.output, "write it to this file; else to standard error")->option_text("FILE");
   app.add_flag("-q,--quiet", options.quiet,
@@ -118,7 +121,10 @@ Result<report::ProfileStyle> style_of(const Options& options) {
 }
 
 const report::ProfileFormat* format_of(const Options& options) {
-  const std::string wanted = options.format.empty() ? "table" : options.format;
+  std::string wanted = options.format.empty() ? "table" : options.format;
+  // As other commands do, by the name of the output.
+  for (const auto& [ending, form] : {std::pair{".html", "html"}, {".json", "json"}, {".pb.gz", "pprof"}})
+    if (options.format.empty() && options.output.ends_with(ending)) wanted = form;
   for (const report::ProfileFormat& one : report::profile_formats())
     if (one.name == wanted) return &one;
   return nullptr;

@@ -206,6 +206,14 @@ TEST_F(Profile, says_how_the_program_ended) {
   EXPECT_NE(table.err.find("was killed by signal 9"), std::string::npos) << table.err;
 }
 
+TEST_F(Profile, takes_its_form_from_the_name_of_its_output) {
+  for (const auto& [name, begins] : {std::pair{"by.json", "{"}, {"by.html", "<!doctype"}, {"by.pb.gz", "\x1f\x8b"}}) {
+    const TemporaryFile file(name);
+    ASSERT_EQ(tally({"profile", "-q", "-o", file.path(), "--", PROFILED}).code(), 0);
+    EXPECT_TRUE(file.content().value_or("").starts_with(begins)) << name;
+  }
+}
+
 TEST_F(Profile, keeps_the_exit_code) { EXPECT_EQ(profiled({"--", PROFILED, "fail"}).finished.code(), 3); }
 
 /// Code that the program made, by the map that compilers write for perf.

@@ -160,6 +160,29 @@ TEST_F(Profile, has_stacks_that_add_up) {
   EXPECT_EQ(stacks({"--", PROFILED, "fork"}).at("main;times;eleven"), 13'200);
 }
 
+/// By code that an earlier run kept they are those of code that was just made.
+TEST_F(Profile, has_the_same_stacks_by_kept_code) {
+  const std::string folder = testing::TempDir() + "tally-kept-calls-" + std::to_string(getpid());
+  std::filesystem::remove_all(folder);
+  const TemporaryFile file("stacks.txt");
+  std::map<std::string, std::string> runs[3];
+  for (auto& stacks : runs) {
+    const Finished finished =
+        run("TALLY_CACHE_DIR=" + folder + " " + TALLY_COMMAND + " profile -q -e instructions --format folded -o " +
+            file.path() + " -- " + PROFILED + " fork");
+    ASSERT_EQ(finished.code(), 0) << finished.err;
+    std::istringstream lines(file.content().value_or(""));
+    for (std::string line; std::getline(lines, line);)
+      if (const std::size_t main = line.find(";main"); main != std::string::npos)
+        stacks[line.substr(main, line.rfind(' ') - main)] = line.substr(line.rfind(' '));
+  }
+  EXPECT_GT(runs[0].size(), 3u);
+  EXPECT_EQ(runs[0], runs[1]);
+  EXPECT_EQ(runs[0], runs[2]);
+  EXPECT_FALSE(std::filesystem::is_empty(folder)) << "nothing was kept";
+  std::filesystem::remove_all(folder);
+}
+
 /// What longjmp left is no caller any more.
 TEST_F(Profile, sees_what_longjmp_left) {
   const auto jumped = stacks({"--", PROFILED, "jump"});

@@ -280,9 +280,10 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
 
   // What marks are woven into fits one question only, and is not kept.
   Translations translations;
-  if (asked.marks.on == 0 && asked.follows_calls == 0)
+  if (asked.marks.on == 0)
     translations = Translations::open(
-        header->build, {.only_added = request.repeatable, .modelled = asked.models.on != 0 || asked.windows.on != 0});
+        header->build, {.only_added = request.repeatable,
+                        .modelled = asked.models.on != 0 || asked.windows.on != 0 || asked.follows_calls != 0});
   // One that is not there has a number all the same, which stays unused.
   const auto or_any = [&](int fd) { return fd >= 0 ? fd : image_file->get(); };
   auto inherited = linux::duplicate_high({shared.file.get(), image_file->get(), announcements->their_fd(),

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "tally/channel/store.hpp"
 #include "tally/engine/code_log.hpp"
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
@@ -242,11 +243,13 @@ class Hooks final : public Probes {
     if (site.kind == Kind::ret) {
       if (site.opcode == 0xc2) word |= static_cast<u32>(static_cast<u16>(site.immediate)) << asked_bits;
     } else {
-      const u64 target = direct ? site.target() : 0;
-      const u32 number = sites.add({site.pc, target, direct ? linked_pointer(target) : 0});
-      word = (direct ? asked_direct : asked_indirect) | number << asked_bits;
+      word = call_word(site.pc, direct ? site.target() : 0);
     }
     if (direct) e.store(reg, o_model_a);
+    constexpr u32 word_at = 9;  // in the instruction that stores it, with which ask() begins
+    if (direct)
+      recorder.fix_at(Fix::call_target, e.p, site.resolved ? site.rip_operand() : site.target(), site.resolved);
+    if (site.kind != Kind::ret) recorder.fix_at(Fix::call_site, e.p + word_at, site.pc, direct);
     ask(e, b.arena.to_model, word, reg, 0);
     if (direct) e.load(reg, o_model_a);
   }
@@ -276,6 +279,20 @@ CallNode* map_nodes(u32 area, u64 place) {
 }  // namespace
 
 bool follows_calls;
+
+u32 call_word(u64 pc, u64 target) {
+  const u32 number = sites.add({pc, target, target != 0 ? linked_pointer(target) : 0});
+  return (target != 0 ? asked_direct : asked_indirect) | number << asked_bits;
+}
+
+u64 calls_key() {
+  if (!calls_on()) return 0;
+  constexpr u32 bytes = channel::field_count;
+  u64 words[(channel::call_event_limit * bytes + 7) / 8 + 1] = {events.count};
+  for (u32 e = 0; e < events.count; e++)
+    copy(reinterpret_cast<u8*>(&words[1]) + e * bytes, settings().marks.weight[e], bytes);
+  return channel::check_of(words, sizeof words) | 1;
+}
 
 void calls_init() {
   follows_calls = settings().follows_calls != 0;

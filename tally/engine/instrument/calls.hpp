@@ -21,6 +21,12 @@ void calls_settle(Thread* t);
 /// The counters of a thread were zeroed, and their sum is in its record.
 void calls_folded(Thread* t);
 
+/// What generated code asks with at the call at `pc`, which leads to `target`; 0: nobody knows before it is executed.
+/// Wants cache_lock held, and room (Probes::has_room).
+u32 call_word(u64 pc, u64 target);
+/// Another number for each set of events; 0 where calls are not followed.
+u64 calls_key();
+
 /// Generated code is at a call or return.
 void calls_asked(Thread* t, u32 word);
 

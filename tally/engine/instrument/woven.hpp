@@ -7,11 +7,11 @@
 
 namespace tally::engine::instrument {
 
-/// Whether code stands beside the way of a trace; then it has no place in bundles.
+/// Whether code stands beside the way of a trace.
 inline bool weaves_stubs() { return model_plan.any() || windows_on(); }
 /// Another number for each way of weaving; 0 where nothing is.
-inline u64 woven_key() { return models_key() ^ windows_key(); }
+inline u64 woven_key() { return models_key() ^ windows_key() ^ calls_key(); }
 /// Whether such code depends on nothing but the program, what is asked, and where they are.
-inline bool woven_can_be_kept() { return models_can_be_kept() && !marks_on() && !calls_on(); }
+inline bool woven_can_be_kept() { return models_can_be_kept() && !marks_on(); }
 
 }  // namespace tally::engine::instrument

@@ -237,8 +237,8 @@ void bundles_init(u64 first_instruction) {
 
 bool load_bundle(u64 pc) {
   Module m{};
-  // Code with stubs has too much that depends on its place.
-  if (weaves_stubs() || module_of(pc) != nullptr || !store_is_written() || modules_known == module_limit ||
+  // Code with anything woven in has too much that depends on its place.
+  if (woven_key() != 0 || module_of(pc) != nullptr || !store_is_written() || modules_known == module_limit ||
       !constant_around(pc, m.start, m.end))
     return false;
   if (program == 0) program = key_of_program();

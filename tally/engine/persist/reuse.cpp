@@ -1,4 +1,5 @@
 // A trace from a template: a copy, with everything that depends on its place made right.
+#include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/persist/store.hpp"
@@ -44,6 +45,9 @@ bool can_use(const Template& t, u64 pc, const Arena& arena) {
   return true;
 }
 
+/// Of the call that comes next among the fixups.
+u64 call_target;
+
 void apply(Builder& b, u64 stubs, const Fixup& f) {
   u8* const at = reinterpret_cast<u8*>((f.in_stubs ? stubs : b.body) + f.offset);
   u64 to = address(b.trace.pc, f), value = 0;
@@ -53,6 +57,11 @@ void apply(Builder& b, u64 stubs, const Fixup& f) {
     case Fix::touched:
       value = instrument::touched_at + (b.trace.number + static_cast<u32>(f.value)) / instrument::counters_per_touch;
       break;
+    case Fix::call_target:
+      if (f.extra != 0) read_pointer(to, to);
+      call_target = to;
+      return;
+    case Fix::call_site: value = instrument::call_word(to, f.extra != 0 ? call_target : 0); break;
     case Fix::to_window: value = b.arena.to_window - behind; break;
     case Fix::relative: value = to - behind - f.extra; break;
     case Fix::pushed: value = literal(b.arena, to) - behind; break;

@@ -210,7 +210,7 @@ namespace {
 
 /// Where a machine is woven in, code takes several times as much. Not all that a large program has is kept by its first
 /// run, which would take nearly twice as long then, but a part of it by each of a few.
-u64 first_made_limit() { return weaves_stubs() ? 32u << 20 : channel::store_bytes; }
+u64 first_made_limit() { return woven_key() != 0 ? 32u << 20 : channel::store_bytes; }
 
 class Store final : public PersistentCache {
  public:

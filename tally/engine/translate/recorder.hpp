@@ -26,19 +26,21 @@ enum class Fix : u8 {
   low_address,  // dword: the low half of it
 
   // Of code that counts windows down, and that asks the models of a machine; `stubs` is what stands beside the way:
-  touched,     // dword: displacement of what says that the counter of segment `value` was counted up
-  to_window,   // dword: displacement of the arena's door for windows
-  negated,     // qword: program address pc + value, negated
-  negated_by,  // qword: where the pointer at that address leads, which must hold, negated
-  line,        // dword: the number of the line or page of code at program address pc + value
-  page_entry,  // dword: displacement of what is known of the set of that page
-  outcome,     // dword: what is told of the branch at program address pc + value; extra: whether it was taken
-  site,        // dword: displacement of the counter of site `extra` of the instruction at program address pc + value
-  unstable,    // nothing: that site is taken to be unstable
-  to_body,     // dword: `value` bytes after the beginning of the body
-  to_stubs,    // dword: `value` bytes after that of the stubs
-  to_look,     // dword: displacement of the arena's door for looks
-  to_model,    // dword: displacement of the one for all else
+  touched,      // dword: displacement of what says that the counter of segment `value` was counted up
+  to_window,    // dword: displacement of the arena's door for windows
+  call_target,  // nothing: where the next call_site leads, program address pc + value; extra: or the pointer there
+  call_site,    // dword: what is asked at the call at program address pc + value; extra: its target is known
+  negated,      // qword: program address pc + value, negated
+  negated_by,   // qword: where the pointer at that address leads, which must hold, negated
+  line,         // dword: the number of the line or page of code at program address pc + value
+  page_entry,   // dword: displacement of what is known of the set of that page
+  outcome,      // dword: what is told of the branch at program address pc + value; extra: whether it was taken
+  site,         // dword: displacement of the counter of site `extra` of the instruction at program address pc + value
+  unstable,     // nothing: that site is taken to be unstable
+  to_body,      // dword: `value` bytes after the beginning of the body
+  to_stubs,     // dword: `value` bytes after that of the stubs
+  to_look,      // dword: displacement of the arena's door for looks
+  to_model,     // dword: displacement of the one for all else
 };
 
 /// Below it addresses may have short forms: a template has those of its own address. Nothing that code above refers to

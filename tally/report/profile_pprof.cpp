@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "tally/base/text.hpp"
+#include "tally/report/gzip.hpp"
 #include "tally/report/profile_forms.hpp"
 #include "tally/report/profile_sums.hpp"
 #include "tally/report/protobuf.hpp"
@@ -45,7 +46,7 @@ class Pprof {
     const std::int64_t comment = text("tally profile: " + shell_words(profile_.stat.command));
     for (const std::string& one : strings_) made_.add(6, std::string_view(one));
     made_.add(13, std::vector<std::int64_t>{comment});
-    return gzip_stored(made_.bytes());
+    return gzipped(made_.bytes());
   }
 
  private:

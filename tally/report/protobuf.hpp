@@ -41,7 +41,4 @@ class ProtobufMessage {
   std::string bytes_;
 };
 
-/// The bytes as a gzip file (RFC 1952) that stores them as they are.
-std::string gzip_stored(std::string_view bytes);
-
 }  // namespace tally::report

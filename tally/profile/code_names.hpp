@@ -71,8 +71,8 @@ class CodeNames {
   /// The line that the code was made of; nothing without debug information.
   virtual std::optional<SourceLine> line_of(std::uint64_t address) const = 0;
 
-  /// The line of the function that begins there, by its first row in the table of lines: nearly always that of its
-  /// declaration, without reading what is declared beside it.
+  /// The line where the function that begins there is declared, or, where much would be read for it, that of its first
+  /// row in the table of lines.
   virtual std::optional<SourceLine> beginning_of(std::uint64_t address) const { return line_of(address); }
 
   /// The line where the function that begins there is declared; that of its first instruction where nothing says it.

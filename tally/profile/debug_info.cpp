@@ -114,10 +114,24 @@ std::optional<SourceLine> DebugInfo::line_of(std::uint64_t address) {
   return row_of(dwarf_getsrc_die(&unit, address - bias_), unit);
 }
 
-/// Of several rows of one address the last one is the instruction's; the first one of a function is that of its
+/// Whether all that the unit declares may be read: so many bytes are in a quarter of a second.
+bool DebugInfo::is_affordable(Dwarf_Die& unit) {
+  constexpr std::uint64_t most_bytes = 64 << 20;
+  if (units_read_.count(dwarf_dieoffset(&unit)) != 0) return true;
+  const Dwarf_Off begin = dwarf_dieoffset(&unit) - dwarf_cuoffset(&unit);
+  Dwarf_Off end = begin;
+  if (dwarf_nextcu(dwarf_, begin, &end, nullptr, nullptr, nullptr, nullptr) != 0 ||
+      end - begin > most_bytes - bytes_read_)
+    return false;
+  bytes_read_ += end - begin;
+  return true;
+}
+
+/// Of several rows of one address the last one is the instruction's; the first one of a function is mostly that of its
 /// opening.
 std::optional<SourceLine> DebugInfo::beginning_of(std::uint64_t address) {
   Dwarf_Die unit;
+  if (unit_of(address, unit) && is_affordable(unit)) return declaration_of(address);
   Dwarf_Lines* lines = nullptr;
   std::size_t count = 0;
   if (!unit_of(address, unit) || dwarf_getsrclines(&unit, &lines, &count) != 0) return std::nullopt;

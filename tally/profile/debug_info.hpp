@@ -52,6 +52,7 @@ class DebugInfo {
   void index_functions(Dwarf_Die& scope, Unit& unit);
   void read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& function, const char* folder);
   std::uint32_t add_inlined(Dwarf_Die& die, std::uint32_t parent, const char* folder);
+  bool is_affordable(Dwarf_Die& unit);
   std::optional<SourceLine> row_of(Dwarf_Line* line, Dwarf_Die& unit);
   std::string_view path_of(const char* file, const char* folder);
   static void paint(Dwarf_Die& die, std::uint32_t number, Spans& spans);
@@ -59,7 +60,8 @@ class DebugInfo {
 
   Dwfl_Module* module_;
   Dwarf* dwarf_ = nullptr;
-  Dwarf_Addr bias_ = 0;  // from addresses in the debug information to the file's
+  Dwarf_Addr bias_ = 0;           // from addresses in the debug information to the file's
+  std::uint64_t bytes_read_ = 0;  // of units whose declarations were read for the beginnings of functions
   bool looked_ = false, units_indexed_ = false;
   std::vector<Dwarf_Die> unit_dies_;
   Spans units_;                                         // numbers in unit_dies_

@@ -260,7 +260,7 @@ class Resolver {
     return last_.function = place->second;
   }
 
-  /// Its declaration is asked for only where its unit is read anyway: of large programs that takes a second.
+  /// Its declaration at any price only where its unit is read anyway: of large programs that takes a second.
   std::optional<SourceLine> beginning_of(const CodeNames& names, std::uint64_t address) const {
     return inlines_ == Inlines::yes ? names.declaration_of(address) : names.beginning_of(address);
   }

@@ -21,7 +21,7 @@ struct Options {
   std::vector<std::string> breaks;
   std::string time;
   bool step = false;
-  std::uint64_t max_instructions = 100'000'000;
+  std::uint64_t max_instructions = 0;
   std::uint64_t skid = 0;
   std::string clock;
   int width = 1;
@@ -59,6 +59,9 @@ core by itself. `.include "lab.inc"` brings puts, put_hex, put_number (X0), dump
 set_interrupt_handler (X0), CLEAR_OVERFLOWS, CLEAR_INTERRUPT (Apple), WRITE_REGISTER REGISTER, VALUE, ENTER_USER LABEL,
 STORE_CONTEXT, RESTORE_CONTEXT, EXIT N. The counters' line is the core's IRQ (Apple: FIQ); there is no interrupt
 controller. A serial port (PL011) is at 9000000H, the end at 9100000H; WFI with nothing to wait for ends the program.
+
+An ELF image with a multiboot header, as x86/pmu.elf of kvm-unit-tests, starts in 32 bits with 128 MiB and may go on to
+64: page tables, x2APIC, QEMU's fw_cfg ports.
 
 Memory is 0 to FFFFFFH, the program at 100000H, the stack below 80000H; the local APIC is at FEE00000H, a serial port at
 3F8H. HLT ends the program, and so do RET and a write of the exit port F4H, whose value becomes the exit code.
@@ -115,7 +118,7 @@ void describe(Page& page, Options& options) {
   page.add_flag("-q,--quiet", options.quiet, "only what the program prints");
   page.add_flag("--json", options.json, "for programs");
   page.add_option("--max-instructions", options.max_instructions,
-                  "ends a program that goes on longer (else 100,000,000)")
+                  "ends a program that goes on longer (else 100,000,000; a multiboot program 10,000,000,000)")
       ->option_text("N");
   page.add_option("--skid", options.skid, "instructions between an overflow and its interrupt (else 0)")
       ->option_text("N")

@@ -218,8 +218,8 @@ std::vector<Line> read_listing(const std::string& listing, const Map& map, int d
     if (trimmed(row.text).empty()) continue;
     // What a macro expands to belongs to the line that names it.
     const bool is_macro = row.depth > depth_of_user && !lower(trimmed(users.text)).starts_with("%include");
-    lines.push_back(
-        {address, is_macro ? users.line : row.line, row.depth != depth_of_user && !is_macro, trimmed(row.text)});
+    lines.push_back({address, is_macro ? users.line : row.line, row.depth != depth_of_user && !is_macro,
+                     trimmed(is_macro ? users.text : row.text)});
   }
   std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.address < b.address; });
   return lines;

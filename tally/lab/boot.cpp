@@ -1,6 +1,9 @@
 // What a boot loader would do: tables, segments, and a jump to the program in its mode.
 #include <fmt/format.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -32,7 +35,7 @@ void Machine::lay_out_tables() {
   if (image_.bits == 16) return;
   const std::uint64_t code = image_.bits == 64 ? code_64 : code_32;
   const std::uint64_t descriptors[] = {0, code,        data, code | for_users, data | for_users, tss_descriptor(),
-                                       0, call_gate(), 0};
+                                       0, call_gate(), 0,    code_32};
   for (std::size_t i = 0; i < std::size(descriptors); ++i) poke(layout::gdt + 8 * i, descriptors[i], 8);
   uc_x86_mmr gdtr{0, layout::gdt, sizeof descriptors - 1, 0};
   uc_reg_write(uc_, UC_X86_REG_GDTR, &gdtr);
@@ -49,16 +52,39 @@ void Machine::lay_out_tables() {
   }
 }
 
+// What a multiboot loader leaves: sizes of memory and a command line, EBX to them, a magic number in EAX. The two moves
+// are laid at `at`; what follows them is returned. Source: Multiboot specification 0.6.96, "Machine state".
+std::uint64_t Machine::lay_out_boot_information(std::uint64_t at) {
+  constexpr std::uint64_t has_memory = 1, has_command_line = 4;
+  constexpr std::uint64_t lower = 640, first_mebibyte = 1 << 20;
+  poke(layout::boot_information, has_memory | has_command_line, 4);
+  poke(layout::boot_information + 4, lower, 4);
+  poke(layout::boot_information + 8, (memory_size() - first_mebibyte) / 1024, 4);
+  poke(layout::boot_information + 16, layout::command_line, 4);
+  const std::string name = image_.name.substr(image_.name.rfind('/') + 1).substr(0, 200);
+  std::memcpy(memory_ + layout::command_line, name.c_str(), name.size() + 1);
+  constexpr std::uint64_t magic = 0x2BAD'B002;
+  memory_[at++] = 0xB8;  // MOV EAX
+  poke(at, magic, 4);
+  at += 4;
+  memory_[at++] = 0xBB;  // MOV EBX
+  poke(at, layout::boot_information, 4);
+  return at + 4;
+}
+
 Result<bool> Machine::start() {
   const uc_mode mode = image_.bits == 64 ? UC_MODE_64 : image_.bits == 32 ? UC_MODE_32 : UC_MODE_16;
   if (const uc_err error = uc_open(UC_ARCH_X86, mode, &uc_); error != UC_ERR_OK) {
     return fail(Code::cannot_measure, fmt::format("the emulator does not start: {}", uc_strerror(error)), "");
   }
-  constexpr std::size_t page = 4096;  // what the emulator asks for
-  memory_ = static_cast<std::uint8_t*>(std::aligned_alloc(page, memory_size));
-  if (!memory_) return fail(Code::cannot_measure, "there is no memory for the emulated machine", "");
-  std::memset(memory_, 0, memory_size);
-  uc_mem_map_ptr(uc_, 0, memory_size, UC_PROT_ALL, memory_);
+  // A file, so that its pages can be mapped at other addresses, too; those that nobody touches cost nothing.
+  memory_file_ = memfd_create("tally-lab", MFD_CLOEXEC);
+  void* const pages = memory_file_ < 0 || ftruncate(memory_file_, static_cast<off_t>(memory_size())) != 0
+                          ? MAP_FAILED
+                          : mmap(nullptr, memory_size(), PROT_READ | PROT_WRITE, MAP_SHARED, memory_file_, 0);
+  if (pages == MAP_FAILED) return fail(Code::cannot_measure, "there is no memory for the emulated machine", "");
+  memory_ = static_cast<std::uint8_t*>(pages);
+  uc_mem_map_ptr(uc_, 0, memory_size(), UC_PROT_ALL, memory_);
   uc_mmio_map(uc_, layout::apic, layout::apic_size, on_apic_read, this, on_apic_write, this);
   for (const Piece& piece : image_.pieces) {
     if (image_.bits != 16 && piece.address < layout::rom_end && !piece.bytes.empty()) {
@@ -67,10 +93,10 @@ Result<bool> Machine::start() {
                               piece.address, layout::rom_end),
                   "link it at 100000H, as by ld -Ttext=0x100000; programs of an operating system do not run here");
     }
-    if (piece.address > memory_size || piece.bytes.size() > memory_size - piece.address) {
+    if (piece.address > memory_size() || piece.bytes.size() > memory_size() - piece.address) {
       return fail(Code::bad_usage,
-                  fmt::format("'{}' does not fit: {} bytes at {:X}H, and the machine has 16 MiB", image_.name,
-                              piece.bytes.size(), piece.address),
+                  fmt::format("'{}' does not fit: {} bytes at {:X}H, and the machine has {} MiB", image_.name,
+                              piece.bytes.size(), piece.address, memory_size() >> 20),
                   "");
     }
     std::memcpy(memory_ + piece.address, piece.bytes.data(), piece.bytes.size());
@@ -90,6 +116,7 @@ Result<bool> Machine::start() {
   const std::uint8_t load[] = {0x8E, 0xD8, 0x8E, 0xC0, 0x8E, 0xD0};
   std::memcpy(memory_ + layout::boot, load, sizeof load);
   std::uint64_t at = layout::boot + sizeof load;
+  if (image_.is_multiboot) at = lay_out_boot_information(at);
   if (image_.bits == 64) memory_[at++] = 0x48;
   memory_[at++] = 0xCB;
   // Where CPL 3 is left: a far call through the gate, CALL FAR [pointer].
@@ -107,7 +134,9 @@ Result<bool> Machine::start() {
   const int word = word_bytes();
   poke(stack - static_cast<std::uint64_t>(word), layout::leave, word);
   poke(stack - 3 * static_cast<std::uint64_t>(word), image_.entry, word);
-  poke(stack - 2 * static_cast<std::uint64_t>(word), layout::kernel_code, word);
+  poke(stack - 2 * static_cast<std::uint64_t>(word), image_.is_multiboot ? layout::narrow_code : layout::kernel_code,
+       word);
+  if (image_.is_multiboot) code_bits_ = 32;
   set(UC_X86_REG_RSP, stack - 3 * static_cast<std::uint64_t>(word));
   set(UC_X86_REG_RAX, layout::kernel_data);
   set(UC_X86_REG_RIP, layout::boot);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "tally/lab/image.hpp"
 #include "tally/lab/journal.hpp"
+#include "tally/pmu/codec.hpp"
 
 namespace tally::lab {
 
@@ -60,6 +62,8 @@ class Computer {
   virtual std::string register_name(std::uint32_t number) const = 0;
   /// The counter that an entry of a reading names.
   virtual std::string counter_name(std::uint32_t number) const = 0;
+  /// The register and the value of an entry; nothing where no table has it.
+  virtual std::optional<pmu::Value> value(const Entry& entry) const = 0;
   /// What the value of a register means: "counts instructions retired, in user and kernel mode".
   virtual std::string meaning(const Entry& entry) const = 0;
   /// What happened, in the processor's words: "WRMSR IA32_PMC0 = 0x1". Without what it means and what is wrong.

@@ -47,6 +47,8 @@ Kind kind_of(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* oper
     case ZYDIS_MNEMONIC_SYSENTER:
     case ZYDIS_MNEMONIC_SYSEXIT: return Kind::far;
     case ZYDIS_MNEMONIC_STI: return Kind::enable;
+    case ZYDIS_MNEMONIC_INVLPG:
+    case ZYDIS_MNEMONIC_INVPCID: return Kind::paging;
     case ZYDIS_MNEMONIC_IN:
     case ZYDIS_MNEMONIC_OUT:
     case ZYDIS_MNEMONIC_INSB:
@@ -58,6 +60,10 @@ Kind kind_of(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* oper
     default: break;
   }
   if (raw.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR) return Kind::far;
+  if (raw.mnemonic == ZYDIS_MNEMONIC_MOV && operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+      ZydisRegisterGetClass(operands[0].reg.value) == ZYDIS_REGCLASS_CONTROL) {
+    return Kind::paging;
+  }
   return loads_stack_segment(raw, operands) ? Kind::enable : Kind::plain;
 }
 

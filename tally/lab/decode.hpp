@@ -24,6 +24,7 @@ enum class Kind : std::uint8_t {
   interrupt_return,
   far,        ///< changes the code segment, and so perhaps the privilege level
   enable,     ///< STI, MOV SS, POP SS: the next instruction is not interrupted
+  paging,     ///< MOV to a control register, INVLPG: pages may lie elsewhere behind it
   port,       ///< IN, OUT: the emulator executes it, the lab's devices answer
   undecoded,  ///< no instruction
 };

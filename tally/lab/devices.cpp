@@ -9,6 +9,9 @@ namespace {
 constexpr std::uint32_t serial = 0x3F8;
 constexpr std::uint32_t serial_status = 0x3FD;
 constexpr std::uint32_t debug_port = 0xE9;
+// QEMU's fw_cfg: an item is chosen at the first port, and read byte by byte at the second.
+constexpr std::uint32_t firmware_select = 0x510;
+constexpr std::uint32_t firmware_data = 0x511;
 constexpr std::uint32_t exit_port = 0xF4;
 
 constexpr std::uint64_t local_vector = 0x340;
@@ -80,16 +83,48 @@ void Machine::ring_timer() {
   if (again) start_timer(timer_.count);
 }
 
-std::uint32_t Machine::on_in(uc_engine*, std::uint32_t port, int, void*) {
+std::uint32_t Machine::on_in(uc_engine*, std::uint32_t port, int, void* machine) {
+  Machine& self = *static_cast<Machine*>(machine);
   constexpr std::uint32_t transmitter_empty = 0x60;
-  return port == serial_status ? transmitter_empty : 0;
+  switch (port) {
+    case serial_status: return transmitter_empty;
+    case serial + 3: return self.line_control_;
+    case firmware_data: return self.read_firmware();
+    default: return 0;
+  }
+}
+
+// What a program asks that QEMU could have started: how much memory there is, and how many processors. Items: QEMU,
+// docs/specs/fw_cfg.
+std::uint8_t Machine::read_firmware() {
+  constexpr std::uint16_t signature = 0, identification = 1, memory = 3, processors = 5, most_processors = 15;
+  std::uint64_t item = 0;
+  switch (firmware_item_) {
+    case signature: item = 0x554D'4551; break;  // "QEMU"
+    case identification:
+    case processors:
+    case most_processors: item = 1; break;
+    case memory: item = memory_size(); break;
+    default: break;
+  }
+  const std::uint32_t at = firmware_at_++;
+  return at < 8 ? static_cast<std::uint8_t>(item >> (8 * at)) : 0;
 }
 
 void Machine::on_out(uc_engine*, std::uint32_t port, int, std::uint32_t value, void* machine) {
   Machine& self = *static_cast<Machine*>(machine);
-  if (port == serial || port == debug_port) {
-    self.output_ += static_cast<char>(value);
-    if (self.output_.back() == '\n') self.flush_output();
+  constexpr std::uint8_t divisor_latch = 0x80;
+  if (port == serial + 3) {
+    self.line_control_ = static_cast<std::uint8_t>(value);
+  } else if (port == firmware_select) {
+    self.firmware_item_ = static_cast<std::uint16_t>(value);
+    self.firmware_at_ = 0;
+  } else if (port == serial && (self.line_control_ & divisor_latch) != 0) {
+    return;  // the speed
+  } else if (port == serial || port == debug_port) {
+    // Terminals want a carriage return before a line's end; here it is none.
+    if (static_cast<char>(value) != '\r') self.output_ += static_cast<char>(value);
+    if (self.output_.ends_with('\n')) self.flush_output();
   } else if (port == exit_port) {
     // The instruction is done; the run ends before the next one.
     self.end_ = End{End::Reason::exited,

@@ -1,6 +1,7 @@
 // ELF images, 32 and 64 bit: the segments, the entry and the symbols. Source: the ELF specification, gABI 4.1.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "tally/lab/image.hpp"
@@ -56,6 +57,16 @@ void read_symbols(Image& image, const Bytes& file, const Layout& at) {
   }
 }
 
+// Multiboot specification 0.6.96, "Header layout": a magic number, flags, and what makes their sum 0.
+bool has_multiboot_header(const Bytes& file) {
+  constexpr std::uint64_t reach = 8192, magic = 0x1BAD'B002;
+  for (std::uint64_t at = 0; at + 12 <= std::min<std::uint64_t>(file.size(), reach); at += 4) {
+    const std::uint64_t sum = number(file, at, 4) + number(file, at + 4, 4) + number(file, at + 8, 4);
+    if (number(file, at, 4) == magic && (sum & 0xFFFF'FFFF) == 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<Image> load_elf(const std::string& name, const Bytes& file) {
@@ -71,6 +82,9 @@ Result<Image> load_elf(const std::string& name, const Bytes& file) {
   image.name = name;
   image.bits = is_wide ? 64 : 32;
   image.is_arm = machine == aarch64;
+  // Such a program may go on to 64 bits: the emulator is started for those.
+  image.is_multiboot = machine == i386 && has_multiboot_header(file);
+  if (image.is_multiboot) image.bits = 64;
   image.entry = number(file, at.entry, at.word);
   const std::uint64_t segments = number(file, at.segments, at.word);
   const std::uint64_t size = number(file, at.segment_size, 2);

@@ -68,7 +68,8 @@ Result<bool> Machine::start_fast() {
     return fail(Code::cannot_measure, "the emulator does not start a second time", "");
   }
   // The APIC's page is not there: an instruction that touches it is left to the other engine.
-  uc_mem_map_ptr(fast_, 0, memory_size, UC_PROT_ALL, memory_);
+  uc_mem_map_ptr(fast_, 0, memory_size(), UC_PROT_ALL, memory_);
+  for (const Alias& alias : aliases_) uc_mem_map_ptr(fast_, alias.begin, alias.size, UC_PROT_ALL, alias.host);
   uc_hook hook;
   const auto hear = [&](int type, auto* function) {
     uc_hook_add(fast_, &hook, type, reinterpret_cast<void*>(function), this, 1, 0);
@@ -192,6 +193,7 @@ bool Machine::on_fast_invalid(uc_engine* uc, void* machine) {
 // The instruction that touched `address`: the first of the block whose operand is there.
 bool Machine::on_fast_hole(uc_engine* uc, uc_mem_type type, std::uint64_t address, int, std::int64_t, void* machine) {
   Machine& self = *static_cast<Machine*>(machine);
+  if (self.reveal(address)) return true;
   if (type == UC_MEM_FETCH_UNMAPPED || !self.last_block_) {
     self.leave_at_ = address;
     return false;
@@ -210,8 +212,8 @@ bool Machine::on_fast_hole(uc_engine* uc, uc_mem_type type, std::uint64_t addres
 
 bool Machine::touches(uc_engine* uc, const Instruction& instruction, std::uint64_t address) const {
   std::array<std::uint8_t, 15> bytes{};
-  uc_mem_read(uc, instruction.address, bytes.data(), bytes.size());
-  for (const MemoryOperand& operand : memory_operands(bytes, instruction.address, image_.bits)) {
+  uc_mem_read(uc, physical(instruction.address).value_or(instruction.address), bytes.data(), bytes.size());
+  for (const MemoryOperand& operand : memory_operands(bytes, instruction.address, code_bits_)) {
     std::uint64_t at = operand.offset;
     const auto add_register = [&](int number, std::uint64_t scale) {
       if (number < 0) return;
@@ -221,7 +223,7 @@ bool Machine::touches(uc_engine* uc, const Instruction& instruction, std::uint64
     };
     add_register(operand.base, 1);
     add_register(operand.index, operand.scale);
-    if (image_.bits == 32) at &= 0xFFFF'FFFF;
+    if (code_bits_ == 32) at &= 0xFFFF'FFFF;
     // PUSH and CALL write below the stack pointer that they find.
     const std::uint64_t below = operand.is_stack ? 16 : 0;
     if (address + below >= at && address < at + operand.size + below) return true;
@@ -236,7 +238,7 @@ void Machine::on_fast_write(uc_engine*, uc_mem_type, std::uint64_t address, int 
 // Memory that holds decoded instructions is written: they are forgotten, and the engines translate them anew.
 void Machine::written(std::uint64_t address, int size) {
   bool is_code = false;
-  for (int i = 0; i < size && address + static_cast<std::uint64_t>(i) < memory_size; ++i) {
+  for (int i = 0; i < size && address + static_cast<std::uint64_t>(i) < code_bytes_.size(); ++i) {
     is_code = is_code || code_bytes_[address + static_cast<std::uint64_t>(i)];
   }
   if (!is_code) return;

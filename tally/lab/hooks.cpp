@@ -52,12 +52,14 @@ bool Machine::on_invalid(uc_engine* uc, void* machine) {
 
 bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, std::int64_t, void* machine) {
   Machine& self = of(machine);
+  if (self.reveal(address)) return true;
   const std::string_view what = type == UC_MEM_FETCH_UNMAPPED   ? "fetches an instruction from"
                                 : type == UC_MEM_WRITE_UNMAPPED ? "writes to"
                                                                 : "reads from";
   const std::uint64_t stack = self.get(UC_X86_REG_RSP);
   const bool is_stack = address >= stack - 64 && address < stack + 64;
-  std::string hint = "memory is 0 to FFFFFFH, and the local APIC at FEE00000H to FEE00FFFH";
+  std::string hint =
+      fmt::format("memory is 0 to {:X}H, and the local APIC at FEE00000H to FEE00FFFH", self.memory_size() - 1);
   if (is_stack) {
     hint = fmt::format("the stack pointer is {:X}H, and there is no memory: set it to {:X}H, or leave it alone", stack,
                        layout::stack);

@@ -34,6 +34,7 @@ struct Image {
   std::map<std::string, std::uint64_t> symbols;     ///< labels
   std::string line_word = "line";                   ///< what a line is called: statements have none
   std::vector<std::string> warnings = {};           ///< of the assembler
+  bool is_multiboot = false;                        ///< begins as a boot loader of that name leaves it: 32 bits
   bool is_arm = false;                              ///< for a 64-bit Arm core, not for x86
   std::map<std::uint64_t, std::string> texts = {};  ///< instructions as text, where somebody disassembled them
 

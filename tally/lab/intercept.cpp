@@ -8,6 +8,8 @@ namespace tally::lab {
 namespace {
 
 constexpr std::uint32_t apic_base_msr = 0x1B;
+constexpr std::uint64_t x2apic_enabled = 1U << 10;
+constexpr std::uint32_t first_x2apic = 0x800, last_x2apic = 0x83F;
 constexpr std::uint32_t end_of_interrupt_msr = 0x80B;
 constexpr std::uint32_t local_vector_msr = 0x834;
 constexpr std::uint64_t user_rdpmc = 1U << 8;  // CR4.PCE
@@ -18,6 +20,11 @@ std::optional<pmu::Place> place_of(std::uint32_t index) {
   const auto place = pmu::find_register(fmt::format("{:#x}", index), &pmu::intel_model);
   if (!place || place->reg->space != pmu::Space::msr) return std::nullopt;
   return *place;
+}
+
+// Those that the emulated processor itself has: EFER and the system calls', the bases of FS and GS.
+bool is_emulators(std::uint32_t index) {
+  return (index >= 0xC000'0080 && index <= 0xC000'0084) || (index >= 0xC000'0100 && index <= 0xC000'0102);
 }
 
 }  // namespace
@@ -61,6 +68,10 @@ void Machine::read_msr(const Instruction& instruction) {
   const auto index = static_cast<std::uint32_t>(get(UC_X86_REG_RCX));
   const std::uint64_t next = instruction.address + instruction.length;
   pmu::emulated::Answer answer;
+  if (cpl_ == 0 && is_emulators(index)) {
+    running_ = instruction;
+    return;
+  }
   if (pmu::emulated::IntelPmu::owns(index) || index == local_vector_msr || cpl_ > 0) {
     answer = pmu_.rdmsr(index, cpl_);
     if (answer && settings_.reads) {
@@ -86,8 +97,11 @@ void Machine::read_msr(const Instruction& instruction) {
   set(UC_X86_REG_RIP, next);
 }
 
-pmu::emulated::Answer Machine::other_msr(std::uint32_t index) const {
-  if (index == apic_base_msr) return {0xFEE0'0000 | 1U << 11 | 1U << 8, {}};
+pmu::emulated::Answer Machine::other_msr(std::uint32_t index) {
+  if (index == apic_base_msr) return {apic_base_, {}};
+  if (index >= first_x2apic && index <= last_x2apic && (apic_base_ & x2apic_enabled) != 0) {
+    return {on_apic_read(uc_, std::uint64_t{index - first_x2apic} * 16, 4, this), {}};
+  }
   return {0, fmt::format("RDMSR of {:X}H: the emulated processor has no such register", index)};
 }
 
@@ -95,19 +109,22 @@ void Machine::write_msr(const Instruction& instruction) {
   const auto index = static_cast<std::uint32_t>(get(UC_X86_REG_RCX));
   const std::uint64_t value = (get(UC_X86_REG_RDX) & 0xFFFF'FFFF) << 32 | (get(UC_X86_REG_RAX) & 0xFFFF'FFFF);
   const std::uint64_t next = instruction.address + instruction.length;
+  if (cpl_ == 0 && is_emulators(index)) {
+    running_ = instruction;
+    return;
+  }
+  if (cpl_ == 0 && write_apic(index, value)) {
+    running_ = instruction;
+    finish(next);
+    set(UC_X86_REG_RIP, next);
+    return;
+  }
   Entry write = entry(Entry::Kind::write);
   write.number = index;
   write.value = value;
   write.remarks = remarks_of(index, value);
-  pmu::emulated::Answer answer;
-  if (index == end_of_interrupt_msr && cpl_ == 0) {
-    pmu_.apic().end_of_interrupt();
-    running_ = instruction;
-    finish(next);
-  } else {
-    answer = pmu_.wrmsr(index, value, cpl_);
-    if (answer) ++instructions_;
-  }
+  const pmu::emulated::Answer answer = pmu_.wrmsr(index, value, cpl_);
+  if (answer) ++instructions_;
   if (!answer) {
     write.text = *answer.fault;
     note(write);
@@ -117,6 +134,22 @@ void Machine::write_msr(const Instruction& instruction) {
   if (pmu::emulated::IntelPmu::owns(index)) write.kept = pmu_.read(index).value;
   note(write);
   set(UC_X86_REG_RIP, next);
+}
+
+// IA32_APIC_BASE and, where it enables them, the registers of the x2APIC: but for the local vector of the counters,
+// which is the PMU's. An end of interrupt is heard in any case.
+bool Machine::write_apic(std::uint32_t index, std::uint64_t value) {
+  if (index == end_of_interrupt_msr) {
+    pmu_.apic().end_of_interrupt();
+  } else if (index == apic_base_msr) {
+    apic_base_ = value;
+  } else if (index >= first_x2apic && index <= last_x2apic && index != local_vector_msr &&
+             (apic_base_ & x2apic_enabled) != 0) {
+    on_apic_write(uc_, std::uint64_t{index - first_x2apic} * 16, 4, value, this);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 void Machine::read_counter(const Instruction& instruction) {
@@ -150,8 +183,9 @@ void Machine::identify() {
       out.eax = profile.signature;
       out.ecx = 1U << 0 | 1U << 19 | 1U << 20 | 1U << 21;  // SSE3, SSE4.1, SSE4.2, x2APIC
       if (profile.capabilities) out.ecx |= 1U << 15;       // PDCM
-      // FPU, TSC, MSR, CX8, APIC, CMOV, MMX, FXSR, SSE, SSE2
-      out.edx = 1U << 0 | 1U << 4 | 1U << 5 | 1U << 8 | 1U << 9 | 1U << 15 | 1U << 23 | 1U << 24 | 1U << 25 | 1U << 26;
+      // FPU, PSE, TSC, MSR, PAE, CX8, APIC, PGE, CMOV, MMX, FXSR, SSE, SSE2
+      out.edx = 1U << 0 | 1U << 3 | 1U << 4 | 1U << 5 | 1U << 6 | 1U << 13 | 1U << 8 | 1U << 9 | 1U << 15 | 1U << 23 |
+                1U << 24 | 1U << 25 | 1U << 26;
       break;
     case 0xA: out = pmu::emulated::perfmon_leaf(profile); break;
     case 0x16: out.eax = static_cast<std::uint32_t>(pmu_.behaviour().clock.base); break;

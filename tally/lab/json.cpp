@@ -99,10 +99,58 @@ Json entry_of(const Entry& entry, const Computer& machine) {
   return out;
 }
 
+// Lines that became instructions, in the order of their addresses.
+Json listing_of(const Image& image) {
+  Json all = Json::array();
+  for (const Line& line : image.lines) {
+    Json one = {{"address", hex(line.address)}, {"line", line.number}, {"text", valid_utf8(line.text)}};
+    if (line.is_included) one["included"] = true;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+// The layout of each register that the run touched.
+Json registers_of(const std::vector<Entry>& entries, const Computer& machine) {
+  Json all = Json::object();
+  for (const Entry& entry : entries) {
+    if (entry.kind != Entry::Kind::write && entry.kind != Entry::Kind::read) continue;
+    const std::string name = machine.register_name(entry.number);
+    const auto value = machine.value(entry);
+    if (!value || all.contains(name)) continue;
+    Json fields = Json::array();
+    for (const pmu::Slot& slot : pmu::slots(*value->place.reg, value->version)) {
+      fields.push_back({{"name", slot.name()},
+                        {"low", slot.lsb()},
+                        {"width", slot.field->width},
+                        {"text", std::string(slot.field->text)}});
+    }
+    all[name] = {
+        {"text", std::string(value->place.reg->text)}, {"address", pmu::address(value->place)}, {"fields", fields}};
+  }
+  return all;
+}
+
+Json timeline_of(const Timeline& timeline, const Computer& machine) {
+  Json out = {{"counters", Json::array()}, {"points", Json::array()}};
+  for (const CounterState& one : machine.counters()) {
+    const std::size_t number = out["counters"].size();
+    const std::string event = number < timeline.events().size() ? timeline.events()[number] : "";
+    out["counters"].push_back({{"name", one.name}, {"event", event}, {"overflow_bit", one.overflow_bit}});
+  }
+  for (const Timeline::Point& point : timeline.points()) {
+    Json row = {point.instruction};
+    for (const std::uint64_t value : point.values) row.push_back(value);
+    out["points"].push_back(std::move(row));
+  }
+  if (timeline.is_cut()) out["cut"] = true;
+  return out;
+}
+
 }  // namespace
 
 std::string json_text(const std::vector<Entry>& entries, const End& end, const Computer& machine,
-                      const std::vector<pmu::Remark>& remarks) {
+                      const std::vector<pmu::Remark>& remarks, const Timeline& timeline) {
   Json out = {
       {"tally_lab", 1},
       {"file", machine.image().name},
@@ -116,6 +164,9 @@ std::string json_text(const std::vector<Entry>& entries, const End& end, const C
   out["remarks"] = remarks_of(remarks);
   out["entries"] = Json::array();
   for (const Entry& one : entries) out["entries"].push_back(entry_of(one, machine));
+  out["listing"] = listing_of(machine.image());
+  out["registers"] = registers_of(entries, machine);
+  out["timeline"] = timeline_of(timeline, machine);
   return out.dump(2) + "\n";
 }
 

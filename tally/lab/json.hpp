@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "tally/lab/computer.hpp"
+#include "tally/lab/timeline.hpp"
 
 namespace tally::lab {
 
 /// All of it as one JSON object. Numbers of registers and addresses are hexadecimal texts, counts are numbers.
 std::string json_text(const std::vector<Entry>& entries, const End& end, const Computer& machine,
-                      const std::vector<pmu::Remark>& remarks);
+                      const std::vector<pmu::Remark>& remarks, const Timeline& timeline);
 
 }  // namespace tally::lab

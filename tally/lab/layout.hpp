@@ -18,6 +18,9 @@ inline constexpr std::uint64_t gate_pointer = 0x3280;  ///< its operand
 inline constexpr std::uint64_t to_kernel = 0x3300;     ///< where the call gate leads
 inline constexpr std::uint64_t rom_end = 0x4000;
 
+inline constexpr std::uint64_t boot_information = 0x4000;  ///< of multiboot
+inline constexpr std::uint64_t command_line = 0x4100;
+
 inline constexpr std::uint64_t user_stack = 0x6'0000;       ///< stacks grow down from there
 inline constexpr std::uint64_t interrupt_stack = 0x7'0000;  ///< for interrupts that come at CPL 3
 inline constexpr std::uint64_t stack = 0x8'0000;
@@ -29,5 +32,6 @@ inline constexpr std::uint16_t kernel_code = 0x08;
 inline constexpr std::uint16_t kernel_data = 0x10;
 inline constexpr std::uint16_t tss_selector = 0x28;
 inline constexpr std::uint16_t gate_selector = 0x38 | 3;
+inline constexpr std::uint16_t narrow_code = 0x48;  ///< 32 bits in a 64-bit processor
 
 }  // namespace tally::lab::layout

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <set>
 
@@ -47,7 +49,8 @@ std::vector<int> counter_numbers(const pmu::emulated::Profile& profile) {
 Machine::Machine(const Image& image, const Settings& settings, Listener listener)
     : image_(image), settings_(settings), listener_(std::move(listener)), pmu_(*settings.profile, settings.behaviour) {
   tags_.assign(std::max<std::uint64_t>(settings.cache_bytes / 64, 1), ~0ULL);
-  code_bytes_.assign(memory_size, false);
+  code_bytes_.assign(memory_size(), false);
+  code_bits_ = image_.bits;
   pmu_.listen([this](const Happening& what) {
     Entry happened = entry(what.kind == Happening::Kind::overflow ? Entry::Kind::overflow
                            : what.kind == Happening::Kind::pmi    ? Entry::Kind::pmi
@@ -65,7 +68,9 @@ Machine::~Machine() {
   if (context_) uc_context_free(context_);
   if (fast_) uc_close(fast_);
   if (uc_) uc_close(uc_);
-  std::free(memory_);
+  for (const Alias& alias : aliases_) munmap(alias.host, alias.size);
+  if (memory_) munmap(memory_, memory_size());
+  if (memory_file_ >= 0) close(memory_file_);
 }
 
 Result<std::unique_ptr<Machine>> Machine::make(const Image& image, const Settings& settings, Listener listener) {
@@ -100,12 +105,12 @@ int Machine::named(int reg) const {
 
 std::uint64_t Machine::peek(std::uint64_t address, int size) const {
   std::uint64_t value = 0;
-  uc_mem_read(uc_, address, &value, static_cast<std::size_t>(size));
+  uc_mem_read(uc_, physical(address).value_or(address), &value, static_cast<std::size_t>(size));
   return value;
 }
 
 void Machine::poke(std::uint64_t address, std::uint64_t value, int size) {
-  uc_mem_write(uc_, address, &value, static_cast<std::size_t>(size));
+  uc_mem_write(uc_, physical(address).value_or(address), &value, static_cast<std::size_t>(size));
 }
 
 bool Machine::interrupts_enabled() const { return (get(UC_X86_REG_RFLAGS) & interrupt_flag) != 0; }
@@ -121,8 +126,8 @@ Entry Machine::entry(Entry::Kind kind) const {
 
 std::string Machine::instruction_text(std::uint64_t address) const {
   std::array<std::uint8_t, 15> bytes{};
-  uc_mem_read(uc_, address, bytes.data(), bytes.size());
-  return text_of(bytes, address, image_.bits);
+  uc_mem_read(uc_, physical(address).value_or(address), bytes.data(), bytes.size());
+  return text_of(bytes, address, code_bits_);
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> Machine::registers() const {
@@ -149,9 +154,11 @@ const Instruction& Machine::decoded(std::uint64_t address) {
   const auto found = instructions_seen_.find(address);
   if (found != instructions_seen_.end()) return found->second;
   std::array<std::uint8_t, 15> bytes{};
-  uc_mem_read(uc_, address, bytes.data(), bytes.size());
-  const Instruction& instruction = instructions_seen_[address] = decode(bytes, address, image_.bits);
-  for (std::uint64_t at = address; at < address + instruction.length && at < memory_size; ++at) code_bytes_[at] = true;
+  const std::uint64_t place = physical(address).value_or(address);
+  uc_mem_read(uc_, place, bytes.data(), bytes.size());
+  const Instruction& instruction = instructions_seen_[address] = decode(bytes, address, code_bits_);
+  for (std::uint64_t at = place; at < place + instruction.length && at < code_bytes_.size(); ++at)
+    code_bytes_[at] = true;
   return instruction;
 }
 
@@ -175,7 +182,10 @@ End Machine::run() {
     // Until never: the lab ends a run, not an address.
     const uc_err error = uc_emu_start(uc_, get(UC_X86_REG_RIP), ~0ULL, 0, 0);
     if (end_) break;
-    if (goes_fast_) {
+    if (repages_) {
+      repages_ = false;
+      repage();
+    } else if (goes_fast_) {
       goes_fast_ = false;
       forget_code();
       run_fast();
@@ -219,6 +229,11 @@ void Machine::before(std::uint64_t address) {
   // REP is reported once for each round, and is one instruction.
   if (running_ && running_->repeats && running_->address == address) return;
   finish(address);
+  if (repages_) {
+    at_ = address;
+    uc_emu_stop(uc_);
+    return;
+  }
   if (timer_.is_running() && pmu_.time_stamp() >= timer_.deadline) ring_timer();
   if (interrupted(address)) return;
   at_ = address;
@@ -286,11 +301,33 @@ void Machine::finish(std::uint64_t next) {
   work[Signal::llc_references] = references_;
   work[Signal::llc_misses] = misses_;
   const int level = cpl_;
-  if (done.kind == Kind::interrupt_return || done.kind == Kind::far) cpl_ = static_cast<int>(get(UC_X86_REG_CS) & 3);
+  if (done.kind == Kind::interrupt_return || done.kind == Kind::far) note_segment();
   is_shadowed_ = done.kind == Kind::enable;
+  repages_ = done.kind == Kind::paging;
   pmu_.retire(work, level);
   ++instructions_;
   if (done.kind == Kind::interrupt_return) note(entry(Entry::Kind::leave));
+}
+
+// Another code segment: its privilege level, and whether its code is of 64 bits. Source: Intel SDM vol. 3A, "Segment
+// Descriptors".
+void Machine::note_segment() {
+  const std::uint64_t selector = get(UC_X86_REG_CS);
+  cpl_ = static_cast<int>(selector & 3);
+  if (image_.bits != 64) return;
+  uc_x86_mmr gdtr{};
+  uc_reg_read(uc_, UC_X86_REG_GDTR, &gdtr);
+  const std::uint64_t descriptor = peek(gdtr.base + (selector & ~7ULL), 8);
+  const bool is_wide = (descriptor >> 53 & 1) != 0, is_narrow = (descriptor >> 54 & 1) != 0;
+  const int bits = is_wide ? 64 : is_narrow ? 32 : 16;
+  if (bits == code_bits_) return;
+  code_bits_ = bits;
+  // What was decoded there may be other instructions now.
+  instructions_seen_.clear();
+  settle();
+  blocks_.clear();
+  table_.fill(nullptr);
+  last_block_ = nullptr;
 }
 
 // Several instructions retire in a cycle, in order; each multiplication waits for the one before it. So a loop takes

@@ -59,6 +59,7 @@ class Machine : public Computer {
   std::string headline() const override { return lab::headline(pmu_.profile()); }
   std::string register_name(std::uint32_t number) const override;
   std::string counter_name(std::uint32_t number) const override;
+  std::optional<pmu::Value> value(const Entry& entry) const override;
   std::string meaning(const Entry& entry) const override;
   std::string words(const Entry& entry) const override;
   std::string_view refusal() const override { return "#GP(0)"; }
@@ -67,7 +68,11 @@ class Machine : public Computer {
   std::vector<pmu::Remark> lint(Entry& entry) override { return linter_.look(entry, pmu_); }
   std::vector<pmu::Remark> lint_at_end() const override { return linter_.at_end(pmu_, interrupts_enabled()); }
 
-  static constexpr std::uint64_t memory_size = 16 << 20;
+  /// What the memory holds at an address of the program's, up to 8 bytes.
+  std::uint64_t memory(std::uint64_t address, int size) const { return peek(address, size); }
+
+  /// Bytes. A program that a boot loader starts expects more than those of the lab's own.
+  std::uint64_t memory_size() const { return image_.is_multiboot ? 128 << 20 : 16 << 20; }
 
  private:
   Machine(const Image& image, const Settings& settings, Listener listener);
@@ -99,6 +104,13 @@ class Machine : public Computer {
     pmu::emulated::Work work;
   };
 
+  // Pages of the memory at other addresses: paging.cpp.
+  struct Alias {
+    std::uint64_t begin = 0;
+    std::uint64_t size = 0;
+    void* host = nullptr;
+  };
+
   // The APIC's timer: an interrupt when the time stamp counter reaches `deadline`.
   struct Timer {
     std::uint32_t vector = 1U << 16;
@@ -111,6 +123,7 @@ class Machine : public Computer {
   // boot.cpp
   Result<bool> start();
   void lay_out_tables();
+  std::uint64_t lay_out_boot_information(std::uint64_t at);
   void add_hooks();
 
   // machine.cpp
@@ -131,6 +144,7 @@ class Machine : public Computer {
   const Instruction& decoded(std::uint64_t address);
 
   std::uint64_t cycles_of(const Instruction& instruction);
+  void note_segment();
 
   // fast.cpp
   bool may_run_fast() const;
@@ -160,7 +174,8 @@ class Machine : public Computer {
   void read_counter(const Instruction& instruction);
   void identify();
   void halt(const Instruction& instruction);
-  pmu::emulated::Answer other_msr(std::uint32_t index) const;
+  pmu::emulated::Answer other_msr(std::uint32_t index);
+  bool write_apic(std::uint32_t index, std::uint64_t value);
 
   // entry.cpp
   void arrive(const Arrival& arrival);
@@ -169,7 +184,15 @@ class Machine : public Computer {
   void push(std::uint64_t value);
   void unhandled(const Arrival& arrival);
 
+  // paging.cpp
+  bool is_paging() const;
+  std::optional<std::uint64_t> physical(std::uint64_t address) const;
+  std::optional<std::uint64_t> hidden_page(std::uint64_t address) const;
+  bool reveal(std::uint64_t address);
+  void repage();
+
   // devices.cpp
+  std::uint8_t read_firmware();
   void start_timer(std::uint64_t ticks);
   void ring_timer();
   static std::uint64_t on_apic_read(uc_engine* uc, std::uint64_t offset, unsigned size, void* machine);
@@ -196,6 +219,10 @@ class Machine : public Computer {
   Linter linter_;
   uc_engine* uc_ = nullptr;
   std::uint8_t* memory_ = nullptr;
+  int code_bits_ = 64;  // of the code segment
+  int memory_file_ = -1;
+  std::vector<Alias> aliases_;
+  bool repages_ = false;
 
   std::unordered_map<std::uint64_t, Instruction> instructions_seen_;
   std::optional<Instruction> running_;  // the emulator executes it: it retires at the next instruction
@@ -216,6 +243,10 @@ class Machine : public Computer {
   std::vector<std::pair<std::string, std::uint64_t>> last_registers_;  // at the last step
   std::uint32_t spurious_ = 0x1FF;                                     // APIC: spurious vector register
   Timer timer_;
+  std::uint64_t apic_base_ = 0xFEE0'0000 | 1U << 11 | 1U << 8;  // IA32_APIC_BASE: enabled, boot processor
+  std::uint8_t line_control_ = 0;                               // of the serial port
+  std::uint16_t firmware_item_ = 0;                             // fw_cfg: what is read, and where
+  std::uint32_t firmware_at_ = 0;
   std::uint64_t issued_ = 0;  // in quarters of a cycle, where several instructions retire in one: see cycles_of()
   std::uint64_t retired_ = 0;
   std::uint64_t product_ready_ = 0;

@@ -1,5 +1,6 @@
 // The emulated computer. The names of the tests begin with the number of what they check: U a pitfall of the emulator
 // (each was one once), E, V, P, R rules of the PMU that take a processor.
+#include "tally/lab/json.hpp"
 #include "tally/lab/machine_testing.hpp"
 
 namespace tally::lab {
@@ -41,6 +42,54 @@ TEST(LabMachine, U3_a_program_may_turn_paging_on) {
           start + "  times 10 nop\n" + stop);
   EXPECT_EQ(run.end.reason, End::Reason::halted) << run.end.message;
   EXPECT_EQ(run.counter(0), 10 + around);
+}
+
+// Stores go through a hook, and whole blocks of them through another engine: none is lost, twice or elsewhere.
+TEST(LabMachine, U2_stores_of_all_sizes_arrive_in_blocks_and_one_by_one) {
+  TALLY_NEEDS_NASM();
+  const std::string program =
+      "  mov edi, 200000h\n" + start +
+      "  mov ecx, 20000\n.again:\n  mov [edi], cl\n  mov [edi + 2], cx\n  mov [edi + 4], ecx\n  add [edi + 8], ecx\n"
+      "  push ecx\n  pop dword [edi + 12]\n  add edi, 16\n  dec ecx\n  jnz .again\n" +
+      stop;
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran run = ran(program, settings);
+    EXPECT_EQ(run.counter(0), 1 + 20000 * 9 + around) << blocks;
+    for (const std::uint64_t round : {0, 1, 9999, 19999}) {
+      const std::uint64_t left = 20000 - round;
+      const std::uint64_t at = 0x200000 + 16 * round;
+      EXPECT_EQ(run.machine->memory(at, 8), left << 32 | (left & 0xFFFF) << 16 | (left & 0xFF)) << blocks << round;
+      EXPECT_EQ(run.machine->memory(at + 8, 8), left << 32 | left) << blocks << round;
+    }
+  }
+}
+
+// Virtual addresses where no memory is: the emulator asks for a region there, and the pages behind it are used.
+TEST(LabMachine, U3_pages_lie_where_the_tables_say_in_blocks_and_one_by_one) {
+  TALLY_NEEDS_NASM();
+  // Pages of 4 MiB: the first 8 MiB as they are, C0000000H is 400000H once more.
+  const std::string program =
+      "  mov eax, 83h\n  mov [300000h], eax\n  mov dword [300004h], 400083h\n  mov dword [300C00h], 400083h\n"
+      "  mov eax, cr4\n  or eax, 10h\n  mov cr4, eax\n  mov eax, 300000h\n  mov cr3, eax\n  mov eax, cr0\n"
+      "  or eax, 80000000h\n  mov cr0, eax\n"
+      // A routine is copied there, and called where it is not as it was assembled.
+      "  mov esi, routine\n  mov edi, 400100h\n  mov ecx, routine_end - routine\n  cld\n  rep movsb\n" +
+      start +
+      "  mov ecx, 20000\n.again:\n  add dword [0C0000000h], 1\n  mov eax, [400000h]\n  dec ecx\n  jnz .again\n"
+      "  mov ebx, 0C0000100h\n  call ebx\n" +
+      stop + "routine:\n  inc dword [0C0000010h]\n  ret\nroutine_end:\n";
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran run = ran(program, settings);
+    EXPECT_EQ(run.end.reason, End::Reason::halted) << run.end.message;
+    EXPECT_EQ(run.counter(0), 1 + 20000 * 4 + 2 + 2 + around) << blocks;
+    EXPECT_EQ(run.machine->memory(0x400000, 4), 20000U) << blocks;
+    EXPECT_EQ(run.machine->memory(0xC000'0000, 4), 20000U) << blocks;
+    EXPECT_EQ(run.machine->memory(0x400010, 4), 1U) << blocks;
+  }
 }
 
 TEST(LabMachine, U4_a_hole_is_told_with_its_instruction_also_behind_whole_blocks) {
@@ -272,7 +321,7 @@ TEST(LabMachine, interrupts_reach_user_mode_and_return_to_it) {
   }
 }
 
-TEST(LabMachine, U10_16_bit_programs_run_as_a_boot_sector_does) {
+TEST(LabMachine, a_16_bit_program_runs_as_a_boot_sector_does) {
   TALLY_NEEDS_NASM();
   Settings settings;
   const auto image =
@@ -287,6 +336,23 @@ TEST(LabMachine, U10_16_bit_programs_run_as_a_boot_sector_does) {
   const End end = (*machine)->run();
   EXPECT_EQ(end.reason, End::Reason::halted) << end.message;
   EXPECT_EQ((*machine)->pmu().counter(0), 9U);
+}
+
+// Cycles are the declared model's, whatever this machine does, and every form of the output says that they are
+// emulated.
+TEST(LabMachine, U10_cycles_come_from_the_declared_model_and_that_is_said) {
+  TALLY_NEEDS_NASM();
+  const std::string program =
+      "  WRITE_MSR IA32_PERFEVTSEL0, 43003Ch\n  times 10 nop\n  times 5 imul eax, eax\n  WRITE_MSR IA32_PERFEVTSEL0, "
+      "0\n  hlt\n";
+  const Ran run = ran(program);
+  EXPECT_EQ(run.counter(0), 10 + 5 * 3 + around);
+  EXPECT_EQ(ran(program).counter(0), run.counter(0));
+  EXPECT_NE(run.machine->headline().find("haswell-v3, emulated: "), std::string::npos);
+  EXPECT_NE(run.machine->headline().find("model: a cycle an instruction, 3 a multiplication"), std::string::npos);
+  const std::string json = json_text(run.entries, run.end, *run.machine, {}, {});
+  EXPECT_NE(json.find("\"emulated\": true"), std::string::npos);
+  EXPECT_NE(json.find("\"model\": \"haswell-v3\""), std::string::npos);
 }
 
 }  // namespace

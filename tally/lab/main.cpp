@@ -43,7 +43,11 @@ Result<std::uint64_t> place_of(const Image& image, const std::string& word) {
 Result<RunSettings> settings_of(const Options& options, const Image& image) {
   RunSettings settings;
   settings.cache_bytes = options.cache;
-  settings.max_instructions = options.max_instructions;
+  // A program that a boot loader starts is a whole test of its own.
+  constexpr std::uint64_t usual = 100'000'000, of_multiboot = 10'000'000'000;
+  settings.max_instructions = options.max_instructions != 0 ? options.max_instructions
+                              : image.is_multiboot          ? of_multiboot
+                                                            : usual;
   settings.steps = options.trace || options.step;
   settings.step_registers = options.step;
   settings.reads = options.reads;
@@ -104,6 +108,7 @@ struct Run {
   Telling telling;
   std::optional<ScriptStory> story;
   std::vector<Entry> entries;
+  Timeline timeline;
   Computer* machine = nullptr;
   std::optional<Stretch> stretch;
   std::vector<std::uint64_t> asked;  // breakpoints that are told
@@ -120,6 +125,7 @@ struct Run {
     const auto more = machine->lint(entry);
     entry.remarks.insert(entry.remarks.end(), more.begin(), more.end());
     if (options.json) {
+      if (entry.kind != Entry::Kind::step) timeline.add(*machine);
       entries.push_back(std::move(entry));
     } else if (story) {
       print(story->hear(entry, *machine));
@@ -140,7 +146,7 @@ Outcome run(const Options& options, const Image& image, const Script* script, st
   if (!settings) return {report(settings.error()), true};
   const auto stretch = stretch_of(options, image);
   if (!stretch) return {report(stretch.error()), true};
-  Run run{options, script, {options.explain, options.quiet}, {}, {}, nullptr, *stretch, settings->breakpoints};
+  Run run{options, script, {options.explain, options.quiet}, {}, {}, {}, nullptr, *stretch, settings->breakpoints};
   if (script) {
     settings->reads = true;
     for (const Statement& one : script->statements) settings->breakpoints.push_back(one.address);
@@ -158,7 +164,8 @@ Outcome run(const Options& options, const Image& image, const Script* script, st
   const End end = (*machine)->run();
   const auto last = (*machine)->lint_at_end();
   if (options.json) {
-    print(json_text(run.entries, end, **machine, last));
+    run.timeline.add(**machine);
+    print(json_text(run.entries, end, **machine, last, run.timeline));
     return {exit_code_of(end), end.is_error()};
   }
   if (run.story) print(run.story->finish(**machine));

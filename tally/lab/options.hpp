@@ -30,7 +30,7 @@ struct Options {
   bool interactive = false;
   bool reads = false;
   bool barriers = false;
-  std::uint64_t max_instructions = 100'000'000;
+  std::uint64_t max_instructions = 0;  ///< 0: as the program is
   std::vector<std::string> breaks;
 };
 

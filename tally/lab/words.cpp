@@ -61,10 +61,16 @@ std::string Machine::counter_name(std::uint32_t number) const {
 }
 
 // A counter means what it holds, not what was written.
-std::string Machine::meaning(const Entry& entry) const {
+std::optional<pmu::Value> Machine::value(const Entry& entry) const {
   const auto place = place_of(entry.number);
+  if (!place) return std::nullopt;
   const bool is_counter = entry.kind == Entry::Kind::write && entry.number >= 0xC1 && entry.number < 0xC9;
-  return place ? meaning_of({*place, is_counter ? entry.kept : entry.value, pmu_.profile().version}) : std::string();
+  return pmu::Value{*place, is_counter ? entry.kept : entry.value, pmu_.profile().version};
+}
+
+std::string Machine::meaning(const Entry& entry) const {
+  const auto what = value(entry);
+  return what ? meaning_of(*what) : std::string();
 }
 
 std::string Machine::words(const Entry& entry) const {

@@ -381,6 +381,20 @@ TEST(LabStatements, a_mistake_is_named) {
   EXPECT_EQ(lab({"/no/such.asm"}).code(), 127);
 }
 
+TEST(LabFiles, a_multiboot_program_goes_to_64_bits_and_to_its_own_verdict) {
+  TALLY_NEEDS_NASM();
+  const TemporaryFile image("program.elf", "");
+  const std::string source = std::string(TALLY_LAB_EXAMPLES) + "/../../tests/lab/multiboot.asm";
+  ASSERT_EQ(Running({"/bin/sh", "-c", "nasm -f bin -o " + image.path() + " " + source}).finish().code(), 0);
+  for (const char* const way : {"--quiet", "--single"}) {
+    const Finished finished = lab({"--quiet", way, image.path()});
+    EXPECT_EQ(finished.code(), 0) << finished.err;
+    EXPECT_EQ(finished.out,
+              "loader's magic\nmemory by loader and by firmware\na page at the end of all addresses\n"
+              "and written there\nRDPMC of counter 64 faults\nthe x2APIC's registers\none interrupt\n");
+  }
+}
+
 // An ELF image of one segment: WRMSR of 186H, a NOP, HLT.
 std::string elf(bool wide, std::uint64_t address) {
   const std::string code("\xB9\x86\x01\0\0\xB8\xC0\0\x43\0\x31\xD2\x0F\x30\x90\xF4", 16);

@@ -58,6 +58,7 @@ class Machine : public Computer {
   std::string headline() const override;
   std::string register_name(std::uint32_t number) const override;
   std::string counter_name(std::uint32_t number) const override { return register_name(number); }
+  std::optional<pmu::Value> value(const Entry& entry) const override;
   std::string meaning(const Entry& entry) const override;
   std::string words(const Entry& entry) const override;
   std::string_view refusal() const override { return "refused"; }

@@ -21,10 +21,16 @@ std::string Machine::register_name(std::uint32_t number) const {
                      number & 7);
 }
 
-std::string Machine::meaning(const Entry& entry) const {
+std::optional<pmu::Value> Machine::value(const Entry& entry) const {
   const auto place = core_->place_of(entry.number);
-  if (!place || place->reg->fields.front().show == pmu::Show::counter) return {};
-  return meaning_of({*place, entry.value, core_->profile().version});
+  if (!place) return std::nullopt;
+  return pmu::Value{*place, entry.value, core_->profile().version};
+}
+
+std::string Machine::meaning(const Entry& entry) const {
+  const auto what = value(entry);
+  if (!what || what->place.reg->fields.front().show == pmu::Show::counter) return {};
+  return meaning_of(*what);
 }
 
 std::string Machine::words(const Entry& entry) const {

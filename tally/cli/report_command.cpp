@@ -15,6 +15,7 @@
 #include "tally/memory/foreign/foreign.hpp"
 #include "tally/report/html/html.hpp"
 #include "tally/report/phases.hpp"
+#include "tally/result/lab.hpp"
 #include "tally/result/stored.hpp"
 
 namespace tally::cli {
@@ -39,6 +40,7 @@ constexpr const char* examples =
     "  TALLY_OUTPUT=regions.json ./prog; tally report regions.json -o regions.html\n"
     "  tally discover -o found.jsonl && tally report found.jsonl -o found.html\n"
     "  tally sample --every 50000 --format binary -o w.bin -- ./prog; tally report w.bin -o windows.html\n"
+    "  tally lab --json examples/lab/15-3.asm > run.json; tally report run.json -o run.html\n"
     "  tally report monday.json tuesday.json -o both.html\n"
     "  tally report before.json after.json        # two of tally profile --format json: what changed, by function\n"
     "  tally report before.json after.json --by line --top 0\n"
@@ -50,6 +52,7 @@ void describe(Page& page, Options& options) {
   page.add_option(
       "FILE", options.files,
       "results: what `tally memory --format json`, `tally stat --format json`, `tally profile --format json`, `tally "
+      "lab --json`, `tally "
       "sample "
       "-o FILE`, HPCTool or a "
       "program with regions (TALLY_OUTPUT=FILE.json) wrote, or what multichase -v, lat_mem_rd, Intel MLC, LENS or VANS "
@@ -74,14 +77,14 @@ Error unknown_file(std::string_view text, const std::string& file) {
                      : begins("<!doctype html") || begins("<!DOCTYPE html") ? "it is a page already"
                      : begins("task,") ? "it has the rows of a result, not all of it"
                                        : "it is of no kind that is known here";
-  return {
-      Code::bad_usage, fmt::format("no page can be made of '{}': {}", printable(file), what),
-      "pages are made of the JSON of `tally stat`, `tally memory`, `tally verify` and regions, of what `tally sample` "
-      "writes, of HPCTool's csv, "
-      "and of what "
-      "multichase "
-      "-v, lat_mem_rd, Intel MLC, LENS and VANS print",
-      0};
+  return {Code::bad_usage, fmt::format("no page can be made of '{}': {}", printable(file), what),
+          "pages are made of the JSON of `tally stat`, `tally memory`, `tally verify`, `tally lab` and regions, of "
+          "what `tally sample` "
+          "writes, of HPCTool's csv, "
+          "and of what "
+          "multichase "
+          "-v, lat_mem_rd, Intel MLC, LENS and VANS print",
+          0};
 }
 
 Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& files) {
@@ -106,6 +109,12 @@ Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& file
       auto memories = result::read_memories(*text, file);
       if (!memories) return fail(memories.error());
       for (result::Memory& one : *memories) all.push_back({name, std::move(one)});
+      continue;
+    }
+    if (result::is_lab(*text)) {
+      auto run = result::read_lab(*text, file);
+      if (!run) return fail(run.error());
+      all.push_back({name, *std::move(run)});
       continue;
     }
     if (result::is_verify(*text)) {

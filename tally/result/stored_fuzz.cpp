@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "tally/result/hpctool.hpp"
+#include "tally/result/lab.hpp"
 #include "tally/result/stored.hpp"
 #include "tally/result/stored_profile.hpp"
 
@@ -24,6 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text{reinterpret_cast<const char*>(data), size};
   must_be_whole(tally::result::read_stats(text, "file"));
   must_be_whole(tally::result::read_profile(text, "file"));
+  must_be_whole(tally::result::read_lab(text, "file"));
   // The first letter says which part is the description.
   const std::size_t middle = size == 0 ? 0 : data[0] * size / 256;
   must_be_whole(tally::result::read_hpctool(text.substr(middle), "file", text.substr(0, middle)));

@@ -21,6 +21,10 @@ std::string_view page_script();
 std::string_view profile_style();
 std::string_view profile_script();
 
+/// What pages of runs of the lab have besides.
+std::string_view lab_style();
+std::string_view lab_script();
+
 /// What pages of windows have besides.
 std::string_view windows_style();
 std::string_view windows_data_script();

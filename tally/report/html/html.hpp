@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tally/result/discover.hpp"
+#include "tally/result/lab.hpp"
 #include "tally/result/memory.hpp"
 #include "tally/result/regions.hpp"
 #include "tally/result/stat.hpp"
@@ -17,7 +18,8 @@ namespace tally::report {
 /// A result, and what it is called: its file's name.
 struct Shown {
   std::string name;
-  std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify, result::Discovery, result::Windows>
+  std::variant<result::Memory, result::Stat, result::ProgramRegions, result::Verify, result::Discovery, result::Windows,
+               result::LabRun>
       result;
 };
 

@@ -29,6 +29,7 @@ std::string title_of(const Shown& one) {
   if (const auto* windows = std::get_if<result::Windows>(&one.result)) {
     return windows->head.command.empty() ? "Windows" : "Windows of " + shell_words(windows->head.command);
   }
+  if (const auto* run = std::get_if<result::LabRun>(&one.result)) return run->file + " on " + run->model;
   const auto& stat = std::get<result::Stat>(one.result);
   return stat.command.empty() ? "Counts" + (stat.target.empty() ? "" : " of " + stat.target)
                               : shell_words(stat.command);
@@ -40,6 +41,7 @@ std::string section_of(const Shown& one) {
   if (const auto* verify = std::get_if<result::Verify>(&one.result)) return verify_section(*verify);
   if (const auto* discovery = std::get_if<result::Discovery>(&one.result)) return discover_section(*discovery);
   if (const auto* windows = std::get_if<result::Windows>(&one.result)) return windows_section(*windows);
+  if (const auto* run = std::get_if<result::LabRun>(&one.result)) return lab_section(*run);
   return stat_section(std::get<result::Stat>(one.result));
 }
 
@@ -74,6 +76,13 @@ std::string html_page(const std::vector<Shown>& results) {
     style.append(timeline_style()).append(windows_style());
     script = fmt::format("{}</script>\n<script>\n{}\n{}\n{}</script>\n<script>\n{}", timeline_library(),
                          windows_data_script(), windows_parts_script(), windows_script(), script);
+  }
+  const bool has_runs = std::any_of(results.begin(), results.end(), [](const Shown& one) {
+    return std::holds_alternative<result::LabRun>(one.result);
+  });
+  if (has_runs) {
+    style.append(lab_style());
+    script = fmt::format("{}</script>\n<script>\n{}", lab_script(), script);
   }
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

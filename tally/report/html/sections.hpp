@@ -27,6 +27,9 @@ std::string verify_section(const result::Verify& verify);
 /// A map of events and payloads, and the evidence of each.
 std::string discover_section(const result::Discovery& discovery);
 
+/// Everything about a run of `tally lab`.
+std::string lab_section(const result::LabRun& run);
+
 /// Everything about a file of windows, of `tally sample`.
 std::string windows_section(const result::Windows& windows);
 

@@ -128,7 +128,8 @@ void describe(Page& page, Options& options) {
   page.add_option("--width", options.width, "instructions that retire in a cycle, multiplications in a chain (else 1)")
       ->option_text("N")
       ->check(CLI::Range(1, 16));
-  page.add_option("--cache", options.cache, "size of the line tags that references and misses come from (else 8M)")
+  page.add_option("--cache", options.cache,
+                  "size of the line tags that references and misses come from (else 8M; 32M for a multiboot program)")
       ->option_text("SIZE");
   page.add_option("-D,--define", options.defines, "for the assembler, as its own -D")
       ->option_text("NAME=VALUE")

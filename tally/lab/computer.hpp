@@ -24,6 +24,9 @@ struct CounterState {
   bool is_known = true;   ///< false: what reset left in it, which nobody wrote
 };
 
+/// The declared model, in a line.
+std::string model_line(std::uint64_t cache_bytes);
+
 /// Of every run.
 struct RunSettings {
   std::uint64_t max_instructions = 100'000'000;

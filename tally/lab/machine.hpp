@@ -28,9 +28,6 @@ struct Settings : RunSettings {
   int width = 1;       ///< instructions that retire in a cycle
 };
 
-/// The processor and the declared model, in lines.
-std::string headline(const pmu::emulated::Profile& profile);
-
 class Machine : public Computer {
  public:
   /// Errors: cannot_measure where the emulator does not start; bad_usage where the image does not fit.
@@ -56,7 +53,7 @@ class Machine : public Computer {
   // words.cpp
   std::vector<CounterState> counters() const override;
   std::string_view model() const override { return pmu_.profile().name; }
-  std::string headline() const override { return lab::headline(pmu_.profile()); }
+  std::string headline() const override;
   std::string register_name(std::uint32_t number) const override;
   std::string counter_name(std::uint32_t number) const override;
   std::optional<pmu::Value> value(const Entry& entry) const override;

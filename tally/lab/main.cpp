@@ -42,9 +42,10 @@ Result<std::uint64_t> place_of(const Image& image, const std::string& word) {
 
 Result<RunSettings> settings_of(const Options& options, const Image& image) {
   RunSettings settings;
-  settings.cache_bytes = options.cache;
   // A program that a boot loader starts is a whole test of its own.
-  constexpr std::uint64_t usual = 100'000'000, of_multiboot = 10'000'000'000;
+  constexpr std::uint64_t usual = 100'000'000, of_multiboot = 10'000'000'000, large_cache = 32 << 20;
+  if (image.is_multiboot) settings.cache_bytes = large_cache;
+  if (options.cache != 0) settings.cache_bytes = options.cache;
   settings.max_instructions = options.max_instructions != 0 ? options.max_instructions
                               : image.is_multiboot          ? of_multiboot
                                                             : usual;

@@ -16,7 +16,7 @@ struct Options {
   std::uint64_t base = 1;
   std::uint64_t current = 1;
   std::uint64_t width = 1;
-  std::uint64_t cache = 8 << 20;
+  std::uint64_t cache = 0;  ///< 0: as the program is
   std::vector<std::string> defines;
   bool single = false;
   bool overcount = false;

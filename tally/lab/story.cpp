@@ -33,6 +33,14 @@ std::string counters_text(const Computer& machine, bool with_zeros) {
 
 std::string short_name(const std::string& name) { return name.starts_with("IA32_") ? name.substr(5) : name; }
 
+std::string model_line(std::uint64_t cache_bytes) {
+  const std::string size = cache_bytes % (1 << 20) == 0 ? fmt::format("{} MiB", cache_bytes >> 20)
+                           : cache_bytes % 1024 == 0    ? fmt::format("{} KiB", cache_bytes >> 10)
+                                                        : fmt::format("{} bytes", cache_bytes);
+  return fmt::format("model: a cycle an instruction, 3 a multiplication; {} of line tags; 2-bit branch prediction\n\n",
+                     size);
+}
+
 std::string meaning_of(const pmu::Value& read) {
   const pmu::Register& reg = *read.place.reg;
   if (reg.summary) return reg.summary(read);

@@ -40,11 +40,9 @@ std::vector<CounterState> Machine::counters() const {
   return all;
 }
 
-std::string headline(const pmu::emulated::Profile& profile) {
-  return fmt::format(
-      "{}, emulated: {}\n"
-      "model: a cycle an instruction, 3 a multiplication; 8 MiB of line tags; 2-bit branch prediction\n\n",
-      profile.name, profile.title);
+std::string Machine::headline() const {
+  return fmt::format("{}, emulated: {}\n{}", pmu_.profile().name, pmu_.profile().title,
+                     model_line(settings_.cache_bytes));
 }
 
 std::string Machine::register_name(std::uint32_t number) const {

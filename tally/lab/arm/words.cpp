@@ -9,10 +9,8 @@
 namespace tally::lab::arm {
 
 std::string Machine::headline() const {
-  return fmt::format(
-      "{}, emulated: {}\n"
-      "model: a cycle an instruction, 3 a multiplication; 8 MiB of line tags; 2-bit branch prediction\n\n",
-      core_->profile().name, core_->profile().title);
+  return fmt::format("{}, emulated: {}\n{}", core_->profile().name, core_->profile().title,
+                     model_line(settings_.cache_bytes));
 }
 
 std::string Machine::register_name(std::uint32_t number) const {

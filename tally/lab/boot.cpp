@@ -1,9 +1,6 @@
 // What a boot loader would do: tables, segments, and a jump to the program in its mode.
 #include <fmt/format.h>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <cstring>
 
@@ -78,12 +75,13 @@ Result<bool> Machine::start() {
     return fail(Code::cannot_measure, fmt::format("the emulator does not start: {}", uc_strerror(error)), "");
   }
   // A file, so that its pages can be mapped at other addresses, too; those that nobody touches cost nothing.
-  memory_file_ = memfd_create("tally-lab", MFD_CLOEXEC);
-  void* const pages = memory_file_ < 0 || ftruncate(memory_file_, static_cast<off_t>(memory_size())) != 0
-                          ? MAP_FAILED
-                          : mmap(nullptr, memory_size(), PROT_READ | PROT_WRITE, MAP_SHARED, memory_file_, 0);
-  if (pages == MAP_FAILED) return fail(Code::cannot_measure, "there is no memory for the emulated machine", "");
-  memory_ = static_cast<std::uint8_t*>(pages);
+  auto file = linux::make_memory_file("tally-lab", memory_size());
+  if (!file) return fail(file.error());
+  auto mapping = linux::map_ranges(file->get(), {{0, memory_size()}});
+  if (!mapping) return fail(mapping.error());
+  memory_file_ = *std::move(file);
+  memory_mapping_ = *std::move(mapping);
+  memory_ = memory_mapping_.data();
   uc_mem_map_ptr(uc_, 0, memory_size(), UC_PROT_ALL, memory_);
   uc_mmio_map(uc_, layout::apic, layout::apic_size, on_apic_read, this, on_apic_write, this);
   for (const Piece& piece : image_.pieces) {

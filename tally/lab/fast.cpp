@@ -69,7 +69,7 @@ Result<bool> Machine::start_fast() {
   }
   // The APIC's page is not there: an instruction that touches it is left to the other engine.
   uc_mem_map_ptr(fast_, 0, memory_size(), UC_PROT_ALL, memory_);
-  for (const Alias& alias : aliases_) uc_mem_map_ptr(fast_, alias.begin, alias.size, UC_PROT_ALL, alias.host);
+  for (const Alias& alias : aliases_) uc_mem_map_ptr(fast_, alias.begin, alias.size, UC_PROT_ALL, alias.host.data());
   uc_hook hook;
   const auto hear = [&](int type, auto* function) {
     uc_hook_add(fast_, &hook, type, reinterpret_cast<void*>(function), this, 1, 0);

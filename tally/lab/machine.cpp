@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -68,9 +65,6 @@ Machine::~Machine() {
   if (context_) uc_context_free(context_);
   if (fast_) uc_close(fast_);
   if (uc_) uc_close(uc_);
-  for (const Alias& alias : aliases_) munmap(alias.host, alias.size);
-  if (memory_) munmap(memory_, memory_size());
-  if (memory_file_ >= 0) close(memory_file_);
 }
 
 Result<std::unique_ptr<Machine>> Machine::make(const Image& image, const Settings& settings, Listener listener) {

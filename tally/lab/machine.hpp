@@ -17,6 +17,7 @@
 #include "tally/lab/computer.hpp"
 #include "tally/lab/decode.hpp"
 #include "tally/lab/lint.hpp"
+#include "tally/linux/files/memory_file.hpp"
 #include "tally/pmu/emulated/intel_pmu.hpp"
 
 namespace tally::lab {
@@ -105,7 +106,7 @@ class Machine : public Computer {
   struct Alias {
     std::uint64_t begin = 0;
     std::uint64_t size = 0;
-    void* host = nullptr;
+    linux::Mapping host;
   };
 
   // The APIC's timer: an interrupt when the time stamp counter reaches `deadline`.
@@ -217,7 +218,8 @@ class Machine : public Computer {
   uc_engine* uc_ = nullptr;
   std::uint8_t* memory_ = nullptr;
   int code_bits_ = 64;  // of the code segment
-  int memory_file_ = -1;
+  linux::Descriptor memory_file_;
+  linux::Mapping memory_mapping_;
   std::vector<Alias> aliases_;
   bool repages_ = false;
 

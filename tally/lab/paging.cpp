@@ -3,7 +3,6 @@
 // virtual page lies beyond the memory the page of that file is mapped there once more. Source of the tables: Intel SDM
 // vol. 3A, "Paging".
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include "tally/lab/machine.hpp"
 
@@ -69,26 +68,19 @@ bool Machine::reveal(std::uint64_t address) {
   while (begin >= page && size < most_at_once / 2 && hidden_page(begin - page)) begin -= page, size += page;
   size += page;
   while (begin + size != 0 && size < most_at_once && hidden_page(begin + size)) size += page;
-  void* const host = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (host == MAP_FAILED) return false;
-  auto* const bytes = static_cast<std::uint8_t*>(host);
-  for (std::uint64_t at = 0; at < size;) {
+  std::vector<linux::FileRange> ranges;
+  for (std::uint64_t at = 0; at < size; at += page) {
     const std::uint64_t from = *physical(begin + at);
-    std::uint64_t length = page;
-    while (at + length < size && *physical(begin + at + length) == from + length) length += page;
-    if (mmap(bytes + at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory_file_,
-             static_cast<off_t>(from)) == MAP_FAILED) {
-      munmap(host, size);
-      return false;
+    if (!ranges.empty() && ranges.back().offset + ranges.back().bytes == from) {
+      ranges.back().bytes += page;
+    } else {
+      ranges.push_back({from, page});
     }
-    at += length;
   }
-  if (uc_mem_map_ptr(uc_, begin, size, UC_PROT_ALL, host) != UC_ERR_OK) {
-    munmap(host, size);
-    return false;
-  }
-  if (fast_) uc_mem_map_ptr(fast_, begin, size, UC_PROT_ALL, host);
-  aliases_.push_back({begin, size, host});
+  auto host = linux::map_ranges(memory_file_.get(), ranges);
+  if (!host || uc_mem_map_ptr(uc_, begin, size, UC_PROT_ALL, host->data()) != UC_ERR_OK) return false;
+  if (fast_) uc_mem_map_ptr(fast_, begin, size, UC_PROT_ALL, host->data());
+  aliases_.push_back({begin, size, *std::move(host)});
   return true;
 }
 
@@ -97,7 +89,6 @@ void Machine::repage() {
   for (const Alias& alias : aliases_) {
     uc_mem_unmap(uc_, alias.begin, alias.size);
     if (fast_) uc_mem_unmap(fast_, alias.begin, alias.size);
-    munmap(alias.host, alias.size);
   }
   aliases_.clear();
   if (!is_paging()) return;

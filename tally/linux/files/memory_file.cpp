@@ -64,6 +64,28 @@ Result<Mapping> map_shared(int fd, std::uint64_t offset, std::size_t bytes) {
   return Mapping(static_cast<std::uint8_t*>(at), bytes);
 }
 
+Result<Mapping> map_ranges(int fd, const std::vector<FileRange>& ranges) {
+  std::size_t bytes = 0;
+  for (const FileRange& one : ranges) bytes += one.bytes;
+  const auto failed = [] {
+    return system_failure(Code::cannot_measure, "cannot map memory (mmap)",
+                          "a limit on address space (`ulimit -v`) may be too low");
+  };
+  // A place for all of them, of which each takes its part.
+  void* const at = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED) return failed();
+  Mapping mapping(static_cast<std::uint8_t*>(at), bytes);
+  std::size_t done = 0;
+  for (const FileRange& one : ranges) {
+    if (mmap(mapping.data() + done, one.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
+             static_cast<off_t>(one.offset)) == MAP_FAILED) {
+      return failed();
+    }
+    done += one.bytes;
+  }
+  return mapping;
+}
+
 std::string limits_on_memory() {
   const auto is_limited = [](__rlimit_resource resource) {
     rlimit limit{};

@@ -102,18 +102,32 @@ void Machine::run_fast() {
   calm_ = 0;
 }
 
+// This runs before each block of the program: what is not the usual case is elsewhere, so that no register is saved.
 void Machine::on_block(uc_engine*, std::uint64_t address, std::uint32_t size, void* machine) {
   Machine& self = *static_cast<Machine*>(machine);
-  Block* block = self.table_[address % table_size];
-  if (!block || block->address != address || block->size != size) block = self.block_at(address, size);
-  if (block->instructions > self.budget_ && !self.renewed(*block)) {
-    self.leave_at_ = address;
-    uc_emu_stop(self.fast_);
+  Block* const block = self.table_[address % table_size];
+  if (block && block->address == address && block->size == size && block->times != 0 &&
+      block->instructions <= self.budget_) [[likely]] {
+    self.budget_ -= block->instructions;
+    ++block->times;
+    self.last_block_ = block;
     return;
   }
-  self.budget_ -= block->instructions;
-  if (block->times++ == 0) self.touched_.push_back(block);
-  self.last_block_ = block;
+  self.begin_block(address, size);
+}
+
+// A block that is new, or the first time since settle(), or more than may run before something happens.
+void Machine::begin_block(std::uint64_t address, std::uint32_t size) {
+  Block* block = table_[address % table_size];
+  if (!block || block->address != address || block->size != size) block = block_at(address, size);
+  if (block->instructions > budget_ && !renewed(*block)) {
+    leave_at_ = address;
+    uc_emu_stop(fast_);
+    return;
+  }
+  budget_ -= block->instructions;
+  if (block->times++ == 0) touched_.push_back(block);
+  last_block_ = block;
 }
 
 // Branches and the like leave more room than was thought: look again before leaving.

@@ -156,6 +156,7 @@ class Machine : public Computer {
                            void* machine);
   static void on_fast_write(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value,
                             void* machine);
+  [[gnu::noinline]] void begin_block(std::uint64_t address, std::uint32_t size);
   bool renewed(const Block& block);
   Block* block_at(std::uint64_t address, std::uint32_t size);
   void settle();

@@ -238,6 +238,7 @@ TEST(LabArm, mistakes_are_told_with_what_was_meant) {
   };
   EXPECT_TRUE(holds(said("  mvo x0, x1\n"), "did you mean mov?")) << said("  mvo x0, x1\n");
   EXPECT_TRUE(holds(said("  msr pmcr_el9, x1\n"), "did you mean pmcr_el0?")) << said("  msr pmcr_el9, x1\n");
+  EXPECT_TRUE(holds(said("  wrmsr\n"), "that is of x86: here it is MSR and MRS"));
   EXPECT_TRUE(holds(said("  b nowhere\n"), "there is no label")) << said("  b nowhere\n");
   const std::string loop = said("1: b 1b\n");
   EXPECT_TRUE(holds(loop, "no end is in sight; the last ones at line 2")) << loop;

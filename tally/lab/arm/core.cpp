@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "tally/pmu/apple/events.hpp"
 #include "tally/pmu/codec.hpp"
 #include "tally/pmu/emulated/apple_pmu.hpp"
@@ -15,7 +17,6 @@ using pmu::emulated::Answer;
 
 constexpr std::uint64_t control = system_register(3, 3, 9, 12, 0);
 constexpr std::uint64_t enabled = system_register(3, 3, 9, 12, 1);
-constexpr std::uint64_t overflow_set = system_register(3, 3, 9, 14, 3);
 constexpr std::uint64_t cycle_count = system_register(3, 3, 9, 13, 0);
 constexpr std::uint64_t first_count = system_register(3, 3, 14, 8, 0);
 constexpr std::uint64_t first_type = system_register(3, 3, 14, 12, 0);
@@ -37,9 +38,6 @@ enum Event : std::uint16_t {
 class PmuV3 : public Core {
  public:
   explicit PmuV3(const pmu::emulated::ArmProfile& profile) : Core(profile), pmu_({profile.counters, false}) {
-    for (const Event one : {refills, accesses, retired, mispredicted, cycles, memory, speculated, branches}) {
-      work_[one] = 0;
-    }
     work_[retired] = work_[speculated] = 1;
   }
 
@@ -50,15 +48,15 @@ class PmuV3 : public Core {
     return answer;
   }
   void retire(const Done& done, int level) override {
-    work_[refills] = done.misses;
-    work_[accesses] = work_[memory] = done.accesses;
-    work_[mispredicted] = done.is_mispredicted ? 1 : 0;
-    work_[branches] = done.is_branch ? 1 : 0;
-    work_[cycles] = done.cycles;
+    misses_ = done.misses;
+    accesses_ = memory_ = done.accesses;
+    mispredicted_ = done.is_mispredicted ? 1 : 0;
+    branches_ = done.is_branch ? 1 : 0;
+    cycles_ = done.cycles;
     pmu_.retire(work_, level);
   }
   Line line() const override { return pmu_.has_interrupt() ? Line::irq : Line::none; }
-  std::uint64_t overflows() const override { return get(overflow_set); }
+  std::uint64_t overflows() const override { return pmu_.overflowed(); }
   std::string counter_name(int bit) const override {
     return bit == cycle_bit ? "PMCCNTR_EL0" : fmt::format("PMEVCNTR{}_EL0", bit);
   }
@@ -104,6 +102,13 @@ class PmuV3 : public Core {
 
   pmu::emulated::ArmPmu pmu_;
   pmu::emulated::ArmWork work_;
+  // Those that differ from one instruction to the next: looked up once.
+  std::uint64_t& misses_ = work_[refills];
+  std::uint64_t& accesses_ = work_[accesses];
+  std::uint64_t& memory_ = work_[memory];
+  std::uint64_t& mispredicted_ = work_[mispredicted];
+  std::uint64_t& branches_ = work_[branches];
+  std::uint64_t& cycles_ = work_[cycles];
   std::uint64_t known_ = 0;
 };
 
@@ -113,7 +118,7 @@ constexpr int apple_counters = 10;
 class Apple : public Core {
  public:
   Apple(const pmu::emulated::ArmProfile& profile, bool strict) : Core(profile), pmu_({47, true, strict}) {
-    for (const std::uint8_t one : codes) work_.events[one] = 0;
+    for (const std::uint8_t one : codes) times_[one] = &work_.events[one];
     for (const pmu::Place& place : pmu::places(*profile.model)) {
       for (int i = 0; i < apple_counters; ++i) {
         if (pmu::name(place) == fmt::format("PMC{}", i)) numbers_[i] = number_of(place);
@@ -133,8 +138,8 @@ class Apple : public Core {
   void synchronize() override { pmu_.synchronize(); }
   void retire(const Done& done, int level) override {
     const bool is_memory = done.is_load || done.is_store;
-    const auto set = [&](std::uint8_t code, bool is_so) { work_.events[code] = is_so ? 1 : 0; };
-    work_.cycles = work_.events[0x02] = done.cycles;
+    const auto set = [&](std::uint8_t code, bool is_so) { *times_[code] = is_so ? 1 : 0; };
+    work_.cycles = *times_[0x02] = done.cycles;
     set(0x01, true);
     set(0x8C, true);
     set(0x8D, done.is_branch);
@@ -195,6 +200,7 @@ class Apple : public Core {
 
   pmu::emulated::ApplePmu pmu_;
   pmu::emulated::AppleWork work_;
+  std::array<std::uint64_t*, 256> times_{};  // in it, by code; only those of `codes`
   std::uint64_t numbers_[apple_counters] = {};
   std::uint64_t status_ = 0, control_0_ = 0, control_1_ = 0, events_0_ = 0, events_1_ = 0;
 };

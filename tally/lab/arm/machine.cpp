@@ -47,7 +47,13 @@ Result<bool> Machine::start() {
   if (const uc_err error = uc_open(UC_ARCH_ARM64, UC_MODE_ARM, &uc_); error != UC_ERR_OK) {
     return fail(Code::cannot_measure, fmt::format("the emulator does not start: {}", uc_strerror(error)), "");
   }
-  uc_mem_map(uc_, 0, layout::memory_size, UC_PROT_ALL);
+  // The emulator wants whole pages.
+  constexpr std::uint64_t page = 4096;
+  memory_.resize(layout::memory_size + page);
+  void* begin = memory_.data();
+  std::size_t room = memory_.size();
+  words_ = static_cast<std::uint32_t*>(std::align(page, layout::memory_size, begin, room));
+  uc_mem_map_ptr(uc_, 0, layout::memory_size, UC_PROT_ALL, words_);
   uc_mmio_map(uc_, layout::serial, layout::device_size, on_serial_read, this, on_serial_write, this);
   uc_mmio_map(uc_, layout::exit, layout::device_size, on_exit_read, this, on_exit_write, this);
   for (const Piece& piece : image_.pieces) {
@@ -129,9 +135,8 @@ Entry Machine::entry(Entry::Kind kind) const {
 
 // What was decoded is kept with the word it came from: a program may write its code anew.
 const Instruction& Machine::decoded(std::uint64_t address) {
-  std::uint32_t word = 0;
-  uc_mem_read(uc_, address, &word, sizeof word);
-  Instruction& instruction = seen_[address];
+  const std::uint32_t word = address < layout::memory_size ? words_[address / 4] : 0;
+  Instruction& instruction = seen_[address / 4 % seen_.size()];
   if (instruction.word != word || instruction.address != address) instruction = decode(word, address);
   return instruction;
 }

@@ -122,9 +122,11 @@ class Machine : public Computer {
   std::unique_ptr<Core> core_;
   Linter linter_;
   uc_engine* uc_ = nullptr;
+  std::vector<std::uint8_t> memory_;
   uc_context* kernel_ = nullptr;  // the core as it was at the last ERET
 
-  std::unordered_map<std::uint64_t, Instruction> seen_;
+  std::uint32_t* words_ = nullptr;  // the memory, from a page's begin
+  std::array<Instruction, 4096> seen_{};
   std::optional<Instruction> running_;  // the emulator executes it: it retires at the next instruction
   std::optional<std::string> fault_;    // an instruction that is none
   std::optional<End> end_;

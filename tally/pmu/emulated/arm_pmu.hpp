@@ -42,6 +42,9 @@ class ArmPmu {
   /// What a core did at exception level `level`.
   void retire(const ArmWork& work, int level);
 
+  /// Overflow flags: bit n of counter n, bit 31 of the cycle counter.
+  std::uint64_t overflowed() const { return overflowed_; }
+
   /// The interrupt line: a level, not an edge.
   bool has_interrupt() const;
 

@@ -3,8 +3,11 @@
 /// The engine lives inside the measured program, so it has no C library, no thread-local storage and no exceptions,
 /// and it never touches a vector register (the program's values are in them).
 #pragma once
+#include <asm/errno.h>
+#include <linux/futex.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "tally/engine/floors.hpp"
@@ -19,6 +22,9 @@ using s8 = int8_t;
 using s16 = int16_t;
 using s32 = int32_t;
 using s64 = int64_t;
+
+/// What memory of the engine's own may be used for.
+inline constexpr int read_write = PROT_READ | PROT_WRITE, read_write_execute = read_write | PROT_EXEC;
 
 /// A raw system call: the kernel's answer, negative errno on failure.
 inline s64 kernel(s64 number, u64 a = 0, u64 b = 0, u64 c = 0, u64 d = 0, u64 e = 0, u64 f = 0) {
@@ -61,7 +67,7 @@ inline constexpr u64 page_up(u64 a) { return page_down(a + page_bytes - 1); }
 [[noreturn]] void die(const char* what, u64 value);
 
 /// Memory of the engine is no part of the program's core file.
-inline void keep_from_core(u64 a, u64 bytes) { kernel(SYS_madvise, a, bytes, 16 /* MADV_DONTDUMP */); }
+inline void keep_from_core(u64 a, u64 bytes) { kernel(SYS_madvise, a, bytes, MADV_DONTDUMP); }
 
 /// Address space of the engine's own, away from where the kernel places the program's: so that the program's
 /// addresses are what they are natively. Never fails (dies when the address space is full).
@@ -83,7 +89,7 @@ inline u64 grow_from(u64 start, u64 end) {
   constexpr u64 huge_bytes = 2 << 20, small_bytes = 512 << 10;
   const u64 huge = (start + small_bytes + huge_bytes - 1) & ~(huge_bytes - 1);
   if (huge + huge_bytes > end) return start;
-  kernel(SYS_madvise, huge, end - huge, 14 /* MADV_HUGEPAGE */);
+  kernel(SYS_madvise, huge, end - huge, MADV_HUGEPAGE);
   return huge - small_bytes;
 }
 
@@ -91,7 +97,7 @@ inline u64 grow_from(u64 start, u64 end) {
 /// by two.
 inline void populate(const void* at, u64 bytes) {
   const u64 start = reinterpret_cast<u64>(at) & ~(page_bytes - 1);
-  kernel(SYS_madvise, start, reinterpret_cast<u64>(at) + bytes - start, 23 /* MADV_POPULATE_WRITE */);
+  kernel(SYS_madvise, start, reinterpret_cast<u64>(at) + bytes - start, MADV_POPULATE_WRITE);
 }
 
 /// Gives the memory of the engine's own pages back: they are as when they were mapped. Where the program locked all
@@ -110,10 +116,10 @@ struct Growing {
   T* data = nullptr;
   u32 size = 0, limit = 0;
 
-  void init(u32 n) { place(reserve(bytes_for(n), 3), n); }
+  void init(u32 n) { place(reserve(bytes_for(n), read_write), n); }
   /// False without memory.
   bool try_init(u32 n) {
-    const u64 base = try_reserve(bytes_for(n), 3);
+    const u64 base = try_reserve(bytes_for(n), read_write);
     if (base != 0) place(base, n);
     return base != 0;
   }

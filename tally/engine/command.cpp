@@ -26,7 +26,7 @@ bool ask_command(Thread* t, channel::Wish wish) {
   while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<u32>(Answer::asked)) {
     const s64 r = kernel(SYS_futex, reinterpret_cast<u64>(word), 0, static_cast<u64>(Answer::asked),
                          reinterpret_cast<u64>(limit));
-    if (r == -110) break;
+    if (r == -ETIMEDOUT) break;
   }
   return __atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<u32>(Answer::granted);
 }

@@ -22,7 +22,7 @@ void Lock::wait() {
   while (__atomic_exchange_n(&word_, wanted, __ATOMIC_ACQUIRE) != 0) {
     const s64 r = kernel(SYS_futex, reinterpret_cast<u64>(&word_), FUTEX_WAIT_PRIVATE, wanted,
                          on_wait != nullptr ? reinterpret_cast<u64>(a_while) : 0);
-    constexpr s64 timed_out = -110;
+    constexpr s64 timed_out = -ETIMEDOUT;
     if (r == timed_out) on_wait(*this);
   }
 }

@@ -1,5 +1,7 @@
 #include "tally/engine/records.hpp"
 
+#include <linux/prctl.h>
+
 #include "tally/engine/code_log.hpp"
 
 namespace tally::engine {
@@ -107,7 +109,7 @@ void count_down(Thread* t, const channel::Totals& delta) {
 }
 
 void name_thread(Thread* t) {
-  kernel(SYS_prctl, 16 /* PR_GET_NAME */, reinterpret_cast<u64>(own_records.shared.thread(t->index).name));
+  kernel(SYS_prctl, PR_GET_NAME, reinterpret_cast<u64>(own_records.shared.thread(t->index).name));
 }
 
 bool is_last(const Thread* t) {

@@ -20,7 +20,7 @@ u64 try_reserve(u64 bytes, int protection) {
     const u64 at = next_free;
     next_free += bytes + page_bytes;
     const s64 r = kernel(SYS_mmap, at, bytes, static_cast<u64>(protection),
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | 0x100000 /* MAP_FIXED_NOREPLACE */, -1ull, 0);
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1ull, 0);
     if (!failed(r) && static_cast<u64>(r) == at) {
       keep_from_core(at, bytes);
       reserved += bytes;
@@ -28,7 +28,7 @@ u64 try_reserve(u64 bytes, int protection) {
       return at;
     }
     if (!failed(r)) kernel(SYS_munmap, static_cast<u64>(r), bytes);
-    if (r == -12) break;
+    if (r == -ENOMEM) break;
     next_free += 64ull << 20;
   }
   return 0;

@@ -19,7 +19,7 @@ bool change_where(Thread* t, Where from, Where to) {
                                      __ATOMIC_SEQ_CST);
 }
 
-void wait_for_floor() { kernel(SYS_futex, reinterpret_cast<u64>(&taken), 0 /* FUTEX_WAIT */, 1); }
+void wait_for_floor() { kernel(SYS_futex, reinterpret_cast<u64>(&taken), FUTEX_WAIT, 1); }
 
 /// The thread is outside and its process ends.
 [[noreturn]] void rest(Thread*) {
@@ -131,7 +131,7 @@ void give_floor(Thread*) {
   }
   speaker = nullptr;
   __atomic_store_n(&taken, 0, __ATOMIC_SEQ_CST);
-  kernel(SYS_futex, reinterpret_cast<u64>(&taken), 1 /* FUTEX_WAKE */, 0x7fffffff);
+  kernel(SYS_futex, reinterpret_cast<u64>(&taken), FUTEX_WAKE, 0x7fffffff);
 }
 
 bool hold_others(Thread* t) {

@@ -18,7 +18,7 @@ channel::Totals totals_of(Thread* t) {
 
 template <class T>
 s64 give(u64 to, u64 bytes, T (*of)(Thread*), Thread* t) {
-  constexpr s64 bad_address = -14, invalid = -22;
+  constexpr s64 bad_address = -EFAULT, invalid = -EINVAL;
   if (bytes != sizeof(T)) return invalid;
   T what = of(t);
   return put(to, &what, sizeof what) == 0 ? 0 : bad_address;
@@ -46,7 +46,7 @@ s64 answer(Thread* t, u64 asked, u64 to, u64 bytes) {
     case channel::ask_totals: return give(to, bytes, totals_of, t);
     case channel::ask_models: return give(to, bytes, models_of, t);
     case channel::ask_values: return give(to, bytes, values_of, t);
-    default: return -22;  // EINVAL
+    default: return -EINVAL;
   }
 }
 

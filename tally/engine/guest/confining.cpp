@@ -5,10 +5,10 @@
 namespace tally::engine::guest {
 namespace {
 
-enum : u32 { strict_mode = 0, filter_mode = 1 };           // operations of seccomp(2)
-enum : u32 { for_all_threads = 1, with_listener = 8 };     // its flags
-enum : u64 { prctl_strict = 1, prctl_filter = 2 };         // what prctl(2) calls the operations
-enum : s64 { not_there = -14, no_descriptor_left = -24 };  // EFAULT, EMFILE
+enum : u32 { strict_mode = 0, filter_mode = 1 };        // operations of seccomp(2)
+enum : u32 { for_all_threads = 1, with_listener = 8 };  // its flags
+enum : u64 { prctl_strict = 1, prctl_filter = 2 };      // what prctl(2) calls the operations
+enum : s64 { not_there = -EFAULT, no_descriptor_left = -EMFILE };
 enum : u64 { set_dispatch_option = 59, dispatch_off = 0 };
 
 /// A call that a child makes, to see what the kernel answers.

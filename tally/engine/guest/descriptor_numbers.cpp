@@ -12,7 +12,7 @@ namespace {
 
 constexpr u64 own_count = channel::inherited_count;
 constexpr u64 number_limit = 7;  // RLIMIT_NOFILE
-constexpr s64 no_number = -24;   // EMFILE
+constexpr s64 no_number = -EMFILE;
 
 /// Each fork copies a table as long as the highest number: not beyond, unless the program is there.
 constexpr u64 cheap_numbers = 4096;
@@ -31,7 +31,7 @@ u64 limit() {
   return now[0];
 }
 
-bool is_unused(u64 number) { return kernel(SYS_fcntl, number, F_GETFD) == -9; }
+bool is_unused(u64 number) { return kernel(SYS_fcntl, number, F_GETFD) == -EBADF; }
 
 bool are_unused(u64 first) {
   for (u64 i = 0; i < own_count; i++)

@@ -10,7 +10,7 @@
 namespace tally::engine::guest {
 namespace {
 
-constexpr u64 fixed_flags = MAP_FIXED | 0x100000 /* MAP_FIXED_NOREPLACE */;
+constexpr u64 fixed_flags = MAP_FIXED | MAP_FIXED_NOREPLACE;
 
 /// A program may try one hint after another, and each costs it all of its translations: the kernel takes a hint for
 /// what it is, and after so many the engine does, too.

@@ -50,7 +50,7 @@ s64 emulate_limit(Thread* t, u64 process, u64 resource, u64 set, u64 old) {
   }
   if (!own || (resource != data && resource != address_space)) return run(t);
   Limit wanted{}, before{};
-  if (set != 0 && get(&wanted, set, sizeof wanted) != 0) return -14;
+  if (set != 0 && get(&wanted, set, sizeof wanted) != 0) return -EFAULT;
   const Alone alone(t);
   Pair& pair = pair_of(resource);
   const s64 known = kernel(SYS_prlimit64, 0, resource, 0, reinterpret_cast<u64>(&before));
@@ -58,7 +58,7 @@ s64 emulate_limit(Thread* t, u64 process, u64 resource, u64 set, u64 old) {
   // Somebody else may have set it meanwhile.
   const Limit shown = pair.known && same(pair.kernel, before) ? pair.program : before;
   if (set != 0) {
-    if (wanted.soft > wanted.hard) return -22;
+    if (wanted.soft > wanted.hard) return -EINVAL;
     const bool lifted = pair.known || before.hard == unlimited;
     // Where the limit came from outside there is nothing to add to.
     Limit given = lifted ? Limit{raised(wanted.soft), raised(wanted.hard)} : wanted;

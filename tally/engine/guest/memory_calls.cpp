@@ -143,7 +143,7 @@ s64 call_and_note(Thread* t) {
   __atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST);
   if (call->before == Before::lift) unwatch_range(a, n);
   const s64 r = program_syscall(t);
-  if (call->after == After::is_protected && r == -12) note_protection(a, n, -1);  // some of it has changed
+  if (call->after == After::is_protected && r == -ENOMEM) note_protection(a, n, -1);  // some of it has changed
   if (!failed(r)) note_done(t, call->after, static_cast<u64>(r), n);
   __atomic_store_n(&t->in_call, 0, __ATOMIC_RELEASE);
   return r;
@@ -178,7 +178,7 @@ namespace {
 template <class Call>
 s64 with_addresses(Thread* t, Call&& call) {
   const Stretch wanted = addresses_wanted(t);
-  if (collides_with_own(t, wanted)) return -12;
+  if (collides_with_own(t, wanted)) return -ENOMEM;
   lock_mappings_outside(t);
   while (!are_free(wanted)) {
     unlock_mappings();
@@ -195,7 +195,7 @@ s64 with_addresses(Thread* t, Call&& call) {
 
 /// An arena may have been where the kernel would have found room.
 bool may_be_for_want_of_low_addresses(const Thread* t, s64 r) {
-  if (r != -12 || t->gpr[rax] != SYS_mmap || !(t->gpr[r10] & MAP_32BIT) || (t->gpr[r10] & MAP_FIXED)) return false;
+  if (r != -ENOMEM || t->gpr[rax] != SYS_mmap || !(t->gpr[r10] & MAP_32BIT) || (t->gpr[r10] & MAP_FIXED)) return false;
   Guard guard(cache_lock);
   return is_in_the_way(low_addresses);
 }
@@ -233,7 +233,7 @@ s64 emulate_madvise(Thread* t) {
   const u64* g = t->gpr;
   const s64 r = run(t);
   // ENOMEM: done where there is memory.
-  const bool done = !failed(r) || r == -12;
+  const bool done = !failed(r) || r == -ENOMEM;
   if (done && g[rax] == SYS_madvise) note_advice(g[rdi], g[rsi], g[rdx]);
   if (done && g[rax] == sys_process_madvise && effect_of(g[r10]) != Advice::nothing) {
     u64 piece[2];  // struct iovec

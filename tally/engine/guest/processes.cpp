@@ -53,7 +53,7 @@ s64 begin_thread(const Clone& c, Thread* child) {
 s64 fork_process(Thread* t, const Clone& c) {
   // No other thread may be in the middle of something in the engine: the child has only this one.
   const u32 process = before_fork(t);
-  if (process == 0) return -11;
+  if (process == 0) return -EAGAIN;
   open_outputs(*t);
   lock_mappings(t);
   block_all();  // a signal that waits afterwards came to the parent before, or is the child's own
@@ -118,7 +118,7 @@ s64 share_memory(Thread* t, const Clone& c) {
     // is reserved under a lock that nobody holds while another thread forks.
     Guard guard(threads_lock);
     child->actions =
-        c.flags & clone_vfork ? own_actions(child) : reinterpret_cast<Actions*>(reserve(sizeof(Actions), 3));
+        c.flags & clone_vfork ? own_actions(child) : reinterpret_cast<Actions*>(reserve(sizeof(Actions), read_write));
     copy(child->actions, t->actions, sizeof(Actions));
   }
   block_all();
@@ -210,10 +210,11 @@ s64 run(Thread* t, const u64* mask) {
   do {
     t->woken_in_vain = 0;
     r = program_syscall(t);
-  } while (r == -4 && (t->woken_in_vain & woken_by_ignored) && waits_for_handlers(t->gpr[rax]) && !awaits_delivery(t));
+  } while (r == -EINTR && (t->woken_in_vain & woken_by_ignored) && waits_for_handlers(t->gpr[rax]) &&
+           !awaits_delivery(t));
   end_call(t);
   // Nobody can tell whether natively it would have written there.
-  if (r == -14 && !known && anything_watched()) mark_partial(t, channel::partial_kernel_writes);
+  if (r == -EFAULT && !known && anything_watched()) mark_partial(t, channel::partial_kernel_writes);
   if (shows && mask == nullptr) unblock(t);
   come_in(t);
   return r;
@@ -237,7 +238,7 @@ s64 emulate_clone(Thread* t, u64 flags, u64 stack, u64 parent_tid, u64 child_tid
 }
 
 s64 emulate_clone3(Thread* t, u64 arguments, u64 size) {
-  constexpr s64 too_big = -7, invalid = -22, fault = -14;
+  constexpr s64 too_big = -E2BIG, invalid = -EINVAL, fault = -EFAULT;
   if (size > page_bytes) return too_big;
   if (size < 64) return invalid;
   Clone c;

@@ -94,10 +94,10 @@ void block_everything() { set_kernel_mask(~0ull); }
 void unblock(Thread* t) { set_kernel_mask(t->pad & pad_deliver ? ~engine_signals : t->mask & ~engine_signals); }
 
 s64 emulate_sigaction(Thread* t, u64 signal, u64 action, u64 old, u64 size) {
-  if (size != 8) return -22;
+  if (size != 8) return -EINVAL;
   Action wanted;
-  if (action != 0 && get(&wanted, action, sizeof wanted) != 0) return -14;
-  if (signal < 1 || signal > 64 || (action != 0 && (signal == sigkill || signal == sigstop))) return -22;
+  if (action != 0 && get(&wanted, action, sizeof wanted) != 0) return -EFAULT;
+  if (signal < 1 || signal > 64 || (action != 0 && (signal == sigkill || signal == sigstop))) return -EINVAL;
   const int s = static_cast<int>(signal);
   Action& current_action = t->actions->of[s];
   if (!(actions_known & bit(s))) {
@@ -116,7 +116,7 @@ s64 emulate_sigaction(Thread* t, u64 signal, u64 action, u64 old, u64 size) {
 }
 
 s64 emulate_sigprocmask(Thread* t, u64 how, u64 set, u64 old, u64 size) {
-  if (size != 8) return -22;
+  if (size != 8) return -EINVAL;
   block_all();
   if (t->pad & pad_deliver) {
     // It came before this call: its handler runs before it, under the mask of before.
@@ -140,7 +140,7 @@ s64 emulate_sigprocmask(Thread* t, u64 how, u64 set, u64 old, u64 size) {
 /// do_sigaltstack() of the kernel, the program's stack pointer being `sp`.
 static s64 set_alternate_stack(Thread* t, AltStack wanted, u64 sp) {
   constexpr u64 least_bytes = 2048;  // MINSIGSTKSZ
-  constexpr s64 not_permitted = -1, no_memory = -12, invalid = -22;
+  constexpr s64 not_permitted = -1, no_memory = -ENOMEM, invalid = -EINVAL;
   if (is_on_alternate_stack(t->alt, sp)) return not_permitted;
   const u64 mode = wanted.flags & ~autodisarm;
   if (mode != 0 && mode != alt_disabled && mode != alt_on) return invalid;
@@ -158,7 +158,7 @@ s64 emulate_sigaltstack(Thread* t, u64 set, u64 old) {
   before.flags &= static_cast<u32>(autodisarm);
   before.flags |= static_cast<u32>(before.bytes == 0 ? alt_disabled : is_on_alternate_stack(t->alt, sp) ? alt_on : 0);
   if (set != 0) {
-    if (get(&wanted, set, sizeof wanted) != 0) return -14;
+    if (get(&wanted, set, sizeof wanted) != 0) return -EFAULT;
     if (const s64 refused = set_alternate_stack(t, wanted, sp); refused != 0) return refused;
   }
   return old != 0 ? put(old, &before, sizeof before) : 0;
@@ -188,7 +188,7 @@ s64 emulate_sigtimedwait(Thread* t, u64 set, u64 info, u64 size) {
     unblock(t);
     // The kernel woke it for a signal of the process that another thread, which seems not to block it, was quicker to
     // take: that one passes it on.
-    constexpr s64 interrupted = -4;
+    constexpr s64 interrupted = -EINTR;
     if (r == interrupted && !awaits_delivery(t) && !is_last(t)) continue;
     if (r <= 0) return r;
     if (is_routed(found) && !take_routed(t, static_cast<int>(r), found)) continue;  // another thread was first
@@ -227,7 +227,7 @@ static bool has_another(const Thread* t, u64 mask) {
 /// Runs a call for whose time `mask` replaces the program's. It is in force for the handler of the signal that ended
 /// the call, which returns to the mask of before.
 static s64 run_under(Thread* t, u64 mask) {
-  constexpr s64 interrupted = -4;
+  constexpr s64 interrupted = -EINTR;
   mask &= ~(bit(sigkill) | bit(sigstop));
   for (;;) {
     const u64 before = t->mask;
@@ -255,7 +255,7 @@ s64 run_with_mask(Thread* t, u8 reg, u64 size) {
   const u64 original = g[reg];
   u64 mask = 0;
   if (original == 0 || size != 8) return run(t);
-  if (get(&mask, original, 8) != 0) return -14;
+  if (get(&mask, original, 8) != 0) return -EFAULT;
   g[reg] = reinterpret_cast<u64>(&t->temporary_mask);
   const s64 r = run_under(t, mask);
   g[reg] = original;
@@ -267,9 +267,9 @@ s64 run_with_mask_pair(Thread* t, u8 reg) {
   const u64 original = g[reg];
   u64 mask = 0;
   if (original == 0) return run(t);
-  if (get(t->temporary_pair, original, 16) != 0) return -14;
+  if (get(t->temporary_pair, original, 16) != 0) return -EFAULT;
   if (t->temporary_pair[0] == 0 || t->temporary_pair[1] != 8) return run(t);
-  if (get(&mask, t->temporary_pair[0], 8) != 0) return -14;
+  if (get(&mask, t->temporary_pair[0], 8) != 0) return -EFAULT;
   t->temporary_pair[0] = reinterpret_cast<u64>(&t->temporary_mask);
   g[reg] = reinterpret_cast<u64>(t->temporary_pair);
   const s64 r = run_under(t, mask);
@@ -284,9 +284,9 @@ s64 run_with_mask_of_ring(Thread* t) {
   const u64 original = g[r8];
   u64 mask = 0, *argument = t->temporary_pair;
   if (original == 0 || g[r9] != sizeof t->temporary_pair) return run(t);
-  if (get(argument, original, sizeof t->temporary_pair) != 0) return -14;
+  if (get(argument, original, sizeof t->temporary_pair) != 0) return -EFAULT;
   if (argument[0] == 0 || static_cast<u32>(argument[1]) != 8) return run(t);
-  if (get(&mask, argument[0], 8) != 0) return -14;
+  if (get(&mask, argument[0], 8) != 0) return -EFAULT;
   argument[0] = reinterpret_cast<u64>(&t->temporary_mask);
   g[r8] = reinterpret_cast<u64>(argument);
   const s64 r = run_under(t, mask);

@@ -40,14 +40,14 @@ bool names_own_descriptor(const Thread* t, Descriptors descriptors) {
 
 /// A call that no Linux up to 6.18 has. Where a later one has it nobody knows what it changed.
 s64 make_unknown(Thread* t) {
-  constexpr s64 not_implemented = -38;
+  constexpr s64 not_implemented = -ENOSYS;
   const s64 r = run(t);
   if (r != not_implemented) mark_partial(t, channel::partial_unknown_call);
   return r;
 }
 
 s64 call(Thread* t, u32 number) {
-  constexpr s64 bad_descriptor = -9;
+  constexpr s64 bad_descriptor = -EBADF;
   if (number >= system_call_limit) return make_unknown(t);
   const SystemCall& known = system_call_of(number);
   if (known.descriptors != Descriptors::none && names_own_descriptor(t, known.descriptors)) return bad_descriptor;
@@ -155,7 +155,7 @@ s64 replace_descriptor(Thread* t) { return free_number(t, t->gpr[rsi]) ? run(t) 
 s64 control_descriptor(Thread* t) {
   const u64 command = t->gpr[rsi], lowest = t->gpr[rdx];
   const bool duplicates = command == F_DUPFD || command == F_DUPFD_CLOEXEC;
-  if (duplicates && !free_number(t, lowest)) return -9;
+  if (duplicates && !free_number(t, lowest)) return -EBADF;
   s64 r = 0;
   do r = run(t);
   while (duplicates && number_was_skipped(t, lowest, r));
@@ -233,7 +233,7 @@ s64 trace(Thread* t) {
 
 s64 control_architecture(Thread* t) {
   enum : u32 { set_gs_base = 0x1001, get_gs_base = 0x1004, enable_shadow_stack = 0x5001 };
-  constexpr s64 not_supported = -95;
+  constexpr s64 not_supported = -EOPNOTSUPP;
   const u64 argument = t->gpr[rsi], none = 0;
   switch (static_cast<u32>(t->gpr[rdi])) {
     case set_gs_base:

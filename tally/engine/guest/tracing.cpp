@@ -79,7 +79,7 @@ s64 attach(Thread* t, u64 tid) {
 /// What the kernel shows of a thread that stopped in the engine are the engine's registers.
 s64 show_registers(const Thread* of, u64 to) {
   user_regs_struct r;
-  if (get(&r, to, sizeof r) != 0) return -14;
+  if (get(&r, to, sizeof r) != 0) return -EFAULT;
   unsigned long long* const place[16] = {&r.rax, &r.rcx, &r.rdx, &r.rbx, &r.rsp, &r.rbp, &r.rsi, &r.rdi,
                                          &r.r8,  &r.r9,  &r.r10, &r.r11, &r.r12, &r.r13, &r.r14, &r.r15};
   for (u32 i = 0; i < 16; i++) *place[i] = of->gpr[i];
@@ -102,7 +102,7 @@ s64 emulate_ptrace(Thread* t) {
   if (request == get_registers) return show_registers(other, data);
   if (request != get_register_set || address != general_registers) return r;
   u64 vector[2];  // struct iovec
-  if (get(vector, data, sizeof vector) != 0) return -14;
+  if (get(vector, data, sizeof vector) != 0) return -EFAULT;
   return vector[1] < sizeof(user_regs_struct) ? r : show_registers(other, vector[0]);
 }
 

@@ -26,7 +26,7 @@ u32 waiting(const NoteRing& ring) { return ring.published - __atomic_load_n(&rin
 
 void wake() {
   __atomic_add_fetch(&bell().rings, 1, __ATOMIC_SEQ_CST);
-  kernel(SYS_futex, reinterpret_cast<u64>(&bell().rings), 1 /* FUTEX_WAKE */, 1);
+  kernel(SYS_futex, reinterpret_cast<u64>(&bell().rings), FUTEX_WAKE, 1);
 }
 
 bool somebody_sleeps() { return __atomic_load_n(&bell().sleepers, __ATOMIC_SEQ_CST) != 0; }
@@ -54,8 +54,8 @@ bool wait_for(NoteRing& ring, u32 most) {
     if (somebody_sleeps()) wake();
     if (ring.published - taken <= most) break;
     const s64 r =
-        kernel(SYS_futex, reinterpret_cast<u64>(&ring.taken), 0 /* FUTEX_WAIT */, taken, reinterpret_cast<u64>(second));
-    if (r == -110 /* ETIMEDOUT */ && is_closed()) return false;
+        kernel(SYS_futex, reinterpret_cast<u64>(&ring.taken), FUTEX_WAIT, taken, reinterpret_cast<u64>(second));
+    if (r == -ETIMEDOUT && is_closed()) return false;
   }
   return true;
 }
@@ -65,7 +65,7 @@ bool wait_for(NoteRing& ring, u32 most) {
 u64 notes_attach(Thread* t, Handed what, bool forked) {
   NoteRing& ring = *note_ring(t, what);
   const s64 at =
-      kernel(SYS_mmap, reinterpret_cast<u64>(&ring), channel::note_ring_bytes, 3, 0x11 /* MAP_SHARED | MAP_FIXED */,
+      kernel(SYS_mmap, reinterpret_cast<u64>(&ring), channel::note_ring_bytes, read_write, MAP_SHARED | MAP_FIXED,
              inherited(channel::inherited_channel), channel::note_ring_offset(channel::ring_number(t->index, what)));
   if (failed(at)) return 0;
   keep_from_core(reinterpret_cast<u64>(&ring), channel::note_ring_bytes);

@@ -64,7 +64,7 @@ void mark_given(const channel::MarkPoints& fresh) {
 
 /// What the command has written for the process of this thread.
 bool take_points(const Thread* t, channel::MarkPoints& to) {
-  const s64 page = kernel(SYS_mmap, 0, channel::mark_points_bytes, 1 /* PROT_READ */, 1 /* MAP_SHARED */,
+  const s64 page = kernel(SYS_mmap, 0, channel::mark_points_bytes, PROT_READ, MAP_SHARED,
                           inherited(channel::inherited_channel), channel::mark_points_offset(t->process));
   if (failed(page)) return false;
   copy(&to, reinterpret_cast<const void*>(page), sizeof to);
@@ -92,7 +92,7 @@ void learn_marks(Thread* t) {
   come_in(t);
   static channel::MarkPoints fresh;
   Guard guard(cache_lock);
-  if (slots == nullptr) slots = reinterpret_cast<Slot*>(reserve(slot_limit * sizeof(Slot), 3));
+  if (slots == nullptr) slots = reinterpret_cast<Slot*>(reserve(slot_limit * sizeof(Slot), read_write));
   if (answered && take_points(t, fresh)) mark_given(fresh);
 }
 

@@ -208,9 +208,9 @@ void pass_all(Thread* t) {
 
 bool marks_attach(Thread* t) {
   if (!marks_on()) return true;
-  const s64 page = kernel(SYS_mmap, reinterpret_cast<u64>(&counts(t, 0)), channel::mark_counts_bytes, 3,
-                          0x11 /* MAP_SHARED | MAP_FIXED */, inherited(channel::inherited_channel),
-                          channel::mark_counts_offset(t->index));
+  const s64 page =
+      kernel(SYS_mmap, reinterpret_cast<u64>(&counts(t, 0)), channel::mark_counts_bytes, read_write,
+             MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel), channel::mark_counts_offset(t->index));
   if (failed(page)) return false;
   own(t).watched_from = 0;
   t->in_functions = 0;

@@ -60,7 +60,7 @@ u64 plain_words() {
 /// Whether so much may be reserved for a last level and leave the engine what it takes besides: 1.6 GB of addresses.
 /// Else a limit on address space would be met later, and the program could not be counted at all.
 bool has_room(u64 bytes) {
-  const u64 wanted = bytes + (2ull << 30), at = try_reserve(wanted, 3);
+  const u64 wanted = bytes + (2ull << 30), at = try_reserve(wanted, read_write);
   if (at != 0) unreserve(at, wanted);
   return at != 0;
 }
@@ -174,7 +174,7 @@ void models_init() {
   if (model_plan.code()) {
     lines.init(line_limit);
     lines.size = 1;
-    line_slots = reinterpret_cast<u32*>(reserve((line_slots_mask + 1) * sizeof *line_slots, 3));
+    line_slots = reinterpret_cast<u32*>(reserve((line_slots_mask + 1) * sizeof *line_slots, read_write));
   }
   model_plan.l1i_sets = caches.l1i.sets;
   const bool has_levels = m.handed_on == 0 || model_plan.each;
@@ -184,10 +184,11 @@ void models_init() {
     without |= channel::model_llc;
   }
   if (caches.llc.sets != 0 && m.own_llc == 0 && has_levels) {
-    shared_llc = reinterpret_cast<u64*>(try_reserve(bytes, 3));
+    shared_llc = reinterpret_cast<u64*>(try_reserve(bytes, read_write));
     if (shared_llc != nullptr && caches.llc.sets >= 8192)
-      kernel(SYS_madvise, reinterpret_cast<u64>(shared_llc), page_up(bytes), 14 /* MADV_HUGEPAGE */);
-    if (model_plan.each && shared_llc != nullptr) shared_plain_llc = reinterpret_cast<u64*>(try_reserve(bytes, 3));
+      kernel(SYS_madvise, reinterpret_cast<u64>(shared_llc), page_up(bytes), MADV_HUGEPAGE);
+    if (model_plan.each && shared_llc != nullptr)
+      shared_plain_llc = reinterpret_cast<u64*>(try_reserve(bytes, read_write));
     if (shared_llc == nullptr || (model_plan.each && shared_plain_llc == nullptr)) {
       caches.llc = {};
       without |= channel::model_llc;

@@ -241,9 +241,9 @@ void publish_mark(Thread* t, const channel::NoteBlock& mark) {
 
 bool models_attach(Thread* t, bool goes_on) {
   if (settings().models.on == 0) return true;
-  const s64 page = kernel(SYS_mmap, reinterpret_cast<u64>(model_counts(t)), channel::model_counts_bytes, 3,
-                          0x11 /* MAP_SHARED | MAP_FIXED */, inherited(channel::inherited_channel),
-                          channel::model_counts_offset(t->index));
+  const s64 page =
+      kernel(SYS_mmap, reinterpret_cast<u64>(model_counts(t)), channel::model_counts_bytes, read_write,
+             MAP_SHARED | MAP_FIXED, inherited(channel::inherited_channel), channel::model_counts_offset(t->index));
   if (failed(page)) return false;
   __atomic_or_fetch(&model_counts(t)->without, lacking(), __ATOMIC_RELAXED);
   if (model_plan.goes_by_sites) sites_forget(t);
@@ -252,7 +252,7 @@ bool models_attach(Thread* t, bool goes_on) {
     return attach_notes(t, goes_on) && figures_attach(t);
   }
   if (cold_models_of(t) == nullptr) {
-    const u64 at = try_reserve(own_room() + tape_room + rings_room() + figures_room(), 3);
+    const u64 at = try_reserve(own_room() + tape_room + rings_room() + figures_room(), read_write);
     if (at == 0) return false;
     cold_models_of(t) = reinterpret_cast<ColdModels*>((at + tape_room - 1) & ~(tape_room - 1));
   } else {

@@ -19,7 +19,7 @@ bool figures_attach(Thread* t) {
   if (!places_figures()) return true;
   const u32 area = code_log_area(channel::CodeRecordKind::figures, t->process, t->index);
   const u64 at = reinterpret_cast<u64>(table_of(t));
-  if (area == 0 || failed(kernel(SYS_mmap, at, channel::area_bytes, 3, 0x11 /* MAP_SHARED | MAP_FIXED */,
+  if (area == 0 || failed(kernel(SYS_mmap, at, channel::area_bytes, read_write, MAP_SHARED | MAP_FIXED,
                                  inherited(channel::inherited_channel), channel::area_offset(area))))
     return false;
   keep_from_core(at, channel::area_bytes);

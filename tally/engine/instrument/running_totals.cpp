@@ -28,7 +28,7 @@ void (*on_executions)(Thread* t, u32 segment, u64 times);
 
 bool totals_attach(Thread* t) {
   RunningTotals& m = own(t);
-  if (m.seen == nullptr) m.seen = reinterpret_cast<u64*>(try_reserve(counters_bytes, 3));
+  if (m.seen == nullptr) m.seen = reinterpret_cast<u64*>(try_reserve(counters_bytes, read_write));
   if (m.seen == nullptr) return false;
   totals_folded(t);
   return true;

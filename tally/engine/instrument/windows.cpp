@@ -271,12 +271,13 @@ channel::NoteRing* window_ring(const Thread* t) { return own(t).ring; }
 bool windows_attach(Thread* t) {
   if (!windows_on()) return true;
   ThreadWindows& w = own(t);
-  if (w.ring == nullptr) w.ring = reinterpret_cast<channel::NoteRing*>(try_reserve(channel::note_ring_bytes, 3));
+  if (w.ring == nullptr)
+    w.ring = reinterpret_cast<channel::NoteRing*>(try_reserve(channel::note_ring_bytes, read_write));
   if (w.ring == nullptr) return false;
   w.block = notes_attach(t, Handed::windows, false);
   if (w.block == 0) return false;
   if (asked().vectors != 0 && w.vector == nullptr)
-    w.vector = reinterpret_cast<u64*>(try_reserve(vector_limit * sizeof(u64), 3));
+    w.vector = reinterpret_cast<u64*>(try_reserve(vector_limit * sizeof(u64), read_write));
   if (asked().vectors != 0 && w.vector == nullptr) return false;
   begin_block(w);
   w.words = w.number = w.leaves_next = w.stays = 0;

@@ -51,8 +51,8 @@ bool is_kept_clear(u64 at) {
 /// 0 where it cannot be there.
 u64 map_at(u64 at) {
   if (is_kept_clear(at)) return 0;
-  const s64 r =
-      kernel(SYS_mmap, at, arena_bytes, 7, 0x104022 /* PRIVATE ANONYMOUS NORESERVE FIXED_NOREPLACE */, -1ull, 0);
+  const s64 r = kernel(SYS_mmap, at, arena_bytes, read_write_execute,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1ull, 0);
   if (failed(r)) return 0;
   if (static_cast<u64>(r) == at) {
     keep_from_core(at, arena_bytes);
@@ -143,7 +143,8 @@ Arena* arena_for(u64 pc) {
   }
   for (u32 i = 0; i < arena_count; i++)
     if (arenas[i].far && has_room(arenas[i])) return &arenas[i];
-  if (Arena* const far = new_arena(true, [] { return try_reserve(arena_bytes, 7); }); far != nullptr) return far;
+  if (Arena* const far = new_arena(true, [] { return try_reserve(arena_bytes, read_write_execute); }); far != nullptr)
+    return far;
   // No address space is left: whichever has room is as good as a far one.
   for (u32 i = 0; i < arena_count; i++)
     if (has_room(arenas[i])) return &arenas[i];

@@ -46,7 +46,7 @@ u32 hash(u64 v) { return static_cast<u32>((v * 0x9E3779B97F4A7C15ull) >> 32); }
 /// Null without memory.
 template <class T>
 T* fresh_table(u32 entries) {
-  return reinterpret_cast<T*>(try_reserve(page_up(u64{entries} * sizeof(T)), 3));
+  return reinterpret_cast<T*>(try_reserve(page_up(u64{entries} * sizeof(T)), read_write));
 }
 
 /// What is near in the program is near in the table: eight slots of a cache line for 128 bytes of code.

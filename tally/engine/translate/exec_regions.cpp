@@ -35,7 +35,7 @@ u32 memory_file_count;
 /// Asks the kernel, which answers EFAULT: a fault of the engine's own would want the lock that is held here.
 bool readable(u64 address) {
   const u64 no_time[2] = {};
-  return kernel(SYS_futex, address & ~3ull, 128 /* FUTEX_WAIT, private */, 0, reinterpret_cast<u64>(no_time)) != -14;
+  return kernel(SYS_futex, address & ~3ull, FUTEX_WAIT_PRIVATE, 0, reinterpret_cast<u64>(no_time)) != -EFAULT;
 }
 
 bool learn(u64 pc) {

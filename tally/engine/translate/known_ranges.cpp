@@ -9,7 +9,7 @@ u32 range_count;
 
 }  // namespace
 
-void ranges_init() { ranges = reinterpret_cast<Range*>(reserve(range_limit * sizeof(Range), 3)); }
+void ranges_init() { ranges = reinterpret_cast<Range*>(reserve(range_limit * sizeof(Range), read_write)); }
 
 bool any_range(u64 a, u64 n) {
   for (u32 i = 0; i < range_count; i++)

@@ -11,7 +11,8 @@ u32 count;
 u32 writable_code;  // mappings that are executable and whose file may be written
 
 void add(const FileMapping& m) {
-  if (table == nullptr) table = reinterpret_cast<FileMapping*>(reserve(page_up(limit * sizeof(FileMapping)), 3));
+  if (table == nullptr)
+    table = reinterpret_cast<FileMapping*>(reserve(page_up(limit * sizeof(FileMapping)), read_write));
   if (count < limit)
     table[count++] = m;
   else if (m.shared)

@@ -22,7 +22,7 @@ void add(channel::SegmentVector& to, const channel::SegmentVector& v, s32 n) {
 Instruction* buffer() {
   static Instruction* b;
   if (b == nullptr)
-    b = reinterpret_cast<Instruction*>(reserve(page_up(sizeof(Instruction) * (instruction_limit + 2)), 3));
+    b = reinterpret_cast<Instruction*>(reserve(page_up(sizeof(Instruction) * (instruction_limit + 2)), read_write));
   return b;
 }
 

@@ -17,7 +17,7 @@ constexpr u32 trace_segments = 4;
 Instruction* buffer() {
   static Instruction* b;
   if (b == nullptr)
-    b = reinterpret_cast<Instruction*>(reserve(page_up(sizeof(Instruction) * (segment_instructions + 1)), 3));
+    b = reinterpret_cast<Instruction*>(reserve(page_up(sizeof(Instruction) * (segment_instructions + 1)), read_write));
   return b;
 }
 

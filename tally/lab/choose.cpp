@@ -43,6 +43,15 @@ bool uses_system_registers(const std::string& statements) {
   return false;
 }
 
+// Options that the Arm machine has nothing for; empty where there is none.
+std::string not_for_arm(const Options& options) {
+  if (options.skid != 0) return "--skid";
+  if (options.base != options.current) return "--clock";
+  if (options.width != 1) return "--width";
+  if (options.overcount) return "--overcount";
+  return options.bits != 0 && options.bits != 64 ? "--bits" : "";
+}
+
 bool is_assembly(const std::string& path) {
   const std::string suffix = lower(std::filesystem::path(path).extension().string());
   return suffix == ".s" || suffix == ".asm" || suffix == ".inc";
@@ -77,6 +86,10 @@ Result<std::unique_ptr<Computer>> make_computer(const Options& options, const Im
       return fail(Code::bad_usage,
                   fmt::format("'{}' is a program for x86, and {} is an Arm core", image.name, arm->name),
                   "leave --model away, or name a model of x86");
+    }
+    if (const std::string option = not_for_arm(options); !option.empty()) {
+      return fail(Code::bad_usage, fmt::format("{} is for x86, and {} is an Arm core", option, arm->name),
+                  "leave it away: there the interrupt comes at once, and an instruction takes a cycle");
     }
     arm::Settings all;
     static_cast<RunSettings&>(all) = settings;

@@ -259,6 +259,9 @@ TEST(LabArm, a_program_for_the_other_processor_is_refused) {
   const Finished here = tally({"lab", image.path()});
   EXPECT_EQ(here.code(), 0) << here.err;
   EXPECT_TRUE(holds(here.out, "armv8-pmuv3")) << here.out;
+  const Finished option = tally({"lab", "--skid", "3", image.path()});
+  EXPECT_EQ(option.code(), 2);
+  EXPECT_TRUE(holds(option.err, "--skid is for x86, and armv8-pmuv3 is an Arm core")) << option.err;
   const Finished there = tally({"lab", "--model", "haswell-v3", image.path()});
   EXPECT_EQ(there.code(), 2);
   EXPECT_TRUE(holds(there.err, "is a program for AArch64")) << there.err;

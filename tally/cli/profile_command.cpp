@@ -206,7 +206,10 @@ int profile(Options& options) {
     return report_error({Code::bad_usage, "--asm shows functions as they lie in the file", "leave --inlines out", 0});
   const auto style = style_of(options);
   if (!style) return report_error(style.error());
-  const char* const usual = format->has_calls ? "instructions" : "instructions,loads,stores";
+  // Who names a machine wants to know what it misses.
+  const char* const usual = format->has_calls || (options.stat.calls && options.model.simulation) ? "instructions"
+                            : options.model.simulation ? "instructions,L1-dcache-load-misses,LLC-load-misses"
+                                                       : "instructions,loads,stores";
   auto events = event::parse_lists(options.event_lists.empty() ? std::vector<std::string>{usual} : options.event_lists,
                                    {}, event::Mode::user);
   if (!events) return report_error(events.error());

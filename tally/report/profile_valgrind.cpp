@@ -19,7 +19,12 @@ std::string event_name(std::string_view name) {
                                      {"loads", "Dr"},
                                      {"stores", "Dw"},
                                      {"branches-conditional", "Bc"},
-                                     {"branches-indirect", "Bi"}})
+                                     {"branches-indirect", "Bi"},
+                                     {"L1-icache-load-misses", "I1mr"},
+                                     {"L1-dcache-load-misses", "D1mr"},
+                                     {"L1-dcache-store-misses", "D1mw"},
+                                     {"LLC-load-misses", "DLmr"},
+                                     {"LLC-store-misses", "DLmw"}})
     if (name == ours) return theirs;
   std::string made(name);
   std::replace(made.begin(), made.end(), ' ', '-');

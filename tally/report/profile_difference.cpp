@@ -216,6 +216,12 @@ class Comparison {
 
 }  // namespace
 
+std::string ProfileDifference::caution() const {
+  if (before->inlines_apart == after->inlines_apart) return "";
+  return std::string("inlined functions count for themselves ") + (after->inlines_apart ? "after" : "before") +
+         " only: take both with --inlines, or both without";
+}
+
 Result<ProfileDifference> difference_of(const result::Profile& before, const result::Profile& after) {
   return Comparison(before, after).made();
 }

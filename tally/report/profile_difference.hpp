@@ -33,7 +33,9 @@ struct ProfileDifference {
   std::vector<std::size_t> in_before, in_after;      ///< of each event: its place in the profiles
   std::vector<std::string> only_before, only_after;  ///< events that cannot be compared
   std::vector<Change> functions, lines, objects;     ///< what changed most by the first event comes first
-  std::vector<std::size_t> of_before, of_after;      ///< of each function of the profiles: its place in `functions`
+  /// What makes functions of the two hard to compare, in words; empty where nothing does.
+  std::string caution() const;
+  std::vector<std::size_t> of_before, of_after;  ///< of each function of the profiles: its place in `functions`
 };
 
 /// Functions are the same where the file that holds them and their names are: addresses may be others, the program may

@@ -156,7 +156,8 @@ class Table {
   }
 
   std::string remarks() const {
-    std::string text;
+    std::string text = difference_.caution();
+    if (!text.empty()) text = " " + text + "\n";
     for (const auto& [events, where] :
          {std::pair{&difference_.only_before, "before"}, {&difference_.only_after, "after"}})
       if (!events->empty()) text += fmt::format(" {}: counted {} only, not compared\n", join(*events, ", "), where);

@@ -138,6 +138,19 @@ TEST(ProfileDifference, finds_lines_of_a_function_that_moved) {
   EXPECT_NE(text.find("loads:u: counted before only, not compared"), std::string::npos) << text;
 }
 
+TEST(ProfileDifference, says_that_inlined_functions_count_otherwise) {
+  Made old = before();
+  const Made fresh = after();
+  old.profile.inlines_apart = true;
+  const auto made = difference_of(old.profile, fresh.profile);
+  ASSERT_TRUE(made);
+  EXPECT_NE(difference_table(*made, {}).find("inlined functions count for themselves before only"), std::string::npos);
+  const auto read = result::read_profile(profile_json(old.profile, {}), "file");
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->inlines_apart);
+  EXPECT_EQ(difference_of(*read, old.profile)->caution(), "");
+}
+
 /// Static functions of one name are told apart by their files.
 TEST(ProfileDifference, tells_functions_of_one_name_apart) {
   Made old("prog", {"instructions:u"}), fresh("prog", {"instructions:u"});

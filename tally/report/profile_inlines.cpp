@@ -29,6 +29,7 @@ class Inliner {
 
   Profile made() {
     made_ = from_;
+    made_.inlines_apart = true;
     made_.calls.clear();
     made_.self.clear();
     made_.inclusive.clear();

@@ -55,6 +55,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
   json["signal"] = value_or_null(profile.stat.signal);
   json["backend"] = profile.stat.backend;
   json["environment"] = environment_json(profile.stat.environment);
+  json["inlines"] = profile.inlines_apart;
   json["events"] = Json::array();
   for (std::size_t e = 0; e < profile.event_count(); ++e) {
     const result::EventCount& event = profile.stat.events[e].total;

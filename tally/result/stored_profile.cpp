@@ -97,6 +97,7 @@ Profile profile_of(const Json& json) {
   profile.stat.signal = optional<int>(json, "signal");
   profile.stat.backend = text(json, "backend");
   profile.stat.environment = read_environment(json.at("environment"));
+  profile.inlines_apart = json.value("inlines", false);
   read_events(json.at("events"), profile);
   profile.owners.emplace_back();
   if (!profile.stat.command.empty()) profile.owners.front().command = profile.stat.command.front();

@@ -127,6 +127,7 @@ std::string difference_html(const ProfileDifference& difference, const ProfileSt
   page.lines.emplace_back("before: " + shell_words(difference.before->stat.command), "soft");
   page.lines.emplace_back("after: " + shell_words(difference.after->stat.command), "soft");
   page.lines.emplace_back(environment_line(difference.after->stat.environment), "soft");
+  if (const std::string caution = difference.caution(); !caution.empty()) page.lines.emplace_back(caution, "");
   page.data["events"] = difference.events;
   page.data["totals"] = page.data["totals_before"] = Json::array();
   for (std::size_t e = 0; e < difference.events.size(); ++e) {

@@ -108,14 +108,14 @@ struct CodeFigures {
   uint64_t pc;  ///< 0 = free
   uint64_t figure[placed_figure_limit];
 };
-inline constexpr uint32_t code_figures_limit = 1u << 17;
+inline constexpr uint32_t code_figures_limit = 174'000;
 
 /// The row of an instruction, by whoever alone writes the table; null where there are too many: what they count is in
 /// no row then.
 inline CodeFigures* figures_of(CodeFigures* table, uint64_t pc) {
-  constexpr uint32_t most_tries = 256, mask = code_figures_limit - 1;
-  uint32_t i = static_cast<uint32_t>(pc * 0x9E3779B97F4A7C15ull >> 40) & mask;
-  for (uint32_t tries = 0; tries < most_tries; tries++, i = (i + 1) & mask) {
+  constexpr uint32_t most_tries = 256;
+  uint32_t i = static_cast<uint32_t>((pc * 0x9E3779B97F4A7C15ull >> 32) * code_figures_limit >> 32);
+  for (uint32_t tries = 0; tries < most_tries; tries++, i = i + 1 < code_figures_limit ? i + 1 : 0) {
     if (table[i].pc == 0) table[i].pc = pc;
     if (table[i].pc == pc) return &table[i];
   }

@@ -131,13 +131,16 @@ const report::ProfileFormat* format_of(const Options& options) {
 }
 
 // Places are known of what the engine counts and its models say, and not of what the kernel does.
-Result<void> check_events(const std::vector<event::Event>& events, bool calls) {
+Result<void> check_events(const std::vector<event::Event>& events, bool calls, std::string_view format) {
   for (const event::Event& event : events) {
     const event::Kind kind = event::definition(event.id).kind;
     const bool modelled = kind == event::Kind::microarchitectural;
     if (modelled && calls)
-      return fail(Code::bad_usage, fmt::format("--calls has no room for {}, a model's event", printable(event.asked)),
-                  "leave --calls out, or take instructions, loads, stores, branches");
+      return fail(Code::bad_usage,
+                  fmt::format("{} has no room for {}, a model's event",
+                              format.empty() ? "--calls" : fmt::format("--format {}, which is of calls,", format),
+                              printable(event.asked)),
+                  "take instructions, loads, stores, branches, or a form without calls: table, pprof, callgrind");
     if (kind == event::Kind::hardware || modelled) continue;
     return fail(Code::bad_usage, fmt::format("{} is not known by place", printable(event.asked)),
                 "instructions, loads, stores, branches, and misses and cycles of a model are");
@@ -213,7 +216,8 @@ int profile(Options& options) {
   auto events = event::parse_lists(options.event_lists.empty() ? std::vector<std::string>{usual} : options.event_lists,
                                    {}, event::Mode::user);
   if (!events) return report_error(events.error());
-  if (const auto known = check_events(*events, options.stat.calls); !known) return report_error(known.error());
+  if (const auto known = check_events(*events, options.stat.calls, format->has_calls ? format->name : ""); !known)
+    return report_error(known.error());
   options.stat.events = *std::move(events);
   if (format->has_calls && options.stat.events.size() > 1)
     return report_error({Code::bad_usage, fmt::format("--format {} has room for one event", format->name),

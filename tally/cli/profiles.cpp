@@ -90,6 +90,9 @@ Result<std::vector<result::Profile>> stored_profiles(const std::vector<std::stri
     profiles.push_back(*std::move(profile));
   }
   if (profiles.empty() || (profiles.size() == files.size() && profiles.size() <= 2)) return profiles;
+  if (profiles.size() < files.size())
+    return fail(Code::bad_usage, "among these files are profiles and others",
+                "two profiles are compared, others make a page of their own");
   return fail(Code::bad_usage, "profiles are told of one by one, or as the difference of two",
               "tally report before.json after.json");
 }

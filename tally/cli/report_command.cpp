@@ -151,11 +151,13 @@ Result<void> read_vectors(const std::string& path, std::vector<report::Shown>& r
   if (windows == nullptr)
     return fail(Code::bad_usage, "--bbv goes with one file of windows",
                 "tally sample -o FILE --bbv FILE.bb writes both");
+  const auto& triggers = windows->head.triggers;
+  const bool by_instructions = triggers.size() == 1 && triggers[0].event.starts_with("instructions");
   for (std::size_t i = 0; i < windows->series.size(); ++i) {
     const std::string file = i == 0 ? path : fmt::format("{}.{}", path, i + 1);
     const auto text = linux::read_file(file);
     if (!text) return fail(text.error());
-    if (const auto added = report::add_vectors(windows->series[i], *text, file); !added) return added;
+    if (const auto added = report::add_vectors(windows->series[i], *text, file, by_instructions); !added) return added;
   }
   return {};
 }
@@ -178,6 +180,8 @@ int run_report(const std::vector<std::string>& arguments) {
   }
   const auto profiles = stored_profiles(options.files);
   if (!profiles) return report_error(profiles.error());
+  if (!profiles->empty() && !options.vectors.empty())
+    return report_error({Code::bad_usage, "--bbv goes with one file of windows, and these are profiles", "", 0});
   if (!profiles->empty()) return report_profiles(*profiles, options.profiles, options.output, options.files);
   if (options.profiles.any())
     return report_error({Code::bad_usage, "--format, --by, --top and --full-names are for profiles",

@@ -52,6 +52,9 @@ std::string format_names() {
   return join(names, ", ");
 }
 
+// Of an option's text: what is wrong with it; empty for nothing.
+std::string not_negative(const std::string& text) { return text.starts_with('-') ? "it is negative" : ""; }
+
 void describe(Page& app, Options& options) {
   app.head("A row of counts for each window of so many instructions, or other events, of each thread.",
            "tally sample [options] --every N [--by EVENT] [--] PROGRAM [arguments]");
@@ -75,9 +78,11 @@ void describe(Page& app, Options& options) {
            "NAME");
   app.add_option("--skip", options.choice.skip,
                  "leave the first N windows of each thread out; the program runs as fast as with them")
+      ->check(not_negative)
       ->option_text("N");
   app.add_option("--windows", options.choice.windows,
                  "then write at most N windows of each thread; the program runs on to its end")
+      ->check(not_negative)
       ->option_text("N");
   app.add_flag("--where", options.where,
                "the function and the source line of each row's address, where files say them: table, csv and jsonl, "

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -239,4 +241,10 @@ int run_all(const Options& options) {
 }  // namespace
 }  // namespace tally::lab
 
-int main(int count, char** words) { return tally::lab::run_all(tally::lab::read_options({words + 1, words + count})); }
+int main(int count, char** words) {
+  const int code = tally::lab::run_all(tally::lab::read_options({words + 1, words + count}));
+  // A full disk, which a write into the library's buffer does not see.
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  std::fprintf(stderr, "tally: standard output could not be written: %s\n", std::strerror(errno));
+  return tally::lab::exit_cannot;
+}

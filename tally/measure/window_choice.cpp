@@ -27,11 +27,17 @@ bool ChosenWindows::takes(const result::Window& window) {
     return false;
   }
   ++taken_;
+  longest_ = std::max(longest_, window.number);
   if (window.number <= choice_.skip) return false;
-  return !choice_.windows || window.number - choice_.skip <= *choice_.windows;
+  if (choice_.windows && window.number - choice_.skip > *choice_.windows) return false;
+  ++written_;
+  return true;
 }
 
 std::vector<std::string> ChosenWindows::notices() const {
+  if (left_out_.empty() && taken_ > 0 && written_ == 0 && longest_ <= choice_.skip)
+    return {fmt::format("--skip {} leaves nothing: no thread has more than {}", choice_.skip,
+                        plural(static_cast<std::int64_t>(longest_), "window", "windows"))};
   if (left_out_.empty()) return {};
   std::vector<std::string> names;
   std::uint64_t windows = 0;

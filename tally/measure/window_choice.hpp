@@ -34,7 +34,8 @@ class ChosenWindows {
  private:
   WindowChoice choice_;
   std::map<std::string, std::uint64_t, std::less<>> left_out_;  // programs, with their windows
-  std::uint64_t taken_ = 0;
+  std::uint64_t taken_ = 0, written_ = 0,
+                longest_ = 0;  // windows of those programs; that were not skipped; of a thread
 };
 
 }  // namespace tally::measure

@@ -41,9 +41,9 @@ void add_names(const result::Windows& windows, const phase::Vectors& vectors, Ph
 }
 
 // ":BLOCK:COUNT", with blanks between them, from behind the T.
-bool add_point(std::string_view line, std::vector<double>& to) {
+bool add_point(std::string_view line, std::vector<double>& to, double& all) {
   std::vector<std::pair<std::uint64_t, double>> blocks;
-  double all = 0;
+  all = 0;
   for (std::size_t at = 0; at < line.size();) {
     if (line[at] == ' ' || line[at] == '\r') {
       ++at;
@@ -76,15 +76,27 @@ bool have_points(const result::Windows& windows) {
 
 }  // namespace
 
-Result<void> add_vectors(result::WindowSeries& series, std::string_view text, const std::string& name) {
+Result<void> add_vectors(result::WindowSeries& series, std::string_view text, const std::string& name,
+                         bool counts_instructions) {
   series.points.clear();
-  std::size_t number = 0;
+  std::size_t number = 0, row = 0;
   while (!text.empty()) {
     ++number;
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     if (line.empty() || line[0] == '#') continue;
-    if (line[0] == 'T' && add_point(line.substr(1), series.points)) continue;
+    double instructions = 0;
+    if (line[0] == 'T' && add_point(line.substr(1), series.points, instructions)) {
+      // A kill may have cut the last one.
+      const bool differs = counts_instructions && row < series.rows() && instructions != 0 &&
+                           instructions != static_cast<double>(series.lengths[row]);
+      ++row;
+      if (!differs) continue;
+      return fail(Code::bad_usage,
+                  fmt::format("'{}' is of another run: line {} has {:.0f} instructions, and the window {}",
+                              printable(name), number, instructions, series.lengths[row - 1]),
+                  "rows and vectors are of one run of tally sample");
+    }
     return fail(Code::bad_usage, fmt::format("'{}' holds no basic-block vectors: line {}", printable(name), number),
                 "a line is T:BLOCK:COUNT :BLOCK:COUNT …, as tally sample --bbv writes it");
   }

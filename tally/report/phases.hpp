@@ -30,8 +30,10 @@ struct Phases {
 };
 
 /// Tells which code the windows of a series ran: `text` is the file `name` that tally sample --bbv or another tool
-/// wrote, a line for each row. Errors: bad_usage for a file that is none, or has not a vector for each row.
-Result<void> add_vectors(result::WindowSeries& series, std::string_view text, const std::string& name);
+/// wrote, a line for each row. `counts_instructions`: the windows' lengths are instructions. Errors: bad_usage for a
+/// file that is none, or has not a vector for each row.
+Result<void> add_vectors(result::WindowSeries& series, std::string_view text, const std::string& name,
+                         bool counts_instructions = false);
 
 /// Phases of all windows of a file: by which code they ran, where that is known of all, else by their counts, each
 /// divided by the window's length. No phases where nothing varies. The same files have the same phases.

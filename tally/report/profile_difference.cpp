@@ -1,5 +1,7 @@
 #include "tally/report/profile_difference.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -217,6 +219,14 @@ class Comparison {
 }  // namespace
 
 std::string ProfileDifference::caution() const {
+  for (std::size_t e = 0; e < events.size(); ++e) {
+    const std::string &one = before->stat.events[in_before[e]].total.count.model,
+                      &other = after->stat.events[in_after[e]].total.count.model;
+    if (one != other)
+      return fmt::format(
+          "{} is of another machine before ({}) and after ({}): take both with one --model and --precision", events[e],
+          one.empty() ? "none" : one, other.empty() ? "none" : other);
+  }
   if (before->inlines_apart == after->inlines_apart) return "";
   return std::string("inlined functions count for themselves ") + (after->inlines_apart ? "after" : "before") +
          " only: take both with --inlines, or both without";

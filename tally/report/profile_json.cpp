@@ -64,6 +64,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
     one["value"] = event.count.value ? Json(*event.count.value) : Json(nullptr);
     one["trust"] = name(event.count.trust);
     one["reason"] = event.count.reason.empty() ? Json(nullptr) : Json(event.count.reason);
+    one["model"] = event.count.model.empty() ? Json(nullptr) : Json(event.count.model);
     one["string_elements"] = profile.repeated[e];
     one["not_placed"] = profile.unplaced[e];
     json["events"].push_back(std::move(one));

@@ -77,7 +77,9 @@ void add_rest(const result::Profile& profile, const std::vector<std::size_t>& ev
 std::string trust_lines(const result::Stat& stat) {
   const auto said = [](const result::Event& event) {
     const Count& count = event.total.count;
-    return fmt::format("{}{}{}", name(count.trust), count.reason.empty() ? "" : ": ", count.reason);
+    const std::string trust = count.trust == Trust::modelled && !count.model.empty() ? "model " + count.model
+                                                                                     : std::string(name(count.trust));
+    return fmt::format("{}{}{}", trust, count.reason.empty() ? "" : ": ", count.reason);
   };
   const std::string first = said(stat.events.front());
   if (std::all_of(stat.events.begin(), stat.events.end(), [&](const auto& event) { return said(event) == first; }))
@@ -142,6 +144,10 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   std::string text = fmt::format("{}\n\n{}", join(profile.stat.command, " "), grid.text());
   text += "\n";
   text += trust_lines(profile.stat);
+  if (std::any_of(profile.unplaced.begin(), profile.unplaced.end(), [](std::int64_t n) { return n != 0; }))
+    text +=
+        " [not at any place]: counted natively or after a process was killed, or of a simulated machine by more than "
+        "100,000 different instructions of a thread\n";
   if (any_unseen)
     text += " with callees: empty where a function is reached by jumps, too (tail calls), or began its thread\n";
   if (profile.calls_cut)

@@ -35,6 +35,7 @@ void read_events(const Json& json, Profile& profile) {
     event.total.count.value = optional<std::int64_t>(one, "value");
     event.total.count.trust = event.total.count.value ? trust(one.at("trust")) : Trust::absent;
     event.total.count.reason = text(one, "reason");
+    if (one.contains("model")) event.total.count.model = text(one, "model");
     profile.stat.events.push_back(std::move(event));
     profile.repeated.push_back(number<std::int64_t>(one.at("string_elements")));
     profile.unplaced.push_back(number<std::int64_t>(one.at("not_placed")));

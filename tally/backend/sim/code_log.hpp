@@ -49,6 +49,31 @@ std::vector<Row> read_table(int file, std::uint64_t begin, std::uint64_t limit) 
   return table;
 }
 
+/// What was read of a log that still grows: `at` is where its next record begins.
+struct LogProgress {
+  channel::CodeLog head{};
+  std::uint64_t at = channel::code_records_at;
+};
+
+/// Reads the head of a log (its number) anew, and calls `each(record, at, place)` for every record that was written
+/// since: its place in the log and in the file. One that is being written is read the next time. False where there is
+/// no such log.
+template <class Each>
+bool read_on(int file, std::uint32_t number, LogProgress& log, Each&& each) {
+  if (!linux::read_at(file, channel::code_log_offset(number), &log.head, sizeof log.head)) return false;
+  log.head.bytes = std::min(log.head.bytes, channel::code_log_bytes);
+  while (log.at + sizeof(channel::CodeRecord) <= log.head.bytes) {
+    const std::uint64_t at = log.at, place = channel::code_log_offset(number) + at;
+    channel::CodeRecord record{};
+    if (!linux::read_at(file, place, &record, sizeof record) || record.bytes < sizeof record || record.bytes % 8 != 0 ||
+        record.bytes > log.head.bytes - at || record.kind == channel::CodeRecordKind::none)
+      break;
+    log.at += record.bytes;
+    each(record, at, place);
+  }
+  return true;
+}
+
 class CodeLogReader {
  public:
   struct Counts {

@@ -9,35 +9,25 @@ using channel::CodeRecordKind;
 CodeBlocks::Log* CodeBlocks::read_on(std::uint32_t number) {
   if (number == 0 || number >= channel::code_log_limit) return nullptr;
   Log& log = logs_[number];
-  if (!linux::read_at(shared_.file.get(), channel::code_log_offset(number), &log.head, sizeof log.head)) return nullptr;
-  log.head.bytes = std::min(log.head.bytes, channel::code_log_bytes);
-  while (log.at + sizeof(channel::CodeRecord) <= log.head.bytes && read_record(number, log)) {
-  }
-  return &log;
+  const auto each = [&](const channel::CodeRecord& record, std::uint64_t at, std::uint64_t place) {
+    if (record.kind == CodeRecordKind::trace) add_trace(record, at, place, log);
+  };
+  return sim::read_on(shared_.file.get(), number, log, each) ? &log : nullptr;
 }
 
-// False at the end of what is written.
-bool CodeBlocks::read_record(std::uint32_t number, Log& log) {
-  const std::uint64_t from = channel::code_log_offset(number) + log.at, room = log.head.bytes - log.at;
-  channel::CodeRecord record{};
-  if (!linux::read_at(shared_.file.get(), from, &record, sizeof record)) return false;
-  if (record.bytes < sizeof record || record.bytes % 8 != 0 || record.bytes > room) return false;
-  if (record.kind == CodeRecordKind::none) return false;
-  const std::uint64_t at = log.at;
-  log.at += record.bytes;
-  if (record.kind != CodeRecordKind::trace || record.bytes < sizeof(channel::CodeTrace)) return true;
+void CodeBlocks::add_trace(const channel::CodeRecord& record, std::uint64_t at, std::uint64_t place, Log& log) {
+  if (record.bytes < sizeof(channel::CodeTrace)) return;
   Trace made{std::vector<std::uint64_t>(record.bytes / 8), at};
-  if (!linux::read_at(shared_.file.get(), from, made.record.data(), record.bytes)) return true;
+  if (!linux::read_at(shared_.file.get(), place, made.record.data(), record.bytes)) return;
   const channel::CodeTrace& head = made.head();
   const std::uint64_t places = (record.bytes - sizeof head) / sizeof(channel::CodePlace);
-  if (head.places > places || head.segments == 0 || head.number + head.segments > channel::segment_limit) return true;
+  if (head.places > places || head.segments == 0 || head.number > channel::segment_limit - head.segments) return;
   find_blocks(log.head.process, made);
   log.traces.push_back(std::move(made));
   const Trace& trace = log.traces.back();
   const std::uint32_t first = trace.head().number, end = first + trace.head().segments;
   if (log.by_segment.size() < end) log.by_segment.resize(end + end / 2);
   std::fill(log.by_segment.begin() + first, log.by_segment.begin() + end, &trace);
-  return true;
 }
 
 const CodeBlocks::Trace* CodeBlocks::known(const Log& log, std::uint32_t segment) const {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tally/backend/sim/code_log.hpp"
 #include "tally/backend/sim/run.hpp"
 #include "tally/result/windows.hpp"
 
@@ -36,16 +37,14 @@ class CodeBlocks {
   std::uint32_t block_of(std::uint32_t log, std::uint64_t pc);
 
  private:
-  struct Log {
-    channel::CodeLog head{};
-    std::uint64_t at = channel::code_records_at;
+  struct Log : LogProgress {
     std::deque<Trace> traces;
     std::vector<const Trace*> by_segment;  // its own, and those of others that were asked for; null: not known
   };
   const Trace* known(const Log& log, std::uint32_t segment) const;
   const Trace* find(std::uint32_t log, std::uint32_t segment);
   Log* read_on(std::uint32_t number);
-  bool read_record(std::uint32_t number, Log& log);
+  void add_trace(const channel::CodeRecord& record, std::uint64_t at, std::uint64_t place, Log& log);
   void find_blocks(std::uint32_t process, Trace& trace);
 
   const Channel& shared_;

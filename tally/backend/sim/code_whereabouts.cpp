@@ -27,38 +27,28 @@ void CodeWhereabouts::refresh(std::uint32_t process) {
 }
 
 void CodeWhereabouts::read_on(std::uint32_t number, Log& log) {
-  channel::CodeLog head{};
-  if (!linux::read_at(shared_.file.get(), channel::code_log_offset(number), &head, sizeof head)) return;
-  log.head.bytes = std::min(head.bytes, channel::code_log_bytes);
-  while (log.at + sizeof(channel::CodeRecord) <= log.head.bytes && read_record(number, log)) {
-  }
+  (void)sim::read_on(shared_.file.get(), number, log,
+                     [&](const channel::CodeRecord& record, std::uint64_t at, std::uint64_t place) {
+                       if (record.kind == CodeRecordKind::shared) add_sharing(number, record, place);
+                       if (record.kind == CodeRecordKind::mapping) add_mapping(record, at, place, log);
+                     });
 }
 
-// False at the end of what is written.
-bool CodeWhereabouts::read_record(std::uint32_t number, Log& log) {
-  const std::uint64_t from = channel::code_log_offset(number) + log.at, room = log.head.bytes - log.at;
-  channel::CodeRecord record{};
-  if (!linux::read_at(shared_.file.get(), from, &record, sizeof record)) return false;
-  if (record.bytes < sizeof record || record.bytes % 8 != 0 || record.bytes > room) return false;
-  // It is being written: the next time it can be read.
-  if (record.kind == CodeRecordKind::none) return false;
-  const std::uint64_t at = log.at;
-  log.at += record.bytes;
-  if (record.kind == CodeRecordKind::shared) {
-    channel::CodeCounts counts{};
-    if (record.bytes >= sizeof counts && linux::read_at(shared_.file.get(), from, &counts, sizeof counts)) {
-      auto& numbers = of_process_[counts.process];
-      if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
-    }
-  }
-  if (record.kind != CodeRecordKind::mapping || record.bytes < sizeof(channel::CodeMapping)) return true;
+void CodeWhereabouts::add_sharing(std::uint32_t number, const channel::CodeRecord& record, std::uint64_t place) {
+  channel::CodeCounts counts{};
+  if (record.bytes < sizeof counts || !linux::read_at(shared_.file.get(), place, &counts, sizeof counts)) return;
+  auto& numbers = of_process_[counts.process];
+  if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) numbers.push_back(number);
+}
+
+void CodeWhereabouts::add_mapping(const channel::CodeRecord& record, std::uint64_t at, std::uint64_t place, Log& log) {
+  if (record.bytes < sizeof(channel::CodeMapping)) return;
   // As the numbers of a record are aligned.
   std::vector<std::uint64_t> memory(record.bytes / 8);
-  if (!linux::read_at(shared_.file.get(), from, memory.data(), record.bytes)) return true;
+  if (!linux::read_at(shared_.file.get(), place, memory.data(), record.bytes)) return;
   const auto* const m = reinterpret_cast<const channel::CodeMapping*>(memory.data());
-  if (m->head.bytes != record.bytes) return true;
+  if (m->head.bytes != record.bytes) return;
   log.mappings.emplace_back(at, CodeMapping{m->start, m->end, m->offset, files_.number(*m)});
-  return true;
 }
 
 std::optional<CodePlaceInFile> CodeWhereabouts::find(std::uint32_t process, std::uint64_t address) {

@@ -30,13 +30,12 @@ class CodeWhereabouts {
   void refresh(std::uint32_t process);
 
  private:
-  struct Log {
-    channel::CodeLog head{};
-    std::uint64_t at = channel::code_records_at;
+  struct Log : LogProgress {
     std::vector<std::pair<std::uint64_t, CodeMapping>> mappings;  // with the place of the record
   };
   void read_on(std::uint32_t number, Log& log);
-  bool read_record(std::uint32_t number, Log& log);
+  void add_sharing(std::uint32_t number, const channel::CodeRecord& record, std::uint64_t place);
+  void add_mapping(const channel::CodeRecord& record, std::uint64_t at, std::uint64_t place, Log& log);
 
   const Channel& shared_;
   CodeFiles files_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,13 @@ struct CounterState {
 
 /// The declared model, in a line.
 std::string model_line(std::uint64_t cache_bytes);
+
+/// Why a run ends that has executed so many instructions: `recent` are the addresses of the last ones, `ends_by` the
+/// instruction that ends a program.
+End no_end_in_sight(std::uint64_t instructions, std::uint64_t address, std::span<const std::uint64_t> recent,
+                    const Image& image, std::string_view ends_by);
+/// The program wrote this to what ends it.
+End ended_itself(std::uint64_t address, std::uint64_t written);
 
 /// Of every run.
 struct RunSettings {

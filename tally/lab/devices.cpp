@@ -127,11 +127,7 @@ void Machine::on_out(uc_engine*, std::uint32_t port, int, std::uint32_t value, v
     if (self.output_.ends_with('\n')) self.flush_output();
   } else if (port == exit_port) {
     // The instruction is done; the run ends before the next one.
-    self.end_ = End{End::Reason::exited,
-                    self.at_,
-                    static_cast<int>(value & 0xFF),
-                    fmt::format("the program ended itself with {}", value & 0xFF),
-                    {}};
+    self.end_ = ended_itself(self.at_, value);
     uc_emu_stop(self.uc_);
   }
 }

@@ -74,35 +74,16 @@ bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, 
   return false;
 }
 
-// A line-tag cache, direct-mapped: a line that is not there is a miss, every access is a reference. It sees them while
-// a counter does, so that whole blocks need not be looked into else.
+// Accesses are seen while a counter counts them, so that whole blocks need not be looked into else.
 void Machine::on_access(uc_engine*, uc_mem_type type, std::uint64_t address, int size, std::int64_t, void* machine) {
   Machine& self = of(machine);
   if (type == UC_MEM_WRITE) self.written(address, size);
   if (!self.pmu_.counts(Signal::llc_references, self.cpl_) && !self.pmu_.counts(Signal::llc_misses, self.cpl_)) return;
-  const std::uint64_t line = address >> 6;
-  std::uint64_t& tag = self.tags_[line % self.tags_.size()];
-  ++self.references_;
-  if (tag == line) return;
-  tag = line;
-  ++self.misses_;
+  self.tags_.access(address);
 }
 
 End Machine::limit_reached(std::uint64_t address) const {
-  std::set<std::uint64_t> loop(recent_.begin(), recent_.end());
-  std::vector<std::string> places;
-  for (const std::uint64_t at : loop) {
-    std::string where = image_.place(at);
-    if (std::find(places.begin(), places.end(), where) == places.end()) places.push_back(where);
-  }
-  if (places.size() > 6) places.resize(6);
-  End end;
-  end.reason = End::Reason::limit;
-  end.address = address;
-  end.message = fmt::format("{} instructions were executed and no end is in sight; the last ones at {}",
-                            thousands(static_cast<std::int64_t>(instructions_)), join(places, ", "));
-  end.hint = "is it an endless loop? --max-instructions N allows more; HLT ends a program";
-  return end;
+  return no_end_in_sight(instructions_, address, recent_, image_, "HLT");
 }
 
 }  // namespace tally::lab

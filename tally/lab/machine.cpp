@@ -44,8 +44,11 @@ std::vector<int> counter_numbers(const pmu::emulated::Profile& profile) {
 }
 
 Machine::Machine(const Image& image, const Settings& settings, Listener listener)
-    : image_(image), settings_(settings), listener_(std::move(listener)), pmu_(*settings.profile, settings.behaviour) {
-  tags_.assign(std::max<std::uint64_t>(settings.cache_bytes / 64, 1), ~0ULL);
+    : image_(image),
+      settings_(settings),
+      listener_(std::move(listener)),
+      pmu_(*settings.profile, settings.behaviour),
+      tags_(settings.cache_bytes) {
   code_bytes_.assign(memory_size(), false);
   code_bits_ = image_.bits;
   pmu_.listen([this](const Happening& what) {
@@ -245,7 +248,7 @@ void Machine::before(std::uint64_t address) {
   }
   const Instruction& instruction = decoded(address);
   look_around(instruction);
-  references_ = misses_ = 0;
+  tags_.clear_counts();
   if (instruction.kind == Kind::plain || instruction.kind == Kind::port) {
     running_ = instruction;
   } else {
@@ -292,8 +295,8 @@ void Machine::finish(std::uint64_t next) {
     if (taken && state < 3) ++state;
     if (!taken && state > 0) --state;
   }
-  work[Signal::llc_references] = references_;
-  work[Signal::llc_misses] = misses_;
+  work[Signal::llc_references] = tags_.references();
+  work[Signal::llc_misses] = tags_.misses();
   const int level = cpl_;
   if (done.kind == Kind::interrupt_return || done.kind == Kind::far) note_segment();
   is_shadowed_ = done.kind == Kind::enable;

@@ -16,6 +16,7 @@
 #include "tally/base/result.hpp"
 #include "tally/lab/computer.hpp"
 #include "tally/lab/decode.hpp"
+#include "tally/lab/line_tags.hpp"
 #include "tally/lab/lint.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/pmu/emulated/intel_pmu.hpp"
@@ -236,10 +237,8 @@ class Machine : public Computer {
   std::uint64_t at_ = 0;  // address of the instruction that is looked at
   std::array<std::uint64_t, 64> recent_{};
   std::string output_;
-  std::vector<std::uint64_t> tags_;                             // the line-tag cache
-  std::unordered_map<std::uint64_t, std::uint8_t> directions_;  // of conditional branches
-  std::uint32_t references_ = 0;                                // of the running instruction
-  std::uint32_t misses_ = 0;
+  LineTags tags_;
+  std::unordered_map<std::uint64_t, std::uint8_t> directions_;         // of conditional branches
   std::vector<std::pair<std::string, std::uint64_t>> last_registers_;  // at the last step
   std::uint32_t spurious_ = 0x1FF;                                     // APIC: spurious vector register
   Timer timer_;

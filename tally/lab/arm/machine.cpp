@@ -27,9 +27,8 @@ Machine::Machine(const Image& image, const Settings& settings, Listener listener
     : image_(image),
       settings_(settings),
       listener_(std::move(listener)),
-      core_(make_core(*settings.profile, settings.strict)) {
-  tags_.assign(std::max<std::uint64_t>(settings.cache_bytes / 64, 1), ~0ULL);
-}
+      core_(make_core(*settings.profile, settings.strict)),
+      tags_(settings.cache_bytes) {}
 
 Machine::~Machine() {
   if (kernel_) uc_context_free(kernel_);
@@ -187,7 +186,7 @@ void Machine::before(std::uint64_t address) {
   }
   const Instruction& instruction = decoded(address);
   look_around(instruction);
-  references_ = misses_ = 0;
+  tags_.clear_counts();
   if (!intercept(instruction)) running_ = instruction;
 }
 
@@ -223,8 +222,8 @@ void Machine::finish(std::uint64_t next) {
 void Machine::retire(const Instruction& instruction, std::uint64_t next) {
   Done done;
   done.cycles = instruction.cycles;
-  done.accesses = references_;
-  done.misses = misses_;
+  done.accesses = tags_.references();
+  done.misses = tags_.misses();
   done.is_branch = instruction.is_branch;
   done.is_conditional = instruction.is_conditional;
   done.is_call = instruction.is_call;
@@ -280,20 +279,7 @@ bool Machine::interrupted(std::uint64_t address) {
 }
 
 End Machine::limit_reached(std::uint64_t address) const {
-  std::set<std::uint64_t> loop(recent_.begin(), recent_.end());
-  std::vector<std::string> places;
-  for (const std::uint64_t at : loop) {
-    std::string where = image_.place(at);
-    if (std::find(places.begin(), places.end(), where) == places.end()) places.push_back(where);
-  }
-  if (places.size() > 6) places.resize(6);
-  End end;
-  end.reason = End::Reason::limit;
-  end.address = address;
-  end.message = fmt::format("{} instructions were executed and no end is in sight; the last ones at {}",
-                            thousands(static_cast<std::int64_t>(instructions_)), join(places, ", "));
-  end.hint = "is it an endless loop? --max-instructions N allows more; WFI ends a program";
-  return end;
+  return no_end_in_sight(instructions_, address, recent_, image_, "WFI");
 }
 
 }  // namespace tally::lab::arm

@@ -14,6 +14,7 @@
 #include "tally/lab/arm/decode.hpp"
 #include "tally/lab/arm/lint.hpp"
 #include "tally/lab/computer.hpp"
+#include "tally/lab/line_tags.hpp"
 
 namespace tally::lab::arm {
 
@@ -137,10 +138,8 @@ class Machine : public Computer {
   std::uint64_t at_ = 0;
   std::array<std::uint64_t, 64> recent_{};
   std::string output_;
-  std::vector<std::uint64_t> tags_;                             // the line-tag cache
+  LineTags tags_;
   std::unordered_map<std::uint64_t, std::uint8_t> directions_;  // of conditional branches
-  std::uint32_t references_ = 0;                                // of the running instruction
-  std::uint32_t misses_ = 0;
   std::vector<std::pair<std::string, std::uint64_t>> last_registers_;
 };
 

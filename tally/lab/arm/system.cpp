@@ -246,15 +246,9 @@ bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, 
   return false;
 }
 
-// A line-tag cache, direct-mapped: a line that is not there is a miss, every access is a reference.
 void Machine::on_access(uc_engine*, uc_mem_type, std::uint64_t address, int, std::int64_t, void* machine) {
   Machine& self = *static_cast<Machine*>(machine);
-  const std::uint64_t line = address >> 6;
-  std::uint64_t& tag = self.tags_[line % self.tags_.size()];
-  ++self.references_;
-  if (tag == line) return;
-  tag = line;
-  ++self.misses_;
+  self.tags_.access(address);
 }
 
 // A PL011: the data register at 0, the flags at 18H.
@@ -275,11 +269,7 @@ std::uint64_t Machine::on_exit_read(uc_engine*, std::uint64_t, unsigned, void*) 
 void Machine::on_exit_write(uc_engine*, std::uint64_t, unsigned, std::uint64_t value, void* machine) {
   Machine& self = *static_cast<Machine*>(machine);
   // The instruction is done; the run ends before the next one.
-  self.end_ = End{End::Reason::exited,
-                  self.at_,
-                  static_cast<int>(value & 0xFF),
-                  fmt::format("the program ended itself with {}", value & 0xFF),
-                  {}};
+  self.end_ = ended_itself(self.at_, value);
   uc_emu_stop(self.uc_);
 }
 

@@ -437,9 +437,10 @@ LevelsVerdict judge_levels(const Curve& curve, const std::vector<MemoryLevel>& l
   const bool shared = waited_share > waited_too_long;
   if (busy.empty() && !most && !shared) return {};
   std::string why = join(busy, ", ");
-  if (shared && (!most || !calm.empty())) {
+  if (shared) {
+    if (most && calm.empty()) why = fmt::format("{} of {} points flagged", flagged, curve.size());
     why = fmt::format("{}, {:.0f} % of the time was spent waiting for it{}{}", processor_shared, 100 * waited_share,
-                      busy.empty() ? "" : ": ", why);
+                      why.empty() ? "" : ": ", why);
   } else if (busy.empty() || calm.empty()) {
     why = fmt::format("{} of {} points flagged", flagged, curve.size());
     if (const std::string cause = cause_of(curve); !cause.empty()) why += " (" + cause + ")";

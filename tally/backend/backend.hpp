@@ -76,7 +76,9 @@ struct Windows {
     std::uint64_t every = 0;  ///< at least 1
     bool operator==(const Trigger&) const = default;
   };
-  std::vector<Trigger> triggers = {};  ///< the first one that is full ends a window; at most window_trigger_limit
+  std::vector<Trigger> triggers = {};     ///< the first one that is full ends a window; at most window_trigger_limit
+  std::optional<Mark::Point> start = {};  ///< a thread's windows begin when it first comes there: a backend may lack it
+  std::optional<Mark::Point> stop = {};   ///< and end when it then comes there
   /// Called once before all rows, and with each row; by one thread at a time, which need not be the caller's. Rows of a
   /// thread come in their order.
   bool places = false;   ///< rows tell of which file their address is: a backend may lack it
@@ -84,6 +86,7 @@ struct Windows {
   std::function<void(const result::WindowsHead&)> on_begin = {};
   std::function<void(const result::Window&)> on_window = {};
   bool any() const { return !triggers.empty(); }
+  bool bounded() const { return start || stop; }
 };
 inline constexpr std::size_t window_trigger_limit = 4;
 

@@ -36,6 +36,8 @@ enum MarkRole : uint32_t {
   mark_function,  ///< the first instruction of a function: counted is up to its return
   mark_from,      ///< counting begins
   mark_to,        ///< counting ends
+  mark_starts,    ///< of no mark: the thread's windows start (windows.hpp)
+  mark_stops,     ///< and stop
   mark_leaves,    ///< of no mark: a function that may leave others without their return, as longjmp does
 };
 

@@ -25,6 +25,8 @@ inline constexpr uint32_t window_sum_limit = 4;
 inline constexpr uint32_t window_cut = window_trigger_limit;
 /// Of a row that holds but a part of a window's vector: the rest follows.
 inline constexpr uint32_t window_part = window_trigger_limit + 1;
+/// Of rows without a window: the thread's windows start after them, or have stopped before them.
+inline constexpr uint32_t window_starts = window_trigger_limit + 2, window_stops = window_trigger_limit + 3;
 /// Most events of a window: a thread counts down in 64 bits, whose sign it looks at by the highest byte.
 inline constexpr uint64_t window_event_limit = uint64_t{1} << 54;
 
@@ -32,6 +34,8 @@ inline constexpr uint64_t window_event_limit = uint64_t{1} << 54;
 struct Windows {
   uint8_t on;
   uint8_t vectors;  ///< 1: rows tell which segments were executed
+  uint8_t bounded;  ///< 1: threads tell by rows when their windows start and stop, at addresses (marks.hpp)
+  uint8_t waits;    ///< 1: those of a program start at one
   uint32_t triggers;
   WindowTrigger trigger[window_trigger_limit];
 };
@@ -41,7 +45,7 @@ struct Windows {
 struct WindowRow {
   uint64_t time_ns;   ///< CLOCK_MONOTONIC
   uint64_t address;   ///< of the last instruction of the window; 0 where its thread's end cut it
-  uint16_t ended_by;  ///< number of a trigger, or window_cut
+  uint16_t ended_by;  ///< number of a trigger, or one of those above
   uint16_t cpu;       ///< where the thread ran then
   uint32_t number;    ///< of the windows of the thread, from 1: in a block that was not published it tells the last one
   uint32_t words;     ///< of the vector

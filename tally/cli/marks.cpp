@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 
 namespace tally::cli {
-namespace {
 
 Result<backend::Mark::Point> point_of(const std::string& text) {
   auto place = symbol::parse_place(text);
   if (!place) return fail(place.error());
   return backend::Mark::Point{std::move(*place), text};
 }
-
-}  // namespace
 
 void add_mark_options(Page& app, MarkOptions& options) {
   repeated(app.add_option("--function", options.functions,

@@ -23,6 +23,9 @@ void add_mark_options(Page& app, MarkOptions& options);
 /// What of the engine they need.
 backend::Needs::Engine needed_by(const MarkOptions& options);
 
+/// A function or point of a program, as it is written. Errors: bad_usage.
+Result<backend::Mark::Point> point_of(const std::string& text);
+
 /// Reads them. Errors: bad_usage.
 Result<void> choose_marks(const MarkOptions& options, std::vector<backend::Mark>& marks);
 

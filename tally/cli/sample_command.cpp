@@ -8,6 +8,7 @@
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/launch.hpp"
+#include "tally/cli/marks.hpp"
 #include "tally/cli/models.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/window_names.hpp"
@@ -26,6 +27,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> event_lists, every, by;
+  std::string start, stop;
   std::string backend = "auto", format, output, description, processes, vectors;
   bool quiet = false, where = false;
   measure::WindowChoice choice;
@@ -44,6 +46,7 @@ constexpr const char* examples =
     "  tally sample --every 1 --by page-faults -- ./prog\n"
     "  tally sample -e task-clock,page-faults --every 1ms -- ./prog\n"
     "  tally sample --every 50000 --every 1000 --by instructions --by calls -- ./prog\n"
+    "  tally sample --every 10k --start-at main -- ./prog\n"
     "  tally sample --every 1M --only gzip --skip 100 --windows 10 -- ./script\n";
 
 std::string format_names() {
@@ -84,6 +87,14 @@ void describe(Page& app, Options& options) {
                  "then write at most N windows of each thread; the program runs on to its end")
       ->check(not_negative)
       ->option_text("N");
+  app.add_option("--start-at", options.start,
+                 "a thread's windows begin when it first comes to this function, function+0x10, or 0xADDRESS as the "
+                 "program's file has it, each with FILE: before it for a library; what it starts from then on is "
+                 "counted from its beginning; under the engine")
+      ->option_text("PLACE");
+  app.add_option("--stop-at", options.stop,
+                 "and end when it then first comes there; the program runs on to its end; under the engine")
+      ->option_text("PLACE");
   app.add_flag("--where", options.where,
                "the function and the source line of each row's address, where files say them: table, csv and jsonl, "
                "under the engine");
@@ -189,6 +200,18 @@ Result<void> choose_windows(Options& options) {
   return {};
 }
 
+Result<void> choose_bounds(Options& options) {
+  const auto choose = [](const std::string& text, std::optional<backend::Mark::Point>& to) -> Result<void> {
+    if (text.empty()) return {};
+    auto point = point_of(text);
+    if (!point) return fail(point.error());
+    to = *std::move(point);
+    return {};
+  };
+  if (auto start = choose(options.start, options.stat.windows.start); !start) return start;
+  return choose(options.stop, options.stat.windows.stop);
+}
+
 // The file beside the rows that says what they do not; nothing where there is none. Errors: as of linux::Output.
 Result<std::optional<linux::Output>> open_description(const Options& options, const report::WindowFormat& format,
                                                       const linux::Output& rows) {
@@ -221,6 +244,7 @@ Result<backend::Choice> choose_backend(const Options& options, const linux::Mach
   backend::Needs needs;
   needs.attachment = options.stat.attachment.any();
   needs.simulation = options.model.simulation;
+  if (options.stat.windows.bounded()) needs.engine = backend::Needs::Engine::bounds;
   const auto& triggers = options.stat.windows.triggers;
   needs.windows = std::all_of(triggers.begin(), triggers.end(), is_kernels_own) ? backend::Needs::Windows::by_kernel
                                                                                 : backend::Needs::Windows::by_others;
@@ -326,7 +350,7 @@ int sample(Options& options) {
   }
   for (std::string& notice : chosen.notices()) stat->notices.push_back(std::move(notice));
   if (format->name != "table") stat->notices.insert(stat->notices.end(), absences.begin(), absences.end());
-  if (!stat->notices.empty() && may_speak) say(stat->notices);
+  if (!stat->notices.empty() && (may_speak || stat->incomplete)) say(stat->notices);
   return end_as_measured(*stat, written ? int{exit_ok} : report_error(written.error()), *signals);
 }
 
@@ -354,6 +378,7 @@ int run_sample(const std::vector<std::string>& arguments) {
   options.stat.attachment.processes = std::move(*processes);
   if (const auto chosen = options.model.choose(); !chosen) return report_error(chosen.error());
   if (const auto chosen = choose_windows(options); !chosen) return report_error(chosen.error());
+  if (const auto chosen = choose_bounds(options); !chosen) return report_error(chosen.error());
   const auto& triggers = options.stat.windows.triggers;
   const bool by_kernel = std::all_of(triggers.begin(), triggers.end(), is_kernels_own);
   const std::vector<std::string> usual{by_kernel ? "task-clock,page-faults,context-switches,cpu-migrations"

@@ -215,6 +215,8 @@ nlohmann::ordered_json description_of(const result::WindowsHead& head) {
   nlohmann::ordered_json object{{"schema", "tally-windows/1"}, {"command", head.command}};
   for (const result::WindowTrigger& trigger : head.triggers)
     object["every"].push_back({{"event", trigger.event}, {"count", trigger.every}});
+  if (!head.start.empty()) object["start_at"] = head.start;
+  if (!head.stop.empty()) object["stop_at"] = head.stop;
   for (const result::EventCount& event : head.events) {
     nlohmann::ordered_json one{{"name", event.name}, {"asked", event.event}, {"trust", name(event.count.trust)}};
     if (event.unit == Unit::nanoseconds) one["unit"] = "nanoseconds";

@@ -81,6 +81,8 @@ WindowsHead head_of(const Json& json) {
   head.command = json.at("command").get<std::vector<std::string>>();
   for (const Json& one : json.at("every"))
     head.triggers.push_back({text(one, "event"), number<std::uint64_t>(one.at("count"))});
+  head.start = text(json, "start_at");
+  head.stop = text(json, "stop_at");
   std::size_t next = 0;
   for (const Json& one : json.at("events")) {
     EventCount event;

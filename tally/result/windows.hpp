@@ -55,6 +55,8 @@ struct WindowsHead {
   std::vector<WindowTrigger> triggers;
   std::vector<EventCount> events;  ///< that were asked for: name, unit, and the trust of the counts in a window
   std::vector<std::optional<std::size_t>> places = {};  ///< of each, which of Window::counts it is; nothing: absent
+  std::string start = {}, stop = {};                    ///< places of the program where threads' windows began and
+                                                        ///< ended; empty: with the thread
   bool named = false;                                   ///< windows tell the function and the line of their addresses
   bool operator==(const WindowsHead&) const = default;
 };

@@ -54,6 +54,8 @@ Json head_json(const WindowsHead& head) {
   Json json{{"command", head.command}, {"triggers", Json::array()}, {"events", Json::array()}};
   for (const WindowTrigger& one : head.triggers)
     json["triggers"].push_back({{"event", one.event}, {"every", one.every}});
+  if (!head.start.empty()) json["start_at"] = head.start;
+  if (!head.stop.empty()) json["stop_at"] = head.stop;
   for (std::size_t i = 0; i < head.events.size(); ++i) {
     const EventCount& event = head.events[i];
     const Count& count = event.count;
@@ -77,6 +79,8 @@ WindowsHead head_of(const Json& json) {
   head.command = json.at("command").get<std::vector<std::string>>();
   for (const Json& one : json.at("triggers"))
     head.triggers.push_back({one.at("event").get<std::string>(), number<std::uint64_t>(one.at("every"))});
+  head.start = text(json, "start_at");
+  head.stop = text(json, "stop_at");
   for (const Json& one : json.at("events")) {
     EventCount event;
     event.name = text(one, "name");

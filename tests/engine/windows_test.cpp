@@ -1,5 +1,9 @@
 // Windows under the engine: each holds exactly so many instructions, ends at the one where the stepper is then, and has
 // the stepper's counts.
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "tests/engine/expect.hpp"
 
 namespace tally::engine_test {
@@ -54,6 +58,7 @@ class WindowsTest : public testing::TestWithParam<const char*> {};
 TEST_P(WindowsTest, are_the_steppers) {
   const Command command = command_of(GetParam());
   const auto stepped = windows_stepped(command, 1);
+  ASSERT_FALSE(stepped.empty());
   for (const int size : {0, 1, 64, made_anew}) expect_windows(command, stepped, 97, size);
   for (const std::uint64_t every : {1, 2, 511, 10'000}) expect_windows(command, stepped, every, 0);
 }
@@ -112,6 +117,111 @@ TEST(Windows, are_full_whatever_comes) {
       EXPECT_EQ(outcome.code, 0) << outcome.err;
       expect_full(threads, every);
     }
+}
+
+// --- from one address to another ------------------------------------------------------------------------------------
+
+/// Where a thread first comes to an address, from an instruction on; its end where it does not.
+std::size_t first_at(const WindowRows& thread, std::uint64_t address, std::size_t from = 0) {
+  while (from < thread.size() && thread[from].address != address) ++from;
+  return from;
+}
+
+/// Windows of a part of a thread, of rows of one instruction each; what is left at its end is the last one.
+WindowRows between(const WindowRows& thread, std::size_t from, std::size_t to, std::uint64_t every) {
+  const WindowRows part(thread.begin() + static_cast<std::ptrdiff_t>(from),
+                        thread.begin() + static_cast<std::ptrdiff_t>(to));
+  WindowRows windows = joined(part, every);
+  WindowRow last;
+  for (std::size_t i = windows.size() * every; i < part.size(); ++i) last.counts += part[i].counts;
+  if (last.counts.instructions != 0) windows.push_back(last);
+  return windows;
+}
+
+void expect_bounded(Command command, std::uint64_t start, std::uint64_t stop, std::vector<WindowRows> expected,
+                    std::uint64_t every, int block_size) {
+  SCOPED_TRACE(testing::Message() << command.words[0] << ": every " << every << ", block size " << block_size
+                                  << std::hex << ", from " << start << " to " << stop);
+  command.options.insert(command.options.end(), {"--start-at", fmt::format("{:#x}", start)});
+  if (stop != 0) command.options.insert(command.options.end(), {"--stop-at", fmt::format("{:#x}", stop)});
+  Outcome outcome;
+  const auto counted = windows_counted(command, every, block_size, true, outcome);
+  expected = sorted(std::move(expected));
+  ASSERT_EQ(counted.size(), expected.size()) << outcome.err;
+  for (std::size_t thread = 0; thread < expected.size(); ++thread) {
+    EXPECT_EQ(counted[thread].size(), expected[thread].size());
+    for (std::size_t i = 0; i < std::min(counted[thread].size(), expected[thread].size()); ++i) {
+      const WindowRow &is = counted[thread][i], &should = expected[thread][i];
+      ASSERT_EQ(is.address, should.address) << "window " << i + 1 << " of " << expected[thread].size();
+      ASSERT_TRUE(is.counts == should.counts) << "window " << i + 1 << ", the engine:\n"
+                                              << describe(is.counts) << "expected:\n"
+                                              << describe(should.counts);
+    }
+  }
+}
+
+class BoundedWindowsTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(BoundedWindowsTest, start_and_stop_where_the_stepper_is) {
+  const Command command = command_of(GetParam());
+  const auto stepped = windows_stepped(command, 1);
+  ASSERT_EQ(stepped.size(), 1u);
+  const WindowRows& thread = stepped.front();
+  // Places in the run, and how they are looked for: any instruction may be one.
+  const std::size_t n = thread.size();
+  for (const auto& [a, b] : {std::pair{n / 3, n / 2}, {n / 7, n * 6 / 7}, {std::size_t{0}, n / 5}, {n / 2, n / 2}}) {
+    const std::uint64_t start = thread[a].address, stop = thread[b].address;
+    const std::size_t from = first_at(thread, start), to = first_at(thread, stop, from + 1);
+    expect_bounded(command, start, stop, {between(thread, from, to, 1)}, 1, 0);
+    for (const int size : {0, 1, made_anew})
+      expect_bounded(command, start, stop, {between(thread, from, to, 97)}, 97, size);
+    expect_bounded(command, start, 0, {between(thread, from, n, 511)}, 511, 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(engine, BoundedWindowsTest,
+                         testing::Values("branches", "returns", "loops", "flags", "strings", "fault_repair", "queued",
+                                         "nested", "alternate_stack", "leave_handler", "rewrite"),
+                         [](const auto& one) { return std::string(one.param); });
+
+/// The thread that alone comes to where the program begins.
+std::size_t main_of(const std::vector<WindowRows>& threads) {
+  const auto is_alone = [&](const WindowRows& thread) {
+    return std::none_of(threads.begin(), threads.end(), [&](const WindowRows& other) {
+      return &other != &thread && first_at(other, thread.front().address) < other.size();
+    });
+  };
+  return static_cast<std::size_t>(std::find_if(threads.begin(), threads.end(), is_alone) - threads.begin());
+}
+
+TEST(BoundedWindows, of_a_thread_that_counts_go_on_in_what_it_starts) {
+  const Command command = command_of("threads");
+  const auto stepped = windows_stepped(command, 1);
+  const std::size_t main = main_of(stepped);
+  ASSERT_LT(main, stepped.size());
+  std::vector<WindowRows> expected;
+  for (std::size_t i = 0; i < stepped.size(); ++i)
+    expected.push_back(between(stepped[i], i == main ? 3 : 0, stepped[i].size(), 7));
+  expect_bounded(command, stepped[main][3].address, 0, expected, 7, 0);
+}
+
+TEST(BoundedWindows, begin_and_end_at_each_threads_own_arrival) {
+  const Command command = command_of("threads");
+  const auto stepped = windows_stepped(command, 1);
+  const std::size_t main = main_of(stepped);
+  ASSERT_LT(main, stepped.size());
+  // In the loop of the others.
+  const WindowRows& other = stepped[main == 0 ? 1 : 0];
+  const std::uint64_t start = other[20].address, stop = other[other.size() - 2].address;
+  ASSERT_EQ(first_at(stepped[main], start), stepped[main].size());
+  for (const std::uint64_t every : {1, 7}) {
+    std::vector<WindowRows> expected;
+    for (std::size_t i = 0; i < stepped.size(); ++i) {
+      const std::size_t from = first_at(stepped[i], start);
+      if (i != main) expected.push_back(between(stepped[i], from, first_at(stepped[i], stop, from + 1), every));
+    }
+    expect_bounded(command, start, stop, expected, every, 0);
+  }
 }
 
 }  // namespace

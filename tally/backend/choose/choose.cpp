@@ -188,6 +188,9 @@ EngineOnly engine_only(Needs::Engine need) {
     case Needs::Engine::rdpmc:
       return {"`rdpmc` reads what tally counts",
               "with a PMU it reads the processor's own counters, if the kernel allows it"};
+    case Needs::Engine::bounds:
+      return {"windows start and stop at an address (--start-at, --stop-at)",
+              "natively that takes breakpoints of the kernel (uprobes), which tally does not use yet"};
     default:
       return {"functions and points of a program are counted",
               "with a PMU that takes uprobes of the kernel, which tally does not use yet"};

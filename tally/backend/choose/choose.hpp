@@ -20,7 +20,7 @@ struct Needs {
   std::optional<Simulation> simulation = {};  ///< this machine is to be simulated, and no other counts; without it
                                               ///< the simulated PMU takes `host` where an event needs one
   /// What only the engine can do.
-  enum class Engine { nothing, marks, int2e, int3, rdpmc } engine = Engine::nothing;
+  enum class Engine { nothing, marks, bounds, int2e, int3, rdpmc } engine = Engine::nothing;
   /// Request::windows, and what ends them: the kernel's own events, or others.
   enum class Windows { none, by_kernel, by_others } windows = Windows::none;
   bool any() const { return attachment || timing; }  ///< of what cannot be done without; processes can

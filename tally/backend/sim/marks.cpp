@@ -33,15 +33,18 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 
 }  // namespace
 
-Marker::Marker(const std::vector<Mark>& marks) {
-  for (std::uint32_t i = 0; i < marks.size(); ++i) {
-    const Mark& mark = marks[i];
+Marker::Marker(const Request& request) {
+  for (std::uint32_t i = 0; i < request.marks.size(); ++i) {
+    const Mark& mark = request.marks[i];
     if (mark.trap != Mark::Trap::none) continue;
     any_function_ = any_function_ || !mark.to;
     wanted_.push_back({mark.from.place, mark.from.text, i,
                        static_cast<std::uint32_t>(mark.to ? channel::mark_from : channel::mark_function)});
     if (mark.to) wanted_.push_back({mark.to->place, mark.to->text, i, channel::mark_to});
   }
+  const Windows& windows = request.windows;
+  if (windows.start) wanted_.push_back({windows.start->place, windows.start->text, 0, channel::mark_starts});
+  if (windows.stop) wanted_.push_back({windows.stop->place, windows.stop->text, 0, channel::mark_stops});
 }
 
 void Marker::look_up(const symbol::Elf& elf, const Wanted& wanted, std::size_t place, Module& in) const {
@@ -314,7 +317,7 @@ void choose_counters(const std::vector<MarkedEvent>& events, channel::Marks& mar
 channel::Marks marks_of(const Request& request, const Modelling& modelling) {
   channel::Marks marks{};
   marks.count = static_cast<std::uint32_t>(request.marks.size());
-  marks.on = marks.count > 0 || request.rdpmc ? 1 : 0;
+  marks.on = marks.count > 0 || request.rdpmc || request.windows.bounded() ? 1 : 0;
   marks.rdpmc = request.rdpmc ? 1 : 0;
   if (marks.on == 0 && !request.windows.any() && !request.calls) return marks;
   if (marks.count > 0) {

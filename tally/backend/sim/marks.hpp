@@ -20,7 +20,7 @@ inline constexpr const char* no_part_of_cycles =
 /// Finds the addresses of marks in every program of a run.
 class Marker {
  public:
-  explicit Marker(const std::vector<Mark>& marks);
+  explicit Marker(const Request& request);
 
   /// What can be known before the program at `path` runs. Errors: bad_usage where a name stands for several functions
   /// of it, or where it is a program that loads nothing and has no such function.
@@ -28,6 +28,9 @@ class Marker {
 
   /// The addresses in a process as its memory is now.
   channel::MarkPoints points_of(pid_t process);
+
+  /// Whether there is anything to find.
+  bool any() const { return !wanted_.empty(); }
 
   /// Of the marks that no process had: why, each with what was looked at. After the run.
   std::vector<std::string> missing() const;

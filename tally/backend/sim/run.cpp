@@ -342,7 +342,11 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   auto served = server.serve(*request.signals, request.wait_all, timed ? &conductor : nullptr);
   if (!served) return fail(served.error());
   if (workers) workers->finish();
-  if (rows) rows->finish();
+  if (rows) {
+    rows->finish();
+    execution.windows_started = rows->started();
+    execution.windows_stopped = rows->stopped();
+  }
   execution.lasted = linux::now() - program->started().time;
   translations.keep();
   execution.figures.kernel = counters.read();

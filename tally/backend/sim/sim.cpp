@@ -1,5 +1,7 @@
 #include "tally/backend/sim/sim.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -49,6 +51,20 @@ std::vector<event::Event> modelled_set(const Simulation& simulation) {
   return events;
 }
 
+/// Where windows were to start or stop, and no thread came there.
+void say_what_was_not_reached(const Windows& windows, const Execution& execution, Outcome& outcome) {
+  if (windows.start && execution.windows_started == 0) {
+    outcome.missing.push_back(
+        fmt::format("no thread came to '{}' (--start-at): there are no windows. The compiler may have put the function "
+                    "into its callers, or an address may not be where an instruction begins; `tally profile` tells "
+                    "which functions run",
+                    printable(windows.start->text)));
+  } else if (windows.stop && execution.windows_stopped == 0) {
+    outcome.notices.push_back(fmt::format("no thread came to '{}' (--stop-at){}: windows go on to the end of each",
+                                          printable(windows.stop->text), windows.start ? " after its start" : ""));
+  }
+}
+
 class Sim final : public Backend {
  public:
   explicit Sim(std::optional<Simulation> simulation) : asked_(std::move(simulation)) {}
@@ -64,7 +80,7 @@ class Sim final : public Backend {
     const Modelling modelling = modelling_of(request);
     const auto placed = placed_figures(request, modelling);
     if (!placed) return fail(placed.error());
-    Marker marker(request.marks);
+    Marker marker(request);
     if (auto known = look_before(marker, request); !known) return fail(known.error());
     channel::Settings settings{};
     settings.models = modelling.settings;
@@ -87,6 +103,7 @@ class Sim final : public Backend {
     harvest(request, *execution, *shared, modelling, window, outcome);
     if (request.on_code) request.on_code(code_counts(request, *shared, modelling, outcome.counts));
     outcome.missing = marker.missing();
+    if (outcome.missing.empty()) say_what_was_not_reached(request.windows, *execution, outcome);
     outcome.notices.insert(outcome.notices.end(), marker.notices().begin(), marker.notices().end());
     if (execution->began) return outcome;
     for (EventCount& one : outcome.counts) one.count = absent(ended_within_delay);
@@ -116,7 +133,7 @@ class Sim final : public Backend {
 
  private:
   static Result<void> look_before(Marker& marker, const Request& request) {
-    if (request.marks.empty()) return {};
+    if (!marker.any()) return {};
     const auto path = linux::find_program(request.command.front(), linux::search_path());
     return path ? marker.look_before(*path) : fail(path.error());
   }

@@ -55,6 +55,7 @@ Places places_of(const Request& request, const Modelling& modelling) {
 struct Reader {
   std::optional<RingMemory> memory;  // nothing once its thread has closed it
   std::uint32_t begun = 0, taken_rows = 0;
+  bool counted = false;  // its windows have started, and not stopped
   std::array<std::int64_t, channel::mark_event_limit>
       sums{};  // another thread may have the record, and goes on with them
   CodeVector vector;
@@ -84,6 +85,8 @@ channel::Windows windows_of(const Request& request, const Modelling& modelling, 
   if (!request.windows.any()) return made;
   made.on = 1;
   made.vectors = request.windows.vectors ? 1 : 0;
+  made.bounded = request.windows.bounded() ? 1 : 0;
+  made.waits = request.windows.start ? 1 : 0;
   const Places places = places_of(request, modelling);
   for (const Windows::Trigger& trigger : request.windows.triggers) {
     channel::WindowTrigger& one = made.trigger[made.triggers++];
@@ -118,6 +121,8 @@ class WindowRows::Work {
       head.events.push_back(event_count(*one.event, std::move(count)));
     }
     head.places = places_.events;
+    if (windows_.start) head.start = windows_.start->text;
+    if (windows_.stop) head.stop = windows_.stop->text;
     head.named = windows_.places;
     if (windows_.on_begin) windows_.on_begin(head);
     thread_ = linux::worker_thread([this] { work(); });
@@ -130,6 +135,9 @@ class WindowRows::Work {
     }
     ring();
   }
+
+  std::uint64_t started() const { return started_threads_; }
+  std::uint64_t stopped() const { return stopped_threads_; }
 
   void finish() {
     if (!thread_.joinable()) return;
@@ -228,11 +236,12 @@ class WindowRows::Work {
     reader.memory.reset();
   }
 
-  static void begin(Reader& reader) {
+  void begin(Reader& reader) const {
     const std::uint32_t begun = __atomic_load_n(&reader.memory->head().begun, __ATOMIC_ACQUIRE);
     if (reader.begun == begun) return;
     reader.begun = begun;
     reader.taken_rows = 0;
+    reader.counted = settings_.windows.bounded == 0;
   }
 
   /// The row at this byte of a block, and goes on to the one after it; null where there is no room for one.
@@ -251,6 +260,18 @@ class WindowRows::Work {
     if (row.words != 0)
       reader.vector.add(blocks_, row.log, {reinterpret_cast<const std::uint64_t*>(&row.sum[0] + events()), row.words});
     if (row.ended_by == channel::window_part) return;
+    if (row.ended_by == channel::window_starts) {
+      std::copy_n(row.sum, events(), reader.sums.begin());
+      reader.counted = true;
+      ++started_threads_;
+      return;
+    }
+    if (!reader.counted) return;
+    if (row.ended_by == channel::window_stops) {
+      reader.counted = false;
+      ++stopped_threads_;
+      if (std::equal(row.sum, row.sum + events(), reader.sums.begin())) return;
+    }
     hand_on(thread, reader, row.number, static_cast<std::int64_t>(row.time_ns), row.ended_by, row.cpu, row.address,
             row.sum);
     reader.taken_rows = row.number;
@@ -312,6 +333,7 @@ class WindowRows::Work {
       if (row == nullptr || __atomic_load_n(&row->number, __ATOMIC_ACQUIRE) != reader.taken_rows + 1) break;
       take(thread, reader, *row);
     }
+    if (!reader.counted) return;
     const auto sums = sums_of(thread);
     if (std::equal(sums.begin(), sums.begin() + events(), reader.sums.begin())) return;
     // The instruction that ended the thread may have filled its window.
@@ -353,6 +375,7 @@ class WindowRows::Work {
   CodeBlocks blocks_;
   const Nanoseconds started_;
   std::map<std::uint32_t, Reader> readers_;
+  std::uint64_t started_threads_ = 0, stopped_threads_ = 0;
   std::mutex mutex_;
   std::vector<std::uint32_t> ended_;  // wants mutex_ held
   std::atomic<bool> finishing_ = false;
@@ -367,5 +390,9 @@ WindowRows::~WindowRows() { finish(); }
 void WindowRows::ended(std::uint32_t thread) { work_->ended(thread); }
 
 void WindowRows::finish() { work_->finish(); }
+
+std::uint64_t WindowRows::started() const { return work_->started(); }
+
+std::uint64_t WindowRows::stopped() const { return work_->stopped(); }
 
 }  // namespace tally::backend::sim

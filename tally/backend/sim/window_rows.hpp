@@ -1,6 +1,7 @@
 // The rows of windows, taken from the channel while programs run under the engine.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -34,6 +35,10 @@ class WindowRows {
   /// Everything that is there was handed on; of threads that did not end their last window themselves, as a killed
   /// process does not, that is cut here. Engines that still run are told that nobody takes more.
   void finish();
+
+  /// Threads whose windows started, and which then stopped, at an address. After finish().
+  std::uint64_t started() const;
+  std::uint64_t stopped() const;
 
  private:
   class Work;

@@ -171,6 +171,7 @@ Thread* first_thread(u32 first_fd) {
   p.segments = own_records.segments;
   own_records.process = process;
   if (!code_log_init(process)) die("no room for the log of code in the channel", process);
+  windows_of_program(t);
   if (!give_counters(t, process)) die("no room in the channel", process);
   t->tid = kernel(SYS_gettid);
   t->tgid = p.pid;
@@ -231,6 +232,7 @@ Thread* new_thread(Thread* parent, bool of_its_own) {
   t->stack = stack;
   t->tid = 0;
   t->tgid = parent->tgid;
+  windows_inherit(t, parent);
   if (!give_counters(t, process)) {
     t->pooled = 1;
     t->next = pool;

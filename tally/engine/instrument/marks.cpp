@@ -3,6 +3,7 @@
 #include "tally/engine/inherited.hpp"
 #include "tally/engine/instrument/marked_addresses.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
+#include "tally/engine/instrument/windows.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 
@@ -121,6 +122,8 @@ void pass(Thread* t, u32 role, MarkCounts& c, Moment& now) {
       begin(c, now.values());
       break;
     case channel::mark_function: enter_function(t, c, now); break;
+    case channel::mark_stops: windows_stop(t); break;
+    case channel::mark_starts: windows_start(t); break;
     default: break;
   }
 }
@@ -195,7 +198,8 @@ void pass_all(Thread* t) {
   Moment now(t);
   returned(t, now);
   // What ends at an address does so before anything begins there.
-  static const u32 roles[] = {channel::mark_to, channel::mark_from, channel::mark_function};
+  static const u32 roles[] = {channel::mark_stops, channel::mark_to, channel::mark_starts, channel::mark_from,
+                              channel::mark_function};
   for (const u32 role : roles)
     for (u32 i = 0; i < given_marks().count; i++)
       if (given_marks().point[i].address == t->pc && given_marks().point[i].role == role)

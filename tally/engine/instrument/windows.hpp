@@ -22,6 +22,13 @@ channel::NoteRing* window_ring(const Thread* t);
 
 /// A thread that has its record: its first window begins. False without memory.
 bool windows_attach(Thread* t);
+/// The first thread of a program, before it has its record: its windows begin at once, or at an address.
+void windows_of_program(Thread* t);
+/// One that another begins, as yet without a record: it is as far as that one.
+void windows_inherit(Thread* t, const Thread* parent);
+/// The thread, which stands there, has come to where windows start or stop: what it does for the first time counts.
+void windows_start(Thread* t);
+void windows_stop(Thread* t);
 /// The counters of a thread are about to be zeroed; and they were, and their sum is in its record.
 void windows_before_fold(Thread* t);
 void windows_folded(Thread* t);

@@ -1,0 +1,203 @@
+#include "tally/engine/instrument/window_records.hpp"
+
+#include "tally/channel/store.hpp"
+#include "tally/engine/clock.hpp"
+#include "tally/engine/code_log.hpp"
+#include "tally/engine/instrument/marks.hpp"
+#include "tally/engine/translate/countdown.hpp"
+#include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/uncounted.hpp"
+
+namespace tally::engine::instrument {
+namespace {
+
+ThreadWindows& own(const Thread* t) { return windows_of(t); }
+const channel::Windows& asked() { return asked_windows(); }
+
+/// Where a row of Marks::weight comes from.
+enum Source : u8 { of_sum, of_trigger, of_counters };
+struct {
+  Source source;
+  u8 number;
+} source_of_event[channel::mark_event_limit];
+bool reads_counters;
+
+bool is_trigger(u32 event, u32 trigger) {
+  for (u32 i = 0; i < channel::mark_fields; i++)
+    if (settings().marks.weight[event][i] != asked().trigger[trigger].weight[i]) return false;
+  for (u32 i = channel::mark_fields; i < channel::mark_figures; i++)
+    if (settings().marks.weight[event][i] != 0) return false;
+  return true;
+}
+
+/// Generated code sums events where they are few: that is cheaper than to read all counters at each row.
+void choose_sources() {
+  const channel::Marks& marks = settings().marks;
+  u32 sums = 0;
+  for (u32 e = 0; e < marks.events; e++) {
+    u32 k = 0;
+    while (k < asked().triggers && !is_trigger(e, k)) k++;
+    const bool triggers = k < asked().triggers;
+    source_of_event[e] = {triggers ? of_trigger : of_sum, static_cast<u8>(triggers ? k : sums)};
+    if (triggers) continue;
+    if (sums < channel::window_sum_limit) summed_events.row[sums] = static_cast<u8>(e);
+    sums++;
+  }
+  reads_counters = sums > channel::window_sum_limit || marks.modelled != 0 || marks_on() || asked().vectors != 0;
+  summed_events.count = reads_counters ? 0 : sums;
+}
+
+/// What counters of what is known only at run time, and corrections, add to an event.
+s64 beside_sums(Thread* t, u32 event) {
+  channel::Totals totals = records().thread(t->index).base;
+  for (u32 i = 1; i < channel::first_segment; i++)
+    if (counters(t)[i] != 0) channel::add(totals, segment(i), static_cast<s64>(counters(t)[i]));
+  s64 n = 0;
+  for (u32 i = 0; i < channel::mark_fields; i++) n += settings().marks.weight[event][i] * totals.field[i];
+  return n;
+}
+
+}  // namespace
+
+s64 window_length(const Thread* t, u32 trigger) {
+  return static_cast<s64>(own(t).stretch == Stretch::counted ? asked().trigger[trigger].every
+                                                             : channel::window_event_limit);
+}
+
+s64 in_window(const Thread* t, u32 trigger) { return window_length(t, trigger) - 1 - t->countdown[trigger]; }
+
+void read_row(Thread* t, EventSums& sums) {
+  if (reads_counters) return read_events(t, sums);
+  for (u32 e = 0; e < settings().marks.events; e++) {
+    const auto [source, number] = source_of_event[e];
+    sums.of[e] =
+        source == of_trigger ? own(t).ended[number] + in_window(t, number) : t->sums[number] + beside_sums(t, e);
+  }
+}
+
+namespace {
+
+/// The processor that the thread runs on, as the kernel writes it into a segment's limit for the vdso.
+u32 this_cpu() {
+  u32 limit = 0;
+  asm volatile("lsl %1, %0" : "=r"(limit) : "r"(0x7b) : "cc");
+  return limit & 0xfff;
+}
+
+}  // namespace
+
+/// Rows with vectors are of any length: what an earlier block left there must not look like one.
+void begin_block(ThreadWindows& w) {
+  w.rows = w.bytes = 0;
+  if (asked().vectors != 0) __builtin_memset(reinterpret_cast<void*>(w.block), 0, channel::note_block_bytes);
+}
+
+void publish(Thread* t, bool closes) {
+  ThreadWindows& w = own(t);
+  w.block = notes_publish(t, Handed::windows, {.count = w.rows, .forks = 0, .closes = closes, .returns = 0});
+  begin_block(w);
+}
+
+namespace {
+
+channel::WindowRow& next_row(const ThreadWindows& w) {
+  return *reinterpret_cast<channel::WindowRow*>(w.block + w.bytes);
+}
+
+/// How many words have room in the next row.
+u32 room_for_words(const ThreadWindows& w) {
+  return static_cast<u32>((channel::note_block_bytes - w.bytes - channel::window_row_bytes(settings().marks.events)) /
+                          sizeof(u64));
+}
+
+/// The next row, all but its words, is written; then the first `n` words of the vector stand there.
+void end_row(Thread* t, u32 number, u32 n) {
+  ThreadWindows& w = own(t);
+  channel::WindowRow& row = next_row(w);
+  row.words = n;
+  row.log = n != 0 ? code_log_number() : 0;
+  copy(&row.sum[settings().marks.events], w.vector, n * sizeof(u64));
+  w.words -= n;
+  for (u32 i = 0; i < w.words; i++) w.vector[i] = w.vector[i + n];
+  __atomic_store_n(&row.number, number, __ATOMIC_RELEASE);
+  const u32 bytes = channel::window_row_bytes(settings().marks.events);
+  w.bytes += channel::window_row_bytes(settings().marks.events, n);
+  w.rows++;
+  if (w.bytes + bytes > channel::note_block_bytes) publish(t, false);
+}
+
+}  // namespace
+
+/// The window is still open, or its row comes next.
+void write_parts(Thread* t, u32 most) {
+  ThreadWindows& w = own(t);
+  while (w.words > most) {
+    const u32 room = room_for_words(w), n = room < w.words ? room : w.words;
+    next_row(w).ended_by = channel::window_part;
+    end_row(t, w.number + 1, n);
+  }
+}
+
+void write_row(Thread* t, u32 ended_by) {
+  ThreadWindows& w = own(t);
+  const u32 events = settings().marks.events;
+  read_row(t, w.row);
+  write_parts(t, room_for_words(w));
+  channel::WindowRow& row = next_row(w);
+  const bool has_last = ended_by < asked().triggers;
+  const bool bounds = ended_by == channel::window_starts || ended_by == channel::window_stops;
+  row.time_ns = clock_ns();
+  row.address = has_last ? w.last : 0;
+  row.ended_by = static_cast<u16>(ended_by);
+  row.cpu = static_cast<u16>(this_cpu());
+  for (u32 e = 0; e < events; e++) row.sum[e] = w.row.of[e];
+  for (u32 k = 0; k < asked().triggers; k++) w.ended[k] += in_window(t, k);
+  if (!bounds) ++w.number;
+  end_row(t, w.number + (bounds ? 1 : 0), w.words);
+}
+
+namespace {
+
+void add_word(Thread* t, u64 word) {
+  ThreadWindows& w = own(t);
+  w.vector[w.words++] = word;
+}
+
+/// A segment was executed so often.
+void executed(Thread* t, u32 number, u64 times) {
+  if (number < channel::first_segment || own(t).stretch != Stretch::counted) return;
+  constexpr u64 most = 0xffffffff;
+  for (; times != 0; times -= times < most ? times : most) {
+    if (own(t).words == vector_limit) write_parts(t, 0);
+    add_word(t, channel::window_word(number, static_cast<u32>(times < most ? times : most)));
+  }
+}
+
+/// The instruction at `pc` was executed so often beside what segments say.
+void corrected(Thread* t, u64 pc, const channel::Totals& delta) {
+  const s64 times = delta.field[channel::instructions];
+  if (times == 0 || own(t).vector == nullptr || own(t).stretch != Stretch::counted) return;
+  if (own(t).words + 2 > vector_limit) write_parts(t, 0);
+  add_word(t, channel::window_word(channel::word_corrects, static_cast<u32>(static_cast<s32>(times))));
+  add_word(t, pc);
+}
+
+class WindowProbes final : public translate::Probes {
+ public:
+  void counted(translate::Builder& b, u32 number, bool) override { emit_touched(b, number); }
+};
+constinit WindowProbes hooks;
+
+}  // namespace
+
+void records_init() {
+  choose_sources();
+  if (reads_counters && !marks_on()) probe_with(hooks);
+  if (asked().vectors == 0) return;
+  on_executions = executed;
+  on_correction = corrected;
+}
+
+bool reads_all_counters() { return reads_counters; }
+
+}  // namespace tally::engine::instrument

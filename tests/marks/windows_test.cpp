@@ -1,0 +1,133 @@
+// `tally sample --start-at` and `--stop-at`: windows of a part of programs that nobody changes.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using nlohmann::json;
+
+struct Sampled {
+  Finished finished;
+  json head;
+  std::vector<json> rows;
+
+  std::int64_t instructions() const {
+    std::int64_t sum = 0;
+    for (const json& row : rows) sum += row["counts"]["instructions:u"].get<std::int64_t>();
+    return sum;
+  }
+  std::set<std::int64_t> all(const char* key) const {
+    std::set<std::int64_t> found;
+    for (const json& row : rows) found.insert(row[key].get<std::int64_t>());
+    return found;
+  }
+};
+
+Sampled sample(const Words& options, const Words& program) {
+  const TemporaryFile file("w.jsonl");
+  Words words = with({"sample", "--backend", "sim", "-e", "instructions", "-o", file.path()}, options);
+  words.emplace_back("--");
+  Sampled made{tally(with(words, program)), {}, {}};
+  std::istringstream lines(file.content().value_or(""));
+  std::string line;
+  if (std::getline(lines, line)) made.head = json::parse(line, nullptr, false);
+  while (std::getline(lines, line)) made.rows.push_back(json::parse(line, nullptr, false));
+  return made;
+}
+
+TEST(WindowsOfAPart, begin_with_the_first_instruction_and_end_before_the_last_place) {
+  const Sampled tail = sample({"--every", "1", "--start-at", "jumped_to", "--stop-at", "known"}, {PARTS, "tail"});
+  EXPECT_EQ(tail.finished.code(), 0) << tail.finished.err;
+  ASSERT_EQ(tail.rows.size(), 1u) << "its jump; what comes later is not the first arrival";
+  EXPECT_EQ(tail.rows[0]["trigger"], "instructions:u");
+  EXPECT_EQ(tail.head["start_at"], "jumped_to");
+  EXPECT_EQ(tail.head["stop_at"], "known");
+
+  const Sampled leap = sample({"--every", "2", "--start-at", "leaps", "--stop-at", "known"}, {PARTS, "leap"});
+  ASSERT_EQ(leap.rows.size(), 2u) << leap.finished.err;
+  EXPECT_EQ(leap.instructions(), 3);
+  EXPECT_EQ(leap.rows[1]["trigger"], "end");
+  EXPECT_EQ(leap.rows[1]["number"], 2);
+}
+
+TEST(WindowsOfAPart, count_what_regions_count) {
+  const TemporaryFile file("r.json");
+  tally({"stat", "--backend", "sim", "-q", "-e", "instructions", "--format", "json", "-o", file.path(), "--from",
+         "main", "--to", "_exit", "--", PARTS, "fork"});
+  const json stat = json::parse(file.content().value_or(""), nullptr, false);
+  const Sampled part = sample({"--every", "100", "--start-at", "main", "--stop-at", "_exit"}, {PARTS, "fork"});
+  std::int64_t first = 0;
+  for (const json& row : part.rows)
+    if (row["process"] == *part.all("process").begin()) first += row["counts"]["instructions:u"].get<std::int64_t>();
+  const std::int64_t region = stat["regions"][0]["regions"][0]["events"][0]["value"].get<std::int64_t>();
+  EXPECT_NEAR(static_cast<double>(first), static_cast<double>(region), 100) << "addresses and the stack differ";
+}
+
+TEST(WindowsOfAPart, go_on_in_children_and_begin_in_threads_that_come_there) {
+  const Sampled forked = sample({"--every", "100", "--start-at", "known"}, {PARTS, "fork"});
+  EXPECT_EQ(forked.finished.code(), 0) << forked.finished.err;
+  EXPECT_EQ(forked.all("process").size(), 2u);
+  const Sampled threads = sample({"--every", "10", "--start-at", "known"}, {PARTS, "threads"});
+  EXPECT_EQ(threads.all("thread").size(), 3u) << "the first thread never comes there";
+}
+
+TEST(WindowsOfAPart, are_of_whoever_executes_the_program_and_of_its_libraries) {
+  const std::string program = PARTS;
+  const Sampled shell = sample({"--every", "1", "--start-at", "jumped_to", "--stop-at", "known"},
+                               {"/bin/sh", "-c", program + " tail; true"});
+  EXPECT_EQ(shell.finished.code(), 0) << shell.finished.err;
+  ASSERT_EQ(shell.rows.size(), 1u);
+  EXPECT_EQ(shell.rows[0]["program"], "parts");
+  const Sampled late = sample({"--every", "10", "--start-at", "parts_late.so:late"}, {PARTS, "load", LATE});
+  EXPECT_EQ(late.finished.code(), 0) << late.finished.err;
+  EXPECT_FALSE(late.rows.empty());
+}
+
+TEST(WindowsOfAPart, have_vectors_of_the_part_alone) {
+  const TemporaryFile vectors("w.bb");
+  const Sampled part = sample({"--every", "100", "--start-at", "touches", "--bbv", vectors.path()}, {PARTS, "touch"});
+  std::istringstream lines(vectors.content().value_or(""));
+  std::int64_t sum = 0, count = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('T')) continue;
+    ++count;
+    std::istringstream cells(line.substr(1));
+    for (std::string cell; cells >> cell;) sum += std::stol(cell.substr(cell.rfind(':') + 1));
+  }
+  EXPECT_EQ(count, static_cast<std::int64_t>(part.rows.size()));
+  EXPECT_EQ(sum, part.instructions());
+  EXPECT_GE(sum, 513);
+}
+
+TEST(WindowsOfAPart, say_what_was_not_reached) {
+  const Sampled never = sample({"-q", "--every", "100", "--start-at", "touches"}, {PARTS, "tail"});
+  EXPECT_EQ(never.finished.code(), 125);
+  EXPECT_TRUE(never.rows.empty());
+  EXPECT_NE(never.finished.err.find("no thread came to 'touches' (--start-at)"), std::string::npos)
+      << never.finished.err;
+  const Sampled unknown = sample({"--every", "100", "--start-at", "touchs"}, {PARTS, "tail"});
+  EXPECT_EQ(unknown.finished.code(), 125);
+  EXPECT_NE(unknown.finished.err.find("did you mean touches"), std::string::npos) << unknown.finished.err;
+  const Sampled on = sample({"--every", "100", "--stop-at", "touches"}, {PARTS, "tail"});
+  EXPECT_EQ(on.finished.code(), 0);
+  EXPECT_NE(on.finished.err.find("no thread came to 'touches' (--stop-at): windows go on"), std::string::npos)
+      << on.finished.err;
+  EXPECT_FALSE(on.rows.empty());
+}
+
+TEST(WindowsOfAPart, are_refused_natively) {
+  const Finished native = tally({"sample", "--every", "1ms", "--start-at", "main", "--", PARTS, "tail"});
+  EXPECT_EQ(native.code(), 125);
+  EXPECT_NE(native.err.find("uprobes"), std::string::npos) << native.err;
+  EXPECT_EQ(tally({"sample", "--every", "1k", "--start-at", "0xzz", "--", PARTS, "tail"}).code(), 2);
+}
+
+}  // namespace
+}  // namespace tally::test

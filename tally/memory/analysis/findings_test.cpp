@@ -476,8 +476,8 @@ TEST(SharedLevels, behind_a_calm_rise_are_contended_and_neither_unseen_nor_calm)
   EXPECT_EQ(judge_levels(curve, {unseen}, 0.5).why,
             "the processor was shared, 50 % of the time was spent waiting for it: no capacities reported");
   flag(curve, 1, 256 * mib);
-  EXPECT_TRUE(judge_levels(curve, {unseen}, 0.5).why.starts_with(
-      "the processor was shared, 50 % of the time was spent waiting for it: "));
+  EXPECT_TRUE(judge_levels(curve, {unseen}, 0.5)
+                  .why.starts_with("the processor was shared, 50 % of the time was spent waiting for it: "));
 }
 
 TEST(SharedLevels, are_a_contended_report_though_each_is_calm) {

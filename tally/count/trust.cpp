@@ -5,7 +5,8 @@
 namespace tally {
 namespace {
 
-constexpr std::array<std::string_view, 6> names{"exact", "counted", "scaled", "modelled", "partial", "absent"};
+constexpr std::array<std::string_view, 7> names{"exact",    "counted", "scaled", "sampled",
+                                                "modelled", "partial", "absent"};
 
 }  // namespace
 

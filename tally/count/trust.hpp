@@ -13,6 +13,7 @@ enum class Trust {
   exact,     ///< proved by construction: an architectural event counted by the simulated PMU
   counted,   ///< counted by a PMU or by the kernel, never multiplexed
   scaled,    ///< multiplexed: extrapolated from the time the counter ran
+  sampled,   ///< estimated from samples: an interval says how far a share may be off
   modelled,  ///< computed by a named model
   partial,   ///< something is missing or mixed in; the reason says what
   absent,    ///< there is no number; the reason says why. Never the same as 0

@@ -61,6 +61,15 @@ struct Mark {
 };
 inline constexpr std::size_t mark_limit = 16;  ///< in one execution
 
+/// How samples are taken, where code is counted natively. Both 0: as it suits the event.
+struct Sampling {
+  std::uint64_t every = 0;      ///< events from one sample to the next
+  std::uint64_t frequency = 0;  ///< else samples in a second on a processor
+  bool user_only = false;       ///< nothing of what the kernel does
+  bool any() const { return every != 0 || frequency != 0; }
+  bool operator==(const Sampling&) const = default;
+};
+
 /// How the simulated PMU's engine works; 0: as it finds best.
 struct EngineTuning {
   int block_size = 0;   ///< instructions in a block
@@ -105,8 +114,9 @@ struct Request {
   std::vector<Mark> marks = {};  ///< a backend may lack them: see choose(); at most mark_limit
   bool rdpmc = false;            ///< the instruction reads the counts of `events`: a backend may lack that, too
   Windows windows = {};          ///< a backend may lack them
-  /// Called at the end with what every instruction counted, unless empty; a backend may lack that.
+  /// Called at the end with what every instruction counted, or was sampled, unless empty; a backend may lack that.
   std::function<void(result::CodeCounts)> on_code = {};
+  Sampling sampling = {};  ///< of `on_code`, natively
   bool calls = false;      ///< of that the calls, too, with what they counted up to their returns: of at most 4 events
   bool multiplex = false;  ///< more than can be counted at once: counters are lent in turns, and read so often that a
                            ///< bound of the error can be told

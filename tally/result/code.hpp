@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tally/result/stat.hpp"
@@ -16,8 +17,12 @@ struct CodeFile {
   std::string path;
   std::uint64_t inode = 0;
   std::uint32_t device_major = 0, device_minor = 0;
+  bool by_offset = false;  ///< of what is no file: addresses are as in a file nevertheless, from its beginning on
   bool operator==(const CodeFile&) const = default;
 };
+
+/// The path of the kernel's own code.
+inline constexpr std::string_view kernel_code = "[kernel]";
 
 /// Of which process and thread a row is.
 struct CodeOwner {
@@ -40,6 +45,7 @@ struct CodeRow {
 /// A call, by the calls that led there.
 struct CodeCall {
   static constexpr std::uint32_t no_parent = ~std::uint32_t{0};
+  static constexpr std::uint32_t no_file = ~std::uint32_t{0};  ///< as site_file: nobody knows who called
   std::uint32_t owner = 0;
   std::uint32_t parent = no_parent;  ///< index in CodeCounts::calls, before its own; of no call: the thread's beginning
   std::uint32_t site_file = 0, target_file = 0;
@@ -47,6 +53,24 @@ struct CodeCall {
   bool recursive = false;              ///< one like it is being executed already; what it calls stands below that one
   std::int64_t calls = 0;
   bool operator==(const CodeCall&) const = default;
+};
+
+/// How an event was sampled, and what came of it.
+struct EventSampling {
+  std::uint64_t every = 0;      ///< events from one sample to the next; 0: as many as make `frequency`
+  std::uint64_t frequency = 0;  ///< samples in a second on a processor that the kernel aims at
+  int precise = 0;              ///< precise_ip of perf_event_open(2): 0 has skid, 2 asks for none
+  bool by_hardware = false;     ///< a PMU's event: its interrupts come late
+  bool user_only = false;       ///< nothing of the kernel
+  std::int64_t samples = 0;     ///< that were taken
+  std::int64_t lost = 0;        ///< for which the rings had no room
+  std::int64_t throttled = 0;   ///< times that the kernel stopped sampling for a while
+  std::int64_t counted = 0;     ///< events, by the counters that sampled
+  double effective = 0;         ///< samples of equal weight that tell as much as these
+  bool operator==(const EventSampling&) const = default;
+
+  /// Every single event is a sample: nothing is estimated.
+  bool of_all() const { return every == 1; }
 };
 
 struct CodeCounts {
@@ -62,6 +86,10 @@ struct CodeCounts {
   /// Of each event, what is in its total and in no row: accesses of string instructions, which are counted together,
   /// and what was counted natively or of a process that could not be read.
   std::vector<std::int64_t> repeated, unplaced;
+  /// Where the rows are samples: of each event, how. Then `executions` and calls are not known, counts are what the
+  /// samples stand for, `self` and `inclusive` too.
+  std::vector<EventSampling> sampling = {};
+  std::vector<std::int64_t> samples = {};  ///< of each row, one for each event, as `counts`
   bool operator==(const CodeCounts&) const = default;
 };
 

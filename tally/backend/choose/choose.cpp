@@ -107,7 +107,8 @@ bool opens_kernel_counters(const std::vector<event::Event>& events) {
 
 Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Machine& machine, const Needs& needs) {
   // They happen in the kernel, and the program runs natively with or without a PMU.
-  if (needs.windows == Needs::Windows::by_kernel) return {perf::make(machine), {}};
+  if (needs.windows == Needs::Windows::by_kernel || (needs.code && all_software(events) && !needs.simulation))
+    return {perf::make(machine), {}};
   // Counters of the kernel's own events tell processes apart, where it lets them be opened.
   const bool by_process = needs.processes && opens_kernel_counters(events);
   if (all_software(events) && !needs.any() && !by_process && needs.engine == Needs::Engine::nothing)
@@ -135,7 +136,8 @@ Result<Choice> choose_perf(const std::vector<event::Event>& events, const linux:
   const auto refused = [](const std::string& what, const std::string& hint, int os_errno) {
     return fail(Code::cannot_measure, what, hint, os_errno);
   };
-  if (needs.windows == Needs::Windows::by_kernel) return Choice{perf::make(machine), {}};
+  if (needs.windows == Needs::Windows::by_kernel || (needs.code && all_software(events)))
+    return Choice{perf::make(machine), {}};
   if (!all_software(events)) {
     const std::string why = perf::why_not(machine);
     if (why.empty()) return Choice{perf::make(machine), {}};
@@ -216,6 +218,10 @@ std::optional<Error> what_it_lacks(const Backend& backend, const Needs& needs) {
   if (needs.windows != Needs::Windows::none && backend.name() == "none") {
     return Error{Code::cannot_measure, "a native run without counters knows no windows",
                  "without --backend tally takes who can count them", 0};
+  }
+  if (needs.code && backend.name() == "none") {
+    return Error{Code::cannot_measure, "a native run without counters knows no places",
+                 "without --backend tally takes who can count there", 0};
   }
   if (needs.windows == Needs::Windows::by_kernel && by_engine) {
     return Error{Code::cannot_measure, "the engine ends no windows by what happens in the kernel",

@@ -23,6 +23,7 @@ struct Needs {
   enum class Engine { nothing, marks, bounds, int2e, int3, rdpmc } engine = Engine::nothing;
   /// Request::windows, and what ends them: the kernel's own events, or others.
   enum class Windows { none, by_kernel, by_others } windows = Windows::none;
+  bool code = false;                                 ///< Request::on_code
   bool any() const { return attachment || timing; }  ///< of what cannot be done without; processes can
 };
 

@@ -8,6 +8,7 @@
 #include "tally/backend/native.hpp"
 #include "tally/backend/perf/attached.hpp"
 #include "tally/backend/perf/census.hpp"
+#include "tally/backend/perf/code_run.hpp"
 #include "tally/backend/perf/corrections.hpp"
 #include "tally/backend/perf/planning.hpp"
 #include "tally/backend/perf/window_run.hpp"
@@ -129,6 +130,7 @@ class Perf final : public Backend {
 
   Result<Outcome> run(const Request& request) override {
     if (request.windows.any()) return run_windows(request, cores_);
+    if (request.on_code) return run_code(request, cores_);
     const Corrections corrections(request, cores_);
     const Request& with_more = corrections.request();
     auto outcome = request.command.empty() ? count_attached(with_more, cores_) : CommandRun(with_more, cores_).run();

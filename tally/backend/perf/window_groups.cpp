@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <limits>
 #include <utility>
 
 #include "tally/backend/perf/counters.hpp"
@@ -161,8 +160,8 @@ Result<void> WindowGroups::add_rings(int processor, const std::vector<PerfCounte
     auto counts = samples ? linux::SampleRing::map(group[1], std::max<std::size_t>(pages / 8, 1)) : std::move(samples);
     if (samples && counts) {
       processors_.push_back({processor, rings_.size(), rings_.size() + 1, group[0].fd.get(), group[1].fd.get()});
-      rings_.push_back({std::move(*samples)});
-      rings_.push_back({std::move(*counts)});
+      rings_.add(std::move(*samples));
+      rings_.add(std::move(*counts));
       ring_bytes_ = pages * page;
       break;
     }
@@ -222,41 +221,8 @@ std::vector<int> WindowGroups::descriptors() const {
   return all;
 }
 
-void WindowGroups::look(Ring& ring, std::int64_t until_ns) const {
-  const auto record = ring.ring.first(ring.end);
-  ring.first.reset();
-  if (!record) return;
-  linux::SampleRecord read = linux::sample_record(*record);
-  if (read.time_ns <= until_ns) ring.first = read;
-}
-
-// A thread's records lie in the rings of several processors. One that was written before `until_ns` is there when the
-// ends of the rings are looked at, and so is all that its thread had written before.
 void WindowGroups::take(std::int64_t until_ns, const std::function<void(const linux::SampleRecord&)>& visit) {
-  for (Ring& ring : rings_) {
-    ring.end = ring.ring.written();
-    look(ring, until_ns);
-  }
-  while (true) {
-    Ring* earliest = nullptr;
-    std::int64_t next = std::numeric_limits<std::int64_t>::max();
-    for (Ring& ring : rings_) {
-      if (!ring.first) continue;
-      if (!earliest || ring.first->time_ns < earliest->first->time_ns) {
-        if (earliest) next = std::min(next, earliest->first->time_ns);
-        earliest = &ring;
-      } else {
-        next = std::min(next, ring.first->time_ns);
-      }
-    }
-    if (!earliest) break;
-    do {
-      visit(*earliest->first);
-      earliest->ring.pass();
-      look(*earliest, until_ns);
-    } while (earliest->first && earliest->first->time_ns <= next);
-  }
-  for (Ring& ring : rings_) ring.ring.give_back();
+  rings_.take(until_ns, visit);
 }
 
 std::vector<linux::PerfValue> WindowGroups::totals() const {

@@ -9,6 +9,7 @@
 
 #include "tally/backend/backend.hpp"
 #include "tally/backend/perf/encode.hpp"
+#include "tally/backend/perf/merged_rings.hpp"
 #include "tally/linux/perf/sample_record.hpp"
 
 namespace tally::backend::perf {
@@ -63,11 +64,6 @@ class WindowGroups {
   std::vector<linux::PerfValue> totals() const;
 
  private:
-  struct Ring {
-    linux::SampleRing ring;
-    std::uint64_t end = 0;
-    std::optional<linux::SampleRecord> first = {};
-  };
   struct OneProcessor {
     int processor;
     std::size_t samples, counts;  // their rings
@@ -76,11 +72,10 @@ class WindowGroups {
   Result<void> find_processors(std::int32_t thread, linux::PerfStart start);
   Result<std::vector<linux::PerfCounter>> open_group(std::int32_t thread, int processor, linux::PerfStart start) const;
   Result<void> add_rings(int processor, const std::vector<linux::PerfCounter>& group);
-  void look(Ring& ring, std::int64_t until_ns) const;
 
   const WindowEvents& events_;
   std::vector<OneProcessor> processors_;
-  std::vector<Ring> rings_;
+  MergedRings<linux::SampleRecord> rings_{linux::sample_record};
   std::vector<linux::PerfCounter> counters_;  // by root, processor and place
   std::size_t ring_bytes_ = 0;
 };

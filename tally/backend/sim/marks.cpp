@@ -131,6 +131,7 @@ channel::MarkPoints Marker::points_of(pid_t process) {
   const std::string program = linux::program_of(process);
   std::vector<Mapped> mapped;
   for (const linux::CodeMapping& mapping : linux::code_mappings(process)) {
+    if (mapping.inode == 0) continue;
     const Module& file = module(mapping.path, process);
     const auto bias = symbol::bias_of({.functions = {}, .executable = file.executable}, mapping.offset, mapping.start);
     const auto same = [&](const Mapped& one) { return one.module == &file && one.bias == *bias; };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -17,6 +18,12 @@
 
 namespace tally::linux {
 
+namespace {
+
+std::uint64_t number(const std::string& digits, int base) { return std::strtoull(digits.c_str(), nullptr, base); }
+
+}  // namespace
+
 std::vector<CodeMapping> code_mappings(pid_t process) {
   std::vector<CodeMapping> found;
   std::ifstream file(fmt::format("/proc/{}/maps", process));
@@ -26,8 +33,14 @@ std::vector<CodeMapping> code_mappings(pid_t process) {
     std::string range, permissions, offset, device, inode, path;
     fields >> range >> permissions >> offset >> device >> inode >> std::ws;
     std::getline(fields, path);
-    if (permissions.size() < 3 || permissions[2] != 'x' || !path.starts_with('/')) continue;
-    found.push_back({std::stoull(range, nullptr, 16), std::stoull(offset, nullptr, 16), path});
+    const std::size_t to = range.find('-'), minor = device.find(':');
+    if (permissions.size() < 3 || permissions[2] != 'x' || to == std::string::npos || minor == std::string::npos)
+      continue;
+    CodeMapping mapping{number(range, 16), number(range.substr(to + 1), 16), number(offset, 16), path};
+    mapping.inode = number(inode, 10);
+    mapping.device_major = static_cast<std::uint32_t>(number(device, 16));
+    mapping.device_minor = static_cast<std::uint32_t>(number(device.substr(minor + 1), 16));
+    found.push_back(std::move(mapping));
   }
   return found;
 }

@@ -13,10 +13,12 @@
 
 namespace tally::linux {
 
-/// A part of a file that a process may execute.
+/// Memory that a process may execute.
 struct CodeMapping {
-  std::uint64_t start = 0, offset = 0;
-  std::string path;  ///< as the kernel shows it
+  std::uint64_t start = 0, end = 0, offset = 0;
+  std::string path;         ///< as the kernel shows it: of a file from the root on; "[vdso]"; empty
+  std::uint64_t inode = 0;  ///< 0: it is no file
+  std::uint32_t device_major = 0, device_minor = 0;
 };
 
 /// Those of a process, by rising address; empty where it is gone or not to be seen.

@@ -28,6 +28,7 @@ TALLY_IS(minor_faults, PAGE_FAULTS_MIN);
 TALLY_IS(major_faults, PAGE_FAULTS_MAJ);
 TALLY_IS(alignment_faults, ALIGNMENT_FAULTS);
 TALLY_IS(emulation_faults, EMULATION_FAULTS);
+TALLY_IS(dummy, DUMMY);
 TALLY_IS(cgroup_switches, CGROUP_SWITCHES);
 #undef TALLY_IS
 
@@ -88,6 +89,9 @@ PerfCounter open_sampled(const PerfEvent& event, const PerfTarget& target, const
   attributes.freq = sampling.by_frequency ? 1 : 0;
   attributes.task = attributes.comm = attributes.comm_exec = sampling.tells_threads ? 1 : 0;
   attributes.inherit_stat = sampling.tells_counts ? 1 : 0;
+  attributes.mmap = attributes.mmap2 = sampling.tells_mappings ? 1 : 0;
+  attributes.exclude_callchain_kernel = sampling.users_calls_only ? 1 : 0;
+  attributes.precise_ip = static_cast<unsigned>(sampling.precise) & 3;
   if (sampling.ordered) {
     attributes.sample_id_all = 1;
     attributes.use_clockid = 1;

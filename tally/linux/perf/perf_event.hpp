@@ -27,6 +27,7 @@ enum class KernelEvent : std::uint64_t {
   major_faults = 6,
   alignment_faults = 7,
   emulation_faults = 8,
+  dummy = 9,             ///< counts nothing: it is opened for the records that tell what programs do
   cgroup_switches = 11,  ///< since Linux 5.13
 };
 
@@ -124,8 +125,11 @@ struct PerfSampling {
   bool by_frequency = false;       ///< `period` is how many records there are to be in a second
   bool tells_threads = false;      ///< beginnings, ends and new programs of threads are records, too
   bool tells_counts = false;       ///< of an inherited one: so is what it has of a thread when that ends
-  bool ordered = false;  ///< every record has thread, time and counter behind it (sample_id_all), and its time
-                         ///< is that of linux::now()
+  bool ordered = false;           ///< every record has thread, time and counter behind it (sample_id_all), and its time
+                                  ///< is that of linux::now()
+  bool tells_mappings = false;    ///< code that is mapped is a record, with its file
+  bool users_calls_only = false;  ///< of chains of calls, those in the kernel are left out
+  int precise = 0;                ///< how near the instruction is to be to the one that counted: precise_ip, 0 to 3
   bool operator==(const PerfSampling&) const = default;
 };
 

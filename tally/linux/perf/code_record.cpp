@@ -1,0 +1,120 @@
+#include "tally/linux/perf/code_record.hpp"
+
+#include <linux/perf_event.h>
+
+namespace tally::linux {
+namespace {
+
+using What = CodeRecord::What;
+using Bytes = std::span<const std::byte>;
+
+template <class T>
+T at(Bytes body, std::size_t offset) {
+  T value;
+  std::memcpy(&value, body.data() + offset, sizeof value);
+  return value;
+}
+
+// Behind every record that is no sample (sample_id_all): process and thread, time, identifier.
+constexpr std::size_t trailer_bytes = 24;
+
+std::string_view text_at(Bytes body, std::size_t offset, std::size_t end) {
+  const std::string_view text(reinterpret_cast<const char*>(body.data()) + offset, end - offset);
+  return text.substr(0, text.find('\0'));
+}
+
+CodeRecord sample_of(const RingRecord& record, bool calls) {
+  // identifier, address, process and thread, time, period; with calls their number, and their addresses.
+  constexpr std::size_t plain = 40;
+  const Bytes body = record.body;
+  if (body.size() < plain + (calls ? 8 : 0)) return {};
+  CodeRecord made;
+  made.id = at<std::uint64_t>(body, 0);
+  made.address = at<std::uint64_t>(body, 8);
+  made.process = at<std::int32_t>(body, 16);
+  made.thread = at<std::int32_t>(body, 20);
+  made.time_ns = at<std::int64_t>(body, 24);
+  made.period = at<std::int64_t>(body, 32);
+  const std::uint64_t depth = calls ? at<std::uint64_t>(body, plain) : 0;
+  if (calls && depth > (body.size() - plain - 8) / sizeof(std::uint64_t)) return {};
+  if (calls) made.chain = body.subspan(plain + 8, depth * sizeof(std::uint64_t));
+  const auto mode = record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+  made.in_kernel = mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_HYPERVISOR;
+  made.in_guest = mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
+  made.what = What::sample;
+  return made;
+}
+
+// process and thread, address, bytes, offset, device, inode and its generation, protection, flags, the name.
+void read_mapping(const RingRecord& record, std::size_t own, CodeRecord& made) {
+  constexpr std::size_t before_name = 64;
+  const Bytes body = record.body;
+  // With a build id in its place no inode is told.
+  if (own < before_name || (record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) return;
+  made.process = at<std::int32_t>(body, 0);
+  made.thread = at<std::int32_t>(body, 4);
+  made.address = at<std::uint64_t>(body, 8);
+  made.bytes = at<std::uint64_t>(body, 16);
+  made.offset = at<std::uint64_t>(body, 24);
+  made.device_major = at<std::uint32_t>(body, 32);
+  made.device_minor = at<std::uint32_t>(body, 36);
+  made.inode = at<std::uint64_t>(body, 40);
+  made.name = text_at(body, before_name, own);
+  made.what = What::mapped;
+}
+
+}  // namespace
+
+std::uint64_t code_record_fields(bool calls) {
+  return PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
+         (calls ? std::uint64_t{PERF_SAMPLE_CALLCHAIN} : 0);
+}
+
+bool is_chain_mark(std::uint64_t entry) { return entry >= static_cast<std::uint64_t>(PERF_CONTEXT_MAX); }
+
+bool is_mark_of_user(std::uint64_t entry) { return entry == static_cast<std::uint64_t>(PERF_CONTEXT_USER); }
+
+CodeRecord code_record(const RingRecord& record, bool calls) {
+  if (record.type == PERF_RECORD_SAMPLE) return sample_of(record, calls);
+  const Bytes body = record.body;
+  if (body.size() < trailer_bytes) return {};
+  const std::size_t own = body.size() - trailer_bytes;
+  CodeRecord made;
+  made.process = at<std::int32_t>(body, own);
+  made.thread = at<std::int32_t>(body, own + 4);
+  made.time_ns = at<std::int64_t>(body, own + 8);
+  made.id = at<std::uint64_t>(body, own + 16);
+  switch (record.type) {
+    case PERF_RECORD_MMAP2: read_mapping(record, own, made); break;
+    case PERF_RECORD_FORK:
+      // process, its parent, thread, its parent, time.
+      if (own < 24) break;
+      made.process = at<std::int32_t>(body, 0);
+      made.parent_process = at<std::int32_t>(body, 4);
+      made.thread = at<std::int32_t>(body, 8);
+      made.parent_thread = at<std::int32_t>(body, 12);
+      made.what = What::begun;
+      break;
+    case PERF_RECORD_COMM:
+      // process and thread, the name with zeros behind it.
+      if (own < 8) break;
+      made.process = at<std::int32_t>(body, 0);
+      made.thread = at<std::int32_t>(body, 4);
+      made.name = text_at(body, 8, own);
+      made.what = record.misc & PERF_RECORD_MISC_COMM_EXEC ? What::executed : What::named;
+      break;
+    case PERF_RECORD_LOST:
+      // a counter's identifier, which may be that of one that inherited it, and how many.
+      if (own < 16) break;
+      made.period = at<std::int64_t>(body, 8);
+      made.what = What::lost;
+      break;
+    case PERF_RECORD_THROTTLE:
+      if (own >= 24) made.what = What::throttled;
+      break;
+    default: break;
+  }
+  return made;
+}
+
+}  // namespace tally::linux

@@ -17,6 +17,8 @@
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/profile/code_names.hpp"
+#include "tally/profile/fold_calls.hpp"
+#include "tally/profile/kernel_names.hpp"
 #include "tally/profile/vdso.hpp"
 
 namespace tally::profile {
@@ -81,6 +83,8 @@ class Resolver {
     made_.inclusive = std::move(code_.inclusive);
     made_.self = std::move(code_.self);
     made_.calls_cut = code_.calls_cut;
+    made_.sampling = std::move(code_.sampling);
+    if (made_.is_sampled()) fold_recursion(made_);
     sort_rows();
     return std::move(made_);
   }
@@ -90,7 +94,11 @@ class Resolver {
     result::ProfileObject object;
     Object& opened = objects_.emplace_back();
     object.name = file.path.empty() ? "[memory without a file]" : printable(file.path);
-    if (is_vdso(file)) {
+    if (file.path == result::kernel_code && file.inode == 0) {
+      opened.names = names_of_kernel();
+      if (opened.names == nullptr)
+        object.why_nameless = "/proc/kallsyms shows no addresses to this user (kernel.kptr_restrict)";
+    } else if (is_vdso(file)) {
       opened.names = names_of_vdso();
       if (opened.names == nullptr) object.why_nameless = "it is no file";
     } else if (file.inode == 0) {
@@ -116,7 +124,7 @@ class Resolver {
   void find_vdso() {
     std::map<std::uint32_t, std::set<std::uint64_t>> executed;  // by owner
     for (const result::CodeRow& row : code_.rows)
-      if (is_vdso(code_.files[row.file]) && objects_[row.file].names != nullptr) {
+      if (is_vdso(code_.files[row.file]) && !code_.files[row.file].by_offset && objects_[row.file].names != nullptr) {
         executed[row.owner].insert(row.address);
         vdso_ = objects_[row.file].names.get();
       }
@@ -166,14 +174,29 @@ class Resolver {
     made.parent = call.parent;
     made.recursive = call.recursive;
     made.calls = call.calls;
-    made.site = address_in(call.site_file, call.site, call.owner).value_or(call.site);
     made.target = address_in(call.target_file, call.target, call.owner).value_or(call.target);
-    made.caller = function(call.site_file, objects_[call.site_file], made.site, call.owner);
     made.callee = function(call.target_file, objects_[call.target_file], made.target, call.owner);
+    if (call.site_file == result::CodeCall::no_file) {
+      made.caller = nobody();
+      made_.calls.push_back(made);
+      return;
+    }
+    made.site = address_in(call.site_file, call.site, call.owner).value_or(call.site);
+    made.caller = function(call.site_file, objects_[call.site_file], made.site, call.owner);
     if (lines_ == Lines::of_rows)
       std::tie(made.source, made.line, made.discriminator) = line_of(objects_[call.site_file], made.site);
     made.inlined = inlined_at(call.site_file, objects_[call.site_file], made.site);
     made_.calls.push_back(made);
+  }
+
+  /// Who stands as the caller where a stack begins, or where it is not known further.
+  std::uint32_t nobody() {
+    if (!nobody_) {
+      nobody_ = static_cast<std::uint32_t>(made_.functions.size());
+      made_.functions.push_back({"[where stacks begin]", static_cast<std::uint32_t>(made_.objects.size())});
+      made_.objects.push_back({"[none]"});
+    }
+    return *nobody_;
   }
 
   std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> line_of(Object& object, std::uint64_t address) {
@@ -285,6 +308,7 @@ class Resolver {
     const auto before = [&](std::size_t a, std::size_t b) { return key(a) < key(b); };
     if (std::is_sorted(order.begin(), order.end(), before)) {
       made_.counts = std::move(code_.counts);
+      made_.samples = std::move(code_.samples);
       return;
     }
     std::sort(order.begin(), order.end(), before);
@@ -295,6 +319,8 @@ class Resolver {
     for (const std::size_t i : order) {
       rows.push_back(made_.rows[i]);
       for (std::size_t e = 0; e < events; ++e) made_.counts.push_back(code_.counts[i * events + e]);
+      if (!code_.samples.empty())
+        for (std::size_t e = 0; e < events; ++e) made_.samples.push_back(code_.samples[i * events + e]);
     }
     made_.rows = std::move(rows);
   }
@@ -305,6 +331,7 @@ class Resolver {
   std::vector<Object> objects_;
   std::map<std::string, std::size_t> sources_;
   std::map<std::int64_t, MadeCode> made_codes_;
+  std::optional<std::uint32_t> nobody_;
   const CodeNames* vdso_ = nullptr;
   std::map<std::uint32_t, std::optional<std::uint64_t>> vdso_bases_;  // by owner
   struct {

@@ -15,7 +15,7 @@ std::span<const ProfileFormat> profile_formats() {
       {"speedscope", "for speedscope.app", profile_speedscope, false, true},
       {"pprof", "profile.proto, for go tool pprof and pprof", profile_pprof, true, false, InlinedCodeIs::frames},
       {"autofdo", "LLVM's sample profile, for clang -fprofile-sample-use=", profile_autofdo, true, false,
-       InlinedCodeIs::frames},
+       InlinedCodeIs::frames, true},
       {"html", "a page: stacks, functions, their lines and callers", profile_html, true, false},
       {"json", "one JSON object", profile_json, true},
   };

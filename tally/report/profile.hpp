@@ -38,6 +38,7 @@ struct ProfileFormat {
   bool has_lines;          ///< it tells them whatever the style
   bool has_calls = false;  ///< it is made of them
   InlinedCodeIs inlined = InlinedCodeIs::functions;
+  bool needs_executions = false;  ///< it tells how often code ran, which samples do not
 };
 
 /// All forms, the default first.

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "tally/report/profile_samples.hpp"
 #include "tally/report/profile_sums.hpp"
 
 namespace tally::report {
@@ -218,7 +219,22 @@ class Comparison {
 
 }  // namespace
 
+bool ProfileDifference::is_estimated(std::size_t event) const {
+  const auto is = [](const result::Profile& profile, std::size_t e) {
+    return profile.is_sampled() && !profile.sampling[e].of_all();
+  };
+  return is(*before, in_before[event]) || is(*after, in_after[event]);
+}
+
+Estimate ProfileDifference::estimate(const Change& change, std::size_t event) const {
+  return tally::difference(estimate_of(*after, in_after[event], change.after.counts[event]),
+                           estimate_of(*before, in_before[event], change.before.counts[event]));
+}
+
 std::string ProfileDifference::caution() const {
+  if (before->is_sampled() != after->is_sampled())
+    return std::string("sampled ") + (after->is_sampled() ? "after" : "before") +
+           " only, and counted exactly on the other side: take both with one --backend";
   for (std::size_t e = 0; e < events.size(); ++e) {
     const std::string &one = before->stat.events[in_before[e]].total.count.model,
                       &other = after->stat.events[in_after[e]].total.count.model;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tally/base/result.hpp"
+#include "tally/count/proportion.hpp"
 #include "tally/report/profile.hpp"
 
 namespace tally::report {
@@ -35,6 +36,11 @@ struct ProfileDifference {
   std::vector<Change> functions, lines, objects;     ///< what changed most by the first event comes first
   /// What makes functions of the two hard to compare, in words; empty where nothing does.
   std::string caution() const;
+  /// Whether an event was sampled on a side, and not every single one of it.
+  bool is_estimated(std::size_t event) const;
+  /// The change of an event, and between what it lies in 95 of 100 cases: by sampling alone, not by what else differs
+  /// from run to run.
+  Estimate estimate(const Change& change, std::size_t event) const;
   std::vector<std::size_t> of_before, of_after;  ///< of each function of the profiles: its place in `functions`
 };
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tally/base/text.hpp"
 #include "tally/report/grid.hpp"
@@ -70,8 +71,9 @@ class Table {
   Table(const ProfileDifference& difference, const ProfileStyle& style) : difference_(difference), style_(style) {}
 
   std::string text() {
-    std::vector<Column> columns{
-        {"difference", Align::right}, {"", Align::right}, {"before", Align::right}, {"after", Align::right}};
+    std::vector<Column> columns{{"difference", Align::right},    {"", Align::right},
+                                {"95 % interval", Align::right}, {""},
+                                {"before", Align::right},        {"after", Align::right}};
     for (std::size_t e = 1; e < difference_.events.size(); ++e)
       columns.push_back({difference_.events[e], Align::right});
     if (style_.by == ProfileBy::function) columns.push_back({"entered", Align::right});
@@ -126,13 +128,33 @@ class Table {
     to.before.is_there = to.after.is_there = true;
   }
 
+  bool has_interval(const Change& change) const {
+    // Of the whole no share is estimated.
+    return difference_.is_estimated(0) && change.before.counts[0] + change.after.counts[0] != 0 &&
+           (change.before.counts[0] != count(*difference_.before, difference_.in_before[0]) ||
+            change.after.counts[0] != count(*difference_.after, difference_.in_after[0]));
+  }
+  std::string interval(const Change& change) const {
+    if (!has_interval(change)) return "";
+    const Estimate by = difference_.estimate(change, 0);
+    return fmt::format("{} … {}", signed_thousands(std::llround(by.low)), signed_thousands(std::llround(by.high)));
+  }
+  bool is_noise(const Change& change) const {
+    if (!has_interval(change)) return false;
+    const Estimate by = difference_.estimate(change, 0);
+    return by.low <= 0 && by.high >= 0;
+  }
+
   void add_row(Grid& grid, const Change& change, const std::vector<std::string>& names) const {
     const auto shown = [](const ChangeSide& side) { return side.is_there ? thousands(side.counts[0]) : ""; };
     std::vector<std::string> cells{signed_thousands(change.by(0)),
                                    !change.before.is_there  ? "new"
                                    : !change.after.is_there ? "gone"
                                                             : percent(change.before.counts[0], change.after.counts[0]),
-                                   shown(change.before), shown(change.after)};
+                                   interval(change),
+                                   is_noise(change) ? "may be noise" : "",
+                                   shown(change.before),
+                                   shown(change.after)};
     for (std::size_t e = 1; e < difference_.events.size(); ++e) cells.push_back(signed_thousands(change.by(e)));
     const std::int64_t entered = change.after.entered - change.before.entered;
     if (style_.by == ProfileBy::function) cells.push_back(entered == 0 ? "" : signed_thousands(entered));
@@ -158,6 +180,10 @@ class Table {
   std::string remarks() const {
     std::string text = difference_.caution();
     if (!text.empty()) text = " " + text + "\n";
+    if (difference_.is_estimated(0))
+      text +=
+          " intervals are of sampling alone: what else differs from run to run is not in them; where one has 0 in it, "
+          "the change may be noise\n";
     for (const auto& [events, where] :
          {std::pair{&difference_.only_before, "before"}, {&difference_.only_after, "after"}})
       if (!events->empty()) text += fmt::format(" {}: counted {} only, not compared\n", join(*events, ", "), where);
@@ -189,6 +215,12 @@ Json change_json(const ProfileDifference& difference, const Change& change) {
   json["after"] = side_json(difference, change.after, *difference.after);
   json["difference"] = Json::array();
   for (std::size_t e = 0; e < difference.events.size(); ++e) json["difference"].push_back(change.by(e));
+  if (!difference.before->is_sampled() && !difference.after->is_sampled()) return json;
+  json["intervals"] = Json::array();
+  for (std::size_t e = 0; e < difference.events.size(); ++e) {
+    const Estimate by = difference.estimate(change, e);
+    json["intervals"].push_back({by.low, by.high});
+  }
   return json;
 }
 

@@ -145,11 +145,13 @@ class Inliner {
     };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
     std::vector<result::ProfileRow> rows;
-    std::vector<std::int64_t> counts;
+    std::vector<std::int64_t> counts, samples;
     for (const std::size_t i : order) {
       rows.push_back(made_.rows[i]);
       for (std::size_t e = 0; e < events_; ++e) counts.push_back(made_.count(i, e));
+      for (std::size_t e = 0; made_.is_sampled() && e < events_; ++e) samples.push_back(made_.samples[i * events_ + e]);
     }
+    made_.samples = std::move(samples);
     made_.rows = std::move(rows);
     made_.counts = std::move(counts);
   }

@@ -2,6 +2,7 @@
 
 #include "tally/report/json_values.hpp"
 #include "tally/report/profile_forms.hpp"
+#include "tally/report/profile_samples.hpp"
 #include "tally/report/profile_sums.hpp"
 
 namespace tally::report {
@@ -24,6 +25,11 @@ std::vector<ProfileSum> functions_of(const result::Profile& profile) {
   return sums;
 }
 
+/// How many calls: samples do not tell.
+Json calls_json(const result::Profile& profile, std::int64_t calls) {
+  return profile.is_sampled() ? Json(nullptr) : Json(calls);
+}
+
 /// The calls by the calls that led there. A row is a list, for there may be a hundred thousand.
 Json stacks_json(const result::Profile& profile, const std::map<std::uint32_t, std::size_t>& places) {
   Json json;
@@ -39,8 +45,31 @@ Json stacks_json(const result::Profile& profile, const std::map<std::uint32_t, s
     };
     const result::ProfileCall& call = calls[i];
     json["rows"].push_back({call.parent == result::CodeCall::no_parent ? Json(nullptr) : Json(call.parent),
-                            places.at(call.caller), places.at(call.callee), call.recursive, call.calls, of_call(self),
-                            of_call(inclusive)});
+                            places.at(call.caller), places.at(call.callee), call.recursive,
+                            calls_json(profile, call.calls), of_call(self), of_call(inclusive)});
+  }
+  return json;
+}
+
+Json sampling_json(const result::EventSampling& how) {
+  return {{"every", how.every == 0 ? Json(nullptr) : Json(how.every)},
+          {"frequency", how.every == 0 ? Json(how.frequency) : Json(nullptr)},
+          {"precise", how.precise},
+          {"by_hardware", how.by_hardware},
+          {"user_only", how.user_only},
+          {"samples", how.samples},
+          {"lost", how.lost},
+          {"throttled", how.throttled},
+          {"counted", how.counted},
+          {"effective_samples", how.effective}};
+}
+
+/// Of each event, between which two shares of the whole that of these counts lies.
+Json intervals_json(const result::Profile& profile, const std::vector<std::int64_t>& counts) {
+  Json json = Json::array();
+  for (std::size_t e = 0; e < counts.size(); ++e) {
+    const ShareInterval share = share_of_samples(profile, e, counts[e]);
+    json.push_back({share.low, share.high});
   }
   return json;
 }
@@ -67,6 +96,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
     one["model"] = event.count.model.empty() ? Json(nullptr) : Json(event.count.model);
     one["string_elements"] = profile.repeated[e];
     one["not_placed"] = profile.unplaced[e];
+    if (profile.is_sampled()) one["sampling"] = sampling_json(profile.sampling[e]);
     json["events"].push_back(std::move(one));
   }
   json["objects"] = Json::array();
@@ -87,6 +117,8 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
 
   // Threads are added up here; who wants them apart takes --by thread.
   const std::vector<LineCounts> lines = lines_of_functions(profile);
+  const std::vector<LineCounts> samples =
+      profile.is_sampled() ? lines_of_functions(in_samples(profile)) : std::vector<LineCounts>{};
   json["functions"] = Json::array();
   std::map<std::uint32_t, std::size_t> places;  // of each function in this list
   for (const ProfileSum& sum : functions_of(profile)) {
@@ -96,13 +128,20 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
     one["name"] = f.name;
     one["object"] = f.object;
     one["address"] = f.address;
-    one["entered"] = f.entered;
+    one["entered"] = profile.is_sampled() ? Json(nullptr) : Json(f.entered);
     one["source"] = f.source;
     one["line"] = f.line;
     one["counts"] = sum.counts;
+    if (profile.is_sampled()) {
+      one["samples"] = sum.samples.empty() ? std::vector<std::int64_t>(profile.event_count()) : sum.samples;
+      one["share_intervals"] = intervals_json(profile, sum.counts);
+    }
     one["lines"] = Json::array();
     for (const auto& [at, counts] : lines[sum.function])
-      if (at.second != 0) one["lines"].push_back({{"source", at.first}, {"line", at.second}, {"counts", counts}});
+      if (at.second != 0) {
+        one["lines"].push_back({{"source", at.first}, {"line", at.second}, {"counts", counts}});
+        if (profile.is_sampled()) one["lines"].back()["samples"] = samples[sum.function].at(at);
+      }
     json["functions"].push_back(std::move(one));
   }
   // Of all threads and stacks, by who called whom.
@@ -110,7 +149,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
   for (const CallSum& sum : calls_between(profile))
     json["calls"].push_back({{"caller", places.at(sum.caller)},
                              {"callee", places.at(sum.callee)},
-                             {"calls", sum.calls},
+                             {"calls", calls_json(profile, sum.calls)},
                              {"inclusive", sum.inclusive}});
   json["stacks"] = stacks_json(profile, places);
   json["calls_cut"] = profile.calls_cut;

@@ -169,11 +169,13 @@ class Pprof {
 
   void add_stacks() {
     std::map<std::pair<std::uint32_t, std::uint32_t>, Own> owns;
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::size_t> places;  // rows, by thread and place
     std::map<std::uint32_t, std::vector<std::int64_t>> beginnings;  // what threads counted in no call
     for (std::size_t i = 0; i < profile_.rows.size(); ++i) {
       Own& own = owns[{profile_.rows[i].owner, profile_.rows[i].function}];
       std::vector<std::int64_t>& beginning = beginnings[profile_.rows[i].owner];
       own.rows.push_back(i);
+      places[{profile_.rows[i].owner, profile_.rows[i].function, profile_.rows[i].address}] = i;
       own.counts.resize(events_);
       beginning.resize(events_);
       for (std::size_t e = 0; e < events_; ++e) {
@@ -195,8 +197,17 @@ class Pprof {
       std::vector<std::int64_t> stack{0};
       for (std::size_t at = i;; at = profile_.calls[at].parent) {
         const result::ProfileCall& one = profile_.calls[at];
+        if (profile_.is_sampled() && one.parent == CodeCall::no_parent) break;  // nobody is known to call
         stack.push_back(location(one.caller, one.site, one.inlined, one.line));
         if (one.parent == CodeCall::no_parent) break;
+      }
+      // A sample's stack ends at its instruction.
+      if (profile_.is_sampled()) {
+        const auto row = places.find({call.owner, call.callee, call.target});
+        stack.front() = row != places.end() ? location_of_row(row->second)
+                                            : location(call.callee, call.target, ProfileInline::none, 0);
+        add_sample(stack, self, &profile_.owners[call.owner]);
+        continue;
       }
       // Of what one stack led to, all instructions are that stack's.
       const Own& own = owns[{call.owner, call.callee}];

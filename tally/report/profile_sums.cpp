@@ -40,6 +40,9 @@ std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by) {
     ProfileSum& sum = *last;
     if (sum.counts.empty()) sum = {row.function, row.owner, row.source, row.line, std::vector<std::int64_t>(events)};
     for (std::size_t e = 0; e < events; ++e) sum.counts[e] += profile.count(i, e);
+    if (profile.samples.empty()) continue;
+    sum.samples.resize(events);
+    for (std::size_t e = 0; e < events; ++e) sum.samples[e] += profile.samples[i * events + e];
   }
   std::vector<ProfileSum> sorted;
   for (auto& [key, sum] : sums) sorted.push_back(std::move(sum));

@@ -15,6 +15,7 @@ struct ProfileSum {
   std::uint32_t owner = 0;             ///< the same
   std::uint32_t source = 0, line = 0;  ///< the same
   std::vector<std::int64_t> counts;
+  std::vector<std::int64_t> samples = {};  ///< where the profile was sampled
 };
 
 /// The rows added up, the most of the first event first.

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "tally/base/text.hpp"
 #include "tally/report/grid.hpp"
 #include "tally/report/profile_forms.hpp"
+#include "tally/report/profile_samples.hpp"
 #include "tally/report/profile_sums.hpp"
 
 namespace tally::report {
@@ -60,14 +62,51 @@ std::vector<Column> name_columns(ProfileBy by) {
   return {};
 }
 
+/// The numbers of a row, in front of its name. Of samples the first event has its interval.
+class Numbers {
+ public:
+  Numbers(const result::Profile& profile, std::vector<std::size_t> events, bool with_calls)
+      : profile_(profile), events_(std::move(events)), with_calls_(with_calls) {}
+
+  std::vector<Column> columns() const {
+    std::vector<Column> made{{"share", Align::right}};
+    const auto add = [&](const std::string& heading) { made.push_back({heading, Align::right}); };
+    if (profile_.is_sampled()) add("95 % interval");
+    if (with_calls_) add("with callees");
+    if (with_calls_ && profile_.is_sampled()) add("95 % interval");
+    for (const std::size_t e : events_)
+      add(!profile_.is_sampled() || profile_.sampling[e].of_all() ? profile_.stat.events[e].total.name
+          : events_.size() == 1                                   ? "samples"
+                                                                  : "samples of " + profile_.stat.events[e].total.name);
+    return made;
+  }
+
+  /// `inclusive`: of the first event; nothing where it is not known. `samples`: none where nothing was sampled.
+  std::vector<std::string> cells(const std::vector<std::int64_t>& counts, std::optional<std::int64_t> inclusive,
+                                 const std::vector<std::int64_t>& samples) const {
+    const std::size_t first = events_.front();
+    std::vector<std::string> made;
+    const auto add_share = [&](std::optional<std::int64_t> count) {
+      made.push_back(count ? share(*count, total(profile_, first)) : "");
+      if (profile_.is_sampled()) made.push_back(count ? interval_text(profile_, first, *count) : "");
+    };
+    add_share(counts[first]);
+    if (with_calls_) add_share(inclusive);
+    for (const std::size_t e : events_) made.push_back(thousands(samples.empty() ? counts[e] : samples[e]));
+    return made;
+  }
+
+ private:
+  const result::Profile& profile_;
+  std::vector<std::size_t> events_;
+  bool with_calls_;
+};
+
 /// What is in the totals and in no row of the table, by name.
-void add_rest(const result::Profile& profile, const std::vector<std::size_t>& events, Grid& grid,
-              const std::vector<std::int64_t>& counts, const std::string& what, bool shown_by_entered,
-              bool with_calls) {
+void add_rest(const Numbers& numbers, Grid& grid, const std::vector<std::int64_t>& counts,
+              const std::vector<std::int64_t>& samples, const std::string& what, bool shown_by_entered) {
   if (std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n == 0; })) return;
-  std::vector<std::string> cells{share(counts[events.front()], total(profile, events.front()))};
-  if (with_calls) cells.emplace_back();
-  for (const std::size_t e : events) cells.push_back(thousands(counts[e]));
+  std::vector<std::string> cells = numbers.cells(counts, std::nullopt, samples);
   if (shown_by_entered) cells.emplace_back();
   cells.push_back(what);
   grid.add(std::move(cells));
@@ -96,7 +135,6 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   const std::vector<std::size_t> events = counted(profile);
   if (events.empty()) return "nothing was counted\n" + trust_lines(profile.stat);
   std::vector<ProfileSum> sums = sums_of(profile, style.by);
-  std::vector<Column> columns{{"share", Align::right}};
   const bool with_calls = !profile.calls.empty() && style.by == ProfileBy::function;
   const std::vector<std::int64_t> inclusive =
       with_calls ? inclusive_of_functions(profile) : std::vector<std::int64_t>{};
@@ -107,43 +145,50 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
       };
       return of(a) > of(b);
     });
-  if (with_calls) columns.push_back({"with callees", Align::right});
-  for (const std::size_t e : events) columns.push_back({profile.stat.events[e].total.name, Align::right});
+  const Numbers numbers(profile, events, with_calls);
+  std::vector<Column> columns = numbers.columns();
   for (Column& column : name_columns(style.by)) columns.push_back(std::move(column));
   Grid grid(std::move(columns));
   bool any_unseen = false;
   const std::size_t shown = style.most == 0 ? sums.size() : std::min(style.most, sums.size());
   for (std::size_t i = 0; i < shown; ++i) {
-    std::vector<std::string> cells{share(sums[i].counts[events.front()], total(profile, events.front()))};
-    if (with_calls) {
-      const std::int64_t all = inclusive[sums[i].function * profile.event_count() + events.front()];
-      // Of what was reached by jumps nobody saw the calls.
-      const bool is_seen = all >= sums[i].counts[events.front()];
-      cells.push_back(is_seen ? share(all, total(profile, events.front())) : "");
-      any_unseen |= !is_seen;
+    std::optional<std::int64_t> all;
+    if (with_calls) all = inclusive[sums[i].function * profile.event_count() + events.front()];
+    // Of what was reached by jumps nobody saw the calls.
+    if (all && *all < sums[i].counts[events.front()]) {
+      all.reset();
+      any_unseen = true;
     }
-    for (const std::size_t e : events) cells.push_back(thousands(sums[i].counts[e]));
+    std::vector<std::string> cells = numbers.cells(sums[i].counts, all, sums[i].samples);
     for (std::string& name : names(profile, sums[i], style)) cells.push_back(std::move(name));
     grid.add(std::move(cells));
   }
   const bool by_function = style.by == ProfileBy::function;
-  std::vector<std::int64_t> more(profile.event_count());
-  for (std::size_t i = shown; i < sums.size(); ++i)
-    for (std::size_t e = 0; e < more.size(); ++e) more[e] += sums[i].counts[e];
-  add_rest(profile, events, grid, more, fmt::format("{} more (--top 0 shows all)", sums.size() - shown), by_function,
-           with_calls);
-  add_rest(profile, events, grid, profile.repeated, "[elements of string instructions]", by_function, with_calls);
-  add_rest(profile, events, grid, profile.unplaced, "[not at any place: see below]", by_function, with_calls);
-  std::vector<std::string> cells{""};
-  if (with_calls) cells.emplace_back();
-  for (const std::size_t e : events) cells.push_back(thousands(total(profile, e)));
+  std::vector<std::int64_t> more(profile.event_count()), more_samples(profile.is_sampled() ? more.size() : 0),
+      all_samples = more_samples;
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    for (std::size_t e = 0; e < more.size(); ++e) {
+      if (i >= shown) more[e] += sums[i].counts[e];
+      if (!profile.is_sampled()) continue;
+      all_samples[e] += sums[i].samples[e];
+      if (i >= shown) more_samples[e] += sums[i].samples[e];
+    }
+  add_rest(numbers, grid, more, more_samples, fmt::format("{} more (--top 0 shows all)", sums.size() - shown),
+           by_function);
+  add_rest(numbers, grid, profile.repeated, {}, "[elements of string instructions]", by_function);
+  add_rest(numbers, grid, profile.unplaced, {}, "[not at any place: see below]", by_function);
+  std::vector<std::string> cells(numbers.columns().size() - events.size());
+  for (const std::size_t e : events)
+    cells.push_back(thousands(profile.is_sampled() ? all_samples[e] : total(profile, e)));
   if (by_function) cells.emplace_back();
   cells.emplace_back("total");
   grid.add(std::move(cells));
 
-  std::string text = fmt::format("{}\n\n{}", join(profile.stat.command, " "), grid.text());
+  std::string text = fmt::format(
+      "{}\n\n{}", profile.stat.command.empty() ? profile.stat.target : join(profile.stat.command, " "), grid.text());
   text += "\n";
   text += trust_lines(profile.stat);
+  for (const std::string& line : sampling_lines(profile)) text += fmt::format(" {}\n", line);
   if (std::any_of(profile.unplaced.begin(), profile.unplaced.end(), [](std::int64_t n) { return n != 0; }))
     text +=
         " [not at any place]: counted natively or after a process was killed, or of a simulated machine by more than "

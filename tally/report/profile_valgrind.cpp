@@ -129,6 +129,15 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
   Numbered objects, sources, functions;
   const Arcs arcs = arcs_of(profile);
   std::uint32_t function = ~0u, source = ~0u;
+  std::vector<bool> has_rows(profile.functions.size());
+  const auto begin = [&](std::uint32_t which) {
+    const result::ProfileFunction& f = profile.functions[which];
+    function = which;
+    has_rows[which] = true;
+    source = f.source;
+    text += fmt::format("\nob={}\nfl={}\nfn={}\n", objects.of(0, profile.objects[f.object].name),
+                        sources.of(0, source_name(profile, source)), functions.of(which, f.name));
+  };
   const auto add_calls = [&] {
     const auto from = arcs.find(function);
     if (from == arcs.end()) return;
@@ -148,11 +157,7 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
     const result::ProfileRow& row = profile.rows[order[i]];
     if (row.function != function) {
       if (i != 0) add_calls();
-      const result::ProfileFunction& f = profile.functions[row.function];
-      function = row.function;
-      source = f.source;
-      text += fmt::format("\nob={}\nfl={}\nfn={}\n", objects.of(0, profile.objects[f.object].name),
-                          sources.of(0, source_name(profile, source)), functions.of(row.function, f.name));
+      begin(row.function);
     }
     if (row.source != source) {
       source = row.source;
@@ -169,6 +174,12 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
     i = next;
   }
   if (!order.empty()) add_calls();
+  // Samples may have met nothing of a function but its calls.
+  for (const auto& [caller, calls] : arcs) {
+    if (has_rows[caller]) continue;
+    begin(caller);
+    add_calls();
+  }
   for (const Rest& rest : rests(profile))
     text += fmt::format("\nob={}\nfl={}\nfn={}\n0x0 0{}\n", objects.of(0, "???"), sources.of(0, "???"),
                         functions.of(~0ull, rest.name), numbers(rest.counts));

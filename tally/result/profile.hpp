@@ -80,10 +80,13 @@ struct Profile {
   bool inlines_apart = false;                    ///< inlined functions count for themselves: tally profile --inlines
   std::vector<std::int64_t> inclusive, self;     ///< of each call, one for each event: see CodeCounts
   std::vector<std::int64_t> repeated, unplaced;  ///< of each event: see CodeCounts
+  std::vector<EventSampling> sampling = {};      ///< of each event, where the rows are samples: see CodeCounts
+  std::vector<std::int64_t> samples = {};        ///< of each row, as `counts`
   bool operator==(const Profile&) const = default;
 
   std::size_t event_count() const { return stat.events.size(); }
   std::int64_t count(std::size_t row, std::size_t event) const { return counts[row * event_count() + event]; }
+  bool is_sampled() const { return !sampling.empty(); }
 };
 
 }  // namespace tally::result

@@ -28,6 +28,21 @@ std::vector<std::int64_t> counts(const Json& json, std::size_t events) {
   return read;
 }
 
+EventSampling sampling(const Json& json) {
+  EventSampling how;
+  how.every = static_cast<std::uint64_t>(optional<std::int64_t>(json, "every").value_or(0));
+  how.frequency = static_cast<std::uint64_t>(optional<std::int64_t>(json, "frequency").value_or(0));
+  how.precise = number<int>(json.at("precise"));
+  how.by_hardware = json.at("by_hardware").get<bool>();
+  how.user_only = json.at("user_only").get<bool>();
+  how.samples = number<std::int64_t>(json.at("samples"));
+  how.lost = number<std::int64_t>(json.at("lost"));
+  how.throttled = number<std::int64_t>(json.at("throttled"));
+  how.counted = number<std::int64_t>(json.at("counted"));
+  how.effective = json.at("effective_samples").get<double>();
+  return how;
+}
+
 void read_events(const Json& json, Profile& profile) {
   for (const Json& one : json) {
     Event event;
@@ -37,16 +52,22 @@ void read_events(const Json& json, Profile& profile) {
     event.total.count.reason = text(one, "reason");
     if (one.contains("model")) event.total.count.model = text(one, "model");
     profile.stat.events.push_back(std::move(event));
+    if (one.contains("sampling")) profile.sampling.push_back(sampling(one.at("sampling")));
     profile.repeated.push_back(number<std::int64_t>(one.at("string_elements")));
     profile.unplaced.push_back(number<std::int64_t>(one.at("not_placed")));
   }
+  if (profile.is_sampled() && profile.sampling.size() != profile.event_count())
+    throw Json::out_of_range::create(401, "some events were sampled, and others not", &json);
 }
 
 /// A row for each line of the function, and one for what is of no line.
 void read_rows(const Json& json, std::uint32_t function, Profile& profile) {
   const std::size_t events = profile.event_count();
   std::vector<std::int64_t> rest = counts(json.at("counts"), events);
-  const auto add = [&](std::uint32_t source, std::uint32_t line, const std::vector<std::int64_t>& of_row) {
+  std::vector<std::int64_t> rest_samples =
+      profile.is_sampled() ? counts(json.at("samples"), events) : std::vector<std::int64_t>{};
+  const auto add = [&](std::uint32_t source, std::uint32_t line, const std::vector<std::int64_t>& of_row,
+                       const std::vector<std::int64_t>& samples) {
     ProfileRow row;
     row.function = function;
     row.source = source;
@@ -54,13 +75,17 @@ void read_rows(const Json& json, std::uint32_t function, Profile& profile) {
     row.address = profile.functions[function].address;
     profile.rows.push_back(row);
     profile.counts.insert(profile.counts.end(), of_row.begin(), of_row.end());
+    profile.samples.insert(profile.samples.end(), samples.begin(), samples.end());
   };
   for (const Json& one : json.at("lines")) {
     const std::vector<std::int64_t> of_line = counts(one.at("counts"), events);
     for (std::size_t e = 0; e < events; ++e) rest[e] -= of_line[e];
-    add(place(one.at("source"), profile.sources.size()), number<std::uint32_t>(one.at("line")), of_line);
+    std::vector<std::int64_t> samples;
+    if (profile.is_sampled()) samples = counts(one.at("samples"), events);
+    for (std::size_t e = 0; e < samples.size(); ++e) rest_samples[e] -= samples[e];
+    add(place(one.at("source"), profile.sources.size()), number<std::uint32_t>(one.at("line")), of_line, samples);
   }
-  if (std::any_of(rest.begin(), rest.end(), [](std::int64_t n) { return n != 0; })) add(0, 0, rest);
+  if (std::any_of(rest.begin(), rest.end(), [](std::int64_t n) { return n != 0; })) add(0, 0, rest, rest_samples);
 }
 
 void read_functions(const Json& json, Profile& profile) {
@@ -69,7 +94,7 @@ void read_functions(const Json& json, Profile& profile) {
     function.name = text(one, "name");
     function.object = place(one.at("object"), profile.objects.size());
     function.address = number<std::uint64_t>(one.at("address"));
-    function.entered = number<std::int64_t>(one.at("entered"));
+    function.entered = optional<std::int64_t>(one, "entered").value_or(0);  // samples do not tell
     function.source = place(one.at("source"), profile.sources.size());
     function.line = number<std::uint32_t>(one.at("line"));
     profile.functions.push_back(std::move(function));
@@ -84,7 +109,7 @@ void read_stacks(const Json& rows, Profile& profile) {
     call.caller = place(row.at(1), profile.functions.size());
     call.callee = place(row.at(2), profile.functions.size());
     call.recursive = row.at(3).get<bool>();
-    call.calls = number<std::int64_t>(row.at(4));
+    if (!row.at(4).is_null()) call.calls = number<std::int64_t>(row.at(4));
     profile.calls.push_back(call);
     for (const std::int64_t count : counts(row.at(5), profile.event_count())) profile.self.push_back(count);
     for (const std::int64_t count : counts(row.at(6), profile.event_count())) profile.inclusive.push_back(count);

@@ -10,6 +10,7 @@
 #include "tally/report/html/profile.hpp"
 #include "tally/report/html/sections.hpp"
 #include "tally/report/profile_forms.hpp"
+#include "tally/report/profile_samples.hpp"
 #include "tally/report/profile_sums.hpp"
 
 namespace tally::report {
@@ -61,6 +62,10 @@ Json functions_json(const result::Profile& profile, const ProfileStyle& style, s
     one["object"] = file_name(profile.objects[f.object].name);
     one["place"] = place_of(profile, f.source, f.line);
     one["entered"] = f.entered;
+    if (profile.is_sampled()) {
+      one["interval"] = interval_text(profile, 0, sum.counts.front());
+      one["samples"] = sum.samples.empty() ? 0 : sum.samples.front();
+    }
     one["inclusive"] = inclusive[sum.function * events];
     one["counts"] = sum.counts;
     one["lines"] = Json::array();
@@ -98,6 +103,7 @@ Json page_data(const result::Profile& profile, const ProfileStyle& style) {
     data["events"].push_back(event.total.name);
     data["totals"].push_back(event.total.count.value.value_or(0));
   }
+  data["sampled"] = profile.is_sampled();
   data["functions"] = functions_json(profile, style, places);
   data["calls"] = calls_json(profile, places);
   data["arcs"] = arcs_json(profile, places);
@@ -137,7 +143,7 @@ std::string profile_page(const ProfilePage& page) {
 
 std::string profile_html(const result::Profile& profile, const ProfileStyle& style) {
   ProfilePage page;
-  page.title = "Profile of " + shell_words(profile.stat.command);
+  page.title = "Profile of " + (profile.stat.command.empty() ? profile.stat.target : shell_words(profile.stat.command));
   page.lines.emplace_back(environment_line(profile.stat.environment), "soft");
   for (const result::Event& event : profile.stat.events) {
     const Count& count = event.total.count;
@@ -145,6 +151,7 @@ std::string profile_html(const result::Profile& profile, const ProfileStyle& sty
                                         name(count.trust), count.reason.empty() ? "" : ": ", count.reason),
                             "");
   }
+  for (const std::string& line : sampling_lines(profile)) page.lines.emplace_back(line, "");
   page.has_stacks = !profile.calls.empty();
   page.about_stacks =
       page.has_stacks

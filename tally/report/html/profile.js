@@ -61,8 +61,8 @@
   const titleOf = (i) => {
     const call = data.calls[i];
     if (!isChange)
-      return `${nameOf(i)}: ${number(inclusive[i])} (${share(inclusive[i])}), itself ${number(call.self)}, ` +
-             (call.calls ? `called ${number(call.calls)} times` : "inlined");
+      return `${nameOf(i)}: ${number(inclusive[i])} (${share(inclusive[i])}), itself ${number(call.self)}` +
+             (data.sampled ? "" : call.calls ? `, called ${number(call.calls)} times` : ", inlined");
     return `${nameOf(i)}: ${number(before[i])} before, ${number(after[i])} after (${change(before[i], after[i])}), ` +
            `itself ${change(call.self_before, call.self)}, called ${number(call.calls_before)} times before, ` +
            `${number(call.calls)} after`;
@@ -126,16 +126,21 @@
       if (e > 0) return;
       columns.push({name: "", key: (f) => Math.abs(f.counts[0] - f.before[0]) / Math.max(1, f.before[0]),
                     cell: (f) => f.only ? {before: "gone", after: "new"}[f.only] : percent(f.before[0], f.counts[0])});
+      if (data.sampled) columns.push({name: "noise", key: (f) => f.noise ? 0 : 1, cell: (f) => f.noise ? "may be" : ""});
       columns.push({name: "before", key: (f) => f.before[0], cell: (f) => number(f.before[0])});
       columns.push({name: "after", key: (f) => f.counts[0], cell: (f) => number(f.counts[0])});
     });
     if (withCalls) changes("with callees", (f) => [f.inclusive_before, f.inclusive]);
-    changes("entered", (f) => [f.entered_before, f.entered]);
+    if (!data.sampled) changes("entered", (f) => [f.entered_before, f.entered]);
   } else {
     columns.push({name: "share", key: (f) => f.counts[0], cell: (f) => share(f.counts[0])});
+    if (data.sampled) {
+      columns.push({name: "95 % interval", key: (f) => f.counts[0], cell: (f) => f.interval});
+      columns.push({name: "samples", key: (f) => f.samples, cell: (f) => number(f.samples)});
+    }
     data.events.forEach((event, e) => columns.push({name: event, key: (f) => f.counts[e], cell: (f) => number(f.counts[e])}));
     if (withCalls) columns.push({name: "with callees", key: (f) => f.inclusive, cell: (f) => f.inclusive ? share(f.inclusive) : ""});
-    columns.push({name: "entered", key: (f) => f.entered, cell: (f) => f.entered ? number(f.entered) : ""});
+    if (!data.sampled) columns.push({name: "entered", key: (f) => f.entered, cell: (f) => f.entered ? number(f.entered) : ""});
   }
 
   function drawTable() {
@@ -165,7 +170,7 @@
     table.append(rowOf([["calls", true], ["up to their return", true], [title]], true));
     const weight = (arc) => isChange ? Math.abs(arc.inclusive - arc.inclusive_before) : arc.inclusive;
     for (const arc of list.sort((a, b) => weight(b) - weight(a)).slice(0, 30))
-      table.append(rowOf([[isChange ? change(arc.calls_before, arc.calls) : arc.calls ? number(arc.calls) : "inlined", true],
+      table.append(rowOf([[isChange ? change(arc.calls_before, arc.calls) : arc.calls ? number(arc.calls) : data.sampled ? "" : "inlined", true],
                           [isChange ? change(arc.inclusive_before, arc.inclusive) : share(arc.inclusive), true],
                           [data.functions[arc[other]].name, false, () => choose(arc[other])]]));
     return [table];

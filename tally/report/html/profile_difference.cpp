@@ -13,6 +13,13 @@
 namespace tally::report {
 namespace {
 
+/// The change of the first event is one that sampling alone may make.
+bool may_be_noise(const ProfileDifference& difference, const Change& change) {
+  if (!difference.is_estimated(0)) return false;
+  const Estimate by = difference.estimate(change, 0);
+  return by.low <= 0 && by.high >= 0;
+}
+
 std::string place_text(const ProfileDifference& difference, const Change& change) {
   const bool is_after = change.after.is_there;
   const ChangeSide& side = is_after ? change.after : change.before;
@@ -46,6 +53,7 @@ Json functions_json(const ProfileDifference& difference, const ProfileStyle& sty
                                                      : "after"},
                    {"entered", change.after.entered},
                    {"entered_before", change.before.entered},
+                   {"noise", may_be_noise(difference, change)},
                    {"inclusive", after[i]},
                    {"inclusive_before", before[i]},
                    {"counts", change.after.counts},
@@ -128,6 +136,9 @@ std::string difference_html(const ProfileDifference& difference, const ProfileSt
   page.lines.emplace_back("after: " + shell_words(difference.after->stat.command), "soft");
   page.lines.emplace_back(environment_line(difference.after->stat.environment), "soft");
   if (const std::string caution = difference.caution(); !caution.empty()) page.lines.emplace_back(caution, "");
+  if (difference.is_estimated(0))
+    page.lines.emplace_back("sampled: a change within its 95 % interval may be noise, and the table says so", "");
+  page.data["sampled"] = difference.is_estimated(0);
   page.data["events"] = difference.events;
   page.data["totals"] = page.data["totals_before"] = Json::array();
   for (std::size_t e = 0; e < difference.events.size(); ++e) {

@@ -11,6 +11,7 @@
 #include "tally/cli/marks.hpp"
 #include "tally/cli/models.hpp"
 #include "tally/cli/page.hpp"
+#include "tally/cli/periods.hpp"
 #include "tally/cli/window_names.hpp"
 #include "tally/cli/window_rows.hpp"
 #include "tally/cli/window_vectors.hpp"
@@ -125,57 +126,17 @@ void describe(Page& app, Options& options) {
   app.footer(examples);
 }
 
-// "1ms" as nanoseconds; nothing for what has no unit of time.
-std::optional<std::string> nanoseconds_of(std::string_view text) {
-  for (const auto& [unit, zeros] : {std::pair{"ns", ""}, {"us", "000"}, {"ms", "000000"}, {"s", "000000000"}})
-    if (text.ends_with(unit)) return std::string(text.substr(0, text.size() - std::string_view(unit).size())) + zeros;
-  return std::nullopt;
-}
-
-bool is_clock(const event::Event& event) {
-  return event.id == event::Id::task_clock || event.id == event::Id::cpu_clock;
-}
-
-Result<std::uint64_t> count_of(const std::string& text) {
-  std::string_view digits = text;
-  std::uint64_t unit = 1;
-  if (!digits.empty()) {
-    switch (digits.back()) {
-      case 'k': unit = 1'000; break;
-      case 'M': unit = 1'000'000; break;
-      case 'G': unit = 1'000'000'000; break;
-      default: break;
-    }
-    if (unit > 1) digits.remove_suffix(1);
-  }
-  constexpr std::int64_t most = std::int64_t{1} << 50;
-  const auto number = parse_integer(digits);
-  if (number && *number >= 1 && *number <= most / static_cast<std::int64_t>(unit))
-    return static_cast<std::uint64_t>(*number) * unit;
-  return fail(Code::bad_usage, fmt::format("--every {} is not a number of events", printable(text)),
-              "it takes 1 to 2^50, such as 50000, 50k or 2M, or a time such as 1ms");
-}
-
 Result<backend::Windows::Trigger> trigger_of(const std::string& every, std::optional<std::string> by) {
-  const auto time = nanoseconds_of(every);
-  const auto number = count_of(time.value_or(every));
-  if (!number) return fail(number.error());
-  const std::string name = by.value_or(time ? "task-clock" : "instructions");
+  const auto period = period_of(every, "--every");
+  if (!period) return fail(period.error());
+  const std::string name = by.value_or(period->is_time ? "task-clock" : "instructions");
   auto event = event::parse_lists({name}, {}, event::Mode::user);
   if (!event) return fail(event.error());
   if (event->size() != 1)
     return fail(Code::bad_usage, fmt::format("--by {} is more than one event", printable(name)),
                 "each --every has one");
-  if (time && !is_clock(event->front()))
-    return fail(Code::bad_usage,
-                fmt::format("--every {} is a time, and {} counts none", printable(every), printable(name)),
-                "task-clock and cpu-clock count time");
-  // kernel/events/core.c, perf_swevent_init_hrtimer: a shorter period is taken for this one.
-  constexpr std::uint64_t least_ns = 10'000;
-  if (is_clock(event->front()) && *number < least_ns)
-    return fail(Code::bad_usage, fmt::format("--every {}: the kernel's timers do not fire so often", printable(every)),
-                "10us is the least");
-  return backend::Windows::Trigger{event->front(), *number};
+  if (auto fits = check_period(*period, event->front(), "--every " + every); !fits) return fail(fits.error());
+  return backend::Windows::Trigger{event->front(), period->number};
 }
 
 Result<void> choose_windows(Options& options) {

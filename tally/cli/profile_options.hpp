@@ -1,0 +1,43 @@
+// The options of `tally profile`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tally/base/result.hpp"
+#include "tally/cli/models.hpp"
+#include "tally/measure/stat.hpp"
+#include "tally/report/profile.hpp"
+
+namespace tally::cli {
+
+class Page;
+
+struct ProfileOptions {
+  std::vector<std::string> event_lists;
+  std::string backend = "auto", format, output, by = "function", annotate, sort = "own", every, processes;
+  int top = 40;
+  std::uint64_t frequency = 0;
+  bool lines = false, whole_names = false, instructions = false, inlines = false, quiet = false, kernel = false;
+  ModelOptions model;
+  measure::StatOptions stat;
+
+  /// How often is said: samples are wanted.
+  bool wants_samples() const { return frequency != 0 || !every.empty() || !processes.empty() || backend == "perf"; }
+};
+
+void describe_profile_options(Page& page, ProfileOptions& options);
+
+/// Errors: bad_usage.
+Result<report::ProfileStyle> style_of(const ProfileOptions& options);
+
+/// By its name, or by that of the output; null for an unknown one.
+const report::ProfileFormat* format_of(const ProfileOptions& options);
+
+/// What goes together. Errors: bad_usage.
+Result<void> check_together(const ProfileOptions& options, const report::ProfileFormat& format);
+
+/// The names of all forms.
+std::string profile_format_names();
+
+}  // namespace tally::cli

@@ -1,0 +1,201 @@
+// `tally profile` natively, by samples of the kernel's own events: they are there on every machine that lets perf be
+// used.
+#include <gtest/gtest.h>
+
+#include <signal.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/program.hpp"
+
+namespace tally::test {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Sampled {
+  Finished finished;
+  Json json;
+
+  bool any() const { return json.is_object(); }
+  /// Of the functions of this name in files of that name.
+  std::int64_t of(const std::string& name, const char* what = "counts") const {
+    std::int64_t sum = 0;
+    for (const Json& function : json["functions"])
+      if (function["name"] == name) sum += function[what][0].get<std::int64_t>();
+    return sum;
+  }
+  double share(const std::string& name) const {
+    return static_cast<double>(of(name)) / json["events"][0]["value"].get<double>();
+  }
+  std::int64_t sum(const char* what) const {
+    std::int64_t all = 0;
+    for (const Json& function : json["functions"]) all += function[what][0].get<std::int64_t>();
+    return all;
+  }
+};
+
+Sampled sampled(Words words) {
+  const TemporaryFile file("samples.json");
+  words.insert(words.begin(), {"profile", "-q", "--format", "json", "-o", file.path()});
+  Sampled made;
+  made.finished = tally(words);
+  made.json = Json::parse(file.content().value_or(""), nullptr, false);
+  return made;
+}
+
+class ProfileSamples : public testing::Test {
+ protected:
+  void SetUp() override {
+    const Finished tried = tally({"profile", "-q", "-e", "page-faults", "--", "true"});
+    if (tried.code() == 125) GTEST_SKIP() << "the kernel lets nobody sample here: " << tried.err;
+  }
+};
+
+TEST_F(ProfileSamples, have_every_page_fault) {
+  const Sampled one = sampled({"-e", "page-faults", "--", SAMPLED, "touch", "3000"});
+  ASSERT_TRUE(one.any()) << one.finished.err;
+  const Json& event = one.json["events"][0];
+  EXPECT_EQ(event["trust"], "counted") << event["reason"];
+  EXPECT_EQ(event["value"], event["sampling"]["counted"]) << "what the counter itself holds";
+  EXPECT_EQ(event["sampling"]["every"], 1);
+  EXPECT_EQ(one.sum("counts"), event["value"]);
+  EXPECT_EQ(one.of("touch"), 3000);
+  EXPECT_EQ(one.json["backend"], "perf");
+}
+
+/// Each has the share of the time that it is given, within what the samples say of themselves; the odds that one of the
+/// intervals misses are 1 in 20, so they are taken three times as wide.
+TEST_F(ProfileSamples, have_shares_of_time_with_their_intervals) {
+  for (const char* clock : {"cpu-clock", "task-clock"}) {
+    const Sampled one = sampled({"-e", clock, "--user", "--", SAMPLED, "spin", "300"});
+    ASSERT_TRUE(one.any()) << one.finished.err;
+    const Json& event = one.json["events"][0];
+    EXPECT_NE(event["trust"], "exact");
+    EXPECT_EQ(event["sampling"]["frequency"], 3989);
+    EXPECT_EQ(one.sum("samples"), event["sampling"]["samples"]);
+    EXPECT_EQ(one.sum("counts"), event["value"]);
+    const double two = static_cast<double>(one.of("two_thirds")), third = static_cast<double>(one.of("one_third"));
+    ASSERT_GT(third, 0) << one.json;
+    const double share = two / (two + third);
+    const double samples = static_cast<double>(one.of("two_thirds", "samples") + one.of("one_third", "samples"));
+    EXPECT_NEAR(share, 2.0 / 3, 3 * 1.96 * std::sqrt(2.0 / 9 / samples)) << samples;
+    for (const Json& function : one.json["functions"]) {
+      const double own = function["counts"][0].get<double>() / event["value"].get<double>();
+      EXPECT_LE(function["share_intervals"][0][0].get<double>(), own);
+      EXPECT_GE(function["share_intervals"][0][1].get<double>(), own);
+    }
+  }
+}
+
+TEST_F(ProfileSamples, follow_threads_children_and_other_programs) {
+  const Sampled one =
+      sampled({"-e", "page-faults", "--", "sh", "-c",
+               std::string(SAMPLED) + " threads 500; (exec " + SAMPLED + " fork 700); exec " + SAMPLED + " touch 900"});
+  ASSERT_TRUE(one.any()) << one.finished.err;
+  EXPECT_EQ(one.of("touch"), 2 * 500 + 2 * 700 + 900);
+  std::size_t named = 0;
+  for (const Json& thread : one.json["threads"]) named += thread["command"] == "sampled";
+  EXPECT_GE(named, 5u) << one.json["threads"];
+}
+
+TEST_F(ProfileSamples, have_calls_by_frame_pointers) {
+  const Sampled one = sampled({"--calls", "-e", "page-faults", "--", SAMPLED, "recurse", "200"});
+  ASSERT_TRUE(one.any()) << one.finished.err;
+  std::int64_t by_outer = 0;
+  for (const Json& call : one.json["calls"]) {
+    const auto name = [&](const char* end) { return one.json["functions"][call[end].get<std::size_t>()]["name"]; };
+    if (name("caller") == "main" && name("callee") == "recurse") by_outer += call["inclusive"][0].get<std::int64_t>();
+    EXPECT_TRUE(call["calls"].is_null());
+    EXPECT_FALSE(name("caller") == "recurse" && name("callee") == "recurse") << "what is within itself stands once";
+  }
+  EXPECT_GE(by_outer, 200);
+  EXPECT_LT(by_outer, 400);
+  const TemporaryFile stacks("stacks.txt");
+  ASSERT_EQ(tally({"profile", "-q", "-e", "page-faults", "--format", "folded", "-o", stacks.path(), "--", SAMPLED,
+                   "recurse", "200"})
+                .code(),
+            0);
+  EXPECT_NE(stacks.content().value_or("").find("main;recurse;touch 200"), std::string::npos)
+      << stacks.content().value_or("");
+}
+
+TEST_F(ProfileSamples, say_that_they_are) {
+  const Finished clock = tally({"profile", "-q", "-e", "cpu-clock", "--every", "1ms", "--", SAMPLED, "spin", "30"});
+  EXPECT_NE(clock.err.find("cpu-clock: sampled, every 1,000,000 ns"), std::string::npos) << clock.err;
+  EXPECT_NE(clock.err.find("95 % interval"), std::string::npos) << clock.err;
+  EXPECT_NE(clock.err.find("trust: sampled"), std::string::npos) << clock.err;
+  const Finished faults = tally({"profile", "-q", "-e", "page-faults", "--", SAMPLED, "touch", "100"});
+  EXPECT_NE(faults.err.find("page-faults: every single one"), std::string::npos) << faults.err;
+  EXPECT_NE(faults.err.find("trust: counted"), std::string::npos) << faults.err;
+  EXPECT_EQ(faults.err.find("95 % interval"), std::string::npos) << faults.err;
+  const Finished some = tally({"profile", "-q", "-e", "page-faults", "--every", "10", "--", SAMPLED, "touch", "1000"});
+  EXPECT_NE(some.err.find("page-faults: sampled, one of 10"), std::string::npos) << some.err;
+}
+
+TEST_F(ProfileSamples, of_what_runs_already) {
+  Running program({SAMPLED, "serve"});
+  const Sampled one = sampled({"-e", "page-faults", "-p", std::to_string(program.pid())});
+  // The program touches as long as it lives, and ends by itself.
+  EXPECT_EQ(program.finish().code(), 0);
+  ASSERT_TRUE(one.any()) << one.finished.err;
+  EXPECT_GT(one.of("touch"), 0) << one.json;
+  EXPECT_EQ(one.finished.code(), 0) << one.finished.err;
+}
+
+TEST_F(ProfileSamples, are_compared_with_their_intervals) {
+  const TemporaryFile before("before.json"), after("after.json");
+  for (const auto& [file, rounds] : {std::pair{&before, "100"}, {&after, "300"}})
+    ASSERT_EQ(
+        tally({"profile", "-q", "-e", "cpu-clock", "--user", "-o", file->path(), "--", SAMPLED, "spin", rounds}).code(),
+        0);
+  const Finished changed = tally({"report", before.path(), after.path(), "--top", "0"});
+  EXPECT_EQ(changed.code(), 0) << changed.err;
+  std::istringstream lines(changed.out);
+  bool surely = false;
+  for (std::string line; std::getline(lines, line);)
+    surely |= line.find("two_thirds") != std::string::npos && line.find("may be noise") == std::string::npos &&
+              line.find(" … +") != std::string::npos;
+  EXPECT_TRUE(surely) << changed.out;
+  const Finished same = tally({"report", before.path(), before.path(), "--top", "0"});
+  EXPECT_EQ(same.out.find("new"), std::string::npos) << same.out;
+  EXPECT_NE(changed.out.find("may be noise"), std::string::npos) << changed.out;
+}
+
+/// Every form takes them.
+TEST_F(ProfileSamples, are_written_in_every_form) {
+  for (const char* form : {"callgrind", "cachegrind", "folded", "speedscope", "pprof", "html"}) {
+    SCOPED_TRACE(form);
+    const TemporaryFile file("written");
+    const Finished one = tally({"profile", "--calls", "-e", "page-faults", "--format", form, "-o", file.path(), "--",
+                                SAMPLED, "touch", "100"});
+    EXPECT_EQ(one.code(), 0) << one.err;
+    EXPECT_GT(file.content().value_or("").size(), 100u);
+    EXPECT_NE(one.err.find("every single one"), std::string::npos) << one.err;
+  }
+  const Finished counts = tally({"profile", "-e", "cpu-clock", "--format", "autofdo", "--", SAMPLED, "touch", "1"});
+  EXPECT_NE(counts.code(), 0);
+}
+
+TEST_F(ProfileSamples, refuse_what_they_cannot_know) {
+  const Finished switches = tally({"profile", "-e", "context-switches", "--", "true"});
+  EXPECT_EQ(switches.code(), 125);
+  EXPECT_NE(switches.err.find("it happens in the kernel"), std::string::npos) << switches.err;
+  EXPECT_EQ(tally({"profile", "-e", "page-faults", "--every", "1ms", "--", "true"}).code(), 2);
+  EXPECT_EQ(tally({"profile", "-e", "cpu-clock", "--every", "1", "--", "true"}).code(), 2);
+  EXPECT_EQ(tally({"profile", "-e", "cpu-clock", "--every", "1ms", "--frequency", "10", "--", "true"}).code(), 2);
+  EXPECT_EQ(tally({"profile", "-p", "1", "--", "true"}).code(), 2);
+}
+
+TEST_F(ProfileSamples, keep_the_programs_end) {
+  EXPECT_EQ(tally({"profile", "-q", "-e", "page-faults", "--", "sh", "-c", "exit 7"}).code(), 7);
+  const Finished killed = tally({"profile", "-q", "-e", "page-faults", "--", "sh", "-c", "kill -9 $$"});
+  EXPECT_EQ(killed.code(), 137);
+  EXPECT_NE(killed.err.find("was killed by signal 9"), std::string::npos) << killed.err;
+}
+
+}  // namespace
+}  // namespace tally::test

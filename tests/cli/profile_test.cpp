@@ -37,7 +37,7 @@ struct Profiled {
 
 Profiled profiled(Words words) {
   const TemporaryFile file("profile.json");
-  words.insert(words.begin(), {"profile", "-q", "--format", "json", "-o", file.path()});
+  words.insert(words.begin(), {"profile", "-q", "--backend", "sim", "--format", "json", "-o", file.path()});
   Profiled made;
   made.finished = tally(words);
   made.json = Json::parse(file.content().value_or(""), nullptr, false);
@@ -368,10 +368,11 @@ TEST_F(Profile, refuses_what_it_cannot_do) {
       {{"profile", "--by", "colour", "--", "true"}, "--by colour"},
       {{"profile", "--format", "xml", "--", "true"}, "unknown format"},
       {{"profile", "--top", "-1", "--", "true"}, "--top"},
-      {{"profile", "-e", "page-faults", "--", "true"}, "page-faults is not known by place"},
-      {{"profile", "--calls", "-e", "cycles", "--", "true"}, "--calls has no room for cycles"},
+      {{"profile", "--backend", "sim", "-e", "page-faults", "--", "true"}, "page-faults is not known by place"},
+      {{"profile", "--backend", "sim", "--calls", "-e", "cycles", "--", "true"}, "--calls has no room for cycles"},
       {{"profile", "--model", "no-such-machine", "-e", "cycles", "--", "true"}, "no-such-machine"},
-      {{"profile", "--calls", "-e", "instructions,loads,stores,calls,returns", "--", "true"}, "more than 4 events"},
+      {{"profile", "--backend", "sim", "--calls", "-e", "instructions,loads,stores,calls,returns", "--", "true"},
+       "more than 4 events"},
       {{"profile", "--asm", "--", "true"}, "--asm goes with --annotate"},
       {{"profile", "--sort", "name", "--", "true"}, "--sort name is no order"},
       {{"profile", "--sort", "callees", "--", "true"}, "--sort callees goes with --calls"},

@@ -97,7 +97,7 @@ bool has_pmu(const linux::Machine& machine) {
 std::string usual_events(const ProfileOptions& options, const report::ProfileFormat& format, bool by_engine,
                          const linux::Machine& machine) {
   if (!by_engine && has_pmu(machine)) return "cycles";
-  if (!by_engine && options.wants_samples()) return "task-clock";
+  if (!by_engine && options.wants_samples()) return "cpu-clock";
   if (format.has_calls || (options.stat.calls && options.model.simulation)) return "instructions";
   return options.model.simulation ? "instructions,L1-dcache-load-misses,LLC-load-misses" : "instructions,loads,stores";
 }
@@ -220,7 +220,7 @@ int run_profile(const std::vector<std::string>& arguments) {
   if (const auto code = app.read(arguments)) return *code;
   if (auto simulated = options.model.choose(); !simulated) return report_error(simulated.error());
   const bool attached = !options.processes.empty();
-  auto command = command_of(app, attached, "tally profile -- ls -l");
+  auto command = command_of(app, attached || options.everywhere, "tally profile -- ls -l");
   if (!command) return report_error(command.error());
   options.stat.command = std::move(*command);
   if (attached && !options.stat.command.empty())
@@ -229,6 +229,12 @@ int run_profile(const std::vector<std::string>& arguments) {
   auto processes = ids_of(options.processes, "process");
   if (!processes) return report_error(processes.error());
   options.stat.attachment.processes = std::move(*processes);
+  if (options.everywhere) {
+    if (attached) return report_error({Code::bad_usage, "-a and -p exclude each other", "leave one of the two out", 0});
+    auto processors = linux::processors("");
+    if (!processors) return report_error(processors.error());
+    options.stat.attachment.processors = std::move(*processors);
+  }
   return profile(options);
 }
 

@@ -27,6 +27,7 @@ constexpr const char* examples =
     "  tally profile -e cpu-clock -- ./prog                          # natively, by samples: where the time goes\n"
     "  tally profile -e page-faults -- ./prog                        # natively, every single one\n"
     "  tally profile -p 1234 --calls                                 # what runs already, until Ctrl-C\n"
+    "  tally profile -a --by process -- sleep 5                      # everything that runs meanwhile\n"
     "  tally profile --inlines -- ./prog                             # inlined functions on their own\n"
     "  tally profile -o before.json -- ./prog                        # tally report before.json after.json: what "
     "changed\n"
@@ -53,7 +54,8 @@ std::string profile_format_names() {
 
 void describe_profile_options(Page& app, ProfileOptions& options) {
   app.head("Which function, and which line of source, executes and counts how much.",
-           "tally profile [options] [--] PROGRAM [arguments]\n  tally profile [options] -p PIDS");
+           "tally profile [options] [--] PROGRAM [arguments]\n  tally profile [options] -p PIDS\n  tally profile "
+           "[options] -a [[--] PROGRAM [arguments]]");
   app.prefix_command();
   repeated(app.add_option(
                "-e,--event", options.event_lists,
@@ -93,6 +95,8 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
                  "instead of a program: processes that run already, with what they start from now on, until they end "
                  "or Ctrl-C; by samples")
       ->option_text("PIDS");
+  app.add_flag("-a,--all-cpus", options.everywhere,
+               "everything that runs on every processor, while the program does, or until Ctrl-C; by samples");
   app.add_option("--backend", options.backend,
                  "who counts: auto (default), sim (exactly, by the engine), perf (by samples)")
       ->option_text("BACKEND");

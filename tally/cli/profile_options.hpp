@@ -18,12 +18,15 @@ struct ProfileOptions {
   std::string backend = "auto", format, output, by = "function", annotate, sort = "own", every, processes;
   int top = 40;
   std::uint64_t frequency = 0;
-  bool lines = false, whole_names = false, instructions = false, inlines = false, quiet = false, kernel = false;
+  bool lines = false, whole_names = false, instructions = false, inlines = false, quiet = false, kernel = false,
+       everywhere = false;
   ModelOptions model;
   measure::StatOptions stat;
 
   /// How often is said: samples are wanted.
-  bool wants_samples() const { return frequency != 0 || !every.empty() || !processes.empty() || backend == "perf"; }
+  bool wants_samples() const {
+    return frequency != 0 || !every.empty() || !processes.empty() || everywhere || backend == "perf";
+  }
 };
 
 void describe_profile_options(Page& page, ProfileOptions& options);

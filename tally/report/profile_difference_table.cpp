@@ -129,8 +129,8 @@ class Table {
   }
 
   bool has_interval(const Change& change) const {
-    // Of the whole no share is estimated.
-    return difference_.is_estimated(0) && change.before.counts[0] + change.after.counts[0] != 0 &&
+    // Of the whole no share is estimated; what is as before needs none.
+    return difference_.is_estimated(0) && change.by(0) != 0 && change.before.counts[0] + change.after.counts[0] != 0 &&
            (change.before.counts[0] != count(*difference_.before, difference_.in_before[0]) ||
             change.after.counts[0] != count(*difference_.after, difference_.in_after[0]));
   }

@@ -80,6 +80,7 @@ TEST_F(ProfileSamples, have_shares_of_time_with_their_intervals) {
     EXPECT_EQ(one.sum("counts"), event["value"]);
     const double two = static_cast<double>(one.of("two_thirds")), third = static_cast<double>(one.of("one_third"));
     ASSERT_GT(third, 0) << one.json;
+    for (const Json& object : one.json["objects"]) EXPECT_NE(object["name"], "[kernel]") << "--user";
     const double share = two / (two + third);
     const double samples = static_cast<double>(one.of("two_thirds", "samples") + one.of("one_third", "samples"));
     EXPECT_NEAR(share, 2.0 / 3, 3 * 1.96 * std::sqrt(2.0 / 9 / samples)) << samples;
@@ -89,6 +90,44 @@ TEST_F(ProfileSamples, have_shares_of_time_with_their_intervals) {
       EXPECT_GE(function["share_intervals"][0][1].get<double>(), own);
     }
   }
+}
+
+/// What `perf report` says of one function: its share of all samples, and how many it has.
+struct ByPerf {
+  double share = 0;
+  std::int64_t samples = 0;
+};
+ByPerf by_perf(const std::string& options, const std::string& command, const std::string& function) {
+  const TemporaryFile data("perf.data");
+  const Finished text = Running({"/bin/sh", "-c",
+                                 "perf record -q " + options + " -o " + data.path() + " -- " + command +
+                                     " >/dev/null 2>&1; perf report -q --stdio -F overhead,sample,symbol -i " +
+                                     data.path() + " 2>/dev/null"})
+                            .finish();
+  std::istringstream lines(text.out);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    ByPerf read;
+    std::string percent, kind, name;  // "66.52%  1657  [.] two_thirds"
+    if (!(words >> percent >> read.samples >> kind >> name) || name != function) continue;
+    read.share = std::stod(percent);
+    return read;
+  }
+  return {};
+}
+
+/// The same as `perf record` and `perf report`: every page fault, and shares of time within both intervals.
+TEST_F(ProfileSamples, are_those_of_perf) {
+  const std::string program = SAMPLED;
+  const ByPerf faults = by_perf("-c 1 -e page-faults", program + " touch 2500", "touch");
+  if (faults.samples == 0) GTEST_SKIP() << "perf is not installed, or may not be used";
+  EXPECT_EQ(sampled({"-e", "page-faults", "--", SAMPLED, "touch", "2500"}).of("touch"), faults.samples);
+  const ByPerf time = by_perf("-F 3989 -e cpu-clock:u", program + " spin 300", "two_thirds");
+  const Sampled ours = sampled({"-e", "cpu-clock", "--user", "--", SAMPLED, "spin", "300"});
+  ASSERT_TRUE(ours.any()) << ours.finished.err;
+  const double samples = ours.json["events"][0]["sampling"]["samples"].get<double>();
+  const double error = std::sqrt(2.0 / 9 / samples + 2.0 / 9 / (1.5 * static_cast<double>(time.samples)));
+  EXPECT_NEAR(ours.share("two_thirds"), time.share / 100, 3 * 1.96 * error);
 }
 
 TEST_F(ProfileSamples, follow_threads_children_and_other_programs) {
@@ -146,6 +185,14 @@ TEST_F(ProfileSamples, of_what_runs_already) {
   EXPECT_EQ(one.finished.code(), 0) << one.finished.err;
 }
 
+TEST_F(ProfileSamples, of_everything_that_runs) {
+  const Sampled one = sampled({"-a", "-e", "page-faults", "--", SAMPLED, "touch", "1500"});
+  if (one.finished.code() == 125) GTEST_SKIP() << "processors may not be sampled here: " << one.finished.err;
+  ASSERT_TRUE(one.any()) << one.finished.err;
+  EXPECT_GE(one.of("touch"), 1500);
+  EXPECT_EQ(one.sum("counts"), one.json["events"][0]["value"]);
+}
+
 TEST_F(ProfileSamples, are_compared_with_their_intervals) {
   const TemporaryFile before("before.json"), after("after.json");
   for (const auto& [file, rounds] : {std::pair{&before, "100"}, {&after, "300"}})
@@ -178,6 +225,20 @@ TEST_F(ProfileSamples, are_written_in_every_form) {
   }
   const Finished counts = tally({"profile", "-e", "cpu-clock", "--format", "autofdo", "--", SAMPLED, "touch", "1"});
   EXPECT_NE(counts.code(), 0);
+}
+
+/// The source of a function with its samples, and its instructions from its beginning on.
+TEST_F(ProfileSamples, stand_beside_the_source) {
+  const Words spin{"--", SAMPLED, "spin", "100"};
+  const Words base{"profile", "-q", "-e", "cpu-clock", "--annotate", "two_thirds"};
+  const Finished source = tally(with(base, spin));
+  if (source.err.find("no lines are known") != std::string::npos) GTEST_SKIP() << "built without libdw";
+  EXPECT_NE(source.err.find("samples  line  source"), std::string::npos) << source.err;
+  EXPECT_NE(source.err.find("x = x * 6364136223846793005u"), std::string::npos) << source.err;
+  const Finished instructions = tally(with(with(base, {"--asm"}), spin));
+  if (instructions.err.find("objdump") != std::string::npos) GTEST_SKIP() << "objdump is not installed";
+  EXPECT_NE(instructions.err.find("samples  address  instruction"), std::string::npos) << instructions.err;
+  EXPECT_NE(instructions.err.find("imul"), std::string::npos) << instructions.err;
 }
 
 TEST_F(ProfileSamples, refuse_what_they_cannot_know) {

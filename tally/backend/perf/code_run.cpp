@@ -162,6 +162,36 @@ Result<std::unique_ptr<CodeRun>> open_attached(const Request& request, const Cod
   }
 }
 
+/// Everything that runs, while the command does, or until the user says so.
+Result<Outcome> run_everywhere(const Request& request, const CodeEvents& events) {
+  CodeRun run(request, events);
+  if (auto opened = run.counters().open(-1, linux::PerfStart::when_told); !opened) return fail(opened.error());
+  run.samples().add_process(0, "[idle]", {});
+  run.samples().add_thread(0, "[idle]");
+  for (const std::string& entry : linux::folder_entries("/proc"))
+    if (const auto process = parse_integer(entry)) add_living(run.samples(), static_cast<std::int32_t>(*process));
+  const Nanoseconds started = linux::now();
+  if (auto begun = run.begin(); !begun) return fail(begun.error());
+  run.counters().enable();
+  Outcome outcome;
+  if (request.command.empty()) {
+    using Taken = linux::Signals::Taken;
+    for (Taken taken = Taken::nothing; taken != Taken::interrupted && taken != Taken::give_up;) {
+      request.signals->wait();
+      taken = request.signals->take(0);
+    }
+    outcome.duration = linux::now() - started;
+  } else {
+    NativeRun native(request);
+    if (const auto begun = native.start(); !begun) return fail(begun.error());
+    if (const auto executed = native.executed(); !executed) return fail(executed.error());
+    native.wait();
+    outcome = native.outcome(native.figures());
+  }
+  run.finish(outcome, {.ended = true});
+  return outcome;
+}
+
 Result<Outcome> run_attached(const Request& request, const CodeEvents& events) {
   using Taken = linux::Signals::Taken;
   auto run = open_attached(request, events);
@@ -188,6 +218,7 @@ Result<Outcome> run_attached(const Request& request, const CodeEvents& events) {
 Result<Outcome> run_code(const Request& request, const std::vector<linux::PmuDevice>& cores) {
   const auto events = code_events(request, cores);
   if (!events) return fail(events.error());
+  if (!request.attachment.processors.empty()) return run_everywhere(request, *events);
   return request.attachment.any() ? run_attached(request, *events) : run_command(request, *events);
 }
 

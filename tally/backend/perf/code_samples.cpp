@@ -13,6 +13,26 @@ constexpr std::size_t most_calls = 2'000'000;
 // What the kernel keeps of a thread's name: TASK_COMM_LEN, without the zero.
 constexpr std::size_t name_bytes = 15;
 
+/// Of all that was mapped, what was sampled.
+void keep_used_files(const std::vector<result::CodeFile>& files, result::CodeCounts& code) {
+  constexpr std::uint32_t unused = ~std::uint32_t{0};
+  std::vector<std::uint32_t> places(files.size(), unused);
+  const auto keep = [&](std::uint32_t& file) {
+    if (file == result::CodeCall::no_file) return;
+    std::uint32_t& place = places[file];
+    if (place == unused) {
+      place = static_cast<std::uint32_t>(code.files.size());
+      code.files.push_back(files[file]);
+    }
+    file = place;
+  };
+  for (result::CodeRow& row : code.rows) keep(row.file);
+  for (result::CodeCall& call : code.calls) {
+    keep(call.site_file);
+    keep(call.target_file);
+  }
+}
+
 std::size_t mixed(std::size_t hash, std::uint64_t with) { return (hash ^ with) * 0x9E3779B97F4A7C15u + (hash >> 29); }
 
 }  // namespace
@@ -173,7 +193,7 @@ result::CodeCounts CodeSamples::finish() {
     made.calls.push_back(one);
   }
   made.calls_cut = calls_cut_;
-  made.files = spaces_.files();
+  keep_used_files(spaces_.files(), made);
   made.owners = owners_;
   made.sampling = sampling_;
   made.repeated.resize(events);

@@ -70,6 +70,7 @@ std::int64_t count(const result::CodeCounts& code, std::string_view path, std::u
 TEST(CodeSamples, are_added_up_by_file_and_place) {
   Told told;
   told.tell(What::executed, 7, 7, "prog");
+  told.map(7, 0x300000, 0x1000, 0, "/lib/never", 6);
   told.map(7, 0x400000, 0x2000, 0x1000, "/bin/prog", 5);
   told.sample(7, 7, 0x400010, 10);
   told.sample(7, 7, 0x400010, 30);
@@ -84,6 +85,7 @@ TEST(CodeSamples, are_added_up_by_file_and_place) {
   // (10 + 30 + 20)² / (10² + 30² + 20²)
   EXPECT_NEAR(code.sampling[0].effective, 3600.0 / 1400, 1e-9);
   EXPECT_EQ(code.samples, (std::vector<std::int64_t>{2, 1}));
+  EXPECT_EQ(code.files.size(), 1u) << "of what was mapped, what was sampled";
 }
 
 TEST(CodeSamples, have_the_mapping_as_it_was_then) {

@@ -29,6 +29,12 @@ constexpr int look_each_ms = 100;
 // before it is sampled.
 constexpr std::int64_t patience_ns = 20'000'000;
 
+/// Of user mode alone, by its name, its modifier or --user.
+bool was_asked_so(const Request& request, const event::Event& event) {
+  return request.sampling.user_only || event.id == event::Id::user_page_faults ||
+         (event::has_modes(event::definition(event.id).kind) && event.mode == event::Mode::user);
+}
+
 class CodeRun {
  public:
   CodeRun(const Request& request, const CodeEvents& events)
@@ -57,6 +63,10 @@ class CodeRun {
       const result::EventSampling& came = code.sampling[e];
       how.samples = came.samples;
       how.lost = came.lost;
+      if (how.user_only && !was_asked_so(request_, request_.events[e]))
+        outcome.notices.push_back(
+            fmt::format("{}: the kernel's part is left out, for it is not allowed here (kernel.perf_event_paranoid)",
+                        printable(request_.events[e].asked)));
       how.throttled = came.throttled;
       how.effective = came.effective;
       const linux::PerfValue total = counters_.total(e);
@@ -165,7 +175,12 @@ Result<std::unique_ptr<CodeRun>> open_attached(const Request& request, const Cod
 /// Everything that runs, while the command does, or until the user says so.
 Result<Outcome> run_everywhere(const Request& request, const CodeEvents& events) {
   CodeRun run(request, events);
-  if (auto opened = run.counters().open(-1, linux::PerfStart::when_told); !opened) return fail(opened.error());
+  if (auto opened = run.counters().open(-1, linux::PerfStart::when_told); !opened) {
+    Error error = opened.error();
+    if (error.os_errno == EACCES || error.os_errno == EPERM)
+      error.hint = "-a is allowed to root, and to all where kernel.perf_event_paranoid is 0 or less";
+    return fail(error);
+  }
   run.samples().add_process(0, "[idle]", {});
   run.samples().add_thread(0, "[idle]");
   for (const std::string& entry : linux::folder_entries("/proc"))

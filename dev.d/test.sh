@@ -41,9 +41,23 @@ tree=build/$preset
 export TALLY_CACHE_DIR=$PWD/$tree/test-cache  # not the user's own: a build of the day's would push out what is kept
 run_ctest() { ctest --test-dir "$tree" --output-on-failure --no-tests=error -j "$(processors)" "$@"; }
 
+# Who measures the machine itself (time, caches, what others do) may be wrong beside other tests: up to three such tests
+# are tried again, alone, and must pass three times. What the engine counts and its models say has no second chance.
+counts_exactly='^([0-9]+:)?(engine_|suite/|differential/|torture_test/|backend_sim_test/|sim_test/|channel_test/|marks_test/)'
+failed_log=$tree/Testing/Temporary/LastTestsFailed.log
+passes_alone() {
+  [[ -s $failed_log ]] && (($(wc -l <"$failed_log") <= 3)) || return 1
+  ! grep -qE "$counts_exactly" "$failed_log" || return 1
+  say "failed beside other tests, and is tried three times alone: $(cut -d: -f2- "$failed_log" | paste -sd ' ')"
+  ctest --test-dir "$tree" --output-on-failure --rerun-failed --repeat until-fail:3
+}
+
 if [[ $suite == no ]]; then
-  run_ctest -LE "^($left_out)\$" "${chosen[@]}"
-  exit
+  rm -f "$failed_log"
+  code=0
+  run_ctest -LE "^($left_out)\$" "${chosen[@]}" || code=$?
+  ((code == 0)) || passes_alone || exit "$code"
+  exit 0
 fi
 rm -rf "$tree/engine-suite"
 code=0

@@ -55,10 +55,12 @@ bool is_kernel_thread(pid_t thread) {
 }
 
 Living::Living(const std::vector<pid_t>& processes, const std::vector<pid_t>& threads) {
-  for (const pid_t process : processes) {
-    all_.push_back({process, Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process, 0)))});
-  }
+  for (const pid_t process : processes) add(process);
   for (const pid_t thread : threads) all_.push_back({thread, Descriptor()});
+}
+
+void Living::add(pid_t process) {
+  all_.push_back({process, Descriptor(static_cast<int>(syscall(SYS_pidfd_open, process, 0)))});
 }
 
 bool Living::any() {
@@ -67,12 +69,14 @@ bool Living::any() {
   return !all_.empty();
 }
 
-void Living::wait(int fd, int milliseconds) const {
-  std::vector<pollfd> waited{{fd, POLLIN, 0}};
+void Living::wait(const std::vector<int>& descriptors, int milliseconds) const {
+  std::vector<pollfd> waited;
+  for (const int one : descriptors) waited.push_back({one, POLLIN, 0});
+  const std::size_t others = waited.size();
   for (const One& one : all_) {
     if (one.descriptor) waited.push_back({one.descriptor.get(), POLLIN, 0});
   }
-  const bool looks = waited.size() <= all_.size();
+  const bool looks = waited.size() - others < all_.size();
   if (looks) milliseconds = milliseconds < 0 ? look_every_ms : std::min(milliseconds, look_every_ms);
   poll(waited.data(), waited.size(), milliseconds);
 }

@@ -28,8 +28,13 @@ class Living {
   /// Whether one of them lives.
   bool any();
 
-  /// Blocks until one has ended, `fd` is readable, or so many milliseconds have passed (negative: without end).
-  void wait(int fd, int milliseconds) const;
+  /// One more process.
+  void add(pid_t process);
+
+  /// Blocks until one has ended, one of `descriptors` is readable, or so many milliseconds have passed (negative:
+  /// without end).
+  void wait(const std::vector<int>& descriptors, int milliseconds) const;
+  void wait(int fd, int milliseconds) const { wait(std::vector<int>{fd}, milliseconds); }
 
  private:
   struct One {

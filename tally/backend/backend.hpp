@@ -27,12 +27,14 @@ using result::EventCount;
 
 /// Whose events are counted, where they are not a command's own. Numbers as the kernel has them.
 struct Attachment {
-  std::vector<std::int32_t> processes;       ///< with all their threads, and what these start from now on
-  std::vector<std::int32_t> threads;         ///< each alone
+  std::vector<std::int32_t> processes;  ///< with all their threads, and what these start from now on
+  std::vector<std::int32_t> threads;    ///< each alone
+  /// Programs of these file names, that others start from now on: each until it ends, and until all have
+  std::vector<std::string> awaited = {};
   std::vector<int> processors;               ///< everything that runs on them
   std::string cgroup = {};                   ///< of that only what the tasks of this control group do; empty: all
   std::optional<result::PartOf> parts = {};  ///< the counts of each core or socket are wanted as well
-  bool any() const { return !processes.empty() || !threads.empty() || !processors.empty(); }
+  bool any() const { return !processes.empty() || !threads.empty() || !processors.empty() || !awaited.empty(); }
   bool operator==(const Attachment&) const = default;
 };
 
@@ -82,7 +84,8 @@ struct EngineTuning {
 struct Windows {
   struct Trigger {
     event::Event event;
-    std::uint64_t every = 0;  ///< at least 1
+    std::uint64_t every = 0;      ///< at least 1, or
+    std::uint64_t frequency = 0;  ///< so many windows a second: a backend may lack it
     bool operator==(const Trigger&) const = default;
   };
   std::vector<Trigger> triggers = {};     ///< the first one that is full ends a window; at most window_trigger_limit
@@ -93,6 +96,7 @@ struct Windows {
   bool places = false;   ///< rows tell of which file their address is: a backend may lack it
   bool vectors = false;  ///< and which blocks of code they executed: the same
   std::function<void(const result::WindowsHead&)> on_begin = {};
+  std::function<void(const std::string&)> on_news = {};  ///< a line for who waits; may be empty
   std::function<void(const result::Window&)> on_window = {};
   bool any() const { return !triggers.empty(); }
   bool bounded() const { return start || stop; }

@@ -8,17 +8,17 @@
 #include "tally/base/text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/launch.hpp"
-#include "tally/cli/marks.hpp"
 #include "tally/cli/models.hpp"
 #include "tally/cli/page.hpp"
-#include "tally/cli/periods.hpp"
 #include "tally/cli/window_names.hpp"
+#include "tally/cli/window_options.hpp"
 #include "tally/cli/window_rows.hpp"
 #include "tally/cli/window_vectors.hpp"
 #include "tally/event/list.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
 #include "tally/linux/process/signals.hpp"
+#include "tally/measure/merged_windows.hpp"
 #include "tally/measure/stat.hpp"
 #include "tally/measure/window_choice.hpp"
 #include "tally/report/windows.hpp"
@@ -27,10 +27,11 @@ namespace tally::cli {
 namespace {
 
 struct Options {
-  std::vector<std::string> event_lists, every, by;
-  std::string start, stop;
+  std::vector<std::string> event_lists;
+  WindowOptions windows;
+  std::uint64_t merged = 0;  // of a process's windows; 0: they are threads'
   std::string backend = "auto", format, output, description, processes, vectors;
-  bool quiet = false, where = false;
+  bool quiet = false, where = false, everywhere = false, waits = false;
   measure::WindowChoice choice;
   ModelOptions model;
   measure::StatOptions stat;
@@ -48,6 +49,9 @@ constexpr const char* examples =
     "  tally sample -e task-clock,page-faults --every 1ms -- ./prog\n"
     "  tally sample --every 50000 --every 1000 --by instructions --by calls -- ./prog\n"
     "  tally sample --every 10k --start-at main -- ./prog\n"
+    "  tally sample --every 100k --merged -- ./prog\n"
+    "  tally sample --frequency 1000 -e task-clock,page-faults -- ./prog\n"
+    "  tally sample -a --only gzip --wait --every 1ms -o gzip.csv\n"
     "  tally sample --every 1M --only gzip --skip 100 --windows 10 -- ./script\n";
 
 std::string format_names() {
@@ -66,16 +70,7 @@ void describe(Page& app, Options& options) {
   repeated(app.add_option("-e,--event", options.event_lists,
                           "what to count in each window: names or codes separated by commas; may be repeated"),
            "EVENTS");
-  repeated(
-      app.add_option("--every", options.every,
-                     "a window has so many events: 50000, 50k, 2M, or so much time on a processor: 1ms, 100us; may "
-                     "be repeated, each with its --by: the first that is full ends the window"),
-      "N");
-  repeated(
-      app.add_option("--by", options.by,
-                     "which events --every counts (instructions; task-clock for a time): under the engine "
-                     "instructions, branches, loads, stores, with a PMU any, and the kernel's own on every machine"),
-      "EVENT");
+  add_window_options(app, options.windows);
   repeated(app.add_option("--only", options.choice.only, "rows of programs of this file name alone; may be repeated"),
            "NAME");
   repeated(app.add_option("--not", options.choice.without, "no rows of programs of this name; may be repeated"),
@@ -88,14 +83,6 @@ void describe(Page& app, Options& options) {
                  "then write at most N windows of each thread; the program runs on to its end")
       ->check(not_negative)
       ->option_text("N");
-  app.add_option("--start-at", options.start,
-                 "a thread's windows begin when it first comes to this function, function+0x10, or 0xADDRESS as the "
-                 "program's file has it, each with FILE: before it for a library; what it starts from then on is "
-                 "counted from its beginning; under the engine")
-      ->option_text("PLACE");
-  app.add_option("--stop-at", options.stop,
-                 "and end when it then first comes there; the program runs on to its end; under the engine")
-      ->option_text("PLACE");
   app.add_flag("--where", options.where,
                "the function and the source line of each row's address, where files say them: table, csv and jsonl, "
                "under the engine");
@@ -109,6 +96,11 @@ void describe(Page& app, Options& options) {
          "instead of a program: processes that run already, with what they start from now on, until they end or "
          "Ctrl-C; with a PMU, and by the kernel's own events")
       ->option_text("PIDS");
+  app.add_flag("-a,--all-cpus", options.everywhere,
+               "with --only NAME and --wait: programs of this name, whoever starts them, and wherever they run");
+  app.add_flag("--wait", options.waits,
+               "instead of a program: wait until others start one that --only names; it is counted from where it is "
+               "seen, until it has ended, or Ctrl-C; with a PMU, and by the kernel's own events");
   app.add_option("--backend", options.backend, "who counts: auto (default), sim, perf")->option_text("BACKEND");
   app.add_option("--format", options.format,
                  "table (default without -o), csv (with -o), jsonl, hpctool, binary (for tally report and export), "
@@ -124,53 +116,6 @@ void describe(Page& app, Options& options) {
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
   add_engine_tuning(app, options.stat.engine);
   app.footer(examples);
-}
-
-Result<backend::Windows::Trigger> trigger_of(const std::string& every, std::optional<std::string> by) {
-  const auto period = period_of(every, "--every");
-  if (!period) return fail(period.error());
-  const std::string name = by.value_or(period->is_time ? "task-clock" : "instructions");
-  auto event = event::parse_lists({name}, {}, event::Mode::user);
-  if (!event) return fail(event.error());
-  if (event->size() != 1)
-    return fail(Code::bad_usage, fmt::format("--by {} is more than one event", printable(name)),
-                "each --every has one");
-  if (auto fits = check_period(*period, event->front(), "--every " + every); !fits) return fail(fits.error());
-  return backend::Windows::Trigger{event->front(), period->number};
-}
-
-Result<void> choose_windows(Options& options) {
-  if (options.every.empty())
-    return fail(Code::bad_usage, "--every is missing: how many instructions a window has",
-                "for example: tally sample --every 50000 -- ./prog");
-  if (options.by.size() > options.every.size() ||
-      (options.every.size() > 1 && options.by.size() < options.every.size()))
-    return fail(Code::bad_usage,
-                fmt::format("{} --every and {} --by: each --every needs the event that it counts", options.every.size(),
-                            options.by.size()),
-                "for example: --every 50000 --by instructions --every 1000 --by calls");
-  if (options.every.size() > backend::window_trigger_limit)
-    return fail(Code::bad_usage, fmt::format("more than {} --every", backend::window_trigger_limit),
-                "take another run for the others");
-  for (std::size_t i = 0; i < options.every.size(); ++i) {
-    auto trigger =
-        trigger_of(options.every[i], i < options.by.size() ? std::optional<std::string>(options.by[i]) : std::nullopt);
-    if (!trigger) return fail(trigger.error());
-    options.stat.windows.triggers.push_back(*std::move(trigger));
-  }
-  return {};
-}
-
-Result<void> choose_bounds(Options& options) {
-  const auto choose = [](const std::string& text, std::optional<backend::Mark::Point>& to) -> Result<void> {
-    if (text.empty()) return {};
-    auto point = point_of(text);
-    if (!point) return fail(point.error());
-    to = *std::move(point);
-    return {};
-  };
-  if (auto start = choose(options.start, options.stat.windows.start); !start) return start;
-  return choose(options.stop, options.stat.windows.stop);
 }
 
 // The file beside the rows that says what they do not; nothing where there is none. Errors: as of linux::Output.
@@ -223,6 +168,9 @@ Result<void> check_where(const Options& options, const backend::Backend& backend
   if (!options.vectors.empty() && backend.name() != "sim")
     return fail(Code::bad_usage, "--bbv: natively nobody knows which blocks of code ran in a window",
                 "the engine does: --backend sim, with windows of instructions, loads, stores or branches");
+  if (options.merged != 0 && (options.where || !options.vectors.empty()))
+    return fail(Code::bad_usage, "--merged joins rows of threads: --where and --bbv are of threads",
+                "without --merged every thread has both");
   if (!options.where) return {};
   if (backend.name() != "sim")
     return fail(Code::bad_usage, "--where: natively nobody notes what was mapped at an address at that moment",
@@ -230,6 +178,18 @@ Result<void> check_where(const Options& options, const backend::Backend& backend
   if (!format.tells_places)
     return fail(Code::bad_usage, fmt::format("the format {} has no room for functions and lines", format.name),
                 "table, csv and jsonl have");
+  return {};
+}
+
+// Errors: bad_usage where nobody knows what to wait for.
+Result<void> check_waiting(const Options& options) {
+  const std::string example = "for example: tally sample -a --only gzip --wait --every 1ms";
+  if (options.everywhere && !options.waits)
+    return fail(Code::bad_usage, "-a: windows are of programs that are named, and waited for", example);
+  if (options.waits && options.choice.only.empty())
+    return fail(Code::bad_usage, "--wait: --only says for which program", example);
+  if (options.waits && !options.processes.empty())
+    return fail(Code::bad_usage, "-p and --wait: give one of the two", "-p counts what runs already");
   return {};
 }
 
@@ -283,14 +243,20 @@ int sample(Options& options) {
     for (const result::EventCount& event : head.events)
       if (event.count.trust == Trust::absent)
         absences.push_back(fmt::format("{} is absent: {}", event.name, event.count.reason));
-    rows.begin(head);
+    result::WindowsHead whole = head;
+    if (options.merged != 0) {
+      whole.merged = true;
+      whole.triggers.front().every = options.merged;
+    }
+    rows.begin(whole);
     const auto describe = format->describe != nullptr ? format->describe : report::windows_description;
-    if (*description) described = (*description)->write(describe(head) + "\n");
+    if (*description) described = (*description)->write(describe(whole) + "\n");
   };
+  if (may_speak) options.stat.windows.on_news = [](const std::string& line) { say({line}); };
   WindowNames names;
   options.stat.windows.places = options.where;
   options.stat.windows.vectors = vectors.has_value();
-  options.stat.windows.on_window = [&](const result::Window& window) {
+  const auto take = [&](const result::Window& window) {
     if (!chosen.takes(window)) return;
     if (vectors) vectors->row(window);
     if (window.file == nullptr) return rows.row(window);
@@ -298,7 +264,11 @@ int sample(Options& options) {
     names.name(named);
     rows.row(named);
   };
+  measure::MergedWindows merged(options.merged);
+  options.stat.windows.on_window = take;
+  if (options.merged != 0) options.stat.windows.on_window = [&](const result::Window& part) { merged.add(part); };
   auto stat = measure::stat(*choice->backend, options.stat, *signals);
+  merged.finish(take);
   auto written = rows.finish();
   if (!stat) return report_error(stat.error());
   if (written && !described) written = described;
@@ -327,19 +297,22 @@ int run_sample(const std::vector<std::string>& arguments) {
   Page app;
   describe(app, options);
   if (const auto code = app.read(arguments)) return *code;
-  const bool attached = !options.processes.empty();
+  if (const auto fits = check_waiting(options); !fits) return report_error(fits.error());
+  if (options.waits) options.stat.attachment.awaited = options.choice.only;
+  const bool attached = !options.processes.empty() || options.waits;
   auto command = command_of(app, attached, "tally sample --every 50000 -- ls -l");
   if (!command) return report_error(command.error());
   options.stat.command = std::move(*command);
   if (attached && !options.stat.command.empty())
-    return report_error(
-        {Code::bad_usage, "-p and a program: give one of the two", "-p counts until its processes end", 0});
+    return report_error({Code::bad_usage,
+                         fmt::format("{} and a program: give one of the two", options.waits ? "--wait" : "-p"),
+                         fmt::format("{} counts until its processes end", options.waits ? "--wait" : "-p"), 0});
   auto processes = ids_of(options.processes, "process");
   if (!processes) return report_error(processes.error());
   options.stat.attachment.processes = std::move(*processes);
   if (const auto chosen = options.model.choose(); !chosen) return report_error(chosen.error());
-  if (const auto chosen = choose_windows(options); !chosen) return report_error(chosen.error());
-  if (const auto chosen = choose_bounds(options); !chosen) return report_error(chosen.error());
+  if (const auto chosen = choose_windows(options.windows, options.stat.windows, options.merged); !chosen)
+    return report_error(chosen.error());
   const auto& triggers = options.stat.windows.triggers;
   const bool by_kernel = std::all_of(triggers.begin(), triggers.end(), is_kernels_own);
   const std::vector<std::string> usual{by_kernel ? "task-clock,page-faults,context-switches,cpu-migrations"

@@ -213,8 +213,11 @@ std::unique_ptr<WindowWriter> make() {
 
 nlohmann::ordered_json description_of(const result::WindowsHead& head) {
   nlohmann::ordered_json object{{"schema", "tally-windows/1"}, {"command", head.command}};
-  for (const result::WindowTrigger& trigger : head.triggers)
+  for (const result::WindowTrigger& trigger : head.triggers) {
     object["every"].push_back({{"event", trigger.event}, {"count", trigger.every}});
+    if (trigger.frequency != 0) object["every"].back()["frequency"] = trigger.frequency;
+  }
+  if (head.merged) object["merged"] = true;
   if (!head.start.empty()) object["start_at"] = head.start;
   if (!head.stop.empty()) object["stop_at"] = head.stop;
   for (const result::EventCount& event : head.events) {

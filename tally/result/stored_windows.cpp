@@ -80,7 +80,9 @@ WindowsHead head_of(const Json& json) {
   WindowsHead head;
   head.command = json.at("command").get<std::vector<std::string>>();
   for (const Json& one : json.at("every"))
-    head.triggers.push_back({text(one, "event"), number<std::uint64_t>(one.at("count"))});
+    head.triggers.push_back({text(one, "event"), number<std::uint64_t>(one.at("count")),
+                             one.contains("frequency") ? number<std::uint64_t>(one.at("frequency")) : 0});
+  head.merged = json.contains("merged");
   head.start = text(json, "start_at");
   head.stop = text(json, "stop_at");
   std::size_t next = 0;

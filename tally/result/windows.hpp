@@ -17,8 +17,9 @@ struct CodeFile;
 
 /// What ends a window.
 struct WindowTrigger {
-  std::string event;        ///< its full name
-  std::uint64_t every = 0;  ///< so many of it
+  std::string event;            ///< its full name
+  std::uint64_t every = 0;      ///< so many of it; 0: not fixed
+  std::uint64_t frequency = 0;  ///< so often in a second, by what the kernel has for its period then; 0: it does not
   bool operator==(const WindowTrigger&) const = default;
 };
 
@@ -57,6 +58,7 @@ struct WindowsHead {
   std::vector<std::optional<std::size_t>> places = {};  ///< of each, which of Window::counts it is; nothing: absent
   std::string start = {}, stop = {};                    ///< places of the program where threads' windows began and
                                                         ///< ended; empty: with the thread
+  bool merged = false;                                  ///< rows are of processes: their threads' parts by time
   bool named = false;                                   ///< windows tell the function and the line of their addresses
   bool operator==(const WindowsHead&) const = default;
 };

@@ -52,8 +52,11 @@ constexpr std::pair<Unit, const char*> units[] = {
 
 Json head_json(const WindowsHead& head) {
   Json json{{"command", head.command}, {"triggers", Json::array()}, {"events", Json::array()}};
-  for (const WindowTrigger& one : head.triggers)
+  for (const WindowTrigger& one : head.triggers) {
     json["triggers"].push_back({{"event", one.event}, {"every", one.every}});
+    if (one.frequency != 0) json["triggers"].back()["frequency"] = one.frequency;
+  }
+  if (head.merged) json["merged"] = true;
   if (!head.start.empty()) json["start_at"] = head.start;
   if (!head.stop.empty()) json["stop_at"] = head.stop;
   for (std::size_t i = 0; i < head.events.size(); ++i) {
@@ -78,7 +81,9 @@ WindowsHead head_of(const Json& json) {
   WindowsHead head;
   head.command = json.at("command").get<std::vector<std::string>>();
   for (const Json& one : json.at("triggers"))
-    head.triggers.push_back({one.at("event").get<std::string>(), number<std::uint64_t>(one.at("every"))});
+    head.triggers.push_back({one.at("event").get<std::string>(), number<std::uint64_t>(one.at("every")),
+                             one.contains("frequency") ? number<std::uint64_t>(one.at("frequency")) : 0});
+  head.merged = json.contains("merged");
   head.start = text(json, "start_at");
   head.stop = text(json, "stop_at");
   for (const Json& one : json.at("events")) {

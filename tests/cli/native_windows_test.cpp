@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tally/base/text.hpp"
 #include "tally/event/event.hpp"
@@ -142,6 +144,125 @@ TEST(NativeWindows, what_makes_no_sense_is_refused_with_a_reason) {
             std::string::npos);
   EXPECT_NE(tally({"sample", "--every", "5", "--by", "page-faults", "-p", "x"}).err.find("is no number of a process"),
             std::string::npos);
+}
+
+TEST(NativeWindows, a_frequency_ends_them_so_often_a_second) {
+  const TemporaryFile file("rows.csv");
+  const Finished finished = sample({"--frequency", "500", "-e", "task-clock", "-o", file.path()},
+                                   {"/bin/sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"});
+  if (refused(finished)) GTEST_SKIP() << finished.err;
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  const auto rows = rows_of(file.content().value_or(""));
+  ASSERT_GT(rows.size(), 5u);
+  std::vector<long> lengths;
+  for (const auto& row : rows)
+    if (row.at("trigger") == "task-clock") lengths.push_back(std::stol(row.at("task-clock")));
+  ASSERT_FALSE(lengths.empty());
+  std::sort(lengths.begin(), lengths.end());
+  // A record that came late leaves less for the next row.
+  EXPECT_GT(lengths[lengths.size() / 2], 1'500'000) << "its period is two milliseconds";
+  const auto head = nlohmann::json::parse(TemporaryFile::read(file.path() + ".meta.json").value_or(""), nullptr, false);
+  EXPECT_EQ(head["every"][0]["frequency"], 500);
+  EXPECT_EQ(head["every"][0]["count"], 0);
+}
+
+TEST(NativeWindows, a_frequency_is_refused_where_it_means_nothing) {
+  const Finished twice = sample({"--frequency", "500", "--every", "1ms"});
+  EXPECT_EQ(twice.code(), 2);
+  const Finished too_often = sample({"--frequency", "1G"});
+  EXPECT_NE(too_often.err.find("perf_event_max_sample_rate"), std::string::npos) << too_often.err;
+#if TALLY_HAS_SIM
+  const Finished engine = sample({"--backend", "sim", "--frequency", "500", "--by", "instructions"});
+  EXPECT_EQ(engine.code(), 2);
+  EXPECT_NE(engine.err.find("natively --every 1ms"), std::string::npos) << engine.err;
+#endif
+}
+
+// `tally sample` with all that it says on standard output.
+Words said(const Words& options) {
+  return with({"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh"}, tally_words(with({"sample"}, options)));
+}
+
+// A copy of a program under a name that nothing else has.
+class NamedProgram {
+ public:
+  explicit NamedProgram(const std::string& name) : path_(testing::TempDir() + name) {
+    std::filesystem::copy_file("/bin/sh", path_, std::filesystem::copy_options::overwrite_existing);
+  }
+  ~NamedProgram() { std::filesystem::remove(path_); }
+  NamedProgram(const NamedProgram&) = delete;
+  NamedProgram& operator=(const NamedProgram&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TEST(NativeWindows, a_program_that_does_not_run_yet_is_waited_for) {
+  const std::string name = "tw" + std::to_string(getpid());
+  const NamedProgram program(name);
+  const TemporaryFile file("rows.csv");
+  // It waits for its input, so that it is there when counters are opened; others beside it make faults, too.
+  Running running(
+      said({"-a", "--only", name, "--wait", "--every", "1", "--by", "page-faults", "--format", "csv", "-o", "-"}));
+  ASSERT_TRUE(running.wait_for_output("waiting for " + name)) << running.output();
+  int go[2];
+  ASSERT_EQ(pipe(go), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(go[0], 0);
+    close(go[1]);
+    execl(program.path().c_str(), name.c_str(), "-c",
+          "read x; (ls / >/dev/null); eval 'x=aaaaaaaa'; echo $x$x >/dev/null", nullptr);
+    _exit(127);
+  }
+  close(go[0]);
+  const bool found =
+      running.wait_for_output("found process " + std::to_string(child)) && running.wait_for_output("series,number");
+  if (!found) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    GTEST_SKIP() << running.output();
+  }
+  EXPECT_EQ(write(go[1], "\n", 1), 1);
+  close(go[1]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  const Finished finished = running.finish();
+  EXPECT_EQ(finished.code(), 0) << finished.out;
+  EXPECT_NE(finished.out.find("it has ended"), std::string::npos) << finished.out;
+  std::string rows = finished.out.substr(finished.out.find("series,number"));
+  int count = 0;
+  for (const auto& row : rows_of(rows)) {
+    ++count;
+    EXPECT_EQ(row.at("program"), name) << "what it starts has other names";
+  }
+  EXPECT_GT(count, 3);
+}
+
+TEST(NativeWindows, waiting_takes_a_name_and_ends_with_ctrl_c) {
+  EXPECT_EQ(tally({"sample", "-a", "--every", "1ms"}).code(), 2);
+  EXPECT_EQ(tally({"sample", "--wait", "--every", "1ms"}).code(), 2);
+  EXPECT_EQ(tally({"sample", "--wait", "--only", "x", "--every", "1ms", "--", "true"}).code(), 2);
+  Running running(said({"--only", "nobody-has-this", "--wait", "--every", "1ms", "-o", "/dev/null"}));
+  ASSERT_TRUE(running.wait_for_output("waiting for nobody-has-this")) << running.output();
+  running.signal(SIGINT);
+  EXPECT_EQ(running.finish().code(), -SIGINT);
+}
+
+TEST(NativeWindows, threads_parts_are_joined_to_windows_of_their_process) {
+  const TemporaryFile file("rows.csv");
+  const Finished finished =
+      sample({"--every", "80", "--by", "page-faults", "-e", "page-faults", "--merged", "-o", file.path()});
+  if (refused(finished)) GTEST_SKIP() << finished.err;
+  ASSERT_EQ(finished.code(), 0) << finished.err;
+  std::map<std::string, std::set<std::string>> series;
+  for (const auto& row : rows_of(file.content().value_or(""))) {
+    series[row.at("process") + row.at("program")].insert(row.at("series"));
+    if (row.at("trigger") == "page-faults") EXPECT_GE(std::stol(row.at("length")), 80);
+  }
+  EXPECT_GE(series.size(), 2u);
+  for (const auto& [process, of] : series) EXPECT_EQ(of.size(), 1u);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -148,6 +149,51 @@ TEST_F(SampleChoice, every_form_is_exported_to_the_same_rows) {
   const TemporaryFile again("again.bin");
   tally({"export", lines.path(), "-o", again.path()});
   EXPECT_EQ(again.content(), binary.content());
+}
+
+TEST_F(SampleChoice, merged_rows_are_of_processes_and_their_sums_are_the_threads) {
+  const TemporaryFile file("w.csv"), apart("t.csv");
+  const Words command{"--", WORKERS, "1", "4", "20000"};
+  const Words options{"sample", "--backend", "sim", "-q", "-e", "instructions,loads", "--every", "8000", "-o"};
+  const Finished finished = tally(with(with(options, {file.path(), "--merged"}), command));
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  tally(with(with(options, {apart.path()}), command));
+  constexpr std::size_t process = 5, trigger = 10, instructions = 8, length = 3;
+  std::map<std::string, std::set<std::string>> series;
+  std::map<std::string, long> sums, ends;
+  for (const auto& row : rows_of(file.content().value_or(""))) {
+    series[row.at(process) + row.at(program)].insert(row.at(0));
+    sums[row.at(program)] += std::stol(row.at(instructions));
+    EXPECT_EQ(row.at(length), row.at(instructions));
+    if (row.at(trigger) == "end")
+      ++ends[row.at(0)];
+    else
+      EXPECT_GE(std::stol(row.at(length)), 8000);
+    EXPECT_LT(std::stol(row.at(length)), 9000) << "a part is 1000";
+  }
+  for (const auto& [of, numbers] : series) EXPECT_EQ(numbers.size(), 1u) << of;
+  for (const auto& [of, number] : ends) EXPECT_EQ(number, 1) << of;
+  EXPECT_FALSE(sums.empty());
+  long threads = 0, processes = 0;
+  for (const auto& row : rows_of(apart.content().value_or(""))) threads += std::stol(row.at(instructions));
+  for (const auto& [of, sum] : sums) processes += sum;
+  EXPECT_NEAR(static_cast<double>(processes), static_cast<double>(threads), 0.02 * static_cast<double>(threads))
+      << "two runs of threads that wait for each other";
+}
+
+TEST_F(SampleChoice, merged_rows_of_one_thread_are_the_threads) {
+  const TemporaryFile file("w.csv"), apart("t.csv");
+  const Words options{"sample", "--backend",          "sim",     "-q",   "--repeatable",
+                      "-e",     "instructions,loads", "--every", "8000", "-o"};
+  tally(with(options, {file.path(), "--merged", "--", "/bin/true"}));
+  tally(with(options, {apart.path(), "--", "/bin/true"}));
+  const auto merged = rows_of(file.content().value_or("")), threads = rows_of(apart.content().value_or(""));
+  ASSERT_EQ(merged.size(), threads.size());
+  ASSERT_GT(merged.size(), 5u);
+  for (std::size_t i = 0; i < merged.size(); ++i)
+    for (const std::size_t cell : {1, 3, 8, 9, 10, 11})
+      EXPECT_EQ(merged[i].at(cell), threads[i].at(cell)) << "row " << i + 1;
+  EXPECT_EQ(tally({"sample", "--every", "1k", "--merged", "--bbv", "x.bb", "--", "true"}).code(), 2);
 }
 
 TEST(SampleChoiceUsage, code_that_is_empty_is_told) {

@@ -77,10 +77,10 @@ void TracedWindows::follow(const linux::Sight& sight) {
   thread.last.resize(ended_.size());
   linux::PerfTarget target{sight.thread, -1, false, linux::PerfStart::when_told};
   target.whole_group = true;
-  linux::PerfSampling sampling{events_.every, linux::sample_record_fields};
-  sampling.ordered = true;
+  linux::PerfSampling sampling = sampling_of(events_);
   thread.group.push_back(linux::open_sampled(events_.trigger, target, sampling));
   sampling.period = 0;
+  sampling.by_frequency = false;
   for (std::size_t i = 0; i < events_.others.size() && thread.group.back(); ++i)
     thread.group.push_back(linux::open_sampled(events_.others[i], target, sampling, &thread.group.front()));
   if (!thread.group.back()) {
@@ -123,7 +123,8 @@ void TracedWindows::hand_on(pid_t number, Thread& thread, result::Window window,
   window.pid = thread.process;
   window.tid = number;
   window.counts = delta;
-  const auto periods = window.length / static_cast<std::int64_t>(std::max<std::uint64_t>(events_.every, 1));
+  const auto every = static_cast<std::int64_t>(events_.every);
+  const std::int64_t periods = every == 0 ? 0 : window.length / every;
   if (window.trigger && thread.gap) window.lost = std::max<std::int64_t>(periods - 1, 0);
   if (!window.trigger) window.lost = std::max<std::int64_t>(periods, 0);
   thread.gap = false;

@@ -8,6 +8,7 @@
 
 #include "tally/backend/perf/counters.hpp"
 #include "tally/base/text.hpp"
+#include "tally/linux/files/files.hpp"
 #include "tally/linux/machine/pages.hpp"
 #include "tally/linux/process/conditions.hpp"
 #include "tally/linux/system.hpp"
@@ -43,10 +44,14 @@ Opened open_here(PerfEvent event, bool clock, const PerfCounter* leader) {
   return made;
 }
 
-PerfSampling sampling_of(const WindowEvents& events) {
-  PerfSampling sampling{events.every, linux::sample_record_fields};
-  sampling.ordered = true;
-  return sampling;
+// A higher frequency is refused by EINVAL, which says nothing.
+Result<void> check_frequency(std::uint64_t frequency) {
+  const char* const name = "kernel.perf_event_max_sample_rate";
+  const auto most = parse_integer(trimmed(linux::content("/proc/sys/kernel/perf_event_max_sample_rate")));
+  if (!most || frequency <= static_cast<std::uint64_t>(*most)) return {};
+  return fail(Code::cannot_measure,
+              fmt::format("--frequency {}: this kernel takes {} at most ({})", frequency, *most, name),
+              fmt::format("`sysctl {}={}` as root allows it", name, frequency));
 }
 
 tl::unexpected<Error> not_opened(const PerfCounter& counter) {
@@ -59,11 +64,19 @@ tl::unexpected<Error> not_opened(const PerfCounter& counter) {
 
 }  // namespace
 
+PerfSampling sampling_of(const WindowEvents& events) {
+  PerfSampling sampling{events.frequency != 0 ? events.frequency : events.every, linux::sample_record_fields};
+  sampling.by_frequency = events.frequency != 0;
+  sampling.ordered = true;
+  return sampling;
+}
+
 Result<WindowEvents> window_events(const Request& request, const std::vector<linux::PmuDevice>& cores) {
   if (request.windows.triggers.size() != 1)
     return fail(Code::bad_usage, "several --every end windows under the engine only",
                 "give one; the counts of other events are in each row with -e");
   const Windows::Trigger& asked = request.windows.triggers.front();
+  if (auto fits = check_frequency(asked.frequency); !fits) return fail(fits.error());
   const std::string by = event::name(asked.event);
   const auto refused = [&](const std::string& why) {
     return fail(Code::cannot_measure, fmt::format("windows cannot be ended by {}: {}", by, why),
@@ -74,6 +87,7 @@ Result<WindowEvents> window_events(const Request& request, const std::vector<lin
   if (!kinds.front().why_none.empty()) return refused(kinds.front().why_none);
   WindowEvents made;
   made.every = asked.every;
+  made.frequency = asked.frequency;
   made.is_clock = is_clock(asked.event);
   made.source = kinds.front().source;
   std::vector<PerfCounter> open;
@@ -85,7 +99,7 @@ Result<WindowEvents> window_events(const Request& request, const std::vector<lin
     open.push_back(std::move(one.counter));
   }
   made.head.command = request.command;
-  made.head.triggers.push_back({by, asked.every});
+  made.head.triggers.push_back({by, asked.every, asked.frequency});
   for (const event::Event& event : request.events) {
     const auto own = encode(event, cores);
     Count count = absent("this processor has several kinds of cores, and each counts on its own only");
@@ -132,6 +146,7 @@ Result<std::vector<PerfCounter>> WindowGroups::open_group(std::int32_t thread, i
   sampling.tells_threads = false;
   sampling.tells_counts = true;
   sampling.period = 0;
+  sampling.by_frequency = false;
   sampling.wakeup_bytes /= 8;
   const auto add = [&](const PerfEvent& event) {
     PerfCounter counter = linux::open_sampled(event, target, sampling, &group.front());
@@ -207,8 +222,12 @@ void WindowGroups::name_counters(
     told(counters_[i].id(), i / width() / processors(), i / width() % processors(), i % width());
 }
 
-void WindowGroups::enable() const {
-  for (std::size_t i = 0; i < counters_.size(); i += width()) counters_[i].enable();
+void WindowGroups::enable(std::size_t first_root) const {
+  for (std::size_t i = first_root * width() * processors(); i < counters_.size(); i += width()) counters_[i].enable();
+}
+
+void WindowGroups::close_after(std::size_t roots) {
+  counters_.erase(counters_.begin() + static_cast<std::ptrdiff_t>(roots * width() * processors()), counters_.end());
 }
 
 void WindowGroups::disable() const {

@@ -17,8 +17,9 @@ namespace tally::backend::perf {
 /// The events of windows, as the kernel takes them together.
 struct WindowEvents {
   linux::PerfEvent trigger;
-  std::string source;  ///< who counts the trigger
-  std::uint64_t every = 1;
+  std::string source;                              ///< who counts the trigger
+  std::uint64_t every = 1;                         ///< 0: not fixed, and
+  std::uint64_t frequency = 0;                     ///< so many records a second
   bool is_clock = false;                           ///< the trigger counts nanoseconds
   std::vector<linux::PerfEvent> others;            ///< counted with it
   std::vector<std::optional<std::size_t>> places;  ///< of each event asked, among the trigger (0) and the others (1 …)
@@ -28,6 +29,9 @@ struct WindowEvents {
 /// What a request's windows count here. Opens their counters once, on this thread, to see which the kernel counts
 /// together. Errors: bad_usage for more than one trigger; cannot_measure for a trigger that the kernel does not count.
 Result<WindowEvents> window_events(const Request& request, const std::vector<linux::PmuDevice>& cores);
+
+/// How the trigger's counter writes records.
+linux::PerfSampling sampling_of(const WindowEvents& events);
 
 /// Whether the kernel lets threads inherit a group that writes the counts of all into its records: since Linux 6.12
 /// (commit 7e8b255650fc). Cost: a system call.
@@ -51,8 +55,11 @@ class WindowGroups {
   /// Of memory for each processor.
   std::size_t ring_bytes() const { return ring_bytes_; }
 
-  void enable() const;
+  /// Lets those count that were opened on the roots from this one on.
+  void enable(std::size_t first_root = 0) const;
   void disable() const;
+  /// The last roots, as if they had not been opened; the first one stays.
+  void close_after(std::size_t roots);
 
   /// Descriptors that become readable when a ring is filling.
   std::vector<int> descriptors() const;

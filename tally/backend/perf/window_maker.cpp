@@ -77,6 +77,11 @@ void WindowMaker::add(std::vector<std::int64_t>& sums, const Thread& thread,
   for (std::size_t i = 0; i < values.size(); ++i) sums[first + i] += values[i];
 }
 
+bool WindowMaker::knows(std::int32_t thread) const {
+  const auto found = threads_.find(thread);
+  return found != threads_.end() && found->second.ended_ns == 0;
+}
+
 void WindowMaker::see(const SampleRecord& record) {
   using What = SampleRecord::What;
   switch (record.what) {

@@ -43,6 +43,9 @@ class WindowMaker {
 
   void see(const linux::SampleRecord& record);
 
+  /// Whether a thread of this number is counted, and lives.
+  bool knows(std::int32_t thread) const;
+
   /// All is over at this time. `totals`: what the counters of all roots held, of all threads together: by root, then
   /// processor, then place (of which 0 does not matter). Ends the windows of the roots. What belongs to threads whose
   /// end nobody told goes into a window of thread 0.

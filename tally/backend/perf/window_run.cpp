@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <mutex>
 #include <utility>
 
 #include "tally/backend/native.hpp"
@@ -12,7 +13,10 @@
 #include "tally/backend/perf/window_groups.hpp"
 #include "tally/backend/perf/window_maker.hpp"
 #include "tally/backend/perf/window_reader.hpp"
+#include "tally/base/text.hpp"
 #include "tally/linux/files/files.hpp"
+#include "tally/linux/perf/exec_watch.hpp"
+#include "tally/linux/process/announcements.hpp"
 #include "tally/linux/process/gate.hpp"
 #include "tally/linux/process/process_watch.hpp"
 #include "tally/linux/process/spawn.hpp"
@@ -22,6 +26,12 @@ namespace {
 
 // So that rows of a program that makes few are seen as it runs.
 constexpr int look_each_ms = 200;
+
+constexpr int tries_at_most = 20;
+Error faster() {
+  return {Code::cannot_measure, "threads begin and end faster than counters can be opened on them",
+          "let tally start the program", 0};
+}
 
 // Groups that are inherited, and their windows.
 class InheritedWindows final : public WindowSource {
@@ -37,14 +47,35 @@ class InheritedWindows final : public WindowSource {
 
   Result<void> open_command(pid_t child) override { return open(child, child, linux::PerfStart::at_exec); }
 
+  // One more process, after begin(), with all its threads. False where it is counted already, as what a counted one
+  // has started.
+  Result<bool> add(std::int32_t process) {
+    const std::lock_guard lock(mutex_);
+    take(linux::now().count());
+    if (maker_->knows(process)) return false;
+    const std::size_t before = roots_.size();
+    for (int tries = 1;; ++tries) {
+      const auto threads = linux::threads_of(process);
+      for (const pid_t thread : threads)
+        if (auto opened = open(process, thread, linux::PerfStart::when_told);
+            !opened && opened.error().os_errno != ESRCH)
+          return fail(opened.error());
+      if (linux::threads_of(process) == threads) break;
+      groups_.close_after(before);
+      roots_.resize(before);
+      if (tries == tries_at_most) return fail(faster());
+    }
+    for (std::size_t i = before; i < roots_.size(); ++i) add_root(i);
+    name_counters();
+    groups_.enable(before);
+    return true;
+  }
+
   Result<void> begin(Nanoseconds started) override {
     maker_.emplace(WindowShape{events_.every, events_.is_clock, groups_.width(), groups_.processors()}, started.count(),
                    [this](const result::Window& window) { request_.windows.on_window(window); });
-    for (const auto& [process, thread] : roots_)
-      maker_->add_root(process, thread, linux::content(fmt::format("/proc/{}/comm", process)));
-    groups_.name_counters([this](std::uint64_t id, std::size_t root, std::size_t processor, std::size_t place) {
-      maker_->add_counter(id, root, processor, place);
-    });
+    for (std::size_t i = 0; i < roots_.size(); ++i) add_root(i);
+    name_counters();
     result::WindowsHead head = events_.head;
     // Behind the trigger lies its second counter.
     for (const auto& place : events_.places)
@@ -52,7 +83,12 @@ class InheritedWindows final : public WindowSource {
     places_ = head.places;
     if (request_.windows.on_begin) request_.windows.on_begin(head);
     auto reader = WindowReader::start(
-        groups_.descriptors(), [this] { take(linux::now().count()); }, look_each_ms);
+        groups_.descriptors(),
+        [this] {
+          const std::lock_guard lock(mutex_);
+          take(linux::now().count());
+        },
+        look_each_ms);
     if (!reader) return fail(reader.error());
     reader_ = std::move(*reader);
     return {};
@@ -106,6 +142,15 @@ class InheritedWindows final : public WindowSource {
   }
 
  private:
+  void add_root(std::size_t i) {
+    const auto [process, thread] = roots_[i];
+    maker_->add_root(process, thread, linux::content(fmt::format("/proc/{}/comm", process)));
+  }
+  void name_counters() {
+    groups_.name_counters([this](std::uint64_t id, std::size_t root, std::size_t processor, std::size_t place) {
+      maker_->add_counter(id, root, processor, place);
+    });
+  }
   void take(std::int64_t until_ns) {
     groups_.take(until_ns, [this](const linux::SampleRecord& record) { maker_->see(record); });
   }
@@ -117,6 +162,7 @@ class InheritedWindows final : public WindowSource {
   std::optional<WindowMaker> maker_;
   std::vector<std::optional<std::size_t>> places_;
   std::vector<linux::PerfValue> totals_;
+  std::mutex mutex_;  // of the maker and the groups, once there is a reader
   std::unique_ptr<WindowReader> reader_;
 };
 
@@ -153,7 +199,6 @@ Result<Outcome> run_command(const Request& request, const WindowEvents& events, 
 // Those that a thread began after its counters were opened are counted with it; which another one began nobody can
 // tell. So the counters are opened again until nothing began meanwhile.
 Result<std::unique_ptr<InheritedWindows>> open_attached(const Request& request, const WindowEvents& events) {
-  constexpr int tries_at_most = 20;
   const auto threads_now = [&] {
     std::vector<std::pair<std::int32_t, std::int32_t>> all;
     for (const std::int32_t process : request.attachment.processes)
@@ -172,11 +217,88 @@ Result<std::unique_ptr<InheritedWindows>> open_attached(const Request& request, 
           !opened && opened.error().os_errno != ESRCH)
         return fail(opened.error());
     if (threads_now() == before) return windows;
-    if (tries == tries_at_most)
-      return fail(Code::cannot_measure, "threads begin and end faster than counters can be opened on them",
-                  "let tally start the program");
+    if (tries == tries_at_most) return fail(faster());
   }
 }
+
+// Programs that others start, from where they are seen to begin.
+class Awaited {
+ public:
+  Awaited(const Request& request, const WindowEvents& events)
+      : request_(request), watch_(request.attachment.awaited), windows_(request, events) {}
+
+  Result<Outcome> run() {
+    using Taken = linux::Signals::Taken;
+    const Nanoseconds started = linux::now();
+    // On tally itself, which is not counted: rings and their memory take milliseconds, and are there when a program is
+    // seen.
+    if (auto opened = windows_.open(linux::own_pid(), linux::own_pid(), linux::PerfStart::when_told); !opened)
+      return fail(opened.error());
+    if (auto begun = windows_.begin(started); !begun) return fail(begun.error());
+    tell(fmt::format("waiting for {} to be executed{}", join(request_.attachment.awaited, " or "), how_it_is_seen()));
+    while (true) {
+      for (const pid_t process : watch_.take())
+        if (auto taken = take(process); !taken) return fail(taken.error());
+      if (found_ > 0 && !living_.any()) break;
+      watch_.wait(living_, request_.signals->fd());
+      const Taken taken = request_.signals->take(0);
+      if (taken == Taken::interrupted || taken == Taken::give_up) break;
+    }
+    windows_.finish();
+    Outcome outcome;
+    outcome.duration = linux::now() - started;
+    outcome.notices = windows_.notices();
+    if (found_ == 0) outcome.notices = {"no program was seen that was waited for"};
+    if (found_ > 0 && !living_.any())
+      outcome.notices.push_back(fmt::format("{} ended: so does the waiting", found_ == 1 ? "it has" : "all have"));
+    add_counts(outcome, request_, windows_.counts());
+    return outcome;
+  }
+
+ private:
+  void tell(const std::string& line) const {
+    if (request_.windows.on_news) request_.windows.on_news(line);
+  }
+
+  std::string how_it_is_seen() const {
+    if (watch_.is_told()) return "";
+    return fmt::format(
+        "; processes are looked at every {} ms, since the kernel does not tell an ordinary user who executes what: as "
+        "root, or with CAP_PERFMON, it would, at once, and of other users' programs",
+        linux::ExecWatch::look_each_ms);
+  }
+
+  Result<void> take(pid_t process) {
+    auto taken = windows_.add(process);
+    if (!taken && (taken.error().os_errno == EACCES || taken.error().os_errno == EPERM)) {
+      tell(fmt::format("process {} is seen, and cannot be counted: {}; root or CAP_PERFMON may", process,
+                       taken.error().message));
+      return {};
+    }
+    if (!taken && !linux::process_is_alive(process)) {
+      tell(fmt::format("process {} is seen, and had ended before it could be counted", process));
+      return {};
+    }
+    if (!taken) return fail(taken.error());
+    if (!*taken) return {};
+    ++found_;
+    living_.add(process);
+    // The first number: nanoseconds on a processor (Documentation/scheduler/sched-stats.rst).
+    const auto ran =
+        parse_integer(split(linux::content(fmt::format("/proc/{}/schedstat", process)), ' ').front()).value_or(0);
+    tell(fmt::format(
+        "found process {} ({}): it is counted from now on; before that it had been {:.2f} ms on a processor, at most",
+        process, printable(trimmed(linux::content(fmt::format("/proc/{}/comm", process)))),
+        static_cast<double>(ran) / 1e6));
+    return {};
+  }
+
+  const Request& request_;
+  linux::ExecWatch watch_;
+  linux::Living living_{{}, {}};
+  InheritedWindows windows_;
+  int found_ = 0;
+};
 
 Result<Outcome> run_attached(const Request& request, const WindowEvents& events) {
   using Taken = linux::Signals::Taken;
@@ -184,6 +306,7 @@ Result<Outcome> run_attached(const Request& request, const WindowEvents& events)
     return fail(Code::cannot_measure,
                 "this kernel (before 6.12) lets no thread inherit counters that write the counts of their group",
                 "let tally start the program");
+  if (!request.attachment.awaited.empty()) return Awaited(request, events).run();
   auto windows = open_attached(request, events);
   if (!windows) return fail(windows.error());
   linux::Living living(request.attachment.processes, {});

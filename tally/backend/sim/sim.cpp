@@ -51,6 +51,30 @@ std::vector<event::Event> modelled_set(const Simulation& simulation) {
   return events;
 }
 
+/// What the engine counts down to, it counts: events that a model says what they are end no windows, nor does what
+/// happens in the kernel. Errors: bad_usage with the first of those.
+Result<void> check_triggers(const Request& request) {
+  for (const Windows::Trigger& trigger : request.windows.triggers) {
+    if (trigger.frequency != 0)
+      return fail(
+          Code::bad_usage,
+          "under the engine no window ends by a frequency: programs run slower there, and differently so",
+          "--every 1M ends one after so many instructions; natively --every 1ms after that time on a processor");
+    std::int8_t weight[channel::mark_figures]{};
+    weigh(trigger.event.id, weight);
+    const bool is_counted =
+        std::any_of(weight, weight + channel::mark_fields, [](std::int8_t one) { return one != 0; });
+    if (is_counted && !needed_by(trigger.event.id).any() && trigger.event.mode == event::Mode::user) continue;
+    return fail(
+        Code::bad_usage,
+        fmt::format("under the engine no window ends by {}: it is not counted there, at the instruction",
+                    event::name(trigger.event)),
+        "windows end by instructions, loads, stores, and branches of every kind; by what happens in the kernel, "
+        "alone, those of the native program do");
+  }
+  return {};
+}
+
 /// Where windows were to start or stop, and no thread came there.
 void say_what_was_not_reached(const Windows& windows, const Execution& execution, Outcome& outcome) {
   if (windows.start && execution.windows_started == 0) {

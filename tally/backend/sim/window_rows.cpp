@@ -63,23 +63,6 @@ struct Reader {
 
 }  // namespace
 
-Result<void> check_triggers(const Request& request) {
-  for (const Windows::Trigger& trigger : request.windows.triggers) {
-    std::int8_t weight[channel::mark_figures]{};
-    weigh(trigger.event.id, weight);
-    const bool is_counted =
-        std::any_of(weight, weight + channel::mark_fields, [](std::int8_t one) { return one != 0; });
-    if (is_counted && !needed_by(trigger.event.id).any() && trigger.event.mode == event::Mode::user) continue;
-    return fail(
-        Code::bad_usage,
-        fmt::format("under the engine no window ends by {}: it is not counted there, at the instruction",
-                    event::name(trigger.event)),
-        "windows end by instructions, loads, stores, and branches of every kind; by what happens in the kernel, "
-        "alone, those of the native program do");
-  }
-  return {};
-}
-
 channel::Windows windows_of(const Request& request, const Modelling& modelling, channel::Marks& marks) {
   channel::Windows made{};
   if (!request.windows.any()) return made;
@@ -113,7 +96,7 @@ class WindowRows::Work {
     result::WindowsHead head;
     head.command = request.command;
     for (const Windows::Trigger& trigger : request.windows.triggers)
-      head.triggers.push_back({event::name(trigger.event), trigger.every});
+      head.triggers.push_back({event::name(trigger.event), trigger.every, 0});
     const auto marked = marked_events(request, modelling);
     for (const MarkedEvent& one : marked) {
       Count count = one.place ? count_of(*one.event, Tally{}, modelling.simulation ? &*modelling.simulation : nullptr)

@@ -11,10 +11,6 @@
 
 namespace tally::backend::sim {
 
-/// What the engine counts down to, it counts: events that a model says what they are end no windows, nor does what
-/// happens in the kernel. Errors: bad_usage with the first of those.
-Result<void> check_triggers(const Request& request);
-
 /// What the engine is told. `marks`: gets a row for each event that windows count.
 channel::Windows windows_of(const Request& request, const Modelling& modelling, channel::Marks& marks);
 

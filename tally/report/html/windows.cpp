@@ -45,7 +45,9 @@ std::string length_text(const result::WindowTrigger& trigger) {
 std::string facts(const Windows& windows, std::size_t rows) {
   std::vector<std::string> triggers;
   for (const result::WindowTrigger& trigger : windows.head.triggers)
-    triggers.push_back(trigger.every == 0 ? trigger.event : length_text(trigger));
+    triggers.push_back(trigger.every != 0       ? length_text(trigger)
+                       : trigger.frequency != 0 ? fmt::format("{} {} times a second", trigger.event, trigger.frequency)
+                                                : trigger.event);
   std::string text = count_of(rows, "window", "windows");
   if (!triggers.empty()) text += ", each ended by " + join(triggers, " or ");
   text += " · " + count_of(windows.series.size(), "thread", "threads");

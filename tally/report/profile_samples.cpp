@@ -75,7 +75,8 @@ std::string cut_stacks(const result::Profile& profile) {
     cut += count;
     files[file_name(profile.objects[outermost.object].name)] += count;
   }
-  if (cut == 0) return "";
+  // Fewer than a thousandth are nobody's question.
+  if (cut * 1000 <= all) return "";
   std::vector<std::pair<std::int64_t, std::string>> most;
   for (const auto& [name, count] : files) most.emplace_back(count, name);
   std::sort(most.rbegin(), most.rend());

@@ -64,8 +64,8 @@
       return `${nameOf(i)}: ${number(inclusive[i])} (${share(inclusive[i])}), itself ${number(call.self)}` +
              (data.sampled ? "" : call.calls ? `, called ${number(call.calls)} times` : ", inlined");
     return `${nameOf(i)}: ${number(before[i])} before, ${number(after[i])} after (${change(before[i], after[i])}), ` +
-           `itself ${change(call.self_before, call.self)}, called ${number(call.calls_before)} times before, ` +
-           `${number(call.calls)} after`;
+           `itself ${change(call.self_before, call.self)}` +
+           (data.sampled ? "" : `, called ${number(call.calls_before)} times before, ${number(call.calls)} after`);
   };
   let zoomed = -1;
   const matches = () => byId("find").value.toLowerCase();
@@ -170,7 +170,7 @@
     table.append(rowOf([["calls", true], ["up to their return", true], [title]], true));
     const weight = (arc) => isChange ? Math.abs(arc.inclusive - arc.inclusive_before) : arc.inclusive;
     for (const arc of list.sort((a, b) => weight(b) - weight(a)).slice(0, 30))
-      table.append(rowOf([[isChange ? change(arc.calls_before, arc.calls) : arc.calls ? number(arc.calls) : data.sampled ? "" : "inlined", true],
+      table.append(rowOf([[data.sampled ? "" : isChange ? change(arc.calls_before, arc.calls) : arc.calls ? number(arc.calls) : "inlined", true],
                           [isChange ? change(arc.inclusive_before, arc.inclusive) : share(arc.inclusive), true],
                           [data.functions[arc[other]].name, false, () => choose(arc[other])]]));
     return [table];

@@ -138,7 +138,7 @@ std::string difference_html(const ProfileDifference& difference, const ProfileSt
   if (const std::string caution = difference.caution(); !caution.empty()) page.lines.emplace_back(caution, "");
   if (difference.is_estimated(0))
     page.lines.emplace_back("sampled: a change within its 95 % interval may be noise, and the table says so", "");
-  page.data["sampled"] = difference.is_estimated(0);
+  page.data["sampled"] = difference.before->is_sampled() || difference.after->is_sampled();
   page.data["events"] = difference.events;
   page.data["totals"] = page.data["totals_before"] = Json::array();
   for (std::size_t e = 0; e < difference.events.size(); ++e) {

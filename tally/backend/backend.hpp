@@ -191,9 +191,6 @@ class Backend {
   /// What the user should know before the command runs; most have nothing to say.
   virtual std::vector<std::string> said_before(const Request& /*request*/) const { return {}; }
 
-  /// The same of a count in a window.
-  virtual Outlook window_outlook(const event::Event& event) const { return outlook(event); }
-
   /// What it counts where nothing is asked for.
   virtual std::vector<event::Event> default_set() const { return event::default_set(); }
 };

@@ -17,7 +17,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 20;
+inline constexpr uint32_t layout_version = 21;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -228,6 +228,7 @@ inline constexpr uint64_t records_bytes = free_offset + uint64_t{area_limit} * s
 inline constexpr uint64_t area_bytes = uint64_t{segment_limit} * sizeof(SegmentVector);
 static_assert(call_node_limit * sizeof(CallNode) <= area_bytes);
 static_assert(code_figures_limit * sizeof(CodeFigures) <= area_bytes);
+static_assert((code_cycles_limit + 1) * sizeof(CodeCycles) <= area_bytes);
 inline constexpr uint64_t area_offset(uint32_t area) { return records_bytes + area * area_bytes; }
 /// After the areas: what models counted, by number of the thread.
 inline constexpr uint64_t model_counts_offset(uint32_t thread) {

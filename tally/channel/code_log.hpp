@@ -122,6 +122,14 @@ inline CodeFigures* figures_of(CodeFigures* table, uint64_t pc) {
   return nullptr;
 }
 
+/// Where the core's cycles alone are placed, the area holds a list of these in place of the table. The first one says
+/// how many there are; an instruction may stand there several times.
+struct CodeCycles {
+  uint64_t pc;  ///< of the first one: how many follow it
+  uint64_t cycles, executions;
+};
+inline constexpr uint64_t code_cycles_limit = (32ull << 20) / sizeof(CodeCycles) - 1;
+
 /// Counts of a process that are not those of whole segments: what an interrupted one had not executed, what was
 /// executed one instruction at a time. By address, in a table with open addressing.
 struct CodeCorrection {

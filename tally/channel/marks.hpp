@@ -29,6 +29,8 @@ struct Marks {
   uint32_t events;                ///< of which the first so many rows of `weight` are
   uint32_t modelled;              ///< some need ModelValues
   int8_t weight[mark_event_limit][mark_figures];
+  uint32_t cycles_rows;                             ///< bit i: row i has no weights: it is the cycles
+  int32_t miss_cycles[mark_figures - mark_fields];  ///< what each of ModelValues adds to those of the core
 };
 
 /// What an address is to its mark.

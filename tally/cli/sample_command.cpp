@@ -205,7 +205,7 @@ int sample(Options& options) {
   if (!choice) return report_error(choice.error());
   if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
   const auto fits = fits_format(format->name, format->fits, options.stat.events,
-                                [&](const event::Event& event) { return choice->backend->window_outlook(event); });
+                                [&](const event::Event& event) { return choice->backend->outlook(event); });
   if (!fits) return report_error(fits.error());
   if (const auto has_room = check_where(options, *choice->backend, *format); !has_room)
     return report_error(has_room.error());

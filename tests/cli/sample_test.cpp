@@ -132,8 +132,8 @@ TEST_F(Sample, refuses_what_it_cannot_do) {
       {{"sample", "--every", "5"}, "no program to run"},
       {{"sample", "--every", "5", "--backend", "sim", "--by", "cycles", "--", "true"}, "no window ends by cycles"},
       {{"sample", "--every", "5", "--backend", "sim", "--format", "hpctool", "-e",
-        "instructions,cycles,ref-cycles,branches,loads,stores,calls", "--", "true"},
-       "no way to say that cycles:u is absent"},
+        "instructions,cycles,ref-cycles,branches:k,loads,stores,calls", "--", "true"},
+       "no way to say that branches:k is absent"},
       {{"sample", "--every", "5", "--format", "xml", "--", "true"}, "unknown format"},
   };
   for (const auto& [words, said] : wrong) {

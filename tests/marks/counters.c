@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int64_t reads_six(void), reads_eight(void), reads_factorial(void);
+int64_t reads_six(void), reads_eight(void), reads_factorial(void), cycles_of_rounds(long n);
 uint64_t reads(uint64_t selector);
 void traps_int2e(void), traps_int3(void), known(long n);
 
@@ -63,6 +63,22 @@ __asm__(
     "  sub %r10, %rax\n"
     "  pop %r12\n"
     "  ret\n"
+    /* Core cycles, fixed counter 1, of rounds of the article's loop: dependent multiplications. */
+    "begin cycles_of_rounds\n"
+    "  mov %rdi, %r11\n"
+    "  mov $1, %r9\n"
+    "  mov $0x40000001, %ecx\n"
+    "  whole_counter\n"
+    "  mov %rax, %r10\n"
+    "1: cmp $1, %r11\n"
+    "  jle 2f\n"
+    "  imul %r11, %r9\n"
+    "  dec %r11\n"
+    "  jmp 1b\n"
+    "2: mov $0x40000001, %ecx\n"
+    "  whole_counter\n"
+    "  sub %r10, %rax\n"
+    "  ret\n"
     /* Sets what rdpmc must set whole; the carry is to stay. */
     "begin reads\n"
     "  mov %rdi, %rcx\n"
@@ -107,6 +123,10 @@ int main(int count, char** words) {
     const uint64_t before = reads(selector);
     known(10);
     printf("%llu\n", (unsigned long long)(reads(selector) - before));
+  } else if (strcmp(what, "cycles") == 0) {
+    printf("%lld\n", (long long)cycles_of_rounds(strtol(words[2], NULL, 0)));
+  } else if (strcmp(what, "calls") == 0) {
+    for (long i = 0; i < 2000; i++) known(1 + i % 7);
   } else if (strcmp(what, "int2e") == 0) {
     traps_int2e();
   } else if (strcmp(what, "often") == 0) {

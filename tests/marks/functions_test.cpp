@@ -178,7 +178,8 @@ TEST_P(Functions, AreCountedByModelsToo) {
   EXPECT_EQ(result.of("touches", 1), (Numbers{1, 129, 129, 129}));  // and the return address
   const json& region = result.region("touches");
   EXPECT_EQ(region["events"][0]["trust"], "modelled");
-  EXPECT_EQ(region["events"][2]["trust"], "absent");
+  EXPECT_EQ(region["events"][2]["trust"], "modelled");
+  EXPECT_GT(region["events"][2]["value"], 128 * 30) << "each miss takes longer than a hit in L2";
   EXPECT_EQ(result.of("touches", 3), (Numbers{1, 1, 1, 1}));  // the return address: a number of both kinds
   EXPECT_EQ(result.of("touches", 4), (Numbers{1, 129, 129, 129}));
 }
@@ -272,10 +273,7 @@ TEST(Metrics, AreThoseOfEachPart) {
     const json& region = result.at("regions").at(0).at("regions").at(0);
     std::map<std::string, json> metrics;
     for (const json& one : region.at("metrics")) metrics[one.at("metric").get<std::string>()] = one;
-    EXPECT_EQ(metrics.at("IPC").at("trust"), "absent");
-    EXPECT_NE(metrics.at("IPC").at("reason").get<std::string>().find("the core model is asked once"),
-              std::string::npos);
-    for (const char* modelled : {"branch-misses-per-instruction", "cache-misses-per-instruction"})
+    for (const char* modelled : {"IPC", "branch-misses-per-instruction", "cache-misses-per-instruction"})
       EXPECT_EQ(metrics.at(modelled).at("trust"), "modelled") << modelled;
     for (const char* exact : {"loads-per-instruction", "stores-per-instruction", "branch-rate"})
       EXPECT_EQ(metrics.at(exact).at("trust"), "exact") << exact;

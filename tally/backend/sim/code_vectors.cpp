@@ -83,27 +83,18 @@ std::uint32_t CodeBlocks::block_of(std::uint32_t log, std::uint64_t pc) {
 }
 
 void CodeVector::add(CodeBlocks& blocks, std::uint32_t log, std::span<const std::uint64_t> words) {
-  // The segments of a trace, which stand one after the other, say together how often its places were reached. A row may
-  // end between them, as between a correction
-  // and its address.
-  for (const std::uint64_t word : words) {
-    const auto segment = static_cast<std::uint32_t>(word), times = static_cast<std::uint32_t>(word >> 32);
-    if (correction_) {
-      add(blocks.block_of(log, word), *correction_);
-      correction_.reset();
-      continue;
-    }
-    if (segment == channel::word_corrects) {
-      correction_ = static_cast<std::int32_t>(times);
-      continue;
-    }
-    if (const CodeBlocks::Trace* const trace = blocks.trace_of(log, segment); trace != trace_) {
-      end_trace();
-      trace_ = trace;
-      counters_.assign(trace != nullptr ? trace->head().segments : 0, 0);
-    }
-    if (trace_ != nullptr) counters_[segment - trace_->head().number] += times;
-  }
+  // The segments of a trace, which stand one after the other, say together how often its places were reached.
+  reader_.read(
+      words,
+      [&](std::uint32_t segment, std::uint32_t times) {
+        if (const CodeBlocks::Trace* const trace = blocks.trace_of(log, segment); trace != trace_) {
+          end_trace();
+          trace_ = trace;
+          counters_.assign(trace != nullptr ? trace->head().segments : 0, 0);
+        }
+        if (trace_ != nullptr) counters_[segment - trace_->head().number] += times;
+      },
+      [&](std::uint64_t pc, std::int32_t times) { add(blocks.block_of(log, pc), times); });
 }
 
 void CodeVector::end_trace() {

@@ -53,6 +53,31 @@ class CodeBlocks {
   std::uint32_t blocks_ = 0;
 };
 
+/// Reads the words of rows, part by part: a part may end between a correction and its address.
+class WordReader {
+ public:
+  /// Calls `counted(segment, times)` and `corrected(pc, times)` for what the words say, in order.
+  template <class Counted, class Corrected>
+  void read(std::span<const std::uint64_t> words, Counted&& counted, Corrected&& corrected) {
+    for (const std::uint64_t word : words) {
+      const auto segment = static_cast<std::uint32_t>(word), times = static_cast<std::uint32_t>(word >> 32);
+      if (is_address_) {
+        corrected(word, correction_);
+        is_address_ = false;
+      } else if (segment == channel::word_corrects) {
+        correction_ = static_cast<std::int32_t>(times);
+        is_address_ = true;
+      } else {
+        counted(segment, times);
+      }
+    }
+  }
+
+ private:
+  std::int32_t correction_ = 0;
+  bool is_address_ = false;  // of that, the next word
+};
+
 /// One thread's vector, as its rows tell it part by part.
 class CodeVector {
  public:
@@ -70,7 +95,7 @@ class CodeVector {
   std::vector<std::uint32_t> met_;            // blocks that have been added to
   const CodeBlocks::Trace* trace_ = nullptr;  // whose counters these are
   std::vector<std::uint64_t> counters_;
-  std::optional<std::int32_t> correction_;  // whose address comes next
+  WordReader reader_;
 };
 
 }  // namespace tally::backend::sim

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "tally/backend/sim/placed_figures.hpp"
 #include "tally/base/text.hpp"
 #include "tally/event/metrics.hpp"
 #include "tally/linux/files/code_files.hpp"
@@ -255,11 +256,13 @@ std::vector<MarkedEvent> marked_events(const Request& request, const Modelling& 
       continue;
     }
     const Count count = count_of(event, {}, modelling.simulation ? &*modelling.simulation : nullptr);
-    MarkedEvent one{&event, {}, ""};
+    MarkedEvent one{&event, {}, "", false};
     if (count.trust == Trust::absent) {
       one.reason = count.reason;
-    } else if (needed_by(event.id).core) {
-      one.reason = no_part_of_cycles;
+    } else if (needed_by(event.id).core && request.windows.any()) {
+      one.is_cycles = true;
+    } else if (needed_by(event.id).core && request.calls) {
+      one.reason = "calls have no cycles of the core model";
     } else if (places == channel::mark_event_limit) {
       one.reason = too_many();
     } else {
@@ -331,8 +334,14 @@ channel::Marks marks_of(const Request& request, const Modelling& modelling) {
   for (const MarkedEvent& one : events) {
     if (!one.place) continue;
     marks.events = *one.place + 1;
-    weigh(one.event->id, marks.weight[*one.place]);
     marks.modelled |= needed_by(one.event->id).any() ? 1u : 0u;
+    if (needed_by(one.event->id).core) {
+      marks.cycles_rows |= 1u << *one.place;
+      for (std::size_t i = 0; i < std::size(marks.miss_cycles); ++i)
+        marks.miss_cycles[i] = static_cast<std::int32_t>(weight_of(one.event->id, i, modelling));
+    } else {
+      weigh(one.event->id, marks.weight[*one.place]);
+    }
   }
   if (request.rdpmc) choose_counters(events, marks);
   return marks;
@@ -368,7 +377,7 @@ std::vector<Counter> counters_of(const Request& request, const Modelling& modell
   if (!has_instructions)
     fixed[0] = {fixed[0].selector, "instructions", places == channel::mark_event_limit ? too_many() : ""};
   for (Counter& one : fixed)
-    if (one.name == "cycles" || one.name == "ref-cycles") one.reason = no_part_of_cycles;
+    if (one.name == "cycles" || one.name == "ref-cycles") one.reason = "not among the events that -e names";
   others.insert(others.end(), fixed.begin(), fixed.end());
   return others;
 }
@@ -395,8 +404,8 @@ std::string readable_counters(const Request& request, const Modelling& modelling
   std::vector<std::string> absences;
   for (const Missing& one : missing)
     absences.push_back(fmt::format("{} ({}: {})", join(one.selectors, " or "), join(one.names, ", "), one.reason));
-  return fmt::format("rdpmc reads counter {}; any other ends the program by SIGSEGV: there is no {}", join(there, ", "),
-                     join(absences, ", no "));
+  return fmt::format("rdpmc reads counter {}; any other ends the program by SIGSEGV{}{}", join(there, ", "),
+                     absences.empty() ? "" : ": there is no ", join(absences, ", no "));
 }
 
 namespace {

@@ -13,10 +13,6 @@
 
 namespace tally::backend::sim {
 
-/// Why a part of a program has no cycles.
-inline constexpr const char* no_part_of_cycles =
-    "the core model is asked once, when a process ends: not for a part of it";
-
 /// Finds the addresses of marks in every program of a run.
 class Marker {
  public:
@@ -88,6 +84,7 @@ struct MarkedEvent {
   const event::Event* event;
   std::optional<std::uint32_t> place;
   std::string reason;
+  bool is_cycles = false;  ///< it has no place, but windows have a way to it
 };
 std::vector<MarkedEvent> marked_events(const Request& request, const Modelling& modelling);
 

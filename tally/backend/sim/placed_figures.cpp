@@ -13,28 +13,30 @@ constexpr std::size_t figures_of_models = sizeof(channel::ModelValues) / sizeof(
 static_assert(figures_of_models < channel::placed_cycles);
 using Numbers = std::array<std::uint64_t, figures_of_models>;
 
-// Whether an event depends on a figure: values are sums, but for what one level passes on to the next.
-bool depends_on(event::Id id, std::size_t figure, const Modelling& modelling) {
+}  // namespace
+
+std::int64_t weight_of(event::Id id, std::size_t figure, const Modelling& modelling) {
+  constexpr std::int64_t one_more = 1 << 10;
   Numbers many;
   many.fill(std::uint64_t{1} << 20);
   Numbers more = many;
-  more[figure] += std::uint64_t{1} << 10;
+  more[figure] += one_more;
   const auto of = [&](const Numbers& numbers) {
     const auto models = std::bit_cast<channel::ModelValues>(numbers);
     return needed_by(id).core ? cycles_of({}, models, *modelling.simulation) : value_of(id, {}, models).value_or(0);
   };
-  return of(many) != of(more);
+  return (of(more) - of(many)) / one_more;
 }
-
-}  // namespace
 
 Result<channel::PlacedFigures> placed_figures(const Request& request, const Modelling& modelling) {
   channel::PlacedFigures made{};
+  // Misses of a window are in its row; cycles of the core come from what it executed.
+  if (request.windows.any() && modelling.needed.core) return channel::PlacedFigures{1, {channel::placed_cycles}};
   if (!request.on_code || !modelling.needed.any()) return made;
   std::vector<std::size_t> wanted;
   for (std::size_t figure = 0; figure < figures_of_models; ++figure)
     for (const event::Event& event : request.events) {
-      if (!needed_by(event.id).any() || !depends_on(event.id, figure, modelling)) continue;
+      if (!needed_by(event.id).any() || weight_of(event.id, figure, modelling) == 0) continue;
       wanted.push_back(figure);
       break;
     }

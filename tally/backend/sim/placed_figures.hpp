@@ -7,6 +7,10 @@
 
 namespace tally::backend::sim {
 
+/// What one more of a figure (a number of ModelValues) adds to a modelled event: values are sums, but for what one
+/// level passes on to the next.
+std::int64_t weight_of(event::Id id, std::size_t figure, const Modelling& modelling);
+
 /// The figures that the request's modelled events are made of; none where it asks for no code. Errors: cannot_measure
 /// where they are more than an instruction has room for.
 Result<channel::PlacedFigures> placed_figures(const Request& request, const Modelling& modelling);

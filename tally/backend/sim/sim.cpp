@@ -111,7 +111,7 @@ class Sim final : public Backend {
     if (modelling.needed.core) settings.core = core_of(*modelling.simulation);
     settings.marks = marks_of(request, modelling);
     settings.windows = windows_of(request, modelling, settings.marks);
-    settings.logs_code = request.on_code || request.windows.places || request.windows.vectors ? 1 : 0;
+    settings.logs_code = request.on_code || request.windows.places || settings.windows.vectors != 0 ? 1 : 0;
     settings.placed = *placed;
     settings.follows_calls = request.on_code && request.calls ? 1 : 0;
     Window window;
@@ -137,13 +137,6 @@ class Sim final : public Backend {
   Outlook outlook(const event::Event& event) const override {
     const auto simulation = needed_by(event.id).any() ? simulation_of() : fail(Code::cannot_measure, "");
     return outlook_of(event, simulation ? &*simulation : nullptr);
-  }
-
-  Outlook window_outlook(const event::Event& event) const override {
-    Outlook whole = outlook(event);
-    if (whole.trust == Trust::absent) return whole;
-    if (needed_by(event.id).core) return {Trust::absent, no_part_of_cycles, ""};
-    return whole;
   }
 
   std::vector<std::string> said_before(const Request& request) const override {

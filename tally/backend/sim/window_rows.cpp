@@ -18,6 +18,8 @@
 #include "tally/backend/sim/ring_memory.hpp"
 #include "tally/backend/sim/snapshot.hpp"
 #include "tally/backend/sim/sound.hpp"
+#include "tally/backend/sim/window_cycles.hpp"
+#include "tally/backend/sim/window_places.hpp"
 #include "tally/linux/machine/time_stamp.hpp"
 #include "tally/linux/process/worker_thread.hpp"
 
@@ -28,29 +30,6 @@ using channel::Handed;
 using channel::NoteRing;
 using channel::WindowRow;
 
-/// Which rows of Marks::weight windows use.
-struct Places {
-  std::vector<std::optional<std::size_t>> events;  // of each that was asked for
-  std::vector<std::size_t> triggers;
-  std::size_t count = 0;
-};
-
-Places places_of(const Request& request, const Modelling& modelling) {
-  Places made;
-  for (const MarkedEvent& one : marked_events(request, modelling)) {
-    made.events.push_back(one.place ? std::optional<std::size_t>(*one.place) : std::nullopt);
-    if (one.place) made.count = *one.place + 1;
-  }
-  for (const Windows::Trigger& trigger : request.windows.triggers) {
-    const auto asked = std::find_if(request.events.begin(), request.events.end(), [&](const event::Event& event) {
-      return event.id == trigger.event.id && event.mode == trigger.event.mode;
-    });
-    const auto place = static_cast<std::size_t>(asked - request.events.begin());
-    made.triggers.push_back(place < made.events.size() && made.events[place] ? *made.events[place] : made.count++);
-  }
-  return made;
-}
-
 /// What is known of a thread's ring.
 struct Reader {
   std::optional<RingMemory> memory;  // nothing once its thread has closed it
@@ -59,6 +38,7 @@ struct Reader {
   std::array<std::int64_t, channel::mark_event_limit>
       sums{};  // another thread may have the record, and goes on with them
   CodeVector vector;
+  std::vector<LoggedWords> executed;  // in the window, where rows wait for their cycles
 };
 
 }  // namespace
@@ -67,16 +47,20 @@ channel::Windows windows_of(const Request& request, const Modelling& modelling, 
   channel::Windows made{};
   if (!request.windows.any()) return made;
   made.on = 1;
-  made.vectors = request.windows.vectors ? 1 : 0;
   made.bounded = request.windows.bounded() ? 1 : 0;
   made.waits = request.windows.start ? 1 : 0;
-  const Places places = places_of(request, modelling);
+  const WindowPlaces places = window_places(request, modelling);
+  made.vectors = request.windows.vectors || places.cycles ? 1 : 0;
   for (const Windows::Trigger& trigger : request.windows.triggers) {
     channel::WindowTrigger& one = made.trigger[made.triggers++];
     one.every = trigger.every;
     const std::size_t place = places.triggers[made.triggers - 1];
     weigh(trigger.event.id, marks.weight[place]);
     std::copy_n(marks.weight[place], channel::mark_fields, one.weight);
+  }
+  if (places.cycles) {
+    marks.modelled = 1;
+    for (const auto& [figure, place] : places.cycles->figures) marks.weight[place][channel::mark_fields + figure] = 1;
   }
   marks.events = static_cast<std::uint32_t>(places.count);
   return made;
@@ -89,18 +73,21 @@ class WindowRows::Work {
         bell_(shared.records.header().bell),
         windows_(request.windows),
         settings_(shared.records.header().settings),
-        places_(places_of(request, modelling)),
+        places_(window_places(request, modelling)),
         whereabouts_(shared),
         blocks_(shared),
         started_(started) {
+    if (places_.cycles) cycles_.emplace(shared, modelling, blocks_, *places_.cycles, !windows_.bounded());
     result::WindowsHead head;
     head.command = request.command;
     for (const Windows::Trigger& trigger : request.windows.triggers)
       head.triggers.push_back({event::name(trigger.event), trigger.every, 0});
     const auto marked = marked_events(request, modelling);
-    for (const MarkedEvent& one : marked) {
-      Count count = one.place ? count_of(*one.event, Tally{}, modelling.simulation ? &*modelling.simulation : nullptr)
-                              : absent(one.reason);
+    for (std::size_t i = 0; i < marked.size(); ++i) {
+      const MarkedEvent& one = marked[i];
+      Count count = places_.events[i]
+                        ? count_of(*one.event, Tally{}, modelling.simulation ? &*modelling.simulation : nullptr)
+                        : absent(one.is_cycles ? "beside so many events there is no room for it" : one.reason);
       head.events.push_back(event_count(*one.event, std::move(count)));
     }
     head.places = places_.events;
@@ -130,6 +117,7 @@ class WindowRows::Work {
     thread_.join();
     const std::uint32_t threads = claimed_threads(shared_);
     for (std::uint32_t thread = 1; thread <= threads; ++thread) cut(thread);
+    if (cycles_) cycles_->hand_on(windows_.on_window);
   }
 
  private:
@@ -240,8 +228,8 @@ class WindowRows::Work {
   std::uint32_t events() const { return settings_.marks.events; }
 
   void take(std::uint32_t thread, Reader& reader, const WindowRow& row) {
-    if (row.words != 0)
-      reader.vector.add(blocks_, row.log, {reinterpret_cast<const std::uint64_t*>(&row.sum[0] + events()), row.words});
+    if (row.words != 0 && reader.counted)
+      add_words(reader, row.log, {reinterpret_cast<const std::uint64_t*>(&row.sum[0] + events()), row.words});
     if (row.ended_by == channel::window_part) return;
     if (row.ended_by == channel::window_starts) {
       std::copy_n(row.sum, events(), reader.sums.begin());
@@ -260,9 +248,17 @@ class WindowRows::Work {
     reader.taken_rows = row.number;
   }
 
+  void add_words(Reader& reader, std::uint32_t log, std::span<const std::uint64_t> words) {
+    if (windows_.vectors) reader.vector.add(blocks_, log, words);
+    if (!cycles_) return;
+    if (reader.executed.empty() || reader.executed.back().log != log) reader.executed.push_back({log, {}});
+    std::vector<std::uint64_t>& all = reader.executed.back().words;
+    all.insert(all.end(), words.begin(), words.end());
+  }
+
   void hand_on(std::uint32_t thread, Reader& reader, std::uint64_t number, std::int64_t time_ns, std::uint32_t ended_by,
                int cpu, std::uint64_t address, const std::int64_t* sums, bool killed = false) {
-    std::array<std::int64_t, channel::mark_event_limit> counts{};
+    std::array<std::int64_t, channel::mark_event_limit + 1> counts{};
     for (std::uint32_t e = 0; e < events(); ++e) {
       counts[e] = sums[e] - reader.sums[e];
       reader.sums[e] = sums[e];
@@ -292,8 +288,10 @@ class WindowRows::Work {
     }
     const std::vector<result::BlockCount> vector = reader.vector.take();
     window.vector = vector;
-    window.counts = std::span(counts).first(places_.count);
-    windows_.on_window(window);
+    window.counts = std::span(counts).first(places_.count + (cycles_ ? 1 : 0));
+    if (!cycles_) return windows_.on_window(window);
+    cycles_->keep(window, record.process, reader.executed);
+    reader.executed.clear();
   }
 
   /// The end of a thread that has ended without a word: its ring is needed no more.
@@ -353,9 +351,10 @@ class WindowRows::Work {
   channel::NoteBell& bell_;
   const Windows& windows_;
   const channel::Settings settings_;
-  const Places places_;
+  const WindowPlaces places_;
   CodeWhereabouts whereabouts_;
   CodeBlocks blocks_;
+  std::optional<WindowCycles> cycles_;
   const Nanoseconds started_;
   std::map<std::uint32_t, Reader> readers_;
   std::uint64_t started_threads_ = 0, stopped_threads_ = 0;

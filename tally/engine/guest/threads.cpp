@@ -10,6 +10,7 @@
 #include "tally/engine/instrument/core_cycles.hpp"
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/windows.hpp"
 #include "tally/engine/stop_the_world.hpp"
@@ -96,7 +97,7 @@ bool give_counters(Thread* t, u32 process, bool goes_on = false) {
     record.before++;
   }
   if (!models_attach(t, goes_on) || (reads_running_totals() && !totals_attach(t)) || !marks_attach(t) ||
-      !windows_attach(t) || !calls_attach(t, goes_on))
+      !running_cycles_attach(t, again) || !windows_attach(t) || !calls_attach(t, goes_on))
     return false;
   set_state(record.state, State::running);
   return true;
@@ -114,7 +115,7 @@ void fold(Thread* t) {
   record.final = totals;
   record.check = channel::check_of(record);
   set_state(record.state, State::ended);
-  core_collect(c, own_records.segments);
+  core_collect(t, own_records.segments);
   code_log_collect(t, c, own_records.segments);
   for (u32 i = 0; i < own_records.segments; i++)
     if (c[i] != 0) c[i] = 0;

@@ -7,6 +7,7 @@
 #include "tally/engine/instrument/core_code.hpp"
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/instrument/placed_figures.hpp"
+#include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/translate/profile.hpp"
 #include "tally/engine/translate/reading.hpp"
 #include "tally/sim/core/core_flow.hpp"
@@ -105,9 +106,11 @@ class Steps {
   u32 mask_ = 0, size_ = 0;
 };
 
-/// The blocks of one process, by rising addresses.
+/// The blocks of one process, by rising addresses: of what was executed so often, by segment.
 class Flow {
  public:
+  explicit Flow(const u64* executed) : executed_(executed) {}
+
   /// False without memory, or where nothing ran.
   bool build() {
     u32 limit = 0;
@@ -130,7 +133,32 @@ class Flow {
                       {{&ends_[0], block_count_}, {&marks_[0], block_count_}});
   }
 
-  /// After total(): `each(pc, cycles)` for every instruction, whose block's cycles it has an even share of.
+  /// After total(): what the segments cost that were executed.
+  void cost_segments(s64 average, SegmentCost* costs) {
+    each_trace([&](const Trace& t) {
+      s64 all = 0;
+      SegmentCost* const own = &costs[t.number];
+      for (u32 s = 0; s < t.segment_count; s++) own[s] = {0, executed_[t.number + s] != 0};
+      u32 segment = 0;
+      for (u32 i = 0; i < t.place_count; i++) {
+        const Place& p = t.places[i];
+        if (counts_exits(t) && p.segment != 0) break;
+        const s64 cost = p.kind == Kind::end ? 0 : cost_of(pc_of(t, p), average);
+        all += cost;
+        if (!counts_exits(t))
+          own[segment].cost += cost;
+        else
+          for (u32 left = 1; left <= segment; left++) own[left].cost -= cost;
+        if (is_branch(p.kind)) segment++;
+      }
+      if (!counts_exits(t)) return;
+      own[0].cost += all;
+      for (u32 s = 1; s < t.segment_count; s++)
+        if (t.segments[s].counted < t.segments[0].counted) own[s].cost += all;
+    });
+  }
+
+  /// After total(): `each(pc, cycles, executions)` for every instruction, whose block's cycles it has an even share of.
   template <class Each>
   void shares(Each&& each) {
     for (u32 block = 0; block < block_count_; block++) {
@@ -138,23 +166,23 @@ class Flow {
       const Step* step = &steps_[beginnings_[block]];
       for (u64 i = 0; i < n; i++, step = steps_.find(step->next())) {
         const u64 share = (i + 1) * cycles / n - i * cycles / n;
-        if (share != 0) each(step->pc, share);
+        if (share != 0) each(step->pc, share, step->executions);
         if (i + 1 == n) break;
       }
     }
   }
 
  private:
-  static auto counter() {
-    return [](u32 number) { return summed[number]; };
+  auto counter() const {
+    return [this](u32 number) { return executed_[number]; };
   }
 
   template <class Each>
-  static void each_trace(Each&& each) {
+  void each_trace(Each&& each) const {
     for (u32 i = 1; i < tables.traces.size; i++) {
       const Trace& t = tables.traces[i];
       for (u32 s = 0; s < t.segment_count; s++) {
-        if (summed[t.number + s] == 0) continue;
+        if (executed_[t.number + s] == 0) continue;
         each(t);
         break;
       }
@@ -191,6 +219,15 @@ class Flow {
       if (Step* const there = steps_.find(here->target()); there != nullptr) add_edge(*here, *there, taken);
       if (Step* const there = steps_.find(here->next()); there != nullptr) add_edge(*here, *there, passed);
     });
+  }
+
+  /// Of one execution of an instruction: an even share of its block's.
+  s64 cost_of(u64 pc, s64 average) {
+    const Step* const step = steps_.find(pc);
+    if (step == nullptr || step->executions == 0) return average;
+    const sim::CoreBlock& block = blocks_[step->block];
+    const u64 cycles = (marks_[step->block].cycles << cost_bits) / block.executions;
+    return static_cast<s64>(cycles / block.instructions.size());
   }
 
   u32 number_of(const Step& step) const { return static_cast<u32>(&step - &steps_[0]); }
@@ -279,6 +316,7 @@ class Flow {
     return true;
   }
 
+  const u64* executed_;
   Steps steps_;
   u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0;
   Scratch<u32> ran_;         // the numbers of all instructions of all traces, in their order
@@ -295,10 +333,13 @@ class Flow {
 void core_init() {
   if (settings().models.on & channel::model_core)
     summed = reinterpret_cast<u64*>(try_reserve(counters_bytes, PROT_READ | PROT_WRITE));
+  running_cycles_init();
 }
 
-void core_collect(const u64* c, u32 n) {
+void core_collect(Thread* t, u32 n) {
   if (summed == nullptr) return;
+  running_cycles_before_fold(t);
+  const u64* const c = counters(t);
   for (u32 i = channel::first_segment; i < n; i++) summed[i] += c[i];
 }
 
@@ -310,19 +351,30 @@ void core_finish(Thread* t) {
 
 void core_finish_locked(Thread* t) {
   if (summed == nullptr) return;
-  Flow flow;
+  Flow flow(summed);
   if (flow.build()) {
     const sim::CoreTotal total = flow.total();
     channel::CoreValues& core = model_counts(t)->core;
     core.cycles += total.cycles;
     core.instructions += total.instructions;
     core.unknown += total.unknown;
-    if (places_figures()) flow.shares([t](u64 pc, u64 cycles) { place_core_cycles(t, pc, cycles); });
+    if (places_figures())
+      flow.shares([t](u64 pc, u64 cycles, u64 executions) { place_core_cycles(t, pc, cycles, executions); });
   }
   core_forget();
 }
 
+s64 core_costs(const u64* executed, SegmentCost* costs) {
+  Flow flow(executed);
+  if (!flow.build()) return 0;
+  const sim::CoreTotal total = flow.total();
+  const s64 average = total.instructions == 0 ? 0 : static_cast<s64>((total.cycles << cost_bits) / total.instructions);
+  flow.cost_segments(average, costs);
+  return average;
+}
+
 void core_forget() {
+  running_cycles_forget();
   if (summed != nullptr) throw_away(summed, counters_bytes);
 }
 

@@ -25,16 +25,16 @@ MarkCounts& counts(Thread* t, u32 mark) {
 /// Reads at most once.
 class Moment {
  public:
-  explicit Moment(Thread* t) : thread_(t) {}
+  explicit Moment(Thread* t, bool asks = true) : thread_(t), asks_(asks) {}
   const EventSums& values() {
-    if (!known_) read_events(thread_, values_);
+    if (!known_) read_events(thread_, values_, asks_);
     known_ = true;
     return values_;
   }
 
  private:
   Thread* thread_;
-  bool known_ = false;
+  bool asks_, known_ = false;
   EventSums values_;
 };
 
@@ -224,7 +224,7 @@ bool marks_attach(Thread* t) {
 
 void marks_end(Thread* t) {
   if (!marks_on()) return;
-  Moment now(t);
+  Moment now(t, false);
   for (u32 i = 0; i < settings().marks.count; i++) {
     MarkCounts& c = counts(t, i);
     if (c.open == 0) continue;

@@ -1,6 +1,7 @@
 #include "tally/engine/instrument/model_setup.hpp"
 
 #include "tally/channel/store.hpp"
+#include "tally/engine/instrument/placed_figures.hpp"
 #include "tally/sim/memory.hpp"
 
 namespace tally::engine::instrument {
@@ -158,7 +159,7 @@ void models_init() {
     model_plan.outcomes =
         model_plan.branches && (m.handed_on != 0 || m.direction != static_cast<u8>(sim::Direction::gshare));
   }
-  model_plan.notes_sites = settings().placed.count != 0 && !plain && (model_plan.code() || model_plan.data());
+  model_plan.notes_sites = places_misses() && !plain && (model_plan.code() || model_plan.data());
   model_plan.goes_by_sites = model_plan.data() || model_plan.code();
   model_plan.page_bits = tlbs.page_bits();
   model_plan.data_page_sets = sim::page_sets_told_apart(tlbs.dtlb);

@@ -7,13 +7,15 @@
 namespace tally::engine::instrument {
 
 inline bool places_figures() { return settings().placed.count != 0; }
+/// Not the core's cycles alone, which wait for the end of the process.
+inline bool places_misses() { return places_figures() && settings().placed.figure[0] != channel::placed_cycles; }
 /// Room of a thread's table, behind what else it has for its models.
 inline u64 figures_room() { return places_figures() ? channel::area_bytes : 0; }
 
 /// A thread that has its record and its models: its table is empty. False without memory.
 bool figures_attach(Thread* t);
-/// Cycles of the core, of which this thread tells.
-void place_core_cycles(Thread* t, u64 pc, u64 cycles);
+/// Cycles of the core, of all executions of an instruction. This thread tells of them.
+void place_core_cycles(Thread* t, u64 pc, u64 cycles, u64 executions);
 
 /// Of what this thread's models count while it lives.
 class FigurePlacer final : public sim::Placer {

@@ -34,7 +34,7 @@ void play(Thread* t, ColdModels& r, const sim::Way* all, const u64* from, const 
                            on(channel::model_l1i), on(channel::model_l1d)};
   const bool shares = settings().models.own_llc == 0 && on(channel::model_lower);
   if (shares) llc_lock.take();
-  if (places_figures()) {
+  if (places_misses()) {
     FigurePlacer placer(t, plain_caches(r).counts(), plain_tlbs(r).counts(), plain_branches(r).counts());
     sim::play(models, all, tape_ops.data, from, to, &placer);
   } else {

@@ -1,6 +1,7 @@
 #include "tally/engine/instrument/running_totals.hpp"
 
 #include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/translate/generate.hpp"
 
 namespace tally::engine::instrument {
@@ -65,17 +66,18 @@ channel::Totals totals_of(Thread* t) {
   return all;
 }
 
-void read_events(Thread* t, EventSums& sums) {
+void read_events(Thread* t, EventSums& sums, bool asks) {
   const channel::Marks& asked = settings().marks;
   const channel::Totals all = totals_of(t);
   if (asked.modelled != 0) models_settle(t);
+  const s64 cycles = reads_cycles() ? running_cycles(t, asks) : 0;
   const u64* const models = reinterpret_cast<const u64*>(&model_counts(t)->values);
   for (u32 e = 0; e < asked.events; e++) {
     s64 sum = 0;
     for (u32 i = 0; i < channel::mark_fields; i++) sum += asked.weight[e][i] * all.field[i];
     for (u32 i = channel::mark_fields; asked.modelled != 0 && i < channel::mark_figures; i++)
       if (asked.weight[e][i] != 0) sum += asked.weight[e][i] * static_cast<s64>(models[i - channel::mark_fields]);
-    sums.of[e] = sum;
+    sums.of[e] = asked.cycles_rows >> e & 1 ? cycles : sum;
   }
 }
 

@@ -43,6 +43,7 @@ channel::Totals totals_of(Thread* t);
 struct EventSums {
   s64 of[channel::mark_event_limit];
 };
-void read_events(Thread* t, EventSums& sums);
+/// `asks`: as running_cycles().
+void read_events(Thread* t, EventSums& sums, bool asks = true);
 
 }  // namespace tally::engine::instrument

@@ -1,0 +1,22 @@
+// Which rows of Marks::weight windows use, and what of them the events are.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "tally/backend/backend.hpp"
+#include "tally/backend/sim/harvest.hpp"
+#include "tally/backend/sim/window_cycles.hpp"
+
+namespace tally::backend::sim {
+
+struct WindowPlaces {
+  std::vector<std::optional<std::size_t>> events;  ///< of each that was asked for, its place in Window::counts
+  std::vector<std::size_t> triggers;               ///< the same
+  std::size_t count = 0;                           ///< of rows
+  std::optional<CyclePlaces> cycles = {};          ///< where cycles are asked for: theirs comes after all rows
+};
+
+WindowPlaces window_places(const Request& request, const Modelling& modelling);
+
+}  // namespace tally::backend::sim

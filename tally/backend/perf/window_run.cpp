@@ -54,17 +54,24 @@ class InheritedWindows final : public WindowSource {
     take(linux::now().count());
     if (maker_->knows(process)) return false;
     const std::size_t before = roots_.size();
-    for (int tries = 1;; ++tries) {
-      const auto threads = linux::threads_of(process);
-      for (const pid_t thread : threads)
-        if (auto opened = open(process, thread, linux::PerfStart::when_told);
-            !opened && opened.error().os_errno != ESRCH)
-          return fail(opened.error());
-      if (linux::threads_of(process) == threads) break;
+    const auto undo = [&] {
       groups_.close_after(before);
       roots_.resize(before);
+    };
+    for (int tries = 1;; ++tries) {
+      const auto threads = linux::threads_of(process);
+      for (const pid_t thread : threads) {
+        auto opened = open(process, thread, linux::PerfStart::when_told);
+        if (opened || opened.error().os_errno == ESRCH) continue;
+        undo();
+        return fail(opened.error());
+      }
+      if (linux::threads_of(process) == threads) break;
+      undo();
       if (tries == tries_at_most) return fail(faster());
     }
+    if (roots_.size() == before)
+      return fail(Error{Code::cannot_measure, fmt::format("process {} has ended", process), "", ESRCH});
     for (std::size_t i = before; i < roots_.size(); ++i) add_root(i);
     name_counters();
     groups_.enable(before);
@@ -270,7 +277,12 @@ class Awaited {
 
   Result<void> take(pid_t process) {
     auto taken = windows_.add(process);
-    if (!taken && (taken.error().os_errno == EACCES || taken.error().os_errno == EPERM)) {
+    const int why = taken ? 0 : taken.error().os_errno;
+    if (why == EMFILE || why == ENOMEM) {
+      tell(fmt::format("process {} is seen, and cannot be counted: {}", process, taken.error().message));
+      return {};
+    }
+    if (why == EACCES || why == EPERM) {
       tell(fmt::format("process {} is seen, and cannot be counted: {}; root or CAP_PERFMON may", process,
                        taken.error().message));
       return {};

@@ -73,11 +73,17 @@ std::vector<pid_t> ExecWatch::look() {
 std::vector<pid_t> ExecWatch::take() {
   std::vector<pid_t> fresh;
   if (rings_) {
+    bool lost = false;
     for (SampleRing& ring : rings_->rings)
       ring.drain([&](const RingRecord& raw) {
         const SampleRecord record = sample_record(raw);
+        lost = lost || record.what == SampleRecord::What::lost;
         if (record.what == SampleRecord::What::executed && is_named(record.name)) fresh.push_back(record.process);
       });
+    // Those whose records were lost are found where they still run; who is counted already is known.
+    if (lost)
+      for (const pid_t one : look())
+        if (std::find(fresh.begin(), fresh.end(), one) == fresh.end()) fresh.push_back(one);
     return fresh;
   }
   std::vector<pid_t> now = look();

@@ -150,7 +150,8 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
       text += fmt::format("cob={}\ncfi={}\ncfn={}\ncalls={} {:#x} {}\n{:#x} {}{}\n",
                           objects.of(0, profile.objects[callee.object].name),
                           sources.of(0, source_name(profile, callee.source)), functions.of(arc.callee, callee.name),
-                          counts.calls, counts.target, callee.line, arc.site, counts.line, numbers(counts.inclusive));
+                          std::max<std::int64_t>(counts.calls, 1),  // samples know none, and readers leave 0 out
+                          counts.target, callee.line, arc.site, counts.line, numbers(counts.inclusive));
     }
   };
   for (std::size_t i = 0; i < order.size();) {

@@ -173,6 +173,12 @@ TEST_F(ProfileSamples, say_that_they_are) {
   EXPECT_EQ(faults.err.find("95 % interval"), std::string::npos) << faults.err;
   const Finished some = tally({"profile", "-q", "-e", "page-faults", "--every", "10", "--", SAMPLED, "touch", "1000"});
   EXPECT_NE(some.err.find("page-faults: sampled, one of 10"), std::string::npos) << some.err;
+  const Sampled tenth = sampled({"-e", "page-faults", "--every", "10", "--", SAMPLED, "touch", "3000"});
+  ASSERT_TRUE(tenth.any()) << tenth.finished.err;
+  EXPECT_NEAR(static_cast<double>(tenth.of("touch")), 3000, 10);
+  EXPECT_EQ(tenth.of("touch") % 10, 0);
+  EXPECT_LE(tenth.json["events"][0]["sampling"]["samples"],
+            tenth.json["events"][0]["sampling"]["counted"].get<long>() / 10);
 }
 
 TEST_F(ProfileSamples, of_what_runs_already) {

@@ -35,11 +35,16 @@ linux::PerfSampling perf_sampling(const result::EventSampling& how, bool calls) 
   linux::PerfSampling sampling;
   sampling.period = how.every != 0 ? how.every : how.frequency;
   sampling.by_frequency = how.every == 0;
-  sampling.fields = linux::code_record_fields(calls);
+  sampling.fields = linux::code_record_fields(calls, how.every > 1);
   sampling.ordered = true;
   sampling.users_calls_only = how.user_only;
   sampling.precise = how.precise;
   return sampling;
+}
+
+/// Of all events: --every is for all of them. 0 where there is none, or where each tells that it is one.
+std::uint64_t fixed_period(const CodeEvents& events) {
+  return events.events.empty() || events.events.front().sampling.every <= 1 ? 0 : events.events.front().sampling.every;
 }
 
 /// How near the PMU gets to the instruction that counted: 0 where it says nothing (Documentation/ABI/testing/
@@ -124,8 +129,9 @@ Result<CodeEvents> code_events(const Request& request, const std::vector<linux::
 }
 
 CodeCounters::CodeCounters(const CodeEvents& events)
-    : events_(events),
-      rings_([calls = events.calls](const linux::RingRecord& record) { return linux::code_record(record, calls); }) {
+    : events_(events), rings_([calls = events.calls, period = fixed_period(events)](const linux::RingRecord& record) {
+        return linux::code_record(record, calls, period);
+      }) {
   const auto all = static_cast<std::size_t>(std::max(linux::configured_processors(), 1L));
   const std::size_t page = linux::page_bytes();
   pages_ = least_pages;

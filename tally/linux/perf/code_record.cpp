@@ -23,8 +23,9 @@ std::string_view text_at(Bytes body, std::size_t offset, std::size_t end) {
   return text.substr(0, text.find('\0'));
 }
 
-CodeRecord sample_of(const RingRecord& record, bool calls) {
-  // identifier, address, process and thread, time, period; with calls their number, and their addresses.
+CodeRecord sample_of(const RingRecord& record, bool calls, std::uint64_t period) {
+  // identifier, address, process and thread, time, period or what was accessed; with calls their number, and their
+  // addresses.
   constexpr std::size_t plain = 40;
   const Bytes body = record.body;
   if (body.size() < plain + (calls ? 8 : 0)) return {};
@@ -34,7 +35,7 @@ CodeRecord sample_of(const RingRecord& record, bool calls) {
   made.process = at<std::int32_t>(body, 16);
   made.thread = at<std::int32_t>(body, 20);
   made.time_ns = at<std::int64_t>(body, 24);
-  made.period = at<std::int64_t>(body, 32);
+  made.period = period != 0 ? static_cast<std::int64_t>(period) : at<std::int64_t>(body, 32);
   const std::uint64_t depth = calls ? at<std::uint64_t>(body, plain) : 0;
   if (calls && depth > (body.size() - plain - 8) / sizeof(std::uint64_t)) return {};
   if (calls) made.chain = body.subspan(plain + 8, depth * sizeof(std::uint64_t));
@@ -65,17 +66,17 @@ void read_mapping(const RingRecord& record, std::size_t own, CodeRecord& made) {
 
 }  // namespace
 
-std::uint64_t code_record_fields(bool calls) {
-  return PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD |
-         (calls ? std::uint64_t{PERF_SAMPLE_CALLCHAIN} : 0);
+std::uint64_t code_record_fields(bool calls, bool fixed) {
+  return PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+         (fixed ? PERF_SAMPLE_ADDR : PERF_SAMPLE_PERIOD) | (calls ? std::uint64_t{PERF_SAMPLE_CALLCHAIN} : 0);
 }
 
 bool is_chain_mark(std::uint64_t entry) { return entry >= static_cast<std::uint64_t>(PERF_CONTEXT_MAX); }
 
 bool is_mark_of_user(std::uint64_t entry) { return entry == static_cast<std::uint64_t>(PERF_CONTEXT_USER); }
 
-CodeRecord code_record(const RingRecord& record, bool calls) {
-  if (record.type == PERF_RECORD_SAMPLE) return sample_of(record, calls);
+CodeRecord code_record(const RingRecord& record, bool calls, std::uint64_t period) {
+  if (record.type == PERF_RECORD_SAMPLE) return sample_of(record, calls, period);
   const Bytes body = record.body;
   if (body.size() < trailer_bytes) return {};
   const std::size_t own = body.size() - trailer_bytes;

@@ -13,8 +13,10 @@
 namespace tally::linux {
 
 /// PerfSampling::fields of the counters whose records code_record() reads: PERF_SAMPLE_IDENTIFIER, IP, TID, TIME,
-/// PERIOD, and with calls CALLCHAIN.
-std::uint64_t code_record_fields(bool calls);
+/// PERIOD, and with calls CALLCHAIN. `fixed`: all have one period. Then ADDR stands in PERIOD's place, which nobody
+/// needs: with PERIOD the kernel records every single event of its own, whatever their period is (perf_swevent_event in
+/// kernel/events/core.c).
+std::uint64_t code_record_fields(bool calls, bool fixed);
 
 /// A record of counters that were opened with these fields, and `ordered`.
 struct CodeRecord {
@@ -55,7 +57,8 @@ struct CodeRecord {
 bool is_chain_mark(std::uint64_t entry);
 bool is_mark_of_user(std::uint64_t entry);
 
-/// A record that is too short for what it is called is `other`. `calls`: as of the fields. Pure.
-CodeRecord code_record(const RingRecord& record, bool calls);
+/// A record that is too short for what it is called is `other`. `calls`: as of the fields; `period`: the fixed one, 0
+/// where there is none. Pure.
+CodeRecord code_record(const RingRecord& record, bool calls, std::uint64_t period = 0);
 
 }  // namespace tally::linux

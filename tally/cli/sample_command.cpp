@@ -61,6 +61,9 @@ std::string format_names() {
 }
 
 // Of an option's text: what is wrong with it; empty for nothing.
+std::string no_path(const std::string& text) {
+  return text.find('/') != std::string::npos ? "it is a path: programs are chosen by their file names" : "";
+}
 std::string not_negative(const std::string& text) { return text.starts_with('-') ? "it is negative" : ""; }
 
 void describe(Page& app, Options& options) {
@@ -71,9 +74,11 @@ void describe(Page& app, Options& options) {
                           "what to count in each window: names or codes separated by commas; may be repeated"),
            "EVENTS");
   add_window_options(app, options.windows);
-  repeated(app.add_option("--only", options.choice.only, "rows of programs of this file name alone; may be repeated"),
+  repeated(app.add_option("--only", options.choice.only, "rows of programs of this file name alone; may be repeated")
+               ->check(no_path),
            "NAME");
-  repeated(app.add_option("--not", options.choice.without, "no rows of programs of this name; may be repeated"),
+  repeated(app.add_option("--not", options.choice.without, "no rows of programs of this name; may be repeated")
+               ->check(no_path),
            "NAME");
   app.add_option("--skip", options.choice.skip,
                  "leave the first N windows of each thread out; the program runs as fast as with them")

@@ -14,6 +14,12 @@
 
 namespace tally::cli {
 
+namespace {
+
+std::string is_some_place(const std::string& text) { return text.empty() ? "it is no place" : ""; }
+
+}  // namespace
+
 void add_window_options(Page& app, WindowOptions& options) {
   repeated(
       app.add_option("--every", options.every,
@@ -36,9 +42,11 @@ void add_window_options(Page& app, WindowOptions& options) {
                  "a thread's windows begin when it first comes to this function, function+0x10, or 0xADDRESS as the "
                  "program's file has it, each with FILE: before it for a library; what it starts from then on is "
                  "counted from its beginning; under the engine")
+      ->check(is_some_place)
       ->option_text("PLACE");
   app.add_option("--stop-at", options.stop,
                  "and end when it then first comes there; the program runs on to its end; under the engine")
+      ->check(is_some_place)
       ->option_text("PLACE");
 }
 

@@ -135,6 +135,8 @@ TEST_F(Sample, refuses_what_it_cannot_do) {
         "instructions,cycles,ref-cycles,branches:k,loads,stores,calls", "--", "true"},
        "no way to say that branches:k is absent"},
       {{"sample", "--every", "5", "--format", "xml", "--", "true"}, "unknown format"},
+      {{"sample", "--every", "5", "--only", "/bin/true", "--", "true"}, "it is a path"},
+      {{"sample", "--every", "5", "--start-at", "", "--", "true"}, "it is no place"},
   };
   for (const auto& [words, said] : wrong) {
     const Finished finished = tally(words);

@@ -245,7 +245,7 @@ inline void byte_access(Emitter& e, Byte way, u8 reg, u32 offset) {
   e.byte(0x65);
   e.byte(static_cast<u8>(0x40 | (reg >> 3) << 2));
   e.byte(static_cast<u8>(way));
-  if (way == Byte::load) e.byte(static_cast<u16>(way) >> 8);
+  if (way == Byte::load) e.byte(static_cast<u8>(static_cast<u16>(way) >> 8));
   e.byte(static_cast<u8>(4 | (reg & 7) << 3));
   e.byte(0x25);
   e.dword(offset);

@@ -122,8 +122,9 @@ TEST(Emitter, leads_to_memory) {
         EXPECT_READ("lea r9, " + at(b + "+" + index + "-0x80"), address_of(e, 9, base, r, scale, -0x80, false));
         EXPECT_READ("lea r9, " + at(b + "+" + index + "+0x12345"), address_of(e, 9, base, r, scale, 0x12345, false));
       }
-      if (r != rsp && (base & 7) != rbp)
+      if (r != rsp && (base & 7) != rbp) {
         EXPECT_READ("lea rsi, " + at(b + "+" + reg + "*1"), e.add_registers(rsi, base, r));
+      }
     }
     EXPECT_READ("mov dword ptr [" + b + "+0x7f], 0x87654321", store_dword_at(e, base, 0x87654321, 0x7f));
     EXPECT_READ("mov dword ptr [" + b + "+0x80], 0x87654321", store_dword_at(e, base, 0x87654321, 0x80));

@@ -152,6 +152,11 @@ class Lock {
     u32 none = 0;
     if (!__atomic_compare_exchange_n(&word_, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) wait();
   }
+  /// Unless somebody holds it; says whether it has it now. Waits for nobody, so any other lock may be held.
+  bool try_take() {
+    u32 none = 0;
+    return __atomic_compare_exchange_n(&word_, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+  }
   void release() {
     if (__atomic_exchange_n(&word_, 0, __ATOMIC_RELEASE) == wanted) wake();
   }

@@ -124,7 +124,7 @@ int main(int count, char** words) {
     known(10);
     printf("%llu\n", (unsigned long long)(reads(selector) - before));
   } else if (strcmp(what, "cycles") == 0) {
-    printf("%lld\n", (long long)cycles_of_rounds(strtol(words[2], NULL, 0)));
+    for (int i = 2; i < count; i++) printf("%lld\n", (long long)cycles_of_rounds(strtol(words[i], NULL, 0)));
   } else if (strcmp(what, "calls") == 0) {
     for (long i = 0; i < 2000; i++) known(1 + i % 7);
   } else if (strcmp(what, "int2e") == 0) {

@@ -89,6 +89,17 @@ TEST(Rdpmc, ReadsCyclesOfTheCoreModel) {
   }
 }
 
+// What a short piece costs is not what a long one of the same code does: its rounds overlap with what is around.
+TEST(Rdpmc, ReadsCyclesOfALongPieceAfterAShortOne) {
+  const Finished finished =
+      run({"--rdpmc", "--model", "haswell", "-e", "instructions,cycles"}, {"cycles", "2", "100000", "3", "1000000"});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  long cycles[4]{};
+  ASSERT_EQ(std::sscanf(finished.out.c_str(), "%ld\n%ld\n%ld\n%ld", &cycles[0], &cycles[1], &cycles[2], &cycles[3]), 4);
+  EXPECT_NEAR(static_cast<double>(cycles[1]), 300'000, 3'000);
+  EXPECT_NEAR(static_cast<double>(cycles[3]), 3'000'000, 30'000);
+}
+
 // A function's cycles, and its misses with them: of many entries with much between them, most are not asked for.
 TEST(Marks, FunctionsHaveCycles) {
   const TemporaryFile file("result.json");

@@ -41,8 +41,10 @@ void CodeCosts::read_costs() {
     const auto known = processes_.find(thread.process);
     if (known == processes_.end()) continue;
     channel::ModelCounts models{};
-    if (linux::read_at(shared_.file.get(), channel::model_counts_offset(i), &models, sizeof models))
+    if (linux::read_at(shared_.file.get(), channel::model_counts_offset(i), &models, sizeof models)) {
       known->second.cycles += models.core.cycles;
+      known->second.instructions += models.core.instructions;
+    }
     const std::uint32_t area = thread.figures;
     channel::CodeCycles first{};
     if (area == 0 || area >= channel::area_limit ||
@@ -63,14 +65,15 @@ void CodeCosts::read_costs() {
       if (sum.executions > 0) processes_[number].costs[pc] = sum.cycles / sum.executions;
 }
 
-// What was executed costs together.
-double CodeCosts::cost_segments(Process& process) const {
+// What was executed, and costs, together.
+CodeCosts::Executed CodeCosts::cost_segments(Process& process) const {
   const auto cost = [&](std::uint64_t pc) {
     const auto known = process.costs.find(pc);
     return known != process.costs.end() ? known->second : 0;
   };
-  double cycles = 0;
+  Executed all;
   for (auto& [log, code] : process.code) {
+    std::vector<double> instructions(code.counters.size());
     code.costs.resize(code.counters.size());
     for (std::uint32_t i = channel::first_segment; i < code.counters.size();) {
       const CodeBlocks::Trace* const trace = code.counters[i] != 0 ? blocks_.trace_of(log, i) : nullptr;
@@ -81,25 +84,34 @@ double CodeCosts::cost_segments(Process& process) const {
       const channel::CodeTrace& head = trace->head();
       const std::size_t end = std::size_t{head.number} + head.segments;
       if (code.costs.size() < end) code.costs.resize(end);
+      if (instructions.size() < end) instructions.resize(end);
       add_costs(head, trace->places(), &code.costs[head.number], cost);
+      add_costs(head, trace->places(), &instructions[head.number], [](std::uint64_t) { return 1.0; });
       i = static_cast<std::uint32_t>(end);
     }
-    for (std::size_t i = 0; i < code.counters.size(); ++i)
-      cycles += code.costs[i] * static_cast<double>(code.counters[i]);
+    for (std::size_t i = 0; i < code.counters.size(); ++i) {
+      all.cycles += code.costs[i] * static_cast<double>(code.counters[i]);
+      all.instructions += instructions[i] * static_cast<double>(code.counters[i]);
+    }
     std::vector<std::uint64_t>().swap(code.counters);
   }
-  for (const auto& [pc, times] : process.corrections) cycles += cost(pc) * static_cast<double>(times);
-  return cycles;
+  for (const auto& [pc, times] : process.corrections) {
+    all.cycles += cost(pc) * static_cast<double>(times);
+    all.instructions += static_cast<double>(times);
+  }
+  return all;
 }
 
 // What the list had no room for, and what the engine executed beside its segments, is everybody's.
-void CodeCosts::make_whole(Process& process, double cycles) const {
-  if (!whole_) {
-    process.cycles = process.cycles == 0 ? 0 : static_cast<std::uint64_t>(std::max(1.0, std::round(cycles)));
+void CodeCosts::make_whole(Process& process, const Executed& all) const {
+  constexpr double nearly_all = 0.99;
+  process.partial = static_cast<double>(process.instructions) < nearly_all * all.instructions;
+  if (!whole_ || process.partial) {
+    process.cycles = static_cast<std::uint64_t>(std::max(0.0, std::round(all.cycles)));
     return;
   }
-  if (cycles <= 0) return;
-  const double scale = static_cast<double>(process.cycles) / cycles;
+  if (all.cycles <= 0) return;
+  const double scale = static_cast<double>(process.cycles) / all.cycles;
   for (auto& [pc, cost] : process.costs) cost *= scale;
   for (auto& [log, code] : process.code)
     for (double& cost : code.costs) cost *= scale;
@@ -129,6 +141,11 @@ double CodeCosts::cycles_of(std::uint32_t number, std::span<const LoggedWords> e
 std::uint64_t CodeCosts::all_cycles(std::uint32_t number) const {
   const auto known = processes_.find(number);
   return known != processes_.end() ? known->second.cycles : 0;
+}
+
+bool CodeCosts::is_partial(std::uint32_t number) const {
+  const auto known = processes_.find(number);
+  return known == processes_.end() || known->second.partial;
 }
 
 }  // namespace tally::backend::sim

@@ -32,8 +32,10 @@ class CodeCosts {
 
   /// Cycles of the core of a part of what was added. After settle().
   double cycles_of(std::uint32_t process, std::span<const LoggedWords> executed) const;
-  /// Of everything that was added of a process; 0 where it was killed, and nobody asked its model. After settle().
+  /// Of everything that was added of a process. After settle().
   std::uint64_t all_cycles(std::uint32_t process) const;
+  /// Whether the model has not seen all that the process executed: it was killed. After settle().
+  bool is_partial(std::uint32_t process) const;
 
  private:
   struct Code {
@@ -44,12 +46,16 @@ class CodeCosts {
     std::map<std::uint32_t, Code> code;                           // by log
     std::unordered_map<std::uint64_t, std::int64_t> corrections;  // executions by address, beside those of segments
     std::unordered_map<std::uint64_t, double> costs;              // cycles of an execution, by address
-    std::uint64_t cycles = 0;
+    std::uint64_t cycles = 0, instructions = 0;                   // that the model has seen
+    bool partial = false;
   };
 
   void read_costs();
-  double cost_segments(Process& process) const;
-  void make_whole(Process& process, double cycles) const;
+  struct Executed {
+    double cycles = 0, instructions = 0;
+  };
+  Executed cost_segments(Process& process) const;
+  void make_whole(Process& process, const Executed& all) const;
 
   const Channel& shared_;
   CodeBlocks& blocks_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <iterator>
 #include <map>
 #include <string>
 #include <tuple>
@@ -32,11 +34,13 @@ class CodeFiles {
  public:
   std::uint32_t number(const channel::CodeMapping& m);
   const result::CodeFile& at(std::uint32_t number) const { return files_[number]; }
-  std::vector<result::CodeFile> take() { return std::move(files_); }
+  std::vector<result::CodeFile> take() {
+    return {std::make_move_iterator(files_.begin()), std::make_move_iterator(files_.end())};
+  }
 
  private:
   std::map<std::tuple<std::string, std::uint64_t, std::uint32_t, std::uint32_t>, std::size_t> numbers_;
-  std::vector<result::CodeFile> files_;
+  std::deque<result::CodeFile> files_;  // they stay where they are
 };
 
 /// The rows of a table in the channel, up to the last page of it that was written, in which the last one may begin.

@@ -57,6 +57,12 @@ const CodeBlocks::Trace* CodeBlocks::find(std::uint32_t number, std::uint32_t se
   return nullptr;
 }
 
+std::optional<std::uint32_t> CodeBlocks::process_of(std::uint32_t log) {
+  auto known = logs_.find(log);
+  if (known == logs_.end() && read_on(log) != nullptr) known = logs_.find(log);
+  return known != logs_.end() ? std::optional(known->second.head.process) : std::nullopt;
+}
+
 void CodeBlocks::find_blocks(std::uint32_t process, Trace& trace) {
   auto& numbers = numbers_[process];
   std::uint32_t block = 0;

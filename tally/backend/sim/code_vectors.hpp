@@ -33,6 +33,8 @@ class CodeBlocks {
 
   /// The trace of a segment in a log (its number); null where none is known. Valid for good.
   const Trace* trace_of(std::uint32_t log, std::uint32_t segment);
+  /// The process whose log this is; nothing where there is none.
+  std::optional<std::uint32_t> process_of(std::uint32_t log);
   /// The block of an instruction of this log's process.
   std::uint32_t block_of(std::uint32_t log, std::uint64_t pc);
 

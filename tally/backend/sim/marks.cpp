@@ -249,6 +249,8 @@ std::string too_many() {
 
 std::vector<MarkedEvent> marked_events(const Request& request, const Modelling& modelling) {
   std::vector<MarkedEvent> made;
+  // What ends windows needs places, too.
+  const std::uint32_t limit = channel::mark_event_limit - static_cast<std::uint32_t>(request.windows.triggers.size());
   std::uint32_t places = 0;
   for (const event::Event& event : request.events) {
     if (!event::has_modes(event::definition(event.id).kind)) {
@@ -263,7 +265,7 @@ std::vector<MarkedEvent> marked_events(const Request& request, const Modelling& 
       one.is_cycles = true;
     } else if (needed_by(event.id).core && request.calls) {
       one.reason = "calls have no cycles of the core model";
-    } else if (places == channel::mark_event_limit) {
+    } else if (places == limit) {
       one.reason = too_many();
     } else {
       one.place = places++;

@@ -346,6 +346,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
     rows->finish();
     execution.windows_started = rows->started();
     execution.windows_stopped = rows->stopped();
+    execution.windows_lost = rows->lost();
   }
   execution.lasted = linux::now() - program->started().time;
   translations.keep();

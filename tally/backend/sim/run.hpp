@@ -36,6 +36,7 @@ struct Execution {
   std::vector<std::string> native;  ///< programs that ran natively, each with the reason
   bool began = true;                ///< false: it ended before counting was to begin
   std::vector<result::Interval> intervals = {};
+  std::uint64_t windows_lost = 0;                          ///< rows that waited in a file that failed
   std::uint64_t windows_started = 0, windows_stopped = 0;  ///< threads whose windows did so at an address
 };
 

@@ -127,6 +127,10 @@ class Sim final : public Backend {
     harvest(request, *execution, *shared, modelling, window, outcome);
     if (request.on_code) request.on_code(code_counts(request, *shared, modelling, outcome.counts));
     outcome.missing = marker.missing();
+    if (execution->windows_lost != 0)
+      outcome.missing.push_back(
+          fmt::format("{} rows could not be read again from the file in $TMPDIR that they waited in",
+                      thousands(static_cast<std::int64_t>(execution->windows_lost))));
     if (outcome.missing.empty()) say_what_was_not_reached(request.windows, *execution, outcome);
     outcome.notices.insert(outcome.notices.end(), marker.notices().begin(), marker.notices().end());
     if (execution->began) return outcome;

@@ -29,9 +29,9 @@ void add(linux::Spool& spool, std::span<const T> values) {
 }
 
 template <class T>
-void read(linux::Spool& spool, std::vector<T>& values, std::size_t count) {
+bool read(linux::Spool& spool, std::vector<T>& values, std::size_t count) {
   values.resize(count);
-  (void)spool.read(values.data(), count * sizeof(T));
+  return spool.read(values.data(), count * sizeof(T));
 }
 
 }  // namespace
@@ -69,18 +69,17 @@ void WindowCycles::keep(const result::Window& window, std::uint32_t process, std
   }
 }
 
-void WindowCycles::read(Row& row) {
-  (void)spool_.read(&row.head, sizeof row.head);
-  sim::read(spool_, row.name, row.head.name_bytes);
-  sim::read(spool_, row.counts, row.head.counts);
-  sim::read(spool_, row.vector, row.head.blocks);
+bool WindowCycles::read(Row& row) {
+  if (!spool_.read(&row.head, sizeof row.head) || !sim::read(spool_, row.name, row.head.name_bytes) ||
+      !sim::read(spool_, row.counts, row.head.counts) || !sim::read(spool_, row.vector, row.head.blocks))
+    return false;
   row.executed.resize(row.head.logs);
   for (LoggedWords& one : row.executed) {
     WordsHead words{};
-    (void)spool_.read(&words, sizeof words);
+    if (!spool_.read(&words, sizeof words) || !sim::read(spool_, one.words, words.words)) return false;
     one.log = words.log;
-    sim::read(spool_, one.words, words.words);
   }
+  return true;
 }
 
 std::int64_t WindowCycles::cycles_of(const Row& row) {
@@ -98,21 +97,21 @@ std::int64_t WindowCycles::cycles_of(const Row& row) {
   return sim::cycles_of(core, std::bit_cast<channel::ModelValues>(figures), *modelling_.simulation);
 }
 
-void WindowCycles::hand_on(const std::function<void(const result::Window&)>& on_window) {
+std::uint64_t WindowCycles::hand_on(const std::function<void(const result::Window&)>& on_window) {
   costs_.settle();
   spool_.rewind();
   Row row;
-  for (; rows_ != 0; --rows_) {
-    read(row);
+  for (; rows_ != 0 && read(row); --rows_) {
     result::Window& window = row.head.window;
     row.counts[places_.cycles] = cycles_of(row);
-    // Nobody has asked the model of a process that was killed.
-    window.partial = window.partial || costs_.all_cycles(row.head.process) == 0;
+    // Of a process that was killed nobody has asked the model.
+    window.partial = window.partial || costs_.is_partial(row.head.process);
     window.program = {row.name.data(), row.name.size()};
     window.counts = row.counts;
     window.vector = row.vector;
     on_window(window);
   }
+  return rows_;
 }
 
 }  // namespace tally::backend::sim

@@ -27,12 +27,14 @@ class WindowCycles {
   /// `shared`, `modelling` and `blocks` must live as long. `whole`: windows are all that programs execute.
   WindowCycles(const Channel& shared, const Modelling& modelling, CodeBlocks& blocks, CyclePlaces places, bool whole);
 
-  /// A row of a process (the number of its record) and what its window executed.
+  /// A row of a process (the number of its record) and what its window executed: a vfork child's is that of the process
+  /// whose code it shares.
   void keep(const result::Window& window, std::uint32_t process, std::span<const LoggedWords> executed);
 
   /// After the end of the run: every row that was kept, in their order, with its cycles. Where windows are the whole
-  /// program, those of a process's rows are together what the model says of the process, to the last one.
-  void hand_on(const std::function<void(const result::Window&)>& on_window);
+  /// program, those of a process's rows are together what the model says of the process, to the last one. Returns how
+  /// many could not be read again.
+  std::uint64_t hand_on(const std::function<void(const result::Window&)>& on_window);
 
  private:
   struct Progress {
@@ -42,7 +44,7 @@ class WindowCycles {
   };
   struct Row;
 
-  void read(Row& row);
+  bool read(Row& row);
   std::int64_t cycles_of(const Row& row);
 
   const Modelling& modelling_;

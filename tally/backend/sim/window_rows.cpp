@@ -108,6 +108,7 @@ class WindowRows::Work {
 
   std::uint64_t started() const { return started_threads_; }
   std::uint64_t stopped() const { return stopped_threads_; }
+  std::uint64_t lost() const { return lost_rows_; }
 
   void finish() {
     if (!thread_.joinable()) return;
@@ -117,7 +118,7 @@ class WindowRows::Work {
     thread_.join();
     const std::uint32_t threads = claimed_threads(shared_);
     for (std::uint32_t thread = 1; thread <= threads; ++thread) cut(thread);
-    if (cycles_) cycles_->hand_on(windows_.on_window);
+    if (cycles_) lost_rows_ = cycles_->hand_on(windows_.on_window);
   }
 
  private:
@@ -186,8 +187,8 @@ class WindowRows::Work {
       const channel::NoteBlock about = memory.about(block);
       std::uint32_t at = 0;
       for (std::uint32_t i = 0; i < about.count; ++i) {
-        const WindowRow* const row = row_at(memory, block, at);
-        if (row == nullptr) break;
+        const auto row = row_at(memory, block, at);
+        if (!row) break;
         take(channel::thread_of_ring(number), reader, *row);
       }
       if (about.closes != 0) return close(number, reader, block + 1);
@@ -212,24 +213,33 @@ class WindowRows::Work {
     if (reader.begun == begun) return;
     reader.begun = begun;
     reader.taken_rows = 0;
+    reader.executed.clear();
+    (void)reader.vector.take();
     reader.counted = settings_.windows.bounded == 0;
   }
 
-  /// The row at this byte of a block, and goes on to the one after it; null where there is no room for one.
-  const WindowRow* row_at(const RingMemory& memory, std::uint32_t block, std::uint32_t& at) const {
+  struct Found {
+    const WindowRow* row;
+    std::uint32_t words;  // as they were when they were looked at: a program can write there what it likes
+  };
+
+  /// The row at this byte of a block, and goes on to the one after it; nothing where there is no room for one.
+  std::optional<Found> row_at(const RingMemory& memory, std::uint32_t block, std::uint32_t& at) const {
     const std::uint32_t head = channel::window_row_bytes(events());
-    if (at + head > channel::note_block_bytes) return nullptr;
+    if (at + head > channel::note_block_bytes) return std::nullopt;
     const auto* const row = reinterpret_cast<const WindowRow*>(memory.block(block) + at);
-    if (row->words > (channel::note_block_bytes - at - head) / sizeof(std::uint64_t)) return nullptr;
-    at += channel::window_row_bytes(events(), row->words);
-    return row;
+    const std::uint32_t words = __atomic_load_n(&row->words, __ATOMIC_RELAXED);
+    if (words > (channel::note_block_bytes - at - head) / sizeof(std::uint64_t)) return std::nullopt;
+    at += channel::window_row_bytes(events(), words);
+    return Found{row, words};
   }
 
   std::uint32_t events() const { return settings_.marks.events; }
 
-  void take(std::uint32_t thread, Reader& reader, const WindowRow& row) {
-    if (row.words != 0 && reader.counted)
-      add_words(reader, row.log, {reinterpret_cast<const std::uint64_t*>(&row.sum[0] + events()), row.words});
+  void take(std::uint32_t thread, Reader& reader, const Found& found) {
+    const WindowRow& row = *found.row;
+    if (found.words != 0 && reader.counted)
+      add_words(reader, row.log, {reinterpret_cast<const std::uint64_t*>(&row.sum[0] + events()), found.words});
     if (row.ended_by == channel::window_part) return;
     if (row.ended_by == channel::window_starts) {
       std::copy_n(row.sum, events(), reader.sums.begin());
@@ -290,7 +300,8 @@ class WindowRows::Work {
     window.vector = vector;
     window.counts = std::span(counts).first(places_.count + (cycles_ ? 1 : 0));
     if (!cycles_) return windows_.on_window(window);
-    cycles_->keep(window, record.process, reader.executed);
+    const auto owner = reader.executed.empty() ? std::nullopt : blocks_.process_of(reader.executed.front().log);
+    cycles_->keep(window, owner.value_or(record.process), reader.executed);
     reader.executed.clear();
   }
 
@@ -310,9 +321,9 @@ class WindowRows::Work {
     refresh(thread);
     const std::uint32_t open = __atomic_load_n(&reader.memory->head().published, __ATOMIC_ACQUIRE);
     for (std::uint32_t at = 0;;) {
-      const WindowRow* const row = row_at(*reader.memory, open, at);
-      if (row == nullptr || __atomic_load_n(&row->number, __ATOMIC_ACQUIRE) != reader.taken_rows + 1) break;
-      take(thread, reader, *row);
+      const auto found = row_at(*reader.memory, open, at);
+      if (!found || __atomic_load_n(&found->row->number, __ATOMIC_ACQUIRE) != reader.taken_rows + 1) break;
+      take(thread, reader, *found);
     }
     if (!reader.counted) return;
     const auto sums = sums_of(thread);
@@ -357,7 +368,7 @@ class WindowRows::Work {
   std::optional<WindowCycles> cycles_;
   const Nanoseconds started_;
   std::map<std::uint32_t, Reader> readers_;
-  std::uint64_t started_threads_ = 0, stopped_threads_ = 0;
+  std::uint64_t started_threads_ = 0, stopped_threads_ = 0, lost_rows_ = 0;
   std::mutex mutex_;
   std::vector<std::uint32_t> ended_;  // wants mutex_ held
   std::atomic<bool> finishing_ = false;
@@ -376,5 +387,7 @@ void WindowRows::finish() { work_->finish(); }
 std::uint64_t WindowRows::started() const { return work_->started(); }
 
 std::uint64_t WindowRows::stopped() const { return work_->stopped(); }
+
+std::uint64_t WindowRows::lost() const { return work_->lost(); }
 
 }  // namespace tally::backend::sim

@@ -35,6 +35,8 @@ class WindowRows {
   /// Threads whose windows started, and which then stopped, at an address. After finish().
   std::uint64_t started() const;
   std::uint64_t stopped() const;
+  /// Rows that waited in a file and could not be read again. After finish().
+  std::uint64_t lost() const;
 
  private:
   class Work;

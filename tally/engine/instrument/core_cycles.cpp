@@ -106,10 +106,24 @@ class Steps {
   u32 mask_ = 0, size_ = 0;
 };
 
+/// With cost_bits behind the point.
+s64 ratio(u64 cycles, u64 executions) {
+  for (; cycles >> (63 - cost_bits) != 0; executions /= 2) cycles /= 2;
+  return executions == 0 ? 0 : static_cast<s64>((cycles << cost_bits) / executions);
+}
+
+/// The counters as they are now, whoever counts on: they are read several times.
+bool copy_counters(const u64* from, Scratch<u64>& to) {
+  const u32 n = segment_limit_so_far();
+  if (!to.init(n)) return false;
+  for (u32 i = channel::first_segment; i < n; i++) to[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+  return true;
+}
+
 /// The blocks of one process, by rising addresses: of what was executed so often, by segment.
 class Flow {
  public:
-  explicit Flow(const u64* executed) : executed_(executed) {}
+  explicit Flow(const Scratch<u64>& executed) : executed_(executed) {}
 
   /// False without memory, or where nothing ran.
   bool build() {
@@ -133,28 +147,11 @@ class Flow {
                       {{&ends_[0], block_count_}, {&marks_[0], block_count_}});
   }
 
-  /// After total(): what the segments cost that were executed.
+  /// After total(): what the segments cost that were executed. Others may read while they are written.
   void cost_segments(s64 average, SegmentCost* costs) {
     each_trace([&](const Trace& t) {
-      s64 all = 0;
-      SegmentCost* const own = &costs[t.number];
-      for (u32 s = 0; s < t.segment_count; s++) own[s] = {0, executed_[t.number + s] != 0};
-      u32 segment = 0;
-      for (u32 i = 0; i < t.place_count; i++) {
-        const Place& p = t.places[i];
-        if (counts_exits(t) && p.segment != 0) break;
-        const s64 cost = p.kind == Kind::end ? 0 : cost_of(pc_of(t, p), average);
-        all += cost;
-        if (!counts_exits(t))
-          own[segment].cost += cost;
-        else
-          for (u32 left = 1; left <= segment; left++) own[left].cost -= cost;
-        if (is_branch(p.kind)) segment++;
-      }
-      if (!counts_exits(t)) return;
-      own[0].cost += all;
-      for (u32 s = 1; s < t.segment_count; s++)
-        if (t.segments[s].counted < t.segments[0].counted) own[s].cost += all;
+      for (u32 s = 0; s < t.segment_count; s++)
+        if (const u64 n = executed_[t.number + s]; n != 0) costs[t.number + s].set(cost_of(t, s, average), n);
     });
   }
 
@@ -226,8 +223,26 @@ class Flow {
     const Step* const step = steps_.find(pc);
     if (step == nullptr || step->executions == 0) return average;
     const sim::CoreBlock& block = blocks_[step->block];
-    const u64 cycles = (marks_[step->block].cycles << cost_bits) / block.executions;
-    return static_cast<s64>(cycles / block.instructions.size());
+    return ratio(marks_[step->block].cycles, block.executions) / static_cast<s64>(block.instructions.size());
+  }
+
+  /// Of one execution of a segment; where a trace counts its whole way at its entry, of what who leaves does not come
+  /// to.
+  s64 cost_of(const Trace& t, u32 number, s64 average) {
+    const bool early = number != 0 && t.segments[number].counted < t.segments[0].counted;
+    s64 cost = 0;
+    u32 segment = 0;
+    for (u32 i = 0; i < t.place_count; i++) {
+      const Place& p = t.places[i];
+      if (counts_exits(t) && p.segment != 0) break;
+      const s64 one = p.kind == Kind::end ? 0 : cost_of(pc_of(t, p), average);
+      if (!counts_exits(t))
+        cost += segment == number ? one : 0;
+      else
+        cost += (number == 0 || early ? one : 0) - (number != 0 && number <= segment ? one : 0);
+      if (is_branch(p.kind)) segment++;
+    }
+    return cost;
   }
 
   u32 number_of(const Step& step) const { return static_cast<u32>(&step - &steps_[0]); }
@@ -316,7 +331,7 @@ class Flow {
     return true;
   }
 
-  const u64* executed_;
+  const Scratch<u64>& executed_;
   Steps steps_;
   u32 ran_count_ = 0, block_count_ = 0, edge_count_ = 0;
   Scratch<u32> ran_;         // the numbers of all instructions of all traces, in their order
@@ -344,15 +359,17 @@ void core_collect(Thread* t, u32 n) {
 }
 
 void core_finish(Thread* t) {
-  if (summed == nullptr) return;
+  // What a vfork child executed is in the counts of the code that it shares.
+  if (summed == nullptr || t->vfork_child != 0) return;
   Guard guard(cache_lock);
   core_finish_locked(t);
 }
 
 void core_finish_locked(Thread* t) {
   if (summed == nullptr) return;
-  Flow flow(summed);
-  if (flow.build()) {
+  Scratch<u64> executed;
+  Flow flow(executed);
+  if (copy_counters(summed, executed) && flow.build()) {
     const sim::CoreTotal total = flow.total();
     channel::CoreValues& core = model_counts(t)->core;
     core.cycles += total.cycles;
@@ -365,10 +382,11 @@ void core_finish_locked(Thread* t) {
 }
 
 s64 core_costs(const u64* executed, SegmentCost* costs) {
-  Flow flow(executed);
-  if (!flow.build()) return 0;
+  Scratch<u64> copy;
+  Flow flow(copy);
+  if (!copy_counters(executed, copy) || !flow.build()) return 0;
   const sim::CoreTotal total = flow.total();
-  const s64 average = total.instructions == 0 ? 0 : static_cast<s64>((total.cycles << cost_bits) / total.instructions);
+  const s64 average = ratio(total.cycles, total.instructions);
   flow.cost_segments(average, costs);
   return average;
 }

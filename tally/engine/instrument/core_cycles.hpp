@@ -21,9 +21,15 @@ void core_forget();
 /// What one execution of a segment costs, as far as the core model has seen it.
 struct SegmentCost {
   s64 cost;  ///< cycles, with cost_bits behind the point
-  u64 known;
+  u64 seen;  ///< executions that it is the average of; 0: it is not known
+
+  u64 seen_now() const { return __atomic_load_n(&seen, __ATOMIC_ACQUIRE); }
+  void set(s64 value, u64 executions) {
+    __atomic_store_n(&cost, value, __ATOMIC_RELAXED);
+    __atomic_store_n(&seen, executions, __ATOMIC_RELEASE);
+  }
 };
-inline constexpr u32 cost_bits = 20;
+inline constexpr u32 cost_bits = 16;
 
 /// Costs of all segments that were executed so often, by what the core model makes of all of them: those of a segment
 /// are known then. Returns the cost of an instruction on the average; 0 where nothing could be asked. Wants cache_lock

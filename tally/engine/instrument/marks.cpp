@@ -25,16 +25,16 @@ MarkCounts& counts(Thread* t, u32 mark) {
 /// Reads at most once.
 class Moment {
  public:
-  explicit Moment(Thread* t, bool asks = true) : thread_(t), asks_(asks) {}
+  explicit Moment(Thread* t, bool waits = true) : thread_(t), waits_(waits) {}
   const EventSums& values() {
-    if (!known_) read_events(thread_, values_, asks_);
+    if (!known_) read_events(thread_, values_, waits_);
     known_ = true;
     return values_;
   }
 
  private:
   Thread* thread_;
-  bool asks_, known_ = false;
+  bool waits_, known_ = false;
   EventSums values_;
 };
 
@@ -224,7 +224,7 @@ bool marks_attach(Thread* t) {
 
 void marks_end(Thread* t) {
   if (!marks_on()) return;
-  Moment now(t, false);
+  Moment now(t, false);  // threads_lock is held
   for (u32 i = 0; i < settings().marks.count; i++) {
     MarkCounts& c = counts(t, i);
     if (c.open == 0) continue;

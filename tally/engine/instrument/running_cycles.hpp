@@ -1,8 +1,8 @@
 /// Cycles of the core while a thread runs: read at marks and by the instruction rdpmc.
 ///
 /// What segments cost is what the core model makes of everything that was executed so far. It is asked again where
-/// much was executed that it has not seen, or a quarter more than when it was asked last; the little that it has not
-/// seen costs what instructions cost on the average. So a read may take a millisecond, but few do.
+/// much was executed of which it has seen less than half, or a quarter more in all than when it was asked last; what it
+/// has not seen at all costs what instructions cost on the average. So a read may take some milliseconds, but few do.
 #pragma once
 #include "tally/engine/records.hpp"
 
@@ -20,8 +20,8 @@ void running_cycles_before_fold(Thread* t);
 /// Segments have other numbers from here on. Wants cache_lock held.
 void running_cycles_forget();
 
-/// Of all that the thread has executed, with its misses. Its counters were just read (totals_of). `asks`: the core
-/// model may be asked; then it takes cache_lock.
-s64 running_cycles(Thread* t, bool asks);
+/// Of all that the thread has executed, with its misses. Its counters were just read (totals_of). `waits`: it may wait
+/// for cache_lock; else it goes without the model where somebody has that.
+s64 running_cycles(Thread* t, bool waits);
 
 }  // namespace tally::engine::instrument

@@ -66,11 +66,11 @@ channel::Totals totals_of(Thread* t) {
   return all;
 }
 
-void read_events(Thread* t, EventSums& sums, bool asks) {
+void read_events(Thread* t, EventSums& sums, bool waits) {
   const channel::Marks& asked = settings().marks;
   const channel::Totals all = totals_of(t);
   if (asked.modelled != 0) models_settle(t);
-  const s64 cycles = reads_cycles() ? running_cycles(t, asks) : 0;
+  const s64 cycles = reads_cycles() ? running_cycles(t, waits) : 0;
   const u64* const models = reinterpret_cast<const u64*>(&model_counts(t)->values);
   for (u32 e = 0; e < asked.events; e++) {
     s64 sum = 0;

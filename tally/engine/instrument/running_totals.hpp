@@ -43,7 +43,7 @@ channel::Totals totals_of(Thread* t);
 struct EventSums {
   s64 of[channel::mark_event_limit];
 };
-/// `asks`: as running_cycles().
-void read_events(Thread* t, EventSums& sums, bool asks = true);
+/// `waits`: as running_cycles().
+void read_events(Thread* t, EventSums& sums, bool waits = true);
 
 }  // namespace tally::engine::instrument

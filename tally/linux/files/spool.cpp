@@ -63,7 +63,10 @@ bool Spool::read(void* to, std::size_t count) {
     if (at_ >= chunk_at_ + chunk_.size()) {
       chunk_at_ = at_;
       chunk_.resize(static_cast<std::size_t>(std::min<std::uint64_t>(chunk_bytes, in_file_ - at_)));
-      if (!read_at(file_.get(), at_, chunk_.data(), chunk_.size())) return false;
+      if (!read_at(file_.get(), at_, chunk_.data(), chunk_.size())) {
+        chunk_.clear();
+        return false;
+      }
     }
     const std::size_t n = std::min(count, static_cast<std::size_t>(chunk_at_ + chunk_.size() - at_));
     std::memcpy(bytes, chunk_.data() + (at_ - chunk_at_), n);

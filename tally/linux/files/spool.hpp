@@ -18,7 +18,7 @@ class Spool {
   void add(const void* bytes, std::size_t count);
   /// From here on read() begins again at the first byte. Nothing may be added after it.
   void rewind();
-  /// The next `count` bytes; false where there are not so many.
+  /// The next `count` bytes; false where there are not so many, or the file cannot be read.
   bool read(void* to, std::size_t count);
 
  private:

@@ -132,6 +132,16 @@ TEST(Cycles, of_threads_forks_and_programs_executed_are_added_up) {
 TEST(Cycles, of_a_program_that_was_killed_say_so) {
   const json result = run({"-e", "cycles,instructions"}, {"/bin/sh", "-c", "kill -9 $$"});
   EXPECT_EQ(event_of(result, "cycles:u")["trust"], "partial");
+  const std::string reason = event_of(result, "cycles:u")["reason"];
+  EXPECT_TRUE(reason.starts_with("the core model saw 0 % of the instructions")) << reason;
+}
+
+// The thread that ends the process has those of all.
+TEST(Cycles, of_one_of_several_threads_are_not_told_as_its_own) {
+  const json result = run({"-e", "cycles,instructions", "--per-thread"}, {PROFILED, "threads"});
+  EXPECT_EQ(event_of(result, "cycles:u")["trust"], "modelled");
+  ASSERT_GT(result["threads"].size(), 1u);
+  for (const json& thread : result["threads"]) EXPECT_EQ(event_of(thread, "cycles:u")["trust"], "partial") << thread;
 }
 
 TEST(Cycles, have_the_share_that_the_table_does_not_know) {

@@ -43,12 +43,17 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   Count count = exact(*value, source);
   count.trust = Trust::modelled;
   count.model = model_of(event.id, simulation);
+  if (is_time && tally.core_is_elsewhere)
+    return downgraded(count, Trust::partial,
+                      "the core model is asked for all threads of a process at once: what they took stands at one of "
+                      "them");
   // Where a process is killed nobody adds its segments up. Signals and faults leave some in the middle.
   const auto all = static_cast<std::uint64_t>(tally.totals.field[channel::instructions]);
-  if (is_time && tally.reason.empty() && tally.core.instructions < all - all / 100) {
-    return downgraded(count, Trust::partial,
-                      fmt::format("the core model saw {:.3g} % of the instructions",
-                                  100.0 * static_cast<double>(tally.core.instructions) / static_cast<double>(all)));
+  if (is_time && tally.core.instructions < all - all / 100) {
+    const std::string seen =
+        fmt::format("the core model saw {:.3g} % of the instructions",
+                    100.0 * static_cast<double>(tally.core.instructions) / static_cast<double>(all));
+    return downgraded(count, Trust::partial, tally.reason.empty() ? seen : seen + "; " + tally.reason);
   }
   if ((tally.without & bits_of(needed_by(event.id))) != 0) {
     return downgraded(count, Trust::partial,

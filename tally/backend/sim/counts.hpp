@@ -21,6 +21,7 @@ struct Tally {
   channel::ModelValues models = {};
   std::uint64_t without = 0;  ///< bits of channel::Model: there was no memory for it
   channel::CoreValues core = {};
+  bool core_is_elsewhere = false;  ///< of one of several threads: the core's figures of all stand at one of them
   channel::UnseenValues unseen = {};
 };
 

@@ -178,6 +178,7 @@ class Harvest {
     for (const Image::OfThread& thread : image.threads) {
       Tally tally = thread.tally;
       if (!partial.empty()) tally.reason = image.tally.reason;
+      tally.core_is_elsewhere = image.threads.size() > 1;
       result::Thread one;
       one.tid = thread.record->tid;
       one.name =

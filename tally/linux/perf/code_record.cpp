@@ -2,26 +2,16 @@
 
 #include <linux/perf_event.h>
 
+#include "tally/linux/perf/record_body.hpp"
+
 namespace tally::linux {
 namespace {
 
 using What = CodeRecord::What;
 using Bytes = std::span<const std::byte>;
 
-template <class T>
-T at(Bytes body, std::size_t offset) {
-  T value;
-  std::memcpy(&value, body.data() + offset, sizeof value);
-  return value;
-}
-
 // Behind every record that is no sample (sample_id_all): process and thread, time, identifier.
 constexpr std::size_t trailer_bytes = 24;
-
-std::string_view text_at(Bytes body, std::size_t offset, std::size_t end) {
-  const std::string_view text(reinterpret_cast<const char*>(body.data()) + offset, end - offset);
-  return text.substr(0, text.find('\0'));
-}
 
 CodeRecord sample_of(const RingRecord& record, bool calls, std::uint64_t period) {
   // identifier, address, process and thread, time, period or what was accessed; with calls their number, and their
@@ -30,13 +20,13 @@ CodeRecord sample_of(const RingRecord& record, bool calls, std::uint64_t period)
   const Bytes body = record.body;
   if (body.size() < plain + (calls ? 8 : 0)) return {};
   CodeRecord made;
-  made.id = at<std::uint64_t>(body, 0);
-  made.address = at<std::uint64_t>(body, 8);
-  made.process = at<std::int32_t>(body, 16);
-  made.thread = at<std::int32_t>(body, 20);
-  made.time_ns = at<std::int64_t>(body, 24);
-  made.period = period != 0 ? static_cast<std::int64_t>(period) : at<std::int64_t>(body, 32);
-  const std::uint64_t depth = calls ? at<std::uint64_t>(body, plain) : 0;
+  made.id = number_at<std::uint64_t>(body, 0);
+  made.address = number_at<std::uint64_t>(body, 8);
+  made.process = number_at<std::int32_t>(body, 16);
+  made.thread = number_at<std::int32_t>(body, 20);
+  made.time_ns = number_at<std::int64_t>(body, 24);
+  made.period = period != 0 ? static_cast<std::int64_t>(period) : number_at<std::int64_t>(body, 32);
+  const std::uint64_t depth = calls ? number_at<std::uint64_t>(body, plain) : 0;
   if (calls && depth > (body.size() - plain - 8) / sizeof(std::uint64_t)) return {};
   if (calls) made.chain = body.subspan(plain + 8, depth * sizeof(std::uint64_t));
   const auto mode = record.misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -52,14 +42,14 @@ void read_mapping(const RingRecord& record, std::size_t own, CodeRecord& made) {
   const Bytes body = record.body;
   // With a build id in its place no inode is told.
   if (own < before_name || (record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) return;
-  made.process = at<std::int32_t>(body, 0);
-  made.thread = at<std::int32_t>(body, 4);
-  made.address = at<std::uint64_t>(body, 8);
-  made.bytes = at<std::uint64_t>(body, 16);
-  made.offset = at<std::uint64_t>(body, 24);
-  made.device_major = at<std::uint32_t>(body, 32);
-  made.device_minor = at<std::uint32_t>(body, 36);
-  made.inode = at<std::uint64_t>(body, 40);
+  made.process = number_at<std::int32_t>(body, 0);
+  made.thread = number_at<std::int32_t>(body, 4);
+  made.address = number_at<std::uint64_t>(body, 8);
+  made.bytes = number_at<std::uint64_t>(body, 16);
+  made.offset = number_at<std::uint64_t>(body, 24);
+  made.device_major = number_at<std::uint32_t>(body, 32);
+  made.device_minor = number_at<std::uint32_t>(body, 36);
+  made.inode = number_at<std::uint64_t>(body, 40);
   made.name = text_at(body, before_name, own);
   made.what = What::mapped;
 }
@@ -81,33 +71,33 @@ CodeRecord code_record(const RingRecord& record, bool calls, std::uint64_t perio
   if (body.size() < trailer_bytes) return {};
   const std::size_t own = body.size() - trailer_bytes;
   CodeRecord made;
-  made.process = at<std::int32_t>(body, own);
-  made.thread = at<std::int32_t>(body, own + 4);
-  made.time_ns = at<std::int64_t>(body, own + 8);
-  made.id = at<std::uint64_t>(body, own + 16);
+  made.process = number_at<std::int32_t>(body, own);
+  made.thread = number_at<std::int32_t>(body, own + 4);
+  made.time_ns = number_at<std::int64_t>(body, own + 8);
+  made.id = number_at<std::uint64_t>(body, own + 16);
   switch (record.type) {
     case PERF_RECORD_MMAP2: read_mapping(record, own, made); break;
     case PERF_RECORD_FORK:
       // process, its parent, thread, its parent, time.
       if (own < 24) break;
-      made.process = at<std::int32_t>(body, 0);
-      made.parent_process = at<std::int32_t>(body, 4);
-      made.thread = at<std::int32_t>(body, 8);
-      made.parent_thread = at<std::int32_t>(body, 12);
+      made.process = number_at<std::int32_t>(body, 0);
+      made.parent_process = number_at<std::int32_t>(body, 4);
+      made.thread = number_at<std::int32_t>(body, 8);
+      made.parent_thread = number_at<std::int32_t>(body, 12);
       made.what = What::begun;
       break;
     case PERF_RECORD_COMM:
       // process and thread, the name with zeros behind it.
       if (own < 8) break;
-      made.process = at<std::int32_t>(body, 0);
-      made.thread = at<std::int32_t>(body, 4);
+      made.process = number_at<std::int32_t>(body, 0);
+      made.thread = number_at<std::int32_t>(body, 4);
       made.name = text_at(body, 8, own);
       made.what = record.misc & PERF_RECORD_MISC_COMM_EXEC ? What::executed : What::named;
       break;
     case PERF_RECORD_LOST:
       // a counter's identifier, which may be that of one that inherited it, and how many.
       if (own < 16) break;
-      made.period = at<std::int64_t>(body, 8);
+      made.period = number_at<std::int64_t>(body, 8);
       made.what = What::lost;
       break;
     case PERF_RECORD_THROTTLE:

@@ -64,8 +64,8 @@ void executed(Thread* t, u32 number, u64 times) {
   if (c.listed < executed_limit) c.list[c.listed++] = {number, 0, times};
 }
 
-/// Whether the model is to be asked before a thread's list gets its costs. To ask takes as long as some ten million
-/// instructions: where it was done often, only for pieces that are worth it.
+/// Whether the model is to be asked before a thread's list gets its costs. That takes as long as core_finish(): where
+/// it was done often, only for pieces that are worth it.
 bool is_worth_asking(const ThreadCycles& c) {
   constexpr u32 often = 64, worth = 10'000;
   if (average == 0 || all_instructions > asked_at + asked_at / 4) return true;

@@ -2,7 +2,8 @@
 ///
 /// What segments cost is what the core model makes of everything that was executed so far. It is asked again where
 /// much was executed of which it has seen less than half, or a quarter more in all than when it was asked last; what it
-/// has not seen at all costs what instructions cost on the average. So a read may take some milliseconds, but few do.
+/// has not seen at all costs what instructions cost on the average. Such a read takes
+/// as long as core_finish(); few do.
 #pragma once
 #include "tally/engine/records.hpp"
 

@@ -8,7 +8,10 @@
 ///
 /// Freestanding, like channel.hpp. Nothing is locked: a process may be killed at any instruction.
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
+
+#include "tally/channel/record_key.hpp"
 
 namespace tally::channel {
 
@@ -24,8 +27,11 @@ struct StoreHeader {
   uint64_t engine;  ///< ImageHeader::build of the engine that made the records: no other can use them
   uint64_t end;     ///< offset after the last record
   uint64_t records;
-  char boot[40];  ///< of the kernel that ran when all records were last checked; on disk only
+  uint64_t check;    ///< of what is the same as long as the file exists: check_of(); on disk only
+  uint64_t refused;  ///< records of the kept file whose checksum was wrong; in memory only
+  RecordKey key;     ///< of both files; in memory only, which no program of another user has
 };
+static_assert(sizeof(StoreHeader) <= 4096);
 inline constexpr uint64_t store_slots_offset = 4096;
 inline constexpr uint64_t store_log_offset = store_slots_offset + store_slots * 8;
 
@@ -39,20 +45,20 @@ struct alignas(8) StoreSlot {
 struct RecordHead {
   uint32_t bytes;  ///< of all of it, a multiple of record_unit
   uint32_t tag;
-  uint64_t check;  ///< of what follows
+  uint64_t check;  ///< of the rest: check_of()
 };
 
 /// What a part of a record takes: the next one begins at a multiple of 8.
 constexpr uint64_t part_bytes(uint64_t bytes) { return (bytes + 7) & ~uint64_t{7}; }
 
 /// A record that names others, by their places: in the kept file, unless `use_added` is set. What follows the names
-/// only the engine knows.
+/// only the engine knows. The names of a bundle change while it is kept, and have a checksum of their own.
 struct Bundle {
   RecordHead head;
   uint64_t mark;  ///< bundle_mark: no other record has that here
   uint64_t key;
-  uint32_t use_count;
-  uint32_t reserved[3];
+  uint32_t use_count, reserved;
+  uint64_t names_check;
 
   uint32_t* uses() { return reinterpret_cast<uint32_t*>(this + 1); }
   const uint32_t* uses() const { return reinterpret_cast<const uint32_t*>(this + 1); }
@@ -89,7 +95,41 @@ inline uint64_t check_of(const void* data, uint64_t bytes) {
   }
   return sum;
 }
-inline uint64_t check_of(const RecordHead& record) { return check_of(&record + 1, record.bytes - sizeof(RecordHead)); }
+
+/// The checksum that a record has with this key. A bundle's is without its names.
+inline uint64_t check_of(const RecordHead& record, const RecordKey& key) {
+  RecordKey::Sum sum(key);
+  sum.add(&record, offsetof(RecordHead, check));
+  if (const Bundle* const bundle = as_bundle(record); bundle != nullptr) {
+    sum.add(&bundle->mark, offsetof(Bundle, names_check) - offsetof(Bundle, mark));
+    const uint8_t* const rest = bundle->behind_names();
+    sum.add(rest, record.bytes - static_cast<uint64_t>(rest - reinterpret_cast<const uint8_t*>(&record)));
+  } else {
+    sum.add(&record + 1, record.bytes - sizeof record);
+  }
+  return sum.result(Sealed::record);
+}
+inline bool is_sound(const RecordHead& record, const RecordKey& key) { return check_of(record, key) == record.check; }
+
+inline uint64_t check_of_names(const Bundle& bundle, const RecordKey& key) {
+  RecordKey::Sum sum(key);
+  sum.add(&bundle.head.check, sizeof bundle.head.check);
+  sum.add(bundle.uses(), part_bytes(bundle.use_count * sizeof(uint32_t)));
+  return sum.result(Sealed::names);
+}
+
+/// The record is complete.
+inline void seal(RecordHead& record, const RecordKey& key) {
+  record.check = check_of(record, key);
+  if (as_bundle(record) != nullptr) {
+    auto& bundle = reinterpret_cast<Bundle&>(record);
+    bundle.names_check = check_of_names(bundle, key);
+  }
+}
+
+inline uint64_t check_of(const StoreHeader& header, const RecordKey& key) {
+  return key.check_of(&header, offsetof(StoreHeader, end), Sealed::header);
+}
 
 /// A mapped store. Whatever it holds, nothing outside of its bytes is read or written: who adds to it may go wrong.
 struct Store {
@@ -107,9 +147,9 @@ struct Store {
     return inside ? head : nullptr;
   }
   /// The same, if it is as it was written.
-  const RecordHead* sound_record(uint32_t place) const {
+  const RecordHead* sound_record(uint32_t place, const RecordKey& key) const {
     const RecordHead* const head = record(place);
-    return head != nullptr && check_of(*head) == head->check ? head : nullptr;
+    return head != nullptr && is_sound(*head, key) ? head : nullptr;
   }
 
   uint32_t place_of(const RecordHead& record) const {
@@ -117,7 +157,7 @@ struct Store {
   }
 
   /// An empty one in a file that holds zeros.
-  void begin(uint64_t engine) const { header() = {store_magic, engine, store_log_offset, 0, {}}; }
+  void begin(uint64_t engine) const { header() = {store_magic, engine, store_log_offset, 0, 0, 0, {}}; }
 
   /// The first record with this tag that `fits` says yes to, or null.
   template <class Fits>
@@ -126,7 +166,8 @@ struct Store {
       const StoreSlot slot = load(slots()[i]);
       if (slot.place == 0) return nullptr;
       if (slot.tag != tag) continue;
-      if (const RecordHead* const found = record(slot.place); found != nullptr && fits(*found)) return found;
+      const RecordHead* const found = record(slot.place);
+      if (found != nullptr && found->tag == tag && fits(*found)) return found;
     }
     return nullptr;
   }
@@ -158,11 +199,12 @@ struct Store {
     return false;
   }
 
-  /// The bundle with this key, or null.
-  const Bundle* find_bundle(uint64_t key) const {
+  /// The first bundle with this key that `fits` says yes to, or null.
+  template <class Fits>
+  const Bundle* find_bundle(uint64_t key, Fits&& fits) const {
     const RecordHead* const found = find(bundle_tag(key), [&](const RecordHead& record) {
       const Bundle* const bundle = as_bundle(record);
-      return bundle != nullptr && bundle->key == key;
+      return bundle != nullptr && bundle->key == key && fits(record);
     });
     return found == nullptr ? nullptr : as_bundle(*found);
   }
@@ -182,7 +224,11 @@ struct Store {
     return false;
   }
 
+  /// Nobody finds it any more.
+  static void forget(StoreSlot& slot) { slot = forgotten; }
+
  private:
+  static constexpr StoreSlot forgotten{0, 1};  // no record has this tag, and none is there
   static constexpr uint64_t longest_search = 64, mask = store_slots - 1;
   static StoreSlot load(const StoreSlot& slot) {
     const uint64_t word = __atomic_load_n(reinterpret_cast<const uint64_t*>(&slot), __ATOMIC_ACQUIRE);

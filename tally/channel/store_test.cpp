@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -27,7 +28,7 @@ class StoreTest : public testing::Test {
     head.tag = tag;
     std::memcpy(at + 16, &value, 8);
     std::memcpy(at + 24, &value, 8);
-    head.check = check_of(head);
+    seal(head, key_);
     return store_.publish(head) ? &head : nullptr;
   }
   static uint64_t value_of(const RecordHead& record) {
@@ -39,7 +40,12 @@ class StoreTest : public testing::Test {
     return store_.find(tag, [&](const RecordHead& record) { return value_of(record) == value; }) != nullptr;
   }
 
+  const Bundle* find(uint64_t key) {
+    return store_.find_bundle(key, [this](const RecordHead& record) { return is_sound(record, key_); });
+  }
+
   Store store_;
+  RecordKey key_{{{1, 2}}, 3, false};
 };
 
 TEST_F(StoreTest, finds_what_fits_among_records_of_one_tag) {
@@ -78,10 +84,40 @@ TEST_F(StoreTest, a_check_sees_every_bit) {
   auto* const content = reinterpret_cast<uint8_t*>(const_cast<RecordHead*>(record)) + sizeof(RecordHead);
   for (int bit = 0; bit < 128; bit++) {
     content[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
-    EXPECT_NE(check_of(*record), record->check) << bit;
+    EXPECT_FALSE(is_sound(*record, key_)) << bit;
     content[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
   }
-  EXPECT_EQ(check_of(*record), record->check);
+  EXPECT_TRUE(is_sound(*record, key_));
+}
+
+TEST_F(StoreTest, siphash_is_that_of_its_authors) {
+  const MasterKey key{{0x0706050403020100, 0x0f0e0d0c0b0a0908}};
+  const uint64_t words[2] = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
+  EXPECT_EQ(siphash(key, words, 0), 0x726fdb47dd0e0e31u);
+  EXPECT_EQ(siphash(key, words, 1), 0x93f5f5799a932462u);
+  EXPECT_EQ(siphash(key, words, 2), 0x3f2acc7f57c29bdbu);
+}
+
+TEST_F(StoreTest, a_checksum_depends_on_key_kind_length_and_each_bit) {
+  constexpr uint64_t words = 2 * 32 + 5;
+  uint64_t data[words + 1] = {};
+  std::set<uint64_t> all;
+  size_t made = 0;
+  const auto add = [&](uint64_t check) {
+    all.insert(check);
+    made++;
+  };
+  for (uint64_t n = 0; n <= words; n++) add(key_.check_of(data, n * 8, Sealed::record));
+  for (uint64_t bit = 0; bit < words * 64; bit++) {
+    data[bit / 64] = uint64_t{1} << bit % 64;
+    add(key_.check_of(data, words * 8, Sealed::record));
+    data[bit / 64] = 0;
+  }
+  add(key_.check_of(data, words * 8, Sealed::names));
+  for (const RecordKey& other : {RecordKey({{1, 3}}, 3, false), RecordKey({{0, 2}}, 3, false),
+                                 RecordKey({{1, 2}}, 4, false), RecordKey({{1, 2}}, 3, true)})
+    add(other.check_of(data, words * 8, Sealed::record));
+  EXPECT_EQ(all.size(), made);
 }
 
 TEST_F(StoreTest, damage_leads_nowhere_outside_of_it) {
@@ -92,13 +128,13 @@ TEST_F(StoreTest, damage_leads_nowhere_outside_of_it) {
        {1u, static_cast<uint32_t>(store_log_offset / 16 - 1), 0xffffffffu, static_cast<uint32_t>(store_bytes / 16)}) {
     slot.place = place;
     EXPECT_FALSE(has(1, 7));
-    EXPECT_EQ(store_.sound_record(place), nullptr);
+    EXPECT_EQ(store_.sound_record(place, key_), nullptr);
   }
   slot = right;
   for (const uint32_t bytes : {0u, 8u, 33u, 0xfffffff0u}) {
     record->bytes = bytes;
     EXPECT_FALSE(has(1, 7));
-    EXPECT_EQ(store_.sound_record(right.place), nullptr);
+    EXPECT_EQ(store_.sound_record(right.place, key_), nullptr);
   }
   for (const uint64_t end : {uint64_t{0}, store_log_offset + 1, store_bytes, ~uint64_t{0} - 7}) {
     store_.header().end = end;
@@ -116,7 +152,7 @@ TEST_F(StoreTest, a_key_finds_the_bundle_that_was_kept_last) {
     made.use_count = 2;
     made.uses()[0] = place;
     made.uses()[1] = place + 1;
-    made.head.check = check_of(made.head);
+    seal(made.head, key_);
     if (before != nullptr) {
       store_.replace(before->head, made.head);
     } else {
@@ -125,15 +161,15 @@ TEST_F(StoreTest, a_key_finds_the_bundle_that_was_kept_last) {
   };
   const uint64_t one = 0x7700000001, two = 0x7700000002;  // of one tag
   add(Store::bundle_tag(one), 5);                         // a record that is none
-  EXPECT_EQ(store_.find_bundle(one), nullptr);
+  EXPECT_EQ(find(one), nullptr);
   add_bundle(one, 100, nullptr);
   add_bundle(two, 200, nullptr);
-  ASSERT_NE(store_.find_bundle(one), nullptr);
-  EXPECT_EQ(store_.find_bundle(one)->uses()[1], 101u);
-  EXPECT_EQ(store_.find_bundle(two)->use_count, 2u);
-  add_bundle(one, 300, store_.find_bundle(one));
-  EXPECT_EQ(store_.find_bundle(one)->uses()[0], 300u);
-  EXPECT_EQ(store_.find_bundle(two)->uses()[0], 200u);
+  ASSERT_NE(find(one), nullptr);
+  EXPECT_EQ(find(one)->uses()[1], 101u);
+  EXPECT_EQ(find(two)->use_count, 2u);
+  add_bundle(one, 300, find(one));
+  EXPECT_EQ(find(one)->uses()[0], 300u);
+  EXPECT_EQ(find(two)->uses()[0], 200u);
 }
 
 TEST_F(StoreTest, a_bundle_that_names_more_than_it_holds_is_none) {

@@ -226,6 +226,7 @@ FactGroup simulated_pmu(const Facts& facts) {
     const std::int64_t scope = *facts.survey.yama_ptrace_scope;
     group.number("yama_ptrace_scope", scope, scope == 3 ? "3: nobody may trace" : "");
   }
+  if (!facts.kept_translations.empty()) group.text("kept_translations", facts.kept_translations);
   return group.take();
 }
 

@@ -25,11 +25,12 @@ struct Facts {
   std::optional<pmu::Processor> processor;  ///< x86 only: what CPUID says
   std::string event_names;                  ///< libpfm4's table for this processor; empty where it has none
   Trial trial;
+  std::string kept_translations;  ///< what is wrong with them, or was since the last doctor; empty where nothing is
   bool operator==(const Facts&) const = default;
 };
 
-/// Looks at this machine, and tries what can be tried. Runs a small program under the simulated PMU. Cost: some tens
-/// of milliseconds.
+/// Looks at this machine, and tries what can be tried. Runs a small program under the simulated PMU. A remark about
+/// kept translations is returned once. Cost: some tens of milliseconds.
 Facts examine();
 
 }  // namespace tally::doctor

@@ -1,12 +1,18 @@
 // `tally doctor` on the machine that the tests run on.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tests/cli/program.hpp"
 
 namespace tally::test {
 namespace {
+
+namespace fs = std::filesystem;
 
 TEST(Doctor, the_exit_code_is_the_answer_in_both_forms) {
   const Finished text = tally({"doctor"});
@@ -38,6 +44,51 @@ TEST(Doctor, says_that_the_simulated_pmu_works_where_it_does) {
   const auto object = nlohmann::json::parse(tally({"doctor", "--json"}).out);
   const Finished counted = tally({"stat", "-e", "instructions", "--backend", "sim", "--", "true"});
   EXPECT_EQ(object["simulated_pmu"]["works"], counted.err.find("exact") != std::string::npos) << counted.err;
+}
+
+class DoctorOfTranslations : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "tally-doctor-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    if (const char* const before = getenv("TALLY_CACHE_DIR")) before_ = before;
+  }
+  void TearDown() override {
+    before_ ? setenv("TALLY_CACHE_DIR", before_->c_str(), 1) : unsetenv("TALLY_CACHE_DIR");
+    fs::remove_all(folder_);
+  }
+
+  /// What the report says of them; empty where nothing.
+  std::string told(const std::string& folder) {
+    setenv("TALLY_CACHE_DIR", folder.c_str(), 1);
+    const auto object = nlohmann::json::parse(tally({"doctor", "--json"}).out);
+    const auto& facts = object["simulated_pmu"];
+    return facts.contains("kept_translations") ? facts["kept_translations"].get<std::string>() : "";
+  }
+  std::string folder_;
+  std::optional<std::string> before_;
+};
+
+TEST_F(DoctorOfTranslations, tells_once_that_a_file_was_damaged) {
+  const std::string cache = folder_ + "/cache";
+  EXPECT_EQ(told(cache), "");
+  EXPECT_EQ(told(cache), "");
+  std::string name;
+  for (const auto& entry : fs::directory_iterator(cache)) {
+    if (entry.path().filename().string().starts_with("translations-")) name = entry.path();
+  }
+  ASSERT_NE(name, "");
+  std::fstream(name, std::ios::in | std::ios::out | std::ios::binary) << "damaged";
+  EXPECT_NE(told(cache).find(" is damaged"), std::string::npos);
+  EXPECT_EQ(told(cache), "");
+}
+
+TEST_F(DoctorOfTranslations, names_the_folder_that_others_may_write) {
+  const std::string above = folder_ + "/above";
+  fs::create_directories(above + "/cache");
+  fs::permissions(above, fs::perms::all);
+  EXPECT_EQ(told(above + "/cache"), "not used: others may write " + above + " (mode 0777)");
 }
 #endif
 

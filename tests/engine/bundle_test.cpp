@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "tests/engine/expect.hpp"
+#include "tests/engine/kept_file.hpp"
 
 namespace tally::engine_test {
 namespace {
@@ -23,10 +24,11 @@ class BundleTest : public testing::Test {
     command_.environment.back() = "TALLY_CACHE_DIR=" + scratch_.file("cache");
   }
 
-  /// Calls f(bundle, its head) for all that are kept, of which it may change anything but its sum.
+  /// Calls f(bundle, its head) for all that are kept, of which it may change anything but its checksum.
   int each_kept(const std::function<void(Bundle&, engine::persist::BundleHead&)>& f) {
     int n = 0;
-    const int fd = open(fs::directory_iterator(scratch_.file("cache"))->path().c_str(), O_RDWR);
+    const KeptFile file = kept_file(scratch_.file("cache"));
+    const int fd = open(file.path.c_str(), O_RDWR);
     auto* const base =
         static_cast<std::uint8_t*>(mmap(nullptr, channel::store_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
     close(fd);
@@ -36,7 +38,7 @@ class BundleTest : public testing::Test {
       if (record == nullptr || channel::as_bundle(*record) == nullptr) continue;
       auto& bundle = *reinterpret_cast<Bundle*>(base + store.slots()[i].place * channel::record_unit);
       f(bundle, *reinterpret_cast<engine::persist::BundleHead*>(bundle.behind_names()));
-      bundle.head.check = channel::check_of(bundle.head);
+      channel::seal(bundle.head, file.key);
       ++n;
     }
     munmap(base, channel::store_bytes);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tests/engine/expect.hpp"
+#include "tests/engine/kept_damage.hpp"
 
 namespace tally::engine_test {
 namespace {
@@ -97,6 +98,8 @@ INSTANTIATE_TEST_SUITE_P(engine, AgainModelledTest,
                                          "seq 1000; sed s/r/R/ /etc/hostname; wc -l /etc/passwd",
                                          "bzip2 -c /etc/services >/dev/null"),
                          [](const auto& one) { return "program_" + std::to_string(one.index); });
+
+TEST(Again, is_right_whatever_happened_to_the_file) { damage_kept_translations(50, 1); }
 
 // What a program needed last time is a guess: another program may have its name now.
 TEST(Again, is_right_for_another_program_of_that_name) {

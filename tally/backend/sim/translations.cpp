@@ -12,6 +12,7 @@ namespace tally::backend::sim {
 namespace {
 
 using channel::RecordHead;
+using channel::RecordKey;
 using channel::Store;
 
 using channel::store_bytes;
@@ -21,7 +22,7 @@ constexpr const char *prefix = "translations-", *modelled_prefix = "modelled-";
 constexpr std::uint64_t most_kept_bytes = 256u << 20;
 static_assert(2 * store_bytes <= most_kept_bytes);
 
-/// Whether that is what a file holds.
+/// Whether a file begins like one of this engine's.
 bool is_store(const channel::StoreHeader& h, std::uint64_t engine) {
   return h.magic == channel::store_magic && h.engine == engine && h.end <= store_bytes &&
          h.end >= channel::store_log_offset;
@@ -31,7 +32,7 @@ bool is_store(const channel::StoreHeader& h, std::uint64_t engine) {
 std::vector<std::uint32_t> places(const Store& store) {
   std::vector<std::uint32_t> all;
   for (std::uint64_t i = 0; i < channel::store_slots; ++i) {
-    if (const std::uint32_t place = store.slots()[i].place; place != 0) all.push_back(place);
+    if (const channel::StoreSlot slot = store.slots()[i]; slot.tag != 0) all.push_back(slot.place);
   }
   std::sort(all.begin(), all.end());
   return all;
@@ -53,42 +54,42 @@ std::vector<std::uint32_t> logged(const Store& store) {
   return all;
 }
 
-bool all_sound(const Store& store) {
+/// Where the next record of a kept file goes: nowhere before the end of one that may be in use, whatever the head of
+/// the file says.
+void mend_end(const Store& store, const RecordKey& key) {
   const auto all = places(store);
-  return std::all_of(all.begin(), all.end(), [&](std::uint32_t place) { return store.sound_record(place) != nullptr; });
+  for (auto place = all.rbegin(); place != all.rend(); ++place) {
+    const RecordHead* const last = store.sound_record(*place, key);
+    if (!last) continue;
+    const std::uint64_t end = *place * channel::record_unit + last->bytes;
+    store.header().end = std::max(store.header().end, end);
+    return;
+  }
 }
 
-/// Checks a file that was written before the machine was started again: not all of it may have reached the disk.
-bool survived(const std::string& path, std::uint64_t engine) {
-  auto file = linux::open_cache_file(path, false);
-  channel::StoreHeader header{};
-  if (!file || file->bytes != store_bytes || !linux::read_at(file->file.get(), 0, &header, sizeof header)) return false;
-  if (!is_store(header, engine)) return false;
-  const std::string boot = linux::boot_id().substr(0, sizeof header.boot - 1);
-  header.boot[sizeof header.boot - 1] = 0;
-  if (boot == header.boot) return true;
-
-  file = linux::open_cache_file(path, true);
-  if (!file || file->bytes != store_bytes) return false;
-  const auto mapping = linux::map_shared(file->file.get(), 0, store_bytes);
-  if (!mapping) return false;
-  const Store store{mapping->data()};
-  if (!all_sound(store)) return false;
-  std::memcpy(store.header().boot, boot.c_str(), boot.size() + 1);
-  return true;
+/// Nobody finds damaged records any more, so that others take their places.
+void drop_damaged(const Store& store, const RecordKey& key) {
+  for (std::uint64_t i = 0; i < channel::store_slots; ++i) {
+    channel::StoreSlot& slot = store.slots()[i];
+    if (slot.tag == 0) continue;
+    const RecordHead* const record = store.sound_record(slot.place, key);
+    if (!record || record->tag != slot.tag) Store::forget(slot);
+  }
 }
 
-const RecordHead* find_equal(const Store& store, const RecordHead& record) {
-  return store.find(
-      record.tag, [&](const RecordHead& other) { return other.bytes == record.bytes && other.check == record.check; });
+/// A record that has the same bytes, and is as it was written.
+const RecordHead* find_equal(const Store& store, const RecordHead& record, const RecordKey& key) {
+  return store.find(record.tag, [&](const RecordHead& other) {
+    return other.bytes == record.bytes && other.check == record.check && channel::is_sound(other, key);
+  });
 }
 
 /// Moves what a run added into a file.
 class Move {
  public:
   /// `same_file`: the run's programs had this one, and named its records.
-  Move(const Store& to, const linux::CacheFile& file, const Store& from, bool same_file)
-      : to_(to), file_(file), from_(from), same_file_(same_file) {}
+  Move(const Store& to, const linux::CacheFile& file, const Store& from, const RecordKey& key, bool same_file)
+      : to_(to), file_(file), from_(from), key_(key), same_file_(same_file) {}
 
   /// False when the file is full.
   bool everything() {
@@ -113,7 +114,7 @@ class Move {
  private:
   void sort_out() {
     auto all = logged(from_);
-    std::erase_if(all, [this](std::uint32_t place) { return from_.sound_record(place) == nullptr; });
+    std::erase_if(all, [this](std::uint32_t place) { return from_.sound_record(place, key_) == nullptr; });
     for (const std::uint32_t place : all) {
       if (const auto* pairs = channel::as_bundle(*from_.record(place), channel::replacements_mark))
         note_replaced(*pairs);
@@ -130,7 +131,7 @@ class Move {
         bundles_[bundle->key] = place;
         continue;
       }
-      if (const RecordHead* const equal = find_equal(to_, *record)) {
+      if (const RecordHead* const equal = find_equal(to_, *record, key_)) {
         moved_[place] = to_.place_of(*equal);
         continue;
       }
@@ -156,12 +157,25 @@ class Move {
 
   /// `before`: the record of the file whose place it takes, if that is still there.
   const RecordHead* add(const RecordHead& record, const RecordHead* before) {
-    std::uint8_t* const at = to_.claim(record.bytes);
-    if (!at) return nullptr;
-    std::memcpy(at, &record, record.bytes);
-    const auto* const copied = reinterpret_cast<const RecordHead*>(at);
+    const RecordHead* const copied = copy(record);
+    // A program that is still running may have written over it meanwhile.
+    if (!copied || !channel::is_sound(*copied, key_)) return copied;
     if (!before || !to_.replace(*before, *copied)) to_.publish(*copied);
     return copied;
+  }
+
+  RecordHead* copy(const RecordHead& record) const {
+    const std::uint32_t bytes = record.bytes;
+    std::uint8_t* const at = to_.claim(bytes);
+    if (!at) return nullptr;
+    std::memcpy(at, &record, bytes);
+    auto* const copied = reinterpret_cast<RecordHead*>(at);
+    copied->bytes = bytes;
+    return copied;
+  }
+
+  const channel::Bundle* find_bundle(std::uint64_t key) const {
+    return to_.find_bundle(key, [this](const RecordHead& record) { return channel::is_sound(record, key_); });
   }
 
   std::uint32_t moved(std::uint32_t place) const {
@@ -172,41 +186,41 @@ class Move {
   }
 
   bool add_bundle(std::uint32_t place) {
-    const channel::Bundle& bundle = *channel::as_bundle(*from_.record(place));
-    const channel::Bundle* const before = to_.find_bundle(bundle.key);
-    std::uint8_t* const at = to_.claim(bundle.head.bytes);
-    if (!at) return false;
-    std::memcpy(at, &bundle, bundle.head.bytes);
-    auto& copied = *reinterpret_cast<channel::Bundle*>(at);
-    for (std::uint32_t i = 0; i < copied.use_count; ++i) {
-      const std::uint32_t old = copied.uses()[i], now = moved(old);
-      copied.uses()[i] = now != 0 && best(old) != old ? now | channel::use_better : now;
+    const RecordHead& record = *from_.record(place);
+    const channel::Bundle* const before = find_bundle(channel::as_bundle(record)->key);
+    RecordHead* const copied = copy(record);
+    if (!copied) return false;
+    if (!channel::is_sound(*copied, key_)) return true;
+    auto& bundle = *reinterpret_cast<channel::Bundle*>(copied);
+    for (std::uint32_t i = 0; i < bundle.use_count; ++i) {
+      const std::uint32_t old = bundle.uses()[i], now = moved(old);
+      bundle.uses()[i] = now != 0 && best(old) != old ? now | channel::use_better : now;
     }
-    copied.head.check = channel::check_of(copied.head);
-    if (before) {
-      to_.replace(before->head, copied.head);
-    } else {
-      to_.publish(copied.head);
-    }
+    bundle.names_check = channel::check_of_names(bundle, key_);
+    if (!before || !to_.replace(before->head, *copied)) to_.publish(*copied);
     return true;
   }
 
   /// The bundle stays as it is, but for what there is better code for.
   void improve_bundle(const channel::Bundle& names) const {
-    const channel::Bundle* const found = to_.find_bundle(names.key);
+    const channel::Bundle* const found = find_bundle(names.key);
     if (!found) return;
     auto& bundle = const_cast<channel::Bundle&>(*found);  // the file is ours to write
+    // Whoever changed them before was killed: what they were is not known.
+    if (bundle.names_check != channel::check_of_names(bundle, key_))
+      std::fill_n(bundle.uses(), bundle.use_count, std::uint32_t{0});
     for (std::uint32_t i = 0; i + 2 < names.use_count; i += 3) {
       const std::uint32_t number = names.uses()[i], place = moved(names.uses()[i + 2]);
       if (place == 0 || number >= bundle.use_count || bundle.uses()[number] != names.uses()[i + 1]) continue;
       bundle.uses()[number] = place | channel::use_better;
     }
-    bundle.head.check = channel::check_of(bundle.head);
+    bundle.names_check = channel::check_of_names(bundle, key_);
   }
 
   Store to_;
   const linux::CacheFile& file_;
   Store from_;
+  const RecordKey& key_;
   bool same_file_;
   std::vector<std::uint32_t> fresh_;
   std::map<std::uint64_t, std::uint32_t> bundles_;  // the last one of each key
@@ -220,53 +234,83 @@ class Move {
 
 Translations Translations::open(std::uint64_t engine, WhichTranslations which) {
   Translations made;
+  const auto random = linux::make_cache_key();
+  if (!random) return made;
   made.engine_ = engine;
   made.folder_ = linux::cache_folder();
   made.name_ = fmt::format("{}{:016x}", which.modelled ? modelled_prefix : prefix, engine);
-  const std::string path = made.folder_ + "/" + made.name_;
-  if (!which.only_added && !made.folder_.empty() && survived(path, engine))
-    made.kept_ = linux::open_cache_file(path, false);
-  if (made.kept_) linux::note_cache_file_used(*made.kept_);
+  made.master_ = *random;
+  const auto folder = linux::CacheFolder::open(made.folder_, false);
+  if (folder) made.master_ = folder->read_key().value_or(*random);
+  made.key_ = RecordKey({{made.master_[0], made.master_[1]}}, engine, which.modelled);
+  if (folder && !which.only_added) made.open_kept(*folder);
 
   auto added = linux::make_memory_file("tally-translations", store_bytes);
   if (!added) return made;
   auto view = linux::map_shared(added->get(), 0, store_bytes);
   if (!view) return made;
-  Store{view->data()}.begin(engine);
+  const Store store{view->data()};
+  store.begin(engine);
+  store.header().key = made.key_;
   made.added_inode_ = linux::inode_of(added->get());
   made.added_ = std::move(*added);
   made.added_view_ = std::move(*view);
   return made;
 }
 
+void Translations::open_kept(const linux::CacheFolder& folder) {
+  auto file = folder.open_file(name_, false);
+  if (!file) {
+    if (file.error().code != Code::not_found) folder.keep_remark(file.error().message);
+  } else if (is_usable(*file)) {
+    linux::note_cache_file_used(*file);
+    kept_ = std::move(*file);
+  } else {
+    folder.keep_remark(name_ + " is damaged, or was made with another key");
+  }
+}
+
+/// Whether it is a store of this engine's and this user's.
+bool Translations::is_usable(const linux::CacheFile& file) const {
+  channel::StoreHeader header{};
+  return file.bytes == store_bytes && linux::read_at(file.file.get(), 0, &header, sizeof header) &&
+         is_store(header, engine_) && header.check == channel::check_of(header, key_);
+}
+
 void Translations::keep() {
   if (!added_ || folder_.empty()) return;
   const Store fresh{added_view_.data()};
-  if (fresh.header().records == 0) return;
-  add_to_file(fresh);
-  linux::bound_cache_files({folder_, {prefix, modelled_prefix}}, fmt::format("{:016x}", engine_), most_kept_bytes);
+  if (fresh.header().records == 0 && fresh.header().refused == 0) return;
+  const auto folder = linux::CacheFolder::open(folder_, true);
+  if (!folder || !folder->keep_key(master_)) return;
+  add_to_file(*folder, fresh);
+  linux::bound_cache_files(*folder, {prefix, modelled_prefix}, fmt::format("{:016x}", engine_), most_kept_bytes);
 }
 
-void Translations::add_to_file(const Store& fresh) {
-  const std::string path = folder_ + "/" + name_;
-  if (auto old = linux::open_cache_file(path, true); old && survived(path, engine_)) {
+void Translations::add_to_file(const linux::CacheFolder& folder, const Store& fresh) {
+  if (auto old = folder.open_file(name_, true); old && is_usable(*old)) {
     if (!linux::take_cache_file(*old)) return;  // another tally is at it
     const auto mapping = linux::map_shared(old->file.get(), 0, store_bytes);
     if (!mapping) return;
+    const Store store{mapping->data()};
+    if (const std::uint64_t refused = fresh.header().refused; refused > 0) {
+      drop_damaged(store, key_);
+      folder.keep_remark(fmt::format("{} had damaged records ({})", name_, refused));
+    }
+    mend_end(store, key_);
     const bool same_file = kept_ && kept_->inode == old->inode;
-    if (Move(Store{mapping->data()}, *old, fresh, same_file).everything()) return;
+    if (Move(store, *old, fresh, key_, same_file).everything()) return;
   }
   // There is none that can be used, or it is full: begun again with what was needed last.
-  const auto file = linux::make_cache_file(folder_, store_bytes);
+  const auto file = folder.make_file(store_bytes);
   if (!file || !linux::has_space(*file, 0, channel::store_log_offset)) return;
   const auto mapping = linux::map_shared(file->file.get(), 0, store_bytes);
   if (!mapping) return;
   const Store store{mapping->data()};
   store.begin(engine_);
-  const std::string boot = linux::boot_id().substr(0, sizeof store.header().boot - 1);
-  std::memcpy(store.header().boot, boot.c_str(), boot.size() + 1);
-  Move(store, *file, fresh, false).everything();
-  linux::name_cache_file(*file, path);
+  store.header().check = channel::check_of(store.header(), key_);
+  Move(store, *file, fresh, key_, false).everything();
+  folder.name_file(*file, name_);
 }
 
 }  // namespace tally::backend::sim

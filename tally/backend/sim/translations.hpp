@@ -21,8 +21,8 @@ struct WhichTranslations {
 /// is just nothing to begin with, and nothing is kept.
 class Translations {
  public:
-  /// For the engine with this ImageHeader::build. Reads the head of a file of the cache folder; all of it once after
-  /// each start of the machine, which may have lost part of it.
+  /// For the engine with this ImageHeader::build. Reads the head of a file of the cache folder and the user's key; the
+  /// engine checks each record before it uses it.
   static Translations open(std::uint64_t engine, WhichTranslations which = {});
 
   /// The descriptors that programs get; −1 where there is none.
@@ -37,10 +37,14 @@ class Translations {
   void keep();
 
  private:
-  void add_to_file(const channel::Store& fresh);
+  void open_kept(const linux::CacheFolder& folder);
+  bool is_usable(const linux::CacheFile& file) const;
+  void add_to_file(const linux::CacheFolder& folder, const channel::Store& fresh);
 
   std::uint64_t engine_ = 0;
   std::string folder_, name_;
+  linux::CacheKey master_{};
+  channel::RecordKey key_;
   std::optional<linux::CacheFile> kept_;
   linux::Descriptor added_;
   std::uint64_t added_inode_ = 0;

@@ -45,7 +45,7 @@ class TranslationsTest : public testing::Test {
     auto& head = *reinterpret_cast<RecordHead*>(at);
     head = {32, tag, 0};
     std::memset(at + sizeof head, static_cast<int>(content), 16);
-    head.check = channel::check_of(head);
+    channel::seal(head, store.header().key);
     store.publish(head);
     return store.place_of(head) | channel::use_added;
   }
@@ -61,18 +61,17 @@ class TranslationsTest : public testing::Test {
     made.key = key;
     made.use_count = static_cast<std::uint32_t>(places.size());
     std::copy(places.begin(), places.end(), made.uses());
-    made.head.check = channel::check_of(made.head);
+    channel::seal(made.head, store.header().key);
     store.publish(made.head);
   }
   /// The tags of the records that a kept bundle names, 0 where it names none.
   std::vector<std::uint32_t> kept_bundle(std::uint64_t key) {
-    const auto opened = linux::open_cache_file(file().string(), true);
-    const auto mapping = mapped(opened->file.get());
+    const auto mapping = opened();
     const Store store{mapping.data()};
-    const channel::Bundle* const found = store.find_bundle(key);
+    const channel::Bundle* const found = find_bundle(store, key);
     std::vector<std::uint32_t> tags;
     for (std::uint32_t i = 0; found != nullptr && i < found->use_count; ++i) {
-      const RecordHead* const record = store.sound_record(found->uses()[i] & ~channel::use_better);
+      const RecordHead* const record = store.sound_record(found->uses()[i] & ~channel::use_better, key_of());
       tags.push_back(record == nullptr ? 0 : record->tag);
     }
     return tags;
@@ -90,10 +89,25 @@ class TranslationsTest : public testing::Test {
       head.bytes = bytes;
       head.tag = tag;
       std::memset(at + sizeof head, static_cast<int>(tag), 16);
-      head.check = channel::check_of(head);
+      channel::seal(head, Store{mapping.data()}.header().key);
       Store{mapping.data()}.publish(head);
     }
     translations.keep();
+  }
+
+  /// The key of the records that were kept.
+  static channel::RecordKey key_of(std::uint64_t of = engine, bool modelled = false) {
+    const auto folder = linux::CacheFolder::open(linux::cache_folder(), false);
+    const auto master = folder->read_key();
+    EXPECT_TRUE(master);
+    return {{{(*master)[0], (*master)[1]}}, of, modelled};
+  }
+  static const channel::Bundle* find_bundle(const Store& store, std::uint64_t key) {
+    return store.find_bundle(key, [](const RecordHead& record) { return channel::is_sound(record, key_of()); });
+  }
+  linux::Mapping opened() {
+    const auto folder = linux::CacheFolder::open(folder_.string(), false);
+    return mapped(folder->open_file(file().filename().string(), true)->file.get());
   }
 
   /// How many of the records that a run finds on disk.
@@ -107,12 +121,16 @@ class TranslationsTest : public testing::Test {
 
   fs::path file_of(std::uint64_t of) { return folder_ / fmt::format("translations-{:016x}", of); }
   fs::path file() {
-    for (const auto& entry : fs::directory_iterator(folder_)) return entry.path();
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      if (entry.path().filename() != "key" && entry.path().filename() != "remark") return entry.path();
+    }
     return {};
   }
   std::size_t files() {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+    return static_cast<std::size_t>(std::count_if(fs::directory_iterator(folder_), fs::directory_iterator(),
+                                                  [](const auto& entry) { return entry.path().filename() != "key"; }));
   }
+  std::string remark() { return linux::CacheFolder::open(folder_.string(), false)->take_remark(); }
 
   std::uint64_t bytes_on_disk() {
     std::uint64_t bytes = 0;
@@ -202,7 +220,6 @@ TEST_F(TranslationsTest, what_is_better_is_found_instead) {
     add_bundle(store, key, {kept_place, worse, better, best});
     translations.keep();
   };
-  const auto opened = [&] { return mapped(linux::open_cache_file(file().string(), true)->file.get()); };
   run({1});
   last_run(true);
   {
@@ -243,14 +260,13 @@ TEST_F(TranslationsTest, a_bundle_that_stays_names_what_is_better) {
                channel::improvements_mark);
     add_bundle(store, key + 1, {0, kept_place, better}, channel::improvements_mark);  // of none
   });
-  const auto opened = linux::open_cache_file(file().string(), true);
-  const auto mapping = mapped(opened->file.get());
-  const channel::Bundle* const found = Store{mapping.data()}.find_bundle(key);
+  const auto mapping = opened();
+  const channel::Bundle* const found = find_bundle(Store{mapping.data()}, key);
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(found->uses()[0], kept_place);
   EXPECT_EQ(found->uses()[1] & channel::use_better, channel::use_better);
   EXPECT_EQ(Store{mapping.data()}.record(found->uses()[1] & ~channel::use_better)->tag, 7u);
-  EXPECT_EQ(channel::check_of(found->head), found->head.check);
+  EXPECT_EQ(channel::check_of_names(*found, key_of()), found->names_check);
 }
 
 TEST_F(TranslationsTest, of_several_bundles_of_one_key_the_last_is_kept) {
@@ -265,11 +281,10 @@ TEST_F(TranslationsTest, of_several_bundles_of_one_key_the_last_is_kept) {
     add_bundle(store, 0, {two, better}, channel::replacements_mark);
   }
   translations.keep();
-  const auto opened = linux::open_cache_file(file().string(), true);
-  const auto mapping = mapped(opened->file.get());
+  const auto mapping = opened();
   const Store store{mapping.data()};
   EXPECT_EQ(store.header().records, 3u);  // of the templates the better one of two
-  const channel::Bundle* const found = store.find_bundle(key);
+  const channel::Bundle* const found = find_bundle(store, key);
   ASSERT_NE(found, nullptr);
   ASSERT_EQ(found->use_count, 2u);
   EXPECT_EQ(store.record(found->uses()[0])->tag, 1u);
@@ -417,15 +432,200 @@ TEST_F(TranslationsTest, nothing_is_made_in_a_folder_that_others_may_write) {
   EXPECT_EQ(files(), 0u);
 }
 
-TEST_F(TranslationsTest, all_is_checked_once_after_a_start_of_the_machine) {
-  run({1, 2});
+TEST_F(TranslationsTest, damaged_records_that_an_engine_refused_are_replaced) {
+  run({1, 2, 3});
   const std::uint64_t content = channel::store_log_offset + sizeof(RecordHead);
-  change(content, "x");
-  EXPECT_EQ(kept(), 2u);  // no start in between: what was written is there
-  change(offsetof(channel::StoreHeader, boot), "another");
+  change(content + 32, "x");  // of the second
+  const auto last_run = [&](std::uint64_t refused) {
+    Translations translations = Translations::open(engine);
+    const auto mapping = mapped(translations.added_fd());
+    const Store store{mapping.data()};
+    for (const std::uint32_t tag : {1u, 2u, 3u}) add(store, tag, tag);
+    store.header().refused = refused;
+    translations.keep();
+  };
+  last_run(1);
+  EXPECT_EQ(remark(), file().filename().string() + " had damaged records (1)");
+  EXPECT_EQ(remark(), "");  // once
+  const auto mapping = opened();
+  const Store store{mapping.data()};
+  for (const std::uint32_t tag : {1u, 2u, 3u}) {
+    EXPECT_EQ(found_by(store, tag), std::make_pair(static_cast<int>(tag), 1)) << tag;
+    store.find(tag, [&](const RecordHead& record) {
+      EXPECT_TRUE(channel::is_sound(record, key_of())) << tag;
+      return false;
+    });
+  }
+  EXPECT_EQ(store.header().end, channel::store_log_offset + std::uint64_t{4} * 32);
+}
+
+TEST_F(TranslationsTest, a_record_of_another_file_or_key_is_none) {
+  constexpr std::uint64_t first = channel::store_log_offset / channel::record_unit;
+  run({1});
+  {
+    const auto mapping = opened();
+    EXPECT_NE(Store{mapping.data()}.sound_record(first, key_of()), nullptr);
+    EXPECT_EQ(Store{mapping.data()}.sound_record(first, key_of(engine + 1)), nullptr);
+    EXPECT_EQ(Store{mapping.data()}.sound_record(first, key_of(engine, true)), nullptr);
+  }
+  // The file of another build is not this one's, whatever its name and its head say.
+  fs::rename(file(), file_of(engine + 1));
+  EXPECT_EQ(kept(engine + 1), 0u);
+  std::uint64_t build = engine + 1;
+  change(offsetof(channel::StoreHeader, engine), std::string(reinterpret_cast<const char*>(&build), sizeof build));
+  EXPECT_EQ(kept(engine + 1), 0u);
+  EXPECT_NE(remark(), "");
+}
+
+TEST_F(TranslationsTest, without_its_key_a_file_is_begun_anew) {
+  run({1});
+  const fs::path key = folder_ / "key";
+  const auto expect_begun_anew = [&] {
+    EXPECT_EQ(kept(), 0u);
+    EXPECT_NE(remark(), "");
+    run({5});
+    EXPECT_EQ(kept(), 1u);
+    EXPECT_EQ(fs::status(key).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+    remark();  // of the run
+  };
+  fs::remove(key);
+  expect_begun_anew();
+  chmod(key.c_str(), 0644);  // others have read it
+  expect_begun_anew();
+  fs::resize_file(key, 39);
+  expect_begun_anew();
+  std::fstream(key, std::ios::in | std::ios::out | std::ios::binary).seekp(24) << "x";
+  expect_begun_anew();
+  fs::rename(key, root_ / "elsewhere");
+  fs::create_symlink(root_ / "elsewhere", key);
+  expect_begun_anew();
+}
+
+TEST_F(TranslationsTest, nothing_is_written_before_the_end_of_what_may_be_in_use) {
+  run({1, 2});
+  const std::uint64_t end = channel::store_log_offset;
+  change(offsetof(channel::StoreHeader, end), std::string(reinterpret_cast<const char*>(&end), sizeof end));
+  run({3});
+  const auto mapping = opened();
+  const Store store{mapping.data()};
+  for (const std::uint32_t tag : {1u, 2u, 3u})
+    EXPECT_EQ(found_by(store, tag), std::make_pair(static_cast<int>(tag), 1)) << tag;
+}
+
+TEST_F(TranslationsTest, names_that_were_half_written_are_nobodys) {
+  constexpr std::uint64_t key = 0x1122334455667788;
+  constexpr std::uint32_t kept_place = channel::store_log_offset / channel::record_unit;
+  run({1, 2});
+  const auto last_run = [&](const std::function<void(const Store&)>& add_to) {
+    Translations translations = Translations::open(engine);
+    const auto mapping = mapped(translations.added_fd());
+    add_to(Store{mapping.data()});
+    translations.keep();
+  };
+  last_run([&](const Store& store) { add_bundle(store, key, {kept_place, kept_place + 2}); });
+  {
+    const auto mapping = opened();
+    const_cast<channel::Bundle*>(find_bundle(Store{mapping.data()}, key))->uses()[0] = 77;
+    EXPECT_NE(find_bundle(Store{mapping.data()}, key), nullptr);  // its code is what it was
+  }
+  last_run([&](const Store& store) {
+    add_bundle(store, key, {1, kept_place + 2, add(store, 7, 7), 0}, channel::improvements_mark);
+  });
+  EXPECT_EQ(kept_bundle(key), (std::vector<std::uint32_t>{0, 0}));
+  const auto mapping = opened();
+  const channel::Bundle& bundle = *find_bundle(Store{mapping.data()}, key);
+  EXPECT_EQ(channel::check_of_names(bundle, key_of()), bundle.names_check);
+}
+
+TEST_F(TranslationsTest, links_are_not_followed) {
+  run({1});
+  const fs::path name = file(), elsewhere = root_ / "elsewhere";
+  fs::rename(name, elsewhere);
+  fs::create_symlink(elsewhere, name);
   EXPECT_EQ(kept(), 0u);
-  run({5});
+  EXPECT_EQ(remark(), name.string() + " is a link");
+  fs::remove(name);
+  fs::rename(elsewhere, name);
+  fs::rename(folder_, elsewhere);
+  fs::create_symlink(elsewhere, folder_);
+  EXPECT_EQ(kept(), 0u);
+  fs::remove(folder_);
+  fs::rename(elsewhere, folder_);
   EXPECT_EQ(kept(), 1u);
+}
+
+TEST_F(TranslationsTest, folders_above_are_nobody_elses) {
+  run({1});
+  chmod(root_.c_str(), 0777);
+  EXPECT_EQ(kept(), 0u);
+  chmod(root_.c_str(), 01777);  // as /tmp
+  EXPECT_EQ(kept(), 1u);
+  chmod(root_.c_str(), 0755);
+  if (geteuid() != 0) return;
+  ASSERT_EQ(chown(root_.c_str(), 12345, 0), 0);
+  EXPECT_EQ(kept(), 0u);
+}
+
+TEST_F(TranslationsTest, no_damage_of_a_file_makes_a_record_of_it) {
+  // Records of two files; what is found afterwards is one of the first, and whole.
+  std::uint64_t seed = 1;
+  const auto random = [&](std::uint64_t below) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (seed >> 33) % below;
+  };
+  constexpr std::uint32_t records = 40, bytes = 256;
+  const auto fill = [&](std::uint64_t of, std::uint32_t salt) {
+    Translations translations = Translations::open(of);
+    const auto mapping = mapped(translations.added_fd());
+    const Store store{mapping.data()};
+    for (std::uint32_t i = 0; i < records; ++i) {
+      auto& head = *reinterpret_cast<RecordHead*>(store.claim(bytes));
+      head = {bytes, i / 2 + 1, 0};
+      for (std::uint32_t k = sizeof head; k < bytes; ++k)
+        reinterpret_cast<std::uint8_t*>(&head)[k] = static_cast<std::uint8_t>(i * 7 + k + salt);
+      channel::seal(head, store.header().key);
+      store.publish(head);
+    }
+    translations.keep();
+  };
+  fill(engine + 1, 1);
+  fill(engine, 0);
+  const auto read = [&](std::uint64_t of) {
+    std::ifstream stream(file_of(of), std::ios::binary);
+    std::vector<char> all(channel::store_log_offset + std::uint64_t{records} * bytes);
+    stream.read(all.data(), static_cast<std::streamsize>(all.size()));
+    return all;
+  };
+  const std::vector<char> right = read(engine), other = read(engine + 1);
+  const channel::RecordKey key = key_of();
+  std::vector<std::uint8_t> memory(channel::store_bytes);
+  const Store store{memory.data()};
+  std::memcpy(memory.data(), right.data(), right.size());
+  const std::uint64_t log = channel::store_log_offset, end = right.size();
+  for (int round = 0; round < 1000; ++round) {
+    for (std::uint64_t n = random(3) + 1; n > 0; --n) {
+      const std::uint64_t at = log + random(end - log), length = std::min(end - at, random(2 * bytes) + 1);
+      switch (random(4)) {
+        case 0: memory[at] ^= static_cast<std::uint8_t>(1 << random(8)); break;
+        case 1: std::memset(&memory[at], 0, end - at); break;
+        case 2: std::memcpy(&memory[at], &other[at], length); break;
+        default:
+          std::memcpy(&memory[at / 16 * 16], &right[log + random(records) * bytes],
+                      std::min(end - at / 16 * 16, std::uint64_t{bytes}));
+      }
+    }
+    for (std::uint32_t i = 0; i < records; ++i) {
+      store.find(i / 2 + 1, [&](const RecordHead& record) {
+        if (!channel::is_sound(record, key)) return false;
+        bool is_one = false;
+        for (std::uint32_t k = 0; k < records; ++k)
+          is_one = is_one || std::memcmp(&record, &right[log + k * bytes], bytes) == 0;
+        EXPECT_TRUE(is_one) << round;
+        return false;
+      });
+    }
+    std::memcpy(&memory[log], &right[log], end - log);
+  }
 }
 
 TEST_F(TranslationsTest, what_is_no_store_is_replaced) {

@@ -64,6 +64,7 @@ class Loader {
       return 0;
     const u32 damage_before = store_damage();
     if (uses.full(head_.traces) || !fits()) return 0;
+    has_names_ = has_sound_names(bundle_);
     touch_pages();
     first_number_ = new_segment_pages(parts_.vectors, head_.numbers);
     if (first_number_ == 0) return 0;
@@ -166,7 +167,7 @@ class Loader {
       t.number = first_number_ + made.number;
       t.segment_count = made.segment_count;
       t.looked_ahead = made.looked_ahead;
-      t.use = uses.add({pc, bundle_.uses()[i] & ~channel::use_better, bundle_.uses()[i], first_trace_ + i}) + 1;
+      t.use = uses.add({pc, name(i) & ~channel::use_better, name(i), first_trace_ + i}) + 1;
       log_trace(t);
     }
     for (u32 i = 0; i < head_.pages; i++)
@@ -186,7 +187,9 @@ class Loader {
       if (has_better(i)) give_up(tables.traces[first_trace_ + i]);
   }
 
-  bool has_better(u32 i) const { return (bundle_.uses()[i] & channel::use_better) != 0; }
+  /// Of the template that the trace was made of; 0 where that is not known.
+  u32 name(u32 i) const { return has_names_ ? bundle_.uses()[i] : 0; }
+  bool has_better(u32 i) const { return (name(i) & channel::use_better) != 0; }
 
   static void give_up(Trace& t) {
     if (t.dead) return;
@@ -213,6 +216,7 @@ class Loader {
   Arena* arena_ = nullptr;
   u64 block_ = 0;
   u32 first_number_ = 0, first_trace_ = 0;
+  bool has_names_ = false;
 };
 
 /// For a bundle that stays as it is: what it has better templates for now.

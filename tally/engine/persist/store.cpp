@@ -21,6 +21,15 @@ namespace {
 channel::Store kept, added;
 bool writes;  // to `added`
 
+/// What records are checked with, away from the program's core files.
+struct Checks {
+  channel::RecordKey key;
+  u8 sound[channel::store_bytes / channel::record_unit / 8];  // a bit for each place of `kept`: checked, and right
+};
+Checks* checks;  // null where there is no store, and once the process may do less than it could
+
+u32 refused[16], refused_count;  // places of `kept` that were found damaged last
+
 /// The same in every process that has this code at the same place of a page. Reads program code, which must be there.
 u32 tag_of(u64 pc) {
   u64 word = 0;  // aligned: never across the end of a page
@@ -33,10 +42,35 @@ u32 tag_of(u64 pc) {
 
 u64 address(u64 pc, const CodeRange& r) { return pc + static_cast<u64>(static_cast<s64>(r.from)); }
 
+bool is_template(const channel::RecordHead& record) {
+  return record.bytes >= sizeof(Template) && channel::as_bundle(record) == nullptr;
+}
 const Template* as_template(const channel::RecordHead* record) { return reinterpret_cast<const Template*>(record); }
 
-/// What another process adds may be damaged by what its program does; what was kept has been checked by the command.
-bool is_sound(const channel::RecordHead& record) { return channel::check_of(record) == record.check; }
+/// Tells the command of a record that was changed on the disk, or is somebody else's.
+void refuse(u32 place) {
+  for (const u32 known : refused)
+    if (known == place) return;
+  refused[refused_count++ % (sizeof refused / sizeof *refused)] = place;
+  if (writes) __atomic_add_fetch(&added.header().refused, 1, __ATOMIC_RELAXED);
+}
+
+/// Whether a record is as this user's engine made it; of the kept ones each is checked once. What another process adds
+/// may be damaged by what its program does.
+bool is_sound(const channel::Store& store, const channel::RecordHead& record) {
+  if (&store == &added) return checks != nullptr && channel::is_sound(record, checks->key);
+  const u32 place = store.place_of(record);
+  if (checks == nullptr) return false;
+  u8& known = checks->sound[place / 8];
+  const u8 bit = static_cast<u8>(1u << place % 8);
+  if ((known & bit) != 0) return true;
+  if (channel::is_sound(record, checks->key)) {
+    known |= bit;
+    return true;
+  }
+  refuse(place);
+  return false;
+}
 
 u64 added_inode;
 u32 damaged;  // pages that could not be read
@@ -63,19 +97,19 @@ bool map_store(channel::Store& store, channel::Inherited which, u64 inode, int p
   return false;
 }
 
-/// The pages of a store become the process's own: what is written there nobody else sees.
+/// The pages of a store become the process's own: what is written there nobody else sees. The key goes.
 bool make_private(const channel::Store& store, u64 inode) {
   const u64 at = reinterpret_cast<u64>(store.base), fd = inherited(channel::inherited_added);
   if (is_file(fd, inode) &&
       !failed(kernel(SYS_mmap, at, channel::store_bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0)))
-    return true;
+    return !failed(kernel(SYS_mmap, at, page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, ~u64{0}, 0));
   // Another process of the same descriptors was first: a copy.
   u64 used = store.header().end;
   used = used < channel::store_bytes ? page_up(used) : channel::store_bytes;
   const s64 copied = kernel(SYS_mmap, 0, channel::store_bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, ~u64{0}, 0);
   if (failed(copied)) return false;
-  copy(reinterpret_cast<void*>(copied), store.base, used);
+  copy(reinterpret_cast<u8*>(copied) + page_bytes, store.base + page_bytes, used - page_bytes);
   return !failed(kernel(SYS_mremap, static_cast<u64>(copied), channel::store_bytes, channel::store_bytes,
                         MREMAP_MAYMOVE | MREMAP_FIXED, at));
 }
@@ -94,7 +128,7 @@ u8* put(u8* to, const T* from, u32 n) {
 
 channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_bytes) {
   if (!writes) return nullptr;
-  channel::Bundle made{{}, mark, key, n, {}};
+  channel::Bundle made{{}, mark, key, n, 0, 0};
   const u64 bytes = sizeof made + channel::part_bytes(n * sizeof *uses) + more_bytes;
   if (bytes > channel::store_bytes / 4) return nullptr;
   made.head.bytes = static_cast<u32>((bytes + channel::record_unit - 1) & ~(channel::record_unit - 1));
@@ -105,7 +139,27 @@ channel::Bundle* put_names(u64 mark, u64 key, const u32* uses, u32 n, u64 more_b
   return reinterpret_cast<channel::Bundle*>(at);
 }
 
-void seal(channel::RecordHead& head) { head.check = channel::check_of(head); }
+/// Without a key nobody finds what is made: it is the process's own.
+void seal(channel::RecordHead& head) {
+  if (checks != nullptr) channel::seal(head, checks->key);
+}
+
+/// From now on nothing is found in a store: the program may be somebody else, who is not to have the key.
+void forget_key() {
+  if (checks == nullptr) return;
+  clear(&checks->key, sizeof checks->key);
+  checks = nullptr;
+}
+
+/// Takes the key from the file that only programs of this user have.
+bool take_key() {
+  const u64 at = try_reserve(page_up(sizeof(Checks)), read_write);
+  if (at == 0) return false;
+  keep_from_core(at, page_up(sizeof(Checks)));
+  checks = reinterpret_cast<Checks*>(at);
+  copy(&checks->key, &added.header().key, sizeof checks->key);
+  return true;
+}
 
 }  // namespace
 
@@ -140,11 +194,13 @@ const Template* find_template(u64 pc) {
   const u32 tag = tag_of(pc);
   if (tag == 0) return nullptr;
   const channel::RecordHead* found = nullptr;
-  if (kept.base != nullptr)
-    found = kept.find(tag, [&](const channel::RecordHead& r) { return fits_template(*as_template(&r), pc); });
-  if (found == nullptr && added.base != nullptr)
-    found = added.find(
-        tag, [&](const channel::RecordHead& r) { return is_sound(r) && fits_template(*as_template(&r), pc); });
+  const auto fits_in = [pc](const channel::Store& store) {
+    return [pc, &store](const channel::RecordHead& r) {
+      return is_template(r) && is_sound(store, r) && fits_template(*as_template(&r), pc);
+    };
+  };
+  if (kept.base != nullptr) found = kept.find(tag, fits_in(kept));
+  if (found == nullptr && added.base != nullptr) found = added.find(tag, fits_in(added));
   return as_template(found);
 }
 
@@ -152,8 +208,8 @@ const Template* template_at(u32 use) {
   const bool is_added = (use & channel::use_added) != 0;
   const channel::Store& store = is_added ? added : kept;
   if (store.base == nullptr) return nullptr;
-  const channel::RecordHead* const found = store.record(use & ~channel::use_added);
-  return found != nullptr && (!is_added || is_sound(*found)) ? as_template(found) : nullptr;
+  const channel::RecordHead* const found = store.record(use & ~(channel::use_added | channel::use_better));
+  return found != nullptr && is_template(*found) && is_sound(store, *found) ? as_template(found) : nullptr;
 }
 
 u32 use_of(const Template& t) {
@@ -164,10 +220,16 @@ u32 use_of(const Template& t) {
 
 const channel::Bundle* find_bundle(u64 key) {
   for (const channel::Store* store : {&added, &kept}) {
-    const channel::Bundle* const found = store->base == nullptr ? nullptr : store->find_bundle(key);
-    if (found != nullptr && (store == &kept || is_sound(found->head))) return found;
+    if (store->base == nullptr) continue;
+    const channel::Bundle* const found =
+        store->find_bundle(key, [store](const channel::RecordHead& r) { return is_sound(*store, r); });
+    if (found != nullptr) return found;
   }
   return nullptr;
+}
+
+bool has_sound_names(const channel::Bundle& bundle) {
+  return checks != nullptr && channel::check_of_names(bundle, checks->key) == bundle.names_check;
 }
 
 bool store_is_written() { return writes; }
@@ -183,7 +245,7 @@ channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes) {
 void end_bundle(channel::Bundle& bundle) {
   seal(bundle.head);
   // The first of a key is the one that is found.
-  const channel::Bundle* const before = added.find_bundle(bundle.key);
+  const channel::Bundle* const before = added.find_bundle(bundle.key, [](const channel::RecordHead&) { return true; });
   if (before == nullptr || !added.replace(before->head, bundle.head)) added.publish(bundle.head);
 }
 
@@ -201,6 +263,7 @@ void give_up_writing_locked() {
   // each is looked after by itself.
   if (writes && !make_private(added, added_inode)) die("no memory to give up rights", 0);
   writes = false;
+  forget_key();
   // Not closed: the program would be given the numbers.
   for (const auto which : {channel::inherited_kept, channel::inherited_added})
     kernel(SYS_dup3, inherited(channel::inherited_image), inherited(which), 02000000 /* O_CLOEXEC */);
@@ -288,8 +351,8 @@ void store_init(u64 kept_inode, u64 inode_of_added) {
   // Tests choose the length of traces: those are not for others.
   if (settings().trace_limit != 0 || address_space_is_limited()) return;
   added_inode = inode_of_added;
-  map_store(kept, channel::inherited_kept, kept_inode, PROT_READ);
-  writes = map_store(added, channel::inherited_added, added_inode, PROT_READ | PROT_WRITE);
+  writes = map_store(added, channel::inherited_added, added_inode, PROT_READ | PROT_WRITE) && take_key();
+  if (writes) map_store(kept, channel::inherited_kept, kept_inode, PROT_READ);
 }
 
 void replace_template(const Template& t, const Template& by) {

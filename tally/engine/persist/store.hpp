@@ -67,6 +67,8 @@ u32 use_of(const Template& t);
 void replace_template(const Template& t, const Template& by);
 /// The bundle with this key, or null.
 const channel::Bundle* find_bundle(u64 key);
+/// Whether the names of a bundle are those that were written: another process may be writing.
+bool has_sound_names(const channel::Bundle& bundle);
 /// Room for a bundle with these names and so many bytes after them, from a multiple of 8 on; null where there is none.
 channel::Bundle* begin_bundle(u64 key, const u32* uses, u32 n, u64 more_bytes);
 /// It is complete: others may find it.

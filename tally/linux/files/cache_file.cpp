@@ -1,46 +1,38 @@
 #include "tally/linux/files/cache_file.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/files/files.hpp"
-#include "tally/linux/system.hpp"
+#include "tally/linux/files/trusted_folder.hpp"
 
 namespace tally::linux {
 namespace {
 
-/// Only who owns it may write it: what is in there is executed.
-bool is_private(const struct stat& s) { return s.st_uid == geteuid() && (s.st_mode & (S_IWGRP | S_IWOTH)) == 0; }
+/// What a remark may take, and more than one does.
+constexpr std::size_t remark_bytes = 1000;
+constexpr const char *key_name = "key", *remark_name = "remark";
 
-/// Whether what is made in there is safe from others: it is this user's own, or the system's.
-bool is_trusted(const std::string& folder) {
-  struct stat s {};
-  return stat(folder.c_str(), &s) == 0 && (s.st_uid == geteuid() || s.st_uid == 0);
-}
+/// The key file.
+struct StoredKey {
+  std::uint64_t magic, version, bytes;
+  CacheKey key;
+};
+constexpr std::uint64_t key_magic = 0x79656b2d796c6174, key_version = 1;
 
-/// The folder, and the one above it, are made if need be. Under sudo with the user's HOME they are not root's: then
-/// not.
-bool make_folder(const std::string& path) {
-  const std::filesystem::path above = std::filesystem::path(path).parent_path();
-  struct stat s {};
-  if (stat(above.c_str(), &s) != 0) {
-    if (!is_trusted(above.parent_path()) || mkdir(above.c_str(), 0700) != 0) return false;
-  }
-  if (!is_trusted(above)) return false;
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return false;
-  return lstat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode) && is_private(s);
-}
+std::string in_words(int os_errno) { return std::generic_category().message(os_errno); }
 
 /// A limit on the size of files is to be an error and no signal.
 class WithoutSizeSignal {
@@ -59,7 +51,7 @@ class WithoutSizeSignal {
 };
 
 struct Kept {
-  std::string path, owner;
+  std::string name, owner;
   std::pair<std::int64_t, std::int64_t> used;  // seconds, nanoseconds
   std::uint64_t bytes = 0;                     // of the disk
 };
@@ -72,21 +64,32 @@ bool is_left_over(const std::string& behind_owner) {
   return pid && *pid > 0 && kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH;
 }
 
-std::vector<Kept> kept_files(const CacheFiles& files) {
+std::vector<std::string> names_in(int folder) {
+  std::vector<std::string> names;
+  Descriptor opened(openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  DIR* const entries = opened ? fdopendir(opened.get()) : nullptr;
+  if (entries == nullptr) return names;
+  opened.release();
+  while (const dirent* const entry = readdir(entries)) names.emplace_back(entry->d_name);
+  closedir(entries);
+  return names;
+}
+
+std::vector<Kept> kept_files(int folder, const std::vector<std::string>& prefixes) {
   std::vector<Kept> kept;
-  for (const std::string& name : folder_entries(files.folder)) {
-    for (const std::string& prefix : files.prefixes) {
+  for (const std::string& name : names_in(folder)) {
+    for (const std::string& prefix : prefixes) {
       if (!name.starts_with(prefix) || name.size() < prefix.size() + owner_digits) continue;
       const std::string owner = name.substr(prefix.size(), owner_digits);
       if (owner.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
-      const std::string path = files.folder + "/" + name, behind = name.substr(prefix.size() + owner_digits);
+      const std::string behind = name.substr(prefix.size() + owner_digits);
       struct stat s {};
-      if (lstat(path.c_str(), &s) != 0 || !S_ISREG(s.st_mode)) continue;
+      if (fstatat(folder, name.c_str(), &s, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(s.st_mode)) continue;
       // What describes the file takes space too, and is nobody's choice.
       const std::uint64_t bytes =
           std::min(static_cast<std::uint64_t>(s.st_blocks) * 512, static_cast<std::uint64_t>(s.st_size));
-      if (behind.empty()) kept.push_back({path, owner, {s.st_mtim.tv_sec, s.st_mtim.tv_nsec}, bytes});
-      if (is_left_over(behind)) unlink(path.c_str());
+      if (behind.empty()) kept.push_back({name, owner, {s.st_mtim.tv_sec, s.st_mtim.tv_nsec}, bytes});
+      if (is_left_over(behind)) unlinkat(folder, name.c_str(), 0);
     }
   }
   return kept;
@@ -105,30 +108,95 @@ std::string cache_folder() {
   return home.empty() ? "" : home + "/.cache/tally";
 }
 
-std::optional<CacheFile> open_cache_file(const std::string& path, bool writes) {
-  Descriptor file(open(path.c_str(), (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+std::optional<CacheKey> make_cache_key() {
+  CacheKey key;
+  if (getrandom(key.data(), sizeof key, 0) != static_cast<ssize_t>(sizeof key)) return std::nullopt;
+  return key;
+}
+
+Result<CacheFolder> CacheFolder::open(const std::string& path, bool make) {
+  auto folder = open_trusted_folder(path, make);
+  if (!folder) return fail(folder.error());
+  return CacheFolder(std::move(*folder), path);
+}
+
+Result<CacheFile> CacheFolder::open_file(const std::string& name, bool writes) const {
+  const int flags = (writes ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  Descriptor file(openat(folder_.get(), name.c_str(), flags));
+  const std::string path = path_ + "/" + name;
+  if (!file && errno == ENOENT) return fail(Code::not_found, path + ": there is none");
+  if (!file && errno == ELOOP) return fail(Code::cannot_measure, path + " is a link");
   struct stat s {};
-  if (!file || fstat(file.get(), &s) != 0 || !S_ISREG(s.st_mode) || !is_private(s)) return std::nullopt;
+  if (!file || fstat(file.get(), &s) != 0) return fail(Code::cannot_measure, path + ": " + in_words(errno));
+  if (!S_ISREG(s.st_mode)) return fail(Code::cannot_measure, path + " is no regular file");
+  if (s.st_uid != geteuid())
+    return fail(Code::cannot_measure,
+                fmt::format("{} belongs to user {}, and tally runs as user {}", path, s.st_uid, geteuid()));
+  if ((s.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return fail(Code::cannot_measure, fmt::format("others may write {} (mode {:04o})", path, s.st_mode & 07777));
   return CacheFile{std::move(file), static_cast<std::uint64_t>(s.st_size), s.st_ino};
 }
 
-std::optional<CacheFile> make_cache_file(const std::string& folder, std::uint64_t bytes) {
-  if (folder.empty() || !make_folder(folder)) return std::nullopt;
-  Descriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+std::optional<CacheFile> CacheFolder::make_file(std::uint64_t bytes) const {
+  Descriptor file(openat(folder_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   const WithoutSizeSignal without;
   struct stat s {};
   if (!file || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 || fstat(file.get(), &s) != 0) return std::nullopt;
   return CacheFile{std::move(file), bytes, s.st_ino};
 }
 
-bool name_cache_file(const CacheFile& file, const std::string& path) {
+bool CacheFolder::name_file(const CacheFile& file, const std::string& name) const {
   // A link does not replace a name: under another one first.
-  const std::string passing = fmt::format("{}.{}", path, getpid());
+  const std::string passing = fmt::format("{}.{}", name, getpid());
   const std::string from = fmt::format("/proc/self/fd/{}", file.file.get());
-  if (linkat(AT_FDCWD, from.c_str(), AT_FDCWD, passing.c_str(), AT_SYMLINK_FOLLOW) != 0) return false;
-  if (rename(passing.c_str(), path.c_str()) == 0) return true;
-  unlink(passing.c_str());
+  const int folder = folder_.get();
+  if (linkat(AT_FDCWD, from.c_str(), folder, passing.c_str(), AT_SYMLINK_FOLLOW) != 0) return false;
+  if (renameat(folder, passing.c_str(), folder, name.c_str()) == 0) return true;
+  unlinkat(folder, passing.c_str(), 0);
   return false;
+}
+
+Result<CacheKey> CacheFolder::read_key() const {
+  const auto file = open_file(key_name, false);
+  if (!file) return fail(file.error());
+  const std::string path = path_ + "/" + key_name;
+  struct stat s {};
+  if (fstat(file->file.get(), &s) != 0 || (s.st_mode & 077) != 0)
+    return fail(Code::cannot_measure, fmt::format("others may read {} (mode {:04o})", path, s.st_mode & 07777));
+  StoredKey stored{};
+  if (file->bytes != sizeof stored || pread(file->file.get(), &stored, sizeof stored, 0) != sizeof stored ||
+      stored.magic != key_magic || stored.version != key_version)
+    return fail(Code::cannot_measure, path + " is no key");
+  return stored.key;
+}
+
+bool CacheFolder::keep_key(const CacheKey& key) const {
+  if (const auto there = read_key()) return *there == key;
+  const auto file = make_file(0);
+  const StoredKey stored{key_magic, key_version, sizeof stored, key};
+  if (!file || pwrite(file->file.get(), &stored, sizeof stored, 0) != sizeof stored) return false;
+  // Of two that do this at once the first one has its way. What is there and no key goes.
+  const std::string from = fmt::format("/proc/self/fd/{}", file->file.get());
+  if (linkat(AT_FDCWD, from.c_str(), folder_.get(), key_name, AT_SYMLINK_FOLLOW) == 0) return true;
+  if (const auto there = read_key()) return *there == key;
+  return name_file(*file, key_name);
+}
+
+void CacheFolder::keep_remark(const std::string& remark) const {
+  const int flags = O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW;
+  const Descriptor file(openat(folder_.get(), remark_name, flags, 0600));
+  const WithoutSizeSignal without;
+  if (file) (void)!write(file.get(), remark.data(), std::min(remark.size(), remark_bytes));
+}
+
+std::string CacheFolder::take_remark() const {
+  const auto file = open_file(remark_name, false);
+  if (!file) return "";
+  std::string text(remark_bytes, 0);
+  const ssize_t bytes = read(file->file.get(), text.data(), text.size());
+  text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+  unlinkat(folder_.get(), remark_name, 0);
+  return text;
 }
 
 bool has_space(const CacheFile& file, std::uint64_t offset, std::uint64_t bytes) {
@@ -140,8 +208,9 @@ bool take_cache_file(const CacheFile& file) { return flock(file.file.get(), LOCK
 
 void note_cache_file_used(const CacheFile& file) { (void)futimens(file.file.get(), nullptr); }
 
-void bound_cache_files(const CacheFiles& files, const std::string& own, std::uint64_t most_bytes) {
-  std::vector<Kept> kept = kept_files(files);
+void bound_cache_files(const CacheFolder& folder, const std::vector<std::string>& prefixes, const std::string& own,
+                       std::uint64_t most_bytes) {
+  std::vector<Kept> kept = kept_files(folder.folder_.get(), prefixes);
   // The own ones first, then as they were used.
   std::stable_sort(kept.begin(), kept.end(), [&](const Kept& a, const Kept& b) {
     const bool a_is_own = a.owner == own, b_is_own = b.owner == own;
@@ -155,16 +224,9 @@ void bound_cache_files(const CacheFiles& files, const std::string& own, std::uin
     if (stays && bytes + one.bytes <= most_bytes) {
       bytes += one.bytes;
     } else {
-      unlink(one.path.c_str());
+      unlinkat(folder.folder_.get(), one.name.c_str(), 0);
     }
   }
-}
-
-std::string boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  return id;
 }
 
 }  // namespace tally::linux

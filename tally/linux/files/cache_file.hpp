@@ -1,11 +1,13 @@
 // Files that tally keeps for itself from one run to the next. They only save time: whatever goes wrong, there are none.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "tally/base/result.hpp"
 #include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {
@@ -21,15 +23,47 @@ struct CacheFile {
   std::uint64_t inode = 0;
 };
 
-/// Opens one to read it, or to write too. Nothing where there is none that may be trusted.
-std::optional<CacheFile> open_cache_file(const std::string& path, bool writes);
+/// Random bytes that only this user can read.
+using CacheKey = std::array<std::uint64_t, 2>;
 
-/// Makes an empty file of this size in the folder, which is made if need be; nobody finds it before it is named.
-/// Nothing where the folder is not this user's.
-std::optional<CacheFile> make_cache_file(const std::string& folder, std::uint64_t bytes);
+/// New random bytes; nothing where the kernel has none.
+std::optional<CacheKey> make_cache_key();
 
-/// Gives a file that make_cache_file made its name, in the place of another one of that name.
-bool name_cache_file(const CacheFile& file, const std::string& path);
+/// An open folder of such files, which only this user and root can change (trusted_folder.hpp). Names are those of
+/// files in it.
+class CacheFolder {
+ public:
+  /// Errors: as of open_trusted_folder().
+  static Result<CacheFolder> open(const std::string& path, bool make);
+
+  /// Opens a file to read it, or to write too. Errors: not_found where there is none; cannot_measure where it is not to
+  /// be trusted, the message says why.
+  Result<CacheFile> open_file(const std::string& name, bool writes) const;
+
+  /// Makes an empty file of this size; nobody finds it before it is named.
+  std::optional<CacheFile> make_file(std::uint64_t bytes) const;
+
+  /// Gives a file that make_file() made its name, in the place of another one of that name.
+  bool name_file(const CacheFile& file, const std::string& name) const;
+
+  /// The key of this user. Errors: as of open_file(), with those of a file that others may read.
+  Result<CacheKey> read_key() const;
+
+  /// Keeps this key unless there is one that can be read. False where the folder has another one afterwards, or none.
+  bool keep_key(const CacheKey& key) const;
+
+  /// Keeps what was wrong with a file until take_remark(), unless there is something already.
+  void keep_remark(const std::string& remark) const;
+
+  /// Returns the remark that was kept, and forgets it; empty where there is none.
+  std::string take_remark() const;
+
+ private:
+  friend void bound_cache_files(const CacheFolder&, const std::vector<std::string>&, const std::string&, std::uint64_t);
+  CacheFolder(Descriptor folder, std::string path) : folder_(std::move(folder)), path_(std::move(path)) {}
+  Descriptor folder_;
+  std::string path_;
+};
 
 /// Has disk space for a range of a file; false where the disk or a limit has none.
 bool has_space(const CacheFile& file, std::uint64_t offset, std::uint64_t bytes);
@@ -40,19 +74,11 @@ bool take_cache_file(const CacheFile& file);
 /// Notes that the file is used now: what is used is the last to go.
 void note_cache_file_used(const CacheFile& file);
 
-/// Files of one folder that belong together: the name of each is one of these prefixes and 16 hexadecimal digits, which
-/// say whose it is.
-struct CacheFiles {
-  std::string folder;
-  std::vector<std::string> prefixes;
-};
-
-/// Removes those that are neither `own` (16 digits) nor of the other owner whose files were used last; then, until all
-/// of them take at most `most_bytes` of the disk, those that were used the longest ago, the own ones last. With them
-/// what a killed process did not come to name.
-void bound_cache_files(const CacheFiles& files, const std::string& own, std::uint64_t most_bytes);
-
-/// What names this start of the kernel; empty where it does not say.
-std::string boot_id();
+/// Of the files whose names are one of these prefixes and 16 hexadecimal digits, which say whose they are, removes
+/// those that are neither `own` (16 digits) nor of the other owner whose files were used last; then, until all of them
+/// take at most `most_bytes` of the disk, those that were used the longest ago, the own ones last. With them what a
+/// killed process did not come to name.
+void bound_cache_files(const CacheFolder& folder, const std::vector<std::string>& prefixes, const std::string& own,
+                       std::uint64_t most_bytes);
 
 }  // namespace tally::linux

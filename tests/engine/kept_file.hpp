@@ -1,0 +1,17 @@
+#pragma once
+#include <string>
+
+#include "tally/channel/store.hpp"
+
+namespace tally::engine_test {
+
+/// The file of translations in a cache folder, and what its records are sealed with.
+struct KeptFile {
+  std::string path;
+  channel::RecordKey key;
+};
+
+/// Fails the test where there is none.
+KeptFile kept_file(const std::string& folder);
+
+}  // namespace tally::engine_test

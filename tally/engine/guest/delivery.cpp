@@ -1,5 +1,6 @@
 #include "tally/engine/guest/delivery.hpp"
 
+#include "tally/engine/guest/core_file.hpp"
 #include "tally/engine/guest/threads.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -18,10 +19,15 @@ u64 mask_to_save(const Thread* t) { return t->restores_mask != 0 ? t->saved_mask
 
 /// The program dies by `signal`, at its own address and with its own registers: the handler returns there.
 void die_by(Thread* t, Context* c, int signal, const u8* info) {
+  // Where another thread dies first, its core file shows this one.
+  for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
+  t->flags = c->flags & ~trap_flag;
+  t->pc = c->ip;
   stop_others(t);
   end_as(t, channel::End::signalled, signal);
   finish_process(t);
   block_everything();  // it takes effect where the handler returns to: there a core file shows the program
+  show_in_core_file(t, signal);
   const Action natural = {0, has_restorer, reinterpret_cast<u64>(signal_restorer), 0};
   kernel_action(signal, &natural, nullptr);
   c->flags &= ~trap_flag;

@@ -24,7 +24,9 @@ struct Context {
 static_assert(sizeof(Context) == 304);
 
 inline constexpr u64 trap_flag = 0x100, direction_flag = 0x400, resume_flag = 0x10000, alignment_flag = 0x40000,
-                     id_flag = 0x200000;
+                     id_flag = 0x200000, nested_task_flag = 0x4000;
+/// Flags that rt_sigreturn takes from the frame; all others stay what they are (FIX_EFLAGS of the kernel).
+inline constexpr u64 returned_flags = 0xcd5 | trap_flag | resume_flag | alignment_flag;
 inline constexpr int sigill = 4, sigtrap = 5, sigbus = 7, sigkill = 9, sigsegv = 11, sigstop = 19;
 
 }  // namespace tally::engine

@@ -12,7 +12,13 @@ struct Decoded {
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
+/// Transactions begin, end and are aborted by no branch that processors count.
+bool is_of_transactions(ZydisMnemonic mnemonic) {
+  return mnemonic == ZYDIS_MNEMONIC_XBEGIN || mnemonic == ZYDIS_MNEMONIC_XEND || mnemonic == ZYDIS_MNEMONIC_XABORT;
+}
+
 Flow flow_of(const Decoded& decoded) {
+  if (is_of_transactions(decoded.head.mnemonic)) return Flow::next;
   const bool direct =
       decoded.head.operand_count_visible > 0 && decoded.operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
   const bool far = decoded.head.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;

@@ -8,7 +8,6 @@ namespace tally::engine::guest {
 namespace {
 
 constexpr u64 code_selector = 0x33, stack_selector = 0x2b;  // those of every 64-bit program
-constexpr u64 nested_task_flag = 0x4000;
 /// What a program may change of its flags: the arithmetic ones, direction, nested task, alignment check, ID.
 constexpr u64 own_flags = 0x8d5 | direction_flag | nested_task_flag | alignment_flag | id_flag;
 

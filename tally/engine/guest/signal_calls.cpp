@@ -313,8 +313,8 @@ s64 emulate_sigreturn(Thread* t) {
   t->link = no_link;
   t->mask = c->mask & ~(bit(sigkill) | bit(sigstop));
   if (awaits_delivery(t)) t->pad |= pad_deliver;
-  const u64 kept = t->flags & id_flag;
-  t->flags = (c->flags & ~(trap_flag | id_flag)) | kept;
+  const u64 kept = t->flags & (id_flag | nested_task_flag);
+  t->flags = (c->flags & returned_flags & ~trap_flag) | (t->flags & ~returned_flags);
   t->traces_itself = (c->flags & trap_flag) != 0;
   c->flags &= ~trap_flag;
   for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);

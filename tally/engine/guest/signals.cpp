@@ -334,14 +334,14 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
 }
 
 // The kernel enters with the stack as after a call, and leaves the program's alignment check (AC) on. The engine's
-// handlers use no vector register. The ID flag stays: no frame brings it back.
+// handlers use no vector register. The ID and nested task flags stay: no frame brings them back.
 asm(R"(
 .text
 .globl signal_entry
 .hidden signal_entry
 signal_entry:
   pushfq
-  andl $0x200000, (%rsp)
+  andl $0x204000, (%rsp)
   orl $2, (%rsp)
   popfq
   sub $8, %rsp

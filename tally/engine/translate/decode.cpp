@@ -56,11 +56,13 @@ bool is_masked_move(const ZydisDecodedInstruction& i) {
   return i.opcode_map == ZYDIS_OPCODE_MAP_0F && i.opcode == 0xf7;
 }
 
-// Without them xbegin is an illegal instruction. Asked where one is decoded: cpuid may take a virtual machine 50 us.
-bool has_transactions() {
-  u32 a = 7, b = 0, c = 0, d = 0;
-  asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-  return b >> 11 & 1;
+bool is_relative(const ZydisDecodedInstruction& i) { return i.raw.imm[0].is_relative || i.raw.imm[1].is_relative; }
+
+/// jo to jg, short or near.
+bool is_jcc(const ZydisDecodedInstruction& i) {
+  if (i.encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY) return false;
+  return (i.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && (i.opcode & 0xf0) == 0x70) ||
+         (i.opcode_map == ZYDIS_OPCODE_MAP_0F && (i.opcode & 0xf0) == 0x80);
 }
 
 Kind kind_of(const ZydisDecodedInstruction& i) {
@@ -68,18 +70,18 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
   const bool narrow = (i.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) && i.raw.rex.W == 0;
   switch (i.meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
+      if (i.mnemonic == ZYDIS_MNEMONIC_XBEGIN) return Kind::transaction;
+      if (i.mnemonic == ZYDIS_MNEMONIC_XEND) return Kind::plain;
+      // AMD and Intel disagree on what an operand size prefix does to a near branch.
+      if (narrow) return Kind::step;
       switch (i.mnemonic) {
         case ZYDIS_MNEMONIC_JRCXZ:
         case ZYDIS_MNEMONIC_JECXZ:
         case ZYDIS_MNEMONIC_LOOP:
         case ZYDIS_MNEMONIC_LOOPE:
         case ZYDIS_MNEMONIC_LOOPNE: return Kind::loop;
-        case ZYDIS_MNEMONIC_XBEGIN: return has_transactions() ? Kind::transaction : Kind::plain;
-        case ZYDIS_MNEMONIC_JCXZ: return Kind::step;
-        default: break;
+        default: return is_jcc(i) ? Kind::jcc : Kind::step;  // jkzd and its like are of no processor that runs Linux
       }
-      // AMD and Intel disagree on what an operand size prefix does to a near branch.
-      return narrow ? Kind::step : Kind::jcc;
     case ZYDIS_CATEGORY_UNCOND_BR:
       if (i.mnemonic == ZYDIS_MNEMONIC_XABORT) return Kind::plain;
       if (i.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR || narrow) return Kind::step;
@@ -115,7 +117,26 @@ Kind kind_of(const ZydisDecodedInstruction& i) {
   // mov gs, r16 and pop gs load the selector and with it the base.
   if (i.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && i.opcode == 0x8e && i.raw.modrm.reg == 5) return Kind::leave;
   if (i.opcode_map == ZYDIS_OPCODE_MAP_0F && i.opcode == 0xa9) return Kind::leave;
-  return Kind::plain;
+  return is_relative(i) ? Kind::step : Kind::plain;
+}
+
+/// What the hypervisor or the kernel may execute, or nobody: the flags after it are not those of the manual.
+bool is_done_by_others(const ZydisDecodedInstruction& i) {
+  if (i.mnemonic == ZYDIS_MNEMONIC_XTEST) return true;
+  if (i.mnemonic == ZYDIS_MNEMONIC_ENDBR64 || i.mnemonic == ZYDIS_MNEMONIC_ENDBR32) return false;
+  switch (i.meta.category) {
+    case ZYDIS_CATEGORY_VTX:
+    case ZYDIS_CATEGORY_SYSTEM:
+    case ZYDIS_CATEGORY_SGX:
+    case ZYDIS_CATEGORY_CET:
+    case ZYDIS_CATEGORY_UINTR:
+    case ZYDIS_CATEGORY_PCONFIG:
+    case ZYDIS_CATEGORY_ENQCMD:
+    case ZYDIS_CATEGORY_PADLOCK:
+    case ZYDIS_CATEGORY_KEYLOCKER:
+    case ZYDIS_CATEGORY_KEYLOCKER_WIDE: return true;
+    default: return (i.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0;
+  }
 }
 
 void flags_of(Instruction& in, const ZydisDecodedInstruction& raw) {
@@ -123,7 +144,7 @@ void flags_of(Instruction& in, const ZydisDecodedInstruction& raw) {
   // What hands the flags to somebody else: r11 and signal frames show them.
   if (in.kind == Kind::syscall || in.kind == Kind::trap || in.kind == Kind::step || in.kind == Kind::leave ||
       in.kind == Kind::far_return || raw.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || raw.mnemonic == ZYDIS_MNEMONIC_PUSHF ||
-      raw.mnemonic == ZYDIS_MNEMONIC_LAHF) {
+      raw.mnemonic == ZYDIS_MNEMONIC_LAHF || is_done_by_others(raw)) {
     in.reads = arithmetic;
     return;
   }
@@ -182,6 +203,12 @@ bool touches_nothing(const ZydisDecodedInstruction& i) {
   }
 }
 
+// They also read the header that they rewrite; the whole area is one store.
+bool is_state_save(ZydisMnemonic mnemonic) {
+  return mnemonic == ZYDIS_MNEMONIC_XSAVE || mnemonic == ZYDIS_MNEMONIC_XSAVE64 ||
+         mnemonic == ZYDIS_MNEMONIC_XSAVEOPT || mnemonic == ZYDIS_MNEMONIC_XSAVEOPT64;
+}
+
 // One-byte opcodes without a ModRM byte that access memory; all others without ModRM do not.
 bool implicit_access(const ZydisDecodedInstruction& i) {
   if (i.opcode_map == ZYDIS_OPCODE_MAP_0F)
@@ -229,9 +256,10 @@ void accesses_of(Instruction& in, const ZydisDecodedInstruction& raw, const Zydi
   }
   ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
   const u32 n = decode_operands(raw, context, op);
+  const bool saves = is_state_save(raw.mnemonic);
   for (u32 k = 0; k < n; k++) {
     if (op[k].type != ZYDIS_OPERAND_TYPE_MEMORY || op[k].mem.type == ZYDIS_MEMOP_TYPE_AGEN) continue;
-    const bool reads = op[k].actions & ZYDIS_OPERAND_ACTION_MASK_READ,
+    const bool reads = (op[k].actions & ZYDIS_OPERAND_ACTION_MASK_READ) && !saves,
                writes = op[k].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
     if (op[k].mem.type == ZYDIS_MEMOP_TYPE_VSIB) {
       in.gather = true;
@@ -359,7 +387,10 @@ void without_extensions(const Instruction& in, u8 (&bytes)[16]) {
   const ZydisDecodedInstruction raw = Details(in).raw;
   constexpr u8 index_and_base = 0x60;  // inverted, in the byte after the first one of a VEX, EVEX or XOP prefix
   switch (raw.encoding) {
-    case ZYDIS_INSTRUCTION_ENCODING_LEGACY: bytes[raw.raw.rex.offset] &= 0xfc; break;
+    case ZYDIS_INSTRUCTION_ENCODING_LEGACY:
+    case ZYDIS_INSTRUCTION_ENCODING_3DNOW:
+      if (raw.attributes & ZYDIS_ATTRIB_HAS_REX) bytes[raw.raw.rex.offset] &= 0xfc;
+      break;
     case ZYDIS_INSTRUCTION_ENCODING_VEX:
       if (raw.raw.vex.size == 3) bytes[raw.raw.vex.offset + 1] |= index_and_base;
       break;

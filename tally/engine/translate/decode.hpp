@@ -18,7 +18,7 @@ enum class Kind : u8 {
   ret,
   syscall,
   trap,         // int3, int n, ud2, hlt …: copied, but nothing is translated beyond
-  transaction,  // xbegin: aborts at once
+  transaction,  // xbegin: illegal, or it aborts at once
   far_return,   // iret, far ret: the engine does its work, where the code segment stays the same
   step,         // executed at its own address, one instruction at a time
   leave,        // needs the GS base: the program goes on natively

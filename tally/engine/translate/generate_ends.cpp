@@ -126,6 +126,16 @@ void end_loop(Builder& b, const Instruction& in, u32 segment) {
   __builtin_memcpy(jump + 1, &over, 4);
 }
 
+/// The processor decides: xbegin is illegal, or aborts at once, or begins a transaction. An exception aborts that and
+/// is not delivered (SDM volume 1, chapter 16).
+void end_transaction(Builder& b, const Instruction& in, u32 segment) {
+  static const u8 code[] = {0xc7, 0xf8, 2, 0, 0, 0,  // xbegin over
+                            0x0f, 0x0b};             // ud2
+  b.place(in, segment);
+  b.e.bytes(code, sizeof code);
+  emit_leave(b, in.target(), segment);
+}
+
 void end_jcc(Builder& b, const Instruction& in, u32 segment) {
   const u32 index = tables.places.size;
   b.place(in, segment);
@@ -164,12 +174,7 @@ void emit_end(Builder& b, const Instruction& in, u32 segment, const Increment& i
     case Kind::ret: end_indirect(b, in, segment, increment, number, counted); break;
     case Kind::syscall: end_syscall(b, in, segment, increment, number, counted); break;
     case Kind::far_return: end_far_return(b, in, segment, increment, number, counted); break;
-    case Kind::transaction:
-      b.place(in, segment);
-      b.e.byte(0xb8);  // mov eax, 0: aborted, no reason
-      b.e.dword(0);
-      emit_leave(b, in.target(), segment);
-      break;
+    case Kind::transaction: end_transaction(b, in, segment); break;
     case Kind::jump:
       b.place(in, segment);
       emit_leave(b, in.target(), segment);

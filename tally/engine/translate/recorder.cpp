@@ -28,8 +28,6 @@ void Recorder::begin(const Builder& b, bool by_jump, u8 generation) {
 
 void Recorder::note(const Instruction& in) {
   if (!on_) return;
-  // What becomes of xbegin depends on the processor.
-  if (in.legacy && in.map == Map::one_byte && in.opcode == 0xc7 && in.modrm == 0xf8) return give_up();
   const s64 from = static_cast<s64>(in.pc - r_.pc);
   for (u32 i = 0; i < r_.ranges; i++)
     if (from >= r_.range[i].from && from + in.length <= r_.range[i].from + static_cast<s64>(r_.range[i].bytes)) return;

@@ -28,6 +28,11 @@ struct AltStack {
   u64 bytes;
 };
 
+/// A fault or trap of the program's, as the kernel remembers it for each thread.
+struct Trap {
+  u64 number, error, address;
+};
+
 /// What Thread::link says where it is not the number of an exit.
 enum Link : u64 { no_link = 0, by_jump = 1 /* an indirect one */, first_link = 2 };
 
@@ -70,6 +75,7 @@ struct Thread {
   u32 stepping;           // the trap flag is set to reach a boundary or to run one instruction
   u32 traces_itself;      // the program has set the trap flag: SIGTRAP after each instruction
   AltStack alt;           // the program's own; the kernel has the engine's
+  Trap last_trap;         // as signal frames show it until there is another one
   Actions* actions;
   u32 index;    // of its channel::Thread
   u32 process;  // index of its channel::Process

@@ -49,9 +49,9 @@ INSTANTIATE_TEST_SUITE_P(engine, SignalTest,
 /// Rules of signal(7), sigaction(2), sigaltstack(2), sigsuspend(2): see signals/rules.cpp. A native run is the measure.
 class SignalRule : public testing::TestWithParam<const char*> {};
 
-TEST_P(SignalRule, is_as_natively) {
+void expect_as_natively(const std::string& program, const char* rule) {
   Command command;
-  command.words = {std::string(LIBC_PROGRAMS) + "/signal_rules", GetParam()};
+  command.words = {std::string(LIBC_PROGRAMS) + "/" + program, rule};
   const Outcome native = run_native(command);
   ASSERT_EQ(native.code, 0) << native.err;
   ASSERT_FALSE(native.out.empty());
@@ -62,6 +62,8 @@ TEST_P(SignalRule, is_as_natively) {
     expect_exact(counted);
   }
 }
+
+TEST_P(SignalRule, is_as_natively) { expect_as_natively("signal_rules", GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(engine, SignalRule,
                          testing::Values("released_together", "many_rounds", "merged", "queued",
@@ -75,6 +77,53 @@ INSTANTIATE_TEST_SUITE_P(engine, SignalRule,
                                          "process_signal_waits_for_a_thread", "thread_signals_are_the_threads",
                                          "process_signal_is_read_elsewhere"),
                          [](const auto& one) { return std::string(one.param); });
+
+/// Pending signals follow what sent them: see signals/sources.cpp.
+class SignalSource : public testing::TestWithParam<const char*> {};
+
+TEST_P(SignalSource, keeps_its_signal_as_natively) { expect_as_natively("signal_sources", GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(engine, SignalSource,
+                         testing::Values("deleted", "deleted_and_asked_for", "runs_out_often", "executed", "after_exec",
+                                         "forked", "at_the_limit"),
+                         [](const auto& one) { return std::string(one.param); });
+
+/// What the kernel checks when a handler returns: see signals/frames.cpp. A native run is the measure. What the engine
+/// cannot run goes on natively, and the result says so.
+struct FrameRule {
+  const char* name;
+  bool exact = true;
+};
+
+std::ostream& operator<<(std::ostream& stream, const FrameRule& rule) { return stream << rule.name; }
+
+class SignalFrame : public testing::TestWithParam<FrameRule> {};
+
+TEST_P(SignalFrame, is_checked_as_by_the_kernel) {
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/signal_frames", GetParam().name};
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.code, 0) << native.err;
+  ASSERT_FALSE(native.out.empty());
+  for (const int size : {0, 1}) {
+    SCOPED_TRACE(testing::Message() << "block size " << size);
+    const Counted counted = run_counted(command, size);
+    expect_same(counted.outcome, native);
+    EXPECT_EQ(counted.exact, GetParam().exact) << counted.problem;
+    if (!GetParam().exact) {
+      EXPECT_NE(counted.problem.find("another code segment"), std::string::npos) << counted.problem;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(engine, SignalFrame,
+                         testing::Values(FrameRule{"flags"}, FrameRule{"segments"}, FrameRule{"other_segments", false},
+                                         FrameRule{"narrow_code", false}, FrameRule{"last_trap"},
+                                         FrameRule{"addresses"}, FrameRule{"vector_registers"},
+                                         FrameRule{"vector_addresses"}, FrameRule{"forced"},
+                                         FrameRule{"forced_among_others"}, FrameRule{"masks"}, FrameRule{"frames"},
+                                         FrameRule{"alternate_stacks"}, FrameRule{"stack_sizes"}),
+                         [](const auto& one) { return std::string(one.param.name); });
 
 class SpawnTest : public testing::TestWithParam<const char*> {};
 

@@ -75,6 +75,9 @@ bool write_frame(Thread* t, const Context* c, const u8* info, const Action& a, u
   copy(&frame.context, c, sizeof(Context));
   copy(frame.info, info, sizeof frame.info);
   frame.context.stack = t->alt;
+  frame.context.trap = t->last_trap.number;
+  frame.context.error = t->last_trap.error;
+  frame.context.cr2 = t->last_trap.address;
   frame.context.mask = frame.context.old_mask = mask;
   frame.context.fpstate = c->fpstate != 0 ? room.vectors : 0;
   frame_at = room.frame;
@@ -110,7 +113,7 @@ bool next_signal(Thread* t, int& signal, u8* info) {
       }
     }
     if (signal == 0) return false;
-    if (!is_ignored(t->actions->of[signal], signal)) return true;
+    if (!is_ignored(t->actions->of[signal], signal) && !is_taken_back(info)) return true;
   }
 }
 

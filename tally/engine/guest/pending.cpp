@@ -18,6 +18,14 @@ Entry of_process[5];
 
 u64 by_descriptor;  // signals of any signalfd
 
+/// struct siginfo of a timer's signal.
+struct OfTimer {
+  s32 signal, error, code, pad;
+  s32 timer;
+};
+constexpr s32 code_timer = -2;  // SI_TIMER
+constexpr s32 taken_back = -1;  // in place of a timer's number
+
 u32 index_of(int signal) { return bits_set(engine_signals & (bit(signal) - 1)); }
 s32 code_of(const u8* info) { return at<s32>(reinterpret_cast<u64>(info) + 8); }
 
@@ -191,6 +199,61 @@ void discard_pending(Thread* t, int signal) {
     if (o->process == t->process) __atomic_and_fetch(&o->held, ~bit(signal), __ATOMIC_SEQ_CST);
 }
 
+namespace {
+
+/// Earlier kernels deliver what was pending when a timer was deleted or set.
+bool timers_take_signals_back() {
+  static u32 known;  // 1: no, 2: yes
+  if (known != 0) return known == 2;
+  char names[6][65] = {};  // struct new_utsname; the third is the release
+  kernel(SYS_uname, reinterpret_cast<u64>(names));
+  u32 version[2] = {};
+  for (u32 i = 0, k = 0; i < sizeof names[2] && k < 2; i++) {
+    const char c = names[2][i];
+    if (c >= '0' && c <= '9')
+      version[k] = version[k] * 10 + static_cast<u32>(c - '0');
+    else if (c == '.')
+      k++;
+    else
+      break;
+  }
+  constexpr u32 major = 6, minor = 13;
+  known = version[0] > major || (version[0] == major && version[1] >= minor) ? 2 : 1;
+  return known == 2;
+}
+
+bool is_of(const u8* info, u64 timer) {
+  const OfTimer& of = *reinterpret_cast<const OfTimer*>(info);
+  return of.code == code_timer && static_cast<u32>(of.timer) == static_cast<u32>(timer);
+}
+
+}  // namespace
+
+void take_back(Thread* t, u64 timer, TimerSignals& taken) {
+  for (u64 left = engine_signals; left != 0 && timers_take_signals_back(); left &= left - 1) {
+    const int signal = __builtin_ctzll(left) + 1;
+    u8* const info = taken.info[taken.count];
+    if (stands_alone(t)) {
+      if ((t->held & bit(signal)) && is_of(t->held_info[index_of(signal)], timer))
+        taken.count += take_own(t, bit(signal), info) != 0;
+    } else if (is_of(of_process[index_of(signal)].info, timer)) {
+      taken.count += take_from_process(signal, info);
+    }
+  }
+}
+
+void put_back(Thread* t, const TimerSignals& taken, bool as_taken) {
+  for (u32 i = 0; i < taken.count; i++) {
+    u8 info[128];
+    copy(info, taken.info[i], sizeof info);
+    OfTimer& of = *reinterpret_cast<OfTimer*>(info);
+    if (as_taken) of.timer = taken_back;
+    add_pending(t, of.signal, info);
+  }
+}
+
+bool is_taken_back(const u8* info) { return is_of(info, static_cast<u64>(taken_back)); }
+
 void route_pending(Thread* t) {
   for (u64 left = pending_for_process(t) & t->mask; left != 0; left &= left - 1) {
     const int signal = __builtin_ctzll(left) + 1;
@@ -206,7 +269,9 @@ bool is_routed(const u8* info) {
   return r.code == code_queue && r.value == reinterpret_cast<u64>(of_process);
 }
 
-bool take_routed(Thread* t, int signal, u8* info) { return !stands_alone(t) && take_from_process(signal, info); }
+bool take_routed(Thread* t, int signal, u8* info) {
+  return !stands_alone(t) && take_from_process(signal, info) && !is_taken_back(info);
+}
 
 // Each is given once: where another signal came in between the kernel blocks none of these any more (come_out()), and
 // what it is given comes back at once.
@@ -216,6 +281,7 @@ static void give_own_to_kernel(Thread* t) {
     const int signal = take_own(t, left & -left, info);
     if (signal == 0) continue;
     // When it comes back it is the thread's still.
+    if (is_taken_back(info)) continue;
     if (code_of(info) == code_queue) __atomic_or_fetch(&t->queued, bit(signal), __ATOMIC_SEQ_CST);
     send_to_self(signal, info);
   }
@@ -227,7 +293,7 @@ static void show_process(Thread* t, u64 which) {
   if (which == 0) return;
   if (t->tid == t->tgid && is_last(t)) {
     for (u64 left = which; left != 0; left &= left - 1)
-      if (const int signal = take_of_process(t, left & -left, info); signal != 0)
+      if (const int signal = take_of_process(t, left & -left, info); signal != 0 && !is_taken_back(info))
         kernel(SYS_rt_sigqueueinfo, static_cast<u64>(t->tgid), static_cast<u64>(signal), reinterpret_cast<u64>(info));
     return;
   }
@@ -240,7 +306,8 @@ void give_to_kernel(Thread* t) {
   u8 info[128];
   give_own_to_kernel(t);
   for (u64 left = pending_for_process(t); left != 0; left &= left - 1)
-    if (const int signal = take_of_process(t, left & -left, info); signal != 0) send_to_self(signal, info);
+    if (const int signal = take_of_process(t, left & -left, info); signal != 0 && !is_taken_back(info))
+      send_to_self(signal, info);
 }
 
 void show_pending(Thread* t) {

@@ -33,6 +33,17 @@ int take_own_from_kernel(u64 which, u8* info);
 /// All that is pending for any thread of the process and the process itself is discarded, as where it becomes ignored.
 void discard_pending(Thread* t, int signal);
 
+/// Signals of one timer that were pending here.
+struct TimerSignals {
+  u32 count = 0;
+  u8 info[5][128];
+};
+/// A timer of the program's is to be deleted or set again: since Linux 6.13 its pending signals go with it.
+void take_back(Thread* t, u64 timer, TimerSignals& taken);
+/// They are pending again; `as_taken`: until somebody takes one, who then gets none, as the kernel does it.
+void put_back(Thread* t, const TimerSignals& taken, bool as_taken);
+bool is_taken_back(const u8* info);
+
 /// Passes signals of the process on to threads that want them. Wants no lock held.
 void route_pending(Thread* t);
 /// Whether a siginfo is what route_pending() sends. Then the signal is in the process's set, unless somebody else has

@@ -137,16 +137,29 @@ s64 emulate_sigprocmask(Thread* t, u64 how, u64 set, u64 old, u64 size) {
   return old != 0 ? put(old, &before, 8) : 0;
 }
 
-/// do_sigaltstack() of the kernel, the program's stack pointer being `sp`.
+/// Whether the kernel takes an alternate stack of this size for signals: that depends on the processor, on what state
+/// the process may use, and on how the kernel was started. Blocks every signal.
+static bool is_enough_for_kernel(Thread* t, u64 bytes) {
+  constexpr u64 always_enough = 0x10000;
+  if (bytes >= always_enough) return true;
+  block_everything();
+  const AltStack as_large = {reinterpret_cast<u64>(t) + signal_stack_at, 0, 0, bytes};
+  const s64 r = kernel(SYS_sigaltstack, reinterpret_cast<u64>(&as_large), 0);
+  use_signal_stack(t);
+  return !failed(r);
+}
+
+/// do_sigaltstack() of the kernel, the program's stack pointer being `sp`. May block every signal.
 static s64 set_alternate_stack(Thread* t, AltStack wanted, u64 sp) {
   constexpr u64 least_bytes = 2048;  // MINSIGSTKSZ
   constexpr s64 not_permitted = -1, no_memory = -ENOMEM, invalid = -EINVAL;
   if (is_on_alternate_stack(t->alt, sp)) return not_permitted;
   const u64 mode = wanted.flags & ~autodisarm;
   if (mode != 0 && mode != alt_disabled && mode != alt_on) return invalid;
+  if (t->alt.base == wanted.base && t->alt.bytes == wanted.bytes && t->alt.flags == wanted.flags) return 0;
   if (mode == alt_disabled)
     wanted.base = wanted.bytes = 0;
-  else if (wanted.bytes < least_bytes)
+  else if (wanted.bytes < least_bytes || !is_enough_for_kernel(t, wanted.bytes))
     return no_memory;
   t->alt = {wanted.base, wanted.flags, 0, wanted.bytes};
   return 0;
@@ -159,7 +172,9 @@ s64 emulate_sigaltstack(Thread* t, u64 set, u64 old) {
   before.flags |= static_cast<u32>(before.bytes == 0 ? alt_disabled : is_on_alternate_stack(t->alt, sp) ? alt_on : 0);
   if (set != 0) {
     if (get(&wanted, set, sizeof wanted) != 0) return -EFAULT;
-    if (const s64 refused = set_alternate_stack(t, wanted, sp); refused != 0) return refused;
+    const s64 refused = set_alternate_stack(t, wanted, sp);
+    unblock(t);
+    if (refused != 0) return refused;
   }
   return old != 0 ? put(old, &before, sizeof before) : 0;
 }
@@ -294,6 +309,43 @@ s64 run_with_mask_of_ring(Thread* t) {
   return r;
 }
 
+s64 ask_for_state(Thread* t) {
+  // The kernel refuses where a thread has an alternate stack that is too small for larger frames. It knows the engine's
+  // only, so for this time it is as small as the smallest of the program's.
+  u64 smallest = 0;
+  {
+    Guard guard(threads_lock);
+    for (const Thread* o = threads(); o != nullptr; o = o->next)
+      if (o->process == t->process && o->alt.bytes != 0 && (smallest == 0 || o->alt.bytes < smallest))
+        smallest = o->alt.bytes;
+  }
+  if (smallest == 0) return run(t);
+  block_everything();
+  const AltStack as_small = {reinterpret_cast<u64>(t) + signal_stack_at, 0, 0, smallest};
+  kernel(SYS_sigaltstack, reinterpret_cast<u64>(&as_small), 0);
+  const s64 r = kernel(SYS_arch_prctl, t->gpr[rdi], t->gpr[rsi]);
+  use_signal_stack(t);
+  unblock(t);
+  return r;
+}
+
+/// force_valid_ss() of the kernel: whether a stack may be in this segment.
+static bool is_stack_segment(u64 selector) {
+  constexpr u32 present_writable_data = 0xf200, of_what = 0xfa00;  // of privilege 3; it may grow down
+  u32 rights = 0;
+  asm volatile("lar %1, %0; jz 1f; xor %0, %0; 1:" : "=r"(rights) : "r"(static_cast<u32>(selector)) : "cc");
+  return (rights & of_what) == present_writable_data;
+}
+
+/// Whether a return from this frame leads to code that the engine can run. What does not is code of 32 bits, or a fault
+/// of the kernel's own return.
+static bool leads_to_code(const Context& c) {
+  constexpr u64 user_privilege = 3, code_selector = 0x33, stack_selector = 0x2b, strict_stack_segment = 4;
+  if ((c.cs | user_privilege) != code_selector) return false;
+  const u64 stack = c.ss | user_privilege;
+  return stack == stack_selector || !(c.uc_flags & strict_stack_segment) || is_stack_segment(stack);
+}
+
 s64 emulate_sigreturn(Thread* t) {
   block_all();
   if (t->pad & pad_deliver) {
@@ -308,7 +360,9 @@ s64 emulate_sigreturn(Thread* t) {
     deliver_soon(t);
     return 0;
   }
+  if (!leads_to_code(*c)) go_natively(t, channel::partial_foreign_segment);
   set_alternate_stack(t, c->stack, t->gpr[rsp]);  // the kernel looks where the handler was, not where it returns to
+  block_all();
   t->pc = c->ip;
   t->link = no_link;
   t->mask = c->mask & ~(bit(sigkill) | bit(sigstop));
@@ -324,6 +378,7 @@ s64 emulate_sigreturn(Thread* t) {
   c->ip = t->pad != 0 ? reinterpret_cast<u64>(landing_pad) : t->resume;
   c->mask = t->pad & pad_deliver ? ~engine_signals : t->mask & ~engine_signals;
   c->stack = {reinterpret_cast<u64>(t) + signal_stack_at, 0, 0, stack_bytes};
+  // The kernel checks all that it loads: stack segment, vector registers.
   signal_return(reinterpret_cast<u64>(c), kept | 2);
 }
 

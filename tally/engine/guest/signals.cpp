@@ -158,11 +158,23 @@ void at_pad(Thread* t, Context* c) {
   c->flags |= trap_flag;
 }
 
+/// The program's own fault or trap. A return from a handler that fails is none: the kernel shows the last one, which
+/// may be the engine's.
+void raise_trap(Thread* t, Context* c, int signal, u8* info) {
+  constexpr u64 overflow = 4, bound = 5, general_protection = 13, page_fault = 14;
+  constexpr s32 by_kernel = 0x80;  // SI_KERNEL
+  const bool none = signal == sigsegv && at<s32>(reinterpret_cast<u64>(info) + 8) == by_kernel && c->trap != overflow &&
+                    c->trap != bound && c->trap != general_protection;
+  // Of page faults alone the kernel notes an address.
+  if (!none) t->last_trap = {c->trap, c->error, c->trap == page_fault ? c->cr2 : t->last_trap.address};
+  raise(t, c, signal, info);
+}
+
 /// The trap after an instruction of a program that has set the trap flag; `c` has it still, or not any more.
 void trap_behind(Thread* t, Context* c, u8* info) {
   t->traces_itself = (c->flags & trap_flag) != 0;
   *reinterpret_cast<u64*>(info + 16) = c->ip;
-  raise(t, c, sigtrap, info);
+  raise_trap(t, c, sigtrap, info);
 }
 
 /// Whether the instruction before this place sets the flags from the stack: the trap comes after the next one.
@@ -243,7 +255,15 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
   // What came first is delivered first. Then the instruction faults once more; a trap comes after its instruction and
   // does not.
   if (awaits_delivery(t) && signal != sigtrap) return arrived(t, c);
-  raise(t, c, signal, info);
+  raise_trap(t, c, signal, info);
+}
+
+/// The kernel could not load the vector registers of a frame that the program returns from. All others are as the frame
+/// says, and something else has to happen before program code runs.
+void return_failed(Thread* t, Context* c, u8* info) {
+  c->ip = t->pc;
+  t->pad &= pad_route;
+  raise(t, c, sigsegv, info);
 }
 
 /// A write to a page whose code was translated; it is writable now. If the very trace that writes is among what was
@@ -326,6 +346,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
     if (t->stepping != not_stepping) return step_done(t, c, info);
     return traces_itself(t, c, info);
   }
+  if (signal == sigsegv && rip == reinterpret_cast<u64>(landing_pad)) return return_failed(t, c, info);
   c->ip = give_up_reading(t, rip);
   if (signal == request_signal && is_request(info)) return asked_out(t, c);
   if (synchronous(signal, info)) return fault(t, c, signal, info);

@@ -98,6 +98,13 @@ s64 read_pending(Thread* t) { return emulate_sigpending(t, t->gpr[rdi], t->gpr[r
 s64 wait_for_signal(Thread* t) { return emulate_sigtimedwait(t, t->gpr[rdi], t->gpr[rsi], t->gpr[r10]); }
 s64 read_bytes(Thread* t) { return read_from_descriptors() == 0 ? run(t) : emulate_read(t, t->gpr[rsi]); }
 s64 make_signal_descriptor(Thread* t) { return emulate_signalfd(t, t->gpr[rsi], t->gpr[rdx]); }
+s64 change_timer(Thread* t) {
+  TimerSignals taken;
+  take_back(t, t->gpr[rdi], taken);
+  const s64 r = run(t);
+  put_back(t, taken, !failed(r));
+  return r;
+}
 s64 queue_to_thread(Thread* t) {
   const u64 tid = t->gpr[rsi], signal = t->gpr[rdx];
   if (signal - 1 < 64 && (engine_signals & bit(static_cast<int>(signal))))
@@ -232,7 +239,7 @@ s64 trace(Thread* t) {
 }
 
 s64 control_architecture(Thread* t) {
-  enum : u32 { set_gs_base = 0x1001, get_gs_base = 0x1004, enable_shadow_stack = 0x5001 };
+  enum : u32 { set_gs_base = 0x1001, get_gs_base = 0x1004, ask_for_permission = 0x1023, enable_shadow_stack = 0x5001 };
   constexpr s64 not_supported = -EOPNOTSUPP;
   const u64 argument = t->gpr[rsi], none = 0;
   switch (static_cast<u32>(t->gpr[rdi])) {
@@ -242,6 +249,7 @@ s64 control_architecture(Thread* t) {
       if (static_cast<s64>(argument) < 0) return run(t);
       go_natively(t, channel::partial_gs_base);
     case get_gs_base: return put(argument, &none, sizeof none);
+    case ask_for_permission: return ask_for_state(t);
     case enable_shadow_stack: return not_supported;
     default: return run(t);
   }

@@ -1,0 +1,210 @@
+// Pending signals and what sent them: a timer that is deleted or set again takes its signal back, how often it ran out
+// meanwhile is told, and what cannot be queued is refused or loses what is known of it. The argument names the rule.
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "log.hpp"
+
+namespace {
+
+using namespace signals;
+
+constexpr int kinds[] = {SIGTRAP, SIGSEGV, SIGUSR1};
+
+const char* amount(int n) { return n == 0 ? "none" : n > 0 ? "some" : "wrong"; }
+
+void note(int signal, siginfo_t* info, void*) {
+  const bool by_timer = info->si_code == SI_TIMER;
+  say("  handles %d code %d value %d overruns %s\n", signal, info->si_code, by_timer ? info->si_value.sival_int : 0,
+      by_timer ? amount(info->si_overrun) : "-");
+}
+
+using Timer = int;
+Timer make_timer(int signal, int value, bool for_thread = false) {
+  sigevent event{};
+  event.sigev_notify = for_thread ? SIGEV_THREAD_ID : SIGEV_SIGNAL;
+  event.sigev_signo = signal;
+  event.sigev_value.sival_int = value;
+  event._sigev_un._tid = static_cast<int>(syscall(SYS_gettid));
+  Timer timer = -1;
+  if (syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) != 0) say("  no timer: %d\n", errno);
+  return timer;
+}
+void set_timer(Timer timer, long first_ns, long interval_ns = 0) {
+  const itimerspec times = {{0, interval_ns}, {0, first_ns}};
+  syscall(SYS_timer_settime, timer, 0, &times, nullptr);
+}
+void delete_timer(Timer timer) { syscall(SYS_timer_delete, timer); }
+int overruns(Timer timer) { return static_cast<int>(syscall(SYS_timer_getoverrun, timer)); }
+
+void wait_for_pending(int signal) {
+  while (!(pending_now() & bit(signal))) poll(nullptr, 0, 1);
+}
+
+void say_pending(int signal) { say("  pending: %d\n", (pending_now() & bit(signal)) != 0); }
+
+/// With the signal blocked and pending, by a timer that has run out once.
+template <class F>
+void with_pending(const char* name, F change, bool for_thread = false) {
+  for (const int signal : kinds) {
+    say("%s: %d\n", name, signal);
+    change_mask(SIG_BLOCK, bit(signal));
+    const Timer timer = make_timer(signal, 7, for_thread);
+    set_timer(timer, 1000000);
+    wait_for_pending(signal);
+    change(signal, timer);
+    say_pending(signal);
+    say("  released\n");
+    change_mask(SIG_UNBLOCK, bit(signal));
+    say_pending(signal);
+    delete_timer(timer);
+  }
+}
+
+void deleted() {
+  with_pending("kept", [](int, Timer) {});
+  with_pending("deleted", [](int, Timer timer) { delete_timer(timer); });
+  with_pending(
+      "deleted, for a thread", [](int, Timer timer) { delete_timer(timer); }, true);
+  with_pending("disarmed", [](int, Timer timer) { set_timer(timer, 0); });
+  with_pending("set again", [](int, Timer timer) { set_timer(timer, 900000000); });
+  with_pending("not set again", [](int, Timer timer) { set_timer(timer, -1); });
+  with_pending("another is deleted", [](int signal, Timer) { delete_timer(make_timer(signal, 8)); });
+}
+
+void deleted_and_asked_for() {
+  with_pending("waited for after it was deleted", [](int signal, Timer timer) {
+    const uint64_t set = bit(signal);
+    const timespec none{};
+    delete_timer(timer);
+    const long r = syscall(SYS_rt_sigtimedwait, &set, nullptr, &none, 8);
+    say("  waits: %ld\n", r < 0 ? -errno : r);
+  });
+  with_pending("read after it was deleted", [](int signal, Timer timer) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    const int fd = signalfd(-1, &set, SFD_NONBLOCK);
+    signalfd_siginfo info;
+    delete_timer(timer);
+    const ssize_t n = read(fd, &info, sizeof info);
+    say("  reads: %zd\n", n < 0 ? -errno : n);
+    close(fd);
+  });
+  with_pending("sent once more after it was deleted", [](int signal, Timer timer) {
+    delete_timer(timer);
+    send_to_process(signal);
+  });
+}
+
+void runs_out_often() {
+  for (const int signal : kinds) {
+    say("blocked for long: %d\n", signal);
+    change_mask(SIG_BLOCK, bit(signal));
+    const Timer timer = make_timer(signal, 3);
+    set_timer(timer, 1000000, 1000000);
+    poll(nullptr, 0, 50);
+    // From here on it does not run out again.
+    const timespec none{};
+    const uint64_t set = bit(signal);
+    siginfo_t info;
+    const long r = syscall(SYS_rt_sigtimedwait, &set, &info, &none, 8);
+    say("  waits: %ld code %d overruns %s\n", r, info.si_code, amount(info.si_overrun));
+    say("  asked: %s\n", amount(overruns(timer)));
+    set_timer(timer, 0);
+    change_mask(SIG_UNBLOCK, bit(signal));
+    say_pending(signal);
+    delete_timer(timer);
+    say("handled after long: %d\n", signal);
+    change_mask(SIG_BLOCK, bit(signal));
+    const Timer slow = make_timer(signal, 4);
+    set_timer(slow, 1000000, 30000000);
+    poll(nullptr, 0, 100);
+    change_mask(SIG_UNBLOCK, bit(signal));
+    say("  asked: %s\n", amount(overruns(slow)));
+    delete_timer(slow);
+  }
+}
+
+/// The new program starts without timers.
+void executed() {
+  change_mask(SIG_BLOCK, set_of({SIGTRAP, SIGSEGV, SIGUSR1, SIGFPE}));
+  for (const int signal : kinds) {
+    const Timer timer = make_timer(signal, 5);
+    set_timer(timer, 1000000);
+    wait_for_pending(signal);
+  }
+  send_to_thread(SIGFPE);
+  execl("/proc/self/exe", "signal_sources", "after_exec", nullptr);
+}
+
+void after_exec() {
+  for (const int signal : {SIGTRAP, SIGSEGV, SIGUSR1, SIGFPE}) handle(signal, note);
+  say("after the execve\n");
+  change_mask(SIG_SETMASK, 0);
+}
+
+void forked() {
+  with_pending("forked", [](int signal, Timer) {
+    const pid_t child = fork();
+    if (child == 0) {
+      say_pending(signal);
+      _exit(0);
+    }
+    siginfo_t info;
+    waitid(P_PID, static_cast<id_t>(child), &info, WEXITED);
+  });
+}
+
+/// Where nothing more can be queued a signal below the real-time ones comes without its siginfo.
+void at_the_limit() {
+  const rlimit none = {0, 0};
+  setrlimit(RLIMIT_SIGPENDING, &none);
+  for (const int signal : {SIGTRAP, SIGSEGV, SIGFPE, SIGILL, SIGUSR1}) {
+    void (*const senders[])(int) = {send_to_process, send_to_thread, [](int s) { queue_to_process(s, 5); },
+                                    [](int s) { queue_to_thread(s, 6); }};
+    for (const auto send : senders) {
+      say("sent at the limit: %d\n", signal);
+      handle(signal, note);
+      send(signal);
+      say("  blocked\n");
+      change_mask(SIG_BLOCK, bit(signal));
+      send(signal);
+      say_pending(signal);
+      change_mask(SIG_UNBLOCK, bit(signal));
+    }
+  }
+  sigval value{};
+  say("real-time: %d %d\n", sigqueue(getpid(), SIGRTMIN, value), errno);
+  say("a timer: ");
+  make_timer(SIGTRAP, 1);
+}
+
+struct Rule {
+  const char* name;
+  void (*check)();
+};
+constexpr Rule rules[] = {{"deleted", deleted},
+                          {"deleted_and_asked_for", deleted_and_asked_for},
+                          {"runs_out_often", runs_out_often},
+                          {"executed", executed},
+                          {"after_exec", after_exec},
+                          {"forked", forked},
+                          {"at_the_limit", at_the_limit}};
+
+}  // namespace
+
+int main(int count, char** words) {
+  for (const int signal : kinds) handle(signal, note);
+  for (const Rule& rule : rules)
+    if (count == 2 && strcmp(words[1], rule.name) == 0) {
+      rule.check();
+      return 0;
+    }
+  fprintf(stderr, "usage: signal_sources RULE\n");
+  return 2;
+}

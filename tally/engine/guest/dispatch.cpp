@@ -15,6 +15,7 @@ namespace tally::engine::guest {
 namespace {
 
 Outcome find_or_translate(Thread* t) {
+  if (is_key_of_steps(t->pc)) return Outcome::unreadable;  // no address at all
   Guard guard(cache_lock);
   begin_reading(t);
   Outcome outcome = Outcome::translated;

@@ -160,6 +160,29 @@ TEST_F(Decoders, agree_on_random_bytes) {
   }
 }
 
+// What a hypervisor or the kernel executes, or nobody: it may leave the flags alone, and a handler sees those before
+// it.
+TEST_F(Decoders, keep_the_flags_of_what_others_execute) {
+  const std::string codes[] = {
+      "\x0f\x01\xc1",     // vmcall
+      "\x0f\x01\xc2",     // vmlaunch
+      "\x0f\x01\xd9",     // vmmcall
+      "\x0f\x01\xd4",     // vmfunc
+      "\x0f\x01\xd7",     // enclu
+      "\x0f\x01\xd6",     // xtest
+      "\x0f\x78\xc1",     // vmread
+      "\xf3\x0f\x01\xed"  // testui
+  };
+  for (const std::string& code : codes) {
+    u8 bytes[16] = {};
+    std::memcpy(bytes, code.data(), code.size());
+    Instruction in{};
+    ASSERT_TRUE(decode_any(0x1000, bytes, 15, in)) << hex(bytes);
+    EXPECT_EQ(in.writes, 0) << hex(bytes);
+    EXPECT_EQ(in.reads, counter_flags) << hex(bytes);
+  }
+}
+
 // Prefixes without end are no instruction: what is behind the bytes is not looked at.
 TEST_F(Decoders, look_at_no_more_than_there_is) {
   constexpr size_t page = 4096;

@@ -2,6 +2,7 @@
 // engine, until the time is up. Exit code 1 and the smallest code that differs, with its seed, on the first difference.
 // differential --encodings TIMES [--seed N]: code with every encoding that random code has, so many times.
 // differential --slowest TIMES [--seed N]: of that code, the pieces that take longest under the engine.
+// All begin with the instruction sets that this processor lacks: what random code has of them was not tested.
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -13,6 +14,7 @@
 #include <optional>
 #include <set>
 
+#include "tests/engine/differential/extensions.hpp"
 #include "tests/engine/differential/instructions.hpp"
 #include "tests/engine/differential/sequence.hpp"
 #include "tests/engine/run.hpp"
@@ -389,6 +391,7 @@ int show_slowest(const Options& options) {
 
 int run(Options options) {
   stay_on_this_processor();
+  fmt::print("{}", untested_here());
   if (options.encodings > 0) return run_encodings(options);
   if (options.slowest > 0) return show_slowest(options);
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.seconds);

@@ -385,7 +385,8 @@ class Maker {
       interrupt_return(inside);
     } else if (kind < 992) {  // aborts, or is no instruction here
       if (is_fixed(rax)) return;
-      lead(branch({0xc7, 0xf8}, 4), here() + 1);
+      const int begins = branch({0xc7, 0xf8}, 4);
+      lead(begins, here());
     } else if (kind < 996) {
       relative(add({0xd9, 0x35, 0, 0, 0, 0}), 2, address(private_at) + 0xe00);  // fnstenv, seen by nobody
       add({0x9b});

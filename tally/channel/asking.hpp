@@ -25,6 +25,23 @@ enum Ask : uint64_t {
   ask_totals = 1,  ///< the third argument is where a Totals goes, the fourth its size
   ask_models = 2,  ///< the same with AskedModels
   ask_values = 3,  ///< and with AskedValues
+  ask_killed = 4,  ///< with Settings::fails_on_request: SIGKILL while this thread holds locks; the third is a HeldWhen
+  ask_failed = 5,  ///< the same: the engine fails; the third is a Failure
+};
+
+/// What the thread holds when it is killed.
+enum HeldWhen : uint64_t {
+  held_nothing,
+  held_mappings,
+  held_cache,
+  held_code,
+  held_threads,
+  held_reserve,
+  held_models,
+  held_floor,   ///< the right to stop others
+  held_others,  ///< and they are stopped
+  held_all,
+  held_limit
 };
 
 /// Raised when an answer changes; an engine that does not know a question says −EINVAL.

@@ -17,7 +17,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 21;
+inline constexpr uint32_t layout_version = 22;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.
@@ -192,6 +192,8 @@ struct Settings {
   uint32_t logs_code;      ///< 1: each process has a CodeLog
   uint32_t follows_calls;  ///< 1: and each thread a tree of CallNodes, with the first events of Marks::weight
   PlacedFigures placed;    ///< and the figures of models that each thread has by instruction
+  uint32_t fails_on_request;  ///< 1: for tests, a program may ask its engine to fail (asking.hpp)
+  uint32_t process_limit;     ///< for tests: fewer process records than there are, 0 = all
 };
 
 inline constexpr uint32_t process_limit = 1u << 20;

@@ -145,32 +145,55 @@ struct Growing {
   }
 };
 
+/// Offset of Thread::lock_id from the GS base: who a lock says that it is held by.
+inline constexpr u32 lock_id_at = 0x220;
+inline u32 own_lock_id() {
+  u32 id;
+  asm volatile("movl %%gs:%c1, %0" : "=r"(id) : "i"(lock_id_at));
+  return id;
+}
+
 /// Mutual exclusion of the program's threads inside the engine. Never held while program code runs.
+///
+/// A process that shares its memory with others may be killed while one of its threads holds a lock, and the others go
+/// on. So the word names the holder, and who waits for a dead one takes the lock over and repairs what it protects:
+/// docs/design/engine.md, "Processes that share memory".
 class Lock {
  public:
+  constexpr Lock() = default;
+  /// `repair`: makes sound what a dead holder left half changed. Called by the thread that took the lock over.
+  constexpr explicit Lock(void (*repair)()) : repair_(repair) {}
+
   void take() {
     u32 none = 0;
-    if (!__atomic_compare_exchange_n(&word_, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) wait();
+    if (!__atomic_compare_exchange_n(&word_, &none, own_lock_id(), false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) wait();
   }
-  /// Unless somebody holds it; says whether it has it now. Waits for nobody, so any other lock may be held.
+  /// Unless somebody holds it; returns whether this thread has it now. Waits for nobody, so any other lock may be held.
   bool try_take() {
     u32 none = 0;
-    return __atomic_compare_exchange_n(&word_, &none, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    return __atomic_compare_exchange_n(&word_, &none, own_lock_id(), false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
   }
   void release() {
-    if (__atomic_exchange_n(&word_, 0, __ATOMIC_RELEASE) == wanted) wake();
+    if (__atomic_exchange_n(&word_, 0, __ATOMIC_RELEASE) & wanted) wake();
   }
+  /// Where the dead thread with this lock_id holds it: repairs and releases it.
+  void release_for_dead(u32 holder);
 
   /// Unless null: who has slept for a lock for two milliseconds calls it, again and again.
   static void (*on_long_wait)(const Lock&);
 
  private:
-  static constexpr u32 wanted = 2;  // held, and somebody sleeps until it is free
+  static constexpr u32 wanted = 1u << 31;  // somebody sleeps until it is free
   void wait();
   void wake();
+  bool take_over(u32 word, u32 with);
 
-  u32 word_ = 0;  // a futex
+  u32 word_ = 0;  // a futex: 0, or the lock_id of the holder
+  void (*repair_)() = nullptr;
 };
+
+/// Of reserve() and its like. What it protects is sound at any instruction.
+extern Lock reserve_lock;
 
 struct Guard {
   explicit Guard(Lock& l) : lock(l) { lock.take(); }

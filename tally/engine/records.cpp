@@ -3,11 +3,28 @@
 #include <linux/prctl.h>
 
 #include "tally/engine/code_log.hpp"
+#include "tally/engine/sharing.hpp"
 
 namespace tally::engine {
 
 OwnRecords own_records;
-Lock threads_lock;
+namespace {
+
+/// Who died within may have left a thread half linked: what is reached from the first one on is the list.
+void repair_list() {
+  Thread* before = nullptr;
+  u32 n = 0;
+  for (Thread* t = own_records.live; t != nullptr; t = t->next) {
+    t->before = before;
+    before = t;
+    n += t->process == own_records.process;
+  }
+  own_records.threads = n;
+}
+
+}  // namespace
+
+Lock threads_lock{repair_list};
 bool fsgsbase_allowed;
 void (*on_correction)(Thread* t, u64 pc, const channel::Totals& delta);
 
@@ -15,8 +32,15 @@ void link_in(Thread* t) {
   t->before = nullptr;
   t->next = own_records.live;
   if (own_records.live != nullptr) own_records.live->before = t;
-  own_records.live = t;
+  __atomic_store_n(&own_records.live, t,
+                   __ATOMIC_RELEASE);  // whoever dies here: it is in the list whole, or not at all
   if (t->process == own_records.process) own_records.threads++;
+}
+
+bool is_linked(const Thread* t) {
+  for (const Thread* o = own_records.live; o != nullptr; o = o->next)
+    if (o == t) return true;
+  return false;
 }
 
 void unlink(Thread* t) {

@@ -74,6 +74,8 @@ extern OwnRecords own_records;
 
 void link_in(Thread* t);
 void unlink(Thread* t);
+/// Whether it is in the list of threads. Wants threads_lock.
+bool is_linked(const Thread* t);
 /// Whether the process has one thread. Wants threads_lock: one that ends goes from this list to another.
 bool is_last_of(u32 process);
 

@@ -9,9 +9,10 @@ namespace {
 
 u64 reserved;               // bytes
 u64 next_free = own_space;  // where the engine's own mappings go on
-Lock reserve_lock;
 
 }  // namespace
+
+Lock reserve_lock;
 
 u64 try_reserve(u64 bytes, int protection) {
   bytes = page_up(bytes);

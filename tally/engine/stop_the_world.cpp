@@ -1,14 +1,14 @@
 #include "tally/engine/stop_the_world.hpp"
 
 #include "tally/engine/context.hpp"
+#include "tally/engine/sharing.hpp"
 
 namespace tally::engine {
 namespace {
 
-u32 taken;        // a futex: 1 while a thread has the floor
-Thread* speaker;  // that thread
-bool leaving_;    // the process goes on natively
-u32 ending;       // the process whose threads stop for good, 0 = none
+u32 taken;      // a futex: lock_id of the thread that has the floor, or 0
+bool leaving_;  // the process goes on natively
+u32 ending;     // the process whose threads stop for good, 0 = none
 
 bool is_taken() { return __atomic_load_n(&taken, __ATOMIC_SEQ_CST) != 0; }
 bool is_ending(const Thread* t) { return __atomic_load_n(&ending, __ATOMIC_SEQ_CST) == t->process; }
@@ -19,7 +19,36 @@ bool change_where(Thread* t, Where from, Where to) {
                                      __ATOMIC_SEQ_CST);
 }
 
-void wait_for_floor() { kernel(SYS_futex, reinterpret_cast<u64>(&taken), FUTEX_WAIT, 1); }
+/// Those that were held may come in; and so may who takes the floor next.
+void free_floor() {
+  {
+    Guard guard(threads_lock);
+    for (Thread* o = threads(); o != nullptr; o = o->next) change_where(o, held, outside);
+  }
+  __atomic_store_n(&taken, 0, __ATOMIC_SEQ_CST);
+  kernel(SYS_futex, reinterpret_cast<u64>(&taken), FUTEX_WAKE, 0x7fffffff);
+}
+
+/// Returns when it may be free. Who has it may be killed: then this thread gives it up.
+void wait_for_floor() {
+  u32 speaker = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
+  if (speaker == 0) return;
+  if (memory_is_shared() && has_died(speaker)) {
+    if (__atomic_compare_exchange_n(&taken, &speaker, own_lock_id(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+      free_floor();
+    return;
+  }
+  constexpr u64 pause[2] = {0, 10'000'000};
+  kernel(SYS_futex, reinterpret_cast<u64>(&taken), FUTEX_WAIT, speaker, reinterpret_cast<u64>(pause));
+}
+
+/// Nobody waits any more for a thread that was killed.
+bool is_gone(Thread* o) {
+  if (!memory_is_shared() || !has_died(*o)) return false;
+  __atomic_store_n(&o->in_call, 0, __ATOMIC_RELAXED);
+  put_where(o, gone);
+  return true;
+}
 
 /// The thread is outside and its process ends.
 [[noreturn]] void rest(Thread*) {
@@ -62,6 +91,7 @@ bool bring_out(Thread* t, u64 patience_us, Where as, Which which) {
       for (Thread* o = threads(); o != nullptr; o = o->next) {
         if (o == t || !which(o) || change_where(o, outside, as)) continue;
         if (__atomic_load_n(&o->where, __ATOMIC_SEQ_CST) >= held) continue;
+        if (round % 4 == 3 && is_gone(o)) continue;
         all = false;
         // Again and again: what it set off may have been on the way already, past the last look at `pad`.
         if (round % 4 == 0) ask_out(t, o);
@@ -103,7 +133,10 @@ void come_in(Thread* t) {
   }
 }
 
-bool is_asked_out(const Thread* t) { return (is_taken() && speaker != t) || is_ending(t); }
+bool is_asked_out(const Thread* t) {
+  const u32 speaker = __atomic_load_n(&taken, __ATOMIC_SEQ_CST);
+  return (speaker != 0 && speaker != t->lock_id) || is_ending(t);
+}
 
 void step_aside(Thread* t) {
   put_where(t, outside);
@@ -111,9 +144,8 @@ void step_aside(Thread* t) {
 }
 
 bool try_take_floor(Thread* t) {
-  if (__atomic_exchange_n(&taken, 1, __ATOMIC_SEQ_CST) != 0) return false;
-  speaker = t;
-  return true;
+  u32 none = 0;
+  return __atomic_compare_exchange_n(&taken, &none, t->lock_id, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 void take_floor(Thread* t) {
@@ -124,14 +156,11 @@ void take_floor(Thread* t) {
   rest(t);
 }
 
-void give_floor(Thread*) {
-  {
-    Guard guard(threads_lock);
-    for (Thread* o = threads(); o != nullptr; o = o->next) change_where(o, held, outside);
-  }
-  speaker = nullptr;
-  __atomic_store_n(&taken, 0, __ATOMIC_SEQ_CST);
-  kernel(SYS_futex, reinterpret_cast<u64>(&taken), FUTEX_WAKE, 0x7fffffff);
+void give_floor(Thread*) { free_floor(); }
+
+void give_floor_for_dead(u32 holder) {
+  if (__atomic_compare_exchange_n(&taken, &holder, own_lock_id(), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    free_floor();
 }
 
 bool hold_others(Thread* t) {
@@ -157,7 +186,7 @@ bool begin_leaving() { return !__atomic_exchange_n(&leaving_, true, __ATOMIC_ACQ
 
 void stops_after_fork(Thread* t) {
   taken = ending = 0;
-  speaker = nullptr;
+  sharing_after_fork();
   t->where = inside;
 }
 

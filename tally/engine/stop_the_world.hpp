@@ -8,8 +8,8 @@
 
 namespace tally::engine {
 
-/// Thread::where. `held`: outside, and may not come in yet; `stopped`: never.
-enum Where : u32 { inside, outside, held, stopped };
+/// Thread::where. `held`: outside, and may not come in yet; `stopped`: never; `gone`: it was killed, with its process.
+enum Where : u32 { inside, outside, held, stopped, gone };
 
 /// Before a system call of the program, and wherever else a thread may block for long. Nobody asks a thread to come out
 /// afterwards, so that no such request ever interrupts the call.
@@ -27,6 +27,8 @@ void step_aside(Thread* t);
 /// The right to stop others, and what it is given up with: those that were held may come in.
 bool try_take_floor(Thread* t);
 void give_floor(Thread* t);
+/// The same for the dead thread with this lock_id, where it has it.
+void give_floor_for_dead(u32 holder);
 /// Waits for it, outside.
 void take_floor(Thread* t);
 

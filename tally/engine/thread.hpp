@@ -57,6 +57,7 @@ struct Thread {
   s64 countdown[channel::window_trigger_limit];  // 0xe0: until a window ends: see translate/countdown.hpp
   s64 sums[channel::window_sum_limit];           // 0x100: of events of windows, as counters say them
   u8 popcount[256];                              // 0x120: bits set in a byte, without touching the flags
+  u32 lock_id;                                   // 0x220: by which locks name it
 
   Thread *next, *before;  // all threads of the address space
   u64 mask;               // the program's signal mask in force; the kernel's lacks the signals that the engine needs
@@ -123,7 +124,7 @@ static_assert(offsetof(Thread, spill) == o_spill1 && offsetof(Thread, stack) == 
 static_assert(offsetof(Thread, borrowed) == o_borrowed_rcx);
 static_assert(offsetof(Thread, pad) == o_pad && offsetof(Thread, self) == o_self &&
               offsetof(Thread, countdown) == o_countdown && offsetof(Thread, sums) == o_sums &&
-              offsetof(Thread, popcount) == o_popcount);
+              offsetof(Thread, popcount) == o_popcount && offsetof(Thread, lock_id) == lock_id_at);
 
 /// The block of address space that a thread has: offsets from the GS base.
 enum ThreadLayout : u32 {

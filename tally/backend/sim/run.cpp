@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -27,6 +28,19 @@ namespace tally::backend::sim {
 namespace {
 
 using channel::Answer;
+
+/// What tests want of the engine: TALLY_ENGINE_TEST has words, "fail" or "processes=N", with commas between them.
+void add_wishes_of_tests(channel::Settings& settings) {
+  const char* const wishes = secure_getenv("TALLY_ENGINE_TEST");
+  if (wishes == nullptr) return;
+  constexpr std::string_view processes = "processes=";
+  for (const std::string_view wish : split(wishes, ',')) {
+    if (wish == "fail") settings.fails_on_request = 1;
+    if (wish.starts_with(processes))
+      settings.process_limit =
+          static_cast<std::uint32_t>(std::strtoul(std::string(wish.substr(processes.size())).c_str(), nullptr, 10));
+  }
+}
 
 /// What the forked child of tally itself does around its execve: what the engine does around every later one.
 struct ChildSide {
@@ -296,6 +310,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   settings.hot_from = static_cast<std::uint32_t>(request.engine.hot_from);
   // Blocks of one instruction are for tests: there the other form has its turn.
   settings.loop_is_fast = request.engine.block_size == 1 ? 0 : loop_is_fast();
+  add_wishes_of_tests(settings);
   shared.records.header().settings = settings;
 
   Execution execution;

@@ -2,6 +2,7 @@
 #include "tally/engine/guest/asking.hpp"
 
 #include "tally/channel/asking.hpp"
+#include "tally/engine/guest/failing.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/instrument/models.hpp"
 
@@ -46,6 +47,7 @@ s64 answer(Thread* t, u64 asked, u64 to, u64 bytes) {
     case channel::ask_totals: return give(to, bytes, totals_of, t);
     case channel::ask_models: return give(to, bytes, models_of, t);
     case channel::ask_values: return give(to, bytes, values_of, t);
+    case channel::ask_killed: return settings().fails_on_request != 0 ? be_killed(t, to) : -EINVAL;
     default: return -EINVAL;
   }
 }

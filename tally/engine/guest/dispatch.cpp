@@ -17,6 +17,7 @@ namespace {
 Outcome find_or_translate(Thread* t) {
   if (is_key_of_steps(t->pc)) return Outcome::unreadable;  // no address at all
   Guard guard(cache_lock);
+  if (cache_is_damaged()) return Outcome::no_room;
   begin_reading(t);
   Outcome outcome = Outcome::translated;
   const bool steps = t->in_steps != 0;
@@ -24,6 +25,7 @@ Outcome find_or_translate(Thread* t) {
   const bool is_new = trace == nullptr;
   if (is_new) outcome = make_trace(t->pc, steps, t->link == by_jump ? jump_slot(t, t->pc, steps) : 0, trace);
   end_reading(t);
+  if (cache_is_damaged()) return Outcome::no_room;  // by who held another lock
   if (outcome == Outcome::translated) settle(t, *trace, is_new);
   return outcome;
 }

@@ -20,9 +20,45 @@ namespace {
 
 constexpr u16 sys_process_madvise = 440, sys_mseal = 462;
 
+/// Addresses that a system call changes, until what it did is noted: read by who takes the lock of mappings over.
+struct Changed {
+  u64 start, bytes;
+};
+Changed changed[2];
+
+void note_unfinished_call() {
+  for (Changed& c : changed) {
+    if (c.bytes != 0) note_unknown(c.start, c.bytes);
+    c.bytes = 0;
+  }
+  done_with_addresses();
+}
+
 /// What the kernel did and what the engine knows of it are one: an address that one thread unmaps may at once be
 /// another thread's. Taken and held outside.
-Lock mappings_lock;
+Lock mappings_lock{note_unfinished_call};
+
+/// Until it is noted: the changes of a call at [a, a + n), and at the addresses that it names.
+class Unfinished {
+ public:
+  Unfinished(u64 a, u64 n, const Stretch& named) {
+    put(changed[0], a, n);
+    put(changed[1], named.start, named.end - named.start);
+  }
+  ~Unfinished() {
+    put(changed[0], 0, 0);
+    put(changed[1], 0, 0);
+  }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+
+ private:
+  static void put(Changed& to, u64 a, u64 n) {
+    __atomic_store_n(&to.bytes, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&to.start, a, __ATOMIC_RELEASE);
+    __atomic_store_n(&to.bytes, n, __ATOMIC_RELEASE);
+  }
+};
 
 void lock_mappings_outside(Thread* t) {
   go_out(t);
@@ -139,6 +175,8 @@ s64 call_and_note(Thread* t) {
   const MappingCall* call = mapping_calls;
   while (call->number != number) call++;
   const u64 n = call->after == After::detached ? attached_bytes(a) : t->gpr[rsi];
+  const Unfinished unfinished(call->after == After::mapped || call->after == After::attached ? 0 : a, n,
+                              addresses_wanted(t));
   // From here until it is noted nobody protects a page there.
   __atomic_store_n(&t->in_call, 1, __ATOMIC_SEQ_CST);
   if (call->before == Before::lift) unwatch_range(a, n);
@@ -214,7 +252,8 @@ s64 emulate_mapping(Thread* t) {
 
 s64 emulate_break(Thread* t) {
   return with_addresses(t, [t] {
-    const u64 before = static_cast<u64>(kernel(SYS_brk, 0));
+    const u64 before = static_cast<u64>(kernel(SYS_brk, 0)), wanted = t->gpr[rdi];
+    const Unfinished unfinished(wanted, wanted < before ? before - wanted : 0, {});
     const s64 r = program_syscall(t);
     if (!failed(r) && static_cast<u64>(r) < before)
       note_mapping(page_up(static_cast<u64>(r)), before - static_cast<u64>(r), -1);
@@ -228,6 +267,7 @@ void lock_mappings(Thread* t) {
   come_in(t);
 }
 void unlock_mappings() { mappings_lock.release(); }
+void release_mappings_for_dead(u32 holder) { mappings_lock.release_for_dead(holder); }
 
 s64 emulate_madvise(Thread* t) {
   const u64* g = t->gpr;

@@ -26,5 +26,7 @@ s64 emulate_write(Thread* t, u64 fd);
 /// Around a fork: no other thread is in the middle of a mapping call.
 void lock_mappings(Thread* t);
 void unlock_mappings();
+/// Lock::release_for_dead() for their lock.
+void release_mappings_for_dead(u32 holder);
 
 }  // namespace tally::engine::guest

@@ -12,8 +12,10 @@
 #include "tally/engine/guest/output_buffers.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/guest/threads.hpp"
+#include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/persist/store.hpp"
+#include "tally/engine/sharing.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -96,6 +98,18 @@ bool begin_call(Thread* t) {
 
 void end_call(Thread* t) { __atomic_store_n(&t->in_call, 0, __ATOMIC_RELEASE); }
 
+/// The thread was killed in the middle of something: nothing of this memory waits for it any more.
+void release_all_for_dead(const Thread* t) {
+  const u32 holder = t->lock_id;
+  give_floor_for_dead(holder);
+  release_mappings_for_dead(holder);
+  cache_lock.release_for_dead(holder);
+  release_code_for_dead(holder);
+  threads_lock.release_for_dead(holder);
+  reserve_lock.release_for_dead(holder);
+  llc_lock.release_for_dead(holder);
+}
+
 s64 share_memory(Thread* t, const Clone& c) {
   // Who waits for its child does not run beside it.
   if (!(c.flags & clone_vfork) && models_take_back() && !throw_code_away(t))
@@ -121,6 +135,7 @@ s64 share_memory(Thread* t, const Clone& c) {
         c.flags & clone_vfork ? own_actions(child) : reinterpret_cast<Actions*>(reserve(sizeof(Actions), read_write));
     copy(child->actions, t->actions, sizeof(Actions));
   }
+  if (!(c.flags & clone_thread_flag)) note_memory_shared();
   block_all();
   begin_call(t);  // a vfork lasts
   const s64 r = begin_thread(c, child);
@@ -128,7 +143,8 @@ s64 share_memory(Thread* t, const Clone& c) {
   unblock(t);
   if (r < 0 || (c.flags & clone_vfork)) {
     // The child has left this memory: by its own program or its end. It may have been killed before it said so.
-    finish_thread(child);
+    if (r >= 0) release_all_for_dead(child);
+    finish_departed(child);
     give_counters_back(child);
     child->pooled = 1;
     give_back(child);

@@ -270,7 +270,8 @@ void return_failed(Thread* t, Context* c, u8* info) {
 /// dropped, the write is executed alone and what follows is read again: it may be what was written.
 void written(Thread* t, Context* c) {
   CacheLocation spot;
-  if (awaits_delivery(t) || !locate(c->ip, spot) || !spot.trace->dead || spot.place->dynamic != 0) return;
+  if (awaits_delivery(t) || !locate(c->ip, spot) || spot.place->dynamic != 0) return;
+  if (!spot.trace->dead && !cache_is_damaged()) return;
   c->ip = restore_guest_state(t, c, spot);
   t->pc = c->ip;
   t->stepping = one_instruction;

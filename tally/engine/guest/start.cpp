@@ -10,6 +10,7 @@
 #include "tally/engine/image.hpp"
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/persist/store.hpp"
+#include "tally/engine/sharing.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/watching.hpp"
@@ -145,6 +146,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void engine_start(u64 pc,
     if (p[0] == AT_EXECFN) name = reinterpret_cast<const char*>(p[1]);
   }
   fsgsbase_allowed = (capabilities & 2) != 0;
+  begin_without_thread();
   Thread* t = first_thread(first);
   set_gs(reinterpret_cast<u64>(t));
   keep_descriptors_over_exec(false);

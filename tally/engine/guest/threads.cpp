@@ -13,6 +13,7 @@
 #include "tally/engine/instrument/running_cycles.hpp"
 #include "tally/engine/instrument/running_totals.hpp"
 #include "tally/engine/instrument/windows.hpp"
+#include "tally/engine/sharing.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -51,6 +52,7 @@ Thread* make_block() {
                     MAP_PRIVATE | MAP_FIXED, inherited(channel::inherited_image), image_header().table_offset)))
     return nullptr;
   t->self = t;
+  name_for_locks(*t);
   t->generation = cache_generation();
   t->stack = reinterpret_cast<u64>(t) + stack_at + stack_bytes;
   for (u32 i = 0; i < 256; i++) t->popcount[i] = static_cast<u8>(bits_set(i));
@@ -124,6 +126,15 @@ void fold(Thread* t) {
   windows_folded(t);
 }
 
+/// Its counters serve another thread next: what was counted already, and not cleared by who was killed, is cleared.
+void clear_after_kill(Thread* t) {
+  if (own_records.shared.thread(t->index).state == State::running || own_records.shared.thread(t->index).area == 0)
+    return;
+  u64* const c = counters(t);
+  for (u32 i = 0; i < own_records.segments; i++)
+    if (c[i] != 0) c[i] = 0;
+}
+
 /// The same where nothing of the thread runs any more.
 void end_counting(Thread* t) {
   if (own_records.shared.thread(t->index).state == State::running) {
@@ -133,6 +144,19 @@ void end_counting(Thread* t) {
     if (process_record(t).end != channel::End::executed) windows_close(t);
   }
   fold(t);
+}
+
+/// Wants threads_lock.
+void finish_departed_locked(Thread* t) {
+  if (process_record(t).end == channel::End::unknown) {
+    mark_partial(t, channel::partial_killed);
+    clear_after_kill(t);
+  }
+  end_counting(t);
+  models_close(t);
+  // It has left the list itself, or was killed at any instruction of that.
+  if (is_linked(t)) unlink(t);
+  set_state(process_record(t).state, State::ended);
 }
 
 }  // namespace
@@ -252,6 +276,11 @@ void finish_thread(Thread* t) {
   if (t->vfork_child != 0) set_state(process_record(t).state, State::ended);
 }
 
+void finish_departed(Thread* t) {
+  Guard guard(threads_lock);
+  finish_departed_locked(t);
+}
+
 void give_counters_back(Thread* t) {
   channel::Thread& record = own_records.shared.thread(t->index);
   const u32 area = record.area;
@@ -287,8 +316,13 @@ void finish_process(Thread* t) {
 
 void counts_to_records() {
   Guard guard(threads_lock);
-  for (Thread* o = own_records.live; o != nullptr; o = o->next) {
+  for (Thread *o = own_records.live, *next; o != nullptr; o = next) {
+    next = o->next;
     channel::Thread& record = own_records.shared.thread(o->index);
+    if (o->where == gone) {
+      finish_departed_locked(o);
+      give_counters_back(o);
+    }
     if (record.state != State::running) continue;
     fold(o);  // from here to the end `final` is what counts
     record.base = record.final;

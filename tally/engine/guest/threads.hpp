@@ -16,6 +16,8 @@ Thread* new_thread(Thread* parent, bool own_process);
 
 /// The calling thread ends: its counts are final. Its counters, and then its block, may serve another thread.
 void finish_thread(Thread* t);
+/// The same for the thread of a process that has left this memory: by its end, by another program, or killed.
+void finish_departed(Thread* t);
 void give_counters_back(Thread* t);
 void give_back(Thread* t);
 

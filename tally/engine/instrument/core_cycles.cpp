@@ -367,6 +367,7 @@ void core_finish(Thread* t) {
 
 void core_finish_locked(Thread* t) {
   if (summed == nullptr) return;
+  if (cache_is_damaged()) return core_forget();
   Scratch<u64> executed;
   Flow flow(executed);
   if (copy_counters(summed, executed) && flow.build()) {
@@ -382,6 +383,7 @@ void core_finish_locked(Thread* t) {
 }
 
 s64 core_costs(const u64* executed, SegmentCost* costs) {
+  if (cache_is_damaged()) return 0;
   Scratch<u64> copy;
   Flow flow(copy);
   if (!copy_counters(executed, copy) || !flow.build()) return 0;

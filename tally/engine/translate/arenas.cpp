@@ -153,10 +153,12 @@ Arena* arena_for(u64 pc) {
 
 void release_arenas() {
   for (u32 i = 0; i < arena_count; i++) {
-    if (arenas[i].far)
-      unreserve(arenas[i].base, arena_bytes);
-    else
-      kernel(SYS_munmap, arenas[i].base, arena_bytes);
+    // Who is killed here leaves a cache too many, instead of giving back what may be the program's by then.
+    const u64 base = __atomic_exchange_n(&arenas[i].base, 0, __ATOMIC_SEQ_CST);
+    if (base != 0 && arenas[i].far)
+      unreserve(base, arena_bytes);
+    else if (base != 0)
+      kernel(SYS_munmap, base, arena_bytes);
     arenas[i].traces.reset(0);
   }
   arena_count = 0;

@@ -10,10 +10,12 @@
 
 namespace tally::engine::translate {
 
-Lock cache_lock;
+Lock cache_lock{note_cache_damaged};
 Tables tables;
 
 namespace {
+
+bool damaged;
 
 // Program address → trace: open addressing, grown by doubling. What looks like another address is not looked at.
 struct Slot {
@@ -79,9 +81,9 @@ bool grow_slots() {
   const u32 n = (slot_mask + 1) * 4;
   Slot* const larger = fresh_table<Slot>(n);  // the old one is left: together they are smaller than the new one
   if (larger == nullptr) return false;
-  slots = larger;
+  __atomic_store_n(&slots, larger, __ATOMIC_RELEASE);  // first: what is thrown away is never larger than the table
   populate(slots, n * sizeof *slots);
-  slot_mask = n - 1;
+  __atomic_store_n(&slot_mask, n - 1, __ATOMIC_RELEASE);
   slots_used = 0;
   for (u32 t = 1; t < tables.traces.size; t++)
     if (!tables.traces[t].dead) insert_slot(t);
@@ -92,9 +94,9 @@ bool grow_pages() {
   PageEntry* const old = pages;
   PageEntry* const larger = fresh_table<PageEntry>((page_mask + 1) * 2);
   if (larger == nullptr) return false;
-  pages = larger;
+  __atomic_store_n(&pages, larger, __ATOMIC_RELEASE);
   const u32 old_mask = page_mask;
-  page_mask = page_mask * 2 + 1;
+  __atomic_store_n(&page_mask, page_mask * 2 + 1, __ATOMIC_RELEASE);
   for (u32 k = 0; k <= old_mask; k++) {
     if (old[k].page == 0) continue;
     u32 j = hash(old[k].page) & page_mask;
@@ -174,6 +176,9 @@ bool drop_page(PageEntry* entry, u64 a, u64 n) {
 
 }  // namespace
 
+bool cache_is_damaged() { return __atomic_load_n(&damaged, __ATOMIC_SEQ_CST); }
+void note_cache_damaged() { __atomic_store_n(&damaged, true, __ATOMIC_SEQ_CST); }
+
 void cache_init() {
   tables.traces.init(1u << 20);
   tables.places.init(24u << 20);
@@ -229,6 +234,7 @@ void cache_reset() {
   slots_used = pages_used = free_node = 0;
   // Pages stay watched: what is written there drops nothing, what is translated from there is watched again.
   forget_all_jumps();
+  __atomic_store_n(&damaged, false, __ATOMIC_SEQ_CST);
 }
 
 bool has_room(const Arena& a, u32 traces, u64 block_bytes) {
@@ -298,7 +304,7 @@ u64 literal(Arena& a, u64 value) {
 }
 
 void invalidate(u64 a, u64 n) {
-  if (n == 0) return;
+  if (n == 0 || cache_is_damaged()) return;
   const u64 first = a / page_bytes - (a >= page_bytes && a % page_bytes < 15 ? 1 : 0), last = (a + n - 1) / page_bytes;
   bool any = false;
   if (last - first > page_mask) {

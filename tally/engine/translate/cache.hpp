@@ -101,6 +101,10 @@ struct CacheLocation {
 void cache_init();
 /// Throws everything away. Nobody knows an address or number of it: see flush.
 void cache_reset();
+/// Who held cache_lock was killed: the tables may be half changed. Nothing in them is used until all is thrown away,
+/// and no thread goes back to its code before (see dispatch). Needs no lock; true for all who take it afterwards.
+bool cache_is_damaged();
+void note_cache_damaged();
 /// How often something was thrown away: jump tables that are older must be emptied before they are used again.
 u32 cache_generation();
 

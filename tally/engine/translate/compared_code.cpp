@@ -60,7 +60,7 @@ extern "C" void found_unlike(Thread* t) {
   {
     Guard guard(cache_lock);
     // Another thread may have been here first.
-    const Trace* const trace = find_trace(key_of(t->pc, t->in_steps != 0));
+    const Trace* const trace = cache_is_damaged() ? nullptr : find_trace(key_of(t->pc, t->in_steps != 0));
     if (trace != nullptr && trace->compared != 0) invalidate(t->pc, 1);
   }
   dispatch(t);

@@ -20,10 +20,26 @@ namespace {
 
 bool everything_executes;  // READ_IMPLIES_EXEC
 
-Lock ranges_lock;
 u64 seen_page[2];      // pages known not to need watching, cheapest first
 u64 constant_page[4];  // pages known to be constant, the last ones
 u32 constant_turn;
+
+void forget_known_pages() {
+  seen_page[0] = seen_page[1] = 0;
+  for (u64& page : constant_page) page = 0;
+}
+
+/// Who knew less than the truth was about to learn it: all is learned again. What was translated by it is thrown away.
+void repair_code() {
+  note_cache_damaged();
+  forget_known_pages();
+  forget_all_ranges();
+  forget_all_read_only();
+  repair_watched();
+  files_repair();
+}
+
+Lock ranges_lock{repair_code};
 
 struct MemoryFile {
   u64 device, inode;
@@ -69,8 +85,7 @@ bool executes(s64 protection) {
 
 /// What is known of [start, end) is this from now on; -1: nothing.
 void note(u64 start, u64 end, s64 protection) {
-  seen_page[0] = seen_page[1] = 0;
-  for (u64& page : constant_page) page = 0;
+  forget_known_pages();
   forget_read_only(start, end);
   persistent_cache->unmapped(start, end);
   clock_unmapped(start, end);
@@ -167,6 +182,7 @@ void code_init() { ranges_init(); }
 
 void lock_code() { ranges_lock.take(); }
 void unlock_code() { ranges_lock.release(); }
+void release_code_for_dead(u32 holder) { ranges_lock.release_for_dead(holder); }
 
 u32 read_code(u64 pc, u8* to, u32 n) {
   ranges_lock.take();
@@ -290,8 +306,7 @@ void compare_range(u64 a, u64 n) {
     Still still;
     if (!any_range(a, n)) return;
     always_compare(a, n);
-    seen_page[0] = seen_page[1] = 0;
-    for (u64& page : constant_page) page = 0;
+    forget_known_pages();
     invalidate(a, n);
   }
   unwatch_range(a, n);
@@ -315,6 +330,16 @@ void note_mapping(u64 a, u64 n, s64 protection, const FileMapping* file) {
     m.executable = executes(protection);
     files_add(m);
   }
+  drop_everywhere(start, end - start);
+}
+
+void note_unknown(u64 a, u64 n) {
+  const u64 start = page_down(a), end = page_up(a + n);
+  if (start >= end) return;  // the kernel refuses it
+  Still still;
+  note(start, end, -1);
+  files_forget(start, end);
+  files_learn(start, end);
   drop_everywhere(start, end - start);
 }
 
@@ -354,8 +379,7 @@ u64 attached_bytes(u64 a) {
 void note_other_pages(u64 a, u64 n, u64 offset) {
   const u64 start = page_down(a), end = page_down(a + n);
   Still still;
-  seen_page[0] = seen_page[1] = 0;
-  for (u64& page : constant_page) page = 0;
+  forget_known_pages();
   persistent_cache->unmapped(start, end);
   clock_unmapped(start, end);
   log_unmapped(start, end);

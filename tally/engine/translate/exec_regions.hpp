@@ -46,6 +46,8 @@ void watch_again();
 void note_mapping(u64 a, u64 n, s64 protection, const FileMapping* file = nullptr);
 void note_protection(u64 a, u64 n, s64 protection);
 void note_move(u64 old, u64 old_bytes, u64 to, u64 bytes);
+/// Some of that happened, or did not: who did it was killed. The kernel is asked when it matters.
+void note_unknown(u64 a, u64 n);
 /// How much System V shared memory is attached at `a`.
 u64 attached_bytes(u64 a);
 /// Memory that the program does not want any more (madvise); `of_file`: the same bytes at other addresses, too.
@@ -65,5 +67,7 @@ void code_init();
 void reading_executes(bool yes);
 void lock_code();
 void unlock_code();
+/// Lock::release_for_dead() for it.
+void release_code_for_dead(u32 holder);
 
 }  // namespace tally::engine::translate

@@ -11,6 +11,8 @@ u32 range_count;
 
 void ranges_init() { ranges = reinterpret_cast<Range*>(reserve(range_limit * sizeof(Range), read_write)); }
 
+void forget_all_ranges() { range_count = 0; }
+
 bool any_range(u64 a, u64 n) {
   for (u32 i = 0; i < range_count; i++)
     if (ranges[i].start < a + n && ranges[i].end > a) return true;

@@ -18,6 +18,7 @@ Range* find_range(u64 pc);
 bool any_range(u64 a, u64 n);
 /// Nothing is known of [a, end) any more.
 void forget(u64 a, u64 end);
+void forget_all_ranges();
 /// [a, end) is executable.
 void add_range(u64 a, u64 end, bool writable);
 

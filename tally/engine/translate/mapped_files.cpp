@@ -1,6 +1,7 @@
 #include "tally/engine/translate/mapped_files.hpp"
 
 #include "tally/engine/records.hpp"
+#include "tally/engine/translate/process_maps.hpp"
 
 namespace tally::engine::translate {
 namespace {
@@ -9,6 +10,15 @@ constexpr u32 limit = 16384;
 FileMapping* table;
 u32 count;
 u32 writable_code;  // mappings that are executable and whose file may be written
+
+/// While the table is changed: who dies then leaves it with entries lost or mixed up.
+bool changes;
+struct Change {
+  Change() { __atomic_store_n(&changes, true, __ATOMIC_SEQ_CST); }
+  ~Change() { __atomic_store_n(&changes, false, __ATOMIC_SEQ_CST); }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+};
 
 void add(const FileMapping& m) {
   if (table == nullptr)
@@ -66,6 +76,7 @@ void join() {
 
 void files_forget(u64 start, u64 end) {
   if (count == 0) return;
+  const Change change;
   cut(start);
   cut(end);
   for (u32 i = 0; i < count;)
@@ -77,12 +88,14 @@ void files_forget(u64 start, u64 end) {
 }
 
 void files_add(const FileMapping& m) {
+  const Change change;
   add(m);
   recount();
 }
 
 void files_protect(u64 start, u64 end, bool writable, bool executable) {
   if (count == 0) return;
+  const Change change;
   cut(start);
   cut(end);
   for (u32 i = 0; i < count; i++)
@@ -104,6 +117,33 @@ void files_move(u64 old, u64 old_bytes, u64 to, u64 bytes) {
   moved.start = to;
   moved.end = to + bytes;
   files_add(moved);
+}
+
+void files_learn(u64 start, u64 end) {
+  const Change change;
+  each_mapping([&](const ListedMapping& m) {
+    if (m.start >= end || m.end <= start) return;
+    FileMapping f;
+    f.shared = m.permissions[3] == 's';
+    f.writable = m.permissions[1] == 'w';
+    f.executable = m.permissions[2] == 'x';
+    if (!f.shared && (!f.executable || m.inode == 0)) return;
+    const u64 from = m.start > start ? m.start : start, to = m.end < end ? m.end : end;
+    f.start = from;
+    f.end = to;
+    f.offset = m.offset + (from - m.start);
+    f.device = u64{m.device_minor & 0xff} | u64{m.device_major} << 8 | u64{m.device_minor & ~0xffu} << 12;
+    f.inode = m.inode;
+    f.by_descriptor = f.others = f.shared;  // who can tell?
+    add(f);
+  });
+  recount();
+}
+
+void files_repair() {
+  if (!changes) return;
+  count = 0;
+  files_learn(0, ~u64{0});
 }
 
 void files_forked() {

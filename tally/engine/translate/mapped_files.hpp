@@ -25,6 +25,10 @@ void files_forget(u64 start, u64 end);
 /// The end of the System V shared memory that is attached at `a`; `a` where none is.
 u64 attached_end(u64 a);
 void files_add(const FileMapping& m);
+/// Adds what the kernel lists from `start` to `end`.
+void files_learn(u64 start, u64 end);
+/// Who changed something here was killed: what was changed is read from the kernel again.
+void files_repair();
 void files_protect(u64 start, u64 end, bool writable, bool executable);
 /// mremap(2): `old_bytes` 0 makes a second mapping.
 void files_move(u64 old, u64 old_bytes, u64 to, u64 bytes);

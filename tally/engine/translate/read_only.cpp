@@ -24,6 +24,11 @@ void forget_read_only(u64 start, u64 end) {
   }
 }
 
+void forget_all_read_only() {
+  read_only_count = 0;
+  __atomic_store_n(&pointers_gone, true, __ATOMIC_RELAXED);
+}
+
 void add_read_only(u64 start, u64 end) {
   // A garbage collector may protect many ranges: those in which no pointer was wanted give way.
   for (u32 i = read_only_count; read_only_count == read_only_limit && i-- > 0;)

@@ -9,6 +9,7 @@ namespace tally::engine::translate {
 
 void add_read_only(u64 start, u64 end);
 void forget_read_only(u64 start, u64 end);
+void forget_all_read_only();
 bool overlaps_read_only(u64 start, u64 end);
 /// Whether these bytes lie in such a range; then somebody relies on it.
 bool use_read_only(u64 address, u64 bytes);

@@ -123,7 +123,7 @@ class Review {
 
 void review_once(Thread* t) {
   Guard guard(cache_lock);
-  if (!persistent_cache->is_written() && !replaces_at_once()) return;
+  if (cache_is_damaged() || (!persistent_cache->is_written() && !replaces_at_once())) return;
   Review review(t);
   if (review.begin()) review.reoptimize_hot();
 }
@@ -140,6 +140,7 @@ void settle_code(u64 now_ns) {
   if (now_ns < __atomic_load_n(&next_ns, __ATOMIC_RELAXED)) return;
   __atomic_store_n(&next_ns, 2 * now_ns, __ATOMIC_RELAXED);
   Guard guard(cache_lock);
+  if (cache_is_damaged()) return;
   watch_again();
   shorten_jumps();
 }

@@ -35,13 +35,19 @@ Watched& place_of(u64 page) {
   return watched.entry[i];
 }
 
+// While the table grows: what it was. Who dies then leaves that.
+WatchedTable before_growth;
+bool grows;
+
 void grow() {
-  const WatchedTable old = watched;
+  const WatchedTable old = before_growth = watched;
+  __atomic_store_n(&grows, true, __ATOMIC_RELEASE);
   const u32 n = old.entry == nullptr ? 1024 : (old.mask + 1) * 2;
   watched.mask = n - 1;
   watched.entry = reinterpret_cast<Watched*>(reserve(page_up(n * sizeof(Watched)), PROT_READ | PROT_WRITE));
   for (u32 i = 0; old.entry != nullptr && i <= old.mask; i++)
     if (old.entry[i].page != 0) place_of(old.entry[i].page) = old.entry[i];
+  __atomic_store_n(&grows, false, __ATOMIC_RELEASE);
 }
 
 Watched& entry_of(u64 page) {
@@ -52,6 +58,10 @@ Watched& entry_of(u64 page) {
     w.page = page;
   }
   return w;
+}
+
+bool protect(const Watched& w) {
+  return !failed(kernel(SYS_mprotect, w.page * page_bytes, page_bytes, w.before & ~static_cast<u64>(PROT_WRITE)));
 }
 
 /// From now on who enters a system call sees that the page may be protected.
@@ -80,24 +90,38 @@ bool watch(u64 page, u8 before) {
   announce(page);
   w.before = before;
   if (!nothing_is_watched && !is_always_compared(page) && !is_written_by_kernel(page)) {
-    const s64 r = kernel(SYS_mprotect, page * page_bytes, page_bytes, before & ~static_cast<u64>(PROT_WRITE));
-    w.on = !failed(r);
+    w.on = true;  // before it is, and after it was: see repair_watched()
+    w.on = protect(w);
   }
   if (!w.on) w.compared = Compared::for_good;
   return w.on;
 }
 
 bool unwatch(Watched& w) {
+  const s64 r = kernel(SYS_mprotect, w.page * page_bytes, page_bytes, w.before);
   w.on = false;
-  return !failed(kernel(SYS_mprotect, w.page * page_bytes, page_bytes, w.before));
+  return !failed(r);
 }
 
 bool unwatch_together(Watched* const* pages, u32 n) {
+  const s64 r = kernel(SYS_mprotect, pages[0]->page * page_bytes, n * page_bytes, pages[0]->before);
   for (u32 i = 0; i < n; i++) {
     pages[i]->on = false;
     pages[i]->compared = Compared::for_good;
   }
-  return !failed(kernel(SYS_mprotect, pages[0]->page * page_bytes, n * page_bytes, pages[0]->before));
+  return !failed(r);
+}
+
+void repair_watched() {
+  if (grows) {
+    watched = before_growth;
+    grows = false;
+  }
+  each_watched(1, ~u64{0}, [](Watched& w) {
+    if (!w.on || protect(w)) return;
+    w.on = false;
+    w.compared = Compared::for_good;
+  });
 }
 
 void note_write(Watched& w) {

@@ -29,6 +29,8 @@ bool watch(u64 page, u8 before);
 bool unwatch(Watched& w);
 /// The same for `n` pages side by side, none of which is to be protected again.
 bool unwatch_together(Watched* const* pages, u32 n);
+/// Who changed something here was killed: what is said to be protected is.
+void repair_watched();
 /// A protected page is written: it is to be compared if that happens all the time.
 void note_write(Watched& w);
 

@@ -1,0 +1,42 @@
+// A process that shares its memory with others is killed, at a random moment and while it holds each of the engine's
+// locks: the others go on as they do natively.
+#include "tests/engine/expect.hpp"
+
+namespace tally::engine_test {
+namespace {
+
+Command sharers(std::vector<std::string> words) {
+  Command command;
+  command.words = std::move(words);
+  command.words.insert(command.words.begin(), std::string(LIBC_PROGRAMS) + "/sharers_dynamic");
+  command.environment.push_back("TALLY_ENGINE_TEST=fail");
+  command.options = {"--timeout", "100000"};
+  return command;
+}
+
+class SharingTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SharingTest, go_on_whatever_the_killed_one_held) {
+  const Command command = sharers({"held", GetParam()});
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.code, 0) << native.err;
+  const Counted counted = run_counted(command);
+  expect_same(counted.outcome, native);
+  EXPECT_FALSE(counted.exact);
+  EXPECT_NE(counted.problem.find("it was killed"), std::string::npos) << counted.problem;
+}
+
+TEST_P(SharingTest, go_on_when_one_is_killed_at_a_random_moment) {
+  const Command command = sharers({"random", GetParam(), std::to_string(SHARING_ROUNDS)});
+  const Outcome native = run_native(command);
+  ASSERT_EQ(native.code, 0) << native.err;
+  const Counted counted = run_counted(command);
+  expect_same(counted.outcome, native);
+  EXPECT_FALSE(counted.exact);
+}
+
+INSTANTIATE_TEST_SUITE_P(engine, SharingTest, testing::Values("vfork", "clone", "parent"),
+                         [](const auto& one) { return std::string(one.param); });
+
+}  // namespace
+}  // namespace tally::engine_test

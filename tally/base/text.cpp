@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "tally/base/foreign_text.hpp"
+
 namespace tally {
 namespace {
 
@@ -20,21 +22,6 @@ std::string significant_digits(double number, int significant) {
     if (digits <= significant) return text;
   }
   return fmt::format("{:.0f}", number);
-}
-
-// How many bytes the character at the beginning takes, by RFC 3629; 0 where there is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Longer than need be, half of a UTF-16 pair, and beyond U+10FFFF.
-  const bool wrong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xed && byte(1) > 0x9f) ||
-                     (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f);
-  return wrong ? 0 : length;
 }
 
 }  // namespace
@@ -92,15 +79,7 @@ std::string number_text(double number) {
   return fmt::format("{:.4g}", number);
 }
 
-std::string valid_utf8(std::string_view text) {
-  std::string valid;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = utf8_length(text.substr(i));
-    valid += length == 0 ? "\xEF\xBF\xBD" : text.substr(i, length);
-    i += std::max<std::size_t>(length, 1);
-  }
-  return valid;
-}
+std::string valid_utf8(std::string_view text) { return ForeignText(text).utf8(); }
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   return fmt::format("{}", fmt::join(parts, separator));
@@ -182,13 +161,7 @@ std::size_t display_width(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-std::string printable(std::string_view text) {
-  std::string clean(text);
-  for (char& c : clean) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
-  }
-  return clean;
-}
+std::string printable(std::string_view text) { return ForeignText(text).in_line(); }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   // Three rows of the usual matrix (optimal string alignment); `before` is needed for swapped neighbours.

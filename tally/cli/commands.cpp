@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "tally/base/text.hpp"
+#include "tally/base/foreign_text.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/linux/files/output.hpp"
 
@@ -29,6 +29,7 @@ int exit_code(Code code) {
 void say(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += fmt::format("{}{}\n", text.empty() ? "tally: " : "       ", line);
+  text = ForeignText(text).in_lines();
   // In one write, so that it does not mix with the program's words. Nobody can be told where this fails.
   (void)linux::Output::standard_error().write(text);
 }

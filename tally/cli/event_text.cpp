@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/wrap.hpp"
 #include "tally/report/grid.hpp"
@@ -184,7 +185,7 @@ std::string event_text(const Explained& explained) {
 std::string event_json(const std::vector<Explained>& explained) {
   Json json{{"schema", "tally-event/1"}, {"events", Json::array()}};
   for (const auto& [explanation, outlook] : explained) json["events"].push_back(object(explanation, outlook));
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace tally::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/event_text.hpp"
 #include "tally/cli/wrap.hpp"
@@ -113,7 +114,7 @@ std::string events_json(const std::vector<Offered>& offered) {
                               {"source", or_null(one.outlook.source)},
                               {"what", or_null(one.entry.what)}});
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace tally::cli

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/cli/wrap.hpp"
 
@@ -251,7 +252,7 @@ std::string register_json(const std::vector<Shown>& shown) {
   json["schema"] = "tally-register/1";
   json["registers"] = Json::array();
   for (const Shown& one : shown) json["registers"].push_back(register_object(one.value, one.has_value));
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::string register_list(const std::vector<Place>& places) {

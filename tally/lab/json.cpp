@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 
 namespace tally::lab {
@@ -167,7 +168,7 @@ std::string json_text(const std::vector<Entry>& entries, const End& end, const C
   out["listing"] = listing_of(machine.image());
   out["registers"] = registers_of(entries, machine);
   out["timeline"] = timeline_of(timeline, machine);
-  return out.dump(2) + "\n";
+  return tally::json_text(out, 2) + "\n";
 }
 
 }  // namespace tally::lab

@@ -137,7 +137,7 @@ TEST(Parse, Errors) {
       {"", "f: there is no line 'model'", "needs one"},
       {"model m\nl1d size=32K ways=8\nl2 size=256K ways=8 line=128", "f: lines of 64 and 128 bytes", "the same length"},
       {"model m\nl1d size=32K ways=8\nitlb entries=8 ways=8 page=2M\ndtlb entries=8 ways=8", "f: pages of", "the same"},
-      {"model m\n\x1b[31m", "f, line 2: '?[31m' means nothing here", ""},
+      {"model m\n\x1b[31m", "f, line 2: '\\x1b[31m' means nothing here", ""},
   };
   for (const Bad& bad : all) {
     const auto machine = parse(bad.text, "f");

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "tally/base/json_text.hpp"
+
 namespace tally::report {
 namespace {
 
@@ -16,8 +18,8 @@ class ChromeTrace final : public WindowWriter {
  public:
   void begin(const result::WindowsHead& head, std::string& to) override {
     head_ = head;
-    for (const result::EventCount& event : head.events) names_.push_back(nlohmann::json(event.name).dump());
-    for (const result::WindowTrigger& one : head.triggers) triggers_.push_back(nlohmann::json(one.event).dump());
+    for (const result::EventCount& event : head.events) names_.push_back(json_text(nlohmann::json(event.name)));
+    for (const result::WindowTrigger& one : head.triggers) triggers_.push_back(json_text(nlohmann::json(one.event)));
     to += R"({"displayTimeUnit":"ns","traceEvents":[)";
   }
 

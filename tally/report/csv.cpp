@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "tally/base/foreign_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/format.hpp"
 #include "tally/report/intervals.hpp"
@@ -141,7 +143,7 @@ std::string interval_csv(const result::Interval& interval, const Style& style) {
 
 std::string csv_row(const std::vector<std::string>& fields, std::string_view separator) {
   std::vector<std::string> cells;
-  for (const std::string& field : fields) cells.push_back(quoted(valid_utf8(field), separator));
+  for (const std::string& field : fields) cells.push_back(quoted(ForeignText(field).in_line(), separator));
   return join(cells, separator);
 }
 
@@ -186,6 +188,8 @@ Result<Style> append_csv(std::string_view existing, Style style) {
   for (auto row = take_csv_row(rest, separator); row; row = take_csv_row(rest, separator)) {
     if (const auto run = parse_integer(row->front())) last = std::max(last, *run);
   }
+  if (last >= std::numeric_limits<int>::max())
+    return fail(Code::bad_usage, fmt::format("cannot append: the number of a run in the file, {}, is too large", last));
   style.header = false;
   style.first_run = static_cast<int>(last) + 1;
   return style;

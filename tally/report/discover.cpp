@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/grid.hpp"
 #include "tally/report/json_values.hpp"
@@ -256,7 +257,7 @@ std::string discover_json(const result::Discovery& discovery) {
   json["events"] = Json::array();
   for (const Discovered& event : discovery.events) json["events"].push_back(event_json(event));
   json["notices"] = discovery.notices;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json) + "\n";
 }
 
 std::string discover_table(const result::Discovery& discovery) {
@@ -275,7 +276,7 @@ std::string discover_table(const result::Discovery& discovery) {
                               {"BriefDescription", what},
                               {"Counter", event.counters.empty() ? Json(nullptr) : Json(ranges(event.counters))}});
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace tally::report

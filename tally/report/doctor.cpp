@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/json_values.hpp"
 
@@ -118,7 +119,7 @@ std::string doctor_json(const result::Diagnosis& diagnosis) {
     for (const result::Fact& fact : group.facts) object[fact.name] = value_json(fact);
   }
   // Firmware may call itself what is not UTF-8; JSON may not hold it.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace tally::report

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "tally/base/foreign_text.hpp"
 #include "tally/base/text.hpp"
 
 namespace tally::report {
 
 void Grid::add(std::vector<std::string> cells) {
   cells.resize(columns_.size());
+  for (std::string& cell : cells)
+    if (!ForeignText(cell).is_plain()) cell = ForeignText(cell).in_line();
   rows_.push_back(std::move(cells));
 }
 

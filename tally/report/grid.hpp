@@ -23,7 +23,7 @@ class Grid {
  public:
   explicit Grid(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// One more row; missing cells are empty.
+  /// One more row; missing cells are empty. Text from outside may stand in a cell: it is escaped.
   void add(std::vector<std::string> cells);
 
   /// All rows, one line each, indented by one space, without trailing spaces.

@@ -1,3 +1,4 @@
+#include "tally/base/json_text.hpp"
 #include "tally/report/format.hpp"
 #include "tally/report/json_values.hpp"
 
@@ -219,7 +220,7 @@ Json object(const result::Stat& stat, const Style& style) {
 
 std::string text_of(const Json& json, const Style& style) {
   // A command line may hold bytes that are not UTF-8; JSON may not.
-  return json.dump(style.one_line ? -1 : 2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, style.one_line ? -1 : 2) + "\n";
 }
 
 }  // namespace
@@ -245,7 +246,7 @@ Result<Style> append_json(std::string_view existing, Style style) {
   if (line["schema"] != "tally-stat/1") {
     return fail(
         Code::bad_usage,
-        "cannot append: the file holds objects of the schema " + line["schema"].dump() + ", not \"tally-stat/1\"",
+        "cannot append: the file holds objects of the schema " + json_text(line["schema"]) + ", not \"tally-stat/1\"",
         "give it a file of its own");
   }
   style.one_line = true;

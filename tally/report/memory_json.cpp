@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 
+#include "tally/base/json_text.hpp"
 #include "tally/report/memory.hpp"
 
 namespace tally::report {
@@ -174,7 +175,7 @@ std::string memory_json(const result::Memory& memory) {
                       {"reason", text_or_null(memory.counters_reason)}};
   json["points"] = array_of(memory.points, [&](const result::MemoryPoint& point) { return point_json(memory, point); });
   json["notices"] = memory.notices;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace tally::report

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "tally/base/foreign_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/grid.hpp"
 #include "tally/report/profile_sums.hpp"
@@ -21,12 +22,22 @@ bool is_source(std::string_view path, std::string_view name) {
          (path.size() > name.size() && path.ends_with(name) && path[path.size() - name.size() - 1] == '/');
 }
 
+// Tabs as four columns: their real width is the editor's affair.
+std::string source_line(std::string_view line) {
+  constexpr std::size_t most = 400;  // of generated or minified sources a line may have megabytes
+  std::string text;
+  for (const char c : line.substr(0, 4 * (most + 1))) text += c == '\t' ? std::string(4, ' ') : std::string(1, c);
+  return ForeignText(text).in_line(most);
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = text.find('\n', at);
     if (end == std::string::npos) end = text.size();
-    lines.push_back(printable(text.substr(at, end - at)));
+    std::string_view line(text.data() + at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(source_line(line));
     at = end + 1;
   }
   return lines;
@@ -96,7 +107,7 @@ class Annotation {
                                : whole->is_newer
                                    ? " (changed since the program was built: counts may stand at other lines)"
                                    : "";
-    return fmt::format("{}{}\n\n{}", path, remark, grid.text());
+    return fmt::format("{}{}\n\n{}", printable(path), remark, grid.text());
   }
 
   const result::Profile& profile_;

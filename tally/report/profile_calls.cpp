@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/json_values.hpp"
 #include "tally/report/profile_forms.hpp"
@@ -87,7 +88,7 @@ std::string profile_speedscope(const result::Profile& profile, const ProfileStyl
   json["name"] = join(profile.stat.command, " ");
   json["shared"]["frames"] = std::move(frames);
   json["profiles"] = Json::array({std::move(one)});
-  return json.dump() + "\n";
+  return json_text(json) + "\n";
 }
 
 std::vector<std::int64_t> inclusive_of_functions(const result::Profile& profile) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "tally/report/in_line.hpp"
 #include "tally/report/profile_samples.hpp"
 #include "tally/report/profile_sums.hpp"
 
@@ -254,7 +255,7 @@ Result<ProfileDifference> difference_of(const result::Profile& before, const res
 
 std::span<const DifferenceFormat> difference_formats() {
   static constexpr DifferenceFormat formats[] = {
-      {"table", difference_table}, {"html", difference_html}, {"json", difference_json}};
+      {"table", in_line<difference_table>}, {"html", in_line<difference_html>}, {"json", difference_json}};
   return formats;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/grid.hpp"
 #include "tally/report/json_values.hpp"
@@ -267,7 +268,7 @@ std::string difference_json(const ProfileDifference& difference, const ProfileSt
     for (const Change* line : lines[f]) made["lines"].push_back(change_json(difference, *line));
     json["functions"].push_back(std::move(made));
   }
-  return json.dump(1) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 }  // namespace tally::report

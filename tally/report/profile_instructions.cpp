@@ -38,7 +38,8 @@ std::string function_text(const result::Profile& profile, const result::ProfileF
     if (found != counted.end()) last_place = place;
     grid.add(std::move(cells));
   }
-  return fmt::format("{} ({})\n\n{}", function.name, profile.objects[function.object].name, grid.text());
+  return fmt::format("{} ({})\n\n{}", printable(function.name), printable(profile.objects[function.object].name),
+                     grid.text());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <map>
 
+#include "tally/base/json_text.hpp"
 #include "tally/report/json_values.hpp"
 #include "tally/report/profile_forms.hpp"
 #include "tally/report/profile_samples.hpp"
@@ -153,7 +154,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
                              {"inclusive", sum.inclusive}});
   json["stacks"] = stacks_json(profile, places);
   json["calls_cut"] = profile.calls_cut;
-  return json.dump(1) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 }  // namespace tally::report

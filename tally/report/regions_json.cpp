@@ -1,3 +1,4 @@
+#include "tally/base/json_text.hpp"
 #include "tally/report/json_values.hpp"
 #include "tally/report/regions.hpp"
 
@@ -66,7 +67,7 @@ std::string regions_json(const result::ProgramRegions& program) {
   Json json{{"schema", "tally-regions/1"}};
   json.update(regions_object(program));
   // Names and arguments may hold bytes that are not UTF-8; JSON may not.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace tally::report

@@ -30,7 +30,7 @@ TEST(Table, one_run) {
 TEST(Table, processes_and_threads_have_a_row_each) {
   const std::string text = *table(sample(), {true, true});
   EXPECT_NE(text.find("\n pid  parent  tid      loads:u  trust  end     command\n"
-                      "  42      41       702,114,020  exact  exit 0  bz?ip2\n"
+                      "  42      41       702,114,020  exact  exit 0  bz\\x1bip2\n"
                       "  42           42  702,114,020  exact          thread main\n"
                       "  42           43  702,114,020  exact          thread worker\n"),
             std::string::npos)
@@ -93,7 +93,7 @@ TEST(Table, what_no_process_has_is_told_once) {
   process.counts.push_back({"user_time", "user_time", Unit::nanoseconds, absent("for the whole command only")});
   stat.runs[0].processes.push_back(process);
   const std::string text = *table(stat, {true, false});
-  EXPECT_NE(text.find("bz?ip2\n\n absent by process: page-faults, user_time (for the whole command only)\n"),
+  EXPECT_NE(text.find("bz\\x1bip2\n\n absent by process: page-faults, user_time (for the whole command only)\n"),
             std::string::npos)
       << text;
   EXPECT_EQ(text.find("  user_time"), std::string::npos) << text;

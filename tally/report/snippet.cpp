@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/csv.hpp"
 #include "tally/report/grid.hpp"
@@ -100,7 +101,7 @@ std::string snippet_json(const result::Snippet& snippet) {
   json["chains"] = Json::array();
   for (const result::ChainCycles& one : snippet.chains) json["chains"].push_back(chain_json(one));
   json["notices"] = snippet.notices;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::string snippet_csv(const result::Snippet& snippet) {

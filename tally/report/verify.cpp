@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/grid.hpp"
 #include "tally/report/json_values.hpp"
@@ -143,7 +144,7 @@ std::string program_answer(const result::Verify& verify) {
                                     [](const auto& one) { return one.verdict == Verdict::fail; });
   const auto judged = std::count_if(verify.compared.begin(), verify.compared.end(),
                                     [](const auto& one) { return one.verdict != Verdict::inconclusive; });
-  std::string text = fmt::format("{}: {} and {} ", shell_words(verify.command), way(verify.backend), way(verify.other));
+  std::string text = fmt::format("{}: {} and {} ", printable(shell_words(verify.command)), way(verify.backend), way(verify.other));
   text += judged == 0 ? "could not be compared."
           : failed    ? fmt::format("differ in {} of {}.", failed, plural(judged, "event", "events"))
                       : fmt::format("agree in {}.", plural(judged, "event", "events"));
@@ -292,7 +293,7 @@ std::string verify_json(const result::Verify& verify) {
   json["checks"] = Json::array();
   for (const Check& check : verify.checks) json["checks"].push_back(check_json(check));
   json["notices"] = verify.notices;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 }  // namespace tally::report

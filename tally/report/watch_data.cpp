@@ -1,6 +1,7 @@
 // The forms of tally watch for programs.
 #include <fmt/format.h>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/csv.hpp"
 #include "tally/report/json_values.hpp"
@@ -89,7 +90,7 @@ std::string watch_header_json(const result::WatchHeader& header) {
     facts.push_back({{"label", fact.label}, {"text", text_or_null(fact.text)}, {"reason", text_or_null(fact.reason)}});
   }
   const Json object{{"schema", "tally-watch/1"}, {"line", "header"}, {"facts", std::move(facts)}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(object) + "\n";
 }
 
 std::string watch_json(const WatchTable& table) {
@@ -119,7 +120,7 @@ std::string watch_json(const WatchTable& table) {
                       {"ticks", cell_json(table, table.totals.ticks)}}},
                     {"own_cost_percent", cell_json(table, table.own_cost)},
                     {"rows_left_out", table.rows_left_out}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(object) + "\n";
 }
 
 }  // namespace tally::report

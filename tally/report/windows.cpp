@@ -8,6 +8,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "tally/base/foreign_text.hpp"
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/chrome_trace.hpp"
 #include "tally/report/csv.hpp"
@@ -22,9 +24,7 @@ std::string_view trigger_of(const result::WindowsHead& head, const result::Windo
   return window.trigger ? std::string_view(head.triggers[*window.trigger].event) : "end";
 }
 
-std::string json_text(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string quoted_json(const std::string& text) { return json_text(nlohmann::json(text)); }
 
 /// One aligned line a window, of what tells windows apart: of the process there is the program's name, of the trigger a
 /// word where there are several.
@@ -48,7 +48,7 @@ class Table final : public WindowWriter {
   void row(const result::Window& window, std::string& to) override {
     auto out = std::back_inserter(to);
     fmt::format_to(out, "{:>8} {:>10.3f} {:<12.12} {:>7}", window.number,
-                   static_cast<double>(window.time.count()) / 1e6, window.program, window.tid);
+                   static_cast<double>(window.time.count()) / 1e6, program_of(window), window.tid);
     if (has_length_) fmt::format_to(out, " {:>10}", window.length);
     for (std::size_t i = 0; i < head_.places.size(); ++i) {
       if (head_.places[i])
@@ -57,8 +57,8 @@ class Table final : public WindowWriter {
         fmt::format_to(out, " {:>{}}", "absent", widths_[i]);
     }
     fmt::format_to(out, "  {}", window.address != 0 ? fmt::format("{:#x}", window.address) : "-");
-    if (!window.function.empty()) fmt::format_to(out, "  {}", window.function);
-    if (!window.line.empty()) fmt::format_to(out, "  {}", window.line);
+    for (const std::string_view text : {window.function, window.line})
+      if (!text.empty()) fmt::format_to(out, "  {}", ForeignText(text).in_line());
     if (!window.trigger || head_.triggers.size() > 1) fmt::format_to(out, "  {}", trigger_of(head_, window));
     to += window.partial ? ", partial\n" : "\n";
   }
@@ -69,9 +69,18 @@ class Table final : public WindowWriter {
   }
 
  private:
+  std::string_view program_of(const result::Window& window) {
+    if (window.program != program_) {
+      program_ = window.program;
+      shown_ = ForeignText(program_).in_line();
+    }
+    return shown_;
+  }
+
   result::WindowsHead head_;
   std::vector<std::size_t> widths_;
   bool has_length_ = false;
+  std::string program_, shown_;
 };
 
 class Csv final : public WindowWriter {
@@ -130,8 +139,8 @@ class JsonLines final : public WindowWriter {
     head_ = head;
     trust_ = name(trust_of(head));
     to += windows_description(head) + "\n";
-    for (const result::EventCount& event : head.events) keys_.push_back(json_text(event.name));
-    for (const result::WindowTrigger& trigger : head.triggers) triggers_.push_back(json_text(trigger.event));
+    for (const result::EventCount& event : head.events) keys_.push_back(quoted_json(event.name));
+    for (const result::WindowTrigger& trigger : head.triggers) triggers_.push_back(quoted_json(trigger.event));
   }
   void row(const result::Window& window, std::string& to) override {
     auto out = std::back_inserter(to);
@@ -140,7 +149,7 @@ class JsonLines final : public WindowWriter {
     };
     if (window.program != program_) {
       program_ = window.program;
-      quoted_ = json_text(program_);
+      quoted_ = quoted_json(program_);
     }
     fmt::format_to(
         out,
@@ -159,7 +168,7 @@ class JsonLines final : public WindowWriter {
       to += "null";
     if (head_.named) {
       const auto text_or_null = [](std::string_view text) {
-        return text.empty() ? std::string("null") : json_text(std::string(text));
+        return text.empty() ? std::string("null") : quoted_json(std::string(text));
       };
       fmt::format_to(out, R"(,"function":{},"line":{})", text_or_null(window.function), text_or_null(window.line));
     }
@@ -240,7 +249,7 @@ std::string hpctool_description(const result::WindowsHead& head) {
   const std::vector<std::string> columns = split(header, ',');
   const auto places = hpctool_places(names);
   for (std::size_t i = 0; places && i < places->size(); ++i) object["columns"][columns[i]] = names[(*places)[i]];
-  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return json_text(object);
 }
 
 constexpr std::array all_forms{
@@ -281,9 +290,7 @@ const WindowFormat* window_format(std::string_view name, std::string_view output
   return name.empty() ? window_format(usual, {}, {}) : nullptr;
 }
 
-std::string windows_description(const result::WindowsHead& head) {
-  return description_of(head).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string windows_description(const result::WindowsHead& head) { return json_text(description_of(head)); }
 Trust trust_of(const result::WindowsHead& head) {
   Trust trust = Trust::exact;
   for (const result::EventCount& event : head.events)

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/html/element.hpp"
 #include "tally/report/numbers.hpp"
@@ -49,7 +50,7 @@ std::string data_of(const Chart& chart) {
   json["marks"] = Json::array();
   for (const Mark& mark : chart.marks) json["marks"].push_back({{"at", mark.at}, {"dotted", mark.dotted}});
   // Within a script nothing ends it but "</"; names come from files and programs.
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json_text(json);
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at)) {
     text.replace(at, 1, "\\u003c");
   }

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "tally/base/text.hpp"
+#include "tally/base/foreign_text.hpp"
 
 namespace tally::report {
 
 std::string escaped(std::string_view text) {
   std::string html;
-  for (const char c : valid_utf8(text)) {
+  for (const char c : ForeignText(text).in_lines()) {
     switch (c) {
       case '<': html += "&lt;"; break;
       case '>': html += "&gt;"; break;

@@ -7,7 +7,8 @@
 
 namespace tally::report {
 
-/// The text as HTML shows it: with <, > and & and quotes written out, and nothing that is not UTF-8.
+/// The text as HTML shows it: with <, > and & and quotes written out, control characters other than line
+/// breaks and tabs escaped, and nothing that is not UTF-8.
 std::string escaped(std::string_view text);
 
 /// <tag class="kind">text</tag>, the text escaped; nothing for an empty text.

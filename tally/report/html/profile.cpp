@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/html/assets.hpp"
 #include "tally/report/html/element.hpp"
@@ -110,10 +111,11 @@ Json page_data(const result::Profile& profile, const ProfileStyle& style) {
   return data;
 }
 
-/// Within a script element nothing may look like its end.
-std::string in_script(std::string text) {
-  for (std::size_t at = 0; (at = text.find("</", at)) != std::string::npos; at += 3) text.replace(at, 2, "<\\/");
-  return text;
+/// Within a script element nothing may look like its end, or like a comment, in which its end would not be seen.
+std::string in_script(const std::string& text) {
+  std::string made;
+  for (const char c : text) made += c == '<' ? std::string("\\u003c") : std::string(1, c);
+  return made;
 }
 
 }  // namespace
@@ -138,7 +140,7 @@ std::string profile_page(const ProfilePage& page) {
       "initial-scale=1\">\n<title>{}</title>\n<style>\n{}{}</style>\n"
       "</head>\n<body>\n{}<script type=\"application/json\" id=\"profile-data\">{}</script>\n<script>\n{}</script>\n"
       "</body>\n</html>\n",
-      escaped(page.title), page_style(), profile_style(), body, in_script(page.data.dump()), profile_script());
+      escaped(page.title), page_style(), profile_style(), body, in_script(json_text(page.data)), profile_script());
 }
 
 std::string profile_html(const result::Profile& profile, const ProfileStyle& style) {

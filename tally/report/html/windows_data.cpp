@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/result/columns.hpp"
 
@@ -76,8 +77,8 @@ std::string columns_of(const WindowSeries& series, const std::vector<std::int64_
 }
 
 // Within a script nothing ends it but "</"; names come from files and programs.
-std::string json_text(const Json& json) {
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string script_json(const Json& json) {
+  std::string text = json_text(json);
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at))
     text.replace(at, 1, "\\u003c");
   return text;
@@ -197,7 +198,7 @@ std::string windows_scripts(const FittingWindows& fitting, const Phases& phases)
     columns +=
         "<script type=\"text/plain\" data-columns>" + base64(columns_of(series, phases.of_row[i])) + "</script>\n";
   }
-  return "<script type=\"application/json\" data-head>" + json_text(head) + "</script>\n" + columns;
+  return "<script type=\"application/json\" data-head>" + script_json(head) + "</script>\n" + columns;
 }
 
 }  // namespace tally::report

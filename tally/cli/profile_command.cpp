@@ -21,6 +21,7 @@
 #include "tally/linux/process/signals.hpp"
 #include "tally/linux/process/tool.hpp"
 #include "tally/measure/stat.hpp"
+#include "tally/profile/debug_servers.hpp"
 #include "tally/profile/profile.hpp"
 #include "tally/report/profile.hpp"
 #include "tally/report/profile_inlines.hpp"
@@ -167,6 +168,13 @@ int profile(ProfileOptions& options) {
   if (const auto fits = check_together(options, *format); !fits) return report_error(fits.error());
   const auto style = style_of(options);
   if (!style) return report_error(style.error());
+  if (options.debuginfod) {
+    const bool speaks = !is_quiet(options.quiet);
+    const auto asked = profile::ask_debug_servers([speaks](const std::string& line) {
+      if (speaks) say({line});
+    });
+    if (!asked) return report_error(asked.error());
+  }
   const linux::Machine machine = linux::look_at_machine();
   auto choice = choose_backend(options, *format, machine);
   if (!choice) return report_error(choice.error());
@@ -189,6 +197,7 @@ int profile(ProfileOptions& options) {
   const bool finds_inlines = options.inlines || format->inlined == report::InlinedCodeIs::frames;
   result::Profile made =
       profile::resolve(std::move(code), *stat, lines, finds_inlines ? profile::Inlines::yes : profile::Inlines::no);
+  stat->notices = made.stat.notices;
   if (options.inlines && format->inlined == report::InlinedCodeIs::functions)
     made = report::with_inlined_functions(made);
   std::string text = format->write(made, *style);

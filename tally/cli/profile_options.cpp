@@ -89,6 +89,9 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   app.add_flag("--full-names", options.whole_names, "functions of C++ and Rust with their parameters");
   app.add_flag("--inlines", options.inlines,
                "inlined functions as functions: what they count is theirs, not that of the function that holds them");
+  app.add_flag("--debuginfod", options.debuginfod,
+               "ask the servers of DEBUGINFOD_URLS for debug files that are not installed here; without it nothing is "
+               "asked of a network");
   add_model_options(app, options.model);
   add_launch_options(app, options.stat);
   app.add_option("-p,--pid", options.processes,

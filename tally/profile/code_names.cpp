@@ -11,7 +11,10 @@
 #include <cstring>
 #include <tuple>
 
+#include "tally/base/text.hpp"
+#include "tally/profile/debug_files.hpp"
 #include "tally/profile/debug_info.hpp"
+#include "tally/profile/file_bounds.hpp"
 #include "tally/symbol/frames.hpp"
 #include "tally/symbol/names.hpp"
 
@@ -20,18 +23,20 @@ namespace {
 
 struct Symbol {
   std::uint64_t address, bytes;
-  const char* name;
+  std::string_view name;
   int binding;
 };
+
+// A file may be made so that its names take more than it does: many symbols with one long name, sections without end.
+constexpr std::size_t most_name = 4096, most_name_bytes = 128 << 20, most_sections = 4096;
 
 /// Of several names of one address the one that people know: what others see, without underlines, short.
 auto rank(const Symbol& s) {
   const int by_binding = s.binding == STB_GLOBAL ? 0 : s.binding == STB_WEAK ? 1 : 2;
-  const std::size_t underlines = std::strspn(s.name, "_");
+  const std::size_t underlines = std::min(s.name.find_first_not_of('_'), s.name.size());
   // A mangled name begins with one.
-  const bool is_mangled = std::strncmp(s.name, "_Z", 2) == 0;
-  return std::tuple(s.bytes == 0, by_binding, is_mangled ? 0 : underlines, std::strlen(s.name),
-                    std::string_view(s.name));
+  const bool is_mangled = s.name.starts_with("_Z");
+  return std::tuple(s.bytes == 0, by_binding, is_mangled ? 0 : underlines, s.name.size(), s.name);
 }
 
 class Names final : public CodeNames {
@@ -43,8 +48,7 @@ class Names final : public CodeNames {
   Result<void> open(const std::string& path) {
     file_ = path.substr(path.rfind('/') + 1);
     static char* no_path = nullptr;  // where debug files lie: the usual folders
-    static const Dwfl_Callbacks callbacks{nullptr, dwfl_standard_find_debuginfo, dwfl_offline_section_address,
-                                          &no_path};
+    static const Dwfl_Callbacks callbacks{nullptr, find_debug_file, dwfl_offline_section_address, &no_path};
     dwfl_ = dwfl_begin(&callbacks);
     if (dwfl_ == nullptr) return fail(Code::bad_usage, dwfl_errmsg(-1));
     dwfl_report_begin(dwfl_);
@@ -54,7 +58,9 @@ class Names final : public CodeNames {
     GElf_Addr bias = 0;
     elf_ = module_ == nullptr ? nullptr : dwfl_module_getelf(module_, &bias);
     if (elf_ == nullptr) return fail(Code::bad_usage, std::string("it is no program or library: ") + dwfl_errmsg(-1));
-    debug_ = std::make_unique<DebugInfo>(module_);
+    const FileBounds bounds = bounds_of(elf_);
+    if (!bounds.symbols.empty()) return fail(Code::bad_usage, "they are not read: " + bounds.symbols);
+    debug_ = std::make_unique<DebugInfo>(module_, bounds.debug);
     read_parts();
     read_symbols();
     return {};
@@ -94,6 +100,7 @@ class Names final : public CodeNames {
     return debug_->declaration_of(address);
   }
   std::uint32_t inlined_at(std::uint64_t address) const override { return debug_->inlined_at(address); }
+  std::string unread() const override { return unread_.empty() ? debug_->unread() : unread_; }
   const std::vector<InlinedCode>& inlined() const override { return debug_->inlined(); }
 
  private:
@@ -110,7 +117,7 @@ class Names final : public CodeNames {
       GElf_Shdr head;
       if (gelf_getshdr(section, &head) == nullptr) continue;
       const char* const name = elf_strptr(elf_, names, head.sh_name);
-      if ((head.sh_flags & SHF_EXECINSTR) && head.sh_size > 0)
+      if ((head.sh_flags & SHF_EXECINSTR) && head.sh_size > 0 && sections_.size() < most_sections)
         sections_.push_back({std::string("[") + (name == nullptr ? "" : name) + "]", head.sh_addr, head.sh_size, true});
     }
   }
@@ -126,13 +133,18 @@ class Names final : public CodeNames {
       // Functions written in assembly may have no type.
       const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && is_executable(address));
       if (name == nullptr || *name == 0 || !is_code || symbol.st_shndx == SHN_UNDEF) continue;
-      symbols.push_back({address, symbol.st_size, name, GELF_ST_BIND(symbol.st_info)});
+      symbols.push_back({address, symbol.st_size, {name, strnlen(name, most_name)}, GELF_ST_BIND(symbol.st_info)});
     }
     std::sort(symbols.begin(), symbols.end(), [](const Symbol& a, const Symbol& b) {
       return a.address != b.address ? a.address < b.address : rank(a) < rank(b);
     });
+    std::size_t name_bytes = 0;
     for (std::size_t i = 0; i < symbols.size(); ++i) {
       if (i > 0 && symbols[i].address == symbols[i - 1].address) continue;
+      if ((name_bytes += symbols[i].name.size()) > most_name_bytes) {
+        unread_ = fmt::format("the names of its functions take more than {}", bytes_text(most_name_bytes));
+        break;
+      }
       std::string_view name = symbols[i].name;
       name = name.substr(0, name.find('@'));
       functions_.push_back({symbol::demangled(name), symbols[i].address, symbols[i].bytes, false});
@@ -182,6 +194,7 @@ class Names final : public CodeNames {
   }
 
   std::string file_;  // without folders
+  std::string unread_;
   Dwfl* dwfl_ = nullptr;
   Dwfl_Module* module_ = nullptr;
   ::Elf* elf_ = nullptr;

@@ -80,6 +80,9 @@ class CodeNames {
 
   /// The innermost of the inlined functions that the instruction is of: its place in inlined(), or InlinedCode::none.
   virtual std::uint32_t inlined_at(std::uint64_t) const { return InlinedCode::none; }
+  /// What of the debug information was not read so far, and why ("it is nested more than 128 deep"); empty: nothing.
+  virtual std::string unread() const { return ""; }
+
   /// Those that were asked for, and others. The list grows.
   virtual const std::vector<InlinedCode>& inlined() const {
     static const std::vector<InlinedCode> empty;

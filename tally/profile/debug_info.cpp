@@ -2,14 +2,28 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <fmt/format.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
+#include "tally/base/text.hpp"
 #include "tally/symbol/names.hpp"
 
 namespace tally::profile {
 namespace {
+
+// What is read of one file is bounded: a program may be made so that reading what it says of itself never ends.
+// Compilers nest inlined functions and blocks some tens deep.
+constexpr int most_depth = 128;
+// To go past an entry libdw reads what is nested in it, each time anew: a unit of nested entries is read as many times
+// as it is deep. A second's work.
+constexpr std::uint64_t most_passed = 256 << 20;
+constexpr std::uint64_t most_ranges = 4'000'000;
+constexpr std::size_t most_inlined = 500'000;
+// Longer names are cut: one may stand for each of many thousand functions.
+constexpr std::size_t most_name = 4096;
 
 constexpr unsigned int discriminator_attribute = 0x2136;  // DW_AT_GNU_discriminator, which libdw 0.188 does not name
 
@@ -23,9 +37,9 @@ std::string linker_name_of(Dwarf_Die& die) {
   Dwarf_Attribute attribute;
   for (const unsigned int kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
     if (const char* const name = dwarf_formstring(dwarf_attr_integrate(&die, kind, &attribute)); name != nullptr)
-      return name;
+      return {name, strnlen(name, most_name)};
   const char* const name = dwarf_diename(&die);
-  return name == nullptr ? "[function without a name]" : name;
+  return name == nullptr ? "[function without a name]" : std::string(name, strnlen(name, most_name));
 }
 
 /// The file that an attribute gives the number of; null where none is said. Numbers are those of the unit that the
@@ -51,6 +65,10 @@ const char* file_of(Dwarf_Die& die, unsigned int kind) {
 void DebugInfo::paint(Dwarf_Die& die, std::uint32_t number, Spans& spans) {
   Dwarf_Addr base = 0, begin = 0, end = 0;
   for (std::ptrdiff_t next = 0; (next = dwarf_ranges(&die, next, &base, &begin, &end)) > 0;) {
+    if (++ranges_ > most_ranges) {
+      unread_ = "it has more address ranges than are read";
+      return;
+    }
     if (begin >= end) continue;
     // What lay there goes on behind it.
     const std::uint32_t behind = at(spans, end);
@@ -172,14 +190,40 @@ std::optional<SourceLine> DebugInfo::declaration_of(std::uint64_t address) {
 
 DebugInfo::Unit& DebugInfo::functions_of(Dwarf_Die& unit) {
   const auto [place, is_new] = units_read_.try_emplace(dwarf_dieoffset(&unit));
-  if (is_new) index_functions(unit, place->second);
+  if (is_new) index_functions(unit, place->second, 0);
   return place->second;
 }
 
+/// The first of the entries in `scope`, which is nested `depth` deep; false where there is none, or is none to be read.
+bool DebugInfo::first_child(Dwarf_Die& scope, Dwarf_Die& child, int depth) {
+  if (depth > most_depth) {
+    unread_ = fmt::format("it is nested more than {} deep", most_depth);
+    return false;
+  }
+  return dwarf_child(&scope, &child) == 0;
+}
+
+/// On to the next entry beside it. An entry may say where that is: never back, for that would be a circle.
+bool DebugInfo::next_sibling(Dwarf_Die& die) {
+  const Dwarf_Off from = dwarf_dieoffset(&die);
+  if (passed_ > most_passed) {
+    unread_ = "reading it takes too long";
+    return false;
+  }
+  if (dwarf_siblingof(&die, &die) != 0) return false;
+  const Dwarf_Off to = dwarf_dieoffset(&die);
+  if (to <= from) {
+    unread_ = "its entries are in a circle";
+    return false;
+  }
+  passed_ += to - from;
+  return true;
+}
+
 /// Functions lie in units, and, with some compilers, in the namespaces and types that they belong to.
-void DebugInfo::index_functions(Dwarf_Die& scope, Unit& unit) {
+void DebugInfo::index_functions(Dwarf_Die& scope, Unit& unit, int depth) {
   Dwarf_Die die;
-  if (dwarf_child(&scope, &die) != 0) return;
+  if (!first_child(scope, die, depth)) return;
   do {
     switch (dwarf_tag(&die)) {
       case DW_TAG_subprogram:
@@ -193,10 +237,10 @@ void DebugInfo::index_functions(Dwarf_Die& scope, Unit& unit) {
       case DW_TAG_class_type:
       case DW_TAG_structure_type:
       case DW_TAG_union_type:
-      case DW_TAG_enumeration_type: index_functions(die, unit); break;
+      case DW_TAG_enumeration_type: index_functions(die, unit, depth + 1); break;
       default: break;
     }
-  } while (dwarf_siblingof(&die, &die) == 0);
+  } while (next_sibling(die));
 }
 
 std::uint32_t DebugInfo::inlined_at(std::uint64_t address) {
@@ -207,29 +251,34 @@ std::uint32_t DebugInfo::inlined_at(std::uint64_t address) {
   Function& function = functions_[number];
   if (!function.is_read) {
     function.is_read = true;
-    read_inlined(function.die, InlinedCode::none, function, folder_of(unit));
+    read_inlined(function.die, InlinedCode::none, function, folder_of(unit), 0);
   }
   return at(function.inlined, address - bias_);
 }
 
-void DebugInfo::read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& function, const char* folder) {
+void DebugInfo::read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& function, const char* folder,
+                             int depth) {
   Dwarf_Die die;
-  if (dwarf_child(&scope, &die) != 0) return;
+  if (!first_child(scope, die, depth)) return;
   do {
     switch (dwarf_tag(&die)) {
       case DW_TAG_inlined_subroutine: {
+        if (inlined_.size() >= most_inlined) {
+          unread_ = fmt::format("it has more than {} inlined functions", thousands(most_inlined));
+          return;
+        }
         const std::uint32_t number = add_inlined(die, parent, folder);
         // What lies within it is painted over it.
         paint(die, number, function.inlined);
-        read_inlined(die, number, function, folder);
+        read_inlined(die, number, function, folder, depth + 1);
         break;
       }
       case DW_TAG_lexical_block:
       case DW_TAG_try_block:
-      case DW_TAG_catch_block: read_inlined(die, parent, function, folder); break;
+      case DW_TAG_catch_block: read_inlined(die, parent, function, folder, depth + 1); break;
       default: break;
     }
-  } while (dwarf_siblingof(&die, &die) == 0);
+  } while (next_sibling(die));
 }
 
 std::uint32_t DebugInfo::add_inlined(Dwarf_Die& die, std::uint32_t parent, const char* folder) {

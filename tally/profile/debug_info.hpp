@@ -18,8 +18,10 @@ namespace tally::profile {
 
 class DebugInfo {
  public:
-  /// `module` must outlive it. Nothing is read yet.
-  explicit DebugInfo(Dwfl_Module* module) : module_(module) {}
+  /// `module` must outlive it. Nothing is read yet; nothing ever is where there is a reason against it.
+  explicit DebugInfo(Dwfl_Module* module, std::string why_not) : module_(module), unread_(std::move(why_not)) {
+    looked_ = !unread_.empty();
+  }
   DebugInfo(const DebugInfo&) = delete;
   DebugInfo& operator=(const DebugInfo&) = delete;
 
@@ -29,6 +31,8 @@ class DebugInfo {
   std::optional<SourceLine> declaration_of(std::uint64_t address);
   std::uint32_t inlined_at(std::uint64_t address);
   const std::vector<InlinedCode>& inlined() const { return inlined_; }
+  /// What of it was not read, and why; empty where all was that was asked for.
+  const std::string& unread() const { return unread_; }
 
  private:
   /// From an address up to the next one: what number of something lies there.
@@ -49,13 +53,15 @@ class DebugInfo {
   bool unit_of(std::uint64_t address, Dwarf_Die& unit);
   void index_units();
   Unit& functions_of(Dwarf_Die& unit);
-  void index_functions(Dwarf_Die& scope, Unit& unit);
-  void read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& function, const char* folder);
+  void index_functions(Dwarf_Die& scope, Unit& unit, int depth);
+  void read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& function, const char* folder, int depth);
+  bool first_child(Dwarf_Die& scope, Dwarf_Die& child, int depth);
+  bool next_sibling(Dwarf_Die& die);
   std::uint32_t add_inlined(Dwarf_Die& die, std::uint32_t parent, const char* folder);
   bool is_affordable(Dwarf_Die& unit);
   std::optional<SourceLine> row_of(Dwarf_Line* line, Dwarf_Die& unit);
   std::string_view path_of(const char* file, const char* folder);
-  static void paint(Dwarf_Die& die, std::uint32_t number, Spans& spans);
+  void paint(Dwarf_Die& die, std::uint32_t number, Spans& spans);
   static std::uint32_t at(const Spans& spans, std::uint64_t address);
 
   Dwfl_Module* module_;
@@ -69,6 +75,8 @@ class DebugInfo {
   std::vector<Function> functions_;
   std::vector<InlinedCode> inlined_;
   std::unordered_map<const char*, std::string> paths_;  // of sources, by what the debug information calls them
+  std::uint64_t passed_ = 0, ranges_ = 0;               // bytes of entries, and address ranges, that were read
+  std::string unread_;
 };
 
 }  // namespace tally::profile

@@ -86,6 +86,13 @@ class Resolver {
     made_.sampling = std::move(code_.sampling);
     if (made_.is_sampled()) fold_recursion(made_);
     sort_rows();
+    for (std::size_t i = 0; i < objects_.size(); ++i) {
+      const std::string unread = objects_[i].names == nullptr ? "" : objects_[i].names->unread();
+      if (!unread.empty())
+        made_.stat.notices.push_back(fmt::format(
+            "{}: a part of its debug information was not read, for {}: some lines and inlined functions have no name",
+            made_.objects[i].name, unread));
+    }
     return std::move(made_);
   }
 

@@ -38,6 +38,9 @@ std::string_view text_at(std::string_view table, std::uint64_t offset) {
   return rest.substr(0, rest.find('\0'));
 }
 
+// Longer ones are cut: many symbols may have the same, and all are compared.
+constexpr std::size_t most_name = 4096;
+
 void add_functions(const Bytes& file, const Elf64_Shdr& table, std::string_view names, std::vector<Function>& to) {
   const std::uint64_t count = table.sh_size / sizeof(Elf64_Sym);
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -47,7 +50,7 @@ void add_functions(const Bytes& file, const Elf64_Shdr& table, std::string_view 
     // Functions written in assembly may have no type.
     const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC;
     if (!is_code || symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0) continue;
-    std::string_view name = text_at(names, symbol->st_name);
+    std::string_view name = text_at(names, symbol->st_name).substr(0, most_name);
     name = name.substr(0, name.find('@'));
     if (name.empty()) continue;
     to.push_back({name, symbol->st_value, type == STT_GNU_IFUNC, ELF64_ST_BIND(symbol->st_info) == STB_LOCAL});
@@ -80,7 +83,9 @@ Result<Elf> read_elf(std::string_view bytes) {
     const auto strings = file.at<Elf64_Shdr>(header->e_shoff + std::uint64_t{section->sh_link} * header->e_shentsize);
     if (!strings) continue;
     if (section->sh_type == SHT_SYMTAB) elf.stripped = false;
-    add_functions(file, *section, file.part(strings->sh_offset, strings->sh_size), elf.functions);
+    // As many tables as it may claim to have, and all of them the same: no more symbols than there is room for.
+    if (elf.functions.size() <= bytes.size() / sizeof(Elf64_Sym))
+      add_functions(file, *section, file.part(strings->sh_offset, strings->sh_size), elf.functions);
   }
   // What is offered to others stands in both tables; a name that both have local and global is one.
   const auto key = [](const Function& f) { return std::tuple(f.address, f.name, f.local); };

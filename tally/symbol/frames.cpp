@@ -66,6 +66,9 @@ class Cursor {
   bool good_ = true;
 };
 
+// Each entry is looked for in all of them: a file may claim 65,535, and no linker makes a hundred.
+constexpr std::size_t most_parts = 1024;
+
 class Frames {
  public:
   explicit Frames(std::string_view file) : file_(file) {}
@@ -80,7 +83,7 @@ class Frames {
     for (int i = 0; i < head.e_phnum; ++i) {
       const auto part = rows.read<Elf64_Phdr>();
       if (!rows.good()) return {};
-      if (part.p_type == PT_LOAD) parts_.push_back(part);
+      if (part.p_type == PT_LOAD && parts_.size() < most_parts) parts_.push_back(part);
       if (part.p_type == PT_GNU_EH_FRAME) table = part;
     }
     if (table) read_table(*table);
@@ -142,7 +145,9 @@ class Frames {
     at.skip(8);  // its length, and what says that it is a common part
     const auto version = at.read<std::uint8_t>();
     std::string letters;
-    while (char letter = at.read<char>()) letters += letter;
+    constexpr std::size_t most_letters = 16;  // there are seven
+    for (char letter = at.read<char>(); letter != 0 && letters.size() < most_letters; letter = at.read<char>())
+      letters += letter;
     at.uleb();
     at.uleb();
     if (version == 1)

@@ -1,28 +1,94 @@
 #include "tally/linux/process/tool.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
-#include <cstdio>
+#include <cerrno>
 
 #include "tally/base/text.hpp"
+#include "tally/linux/descriptor.hpp"
 #include "tally/linux/process/program.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {
+namespace {
 
-Result<ToolEnd> run_tool(const std::vector<std::string>& command) {
-  if (const auto found = find_program(command.front(), search_path()); !found) return fail(found.error());
-  std::FILE* const pipe = popen((shell_words(command) + " 2>&1 </dev/null").c_str(), "re");
-  if (!pipe) return system_failure(Code::cannot_measure, "cannot start " + command.front());
-  ToolEnd end;
-  std::array<char, 4096> part;
-  for (;;) {
-    const std::size_t got = std::fread(part.data(), 1, part.size(), pipe);
-    if (got == 0) break;
-    end.said.append(part.data(), got);
+constexpr std::size_t most_said = std::size_t{256} << 20;
+
+/// Whether a signal waits that asks tally to end: they are blocked while something is measured.
+bool is_asked_to_end() {
+  sigset_t waiting;
+  if (sigpending(&waiting) != 0) return false;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+    if (sigismember(&waiting, signal) == 1) return true;
+  return false;
+}
+
+/// What the tool does with signals is its own: tally's mask is not its.
+int start(const std::string& path, const std::vector<std::string>& command, int output, pid_t& process) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&files);
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) posix_spawn_file_actions_adddup2(&files, output, stream);
+  sigset_t none, by_default;
+  sigemptyset(&none);
+  sigemptyset(&by_default);
+  sigaddset(&by_default, SIGPIPE);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &by_default);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const int why = posix_spawn(&process, path.c_str(), &files, &attributes, words.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  posix_spawnattr_destroy(&attributes);
+  return why;
+}
+
+}  // namespace
+
+Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<Nanoseconds> limit) {
+  const auto path = find_program(command.front(), search_path());
+  if (!path) return fail(path.error());
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    return system_failure(Code::cannot_measure, "cannot start " + printable(command.front()));
+  Descriptor from(ends[0]), to(ends[1]);
+  pid_t process = 0;
+  if (const int why = start(*path, command, to.get(), process); why != 0) {
+    errno = why;
+    return system_failure(Code::cannot_measure, "cannot start " + printable(command.front()));
   }
-  const int status = pclose(pipe);
-  if (status == -1) return system_failure(Code::cannot_measure, "cannot wait for " + command.front());
+  to.reset();
+  ToolEnd end;
+  std::array<char, 1 << 16> part;
+  const Nanoseconds last = limit ? now() + *limit : Nanoseconds::max();
+  while (true) {
+    constexpr int look_each_ms = 100;
+    pollfd waiting{from.get(), POLLIN, 0};
+    poll(&waiting, 1, look_each_ms);
+    if (now() >= last || is_asked_to_end()) {
+      end.was_stopped = true;
+      kill(process, SIGKILL);
+      break;
+    }
+    if (waiting.revents == 0) continue;
+    const ssize_t got = retry([&] { return read(from.get(), part.data(), part.size()); });
+    if (got <= 0) break;
+    if (end.said.size() < most_said) end.said.append(part.data(), static_cast<std::size_t>(got));
+  }
+  int status = 0;
+  if (retry([&] { return waitpid(process, &status, 0); }) < 0)
+    return system_failure(Code::cannot_measure, "cannot wait for " + printable(command.front()));
   end.exit_code = exit_of(status).code;
   return end;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tally/backend/lost_counters.hpp"
 #include "tally/base/text.hpp"
 #include "tally/linux/system.hpp"
 
@@ -112,7 +113,8 @@ Count software_count(const event::Event& event, const Figures& figures) {
     // One that was never enabled saw no execve: wait4 knows as much.
     if (one.id != event.id || !one.value || one.value->enabled.count() == 0) continue;
     // Without its times: the kernel never takes such a counter away to lend it to others.
-    return counted(static_cast<std::int64_t>(one.value->value), by_perf_event);
+    Count count = counted(static_cast<std::int64_t>(one.value->value), by_perf_event);
+    return figures.lost.empty() ? count : count_of_lost(event, figures, std::move(count), figures.lost);
   }
   return by_bookkeeping(event.id, figures);
 }

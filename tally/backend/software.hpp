@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "tally/count/count.hpp"
@@ -50,6 +51,7 @@ struct Figures {
   std::optional<std::int64_t> ticks;  ///< of the time-stamp counter, in that time; x86 only
   bool steady_ticks = false;          ///< it ran at one rate
   std::vector<KernelCount> kernel;    ///< of KernelCounters::read()
+  std::string lost = {};              ///< why these do not have all of the command; empty: they do
   bool operator==(const Figures&) const = default;
 };
 
@@ -58,7 +60,8 @@ void take_time(Figures& figures, const linux::Moment& start, const linux::Moment
 
 /// The count of a software event: by its counter ("perf_event") where that opened, else from wait4(2), else absent with
 /// the reason. A peak of memory that hides below what the process had before its program was executed is partial, and
-/// so are ticks of a counter that changes its rate. A hardware event is absent: this is not where it comes from.
+/// so are ticks of a counter that changes its rate, and what a counter did not see for it was taken away (`lost`). A
+/// hardware event is absent: this is not where it comes from.
 Count software_count(const event::Event& event, const Figures& figures);
 
 /// Figures as they would be of a program that ran without any trouble, to see what a software event will be worth.

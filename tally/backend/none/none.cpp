@@ -1,5 +1,6 @@
 #include "tally/backend/none/none.hpp"
 
+#include "tally/backend/lost_counters.hpp"
 #include "tally/backend/native.hpp"
 
 namespace tally::backend::none {
@@ -26,6 +27,8 @@ class None final : public Backend {
     const Left left = native.wait();
     Figures figures = native.figures();
     figures.kernel = counters.read();
+    if (left.ended)
+      figures.lost = why_counters_were_lost(longest_enabled(figures.kernel), figures.usage, request.command.front());
     Outcome outcome = native.outcome(figures);
     for (const event::Event& event : request.events) {
       outcome.counts.push_back(event_count(event, count_of(event, figures, left)));

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <limits>
 #include <memory>
 #include <utility>
 
+#include "tally/backend/lost_counters.hpp"
 #include "tally/backend/native.hpp"
 #include "tally/backend/perf/code_counters.hpp"
 #include "tally/backend/perf/code_samples.hpp"
@@ -52,8 +54,9 @@ class CodeRun {
     return {};
   }
 
-  /// Hands the code's counts on, and what they come to to the outcome.
-  void finish(Outcome& outcome, const Left& left) {
+  /// Hands the code's counts on, and what they come to to the outcome. `command`: the figures of what was counted,
+  /// where that was a command.
+  void finish(Outcome& outcome, const Left& left, const Figures* command = nullptr) {
     counters_.disable();
     reader_->finish();
     take(std::numeric_limits<std::int64_t>::max());
@@ -74,8 +77,16 @@ class CodeRun {
       std::int64_t sum = 0;
       for (std::size_t row = 0; row < code.rows.size(); ++row) sum += code.counts[row * events_.events.size() + e];
       code.sampling[e] = how;
-      outcome.counts.push_back(
-          event_count(request_.events[e], believed_as_left(count_of(events_.events[e], how, total, sum), left)));
+      Count count = believed_as_left(count_of(events_.events[e], how, total, sum), left);
+      const std::string lost = command == nullptr || !left.ended
+                                   ? ""
+                                   : why_counters_were_lost(total.enabled, command->usage, request_.command.front());
+      if (!lost.empty()) {
+        count = count_of_lost(request_.events[e], *command, std::move(count), lost);
+        count.value = std::max(count.value.value_or(0), sum);
+        code.unplaced[e] = *count.value - sum;
+      }
+      outcome.counts.push_back(event_count(request_.events[e], std::move(count)));
       code.events.push_back(outcome.counts.back());
     }
     if (samples_.lost_tidings() > 0)
@@ -130,8 +141,9 @@ Result<Outcome> run_command(const Request& request, const CodeEvents& events) {
   gate->open();
   if (const auto executed = native.executed(); !executed) return fail(executed.error());
   const Left left = native.wait();
-  Outcome outcome = native.outcome(native.figures());
-  run.finish(outcome, left);
+  const Figures figures = native.figures();
+  Outcome outcome = native.outcome(figures);
+  run.finish(outcome, left, &figures);
   return outcome;
 }
 

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "tally/backend/conductor.hpp"
+#include "tally/backend/lost_counters.hpp"
 #include "tally/backend/native.hpp"
 #include "tally/backend/perf/attached.hpp"
 #include "tally/backend/perf/census.hpp"
@@ -41,6 +44,13 @@ void keep_kernel_counts(const std::vector<event::Event>& events, const std::vect
   }
 }
 
+Nanoseconds longest_enabled(const std::vector<Count>& counts) {
+  Nanoseconds longest{0};
+  for (const Count& count : counts)
+    if (count.reading) longest = std::max(longest, count.reading->time_enabled);
+  return longest;
+}
+
 // Counts the command, or what is attached to as long as it runs.
 class CommandRun {
  public:
@@ -68,6 +78,9 @@ class CommandRun {
 
     Figures figures = native_.figures();
     if (!attached()) keep_kernel_counts(request_.events, counts, figures);
+    // Of a part of the time, and with counters of each process, nobody knows how long they were to be on.
+    if (!attached() && !census_ && !request_.timing.any() && left.ended)
+      figures.lost = why_counters_were_lost(longest_enabled(counts), figures.usage, request_.command.front());
     Outcome outcome = native_.outcome(figures);
     outcome.notices.insert(outcome.notices.begin(), others->notices.begin(), others->notices.end());
     outcome.intervals = conductor.intervals();
@@ -111,7 +124,9 @@ class CommandRun {
   }
 
   static Count of_command(const event::Event& event, const Count& counted, const Figures& figures, const Left& left) {
-    return is_software(event) ? native_count(event, figures, left) : believed_as_left(counted, left);
+    if (is_software(event)) return native_count(event, figures, left);
+    Count count = believed_as_left(counted, left);
+    return figures.lost.empty() ? count : downgraded(std::move(count), Trust::partial, figures.lost);
   }
 
   const Request& request_;

@@ -38,11 +38,26 @@ std::vector<CodeMapping> code_mappings(pid_t process) {
       continue;
     CodeMapping mapping{number(range, 16), number(range.substr(to + 1), 16), number(offset, 16), path};
     mapping.inode = number(inode, 10);
+    mapping.path = listed_path(mapping.path, mapping.inode);
     mapping.device_major = static_cast<std::uint32_t>(number(device, 16));
     mapping.device_minor = static_cast<std::uint32_t>(number(device.substr(minor + 1), 16));
     found.push_back(std::move(mapping));
   }
   return found;
+}
+
+std::string listed_path(const std::string& listed, std::uint64_t inode) {
+  constexpr std::string_view line_break = "\\012";
+  if (inode == 0 || listed.find(line_break) == std::string::npos) return listed;
+  std::string path;
+  for (std::size_t at = 0; at < listed.size();) {
+    const bool is_break = std::string_view(listed).substr(at).starts_with(line_break);
+    path += is_break ? '\n' : listed[at];
+    at += is_break ? line_break.size() : 1;
+  }
+  // A backslash is listed as it is: a file may be called so.
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && status.st_ino == inode ? path : listed;
 }
 
 std::string program_of(pid_t process) {

@@ -16,10 +16,14 @@ namespace tally::linux {
 /// Memory that a process may execute.
 struct CodeMapping {
   std::uint64_t start = 0, end = 0, offset = 0;
-  std::string path;         ///< as the kernel shows it: of a file from the root on; "[vdso]"; empty
+  std::string path;         ///< of a file from the root on; what the kernel calls other memory: "[vdso]"; empty
   std::uint64_t inode = 0;  ///< 0: it is no file
   std::uint32_t device_major = 0, device_minor = 0;
 };
+
+/// The path of a mapped file from the kernel's list of mappings (/proc/PID/maps), which has "\\012" for a line break
+/// and nothing for a backslash: whichever leads to the file with that number.
+std::string listed_path(const std::string& listed, std::uint64_t inode);
 
 /// Those of a process, by rising address; empty where it is gone or not to be seen.
 std::vector<CodeMapping> code_mappings(pid_t process);

@@ -217,6 +217,14 @@ std::uint64_t data_end(int fd, std::uint64_t begin, std::uint64_t end) {
   return end;
 }
 
+DataRange next_data(int fd, std::uint64_t begin, std::uint64_t end) {
+  const off_t data = lseek(fd, static_cast<off_t>(begin), SEEK_DATA);
+  if (data < 0) return errno == ENXIO ? DataRange{end, end} : DataRange{begin, end};
+  if (static_cast<std::uint64_t>(data) >= end) return {end, end};
+  const off_t hole = lseek(fd, data, SEEK_HOLE);
+  return {static_cast<std::uint64_t>(data), hole < 0 ? end : std::min(static_cast<std::uint64_t>(hole), end)};
+}
+
 void wait_while(const std::uint32_t& word, std::uint32_t value) noexcept {
   const timespec limit{10, 0};
   while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) == value) {
@@ -251,5 +259,7 @@ bool changes_rights(const std::string& path) {
   if ((file.st_mode & S_ISGID) && (file.st_mode & S_IXGRP) && file.st_gid != getegid()) return true;
   return geteuid() != 0 && getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
 }
+
+bool is_readable(const std::string& path) { return faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0; }
 
 }  // namespace tally::linux

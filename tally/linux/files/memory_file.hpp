@@ -83,6 +83,15 @@ void sleep_while(const std::uint32_t& word, std::uint32_t value);
 /// `end` where the kernel does not say.
 std::uint64_t data_end(int fd, std::uint64_t begin, std::uint64_t end);
 
+/// A range of a file.
+struct DataRange {
+  std::uint64_t begin = 0, end = 0;
+};
+
+/// The first pages from `begin` on that something was written to, as far as they follow each other; empty at `end`
+/// where there are none; all of it where the kernel does not say.
+DataRange next_data(int fd, std::uint64_t begin, std::uint64_t end);
+
 /// What stands in a range of a memory file becomes zeroes, which take no memory.
 void discard(int fd, std::uint64_t offset, std::uint64_t bytes);
 
@@ -100,6 +109,9 @@ bool is_alive(pid_t process);
 
 /// Whether an execve of this file changes user, group or capabilities of who executes it.
 bool changes_rights(const std::string& path);
+
+/// Whether this process may read the file.
+bool is_readable(const std::string& path);
 
 /// The limits on memory that this process has, as a shell sets them: "`ulimit -v`", "`ulimit -d`" or both. Where there
 /// is none a program may have set one for itself: then both, too.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tally/backend/sim/code_log.hpp"
 #include "tally/backend/sim/sound.hpp"
 
 namespace tally::backend::sim {
@@ -50,10 +51,10 @@ void CodeCosts::read_costs() {
     if (area == 0 || area >= channel::area_limit ||
         !linux::read_at(shared_.file.get(), channel::area_offset(area), &first, sizeof first))
       continue;
-    std::vector<channel::CodeCycles> list(std::min(first.pc, channel::code_cycles_limit));
-    if (!linux::read_at(shared_.file.get(), channel::area_offset(area) + sizeof first, list.data(),
-                        list.size() * sizeof first))
-      continue;
+    const std::uint64_t begin = channel::area_offset(area) + sizeof first;
+    auto list =
+        read_table<channel::CodeCycles>(shared_.file.get(), begin, begin + channel::code_cycles_limit * sizeof first);
+    list.resize(std::min<std::uint64_t>(first.pc, list.size()));
     for (const channel::CodeCycles& one : list) {
       Sum& sum = sums[thread.process][one.pc];
       sum.cycles += static_cast<double>(one.cycles);

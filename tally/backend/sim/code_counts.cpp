@@ -7,9 +7,11 @@
 #include <memory>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "tally/backend/sim/code_log.hpp"
 #include "tally/backend/sim/counts.hpp"
+#include "tally/backend/sim/effort.hpp"
 #include "tally/backend/sim/placed_figures.hpp"
 #include "tally/backend/sim/sound.hpp"
 #include "tally/base/text.hpp"
@@ -50,14 +52,16 @@ class Reader {
       : request_(request),
         shared_(shared),
         modelling_(modelling),
-        placed_(placed_figures(request, modelling).value_or(channel::PlacedFigures{})) {
+        placed_(placed_figures(request, modelling).value_or(channel::PlacedFigures{})),
+        effort_(claimed_processes(shared), claimed_threads(shared)) {
     made_.events = counts;
     for (const event::Event& event : request.events) weights_.push_back(weights_of(event.id));
   }
 
   result::CodeCounts read() {
-    const std::uint32_t last = std::min(shared_.records.header().next_code_log, channel::code_log_limit - 1);
-    for (std::uint32_t i = 1; i <= last; ++i) logs_.push_back(std::make_unique<CodeLogReader>(shared_, i, files_));
+    const std::uint32_t last = claimed_code_logs(shared_);
+    for (std::uint32_t i = 1; i <= last; ++i)
+      logs_.push_back(std::make_unique<CodeLogReader>(shared_, i, files_, effort_));
     for (std::uint32_t i = 1; i <= last; ++i) read_log(i);
     read_living();
     finish();
@@ -78,6 +82,7 @@ class Reader {
     for (const CodeLogReader::Counts& counts : one.counts())
       add_area(number, counts.area, owner(counts.process, counts.thread));
     for (const channel::CodeCorrection& c : one.corrections()) {
+      if (!effort_.take_entries(1)) break;
       const Place at = place_of(number, one.all_mappings(), c.pc);
       const Counted made{
           at.address, at.file, 0, 0, 0, Counted::by_correction, static_cast<std::int64_t>(corrections_.size()), 0};
@@ -119,14 +124,19 @@ class Reader {
     return static_cast<std::uint32_t>(place->second);
   }
 
+  /// Each area is of one thing only: what names it again is no record. False, too, where nothing more is read.
+  bool is_first(std::uint32_t area) { return !effort_.is_spent() && areas_.insert(area).second; }
+
   void add_area(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
+    if (!is_first(area)) return;
     // Only what was written of it has anything to say.
     const std::uint64_t begin = channel::area_offset(area), limit = begin + channel::segment_limit * 8;
     const std::uint64_t end = linux::data_end(shared_.file.get(), begin, limit);
     std::vector<std::uint64_t> counters((end - begin) / 8);
+    if (!effort_.take_counter_bytes(counters.size() * 8)) return;
     if (counters.empty() || !linux::read_at(shared_.file.get(), begin, counters.data(), counters.size() * 8)) return;
     for (std::uint32_t i = 1; i < channel::first_segment && i < counters.size(); ++i) add_repeated(i, counters[i]);
-    for (std::uint32_t i = channel::first_segment; i < counters.size();) {
+    for (std::uint32_t i = channel::first_segment; i < counters.size() && !effort_.is_spent();) {
       std::uint32_t next = i + 1;
       if (counters[i] != 0) {
         if (const auto [source, trace] = find(number, i); trace != nullptr) {
@@ -139,11 +149,13 @@ class Reader {
   }
 
   void add_calls(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
+    if (!is_first(area)) return;
     channel::CallNode first{};
     const std::uint64_t begin = channel::area_offset(area);
     if (!linux::read_at(shared_.file.get(), begin, &first, sizeof first)) return;
     made_.calls_cut |= first.is_recursive != 0;
     std::vector<channel::CallNode> nodes(std::min<std::uint64_t>(first.calls, channel::call_node_limit));
+    if (!effort_.take_entries(nodes.size())) return;
     if (!linux::read_at(shared_.file.get(), begin, nodes.data(), nodes.size() * sizeof first)) return;
     // Of a forked child, those that only its parent has made are left out, where nothing below them is its own.
     std::vector<char> kept(nodes.size());
@@ -167,10 +179,11 @@ class Reader {
   }
 
   void add_figures(std::uint32_t number, std::uint32_t area, std::uint32_t owner) {
+    if (!is_first(area)) return;
     const std::uint64_t begin = channel::area_offset(area),
                         limit = begin + channel::code_figures_limit * sizeof(channel::CodeFigures);
     for (const auto& one : read_table<channel::CodeFigures>(shared_.file.get(), begin, limit)) {
-      if (one.pc == 0) continue;
+      if (one.pc == 0 || !effort_.take_entries(1)) continue;
       const Place at = place_of(number, log(number).all_mappings(), one.pc);
       counted_[owner].push_back(
           {at.address, at.file, 0, 0, 0, Counted::by_models, static_cast<std::int64_t>(figures_.size()), 0});
@@ -246,6 +259,7 @@ class Reader {
       }
       const Place at = mapping == nullptr ? place_of(number, trace.mappings, pc)
                                           : Place{mapping->file, in_file ? pc - mapping->start + mapping->offset : pc};
+      if (!effort_.take_entries(1)) return;
       counted.push_back({at.address, at.file, p.field, p.loads, p.stores, Counted::by_executions,
                          static_cast<std::int64_t>(reached), static_cast<std::int64_t>(taken)});
     };
@@ -297,6 +311,11 @@ class Reader {
       made_.repeated.push_back(value_of(request_.events[e].id, repeated_).value_or(0));
       const auto& total = made_.events[e].count.value;
       made_.unplaced.push_back(total ? *total - placed[e] - made_.repeated[e] : 0);
+      if (effort_.is_spent()) {
+        Count& count = made_.events[e].count;
+        count = downgraded(std::move(count), Trust::partial, too_much());
+        continue;
+      }
       // What still runs has counted on since the total was read.
       if (made_.unplaced.back() >= 0 || made_.events[e].count.trust != Trust::partial) continue;
       made_.events[e].count.value = placed[e] + made_.repeated[e];
@@ -318,6 +337,8 @@ class Reader {
   std::vector<channel::CodeFigures> figures_;
   std::vector<Weights> weights_;  // of each event
   channel::Totals repeated_;
+  std::unordered_set<std::uint32_t> areas_;  // that were read
+  Effort effort_;
   result::CodeCounts made_;
 };
 

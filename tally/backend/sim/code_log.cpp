@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tally/linux/files/code_files.hpp"
+
 namespace tally::backend::sim {
 
 using channel::CodeRecordKind;
@@ -13,17 +15,25 @@ std::uint32_t CodeFiles::number(const channel::CodeMapping& m) {
                         m.device_minor};
   const auto [place, is_new] =
       numbers_.try_emplace({file.path, file.inode, file.device_major, file.device_minor}, files_.size());
-  if (is_new) files_.push_back(std::move(file));
+  if (is_new) {
+    file.path = linux::listed_path(file.path, file.inode);
+    files_.push_back(std::move(file));
+  }
   return static_cast<std::uint32_t>(place->second);
 }
 
-CodeLogReader::CodeLogReader(const Channel& shared, std::uint32_t number, CodeFiles& files) {
+CodeLogReader::CodeLogReader(const Channel& shared, std::uint32_t number, CodeFiles& files, Effort& effort)
+    : effort_(effort) {
   const int file = shared.file.get();
   if (!linux::read_at(file, channel::code_log_offset(number), &head_, sizeof head_)) return;
   head_.bytes = std::clamp(head_.bytes, channel::code_records_at, channel::code_log_bytes);
-  // A copy: what a process that still runs writes there meanwhile must not change what was looked at.
-  memory_.resize((head_.bytes - channel::code_records_at) / sizeof(std::uint64_t));
+  // A copy: what a process that still runs writes there meanwhile must not change what was looked at. Nothing is
+  // behind the last page that was written, whatever the head says.
   const std::uint64_t begin = channel::code_log_offset(number) + channel::code_records_at;
+  const std::uint64_t said = head_.bytes - channel::code_records_at;
+  const std::uint64_t written = std::min(said, linux::data_end(file, begin, begin + said) - begin);
+  if (!effort_.take_log_bytes(written)) return;
+  memory_.resize(written / sizeof(std::uint64_t));
   if (!linux::read_at(file, begin, memory_.data(), memory_.size() * sizeof(std::uint64_t))) memory_.clear();
   read_corrections(shared, number);
   read(files);
@@ -39,9 +49,10 @@ const LoggedTrace* CodeLogReader::trace_of(std::uint32_t segment, std::uint64_t 
 }
 
 const CodeMapping* CodeLogReader::mapping_of(std::uint64_t pc, std::uint32_t mappings) const {
-  for (std::uint32_t i = mappings; i-- > 0;)
-    if (mappings_[i].has(pc)) return &mappings_[i];
-  return nullptr;
+  std::uint32_t i = std::min(mappings, all_mappings());
+  const std::uint32_t all = i;
+  while (i > 0 && !mappings_[i - 1].has(pc)) --i;
+  return effort_.take_steps(all - i + 1) && i > 0 ? &mappings_[i - 1] : nullptr;
 }
 
 std::uint32_t CodeLogReader::mappings_below(std::uint64_t bytes) const {

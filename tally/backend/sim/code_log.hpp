@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tally/backend/sim/effort.hpp"
 #include "tally/backend/sim/run.hpp"
 #include "tally/result/code.hpp"
 
@@ -84,8 +85,8 @@ class CodeLogReader {
     std::uint32_t process, thread, area;
   };
 
-  /// Reads the log with this number; an empty one where that cannot be read.
-  CodeLogReader(const Channel& shared, std::uint32_t number, CodeFiles& files);
+  /// Reads the log with this number; an empty one where that cannot be read, or `effort` is spent. It must outlive it.
+  CodeLogReader(const Channel& shared, std::uint32_t number, CodeFiles& files, Effort& effort);
 
   const channel::CodeLog& head() const { return head_; }
   const std::vector<Counts>& counts() const { return counts_; }
@@ -117,6 +118,7 @@ class CodeLogReader {
   void add_trace(const channel::CodeTrace* t);
   void add_counts(const channel::CodeCounts* c);
 
+  Effort& effort_;
   channel::CodeLog head_{};
   std::vector<std::uint64_t> memory_;  // its records
   std::vector<channel::CodeCorrection> corrections_;

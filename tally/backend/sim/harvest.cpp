@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "tally/backend/sim/effort.hpp"
 #include "tally/backend/sim/handed_back.hpp"
 #include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/reasons.hpp"
@@ -20,11 +21,6 @@ namespace tally::backend::sim {
 namespace {
 
 constexpr const char* was_running = "it was still running";
-
-bool has_died(const channel::Process& process, const Execution& execution) {
-  if (process.pid == execution.pid) return execution.ended;
-  return !linux::is_alive(process.pid);
-}
 
 void join_tallies(Tally& to, const Tally& from) {
   to.totals.add(from.totals);
@@ -64,8 +60,12 @@ class Harvest {
         records_(shared.records) {
     const std::uint32_t n = claimed_processes(shared);
     images_.resize(n);
-    for (std::uint32_t i = 0; i < n; ++i) images_[i].index = i + 1;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      images_[i].index = i + 1;
+      images_[i].is_sound = contradiction_of(records_.process(i + 1), i + 1).empty();
+    }
     const std::uint32_t threads = claimed_threads(shared);
+    effort_ = Effort(n, threads);
     for (std::uint32_t i = 1; i <= threads; ++i) add_thread(i);
     for (const Image& image : images_) last_of_[records_.process(image.index).pid] = image.index;
     for (Image& image : images_) describe(image);
@@ -107,6 +107,15 @@ class Harvest {
   const std::optional<std::string>& difference() const { return difference_; }
 
  private:
+  /// Of what is no record nobody asks: its number may be any. Each process is looked at once.
+  bool has_died(const Image& image, const channel::Process& process) {
+    if (process.pid == execution_.pid) return execution_.ended;
+    if (!image.is_sound) return true;
+    const auto [known, is_new] = alive_.try_emplace(process.pid, false);
+    if (is_new) known->second = linux::is_alive(process.pid);
+    return !known->second;
+  }
+
   void add_models(std::uint32_t index, Tally& tally) {
     channel::ModelCounts counts{};
     if (modelling_.settings.on == 0 ||
@@ -131,14 +140,21 @@ class Harvest {
     Image& image = images_[of - 1];
     const channel::Process& process = records_.process(of);
     Image::OfThread made{&thread, number, {}};
-    made.tally.totals = window_.until ? window_.until->of(number) : totals_of(number, shared_);
-    if (window_.from) made.tally.totals.add(window_.from->of(number), -1);
     const bool whole = thread.state == channel::State::ended && !is_timed();
     made.tally.reason = contradiction_of(thread);
+    // The areas of threads that run are their own.
+    if (thread.state == channel::State::running && thread.area != 0 && made.tally.reason.empty() &&
+        !areas_.insert(thread.area).second)
+      made.tally.reason = shared_area();
+    if (made.tally.reason.empty()) {
+      made.tally.totals = window_.until ? window_.until->of(number) : totals_of(number, shared_, &effort_);
+      if (window_.from) made.tally.totals.add(window_.from->of(number), -1);
+      if (effort_.is_spent()) made.tally.reason = too_much();
+    }
     if (made.tally.reason.empty()) made.tally.reason = why_impossible(made.tally.totals, execution_.lasted, whole);
     // After a time-out what became of it is not part of the count.
     if (made.tally.reason.empty() && thread.state != channel::State::ended && !window_.timed_out) {
-      made.tally.reason = has_died(process, execution_) ? reasons_of(channel::partial_killed) : was_running;
+      made.tally.reason = has_died(image, process) ? reasons_of(channel::partial_killed) : was_running;
     }
     add_models(number, made.tally);
     join_tallies(image.tally, made.tally);
@@ -158,13 +174,12 @@ class Harvest {
     // What is no record has no reasons of its own either.
     const std::string contradiction = contradiction_of(process, image.index);
     std::string partial = contradiction.empty() ? reasons_of_process(process) : contradiction;
-    image.is_sound = contradiction.empty();
     if (partial.empty() && vanished_into_exec(image)) {
-      partial = has_died(process, execution_) ? "what it executed last ran natively, or ended before it was counted"
-                                              : "the program that it executed last was not counted";
+      partial = has_died(image, process) ? "what it executed last ran natively, or ended before it was counted"
+                                         : "the program that it executed last was not counted";
     }
     if (partial.empty() && !window_.timed_out && image.threads.empty() && process.state == channel::State::running) {
-      partial = has_died(process, execution_) ? reasons_of(channel::partial_killed) : was_running;
+      partial = has_died(image, process) ? reasons_of(channel::partial_killed) : was_running;
     }
     if (!partial.empty()) image.tally.reason += (image.tally.reason.empty() ? "" : "; ") + partial;
     image.first_of_program = process.forked_from == 0 && process.state != channel::State::free;
@@ -174,7 +189,7 @@ class Harvest {
     made.command = printable(std::string(process.name, ::strnlen(process.name, sizeof process.name)));
     if (is_reexecution(process)) made.image += images_of_[process.pid];
     images_of_[process.pid]++;
-    end_of(process, made);
+    end_of(image, process, made);
     for (const Image::OfThread& thread : image.threads) {
       Tally tally = thread.tally;
       if (!partial.empty()) tally.reason = image.tally.reason;
@@ -195,7 +210,7 @@ class Harvest {
 
   static bool is_reexecution(const channel::Process& process) { return process.forked_from == 0; }
 
-  void end_of(const channel::Process& process, result::Process& made) const {
+  void end_of(const Image& image, const channel::Process& process, result::Process& made) {
     if (process.pid == execution_.pid && process.end != channel::End::executed) {
       const linux::Exit exit = linux::exit_of(execution_.wait_status);
       made.end = !execution_.ended ? result::End::running : exit.signal ? result::End::signalled : result::End::exited;
@@ -208,7 +223,7 @@ class Harvest {
       case channel::End::signalled: made.end = result::End::signalled; break;
       case channel::End::executed: made.end = result::End::executed; break;
       case channel::End::unknown:
-        made.end = has_died(process, execution_) ? result::End::unknown : result::End::running;
+        made.end = has_died(image, process) ? result::End::unknown : result::End::running;
         break;
     }
   }
@@ -235,6 +250,9 @@ class Harvest {
   std::vector<Image> images_;
   std::unordered_map<std::int32_t, std::uint32_t> last_of_;  // pid → its last image
   std::unordered_map<std::int32_t, int> images_of_;          // pid → images so far
+  std::unordered_map<std::int32_t, bool> alive_;             // by pid
+  std::set<std::uint32_t> areas_;                            // of threads that run
+  Effort effort_{0, 0};
 };
 
 /// Processes whose counts are those of a moment.
@@ -324,7 +342,7 @@ std::string still_running(const std::vector<Image>& images) {
   std::unordered_map<std::int64_t, std::uint32_t> last_of;
   for (const Image& image : images) last_of[image.result.pid] = image.index;
   for (const Image& image : images) {
-    if (last_of.at(image.result.pid) != image.index || image.result.end == result::End::exited ||
+    if (!image.is_sound || last_of.at(image.result.pid) != image.index || image.result.end == result::End::exited ||
         image.result.end == result::End::signalled)
       continue;
     if (linux::is_alive(static_cast<pid_t>(image.result.pid))) {

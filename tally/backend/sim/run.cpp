@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 
+#include "tally/backend/lost_counters.hpp"
 #include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/model_workers.hpp"
 #include "tally/backend/sim/snapshot.hpp"
@@ -366,6 +367,9 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   execution.lasted = linux::now() - program->started().time;
   translations.keep();
   execution.figures.kernel = counters.read();
+  if (!timed && execution.ended)
+    execution.figures.lost = why_counters_were_lost(longest_enabled(execution.figures.kernel), execution.figures.usage,
+                                                    request.command.front());
   execution.faults = fault_logs.finish();
   if (!timed) return execution;
   (void)conductor.finish(linux::now());

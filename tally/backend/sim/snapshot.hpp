@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tally/backend/conductor.hpp"
+#include "tally/backend/sim/effort.hpp"
 #include "tally/backend/sim/run.hpp"
 #include "tally/backend/software.hpp"
 
@@ -24,8 +25,9 @@ struct Snapshot {
   channel::Totals whole() const;
 };
 
-/// What a thread has counted until now. One that changes its record meanwhile is read again.
-channel::Totals totals_of(std::uint32_t thread, const Channel& shared);
+/// What a thread has counted until now. One that changes its record meanwhile is read again. Of `effort` it takes what
+/// it reads; where that is spent the counters are left out.
+channel::Totals totals_of(std::uint32_t thread, const Channel& shared, Effort* effort = nullptr);
 
 /// Of every thread that there was. Cost: 24 bytes read for each segment of code of each thread that runs.
 Snapshot look(const Channel& shared);

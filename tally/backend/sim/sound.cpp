@@ -20,6 +20,9 @@ constexpr const char* impossible =
 constexpr const char* contradicting_run =
     "the engine's records contradict each other: a program may have written over its memory";
 
+constexpr const char* more_than_is_read =
+    "there is more in the engine's records than is read: it may have written over the engine's memory";
+
 /// No processor has done more: eight in a cycle, at 6 GHz. Times of short programs are not known to the tick.
 constexpr double most_per_nanosecond = 8 * 6;
 constexpr Nanoseconds inaccuracy = std::chrono::milliseconds(50);
@@ -74,24 +77,62 @@ class Look {
   std::set<std::uint32_t> has_thread_, areas_;
 };
 
-/// So many records as the header says, or as something is written of.
+bool is_free(const channel::Process& process) { return process.state == State::free && process.pid == 0; }
+bool is_free(const channel::Thread& thread) { return thread.state == State::free && thread.process == 0; }
+
+/// Records are taken one after the other, and written at once: only processes that are killed in between leave one
+/// that is free, as many as can be in that moment. Where more are free in a row nothing that follows is believed.
+constexpr std::uint32_t most_free = 256;
+
+/// So many records as the header says, or as something is written of. Pages that nobody wrote are not looked at: that
+/// would make them. `record(i)`: by its number.
+template <class Record, class RecordOf>
 std::uint32_t claimed(const Channel& shared, std::uint32_t said, std::uint32_t limit, std::uint64_t offset,
-                      std::uint64_t bytes_of_each) {
-  const std::uint64_t end = linux::data_end(shared.file.get(), offset, offset + limit * bytes_of_each);
-  const auto written = static_cast<std::uint32_t>((end - offset) / bytes_of_each);
-  return std::min({said, limit - 1, written == 0 ? 0 : written - 1});
+                      RecordOf&& record) {
+  const int file = shared.file.get();
+  const std::uint64_t end = offset + limit * sizeof(Record);
+  const auto place = [&](std::uint32_t number) { return offset + number * sizeof(Record); };
+  said = std::min(said, limit - 1);
+  std::uint32_t last = 0, written_to = 0;  // the last record in use; up to where something is written
+  for (std::uint32_t i = 1; i <= said && i - last <= most_free; ++i) {
+    if (i >= written_to) {
+      const linux::DataRange range = linux::next_data(file, place(i), end);
+      if (range.begin == range.end) break;
+      i = std::max(i, static_cast<std::uint32_t>((range.begin - offset) / sizeof(Record)));
+      written_to = static_cast<std::uint32_t>((range.end - offset) / sizeof(Record));
+      if (i > said || i - last > most_free) break;
+    }
+    if (!is_free(record(i))) last = i;
+  }
+  // Those behind it that are free were taken, too, as far as their page was written.
+  return std::min({said, last + most_free, std::max(last, written_to == 0 ? 0 : written_to - 1)});
 }
 
 }  // namespace
 
 std::uint32_t claimed_processes(const Channel& shared) {
   const std::uint32_t said = __atomic_load_n(&shared.records.header().next_process, __ATOMIC_ACQUIRE);
-  return claimed(shared, said, channel::process_limit, channel::process_offset, sizeof(channel::Process));
+  return claimed<channel::Process>(
+      shared, said, channel::process_limit, channel::process_offset,
+      [&](std::uint32_t number) -> const channel::Process& { return shared.records.process(number); });
 }
 
 std::uint32_t claimed_threads(const Channel& shared) {
   const std::uint32_t said = __atomic_load_n(&shared.records.header().next_thread, __ATOMIC_ACQUIRE);
-  return claimed(shared, said, channel::thread_limit, channel::thread_offset, sizeof(channel::Thread));
+  return claimed<channel::Thread>(
+      shared, said, channel::thread_limit, channel::thread_offset,
+      [&](std::uint32_t number) -> const channel::Thread& { return shared.records.thread(number); });
+}
+
+std::uint32_t claimed_code_logs(const Channel& shared) {
+  const std::uint32_t said =
+      std::min(__atomic_load_n(&shared.records.header().next_code_log, __ATOMIC_ACQUIRE), channel::code_log_limit - 1);
+  std::uint32_t last = 0;
+  for (std::uint32_t i = 1; i <= said && i - last <= most_free; ++i) {
+    const std::uint64_t begin = channel::code_log_offset(i);
+    if (linux::data_end(shared.file.get(), begin, begin + sizeof(channel::CodeLog)) != begin) last = i;
+  }
+  return last;
 }
 
 std::string contradiction_in(const Channel& shared, const std::string& settings) {
@@ -148,6 +189,11 @@ bool is_possible(const channel::ModelValues& values, const channel::Totals& tota
 
 Nanoseconds time_of_all_processors(Nanoseconds time) { return time * std::max(1L, linux::configured_processors()); }
 
-std::vector<std::string> all_contradictions() { return {contradicting, contradicting_run, impossible}; }
+std::string shared_area() { return contradicting; }
+std::string too_much() { return more_than_is_read; }
+
+std::vector<std::string> all_contradictions() {
+  return {contradicting, contradicting_run, impossible, more_than_is_read};
+}
 
 }  // namespace tally::backend::sim

@@ -17,6 +17,7 @@ namespace tally::backend::sim {
 /// the header may be nonsense.
 std::uint32_t claimed_processes(const Channel& shared);
 std::uint32_t claimed_threads(const Channel& shared);
+std::uint32_t claimed_code_logs(const Channel& shared);
 
 /// The settings in the header, byte for byte: to see later whether they are the same.
 std::string settings_in(const Channel& shared);
@@ -28,6 +29,11 @@ std::string contradiction_in(const Channel& shared, const std::string& settings)
 /// What is wrong with the record of a thread, or of the process with this number; empty where nothing is.
 std::string contradiction_of(const channel::Thread& thread);
 std::string contradiction_of(const channel::Process& process, std::uint32_t number);
+
+/// What is said of a thread whose counters another one has, too, and of what is left out for there is too much of it
+/// (effort.hpp).
+std::string shared_area();
+std::string too_much();
 
 /// Why nothing can have counted that in so much time of processors; empty where it can. `whole`: from the beginning of
 /// something to its end; of less, less is known.

@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
+#include "tally/result/reading.hpp"
 
 namespace tally::discover {
 namespace {
@@ -36,13 +38,13 @@ Facts facts_of(const Json& json) {
 Record header_of(const Json& json) {
   Record record;
   record.backend = json.at("backend").get<std::string>();
-  record.seed = json.at("seed").get<std::uint64_t>();
-  record.counters = json.at("counters").get<int>();
+  record.seed = result::number<std::uint64_t>(json.at("seed"));
+  record.counters = result::number<int>(json.at("counters"));
   record.used = json.value("used", std::vector<int>{});
-  if (json.contains("processor")) record.processor = json.at("processor").get<int>();
-  record.events = json.at("events").get<std::vector<std::uint64_t>>();
-  record.sizes = json.at("sizes").get<std::vector<std::uint64_t>>();
-  record.repeats = json.at("repeats").get<int>();
+  if (json.contains("processor")) record.processor = result::number<int>(json.at("processor"));
+  for (const Json& one : json.at("events")) record.events.push_back(result::number<std::uint64_t>(one));
+  for (const Json& one : json.at("sizes")) record.sizes.push_back(result::number<std::uint64_t>(one));
+  record.repeats = result::number<int>(json.at("repeats"));
   for (const Json& one : json.at("payloads")) record.payloads.push_back(facts_of(one));
   return record;
 }
@@ -50,18 +52,19 @@ Record header_of(const Json& json) {
 Run run_of(const Json& json, const Record& record) {
   Run run;
   run.stage = json.at("stage").get<std::string>() == "slopes" ? Run::Stage::slopes : Run::Stage::screen;
-  run.payload = json.at("payload").get<std::size_t>();
-  run.size = json.at("size").get<std::size_t>();
-  run.repeat = json.at("repeat").get<int>();
-  run.batch = json.at("batch").get<std::size_t>();
-  run.instructions = json.at("instructions").get<std::int64_t>();
-  run.cycles = json.at("cycles").get<std::int64_t>();
+  run.payload = result::number<std::size_t>(json.at("payload"));
+  run.size = result::number<std::size_t>(json.at("size"));
+  run.repeat = result::number<int>(json.at("repeat"));
+  run.batch = result::number<std::size_t>(json.at("batch"));
+  run.instructions = result::number<std::int64_t>(json.at("instructions"));
+  run.cycles = result::number<std::int64_t>(json.at("cycles"));
   run.time_ms = json.at("time_ms").get<double>();
-  run.interrupts = json.at("interrupts").get<std::int64_t>();
+  run.interrupts = result::number<std::int64_t>(json.at("interrupts"));
   run.running = json.at("running").get<double>();
   run.rewritten = json.at("rewritten").get<bool>();
   for (const Json& cell : json.at("cells")) {
-    run.cells.push_back({cell.at(0).get<std::size_t>(), cell.at(1).get<int>(), cell.at(2).get<std::int64_t>()});
+    run.cells.push_back({result::number<std::size_t>(cell.at(0)), result::number<int>(cell.at(1)),
+                         result::number<std::int64_t>(cell.at(2))});
     const Cell& one = run.cells.back();
     if (one.event >= record.events.size() || one.counter < -1 || one.counter >= std::max(record.counters, 1)) {
       throw std::runtime_error("a cell names an event or a counter that the first line does not have");
@@ -95,7 +98,7 @@ std::string header_line(const Record& record) {
                                 {"composition", composition_json(one.composition)}});
     if (!one.code.empty()) json["payloads"].back()["code"] = one.code;
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json) + "\n";
 }
 
 std::string run_line(const Run& run) {

@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "tally/base/json_text.hpp"
 #include "tally/result/stat.hpp"
 
 namespace tally::result {
@@ -23,13 +25,24 @@ inline std::string text(const Json& object, const char* key) {
   return found == object.end() || found->is_null() ? "" : found->get<std::string>();
 }
 
-/// A number of that type. A number with a point is no integer: what it would be cut to is nobody's number.
+/// A number of that type. A number with a point is no integer: what it would be cut to is nobody's number. Nor is one
+/// that the type has no room for: -1 is no size, and 2^63 no count.
 template <class T>
 T number(const Json& json) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     if (!json.is_number_integer()) return static_cast<T>(json.get_ref<const std::int64_t&>());
+    const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<std::uint64_t>())
+                                                : std::in_range<T>(json.get<std::int64_t>());
+    if (!fits) throw Json::out_of_range::create(406, "the number " + json_text(json) + " is out of range", &json);
   }
   return json.get<T>();
+}
+
+/// A count: a number that is not negative.
+inline std::int64_t count(const Json& json) {
+  const auto read = number<std::int64_t>(json);
+  if (read < 0) throw Json::out_of_range::create(406, "the count " + json_text(json) + " is negative", &json);
+  return read;
 }
 
 /// The number of a key; nothing where it is missing or null.
@@ -38,6 +51,11 @@ std::optional<T> optional(const Json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return std::nullopt;
   return number<T>(*found);
+}
+inline std::optional<std::int64_t> optional_count(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return std::nullopt;
+  return count(*found);
 }
 
 /// How far a value can be believed, by its word. The only one that a later version could add is one that this one

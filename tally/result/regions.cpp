@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/result/reading.hpp"
 
@@ -90,7 +91,7 @@ Result<ProgramRegions> read_regions(std::string_view text) {
   try {
     const Json json = Json::parse(text);
     if (json.at("schema") == "tally-regions/1") return program_regions(json);
-    return fail(Code::bad_usage, fmt::format("its schema is {}", json["schema"].dump()));
+    return fail(Code::bad_usage, fmt::format("its schema is {}", json_text(json["schema"])));
   } catch (const Json::exception& exception) {
     return fail(Code::bad_usage, what_is_wrong(text, exception.what()));
   }

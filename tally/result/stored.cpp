@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/result/reading.hpp"
 
@@ -38,7 +39,7 @@ EventCount event_count(const Json& json) {
   one.event = json.at("event").get<std::string>();
   one.name = json.at("name").get<std::string>();
   one.unit = unit(text(json, "unit"));
-  one.count.value = optional<std::int64_t>(json, "value");
+  one.count.value = optional_count(json, "value");
   one.count.trust = trust(json.at("trust"));
   one.count.reason = text(json, "reason");
   one.count.source = text(json, "source");
@@ -67,7 +68,8 @@ std::vector<EventCount> event_counts(const Json& list) {
 // What the files say of a run's count is its value and trust; the rest is the row's.
 EventCount count_of_run(const Json& json, const EventCount& row, std::size_t run) {
   EventCount one = row;
-  one.count.value = of_run<std::int64_t>(json.at("runs"), run);
+  const Json& value = json.at("runs").at(run);
+  one.count.value = value.is_null() ? std::nullopt : std::optional(count(value));
   if (json.contains("run_trusts")) one.count.trust = trust(json.at("run_trusts").at(run));
   if (json.contains("run_reasons")) {
     const Json& reason = json.at("run_reasons").at(run);
@@ -131,7 +133,7 @@ void read_processes(const Json& json, Stat& stat) {
     process.end = end(text(one, "end"));
     process.end_code = optional<int>(one, "exit_code").value_or(optional<int>(one, "signal").value_or(0));
     process.counts = event_counts(one.at("events"));
-    process.single_stepped = optional<std::int64_t>(one, "single_stepped");
+    process.single_stepped = optional_count(one, "single_stepped");
     if (const auto from = optional<std::int64_t>(one, "native_from_ns")) process.native_from = Nanoseconds{*from};
     Run& run = run_of(stat, one);
     places[{number<std::size_t>(one.at("run")), process.pid, process.image}] = run.processes.size();
@@ -165,6 +167,7 @@ Stat stat_of(const Json& json) {
   stat.backend = json.at("backend").get<std::string>();
   stat.environment = read_environment(json.at("environment"));
   stat.runs_asked = number<int>(json.at("runs_asked"));
+  if (stat.runs_asked < 1) throw Json::out_of_range::create(406, "the number of runs is below 1", &json);
   stat.waited_for_all = json.value("waited_for_all", false);
   stat.processor = optional<int>(json, "processor");
   stat.passes = json.value("passes", stat.passes);
@@ -174,9 +177,9 @@ Stat stat_of(const Json& json) {
     run.exit_code = optional<int>(one, "exit_code");
     run.signal = optional<int>(one, "signal");
     run.complete = one.at("complete").get<bool>();
-    run.process_count = optional<std::int64_t>(one, "processes");
-    run.thread_count = optional<std::int64_t>(one, "threads");
-    run.single_stepped = optional<std::int64_t>(one, "single_stepped");
+    run.process_count = optional_count(one, "processes");
+    run.thread_count = optional_count(one, "threads");
+    run.single_stepped = optional_count(one, "single_stepped");
     stat.runs.push_back(std::move(run));
   }
   for (const Json& one : json.at("events")) read_event(one, stat);
@@ -207,8 +210,8 @@ tl::unexpected<Error> broken(const std::string& name, std::string_view what) {
 Result<Stat> checked(const Json& json, const std::string& name) {
   if (!json.is_object() || !json.contains("schema")) return broken(name, "it is no JSON object with a schema");
   if (json["schema"] != "tally-stat/1") {
-    return broken(name, fmt::format("its schema is {}, and this version reads \"tally-stat/1\"",
-                                    json["schema"].dump(-1, ' ', false, Json::error_handler_t::replace)));
+    return broken(name,
+                  fmt::format("its schema is {}, and this version reads \"tally-stat/1\"", json_text(json["schema"])));
   }
   return stat_of(json);
 }

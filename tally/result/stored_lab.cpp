@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/result/lab.hpp"
 #include "tally/result/reading.hpp"
@@ -54,7 +55,7 @@ LabRun run_of(const Json& json) {
   }
   const Json drawn = {
       {"instructions", run.instructions}, {"timeline", json.at("timeline")}, {"registers", json.at("registers")}};
-  run.drawn = drawn.dump();
+  run.drawn = json_text(drawn);
   return run;
 }
 

@@ -23,22 +23,22 @@ std::uint32_t place(const Json& json, std::size_t size) {
 
 std::vector<std::int64_t> counts(const Json& json, std::size_t events) {
   std::vector<std::int64_t> read;
-  for (const Json& one : json) read.push_back(number<std::int64_t>(one));
+  for (const Json& one : json) read.push_back(count(one));
   if (read.size() != events) throw Json::out_of_range::create(401, "it has not one count for each event", &json);
   return read;
 }
 
 EventSampling sampling(const Json& json) {
   EventSampling how;
-  how.every = static_cast<std::uint64_t>(optional<std::int64_t>(json, "every").value_or(0));
-  how.frequency = static_cast<std::uint64_t>(optional<std::int64_t>(json, "frequency").value_or(0));
+  how.every = optional<std::uint64_t>(json, "every").value_or(0);
+  how.frequency = optional<std::uint64_t>(json, "frequency").value_or(0);
   how.precise = number<int>(json.at("precise"));
   how.by_hardware = json.at("by_hardware").get<bool>();
   how.user_only = json.at("user_only").get<bool>();
-  how.samples = number<std::int64_t>(json.at("samples"));
-  how.lost = number<std::int64_t>(json.at("lost"));
-  how.throttled = number<std::int64_t>(json.at("throttled"));
-  how.counted = number<std::int64_t>(json.at("counted"));
+  how.samples = count(json.at("samples"));
+  how.lost = count(json.at("lost"));
+  how.throttled = count(json.at("throttled"));
+  how.counted = count(json.at("counted"));
   how.effective = json.at("effective_samples").get<double>();
   return how;
 }
@@ -47,7 +47,7 @@ void read_events(const Json& json, Profile& profile) {
   for (const Json& one : json) {
     Event event;
     event.total.event = event.total.name = text(one, "name");
-    event.total.count.value = optional<std::int64_t>(one, "value");
+    event.total.count.value = optional_count(one, "value");
     event.total.count.trust = event.total.count.value ? trust(one.at("trust")) : Trust::absent;
     event.total.count.reason = text(one, "reason");
     if (one.contains("model")) event.total.count.model = text(one, "model");
@@ -79,7 +79,9 @@ void read_rows(const Json& json, std::uint32_t function, Profile& profile) {
   };
   for (const Json& one : json.at("lines")) {
     const std::vector<std::int64_t> of_line = counts(one.at("counts"), events);
-    for (std::size_t e = 0; e < events; ++e) rest[e] -= of_line[e];
+    for (std::size_t e = 0; e < events; ++e)
+      if ((rest[e] -= of_line[e]) < 0)
+        throw Json::out_of_range::create(401, "the lines of a function count more than the function", &one);
     std::vector<std::int64_t> samples;
     if (profile.is_sampled()) samples = counts(one.at("samples"), events);
     for (std::size_t e = 0; e < samples.size(); ++e) rest_samples[e] -= samples[e];
@@ -94,12 +96,25 @@ void read_functions(const Json& json, Profile& profile) {
     function.name = text(one, "name");
     function.object = place(one.at("object"), profile.objects.size());
     function.address = number<std::uint64_t>(one.at("address"));
-    function.entered = optional<std::int64_t>(one, "entered").value_or(0);  // samples do not tell
+    function.entered = optional_count(one, "entered").value_or(0);  // samples do not tell
     function.source = place(one.at("source"), profile.sources.size());
     function.line = number<std::uint32_t>(one.at("line"));
     profile.functions.push_back(std::move(function));
     read_rows(one, static_cast<std::uint32_t>(profile.functions.size() - 1), profile);
   }
+}
+
+/// Readers add the rows up.
+void check_sums(const Profile& profile, const Json& json) {
+  const auto fits = [&](const std::vector<std::int64_t>& of_rows, const std::vector<std::int64_t>& more) {
+    std::vector<std::int64_t> sums = more;
+    for (std::size_t i = 0; i < of_rows.size(); ++i)
+      if (__builtin_add_overflow(sums[i % sums.size()], of_rows[i], &sums[i % sums.size()])) return false;
+    return true;
+  };
+  if (!fits(profile.counts, profile.repeated) ||
+      !fits(profile.samples, std::vector<std::int64_t>(profile.event_count())))
+    throw Json::out_of_range::create(406, "the counts of the functions add up to more than 2^63 - 1", &json);
 }
 
 void read_stacks(const Json& rows, Profile& profile) {
@@ -109,7 +124,7 @@ void read_stacks(const Json& rows, Profile& profile) {
     call.caller = place(row.at(1), profile.functions.size());
     call.callee = place(row.at(2), profile.functions.size());
     call.recursive = row.at(3).get<bool>();
-    if (!row.at(4).is_null()) call.calls = number<std::int64_t>(row.at(4));
+    if (!row.at(4).is_null()) call.calls = count(row.at(4));
     profile.calls.push_back(call);
     for (const std::int64_t count : counts(row.at(5), profile.event_count())) profile.self.push_back(count);
     for (const std::int64_t count : counts(row.at(6), profile.event_count())) profile.inclusive.push_back(count);
@@ -130,6 +145,7 @@ Profile profile_of(const Json& json) {
   for (const Json& one : json.at("objects")) profile.objects.push_back({text(one, "name"), text(one, "why_nameless")});
   profile.sources = json.at("sources").get<std::vector<std::string>>();
   read_functions(json.at("functions"), profile);
+  check_sums(profile, json);
   // Files of the first version have none: their calls are those between two functions only.
   if (const auto stacks = json.find("stacks"); stacks != json.end()) read_stacks(stacks->at("rows"), profile);
   profile.calls_cut = json.value("calls_cut", false);

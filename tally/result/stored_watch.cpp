@@ -59,6 +59,14 @@ WatchRow row(const Json& json, const WatchTable& table, const Codes& codes) {
   return row;
 }
 
+/// Behind the point.
+int digits(const Json& json) {
+  constexpr int most = 17;
+  const int read = number<int>(json);
+  if (read < 0 || read > most) throw Json::out_of_range::create(406, "there are no so many digits", &json);
+  return read;
+}
+
 WatchTable table(const Json& json) {
   WatchTable table;
   table.time = Nanoseconds(number<std::int64_t>(json.at("time_ns")));
@@ -71,7 +79,7 @@ WatchTable table(const Json& json) {
   for (const Json& column : json.at("columns")) {
     table.columns.push_back({column.at("name").get<std::string>(), text(column, "unit"),
                              column.at("what").get<std::string>(), text(column, "source"),
-                             style(column.at("style").get<std::string>()), number<int>(column.at("digits"))});
+                             style(column.at("style").get<std::string>()), digits(column.at("digits"))});
   }
   for (const Json& one : json.at("rows")) table.rows.push_back(row(one, table, codes));
   const auto told = [&](const Json& one) { return cell(one.at("value"), text(one, "reason"), codes); };

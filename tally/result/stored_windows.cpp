@@ -9,6 +9,7 @@
 #include "tally/base/text.hpp"
 #include "tally/result/hpctool.hpp"
 #include "tally/result/reading.hpp"
+#include "tally/result/window_check.hpp"
 
 namespace tally::result {
 namespace {
@@ -190,6 +191,7 @@ Result<Windows> read_csv(std::string_view text, const std::string& name, std::st
   if (auto beside = described(description); beside && same_names(*beside, names)) head = *std::move(beside);
   head.named = named;
   WindowsCollector collector(head);
+  WindowCheck check;
   Window window;
   std::vector<std::int64_t> counts;
   for (std::size_t number = 2; !text.empty(); ++number) {
@@ -204,6 +206,8 @@ Result<Windows> read_csv(std::string_view text, const std::string& name, std::st
       return made;
     }
     if (!wrong.empty()) return wrong_line(name, number, wrong);
+    if (const std::string problem = check.problem_of(window, collector.head()); !problem.empty())
+      return wrong_line(name, number, problem);
     collector.add(window);
   }
   return collector.take();
@@ -247,6 +251,7 @@ Result<Windows> read_json_lines(std::string_view text, const std::string& name) 
   std::size_t line = 1;
   try {
     WindowsCollector collector(head_of(Json::parse(take_line(text))));
+    WindowCheck check;
     Window window;
     std::vector<std::int64_t> counts;
     while (!text.empty()) {
@@ -262,6 +267,8 @@ Result<Windows> read_json_lines(std::string_view text, const std::string& name) 
         return made;
       }
       json_window(json, collector.head(), window, counts);
+      if (const std::string problem = check.problem_of(window, collector.head()); !problem.empty())
+        return wrong_line(name, line, problem);
       collector.add(window);
     }
     return collector.take();

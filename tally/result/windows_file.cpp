@@ -6,7 +6,9 @@
 #include <array>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
+#include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/result/columns.hpp"
 #include "tally/result/reading.hpp"
@@ -111,7 +113,7 @@ void WindowsEncoder::begin(const WindowsHead& head, std::string& to) {
   json["counts"] = counts_;
   to += windows_file_magic;
   put(version, to);
-  put_part('H', json.dump(-1, ' ', false, Json::error_handler_t::replace), to);
+  put_part('H', json_text(json), to);
 }
 
 void WindowsEncoder::row(const Window& window, std::string& to) {
@@ -246,10 +248,12 @@ Result<void> WindowsDecoder::read_head() {
 
 Result<std::uint64_t> WindowsDecoder::read_block(std::span<const char> body,
                                                  const std::function<void(const Window&)>& visit) {
-  const auto wrong = [] { return fail(Code::bad_usage, ""); };
+  const auto wrong = [](const std::string& why = "the block holds no rows") { return fail(Code::bad_usage, why); };
   ColumnReader bytes(body);
   Window window;
-  window.series = static_cast<std::uint32_t>(bytes.number());
+  const std::int64_t series = bytes.number();
+  if (!std::in_range<std::uint32_t>(series)) return wrong(fmt::format("{} is no number of a series", series));
+  window.series = static_cast<std::uint32_t>(series);
   window.pid = bytes.number();
   window.tid = bytes.number();
   window.program = bytes.text();
@@ -268,6 +272,7 @@ Result<std::uint64_t> WindowsDecoder::read_block(std::span<const char> body,
     window.time = Nanoseconds(value(of_time));
     window.number = static_cast<std::uint64_t>(value(of_number));
     window.length = value(of_length);
+    if (!std::in_range<int>(value(of_cpu))) return wrong(fmt::format("{} is no processor", value(of_cpu)));
     window.cpu = static_cast<int>(value(of_cpu));
     window.trigger.reset();
     if (ended_by >= 0) window.trigger = static_cast<std::size_t>(ended_by);
@@ -276,6 +281,8 @@ Result<std::uint64_t> WindowsDecoder::read_block(std::span<const char> body,
     window.partial = value(of_partial) != 0;
     for (std::size_t i = 0; i < counts_; ++i) own[i] = value(first_count + i);
     window.counts = std::span<const std::int64_t>(own, counts_);
+    if (const std::string problem = check_.problem_of(window, head_); !problem.empty())
+      return wrong(fmt::format("row {} of the block: {}", row + 1, problem));
     visit(window);
   }
   return static_cast<std::uint64_t>(rows);
@@ -300,7 +307,7 @@ Result<void> WindowsDecoder::read(const std::function<void(const Window&)>& visi
       return {};
     }
     const auto read = read_block(bytes, visit);
-    if (!read) return damaged("the block holds no rows", at);
+    if (!read) return damaged(read.error().message, at);
     rows += *read;
   }
 }

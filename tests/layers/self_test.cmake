@@ -57,4 +57,7 @@ expect(brackets count/a.cpp "int a[] = {1};  // [[\nint b = a[0]; \\\n\n#include
 expect(a_test count/a_test.cpp "#include <gtest/gtest.h>\n#include <unistd.h>\n#include \"tally/base/a.hpp\"\n" "")
 expect(a_test_upward count/a_test.cpp "#include \"tally/measure/stat.hpp\"\n" "1: includes tally/measure/stat.hpp: count is at")
 expect(gtest_in_product count/a.cpp "#include <gtest/gtest.h>\n" "1: includes <gtest/gtest.h>: the table names no library test")
+expect(json_text_elsewhere report/a.cpp "int f() {\n  return json.dump(2);\n}\n" "2: calls .dump(: only base/json_text.hpp does")
+expect(json_text_itself base/json_text.hpp "int f() { return json.dump(2); }\n" "")
+expect(json_text_of_a_test report/a_test.cpp "int f() { return json.dump(2); }\n" "")
 expect(unknown_room attic/a.cpp "int a;\n" "1: layers.txt names no room for it")

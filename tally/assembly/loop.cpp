@@ -4,10 +4,9 @@
 
 #include <cctype>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "tally/base/text.hpp"
+#include "tally/linux/files/input.hpp"
 #include "tally/linux/process/scratch_folder.hpp"
 #include "tally/linux/process/tool.hpp"
 
@@ -76,7 +75,7 @@ std::string told(const std::string& said, const std::string& text, std::string_v
 Result<void> assemble(const std::string& text, const std::string& object, const std::string& users,
                       std::string_view origin) {
   const std::string source = object + ".s";
-  std::ofstream(source) << text;
+  if (auto written = linux::write_scratch_file(source, text); !written) return written;
   const auto end = linux::run_tool({"as", "-o", object, source});
   if (!end) return fail(not_here(end.error(), "as"));
   if (end->exit_code == 0) return {};
@@ -120,12 +119,9 @@ std::string why_not_repeated(std::string_view code) {
 
 Result<std::string> code_of(const std::string& text_or_file) {
   if (!text_or_file.ends_with(".s") && !text_or_file.ends_with(".S")) return text_or_file;
-  std::ifstream file(text_or_file, std::ios::binary);
-  if (!file) {
-    return fail(Code::not_found, fmt::format("'{}' cannot be read", printable(text_or_file)),
-                "code is an assembly file, or instructions");
-  }
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  auto text = linux::read_file(text_or_file);
+  if (text) return text;
+  return fail(Code::not_found, text.error().message, "code is an assembly file, or instructions");
 }
 
 Result<std::string> machine_code(const std::string& text, std::string_view origin) {
@@ -139,8 +135,7 @@ Result<std::string> machine_code(const std::string& text, std::string_view origi
   if (const auto done = run({"objcopy", "-O", "binary", "-j", ".text", object, bytes}); !done) {
     return fail(done.error());
   }
-  std::ifstream file(bytes, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
+  return linux::read_file(bytes);
 }
 
 Result<std::string> make_program(const Loop& loop, const std::string& folder, const std::string& name) {

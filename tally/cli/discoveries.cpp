@@ -2,26 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <utility>
 
 #include "tally/base/text.hpp"
 #include "tally/discover/analysis/analyse.hpp"
 #include "tally/discover/payloads.hpp"
 #include "tally/discover/store.hpp"
+#include "tally/linux/files/input.hpp"
 
 namespace tally::cli {
 
-std::optional<std::string> read_text(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(stream), {});
-}
-
 Result<discover::Record> read_record_file(const std::string& path) {
-  const auto text = read_text(path);
-  if (!text) return fail(Code::bad_usage, fmt::format("cannot read '{}'", printable(path)));
+  const auto text = linux::read_file(path);
+  if (!text) return fail(text.error());
   auto record = discover::read_record(*text);
   if (record) return record;
   Error error = record.error();
@@ -47,28 +40,31 @@ std::vector<discover::Facts> library_facts() {
 
 Result<std::optional<RunFile>> RunFile::open(const std::string& path, const discover::Record& record, bool resumed) {
   if (path.empty()) return std::optional<RunFile>();
-  RunFile file;
-  file.path_ = path;
-  if (resumed) {
-    std::error_code failed;
-    const std::string text = read_text(path).value_or("");
-    const std::size_t whole = text.rfind('\n') + 1;
-    if (whole != text.size()) std::filesystem::resize_file(path, whole, failed);
-    if (failed) return fail(Code::cannot_write, fmt::format("cannot write '{}'", printable(path)));
+  if (!resumed) {
+    auto output = linux::Output::open_file(path);
+    if (!output) return fail(output.error());
+    RunFile file(path, *std::move(output));
+    if (auto begun = file.add(discover::header_line(record)); !begun) return fail(begun.error());
+    return std::optional<RunFile>(std::move(file));
   }
-  file.stream_.open(path, resumed ? std::ios::app : std::ios::trunc);
-  if (!resumed) file.stream_ << discover::header_line(record) << std::flush;
-  if (!file.stream_) return fail(Code::cannot_write, fmt::format("cannot write '{}'", printable(path)));
-  return std::optional<RunFile>(std::move(file));
+  auto output = linux::Output::open_to_append(path);
+  if (!output) return fail(output.error());
+  const auto text = output->existing();
+  if (!text) return fail(text.error());
+  if (auto cut = output->cut(text->rfind('\n') + 1); !cut) return fail(cut.error());
+  return std::optional<RunFile>(RunFile(path, *std::move(output)));
 }
 
 Result<void> RunFile::add(const discover::Run& run) { return add(discover::run_line(run)); }
 
 Result<void> RunFile::add(const std::string& line) {
-  stream_ << line << std::flush;
-  if (stream_) return {};
-  return fail(Code::cannot_write, fmt::format("cannot write '{}': what it holds is kept", printable(path_)),
-              "make room, then --resume " + path_);
+  auto added = output_.add(line);
+  if (added) added = output_.publish();
+  if (added) return added;
+  Error error = added.error();
+  error.message += "; what the file holds is kept";
+  error.hint = "make room, then --resume " + path_;
+  return fail(std::move(error));
 }
 
 }  // namespace tally::cli

@@ -1,20 +1,18 @@
 // Files of `tally discover`.
 #pragma once
 
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tally/base/result.hpp"
 #include "tally/discover/analysis/record.hpp"
+#include "tally/linux/files/output.hpp"
 #include "tally/result/discover.hpp"
 
 namespace tally::cli {
-
-/// What a file holds; nothing where it cannot be read.
-std::optional<std::string> read_text(const std::string& path);
 
 /// Errors: bad_usage with the file's name.
 Result<discover::Record> read_record_file(const std::string& path);
@@ -39,8 +37,9 @@ class RunFile {
   Result<void> add(const std::string& line);
 
  private:
+  RunFile(std::string path, linux::Output output) : path_(std::move(path)), output_(std::move(output)) {}
   std::string path_;
-  std::ofstream stream_;
+  linux::Output output_;
 };
 
 }  // namespace tally::cli

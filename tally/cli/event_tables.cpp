@@ -3,21 +3,14 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <optional>
+#include <utility>
 
 #include "tally/base/text.hpp"
+#include "tally/linux/files/input.hpp"
 
 namespace tally::cli {
 
 namespace {
-
-std::optional<std::string> text_in(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return std::nullopt;
-  return std::string(std::istreambuf_iterator<char>(stream), {});
-}
 
 // The kernel keeps Arm's common events above the tables that name them (tools/perf/pmu-events/arch/arm64).
 std::vector<std::string> standards_of(const std::string& file) {
@@ -26,7 +19,7 @@ std::vector<std::string> standards_of(const std::string& file) {
   constexpr int floors = 4;
   for (int i = 0; i < floors; ++i, folder /= "..") {
     for (const char* name : {"common-and-microarch.json", "recommended.json"}) {
-      if (auto text = text_in(folder / name)) found.push_back(*std::move(text));
+      if (auto text = linux::read_file((folder / name).string())) found.push_back(*std::move(text));
     }
   }
   return found;
@@ -36,8 +29,12 @@ std::vector<std::string> standards_of(const std::string& file) {
 
 Result<void> EventTable::load() {
   if (file.empty()) return {};
-  const auto text = text_in(file);
-  if (!text) return fail(Code::bad_usage, fmt::format("cannot read the table of events '{}'", printable(file)));
+  const auto text = linux::read_file(file);
+  if (!text) {
+    Error error = text.error();
+    error.message = "the table of events: " + error.message;
+    return fail(std::move(error));
+  }
   const bool refers = text->find("\"ArchStdEvent\"") != std::string::npos;
   auto read = event::parse_given(*text, file, refers ? standards_of(file) : std::vector<std::string>{});
   if (!read) return fail(read.error());

@@ -1,10 +1,7 @@
 #include "tally/cli/kept.hpp"
 
 #include "tally/linux/files/cache_file.hpp"
-#include "tally/linux/files/input.hpp"
-#include "tally/linux/files/memory_file.hpp"
-#include "tally/linux/files/output.hpp"
-#include "tally/linux/process/scratch_folder.hpp"
+#include "tally/linux/files/state_folder.hpp"
 #include "tally/report/verify.hpp"
 #include "tally/result/stored.hpp"
 #include "tally/verify/remarks.hpp"
@@ -12,25 +9,28 @@
 namespace tally::cli {
 namespace {
 
-std::string path_of(const std::string& backend) {
-  const std::string folder = linux::cache_folder();
-  return folder.empty() ? "" : folder + "/verify-" + backend + ".json";
-}
+constexpr std::uint64_t most_bytes = 16 << 20;  // one is some 30 KB
+
+std::string name_of(const std::string& backend) { return "verify-" + backend + ".json"; }
 
 }  // namespace
 
 void keep(const result::Verify& verify) {
-  const std::string path = path_of(verify.backend);
-  if (path.empty() || !linux::make_folder(linux::cache_folder())) return;
-  if (auto file = linux::Output::open_file(path)) (void)file->write(report::verify_json(verify));
+  const std::string path = linux::cache_folder();
+  if (path.empty()) return;
+  if (const auto folder = linux::StateFolder::open(path, true))
+    (void)folder->write(name_of(verify.backend), report::verify_json(verify));
 }
 
 std::vector<std::string> kept_remarks(const result::Stat& stat) {
-  const std::string path = path_of(stat.backend);
-  if (path.empty() || !linux::exists(path)) return {};
-  const auto text = linux::read_file(path);
+  const std::string path = linux::cache_folder();
+  if (path.empty()) return {};
+  const auto folder = linux::StateFolder::open(path, false);
+  if (!folder) return {};
+  const std::string name = name_of(stat.backend);
+  const auto text = folder->read(name, most_bytes);
   if (!text) return {};
-  const auto verify = result::read_verify(*text, path);
+  const auto verify = result::read_verify(*text, name);
   if (!verify || !verify::is_of(*verify, stat.backend, stat.environment)) return {};
   return verify::remarks(*verify, stat);
 }

@@ -10,6 +10,7 @@
 #include "tally/cli/page.hpp"
 #include "tally/cli/perf_habits.hpp"
 #include "tally/linux/process/conditions.hpp"
+#include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/program.hpp"
 #include "tally/linux/process/signals.hpp"
 
@@ -76,7 +77,7 @@ Result<void> check_launch(const backend::Request& request) {
 }
 
 bool is_quiet(bool quiet) {
-  const char* word = std::getenv("TALLY_QUIET");
+  const char* word = secure_getenv("TALLY_QUIET");
   return quiet || (word && *word && std::string_view(word) != "0");
 }
 
@@ -101,6 +102,7 @@ Result<void> fits_format(std::string_view format, Result<void> (*fits)(const std
 int end_as_measured(const result::Stat& stat, int written, linux::Signals& signals) {
   int code = written == exit_ok ? stat.exit_code.value_or(exit_cannot_measure) : written;
   signals.settle();
+  if (const auto signal = linux::finishing_interrupted_by()) linux::die_of(*signal);
   // An interrupt that the program survived, to end by itself, was the program's: its exit code says what came of it.
   const bool survived = stat.interrupted_by && !stat.incomplete && !stat.command.empty();
   if (const auto signal = signals.interrupted_by(); signal && !survived) linux::die_of(*signal);

@@ -17,7 +17,9 @@
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/files/output.hpp"
+#include "tally/linux/files/perf_map.hpp"
 #include "tally/linux/machine/machine.hpp"
+#include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/linux/process/tool.hpp"
 #include "tally/measure/stat.hpp"
@@ -189,8 +191,16 @@ int profile(ProfileOptions& options) {
   if (is_sampled && may_speak && !choice->notices.empty()) say(choice->notices);
   result::CodeCounts code;
   options.stat.on_code = [&](result::CodeCounts counts) { code = std::move(counts); };
+  const Nanoseconds began = linux::time_since_1970();
+  std::map<std::int64_t, Nanoseconds> started;
+  for (const int process : options.stat.attachment.processes)
+    if (const auto time = linux::process_started(process)) started[process] = *time;
   auto stat = measure::stat(*choice->backend, options.stat, *signals);
+  const linux::Finishing finishing(*signals, options.stat.command.empty() ? linux::Finishing::Ends::by_signal
+                                                                          : linux::Finishing::Ends::with_program);
   if (!stat) return report_error(stat.error());
+  code.began = began;
+  code.started = std::move(started);
   stat->environment = measure::environment(machine);
   const bool of_rows = format->has_lines || style->by == report::ProfileBy::line || !options.annotate.empty();
   const auto lines = of_rows ? profile::Lines::of_rows : profile::Lines::of_functions;
@@ -198,6 +208,11 @@ int profile(ProfileOptions& options) {
   result::Profile made =
       profile::resolve(std::move(code), *stat, lines, finds_inlines ? profile::Inlines::yes : profile::Inlines::no);
   stat->notices = made.stat.notices;
+  if (linux::is_interrupted()) {
+    stat->incomplete = made.stat.incomplete = true;
+    stat->notices.push_back("the profile is incomplete: tally was interrupted while it looked for names");
+    made.stat.notices.push_back(stat->notices.back());
+  }
   if (options.inlines && format->inlined == report::InlinedCodeIs::functions)
     made = report::with_inlined_functions(made);
   std::string text = format->write(made, *style);

@@ -81,22 +81,27 @@ Result<Destination> Destination::open(const ResultOptions& options, const std::s
   Destination destination(**format, style, std::move(*output));
   destination.stream_ = !to_file;
   if (options.append) {
-    const auto existing = destination.output_.existing();
-    if (!existing) return fail(existing.error());
+    destination.appends_to_ = options.output;
     destination.style_.one_line = true;
-    if (!existing->empty()) {
-      auto continued = (*format)->append(*existing, destination.style_);
-      if (!continued) {
-        Error error = continued.error();
-        error.message = fmt::format("'{}': {}", printable(options.output), error.message);
-        return fail(error);
-      }
-      destination.style_ = *continued;
-      if (existing->back() != '\n') destination.before_ = "\n";
-    }
+    if (const auto fits = destination.go_on(); !fits) return fail(fits.error());
   }
   if (const auto opened = destination.open_description(options); !opened) return fail(opened.error());
   return destination;
+}
+
+Result<void> Destination::go_on() {
+  const auto existing = output_.existing();
+  if (!existing) return fail(existing.error());
+  if (existing->empty()) return {};
+  auto continued = format_->append(*existing, style_);
+  if (!continued) {
+    Error error = continued.error();
+    error.message = fmt::format("'{}': {}", printable(appends_to_), error.message);
+    return fail(error);
+  }
+  style_ = *continued;
+  before_ = existing->back() != '\n' ? "\n" : "";
+  return {};
 }
 
 Result<void> Destination::open_description(const ResultOptions& options) {
@@ -148,8 +153,17 @@ bool Destination::tell(const result::Interval& interval) {
   return told;
 }
 
+Result<std::string> Destination::whole_text(const std::vector<result::Stat>& stats) {
+  if (!appends_to_.empty()) {
+    // Others may have added to the file since it was opened, its header too.
+    if (auto locked = output_.lock(); !locked) return fail(locked.error());
+    if (auto fits = go_on(); !fits) return fail(fits.error());
+  }
+  return text(stats);
+}
+
 int Destination::write(const std::vector<result::Stat>& stats) {
-  const auto whole = text(stats);
+  const auto whole = whole_text(stats);
   const auto written = whole ? output_.write(*whole) : Result<void>(fail(whole.error()));
   const auto described = write_description(stats);
   if (written && described) return exit_ok;

@@ -53,6 +53,8 @@ class Destination {
   Destination(const report::Format& format, report::Style style, linux::Output output)
       : format_(&format), style_(std::move(style)), output_(std::move(output)) {}
 
+  Result<void> go_on();
+  Result<std::string> whole_text(const std::vector<result::Stat>& stats);
   Result<std::string> text(const std::vector<result::Stat>& stats) const;
   Result<void> open_description(const ResultOptions& options);
   Result<void> write_description(const std::vector<result::Stat>& stats);
@@ -60,7 +62,8 @@ class Destination {
   const report::Format* format_;
   report::Style style_;
   linux::Output output_;
-  bool stream_ = false;  // standard output or error, as it stands
+  std::string appends_to_;  // the file of --append
+  bool stream_ = false;     // standard output or error, as it stands
   std::optional<linux::Output> description_;
   bool description_in_lines_ = false;
   std::string before_;  // what stands before the text, so that it begins a line

@@ -17,6 +17,7 @@
 #include "tally/event/list.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
+#include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/measure/merged_windows.hpp"
 #include "tally/measure/stat.hpp"
@@ -273,6 +274,7 @@ int sample(Options& options) {
   options.stat.windows.on_window = take;
   if (options.merged != 0) options.stat.windows.on_window = [&](const result::Window& part) { merged.add(part); };
   auto stat = measure::stat(*choice->backend, options.stat, *signals);
+  const linux::Finishing finishing(*signals);
   merged.finish(take);
   auto written = rows.finish();
   if (!stat) return report_error(stat.error());

@@ -20,6 +20,7 @@
 #include "tally/cli/snippet.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/linux/machine/machine.hpp"
+#include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/measure/stat.hpp"
 
@@ -316,6 +317,7 @@ int count(Options& options) {
   std::optional<verify::Noisy> noisy;
   if (*noise) noisy.emplace(*choice->backend, **noise);
   auto stat = measure::stat(noisy ? *noisy : *choice->backend, options.stat, *signals);
+  const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
   if (!for_people) {

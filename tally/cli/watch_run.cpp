@@ -21,9 +21,9 @@ class Stream {
     Stream stream;
     stream.is_error_ = has_command && path.empty();
     if (path.empty() || path == "-") return stream;
-    stream.path_ = path;
-    stream.file_.emplace(path, std::ios::binary | std::ios::trunc);
-    if (!*stream.file_) return fail(Code::cannot_write, fmt::format("cannot write to '{}'", printable(path)), "");
+    auto file = linux::Output::open_file(path);
+    if (!file) return fail(file.error());
+    stream.file_.emplace(*std::move(file));
     return stream;
   }
 
@@ -31,16 +31,13 @@ class Stream {
     if (!file_) {
       return (is_error_ ? linux::Output::standard_error() : linux::Output::standard_output()).write(text);
     }
-    file_->write(text.data(), static_cast<std::streamsize>(text.size()));
-    file_->flush();
-    if (*file_) return {};
-    return fail(Code::cannot_write, fmt::format("cannot write to '{}'", printable(path_)), "is the disk full?");
+    auto added = file_->add(text);
+    return added ? file_->publish() : added;
   }
 
  private:
   bool is_error_ = false;
-  std::string path_;
-  std::optional<std::ofstream> file_;
+  std::optional<linux::Output> file_;
 };
 
 std::string head_of(const result::WatchHeader& header, WatchForm form) {
@@ -114,9 +111,10 @@ int Beside::finish(linux::Signals& signals, bool is_over, const std::function<vo
 
 Result<void> Record::open(const std::string& path, const result::WatchHeader& header) {
   if (path.empty()) return {};
+  auto file = linux::Output::open_file(path);
+  if (!file) return fail(file.error());
   path_ = path;
-  file_.open(path, std::ios::binary | std::ios::trunc);
-  if (!file_) return fail(Code::cannot_write, fmt::format("cannot write to '{}'", printable(path)), "");
+  file_.emplace(*std::move(file));
   return write(report::watch_header_json(header));
 }
 
@@ -124,14 +122,13 @@ Result<void> Record::add(const result::WatchTable& table) {
   return is_open() ? write(report::watch_json(table)) : Result<void>{};
 }
 
-void Record::close() { file_.close(); }
+void Record::close() { file_.reset(); }
 
 Result<void> Record::write(const std::string& text) {
-  file_.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file_.flush();
-  if (file_) return {};
-  file_.close();
-  return fail(Code::cannot_write, fmt::format("cannot write to '{}'", printable(path_)), "is the disk full?");
+  auto written = file_->add(text);
+  if (written) written = file_->publish();
+  if (!written) file_.reset();
+  return written;
 }
 
 int print_recording(const result::Recording& recording, const WatchOptions& options) {

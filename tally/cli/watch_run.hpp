@@ -1,12 +1,12 @@
 // How `tally watch` goes on: reading, showing, and the command that it may run.
 #pragma once
 
-#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
 
 #include "tally/cli/watch_options.hpp"
+#include "tally/linux/files/output.hpp"
 #include "tally/linux/process/signals.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/result/stored_watch.hpp"
@@ -39,12 +39,12 @@ class Record {
   Result<void> open(const std::string& path, const result::WatchHeader& header);
   Result<void> add(const result::WatchTable& table);
   void close();
-  bool is_open() const { return file_.is_open(); }
+  bool is_open() const { return file_.has_value(); }
   const std::string& path() const { return path_; }
 
  private:
   Result<void> write(const std::string& text);
-  std::ofstream file_;
+  std::optional<linux::Output> file_;
   std::string path_;
 };
 

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "tally/base/text.hpp"
+#include "tally/linux/files/input.hpp"
 #include "tally/pmu/model.hpp"
 
 namespace tally::lab {
@@ -57,12 +56,10 @@ std::optional<std::uint64_t> Image::address_of(const std::string& word) const {
 }
 
 Result<Image> load(const std::string& path, int bits, const std::vector<std::string>& defines) {
-  std::ifstream stream(path, std::ios::binary);
-  std::error_code ignored;
-  if (!stream || std::filesystem::is_directory(path, ignored)) {
-    return fail(Code::not_found, fmt::format("cannot read '{}'", printable(path)), "");
-  }
-  const std::string content{std::istreambuf_iterator<char>(stream), {}};
+  constexpr std::uint64_t most_bytes = 1 << 30;  // more than a lab's machine has memory
+  const auto read = linux::read_file(path, most_bytes);
+  if (!read) return fail(Code::not_found, read.error().message, "");
+  const std::string& content = *read;
   const std::vector<std::uint8_t> bytes(content.begin(), content.end());
   if (content.starts_with("\x7F"
                           "ELF"))

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
+#include <utility>
 
 #include "tally/base/text.hpp"
+#include "tally/linux/files/input.hpp"
 #include "tally/machine/machine.hpp"
 #include "tally/sim/core/bonnell_core.hpp"
 #include "tally/sim/core/haswell_core.hpp"
@@ -49,17 +47,15 @@ Result<Machine> named(std::string_view name, const std::filesystem::path& root) 
 }
 
 Result<Machine> from_file(const std::filesystem::path& file) {
-  errno = 0;
-  std::ifstream stream(file);
-  std::ostringstream text;
-  if (stream) text << stream.rdbuf();
-  if (!stream || std::filesystem::is_directory(file)) {
-    const int error = std::filesystem::is_directory(file) ? EISDIR : errno;
-    return fail(
-        Code::bad_usage, fmt::format("cannot read the machine model {}: {}", file.string(), std::strerror(error)),
-        "--model takes the name of a model, or a file in the format of docs/reference/machine-models.md", error);
+  constexpr std::uint64_t most_bytes = 16 << 20;
+  const auto text = linux::read_file(file.string(), most_bytes);
+  if (!text) {
+    Error error = text.error();
+    error.message = "the machine model: " + error.message;
+    error.hint = "--model takes the name of a model, or a file in the format of docs/reference/machine-models.md";
+    return fail(std::move(error));
   }
-  return parse(text.str(), file.string());
+  return parse(*text, file.string());
 }
 
 }  // namespace tally::machine

@@ -8,6 +8,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/count/correction.hpp"
+#include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/measure/metrics.hpp"
 #include "tally/measure/passes.hpp"
@@ -134,6 +135,8 @@ Result<void> run_all(backend::Backend& backend, const StatOptions& options, linu
     add_notices(stat.notices, outcome->missing);
     missing = missing || !outcome->missing.empty();
     stat.runs.push_back(run_of(std::move(*outcome), signals.interrupted_by()));
+    // What was not collected any more is in no count.
+    if (linux::finishing_interrupted_by()) stat.runs.back().complete = false;
     const result::Run& run = stat.runs.back();
     if (i == 0 || stat.exit_code == 0) {
       stat.exit_code = run.exit_code;

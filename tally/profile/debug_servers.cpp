@@ -28,7 +28,7 @@ Servers& servers() {
 }  // namespace
 
 Result<void> ask_debug_servers(std::function<void(const std::string& line)> told) {
-  const char* const urls = std::getenv("DEBUGINFOD_URLS");
+  const char* const urls = secure_getenv("DEBUGINFOD_URLS");
   if (urls == nullptr || trimmed(urls).empty())
     return fail(Code::bad_usage, "--debuginfod: DEBUGINFOD_URLS names no server",
                 "for example: export DEBUGINFOD_URLS=https://debuginfod.debian.net");

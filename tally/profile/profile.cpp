@@ -8,49 +8,21 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
+#include "tally/linux/process/finishing.hpp"
 #include "tally/profile/code_names.hpp"
 #include "tally/profile/fold_calls.hpp"
 #include "tally/profile/kernel_names.hpp"
+#include "tally/profile/made_code.hpp"
 #include "tally/profile/vdso.hpp"
 
 namespace tally::profile {
 namespace {
-
-/// What a process says of the code that it makes: /tmp/perf-PID.map, as perf reads it.
-class MadeCode {
- public:
-  explicit MadeCode(std::int64_t pid) {
-    const auto text = linux::read_file(fmt::format("/tmp/perf-{}.map", pid));
-    if (!text) return;
-    std::istringstream lines(*text);
-    for (std::string line; std::getline(lines, line);) {
-      std::istringstream words(line);
-      NamedCode code;
-      if (!(words >> std::hex >> code.address >> code.bytes) || !std::getline(words >> std::ws, code.name)) continue;
-      code.name = printable(code.name);
-      named_[code.address] = std::move(code);
-    }
-  }
-
-  /// Null where nothing is said of the address.
-  const NamedCode* at(std::uint64_t address) const {
-    const auto after = named_.upper_bound(address);
-    if (after == named_.begin()) return nullptr;
-    const NamedCode& code = std::prev(after)->second;
-    return address - code.address < code.bytes ? &code : nullptr;
-  }
-
- private:
-  std::map<std::uint64_t, NamedCode> named_;  // what was said last of an address
-};
 
 /// One file of code, and its names.
 struct Object {
@@ -110,6 +82,8 @@ class Resolver {
       if (opened.names == nullptr) object.why_nameless = "it is no file";
     } else if (file.inode == 0) {
       object.why_nameless = file.path.empty() ? "code that was made while the program ran" : "it is no file";
+    } else if (linux::is_interrupted()) {
+      object.why_nameless = "tally was interrupted before it read them";
     } else if (const std::string why = why_another(file); !why.empty()) {
       object.why_nameless = why;
     } else if (auto names = CodeNames::open(file.path); names) {
@@ -207,12 +181,14 @@ class Resolver {
   }
 
   std::tuple<std::uint32_t, std::uint32_t, std::uint32_t> line_of(Object& object, std::uint64_t address) {
-    const auto line = object.names == nullptr ? std::nullopt : object.names->line_of(address);
+    const bool is_known = object.names != nullptr && !linux::is_interrupted();
+    const auto line = is_known ? object.names->line_of(address) : std::nullopt;
     return line ? std::tuple{source(object, line->file), line->line, line->discriminator} : std::tuple{0u, 0u, 0u};
   }
 
   std::uint32_t inlined_at(std::uint32_t file, Object& object, std::uint64_t address) {
-    if (inlines_ == Inlines::no || object.names == nullptr) return result::ProfileInline::none;
+    if (inlines_ == Inlines::no || object.names == nullptr || linux::is_interrupted())
+      return result::ProfileInline::none;
     const std::uint32_t number = object.names->inlined_at(address);
     const std::vector<InlinedCode>& known = object.names->inlined();
     // Each stands behind its parent, here as there.
@@ -265,11 +241,13 @@ class Resolver {
     NamedCode code{"[no name]", 0, 0, true};
     std::uint64_t key_of_process = 0;
     if (code_.files[file].inode == 0 && object.names == nullptr) {
-      const std::int64_t pid = code_.owners[owner].pid;
-      if (const NamedCode* const made = made_code(pid).at(address); made != nullptr) {
+      const result::CodeOwner& of = code_.owners[owner];
+      const MadeCode& map = made_code(of);
+      if (const NamedCode* const made = map.at(address); made != nullptr) {
         code = *made;
-        key_of_process = static_cast<std::uint64_t>(pid) << 48;  // above all addresses
+        key_of_process = static_cast<std::uint64_t>(of.pid) << 48;  // above all addresses
       }
+      add_refusal(made_.objects[file].why_nameless, map.refused());
     }
     last_ = {file, 0, 0, 0};
     if (object.names != nullptr) {
@@ -292,10 +270,22 @@ class Resolver {
 
   /// Its declaration at any price only where its unit is read anyway: of large programs that takes a second.
   std::optional<SourceLine> beginning_of(const CodeNames& names, std::uint64_t address) const {
+    if (linux::is_interrupted()) return std::nullopt;
     return inlines_ == Inlines::yes ? names.declaration_of(address) : names.beginning_of(address);
   }
 
-  const MadeCode& made_code(std::int64_t pid) { return made_codes_.try_emplace(pid, pid).first->second; }
+  const MadeCode& made_code(const result::CodeOwner& of) {
+    const auto known = made_codes_.find(of.pid);
+    if (known != made_codes_.end()) return known->second;
+    const auto started = code_.started.find(of.pid);
+    const Nanoseconds not_before = started == code_.started.end() ? code_.began : started->second;
+    return made_codes_.emplace(of.pid, MadeCode({of.pid, of.other_pids, not_before})).first->second;
+  }
+
+  static void add_refusal(std::string& why, const std::string& refused) {
+    if (refused.empty() || why.find(refused) != std::string::npos) return;
+    why += (why.empty() ? "" : "; ") + refused;
+  }
 
   /// Where another function may begin within it, or behind it.
   static std::uint64_t end_of(const CodeNames& names, const NamedCode* function) {

@@ -13,8 +13,9 @@ enum class Lines { of_functions, of_rows };
 enum class Inlines { no, yes };
 
 /// Finds the names of all code: functions, and lines of source where there is debug information. Files that were
-/// replaced or removed since are named as such, and their code by addresses. Cost: 1 us for each symbol of each file,
-/// 0.5 us for each row.
+/// replaced or removed since are named as such, and their code by addresses. Where a signal asks tally to end, names
+/// that are not known yet are left out (linux::is_interrupted()). Cost: 1 us for each symbol of each file, 0.5 us for
+/// each row.
 result::Profile resolve(result::CodeCounts code, result::Stat stat, Lines lines, Inlines inlines = Inlines::no);
 
 }  // namespace tally::profile

@@ -32,7 +32,7 @@ Error not_opened(const Shared& shared, const detail::NotOpened& failed) {
 }
 
 Result<std::vector<event::Event>> events_asked(std::vector<std::string> names) {
-  const char* chosen = std::getenv("TALLY_EVENTS");
+  const char* chosen = secure_getenv("TALLY_EVENTS");
   const bool is_chosen = names.empty() && chosen != nullptr && *chosen != '\0';
   if (names.empty()) names.emplace_back(is_chosen ? chosen : "instructions,cycles");
   // The program is being counted: it does not search what all processors have for what may have been meant.
@@ -57,7 +57,7 @@ Count count_of(const Thread& thread, std::size_t event, std::int64_t value) {
 }
 
 void add_from_environment(const char* variable, std::vector<std::string>& to) {
-  const char* const chosen = std::getenv(variable);
+  const char* const chosen = secure_getenv(variable);
   for (std::string& name : split(chosen != nullptr ? chosen : "", ',')) {
     if (!name.empty()) to.push_back(std::move(name));
   }
@@ -70,7 +70,7 @@ struct AskedByCommand {
 
 AskedByCommand asked_by_command() {
   AskedByCommand asked;
-  const char* chosen = std::getenv("TALLY_EVENTS");
+  const char* chosen = secure_getenv("TALLY_EVENTS");
   if (chosen != nullptr && *chosen != '\0') return asked;
   if (linux::ask_below(channel::ask_option, channel::ask_version, nullptr, 0) != channel::asking_version) return asked;
   const auto folder = linux::gathered_in();

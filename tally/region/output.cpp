@@ -122,7 +122,7 @@ void watch_end(const Error* failed) {
     kept().why_none = *failed;
   }
   if (std::exchange(kept().watched, true)) return;
-  const char* place = std::getenv("TALLY_OUTPUT");
+  const char* place = secure_getenv("TALLY_OUTPUT");
   kept().place = place == nullptr ? "" : place;
   kept().gathered = linux::gathered_in();
   if (!kept().place.empty() || kept().gathered) (void)std::atexit(at_end);

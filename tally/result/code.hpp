@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,9 +28,10 @@ inline constexpr std::string_view kernel_code = "[kernel]";
 /// Of which process and thread a row is.
 struct CodeOwner {
   std::int64_t pid = 0;
-  std::string command;   ///< the program's name
-  std::int64_t tid = 0;  ///< 0: of all its threads that are not told apart
-  std::string thread;    ///< its name
+  std::string command;      ///< the program's name
+  std::int64_t tid = 0;     ///< 0: of all its threads that are not told apart
+  std::string thread;       ///< its name
+  bool other_pids = false;  ///< `pid` is of another PID namespace than ours
   bool operator==(const CodeOwner&) const = default;
 };
 
@@ -89,7 +91,9 @@ struct CodeCounts {
   /// Where the rows are samples: of each event, how. Then `executions` and calls are not known, counts are what the
   /// samples stand for, `self` and `inclusive` too.
   std::vector<EventSampling> sampling = {};
-  std::vector<std::int64_t> samples = {};  ///< of each row, one for each event, as `counts`
+  std::vector<std::int64_t> samples = {};            ///< of each row, one for each event, as `counts`
+  Nanoseconds began{0};                              ///< since 1970: when measuring began
+  std::map<std::int64_t, Nanoseconds> started = {};  ///< the same of processes that ran before it, by number
   bool operator==(const CodeCounts&) const = default;
 };
 

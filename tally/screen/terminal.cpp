@@ -23,7 +23,7 @@ namespace tally::screen {
 namespace {
 
 bool wants_colours() {
-  const char* word = std::getenv("NO_COLOR");  // no-color.org: present and not empty
+  const char* word = secure_getenv("NO_COLOR");  // no-color.org: present and not empty
   return (!word || !*word) && has_colors();
 }
 
@@ -73,7 +73,7 @@ Result<Terminal> Terminal::open() {
     return fail(Code::cannot_measure, "standard input and output are no terminal", "--batch prints tables");
   }
   setlocale(LC_CTYPE, "");
-  const char* name = std::getenv("TERM");
+  const char* name = secure_getenv("TERM");
   // initscr() would end the program where TERM is not known.
   if (!newterm(nullptr, stdout, stdin)) {
     return fail(Code::cannot_measure,

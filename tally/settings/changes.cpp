@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <fstream>
 
 #include "tally/base/text.hpp"
 #include "tally/linux/files/files.hpp"
@@ -127,10 +126,7 @@ Result<void> set_value(const Change& change, const std::string& value, const std
     const Register reg = register_of(change);
     return linux::write_msr(reg.processor, reg.number, std::stoull(value, nullptr, 16), root);
   }
-  std::ofstream file(root + "/" + change.what);
-  file << value << '\n';
-  file.close();
-  if (!file) {
+  if (!linux::write_kernel_file(root + "/" + change.what, value + "\n")) {
     return linux::system_failure(Code::cannot_measure, fmt::format("cannot write {} to /{}", value, change.what),
                                  "only root may, and not in a container");
   }

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -18,6 +16,7 @@
 #include "tally/base/text.hpp"
 #include "tally/channel/image.hpp"
 #include "tally/linux/files/code_files.hpp"
+#include "tally/linux/files/files.hpp"
 #include "tally/linux/machine/cpuid.hpp"
 #include "tally/linux/process/announcements.hpp"
 #include "tally/linux/process/descendants.hpp"
@@ -80,9 +79,7 @@ struct ChildSide {
 };
 
 std::string command_of(pid_t process) {
-  std::ifstream file(fmt::format("/proc/{}/comm", process));
-  std::string name;
-  std::getline(file, name);
+  const std::string name = linux::content(fmt::format("/proc/{}/comm", process));
   return name.empty() ? fmt::format("process {}", process) : printable(name);
 }
 
@@ -148,6 +145,7 @@ class Server {
   }
 
   bool take_over(const channel::Announcement& a, pid_t sender) {
+    if (a.pid != sender) execution_.other_pids.insert(a.pid);
     const auto thread = linux::thread_of(sender, a.pid, a.tid);
     if (thread && injector_.attach(*thread, a.first_inherited)) {
       announced_[sender] = a;

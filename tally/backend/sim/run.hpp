@@ -1,6 +1,7 @@
 // One execution under the engine: from the start of the command's process to its end.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct Execution {
   std::string settings;     ///< settings_in() before the start
   pid_t pid = 0;
   std::uint32_t injected = 0;       ///< programs that the engine was mapped into
+  std::set<pid_t> other_pids = {};  ///< of processes of other PID namespaces, their numbers there
   std::vector<std::string> native;  ///< programs that ran natively, each with the reason
   bool began = true;                ///< false: it ended before counting was to begin
   std::vector<result::Interval> intervals = {};

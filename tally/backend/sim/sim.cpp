@@ -13,6 +13,7 @@
 #include "tally/backend/sim/run.hpp"
 #include "tally/backend/sim/window_rows.hpp"
 #include "tally/base/text.hpp"
+#include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/program.hpp"
 
 namespace tally::backend::sim {
@@ -124,8 +125,14 @@ class Sim final : public Backend {
     outcome.usage = execution->figures.usage;
     outcome.duration = execution->figures.duration;
     outcome.intervals = execution->intervals;
+    const linux::Finishing finishing(*request.signals);
     harvest(request, *execution, *shared, modelling, window, outcome);
-    if (request.on_code) request.on_code(code_counts(request, *shared, modelling, outcome.counts));
+    if (request.on_code) {
+      result::CodeCounts code = code_counts(request, *shared, modelling, outcome.counts);
+      for (result::CodeOwner& owner : code.owners)
+        owner.other_pids = execution->other_pids.contains(static_cast<pid_t>(owner.pid));
+      request.on_code(std::move(code));
+    }
     outcome.missing = marker.missing();
     if (execution->windows_lost != 0)
       outcome.missing.push_back(

@@ -17,6 +17,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/linux/files/trusted_folder.hpp"
+#include "tally/linux/size_limit.hpp"
 
 namespace tally::linux {
 namespace {
@@ -33,22 +34,6 @@ struct StoredKey {
 constexpr std::uint64_t key_magic = 0x79656b2d796c6174, key_version = 1;
 
 std::string in_words(int os_errno) { return std::generic_category().message(os_errno); }
-
-/// A limit on the size of files is to be an error and no signal.
-class WithoutSizeSignal {
- public:
-  WithoutSizeSignal() {
-    struct sigaction ignore {};
-    ignore.sa_handler = SIG_IGN;
-    sigaction(SIGXFSZ, &ignore, &before_);
-  }
-  ~WithoutSizeSignal() { sigaction(SIGXFSZ, &before_, nullptr); }
-  WithoutSizeSignal(const WithoutSizeSignal&) = delete;
-  WithoutSizeSignal& operator=(const WithoutSizeSignal&) = delete;
-
- private:
-  struct sigaction before_ {};
-};
 
 struct Kept {
   std::string name, owner;
@@ -99,10 +84,10 @@ std::vector<Kept> kept_files(int folder, const std::vector<std::string>& prefixe
 
 std::string cache_folder() {
   const auto absolute = [](const char* name) {
-    const char* value = std::getenv(name);
+    const char* value = secure_getenv(name);
     return std::string(value != nullptr && *value == '/' ? value : "");
   };
-  if (std::getenv("TALLY_CACHE_DIR") != nullptr) return absolute("TALLY_CACHE_DIR");
+  if (secure_getenv("TALLY_CACHE_DIR") != nullptr) return absolute("TALLY_CACHE_DIR");
   if (const std::string caches = absolute("XDG_CACHE_HOME"); !caches.empty()) return caches + "/tally";
   const std::string home = absolute("HOME");
   return home.empty() ? "" : home + "/.cache/tally";

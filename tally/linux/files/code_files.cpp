@@ -73,12 +73,12 @@ std::string whole_path(const std::string& path) {
 }
 
 Result<FileBytes> FileBytes::of(const std::string& path, pid_t process) {
+  constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;  // a pipe of that name is not waited for
   Descriptor file;
-  if (process != 0)
-    file = Descriptor(open(fmt::format("/proc/{}/root{}", process, path).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) file = Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (process != 0) file = Descriptor(open(fmt::format("/proc/{}/root{}", process, path).c_str(), flags));
+  if (!file) file = Descriptor(open(path.c_str(), flags));
   struct stat s {};
-  if (!file || fstat(file.get(), &s) != 0) {
+  if (!file || fstat(file.get(), &s) != 0 || !S_ISREG(s.st_mode)) {
     return system_failure(Code::cannot_measure, fmt::format("cannot read '{}'", printable(path)));
   }
   FileBytes made;

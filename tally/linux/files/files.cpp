@@ -1,27 +1,41 @@
 #include "tally/linux/files/files.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <system_error>
 
 #include "tally/base/text.hpp"
+#include "tally/linux/descriptor.hpp"
+#include "tally/linux/system.hpp"
 
 namespace tally::linux {
 
 namespace fs = std::filesystem;
 
 std::string content(const fs::path& path, std::size_t limit) {
-  std::ifstream file(path, std::ios::binary);
-  if (limit != std::numeric_limits<std::size_t>::max()) {
-    std::string bytes(limit, '\0');
-    file.read(bytes.data(), static_cast<std::streamsize>(limit));
-    bytes.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
-    return bytes;
+  // What lies in a folder of others may be a pipe that nobody writes to.
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat s {};
+  if (!file || fstat(file.get(), &s) != 0 || !S_ISREG(s.st_mode)) return {};
+  constexpr std::size_t chunk = 1 << 14;
+  std::string text;
+  while (text.size() < limit) {
+    const std::size_t before = text.size(), wanted = std::min(chunk, limit - before);
+    text.resize(before + wanted);
+    const ssize_t n = retry([&] { return read(file.get(), text.data() + before, wanted); });
+    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+    if (n <= 0) break;
   }
-  std::ostringstream text;
-  text << file.rdbuf();
-  return trimmed(text.str());
+  return limit == std::numeric_limits<std::size_t>::max() ? trimmed(text) : text;
+}
+
+bool write_kernel_file(const fs::path& path, std::string_view text) {
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  return file &&
+         retry([&] { return write(file.get(), text.data(), text.size()); }) == static_cast<ssize_t>(text.size());
 }
 
 std::vector<std::string> folder_entries(const fs::path& folder) {

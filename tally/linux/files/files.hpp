@@ -10,9 +10,12 @@
 
 namespace tally::linux {
 
-/// What a file holds, at most `limit` bytes of it; without the white space around it where it is read whole. Empty
-/// where it cannot be read.
+/// What a regular file holds, at most `limit` bytes of it; without the white space around it where it is read whole.
+/// Empty where it cannot be read.
 std::string content(const std::filesystem::path& path, std::size_t limit = std::numeric_limits<std::size_t>::max());
+
+/// Writes a value to a file of the kernel's that exists. False where it is refused: see errno.
+bool write_kernel_file(const std::filesystem::path& path, std::string_view text);
 
 /// The names in a folder, sorted. Empty where it cannot be read.
 std::vector<std::string> folder_entries(const std::filesystem::path& folder);

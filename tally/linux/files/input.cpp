@@ -3,10 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
+
+#include <vector>
 
 #include "tally/base/text.hpp"
 #include "tally/linux/descriptor.hpp"
+#include "tally/linux/process/finishing.hpp"
 #include "tally/linux/system.hpp"
 
 namespace tally::linux {
@@ -28,28 +32,53 @@ void Input::rewind() const {
   if (place_) (void)lseek(STDIN_FILENO, *place_, SEEK_SET);
 }
 
+namespace {
+
+/// What a user may name. /dev/null holds nothing, and that is all of it.
+bool has_an_end(const struct stat& s, int fd) {
+  return S_ISREG(s.st_mode) || S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode) ||
+         (S_ISCHR(s.st_mode) && (isatty(fd) == 1 || s.st_rdev == makedev(1, 3)));
+}
+
+tl::unexpected<Error> cannot_read(const std::string& path) {
+  return system_failure(Code::bad_usage, fmt::format("cannot read '{}'", printable(path)));
+}
+
+}  // namespace
+
 Result<InputFile> InputFile::open(const std::string& path) {
-  Descriptor file(retry([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY); }));
-  if (!file) return system_failure(Code::bad_usage, fmt::format("cannot read '{}'", printable(path)));
+  constexpr int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
+  Descriptor file(unless_interrupted([&] { return ::open(path.c_str(), flags); }));
+  struct stat s {};
+  if (!file || fstat(file.get(), &s) != 0) return cannot_read(path);
+  if (S_ISDIR(s.st_mode)) {
+    errno = EISDIR;
+    return cannot_read(path);
+  }
+  if (!has_an_end(s, file.get()))
+    return fail(Code::bad_usage, fmt::format("cannot read '{}': it is no regular file and no pipe", printable(path)));
   return InputFile(std::move(file), path);
 }
 
 Result<std::size_t> InputFile::read(std::span<char> to) {
-  const ssize_t size = retry([&] { return ::read(file_.get(), to.data(), to.size()); });
-  if (size < 0) return system_failure(Code::bad_usage, fmt::format("cannot read '{}'", printable(path_)));
+  const ssize_t size = unless_interrupted([&] { return ::read(file_.get(), to.data(), to.size()); });
+  if (size < 0) return cannot_read(path_);
   return static_cast<std::size_t>(size);
 }
 
-Result<std::string> read_file(const std::string& path) {
+Result<std::string> read_file(const std::string& path, std::uint64_t most_bytes) {
   auto file = InputFile::open(path);
   if (!file) return fail(file.error());
   std::string text;
-  char buffer[1 << 16];
+  std::vector<char> buffer(1 << 16);
   while (true) {
     const auto size = file->read(buffer);
     if (!size) return fail(size.error());
     if (*size == 0) return text;
-    text.append(buffer, *size);
+    if (text.size() + *size > most_bytes)
+      return fail(Code::bad_usage,
+                  fmt::format("cannot read '{}': it has more than {} MiB", printable(path), most_bytes >> 20));
+    text.append(buffer.data(), *size);
   }
 }
 

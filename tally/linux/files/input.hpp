@@ -1,7 +1,8 @@
-// Standard input, as a program that runs several times finds it.
+// Files of others that the user named, and standard input, as a program that runs several times finds it.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,14 +31,19 @@ class Input {
   std::string stream_;
 };
 
-/// The whole text of a file. Errors: bad_usage, for it is a file that the user named; the message ends with the
-/// system's words.
-Result<std::string> read_file(const std::string& path);
+/// More than any file that tally reads as a whole.
+inline constexpr std::uint64_t most_input_bytes = std::uint64_t{4} << 30;
 
-/// A file that is read piece by piece. Moves, never copies.
+/// The whole text of a file of others: a regular file, a pipe, or a terminal. Ends with an error where a signal asks
+/// tally to end (is_interrupted()), and where there are more than `most_bytes`. Errors: bad_usage, for it is a file
+/// that the user named; the message ends with the system's words.
+Result<std::string> read_file(const std::string& path, std::uint64_t most_bytes = most_input_bytes);
+
+/// A file of others that is read in parts. Moves, never copies.
 class InputFile {
  public:
-  /// Errors: bad_usage, as of read_file().
+  /// Refuses what is no regular file, no pipe and no terminal: a device may have no end. Errors: bad_usage, as of
+  /// read_file().
   static Result<InputFile> open(const std::string& path);
 
   /// The next bytes, as many as there is room for at most: how many; 0 at the end. Errors: the same.

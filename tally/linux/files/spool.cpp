@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t chunk_bytes = 1 << 20;
 
 Descriptor open_nameless() {
-  const char* const named = std::getenv("TMPDIR");
+  const char* const named = secure_getenv("TMPDIR");
   const std::string folder = named != nullptr && *named != '\0' ? named : "/tmp";
   Descriptor file(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (file) return file;

@@ -43,7 +43,7 @@ tl::unexpected<Error> refused(const std::string& path, int why) {
 }  // namespace
 
 std::string search_path() {
-  if (const char* path = std::getenv("PATH")) return path;
+  if (const char* path = secure_getenv("PATH")) return path;
   return "/bin:/usr/bin";  // confstr(_CS_PATH) of the GNU C library, which execvp falls back to
 }
 

@@ -15,7 +15,7 @@
 namespace tally::linux {
 
 Result<ScratchFolder> ScratchFolder::make() {
-  const char* place = std::getenv("TMPDIR");
+  const char* place = secure_getenv("TMPDIR");
   std::string path = std::string(place && place[0] == '/' ? place : "/tmp") + "/tally-XXXXXX";
   if (!mkdtemp(path.data())) return system_failure(Code::cannot_measure, "cannot make the folder " + path);
   return ScratchFolder(std::move(path));
@@ -34,9 +34,12 @@ Result<void> make_folder(const std::string& path) {
   return fail(Code::cannot_write, "cannot make the folder " + path + ": " + failed.message(), {}, failed.value());
 }
 
-Result<void> write_program(const std::string& path, std::string_view bytes) {
-  (void)unlink(path.c_str());  // one that is being executed cannot be written to
-  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0777));
+namespace {
+
+/// Never through a link, and never into a file of others.
+Result<void> write_new(const std::string& path, std::string_view bytes, mode_t mode) {
+  (void)unlink(path.c_str());  // a program that is being executed cannot be written to
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
   if (!file) return system_failure(Code::cannot_write, "cannot write " + path);
   while (!bytes.empty()) {
     const ssize_t written = retry([&] { return write(file.get(), bytes.data(), bytes.size()); });
@@ -45,5 +48,11 @@ Result<void> write_program(const std::string& path, std::string_view bytes) {
   }
   return {};
 }
+
+}  // namespace
+
+Result<void> write_scratch_file(const std::string& path, std::string_view text) { return write_new(path, text, 0600); }
+
+Result<void> write_program(const std::string& path, std::string_view bytes) { return write_new(path, bytes, 0777); }
 
 }  // namespace tally::linux

@@ -26,6 +26,9 @@ class ScratchFolder {
   std::string path_;
 };
 
+/// Writes a new file into such a folder. Errors: cannot_write.
+Result<void> write_scratch_file(const std::string& path, std::string_view text);
+
 /// Makes a folder, and those that it lies in, where they are not there yet. Errors: cannot_write.
 Result<void> make_folder(const std::string& path);
 

@@ -13,14 +13,16 @@
 namespace tally::linux {
 namespace {
 
-constexpr int ending[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+/// What comes within this time of the same signal is the same one: `timeout` sends one to the process, and one to its
+/// group.
+constexpr Nanoseconds same_signal = std::chrono::milliseconds(200);
+
+}  // namespace
 
 bool is_ignored(int signal) {
   struct sigaction now {};
   return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
-
-}  // namespace
 
 Result<Signals> Signals::watch() {
   Signals signals;
@@ -28,7 +30,7 @@ Result<Signals> Signals::watch() {
   sigset_t watched;
   sigemptyset(&watched);
   sigaddset(&watched, SIGCHLD);
-  for (const int signal : ending) {
+  for (const int signal : ending_signals) {
     if (!is_ignored(signal)) sigaddset(&watched, signal);
   }
   signals.fd_ = Descriptor(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
@@ -63,7 +65,7 @@ void Signals::wait() const {
 void Signals::pass_on(pid_t program) {
   sigset_t waiting;
   if (sigpending(&waiting) != 0) return;
-  for (const int signal : ending) {
+  for (const int signal : ending_signals) {
     if (is_ignored(signal) || sigismember(&waiting, signal) != 1) continue;
     kill(program, signal);
     sigaddset(&passed_on_, signal);
@@ -83,9 +85,13 @@ Signals::Taken Signals::take(pid_t program) {
   const bool has_it = sigismember(&passed_on_, number) == 1;
   sigdelset(&passed_on_, number);
   if (program > 0 && sent_by_process && !has_it && static_cast<pid_t>(signal.ssi_pid) != program) kill(program, number);
-  if (number != SIGINT && number != SIGQUIT) return Taken::interrupted;
-  // A program may well live on with one Ctrl-C, or two; who hammers on it wants to get out.
   const Nanoseconds time = now();
+  if (number != SIGINT && number != SIGQUIT) {
+    const bool again = asked_at_.count() != 0 && time - asked_at_ >= same_signal;
+    if (asked_at_.count() == 0) asked_at_ = time;
+    return again ? Taken::give_up : Taken::interrupted;
+  }
+  // A program may well live on with one Ctrl-C, or two; who hammers on it wants to get out.
   const bool hammered = earlier_[0].count() != 0 && time - earlier_[0] < std::chrono::seconds(2);
   earlier_[0] = std::exchange(earlier_[1], time);
   return hammered ? Taken::give_up : Taken::interrupted;

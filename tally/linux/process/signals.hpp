@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <array>
 #include <optional>
 
 #include "tally/base/result.hpp"
@@ -11,6 +12,12 @@
 #include "tally/linux/descriptor.hpp"
 
 namespace tally::linux {
+
+/// The signals that ask tally to end.
+inline constexpr std::array ending_signals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
+/// Whether this process ignores a signal.
+bool is_ignored(int signal);
 
 /// While it lives, SIGINT, SIGQUIT, SIGTERM, SIGHUP and SIGCHLD are blocked and come out of fd() instead, and SIGPIPE
 /// is ignored: results are written before tally dies. Those of the first four that were ignored when tally was started
@@ -22,7 +29,7 @@ class Signals {
     nothing,      ///< no signal was pending
     child,        ///< a child ended, or a traced process stopped: ask wait4
     interrupted,  ///< tally was asked to end; the program got that signal as well
-    give_up,      ///< SIGINT or SIGQUIT three times within two seconds: the user does not want to wait any more
+    give_up,  ///< SIGINT or SIGQUIT three times within two seconds, or SIGTERM or SIGHUP again: nobody waits any more
   };
 
   /// Starts watching. Errors: cannot_measure where the kernel refuses a signalfd.
@@ -52,6 +59,11 @@ class Signals {
   /// The first signal that asked tally to end.
   std::optional<int> interrupted_by() const { return interrupted_by_; }
 
+  /// One that was taken elsewhere (Finishing).
+  void note(int signal) {
+    if (!interrupted_by_) interrupted_by_ = signal;
+  }
+
   /// Puts the calling process's mask and dispositions back to what tally was started with, for a child that is about to
   /// execute a program. Async-signal-safe.
   void restore_in_child() const noexcept;
@@ -65,6 +77,7 @@ class Signals {
   struct sigaction child_before_ {};
   std::optional<int> interrupted_by_;
   sigset_t passed_on_{};         // has reached the program, and waits to be taken
+  Nanoseconds asked_at_{};       // when the first SIGTERM or SIGHUP came
   Nanoseconds earlier_[2] = {};  // when the last two of SIGINT and SIGQUIT came
 };
 

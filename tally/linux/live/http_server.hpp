@@ -1,0 +1,86 @@
+// A server for short answers over HTTP/1.1 that slow, idle and hostile clients cannot hold up.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tally/base/result.hpp"
+#include "tally/base/units.hpp"
+#include "tally/linux/descriptor.hpp"
+
+namespace tally::linux {
+
+struct HttpRequest {
+  std::string method, path;  ///< the path without what follows a question mark
+  bool accepts_gzip = false;
+};
+
+struct HttpAnswer {
+  int status = 200;
+  std::string type = "text/plain; charset=utf-8";
+  std::shared_ptr<const std::string> body;  ///< null: there is none
+  bool is_gzip = false;
+};
+
+/// One thread serves all connections; each has one request, and none waits for another. A request has two seconds and 8
+/// KiB, an answer ten seconds. An address has at most 128 connections, all together 512: above that the oldest one that
+/// has not asked yet makes room, so that a client that asks at once is always answered.
+class HttpServer {
+ public:
+  /// Listens on "ADDRESS:PORT", "[ADDRESS]:PORT"; port 0 is one that is free. Errors: cannot_measure, with the system's
+  /// words.
+  static Result<HttpServer> listen(const std::string& where);
+
+  std::uint16_t port() const { return port_; }
+
+  /// Serves until stop() is called from another thread.
+  void serve(const std::function<HttpAnswer(const HttpRequest&)>& answer);
+  void stop() const;
+
+ private:
+  struct Connection {
+    Descriptor socket;
+    std::string from;  // whose limit it counts for
+    std::string in;    // what was received of the request
+    std::string head;
+    std::shared_ptr<const std::string> body;
+    std::size_t sent = 0;
+    std::size_t drained = 0;  // bytes that came after the request
+    Nanoseconds deadline{0};
+    enum class State { asks, is_answered, is_drained } state = State::asks;
+  };
+  using Place = std::list<Connection>::iterator;
+
+  HttpServer(Descriptor socket, Descriptor events, Descriptor bell, std::uint16_t port)
+      : socket_(std::move(socket)), events_(std::move(events)), bell_(std::move(bell)), port_(port) {}
+  void accept_all();
+  bool make_room(const std::string& from);
+  bool goes_on(Place place, const std::function<HttpAnswer(const HttpRequest&)>& answer);
+  bool receives(Connection& one, const std::function<HttpAnswer(const HttpRequest&)>& answer);
+  bool sends(Connection& one);
+  bool drains(Connection& one);
+  void watch(Connection& one, std::uint32_t events);
+  void close(Place place);
+  void close_late();
+
+  Descriptor socket_, events_, bell_;
+  std::uint16_t port_ = 0;
+  std::list<Connection> connections_;  // the oldest first
+  std::map<int, Place> by_socket_;
+  std::map<std::string, std::size_t> of_address_;
+};
+
+/// The request in the bytes up to an empty line; its status is that of the answer where it is none: 400, 405, 505.
+struct ParsedRequest {
+  HttpRequest request;
+  int refused = 0;
+};
+ParsedRequest parse_request(std::string_view head);
+
+}  // namespace tally::linux

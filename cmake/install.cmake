@@ -7,6 +7,8 @@ if(TARGET tally_backend_sim)
   install(PROGRAMS "${CMAKE_BINARY_DIR}/tally-engine" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tally")
 endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# Notices of what is linked: most of these licences ask that they go with the programs.
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/licences" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # The built command prints them: one page for each NAME_command.cpp, and the one of tally itself.
 if(CMAKE_CROSSCOMPILING)

@@ -11,17 +11,16 @@
 #include "tally/pmu/codec.hpp"
 #include "tally/pmu/model.hpp"
 
-#if TALLY_HAS_READLINE
-#include <readline/history.h>
-#include <readline/readline.h>
+#if TALLY_HAS_LIBEDIT
+#include <editline/readline.h>
 #endif
 
 namespace tally::lab {
 
-#if TALLY_HAS_READLINE
+#if TALLY_HAS_LIBEDIT
 namespace {
 
-// Readline calls back without an argument.
+// The library calls back without an argument.
 const pmu::Model* model = &pmu::intel_model;
 
 bool is_x86() { return model == &pmu::intel_model; }
@@ -80,7 +79,8 @@ char** complete(const char* text, int begin, int) {
 Prompt::Prompt(const pmu::Model& registers) {
   model = &registers;
   rl_attempted_completion_function = complete;
-  rl_completer_word_break_characters = " \t;";
+  static char breaks[] = " \t;";  // some versions of the library take no const
+  rl_completer_word_break_characters = breaks;
 }
 
 std::optional<std::string> Prompt::read() {

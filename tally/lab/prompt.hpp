@@ -8,7 +8,7 @@
 
 namespace tally::lab {
 
-/// A prompt: with history and completion of statements, registers and fields where readline was there at build.
+/// A prompt: with history and completion of statements, registers and fields where libedit was there at build.
 class Prompt {
  public:
   /// `registers`: those whose names are completed.

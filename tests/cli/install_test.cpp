@@ -14,8 +14,9 @@ TEST(Install, works_from_another_prefix_and_when_it_was_moved) {
   const TemporaryFile place("installed");
   const Finished installed = Running({TALLY_CMAKE, "--install", TALLY_BUILD, "--prefix", place.path()}).finish();
   ASSERT_EQ(installed.code(), 0) << installed.out << installed.err;
-  for (const char* file : {"bin/tally", "share/man/man1/tally.1", "share/man/man1/tally-stat.1",
-                           "share/bash-completion/completions/tally", "share/doc/tally/LICENSE"}) {
+  for (const char* file :
+       {"bin/tally", "share/man/man1/tally.1", "share/man/man1/tally-stat.1", "share/bash-completion/completions/tally",
+        "share/doc/tally/LICENSE", "share/doc/tally/licences/README.md", "share/doc/tally/licences/elfutils.txt"}) {
     EXPECT_TRUE(fs::exists(place.path() + "/" + file)) << file << "\n" << installed.out;
   }
   const std::string moved = place.folder() + "/moved";

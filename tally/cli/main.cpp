@@ -8,6 +8,7 @@
 #include "tally/cli/manual.hpp"
 #include "tally/cli/overview.hpp"
 #include "tally/linux/files/output.hpp"
+#include "tally/linux/process/large_stack.hpp"
 
 namespace tally::cli {
 std::string help() {
@@ -73,10 +74,12 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   tally::linux::reserve_standard_descriptors();
-  try {
-    return tally::cli::run({argv + 1, argv + argc});
-  } catch (const std::exception& failure) {
-    // Libraries throw where memory is short; nothing of tally's own does.
-    return tally::cli::report_error({tally::Code::cannot_measure, failure.what(), "", 0});
-  }
+  return tally::linux::on_large_stack([=] {
+    try {
+      return tally::cli::run({argv + 1, argv + argc});
+    } catch (const std::exception& failure) {
+      // Libraries throw where memory is short; nothing of tally's own does.
+      return tally::cli::report_error({tally::Code::cannot_measure, failure.what(), "", 0});
+    }
+  });
 }

@@ -1,5 +1,7 @@
 // What a program with regions writes by itself when it ends.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -185,6 +187,21 @@ TEST(RegionOutput, counters_that_do_not_open_are_told) {
   const Finished finished = marked(file.path(), {"bad"});
   EXPECT_NE(finished.err.find("tally: no regions: unknown event 'nothing-like-it'"), std::string::npos) << finished.err;
   EXPECT_FALSE(file.content());
+}
+
+// Who starts a program with root's rights chooses its environment, and not what it writes as root.
+TEST(RegionOutput, a_setuid_program_writes_nothing_where_its_user_wants) {
+  if (geteuid() != 0) GTEST_SKIP() << "root makes programs setuid";
+  const TemporaryFile copy("setuid");
+  fs::copy_file(MARKED, copy.path());
+  ASSERT_EQ(chmod(copy.folder().c_str(), 0777), 0);
+  ASSERT_EQ(chmod(copy.path().c_str(), 04755), 0);
+  const std::string wanted = copy.folder() + "/regions.json";
+  const Finished finished = Running({"/usr/bin/env", "TALLY_OUTPUT=" + wanted, "setpriv", "--reuid=65534",
+                                     "--regid=65534", "--clear-groups", copy.path(), "3"})
+                                .finish();
+  if (finished.code() == 127) GTEST_SKIP() << "setpriv is not installed (package util-linux)";
+  EXPECT_FALSE(fs::exists(wanted)) << finished.err;
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ char** complete(const char* text, int begin, int) {
   const std::string before = trimmed(std::string(rl_line_buffer).substr(0, static_cast<std::size_t>(begin)));
   candidates = words_for(text, before.empty() || before.ends_with(';'));
   rl_attempted_completion_over = 1;
-  rl_completion_suppress_append = 1;
+  rl_completion_append_character = 0;
   return rl_completion_matches(text, next_candidate);
 }
 

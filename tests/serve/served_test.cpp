@@ -115,6 +115,39 @@ TEST(Serve, answers_while_others_are_slow_many_huge_or_make_no_sense) {
   EXPECT_EQ(served.running().finish().code(), 0);
 }
 
+TEST(Serve, answers_beside_many_idle_connections) {
+  const Machine machine(1);
+  const Served served(machine.root());
+  std::vector<int> idle;
+  for (int i = 0; i < 800; ++i) idle.push_back(connect_to(served.port()));
+  EXPECT_TRUE(served.scrape());
+  for (const int one : idle) (void)send(one, "GET /met", 8, MSG_NOSIGNAL);
+  EXPECT_TRUE(served.scrape());
+  for (const int one : idle) close(one);
+}
+
+TEST(Serve, says_that_it_is_well_and_what_it_has) {
+  const Machine machine(0);
+  const Served served(machine.root());
+  EXPECT_TRUE(get(served.port(), "/health").ends_with("\r\n\r\nok\n"));
+  EXPECT_NE(get(served.port(), "/").find("/metrics"), std::string::npos);
+  EXPECT_TRUE(get(served.port(), "/nothing").starts_with("HTTP/1.1 404"));
+}
+
+TEST(Serve, has_no_rights_of_root_that_it_does_not_need) {
+  const Machine machine(0);
+  Served served(machine.root());
+  const std::string status =
+      TemporaryFile::read("/proc/" + std::to_string(served.running().pid()) + "/status").value_or("");
+  for (const char* set : {"CapEff:\t", "CapPrm:\t", "CapAmb:\t"}) {
+    const std::size_t at = status.find(set);
+    ASSERT_NE(at, std::string::npos);
+    constexpr std::uint64_t perfmon = std::uint64_t{1} << 38;
+    EXPECT_EQ(std::stoull(status.substr(at + 8, 16), nullptr, 16) & ~perfmon, 0u) << set;
+  }
+  EXPECT_NE(status.find("NoNewPrivs:\t1"), std::string::npos);
+}
+
 // The first value that a Prometheus server has for a query; nothing where it has none.
 std::optional<std::string> asked(int prometheus, const std::string& query) {
   const std::string answer = get(prometheus, "/api/v1/query?query=" + query);

@@ -16,6 +16,7 @@
 #include "tally/lab/prompt.hpp"
 #include "tally/lab/script_story.hpp"
 #include "tally/lab/story.hpp"
+#include "tally/linux/process/large_stack.hpp"
 
 namespace tally::lab {
 namespace {
@@ -242,7 +243,8 @@ int run_all(const Options& options) {
 }  // namespace tally::lab
 
 int main(int count, char** words) {
-  const int code = tally::lab::run_all(tally::lab::read_options({words + 1, words + count}));
+  const int code = tally::linux::on_large_stack(
+      [&] { return tally::lab::run_all(tally::lab::read_options({words + 1, words + count})); });
   // A full disk, which a write into the library's buffer does not see.
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
   std::fprintf(stderr, "tally: standard output could not be written: %s\n", std::strerror(errno));

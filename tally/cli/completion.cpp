@@ -81,7 +81,7 @@ std::string value_arms() {
       Words patterns;
       if (option->get_positional()) patterns.push_back(fmt::format("{}:", command.name));
       for (const std::string& name : names) patterns.push_back(fmt::format("{}:{}", command.name, name));
-      arms += fmt::format("    {}) echo {} ;;\n", join(patterns, "|"), text.empty() ? "VALUE" : text);
+      arms += fmt::format("    {}) echo '{}' ;;\n", join(patterns, "|"), text.empty() ? "VALUE" : text);
     }
   }
   return arms;
@@ -116,6 +116,7 @@ _tally_value() {
   case $kind in
     FILE) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$typed")) ;;
     EVENTS | EVENT | METRICS) compopt -o nospace 2>/dev/null; _tally_list "$typed" "$(_tally_words "$kind")" ;;
+    *'|'*) COMPREPLY=($(compgen -W "${kind//|/ }" -- "$typed")) ;;
     *) COMPREPLY=($(compgen -W "$(_tally_words "$kind")" -- "$typed")) ;;
   esac
 }

@@ -130,14 +130,14 @@ void describe_discover_options(Page& page, DiscoverOptions& options) {
       ->option_text("COPIES");
   page.add_option("--repeats", options.repeats, "of each size, after a first one that is dropped: 7")
       ->option_text("N")
-      ->check(CLI::Range(3, 1000));
+      ->check(whole_number(3, 1000));
   page.add_option("--counters", options.counters,
                   "of the PMU that does not exist: how many it has, 8, or which are used: 0-3,7, or a mask, 0x8f")
       ->option_text("N|LIST|MASK");
   page.add_option("--pin", options.processor,
                   "with perf: payloads run on processor CPU only; without it on the second that they may run on")
       ->option_text("CPU")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0));
   page.add_option("--backend", options.backend, "who counts: sim (default), perf")
       ->option_text("BACKEND")
       ->check(CLI::IsMember({"sim", "perf"}));

@@ -122,12 +122,12 @@ void describe(Page& page, Options& options) {
       ->option_text("N");
   page.add_option("--skid", options.skid, "instructions between an overflow and its interrupt (else 0)")
       ->option_text("N")
-      ->check(CLI::Range(0, 1000));
+      ->check(whole_number(0, 1000));
   page.add_option("--clock", options.clock, "base and current frequency, as 35/12: reference cycles go by their ratio")
       ->option_text("BASE/NOW");
   page.add_option("--width", options.width, "instructions that retire in a cycle, multiplications in a chain (else 1)")
       ->option_text("N")
-      ->check(CLI::Range(1, 16));
+      ->check(whole_number(1, 16));
   page.add_option("--cache", options.cache,
                   "size of the line tags that references and misses come from (else 8M; 32M for a multiboot program)")
       ->option_text("SIZE");

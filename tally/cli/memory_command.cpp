@@ -152,22 +152,24 @@ void describe(Page& page, Options& options) {
   page.add_option("--mappings", options.plan.mappings,
                   "fresh mappings for each point: 5, of lap and nodes 2; line and clock take none")
       ->option_text("N")
-      ->check(CLI::Range(1, 1000));
+      ->check(whole_number(1, 1000));
   page.add_option("--batches", options.plan.batches, "timings of each mapping: 10")
       ->option_text("N")
-      ->check(CLI::Range(1, 100'000));
+      ->check(whole_number(1, 100'000));
   page.add_option("--time-budget", options.budget_seconds, "seconds after which it ends with what it has: 55")
       ->option_text("SECONDS")
-      ->check(CLI::Range(1, 86'400));
-  page.add_option("--seed", options.seed, "of everything random: 1")
-      ->option_text("N")
-      ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
+      ->check(whole_number(1, 86'400));
+  page.add_option("--seed", options.seed, "of everything random: 1")->option_text("N")->check(whole_number(0));
   page.footer(footer());
 }
 
 Result<std::uint64_t> size_of(const std::string& word, const std::string& option) {
   const auto bytes = parse_bytes(word);
-  if (bytes && *bytes >= 64 && *bytes % 64 == 0) return *bytes;
+  if (!bytes) {
+    return fail(Code::bad_usage, fmt::format("{}: '{}' is not a size", option, printable(word)),
+                "for example: 4096, 48K, 1536K, 2M, 1G");
+  }
+  if (*bytes >= 64 && *bytes % 64 == 0) return *bytes;
   return fail(Code::bad_usage, fmt::format("{} {} is not a multiple of 64 bytes", option, printable(word)),
               "sizes are whole numbers: 4096, 48K, 1536K, 2M, 1G");
 }

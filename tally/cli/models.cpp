@@ -22,7 +22,7 @@ void add_model_options(Page& page, ModelOptions& options) {
   page.add_option("--model-threads", options.workers,
                   "threads of tally's own that carry the simulated machine: one for each processor (default); 0: none")
       ->option_text("N")
-      ->check(CLI::Range(0, 64));
+      ->check(whole_number(0, 64));
   page.add_option("--models-by", options.models_by, "each: the plain models see everything; both: and are compared")
       ->check(CLI::IsMember({"each", "both"}))
       ->group("");

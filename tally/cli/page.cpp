@@ -63,18 +63,31 @@ std::string paragraphs(const std::string& footer) {
   return text;
 }
 
-// What CLI11 says in its own terms.
+std::string not_a_number(const std::string& option, const std::string& value) {
+  return fmt::format("{}: '{}' is not a number", option, printable(value));
+}
+
+// CLI11's error in the words of this project.
 Error in_words(const CLI::ParseError& error, const Page& page) {
   std::string message = error.what();
   std::string unknown;
   if (const auto at = message.find(": 1 required"); at != std::string::npos) {
-    message = fmt::format("a value is missing behind {}", message.substr(0, at));
+    message = fmt::format("missing value after {}", message.substr(0, at));
+  }
+  constexpr std::string_view not_converted = "Could not convert: ";
+  if (message.starts_with(not_converted)) {
+    const std::string rest = message.substr(not_converted.size());
+    const std::size_t sign = rest.find(" = ");
+    if (sign != std::string::npos) message = not_a_number(rest.substr(0, sign), rest.substr(sign + 3));
   }
   for (const std::string_view extra :
        {"The following argument was not expected: ", "The following arguments were not expected: "}) {
     if (!message.starts_with(extra)) continue;
-    const std::string word = message.substr(extra.size());
-    if (word.starts_with("--")) unknown = word.substr(0, word.find(' '));
+    // CLI11 lists them from the last to the first.
+    std::vector<std::string> words = split(message.substr(extra.size()), ' ');
+    const auto option = std::find_if(words.begin(), words.end(), [](const auto& one) { return one.starts_with('-'); });
+    const std::string word = option != words.end() ? *option : words.back();
+    if (word.starts_with("--")) unknown = word;
     message = fmt::format("{} '{}'", word.starts_with('-') ? "unknown option" : "unexpected argument", printable(word));
   }
   return {Code::bad_usage, std::move(message), page.options_hint(unknown), 0};
@@ -116,6 +129,18 @@ std::string Page::text() const {
   std::string text = fmt::format("{}\nUsage: {}\n", hanging("", get_description()), usage_);
   text += entries(*this, "Arguments", true) + entries(*this, "Options", false);
   return get_footer().empty() ? text : fmt::format("{}\n{}", text, paragraphs(get_footer()));
+}
+
+CLI::Validator whole_number(std::int64_t lowest, std::int64_t highest) {
+  const auto refuse = [lowest, highest](std::string& input) -> std::string {
+    std::int64_t value = 0;
+    if (!CLI::detail::lexical_cast(input, value)) return fmt::format("'{}' is not a whole number", printable(input));
+    if (value >= lowest && value <= highest) return {};
+    if (highest == std::numeric_limits<std::int64_t>::max())
+      return fmt::format("{} is out of range: {} or more", printable(input), lowest);
+    return fmt::format("{} is out of range: {} to {}", printable(input), lowest, highest);
+  };
+  return CLI::Validator(refuse, "");
 }
 
 void repeated(CLI::Option* option, const char* text) {

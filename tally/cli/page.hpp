@@ -2,6 +2,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +36,9 @@ class Page final : public CLI::App {
  private:
   std::string usage_;
 };
+
+/// Accepts whole numbers from `lowest` to `highest`, both included, and refuses anything else in plain words.
+CLI::Validator whole_number(std::int64_t lowest, std::int64_t highest = std::numeric_limits<std::int64_t>::max());
 
 /// An option that may be given several times, with one value each; `text` stands for the value in the help.
 void repeated(CLI::Option* option, const char* text);

@@ -68,7 +68,7 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
       ->option_text("N");
   app.add_option("--frequency", options.frequency,
                  "samples: so many in a second on a processor (3989); each stands for what came since the last one")
-      ->check(CLI::Range(1, 1'000'000))
+      ->check(whole_number(1, 1'000'000))
       ->option_text("HZ");
   app.add_flag("--kernel", options.kernel,
                "samples: of the kernel, too, for events without :u or :k; clocks have it where it is allowed");

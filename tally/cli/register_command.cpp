@@ -64,7 +64,7 @@ void describe(Page& page, Options& options) {
       ->option_text("VERSION");
   page.add_option("--cpu", options.processor, "reads the register of this processor, and explains what it holds: x86")
       ->option_text("CPU")
-      ->check(CLI::Range(0, 65535));
+      ->check(whole_number(0, 65535));
   page.add_option("--root", options.root, "where dev/ lies")->option_text("FOLDER")->group("");
   page.add_flag("--value", options.value_only, "prints only the value, in hexadecimal");
   page.add_flag("--json", options.json, "for programs");

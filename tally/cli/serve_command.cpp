@@ -39,7 +39,7 @@ void describe(Page& page, Options& options) {
       ->option_text("ADDRESS");
   page.add_option("-I,--interval", options.interval_ms, "read the machine every MS milliseconds; 1000")
       ->option_text("MS")
-      ->check(CLI::Range(100, 3'600'000));
+      ->check(whole_number(100, 3'600'000));
   page.add_flag("--no-groups", options.no_groups, "without series of control groups");
   page.add_option("--root", options.root, "where proc/ and sys/ lie")->option_text("FOLDER")->group("");
   page.footer(footer);

@@ -57,10 +57,10 @@ void add_code_options(Page& page, CodeOptions& options) {
   page.add_option("--unroll", options.unroll,
                   "with --asm: copies in the loop; 100, and twice as many for the difference")
       ->option_text("N")
-      ->check(CLI::Range(1, 100'000));
+      ->check(whole_number(1, 100'000));
   page.add_option("--rounds", options.rounds, "with --asm: rounds of the loop; 1000, and twice as many")
       ->option_text("N")
-      ->check(CLI::Range(1, 1'000'000'000));
+      ->check(whole_number(1, 1'000'000'000));
 }
 
 int count_code(const CodeOptions& code, CodeRequest request) {

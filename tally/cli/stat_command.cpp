@@ -88,13 +88,13 @@ void add_target_options(Page& app, Options& options) {
   app.add_flag("--kernel", options.kernel, "count user mode and kernel together, for events without :u or :k");
   app.add_option("-I,--interval", options.interval_ms, "print the counts of every MS milliseconds")
       ->option_text("MS")
-      ->check(CLI::Range(1, 86'400'000));
+      ->check(whole_number(1, 86'400'000));
   app.add_option("-D,--delay", options.delay_ms, "begin to count MS milliseconds after the start")
       ->option_text("MS")
-      ->check(CLI::Range(1, 86'400'000));
+      ->check(whole_number(1, 86'400'000));
   app.add_option("--timeout", options.timeout_ms, "count for MS milliseconds, then ask the program to end (SIGTERM)")
       ->option_text("MS")
-      ->check(CLI::Range(1, 86'400'000));
+      ->check(whole_number(1, 86'400'000));
 }
 
 // The options, bound to `options`; what follows them is the command.
@@ -114,7 +114,7 @@ void describe(Page& app, Options& options) {
       "METRICS");
   app.add_option("-r,--repeat", options.stat.runs, "run the program N times: median, its interval, min and max")
       ->option_text("N")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(whole_number(1, 1'000'000));
   app.add_flag("--passes", options.passes,
                "more events than counters: run the program once for each set that fits; with -r it is so anyway");
   app.add_flag("--multiplex", options.stat.multiplex,

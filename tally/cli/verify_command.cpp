@@ -96,7 +96,7 @@ void describe(Page& page, Options& options) {
   page.add_option("--budget", options.budget_seconds,
                   "seconds that the single-stepper may take for a program of your own: 20")
       ->option_text("SECONDS")
-      ->check(CLI::Range(1, 86'400));
+      ->check(whole_number(1, 86'400));
   page.add_flag("--list", options.list, "only list the programs and their formulas");
   page.add_option("--write", options.folder, "only write the programs into this folder")->option_text("DIR");
   page.add_option("--program", options.programs, "with --write: this program, as --list names it; all without it")

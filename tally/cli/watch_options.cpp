@@ -72,10 +72,10 @@ void describe_watch_options(Page& page, WatchOptions& options) {
   page.add_flag("--batch", options.batch, "print one table after the other, for scripts and pipes");
   page.add_option("-n,--count", options.readings, "end after N tables")
       ->option_text("N")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+      ->check(whole_number(1, 1'000'000'000));
   page.add_option("-I,--interval", options.interval_ms, "read every MS milliseconds; 1000 where nothing is said")
       ->option_text("MS")
-      ->check(CLI::Range(10, 86'400'000));
+      ->check(whole_number(10, 86'400'000));
   page.add_option("--per", options.per, "rows: core, socket, system, process, group; several with commas")
       ->option_text("ROWS");
   page.add_option("-C,--cpu", options.processors, "only these processors: 0,2-3")->option_text("CPUS");
@@ -86,7 +86,7 @@ void describe_watch_options(Page& page, WatchOptions& options) {
       ->option_text("WORD");
   page.add_option("--rows", options.asked.shown.most_rows, "at most N processes and N groups; 20")
       ->option_text("N")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(whole_number(1, 1'000'000));
   page.add_option("--format", options.format, "with --batch: table, csv or json (a line each)")
       ->option_text("FORMAT")
       ->check(CLI::IsMember({"table", "csv", "json"}));

@@ -23,6 +23,7 @@ std::vector<Metric> pairs(const std::vector<Counted>& counted, const IsSound& is
                          counted[j].name,
                          false,
                          *Formula::parse("a / b"),
+                         false,
                          {i, j}});
     }
   }
@@ -59,6 +60,15 @@ std::string row_of(const MetricChoice& choice, const BoundMetric& bound, const s
   return counted[bound.events[static_cast<std::size_t>(found - bare.begin())]].name;
 }
 
+bool is_time(const Counted& one) {
+  return static_cast<std::size_t>(one.event.id) < all().size() && definition(one.event.id).unit == Unit::nanoseconds;
+}
+
+bool combines_time(const std::vector<std::size_t>& events, const std::vector<Counted>& counted) {
+  const auto times = std::count_if(events.begin(), events.end(), [&](std::size_t i) { return is_time(counted[i]); });
+  return times > 0 && times < std::ssize(events);
+}
+
 }  // namespace
 
 std::string Metric::text(const std::vector<Counted>& counted) const {
@@ -72,6 +82,12 @@ Ratio Metric::evaluate(const std::vector<Count>& counts) const {
   if (events.empty()) return {{}, Trust::absent, "its events were not counted in one mode of the processor", ""};
   std::vector<Count> own;
   for (const std::size_t place : events) own.push_back(counts[place]);
+  if (combines_time) {
+    const auto modelled =
+        std::find_if(own.begin(), own.end(), [](const Count& one) { return one.value && !one.model.empty(); });
+    if (modelled != own.end())
+      return {{}, Trust::absent, "modelled events and measured time are of two different machines", ""};
+  }
   return formula.evaluate(own);
 }
 
@@ -83,13 +99,14 @@ std::vector<Metric> metrics_of(const std::vector<Counted>& counted, const std::v
     const std::vector<BoundMetric> all = bind_metric(choice, names);
     // What was asked for is in the result, whatever came of its events.
     if (all.empty() && choice.asked)
-      metrics.push_back({choice.name + choice.mode, choice.unit, "", "", true, choice.formula, {}});
+      metrics.push_back({choice.name + choice.mode, choice.unit, "", "", true, choice.formula, false, {}});
     for (const BoundMetric& bound : all) {
       if (has(metrics, bound.name)) continue;
       std::string row = row_of(choice, bound, counted);
       if (!choice.asked && (row.empty() || row_is_taken(metrics, row))) continue;
       if (row_is_taken(metrics, row)) row.clear();
-      metrics.push_back({bound.name, choice.unit, std::move(row), "", choice.asked, bound.formula, bound.events});
+      metrics.push_back({bound.name, choice.unit, std::move(row), "", choice.asked, bound.formula,
+                         combines_time(bound.events, counted), bound.events});
     }
   };
   for (const MetricChoice& choice : asked) add(choice);

@@ -25,6 +25,7 @@ struct Metric {
   std::string per;                  ///< full name of the event that `beside` is compared with; empty for other metrics
   bool asked = false;               ///< by the user; else it is there because its events are
   Formula formula;                  ///< of what was counted; of the events that are missing, where `events` is empty
+  bool combines_time = false;       ///< events with a measured time: not of modelled events, which took no such time
   std::vector<std::size_t> events;  ///< whose counts its names stand for; none where some were not counted in one mode
 
   /// The formula in full names.

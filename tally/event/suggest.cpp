@@ -43,7 +43,7 @@ class Candidates {
   std::set<std::string> seen_;
 };
 
-// By how near they are to the user: this project's, the kernel's, this processor's, then everybody's.
+// What this machine has, by how near it is to the user: this project's names, the kernel's, this processor's.
 Candidates candidates(const Sources& sources) {
   Candidates all;
   for (const Definition& line : event::all()) all.add(line.name);
@@ -57,6 +57,11 @@ Candidates candidates(const Sources& sources) {
   if (const pfm::Pmu* own = own_pmu(sources)) {
     for (const pfm::Name& one : pfm::names(*own)) all.add(one.name);
   }
+  return all;
+}
+
+Candidates apple_candidates() {
+  Candidates all;
   for (const pmu::apple::Event& line : pmu::apple::events()) {
     for (const std::string& word : split(line.framework_name, ' ')) all.add(word, "apple_m1::");
     all.add(line.linux_name, "apple_m1::");
@@ -79,14 +84,17 @@ const Candidates& of_all_processors() {
 // What this machine has goes first; the whole text before its first part: "UOPS_RETIRED:ALL" is a name.
 std::vector<std::string> nearest_names(std::string_view text, const Sources& sources) {
   const Candidates here = candidates(sources);
+  const Candidates apple = apple_candidates();
   for (const std::string_view wanted : {text, text.substr(0, text.find(':'))}) {
     auto near = here.nearest(wanted);
-    const auto others =
-        sources.others && sources.suggest_others ? of_all_processors().nearest(wanted) : std::vector<std::string>{};
-    for (const std::string& other : others) {
-      const bool has_room = near.size() < 3 && std::find(near.begin(), near.end(), other) == near.end();
-      if (has_room) near.push_back(other);
-    }
+    const auto add = [&](const std::vector<std::string>& others) {
+      for (const std::string& other : others) {
+        const bool has_room = near.size() < 3 && std::find(near.begin(), near.end(), other) == near.end();
+        if (has_room) near.push_back(other);
+      }
+    };
+    add(apple.nearest(wanted));
+    if (sources.others && sources.suggest_others) add(of_all_processors().nearest(wanted));
     if (!near.empty()) return near;
   }
   return {};

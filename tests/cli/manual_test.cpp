@@ -108,7 +108,21 @@ TEST_F(Completion, knows_commands_options_and_values) {
   EXPECT_EQ(offers({"tally", "event", "sto"}), Words{"stores"});
   EXPECT_EQ(offers({"tally", "event", "loads,sto"}), Words{"loads,stores"});
   EXPECT_EQ(offers({"tally", "help", "st"}), Words{"stat"});
+  EXPECT_EQ(offers({"tally", "profile", "--sort", "c"}), Words{"callees"}) << "alternatives are offered, not executed";
   EXPECT_EQ(offers({"tally", "stat", "-r", ""}), Words{""}) << "a number is not guessed";
+}
+
+TEST_F(Completion, executes_nothing_to_find_the_kind_of_a_value) {
+  const Finished finished = Running({"/usr/bin/env", "bash", "-c",
+                                     "source \"$0\"; PATH=/nowhere\n"
+                                     "for command in $(_tally_commands); do\n"
+                                     "  for option in '' $(_tally_options \"$command\"); do\n"
+                                     "    _tally_kind \"$command:$option\" >/dev/null\n"
+                                     "  done\n"
+                                     "done",
+                                     script_.path()})
+                                .finish();
+  EXPECT_EQ(finished.err, "");
 }
 
 TEST_F(Completion, offers_files_where_files_are_meant) {

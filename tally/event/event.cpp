@@ -112,6 +112,7 @@ Result<Event> parse(std::string_view text, const Sources& sources) {
   if (auto event = parse_code(text, sources)) return *std::move(event);
   if (auto event = parse_kernel_generic(text)) return *std::move(event);
   if (auto event = parse_bare_device_event(text, sources)) return *std::move(event);
+  if (auto event = parse_fixed_counter_event(text, sources)) return *std::move(event);
   if (auto event = parse_pfm(text, sources)) return *std::move(event);
   if (auto event = parse_apple(text)) return *std::move(event);
   if (sources.others) {

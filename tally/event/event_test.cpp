@@ -42,7 +42,7 @@ TEST(Parse, unknown_names_offer_the_nearest_of_all_sources) {
       {"Branch-Instruction", "branch-instructions"},
       {"UOPS_RETIRD:ALL", "UOPS_RETIRED:ALL"},
       {"memory_order_violatio", "apple_m1::memory_order_violation"},
-      {"cycle", "apple_m1::cycle, cycles"},
+      {"cycle", "did you mean cycles, ref-cycles"},
       {"LLC-load-miss", "LLC-load-misses"},
       {"01c2", "r01c2"},
       {"4101C2", "0x4101C2"},

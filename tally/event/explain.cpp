@@ -6,6 +6,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/event/codes.hpp"
+#include "tally/event/fixed_counters.hpp"
 #include "tally/event/perf_names.hpp"
 #include "tally/pmu/apple/events.hpp"
 #include "tally/pmu/intel/event_select.hpp"
@@ -38,6 +39,16 @@ Selector x86_selector(const Event& event, const Encoding& encoding) {
   return made;
 }
 
+// Intel SDM vol. 3B, IA32_FIXED_CTR_CTRL: four bits for each fixed counter, of which the lower two are its modes.
+Selector fixed_selector(const Event& event, int counter) {
+  const int lsb = 4 * counter;
+  const bool user = wants(event, Mode::user), kernel = wants(event, Mode::kernel);
+  return {"IA32_FIXED_CTR_CTRL",
+          (std::uint64_t{user} << 1 | std::uint64_t{kernel}) << lsb,
+          {{"OS", lsb, lsb, kernel, fmt::format("fixed counter {} counts at CPL 0 (kernel mode)", counter)},
+           {"USR", lsb + 1, lsb + 1, user, fmt::format("fixed counter {} counts at CPL 1 to 3 (user mode)", counter)}}};
+}
+
 // Source: Arm ARM, PMEVTYPER<n>_EL0: P and U exclude.
 Selector arm_selector(const Event& event, const Encoding& encoding) {
   Selector made{"PMEVTYPERn_EL0", encoding.config & 0xFFFF, {}};
@@ -58,6 +69,7 @@ Selector apple_selector(const Encoding& encoding) {
 }
 
 std::optional<Selector> selector_of(const Event& event, const Encoding& encoding) {
+  if (const FixedEvent* const fixed = fixed_event(encoding)) return fixed_selector(event, fixed->counter);
   if (is_x86(encoding.family)) return x86_selector(event, encoding);
   if (encoding.family == Family::arm) return arm_selector(event, encoding);
   if (encoding.family == Family::apple) return apple_selector(encoding);
@@ -80,6 +92,10 @@ std::string apple_counters(unsigned code) {
 }
 
 std::string x86_counters(const Event& event, const Encoding& encoding) {
+  if (const FixedEvent* const fixed = fixed_event(encoding)) {
+    return fmt::format("fixed counter {} only, as event code 0 says; the kernel is asked for config 0x{:x}",
+                       fixed->counter, fixed->kernel_config);
+  }
   std::string text;
   if (!is_amd(encoding.family) && !is_conditional(encoding)) {
     if (event.id == Id::instructions) text = "fixed counter 0; ";
@@ -233,9 +249,10 @@ Explanation explain(const Event& event) {
   }
   // Core PMUs of a processor that is not this one are asked for by the raw type, there.
   if (is_x86(encoding.family) && !made.perf->type) made.perf->type = perf_type_raw;
-  made.perf_text = perf_text(event, encoding);
+  made.perf->config = kernel_config(encoding);
+  made.perf_text = perf_text(event, *made.perf);
   made.selector = selector_of(event, encoding);
-  if (is_x86(encoding.family)) {
+  if (is_x86(encoding.family) && fixed_event(encoding) == nullptr) {
     made.processors = processors_of_code(encoding);
     add_apples(made.processors, encoding);
   }

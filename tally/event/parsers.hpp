@@ -27,6 +27,9 @@ Parsed parse_bare_device_event(std::string_view text, const Sources& sources);
 /// "r01c2", "0x4101C2", "4101C2H".
 Parsed parse_code(std::string_view text, const Sources& sources);
 
+/// "INST_RETIRED.ANY": Intel's events of fixed counters, by their names.
+Parsed parse_fixed_counter_event(std::string_view text, const Sources& sources);
+
 /// "UOPS_RETIRED:ALL:u:c=2" of this machine's processor, "hsw::UOPS_RETIRED.ALL".
 Parsed parse_pfm(std::string_view text, const Sources& sources);
 

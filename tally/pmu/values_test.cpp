@@ -299,9 +299,25 @@ TEST(Amd, the_status_of_version_2) {
   EXPECT_EQ(name(value_of("0xC00000E9=0").place), "IRPERF");
 }
 
+TEST(Intel, registers_of_models_are_explained) {
+  EXPECT_EQ(name(value_of("1A4H=0").place), "MSR_PREFETCH_CONTROL");
+  EXPECT_EQ(name(value_of("MSR_MISC_FEATURE_CONTROL=5").place), "MSR_PREFETCH_CONTROL");
+  EXPECT_EQ(field("1A4H=4", "DCU_OFF"), 1U);
+  EXPECT_EQ(name(value_of("OFFCORE_RSP_1=0").place), "MSR_OFFCORE_RSP_1");
+  // libpfm4's snb::OFFCORE_RESPONSE_0:DMND_RFO:HITM has 10_00010002H.
+  EXPECT_EQ(field("1A6H=10_00010002H", "DMND_RFO"), 1U);
+  EXPECT_EQ(field("1A6H=10_00010002H", "ANY_RESPONSE"), 1U);
+  EXPECT_EQ(field("1A6H=10_00010002H", "HITM"), 1U);
+}
+
 TEST(Arm, filters_exclude) {
-  EXPECT_EQ(summary("PMEVTYPER0_EL0=0x08"), "counts at EL0 and EL1");
-  EXPECT_EQ(summary("PMEVTYPER0=0x80000008"), "counts at EL0");
+  EXPECT_EQ(summary("PMEVTYPER0_EL0=0x08"), "counts INST_RETIRED at EL0 and EL1 (and EL3)");
+  EXPECT_EQ(summary("PMEVTYPER0=0x80000008"), "counts INST_RETIRED at EL0");
+  EXPECT_EQ(summary("PMEVTYPER0=0x8000008"), "counts INST_RETIRED at EL0, EL1 and EL2 (and EL3)");
+  EXPECT_EQ(summary("PMEVTYPER0=0xC000777"), "counts event 0x777 at EL0, EL1 and EL2");
+  EXPECT_EQ(summary("PMEVTYPER0=0x50000011"), "counts CPU_CYCLES at Non-secure EL0 and EL1 (and EL3)");
+  EXPECT_EQ(summary("PMEVTYPER0=0x20000011"), "counts CPU_CYCLES at EL0 and Secure EL1 (and EL3)");
+  EXPECT_EQ(summary("PMCCFILTR_EL0=0xC0000000"), "counts at no exception level");
   EXPECT_TRUE(remarked("PMEVTYPER0=0x80000008", note, "counts the opposite"));
   EXPECT_EQ(reading_of("PMEVTYPER0=0x08", "event"), "INST_RETIRED");
   EXPECT_TRUE(remarked("PMEVTYPER2=0x1E", wrong, "odd counters only"));

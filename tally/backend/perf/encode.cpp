@@ -8,6 +8,7 @@
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
 #include "tally/event/codes.hpp"
+#include "tally/event/fixed_counters.hpp"
 #include "tally/event/perf_names.hpp"
 #include "tally/event/sources.hpp"
 
@@ -141,13 +142,14 @@ Encoding for_core(Encoding encoding, const PmuDevice& core, bool is_one_of_sever
 }
 
 Encoded coded_for(const event::Event& event, const PmuDevice& core, bool is_one_of_several) {
-  const Encoding encoding = for_core(*event.encoding, core, is_one_of_several);
+  Encoding encoding = for_core(*event.encoding, core, is_one_of_several);
   if (encoding.type == event::perf_type_hardware || encoding.type == event::perf_type_cache) {
     return {in_mode(encoding, event.mode), core.name, "", ""};
   }
   if (family_of(core) == Family::arm && encoding.config > 0xFFFF) {
     return none(fmt::format("the codes of {} have 16 bits", core.name));
   }
+  encoding.config = event::kernel_config(encoding);
   return {in_mode(encoding, event.mode), core.name, doubt_about(encoding, core), ""};
 }
 

@@ -1,6 +1,8 @@
 // Arm PMUv3, as AArch64 sees it.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <string>
 #include <vector>
 
@@ -81,7 +83,7 @@ constexpr Meaning common_events[] = {
 constexpr Field event_type[] = {
     bits(15, 0, "event", "event number; bits 15:10 since PMUv3p1").named(common_events),
     flag(24, "SH", "different from NSH: counts Secure EL2").from(5),
-    flag(26, "M", "with P: whether EL3 is counted"),
+    flag(26, "M", "equal to P: counts EL3"),
     flag(27, "NSH", "counts EL2"),
     flag(28, "NSU", "equal to U: counts Non-secure EL0"),
     flag(29, "NSK", "equal to P: counts Non-secure EL1"),
@@ -93,7 +95,7 @@ constexpr Field event_type[] = {
 };
 constexpr Field cycle_filter[] = {
     flag(24, "SH", "different from NSH: counts Secure EL2").from(5),
-    flag(26, "M", "with P: whether EL3 is counted"),
+    flag(26, "M", "equal to P: counts EL3"),
     flag(27, "NSH", "counts EL2"),
     flag(28, "NSU", "equal to U: counts Non-secure EL0"),
     flag(29, "NSK", "equal to P: counts Non-secure EL1"),
@@ -113,13 +115,36 @@ std::string control_summary(const Value& value) {
   return text;
 }
 
-std::string filter_summary(const Value& value) {
-  const bool el0 = get(value, "U") == 0;
-  const bool el1 = get(value, "P") == 0;
-  return el0 && el1 ? "counts at EL0 and EL1"
-         : el0      ? "counts at EL0"
-         : el1      ? "counts at EL1"
-                    : "counts at neither EL0 nor EL1";
+// "EL1", "Secure EL1", "Non-secure EL1"; empty where neither is counted.
+std::string level_text(std::string_view level, bool secure, bool non_secure) {
+  if (!secure && !non_secure) return {};
+  return fmt::format("{}{}", secure && non_secure ? "" : secure ? "Secure " : "Non-secure ", level);
+}
+
+// Where a counter counts, by the rules of the fields U, P, NSU, NSK, NSH, SH and M.
+std::string levels_text(const Value& value) {
+  const bool u = get(value, "U") != 0, p = get(value, "P") != 0, nsh = get(value, "NSH") != 0;
+  const bool secure_el2 = get(value, "SH") != 0 && !nsh;
+  std::vector<std::string> levels{level_text("EL0", !u, (get(value, "NSU") != 0) == u),
+                                  level_text("EL1", !p, (get(value, "NSK") != 0) == p),
+                                  nsh ? "EL2" : level_text("EL2", secure_el2, false)};
+  std::erase(levels, "");
+  const bool el3 = (get(value, "M") != 0) == p;
+  if (levels.empty()) return el3 ? "at EL3" : "at no exception level";
+  const std::string last = levels.back();
+  levels.pop_back();
+  return fmt::format("at {}{}{}{}", join(levels, ", "), levels.empty() ? "" : " and ", last, el3 ? " (and EL3)" : "");
+}
+
+std::string filter_summary(const Value& value) { return "counts " + levels_text(value); }
+
+std::string event_type_summary(const Value& value) {
+  const std::uint64_t event = get(value, "event");
+  const auto named = std::find_if(std::begin(common_events), std::end(common_events),
+                                  [&](const Meaning& one) { return one.value == event; });
+  const std::string name =
+      named != std::end(common_events) ? std::string(named->text) : fmt::format("event {:#x}", event);
+  return fmt::format("counts {} {}", name, levels_text(value));
 }
 
 std::string counters_summary(const Value& value) {
@@ -241,7 +266,7 @@ constexpr Register table[] = {
      .fields = event_type,
      .source = manual,
      .reset = unknown_reset,
-     .summary = filter_summary},
+     .summary = event_type_summary},
     {.name = "PMXEVCNTR_EL0",
      .text = "the selected counter",
      .space = system,
@@ -311,7 +336,7 @@ constexpr Register table[] = {
      .reset = unknown_reset,
      .note = "beyond PMCR_EL0.N: constrained unpredictable",
      .count = 31,
-     .summary = filter_summary},
+     .summary = event_type_summary},
     {.name = "PMCCFILTR_EL0",
      .text = "where the cycle counter counts",
      .space = system,

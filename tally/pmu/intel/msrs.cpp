@@ -165,6 +165,46 @@ constexpr Field platform_info[] = {
     bits(15, 8, "base_ratio", "base frequency in units of 100 MHz (133 MHz on Nehalem)").as(Show::number),
 };
 
+constexpr Field prefetch_control[] = {
+    flag(0, "L2_OFF", "switches off the L2 stream prefetcher"),
+    flag(1, "L2_PAIR_OFF", "switches off the L2 prefetcher of the adjacent line"),
+    flag(2, "DCU_OFF", "switches off the L1 data prefetcher of the next line"),
+    flag(3, "DCU_IP_OFF", "switches off the L1 data prefetcher that goes by the load's address"),
+    flag(5, "L2_AMP_OFF", "switches off the L2 adaptive prefetcher (Alder Lake and later)"),
+};
+
+// Sandy Bridge to Broadwell; bits 22 to 30 name the suppliers beyond the last-level cache, and differ from model to
+// model. An access is counted that has one of the requests, one of the suppliers, and one of the snoop results.
+constexpr Field offcore_response[] = {
+    flag(0, "DMND_DATA_RD", "request: demand read of data"),
+    flag(1, "DMND_RFO", "request: demand read for ownership (a store)"),
+    flag(2, "DMND_IFETCH", "request: demand read of instructions"),
+    flag(3, "WB", "request: write-back of a modified line"),
+    flag(4, "PF_DATA_RD", "request: L2 prefetch of data"),
+    flag(5, "PF_RFO", "request: L2 prefetch for ownership"),
+    flag(6, "PF_IFETCH", "request: L2 prefetch of instructions"),
+    flag(7, "PF_LLC_DATA_RD", "request: L3 prefetch of data"),
+    flag(8, "PF_LLC_RFO", "request: L3 prefetch for ownership"),
+    flag(9, "PF_LLC_IFETCH", "request: L3 prefetch of instructions"),
+    flag(10, "BUS_LOCKS", "request: bus lock or split lock"),
+    flag(11, "STRM_ST", "request: streaming store"),
+    flag(15, "OTHER", "request: any other"),
+    flag(16, "ANY_RESPONSE", "any supplier and snoop result: bits 17 to 37 have no effect"),
+    flag(17, "NO_SUPP", "supplier: not known"),
+    flag(18, "LLC_HITM", "supplier: L3, line modified"),
+    flag(19, "LLC_HITE", "supplier: L3, line exclusive"),
+    flag(20, "LLC_HITS", "supplier: L3, line shared"),
+    flag(21, "LLC_HITF", "supplier: L3, line in state F"),
+    bits(30, 22, "beyond_LLC", "suppliers beyond the L3, by model; bit 22: local memory"),
+    flag(31, "SNP_NONE", "snoop result: no details"),
+    flag(32, "SNP_NOT_NEEDED", "snoop result: no snoop was needed"),
+    flag(33, "SNP_MISS", "snoop result: no other core had the line"),
+    flag(34, "SNP_NO_FWD", "snoop result: another core had it and did not forward it"),
+    flag(35, "SNP_FWD", "snoop result: another core forwarded it"),
+    flag(36, "HITM", "snoop result: another core had it modified"),
+    flag(37, "NON_DRAM", "snoop result: not memory (MMIO)"),
+};
+
 constexpr Meaning counter_types[] = {{0, "general-purpose"}, {0x2000, "PERF_METRICS"}, {0x4000, "fixed"}};
 constexpr Field rdpmc_operand[] = {
     bits(15, 0, "index", "number of the counter").as(Show::number),
@@ -349,6 +389,25 @@ const Register table[] = {
      .source = {"Intel SDM vol. 4", "model-specific tables, MSR_PLATFORM_INFO"},
      .access = Access::read_only,
      .others = OtherBits::other_uses},
+    {.name = "MSR_PREFETCH_CONTROL",
+     .aliases = "MSR_MISC_FEATURE_CONTROL",
+     .text = "switches off hardware prefetchers, for all threads of the core",
+     .number = 0x1A4,
+     .fields = prefetch_control,
+     .source = {"Intel SDM vol. 4", "model-specific tables, MSR_MISC_FEATURE_CONTROL and MSR_PREFETCH_CONTROL"},
+     .reset = "0: all prefetchers work",
+     .note = "Nehalem and later; `tally watch --prefetchers off` and `tally memory --prefetchers off` write it",
+     .others = OtherBits::other_uses},
+    {.name = "MSR_OFFCORE_RSP_#",
+     .aliases = "OFFCORE_RSP_#",
+     .text = "which requests and responses OFFCORE_RESPONSE (B7H and BBH, umask 01H) counts",
+     .number = 0x1A6,
+     .fields = offcore_response,
+     .source = {"Intel SDM vol. 3B", "Off-core Response Performance Monitoring"},
+     .reset = "0",
+     .note = "fields of Sandy Bridge to Broadwell; perf_event_open takes the value as config1",
+     .others = OtherBits::other_uses,
+     .count = 2},
     {.name = "IA32_PMC_GP#_CTR",
      .text = "general-purpose counter at its address of version 6",
      .number = 0x1900,

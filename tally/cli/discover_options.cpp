@@ -72,8 +72,14 @@ Result<std::vector<std::uint64_t>> codes_of(const DiscoverOptions& options) {
   return codes;
 }
 
+// Code, and no name of the library: a file, several words, or one word that assembles ("mfence").
 bool is_code(const std::string& payload) {
-  return payload.find_first_of(" ;[\n") != std::string::npos || payload.ends_with(".s") || payload.ends_with(".S");
+  if (payload.find_first_of(" ;[\n") != std::string::npos || payload.ends_with(".s") || payload.ends_with(".S"))
+    return true;
+  const auto& library = discover::library();
+  const bool is_name = std::any_of(library.begin(), library.end(),
+                                   [&](const discover::Payload& one) { return one.facts.name == payload; });
+  return !is_name && !payload.empty() && assembly::machine_code(payload, "--payload").has_value();
 }
 
 // "8": so many; "0-3,7" and "0x8f": these.

@@ -81,6 +81,15 @@ TEST(Discover, goes_on_with_ones_own_payload) {
   EXPECT_TRUE(holds(whole, "own-1")) << whole;
 }
 
+TEST(Discover, takes_one_instruction_as_a_payload) {
+  NEEDS_AN_ASSEMBLER();
+  const std::string found = tally(with(few, {"--payload", "mfence", "--control", "nop", "--json"})).out;
+  EXPECT_TRUE(holds(found, "own-1")) << found;
+  const Finished neither = tally({"discover", "--payload", "multipli"});
+  EXPECT_EQ(neither.code(), 2);
+  EXPECT_TRUE(holds(neither.err, "there is no payload 'multipli'")) << neither.err;
+}
+
 // Events on counters that are held by somebody else are not found there.
 TEST(Discover, uses_the_counters_that_it_may) {
   NEEDS_AN_ASSEMBLER();

@@ -20,6 +20,7 @@
 #include "tally/linux/process/signals.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/report/gzip.hpp"
+#include "tally/serve/never_falling.hpp"
 #include "tally/serve/series.hpp"
 #include "tally/watch/watcher.hpp"
 
@@ -106,6 +107,7 @@ class Serving {
 struct Reader {
   watch::Watcher watcher;
   Energy energy;
+  NeverFalling counters;
   Own own;
 
   void read(Latest& latest) {
@@ -113,7 +115,10 @@ struct Reader {
     (void)watcher.next();
     own.readings += 1;
     own.processor_seconds = static_cast<double>(watcher.reading().own_time.count()) / 1e9;
-    latest.set(series_of(watcher.machine(), watcher.reading(), energy.add(watcher.machine(), watcher.reading()), own));
+    auto families =
+        series_of(watcher.machine(), watcher.reading(), energy.add(watcher.machine(), watcher.reading()), own);
+    counters.apply(families);
+    latest.set(families);
     own.reading_seconds += static_cast<double>((linux::now() - begin).count()) / 1e9;
   }
 };
@@ -128,7 +133,7 @@ int serve(const std::string& root, const std::string& address, std::int64_t inte
   // Before any thread: they inherit what is blocked.
   auto signals = linux::Signals::watch();
   if (!signals) return complain(signals.error().message, signals.error().hint);
-  Reader reader{std::move(*watcher), {}, {}};
+  Reader reader{std::move(*watcher), {}, NeverFalling(), {}};
   reader.own.version = version();
   Latest latest;
   reader.read(latest);

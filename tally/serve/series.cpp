@@ -21,6 +21,31 @@ std::optional<double> number(const std::optional<std::uint64_t>& value, double d
   return value ? std::optional(static_cast<double>(*value) / divisor) : std::nullopt;
 }
 
+bool is_octal(std::string_view text) {
+  return text.size() == 3 && text.find_first_not_of("01234567") == std::string_view::npos;
+}
+
+// Labels are UTF-8, and names of directories hold any byte. Two names never become one label: a byte that is not UTF-8
+// is written as \ooo, and so is a backslash before three octal digits.
+std::string label_text(std::string_view path) {
+  std::string text;
+  for (std::size_t i = 0; i < path.size();) {
+    std::size_t length = 1;
+    while (length < 4 && i + length < path.size() && (path[i + length] & 0xC0) == 0x80) ++length;
+    const std::string_view one = path.substr(i, length);
+    const bool is_valid = valid_utf8(one) == one;
+    const bool looks_escaped = path[i] == '\\' && is_octal(path.substr(i + 1, 3));
+    if (is_valid && !looks_escaped) {
+      text += one;
+      i += length;
+    } else {
+      text += fmt::format("\\{:03o}", static_cast<unsigned char>(path[i]));
+      ++i;
+    }
+  }
+  return text;
+}
+
 std::string socket_of(const Machine& machine, int processor) {
   const auto place = machine.places.find(processor);
   return place == machine.places.end() ? "" : std::to_string(place->second.socket);
@@ -149,9 +174,8 @@ void add_system(const Reading& reading, Families& families) {
 
 void add_groups(const Reading& reading, Families& families) {
   const auto each = [&](auto member, double divisor) {
-    // Names of folders may hold any byte; labels are UTF-8.
     for (const auto& group : reading.groups)
-      families.add(number(group.*member, divisor), {{"cgroup", valid_utf8(group.path)}});
+      families.add(number(group.*member, divisor), {{"cgroup", label_text(group.path)}});
   };
   using Group = linux::GroupFigures;
   families.counter("tally_cgroup_cpu_seconds_total", "Processor time of each control group.");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace tally::serve {
 namespace {
 
@@ -66,6 +68,23 @@ TEST(Series, counters_never_fall) {
   EXPECT_EQ(label(joules->metric.at(0), "socket"), "1");
 }
 
+TEST(Series, no_two_groups_have_one_label) {
+  watch::Reading reading;
+  const char* const paths[] = {"/a\xff", "/a\xfe", "/a\\377", "/a\xc3\xa4", "/a\xc3", "/a\x2d", "/a\\x2d"};
+  for (const char* path : paths) {
+    linux::GroupFigures group;
+    group.path = path;
+    group.used_us = 1;
+    reading.groups.push_back(group);
+  }
+  const auto all = series_of(machine(), reading, {}, {});
+  const auto* seconds = find(all, "tally_cgroup_cpu_seconds_total");
+  ASSERT_TRUE(seconds);
+  std::set<std::string> labels;
+  for (const auto& metric : seconds->metric) labels.insert(label(metric, "cgroup"));
+  EXPECT_EQ(labels, (std::set<std::string>{"/a\\377", "/a\\376", "/a\\134377", "/aä", "/a\\303", "/a-", "/a\\x2d"}));
+}
+
 TEST(Series, names_follow_the_conventions) {
   watch::Reading reading;
   linux::GroupFigures group;
@@ -79,7 +98,7 @@ TEST(Series, names_follow_the_conventions) {
     EXPECT_FALSE(family.help.empty()) << family.name;
     if (family.name == "tally_cgroup_cpu_seconds_total") {
       EXPECT_EQ(family.metric.at(0).counter.value, 2);
-      EXPECT_EQ(label(family.metric.at(0), "cgroup"), "/a\uFFFD") << "labels are UTF-8";
+      EXPECT_EQ(label(family.metric.at(0), "cgroup"), "/a\\377") << "labels are UTF-8";
     }
   }
 }

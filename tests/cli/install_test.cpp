@@ -19,6 +19,9 @@ TEST(Install, works_from_another_prefix_and_when_it_was_moved) {
         "share/doc/tally/LICENSE", "share/doc/tally/licences/README.md", "share/doc/tally/licences/elfutils.txt"}) {
     EXPECT_TRUE(fs::exists(place.path() + "/" + file)) << file << "\n" << installed.out;
   }
+  if (const auto unit = TemporaryFile::read(place.path() + "/lib/systemd/system/tally-serve.service")) {
+    EXPECT_NE(unit->find("ExecStart=" + place.path() + "/bin/tally serve\n"), std::string::npos) << *unit;
+  }
   const std::string moved = place.folder() + "/moved";
   fs::rename(place.path(), moved);
   const std::string link = place.folder() + "/link";

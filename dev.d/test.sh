@@ -53,6 +53,7 @@ passes_alone() {
 }
 
 if [[ $suite == no ]]; then
+  if [[ -x $tree/tests/differential ]]; then say "$("$tree/tests/differential" --extensions)"; fi
   rm -f "$failed_log"
   code=0
   run_ctest -LE "^($left_out)\$" "${chosen[@]}" || code=$?

@@ -138,7 +138,7 @@ s64 emulate_sigprocmask(Thread* t, u64 how, u64 set, u64 old, u64 size) {
 }
 
 /// Whether the kernel takes an alternate stack of this size for signals: that depends on the processor, on what state
-/// the process may use, and on how the kernel was started. Blocks every signal.
+/// the process may use, and on how the kernel was started. May leave signals blocked, as block_all() does.
 static bool is_enough_for_kernel(Thread* t, u64 bytes) {
   constexpr u64 always_enough = 0x10000;
   if (bytes >= always_enough) return true;
@@ -146,10 +146,12 @@ static bool is_enough_for_kernel(Thread* t, u64 bytes) {
   const AltStack as_large = {reinterpret_cast<u64>(t) + signal_stack_at, 0, 0, bytes};
   const s64 r = kernel(SYS_sigaltstack, reinterpret_cast<u64>(&as_large), 0);
   use_signal_stack(t);
+  block_all();
   return !failed(r);
 }
 
-/// do_sigaltstack() of the kernel, the program's stack pointer being `sp`. May block every signal.
+/// do_sigaltstack() of the kernel, the program's stack pointer being `sp`. May leave signals blocked, as block_all()
+/// does.
 static s64 set_alternate_stack(Thread* t, AltStack wanted, u64 sp) {
   constexpr u64 least_bytes = 2048;  // MINSIGSTKSZ
   constexpr s64 not_permitted = -1, no_memory = -ENOMEM, invalid = -EINVAL;
@@ -362,7 +364,6 @@ s64 emulate_sigreturn(Thread* t) {
   }
   if (!leads_to_code(*c)) go_natively(t, channel::partial_foreign_segment);
   set_alternate_stack(t, c->stack, t->gpr[rsp]);  // the kernel looks where the handler was, not where it returns to
-  block_all();
   t->pc = c->ip;
   t->link = no_link;
   t->mask = c->mask & ~(bit(sigkill) | bit(sigstop));

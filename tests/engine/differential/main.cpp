@@ -2,7 +2,8 @@
 // engine, until the time is up. Exit code 1 and the smallest code that differs, with its seed, on the first difference.
 // differential --encodings TIMES [--seed N]: code with every encoding that random code has, so many times.
 // differential --slowest TIMES [--seed N]: of that code, the pieces that take longest under the engine.
-// All begin with the instruction sets that this processor lacks: what random code has of them was not tested.
+// differential --extensions: the instruction sets that this processor lacks. What random code has of them is not tested
+// here; the others begin with the same line.
 #include <fmt/format.h>
 #include <sched.h>
 
@@ -416,6 +417,10 @@ int run(Options options) {
 
 int main(int argc, char** argv) {
   tally::differential::Options options;
+  if (argc == 2 && std::string(argv[1]) == "--extensions") {
+    fmt::print("{}", tally::differential::untested_here());
+    return 0;
+  }
   for (int i = 1; i < argc; i += 2) {
     const std::string name = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
     if (name == "--seed" && !value.empty()) {

@@ -82,18 +82,20 @@ enum Partial : uint32_t {
       1u << 5,  ///< a thread could not be stopped: its last segment may be ahead, or it went on natively
   partial_exec_native = 1u << 6,  ///< it executed a program that then ran natively
   partial_killed = 1u << 7,       ///< ended between two counts (SIGKILL): the last segment of each thread may be ahead
-  partial_shared_memory = 1u << 8,   ///< no memory for counters
-  partial_vsyscall = 1u << 9,        ///< the vsyscall page was called: the kernel's emulation is not counted
-  partial_confined = 1u << 11,       ///< it confines itself with seccomp: handed back
-  partial_shared_code = 1u << 12,    ///< it runs code from shared memory: changes by another mapping are not seen
-  partial_ptraced = 1u << 10,        ///< the program traces others or is traced itself
-  partial_code_lines = 1u << 13,     ///< more code than a simulated instruction cache can tell apart
-  partial_dispatched = 1u << 15,     ///< it handles its own system calls (syscall user dispatch): handed back
-  partial_unknown_call = 1u << 16,   ///< it made system calls that are newer than the engine
-  partial_breakpoint = 1u << 17,     ///< it set a breakpoint at code, which does not run at its own address
-  partial_kernel_writes = 1u << 18,  ///< a call that the engine does not know may have met a protected page
-  partial_descriptors = 1u << 14,    ///< it needs the last numbers that its limit on descriptors allows: handed back
-  partial_own_addresses = 1u << 19,  ///< it wanted addresses that are the engine's and cannot be given up
+  partial_shared_memory = 1u << 8,     ///< no memory for counters
+  partial_vsyscall = 1u << 9,          ///< the vsyscall page was called: the kernel's emulation is not counted
+  partial_confined = 1u << 11,         ///< it confines itself with seccomp: handed back
+  partial_shared_code = 1u << 12,      ///< it runs code from shared memory: changes by another mapping are not seen
+  partial_ptraced = 1u << 10,          ///< the program traces others or is traced itself
+  partial_code_lines = 1u << 13,       ///< more code than a simulated instruction cache can tell apart
+  partial_dispatched = 1u << 15,       ///< it handles its own system calls (syscall user dispatch): handed back
+  partial_unknown_call = 1u << 16,     ///< it made system calls that are newer than the engine
+  partial_breakpoint = 1u << 17,       ///< it set a breakpoint at code, which does not run at its own address
+  partial_kernel_writes = 1u << 18,    ///< a call that the engine does not know may have met a protected page
+  partial_descriptors = 1u << 14,      ///< it needs the last numbers that its limit on descriptors allows: handed back
+  partial_own_addresses = 1u << 19,    ///< it wanted addresses that are the engine's and cannot be given up
+  partial_protection_keys = 1u << 20,  ///< it denied itself memory of protection key 0: handed back
+  partial_unread_code = 1u << 21,      ///< code ran that could not be read: its accesses are unknown
 };
 
 enum class State : uint32_t { free, running, ended };

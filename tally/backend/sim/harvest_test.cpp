@@ -127,7 +127,7 @@ TEST(Harvest, without_a_machine_to_simulate_it_says_so) {
 
 TEST(Harvest, every_bit_has_its_words) {
   EXPECT_EQ(reasons_of(0), "");
-  for (std::uint32_t bit = 1; bit <= channel::partial_own_addresses; bit <<= 1) EXPECT_NE(reasons_of(bit), "") << bit;
+  for (std::uint32_t bit = 1; bit <= channel::partial_unread_code; bit <<= 1) EXPECT_NE(reasons_of(bit), "") << bit;
   EXPECT_NE(reasons_of(channel::partial_killed | channel::partial_int80).find("; "), std::string::npos);
 }
 

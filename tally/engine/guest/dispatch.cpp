@@ -80,7 +80,7 @@ void count_stepped(Thread* t, u64 to) {
   const u32 n = read_code(t->pc, bytes, 15);
   Instruction in;
   if (n == 0 || !decode(t->pc, bytes, n, in)) {
-    mark_partial(t, channel::partial_undecoded);
+    mark_partial(t, n == 0 ? channel::partial_unread_code : channel::partial_undecoded);
     return correct(t, t->pc, delta);
   }
   delta.field[channel::loads] = in.loads;

@@ -3,6 +3,7 @@
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/protection_keys.hpp"
 
 namespace tally::engine::translate {
 namespace {
@@ -43,6 +44,9 @@ void await_code(Thread* t) {
 u64 copy_code(void* to, u64 from, u64 n) {
   if (current()->reads_code == gave_up_reading) return n;
   const u64 there = bytes_there(from, n);
+  const u64 left = safe_copy(to, reinterpret_cast<const void*>(from), there);
+  if (left == 0 || !has_protection_keys()) return n - there + left;
+  const EveryKey every;  // memory that may only be executed has a key of its own
   return n - there + safe_copy(to, reinterpret_cast<const void*>(from), there);
 }
 

@@ -4,6 +4,7 @@
 #include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/protection_keys.hpp"
 
 namespace tally::engine::translate {
 namespace {
@@ -108,6 +109,7 @@ Arena* new_arena(bool far, Map&& map) {
   instrumentation->make_doors(a);
   probes->make_doors(a);
   a.to_unlike = make_door(a, enter_unlike);
+  a.to_key_denied = make_door(a, enter_key_denied);
   if (counts_down()) a.to_window = make_door(a, enter_window);
   return &a;
 }

@@ -59,7 +59,8 @@ bool learn(u64 pc) {
   const bool known = each_mapping([&](const ListedMapping& m) {
     const u64 start = m.start, end = m.end;
     const char* const p = m.permissions;
-    if (p[0] != 'r' || (p[2] != 'x' && !everything_executes)) return;
+    const bool is_kernels = start >> 63 != 0;  // vsyscall
+    if (is_kernels || (p[2] != 'x' && (p[0] != 'r' || !everything_executes))) return;
     // What the kernel shows as one piece may be the program's read-only code and pages beside it that are watched.
     for (u64 from = start, to; from < end; from = to) {
       const bool writable = p[1] == 'w' || is_protected(from / page_bytes);

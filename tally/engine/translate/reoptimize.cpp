@@ -5,6 +5,7 @@
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/logged_code.hpp"
 #include "tally/engine/translate/profile.hpp"
+#include "tally/engine/translate/protection_keys.hpp"
 #include "tally/engine/translate/reading.hpp"
 
 namespace tally::engine::translate {
@@ -93,7 +94,9 @@ class Reoptimizer {
       if (n_ > 0 && probes->begins_at(at_)) break;
       if (code_.watch(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
-      if (in.kind == Kind::trap || probes->begins_at(in) || (counts_down() && is_countdown_late(in))) break;
+      if (in.kind == Kind::trap || sets_protection_keys(in) || probes->begins_at(in) ||
+          (counts_down() && is_countdown_late(in)))
+        break;
       code_.register_instruction(in);
       resolve(code_, in, arena);
       n_++;

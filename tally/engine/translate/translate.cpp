@@ -3,6 +3,7 @@
 #include "tally/engine/translate/countdown.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
 #include "tally/engine/translate/logged_code.hpp"
+#include "tally/engine/translate/protection_keys.hpp"
 #include "tally/engine/translate/reading.hpp"
 
 namespace tally::engine::translate {
@@ -59,6 +60,7 @@ class Translator {
       emit_check(b, in_[0]);
     else if (looks_first(in_[0]))
       emit_first_look(b, in_[0]);
+    if (known == nullptr && sets_protection_keys(in_[0])) emit_key_check(b);
     // A second one would not be found before the first; code that changes is nobody else's.
     if (known != nullptr || compared_ || steps_) recorder.give_up();
     u32 segment = 0;
@@ -131,7 +133,7 @@ class Translator {
       if (at_ != pc_ && probes->begins_at(at_)) break;
       if (!read_instruction(code_, at_, in, readable) || in.kind == Kind::step || in.kind == Kind::leave) break;
       if (at_ != pc_ && probes->begins_at(in)) break;
-      if (at_ != pc_ && counts_down() && is_countdown_late(in)) break;
+      if (at_ != pc_ && ((counts_down() && is_countdown_late(in)) || sets_protection_keys(in))) break;
       code_.register_instruction(in);
       resolve(code_, in, arena);
       n++;

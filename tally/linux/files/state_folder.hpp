@@ -15,8 +15,8 @@ namespace tally::linux {
 /// followed only where this user or root made them, and never as the last name. Moves, never copies.
 class StateFolder {
  public:
-  /// Opens the folder, a path from the root on. `make`: creates what is missing, for this user alone. Errors:
-  /// cannot_measure, with the reason why it is not trusted.
+  /// Opens the folder, a path from the root on, as open_trusted_folder() does. Errors: cannot_measure, with the reason
+  /// why it is not trusted.
   static Result<StateFolder> open(const std::string& path, bool make);
 
   /// The descriptor of the folder, to be used with openat.

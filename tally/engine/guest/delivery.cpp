@@ -113,7 +113,9 @@ bool next_signal(Thread* t, int& signal, u8* info) {
       }
     }
     if (signal == 0) return false;
-    if (!is_ignored(t->actions->of[signal], signal) && !is_taken_back(info)) return true;
+    if (is_ignored(t->actions->of[signal], signal) || is_taken_back(info)) continue;
+    if (engine_signals & bit(signal)) note_overruns(info);
+    return true;
   }
 }
 

@@ -86,6 +86,8 @@ void count_stepped(Thread* t, u64 to) {
   delta.field[channel::loads] = in.loads;
   delta.field[channel::stores] = in.stores;
   instrumentation->stepped(t, in);
+  // xbegin and xend are among the conditional branches there, and none.
+  if (in.kind == Kind::plain || in.kind == Kind::transaction) return correct(t, t->pc, delta);
   const ZydisDecodedInstruction raw = Details(in).raw;
   const bool prefixed_near =
       raw.meta.branch_type == ZYDIS_BRANCH_TYPE_NEAR || raw.meta.branch_type == ZYDIS_BRANCH_TYPE_SHORT;

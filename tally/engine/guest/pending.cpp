@@ -21,10 +21,33 @@ u64 by_descriptor;  // signals of any signalfd
 /// struct siginfo of a timer's signal.
 struct OfTimer {
   s32 signal, error, code, pad;
-  s32 timer;
+  s32 timer, overruns;
 };
 constexpr s32 code_timer = -2;  // SI_TIMER
 constexpr s32 taken_back = -1;  // in place of a timer's number
+
+bool is_of(const u8* info, u64 timer) {
+  const OfTimer& of = *reinterpret_cast<const OfTimer*>(info);
+  return of.code == code_timer && static_cast<u32>(of.timer) == static_cast<u32>(timer);
+}
+
+/// The kernel delivers a timer's signal to the engine each time, and believes that the program has it. So how often it
+/// ran out while its signal was pending here is known here only.
+struct Overruns {
+  u32 used;
+  s32 timer, last;
+};
+Overruns overruns[16];
+
+/// The signal of a timer has come while its last one is pending.
+void add_overruns(u8* pending, const u8* info) {
+  OfTimer& of = *reinterpret_cast<OfTimer*>(pending);
+  const OfTimer& more = *reinterpret_cast<const OfTimer*>(info);
+  if (more.code != code_timer || !is_of(pending, static_cast<u64>(more.timer))) return;
+  constexpr s64 most = 0x7fffffff;
+  const s64 sum = s64{of.overruns} + more.overruns + 1;
+  of.overruns = static_cast<s32>(sum < most ? sum : most);
+}
 
 u32 index_of(int signal) { return bits_set(engine_signals & (bit(signal) - 1)); }
 s32 code_of(const u8* info) { return at<s32>(reinterpret_cast<u64>(info) + 8); }
@@ -42,8 +65,10 @@ bool is_for_thread(Thread* t, int signal, const u8* info) {
 void add_to_process(int signal, const u8* info) {
   Entry& e = of_process[index_of(signal)];
   u32 expected = Entry::empty;
-  if (!__atomic_compare_exchange_n(&e.state, &expected, Entry::filling, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+  if (!__atomic_compare_exchange_n(&e.state, &expected, Entry::filling, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    if (expected == Entry::full) add_overruns(e.info, info);
     return;
+  }
   copy(e.info, info, sizeof e.info);
   __atomic_store_n(&e.state, Entry::full, __ATOMIC_SEQ_CST);
 }
@@ -155,7 +180,10 @@ bool add_pending(Thread* t, int signal, const u8* info) {
     add_to_process(signal, info);
     return true;
   }
-  if (t->held & bit(signal)) return false;
+  if (t->held & bit(signal)) {
+    add_overruns(t->held_info[index_of(signal)], info);
+    return false;
+  }
   copy(t->held_info[index_of(signal)], info, sizeof t->held_info[0]);
   __atomic_or_fetch(&t->held, bit(signal), __ATOMIC_SEQ_CST);
   return false;
@@ -222,11 +250,6 @@ bool timers_take_signals_back() {
   return known == 2;
 }
 
-bool is_of(const u8* info, u64 timer) {
-  const OfTimer& of = *reinterpret_cast<const OfTimer*>(info);
-  return of.code == code_timer && static_cast<u32>(of.timer) == static_cast<u32>(timer);
-}
-
 }  // namespace
 
 void take_back(Thread* t, u64 timer, TimerSignals& taken) {
@@ -250,6 +273,28 @@ void put_back(Thread* t, const TimerSignals& taken, bool as_taken) {
     if (as_taken) of.timer = taken_back;
     add_pending(t, of.signal, info);
   }
+}
+
+void note_overruns(const u8* info) {
+  const OfTimer& of = *reinterpret_cast<const OfTimer*>(info);
+  if (of.code != code_timer) return;
+  Overruns* place = nullptr;
+  for (Overruns& one : overruns) {
+    if (one.used != 0 && one.timer == of.timer) place = &one;
+    if (one.used == 0 && place == nullptr) place = &one;
+  }
+  if (place != nullptr) *place = {1, of.timer, of.overruns};
+}
+
+s64 last_overruns(u64 timer, s64 of_kernel) {
+  for (const Overruns& one : overruns)
+    if (one.used != 0 && static_cast<u32>(one.timer) == static_cast<u32>(timer)) return one.last;
+  return of_kernel;
+}
+
+void forget_overruns(u64 timer) {
+  for (Overruns& one : overruns)
+    if (static_cast<u32>(one.timer) == static_cast<u32>(timer)) one.used = 0;
 }
 
 bool is_taken_back(const u8* info) { return is_of(info, static_cast<u64>(taken_back)); }
@@ -373,6 +418,7 @@ void pending_after_fork(Thread* t) {
   t->held = 0;
   t->waits_for = t->queued = 0;
   for (Entry& e : of_process) e.state = Entry::empty;
+  for (Overruns& one : overruns) one.used = 0;
 }
 
 }  // namespace tally::engine::guest

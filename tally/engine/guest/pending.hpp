@@ -43,6 +43,11 @@ void take_back(Thread* t, u64 timer, TimerSignals& taken);
 /// They are pending again; `as_taken`: until somebody takes one, who then gets none, as the kernel does it.
 void put_back(Thread* t, const TimerSignals& taken, bool as_taken);
 bool is_taken_back(const u8* info);
+/// The program has a signal of these now: if a timer sent it, how often that ran out meanwhile is what timer_getoverrun(2)
+/// returns from now on, until the timer is set or deleted.
+void note_overruns(const u8* info);
+s64 last_overruns(u64 timer, s64 of_kernel);
+void forget_overruns(u64 timer);
 
 /// Passes signals of the process on to threads that want them. Wants no lock held.
 void route_pending(Thread* t);

@@ -209,6 +209,7 @@ s64 emulate_sigtimedwait(Thread* t, u64 set, u64 info, u64 size) {
     if (r == interrupted && !awaits_delivery(t) && !is_last(t)) continue;
     if (r <= 0) return r;
     if (is_routed(found) && !take_routed(t, static_cast<int>(r), found)) continue;  // another thread was first
+    if (engine_signals & bit(static_cast<int>(r))) note_overruns(found);
     return info != 0 && put(info, found, sizeof found) != 0 ? -14 : r;
   }
 }

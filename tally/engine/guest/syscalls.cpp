@@ -103,7 +103,12 @@ s64 change_timer(Thread* t) {
   take_back(t, t->gpr[rdi], taken);
   const s64 r = run(t);
   put_back(t, taken, !failed(r));
+  if (!failed(r)) forget_overruns(t->gpr[rdi]);
   return r;
+}
+s64 ask_overruns(Thread* t) {
+  const s64 r = run(t);
+  return failed(r) ? r : last_overruns(t->gpr[rdi], r);
 }
 s64 queue_to_thread(Thread* t) {
   const u64 tid = t->gpr[rsi], signal = t->gpr[rdx];

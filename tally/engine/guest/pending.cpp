@@ -311,7 +311,11 @@ void route_pending(Thread* t) {
 
 bool is_routed(const u8* info) {
   const Routed& r = *reinterpret_cast<const Routed*>(info);
-  return r.code == code_queue && r.value == reinterpret_cast<u64>(of_process);
+  if (r.code == code_queue && r.value == reinterpret_cast<u64>(of_process)) return true;
+  // Where nothing more could be queued the kernel has lost its siginfo. Another signal that is like it is one with what
+  // is pending.
+  if (r.code != code_user || r.pid != 0 || !(engine_signals & bit(r.signal))) return false;
+  return __atomic_load_n(&of_process[index_of(r.signal)].state, __ATOMIC_SEQ_CST) == Entry::full;
 }
 
 bool take_routed(Thread* t, int signal, u8* info) {

@@ -88,6 +88,16 @@ INSTANTIATE_TEST_SUITE_P(engine, SignalSource,
                                          "forked", "at_the_limit"),
                          [](const auto& one) { return std::string(one.param); });
 
+/// Arguments of system calls about signals: see signals/arguments.cpp.
+class SignalArguments : public testing::TestWithParam<const char*> {};
+
+TEST_P(SignalArguments, are_taken_as_natively) { expect_as_natively("signal_arguments", GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(engine, SignalArguments,
+                         testing::Values("actions", "masks", "pending", "waiting", "sending", "stacks",
+                                         "temporary_masks", "looking_like_faults", "raised_again"),
+                         [](const auto& one) { return std::string(one.param); });
+
 /// What the kernel checks when a handler returns: see signals/frames.cpp. A native run is the measure. What the engine
 /// cannot run goes on natively, and the result says so.
 struct FrameRule {

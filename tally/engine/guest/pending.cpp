@@ -57,7 +57,7 @@ bool stands_alone(const Thread* t) { return t->process != own_process_number(); 
 
 bool is_for_thread(Thread* t, int signal, const u8* info) {
   const s32 code = code_of(info);
-  if (code != code_queue && code != code_thread) return false;
+  if (code != code_queue && code != code_thread && code <= 0) return false;
   // One of a kind is on its way to a thread, whichever way it was sent last.
   return (__atomic_fetch_and(&t->queued, ~bit(signal), __ATOMIC_SEQ_CST) & bit(signal)) != 0 || code == code_thread;
 }
@@ -173,6 +173,27 @@ Thread* thread_for(const Thread* t, int signal) {
 void send_to_self(int signal, const u8* info) {
   kernel(SYS_rt_tgsigqueueinfo, static_cast<u64>(kernel(SYS_getpid)), static_cast<u64>(kernel(SYS_gettid)),
          static_cast<u64>(signal), reinterpret_cast<u64>(info));
+}
+
+namespace {
+constexpr u32 disguised = 0x80000000;
+}
+
+void disguise(u8* info) {
+  // A siginfo of a code that the kernel does not know may hold nothing after what the kernel keeps of any.
+  constexpr u64 kept_bytes = 48;
+  const s32 code = code_of(info);
+  if (code <= 0) return;
+  reinterpret_cast<Routed*>(info)->code = static_cast<s32>(static_cast<u32>(code) | disguised);
+  __builtin_memset(info + kept_bytes, 0, 128 - kept_bytes);
+}
+
+bool reveal(int signal, u8* info) {
+  constexpr s32 lowest_known = -0x40000000;  // all codes of the kernel are far above
+  const s32 code = code_of(info);
+  if (code >= lowest_known || !(engine_signals & bit(signal))) return false;
+  reinterpret_cast<Routed*>(info)->code = static_cast<s32>(static_cast<u32>(code) & ~disguised);
+  return true;
 }
 
 bool add_pending(Thread* t, int signal, const u8* info) {
@@ -324,14 +345,15 @@ bool take_routed(Thread* t, int signal, u8* info) {
 
 // Each is given once: where another signal came in between the kernel blocks none of these any more (come_out()), and
 // what it is given comes back at once.
-static void give_own_to_kernel(Thread* t) {
+static void give_own_to_kernel(Thread* t, bool for_good) {
   u8 info[128];
   for (u64 left = t->held; left != 0; left &= left - 1) {
     const int signal = take_own(t, left & -left, info);
     if (signal == 0) continue;
-    // When it comes back it is the thread's still.
     if (is_taken_back(info)) continue;
-    if (code_of(info) == code_queue) __atomic_or_fetch(&t->queued, bit(signal), __ATOMIC_SEQ_CST);
+    // When it comes back it is the thread's still.
+    if (code_of(info) == code_queue || code_of(info) > 0) __atomic_or_fetch(&t->queued, bit(signal), __ATOMIC_SEQ_CST);
+    if (!for_good) disguise(info);
     send_to_self(signal, info);
   }
 }
@@ -342,8 +364,10 @@ static void show_process(Thread* t, u64 which) {
   if (which == 0) return;
   if (t->tid == t->tgid && is_last(t)) {
     for (u64 left = which; left != 0; left &= left - 1)
-      if (const int signal = take_of_process(t, left & -left, info); signal != 0 && !is_taken_back(info))
+      if (const int signal = take_of_process(t, left & -left, info); signal != 0 && !is_taken_back(info)) {
+        disguise(info);
         kernel(SYS_rt_sigqueueinfo, static_cast<u64>(t->tgid), static_cast<u64>(signal), reinterpret_cast<u64>(info));
+      }
     return;
   }
   // Among several threads the kernel might choose another one; and what is sent to this one is lost where its like is
@@ -353,14 +377,14 @@ static void show_process(Thread* t, u64 which) {
 
 void give_to_kernel(Thread* t) {
   u8 info[128];
-  give_own_to_kernel(t);
+  give_own_to_kernel(t, true);
   for (u64 left = pending_for_process(t); left != 0; left &= left - 1)
     if (const int signal = take_of_process(t, left & -left, info); signal != 0 && !is_taken_back(info))
       send_to_self(signal, info);
 }
 
 void show_pending(Thread* t) {
-  give_own_to_kernel(t);
+  give_own_to_kernel(t, false);
   const u64 pending = pending_for_process(t);
   if (pending == 0) return;
   u64 shown = pending & t->waits_for;

@@ -16,6 +16,12 @@ inline constexpr u64 engine_signals = bit(4) | bit(5) | bit(7) | bit(8) | bit(11
 /// Sends a signal again, to the calling thread: that may say of it whatever it likes, as nobody else may.
 void send_to_self(int signal, const u8* info);
 
+/// A thread may send itself what looks like a fault (a positive si_code). On its way through the kernel such a siginfo is
+/// disguised, so that the engine does not take it for a fault of its own code.
+void disguise(u8* info);
+/// True when it was one, of a signal that the engine needs.
+bool reveal(int signal, u8* info);
+
 /// The signal is pending, for the thread or for its process, as its siginfo says. One of a kind is kept, as the kernel
 /// does it. True when it is the process's: where this thread blocks it another one may want it, and route_pending()
 /// must be called soon.

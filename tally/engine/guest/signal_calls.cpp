@@ -208,10 +208,25 @@ s64 emulate_sigtimedwait(Thread* t, u64 set, u64 info, u64 size) {
     constexpr s64 interrupted = -EINTR;
     if (r == interrupted && !awaits_delivery(t) && !is_last(t)) continue;
     if (r <= 0) return r;
+    reveal(static_cast<int>(r), found);
     if (is_routed(found) && !take_routed(t, static_cast<int>(r), found)) continue;  // another thread was first
     if (engine_signals & bit(static_cast<int>(r))) note_overruns(found);
     return info != 0 && put(info, found, sizeof found) != 0 ? -14 : r;
   }
+}
+
+s64 send_with_info(Thread* t, u8 info, u64 to, u64 signal) {
+  const u64 original = t->gpr[info];
+  u8 copy_of[128];
+  const bool engines = signal - 1 < 64 && (engine_signals & bit(static_cast<int>(signal))) != 0;
+  // To nobody else may it be sent.
+  if (!engines || to != static_cast<u64>(kernel(SYS_gettid)) || get(copy_of, original, sizeof copy_of) != 0)
+    return run(t);
+  disguise(copy_of);
+  t->gpr[info] = reinterpret_cast<u64>(copy_of);
+  const s64 r = run(t);
+  t->gpr[info] = original;
+  return r;
 }
 
 s64 emulate_read(Thread* t, u64 buffer) {

@@ -227,7 +227,9 @@ void step_done(Thread* t, Context* c, u8* info) {
 }
 
 bool synchronous(int signal, const u8* info) {
-  return (engine_signals & bit(signal)) != 0 && at<s32>(reinterpret_cast<u64>(info) + 8) > 0;
+  constexpr s32 memory_is_failing = 5;  // BUS_MCEERR_AO: told, and not met
+  const s32 code = at<s32>(reinterpret_cast<u64>(info) + 8);
+  return (engine_signals & bit(signal)) != 0 && code > 0 && !(signal == sigbus && code == memory_is_failing);
 }
 
 /// Code that cannot be read may still be executed, or not: where it stands it does what it does natively.
@@ -318,7 +320,8 @@ void asynchronous(Thread* t, Context* c, int signal, u8* info) {
 extern "C" void on_signal(int signal, u8* info, Context* c) {
   Thread* t = current();
   const u64 rip = c->ip;
-  const s32 code = at<s32>(reinterpret_cast<u64>(info) + 8);
+  const bool looks_like_fault = reveal(signal, info);
+  const s32 code = looks_like_fault ? 0 : at<s32>(reinterpret_cast<u64>(info) + 8);
   if ((signal == sigsegv || signal == sigbus) && code > 0) {
     if (rip == reinterpret_cast<u64>(safe_copy_instruction)) {
       // Only for a write: code is read under the very locks that this takes.

@@ -114,8 +114,9 @@ s64 queue_to_thread(Thread* t) {
   const u64 tid = t->gpr[rsi], signal = t->gpr[rdx];
   if (signal - 1 < 64 && (engine_signals & bit(static_cast<int>(signal))))
     note_queued_to_thread(tid, static_cast<int>(signal));
-  return run(t);
+  return send_with_info(t, r10, tid, signal);
 }
+s64 queue_to_process(Thread* t) { return send_with_info(t, rdx, t->gpr[rdi], t->gpr[rsi]); }
 
 // --- memory and files -----------------------------------------------------------------------------------------------
 

@@ -229,6 +229,16 @@ s64 send_with_info(Thread* t, u8 info, u64 to, u64 signal) {
   return r;
 }
 
+s64 send_by_descriptor(Thread* t) {
+  const u64 descriptor = t->gpr[rdi], signal = t->gpr[rsi], flags = t->gpr[r10];
+  // The same without a signal: the kernel allows it to whom it allows to send itself anything.
+  u8 without[128];
+  if (t->gpr[rdx] == 0 || get(without, t->gpr[rdx], sizeof without) != 0) return run(t);
+  __builtin_memset(without, 0, sizeof(s32));
+  const s64 allowed = kernel(SYS_pidfd_send_signal, descriptor, 0, reinterpret_cast<u64>(without), flags);
+  return send_with_info(t, rdx, failed(allowed) ? 0 : static_cast<u64>(kernel(SYS_gettid)), signal);
+}
+
 s64 emulate_read(Thread* t, u64 buffer) {
   s64 left = 0;
   do {

@@ -227,9 +227,11 @@ void step_done(Thread* t, Context* c, u8* info) {
 }
 
 bool synchronous(int signal, const u8* info) {
-  constexpr s32 memory_is_failing = 5;  // BUS_MCEERR_AO: told, and not met
+  // BUS_MCEERR_AO and TRAP_PERF: they come when they come.
+  constexpr s32 memory_is_failing = 5, of_counter = 6;
   const s32 code = at<s32>(reinterpret_cast<u64>(info) + 8);
-  return (engine_signals & bit(signal)) != 0 && code > 0 && !(signal == sigbus && code == memory_is_failing);
+  if ((signal == sigbus && code == memory_is_failing) || (signal == sigtrap && code == of_counter)) return false;
+  return (engine_signals & bit(signal)) != 0 && code > 0;
 }
 
 /// Code that cannot be read may still be executed, or not: where it stands it does what it does natively.
@@ -240,6 +242,8 @@ void execute_unread(Thread* t, Context* c) {
   c->flags |= trap_flag;
 }
 
+void asynchronous(Thread* t, Context* c, int signal, u8* info);
+
 void fault(Thread* t, Context* c, int signal, u8* info) {
   const u64 rip = c->ip;
   CacheLocation spot;
@@ -248,6 +252,8 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
   } else if (locate(rip, spot)) {
     c->ip = restore_guest_state(t, c, spot);
     if (compares(spot)) return execute_unread(t, c);
+  } else if (signal == sigtrap) {
+    return asynchronous(t, c, signal, info);  // the engine sets none: it was sent
   } else {
     die("a fault in the engine at", rip);
   }

@@ -31,6 +31,7 @@ s64 emulate_sigtimedwait(Thread* t, u64 set, u64 info, u64 size);
 s64 emulate_signalfd(Thread* t, u64 mask, u64 size);
 /// A call that sends `signal` with the siginfo at which register `info` points, to process or thread `to`.
 s64 send_with_info(Thread* t, u8 info, u64 to, u64 signal);
+s64 send_by_descriptor(Thread* t);
 /// read(2), where it may read signals.
 s64 emulate_read(Thread* t, u64 buffer);
 /// A call that replaces the mask for its time: the argument in register `reg` points to the mask; to its address and

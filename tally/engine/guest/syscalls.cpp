@@ -116,6 +116,7 @@ s64 queue_to_thread(Thread* t) {
     note_queued_to_thread(tid, static_cast<int>(signal));
   return send_with_info(t, r10, tid, signal);
 }
+s64 signal_by_descriptor(Thread* t) { return send_by_descriptor(t); }
 s64 queue_to_process(Thread* t) { return send_with_info(t, rdx, t->gpr[rdi], t->gpr[rsi]); }
 
 // --- memory and files -----------------------------------------------------------------------------------------------

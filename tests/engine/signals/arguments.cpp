@@ -163,6 +163,7 @@ void looking_like_faults() {
     say("  %s: %ld code %d address %lx\n", how, r < 0 ? -errno : r, info.si_code,
         reinterpret_cast<unsigned long>(info.si_addr));
   };
+  const long self = syscall(SYS_pidfd_open, getpid(), 0), parent = syscall(SYS_pidfd_open, getppid(), 0);
   for (const int signal : {SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGUSR1})
     for (const int code : {1, 2, 4, 5, 0x80}) {
       siginfo_t info{};
@@ -175,6 +176,9 @@ void looking_like_faults() {
       say("%d %d\n", signal, code);
       show("to the thread", SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, &info);
       show("to the process", SYS_rt_sigqueueinfo, getpid(), signal, &info);
+      show("by descriptor", SYS_pidfd_send_signal, self, signal, &info, 0);
+      show("to another", SYS_pidfd_send_signal, parent, signal, &info, 0);
+      show("another number", SYS_pidfd_send_signal, self, signal + 1, &info, 0);
       change_mask(SIG_BLOCK, bit(signal));
       show("blocked", SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, &info);
       say("  pending %llx\n", static_cast<unsigned long long>(pending_now()));

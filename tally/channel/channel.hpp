@@ -100,6 +100,9 @@ enum Partial : uint32_t {
 
 enum class State : uint32_t { free, running, ended };
 
+/// Whether a process leaves the engine for another one of the tree that is about to trace it, or to write its memory.
+enum Leaving : uint32_t { leaving_none, leaving_asked, leaving_granted, leaving_refused };
+
 /// How a process record came to its end; `end_code` is the exit code or the signal.
 enum class End : uint32_t { unknown, exited, signalled, executed };
 
@@ -116,6 +119,7 @@ struct Process {
   End end;
   int32_t end_code;
   char executed[64];         ///< with partial_exec_native: file name of the program that ran natively, cut at 63 bytes
+  uint32_t leaving;          ///< a Leaving
   uint64_t counted_ns;       ///< processor time that the process had taken when counting ended in it; 0: nobody looked
   uint64_t handed_back_ns;   ///< the same, where it then went on natively; 0: it did not
   uint32_t no_counter_read;  ///< 1: by the instruction rdpmc it read a counter that is not there, for the first time
@@ -142,7 +146,8 @@ struct Thread {
   uint32_t before;   ///< threads of the process that had this record before: their counts are in `base`
   uint64_t check;    ///< check_of(); valid once state is `ended`
   uint32_t figures;  ///< area of its CodeFigures; 0 = it has none
-  uint8_t reserved[256 - 52 - 2 * sizeof(Totals)];
+  uint32_t left;     ///< 1: it runs natively, by Process::leaving
+  uint8_t reserved[256 - 56 - 2 * sizeof(Totals)];
 };
 static_assert(sizeof(Thread) == 256);
 

@@ -40,7 +40,7 @@ enum Link : u64 { no_link = 0, by_jump = 1 /* an indirect one */, first_link = 2
 enum Pad : u64 { pad_deliver = 1, pad_step = 2, pad_stop = 4, pad_leave = 8, pad_route = 16 };
 
 /// Signals that interrupted a system call and are not delivered: another thread took it, or the program ignores it.
-enum Woken : u32 { woken_for_another = 1, woken_by_ignored = 2 };
+enum Woken : u32 { woken_for_another = 1, woken_by_ignored = 2, woken_to_leave = 4 };
 
 struct Thread {
   u64 gpr[16];      // 0x00: the program's registers while the engine runs

@@ -1,6 +1,7 @@
 #include "tally/engine/guest/dispatch.hpp"
 
 #include "tally/engine/guest/flush.hpp"
+#include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/instrument/windows.hpp"
 #include "tally/engine/stop_the_world.hpp"
@@ -40,6 +41,7 @@ extern "C" void dispatch(Thread* t) {
   // Others may fill the cache again before this thread has its turn; that a flush does not help at all is rare.
   for (u32 tries = 0; outcome == Outcome::no_room && tries < 1000; tries++) {
     if (leaving()) leave(t, channel::partial_none);
+    if (is_asked_to_leave()) leave_as_asked(t);
     if (is_asked_out(t)) {
       t->link = no_link;
       step_aside(t);

@@ -3,6 +3,7 @@
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/dispatch.hpp"
 #include "tally/engine/guest/guest_state.hpp"
+#include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/threads.hpp"
 #include "tally/engine/image.hpp"
 #include "tally/engine/instrument/model_code.hpp"
@@ -116,9 +117,16 @@ void come_out(Thread* t, Context* c) {
 }
 
 /// Another thread waits for this one to come out: at the next place where its state is exact.
-void asked_out(Thread* t, Context* c) {
+void asked_out(Thread* t, Context* c, bool leaves) {
+  const bool is_inside = __atomic_load_n(&t->where, __ATOMIC_SEQ_CST) == inside;
   // Too late, or a signal brings it there anyway.
-  if (__atomic_load_n(&t->where, __ATOMIC_SEQ_CST) != inside || !is_asked_out(t) || (t->pad & pad_deliver)) return;
+  if ((t->pad & pad_deliver) || (!leaves && (!is_inside || !is_asked_out(t)))) return;
+  if (!is_inside) {
+    // Who leaves makes its system call natively, from the beginning.
+    t->pad |= pad_stop;
+    t->woken_in_vain |= woken_to_leave;
+    return come_out(t, c);
+  }
   CacheLocation spot;
   if (locate(c->ip, spot) && (spot.exact || compares(spot))) {
     c->ip = restore_guest_state(t, c, spot);
@@ -138,6 +146,7 @@ void leave_from(Thread* t, Context* c) {
   c->mask = t->mask;
   c->stack = t->alt;
   set_gs(0);
+  note_left(t);
 }
 
 /// Only the engine may execute system calls of the program.
@@ -350,7 +359,9 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
     allow_faults();
     return from_model ? at_model_pad(t, c) : at_pad(t, c);
   }
-  if (code <= 0 && !(signal == request_signal && is_request(info))) return asynchronous(t, c, signal, info);
+  const bool leaves = signal == request_signal && is_leave_request(t, info);
+  const bool requested = leaves || (signal == request_signal && is_request(info));
+  if (code <= 0 && !requested) return asynchronous(t, c, signal, info);
   allow_faults();
   if (signal == sigtrap && code == 2) {
     if (t->stepping != not_stepping) return step_done(t, c, info);
@@ -358,7 +369,7 @@ extern "C" void on_signal(int signal, u8* info, Context* c) {
   }
   if (signal == sigsegv && rip == reinterpret_cast<u64>(landing_pad)) return return_failed(t, c, info);
   c->ip = give_up_reading(t, rip);
-  if (signal == request_signal && is_request(info)) return asked_out(t, c);
+  if (requested) return asked_out(t, c, leaves);
   if (synchronous(signal, info)) return fault(t, c, signal, info);
 
   asynchronous(t, c, signal, info);
@@ -400,6 +411,7 @@ void leave(Thread* t, channel::Partial why) {
     t->resume = t->pc;
     const u64 mask = t->mask;
     kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&mask), 0, 8);
+    note_left(t);
     resume_program();
   }
   t->pad = pad_leave;

@@ -7,6 +7,7 @@
 #include "tally/engine/clock.hpp"
 #include "tally/engine/guest/asking.hpp"
 #include "tally/engine/guest/confining.hpp"
+#include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/descriptors.hpp"
 #include "tally/engine/guest/limits.hpp"
@@ -296,6 +297,10 @@ extern "C" void system_call(Thread* t) {
   g[rax] = static_cast<u64>(static_cast<s64>(static_cast<s32>(g[rax])));
   s64 r = call(t, static_cast<u32>(g[rax]));
   if (makes_descriptor(g[rax]) && numbers_were_short(t, r)) r = call(t, static_cast<u32>(g[rax]));
+  if (r == -EINTR && (t->woken_in_vain & woken_to_leave) && !awaits_delivery(t)) {
+    t->kernel_seen = 1;
+    r = begin_anew;
+  }
   if (r == begin_anew) {
     // To be executed again once the signal's handler has run. If it had not begun, it has not retired either.
     t->pc -= 2;

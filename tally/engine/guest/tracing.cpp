@@ -3,6 +3,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
@@ -95,6 +96,7 @@ s64 emulate_ptrace(Thread* t) {
   const u64 request = t->gpr[rdi], tid = t->gpr[rsi], address = t->gpr[rdx], data = t->gpr[r10];
   if (!only_looks(request)) mark_partial(t, channel::partial_ptraced);
   Thread* other = in_this_memory(tid);
+  if (other == nullptr && (request == PTRACE_ATTACH || request == PTRACE_SEIZE)) make_leave(t, tid);
   if (other == nullptr || other == t) return run(t);
   if (request == PTRACE_ATTACH) return attach(t, tid);
   const s64 r = run(t);

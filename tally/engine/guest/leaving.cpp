@@ -1,0 +1,194 @@
+#include "tally/engine/guest/leaving.hpp"
+
+#include <fcntl.h>
+
+#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/sharing.hpp"
+#include "tally/engine/stop_the_world.hpp"
+
+namespace tally::engine::guest {
+namespace {
+
+bool asked;  // this process is
+
+constexpr u64 patience_us = 1'000'000;
+
+void pause_for(u64 us) {
+  const u64 pause[2] = {us / 1'000'000, us % 1'000'000 * 1000};
+  kernel(SYS_nanosleep, reinterpret_cast<u64>(pause), 0);
+}
+
+/// struct siginfo as rt_tgsigqueueinfo takes it.
+struct Request {
+  s32 signal = request_signal, error = 0, code = -1 /* SI_QUEUE */, pad = 0;
+  s32 pid = 0, uid = 0;
+  u64 value = reinterpret_cast<u64>(&asked);  // the same in every program under this engine
+  u8 rest[96] = {};
+};
+
+void send_request(u64 pid, u64 tid) {
+  Request request;
+  kernel(SYS_rt_tgsigqueueinfo, pid, tid, request_signal, reinterpret_cast<u64>(&request));
+}
+
+u32 leaving_of(const channel::Process& p) { return __atomic_load_n(&p.leaving, __ATOMIC_SEQ_CST); }
+
+// --- who asks -------------------------------------------------------------------------------------------------------
+
+/// The number of the process record that a thread has in its own memory; negative errno where this process may not look
+/// there or there is no engine.
+s64 remote_process(u64 tid) {
+  u32 number = 0;
+  const u64 here[2] = {reinterpret_cast<u64>(&number), sizeof number},
+            there[2] = {reinterpret_cast<u64>(&own_records.process), sizeof number};
+  const s64 r = kernel(SYS_process_vm_readv, tid, reinterpret_cast<u64>(here), 1, reinterpret_cast<u64>(there), 1, 0);
+  if (failed(r)) return r;
+  return number != 0 && number < channel::process_limit ? static_cast<s64>(number) : -ESRCH;
+}
+
+/// The record of a thread of that process; 0: it has none yet.
+u32 thread_record(u64 tid, u32 process) {
+  const u32 end = __atomic_load_n(&records().header().next_thread, __ATOMIC_RELAXED) + 1;
+  for (u32 i = 1; i < end && i < channel::thread_limit; i++) {
+    const channel::Thread& record = records().thread(i);
+    if (record.process == process && record.tid == static_cast<s32>(tid) && record.state != channel::State::free)
+      return i;
+  }
+  return 0;
+}
+
+/// Whether it has been stopped by a signal: then it takes none.
+bool is_stopped(u64 tid) {
+  char path[32] = "/proc/", text[512];
+  u32 n = 6;
+  u64 unit = 1;
+  while (tid / unit >= 10) unit *= 10;
+  for (; unit > 0; unit /= 10) path[n++] = static_cast<char>('0' + tid / unit % 10);
+  copy(path + n, "/stat", 6);
+  const s64 fd = kernel(SYS_openat, static_cast<u64>(AT_FDCWD), reinterpret_cast<u64>(path), O_RDONLY | O_CLOEXEC);
+  if (failed(fd)) return false;
+  s64 i = kernel(SYS_read, static_cast<u64>(fd), reinterpret_cast<u64>(text), sizeof text);
+  kernel(SYS_close, static_cast<u64>(fd));
+  while (i > 0 && text[i - 1] != ')') i--;  // its name may hold anything
+  return i > 0 && (text[i + 1] == 'T' || text[i + 1] == 't');
+}
+
+/// Whether every living thread of the process runs natively.
+bool all_left(u32 process, s32 pid) {
+  const u32 end = __atomic_load_n(&records().header().next_thread, __ATOMIC_RELAXED) + 1;
+  for (u32 i = 1; i < end && i < channel::thread_limit; i++) {
+    const channel::Thread& record = records().thread(i);
+    if (record.process != process || record.state == channel::State::free ||
+        __atomic_load_n(&record.left, __ATOMIC_SEQ_CST) != 0)
+      continue;
+    if (!failed(kernel(SYS_tgkill, static_cast<u64>(pid), static_cast<u64>(record.tid), 0))) return false;
+  }
+  return true;
+}
+
+/// Asks, and waits. False where it does not leave.
+bool asks(u32 process, u64 tid) {
+  channel::Process& p = records().process(process);
+  u32 none = channel::leaving_none;
+  __atomic_compare_exchange_n(&p.leaving, &none, u32{channel::leaving_asked}, false, __ATOMIC_SEQ_CST,
+                              __ATOMIC_SEQ_CST);
+  constexpr u64 again_us = 300'000, pause_us = 200;
+  for (u64 waited_us = 0; waited_us < patience_us; waited_us += pause_us) {
+    if (leaving_of(p) == channel::leaving_refused) return false;
+    // Once: a second signal might find it without the engine's handlers.
+    if (leaving_of(p) == channel::leaving_asked && waited_us % again_us == 0)
+      send_request(static_cast<u64>(p.pid), tid);
+    pause_for(pause_us);
+    if (all_left(process, p.pid)) {
+      pause_for(pause_us);  // its last return from a handler
+      return true;
+    }
+  }
+  return false;
+}
+
+// --- who is asked ---------------------------------------------------------------------------------------------------
+
+/// Whether all threads of this memory are the process's own.
+bool has_memory_to_itself(const Thread* t) {
+  Guard guard(threads_lock);
+  for (const Thread* o = threads(); o != nullptr; o = o->next)
+    if (o->process != t->process && o->where != gone) return false;
+  return t->vfork_child == 0;
+}
+
+/// All others are out, and in no system call. Each is asked once: soon the handlers are the program's.
+void end_calls_of_others(Thread* t) {
+  const auto each_in_call = [t](auto&& f) {
+    Guard guard(threads_lock);
+    for (Thread* o = threads(); o != nullptr; o = o->next)
+      if (o != t && __atomic_load_n(&o->in_call, __ATOMIC_SEQ_CST) != 0) f(o);
+  };
+  each_in_call([t](const Thread* o) { send_request(static_cast<u64>(t->tgid), static_cast<u64>(o->tid)); });
+  constexpr u64 pause_us = 100;
+  for (u64 waited_us = 0; waited_us < patience_us; waited_us += pause_us) {
+    u32 left = 0;
+    each_in_call([&left](const Thread*) { left++; });
+    pause_for(pause_us);
+    if (left == 0) return;
+  }
+}
+
+}  // namespace
+
+void make_leave(Thread* t, u64 tid) {
+  go_out(t);
+  constexpr u64 pause_us = 500;
+  bool is_there = false, done = false;
+  for (u64 waited_us = 0; waited_us < patience_us; waited_us += pause_us) {
+    const s64 process = remote_process(tid);
+    // Not allowed, or no program under this engine: natively it is, then.
+    if (process < 0) break;
+    is_there = true;
+    const u32 thread = thread_record(tid, static_cast<u32>(process));
+    if (thread != 0) {
+      const bool left = __atomic_load_n(&records().thread(thread).left, __ATOMIC_SEQ_CST) != 0;
+      done = left || (!is_stopped(tid) && asks(static_cast<u32>(process), tid));
+      if (!done) {
+        __atomic_or_fetch(&records().process(static_cast<u32>(process)).partial, u32{channel::partial_ptraced},
+                          __ATOMIC_RELAXED);
+      }
+      break;
+    }
+    pause_for(pause_us);  // forked, and still on its way
+  }
+  if (is_there && !done) mark_partial(t, channel::partial_ptraced);
+  come_in(t);
+}
+
+bool is_leave_request(const Thread* t, const u8* info) {
+  const Request& r = *reinterpret_cast<const Request*>(info);
+  channel::Process& p = process_record(const_cast<Thread*>(t));
+  // It may have come in place of another request.
+  const bool is = r.code == -1 && (r.value == reinterpret_cast<u64>(&asked) ||
+                                   (is_request(info) && leaving_of(p) == channel::leaving_asked));
+  if (!is) return false;
+  u32 before = channel::leaving_asked;
+  __atomic_compare_exchange_n(&p.leaving, &before, u32{channel::leaving_granted}, false, __ATOMIC_SEQ_CST,
+                              __ATOMIC_SEQ_CST);
+  __atomic_store_n(&asked, true, __ATOMIC_SEQ_CST);
+  return true;
+}
+
+bool is_asked_to_leave() { return __atomic_load_n(&asked, __ATOMIC_RELAXED); }
+
+void leave_as_asked(Thread* t) {
+  if (!has_memory_to_itself(t)) {
+    __atomic_store_n(&process_record(t).leaving, u32{channel::leaving_refused}, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&asked, false, __ATOMIC_SEQ_CST);
+    return;
+  }
+  take_floor(t);
+  if (!leaving() && hold_others(t)) end_calls_of_others(t);
+  give_floor(t);
+  leave(t, channel::partial_ptraced);
+}
+
+void note_left(const Thread* t) { __atomic_store_n(&records().thread(t->index).left, 1, __ATOMIC_SEQ_CST); }
+
+}  // namespace tally::engine::guest

@@ -1,0 +1,26 @@
+// Programs that trace others of their tree: they see what they see natively, and no count of who is traced is exact.
+#include "tests/engine/expect.hpp"
+
+namespace tally::engine_test {
+namespace {
+
+class TracingTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(TracingTest, sees_the_program_and_not_the_engine) {
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/tracers_dynamic", GetParam()};
+  const Outcome native = run_native(command);
+  if (native.err.find("attach") != std::string::npos) GTEST_SKIP() << "this system allows no ptrace: " << native.err;
+  ASSERT_EQ(native.code, 0) << native.err;
+  const Counted counted = run_counted(command);
+  expect_same(counted.outcome, native);
+  EXPECT_FALSE(counted.exact);
+  EXPECT_NE(counted.problem.find("it traces or is traced by others"), std::string::npos) << counted.problem;
+}
+
+INSTANTIATE_TEST_SUITE_P(engine, TracingTest,
+                         testing::Values("calls", "fault", "registers", "threads", "seize", "executes"),
+                         [](const auto& one) { return std::string(one.param); });
+
+}  // namespace
+}  // namespace tally::engine_test

@@ -29,6 +29,13 @@ enum Ask : uint64_t {
   ask_failed = 5,  ///< the same: the engine fails; the third is a Failure
 };
 
+/// How the engine fails.
+enum Failure : uint64_t {
+  fails_by_fault,          ///< an instruction of the engine's faults
+  fails_by_check,          ///< a check of the engine's own
+  fails_without_handlers,  ///< a fault that the kernel can tell nobody
+};
+
 /// What the thread holds when it is killed.
 enum HeldWhen : uint64_t {
   held_nothing,

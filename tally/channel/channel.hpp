@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "tally/channel/code_log.hpp"
+#include "tally/channel/failure.hpp"
 #include "tally/channel/marks.hpp"
 #include "tally/channel/models.hpp"
 #include "tally/channel/notes.hpp"
@@ -96,6 +97,7 @@ enum Partial : uint32_t {
   partial_own_addresses = 1u << 19,    ///< it wanted addresses that are the engine's and cannot be given up
   partial_protection_keys = 1u << 20,  ///< it denied itself memory of protection key 0: handed back
   partial_unread_code = 1u << 21,      ///< code ran that could not be read: its accesses are unknown
+  partial_engine_failed = 1u << 23,    ///< the engine failed in it, which ended it: EngineFailure
 };
 
 enum class State : uint32_t { free, running, ended };
@@ -126,7 +128,9 @@ struct Process {
   uint32_t no_counter;       ///< which
   uint64_t single_stepped;   ///< instructions that were executed one at a time at their own address
   uint64_t own_end;          ///< the engine's own memory ends there; it begins at own_addresses
-  uint32_t near_caches[12];  ///< caches outside of that which it has had: address >> 20, 0 = none
+  uint32_t near_caches[10];  ///< caches outside of that which it has had: address >> 20, 0 = none
+  uint32_t thread;           ///< index of the Thread of its first thread
+  uint32_t before;           ///< processes that had this record before: their counts are in it
 };
 static_assert(sizeof(Process) == 256);
 
@@ -203,6 +207,7 @@ struct Settings {
   uint32_t process_limit;     ///< for tests: fewer process records than there are, 0 = all
 };
 
+/// From so many processes on a new one takes the record of one that has ended, and its first thread that one's.
 inline constexpr uint32_t process_limit = 1u << 20;
 inline constexpr uint32_t thread_limit = 1u << 20;
 /// From so many threads on a new one takes the record of one that has ended, where its process has such.
@@ -222,6 +227,10 @@ struct Header {
   uint32_t first_answer;   ///< the Answer for the command's own child
   NoteBell bell;           ///< with Models::handed_on, or windows
   uint32_t next_code_log;  ///< number 0 is never used
+  EngineFailure failure;   ///< of the first engine that failed
+  uint32_t programs;       ///< programs that an engine has started in
+  uint32_t reused;         ///< process records that were given to another process; those are not in the order of time
+  uint32_t next_reused;    ///< where the search for another one goes on
 };
 
 /// Where things lie in the file, in bytes. All of it is sparse: only what is written takes memory.

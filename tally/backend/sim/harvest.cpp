@@ -154,7 +154,10 @@ class Harvest {
     if (made.tally.reason.empty()) made.tally.reason = why_impossible(made.tally.totals, execution_.lasted, whole);
     // After a time-out what became of it is not part of the count.
     if (made.tally.reason.empty() && thread.state != channel::State::ended && !window_.timed_out) {
-      made.tally.reason = has_died(image, process) ? reasons_of(channel::partial_killed) : was_running;
+      // Where the engine failed the process says so.
+      const bool failed = (process.partial & channel::partial_engine_failed) != 0;
+      if (!failed)
+        made.tally.reason = has_died(image, process) ? reasons_of(channel::partial_killed) : was_running;
     }
     add_models(number, made.tally);
     join_tallies(image.tally, made.tally);
@@ -166,6 +169,7 @@ class Harvest {
   bool vanished_into_exec(const Image& image) const {
     const channel::Process& process = records_.process(image.index);
     const auto last = last_of_.find(process.pid);
+    if (records_.header().reused != 0) return false;  // records are in no order then: total_of() compares their numbers
     return process.end == channel::End::executed && last != last_of_.end() && last->second == image.index;
   }
 
@@ -187,6 +191,7 @@ class Harvest {
     made.pid = process.pid;
     made.parent_pid = process.parent_pid;
     made.command = printable(std::string(process.name, ::strnlen(process.name, sizeof process.name)));
+    if (process.before > 0) made.command += fmt::format(" and {} before it", process.before);
     if (is_reexecution(process)) made.image += images_of_[process.pid];
     images_of_[process.pid]++;
     end_of(image, process, made);
@@ -310,8 +315,10 @@ Tally total_of(const std::vector<Image>& images, const Execution& execution, con
     reasons.push_back(plural(running, "process was", "processes were") + " still running");
   }
   // Every program that the engine was mapped into makes a record, unless it had to give up at its first step.
-  const auto started =
-      std::count_if(images.begin(), images.end(), [&](const Image& image) { return image.first_of_program; });
+  const channel::Header& header = shared.records.header();
+  const auto started = header.reused != 0 ? std::ptrdiff_t{header.programs}
+                                          : std::count_if(images.begin(), images.end(),
+                                                          [&](const Image& image) { return image.first_of_program; });
   const bool all_sound = std::all_of(images.begin(), images.end(), [](const Image& image) { return image.is_sound; });
   if (all_sound && started < execution.injected) {
     reasons.push_back(fmt::format("{} of {} programs ran natively: the engine found no memory there (see {})",
@@ -448,6 +455,7 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
       outcome.processes.push_back(std::move(image.result));
   }
   outcome.notices.insert(outcome.notices.end(), execution.native.begin(), execution.native.end());
+  if (!execution.failure.empty()) outcome.notices.push_back(execution.failure);
 }
 
 }  // namespace tally::backend::sim

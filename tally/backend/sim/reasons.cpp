@@ -34,6 +34,7 @@ constexpr Words words[] = {
      "a thread could not be stopped when that was needed: what it did last may be counted ahead, or not at all"},
     {channel::partial_exec_native, "it executed a program that ran natively"},
     {channel::partial_killed, "it was killed: the last block of each of its threads may be counted ahead"},
+    {channel::partial_engine_failed, "the engine failed in it, and ended it: what came afterwards is missing"},
     {channel::partial_shared_memory,
      "there was no memory for the engine (a limit on address space?): it went on natively"},
     {channel::partial_vsyscall, "it called the vsyscall page, whose instructions are not counted"},

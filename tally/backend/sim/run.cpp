@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "tally/backend/lost_counters.hpp"
+#include "tally/backend/sim/failures.hpp"
 #include "tally/backend/sim/marks.hpp"
 #include "tally/backend/sim/model_workers.hpp"
 #include "tally/backend/sim/snapshot.hpp"
@@ -364,6 +365,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   }
   execution.lasted = linux::now() - program->started().time;
   translations.keep();
+  report_failure(shared, execution);
   execution.figures.kernel = counters.read();
   if (!timed && execution.ended)
     execution.figures.lost = why_counters_were_lost(longest_enabled(execution.figures.kernel), execution.figures.usage,

@@ -36,6 +36,7 @@ struct Execution {
   std::uint32_t injected = 0;       ///< programs that the engine was mapped into
   std::set<pid_t> other_pids = {};  ///< of processes of other PID namespaces, their numbers there
   std::vector<std::string> native;  ///< programs that ran natively, each with the reason
+  std::string failure;              ///< what is said of an engine that failed, or empty
   bool began = true;                ///< false: it ended before counting was to begin
   std::vector<result::Interval> intervals = {};
   std::uint64_t windows_lost = 0;                          ///< rows that waited in a file that failed

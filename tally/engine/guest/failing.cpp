@@ -1,8 +1,9 @@
 #include "tally/engine/guest/failing.hpp"
 
 #include "tally/channel/asking.hpp"
-#include "tally/engine/context.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
+#include "tally/engine/guest/signals.hpp"
+#include "tally/engine/image.hpp"
 #include "tally/engine/instrument/cold_models.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/cache.hpp"
@@ -35,7 +36,50 @@ bool hold(Thread* t, u64 held) {
   }
 }
 
+void describe(channel::EngineFailure& f, const char* what, u64 value, Context* c, const u8* info) {
+  const Thread* const t = current();
+  f.process = t->process;
+  f.pid = static_cast<s32>(kernel(SYS_getpid));
+  f.tid = static_cast<s32>(kernel(SYS_gettid));
+  f.value = value;
+  f.image = image_base;
+  f.image_bytes = image_header().bytes;
+  f.program_pc = t->pc;
+  f.resume = t->resume;
+  copy(f.program, t->gpr, sizeof f.program);
+  for (u32 i = 0; i < sizeof f.what - 1 && what[i] != 0; i++) f.what[i] = what[i];
+  if (c == nullptr) return;
+  f.address = c->ip;
+  f.error = c->error;
+  for (u8 i = 0; i < 16; i++) f.registers[i] = c->reg(i);
+  f.signal = at<s32>(reinterpret_cast<u64>(info));
+  f.code = at<s32>(reinterpret_cast<u64>(info) + 8);
+  f.fault_address = at<u64>(reinterpret_cast<u64>(info) + 16);
+}
+
 }  // namespace
+
+void end_by_failure(const char* what, u64 value, Context* c, const u8* info) {
+  block_everything();
+  channel::EngineFailure& f = records().header().failure;
+  u32 none = 0;
+  if (__atomic_compare_exchange_n(&f.state, &none, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    describe(f, what, value, c, info);
+    __atomic_store_n(&f.state, 2, __ATOMIC_SEQ_CST);
+  }
+  mark_partial(current(), channel::partial_engine_failed);
+  end_as(current(), channel::End::exited, 125);
+  for (;;) kernel(SYS_exit_group, 125);
+}
+
+s64 be_failed(Thread*, u64 failure) {
+  if (failure == channel::fails_by_check) die("a failure that was asked for:", failure);
+  if (failure == channel::fails_without_handlers) block_everything();
+  if (failure != channel::fails_by_fault && failure != channel::fails_without_handlers) return -EINVAL;
+  u64 nowhere = 8;
+  asm volatile("" : "+r"(nowhere));
+  return at<volatile u8>(nowhere);
+}
 
 s64 be_killed(Thread* t, u64 held) {
   if (held >= channel::held_limit) return -EINVAL;

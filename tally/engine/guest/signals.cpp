@@ -2,6 +2,7 @@
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/dispatch.hpp"
+#include "tally/engine/guest/failing.hpp"
 #include "tally/engine/guest/guest_state.hpp"
 #include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/threads.hpp"
@@ -264,7 +265,7 @@ void fault(Thread* t, Context* c, int signal, u8* info) {
   } else if (signal == sigtrap) {
     return asynchronous(t, c, signal, info);  // the engine sets none: it was sent
   } else {
-    die("a fault in the engine at", rip);
+    end_by_failure("a fault in the engine at", rip, c, info);
   }
   u64* address = reinterpret_cast<u64*>(info + 16);
   if (signal != sigsegv && *address == rip) *address = c->ip;

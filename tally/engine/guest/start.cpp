@@ -3,6 +3,7 @@
 
 #include "tally/engine/clock.hpp"
 #include "tally/engine/guest/descriptors.hpp"
+#include "tally/engine/guest/failing.hpp"
 #include "tally/engine/guest/output_buffers.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
@@ -67,8 +68,6 @@ u64 length(const char* s) {
   return n;
 }
 
-void say(const char* s) { kernel(SYS_write, 2, reinterpret_cast<u64>(s), length(s)); }
-
 const char* base_name(const char* path) {
   const char* name = path;
   for (; *path != 0; path++)
@@ -110,18 +109,7 @@ void die(const char* what, u64 value) {
   if (!guest::started) guest::start_natively();
   static bool dying;
   if (__atomic_exchange_n(&dying, true, __ATOMIC_RELAXED)) kernel(SYS_exit_group, 125);
-  char digits[20] = "0x";
-  u32 n = 2;
-  for (int shift = 60; shift >= 0; shift -= 4)
-    if (const u64 d = value >> shift & 15; d != 0 || n > 2 || shift == 0) digits[n++] = "0123456789abcdef"[d];
-  digits[n++] = '\n';
-  digits[n] = 0;
-  guest::say("tally-engine: ");
-  guest::say(what);
-  guest::say(" ");
-  guest::say(digits);
-  kernel(SYS_exit_group, 125);
-  __builtin_trap();
+  guest::end_by_failure(what, value, nullptr, nullptr);
 }
 
 }  // namespace tally::engine

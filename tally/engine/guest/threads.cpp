@@ -59,11 +59,40 @@ Thread* make_block() {
   return t;
 }
 
+/// The record of a process that has ended and whose counts are final: this process's from now on. 0: none was found.
+u32 reused_process_record(u32 limit) {
+  channel::Header& header = own_records.shared.header();
+  constexpr u32 most_tries = 1 << 16;
+  for (u32 tries = 0; tries < limit && tries < most_tries; tries++) {
+    const u32 i = 1 + __atomic_fetch_add(&header.next_reused, 1, __ATOMIC_RELAXED) % (limit - 1);
+    channel::Process& p = own_records.shared.process(i);
+    // Its areas are given back last; what went on natively may be asked for by its time.
+    if (p.state != State::ended || p.end == channel::End::unknown || p.handed_back_ns != 0 ||
+        __atomic_load_n(&p.vectors, __ATOMIC_ACQUIRE) != 0)
+      continue;
+    u32 ended = static_cast<u32>(State::ended);
+    if (!__atomic_compare_exchange_n(reinterpret_cast<u32*>(&p.state), &ended, static_cast<u32>(State::running), false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+      continue;
+    p.pid = p.parent_pid = 0;
+    p.end = channel::End::unknown;
+    p.leaving = channel::leaving_none;
+    p.before++;
+    __atomic_add_fetch(&header.reused, 1, __ATOMIC_RELAXED);
+    return i;
+  }
+  return 0;
+}
+
 u32 new_process_record(u32 forked_from) {
-  const u32 i = __atomic_add_fetch(&own_records.shared.header().next_process, 1, __ATOMIC_RELAXED);
-  if (i >= channel::process_limit) return 0;
-  channel::Process& p = own_records.shared.process(i);
-  p.forked_from = forked_from;
+  channel::Header& header = own_records.shared.header();
+  const u32 limit = header.settings.process_limit != 0 ? header.settings.process_limit : channel::process_limit;
+  u32 last = __atomic_load_n(&header.next_process, __ATOMIC_RELAXED);
+  while (last + 1 < limit && !__atomic_compare_exchange_n(&header.next_process, &last, last + 1, false,
+                                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  const u32 i = last + 1 < limit ? last + 1 : reused_process_record(limit);
+  if (i != 0) own_records.shared.process(i).forked_from = forked_from;
   return i;
 }
 
@@ -83,17 +112,28 @@ bool takes_over(const Thread* t, u32 process) {
   return record.process == process && record.state == State::ended && record.area == 0;
 }
 
+/// The record that the first thread of a process left which had this process record before; 0: there is none.
+u32 left_thread_record(u32 process) {
+  const channel::Process& p = own_records.shared.process(process);
+  if (p.before == 0 || p.thread == 0) return 0;
+  const channel::Thread& record = own_records.shared.thread(p.thread);
+  return record.process == process && record.state == State::ended && record.area == 0 ? p.thread : 0;
+}
+
 /// Counters and a record for a block. `goes_on`: it is that of the parent of a fork.
 bool give_counters(Thread* t, u32 process, bool goes_on = false) {
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_counters);
-  const bool again = takes_over(t, process);
+  const u32 left = process != 0 ? left_thread_record(process) : 0;
+  const bool again = left != 0 || takes_over(t, process);
   code_log_new_thread(t);
-  const u32 index = again ? t->index : new_thread_record(process);
+  const u32 index = left != 0 ? left : again ? t->index : new_thread_record(process);
   if (area == 0 || index == 0 || process == 0 || !map_counters(t, area)) return false;
   t->index = index;
   t->process = process;
   channel::Thread& record = own_records.shared.thread(index);
   record.area = area;
+  record.left = 0;
+  if (own_records.shared.process(process).thread == 0) own_records.shared.process(process).thread = index;
   if (again) {
     record.base = record.final;
     record.before++;
@@ -157,6 +197,7 @@ void finish_departed_locked(Thread* t) {
   // It has left the list itself, or was killed at any instruction of that.
   if (is_linked(t)) unlink(t);
   set_state(process_record(t).state, State::ended);
+  process_record(t).vectors = 0;  // which are the parent's
 }
 
 }  // namespace
@@ -203,6 +244,7 @@ Thread* first_thread(u32 first_fd) {
   own_records.shared.thread(t->index).tid = static_cast<s32>(t->tid);
   name_thread(t);
   set_state(p.state, State::running);
+  __atomic_add_fetch(&own_records.shared.header().programs, 1, __ATOMIC_RELAXED);
   t->actions = reinterpret_cast<Actions*>(reserve(sizeof(Actions), PROT_READ | PROT_WRITE));
   link_in(t);
   return t;

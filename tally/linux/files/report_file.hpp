@@ -1,0 +1,15 @@
+// Files for the user that nobody named.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tally/base/result.hpp"
+
+namespace tally::linux {
+
+/// Writes a new file NAME-XXXXXX.txt into the folder of temporary files (TMPDIR, else /tmp), readable by its owner
+/// alone. Returns its path. Errors: cannot_write.
+Result<std::string> write_report(std::string_view name, std::string_view text);
+
+}  // namespace tally::linux

@@ -223,7 +223,7 @@ int profile(ProfileOptions& options) {
   const auto written = output->write(text);
   if (format->name != "table")
     for (std::string& line : report::sampling_lines(made)) stat->notices.push_back(std::move(line));
-  if (!stat->notices.empty() && may_speak) say(stat->notices);
+  if (!stat->notices.empty() && (may_speak || stat->incomplete)) say(stat->notices);
   int code_of_tally = exit_ok;
   if (!written) code_of_tally = report_error(written.error());
   if (!source) code_of_tally = report_error(source.error());

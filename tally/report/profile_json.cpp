@@ -83,6 +83,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
   json["command"] = profile.stat.command;
   json["exit_code"] = value_or_null(profile.stat.exit_code);
   json["signal"] = value_or_null(profile.stat.signal);
+  json["incomplete"] = profile.stat.incomplete;
   json["backend"] = profile.stat.backend;
   json["environment"] = environment_json(profile.stat.environment);
   json["inlines"] = profile.inlines_apart;

@@ -199,6 +199,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
     text +=
         " there were more different stacks of calls than are told apart: some calls are counted as their callers' "
         "own\n";
+  if (profile.stat.incomplete) text += " incomplete: it was interrupted before all was collected and named\n";
   if (profile.stat.signal) text += fmt::format(" the program was killed by signal {}\n", *profile.stat.signal);
   for (const result::ProfileObject& object : profile.objects)
     if (!object.why_nameless.empty())

@@ -136,6 +136,7 @@ Profile profile_of(const Json& json) {
   profile.stat.command = json.at("command").get<std::vector<std::string>>();
   profile.stat.exit_code = optional<int>(json, "exit_code");
   profile.stat.signal = optional<int>(json, "signal");
+  profile.stat.incomplete = json.value("incomplete", false);
   profile.stat.backend = text(json, "backend");
   profile.stat.environment = read_environment(json.at("environment"));
   profile.inlines_apart = json.value("inlines", false);

@@ -12,8 +12,8 @@ namespace tally::backend {
 /// into: it changes user, group or capabilities, or may be executed and not read (begin_new_exec() in fs/exec.c). What
 /// was counted until then stays, and the descriptor reads on as if nothing had happened. What tells is time: a counter
 /// is on while its processes run, so `enabled`, the longest that one was, is less than the processor time that wait4(2)
-/// tells of them. `program`: what was executed. Of processes that are executed later and run for less than 3 ms nothing
-/// is noticed.
+/// tells of them. `program`: what was executed. Of processes that are executed later and run for a few milliseconds,
+/// or for less than the kernel works for all of them, nothing is noticed.
 std::string why_counters_were_lost(Nanoseconds enabled, const linux::Usage& usage, const std::string& program);
 
 /// The longest time that one of the kernel's counters was on.

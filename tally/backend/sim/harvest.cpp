@@ -151,7 +151,11 @@ class Harvest {
       if (window_.from) made.tally.totals.add(window_.from->of(number), -1);
       if (effort_.is_spent()) made.tally.reason = too_much();
     }
-    if (made.tally.reason.empty()) made.tally.reason = why_impossible(made.tally.totals, execution_.lasted, whole);
+    if (made.tally.reason.empty()) {
+      made.tally.reason = why_impossible(made.tally.totals, execution_.lasted, whole);
+      // What cannot be is no part of a sum.
+      if (!made.tally.reason.empty()) made.tally.totals = {};
+    }
     // After a time-out what became of it is not part of the count.
     if (made.tally.reason.empty() && thread.state != channel::State::ended && !window_.timed_out) {
       // Where the engine failed the process says so.

@@ -1,11 +1,14 @@
 #include "tally/backend/sim/sound.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <random>
 #include <vector>
 
+#include "tally/backend/sim/effort.hpp"
 #include "tally/backend/sim/scribble.hpp"
 #include "tally/backend/sim/snapshot.hpp"
 
@@ -97,6 +100,61 @@ TEST(Sound, a_number_of_records_that_there_are_not_is_no_long_search) {
   EXPECT_LT(claimed_threads(run.channel()), 100u);
   EXPECT_LT(look(run.channel()).threads.size(), 100u);
   EXPECT_EQ(run.complaint(), "");
+}
+
+/// A record far behind the others is none, and pages between them that nobody wrote are not made by the search.
+TEST(Sound, words_all_over_the_records_are_no_long_search) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 3; ++round) {
+    const Scribbled run;
+    const int file = run.channel().file.get();
+    constexpr int words = 2000;
+    for (int i = 0; i < words; ++i) {
+      const std::uint64_t word = random(), end = channel::free_offset;
+      const std::uint64_t at = channel::process_offset + random() % (end - channel::process_offset) / 8 * 8;
+      ASSERT_EQ(pwrite(file, &word, sizeof word, static_cast<off_t>(at)), static_cast<ssize_t>(sizeof word));
+    }
+    run.channel().records.header().next_process = run.channel().records.header().next_thread = 0xffffffff;
+    run.channel().records.header().next_code_log = 0xffffffff;
+    struct stat before {};
+    struct stat after {};
+    fstat(file, &before);
+    EXPECT_LT(claimed_processes(run.channel()), 20'000u);
+    EXPECT_LT(claimed_threads(run.channel()), 20'000u);
+    EXPECT_LT(claimed_code_logs(run.channel()), 20'000u);
+    EXPECT_EQ(run.complaint(), "");
+    fstat(file, &after);
+    constexpr std::int64_t some = 64 << 20;
+    EXPECT_LT((after.st_blocks - before.st_blocks) * 512, some);
+  }
+}
+
+TEST(Sound, processes_that_were_killed_as_they_began_end_no_search) {
+  const Scribbled run;
+  channel::Header& header = run.channel().records.header();
+  // Two free records, and one behind them.
+  header.next_process = 6;
+  run.channel().records.process(6) = run.channel().records.process(3);
+  EXPECT_EQ(claimed_processes(run.channel()), 6u);
+}
+
+TEST(Sound, an_area_of_two_threads_is_of_neither) {
+  const Scribbled run;
+  for (const std::uint32_t number : {1u, 2u}) {
+    channel::Thread& thread = run.channel().records.thread(number);
+    thread.state = channel::State::running;
+    thread.area = 1;
+  }
+  EXPECT_EQ(run.complaint(), "");
+}
+
+TEST(Effort, ends_and_does_not_begin_again) {
+  Effort effort(1, 1);
+  EXPECT_TRUE(effort.take_counter_bytes(1000));
+  EXPECT_FALSE(effort.is_spent());
+  EXPECT_FALSE(effort.take_counter_bytes(std::uint64_t{1} << 60));
+  EXPECT_TRUE(effort.is_spent());
+  EXPECT_FALSE(effort.take_entries(1));
 }
 
 TEST(Sound, other_settings_than_the_commands_are_noticed) {

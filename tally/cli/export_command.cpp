@@ -18,6 +18,7 @@
 #include "tally/report/windows.hpp"
 #include "tally/result/stored.hpp"
 #include "tally/result/stored_windows.hpp"
+#include "tally/result/window_check.hpp"
 #include "tally/result/windows_file.hpp"
 
 namespace tally::cli {
@@ -148,8 +149,15 @@ int export_binary(const Options& options) {
   auto decoder =
       result::WindowsDecoder::open([&](std::span<char> to) { return file->read(to); }, options.files.front());
   if (!decoder) return report_error(decoder.error());
-  return write_windows(options.results, **format, decoder->head(),
-                       [&](const auto& visit) { return decoder->read(visit); });
+  return write_windows(options.results, **format, decoder->head(), [&](const auto& visit) -> Result<void> {
+    result::WindowCheck check;
+    std::string why;
+    auto read = decoder->read([&](const result::Window& window) {
+      if (check.accepts(window, decoder->head(), why)) visit(window);
+    });
+    if (why.empty()) return read;
+    return fail(Code::bad_usage, fmt::format("'{}', {}", printable(options.files.front()), why));
+  });
 }
 
 // Windows that were written as text.

@@ -38,10 +38,10 @@ T number(const Json& json) {
   return json.get<T>();
 }
 
-/// A count: a number that is not negative.
+/// A count, or the number of something: not negative.
 inline std::int64_t count(const Json& json) {
   const auto read = number<std::int64_t>(json);
-  if (read < 0) throw Json::out_of_range::create(406, "the count " + json_text(json) + " is negative", &json);
+  if (read < 0) throw Json::out_of_range::create(406, json_text(json) + " is negative", &json);
   return read;
 }
 

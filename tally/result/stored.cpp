@@ -15,6 +15,12 @@ namespace {
 
 // Everything below may throw Json::exception: read_stats() turns it into an Error.
 
+// Of the programs that a process was.
+int image(const Json& json) {
+  (void)count(json);
+  return number<int>(json);
+}
+
 // One value of a list that has one for each run.
 template <class T>
 std::optional<T> of_run(const Json& list, std::size_t run) {
@@ -126,9 +132,9 @@ void read_processes(const Json& json, Stat& stat) {
   std::map<std::tuple<std::size_t, std::int64_t, int>, std::size_t> places;
   for (const Json& one : json.value("processes", Json::array())) {
     Process process;
-    process.pid = number<std::int64_t>(one.at("pid"));
-    process.parent_pid = number<std::int64_t>(one.at("parent_pid"));
-    process.image = number<int>(one.at("image"));
+    process.pid = count(one.at("pid"));
+    process.parent_pid = count(one.at("parent_pid"));
+    process.image = image(one.at("image"));
     process.command = text(one, "command");
     process.end = end(text(one, "end"));
     process.end_code = optional<int>(one, "exit_code").value_or(optional<int>(one, "signal").value_or(0));
@@ -141,12 +147,11 @@ void read_processes(const Json& json, Stat& stat) {
   }
   for (const Json& one : json.value("threads", Json::array())) {
     Thread thread;
-    thread.tid = number<std::int64_t>(one.at("tid"));
+    thread.tid = count(one.at("tid"));
     thread.name = text(one, "name");
     thread.counts = event_counts(one.at("events"));
     Run& run = run_of(stat, one);
-    const std::tuple key{number<std::size_t>(one.at("run")), number<std::int64_t>(one.at("pid")),
-                         number<int>(one.at("image"))};
+    const std::tuple key{number<std::size_t>(one.at("run")), count(one.at("pid")), image(one.at("image"))};
     // Threads without their process: it was not asked for, but somebody must own them.
     if (!places.contains(key)) {
       places[key] = run.processes.size();

@@ -315,7 +315,12 @@ Result<Windows> read_windows_binary(ByteSource source, const std::string& name) 
   auto decoder = WindowsDecoder::open(std::move(source), name);
   if (!decoder) return fail(decoder.error());
   WindowsCollector collector(decoder->head());
-  const auto read = decoder->read([&](const Window& window) { collector.add(window); });
+  WindowCheck check;
+  std::string why;
+  const auto read = decoder->read([&](const Window& window) {
+    if (check.accepts(window, decoder->head(), why)) collector.add(window);
+  });
+  if (!why.empty()) return fail(Code::bad_usage, fmt::format("'{}', {}", printable(name), why));
   Windows made = collector.take();
   made.incomplete = !read;
   if (!read) made.notices.push_back(read.error().message + "; what stands before that is shown");

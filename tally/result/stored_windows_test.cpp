@@ -108,6 +108,23 @@ TEST(StoredWindows, what_is_no_window_is_told_with_its_line) {
   EXPECT_TRUE(other.error().message.starts_with("'w.jsonl', line 2: ")) << other.error().message;
 }
 
+TEST(StoredWindows, numbers_that_no_run_counted_are_told_with_their_line) {
+  const auto wrong = [](const std::string& text, const std::string& was, const std::string& with) {
+    std::string broken = text;
+    broken.replace(broken.find(was), was.size(), with);
+    const auto read = read_windows_text(broken, "w");
+    return read ? "read" : read.error().message;
+  };
+  EXPECT_EQ(wrong(csv, ",9,", ",-9,"), "'w', line 3: the count of loads:u, -9, is negative");
+  EXPECT_EQ(wrong(csv, ",9,", ",9223372036854775808,"), "'w', line 3: '9223372036854775808' is no count of loads:u");
+  EXPECT_EQ(wrong(csv, ",9,", ",9223372036854775807,"),
+            "'w', line 3: the counts of loads:u add up to more than 2^63 - 1");
+  EXPECT_EQ(wrong(csv, "1500,500", "1500,-1"), "'w', line 3: the length -1 is negative");
+  EXPECT_EQ(wrong(json_lines, "\"series\":1", "\"series\":-1").substr(0, 13), "'w', line 2: ");
+  EXPECT_EQ(wrong(json_lines, "\"series\":1", "\"series\":4294967297").substr(0, 13), "'w', line 2: ");
+  EXPECT_EQ(wrong(json_lines, "\"task-clock\":7", "\"task-clock\":9223372036854775808").substr(0, 13), "'w', line 2: ");
+}
+
 TEST(StoredWindows, a_quote_that_is_never_closed_hides_no_columns) {
   const auto read = read_windows_text(
       "series,number,time_ns,length,program,process,thread,cpu,\"a,trigger,address,lost,trust\r\n", "w.csv");

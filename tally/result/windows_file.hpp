@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "tally/base/result.hpp"
-#include "tally/result/window_check.hpp"
 #include "tally/result/windows.hpp"
 
 namespace tally::result {
@@ -72,7 +71,6 @@ class WindowsDecoder {
   std::size_t counts_ = 0;
   std::uint64_t offset_ = 0;  // of what is read next
   std::vector<std::int64_t> values_;
-  WindowCheck check_;
 };
 
 }  // namespace tally::result

@@ -8,13 +8,42 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <csetjmp>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "tally/base/text.hpp"
 
+// What __cxa_demangle() calls: it hands its text on piece by piece. In the static libstdc++ only.
+extern "C" int __gcclibcxx_demangle_callback(const char* mangled, void (*take)(const char*, std::size_t, void*),
+                                             void* context) __attribute__((weak));
+
 namespace tally::symbol {
 namespace {
+
+// A name of 300 letters may refer to itself so often that its text has gigabytes; the longest names of programs have
+// some ten thousand letters.
+constexpr std::size_t most_text = 1 << 16;
+
+struct Written {
+  std::jmp_buf enough;
+  std::size_t bytes = 0;
+  char text[most_text];
+};
+
+// Nothing but C is left behind by the jump, and it holds no memory.
+void take(const char* piece, std::size_t bytes, void* context) {
+  Written& written = *static_cast<Written*>(context);
+  if (bytes > most_text - written.bytes) std::longjmp(written.enough, 1);
+  std::memcpy(written.text + written.bytes, piece, bytes);
+  written.bytes += bytes;
+}
+
+bool is_written(const char* mangled, Written& to) {
+  if (setjmp(to.enough) != 0) return false;
+  return __gcclibcxx_demangle_callback(mangled, take, &to) == 0;
+}
 
 bool is_mangled(std::string_view name) { return name.starts_with("_Z"); }
 
@@ -87,6 +116,11 @@ std::size_t single_colon(std::string_view text) {
 std::string demangled(std::string_view name) {
   if (auto rust = rust_name(name)) return *std::move(rust);
   if (!is_mangled(name)) return std::string(name);
+  if (__gcclibcxx_demangle_callback != nullptr) {
+    const std::unique_ptr<Written> written(new Written);
+    return is_written(std::string(name).c_str(), *written) ? std::string(written->text, written->bytes)
+                                                           : std::string(name);
+  }
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);

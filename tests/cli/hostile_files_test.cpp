@@ -133,7 +133,28 @@ TEST_F(HostileFile, whose_entries_are_in_a_circle_is_left) {
   const Finished finished = profiled("sp: .uleb128 6\n .quad g\n .quad ge-g\n .long sp-cu\n .byte 0\n .byte 0");
   TALLY_NEEDS_COMPILER(finished);
   EXPECT_EQ(finished.code(), 0) << finished.err;
-  EXPECT_TRUE(holds(finished.err, "in a circle")) << finished.err;
+}
+
+/// Each parameter is a pair of two of the one before: 40 of them would be a text of terabytes.
+TEST_F(HostileFile, whose_names_refer_to_themselves_keeps_them_as_they_are) {
+  std::string name = "_Z1fSt4pairIiiE";
+  for (int i = 0; i < 40; ++i) {
+    std::string number;
+    for (int n = i == 0 ? 0 : i; n > 0 || number.empty(); n /= 36)
+      number.insert(0, 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[n % 36]);
+    name += "S_IS" + number + "_S" + number + "_E";
+  }
+  const TemporaryFile source(
+      "program.s", ".text\n.globl _start\n_start: call " + name + "\n mov $60,%eax\n xor %edi,%edi\n syscall\n.type " +
+                       name + ",@function\n" + name + ": mov $1000,%ecx\n1: dec %ecx\n jnz 1b\n ret\n.size " + name +
+                       ",.-" + name + "\n.section .note.GNU-stack,\"\",@progbits\n");
+  const std::string program = source.folder() + "/program";
+  if (Running({"/bin/sh", "-c", "cc -nostdlib -static -o " + program + " " + source.path()}).finish().code() != 0)
+    GTEST_SKIP() << "there is no compiler for x86-64";
+  const Finished finished = tally({"profile", "-q", "--backend", "sim", "--format", "json", "-o", "-", "--", program});
+  fs::remove(program);
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  EXPECT_TRUE(holds(finished.out, name.substr(0, 60))) << finished.out.substr(0, 1000);
 }
 
 /// Debug files are looked for on this machine alone, whatever the environment says, but for those who ask.

@@ -6,6 +6,8 @@
 
 #include <type_traits>
 
+#include "tally/base/json_text.hpp"
+
 namespace tally {
 namespace {
 
@@ -37,6 +39,12 @@ TEST(ForeignText, bytes_that_are_no_utf8_are_replaced) {
     EXPECT_EQ(ForeignText(wrong).utf8().find_first_not_of("\xEF\xBF\xBD"), std::string::npos) << wrong;
   }
   EXPECT_EQ(ForeignText("a\n\xff").utf8(), "a\n\uFFFD");
+}
+
+TEST(JsonText, has_no_control_characters) {
+  EXPECT_EQ(without_controls("{\"a\x7f\":\"\xc2\x9b\xc2\xb5 \u202e\u20ac\u2066\"}"),
+            "{\"a\\u007f\":\"\\u009b\u00b5 \\u202e\u20ac\\u2066\"}");
+  EXPECT_EQ(without_controls("{}"), "{}");
 }
 
 TEST(ForeignText, is_the_same_when_it_is_escaped_again) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tally/base/foreign_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/footnotes.hpp"
 #include "tally/report/format.hpp"
@@ -189,7 +190,8 @@ Result<std::string> table(const result::Stat& stat, const Style& style) {
   for (const std::string& notice : stat.notices) text += fmt::format(" note: {}\n", printable(notice));
   text += parts_block(stat);
   if (style.per_process || style.per_thread) text += processes_block(stat, style, notes);
-  return text + regions_block(stat) + "\n";
+  // A result may come from a file that anybody wrote.
+  return ForeignText(text + regions_block(stat) + "\n").in_lines();
 }
 
 }  // namespace tally::report

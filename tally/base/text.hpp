@@ -64,7 +64,7 @@ std::string shell_words(const std::vector<std::string>& words);
 /// combining).
 std::size_t display_width(std::string_view text);
 
-/// `text` with every control character (escape, newline …) replaced by '?': foreign text that goes into a table.
+/// `text` in one line, with control characters escaped and nothing that is not UTF-8: ForeignText::in_line().
 std::string printable(std::string_view text);
 
 /// The candidates that resemble `word` most, best first, at most `limit`: within an edit distance of a third of the

@@ -165,6 +165,17 @@ inline uint64_t check_of(const Thread& thread) {
   return check;
 }
 
+/// Another number for each file and each content of it; never 0.
+inline uint64_t check_of(const FileIdentity& file) {
+  uint64_t check = file.inode + 1;
+  const uint64_t words[] = {file.device, file.bytes, static_cast<uint64_t>(file.modified_s), file.modified_ns};
+  for (const uint64_t word : words) {
+    check = (check ^ word) * 0x9E3779B97F4A7C15u;
+    check ^= check >> 29;
+  }
+  return check | 1;
+}
+
 /// The word by which an engine asks the command to take over the program that it is about to execute: a futex.
 enum class Answer : uint32_t { none, asked, granted, refused };
 
@@ -182,13 +193,21 @@ struct Announcement {
 enum Wish : uint32_t {
   wish_take_over,  ///< the program that is about to be executed
   wish_marks,      ///< the MarkPoints of the process, which has mapped code
+  wish_keep_file,  ///< the file whose descriptor comes with the message (SCM_RIGHTS), which has mapped code
 };
 
 /// Descriptors of the command's that every program under the engine has, at consecutive numbers, which change where the
 /// program wants those for itself. A program is told the first one in a register, where none that is trusted less can
 /// change it; nothing here says what they are.
-enum Inherited : uint32_t { inherited_channel, inherited_image, inherited_socket, inherited_kept, inherited_added };
-inline constexpr uint32_t inherited_count = 5;
+enum Inherited : uint32_t {
+  inherited_channel,
+  inherited_image,
+  inherited_socket,
+  inherited_kept,
+  inherited_added,
+  inherited_proc,  ///< the command's /proc: a program in another root may have none
+};
+inline constexpr uint32_t inherited_count = 6;
 
 /// Settings that the command chooses before the first program starts.
 struct Settings {
@@ -205,6 +224,7 @@ struct Settings {
   PlacedFigures placed;    ///< and the figures of models that each thread has by instruction
   uint32_t fails_on_request;  ///< 1: for tests, a program may ask its engine to fail (asking.hpp)
   uint32_t process_limit;     ///< for tests: fewer process records than there are, 0 = all
+  uint32_t keeps_files;       ///< with logs_code, 1: the command keeps the files that code is mapped from
 };
 
 /// From so many processes on a new one takes the record of one that has ended, and its first thread that one's.
@@ -213,6 +233,9 @@ inline constexpr uint32_t thread_limit = 1u << 20;
 /// From so many threads on a new one takes the record of one that has ended, where its process has such.
 inline constexpr uint32_t threads_told_apart = 1u << 15;
 inline constexpr uint32_t segment_limit = 1u << 21;
+
+/// Files with code that are kept, at most.
+inline constexpr uint32_t kept_file_limit = 2048;
 
 /// Head of the file.
 struct Header {
@@ -231,6 +254,7 @@ struct Header {
   uint32_t programs;       ///< programs that an engine has started in
   uint32_t reused;         ///< process records that were given to another process; those are not in the order of time
   uint32_t next_reused;    ///< where the search for another one goes on
+  uint64_t kept_files[kept_file_limit];  ///< check_of() each file that the command was asked to keep; 0 = free
 };
 
 /// Where things lie in the file, in bytes. All of it is sparse: only what is written takes memory.

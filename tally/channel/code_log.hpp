@@ -27,14 +27,32 @@ struct CodeRecord {
   uint32_t bytes;  ///< of the whole record
 };
 
+/// A mapped file as fstat(2) describes it. All zero: unknown, because the file could not be opened any more.
+struct FileIdentity {
+  uint64_t device, inode, bytes;
+  int64_t modified_s;
+  uint32_t modified_ns;
+  uint32_t build_id_bytes;  ///< 0: the file has none, or could not be read
+  uint8_t build_id[32];
+};
+static_assert(sizeof(FileIdentity) == 72);
+
+enum CodeMappingFlag : uint32_t {
+  mapping_copied = 1,       ///< anonymous memory that holds the same bytes as the file that was mapped there before
+  mapping_overwritten = 2,  ///< anonymous memory with other bytes than that file: the path is that of the file
+};
+
 /// A mapping with code, as it was when code of it was first translated. Its path follows, to the end of the record,
 /// padded with zeros; empty where there was no /proc that says it.
 struct CodeMapping {
   CodeRecord head;
   uint64_t start, end;
   uint64_t offset;  ///< of `start` in the file
-  uint64_t inode;
+  uint64_t inode;   ///< 0: it is no file
   uint32_t device_major, device_minor;
+  FileIdentity identity;  ///< of the file
+  uint32_t flags;         ///< CodeMappingFlag
+  uint32_t number;        ///< the same for a file that comes back to the same addresses, and for all that is no file
 };
 
 /// One instruction on a trace's way, or where the way ends.
@@ -87,9 +105,10 @@ struct CallNode {
   uint64_t calls;
   /// Of each event, up to the return: of calls within one like it, of the outer one.
   int64_t inclusive[call_event_limit];
-  int64_t self[call_event_limit];  ///< of each event, what was counted while this call was the innermost one
+  int64_t self[call_event_limit];         ///< of each event, what was counted while this call was the innermost one
+  uint32_t target_mapping, site_mapping;  ///< CodeMapping::number of what the addresses led to then; 0: unknown
 };
-static_assert(sizeof(CallNode) == 96);
+static_assert(sizeof(CallNode) == 104);
 inline constexpr uint32_t call_node_limit = 1u << 18;
 
 inline constexpr uint32_t placed_figure_limit = 23;

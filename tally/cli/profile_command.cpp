@@ -27,6 +27,7 @@
 #include "tally/profile/profile.hpp"
 #include "tally/report/profile.hpp"
 #include "tally/report/profile_inlines.hpp"
+#include "tally/report/profile_objects.hpp"
 #include "tally/report/profile_samples.hpp"
 
 namespace tally::cli {
@@ -221,8 +222,10 @@ int profile(ProfileOptions& options) {
                                                : annotated(report::in_samples(made), options.annotate);
   if (source && !source->empty()) text += "\n" + *source;
   const auto written = output->write(text);
-  if (format->name != "table")
+  if (format->name != "table") {
     for (std::string& line : report::sampling_lines(made)) stat->notices.push_back(std::move(line));
+    for (std::string& line : report::unread_lines(made)) stat->notices.push_back(std::move(line));
+  }
   if (!stat->notices.empty() && (may_speak || stat->incomplete)) say(stat->notices);
   int code_of_tally = exit_ok;
   if (!written) code_of_tally = report_error(written.error());

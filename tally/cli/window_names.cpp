@@ -5,14 +5,16 @@
 #include <utility>
 
 #include "tally/base/text.hpp"
-#include "tally/linux/files/memory_file.hpp"
+#include "tally/profile/mapped_names.hpp"
 
 namespace tally::cli {
 
 const profile::CodeNames* WindowNames::names_of(const result::CodeFile& file) {
-  const auto [found, is_new] = files_.try_emplace({file.path, file.inode});
-  if (is_new && file.inode != 0 && linux::inode_of(file.path) == file.inode)
-    if (auto names = profile::CodeNames::open(file.path)) found->second = *std::move(names);
+  const std::int64_t modified_ns =
+      file.identity ? file.identity->modified_s * 1'000'000'000 + file.identity->modified_ns : 0;
+  const auto [found, is_new] = files_.try_emplace({file.path, file.inode, modified_ns});
+  if (is_new && file.inode != 0)
+    if (auto names = profile::names_of_mapped(file)) found->second = *std::move(names);
   return found->second.get();
 }
 

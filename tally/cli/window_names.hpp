@@ -21,7 +21,7 @@ class WindowNames {
  private:
   const profile::CodeNames* names_of(const result::CodeFile& file);
 
-  std::map<std::tuple<std::string, std::uint64_t>, std::unique_ptr<profile::CodeNames>> files_;
+  std::map<std::tuple<std::string, std::uint64_t, std::int64_t>, std::unique_ptr<profile::CodeNames>> files_;
   std::string function_, line_;
 };
 

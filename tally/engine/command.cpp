@@ -1,10 +1,37 @@
 #include "tally/engine/command.hpp"
 
+#include <sys/socket.h>
+
 #include "tally/engine/inherited.hpp"
 
 namespace tally::engine {
 
-bool ask_command(Thread* t, channel::Wish wish) {
+namespace {
+
+/// A control message with one descriptor: struct cmsghdr as the kernel has it, and what follows.
+struct SentFile {
+  u64 bytes;
+  s32 level, type;
+  s32 fd;
+  u32 reserved;
+};
+
+s64 send_to_command(const channel::Announcement& a, s64 file) {
+  iovec part{const_cast<channel::Announcement*>(&a), sizeof a};
+  SentFile sent{offsetof(SentFile, reserved), SOL_SOCKET, SCM_RIGHTS, static_cast<s32>(file), 0};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (file >= 0) {
+    message.msg_control = &sent;
+    message.msg_controllen = sizeof sent;
+  }
+  return kernel(SYS_sendmsg, inherited(channel::inherited_socket), reinterpret_cast<u64>(&message), MSG_NOSIGNAL);
+}
+
+}  // namespace
+
+bool ask_command(Thread* t, channel::Wish wish, s64 file) {
   using channel::Answer;
   u32* word = &records().thread(t->index).answer;
   __atomic_store_n(word, static_cast<u32>(Answer::asked), __ATOMIC_RELEASE);
@@ -18,8 +45,7 @@ bool ask_command(Thread* t, channel::Wish wish) {
   s64 sent = 0;
   {
     Guard guard(threads_lock);  // the socket's number stays what it is
-    sent = kernel(SYS_sendto, inherited(channel::inherited_socket), reinterpret_cast<u64>(&a), sizeof a,
-                  0x4000 /* MSG_NOSIGNAL */);
+    sent = send_to_command(a, file);
   }
   if (sent != sizeof a) return false;
   const u64 limit[2] = {10, 0};

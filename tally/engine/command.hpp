@@ -4,7 +4,8 @@
 
 namespace tally::engine {
 
-/// Asks the command; true where it did what was wished. It answers within milliseconds or has ended.
-bool ask_command(Thread* t, channel::Wish wish);
+/// Asks the command; true where it did what was wished. It answers within milliseconds or has ended. A `file` that is
+/// not negative is a descriptor that the command gets a duplicate of.
+bool ask_command(Thread* t, channel::Wish wish, s64 file = -1);
 
 }  // namespace tally::engine

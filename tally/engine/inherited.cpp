@@ -13,6 +13,11 @@ u64 inherited(channel::Inherited which) {
   return u64{own != 0 ? own : first_inherited} + which;
 }
 
+s64 open_own(const char* name) {
+  constexpr u64 to_read = 02000000 /* O_CLOEXEC */;
+  return kernel(SYS_openat, inherited(channel::inherited_proc), reinterpret_cast<u64>(name), to_read);
+}
+
 void set_inherited(u32 first) {
   if (own_tables && current()->first_descriptor != 0)
     current()->first_descriptor = first;

@@ -6,6 +6,9 @@ namespace tally::engine {
 
 /// One of the command's descriptors, in the table of the calling thread.
 u64 inherited(channel::Inherited which);
+/// Opens a file of the command's /proc, such as "self/maps", to read it; a negative error number where that fails. A
+/// program that has another root, or another mount namespace, may have no /proc of its own.
+s64 open_own(const char* name);
 /// The first of them has this number from now on, in that table.
 void set_inherited(u32 first);
 

@@ -9,14 +9,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <tuple>
 
 #include "tally/base/text.hpp"
 #include "tally/profile/debug_files.hpp"
 #include "tally/profile/debug_info.hpp"
 #include "tally/profile/file_bounds.hpp"
+#include "tally/profile/linked_functions.hpp"
 #include "tally/symbol/frames.hpp"
 #include "tally/symbol/names.hpp"
+#include "tally/symbol/other_names.hpp"
 
 namespace tally::profile {
 namespace {
@@ -45,7 +48,7 @@ class Names final : public CodeNames {
     if (dwfl_ != nullptr) dwfl_end(dwfl_);
   }
 
-  Result<void> open(const std::string& path) {
+  Result<void> open(const std::string& path, int fd) {
     file_ = path.substr(path.rfind('/') + 1);
     static char* no_path = nullptr;  // where debug files lie: the usual folders
     static const Dwfl_Callbacks callbacks{nullptr, find_debug_file, dwfl_offline_section_address, &no_path};
@@ -53,7 +56,9 @@ class Names final : public CodeNames {
     if (dwfl_ == nullptr) return fail(Code::bad_usage, dwfl_errmsg(-1));
     dwfl_report_begin(dwfl_);
     // The file's own addresses are taken as they are.
-    module_ = dwfl_report_elf(dwfl_, path.c_str(), path.c_str(), -1, 0, true);
+    const int own = fd < 0 ? -1 : dup(fd);
+    module_ = dwfl_report_elf(dwfl_, path.c_str(), path.c_str(), own, 0, true);
+    if (module_ == nullptr && own >= 0) close(own);
     dwfl_report_end(dwfl_, nullptr, nullptr);
     GElf_Addr bias = 0;
     elf_ = module_ == nullptr ? nullptr : dwfl_module_getelf(module_, &bias);
@@ -100,8 +105,9 @@ class Names final : public CodeNames {
     return debug_->declaration_of(address);
   }
   std::uint32_t inlined_at(std::uint64_t address) const override { return debug_->inlined_at(address); }
-  std::string unread() const override { return unread_.empty() ? debug_->unread() : unread_; }
+  std::string over_limit() const override { return over_limit_.empty() ? debug_->over_limit() : over_limit_; }
   const std::vector<InlinedCode>& inlined() const override { return debug_->inlined(); }
+  std::vector<std::string> unread() const override { return {debug_->unread().begin(), debug_->unread().end()}; }
 
  private:
   void read_parts() {
@@ -125,11 +131,14 @@ class Names final : public CodeNames {
   void read_symbols() {
     const int count = dwfl_module_getsymtab(module_);
     std::vector<Symbol> symbols;
+    bool has_ada = false;
     for (int i = 1; i < count; ++i) {
       GElf_Sym symbol;
       GElf_Addr address = 0;
       const char* const name = dwfl_module_getsym_info(module_, i, &symbol, &address, nullptr, nullptr, nullptr);
       const int type = GELF_ST_TYPE(symbol.st_info);
+      // The runtime of GNAT.
+      has_ada = has_ada || (name != nullptr && std::string_view(name).starts_with("__gnat_"));
       // Functions written in assembly may have no type.
       const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC || (type == STT_NOTYPE && is_executable(address));
       if (name == nullptr || *name == 0 || !is_code || symbol.st_shndx == SHN_UNDEF) continue;
@@ -142,14 +151,17 @@ class Names final : public CodeNames {
     for (std::size_t i = 0; i < symbols.size(); ++i) {
       if (i > 0 && symbols[i].address == symbols[i - 1].address) continue;
       if ((name_bytes += symbols[i].name.size()) > most_name_bytes) {
-        unread_ = fmt::format("the names of its functions take more than {}", bytes_text(most_name_bytes));
+        over_limit_ = fmt::format("the names of its functions take more than {}", bytes_text(most_name_bytes));
         break;
       }
       std::string_view name = symbols[i].name;
       name = name.substr(0, name.find('@'));
-      functions_.push_back({symbol::demangled(name), symbols[i].address, symbols[i].bytes, false});
+      auto ada = has_ada ? symbol::ada_name(name) : std::nullopt;
+      functions_.push_back(
+          {ada ? *std::move(ada) : symbol::demangled(name), symbols[i].address, symbols[i].bytes, false});
       if (functions_.back().name != name) functions_.back().linker_name = name;
     }
+    add_linked_functions();
     const std::vector<symbol::Frame> frames = frames_of_file();
     const auto frame_behind = [&](std::uint64_t address) {
       return std::upper_bound(frames.begin(), frames.end(), address,
@@ -166,6 +178,16 @@ class Names final : public CodeNames {
       one.bytes = end > one.address ? end - one.address : 1;
     }
     add_frames(frames);
+  }
+
+  void add_linked_functions() {
+    std::vector<NamedCode> linked = linked_functions(elf_);
+    const auto with_names = static_cast<std::ptrdiff_t>(functions_.size());
+    std::move(linked.begin(), linked.end(), std::back_inserter(functions_));
+    const auto before = [](const NamedCode& a, const NamedCode& b) { return a.address < b.address; };
+    std::inplace_merge(functions_.begin(), functions_.begin() + with_names, functions_.end(), before);
+    const auto same = [](const NamedCode& a, const NamedCode& b) { return a.address == b.address; };
+    functions_.erase(std::unique(functions_.begin(), functions_.end(), same), functions_.end());
   }
 
   std::vector<symbol::Frame> frames_of_file() const {
@@ -194,7 +216,7 @@ class Names final : public CodeNames {
   }
 
   std::string file_;  // without folders
-  std::string unread_;
+  std::string over_limit_;
   Dwfl* dwfl_ = nullptr;
   Dwfl_Module* module_ = nullptr;
   ::Elf* elf_ = nullptr;
@@ -205,9 +227,9 @@ class Names final : public CodeNames {
 
 }  // namespace
 
-Result<std::unique_ptr<CodeNames>> CodeNames::open(const std::string& path) {
+Result<std::unique_ptr<CodeNames>> CodeNames::open(const std::string& path, int fd) {
   auto names = std::make_unique<Names>();
-  if (auto opened = names->open(path); !opened) return fail(opened.error());
+  if (auto opened = names->open(path, fd); !opened) return fail(opened.error());
   return names;
 }
 

@@ -49,7 +49,9 @@ class CodeNames {
   /// Names of the file and, where it is installed, of its debug file, which is found by its build id or its debug link.
   /// Cost: 1 us a symbol; of debug information only what is asked for is read. Errors: bad_usage where it is no ELF
   /// file or cannot be read.
-  static Result<std::unique_ptr<CodeNames>> open(const std::string& path);
+  /// `fd`: a descriptor of what is read, unless negative; the path tells then what it is called, and where debug files
+  /// are searched.
+  static Result<std::unique_ptr<CodeNames>> open(const std::string& path, int fd = -1);
 
   /// The address of what stands there in the file; nothing where it is never loaded.
   virtual std::optional<std::uint64_t> address_of(std::uint64_t offset) const = 0;
@@ -81,7 +83,10 @@ class CodeNames {
   /// The innermost of the inlined functions that the instruction is of: its place in inlined(), or InlinedCode::none.
   virtual std::uint32_t inlined_at(std::uint64_t) const { return InlinedCode::none; }
   /// What of the debug information was not read so far, and why ("it is nested more than 128 deep"); empty: nothing.
-  virtual std::string unread() const { return ""; }
+  virtual std::string over_limit() const { return ""; }
+
+  /// Files with debug information that was wanted until now and not read, each with the reason: "a.dwo: it is missing".
+  virtual std::vector<std::string> unread() const { return {}; }
 
   /// Those that were asked for, and others. The list grows.
   virtual const std::vector<InlinedCode>& inlined() const {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tally/base/text.hpp"
+#include "tally/profile/unread_debug.hpp"
 #include "tally/symbol/names.hpp"
 
 namespace tally::profile {
@@ -66,7 +67,7 @@ void DebugInfo::paint(Dwarf_Die& die, std::uint32_t number, Spans& spans) {
   Dwarf_Addr base = 0, begin = 0, end = 0;
   for (std::ptrdiff_t next = 0; (next = dwarf_ranges(&die, next, &base, &begin, &end)) > 0;) {
     if (++ranges_ > most_ranges) {
-      unread_ = "it has more address ranges than are read";
+      over_limit_ = "it has more address ranges than are read";
       return;
     }
     if (begin >= end) continue;
@@ -84,9 +85,24 @@ std::uint32_t DebugInfo::at(const Spans& spans, std::uint64_t address) {
 }
 
 bool DebugInfo::any() {
-  if (!looked_) dwarf_ = dwfl_module_getdwarf(module_, &bias_);
+  if (!looked_) {
+    dwarf_ = dwfl_module_getdwarf(module_, &bias_);
+    note_unread();
+  }
   looked_ = true;
   return dwarf_ != nullptr;
+}
+
+void DebugInfo::note_unread() {
+  const char *file = nullptr, *debug_file = nullptr;
+  dwfl_module_info(module_, nullptr, nullptr, nullptr, nullptr, nullptr, &file, &debug_file);
+  Dwarf_Addr bias = 0;
+  ::Elf* const elf = dwarf_ != nullptr ? dwarf_getelf(dwarf_) : dwfl_module_getelf(module_, &bias);
+  const char* const path = debug_file != nullptr ? debug_file : file;
+  if (elf != nullptr && path != nullptr)
+    if (auto unread = unread_compression(path, elf)) unread_.insert(*std::move(unread));
+  if (dwarf_ != nullptr)
+    if (auto unread = unread_shared_file(dwarf_)) unread_.insert(*std::move(unread));
 }
 
 /// Compilers other than gcc write no table of addresses (.debug_aranges): units say themselves where they are.
@@ -190,14 +206,18 @@ std::optional<SourceLine> DebugInfo::declaration_of(std::uint64_t address) {
 
 DebugInfo::Unit& DebugInfo::functions_of(Dwarf_Die& unit) {
   const auto [place, is_new] = units_read_.try_emplace(dwarf_dieoffset(&unit));
-  if (is_new) index_functions(unit, place->second, 0);
+  if (!is_new) return place->second;
+  // With -gsplit-dwarf the functions are in another file, and the unit here has the lines only.
+  Dwarf_Die split{};
+  const bool is_known = dwarf_cu_info(unit.cu, nullptr, nullptr, nullptr, &split, nullptr, nullptr, nullptr) == 0;
+  index_functions(is_known && split.addr != nullptr ? split : unit, place->second, 0);
   return place->second;
 }
 
 /// The first of the entries in `scope`, which is nested `depth` deep; false where there is none, or is none to be read.
 bool DebugInfo::first_child(Dwarf_Die& scope, Dwarf_Die& child, int depth) {
   if (depth > most_depth) {
-    unread_ = fmt::format("it is nested more than {} deep", most_depth);
+    over_limit_ = fmt::format("it is nested more than {} deep", most_depth);
     return false;
   }
   return dwarf_child(&scope, &child) == 0;
@@ -207,13 +227,13 @@ bool DebugInfo::first_child(Dwarf_Die& scope, Dwarf_Die& child, int depth) {
 bool DebugInfo::next_sibling(Dwarf_Die& die) {
   const Dwarf_Off from = dwarf_dieoffset(&die);
   if (passed_ > most_passed) {
-    unread_ = "reading it takes too long";
+    over_limit_ = "reading it takes too long";
     return false;
   }
   if (dwarf_siblingof(&die, &die) != 0) return false;
   const Dwarf_Off to = dwarf_dieoffset(&die);
   if (to <= from) {
-    unread_ = "its entries are in a circle";
+    over_limit_ = "its entries are in a circle";
     return false;
   }
   passed_ += to - from;
@@ -246,7 +266,14 @@ void DebugInfo::index_functions(Dwarf_Die& scope, Unit& unit, int depth) {
 std::uint32_t DebugInfo::inlined_at(std::uint64_t address) {
   Dwarf_Die unit;
   if (!unit_of(address, unit)) return InlinedCode::none;
-  const std::uint32_t number = at(functions_of(unit).functions, address - bias_);
+  Unit& read = functions_of(unit);
+  if (!read.is_asked) {
+    read.is_asked = true;
+    const char* file = nullptr;
+    dwfl_module_info(module_, nullptr, nullptr, nullptr, nullptr, nullptr, &file, nullptr);
+    if (auto unread = unread_split_unit(unit, file == nullptr ? "" : file)) unread_.insert(*std::move(unread));
+  }
+  const std::uint32_t number = at(read.functions, address - bias_);
   if (number == nothing) return InlinedCode::none;
   Function& function = functions_[number];
   if (!function.is_read) {
@@ -264,7 +291,7 @@ void DebugInfo::read_inlined(Dwarf_Die& scope, std::uint32_t parent, Function& f
     switch (dwarf_tag(&die)) {
       case DW_TAG_inlined_subroutine: {
         if (inlined_.size() >= most_inlined) {
-          unread_ = fmt::format("it has more than {} inlined functions", thousands(most_inlined));
+          over_limit_ = fmt::format("it has more than {} inlined functions", thousands(most_inlined));
           return;
         }
         const std::uint32_t number = add_inlined(die, parent, folder);

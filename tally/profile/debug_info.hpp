@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,8 +20,8 @@ namespace tally::profile {
 class DebugInfo {
  public:
   /// `module` must outlive it. Nothing is read yet; nothing ever is where there is a reason against it.
-  explicit DebugInfo(Dwfl_Module* module, std::string why_not) : module_(module), unread_(std::move(why_not)) {
-    looked_ = !unread_.empty();
+  explicit DebugInfo(Dwfl_Module* module, std::string why_not) : module_(module), over_limit_(std::move(why_not)) {
+    looked_ = !over_limit_.empty();
   }
   DebugInfo(const DebugInfo&) = delete;
   DebugInfo& operator=(const DebugInfo&) = delete;
@@ -32,7 +33,9 @@ class DebugInfo {
   std::uint32_t inlined_at(std::uint64_t address);
   const std::vector<InlinedCode>& inlined() const { return inlined_; }
   /// What of it was not read, and why; empty where all was that was asked for.
-  const std::string& unread() const { return unread_; }
+  const std::string& over_limit() const { return over_limit_; }
+  /// Files that were wanted for this and not read, each with the reason.
+  const std::set<std::string>& unread() const { return unread_; }
 
  private:
   /// From an address up to the next one: what number of something lies there.
@@ -42,6 +45,7 @@ class DebugInfo {
   /// A unit of compilation: where its functions are, each known by its number in `functions_`.
   struct Unit {
     Spans functions;
+    bool is_asked = false;  // for inlined functions
   };
   struct Function {
     Dwarf_Die die;
@@ -50,6 +54,7 @@ class DebugInfo {
   };
 
   bool any();
+  void note_unread();
   bool unit_of(std::uint64_t address, Dwarf_Die& unit);
   void index_units();
   Unit& functions_of(Dwarf_Die& unit);
@@ -74,9 +79,10 @@ class DebugInfo {
   std::unordered_map<std::uint64_t, Unit> units_read_;  // by the place of the unit
   std::vector<Function> functions_;
   std::vector<InlinedCode> inlined_;
+  std::set<std::string> unread_;
   std::unordered_map<const char*, std::string> paths_;  // of sources, by what the debug information calls them
   std::uint64_t passed_ = 0, ranges_ = 0;               // bytes of entries, and address ranges, that were read
-  std::string unread_;
+  std::string over_limit_;
 };
 
 }  // namespace tally::profile

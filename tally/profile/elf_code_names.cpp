@@ -1,5 +1,6 @@
 // Names of functions where the command was built without a library that reads debug information.
 #include <elf.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -52,9 +53,10 @@ class Names final : public CodeNames {
 
 }  // namespace
 
-Result<std::unique_ptr<CodeNames>> CodeNames::open(const std::string& path) {
+Result<std::unique_ptr<CodeNames>> CodeNames::open(const std::string& path, int fd) {
   auto names = std::make_unique<Names>();
-  if (auto opened = names->open(path); !opened) return fail(opened.error());
+  if (auto opened = names->open(fd < 0 ? path : fmt::format("/proc/self/fd/{}", fd)); !opened)
+    return fail(opened.error());
   return names;
 }
 

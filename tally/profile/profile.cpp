@@ -19,6 +19,7 @@
 #include "tally/profile/fold_calls.hpp"
 #include "tally/profile/kernel_names.hpp"
 #include "tally/profile/made_code.hpp"
+#include "tally/profile/mapped_names.hpp"
 #include "tally/profile/vdso.hpp"
 
 namespace tally::profile {
@@ -55,11 +56,14 @@ class Resolver {
     made_.inclusive = std::move(code_.inclusive);
     made_.self = std::move(code_.self);
     made_.calls_cut = code_.calls_cut;
+    for (std::size_t i = 0; i < objects_.size(); ++i)
+      if (objects_[i].names != nullptr)
+        for (const std::string& one : objects_[i].names->unread()) made_.objects[i].unread.push_back(printable(one));
     made_.sampling = std::move(code_.sampling);
     if (made_.is_sampled()) fold_recursion(made_);
     sort_rows();
     for (std::size_t i = 0; i < objects_.size(); ++i) {
-      const std::string unread = objects_[i].names == nullptr ? "" : objects_[i].names->unread();
+      const std::string unread = objects_[i].names == nullptr ? "" : objects_[i].names->over_limit();
       if (!unread.empty())
         made_.stat.notices.push_back(fmt::format(
             "{}: a part of its debug information was not read, for {}: some lines and inlined functions have no name",
@@ -72,7 +76,7 @@ class Resolver {
   void open(const result::CodeFile& file) {
     result::ProfileObject object;
     Object& opened = objects_.emplace_back();
-    object.name = file.path.empty() ? "[memory without a file]" : printable(file.path);
+    object.name = file.path.empty() || file.overwritten ? "[memory without a file]" : printable(file.path);
     if (file.path == result::kernel_code && file.inode == 0) {
       opened.names = names_of_kernel();
       if (opened.names == nullptr)
@@ -80,13 +84,11 @@ class Resolver {
     } else if (is_vdso(file)) {
       opened.names = names_of_vdso();
       if (opened.names == nullptr) object.why_nameless = "it is no file";
-    } else if (file.inode == 0) {
-      object.why_nameless = file.path.empty() ? "code that was made while the program ran" : "it is no file";
+    } else if (!file.is_file()) {
+      object.why_nameless = why_no_file(file);
     } else if (linux::is_interrupted()) {
       object.why_nameless = "tally was interrupted before it read them";
-    } else if (const std::string why = why_another(file); !why.empty()) {
-      object.why_nameless = why;
-    } else if (auto names = CodeNames::open(file.path); names) {
+    } else if (auto names = names_of_mapped(file); names) {
       opened.names = *std::move(names);
       object.build_id = opened.names->build_id();
       const CodeNames::Part part = opened.names->executable();
@@ -97,6 +99,12 @@ class Resolver {
       object.why_nameless = names.error().message;
     }
     made_.objects.push_back(std::move(object));
+  }
+
+  static std::string why_no_file(const result::CodeFile& file) {
+    if (file.overwritten)
+      return fmt::format("the program put other code in the place of that of {}", printable(file.path));
+    return file.path.empty() ? "code that was made while the program ran" : "it is no file";
   }
 
   static bool is_vdso(const result::CodeFile& file) { return file.inode == 0 && file.path == "[vdso]"; }
@@ -120,15 +128,6 @@ class Resolver {
     const auto base = vdso_bases_.find(owner);
     if (base == vdso_bases_.end() || !base->second) return std::nullopt;
     return address - *base->second;
-  }
-
-  /// Why what lies there now is not what ran.
-  static std::string why_another(const result::CodeFile& file) {
-    // A file system made of several shows other device numbers in the list of mappings: the number of the file will do.
-    const auto now = linux::inode_of(file.path);
-    if (!now) return "the file is not there any more";
-    if (*now != file.inode) return "the file was replaced since";
-    return "";
   }
 
   void add(const result::CodeRow& row) {
@@ -240,7 +239,7 @@ class Resolver {
     if (last_.file == file && address > last_.begin && address < last_.end) return last_.function;
     NamedCode code{"[no name]", 0, 0, true};
     std::uint64_t key_of_process = 0;
-    if (code_.files[file].inode == 0 && object.names == nullptr) {
+    if (!code_.files[file].is_file() && object.names == nullptr) {
       const result::CodeOwner& of = code_.owners[owner];
       const MadeCode& map = made_code(of);
       if (const NamedCode* const made = map.at(address); made != nullptr) {

@@ -6,6 +6,7 @@
 #include "tally/base/text.hpp"
 #include "tally/report/grid.hpp"
 #include "tally/report/profile_forms.hpp"
+#include "tally/report/profile_objects.hpp"
 #include "tally/report/profile_samples.hpp"
 #include "tally/report/profile_sums.hpp"
 
@@ -201,9 +202,8 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
         "own\n";
   if (profile.stat.incomplete) text += " incomplete: it was interrupted before all was collected and named\n";
   if (profile.stat.signal) text += fmt::format(" the program was killed by signal {}\n", *profile.stat.signal);
-  for (const result::ProfileObject& object : profile.objects)
-    if (!object.why_nameless.empty())
-      text += fmt::format(" {} has no names of functions: {}\n", object.name, object.why_nameless);
+  for (const std::string& line : nameless_lines(profile)) text += fmt::format(" {}\n", line);
+  for (const std::string& line : unread_lines(profile)) text += fmt::format(" {}\n", line);
   return text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,13 +13,28 @@
 
 namespace tally::result {
 
-/// What code was mapped from: a file as it was then, or, without an inode, what the kernel calls the memory: "[vdso]",
-/// "//anon", empty.
+/// A file as it was when code was mapped from it (stat(2)). Without an inode only the build id is known.
+struct FileIdentity {
+  std::uint64_t device = 0, inode = 0, bytes = 0;
+  std::int64_t modified_s = 0;
+  std::uint32_t modified_ns = 0;
+  std::string build_id = {};  ///< in hexadecimal; empty where it has none, or it was not read
+  bool operator==(const FileIdentity&) const = default;
+};
+
+/// What code was mapped from: a file as it was then, or what the kernel calls the memory: "[vdso]", "//anon", empty.
 struct CodeFile {
   std::string path;
   std::uint64_t inode = 0;
   std::uint32_t device_major = 0, device_minor = 0;
-  bool by_offset = false;  ///< of what is no file: addresses are as in a file nevertheless, from its beginning on
+  bool by_offset = false;    ///< of what is no file: addresses are as in a file nevertheless, from its beginning on
+  bool overwritten = false;  ///< of what is no file: memory in the place of the file `path`, with other bytes
+  std::optional<FileIdentity> identity = {};  ///< of a file; nothing where it could not be opened any more
+  std::shared_ptr<const int> kept = {};       ///< a descriptor of the file or a copy of it, as it was then; or null
+  std::uint64_t generation = 0;               ///< of the inode, which another file may have later; 0: not known
+  std::int64_t mapped_ns = 0;  ///< when it was mapped first, in time since 1970; 0: not known, or identity says more
+  /// Addresses are offsets in a file then.
+  bool is_file() const { return inode != 0 || identity.has_value(); }
   bool operator==(const CodeFile&) const = default;
 };
 

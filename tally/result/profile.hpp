@@ -12,9 +12,10 @@ namespace tally::result {
 
 /// A file that code came from.
 struct ProfileObject {
-  std::string name;               ///< its path; what the kernel calls the memory, for code of no file
-  std::string why_nameless = {};  ///< why its functions have no names; empty where they have
-  std::string build_id = {};      ///< in hexadecimal; empty where it has none
+  std::string name;                      ///< its path; what the kernel calls the memory, for code of no file
+  std::string why_nameless = {};         ///< why its functions have no names; empty where they have
+  std::string build_id = {};             ///< in hexadecimal; empty where it has none
+  std::vector<std::string> unread = {};  ///< files with its debug information that were not read: "FILE: why"
   /// Its executable part: where the file says that it lies, and where it stands in the file. 0: not known.
   std::uint64_t address = 0, bytes = 0, offset = 0;
   bool operator==(const ProfileObject&) const = default;

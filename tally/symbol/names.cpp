@@ -1,5 +1,6 @@
 #include "tally/symbol/names.hpp"
 
+#include "tally/symbol/other_names.hpp"
 #include "tally/symbol/rust_names.hpp"
 
 #include <cxxabi.h>
@@ -115,6 +116,8 @@ std::size_t single_colon(std::string_view text) {
 
 std::string demangled(std::string_view name) {
   if (auto rust = rust_name(name)) return *std::move(rust);
+  if (auto fortran = fortran_name(name)) return *std::move(fortran);
+  if (auto ocaml = ocaml_name(name)) return *std::move(ocaml);
   if (!is_mangled(name)) return std::string(name);
   if (__gcclibcxx_demangle_callback != nullptr) {
     const std::unique_ptr<Written> written(new Written);

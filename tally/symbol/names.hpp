@@ -12,8 +12,8 @@
 
 namespace tally::symbol {
 
-/// A name of C++ as its source has it, with parameters, one of Rust without its hash; any other, and what cannot be
-/// read, as it is. About 1 us.
+/// A name of C++ as its source has it, with parameters, one of Rust without its hash, those of Fortran's and OCaml's
+/// modules; any other, and what cannot be read, as it is. About 1 us.
 std::string demangled(std::string_view name);
 
 /// `name`, demangled, without its parameters and, of a template, its result: "ns::f(int)" → "ns::f". Pure.

@@ -247,14 +247,14 @@ TEST_F(Profile, names_code_that_was_made_meanwhile) {
   std::filesystem::remove("/tmp/perf-" + one.json["threads"][0]["pid"].dump() + ".map");
 }
 
-TEST_F(Profile, says_which_file_is_gone) {
+TEST_F(Profile, names_a_file_that_is_gone) {
   const TemporaryFile copy("gone");
   std::filesystem::copy_file(PROFILED, copy.path(), std::filesystem::copy_options::overwrite_existing);
   std::filesystem::permissions(copy.path(), std::filesystem::perms::owner_all);
   const Finished table = tally({"profile", "-q", "--", copy.path(), "remove"});
   EXPECT_EQ(table.code(), 0);
-  EXPECT_NE(table.err.find("has no names of functions: the file is not there any more"), std::string::npos)
-      << table.err;
+  EXPECT_NE(table.err.find("main "), std::string::npos) << table.err;
+  EXPECT_EQ(table.err.find("has no names of functions"), std::string::npos) << table.err;
 }
 
 /// Without symbols functions are known by where they begin, if they can be unwound.

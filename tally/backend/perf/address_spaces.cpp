@@ -1,5 +1,9 @@
 #include "tally/backend/perf/address_spaces.hpp"
 
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <span>
 #include <string>
 
 namespace tally::backend::perf {
@@ -8,21 +12,27 @@ namespace {
 // The kernel's code in every process. Its image begins where it is mapped.
 constexpr std::string_view vdso = "[vdso]";
 
-result::CodeFile file_of(std::string_view name, std::uint64_t inode, std::uint32_t major, std::uint32_t minor) {
+result::CodeFile file_of(std::string_view name, std::uint64_t inode, std::uint32_t major, std::uint32_t minor,
+                         std::span<const std::byte> build_id = {}) {
   result::CodeFile made{std::string(name), inode, major, minor};
+  if (!build_id.empty()) {
+    made.identity.emplace();
+    for (const std::byte byte : build_id) made.identity->build_id += fmt::format("{:02x}", static_cast<unsigned>(byte));
+  }
   // What the kernel says of memory without a file (mm/mmap.c), as the list of mappings says it.
-  if (made.inode == 0 && made.path == "//anon") made.path.clear();
+  if (!made.is_file() && made.path == "//anon") made.path.clear();
   constexpr std::string_view deleted = " (deleted)";
-  if (made.inode != 0 && made.path.ends_with(deleted)) made.path.resize(made.path.size() - deleted.size());
-  made.by_offset = made.inode == 0 && made.path == vdso;
+  if (made.is_file() && made.path.ends_with(deleted)) made.path.resize(made.path.size() - deleted.size());
+  made.by_offset = !made.is_file() && made.path == vdso;
   return made;
 }
 
 }  // namespace
 
 std::uint32_t AddressSpaces::file(const result::CodeFile& file) {
-  const auto [place, is_new] =
-      numbers_.try_emplace({file.path, file.inode, file.device_major, file.device_minor}, files_.size());
+  const std::string build_id = file.identity ? file.identity->build_id : "";
+  const auto [place, is_new] = numbers_.try_emplace(
+      {file.path, file.inode, file.device_major, file.device_minor, file.generation, build_id}, files_.size());
   if (is_new) files_.push_back(file);
   return place->second;
 }
@@ -46,7 +56,8 @@ void AddressSpaces::map(Space& space, std::uint64_t start, const Mapped& mapped)
 }
 
 void AddressSpaces::add(std::int32_t process, const linux::CodeMapping& mapping) {
-  const result::CodeFile of = file_of(mapping.path, mapping.inode, mapping.device_major, mapping.device_minor);
+  result::CodeFile of = file_of(mapping.path, mapping.inode, mapping.device_major, mapping.device_minor);
+  of.mapped_ns = began_ns_;
   map(spaces_[process], mapping.start, {mapping.end, of.by_offset ? 0 : mapping.offset, file(of)});
 }
 
@@ -56,7 +67,9 @@ void AddressSpaces::see(const linux::CodeRecord& record) {
   if (record.what == What::begun && record.process != record.parent_process)
     spaces_[record.process] = spaces_[record.parent_process];
   if (record.what != What::mapped) return;
-  const result::CodeFile of = file_of(record.name, record.inode, record.device_major, record.device_minor);
+  result::CodeFile of = file_of(record.name, record.inode, record.device_major, record.device_minor, record.build_id);
+  of.generation = record.generation;
+  if (record.inode != 0) of.mapped_ns = record.time_ns + since_1970_ns_;
   map(spaces_[record.process], record.address,
       {record.address + record.bytes, of.by_offset ? 0 : record.offset, file(of)});
 }
@@ -69,7 +82,7 @@ std::optional<CodePlace> AddressSpaces::find(std::int32_t process, std::uint64_t
   const auto& [start, mapped] = *std::prev(after);
   if (address >= mapped.end) return std::nullopt;
   const result::CodeFile& of = files_[mapped.file];
-  const bool by_offset = of.inode != 0 || of.by_offset;
+  const bool by_offset = of.is_file() || of.by_offset;
   return CodePlace{mapped.file, by_offset ? address - start + mapped.offset : address};
 }
 

@@ -23,6 +23,12 @@ struct CodePlace {
 /// Pure.
 class AddressSpaces {
  public:
+  /// When counting begins, in time since 1970, and what is to be added to the times of records to make them that.
+  void begin(std::int64_t now_ns, std::int64_t since_1970_ns) {
+    began_ns_ = now_ns;
+    since_1970_ns_ = since_1970_ns;
+  }
+
   /// Records of mapping, beginning and executing; others are nothing to it.
   void see(const linux::CodeRecord& record);
 
@@ -54,7 +60,9 @@ class AddressSpaces {
 
   std::map<std::int32_t, Space> spaces_;
   std::vector<result::CodeFile> files_;
-  std::map<std::tuple<std::string, std::uint64_t, std::uint32_t, std::uint32_t>, std::uint32_t> numbers_;
+  using Key = std::tuple<std::string, std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t, std::string>;
+  std::map<Key, std::uint32_t> numbers_;
+  std::int64_t began_ns_ = 0, since_1970_ns_ = 0;
 };
 
 }  // namespace tally::backend::perf

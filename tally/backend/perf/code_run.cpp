@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -40,7 +41,10 @@ bool was_asked_so(const Request& request, const event::Event& event) {
 class CodeRun {
  public:
   CodeRun(const Request& request, const CodeEvents& events)
-      : request_(request), events_(events), counters_(events), samples_(events.events.size(), events.calls) {}
+      : request_(request), events_(events), counters_(events), samples_(events.events.size(), events.calls) {
+    const Nanoseconds since_1970 = std::chrono::system_clock::now().time_since_epoch();
+    samples_.begin(since_1970.count(), (since_1970 - linux::now()).count());
+  }
 
   CodeCounters& counters() { return counters_; }
   CodeSamples& samples() { return samples_; }

@@ -53,7 +53,7 @@ void CodeSamples::add_process(std::int32_t process, const std::string& name,
 // The file that is mapped first is the program: its name is whole.
 void CodeSamples::name_program(const linux::CodeRecord& record) {
   const auto unnamed = unnamed_.find(record.process);
-  if (unnamed == unnamed_.end() || record.inode == 0) return;
+  if (unnamed == unnamed_.end() || (record.inode == 0 && record.build_id.empty())) return;
   const std::string_view file = record.name.substr(record.name.rfind('/') + 1);
   std::string& name = programs_[record.process];
   if (name.size() == name_bytes && file.starts_with(name)) name = file;

@@ -24,6 +24,8 @@ class CodeSamples {
   /// One that runs already.
   void add_process(std::int32_t process, const std::string& name, const std::vector<linux::CodeMapping>& mappings);
   void add_thread(std::int32_t thread, const std::string& name) { threads_[thread] = name; }
+  /// See AddressSpaces.
+  void begin(std::int64_t now_ns, std::int64_t since_1970_ns) { spaces_.begin(now_ns, since_1970_ns); }
 
   void see(const linux::CodeRecord& record);
 

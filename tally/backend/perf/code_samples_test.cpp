@@ -67,6 +67,36 @@ std::int64_t count(const result::CodeCounts& code, std::string_view path, std::u
   return sum;
 }
 
+/// One path may lead to several files in turn: what the kernel says of each tells them apart.
+TEST(CodeSamples, tell_files_of_one_path_apart) {
+  Told told;
+  const auto map = [&](std::int32_t process, std::string_view build_id, std::uint64_t generation) {
+    linux::CodeRecord record;
+    record.what = What::mapped;
+    record.process = record.thread = process;
+    record.address = 0x400000;
+    record.bytes = 0x1000;
+    record.name = "/bin/prog";
+    record.build_id = std::as_bytes(std::span(build_id));
+    if (build_id.empty()) record.inode = 5;
+    record.generation = generation;
+    told.samples.see(record);
+    told.sample(process, process, 0x400010, 10);
+  };
+  map(7, "abc", 0);
+  map(8, "abd", 0);
+  map(9, "abc", 0);
+  map(10, "", 1);
+  map(11, "", 2);
+  const result::CodeCounts code = told.samples.finish();
+  ASSERT_EQ(code.files.size(), 4u);
+  ASSERT_TRUE(code.files[0].identity && code.files[1].identity);
+  EXPECT_EQ(code.files[0].identity->build_id, "616263");
+  EXPECT_EQ(code.files[1].identity->build_id, "616264");
+  EXPECT_FALSE(code.files[2].identity || code.files[3].identity);
+  EXPECT_EQ(code.rows[0].address, 0x10u);
+}
+
 TEST(CodeSamples, are_added_up_by_file_and_place) {
   Told told;
   told.tell(What::executed, 7, 7, "prog");

@@ -168,7 +168,8 @@ class Reader {
       const channel::CallNode& n = nodes[i];
       if (kept[i] == 0 || n.parent >= i) continue;
       place[i] = static_cast<std::uint32_t>(made_.calls.size());
-      const Place site = place_of(number, mappings, n.site), target = place_of(number, mappings, n.target);
+      const Place site = place_in(number, n.site_mapping, mappings, n.site),
+                  target = place_in(number, n.target_mapping, mappings, n.target);
       made_.calls.push_back({owner, place[n.parent], site.file, target.file, site.address, target.address,
                              n.is_recursive != 0, static_cast<std::int64_t>(n.calls)});
       for (std::size_t e = 0; e < weights_.size(); ++e) {
@@ -227,6 +228,20 @@ class Reader {
       number = head.inherited;
     }
     return {nameless(), pc};
+  }
+
+  /// The same in the mapping with this number, where a log has it: others may have been at this address.
+  Place place_in(std::uint32_t number, std::uint32_t mapping, std::uint32_t mappings, std::uint64_t pc) {
+    std::uint32_t below = mappings;
+    for (std::uint32_t at = number; mapping != 0 && at != 0 && at <= logs_.size();) {
+      if (const CodeMapping* const m = log(at).numbered_mapping(pc, mapping, below); m != nullptr)
+        return {m->file, is_file(m->file) ? pc - m->start + m->offset : pc};
+      const channel::CodeLog& head = log(at).head();
+      if (head.inherited == 0 || head.inherited >= at) break;
+      below = log(head.inherited).mappings_below(head.inherited_bytes);
+      at = head.inherited;
+    }
+    return place_of(number, mappings, pc);
   }
 
   bool is_file(std::uint32_t file) {
@@ -345,8 +360,11 @@ class Reader {
 }  // namespace
 
 result::CodeCounts code_counts(const Request& request, const Channel& shared, const Modelling& modelling,
-                               const std::vector<EventCount>& counts) {
-  return Reader(request, shared, modelling, counts).read();
+                               const KeptFiles& kept, const std::vector<EventCount>& counts) {
+  result::CodeCounts made = Reader(request, shared, modelling, counts).read();
+  for (result::CodeFile& file : made.files)
+    if (file.identity) file.kept = kept.find(*file.identity);
+  return made;
 }
 
 }  // namespace tally::backend::sim

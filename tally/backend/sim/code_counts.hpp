@@ -8,10 +8,10 @@
 
 namespace tally::backend::sim {
 
-/// What every instruction of the execution counted. `counts`: the whole command's, one for each event of the request.
-/// What the engine has not written, or a program has written over, is in no row: CodeCounts::unplaced tells how much.
-/// Cost: about 50 ns for each instruction of each thread.
+/// What every instruction of the execution counted. `kept`: files that its code was mapped from. `counts`: the whole
+/// command's, one for each event of the request. What the engine has not written, or a program has written over, is in
+/// no row: CodeCounts::unplaced tells how much. Cost: about 50 ns for each instruction of each thread.
 result::CodeCounts code_counts(const Request& request, const Channel& shared, const Modelling& modelling,
-                               const std::vector<EventCount>& counts);
+                               const KeptFiles& kept, const std::vector<EventCount>& counts);
 
 }  // namespace tally::backend::sim

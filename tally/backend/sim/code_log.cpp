@@ -1,5 +1,7 @@
 #include "tally/backend/sim/code_log.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -9,12 +11,34 @@ namespace tally::backend::sim {
 
 using channel::CodeRecordKind;
 
+namespace {
+
+std::string hex(const std::uint8_t* bytes, std::size_t n) {
+  std::string text;
+  for (std::size_t i = 0; i < n; ++i) text += fmt::format("{:02x}", bytes[i]);
+  return text;
+}
+
+}  // namespace
+
 std::uint32_t CodeFiles::number(const channel::CodeMapping& m) {
   const char* const path = reinterpret_cast<const char*>(&m + 1);
   result::CodeFile file{std::string(path, ::strnlen(path, m.head.bytes - sizeof m)), m.inode, m.device_major,
                         m.device_minor};
-  const auto [place, is_new] =
-      numbers_.try_emplace({file.path, file.inode, file.device_major, file.device_minor}, files_.size());
+  constexpr std::string_view deleted = " (deleted)";
+  if (file.inode != 0 && file.path.ends_with(deleted)) file.path.resize(file.path.size() - deleted.size());
+  file.overwritten = m.inode == 0 && (m.flags & channel::mapping_overwritten) != 0;
+  std::string build_id;
+  if (m.inode != 0) file.identity.emplace();  // one that no file has
+  if (m.inode != 0 && m.identity.inode != 0) {
+    build_id = hex(m.identity.build_id, std::min<std::size_t>(m.identity.build_id_bytes, sizeof m.identity.build_id));
+    file.identity = result::FileIdentity{m.identity.device,     m.identity.inode,       m.identity.bytes,
+                                         m.identity.modified_s, m.identity.modified_ns, build_id};
+  }
+  const std::uint64_t content = m.inode != 0 ? channel::check_of(m.identity) : 0;
+  const auto [place, is_new] = numbers_.try_emplace(
+      {file.path, file.inode, file.device_major, file.device_minor, file.overwritten, content, build_id},
+      files_.size());
   if (is_new) {
     file.path = linux::listed_path(file.path, file.inode);
     files_.push_back(std::move(file));
@@ -53,6 +77,13 @@ const CodeMapping* CodeLogReader::mapping_of(std::uint64_t pc, std::uint32_t map
   const std::uint32_t all = i;
   while (i > 0 && !mappings_[i - 1].has(pc)) --i;
   return effort_.take_steps(all - i + 1) && i > 0 ? &mappings_[i - 1] : nullptr;
+}
+
+const CodeMapping* CodeLogReader::numbered_mapping(std::uint64_t pc, std::uint32_t number,
+                                                   std::uint32_t mappings) const {
+  for (std::uint32_t i = mappings; i-- > 0;)
+    if (mappings_[i].number == number && mappings_[i].has(pc)) return &mappings_[i];
+  return nullptr;
 }
 
 std::uint32_t CodeLogReader::mappings_below(std::uint64_t bytes) const {
@@ -95,7 +126,7 @@ void CodeLogReader::read(CodeFiles& files) {
 
 void CodeLogReader::add_mapping(const channel::CodeMapping* m, std::uint64_t at, CodeFiles& files) {
   if (m->head.bytes < sizeof *m) return;
-  mappings_.push_back({m->start, m->end, m->offset, files.number(*m)});
+  mappings_.push_back({m->start, m->end, m->offset, files.number(*m), m->number});
   mapping_offsets_.push_back(at);
 }
 

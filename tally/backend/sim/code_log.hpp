@@ -20,6 +20,7 @@ namespace tally::backend::sim {
 struct CodeMapping {
   std::uint64_t start, end, offset;
   std::uint32_t file;
+  std::uint32_t number;  ///< channel::CodeMapping::number
 
   bool has(std::uint64_t pc) const { return pc - start < end - start; }
 };
@@ -40,7 +41,9 @@ class CodeFiles {
   }
 
  private:
-  std::map<std::tuple<std::string, std::uint64_t, std::uint32_t, std::uint32_t>, std::size_t> numbers_;
+  /// Path, inode, whether it was overwritten, and of the identity what tells contents apart.
+  using Key = std::tuple<std::string, std::uint64_t, std::uint32_t, std::uint32_t, bool, std::uint64_t, std::string>;
+  std::map<Key, std::size_t> numbers_;
   std::deque<result::CodeFile> files_;  // they stay where they are
 };
 
@@ -102,6 +105,8 @@ class CodeLogReader {
 
   /// The mapping of an address among the first so many of the log; null where none is known.
   const CodeMapping* mapping_of(std::uint64_t pc, std::uint32_t mappings) const;
+  /// The same among those with this number.
+  const CodeMapping* numbered_mapping(std::uint64_t pc, std::uint32_t number, std::uint32_t mappings) const;
   std::uint32_t mappings_below(std::uint64_t bytes) const;
   std::uint32_t all_mappings() const { return static_cast<std::uint32_t>(mappings_.size()); }
 

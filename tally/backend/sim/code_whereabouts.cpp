@@ -48,7 +48,7 @@ void CodeWhereabouts::add_mapping(const channel::CodeRecord& record, std::uint64
   if (!linux::read_at(shared_.file.get(), place, memory.data(), record.bytes)) return;
   const auto* const m = reinterpret_cast<const channel::CodeMapping*>(memory.data());
   if (m->head.bytes != record.bytes) return;
-  log.mappings.emplace_back(at, CodeMapping{m->start, m->end, m->offset, files_.number(*m)});
+  log.mappings.emplace_back(at, CodeMapping{m->start, m->end, m->offset, files_.number(*m), m->number});
 }
 
 std::optional<CodePlaceInFile> CodeWhereabouts::find(std::uint32_t process, std::uint64_t address) {

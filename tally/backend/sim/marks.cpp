@@ -70,7 +70,10 @@ void Marker::look_up(const symbol::Elf& elf, const Wanted& wanted, std::size_t p
 }
 
 const Marker::Module& Marker::module(const std::string& path, pid_t process) {
-  const auto known = modules_.find(path);
+  // Programs of one run may have different files at a path: one that was built again, or that of another root.
+  const std::string root = process == 0 ? "" : fmt::format("/proc/{}/root", process);
+  ModuleKey key{path, linux::file_state(root + path)};
+  const auto known = modules_.find(key);
   if (known != modules_.end()) return known->second;
   Module made;
   made.path = path;
@@ -97,7 +100,7 @@ const Marker::Module& Marker::module(const std::string& path, pid_t process) {
     made.trouble = elf.error().message;
     made.is_code = !file;
   }
-  return modules_.emplace(path, std::move(made)).first->second;
+  return modules_.emplace(std::move(key), std::move(made)).first->second;
 }
 
 /// An address without a file is one of the program itself.
@@ -164,15 +167,36 @@ channel::MarkPoints Marker::points_of(pid_t process) {
       for (const std::uint64_t address : addresses) add(address + one.bias, wanted.mark, wanted.role);
     }
   }
+  note_aliases(points);
   for (const Mapped& one : mapped) {
     for (const std::uint64_t address : one.module->leave) add(address + one.bias, 0, channel::mark_leaves);
   }
   return points;
 }
 
+/// Names of one address are one function, which counts for each of them.
+void Marker::note_aliases(const channel::MarkPoints& points) {
+  for (std::uint32_t i = 0; i < points.count; ++i)
+    for (std::uint32_t k = i + 1; k < points.count; ++k) {
+      const channel::MarkPoint &one = points.point[i], &other = points.point[k];
+      if (one.address != other.address || one.mark == other.mark || one.role != channel::mark_function ||
+          other.role != channel::mark_function)
+        continue;
+      const auto text_of = [&](std::uint32_t mark) {
+        const auto of_mark = [&](const Wanted& wanted) { return wanted.mark == mark; };
+        const auto found = std::find_if(wanted_.begin(), wanted_.end(), of_mark);
+        return printable(found == wanted_.end() ? "" : found->text);
+      };
+      std::string said = fmt::format(
+          "'{}' and '{}' are names of one address, which the linker gave to both: what is counted is the same calls",
+          text_of(one.mark), text_of(other.mark));
+      if (std::find(notices_.begin(), notices_.end(), said) == notices_.end()) notices_.push_back(std::move(said));
+    }
+}
+
 std::vector<const Marker::Module*> Marker::by_order() const {
   std::vector<const Module*> files;
-  for (const auto& [path, module] : modules_) {
+  for (const auto& [key, module] : modules_) {
     if (module.is_code) files.push_back(&module);
   }
   std::sort(files.begin(), files.end(), [](const Module* a, const Module* b) { return a->order < b->order; });

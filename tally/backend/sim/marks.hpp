@@ -5,10 +5,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tally/backend/backend.hpp"
 #include "tally/backend/sim/harvest.hpp"
+#include "tally/linux/files/file_state.hpp"
 #include "tally/symbol/names.hpp"
 
 namespace tally::backend::sim {
@@ -56,6 +58,9 @@ class Marker {
     std::size_t order = 0;
   };
 
+  using ModuleKey = std::pair<std::string, std::optional<linux::FileState>>;  ///< its path, and what is there
+
+  void note_aliases(const channel::MarkPoints& points);
   const Module& module(const std::string& path, pid_t process);
   void look_up(const symbol::Elf& elf, const Wanted& wanted, std::size_t place, Module& in) const;
   bool is_in(const Wanted& wanted, const Module& in, const std::string& program) const;
@@ -64,7 +69,7 @@ class Marker {
   std::vector<std::string> near_names(const Wanted& wanted) const;
 
   std::vector<Wanted> wanted_;
-  std::map<std::string, Module> modules_;
+  std::map<ModuleKey, Module> modules_;
   std::vector<std::string> notices_;
   bool any_function_ = false;
 };

@@ -134,9 +134,12 @@ class Server {
   /// Does what is asked for.
   void answer() {
     channel::Announcement a{};
-    while (const auto sender = announcements_.receive(&a, sizeof a)) {
+    linux::Descriptor file;
+    while (const auto sender = announcements_.receive(&a, sizeof a, file)) {
       if (a.process >= channel::process_limit || a.thread >= channel::thread_limit) continue;
-      const bool granted = a.wish == channel::wish_marks ? give_marks(a, *sender) : take_over(a, *sender);
+      const bool granted = a.wish == channel::wish_keep_file ? keep(std::move(file))
+                           : a.wish == channel::wish_marks   ? give_marks(a, *sender)
+                                                             : take_over(a, *sender);
       channel::Header& header = shared_.records.header();
       std::uint32_t& answer = a.thread == 0 ? header.first_answer : shared_.records.thread(a.thread).answer;
       __atomic_store_n(&answer, static_cast<std::uint32_t>(granted ? Answer::granted : Answer::refused),
@@ -154,6 +157,12 @@ class Server {
     }
     ran_natively(command_of(sender) + " (and what it executed)", "it cannot be traced");
     return false;
+  }
+
+  bool keep(linux::Descriptor file) {
+    if (shared_.records.header().settings.keeps_files == 0 || !file) return false;
+    execution_.kept_files.keep(std::move(file));
+    return true;
   }
 
   bool give_marks(const channel::Announcement& a, pid_t sender) {
@@ -298,10 +307,12 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
     translations = Translations::open(
         header->build, {.only_added = request.repeatable,
                         .modelled = asked.models.on != 0 || asked.windows.on != 0 || asked.follows_calls != 0});
+  const linux::Descriptor proc = linux::open_directory("/proc");
   // One that is not there has a number all the same, which stays unused.
   const auto or_any = [&](int fd) { return fd >= 0 ? fd : image_file->get(); };
-  auto inherited = linux::duplicate_high({shared.file.get(), image_file->get(), announcements->their_fd(),
-                                          or_any(translations.kept_fd()), or_any(translations.added_fd())});
+  auto inherited =
+      linux::duplicate_high({shared.file.get(), image_file->get(), announcements->their_fd(),
+                             or_any(translations.kept_fd()), or_any(translations.added_fd()), or_any(proc.get())});
   if (!inherited) return fail(inherited.error());
   announcements->close_theirs();
   channel::Settings settings = asked;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tally/backend/backend.hpp"
+#include "tally/backend/sim/kept_files.hpp"
 #include "tally/backend/sim/own_faults.hpp"
 #include "tally/backend/software.hpp"
 #include "tally/channel/channel.hpp"
@@ -29,9 +30,10 @@ struct Execution {
   bool ended = true;
   bool all_ended = true;  ///< false: descendants were to be waited for, and tally gave up
   Figures figures;
-  FaultPlaces faults = {};  ///< of the events of page faults that were asked for
-  Nanoseconds lasted{0};    ///< from the start until nothing is counted any more
-  std::string settings;     ///< settings_in() before the start
+  FaultPlaces faults = {};    ///< of the events of page faults that were asked for
+  Nanoseconds lasted{0};      ///< from the start until nothing is counted any more
+  std::string settings;       ///< settings_in() before the start
+  KeptFiles kept_files = {};  ///< that code was mapped from
   pid_t pid = 0;
   std::uint32_t injected = 0;       ///< programs that the engine was mapped into
   std::set<pid_t> other_pids = {};  ///< of processes of other PID namespaces, their numbers there

@@ -113,6 +113,7 @@ class Sim final : public Backend {
     settings.marks = marks_of(request, modelling);
     settings.windows = windows_of(request, modelling, settings.marks);
     settings.logs_code = request.on_code || request.windows.places || settings.windows.vectors != 0 ? 1 : 0;
+    settings.keeps_files = request.on_code ? 1 : 0;
     settings.placed = *placed;
     settings.follows_calls = request.on_code && request.calls ? 1 : 0;
     Window window;
@@ -128,7 +129,7 @@ class Sim final : public Backend {
     const linux::Finishing finishing(*request.signals);
     harvest(request, *execution, *shared, modelling, window, outcome);
     if (request.on_code) {
-      result::CodeCounts code = code_counts(request, *shared, modelling, outcome.counts);
+      result::CodeCounts code = code_counts(request, *shared, modelling, execution->kept_files, outcome.counts);
       for (result::CodeOwner& owner : code.owners)
         owner.other_pids = execution->other_pids.contains(static_cast<pid_t>(owner.pid));
       request.on_code(std::move(code));

@@ -17,6 +17,7 @@
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/cache.hpp"
 #include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/logged_code.hpp"
 
 namespace tally::engine::guest {
 
@@ -372,6 +373,7 @@ void counts_to_records() {
   }
   core_finish_locked(current());
   if (!code_log_restarts(own_records.segments)) return;
+  translate::log_restarted();
   own_records.segments = channel::first_segment;
   own_records.shared.process(own_records.process).segments = own_records.segments;
 }

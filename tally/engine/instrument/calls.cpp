@@ -12,6 +12,7 @@
 #include "tally/engine/translate/entry.hpp"
 #include "tally/engine/translate/exec_regions.hpp"
 #include "tally/engine/translate/instrumentation.hpp"
+#include "tally/engine/translate/logged_code.hpp"
 
 namespace tally::engine::instrument {
 namespace {
@@ -68,6 +69,7 @@ struct ThreadCalls {
   Frame* frames;
   const channel::Totals* base;  // of its record
   u32 node_count, frame_count;
+  u32 unmapped;                         // unmapped_mappings() when `lately` was filled
   s64 last[channel::call_event_limit];  // what had been counted when the innermost call changed last
 };
 constexpr u32 calls_at = 0xf8000;  // from the GS base
@@ -149,12 +151,17 @@ u32 executing(const ThreadCalls& c, u32 from, u64 target) {
   return 0;
 }
 
-/// The node of a call, made when there is none. 0 where there is no room for one.
+/// The node of a call, made when there is none. 0 where there is no room for one. What has been mapped at the addresses
+/// since some mapping went is another function.
 u32 find_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
+  const bool may_differ = c.unmapped != 0;
+  const u32 target_mapping = may_differ ? logged_mapping(target) : 0,
+            site_mapping = may_differ ? logged_mapping(site) : 0;
   u32 i = hash_of(parent, site, target) & (slot_count - 1);
   for (; c.slots[i] != 0; i = (i + 1) & (slot_count - 1)) {
     const CallNode& n = c.nodes[c.slots[i]];
-    if (n.target == target && n.site == site && n.parent == parent) return c.slots[i];
+    if (n.target != target || n.site != site || n.parent != parent) continue;
+    if (!may_differ || (n.target_mapping == target_mapping && n.site_mapping == site_mapping)) return c.slots[i];
   }
   if (c.node_count == channel::call_node_limit) return 0;
   const u32 made = c.node_count++;
@@ -162,6 +169,8 @@ u32 find_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
   n.target = target;
   n.site = site;
   n.parent = parent;
+  n.target_mapping = may_differ ? target_mapping : logged_mapping(target);
+  n.site_mapping = may_differ ? site_mapping : logged_mapping(site);
   const u32 outer = executing(c, parent, target);
   n.is_recursive = outer != 0;
   c.own[made].context = outer != 0 ? outer : made;
@@ -171,6 +180,10 @@ u32 find_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
 }
 
 u32 node_of(ThreadCalls& c, u32 parent, u64 site, u64 target) {
+  if (const u32 unmapped = unmapped_mappings(); unmapped != c.unmapped) {
+    c.unmapped = unmapped;
+    throw_away(c.lately, lately_count * sizeof *c.lately);
+  }
   Lately& l = c.lately[(site ^ site >> 12 ^ parent * 67u ^ target >> 4) % lately_count];
   if (l.site != site || l.target != target || l.parent != parent || l.node == 0)
     l = {site, target, parent, find_node(c, parent, site, target)};

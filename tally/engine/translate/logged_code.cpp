@@ -1,7 +1,8 @@
 #include "tally/engine/translate/logged_code.hpp"
 
 #include "tally/engine/code_log.hpp"
-#include "tally/engine/translate/process_maps.hpp"
+#include "tally/engine/command.hpp"
+#include "tally/engine/translate/file_identity.hpp"
 #include "tally/engine/translate/profile.hpp"
 
 namespace tally::engine::translate {
@@ -12,12 +13,33 @@ using channel::CodeRecordKind;
 // Mappings that the log has. Where there are more, one is logged again when its turn comes.
 struct Logged {
   u64 start, end;
+  u32 number;
 
   bool has(u64 pc) const { return pc - start < end - start; }
 };
 constexpr u32 logged_limit = 256;
 Logged logged[logged_limit];
 u32 turn, latest;  // the next one that is replaced; the one that was found last
+u32 numbers;       // that mappings were given
+u32 no_file;       // the number of all mappings that are of no file; 0 = there is none yet
+u32 unmapped;      // logged mappings of files that are there no more
+
+/// The file that a mapping is of.
+struct LoggedFile {
+  u64 start, end, offset;
+  u64 inode;  // 0: none
+  u32 device_major, device_minor;
+  u64 check;  // of its identity
+  u32 number;
+  u32 path_bytes;  // 0: it is too long
+  char path[200];
+};
+static_assert(sizeof(LoggedFile) == 256);
+LoggedFile file_of[logged_limit];  // of each logged mapping
+// Files whose mappings were replaced by other memory lately: code that is moved to huge pages comes back there.
+constexpr u32 former_limit = 32;
+LoggedFile former[former_limit];
+u32 former_turn;
 
 /// Null where the log does not have the mapping of an address.
 const Logged* logged_at(u64 pc) {
@@ -27,7 +49,50 @@ const Logged* logged_at(u64 pc) {
   return nullptr;
 }
 
-void add_mapping(const ListedMapping& m) {
+LoggedFile logged_file(const ListedMapping& m, const MappedFile& of) {
+  LoggedFile file{};
+  if (m.inode == 0) return file;
+  file.check = check_of(of.identity());
+  file.start = m.start;
+  file.end = m.end;
+  file.offset = m.offset;
+  file.inode = m.inode;
+  file.device_major = m.device_major;
+  file.device_minor = m.device_minor;
+  if (m.path_bytes > sizeof file.path) return file;
+  file.path_bytes = m.path_bytes;
+  copy(file.path, m.path, m.path_bytes);
+  return file;
+}
+
+/// A file that comes back to the same addresses has the number that it had.
+u32 number_of(const LoggedFile& file) {
+  if (file.inode == 0) return no_file != 0 ? no_file : no_file = ++numbers;
+  for (const LoggedFile& f : former)
+    if (f.number != 0 && f.start - f.offset == file.start - file.offset && f.inode == file.inode &&
+        f.device_major == file.device_major && f.device_minor == file.device_minor && f.check == file.check)
+      return f.number;
+  return ++numbers;
+}
+
+/// The command keeps the file, as long as its name may lead to it.
+void keep_file(const MappedFile& file) {
+  if (settings().keeps_files == 0 || file.fd() < 0) return;
+  u64* const kept = own_records.shared.header().kept_files;
+  const u64 check = check_of(file.identity());
+  constexpr u32 most_tries = 64;
+  u32 i = static_cast<u32>(check >> 32) % channel::kept_file_limit;
+  for (u32 tries = 0; tries < most_tries; tries++, i = (i + 1) % channel::kept_file_limit) {
+    u64 found = 0;
+    if (__atomic_compare_exchange_n(&kept[i], &found, check, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+      ask_command(current(), channel::wish_keep_file, file.fd());
+      return;
+    }
+    if (found == check) return;
+  }
+}
+
+void add_mapping(const ListedMapping& m, const MappedFile& file, u32 flags) {
   auto* const record =
       reinterpret_cast<channel::CodeMapping*>(code_log_begin(sizeof(channel::CodeMapping) + m.path_bytes + 1));
   if (record == nullptr) return;
@@ -37,27 +102,65 @@ void add_mapping(const ListedMapping& m) {
   record->inode = m.inode;
   record->device_major = m.device_major;
   record->device_minor = m.device_minor;
+  record->identity = file.identity();
+  record->flags = flags;
+  const u32 at = turn++ % logged_limit;
+  file_of[at] = logged_file(m, file);
+  record->number = file_of[at].number = number_of(file_of[at]);
   copy(record + 1, m.path, m.path_bytes);
   code_log_end(&record->head, CodeRecordKind::mapping);
-  logged[turn++ % logged_limit] = {m.start, m.end};
+  logged[at] = {m.start, m.end, record->number};
+}
+
+/// Of anonymous memory at `pc`: the file that was mapped there before, where that has the same bytes.
+bool add_copy_of_file(const ListedMapping& m, u64 pc) {
+  for (u32 back = 1; back <= former_limit; back++) {
+    const LoggedFile& f = former[(former_turn - back) % former_limit];
+    if (f.path_bytes == 0 || pc - f.start >= f.end - f.start) continue;
+    static ListedMapping made;
+    made = m;
+    if (made.start < f.start) made.start = f.start;
+    if (made.end > f.end) made.end = f.end;
+    made.offset = f.offset + (made.start - f.start);
+    made.inode = f.inode;
+    made.device_major = f.device_major;
+    made.device_minor = f.device_minor;
+    made.path_bytes = f.path_bytes;
+    copy(made.path, f.path, f.path_bytes);
+    const MappedFile file(made);
+    if (file.fd() >= 0 && find_same_bytes(file.fd(), pc, made.start, made.end, made.offset)) {
+      keep_file(file);
+      add_mapping(made, file, channel::mapping_copied);
+    } else {
+      made.start = m.start;
+      made.end = m.end;
+      made.inode = 0;
+      add_mapping(made, file, channel::mapping_overwritten);
+    }
+    return true;
+  }
+  return false;
+}
+
+void add_mapping_of(const ListedMapping& m, u64 pc) {
+  if (m.inode == 0 && m.path_bytes == 0 && add_copy_of_file(m, pc)) return;
+  const MappedFile file(m);
+  keep_file(file);
+  add_mapping(m, file, 0);
 }
 
 /// The mapping of an address, which the log has afterwards.
 Logged log_mapping_of(u64 pc) {
   lock_code();
   if (logged_at(pc) == nullptr) {
-    bool found = false;
+    static ListedMapping mapping;
+    mapping = ListedMapping{};
+    mapping.start = page_down(pc);
+    mapping.end = mapping.start + page_bytes;
     each_mapping([&](const ListedMapping& m) {
-      if (found || pc - m.start >= m.end - m.start) return;
-      found = true;
-      add_mapping(m);
+      if (pc - m.start < m.end - m.start) mapping = m;
     });
-    if (!found) {
-      ListedMapping nameless{};
-      nameless.start = page_down(pc);
-      nameless.end = nameless.start + page_bytes;
-      add_mapping(nameless);
-    }
+    add_mapping_of(mapping, pc);
   }
   const Logged* const known = logged_at(pc);
   const Logged found = known != nullptr ? *known : Logged{};
@@ -74,6 +177,13 @@ u8 field_of(Kind kind) {
 }
 
 bool is_on_way(const Trace& t, const Place& p) { return !counts_exits(t) || p.segment == 0; }
+
+void keep_former(const LoggedFile& file) {
+  __atomic_add_fetch(&unmapped, 1, __ATOMIC_RELEASE);
+  for (const LoggedFile& f : former)
+    if (f.number == file.number && f.start == file.start && f.end == file.end) return;
+  former[former_turn++ % former_limit] = file;
+}
 
 }  // namespace
 
@@ -115,8 +225,21 @@ bool log_has_room(u32 traces, u32 places) {
 
 void log_unmapped(u64 start, u64 end) {
   if (!logs_code()) return;
-  for (Logged& one : logged)
-    if (one.start < end && one.end > start) one = {};
+  for (u32 i = 0; i < logged_limit; i++) {
+    if (logged[i].start >= end || logged[i].end <= start) continue;
+    if (file_of[i].inode != 0) keep_former(file_of[i]);
+    logged[i] = {};
+    file_of[i] = {};
+  }
+}
+
+u32 logged_mapping(u64 pc) { return logs_code() ? log_mapping_of(pc).number : 0; }
+
+u32 unmapped_mappings() { return __atomic_load_n(&unmapped, __ATOMIC_ACQUIRE); }
+
+void log_restarted() {
+  for (Logged& one : logged) one = {};
+  __atomic_add_fetch(&unmapped, 1, __ATOMIC_RELEASE);
 }
 
 }  // namespace tally::engine::translate

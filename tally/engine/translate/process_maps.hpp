@@ -1,6 +1,6 @@
 /// The mappings of this process, as the kernel lists them.
 #pragma once
-#include "tally/engine/base.hpp"
+#include "tally/engine/inherited.hpp"
 
 namespace tally::engine::translate {
 
@@ -64,7 +64,7 @@ template <class F>
 bool each_mapping(F&& f) {
   static char text[16384];  // one reader at a time: the lock of exec_regions.cpp
   static MappingReader reader;
-  const s64 fd = kernel(SYS_openat, static_cast<u64>(-100), reinterpret_cast<u64>("/proc/self/maps"), 02000000);
+  const s64 fd = open_own("self/maps");
   if (failed(fd)) return false;
   reader.begin_line();
   for (s64 n; (n = kernel(SYS_read, fd, reinterpret_cast<u64>(text), sizeof text)) > 0;)

@@ -36,20 +36,28 @@ CodeRecord sample_of(const RingRecord& record, bool calls, std::uint64_t period)
   return made;
 }
 
-// process and thread, address, bytes, offset, device, inode and its generation, protection, flags, the name.
+// process and thread, address, bytes, offset, device, inode and its generation, protection, flags, the name. In place
+// of the device, the inode and its generation, there may be a build id: its size, three bytes, at most twenty.
 void read_mapping(const RingRecord& record, std::size_t own, CodeRecord& made) {
   constexpr std::size_t before_name = 64;
   const Bytes body = record.body;
-  // With a build id in its place no inode is told.
-  if (own < before_name || (record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID)) return;
+  if (own < before_name) return;
   made.process = number_at<std::int32_t>(body, 0);
   made.thread = number_at<std::int32_t>(body, 4);
   made.address = number_at<std::uint64_t>(body, 8);
   made.bytes = number_at<std::uint64_t>(body, 16);
   made.offset = number_at<std::uint64_t>(body, 24);
-  made.device_major = number_at<std::uint32_t>(body, 32);
-  made.device_minor = number_at<std::uint32_t>(body, 36);
-  made.inode = number_at<std::uint64_t>(body, 40);
+  if (record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+    constexpr std::size_t most_bytes = 20;
+    const auto bytes = number_at<std::uint8_t>(body, 32);
+    if (bytes == 0 || bytes > most_bytes) return;
+    made.build_id = body.subspan(36, bytes);
+  } else {
+    made.device_major = number_at<std::uint32_t>(body, 32);
+    made.device_minor = number_at<std::uint32_t>(body, 36);
+    made.inode = number_at<std::uint64_t>(body, 40);
+    made.generation = number_at<std::uint64_t>(body, 48);
+  }
   made.name = text_at(body, before_name, own);
   made.what = What::mapped;
 }

@@ -39,7 +39,9 @@ struct CodeRecord {
   bool in_kernel = false;                              ///< of sample: it is one of the kernel's
   bool in_guest = false;                               ///< of sample: it is one of a virtual machine's
   std::int64_t period = 0;                             ///< of sample: events that it stands for; of lost: how many
-  std::uint64_t bytes = 0, offset = 0, inode = 0;
+  std::uint64_t bytes = 0, offset = 0;
+  std::span<const std::byte> build_id = {};  ///< of mapped: of a file that has one; then all up to the name are 0
+  std::uint64_t inode = 0, generation = 0;   ///< of mapped
   std::uint32_t device_major = 0, device_minor = 0;
   std::string_view name = {};        ///< of mapped: the file, or what the kernel calls the memory; of others: 15 bytes
   std::span<const std::byte> chain;  ///< of sample: addresses, the innermost first, with the kernel's marks between

@@ -83,6 +83,20 @@ TEST(CodeRecord, of_a_mapping) {
   EXPECT_EQ(body.cut(24, PERF_RECORD_MMAP2).what, What::other);
 }
 
+TEST(CodeRecord, of_a_mapping_with_a_build_id) {
+  Body body;
+  body.add(std::int32_t{7}).add(std::int32_t{8}).add(u64{0x1000}).add(u64{0x2000}).add(u64{0x3000});
+  body.add(std::uint8_t{3}).add(std::uint8_t{0}).add(std::uint16_t{0}).text("\xab\xcd\xef", 20);
+  body.add(std::uint32_t{5}).add(std::uint32_t{2}).text("/bin/prog", 16).trailer(7, 8, 1000, 99);
+  const CodeRecord read = body.read(PERF_RECORD_MMAP2, PERF_RECORD_MISC_MMAP_BUILD_ID);
+  EXPECT_EQ(read.what, What::mapped);
+  ASSERT_EQ(read.build_id.size(), 3u);
+  EXPECT_EQ(read.build_id[0], std::byte{0xab});
+  EXPECT_EQ(read.build_id[2], std::byte{0xef});
+  EXPECT_EQ(read.inode, 0u);
+  EXPECT_EQ(read.name, "/bin/prog");
+}
+
 TEST(CodeRecord, of_what_programs_do) {
   Body fork;
   for (const std::int32_t one : {9, 7, 10, 8}) fork.add(one);

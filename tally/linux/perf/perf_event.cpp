@@ -97,7 +97,13 @@ PerfCounter open_sampled(const PerfEvent& event, const PerfTarget& target, const
     attributes.use_clockid = 1;
     attributes.clockid = CLOCK_MONOTONIC;
   }
-  return open_with(attributes, target, leader ? leader->fd.get() : -1);
+  // Linux before 5.12 does not know it.
+  attributes.build_id = sampling.tells_mappings ? 1 : 0;
+  const int group = leader ? leader->fd.get() : -1;
+  PerfCounter opened = open_with(attributes, target, group);
+  if (opened.fd || opened.os_errno != EINVAL || attributes.build_id == 0) return opened;
+  attributes.build_id = 0;
+  return open_with(attributes, target, group);
 }
 
 bool PerfCounter::enable() const { return ioctl(fd.get(), PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) == 0; }

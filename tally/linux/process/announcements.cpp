@@ -30,25 +30,48 @@ Result<Announcements> Announcements::make() {
   return made;
 }
 
-std::optional<pid_t> Announcements::receive(void* message, std::size_t bytes) {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
+namespace {
+
+/// What came with a message: who sent it, and the first of the descriptors. Others are closed.
+std::optional<pid_t> read_control(msghdr& header, Descriptor& file) {
+  std::optional<pid_t> sender;
+  for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
+    if (c->cmsg_level != SOL_SOCKET) continue;
+    const auto* const data = reinterpret_cast<const char*>(CMSG_DATA(c));
+    if (c->cmsg_type == SCM_CREDENTIALS) {
+      ucred credentials{};
+      std::copy_n(data, sizeof credentials, reinterpret_cast<char*>(&credentials));
+      sender = credentials.pid;
+    } else if (c->cmsg_type == SCM_RIGHTS) {
+      const std::size_t bytes = c->cmsg_len - CMSG_LEN(0);
+      for (std::size_t at = 0; at + sizeof(int) <= bytes; at += sizeof(int)) {
+        int fd = -1;
+        std::copy_n(data + at, sizeof fd, reinterpret_cast<char*>(&fd));
+        Descriptor received(fd);
+        if (!file) file = std::move(received);
+      }
+    }
+  }
+  return sender;
+}
+
+}  // namespace
+
+std::optional<pid_t> Announcements::receive(void* message, std::size_t bytes, Descriptor& file) {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred)) + CMSG_SPACE(sizeof(int))> control{};
   iovec part{message, bytes};
   msghdr header{};
   header.msg_iov = &part;
   header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = control.size();
   while (true) {
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+    file.reset();
     const ssize_t n = retry([&] { return recvmsg(ours_.get(), &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC); });
     if (n == 0) open_ = false;
     if (n <= 0) return std::nullopt;
-    if (static_cast<std::size_t>(n) != bytes) continue;
-    for (cmsghdr* c = CMSG_FIRSTHDR(&header); c != nullptr; c = CMSG_NXTHDR(&header, c)) {
-      if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS) continue;
-      ucred sender{};
-      std::copy_n(reinterpret_cast<const char*>(CMSG_DATA(c)), sizeof sender, reinterpret_cast<char*>(&sender));
-      return sender.pid;
-    }
+    const auto sender = read_control(header, file);
+    if (static_cast<std::size_t>(n) == bytes && sender) return sender;
   }
 }
 

@@ -27,8 +27,8 @@ class Announcements {
   bool open() const { return open_; }
 
   /// Takes one message of exactly `bytes`; its sender as the kernel vouches for it, translated through pid namespaces.
-  /// Nothing when none waits.
-  std::optional<pid_t> receive(void* message, std::size_t bytes);
+  /// Nothing when none waits. `file` is the descriptor that came with it, if one did.
+  std::optional<pid_t> receive(void* message, std::size_t bytes, Descriptor& file);
 
  private:
   Descriptor ours_, theirs_;

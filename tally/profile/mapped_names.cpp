@@ -1,0 +1,50 @@
+#include "tally/profile/mapped_names.hpp"
+
+#include <optional>
+
+#include "tally/linux/files/file_state.hpp"
+
+namespace tally::profile {
+namespace {
+
+using Names = Result<std::unique_ptr<CodeNames>>;
+
+bool is_unchanged(const linux::FileState& now, const result::FileIdentity& then) {
+  return now == linux::FileState{then.device, then.inode, then.bytes, then.modified_s, then.modified_ns};
+}
+
+/// Where only the numbers of the list of mappings are known. A file system made of several shows other device numbers
+/// there: the number of the file will do.
+Names names_by_inode(const result::CodeFile& file) {
+  const auto now = linux::file_state(file.path);
+  if (!now) return fail(Code::bad_usage, "the file is not there any more");
+  const std::int64_t changed_ns = now->modified_s * 1'000'000'000 + now->modified_ns;
+  if (now->inode != file.inode || (file.mapped_ns != 0 && changed_ns > file.mapped_ns))
+    return fail(Code::bad_usage, "the file was replaced since");
+  if (const auto generation = linux::generation_of(file.path);
+      file.generation != 0 && generation && *generation != file.generation)
+    return fail(Code::bad_usage, "the file was replaced since");
+  return CodeNames::open(file.path);
+}
+
+}  // namespace
+
+Names names_of_mapped(const result::CodeFile& file) {
+  if (!file.identity) return names_by_inode(file);
+  const result::FileIdentity& then = *file.identity;
+  if (then.inode == 0 && then.build_id.empty())
+    return fail(Code::bad_usage, "the file could not be opened any more when its code ran first");
+  const auto now = linux::file_state(file.path);
+  if (now && is_unchanged(*now, then)) return CodeNames::open(file.path);
+  if (file.kept != nullptr) return CodeNames::open(file.path, *file.kept);
+  if (now && !then.build_id.empty())
+    if (auto names = CodeNames::open(file.path); names && (*names)->build_id() == then.build_id) return names;
+  if (!now)
+    return fail(Code::bad_usage,
+                "there is no such file here: it was removed since, or the program had another root or mount namespace");
+  if (then.inode == 0 || now->device == then.device) return fail(Code::bad_usage, "the file was replaced since");
+  return fail(Code::bad_usage,
+              "another file is there: it was replaced since, or the program had another root or mount namespace");
+}
+
+}  // namespace tally::profile

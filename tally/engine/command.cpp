@@ -47,6 +47,8 @@ bool ask_command(Thread* t, channel::Wish wish, s64 file) {
     Guard guard(threads_lock);  // the socket's number stays what it is
     sent = send_to_command(a, file);
   }
+  // The program may want the number.
+  if (file >= 0) kernel(SYS_close, static_cast<u64>(file));
   if (sent != sizeof a) return false;
   const u64 limit[2] = {10, 0};
   while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == static_cast<u32>(Answer::asked)) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
@@ -124,11 +125,11 @@ TEST_F(ProfileIdentity, of_calls_into_what_was_mapped_then) {
       "-ldl");
   const Json made = profile("exec ./dl", {"--calls"});
   std::map<std::string, std::int64_t> inclusive;
-  for (const Json& function : made["functions"])
-    if (function.contains("inclusive") && !function["inclusive"].is_null())
-      inclusive[function["name"].get<std::string>()] = function["inclusive"][0].get<std::int64_t>();
+  for (const Json& call : made["calls"])
+    inclusive[made["functions"][call["callee"].get<std::size_t>()]["name"].get<std::string>()] +=
+        call["inclusive"][0].get<std::int64_t>();
   EXPECT_EQ(of(made, "work"), of(made, "other"));
-  EXPECT_EQ(inclusive["work"], of(made, "work")) << made["functions"].dump().substr(0, 2000);
+  EXPECT_EQ(inclusive["work"], of(made, "work"));
   EXPECT_EQ(inclusive["other"], of(made, "other"));
 }
 
@@ -234,7 +235,10 @@ TEST_F(ProfileIdentity, of_regions_in_a_program_that_was_built_again) {
              "/bin/sh", "-c", "cd " + path("") + " && cp one p; ./p; rm p; cp two p; ./p"});
   const Json json = Json::parse(told.err, nullptr, false);
   ASSERT_TRUE(json.is_object()) << told.err;
-  EXPECT_EQ(json["regions"][0]["entries"], 8) << told.err;
+  std::vector<std::int64_t> entries;
+  for (const Json& process : json["regions"])
+    for (const Json& region : process["regions"]) entries.push_back(region["entries"].get<std::int64_t>());
+  EXPECT_EQ(entries, (std::vector<std::int64_t>{1, 7})) << told.err;
 }
 
 }  // namespace

@@ -19,6 +19,12 @@ class MappedFile {
   const channel::FileIdentity& identity() const { return identity_; }
   /// Negative: it cannot be read.
   s64 fd() const { return fd_; }
+  /// Somebody else closes it.
+  s64 release() {
+    const s64 fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
 
  private:
   s64 fd_ = -1;

@@ -76,7 +76,7 @@ u32 number_of(const LoggedFile& file) {
 }
 
 /// The command keeps the file, as long as its name may lead to it.
-void keep_file(const MappedFile& file) {
+void keep_file(MappedFile& file) {
   if (settings().keeps_files == 0 || file.fd() < 0) return;
   u64* const kept = own_records.shared.header().kept_files;
   const u64 check = check_of(file.identity());
@@ -85,7 +85,7 @@ void keep_file(const MappedFile& file) {
   for (u32 tries = 0; tries < most_tries; tries++, i = (i + 1) % channel::kept_file_limit) {
     u64 found = 0;
     if (__atomic_compare_exchange_n(&kept[i], &found, check, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-      ask_command(current(), channel::wish_keep_file, file.fd());
+      ask_command(current(), channel::wish_keep_file, file.release());
       return;
     }
     if (found == check) return;
@@ -127,7 +127,7 @@ bool add_copy_of_file(const ListedMapping& m, u64 pc) {
     made.device_minor = f.device_minor;
     made.path_bytes = f.path_bytes;
     copy(made.path, f.path, f.path_bytes);
-    const MappedFile file(made);
+    MappedFile file(made);
     if (file.fd() >= 0 && find_same_bytes(file.fd(), pc, made.start, made.end, made.offset)) {
       keep_file(file);
       add_mapping(made, file, channel::mapping_copied);
@@ -144,7 +144,7 @@ bool add_copy_of_file(const ListedMapping& m, u64 pc) {
 
 void add_mapping_of(const ListedMapping& m, u64 pc) {
   if (m.inode == 0 && m.path_bytes == 0 && add_copy_of_file(m, pc)) return;
-  const MappedFile file(m);
+  MappedFile file(m);
   keep_file(file);
   add_mapping(m, file, 0);
 }

@@ -94,21 +94,25 @@ struct CodeCounts {
 
 inline constexpr uint32_t call_event_limit = 4;
 
+/// What was given up for want of room, in a tree's first node.
+enum CallsCut : uint32_t {
+  calls_too_many = 1,  ///< different stacks of calls: further calls are counted as their callers' own
+  calls_too_deep = 2,  ///< calls that have not returned: the same
+};
+
 /// A call, by the calls that led there: a node of a thread's tree. The first one is the thread's beginning, whose
-/// `calls` say how many nodes there are, and `is_recursive` whether calls had no place any more: they stand under their
-/// callers.
+/// `calls` say how many nodes there are, and `is_recursive` what was given up (CallsCut). The functions on the way from
+/// a node to the first one are those that were being executed, some of a recursion more than once.
 struct CallNode {
   uint64_t target;        ///< where it led
-  uint64_t site;          ///< the call instruction
+  uint64_t site;          ///< the call instruction; 0: what a stack began with
   uint32_t parent;        ///< node of the call that the caller is in; smaller than its own
-  uint32_t is_recursive;  ///< 1: `target` is being executed already; what it calls stands below that node
+  uint32_t is_recursive;  ///< 1: `target` is being executed already, and it may be that one that has the counts
   uint64_t calls;
-  /// Of each event, up to the return: of calls within one like it, of the outer one.
-  int64_t inclusive[call_event_limit];
-  int64_t self[call_event_limit];         ///< of each event, what was counted while this call was the innermost one
+  int64_t self[call_event_limit];  ///< of each event, what was counted while this call was the innermost one
   uint32_t target_mapping, site_mapping;  ///< CodeMapping::number of what the addresses led to then; 0: unknown
 };
-static_assert(sizeof(CallNode) == 104);
+static_assert(sizeof(CallNode) == 72);
 inline constexpr uint32_t call_node_limit = 1u << 18;
 
 inline constexpr uint32_t placed_figure_limit = 23;

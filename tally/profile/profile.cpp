@@ -56,6 +56,7 @@ class Resolver {
     made_.inclusive = std::move(code_.inclusive);
     made_.self = std::move(code_.self);
     made_.calls_cut = code_.calls_cut;
+    made_.calls_too_deep = code_.calls_too_deep;
     for (std::size_t i = 0; i < objects_.size(); ++i)
       if (objects_[i].names != nullptr)
         for (const std::string& one : objects_[i].names->unread()) made_.objects[i].unread.push_back(printable(one));

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "tally/result/call_sums.hpp"
+
 namespace tally::report {
 namespace {
 
@@ -32,11 +34,10 @@ class Inliner {
     made_.inlines_apart = true;
     made_.calls.clear();
     made_.self.clear();
-    made_.inclusive.clear();
     collect_parts();
     for (std::uint32_t i = 0; i < from_.calls.size(); ++i) add(i);
     for (std::uint32_t i = 0; i < from_.calls.size(); ++i) share_out(i);
-    add_up();
+    made_.inclusive = result::inclusive_counts(made_.calls, made_.self, events_);
     for (result::ProfileRow& row : made_.rows)
       if (row.inlined != ProfileInline::none) row.function = from_.inlines[row.inlined].function;
     sort_rows();
@@ -62,7 +63,6 @@ class Inliner {
   std::uint32_t append(const ProfileCall& call) {
     made_.calls.push_back(call);
     made_.self.resize(made_.calls.size() * events_);
-    made_.inclusive.resize(made_.calls.size() * events_);
     return static_cast<std::uint32_t>(made_.calls.size() - 1);
   }
 
@@ -119,21 +119,6 @@ class Inliner {
       }
       parts.left[e] -= mine;
     }
-  }
-
-  /// What calls counted up to their returns is as it was; of inlined functions it is their own and what they call.
-  void add_up() {
-    // A parent may have been made behind its child's call, never behind the child.
-    made_.inclusive = made_.self;
-    for (std::size_t i = made_.calls.size(); i-- > 0;) {
-      const ProfileCall& call = made_.calls[i];
-      if (call.parent == CodeCall::no_parent) continue;
-      for (std::size_t e = 0; e < events_; ++e)
-        made_.inclusive[call.parent * events_ + e] += made_.inclusive[i * events_ + e];
-    }
-    for (std::size_t i = 0; i < from_.calls.size(); ++i)
-      for (std::size_t e = 0; e < events_; ++e)
-        made_.inclusive[places_[i] * events_ + e] = from_.inclusive[i * events_ + e];
   }
 
   void sort_rows() {

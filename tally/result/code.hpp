@@ -68,7 +68,7 @@ struct CodeCall {
   std::uint32_t parent = no_parent;  ///< index in CodeCounts::calls, before its own; of no call: the thread's beginning
   std::uint32_t site_file = 0, target_file = 0;
   std::uint64_t site = 0, target = 0;  ///< the call instruction, and where it led: as CodeRow::address
-  bool recursive = false;              ///< one like it is being executed already; what it calls stands below that one
+  bool recursive = false;  ///< one like it is being executed already: what it counts is in that one's, too
   std::int64_t calls = 0;
   bool operator==(const CodeCall&) const = default;
 };
@@ -98,9 +98,10 @@ struct CodeCounts {
   std::vector<CodeRow> rows;            ///< by owner, file and address, each once
   std::vector<std::int64_t> counts;     ///< of each row, one for each event: counts[row * events.size() + event]
   std::vector<CodeCall> calls;          ///< where they were asked for
-  std::vector<std::int64_t> inclusive;  ///< of each call, one for each event: what was counted up to the returns
+  std::vector<std::int64_t> inclusive;  ///< of each call, one for each event: its own and those of calls below it
   std::vector<std::int64_t> self;       ///< the same: what was counted while it was the innermost call
   bool calls_cut = false;  ///< there were more different stacks than are told apart: some calls are their callers' own
+  bool calls_too_deep = false;  ///< more calls had not returned than are followed: the same
   /// Of each event, what is in its total and in no row: accesses of string instructions, which are counted together,
   /// and what was counted natively or of a process that could not be read.
   std::vector<std::int64_t> repeated, unplaced;

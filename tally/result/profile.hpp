@@ -77,7 +77,7 @@ struct Profile {
   std::vector<ProfileRow> rows;        ///< by owner, function and address
   std::vector<std::int64_t> counts;    ///< of each row, one for each event of `stat`
   std::vector<ProfileCall> calls;
-  bool calls_cut = false;                        ///< see CodeCounts
+  bool calls_cut = false, calls_too_deep = false;  ///< see CodeCounts
   bool inlines_apart = false;                    ///< inlined functions count for themselves: tally profile --inlines
   std::vector<std::int64_t> inclusive, self;     ///< of each call, one for each event: see CodeCounts
   std::vector<std::int64_t> repeated, unplaced;  ///< of each event: see CodeCounts

@@ -150,6 +150,7 @@ Profile profile_of(const Json& json) {
   // Files of the first version have none: their calls are those between two functions only.
   if (const auto stacks = json.find("stacks"); stacks != json.end()) read_stacks(stacks->at("rows"), profile);
   profile.calls_cut = json.value("calls_cut", false);
+  profile.calls_too_deep = json.value("calls_too_deep", false);
   return profile;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tally/result/call_sums.hpp"
+
 namespace tally::backend::perf {
 namespace {
 
@@ -176,12 +178,6 @@ result::CodeCounts CodeSamples::finish() {
     sampling_[e].effective = squares_[e] == 0 ? 0 : total * total / squares_[e];
   }
   made.self = self_;
-  made.inclusive = self_;
-  for (std::size_t i = tree_.size(); i-- > 0;) {
-    if (tree_[i].parent == result::CodeCall::no_parent) continue;
-    for (std::size_t e = 0; e < events; ++e)
-      made.inclusive[tree_[i].parent * events + e] += made.inclusive[i * events + e];
-  }
   for (const Call& call : tree_) {
     result::CodeCall one;
     one.owner = call.owner;
@@ -192,6 +188,7 @@ result::CodeCounts CodeSamples::finish() {
     one.target = call.target.address;
     made.calls.push_back(one);
   }
+  made.inclusive = result::inclusive_counts(made.calls, made.self, events);
   made.calls_cut = calls_cut_;
   keep_used_files(spaces_.files(), made);
   made.owners = owners_;

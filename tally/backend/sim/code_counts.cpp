@@ -15,6 +15,7 @@
 #include "tally/backend/sim/placed_figures.hpp"
 #include "tally/backend/sim/sound.hpp"
 #include "tally/base/text.hpp"
+#include "tally/result/call_sums.hpp"
 
 namespace tally::backend::sim {
 namespace {
@@ -153,7 +154,8 @@ class Reader {
     channel::CallNode first{};
     const std::uint64_t begin = channel::area_offset(area);
     if (!linux::read_at(shared_.file.get(), begin, &first, sizeof first)) return;
-    made_.calls_cut |= first.is_recursive != 0;
+    made_.calls_cut |= (first.is_recursive & channel::calls_too_many) != 0;
+    made_.calls_too_deep |= (first.is_recursive & channel::calls_too_deep) != 0;
     std::vector<channel::CallNode> nodes(std::min<std::uint64_t>(first.calls, channel::call_node_limit));
     if (!effort_.take_entries(nodes.size())) return;
     if (!linux::read_at(shared_.file.get(), begin, nodes.data(), nodes.size() * sizeof first)) return;
@@ -168,12 +170,12 @@ class Reader {
       const channel::CallNode& n = nodes[i];
       if (kept[i] == 0 || n.parent >= i) continue;
       place[i] = static_cast<std::uint32_t>(made_.calls.size());
-      const Place site = place_in(number, n.site_mapping, mappings, n.site),
-                  target = place_in(number, n.target_mapping, mappings, n.target);
+      const Place target = place_in(number, n.target_mapping, mappings, n.target);
+      const Place site =
+          n.site != 0 ? place_in(number, n.site_mapping, mappings, n.site) : Place{result::CodeCall::no_file, 0};
       made_.calls.push_back({owner, place[n.parent], site.file, target.file, site.address, target.address,
                              n.is_recursive != 0, static_cast<std::int64_t>(n.calls)});
       for (std::size_t e = 0; e < weights_.size(); ++e) {
-        made_.inclusive.push_back(e < channel::call_event_limit ? n.inclusive[e] : 0);
         made_.self.push_back(e < channel::call_event_limit ? n.self[e] : 0);
       }
     }
@@ -307,6 +309,7 @@ class Reader {
   void finish() {
     made_.files = files_.take();
     const std::size_t n = weights_.size();
+    made_.inclusive = result::inclusive_counts(made_.calls, made_.self, n);
     std::vector<std::int64_t> placed(n);
     for (std::uint32_t owner = 0; owner < counted_.size(); ++owner) {
       std::vector<Counted>& all = counted_[owner];

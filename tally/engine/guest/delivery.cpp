@@ -2,6 +2,7 @@
 
 #include "tally/engine/guest/core_file.hpp"
 #include "tally/engine/guest/threads.hpp"
+#include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/entry.hpp"
 
@@ -154,6 +155,9 @@ void deliver(Thread* t, Context* c, int signal, u8* info) {
   u64 frame_at = 0;
   if (!write_frame(t, c, info, a, frame_at)) return force_sigsegv(t, c, signal);
   t->restores_mask = 0;
+  const bool enters_alternate = (a.flags & on_stack) && !may_be_on_alternate_stack(t->alt, c->r[15]) &&
+                                may_be_on_alternate_stack(t->alt, frame_at);
+  instrument::calls_handler(t, frame_at, t->alt.base, enters_alternate ? t->alt.bytes : 0);
   if (t->alt.flags & autodisarm) t->alt = {0, alt_disabled, 0, 0};
   for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
   t->gpr[rax] = 0;

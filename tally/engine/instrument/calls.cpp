@@ -5,6 +5,7 @@
 #include "tally/channel/store.hpp"
 #include "tally/engine/code_log.hpp"
 #include "tally/engine/inherited.hpp"
+#include "tally/engine/instrument/call_stacks.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
 #include "tally/engine/instrument/models.hpp"
 #include "tally/engine/translate/arenas.hpp"
@@ -32,31 +33,18 @@ Growing<Site> sites;
 enum Asked : u32 { asked_direct, asked_indirect, asked_return };
 constexpr u32 asked_bits = 2;
 
-/// A call that has not returned.
-struct Frame {
-  u64 sp;         // where its return address lies
-  u32 node;       // of the call
-  u32 context;    // node that its own calls stand below
-  u32 outermost;  // no other frame has this node
-  u32 reserved;
-  s64 start[channel::call_event_limit];
-};
-constexpr u32 frame_limit = 1u << 18;
-/// Stacks that lie further apart than this are different ones.
-constexpr u64 stack_limit = 64ull << 20;
-
 constexpr u32 slot_count = 1u << 20;
 
 /// Of a node, what only its thread needs.
 struct Own {
-  u32 context;  // the one that its calls stand below
-  u32 active;   // its frames
+  u32 context;  // the one that its calls are below
+  u32 newest;   // the nearest on its way to the root whose function is on that way once
 };
 
 /// A call that was made lately: most are made again.
 struct Lately {
   u64 site, target;
-  u32 parent, node;
+  u32 parent, node, context, reserved;
 };
 constexpr u32 lately_count = 4096;
 
@@ -66,9 +54,9 @@ struct ThreadCalls {
   u32* slots;       // node numbers, by parent, site and target
   Own* own;         // of each node
   Lately* lately;
-  Frame* frames;
+  CallStacks stacks;
   const channel::Totals* base;  // of its record
-  u32 node_count, frame_count;
+  u32 node_count;
   u32 unmapped;                         // unmapped_mappings() when `lately` was filled
   s64 last[channel::call_event_limit];  // what had been counted when the innermost call changed last
 };
@@ -145,10 +133,21 @@ u32 hash_of(u32 parent, u64 site, u64 target) {
 
 /// The nearest node from `from` up that executes the function at `target`; 0 where none does.
 u32 executing(const ThreadCalls& c, u32 from, u64 target) {
-  constexpr u32 furthest = 256;
+  constexpr u32 furthest = 4096;
   for (u32 i = 0; from != 0 && i < furthest; i++, from = c.nodes[from].parent)
     if (c.nodes[from].target == target) return from;
   return 0;
+}
+
+/// Where the calls of a new node are. The functions on the way from the root are those that are being executed, so that
+/// what each of them counted with its callees is below its first node; recursion does not make the way longer than it
+/// has to be: where the outer node is the newest function's, or behind it, the calls are that one's.
+Own place_of(const ThreadCalls& c, u32 made, u32 outer) {
+  if (outer == 0) return {made, made};
+  const u32 newest = c.own[c.nodes[made].parent].newest;
+  // Where many stacks are known already, recursion has to share more: there is room for others then.
+  if (outer >= newest || made >= channel::call_node_limit / 2) return {outer, c.own[outer].newest};
+  return {made, newest};
 }
 
 /// The node of a call, made when there is none. 0 where there is no room for one. What has been mapped at the addresses
@@ -173,76 +172,71 @@ u32 find_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
   n.site_mapping = may_differ ? site_mapping : logged_mapping(site);
   const u32 outer = executing(c, parent, target);
   n.is_recursive = outer != 0;
-  c.own[made].context = outer != 0 ? outer : made;
+  c.own[made] = place_of(c, made, outer);
   c.slots[i] = made;
   __atomic_store_n(&c.nodes[0].calls, c.node_count, __ATOMIC_RELEASE);
   return made;
 }
 
-u32 node_of(ThreadCalls& c, u32 parent, u64 site, u64 target) {
+/// Counts a call; the node that its own calls are below.
+u32 enter_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
   if (const u32 unmapped = unmapped_mappings(); unmapped != c.unmapped) {
     c.unmapped = unmapped;
     throw_away(c.lately, lately_count * sizeof *c.lately);
   }
   Lately& l = c.lately[(site ^ site >> 12 ^ parent * 67u ^ target >> 4) % lately_count];
-  if (l.site != site || l.target != target || l.parent != parent || l.node == 0)
-    l = {site, target, parent, find_node(c, parent, site, target)};
-  return l.node;
+  if (l.site != site || l.target != target || l.parent != parent || l.node == 0) {
+    const u32 node = find_node(c, parent, site, target);
+    if (node == 0) {
+      c.nodes[0].is_recursive |= channel::calls_too_many;
+      return parent;
+    }
+    l = {site, target, parent, node, c.own[node].context, 0};
+  }
+  c.nodes[l.node].calls++;
+  return l.context;
 }
 
 /// What was counted since the last call or return is the innermost call's own.
-void pass_to_innermost(ThreadCalls& c, const Now& now) {
-  CallNode& n = c.nodes[c.frame_count == 0 ? 0 : c.frames[c.frame_count - 1].context];
+void pass_to_innermost(Thread* t, ThreadCalls& c) {
+  const Now now(t, c);
+  CallNode& n = c.nodes[c.stacks.node()];
   for (u32 e = 0; e < events.count; e++) {
     n.self[e] += now.of[e] - c.last[e];
     c.last[e] = now.of[e];
   }
 }
 
-void close_top(ThreadCalls& c, const Now& now) {
-  const Frame& f = c.frames[--c.frame_count];
-  c.own[f.node].active--;
-  if (f.outermost == 0) return;
-  for (u32 e = 0; e < events.count; e++) c.nodes[f.node].inclusive[e] += now.of[e] - f.start[e];
-}
-
-/// Frames below `sp` on the same stack have been left.
-void close_below(ThreadCalls& c, u64 sp, const Now& now) {
-  while (c.frame_count > 0 && sp - c.frames[c.frame_count - 1].sp - 1 < stack_limit) close_top(c, now);
+/// Whether the call at `site` is in the function that begins at `function`: nothing ends between the two.
+bool is_in_function(u64 function, u64 site) {
+  constexpr u64 longest = 2048;
+  if (site - function >= longest) return false;
+  u8 bytes[longest];
+  const u32 n = read_code(function, bytes, static_cast<u32>(site - function));
+  for (u32 i = 0; i < n; i++)
+    if (bytes[i] == 0xc3 || (bytes[i] == 0xff && i + 1 < n && (bytes[i + 1] & 0xf8) == 0xe0)) return false;
+  return true;
 }
 
 void call(Thread* t, u64 sp, u64 site, u64 target) {
   ThreadCalls& c = own(t);
-  const Now now(t, c);
-  pass_to_innermost(c, now);
-  close_below(c, sp + 1, now);  // one in its own place has been left, too
-  const u32 parent = c.frame_count == 0 ? 0 : c.frames[c.frame_count - 1].context;
-  const u32 node = node_of(c, parent, site, target);
-  if (node == 0 || c.frame_count == frame_limit) {
-    c.nodes[0].is_recursive = 1;
-    return;
+  pass_to_innermost(t, c);
+  // A function may call another one on a stack of its choice. Else somebody jumped to what is there.
+  if (c.stacks.select(sp)) {
+    const u32 left = c.stacks.left();
+    c.stacks.enter(is_in_function(c.nodes[left].target, site) ? left : enter_node(c, 0, 0, site));
   }
-  Frame& f = c.frames[c.frame_count++];
-  f.sp = sp;
-  f.node = node;
-  f.context = c.own[node].context;
-  f.outermost = c.own[node].active++ == 0;
-  for (u32 e = 0; e < events.count; e++) f.start[e] = now.of[e];
-  c.nodes[node].calls++;
+  if (!c.stacks.has_room()) {
+    c.nodes[0].is_recursive |= channel::calls_too_deep;
+    return c.stacks.lost();
+  }
+  c.stacks.push(sp, enter_node(c, c.stacks.node(), site, target));
 }
 
 void return_to(Thread* t, u64 sp) {
   ThreadCalls& c = own(t);
-  const Now now(t, c);
-  pass_to_innermost(c, now);
-  close_below(c, sp, now);
-  // A program with several stacks may have left frames of another one above those of this.
-  constexpr u32 most_left = 64;
-  for (u32 i = 0; i < most_left && i < c.frame_count; i++) {
-    if (c.frames[c.frame_count - 1 - i].sp != sp) continue;
-    for (u32 k = 0; k <= i; k++) close_top(c, now);
-    return;
-  }
+  pass_to_innermost(t, c);
+  if (c.stacks.return_to(sp)) c.stacks.enter(enter_node(c, 0, 0, at<u64>(sp)));
 }
 
 class Hooks final : public Probes {
@@ -334,7 +328,7 @@ bool calls_attach(Thread* t, bool goes_on) {
   c.nodes = map_nodes(code_log_area(channel::CodeRecordKind::calls, t->process, t->index),
                       goes_on ? 0 : reinterpret_cast<u64>(before));
   if (c.nodes == nullptr || !take(c.slots, slot_count) || !take(c.own, channel::call_node_limit) ||
-      !take(c.lately, lately_count) || !take(c.frames, frame_limit))
+      !take(c.lately, lately_count) || !c.stacks.reserve())
     return false;
   c.base = &records().thread(t->index).base;
   for (s64& sum : t->sums) sum = 0;
@@ -344,39 +338,30 @@ bool calls_attach(Thread* t, bool goes_on) {
     for (u32 i = 0; i < c.node_count; i++) {
       c.nodes[i] = before[i];
       c.nodes[i].calls = 0;
-      for (s64& n : c.nodes[i].inclusive) n = 0;
       for (s64& n : c.nodes[i].self) n = 0;
     }
-    for (u32 i = 0; i < c.frame_count; i++)
-      for (s64& start : c.frames[i].start) start = 0;
   } else {
     throw_away(c.slots, slot_count * sizeof *c.slots);
     throw_away(c.own, channel::call_node_limit * sizeof *c.own);
     throw_away(c.lately, lately_count * sizeof *c.lately);
     c.node_count = 1;
-    c.frame_count = 0;
+    c.stacks.clear();
   }
   c.nodes[0].calls = c.node_count;
   return true;
 }
 
 void calls_settle(Thread* t) {
-  if (!calls_on()) return;
-  ThreadCalls& c = own(t);
-  const Now now(t, c);
-  pass_to_innermost(c, now);
-  for (u32 i = 0; i < c.frame_count; i++) {
-    Frame& f = c.frames[i];
-    for (u32 e = 0; e < events.count; e++) {
-      if (f.outermost != 0) c.nodes[f.node].inclusive[e] += now.of[e] - f.start[e];
-      f.start[e] = now.of[e];
-    }
-  }
+  if (calls_on()) pass_to_innermost(t, own(t));
 }
 
 void calls_folded(Thread* t) {
   if (!calls_on()) return;
   for (s64& sum : t->sums) sum = 0;
+}
+
+void calls_handler(Thread* t, u64 sp, u64 base, u64 bytes) {
+  if (calls_on()) own(t).stacks.begin_handler(sp, base, bytes);
 }
 
 void calls_asked(Thread* t, u32 word) {

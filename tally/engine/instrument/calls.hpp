@@ -1,8 +1,7 @@
 /// Calls: who called whom, how often, and what was counted up to the return (channel::CallNode).
 ///
-/// Generated code sums the events of a thread, and asks here at each call and return. What is being executed is a stack
-/// of frames, each with the address of its return address: so what was left by longjmp or an exception is noticed by
-/// the next call or return.
+/// Generated code sums the events of a thread, and asks here at each call and return. What is being executed are frames,
+/// each with the address of its return address, on the stacks of the program (call_stacks.hpp).
 #pragma once
 #include "tally/engine/records.hpp"
 
@@ -26,6 +25,10 @@ void calls_folded(Thread* t);
 u32 call_word(u64 pc, u64 target);
 /// Another number for each set of events; 0 where calls are not followed.
 u64 calls_key();
+
+/// A handler of the program's begins; the address that it returns to is at `sp`. `base`, `bytes`: the alternate stack,
+/// where it begins on one; else 0.
+void calls_handler(Thread* t, u64 sp, u64 base, u64 bytes);
 
 /// Generated code is at a call or return.
 void calls_asked(Thread* t, u32 word);

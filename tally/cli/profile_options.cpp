@@ -44,6 +44,24 @@ constexpr std::pair<const char*, report::ProfileBy> groups[] = {{"function", rep
                                                                 {"process", report::ProfileBy::process},
                                                                 {"thread", report::ProfileBy::thread}};
 
+/// The form that files of this name have; empty where the name says nothing.
+std::string_view form_by_name(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  for (const auto& [beginning, form] : {std::pair{"callgrind.out", "callgrind"}, {"cachegrind.out", "cachegrind"}})
+    if (name.starts_with(beginning)) return form;
+  for (const auto& [ending, form] : {std::pair{".speedscope.json", "speedscope"},
+                                     {".html", "html"},
+                                     {".json", "json"},
+                                     {".pb.gz", "pprof"},
+                                     {".pprof", "pprof"},
+                                     {".pgo", "pprof"},
+                                     {".folded", "folded"},
+                                     {".collapsed", "folded"},
+                                     {".afdo", "autofdo"}})
+    if (name.ends_with(ending)) return form;
+  return {};
+}
+
 }  // namespace
 
 std::string profile_format_names() {
@@ -84,7 +102,8 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   app.add_option("--annotate", options.annotate, "below the table: the source of a function or file, with its counts")
       ->option_text("NAME");
   app.add_flag("--asm", options.instructions,
-               "with --annotate: the instructions of the function, as objdump prints them");
+               "with --annotate: the instructions of the function, as objdump prints them; with --format callgrind: "
+               "costs of each instruction, for KCachegrind");
   app.add_option("--top", options.top, "rows of the table (40); 0: all")->option_text("N");
   app.add_flag("--full-names", options.whole_names, "functions of C++ and Rust with their parameters");
   app.add_flag("--inlines", options.inlines,
@@ -104,7 +123,8 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
                  "who counts: auto (default), sim (exactly, by the engine), perf (by samples)")
       ->option_text("BACKEND");
   app.add_option("--format", options.format,
-                 "table (default, but for FILE.html, FILE.json, FILE.pb.gz), html, callgrind, cachegrind, folded, "
+                 "table (default, where the name of FILE says no other: .html, .json, .pb.gz, .folded, "
+                 ".speedscope.json, .afdo, callgrind.out.*, cachegrind.out.*), html, callgrind, cachegrind, folded, "
                  "speedscope, pprof, autofdo, json")
       ->option_text("FORMAT");
   app.add_option("-o,--output", options.output, "write it to this file; else to standard error")->option_text("FILE");
@@ -117,6 +137,7 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
 Result<report::ProfileStyle> style_of(const ProfileOptions& options) {
   report::ProfileStyle style;
   style.whole_names = options.whole_names;
+  style.instructions = options.instructions;
   if (options.top < 0) return fail(Code::bad_usage, "--top is negative", "--top 0 shows all rows");
   style.most = static_cast<std::size_t>(options.top);
   const std::string by = options.lines ? "line" : options.by;
@@ -135,8 +156,8 @@ Result<report::ProfileStyle> style_of(const ProfileOptions& options) {
 const report::ProfileFormat* format_of(const ProfileOptions& options) {
   std::string wanted = options.format.empty() ? "table" : options.format;
   // As other commands do, by the name of the output.
-  for (const auto& [ending, form] : {std::pair{".html", "html"}, {".json", "json"}, {".pb.gz", "pprof"}})
-    if (options.format.empty() && options.output.ends_with(ending)) wanted = form;
+  if (options.format.empty())
+    if (const std::string_view form = form_by_name(options.output); !form.empty()) wanted = form;
   for (const report::ProfileFormat& one : report::profile_formats())
     if (one.name == wanted) return &one;
   return nullptr;
@@ -148,8 +169,12 @@ Result<void> check_together(const ProfileOptions& options, const report::Profile
   if (options.stat.calls && format.name == "table" && (options.lines || options.by != "function"))
     return fail(Code::bad_usage, "--calls goes with a row for each function",
                 "leave --by and --lines out, or take another --format");
-  if (options.instructions && options.annotate.empty())
-    return fail(Code::bad_usage, "--asm goes with --annotate", "--annotate FUNCTION says of which");
+  if (options.format.empty() && options.output.ends_with(".svg"))
+    return fail(Code::bad_usage, fmt::format("no form of a profile is a picture: '{}'", printable(options.output)),
+                "-o FILE.html is a page with a flame graph; --format folded is what flamegraph.pl draws");
+  if (options.instructions && options.annotate.empty() && format.name != "callgrind")
+    return fail(Code::bad_usage, "--asm goes with --annotate or --format callgrind",
+                "--annotate FUNCTION says of which");
   if (!options.annotate.empty() && format.name != "table")
     return fail(Code::bad_usage, "--annotate goes with the table", "leave --format out");
   if (options.inlines && format.inlined == report::InlinedCodeIs::lines)

@@ -282,6 +282,8 @@ int sample(Options& options) {
   if (vectors) {
     const auto vectors_written = vectors->finish();
     if (written && !vectors_written) written = vectors_written;
+    // Said with --quiet, too: the file cannot be used for what it is made for.
+    if (const std::string too_long = vectors->too_long(); !too_long.empty()) say({too_long});
     if (vectors->files() > 1)
       stat->notices.push_back(fmt::format("vectors of {} threads: {} to {}.{}", vectors->files(),
                                           printable(options.vectors), printable(options.vectors), vectors->files()));

@@ -24,6 +24,8 @@ class WindowVectors {
   /// Errors: cannot_write, as of linux::Output; the first one.
   Result<void> finish();
   std::size_t files() const { return files_.size(); }
+  /// That lines are longer than SimPoint reads them; empty where none is.
+  std::string too_long() const;
 
  private:
   struct File {
@@ -38,6 +40,8 @@ class WindowVectors {
   std::optional<linux::Output> first_;
   std::map<std::uint32_t, File> files_;  // by series
   Result<void> written_ = {};
+  std::size_t too_long_ = 0;    // lines
+  std::string first_too_long_;  // which window's
 };
 
 }  // namespace tally::cli

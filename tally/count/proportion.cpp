@@ -5,10 +5,7 @@
 
 namespace tally {
 
-// The normal distribution has 2.5 % above it.
-constexpr double z = 1.959963984540054;
-
-ShareInterval share_interval(double share, double samples) {
+ShareInterval share_interval(double share, double samples, double z) {
   if (samples <= 0) return {};
   const double by_n = z * z / samples;
   const double middle = share + by_n / 2;

@@ -18,7 +18,8 @@ std::string Grid::line(const std::vector<std::string>& cells, const std::vector<
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (widths[i] == 0) continue;
-    const std::string padding(widths[i] - display_width(cells[i]), ' ');
+    const std::size_t width = display_width(cells[i]);
+    const std::string padding(widths[i] - std::min(width, widths[i]), ' ');
     line += line.empty() ? " " : "  ";
     line += columns_[i].align == Align::right ? padding + cells[i] : cells[i] + padding;
   }
@@ -31,7 +32,11 @@ std::string Grid::text() const {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::size_t width = 0;
-    for (const auto& row : rows_) width = std::max(width, display_width(row[i]));
+    for (const auto& row : rows_) {
+      const std::size_t cell = display_width(row[i]);
+      if (columns_[i].usual == 0 || cell <= columns_[i].usual) width = std::max(width, cell);
+      else width = std::max<std::size_t>(width, 1);
+    }
     // A heading alone keeps no column.
     if (width > 0) width = std::max(width, display_width(columns_[i].heading));
     widths.push_back(width);

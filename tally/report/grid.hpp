@@ -11,10 +11,12 @@ namespace tally::report {
 /// Where the text of a column stands.
 enum class Align { left, right };
 
-/// A column: its heading, and where its text stands.
+/// A column: its heading, and where its text stands. Cells of more than `usual` characters do not widen it; they push
+/// the cells behind them. 0: all cells widen it.
 struct Column {
   std::string heading;
   Align align = Align::left;
+  std::size_t usual = 0;
 };
 
 /// Rows of cells, as wide as their widest; a column that is empty in every row is left out, with its heading. The line

@@ -21,6 +21,7 @@ struct ProfileStyle {
   std::size_t most = 40;      ///< rows of a table; 0: all
   bool by_inclusive = false;  ///< rows of functions: what counted most with its callees first
   bool whole_names = false;   ///< functions with their parameters
+  bool instructions = false;  ///< forms that may tell them apart do
 };
 
 /// What a form makes of inlined functions.

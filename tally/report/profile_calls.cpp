@@ -22,39 +22,45 @@ std::map<std::uint32_t, std::int64_t> beginnings(const result::Profile& profile)
   return rest;
 }
 
+/// The program, and the thread's name where it has one of its own.
 std::string owner_name(const result::CodeOwner& owner) {
-  return owner.tid == 0 || owner.tid == owner.pid ? owner.command : fmt::format("{} ({})", owner.command, owner.tid);
+  constexpr std::size_t most_of_kernel = 15;  // of a name
+  const bool is_own = owner.tid != 0 && owner.tid != owner.pid && !owner.thread.empty() &&
+                      owner.thread != owner.command.substr(0, most_of_kernel);
+  return is_own ? fmt::format("{} ({})", owner.command, owner.thread) : owner.command;
 }
 
-/// Calls `each(names, count)` for every stack that counted anything; names from the outermost on.
-template <class Each>
-void each_stack(const result::Profile& profile, const ProfileStyle& style, Each&& each) {
-  for (const auto& [owner, count] : beginnings(profile))
-    if (count != 0) each(std::vector<std::string>{owner_name(profile.owners[owner])}, count);
+/// What every stack counted, its names from the outermost on; those of threads with one name together.
+std::map<std::vector<std::string>, std::int64_t> stacks_of(const result::Profile& profile, const ProfileStyle& style) {
+  std::map<std::vector<std::string>, std::int64_t> stacks;
+  for (const auto& [owner, count] : beginnings(profile)) stacks[{owner_name(profile.owners[owner])}] += count;
+  const std::vector<std::string> functions = function_names(profile, style.whole_names);
   for (std::size_t i = 0; i < profile.calls.size(); ++i) {
     const std::int64_t own = profile.self[i * profile.event_count()];
     if (own == 0) continue;
     std::vector<std::string> names;
     for (std::uint32_t at = static_cast<std::uint32_t>(i); at != result::CodeCall::no_parent;
          at = profile.calls[at].parent)
-      names.push_back(function_name(profile.functions[profile.calls[at].callee].name, style.whole_names));
+      names.push_back(functions[profile.calls[at].callee]);
     names.push_back(owner_name(profile.owners[profile.calls[i].owner]));
     std::reverse(names.begin(), names.end());
-    each(names, own);
+    stacks[std::move(names)] += own;
   }
+  std::erase_if(stacks, [](const auto& stack) { return stack.second <= 0; });
+  return stacks;
 }
 
 }  // namespace
 
 std::string profile_folded(const result::Profile& profile, const ProfileStyle& style) {
-  std::map<std::string, std::int64_t> stacks;
-  each_stack(profile, style, [&](std::vector<std::string> names, std::int64_t count) {
+  std::map<std::string, std::int64_t> lines;
+  for (const auto& [stack, count] : stacks_of(profile, style)) {
+    std::vector<std::string> names = stack;
     for (std::string& name : names) std::replace(name.begin(), name.end(), ';', ':');
-    stacks[join(names, ";")] += count;
-  });
+    lines[join(names, ";")] += count;
+  }
   std::string text;
-  for (const auto& [stack, count] : stacks)
-    if (count > 0) text += fmt::format("{} {}\n", stack, count);
+  for (const auto& [stack, count] : lines) text += fmt::format("{} {}\n", stack, count);
   return text;
 }
 
@@ -62,8 +68,7 @@ std::string profile_speedscope(const result::Profile& profile, const ProfileStyl
   std::map<std::string, std::size_t> numbers;
   Json frames = Json::array(), samples = Json::array(), weights = Json::array();
   std::int64_t total = 0;
-  each_stack(profile, style, [&](const std::vector<std::string>& names, std::int64_t count) {
-    if (count <= 0) return;
+  for (const auto& [names, count] : stacks_of(profile, style)) {
     Json sample = Json::array();
     for (const std::string& name : names) {
       const auto [place, is_new] = numbers.try_emplace(name, numbers.size());
@@ -73,7 +78,7 @@ std::string profile_speedscope(const result::Profile& profile, const ProfileStyl
     samples.push_back(std::move(sample));
     weights.push_back(count);
     total += count;
-  });
+  }
   Json one;
   one["type"] = "sampled";
   one["name"] = profile.stat.events.front().total.name;

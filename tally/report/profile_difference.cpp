@@ -78,6 +78,7 @@ class Comparison {
       for (std::size_t& place : *list) place = places[place];
     sort(made_.lines, places);
     sort(made_.objects, places);
+    estimate_noise();
     return std::move(made_);
   }
 
@@ -107,8 +108,9 @@ class Comparison {
   static ChangeSide& side_of(Change& change, int side) { return side == 0 ? change.before : change.after; }
   std::vector<std::size_t>& places_of(int side) { return side == 0 ? made_.of_before : made_.of_after; }
 
-  Change empty_change() const {
+  Change empty_change(ChangedRows rows) const {
     Change change;
+    change.rows = rows;
     change.before.counts.resize(made_.events.size());
     change.after.counts.resize(made_.events.size());
     return change;
@@ -134,7 +136,7 @@ class Comparison {
         FunctionKey key{{objects[side][function.object], function.name}, ""};
         if (twice.count(key.name) != 0) key.source = source_of(profile, function);
         const auto [place, is_new] = known.try_emplace(std::move(key), made_.functions.size());
-        if (is_new) made_.functions.push_back(empty_change());
+        if (is_new) made_.functions.push_back(empty_change(ChangedRows::functions));
         places_of(side).push_back(place->second);
         ChangeSide& one = side_of(made_.functions[place->second], side);
         if (!one.is_there) one = {true, f, function.source, function.line, 0, std::move(one.counts)};
@@ -169,7 +171,7 @@ class Comparison {
       for (std::uint32_t f = 0; f < lines.size(); ++f)
         for (const auto& [at, counts] : lines[f]) {
           const auto [place, is_new] = known.try_emplace(line_key(side, f, at.first, at.second), made_.lines.size());
-          if (is_new) made_.lines.push_back(empty_change());
+          if (is_new) made_.lines.push_back(empty_change(ChangedRows::lines));
           Change& change = made_.lines[place->second];
           change.of = places_of(side)[f];
           ChangeSide& one = side_of(change, side);
@@ -185,13 +187,26 @@ class Comparison {
       for (const ProfileSum& sum : sums_of(*profiles_[side], ProfileBy::object)) {
         const auto [place, is_new] = known.try_emplace(
             object_key(*profiles_[side], profiles_[side]->functions[sum.function].object), made_.objects.size());
-        if (is_new) made_.objects.push_back(empty_change());
+        if (is_new) made_.objects.push_back(empty_change(ChangedRows::objects));
         Change& change = made_.objects[place->second];
         change.of = places_of(side)[sum.function];
         ChangeSide& one = side_of(change, side);
         if (!one.is_there) one = {true, sum.function, 0, 0, 0, std::move(one.counts)};
         add(one, side, sum.counts);
       }
+  }
+
+  void estimate_noise() {
+    for (std::size_t e = 0; e < made_.events.size(); ++e) {
+      std::size_t at = 0;
+      for (const auto* const changes : {&made_.functions, &made_.lines, &made_.objects}) {
+        std::vector<SampledRow> rows;
+        if (made_.is_estimated(e))
+          for (const Change& change : *changes)
+            if (change.before.counts[e] + change.after.counts[e] != 0) rows.push_back(made_.sampled_row(change, e));
+        made_.noise[at++].push_back(run_noise(rows));
+      }
+    }
   }
 
   static std::vector<std::size_t> by_change(const std::vector<Change>& changes) {
@@ -228,8 +243,24 @@ bool ProfileDifference::is_estimated(std::size_t event) const {
 }
 
 Estimate ProfileDifference::estimate(const Change& change, std::size_t event) const {
-  return tally::difference(estimate_of(*after, in_after[event], change.after.counts[event]),
-                           estimate_of(*before, in_before[event], change.before.counts[event]));
+  if (!is_estimated(event)) {
+    const auto by = static_cast<double>(change.by(event));
+    return {by, by, by};
+  }
+  return tally::difference(sampled_row(change, event), noise[static_cast<std::size_t>(change.rows)][event]);
+}
+
+SampledRow ProfileDifference::sampled_row(const Change& change, std::size_t event) const {
+  return {sampled_count(*before, in_before[event], change.before.counts[event]),
+          sampled_count(*after, in_after[event], change.after.counts[event])};
+}
+
+std::vector<std::string> ProfileDifference::names(bool whole) const {
+  std::vector<std::string> names;
+  for (const Change& change : functions)
+    names.push_back(change.after.is_there ? after->functions[change.after.function].name
+                                          : before->functions[change.before.function].name);
+  return function_names(names, whole);
 }
 
 std::string ProfileDifference::caution() const {

@@ -48,10 +48,10 @@ std::string place(const ProfileDifference& difference, const Change& change) {
 }
 
 std::vector<std::string> name_cells(const ProfileDifference& difference, const Change& change,
-                                    const ProfileStyle& style) {
+                                    const std::vector<std::string>& names, const ProfileStyle& style) {
   const Seen one = seen(difference, change);
   const std::string object = file_name(one.profile.objects[one.function().object].name);
-  const std::string name = function_name(one.function().name, style.whole_names);
+  const std::string& name = names[change.of];
   switch (style.by) {
     case ProfileBy::line: return {one.side.line == 0 ? "no line known" : place(difference, change), name, object};
     case ProfileBy::object: return {one.profile.objects[one.function().object].name};
@@ -61,9 +61,9 @@ std::vector<std::string> name_cells(const ProfileDifference& difference, const C
 
 std::vector<Column> name_columns(ProfileBy by) {
   switch (by) {
-    case ProfileBy::line: return {{"line"}, {"function"}, {"file"}};
+    case ProfileBy::line: return {{"line"}, {"function", Align::left, usual_name_width}, {"file"}};
     case ProfileBy::object: return {{"file"}};
-    default: return {{"function"}, {"file"}, {"line"}};
+    default: return {{"function", Align::left, usual_name_width}, {"file"}, {"line"}};
   }
 }
 
@@ -73,13 +73,15 @@ class Table {
 
   std::string text() {
     std::vector<Column> columns{{"difference", Align::right},    {"", Align::right},
-                                {"95 % interval", Align::right}, {""},
+                                {"interval", Align::right}, {""},
                                 {"before", Align::right},        {"after", Align::right}};
     for (std::size_t e = 1; e < difference_.events.size(); ++e)
       columns.push_back({difference_.events[e], Align::right});
     if (style_.by == ProfileBy::function) columns.push_back({"entered", Align::right});
     for (Column& column : name_columns(style_.by)) columns.push_back(std::move(column));
     Grid grid(std::move(columns));
+    std::vector<std::string> function_names = difference_.names(style_.whole_names);
+    if (!style_.whole_names) function_names = cut_names(std::move(function_names));
     Change same = none(), more = none();
     std::int64_t same_rows = 0, more_rows = 0;
     std::size_t shown = 0;
@@ -89,7 +91,7 @@ class Table {
         same_rows++;
       } else if (style_.most == 0 || shown < style_.most) {
         shown++;
-        add_row(grid, change, name_cells(difference_, change, style_));
+        add_row(grid, change, name_cells(difference_, change, function_names, style_));
       } else {
         add(more, change);
         more_rows++;
@@ -183,8 +185,8 @@ class Table {
     if (!text.empty()) text = " " + text + "\n";
     if (difference_.is_estimated(0))
       text +=
-          " intervals are of sampling alone: what else differs from run to run is not in them; where one has 0 in it, "
-          "the change may be noise\n";
+          " intervals: of 100 comparisons of a program with itself one has a row without 0 in it, as far as what differs "
+          "from run to run can be told from the other rows; where one has 0 in it, the change may be noise\n";
     for (const auto& [events, where] :
          {std::pair{&difference_.only_before, "before"}, {&difference_.only_after, "after"}})
       if (!events->empty()) text += fmt::format(" {}: counted {} only, not compared\n", join(*events, ", "), where);

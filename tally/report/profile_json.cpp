@@ -155,6 +155,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
                              {"inclusive", sum.inclusive}});
   json["stacks"] = stacks_json(profile, places);
   json["calls_cut"] = profile.calls_cut;
+  json["calls_too_deep"] = profile.calls_too_deep;
   return json_text(json, 1) + "\n";
 }
 

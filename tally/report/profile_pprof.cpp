@@ -1,5 +1,6 @@
 // pprof's form: profile.proto of github.com/google/pprof, with the numbers of its fields.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -18,11 +19,16 @@ using result::ProfileInline;
 class Pprof {
  public:
   Pprof(const result::Profile& profile, bool whole_names)
-      : profile_(profile), whole_names_(whole_names), events_(profile.event_count()) {
+      : profile_(profile), names_(function_names(profile, whole_names)), events_(profile.event_count()) {
     text("");
   }
 
   std::string file() {
+    // What go build -pgo looks for. Shown are the others.
+    ProtobufMessage samples;
+    samples.add(1, text("samples"));
+    samples.add(2, text("count"));
+    made_.add(1, samples);
     for (const result::Event& event : profile_.stat.events) {
       ProtobufMessage type;
       type.add(1, text(type_name(event)));
@@ -65,13 +71,14 @@ class Pprof {
     return place->second;
   }
 
-  std::int64_t add_function(const std::string& name, const std::string& file, std::uint32_t line) {
+  /// `name` is its own, `system_name` in full: pprof takes those that differ for a name that it need not shorten.
+  std::int64_t add_function(const std::string& name, const std::string& system_name, const std::string& file,
+                            std::uint32_t line) {
     ProtobufMessage made;
     const auto number = static_cast<std::int64_t>(functions_.size() + 1);
     made.add(1, number);
-    // pprof takes those that differ for a name that it need not shorten.
-    made.add(2, text(function_name(name, whole_names_)));
-    made.add(3, text(name));
+    made.add(2, text(name));
+    made.add(3, text(system_name));
     made.add(4, text(file));
     made.add(5, line);
     functions_.push_back(std::move(made));
@@ -82,7 +89,7 @@ class Pprof {
     const auto [place, is_new] = of_functions_.try_emplace(f, 0);
     if (is_new) {
       const result::ProfileFunction& one = profile_.functions[f];
-      place->second = add_function(one.name, profile_.sources[one.source], one.line);
+      place->second = add_function(names_[f], one.name, profile_.sources[one.source], one.line);
     }
     return place->second;
   }
@@ -125,9 +132,18 @@ class Pprof {
     ProtobufMessage made;
     place->second = static_cast<std::int64_t>(locations_.size() + 1);
     made.add(1, place->second);
-    made.add(4, line_of(add_function(name, "", 0), 0));
+    made.add(4, line_of(add_function(name, name, "", 0), 0));
     locations_.push_back(std::move(made));
     return place->second;
+  }
+
+  /// How many samples made these counts. Of what was counted exactly, every one of the first event is one.
+  std::int64_t samples_of(const std::vector<std::int64_t>& counts) const {
+    if (events_ == 0) return 0;
+    const std::int64_t all = profile_.stat.events.front().total.count.value.value_or(0);
+    if (!profile_.is_sampled() || all == 0 || counts.front() == 0) return counts.front();
+    const double each = static_cast<double>(profile_.sampling.front().samples) / static_cast<double>(all);
+    return std::max<std::int64_t>(1, std::llround(each * static_cast<double>(counts.front())));
   }
 
   void add_sample(const std::vector<std::int64_t>& stack, const std::vector<std::int64_t>& counts,
@@ -135,7 +151,9 @@ class Pprof {
     if (std::all_of(counts.begin(), counts.end(), [](std::int64_t n) { return n == 0; })) return;
     ProtobufMessage made;
     made.add(1, stack);
-    made.add(2, counts);
+    std::vector<std::int64_t> values{samples_of(counts)};
+    values.insert(values.end(), counts.begin(), counts.end());
+    made.add(2, values);
     if (owner != nullptr) {
       add_label(made, "program", owner->command, 0);
       add_label(made, "pid", "", owner->pid);
@@ -197,7 +215,7 @@ class Pprof {
       std::vector<std::int64_t> stack{0};
       for (std::size_t at = i;; at = profile_.calls[at].parent) {
         const result::ProfileCall& one = profile_.calls[at];
-        if (profile_.is_sampled() && one.parent == CodeCall::no_parent) break;  // nobody is known to call
+        if (one.site == 0 && one.parent == CodeCall::no_parent) break;  // nobody is known to call
         stack.push_back(location(one.caller, one.site, one.inlined, one.line));
         if (one.parent == CodeCall::no_parent) break;
       }
@@ -248,7 +266,7 @@ class Pprof {
   }
 
   const result::Profile& profile_;
-  bool whole_names_;
+  std::vector<std::string> names_;  // of functions
   std::size_t events_;
   ProtobufMessage made_;
   std::vector<std::string> strings_;

@@ -101,12 +101,9 @@ ShareInterval share_of_samples(const result::Profile& profile, std::size_t event
   return share_interval(std::clamp(share, 0.0, 1.0), profile.sampling[event].effective);
 }
 
-Estimate estimate_of(const result::Profile& profile, std::size_t event, std::int64_t count) {
-  const auto value = static_cast<double>(count);
-  if (!is_estimated(profile, event)) return {value, value, value};
-  const ShareInterval share = share_of_samples(profile, event, count);
-  const auto all = static_cast<double>(whole(profile, event));
-  return {value, share.low * all, share.high * all};
+SampledCount sampled_count(const result::Profile& profile, std::size_t event, std::int64_t count) {
+  const double samples = is_estimated(profile, event) ? profile.sampling[event].effective : 0;
+  return {static_cast<double>(count), static_cast<double>(whole(profile, event)), samples};
 }
 
 std::string interval_text(const result::Profile& profile, std::size_t event, std::int64_t count) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tally/count/proportion.hpp"
+#include "tally/count/run_noise.hpp"
 #include "tally/result/profile.hpp"
 
 namespace tally::report {
@@ -15,9 +15,8 @@ namespace tally::report {
 /// of which every single one is a sample the share is what it is.
 ShareInterval share_of_samples(const result::Profile& profile, std::size_t event, std::int64_t count);
 
-/// A count with the ends of its interval: those of its share, of the whole that was sampled. Of an event that was
-/// counted, itself.
-Estimate estimate_of(const result::Profile& profile, std::size_t event, std::int64_t count);
+/// A count with the whole that was sampled, and by how many samples.
+SampledCount sampled_count(const result::Profile& profile, std::size_t event, std::int64_t count);
 
 /// "40.21 – 43.87 %"; empty for what was not sampled, or is no estimate.
 std::string interval_text(const result::Profile& profile, std::size_t event, std::int64_t count);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace tally::report {
 namespace {
@@ -52,45 +53,6 @@ std::vector<ProfileSum> sums_of(const result::Profile& profile, ProfileBy by) {
   return sorted;
 }
 
-namespace {
-
-/// What stands in angle brackets is left out, where the name is long: those of C++ may fill a page.
-std::string without_templates(const std::string& name) {
-  constexpr std::size_t long_name = 60;
-  if (name.size() <= long_name) return name;
-  std::string text;
-  int depth = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    // "operator<", "operator->" and their like are no brackets.
-    const bool is_operator = depth == 0 && text.ends_with("operator");
-    const bool is_arrow = i > 0 && name[i] == '>' && name[i - 1] == '-';
-    if (name[i] == '<' && !is_operator && depth++ == 0) text += "<…>";
-    if (depth == 0) text += name[i];
-    if (name[i] == '>' && !is_operator && !is_arrow && depth > 0) depth--;
-  }
-  return text;
-}
-
-std::string without_parameters(const std::string& name) {
-  // Parameters are behind the last bracket that opens at the outer level; "(anonymous namespace)::f(int)" has two.
-  std::string_view text = name;
-  for (const std::string_view end : {" const", " volatile"})
-    if (text.ends_with(end)) text.remove_suffix(end.size());
-  if (!text.ends_with(')')) return name;
-  int depth = 0;
-  for (std::size_t i = text.size(); i-- > 0;) {
-    depth += text[i] == ')' ? 1 : text[i] == '(' ? -1 : 0;
-    if (depth == 0) return i == 0 || text.substr(0, i).ends_with("operator") ? name : std::string(text.substr(0, i));
-  }
-  return name;
-}
-
-}  // namespace
-
-std::string function_name(const std::string& name, bool whole) {
-  return whole ? name : without_templates(without_parameters(name));
-}
-
 std::vector<LineCounts> lines_of_functions(const result::Profile& profile) {
   std::vector<LineCounts> lines(profile.functions.size());
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
@@ -132,7 +94,24 @@ std::vector<result::ProfileCall> calls_of_all_threads(const result::Profile& pro
   return joined;
 }
 
+std::vector<std::int64_t> counts_of_calls(const result::Profile& profile) {
+  const std::size_t events = profile.event_count();
+  std::vector<std::int64_t> counts(profile.calls.size() * events);
+  std::vector<std::size_t> seen(profile.functions.size());  // in the stack of the call with this number and 1
+  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
+    const auto* const self = profile.self.data() + i * events;
+    if (std::all_of(self, self + events, [](std::int64_t n) { return n == 0; })) continue;
+    seen[profile.calls[i].callee] = i + 1;
+    for (std::size_t at = i; at != result::CodeCall::no_parent; at = profile.calls[at].parent) {
+      if (std::exchange(seen[profile.calls[at].caller], i + 1) == i + 1) continue;
+      for (std::size_t e = 0; e < events; ++e) counts[at * events + e] += self[e];
+    }
+  }
+  return counts;
+}
+
 std::vector<CallSum> calls_between(const result::Profile& profile) {
+  const std::vector<std::int64_t> counts = counts_of_calls(profile);
   std::map<std::pair<std::uint32_t, std::uint32_t>, CallSum> sums;
   for (std::size_t i = 0; i < profile.calls.size(); ++i) {
     const result::ProfileCall& call = profile.calls[i];
@@ -142,18 +121,11 @@ std::vector<CallSum> calls_between(const result::Profile& profile) {
     sum.calls += call.calls;
     sum.inclusive.resize(profile.event_count());
     for (std::size_t e = 0; e < sum.inclusive.size(); ++e)
-      sum.inclusive[e] += profile.inclusive[i * sum.inclusive.size() + e];
+      sum.inclusive[e] += counts[i * sum.inclusive.size() + e];
   }
   std::vector<CallSum> all;
   for (auto& [key, sum] : sums) all.push_back(std::move(sum));
   return all;
-}
-
-bool is_called(const std::string& function, std::string_view name) {
-  if (function == name || function_name(function, false) == name) return true;
-  std::string bare = function_name(function, false);
-  if (const std::size_t bracket = bare.find('<'); bracket != std::string::npos && bracket > 0) bare.resize(bracket);
-  return bare.size() > name.size() && bare.ends_with(name) && bare[bare.size() - name.size() - 1] == ' ';
 }
 
 std::string file_name(std::string_view path) {

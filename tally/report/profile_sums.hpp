@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tally/report/profile.hpp"
+#include "tally/report/profile_names.hpp"
 
 namespace tally::report {
 
@@ -30,7 +31,11 @@ std::vector<result::ProfileCall> calls_of_all_threads(const result::Profile& pro
                                                       std::vector<std::int64_t>& inclusive,
                                                       std::vector<std::int64_t>& self);
 
-/// The calls of one function by another, of all threads and stacks.
+/// Of each call, and each event: what was counted below the innermost frame of the function that calls. So what a
+/// function counts itself and what its calls have here is what it counts with its callees, whoever calls whom again.
+std::vector<std::int64_t> counts_of_calls(const result::Profile& profile);
+
+/// The calls of one function by another, of all threads and stacks: the sums of counts_of_calls().
 struct CallSum {
   std::uint32_t caller = 0, callee = 0;
   std::int64_t calls = 0;
@@ -38,15 +43,9 @@ struct CallSum {
 };
 std::vector<CallSum> calls_between(const result::Profile& profile);
 
-/// Of each function, and each event: what was counted from its calls to their returns. 0 for what nobody was seen to
+/// Of each function, and each event: what was counted by it and below it. 0 for what nobody was seen to
 /// call.
 std::vector<std::int64_t> inclusive_of_functions(const result::Profile& profile);
-
-/// A function's name as people say it: without parameters, unless they are wanted.
-std::string function_name(const std::string& name, bool whole);
-
-/// Whether a function is meant by this name: in full, without parameters, or as "ns::sum" for "int ns::sum<int>(int)".
-bool is_called(const std::string& function, std::string_view name);
 
 /// "main.c:12", with the last folder where `folder`.
 std::string place_of(const result::Profile& profile, std::uint32_t source, std::uint32_t line);

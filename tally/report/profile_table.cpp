@@ -30,7 +30,8 @@ std::vector<std::size_t> counted(const result::Profile& profile) {
 }
 
 /// What a row is called, in as many cells as its kind has.
-std::vector<std::string> names(const result::Profile& profile, const ProfileSum& sum, const ProfileStyle& style) {
+std::vector<std::string> names(const result::Profile& profile, const ProfileSum& sum,
+                               const std::vector<std::string>& functions, const ProfileStyle& style) {
   const result::ProfileFunction& function = profile.functions[sum.function];
   const std::string object = file_name(profile.objects[function.object].name);
   const result::CodeOwner& owner = profile.owners[sum.owner];
@@ -38,11 +39,11 @@ std::vector<std::string> names(const result::Profile& profile, const ProfileSum&
     case ProfileBy::function:
       // A section is no function: nobody enters it at its beginning; nor an inlined one.
       return {function.name.starts_with('[') || function.entered == 0 ? "" : thousands(function.entered),
-              function_name(function.name, style.whole_names), object,
+              functions[sum.function], object,
               place_of(profile, function.source, function.line)};
     case ProfileBy::line:
       return {sum.line != 0 ? place_of(profile, sum.source, sum.line) : "no line known",
-              function_name(function.name, style.whole_names), object};
+              functions[sum.function], object};
     case ProfileBy::object: return {profile.objects[function.object].name};
     case ProfileBy::process: return {owner.command, std::to_string(owner.pid)};
     case ProfileBy::thread:
@@ -54,8 +55,9 @@ std::vector<std::string> names(const result::Profile& profile, const ProfileSum&
 
 std::vector<Column> name_columns(ProfileBy by) {
   switch (by) {
-    case ProfileBy::function: return {{"entered", Align::right}, {"function"}, {"file"}, {"line"}};
-    case ProfileBy::line: return {{"line"}, {"function"}, {"file"}};
+    case ProfileBy::function:
+      return {{"entered", Align::right}, {"function", Align::left, usual_name_width}, {"file"}, {"line"}};
+    case ProfileBy::line: return {{"line"}, {"function", Align::left, usual_name_width}, {"file"}};
     case ProfileBy::object: return {{"file"}};
     case ProfileBy::process: return {{"program"}, {"process", Align::right}};
     case ProfileBy::thread: return {{"program"}, {"process", Align::right}, {"thread", Align::right}, {"name"}};
@@ -150,6 +152,8 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   std::vector<Column> columns = numbers.columns();
   for (Column& column : name_columns(style.by)) columns.push_back(std::move(column));
   Grid grid(std::move(columns));
+  std::vector<std::string> functions = function_names(profile, style.whole_names);
+  if (!style.whole_names) functions = cut_names(std::move(functions));
   bool any_unseen = false;
   const std::size_t shown = style.most == 0 ? sums.size() : std::min(style.most, sums.size());
   for (std::size_t i = 0; i < shown; ++i) {
@@ -161,7 +165,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
       any_unseen = true;
     }
     std::vector<std::string> cells = numbers.cells(sums[i].counts, all, sums[i].samples);
-    for (std::string& name : names(profile, sums[i], style)) cells.push_back(std::move(name));
+    for (std::string& name : names(profile, sums[i], functions, style)) cells.push_back(std::move(name));
     grid.add(std::move(cells));
   }
   const bool by_function = style.by == ProfileBy::function;
@@ -200,6 +204,10 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
     text +=
         " there were more different stacks of calls than are told apart: some calls are counted as their callers' "
         "own\n";
+  if (profile.calls_too_deep)
+    text +=
+        " calls were too deep: of more than 262,143 that had not returned, the further ones are counted as their "
+        "callers' own\n";
   if (profile.stat.incomplete) text += " incomplete: it was interrupted before all was collected and named\n";
   if (profile.stat.signal) text += fmt::format(" the program was killed by signal {}\n", *profile.stat.signal);
   for (const std::string& line : nameless_lines(profile)) text += fmt::format(" {}\n", line);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "tally/base/text.hpp"
 #include "tally/report/profile_forms.hpp"
@@ -70,33 +71,31 @@ std::string totals(const result::Profile& profile) {
   return numbers(all);
 }
 
-/// Calls of a function by their instructions and where they led, of all threads and stacks.
+/// Calls of a function by where they are and where they led, of all threads and stacks.
 struct Arc {
-  std::uint64_t site;
+  std::uint32_t source, line;
+  std::uint64_t site;  // 0 where instructions are not told apart
   std::uint32_t callee;
   auto operator<=>(const Arc&) const = default;
 };
 struct ArcCounts {
-  std::uint32_t source, line;
   std::uint64_t target;
   std::int64_t calls = 0;
   std::vector<std::int64_t> inclusive;
 };
 using Arcs = std::map<std::uint32_t, std::map<Arc, ArcCounts>>;  // by the caller
 
-Arcs arcs_of(const result::Profile& profile) {
+Arcs arcs_of(const result::Profile& profile, bool by_instruction) {
   Arcs arcs;
   const std::size_t events = profile.event_count();
+  const std::vector<std::int64_t> below = counts_of_calls(profile);
   for (std::size_t i = 0; i < profile.calls.size(); ++i) {
     const result::ProfileCall& call = profile.calls[i];
-    ArcCounts& arc = arcs[call.caller][{call.site, call.callee}];
-    arc.source = call.source;
-    arc.line = call.line;
+    ArcCounts& arc = arcs[call.caller][{call.source, call.line, by_instruction ? call.site : 0, call.callee}];
     arc.target = call.target;
     arc.calls += call.calls;
     arc.inclusive.resize(events);
-    // What is executed already has the counts of what it calls in its own.
-    for (std::size_t e = 0; e < events && !call.recursive; ++e) arc.inclusive[e] += profile.inclusive[i * events + e];
+    for (std::size_t e = 0; e < events; ++e) arc.inclusive[e] += below[i * events + e];
   }
   return arcs;
 }
@@ -115,75 +114,59 @@ class Numbered {
 
 }  // namespace
 
-std::string profile_callgrind(const result::Profile& profile, const ProfileStyle&) {
-  std::string text = fmt::format(
-      "# callgrind format\nversion: 1\ncreator: tally\ncmd: {}\npositions: instr line\nevents: {}\nsummary:{}\n",
-      join(profile.stat.command, " "), event_names(profile), totals(profile));
-  // Threads are added up: by function, then by address.
-  std::vector<std::size_t> order(profile.rows.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const auto &x = profile.rows[a], &y = profile.rows[b];
-    return x.function != y.function ? x.function < y.function : x.address < y.address;
-  });
-  Numbered objects, sources, functions;
-  const Arcs arcs = arcs_of(profile);
-  std::uint32_t function = ~0u, source = ~0u;
-  std::vector<bool> has_rows(profile.functions.size());
-  const auto begin = [&](std::uint32_t which) {
-    const result::ProfileFunction& f = profile.functions[which];
-    function = which;
-    has_rows[which] = true;
-    source = f.source;
-    text += fmt::format("\nob={}\nfl={}\nfn={}\n", objects.of(0, profile.objects[f.object].name),
-                        sources.of(0, source_name(profile, source)), functions.of(which, f.name));
+std::string profile_callgrind(const result::Profile& profile, const ProfileStyle& style) {
+  // By lines, as valgrind does it: many readers know no instructions, and take their addresses for lines.
+  const bool by_instruction = style.instructions;
+  const auto position = [&](std::uint64_t address, std::uint32_t line) {
+    return by_instruction ? fmt::format("{:#x} {}", address, line) : std::to_string(line);
   };
-  const auto add_calls = [&] {
-    const auto from = arcs.find(function);
-    if (from == arcs.end()) return;
+  std::string text = fmt::format(
+      "# callgrind format\nversion: 1\ncreator: tally\ncmd: {}\npositions: {}\nevents: {}\nsummary:{}\n",
+      join(profile.stat.command, " "), by_instruction ? "instr line" : "line", event_names(profile), totals(profile));
+  // Threads are added up: by function, then by place, those of the function's own file first.
+  using Place = std::tuple<bool, std::uint32_t, std::uint32_t, std::uint64_t>;  // of another file; file, line, address
+  std::map<std::uint32_t, std::map<Place, std::vector<std::int64_t>>> functions;
+  for (std::size_t i = 0; i < profile.rows.size(); ++i) {
+    const result::ProfileRow& row = profile.rows[i];
+    std::vector<std::int64_t>& counts =
+        functions[row.function][{row.source != profile.functions[row.function].source, row.source, row.line,
+                                 by_instruction ? row.address : 0}];
+    counts.resize(profile.event_count());
+    for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);
+  }
+  const Arcs arcs = arcs_of(profile, by_instruction);
+  for (const auto& [caller, calls] : arcs) functions[caller];  // samples may have met nothing of it but its calls
+  Numbered objects, sources, names;
+  for (const auto& [which, places] : functions) {
+    const result::ProfileFunction& f = profile.functions[which];
+    std::uint32_t source = f.source;
+    text += fmt::format("\nob={}\nfl={}\nfn={}\n", objects.of(0, profile.objects[f.object].name),
+                        sources.of(0, source_name(profile, source)), names.of(which, f.name));
+    const auto go_to = [&](std::uint32_t to) {
+      if (to == source) return;
+      source = to;
+      text += fmt::format("fi={}\n", sources.of(0, source_name(profile, source)));
+    };
+    for (const auto& [place, counts] : places) {
+      const auto& [is_other, file, line, address] = place;
+      go_to(file);
+      text += position(address, line) + numbers(counts) + "\n";
+    }
+    const auto from = arcs.find(which);
+    if (from == arcs.end()) continue;
     for (const auto& [arc, counts] : from->second) {
       const result::ProfileFunction& callee = profile.functions[arc.callee];
-      if (counts.source != source) {
-        source = counts.source;
-        text += fmt::format("fi={}\n", sources.of(0, source_name(profile, source)));
-      }
-      text += fmt::format("cob={}\ncfi={}\ncfn={}\ncalls={} {:#x} {}\n{:#x} {}{}\n",
+      go_to(arc.source);
+      text += fmt::format("cob={}\ncfi={}\ncfn={}\ncalls={} {}\n{}{}\n",
                           objects.of(0, profile.objects[callee.object].name),
-                          sources.of(0, source_name(profile, callee.source)), functions.of(arc.callee, callee.name),
+                          sources.of(0, source_name(profile, callee.source)), names.of(arc.callee, callee.name),
                           std::max<std::int64_t>(counts.calls, 1),  // samples know none, and readers leave 0 out
-                          counts.target, callee.line, arc.site, counts.line, numbers(counts.inclusive));
+                          position(counts.target, callee.line), position(arc.site, arc.line), numbers(counts.inclusive));
     }
-  };
-  for (std::size_t i = 0; i < order.size();) {
-    const result::ProfileRow& row = profile.rows[order[i]];
-    if (row.function != function) {
-      if (i != 0) add_calls();
-      begin(row.function);
-    }
-    if (row.source != source) {
-      source = row.source;
-      text += fmt::format("fi={}\n", sources.of(0, source_name(profile, source)));
-    }
-    std::vector<std::int64_t> counts(profile.event_count());
-    std::size_t next = i;
-    for (; next < order.size(); ++next) {
-      const result::ProfileRow& same = profile.rows[order[next]];
-      if (same.function != row.function || same.address != row.address) break;
-      for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(order[next], e);
-    }
-    text += fmt::format("{:#x} {}{}\n", row.address, row.line, numbers(counts));
-    i = next;
-  }
-  if (!order.empty()) add_calls();
-  // Samples may have met nothing of a function but its calls.
-  for (const auto& [caller, calls] : arcs) {
-    if (has_rows[caller]) continue;
-    begin(caller);
-    add_calls();
   }
   for (const Rest& rest : rests(profile))
-    text += fmt::format("\nob={}\nfl={}\nfn={}\n0x0 0{}\n", objects.of(0, "???"), sources.of(0, "???"),
-                        functions.of(~0ull, rest.name), numbers(rest.counts));
+    text += fmt::format("\nob={}\nfl={}\nfn={}\n{}{}\n", objects.of(0, "???"), sources.of(0, "???"),
+                        names.of(~0ull, rest.name), position(0, 0), numbers(rest.counts));
   return text + "\ntotals:" + totals(profile) + "\n";
 }
 

@@ -108,13 +108,24 @@ TEST_F(ProfilePprof, adds_up_to_the_totals) {
     std::vector<std::int64_t> sums(3), of_eleven(3);
     for (const Message& sample : read.profile.messages(2)) {
       const std::vector<std::int64_t> counts = sample.packed(2);
-      ASSERT_EQ(counts.size(), 3u);
+      ASSERT_EQ(counts.size(), 4u);
+      EXPECT_EQ(counts[0], counts[1]) << "each instruction is a sample";
       for (std::size_t e = 0; e < 3; ++e) {
-        sums[e] += counts[e];
-        if (read.stack(sample).front() == "eleven") of_eleven[e] += counts[e];
+        sums[e] += counts[e + 1];
+        if (read.stack(sample).front() == "eleven") of_eleven[e] += counts[e + 1];
       }
     }
     for (std::size_t e = 0; e < 3; ++e) EXPECT_EQ(sums[e], totals[e]["value"]) << e;
+    // The first type is what go build -pgo takes; the instructions are shown.
+    const auto& strings = read.profile.texts.at(6);
+    const auto text = [&](std::int64_t i) { return strings.at(static_cast<std::size_t>(i)); };
+    const std::vector<Message> types = read.profile.messages(1);
+    ASSERT_EQ(types.size(), 4u);
+    EXPECT_EQ(text(types[0].number(1)) + "/" + text(types[0].number(2)), "samples/count");
+    EXPECT_EQ(text(read.profile.number(14)), "instructions");
+    for (const Message& function : read.profile.messages(5))
+      if (text(function.number(2)) == "times")
+        EXPECT_GT(function.number(5), 0) << "where it begins";
     EXPECT_EQ(of_eleven, (std::vector<std::int64_t>{11'000, 2'000, 2'000}));
     // Mappings have their files and build ids.
     std::set<std::string> files;

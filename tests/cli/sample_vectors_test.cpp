@@ -185,5 +185,23 @@ TEST_F(Vectors, and_rows_are_the_same_by_kept_code) {
   }
 }
 
+/// A window whose line SimPoint does not read is told, with --quiet, too.
+TEST_F(Vectors, says_which_window_is_too_long_for_simpoint) {
+  std::string text = ".globl _start\n_start:\n";
+  for (int i = 0; i < 130'000; ++i) text += " test %eax,%eax\n jz 1f\n1:\n";
+  text += " mov $60,%eax\n xor %edi,%edi\n syscall\n";
+  const TemporaryFile source("blocks.s", text), program("blocks"), vectors("blocks.bb"), rows("rows.csv");
+  if (Running({"gcc", "-nostdlib", "-static", "-o", program.path(), source.path()}).finish().code() != 0)
+    GTEST_SKIP() << "gcc builds nothing here";
+  const Finished long_one = tally(
+      {"sample", "-q", "--every", "1G", "--bbv", vectors.path(), "-o", rows.path(), "--", program.path()});
+  EXPECT_EQ(long_one.code(), 0) << long_one.err;
+  EXPECT_NE(long_one.err.find("lines of 1,048,575 bytes"), std::string::npos) << long_one.err;
+  EXPECT_NE(long_one.err.find("window 1 of blocks"), std::string::npos) << long_one.err;
+  const Finished short_one = tally(
+      {"sample", "-q", "--every", "50k", "--bbv", vectors.path(), "-o", rows.path(), "--", program.path()});
+  EXPECT_EQ(short_one.err, "");
+}
+
 }  // namespace
 }  // namespace tally::test

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <cstring>
 
 #include "tally/base/text.hpp"
 #include "tally/base/version.hpp"
 #include "tally/linux/files/report_file.hpp"
+#include "tally/linux/process/signals.hpp"
 #include "tally/linux/process/spawn.hpp"
 
 namespace tally::backend::sim {
@@ -19,16 +19,11 @@ std::string text_in(const char* words, std::size_t most) {
   return printable(std::string(words, ::strnlen(words, most)));
 }
 
-/// Signals by which the kernel ends a program whose handlers it cannot call: the engine has one for each.
-bool is_fault(int signal) {
-  return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
-}
-
 /// The process that the command started, where a fault ended it of which its engine never said that it is the
 /// program's.
 channel::Process* silent_end(Channel& shared, const Execution& execution, int& signal) {
   const linux::Exit exit = linux::exit_of(execution.wait_status);
-  if (!execution.ended || !exit.signal || !is_fault(*exit.signal)) return nullptr;
+  if (!execution.ended || !exit.signal || !linux::is_fault(*exit.signal)) return nullptr;
   signal = *exit.signal;
   channel::Process* last = nullptr;
   const std::uint32_t end = shared.records.header().next_process;

@@ -21,12 +21,18 @@ std::vector<PageCall> page_calls(const result::Profile& profile, const std::vect
   std::vector<std::int64_t> joined(profile.calls.size());  // of each call, its place in the list
   std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> known;
   std::vector<PageCall> all;
+  std::vector<bool> has_counts(profile.calls.size());  // of its own, or below it
+  for (std::size_t i = profile.calls.size(); i-- > 0;) {
+    if (profile.self[i * profile.event_count() + event] != 0) has_counts[i] = true;
+    if (has_counts[i] && profile.calls[i].parent != result::CodeCall::no_parent)
+      has_counts[profile.calls[i].parent] = true;
+  }
   for (std::size_t i = 0; i < profile.calls.size(); ++i) {
     const result::ProfileCall& call = profile.calls[i];
     const bool is_root = call.parent == result::CodeCall::no_parent;
     const std::int64_t parent = is_root ? -1 : joined[call.parent];
-    // What is called within itself stands in the stack once.
-    if (call.recursive) {
+    // What is called directly within itself stands in the stack once; all that it counts is the outer one's.
+    if (call.recursive && !has_counts[i]) {
       joined[i] = parent;
       continue;
     }
@@ -55,11 +61,12 @@ Json functions_json(const result::Profile& profile, const ProfileStyle& style, s
     places[f] = sums.size();
     sums.push_back({static_cast<std::uint32_t>(f), 0, 0, 0, std::vector<std::int64_t>(events)});
   }
+  const std::vector<std::string> names = function_names(profile, style.whole_names);
   Json all = Json::array();
   for (const ProfileSum& sum : sums) {
     const result::ProfileFunction& f = profile.functions[sum.function];
     Json one;
-    one["name"] = function_name(f.name, style.whole_names);
+    one["name"] = names[sum.function];
     one["object"] = file_name(profile.objects[f.object].name);
     one["place"] = place_of(profile, f.source, f.line);
     one["entered"] = f.entered;

@@ -39,13 +39,14 @@ Json functions_json(const ProfileDifference& difference, const ProfileStyle& sty
   const std::size_t count = difference.functions.size();
   const auto before = inclusive_of(*difference.before, difference.of_before, difference.in_before[0], count);
   const auto after = inclusive_of(*difference.after, difference.of_after, difference.in_after[0], count);
+  const std::vector<std::string> names = difference.names(style.whole_names);
   Json all = Json::array();
   for (std::size_t i = 0; i < count; ++i) {
     const Change& change = difference.functions[i];
     const bool is_after = change.after.is_there;
     const result::Profile& profile = is_after ? *difference.after : *difference.before;
     const result::ProfileFunction& f = profile.functions[is_after ? change.after.function : change.before.function];
-    all.push_back({{"name", function_name(f.name, style.whole_names)},
+    all.push_back({{"name", names[i]},
                    {"object", file_name(profile.objects[f.object].name)},
                    {"place", place_text(difference, change)},
                    {"only", !is_after                ? "before"

@@ -1,0 +1,113 @@
+// Stacks and calls of profiles that are made here: recursion through others, overloads, threads.
+#include <gtest/gtest.h>
+
+#include "tally/report/profile_forms.hpp"
+#include "tally/report/profile_sums.hpp"
+
+namespace tally::report {
+namespace {
+
+constexpr std::uint32_t none = result::CodeCall::no_parent;
+
+/// A profile of one event whose functions are those of the calls.
+struct Made {
+  result::Profile profile;
+
+  explicit Made(const std::vector<std::string>& functions) {
+    profile.stat.command = {"prog"};
+    result::Event event;
+    event.total.event = event.total.name = "instructions";
+    event.total.count.value = 0;
+    event.total.count.trust = Trust::exact;
+    profile.stat.events.push_back(event);
+    profile.repeated = profile.unplaced = {0};
+    profile.owners.push_back({7, "prog", 7, "prog"});
+    profile.sources.emplace_back();
+    profile.objects.push_back({"/bin/prog"});
+    for (const std::string& name : functions)
+      profile.functions.push_back({name, 0, 0x1000 * (profile.functions.size() + 1)});
+  }
+  /// Its number.
+  std::uint32_t call(std::uint32_t parent, std::uint32_t caller, std::uint32_t callee, std::int64_t self,
+                     std::uint32_t owner = 0, bool recursive = false) {
+    result::ProfileCall call;
+    call.owner = owner;
+    call.parent = parent;
+    call.caller = caller;
+    call.callee = callee;
+    call.site = profile.functions[caller].address + 4;
+    call.target = profile.functions[callee].address;
+    call.recursive = recursive;
+    call.calls = 1;
+    profile.calls.push_back(call);
+    profile.self.push_back(self);
+    result::ProfileRow row;
+    row.owner = owner;
+    row.function = callee;
+    row.address = call.target;
+    profile.rows.push_back(row);
+    profile.counts.push_back(self);
+    *profile.stat.events.front().total.count.value += self;
+    return static_cast<std::uint32_t>(profile.calls.size() - 1);
+  }
+};
+
+/// even() calls odd(), and odd() even(): of each function its own counts and those of its calls are what it has in all.
+TEST(ProfileCalls, of_functions_that_call_each_other_add_up) {
+  Made made({"main", "even", "odd"});
+  const std::uint32_t outer = made.call(none, 0, 1, 10), odd = made.call(outer, 1, 2, 100);
+  made.call(odd, 2, 1, 1000, 0, true);
+  const std::vector<std::int64_t> counts = counts_of_calls(made.profile);
+  EXPECT_EQ(counts, (std::vector<std::int64_t>{1110, 100, 1000}));
+  std::map<std::uint32_t, std::int64_t> with_callees{{0, 0}, {1, 1010}, {2, 100}};
+  for (const CallSum& sum : calls_between(made.profile)) with_callees[sum.caller] += sum.inclusive.front();
+  EXPECT_EQ(with_callees, (std::map<std::uint32_t, std::int64_t>{{0, 1110}, {1, 1110}, {2, 1100}}));
+  EXPECT_EQ(profile_folded(made.profile, {}), "prog;even 10\nprog;even;odd 100\nprog;even;odd;even 1000\n");
+}
+
+TEST(ProfileFolded, keeps_overloads_apart) {
+  Made made({"main", "f(int)", "f(bool)", "g(int)"});
+  const std::uint32_t main = made.call(none, 0, 0, 0);
+  made.call(main, 0, 1, 6004);
+  made.call(main, 0, 2, 1503);
+  made.call(main, 0, 3, 5);
+  EXPECT_EQ(profile_folded(made.profile, {}), "prog;main;f(bool) 1503\nprog;main;f(int) 6004\nprog;main;g 5\n");
+}
+
+TEST(ProfileFolded, joins_threads_of_one_name) {
+  Made made({"start", "work"});
+  made.profile.owners.push_back({7, "prog", 8, "worker"});
+  made.profile.owners.push_back({7, "prog", 9, "worker"});
+  made.profile.owners.push_back({7, "prog", 10, "prog"});
+  for (const std::uint32_t owner : {0u, 1u, 2u, 3u}) made.call(none, 0, 1, 10 + owner, owner);
+  EXPECT_EQ(profile_folded(made.profile, {}), "prog (worker);work 23\nprog;work 23\n");
+  const std::string speedscope = profile_speedscope(made.profile, {});
+  EXPECT_NE(speedscope.find("\"weights\":[23,23]"), std::string::npos) << speedscope;
+}
+
+TEST(ProfileCallgrind, has_lines_and_instructions_where_they_are_asked_for) {
+  Made made({"main", "f(int)"});
+  made.call(none, 0, 1, 12);
+  made.profile.rows.front().line = 3;
+  const std::string by_line = profile_callgrind(made.profile, {});
+  EXPECT_NE(by_line.find("\npositions: line\n"), std::string::npos);
+  EXPECT_NE(by_line.find("\n3 12\n"), std::string::npos) << by_line;
+  const std::string by_instruction = profile_callgrind(made.profile, {.instructions = true});
+  EXPECT_NE(by_instruction.find("\npositions: instr line\n"), std::string::npos);
+  EXPECT_NE(by_instruction.find("\n0x2000 3 12\n"), std::string::npos) << by_instruction;
+}
+
+TEST(ProfileTable, is_not_widened_by_one_long_name) {
+  Made made({"short", std::string(1'000'000, 'x')});
+  made.call(none, 0, 0, 5);
+  made.call(none, 0, 1, 5);
+  const std::string table = profile_table(made.profile, {});
+  EXPECT_LT(table.size(), 1500u);
+  EXPECT_GT(profile_table(made.profile, {.whole_names = true}).size(), 1'000'000u);
+  const std::size_t row = table.find(" short ");
+  ASSERT_NE(row, std::string::npos) << table;
+  EXPECT_LT(table.find('\n', row) - row, 40u) << table;
+}
+
+}  // namespace
+}  // namespace tally::report

@@ -82,6 +82,7 @@ Result<bool> Machine::start() {
   memory_file_ = *std::move(file);
   memory_mapping_ = *std::move(mapping);
   memory_ = memory_mapping_.data();
+  checkpoint_.cover(memory_, memory_size());
   uc_mem_map_ptr(uc_, 0, memory_size(), UC_PROT_ALL, memory_);
   uc_mmio_map(uc_, layout::apic, layout::apic_size, on_apic_read, this, on_apic_write, this);
   for (const Piece& piece : image_.pieces) {
@@ -146,6 +147,7 @@ void Machine::add_hooks() {
   const auto add = [&](int type, auto* function) {
     uc_hook_add(uc_, &hook, type, reinterpret_cast<void*>(function), this, 1, 0);
   };
+  add(UC_HOOK_BLOCK, on_slow_block);
   add(UC_HOOK_CODE, on_code);
   add(UC_HOOK_INTR, on_interrupt);
   add(UC_HOOK_INSN_INVALID, on_invalid);

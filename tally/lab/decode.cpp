@@ -2,8 +2,6 @@
 
 #include <Zydis/Zydis.h>
 
-#include <algorithm>
-
 namespace tally::lab {
 namespace {
 
@@ -24,6 +22,19 @@ ZydisDecoder decoder_for(int bits) {
 bool loads_stack_segment(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* operands) {
   return (raw.mnemonic == ZYDIS_MNEMONIC_MOV || raw.mnemonic == ZYDIS_MNEMONIC_POP) && raw.operand_count > 0 &&
          operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER && operands[0].reg.value == ZYDIS_REGISTER_SS;
+}
+
+// LIDT, LGDT, LTR, SWAPGS, MOV to a debug register …: what follows them in a block may be something else.
+bool changes_system(const ZydisDecodedInstruction& raw) {
+  switch (raw.meta.category) {
+    case ZYDIS_CATEGORY_SYSTEM:
+    case ZYDIS_CATEGORY_VTX:
+    case ZYDIS_CATEGORY_SEGOP:
+    case ZYDIS_CATEGORY_INTERRUPT: return true;
+    default: break;
+  }
+  return (raw.attributes & ZYDIS_ATTRIB_IS_PRIVILEGED) != 0 || raw.mnemonic == ZYDIS_MNEMONIC_UD0 ||
+         raw.mnemonic == ZYDIS_MNEMONIC_UD1 || raw.mnemonic == ZYDIS_MNEMONIC_UD2;
 }
 
 Kind kind_of(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* operands) {
@@ -64,7 +75,8 @@ Kind kind_of(const ZydisDecodedInstruction& raw, const ZydisDecodedOperand* oper
       ZydisRegisterGetClass(operands[0].reg.value) == ZYDIS_REGCLASS_CONTROL) {
     return Kind::paging;
   }
-  return loads_stack_segment(raw, operands) ? Kind::enable : Kind::plain;
+  if (loads_stack_segment(raw, operands)) return Kind::enable;
+  return changes_system(raw) ? Kind::system : Kind::plain;
 }
 
 bool is_multiplication(ZydisMnemonic mnemonic) {
@@ -128,33 +140,6 @@ Instruction decode(std::span<const std::uint8_t> bytes, std::uint64_t address, i
   if (raw.meta.category == ZYDIS_CATEGORY_WIDENOP || raw.meta.category == ZYDIS_CATEGORY_NOP)
     out.loads = out.stores = 0;
   return out;
-}
-
-std::vector<MemoryOperand> memory_operands(std::span<const std::uint8_t> bytes, std::uint64_t address, int bits) {
-  const ZydisDecoder decoder = decoder_for(bits);
-  ZydisDecodedInstruction raw;
-  ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
-  std::vector<MemoryOperand> all;
-  if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes.data(), bytes.size(), &raw, operands))) return all;
-  for (int i = 0; i < raw.operand_count; ++i) {
-    const ZydisDecodedOperand& operand = operands[i];
-    if (operand.type != ZYDIS_OPERAND_TYPE_MEMORY || operand.mem.type == ZYDIS_MEMOP_TYPE_AGEN) continue;
-    MemoryOperand out;
-    out.offset = operand.mem.disp.has_displacement ? static_cast<std::uint64_t>(operand.mem.disp.value) : 0;
-    if (operand.mem.base == ZYDIS_REGISTER_RIP || operand.mem.base == ZYDIS_REGISTER_EIP) {
-      out.offset += address + raw.length;
-    } else if (operand.mem.base != ZYDIS_REGISTER_NONE) {
-      out.base = ZydisRegisterGetId(operand.mem.base);
-    }
-    if (operand.mem.index != ZYDIS_REGISTER_NONE) {
-      out.index = ZydisRegisterGetId(operand.mem.index);
-      out.scale = operand.mem.scale;
-    }
-    out.size = std::max<std::uint64_t>(operand.size / 8U, 1);
-    out.is_stack = operand.visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && out.base == 4;
-    all.push_back(out);
-  }
-  return all;
 }
 
 std::string text_of(std::span<const std::uint8_t> bytes, std::uint64_t address, int bits) {

@@ -24,6 +24,7 @@ enum class Kind : std::uint8_t {
   interrupt_return,
   far,        ///< changes the code segment, and so perhaps the privilege level
   enable,     ///< STI, MOV SS, POP SS: the next instruction is not interrupted
+  system,     ///< tables, segments of the system, #UD on purpose: the emulator executes it, alone
   paging,     ///< MOV to a control register, INVLPG: pages may lie elsewhere behind it
   port,       ///< IN, OUT: the emulator executes it, the lab's devices answer
   undecoded,  ///< no instruction
@@ -46,18 +47,6 @@ struct Instruction {
   /// What it adds where it ran once; which way a branch went, and what caches did, is told apart.
   pmu::emulated::Work work() const;
 };
-
-/// Where an instruction touches memory: base + index * scale + offset. Registers by their numbers in the encoding, 0
-/// for AX to 15; -1: none. What depends on segments is left out.
-struct MemoryOperand {
-  int base = -1;
-  int index = -1;
-  std::uint64_t scale = 1;
-  std::uint64_t offset = 0;
-  std::uint64_t size = 1;
-  bool is_stack = false;  ///< PUSH, CALL and their like: near the stack pointer
-};
-std::vector<MemoryOperand> memory_operands(std::span<const std::uint8_t> bytes, std::uint64_t address, int bits);
 
 /// Decodes for 16, 32 or 64 bits.
 Instruction decode(std::span<const std::uint8_t> bytes, std::uint64_t address, int bits);

@@ -3,9 +3,11 @@
 // instruction by instruction, so that every overflow has its exact place.
 //
 // What Unicorn 2.0.1 does, and this rests on: a stop inside the block hook keeps the block from running; a context that
-// one engine saved restores in another one; a fault of memory stops at its instruction, but RIP is the block's.
+// one engine saved restores in another one. Where a block ends in another way (a fault, a store into code), neither RIP
+// nor the hooks tell at which instruction: the run goes back to its checkpoint, and the block runs in the first engine.
 #include <algorithm>
 
+#include "tally/lab/interruption.hpp"
 #include "tally/lab/layout.hpp"
 #include "tally/lab/machine.hpp"
 
@@ -18,7 +20,6 @@ using pmu::emulated::Work;
 // A switch there and back costs what some hundred instructions do.
 constexpr std::uint64_t worth_it = 256;
 constexpr std::uint32_t never = ~0U;
-constexpr std::uint64_t nowhere = ~0ULL;
 
 // The most that one instruction counts: three cycles, two accesses.
 Work most_of_one() {
@@ -39,7 +40,7 @@ void add(Work& sum, const Work& part, std::uint64_t times) {
 bool Machine::may_run_fast() const {
   if (!settings_.blocks || settings_.steps || settings_.width > 1 || image_.bits == 16 || is_shadowed_ || arrival_)
     return false;
-  if (!pmu_.apic().is_idle()) return false;
+  if (!pmu_.apic().is_idle() || instructions_ < single_until_) return false;
   // What depends on more than the instructions themselves.
   for (const Signal signal :
        {Signal::llc_references, Signal::llc_misses, Signal::mispredicts, Signal::taken_branches}) {
@@ -50,9 +51,12 @@ bool Machine::may_run_fast() const {
 
 // Instructions until something may happen.
 std::uint64_t Machine::budget() const {
-  // Below what marks a block that is never run.
-  constexpr std::uint64_t at_once = 1U << 30;
-  std::uint64_t left = std::min({pmu_.room(most_of_one(), cpl_), settings_.max_instructions - instructions_, at_once});
+  // A moment, so that a signal is noticed soon; and below what marks a block that is never run.
+  constexpr std::uint64_t at_once = 1U << 26;
+  // The last instructions of a run that finds no end are told: they run one by one.
+  const std::uint64_t told = instructions_ + recent_.size();
+  const std::uint64_t to_limit = settings_.max_instructions > told ? settings_.max_instructions - told : 0;
+  std::uint64_t left = std::min({pmu_.room(most_of_one(), cpl_), to_limit, at_once});
   if (timer_.is_running()) {
     const std::uint64_t ticks = timer_.deadline > pmu_.time_stamp() ? timer_.deadline - pmu_.time_stamp() : 0;
     const auto& clock = pmu_.behaviour().clock;
@@ -90,16 +94,82 @@ void Machine::run_fast() {
   }
   uc_context_save(uc_, context_);
   uc_context_restore(fast_, context_);
-  budget_ = budget();
-  last_block_ = nullptr;
-  leave_at_ = at_;
-  uc_emu_start(fast_, at_, ~0ULL, 0, 0);
-  settle();
-  uc_context_save(fast_, context_);
+  forget_code();
+  if (fast_pages_changed_) forget_pages(fast_);
+  fast_pages_changed_ = false;
+  std::uint64_t at = at_;
+  for (std::uint64_t room = budget(); room >= worth_it && noted_signal() == 0; room = budget()) {
+    checkpoint_.begin();
+    const Leave how = run_blocks(at, room);
+    if (how == Leave::astray) {
+      at = go_back(at);
+      break;
+    }
+    settle();
+    uc_context_save(fast_, context_);
+    at = leave_at_;
+    if (how != Leave::may_go_on) break;
+  }
   uc_context_restore(uc_, context_);
-  if (leave_at_ != nowhere) set(UC_X86_REG_RIP, leave_at_);
+  set(UC_X86_REG_RIP, at);
   ++switches_;
   calm_ = 0;
+}
+
+// Runs at most `budget` instructions. Where it does not go astray it ends before the block at leave_at_.
+Machine::Leave Machine::run_blocks(std::uint64_t from, std::uint64_t budget) {
+  granted_ = budget_ = budget;
+  last_block_ = nullptr;
+  is_astray_ = false;
+  leave_ = Leave::astray;
+  uc_emu_start(fast_, from, ~0ULL, 0, 0);
+  if (is_astray_) leave_ = Leave::astray;
+  if (leave_ == Leave::astray) go_astray();
+  return leave_;
+}
+
+// A fault, an instruction that the emulator does not know, a store into code, or an end for which no hook was called.
+// Where inside the block that was is not known, and what is left of the block may have run.
+void Machine::go_astray() {
+  if (is_astray_) return;
+  is_astray_ = true;
+  whole_ = granted_ - budget_ - (last_block_ ? last_block_->instructions : 0);
+  budget_ = 0;
+  uc_emu_stop(fast_);
+}
+
+// To the beginning of the block that went astray, so that it runs instruction by instruction: back to the checkpoint,
+// and the blocks before it once more. Returns where it begins.
+std::uint64_t Machine::go_back(std::uint64_t from) {
+  const std::uint64_t whole = whole_;
+  const std::uint64_t last = last_block_ ? last_block_->address : from;
+  roll_back();
+  if (whole == 0) return from;
+  is_repeat_ = true;
+  const Leave how = run_blocks(from, whole);
+  is_repeat_ = false;
+  if (how == Leave::at_block && leave_at_ == last && budget_ == 0) {
+    settle();
+    uc_context_save(fast_, context_);
+    return last;
+  }
+  // It took another way: the emulator is not to be trusted with these blocks.
+  roll_back();
+  single_until_ = instructions_ + whole;
+  return from;
+}
+
+// Nothing has happened since the checkpoint.
+void Machine::roll_back() {
+  for (Block* block : touched_) block->times = 0;
+  touched_.clear();
+  replaced_.clear();
+  last_block_ = nullptr;
+  checkpoint_.roll_back([this](std::uint64_t place, std::uint64_t size) { written(place, size); });
+  uc_context_restore(fast_, context_);
+  forget_code();
+  // Marks that the emulator has left in page tables are gone, too.
+  if (is_paging()) forget_pages(fast_);
 }
 
 // This runs before each block of the program: what is not the usual case is elsewhere, so that no register is saved.
@@ -118,9 +188,16 @@ void Machine::on_block(uc_engine*, std::uint64_t address, std::uint32_t size, vo
 
 // A block that is new, or the first time since settle(), or more than may run before something happens.
 void Machine::begin_block(std::uint64_t address, std::uint32_t size) {
+  if (is_astray_) {
+    uc_emu_stop(fast_);
+    return;
+  }
   Block* block = table_[address % table_size];
   if (!block || block->address != address || block->size != size) block = block_at(address, size);
-  if (block->instructions > budget_ && !renewed(*block)) {
+  if (block->instructions > budget_) {
+    // Branches and the like leave more room than was thought.
+    const bool may_go_on = block->instructions != never && !is_repeat_ && granted_ - budget_ >= worth_it;
+    leave_ = may_go_on ? Leave::may_go_on : Leave::at_block;
     leave_at_ = address;
     uc_emu_stop(fast_);
     return;
@@ -130,22 +207,15 @@ void Machine::begin_block(std::uint64_t address, std::uint32_t size) {
   last_block_ = block;
 }
 
-// Branches and the like leave more room than was thought: look again before leaving.
-bool Machine::renewed(const Block& block) {
-  if (block.instructions == never) return false;
-  settle();
-  budget_ = budget();
-  return budget_ >= block.instructions;
-}
-
 Machine::Block* Machine::block_at(std::uint64_t address, std::uint32_t size) {
   std::unique_ptr<Block>& slot = blocks_[address];
   if (!slot || slot->size != size) {
-    // A block of another size may be accounted for already.
-    if (slot) settle();
+    // A block of another size may have run.
+    if (slot) replaced_.push_back(std::move(slot));
     slot = std::make_unique<Block>();
     slot->address = address;
     slot->size = size;
+    mark_code(address, size);
     for (std::uint64_t at = address; at < address + size;) {
       const Instruction& instruction = decoded(at);
       const auto& stops = settings_.breakpoints;
@@ -167,117 +237,49 @@ Machine::Block* Machine::block_at(std::uint64_t address, std::uint32_t size) {
 
 // Tells the PMU what the blocks did.
 void Machine::settle() {
-  Work sum = left_over_;
-  left_over_ = {};
+  Work sum;
   for (Block* block : touched_) {
     add(sum, block->work, block->times);
     block->times = 0;
   }
   touched_.clear();
+  replaced_.clear();
   if (sum[Signal::instructions] == 0) return;
   pmu_.advance(sum, cpl_);
   instructions_ += sum[Signal::instructions];
 }
 
-// The last block ran up to `address`, and not further.
-void Machine::leave_inside(std::uint64_t address) {
-  leave_at_ = address;
-  if (!last_block_ || address < last_block_->address || address >= last_block_->address + last_block_->size) return;
-  --last_block_->times;
-  for (std::uint64_t at = last_block_->address; at < address;) {
-    const Instruction& instruction = decoded(at);
-    add(left_over_, instruction.work(), 1);
-    at += instruction.length;
-  }
+void Machine::on_fast_interrupt(uc_engine*, std::uint32_t, void* machine) {
+  static_cast<Machine*>(machine)->go_astray();
 }
 
-void Machine::on_fast_interrupt(uc_engine* uc, std::uint32_t, void* machine) {
-  Machine& self = *static_cast<Machine*>(machine);
-  std::uint64_t address = 0;
-  uc_reg_read(uc, self.named(UC_X86_REG_RIP), &address);
-  self.leave_inside(address);
-  uc_emu_stop(uc);
-}
-
-bool Machine::on_fast_invalid(uc_engine* uc, void* machine) {
-  on_fast_interrupt(uc, 6, machine);
+bool Machine::on_fast_invalid(uc_engine*, void* machine) {
+  static_cast<Machine*>(machine)->go_astray();
   return true;
 }
 
-// The instruction that touched `address`: the first of the block whose operand is there.
-bool Machine::on_fast_hole(uc_engine* uc, uc_mem_type type, std::uint64_t address, int, std::int64_t, void* machine) {
+bool Machine::on_fast_hole(uc_engine*, uc_mem_type, std::uint64_t address, int, std::int64_t, void* machine) {
   Machine& self = *static_cast<Machine*>(machine);
   if (self.reveal(address)) return true;
-  if (type == UC_MEM_FETCH_UNMAPPED || !self.last_block_) {
-    self.leave_at_ = address;
-    return false;
-  }
-  for (std::uint64_t at = self.last_block_->address; at < self.last_block_->address + self.last_block_->size;) {
-    const Instruction& instruction = self.decoded(at);
-    if (self.touches(uc, instruction, address)) {
-      self.leave_inside(at);
-      return false;
-    }
-    at += instruction.length;
-  }
-  self.leave_inside(self.last_block_->address);
+  self.go_astray();
   return false;
 }
 
-bool Machine::touches(uc_engine* uc, const Instruction& instruction, std::uint64_t address) const {
-  std::array<std::uint8_t, 15> bytes{};
-  uc_mem_read(uc, physical(instruction.address).value_or(instruction.address), bytes.data(), bytes.size());
-  for (const MemoryOperand& operand : memory_operands(bytes, instruction.address, code_bits_)) {
-    std::uint64_t at = operand.offset;
-    const auto add_register = [&](int number, std::uint64_t scale) {
-      if (number < 0) return;
-      std::uint64_t value = 0;
-      uc_reg_read(uc, general_register(number, image_.bits), &value);
-      at += value * scale;
-    };
-    add_register(operand.base, 1);
-    add_register(operand.index, operand.scale);
-    if (code_bits_ == 32) at &= 0xFFFF'FFFF;
-    // PUSH and CALL write below the stack pointer that they find.
-    const std::uint64_t below = operand.is_stack ? 16 : 0;
-    if (address + below >= at && address < at + operand.size + below) return true;
-  }
-  return false;
-}
-
+// This runs before each store.
 void Machine::on_fast_write(uc_engine*, uc_mem_type, std::uint64_t address, int size, std::int64_t, void* machine) {
-  static_cast<Machine*>(machine)->written(address, size);
-}
-
-// Memory that holds decoded instructions is written: they are forgotten, and the engines translate them anew.
-void Machine::written(std::uint64_t address, int size) {
-  bool is_code = false;
-  for (int i = 0; i < size && address + static_cast<std::uint64_t>(i) < code_bytes_.size(); ++i) {
-    is_code = is_code || code_bytes_[address + static_cast<std::uint64_t>(i)];
+  Machine& self = *static_cast<Machine*>(machine);
+  const auto place = self.memory_place(address);
+  if (!place) return;
+  const auto bytes = static_cast<std::uint64_t>(size);
+  self.checkpoint_.before_write(*place, bytes);
+  if (self.is_code(*place, bytes)) {
+    self.written(*place, bytes);
+    self.go_astray();
+  } else if (self.checkpoint_.is_full() && !self.is_repeat_) {
+    // The next block begins a new one.
+    self.granted_ -= self.budget_;
+    self.budget_ = 0;
   }
-  if (!is_code) return;
-  forgotten_ = true;
-  first_dirty_ = std::min(first_dirty_, address);
-  last_dirty_ = std::max(last_dirty_, address);
-  instructions_seen_.clear();
-  code_bytes_.assign(code_bytes_.size(), false);
-  // A run of blocks ends behind this one, and asks the engine where it stands.
-  leave_at_ = nowhere;
-  if (fast_) uc_emu_stop(fast_);
-}
-
-// Not while a block of theirs runs: at the next boundary.
-void Machine::forget_code() {
-  if (!forgotten_) return;
-  forgotten_ = false;
-  settle();
-  last_block_ = nullptr;
-  blocks_.clear();
-  table_.fill(nullptr);
-  constexpr std::uint64_t page = 4096;
-  if (fast_) uc_ctl_remove_cache(fast_, first_dirty_ & ~(page - 1), (last_dirty_ | (page - 1)) + 1);
-  first_dirty_ = ~0ULL;
-  last_dirty_ = 0;
 }
 
 }  // namespace tally::lab

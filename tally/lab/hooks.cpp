@@ -32,6 +32,7 @@ void Machine::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
     if (self.cpl_ <= self.gate_of(arrival.vector).level) self.finish(arrival.back + 1);  // it leaves for another place
     self.running_.reset();
   } else {
+    self.restarts_ = true;
     self.running_.reset();  // it does not retire
     arrival.back = self.at_;
     // Those that push an error code; the emulator does not tell which, so it is 0.
@@ -42,12 +43,15 @@ void Machine::on_interrupt(uc_engine*, std::uint32_t vector, void* machine) {
 }
 
 bool Machine::on_invalid(uc_engine* uc, void* machine) {
-  Machine& self = of(machine);
-  self.running_.reset();
-  self.fault_ = Arrival{6, std::nullopt, self.at_, "these bytes are no instruction that the emulated processor has"};
+  of(machine).note_invalid();
   // Returning true ends the run in Unicorn 2.0.1: it goes on from run().
   uc_emu_stop(uc);
   return true;
+}
+
+void Machine::note_invalid() {
+  running_.reset();
+  fault_ = Arrival{6, std::nullopt, at_, "these bytes are no instruction that the emulated processor has"};
 }
 
 bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, std::int64_t, void* machine) {
@@ -77,7 +81,9 @@ bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, 
 // Accesses are seen while a counter counts them, so that whole blocks need not be looked into else.
 void Machine::on_access(uc_engine*, uc_mem_type type, std::uint64_t address, int size, std::int64_t, void* machine) {
   Machine& self = of(machine);
-  if (type == UC_MEM_WRITE) self.written(address, size);
+  if (type == UC_MEM_WRITE) {
+    if (const auto place = self.memory_place(address)) self.written(*place, static_cast<std::uint64_t>(size));
+  }
   if (!self.pmu_.counts(Signal::llc_references, self.cpl_) && !self.pmu_.counts(Signal::llc_misses, self.cpl_)) return;
   self.tags_.access(address);
 }

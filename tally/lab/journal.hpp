@@ -49,7 +49,7 @@ struct End {
     limit,     ///< too many instructions
     fault,     ///< an exception that nobody handles
     hole,      ///< memory that is not there
-    stopped,   ///< a breakpoint, or whoever watches
+    stopped,   ///< a signal
   };
   Reason reason = Reason::halted;
   std::uint64_t address = 0;

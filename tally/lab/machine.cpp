@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tally/base/text.hpp"
+#include "tally/lab/interruption.hpp"
 #include "tally/lab/layout.hpp"
 
 namespace tally::lab {
@@ -107,7 +108,9 @@ std::uint64_t Machine::peek(std::uint64_t address, int size) const {
 }
 
 void Machine::poke(std::uint64_t address, std::uint64_t value, int size) {
-  uc_mem_write(uc_, physical(address).value_or(address), &value, static_cast<std::size_t>(size));
+  const std::uint64_t place = physical(address).value_or(address);
+  uc_mem_write(uc_, place, &value, static_cast<std::size_t>(size));
+  written(place, static_cast<std::uint64_t>(size));
 }
 
 bool Machine::interrupts_enabled() const { return (get(UC_X86_REG_RFLAGS) & interrupt_flag) != 0; }
@@ -147,27 +150,6 @@ std::vector<std::pair<std::string, std::uint64_t>> Machine::registers() const {
   return all;
 }
 
-const Instruction& Machine::decoded(std::uint64_t address) {
-  const auto found = instructions_seen_.find(address);
-  if (found != instructions_seen_.end()) return found->second;
-  std::array<std::uint8_t, 15> bytes{};
-  const std::uint64_t place = physical(address).value_or(address);
-  uc_mem_read(uc_, place, bytes.data(), bytes.size());
-  const Instruction& instruction = instructions_seen_[address] = decode(bytes, address, code_bits_);
-  for (std::uint64_t at = place; at < place + instruction.length && at < code_bytes_.size(); ++at)
-    code_bytes_[at] = true;
-  return instruction;
-}
-
-int general_register(int number, int bits) {
-  static constexpr int wide[] = {UC_X86_REG_RAX, UC_X86_REG_RCX, UC_X86_REG_RDX, UC_X86_REG_RBX,
-                                 UC_X86_REG_RSP, UC_X86_REG_RBP, UC_X86_REG_RSI, UC_X86_REG_RDI};
-  static constexpr int narrow[] = {UC_X86_REG_EAX, UC_X86_REG_ECX, UC_X86_REG_EDX, UC_X86_REG_EBX,
-                                   UC_X86_REG_ESP, UC_X86_REG_EBP, UC_X86_REG_ESI, UC_X86_REG_EDI};
-  if (number >= 8) return UC_X86_REG_R8 + number - 8;
-  return bits == 64 ? wide[number] : narrow[number];
-}
-
 void Machine::end(End::Reason reason, std::uint64_t address, std::string message, std::string hint) {
   if (!end_) end_ = End{reason, address, 0, std::move(message), std::move(hint)};
   uc_emu_stop(uc_);
@@ -176,6 +158,7 @@ void Machine::end(End::Reason reason, std::uint64_t address, std::string message
 End Machine::run() {
   end_.reset();
   while (!end_) {
+    restarts_ = had_round_ = false;
     // Until never: the lab ends a run, not an address.
     const uc_err error = uc_emu_start(uc_, get(UC_X86_REG_RIP), ~0ULL, 0, 0);
     if (end_) break;
@@ -184,13 +167,19 @@ End Machine::run() {
       repage();
     } else if (goes_fast_) {
       goes_fast_ = false;
-      forget_code();
       run_fast();
-    } else if (fault_) {
+    } else if (forgets_ && !aliases_.empty()) {
+      forget_code();
+    } else if (error == UC_ERR_OK && !restarts_ && !fault_) {
+      // Nobody asked for this stop: it is at an instruction that the emulator does not know, in a state that came from
+      // the other one. Unicorn 2.0.1 calls no hook then.
+      note_invalid();
+    }
+    if (fault_) {
       const Arrival met = *fault_;
       fault_.reset();
       arrive(met);
-    } else if (error != UC_ERR_OK) {
+    } else if (error != UC_ERR_OK && !end_) {
       end(End::Reason::fault, at_,
           fmt::format("the emulator gives up at {}: {}", image_.place(at_), uc_strerror(error)));
     }
@@ -223,10 +212,19 @@ void Machine::before(std::uint64_t address) {
     return;
   }
   if (in_rom(address)) return;
-  // REP is reported once for each round, and is one instruction.
-  if (running_ && running_->repeats && running_->address == address) return;
+  const bool is_same = is_begun_again(address);
+  // Of a repeated instruction a round is done first: it may have been begun again.
+  if (restarts_ && (!is_same || had_round_)) {
+    uc_emu_stop(uc_);
+    return;
+  }
+  if (is_same) {
+    had_round_ = restarts_ && running_->repeats;
+    return;
+  }
   finish(address);
-  if (repages_) {
+  // What was written may be code at another address, too: translations of the emulator's are of one address.
+  if (repages_ || (forgets_ && !aliases_.empty())) {
     at_ = address;
     uc_emu_stop(uc_);
     return;
@@ -241,20 +239,34 @@ void Machine::before(std::uint64_t address) {
     return;
   }
   recent_[instructions_ % recent_.size()] = address;
+  if (noted_signal() != 0) {
+    end_ = stopped_by_signal(address);
+    uc_emu_stop(uc_);
+    return;
+  }
   if (instructions_ >= settings_.max_instructions) {
     end_ = limit_reached(address);
     uc_emu_stop(uc_);
     return;
   }
-  const Instruction& instruction = decoded(address);
+  const Instruction instruction = decoded(address);  // a copy: what is done here may write to it
   look_around(instruction);
   tags_.clear_counts();
+  if (instruction.is_call) stack_before_ = get(UC_X86_REG_RSP);
   if (instruction.kind == Kind::plain || instruction.kind == Kind::port) {
     running_ = instruction;
   } else {
     calm_ = 0;
     intercept(instruction);
   }
+}
+
+// REP is reported once for each round, and is one instruction. And an instruction that writes into the block that it is
+// part of is begun again by the emulator: of those that write only a call may lead to itself.
+bool Machine::is_begun_again(std::uint64_t address) const {
+  if (!running_ || running_->address != address) return false;
+  if (running_->repeats) return true;
+  return running_->stores != 0 && (!running_->is_call || get(UC_X86_REG_RSP) == stack_before_);
 }
 
 void Machine::look_around(const Instruction& instruction) {
@@ -321,10 +333,7 @@ void Machine::note_segment() {
   code_bits_ = bits;
   // What was decoded there may be other instructions now.
   instructions_seen_.clear();
-  settle();
-  blocks_.clear();
-  table_.fill(nullptr);
-  last_block_ = nullptr;
+  forget_blocks();
 }
 
 // Several instructions retire in a cycle, in order; each multiplication waits for the one before it. So a loop takes

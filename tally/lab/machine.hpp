@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tally/base/result.hpp"
+#include "tally/lab/checkpoint.hpp"
 #include "tally/lab/computer.hpp"
 #include "tally/lab/decode.hpp"
 #include "tally/lab/line_tags.hpp"
@@ -94,6 +95,13 @@ class Machine : public Computer {
     int level = 0;  // DPL
   };
 
+  // How a run of whole blocks ended.
+  enum class Leave : std::uint8_t {
+    astray,     // somewhere inside a block, and it is not known where
+    at_block,   // before the block at leave_at_
+    may_go_on,  // the same, and after settle() there may be room for more
+  };
+
   // Instructions that run together. `times`: how often they did since settle().
   struct Block {
     std::uint64_t address = 0;
@@ -108,6 +116,7 @@ class Machine : public Computer {
     std::uint64_t begin = 0;
     std::uint64_t size = 0;
     linux::Mapping host;
+    std::vector<std::uint64_t> places;  // of its pages, in the memory
   };
 
   // The APIC's timer: an interrupt when the time stamp counter reaches `deadline`.
@@ -133,14 +142,16 @@ class Machine : public Computer {
                       void* machine);
   static void on_access(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value,
                         void* machine);
+  static void on_slow_block(uc_engine* uc, std::uint64_t address, std::uint32_t size, void* machine);
   void before(std::uint64_t address);
+  bool is_begun_again(std::uint64_t address) const;
+  void note_invalid();
   void finish(std::uint64_t next);
   bool interrupted(std::uint64_t address);
   bool in_rom(std::uint64_t address);
   void look_around(const Instruction& instruction);
   void end(End::Reason reason, std::uint64_t address, std::string message, std::string hint = {});
   End limit_reached(std::uint64_t address) const;
-  const Instruction& decoded(std::uint64_t address);
 
   std::uint64_t cycles_of(const Instruction& instruction);
   void note_segment();
@@ -150,6 +161,10 @@ class Machine : public Computer {
   std::uint64_t budget() const;
   Result<bool> start_fast();
   void run_fast();
+  Leave run_blocks(std::uint64_t from, std::uint64_t budget);
+  std::uint64_t go_back(std::uint64_t from);
+  void roll_back();
+  void go_astray();
   static void on_block(uc_engine* uc, std::uint64_t address, std::uint32_t size, void* machine);
   static void on_fast_interrupt(uc_engine* uc, std::uint32_t vector, void* machine);
   static bool on_fast_invalid(uc_engine* uc, void* machine);
@@ -158,13 +173,17 @@ class Machine : public Computer {
   static void on_fast_write(uc_engine* uc, uc_mem_type type, std::uint64_t address, int size, std::int64_t value,
                             void* machine);
   [[gnu::noinline]] void begin_block(std::uint64_t address, std::uint32_t size);
-  bool renewed(const Block& block);
   Block* block_at(std::uint64_t address, std::uint32_t size);
   void settle();
-  void leave_inside(std::uint64_t address);
-  bool touches(uc_engine* uc, const Instruction& instruction, std::uint64_t address) const;
-  void written(std::uint64_t address, int size);
+
+  // code.cpp
+  const Instruction& decoded(std::uint64_t address);
+  void mark_code(std::uint64_t address, std::uint64_t size);
+  bool is_code(std::uint64_t place, std::uint64_t size) const;
+  void written(std::uint64_t place, std::uint64_t size);
   void forget_code();
+  void forget_blocks();
+  void remove_translations(uc_engine* uc) const;
 
   // intercept.cpp
   void intercept(const Instruction& instruction);
@@ -189,7 +208,9 @@ class Machine : public Computer {
   std::optional<std::uint64_t> physical(std::uint64_t address) const;
   std::optional<std::uint64_t> hidden_page(std::uint64_t address) const;
   bool reveal(std::uint64_t address);
+  std::optional<std::uint64_t> memory_place(std::uint64_t address) const;
   void repage();
+  static void forget_pages(uc_engine* uc);
 
   // devices.cpp
   std::uint8_t read_firmware();
@@ -224,6 +245,8 @@ class Machine : public Computer {
   linux::Mapping memory_mapping_;
   std::vector<Alias> aliases_;
   bool repages_ = false;
+  bool restarts_ = false;  // the emulator: after an access that it left in the middle it reports none (Unicorn 2.0.1)
+  bool had_round_ = false;
 
   std::unordered_map<std::uint64_t, Instruction> instructions_seen_;
   std::optional<Instruction> running_;  // the emulator executes it: it retires at the next instruction
@@ -254,23 +277,29 @@ class Machine : public Computer {
   uc_context* context_ = nullptr;
   static constexpr std::size_t table_size = 4096;
   std::unordered_map<std::uint64_t, std::unique_ptr<Block>> blocks_;
-  std::array<Block*, table_size> table_{};  // the last block seen at each address, by its low bits
+  std::vector<std::unique_ptr<Block>> replaced_;  // until settle()
+  std::array<Block*, table_size> table_{};        // the last block seen at each address, by its low bits
   std::vector<Block*> touched_;
   Block* last_block_ = nullptr;
-  pmu::emulated::Work left_over_;  // of a block that was left inside
-  std::uint64_t budget_ = 0;
+  Checkpoint checkpoint_;
+  std::uint64_t granted_ = 0;  // instructions that may run from the checkpoint on
+  std::uint64_t budget_ = 0;   // how many of them are left
+  std::uint64_t whole_ = 0;    // instructions of the blocks before the one that went astray
+  Leave leave_ = Leave::astray;
+  bool is_astray_ = false;  // and it was noticed
+  bool is_repeat_ = false;  // from the checkpoint to the block that went astray
   std::uint64_t leave_at_ = 0;
-  std::uint64_t calm_ = 0;  // instructions since something happened
+  std::uint64_t single_until_ = 0;  // instructions; no whole blocks before
+  std::uint64_t calm_ = 0;          // instructions since something happened
   std::uint64_t switches_ = 0;
   bool goes_fast_ = false;
-  std::vector<bool> code_bytes_;  // of memory: decoded
-  bool forgotten_ = false;
+  bool fast_pages_changed_ = false;
+  std::vector<bool> code_bytes_;  // of memory: decoded, or part of a block that an emulator has translated
+  bool forgets_ = false;          // some of them were written
   std::uint64_t first_dirty_ = ~0ULL;
   std::uint64_t last_dirty_ = 0;
+  std::uint64_t stack_before_ = 0;  // of a call that runs
 };
-
-/// The emulator's name of a general register by its number.
-int general_register(int number, int bits);
 
 /// Numbers of the counters of a profile, general-purpose first.
 std::vector<int> counter_numbers(const pmu::emulated::Profile& profile);

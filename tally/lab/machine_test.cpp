@@ -206,6 +206,53 @@ TEST(LabMachine, code_that_changes_itself_is_decoded_anew) {
   }
 }
 
+// The emulator begins such an instruction again; what it stores arrives once.
+TEST(LabMachine, U12_a_store_into_its_own_block_retires_once) {
+  TALLY_NEEDS_NASM();
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran run = ran(start +
+                            "  inc dword [first + 1]\nfirst:\n  mov esi, 41h\n  lock inc dword [second + 1]\nsecond:\n"
+                            "  mov edi, 10h\n  mov esp, stack + 4\n  push dword 90909090h\nstack: dd 0\n  nop\n" +
+                            stop,
+                        settings);
+    EXPECT_EQ(run.counter(0), 6 + 4 + 1 + around) << blocks;
+    const auto registers = run.machine->registers();
+    EXPECT_EQ(registers[4].second, 0x42U) << blocks;
+    EXPECT_EQ(registers[5].second, 0x11U) << blocks;
+  }
+  // Four NOPs become a multiplication and one of them, and back.
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran rounds = ran("  WRITE_MSR IA32_PERFEVTSEL1, 43003Ch\n" + start +
+                               "  mov ecx, 300\nagain:\n  xor dword [change], 513F9Fh\nchange:\n  times 4 nop\n"
+                               "  dec ecx\n  jnz again\n  WRITE_MSR IA32_PERF_GLOBAL_CTRL, 0\n  hlt\n",
+                           settings);
+    EXPECT_EQ(rounds.counter(0), 1 + 300 * 3 + 150 * 2 + 150 * 4 + around) << blocks;
+    EXPECT_EQ(rounds.counter(1), 4 + rounds.counter(0) + 150 * 2) << blocks;
+  }
+}
+
+// What kvm-unit-tests do to look for a hypervisor: a block that is left by #UD, after instructions that change tables.
+TEST(LabMachine, U13_a_block_that_ends_with_an_invalid_instruction_is_left_there) {
+  TALLY_NEEDS_NASM();
+  for (const bool blocks : {false, true}) {
+    Settings settings;
+    settings.blocks = blocks;
+    const Ran run =
+        ran("  mov esi, 6\n  mov edi, handler\n  call set_interrupt_handler\n  sidt [table]\n  mov ecx, 5000\n.again:\n"
+            "  mov [200000h], ecx\n  dec ecx\n  jnz .again\n" +
+                start + "  lidt [table]\n  mov dword [200004h], 0\n  ud2\n  inc dword [200004h]\n" + stop +
+                "handler:\n  add dword [esp], 2\n  iret\ntable: dq 0\n",
+            settings);
+    EXPECT_EQ(run.end.reason, End::Reason::halted) << run.end.message;
+    EXPECT_EQ(run.counter(0), 2 + 2 + 1 + around) << blocks;
+    EXPECT_EQ(run.machine->memory(0x200004, 4), 1U) << blocks;
+  }
+}
+
 TEST(LabMachine, W7_edx_and_eax_are_joined_unsigned) {
   TALLY_NEEDS_NASM();
   const Ran run =

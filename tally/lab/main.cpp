@@ -11,6 +11,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/lab/choose.hpp"
+#include "tally/lab/interruption.hpp"
 #include "tally/lab/json.hpp"
 #include "tally/lab/options.hpp"
 #include "tally/lab/prompt.hpp"
@@ -136,6 +137,8 @@ struct Run {
     } else {
       print(told(entry, *machine, telling));
     }
+    // As it happens, also for whoever reads a pipe or a file; of single steps there are too many.
+    if (heard.kind != Entry::Kind::step) std::fflush(stdout);
   }
 };
 
@@ -220,6 +223,7 @@ int converse(const Options& options) {
 }
 
 int run_all(const Options& options) {
+  if (!options.interactive) note_signals();
   if (options.interactive) {
     const auto script = compile_for(options, "nop");
     if (!script) return report(script.error());
@@ -246,7 +250,9 @@ int main(int count, char** words) {
   const int code = tally::linux::on_large_stack(
       [&] { return tally::lab::run_all(tally::lab::read_options({words + 1, words + count})); });
   // A full disk, which a write into the library's buffer does not see.
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (tally::lab::noted_signal() != 0) tally::lab::end_by_signal();
+  if (is_written) return code;
   std::fprintf(stderr, "tally: standard output could not be written: %s\n", std::strerror(errno));
   return tally::lab::exit_cannot;
 }

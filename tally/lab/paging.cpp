@@ -69,8 +69,10 @@ bool Machine::reveal(std::uint64_t address) {
   size += page;
   while (begin + size != 0 && size < most_at_once && hidden_page(begin + size)) size += page;
   std::vector<linux::FileRange> ranges;
+  std::vector<std::uint64_t> places;
   for (std::uint64_t at = 0; at < size; at += page) {
     const std::uint64_t from = *physical(begin + at);
+    places.push_back(from);
     if (!ranges.empty() && ranges.back().offset + ranges.back().bytes == from) {
       ranges.back().bytes += page;
     } else {
@@ -80,12 +82,35 @@ bool Machine::reveal(std::uint64_t address) {
   auto host = linux::map_ranges(memory_file_.get(), ranges);
   if (!host || uc_mem_map_ptr(uc_, begin, size, UC_PROT_ALL, host->data()) != UC_ERR_OK) return false;
   if (fast_) uc_mem_map_ptr(fast_, begin, size, UC_PROT_ALL, host->data());
-  aliases_.push_back({begin, size, *std::move(host)});
+  aliases_.push_back({begin, size, *std::move(host), std::move(places)});
   return true;
+}
+
+// Where in the memory an address is that the emulator reports; nothing where it is in none.
+std::optional<std::uint64_t> Machine::memory_place(std::uint64_t address) const {
+  if (address < memory_size()) return address;
+  for (const Alias& alias : aliases_) {
+    if (address - alias.begin < alias.size) return alias.places[(address - alias.begin) / page] + address % page;
+  }
+  return std::nullopt;
+}
+
+// The emulator forgets translated addresses with every change of its memory.
+void Machine::forget_pages(uc_engine* uc) {
+  constexpr std::uint64_t unused = 0xFEF0'0000;
+  if (uc_mem_map(uc, unused, page, UC_PROT_ALL) == UC_ERR_OK) uc_mem_unmap(uc, unused, page);
 }
 
 // A control register was written, or a page invalidated: what was found may lie elsewhere now.
 void Machine::repage() {
+  fast_pages_changed_ = true;
+  if (!aliases_.empty()) {
+    // What was decoded there may be other instructions now.
+    forget_code();
+    remove_translations(uc_);
+    instructions_seen_.clear();
+    forget_blocks();
+  }
   for (const Alias& alias : aliases_) {
     uc_mem_unmap(uc_, alias.begin, alias.size);
     if (fast_) uc_mem_unmap(fast_, alias.begin, alias.size);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tally/base/text.hpp"
+#include "tally/lab/interruption.hpp"
 
 namespace tally::lab::arm {
 namespace {
@@ -83,6 +84,8 @@ Result<bool> Machine::start() {
   set(UC_ARM64_REG_SP_EL0, layout::user_stack);
   set(UC_ARM64_REG_X30, layout::leave);
   set(UC_ARM64_REG_PC, image_.entry);
+  // Programs that were not written for the lab look for a device tree.
+  if (image_.lines.empty()) set(UC_ARM64_REG_X0, layout::device_tree);
   last_registers_ = registers();
   return true;
 }
@@ -179,6 +182,11 @@ void Machine::before(std::uint64_t address) {
   if (interrupted(address)) return;
   at_ = address;
   recent_[instructions_ % recent_.size()] = address;
+  if (noted_signal() != 0) {
+    end_ = stopped_by_signal(address);
+    uc_emu_stop(uc_);
+    return;
+  }
   if (instructions_ >= settings_.max_instructions) {
     end_ = limit_reached(address);
     uc_emu_stop(uc_);

@@ -27,6 +27,9 @@ inline constexpr std::uint64_t program = 0x10'0000;
 inline constexpr std::uint64_t serial = 0x0900'0000;  ///< a PL011, as on QEMU's machine virt
 inline constexpr std::uint64_t exit = 0x0910'0000;
 inline constexpr std::uint64_t device_size = 0x1000;
+/// What X0 points to, where firmware would leave a device tree: nothing is there.
+inline constexpr std::uint64_t device_tree = 0x4000'0000;
+inline constexpr std::uint64_t device_tree_size = 0x20'0000;
 inline constexpr std::uint64_t memory_size = 16 << 20;
 }  // namespace layout
 

@@ -239,6 +239,14 @@ bool Machine::on_hole(uc_engine*, uc_mem_type type, std::uint64_t address, int, 
     hint = "a branch, call or return went astray: a BL overwrites X30, which RET needs";
   }
   self.running_.reset();
+  if (address >= layout::device_tree && address - layout::device_tree < layout::device_tree_size) {
+    self.end(End::Reason::hole, self.at_,
+             fmt::format("{} {} {:X}H, where firmware leaves a device tree: the lab has none",
+                         self.image_.place(self.at_), what, address),
+             "operating systems and the arm64 programs of kvm-unit-tests do not run here: they look for their memory, "
+             "GIC and PSCI in a device tree; programs that use the serial port at 9000000H and end at 9100000H do");
+    return false;
+  }
   self.end(End::Reason::hole, self.at_,
            fmt::format("{} {} {:X}H, where nothing is{}", self.image_.place(self.at_), what, address,
                        is_stack ? ": the stack lies in the hole" : ""),

@@ -57,8 +57,17 @@ const std::vector<std::string>& mnemonics() {
   return words;
 }
 
-// What to do about what nasm says of a line.
-std::string advice(const std::string& message, const std::string& line) {
+// A label of the program that differs in case alone: assemblers of others may take no notice of that. nasm does.
+std::string label_in_other_case(const std::string& name, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    const std::string label = trimmed(line.substr(0, line.find_first_of(":;")));
+    if (line.find(':') < line.find(';') && label != name && lower(label) == lower(name)) return label;
+  }
+  return "";
+}
+
+// What to do about what nasm says of a line of the program.
+std::string advice(const std::string& message, const std::string& line, const std::vector<std::string>& lines) {
   const std::string statement = statement_of(line);
   const std::string word = statement.substr(0, statement.find_first_of(" \t"));
   const std::string rest = statement.size() > word.size() ? trimmed(statement.substr(word.size())) : "";
@@ -74,6 +83,8 @@ std::string advice(const std::string& message, const std::string& line) {
   const std::size_t quote = message.find('`');
   if (message.find("not defined") != std::string::npos && quote != std::string::npos) {
     const std::string name = message.substr(quote + 1, message.find('\'', quote) - quote - 1);
+    if (const std::string label = label_in_other_case(name, lines); !label.empty())
+      return fmt::format("did you mean {}? nasm tells upper from lower case in labels", label);
     const auto near = nearest(name, names_in_includes(), 1);
     if (!near.empty()) return fmt::format("did you mean {}?", near.front());
     return "";
@@ -115,7 +126,7 @@ std::string told(const Complaint& one, const std::string& name, const std::vecto
   const bool is_users = one.line > 0 && static_cast<std::size_t>(one.line) <= lines.size() &&
                         fs::path(one.file).filename() == fs::path(name).filename();
   const std::string line = is_users ? lines[static_cast<std::size_t>(one.line) - 1] : "";
-  const std::string what = is_users ? advice(one.text, line) : "";
+  const std::string what = is_users ? advice(one.text, line, lines) : "";
   return fmt::format("{}:{}: {}{}{}", name, one.line, one.text.substr(0, one.text.find(" [-w+")),
                      line.empty() ? "" : "\n           " + trimmed(line), what.empty() ? "" : "\n           " + what);
 }

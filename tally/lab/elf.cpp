@@ -82,8 +82,9 @@ Result<Image> load_elf(const std::string& name, const Bytes& file) {
   image.name = name;
   image.bits = is_wide ? 64 : 32;
   image.is_arm = machine == aarch64;
-  // Such a program may go on to 64 bits: the emulator is started for those.
-  image.is_multiboot = machine == i386 && has_multiboot_header(file);
+  // Such a program begins in 32 bits, whatever its file's class, and may go on to 64: the emulator is started for
+  // those.
+  image.is_multiboot = machine != aarch64 && has_multiboot_header(file);
   if (image.is_multiboot) image.bits = 64;
   image.entry = number(file, at.entry, at.word);
   const std::uint64_t segments = number(file, at.segments, at.word);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -393,6 +394,55 @@ TEST(LabFiles, a_multiboot_program_goes_to_64_bits_and_to_its_own_verdict) {
               "loader's magic\nmemory by loader and by firmware\na page at the end of all addresses\n"
               "and written there\nRDPMC of counter 64 faults\nthe x2APIC's registers\none interrupt\n");
   }
+}
+
+// An ELF file of 64 bits whose multiboot header has it started in 32, with the start of kvm-unit-tests.
+TEST(LabFiles, a_multiboot_program_in_a_64_bit_file_comes_to_its_own_verdict_on_every_model) {
+  TALLY_NEEDS_NASM();
+  const TemporaryFile image("pmu.elf", "");
+  const std::string source = std::string(TALLY_LAB_EXAMPLES) + "/../../tests/lab/pmu_suite.asm";
+  ASSERT_EQ(Running({"/bin/sh", "-c", "nasm -f bin -o " + image.path() + " " + source}).finish().code(), 0);
+  for (const char* const model : {"haswell-v3", "nehalem-v3", "skylake-v4", "icelake-v5", "kvm-v2"}) {
+    const Finished blocks = lab({"--quiet", "--model", model, image.path()});
+    const Finished single = lab({"--quiet", "--single", "--model", model, image.path()});
+    EXPECT_EQ(blocks.code(), 0) << model << blocks.err;
+    EXPECT_TRUE(holds(blocks.out, "PASS: setup_idt") && holds(blocks.out, "SUMMARY: done\n")) << blocks.out;
+    EXPECT_FALSE(holds(blocks.out, "FAIL")) << model << blocks.out;
+    EXPECT_EQ(blocks.out, single.out) << model;
+  }
+}
+
+// What a program prints is there at once, and a signal ends the run with what it printed until then.
+TEST(LabFiles, output_comes_as_it_is_printed_and_survives_a_signal) {
+  TALLY_NEEDS_NASM();
+  const TemporaryFile program("program.asm",
+                              "%include \"lab.inc\"\n  mov esi, .text\n  call puts\n.forever:\n  inc eax\n"
+                              "  jmp .forever\n.text: db 'a line', 10, 'half', 0\n");
+  for (const int number : {SIGINT, SIGTERM}) {
+    for (const char* const mode : {"--quiet", "--single"}) {
+      Running running(tally_words({"lab", "--quiet", mode, "--max-instructions", "1000000000000000", program.path()}));
+      ASSERT_TRUE(running.wait_for_output("a line\n"));
+      running.signal(number);
+      const Finished finished = running.finish();
+      EXPECT_EQ(finished.out, "a line\nhalf");
+      EXPECT_EQ(finished.code(), -number);
+    }
+  }
+}
+
+TEST(LabFiles, a_label_in_other_case_is_named) {
+  TALLY_NEEDS_NASM();
+  const Finished finished = lab_of("  call foo\n  hlt\nFoo:\n  ret\n");
+  EXPECT_EQ(finished.code(), 2);
+  EXPECT_TRUE(holds(finished.err, "did you mean Foo?")) << finished.err;
+}
+
+// ldr w1, [x0]: a program for Arm that looks for what firmware leaves.
+TEST(LabFiles, a_program_for_arm_that_looks_for_a_device_tree_is_refused) {
+  const TemporaryFile image("pmu.flat", std::string("\x01\x00\x40\xB9", 4));
+  const Finished finished = lab({"--model", "armv8-pmuv3", image.path()});
+  EXPECT_EQ(finished.code(), 1);
+  EXPECT_TRUE(holds(finished.err, "device tree")) << finished.err;
 }
 
 // An ELF image of one segment: WRMSR of 186H, a NOP, HLT.

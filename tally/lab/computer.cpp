@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tally/base/text.hpp"
+#include "tally/linux/process/noted_signal.hpp"
 
 namespace tally::lab {
 
@@ -31,6 +32,10 @@ End no_end_in_sight(std::uint64_t instructions, std::uint64_t address, std::span
 End ended_itself(std::uint64_t address, std::uint64_t written) {
   const auto code = static_cast<int>(written & 0xFF);
   return {End::Reason::exited, address, code, fmt::format("the program ended itself with {}", code), {}};
+}
+
+End stopped_by_signal(std::uint64_t address) {
+  return {End::Reason::stopped, address, 0, "the run was stopped by " + signal_name(linux::noted_signal()), {}};
 }
 
 }  // namespace tally::lab

@@ -35,6 +35,9 @@ End no_end_in_sight(std::uint64_t instructions, std::uint64_t address, std::span
 /// The program wrote this to what ends it.
 End ended_itself(std::uint64_t address, std::uint64_t written);
 
+/// SIGINT or SIGTERM asked for the end.
+End stopped_by_signal(std::uint64_t address);
+
 /// Of every run.
 struct RunSettings {
   std::uint64_t max_instructions = 100'000'000;

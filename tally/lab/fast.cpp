@@ -7,9 +7,9 @@
 // nor the hooks tell at which instruction: the run goes back to its checkpoint, and the block runs in the first engine.
 #include <algorithm>
 
-#include "tally/lab/interruption.hpp"
 #include "tally/lab/layout.hpp"
 #include "tally/lab/machine.hpp"
+#include "tally/linux/process/noted_signal.hpp"
 
 namespace tally::lab {
 namespace {
@@ -98,7 +98,7 @@ void Machine::run_fast() {
   if (fast_pages_changed_) forget_pages(fast_);
   fast_pages_changed_ = false;
   std::uint64_t at = at_;
-  for (std::uint64_t room = budget(); room >= worth_it && noted_signal() == 0; room = budget()) {
+  for (std::uint64_t room = budget(); room >= worth_it && linux::noted_signal() == 0; room = budget()) {
     checkpoint_.begin();
     const Leave how = run_blocks(at, room);
     if (how == Leave::astray) {

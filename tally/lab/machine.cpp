@@ -8,8 +8,8 @@
 #include <set>
 
 #include "tally/base/text.hpp"
-#include "tally/lab/interruption.hpp"
 #include "tally/lab/layout.hpp"
+#include "tally/linux/process/noted_signal.hpp"
 
 namespace tally::lab {
 namespace {
@@ -239,7 +239,7 @@ void Machine::before(std::uint64_t address) {
     return;
   }
   recent_[instructions_ % recent_.size()] = address;
-  if (noted_signal() != 0) {
+  if (linux::noted_signal() != 0) {
     end_ = stopped_by_signal(address);
     uc_emu_stop(uc_);
     return;

@@ -11,13 +11,14 @@
 
 #include "tally/base/text.hpp"
 #include "tally/lab/choose.hpp"
-#include "tally/lab/interruption.hpp"
 #include "tally/lab/json.hpp"
 #include "tally/lab/options.hpp"
 #include "tally/lab/prompt.hpp"
 #include "tally/lab/script_story.hpp"
 #include "tally/lab/story.hpp"
 #include "tally/linux/process/large_stack.hpp"
+#include "tally/linux/process/noted_signal.hpp"
+#include "tally/linux/process/signals.hpp"
 
 namespace tally::lab {
 namespace {
@@ -223,7 +224,7 @@ int converse(const Options& options) {
 }
 
 int run_all(const Options& options) {
-  if (!options.interactive) note_signals();
+  if (!options.interactive) linux::note_ending_signals();
   if (options.interactive) {
     const auto script = compile_for(options, "nop");
     if (!script) return report(script.error());
@@ -251,7 +252,7 @@ int main(int count, char** words) {
       [&] { return tally::lab::run_all(tally::lab::read_options({words + 1, words + count})); });
   // A full disk, which a write into the library's buffer does not see.
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
-  if (tally::lab::noted_signal() != 0) tally::lab::end_by_signal();
+  if (const int number = tally::linux::noted_signal(); number != 0) tally::linux::die_of(number);
   if (is_written) return code;
   std::fprintf(stderr, "tally: standard output could not be written: %s\n", std::strerror(errno));
   return tally::lab::exit_cannot;

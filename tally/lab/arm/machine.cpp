@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tally/base/text.hpp"
-#include "tally/lab/interruption.hpp"
+#include "tally/linux/process/noted_signal.hpp"
 
 namespace tally::lab::arm {
 namespace {
@@ -182,7 +182,7 @@ void Machine::before(std::uint64_t address) {
   if (interrupted(address)) return;
   at_ = address;
   recent_[instructions_ % recent_.size()] = address;
-  if (noted_signal() != 0) {
+  if (linux::noted_signal() != 0) {
     end_ = stopped_by_signal(address);
     uc_emu_stop(uc_);
     return;

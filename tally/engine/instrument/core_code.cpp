@@ -72,7 +72,9 @@ sim::Form form_of(const Details& details) {
       sources = 8;  // a constant or memory: no idiom
     }
   }
-  form.same_register = sources == 2 && equal == 2 && first != sim::no_register;
+  // A part of a register, or elements by a mask: the rest is as it was.
+  const bool is_whole = raw.avx.mask.reg <= ZYDIS_REGISTER_K0 && (first >= sim::first_x87 || raw.operand_width >= 32);
+  form.same_register = sources == 2 && equal == 2 && first != sim::no_register && is_whole;
   // Zydis tells the width of legacy vector instructions by their operands only.
   if (first >= sim::first_vector && first < sim::first_mask && raw.avx.vector_length == 0) form.bits = 128;
   return form;
@@ -94,6 +96,58 @@ Operation kind_of(const Details& details, const sim::Form& form) {
     place = {key, name == nullptr ? Operation::unknown : sim::operation_of(name, form)};
   }
   return place.operation;
+}
+
+/// Something of the register is left as it was, or may be: by a condition that is false, by elements that a mask leaves
+/// out, or because the operand is a part of it that clears no other.
+bool keeps_part(const Details& details, const ZydisDecodedOperand& o) {
+  if (o.actions & ZYDIS_OPERAND_ACTION_CONDWRITE) return true;
+  if (!(o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)) return false;
+  switch (ZydisRegisterGetClass(o.reg.value)) {
+    case ZYDIS_REGCLASS_GPR8:
+    case ZYDIS_REGCLASS_GPR16: return true;
+    case ZYDIS_REGCLASS_XMM: return details.raw.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && o.size < 128;
+    default: break;
+  }
+  // Of zero, which has no lowest bit.
+  return details.raw.mnemonic == ZYDIS_MNEMONIC_BSF || details.raw.mnemonic == ZYDIS_MNEMONIC_BSR;
+}
+
+/// Shifts and rotations by a count that is 0, or may be, leave all flags.
+bool may_keep_flags(const Details& details) {
+  switch (details.raw.mnemonic) {
+    case ZYDIS_MNEMONIC_ROL:
+    case ZYDIS_MNEMONIC_ROR:
+    case ZYDIS_MNEMONIC_RCL:
+    case ZYDIS_MNEMONIC_RCR:
+    case ZYDIS_MNEMONIC_SHL:
+    case ZYDIS_MNEMONIC_SHR:
+    case ZYDIS_MNEMONIC_SAR:
+    case ZYDIS_MNEMONIC_SHLD:
+    case ZYDIS_MNEMONIC_SHRD: break;
+    default: return false;
+  }
+  const ZydisDecodedOperand& count = details.operand[details.raw.operand_count_visible - 1];
+  if (count.type != ZYDIS_OPERAND_TYPE_IMMEDIATE) return true;
+  return (count.imm.value.u & (details.raw.operand_width == 64 ? 63u : 31u)) == 0;
+}
+
+/// Flags are two registers: the carry, and the rest. What is only undefined in one of them is left alone by processors.
+void add_flags(CoreInstruction& made, const Details& details) {
+  const ZydisAccessedFlags* const flags = details.raw.cpu_flags;
+  if (flags == nullptr) return;
+  constexpr u32 carry = ZYDIS_CPUFLAG_CF,
+                rest = ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF | ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF;
+  const u32 defined = flags->modified | flags->set_0 | flags->set_1;
+  const bool may_keep = may_keep_flags(details);
+  const auto add_part = [&](u32 part, CoreRegister r) {
+    const bool writes = (defined & part) != 0;
+    const bool keeps = writes && (may_keep || ((defined | flags->undefined) & part) != part);
+    if ((flags->tested & part) != 0 || keeps) add(made.sources, r);
+    if (writes) add(made.results, r);
+  };
+  add_part(carry, sim::carry_register);
+  add_part(rest, sim::flags_register);
 }
 
 CoreInstruction read(const Instruction& in) {
@@ -122,13 +176,11 @@ CoreInstruction read(const Instruction& in) {
     if (o.type != ZYDIS_OPERAND_TYPE_REGISTER) continue;
     const CoreRegister r = core_register(o.reg.value);
     if (by_front_end && r == stack) continue;
-    if (made.operation != Operation::zeroing && (o.actions & ZYDIS_OPERAND_ACTION_MASK_READ)) add(made.sources, r);
+    const bool reads = (o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0 || keeps_part(details, o);
+    if (made.operation != Operation::zeroing && reads) add(made.sources, r);
     if (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) add(made.results, r);
   }
-  if (const ZydisAccessedFlags* const flags = details.raw.cpu_flags; flags != nullptr) {
-    if (flags->tested != 0) add(made.sources, sim::flags_register);
-    if ((flags->modified | flags->set_0 | flags->set_1 | flags->undefined) != 0) add(made.results, sim::flags_register);
-  }
+  add_flags(made, details);
   return made;
 }
 
@@ -139,9 +191,8 @@ struct Form {
 
   explicit Form(const Instruction& in) {
     const bool leads = is_direct(in.kind) && in.operand_bits != 16;
-    const u32 n = in.displacement_at != 0 ? in.displacement_at
-                  : leads                 ? in.length - (in.length <= 3 ? 1u : 4u)
-                                          : in.length;
+    const bool is_near = in.map == Map::two_bytes || in.opcode == 0xe8 || in.opcode == 0xe9;
+    const u32 n = in.displacement_at != 0 ? in.displacement_at : leads ? in.length - (is_near ? 4u : 1u) : in.length;
     u8* const bytes = reinterpret_cast<u8*>(words);
     for (u32 i = 0; i < n; i++) bytes[i] = in.bytes[i];
     bytes[15] = in.length;

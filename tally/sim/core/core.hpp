@@ -19,24 +19,24 @@ constexpr std::int32_t ticks_per_cycle = 24;
 /// Something that has to be there when an instruction starts, or is when it ends: 0 is none.
 using Register = std::uint8_t;
 constexpr Register no_register = 0;
-constexpr Register first_general = 1;  ///< RAX, RCX, RDX, RBX, RSP … R15: 16
-constexpr Register flags_register = 17;
-constexpr Register first_x87 = 18;     ///< ST0 (MM0) … : 8
-constexpr Register first_vector = 26;  ///< XMM0 … XMM31, whatever the length: 32
-constexpr Register first_mask = 58;    ///< K0 … : 8
-constexpr unsigned registers = 66;
+constexpr Register first_general = 1;    ///< RAX, RCX, RDX, RBX, RSP … R15: 16
+constexpr Register flags_register = 17;  ///< all but the carry: processors rename the two apart
+constexpr Register first_x87 = 18;       ///< ST0 (MM0) … : 8
+constexpr Register first_vector = 26;    ///< XMM0 … XMM31, whatever the length: 32
+constexpr Register first_mask = 58;      ///< K0 … : 8
+constexpr Register carry_register = 66;
+constexpr unsigned registers = 67;
 
-/// One instruction as the model sees it: 12 bytes, plain data.
+/// One instruction as the model sees it: 14 bytes, plain data.
 struct CoreInstruction {
   static constexpr std::uint8_t loads = 1, stores = 2;
 
   Operation operation = Operation::unknown;
   std::uint8_t memory = 0;   ///< loads, stores, both, or 0
   Register address[2] = {};  ///< registers of the memory operand's address
-  Register sources[4] =
-      {};  ///< other registers that are read. RSP of push, pop, call and ret is not: the front end keeps it
-  Register results[3] = {};  ///< registers that are written
-  std::uint8_t unused = 0;
+  Register sources[6] = {};  ///< other registers that are read, or of which something is kept or may be. RSP of push,
+                             ///< pop, call and ret is not: the front end keeps it
+  Register results[4] = {};  ///< registers that are written
 };
 
 /// What there is only a limited number of.

@@ -1,0 +1,191 @@
+// What the core model takes for dependencies, against what Zydis says of each operand: every opcode that the maps have,
+// with prefixes, VEX and EVEX.
+#include <asm/prctl.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <set>
+#include <string>
+
+#include "tally/engine/instrument/core_code.hpp"
+#include "tally/engine/thread.hpp"
+
+namespace tally::engine::instrument {
+namespace {
+
+using Registers = std::set<int>;
+
+// The model's number of a register: its own copy of the rule.
+int number_of(ZydisRegister r) {
+  const ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, r);
+  const int id = ZydisRegisterGetId(whole);
+  switch (ZydisRegisterGetClass(whole)) {
+    case ZYDIS_REGCLASS_GPR64: return sim::first_general + id;
+    case ZYDIS_REGCLASS_ZMM: return sim::first_vector + id;
+    case ZYDIS_REGCLASS_X87:
+    case ZYDIS_REGCLASS_MMX: return sim::first_x87 + id;
+    case ZYDIS_REGCLASS_MASK: return sim::first_mask + id;
+    default: return 0;
+  }
+}
+
+class CoreCode : public testing::Test {
+ protected:
+  void SetUp() override {
+    thread_.self = &thread_;
+    ASSERT_EQ(syscall(SYS_arch_prctl, ARCH_SET_GS, &thread_), 0);
+    decoder_init();
+    ZydisDecoderInit(&zydis_, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+  }
+  void TearDown() override { syscall(SYS_arch_prctl, ARCH_SET_GS, 0); }
+
+  sim::CoreInstruction code(const std::string& text) {
+    u8 bytes[16] = {};
+    std::memcpy(bytes, text.data(), text.size());
+    Instruction in{};
+    EXPECT_TRUE(decode_any(0x1000, bytes, 15, in));
+    return core_code(in);
+  }
+
+  static Registers sources(const sim::CoreInstruction& c) {
+    Registers all(std::begin(c.sources), std::end(c.sources));
+    all.erase(0);
+    return all;
+  }
+  static Registers results(const sim::CoreInstruction& c) {
+    Registers all(std::begin(c.results), std::end(c.results));
+    all.erase(0);
+    return all;
+  }
+
+  /// Whether these bytes are an instruction that the model has something of.
+  bool compare(const u8* bytes) {
+    Instruction in{};
+    if (!decode_any(0x1000, bytes, 15, in)) return false;
+    ZydisDecodedInstruction raw;
+    ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
+    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&zydis_, bytes, 15, &raw, operand))) return false;
+    const sim::CoreInstruction made = core_code(in);
+    if (made.operation == sim::Operation::unknown || made.operation == sim::Operation::zeroing) return false;
+    Registers needed, written;
+    for (int i = 0; i < raw.operand_count; ++i) {
+      const ZydisDecodedOperand& o = operand[i];
+      if (o.type != ZYDIS_OPERAND_TYPE_REGISTER) continue;
+      const bool writes = (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) != 0;
+      const bool is_part = writes && (ZydisRegisterGetWidth(raw.machine_mode, o.reg.value) <= 16 ||
+                                      (raw.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && o.size < 128 &&
+                                       ZydisRegisterGetClass(o.reg.value) == ZYDIS_REGCLASS_XMM));
+      const bool may_keep = (o.actions & ZYDIS_OPERAND_ACTION_CONDWRITE) != 0;
+      if ((o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0 || may_keep || is_part)
+        needed.insert(number_of(o.reg.value));
+      if (writes) written.insert(number_of(o.reg.value));
+    }
+    if (const ZydisAccessedFlags* const f = raw.cpu_flags; f != nullptr) {
+      constexpr u32 status = ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_PF | ZYDIS_CPUFLAG_AF | ZYDIS_CPUFLAG_ZF |
+                             ZYDIS_CPUFLAG_SF | ZYDIS_CPUFLAG_OF;
+      const u32 sets = f->modified | f->set_0 | f->set_1;
+      for (const u32 part : {u32{ZYDIS_CPUFLAG_CF}, status & ~u32{ZYDIS_CPUFLAG_CF}}) {
+        const int number = part == ZYDIS_CPUFLAG_CF ? sim::carry_register : sim::flags_register;
+        const bool is_whole = ((sets | f->undefined) & part) == part;
+        if ((f->tested & part) != 0 || ((sets & part) != 0 && !is_whole)) needed.insert(number);
+        if ((sets & part) != 0) written.insert(number);
+      }
+    }
+    const bool by_front_end = raw.meta.category == ZYDIS_CATEGORY_PUSH || raw.meta.category == ZYDIS_CATEGORY_POP ||
+                              raw.meta.category == ZYDIS_CATEGORY_CALL || raw.meta.category == ZYDIS_CATEGORY_RET;
+    for (Registers* const all : {&needed, &written}) {
+      all->erase(0);
+      if (by_front_end) all->erase(sim::first_general + 4);
+    }
+    const Registers reads = sources(made), gives = results(made);
+    for (const int one : needed) {
+      if (!reads.contains(one)) wrong(bytes, raw, "does not depend on", one);
+    }
+    for (const int one : written) {
+      if (!gives.contains(one)) wrong(bytes, raw, "does not give", one);
+    }
+    return true;
+  }
+
+  void wrong(const u8* bytes, const ZydisDecodedInstruction& raw, const char* what, int number) {
+    std::string text;
+    for (int i = 0; i < raw.length; ++i) {
+      char two[4];
+      std::snprintf(two, sizeof two, "%02x ", bytes[i]);
+      text += two;
+    }
+    if (++wrong_ < 20) ADD_FAILURE() << text << ZydisMnemonicGetString(raw.mnemonic) << " " << what << " " << number;
+  }
+
+  int wrong_ = 0;
+  ZydisDecoder zydis_;
+  alignas(64) Thread thread_{};
+};
+
+TEST_F(CoreCode, depends_on_all_that_is_read_or_may_be_kept) {
+  std::mt19937_64 random(1);
+  u64 known = 0;
+  const std::string prefixes[] = {"", "\x66", "\xf3", "\xf2", "\x48", "\x66\x48", "\x41", "\xf0"};
+  const std::string maps[] = {"", "\x0f", "\x0f\x38", "\x0f\x3a"};
+  const auto all_forms = [&](const std::string& front, int opcode) {
+    for (const int mod : {0x00, 0xc0}) {
+      for (int reg = 0; reg < 8; ++reg) {
+        for (const int rm : {1, 3, 6}) {
+          u8 bytes[16];
+          const u64 noise[2] = {random(), random()};
+          std::memcpy(bytes, noise, sizeof bytes);
+          std::memcpy(bytes, front.data(), front.size());
+          bytes[front.size()] = static_cast<u8>(opcode);
+          bytes[front.size() + 1] = static_cast<u8>(mod | reg << 3 | rm);
+          known += compare(bytes);
+        }
+      }
+    }
+  };
+  for (int opcode = 0; opcode < 256; ++opcode) {
+    for (const std::string& map : maps)
+      for (const std::string& prefix : prefixes) all_forms(prefix + map, opcode);
+    for (int map = 1; map <= 3; ++map) {
+      for (int pp = 0; pp < 4; ++pp) {
+        for (const int wide : {0x00, 0x80}) {
+          for (const int length : {0, 4}) {
+            const char vex[] = {'\xc4', static_cast<char>(0xe0 | map), static_cast<char>(wide | 0x68 | length | pp)};
+            all_forms(std::string(vex, 3), opcode);
+          }
+          for (const int mask : {0x08, 0x09, 0x4a, 0xc9}) {
+            const char evex[] = {'\x62', static_cast<char>(0xf0 | map), static_cast<char>(wide | 0x6c | pp),
+                                 static_cast<char>(mask)};
+            all_forms(std::string(evex, 4), opcode);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(known, 30000u);
+}
+
+TEST_F(CoreCode, shifts_by_a_register_may_keep_the_flags) {
+  // shl eax, cl; rol eax, cl; shld eax, ecx, cl; shl eax, 32, which is none
+  for (const char* const text : {"\xd3\xe0", "\xd3\xc0", "\x0f\xa5\xc8", "\xc1\xe0\x20"}) {
+    const Registers needed = sources(code(text));
+    EXPECT_TRUE(needed.contains(sim::carry_register)) << text;
+  }
+  EXPECT_TRUE(sources(code("\xd3\xe0")).contains(sim::flags_register));
+  EXPECT_FALSE(sources(code("\xc1\xe0\x05")).contains(sim::flags_register)) << "shl eax, 5";
+}
+
+TEST_F(CoreCode, nothing_else_is_waited_for) {
+  EXPECT_EQ(sources(code("\x89\xc8")), Registers{sim::first_general + 1}) << "mov eax, ecx";
+  EXPECT_EQ(sources(code("\x31\xc0")), Registers{}) << "xor eax, eax";
+  EXPECT_EQ(sources(code("\xff\xc8")), Registers{sim::first_general}) << "dec eax keeps the carry, which is apart";
+  EXPECT_EQ(sources(code("\x0f\x28\xc1")), Registers{sim::first_vector + 1}) << "movaps xmm0, xmm1";
+  EXPECT_EQ(sources(code("\xc5\xf8\x28\xc1")), Registers{sim::first_vector + 1}) << "vmovaps xmm0, xmm1";
+  EXPECT_EQ(sources(code("\x30\xc0")), Registers{sim::first_general}) << "xor al, al keeps the rest";
+}
+
+}  // namespace
+}  // namespace tally::engine::instrument

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <tuple>
 
 #include "tally/base/text.hpp"
@@ -148,12 +147,20 @@ class Names final : public CodeNames {
       return a.address != b.address ? a.address < b.address : rank(a) < rank(b);
     });
     std::size_t name_bytes = 0;
+    std::vector<NamedCode> linked = linked_functions(elf_);
+    std::size_t next_linked = 0;
+    // Those that have no symbol of their own, up to an address.
+    const auto add_linked = [&](std::uint64_t end) {
+      for (; next_linked < linked.size() && linked[next_linked].address <= end; ++next_linked)
+        if (linked[next_linked].address != end) functions_.push_back(std::move(linked[next_linked]));
+    };
     for (std::size_t i = 0; i < symbols.size(); ++i) {
       if (i > 0 && symbols[i].address == symbols[i - 1].address) continue;
       if ((name_bytes += symbols[i].name.size()) > most_name_bytes) {
         over_limit_ = fmt::format("the names of its functions take more than {}", bytes_text(most_name_bytes));
         break;
       }
+      add_linked(symbols[i].address);
       std::string_view name = symbols[i].name;
       name = name.substr(0, name.find('@'));
       auto ada = has_ada ? symbol::ada_name(name) : std::nullopt;
@@ -161,7 +168,7 @@ class Names final : public CodeNames {
           {ada ? *std::move(ada) : symbol::demangled(name), symbols[i].address, symbols[i].bytes, false});
       if (functions_.back().name != name) functions_.back().linker_name = name;
     }
-    add_linked_functions();
+    add_linked(~std::uint64_t{0});
     const std::vector<symbol::Frame> frames = frames_of_file();
     const auto frame_behind = [&](std::uint64_t address) {
       return std::upper_bound(frames.begin(), frames.end(), address,
@@ -178,16 +185,6 @@ class Names final : public CodeNames {
       one.bytes = end > one.address ? end - one.address : 1;
     }
     add_frames(frames);
-  }
-
-  void add_linked_functions() {
-    std::vector<NamedCode> linked = linked_functions(elf_);
-    const auto with_names = static_cast<std::ptrdiff_t>(functions_.size());
-    std::move(linked.begin(), linked.end(), std::back_inserter(functions_));
-    const auto before = [](const NamedCode& a, const NamedCode& b) { return a.address < b.address; };
-    std::inplace_merge(functions_.begin(), functions_.begin() + with_names, functions_.end(), before);
-    const auto same = [](const NamedCode& a, const NamedCode& b) { return a.address == b.address; };
-    functions_.erase(std::unique(functions_.begin(), functions_.end(), same), functions_.end());
   }
 
   std::vector<symbol::Frame> frames_of_file() const {

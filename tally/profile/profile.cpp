@@ -258,8 +258,9 @@ class Resolver {
     const auto [place, is_new] = object.functions.try_emplace(code.address ^ key_of_process, made_.functions.size());
     if (is_new) {
       made_.functions.push_back({code.name, file, code.address, 0, 0, 0, code.linker_name});
-      // Of a section nobody asks where it begins.
-      if (!code.is_section && object.names != nullptr)
+      // Of a section nobody asks where it begins, and what jumps to another file's functions has no source: to find
+      // that out all units would be read.
+      if (!code.is_section && !code.name.ends_with("@plt") && object.names != nullptr)
         if (const auto line = beginning_of(*object.names, code.address)) {
           made_.functions.back().source = source(object, line->file);
           made_.functions.back().line = line->line;

@@ -96,7 +96,7 @@ inline constexpr uint32_t call_event_limit = 4;
 
 /// What was given up for want of room, in a tree's first node.
 enum CallsCut : uint32_t {
-  calls_too_many = 1,  ///< different stacks of calls: further calls are counted as their callers' own
+  calls_too_many = 1,  ///< different stacks of calls: recursion is below outer calls, or calls are their callers' own
   calls_too_deep = 2,  ///< calls that have not returned: the same
 };
 
@@ -113,7 +113,7 @@ struct CallNode {
   uint32_t target_mapping, site_mapping;  ///< CodeMapping::number of what the addresses led to then; 0: unknown
 };
 static_assert(sizeof(CallNode) == 72);
-inline constexpr uint32_t call_node_limit = 1u << 18;
+inline constexpr uint32_t call_node_limit = 1u << 19;
 
 inline constexpr uint32_t placed_figure_limit = 23;
 

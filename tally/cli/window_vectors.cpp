@@ -62,10 +62,11 @@ void WindowVectors::flush(File& file) {
 
 std::string WindowVectors::too_long() const {
   if (too_long_ == 0) return "";
-  return fmt::format("{}: SimPoint 3.2 ends at lines of {} bytes and more, and {} {} longer ({}); shorter windows "
-                     "(--every) run fewer blocks, and tally report --bbv reads lines of any length",
-                     printable(path_), thousands(simpoint_line_bytes), thousands(static_cast<std::int64_t>(too_long_)),
-                     too_long_ == 1 ? "is" : "are", first_too_long_);
+  return fmt::format(
+      "{}: SimPoint 3.2 ends at lines of {} bytes and more, and {} {} longer ({}); shorter windows "
+      "(--every) run fewer blocks, and tally report --bbv reads lines of any length",
+      printable(path_), thousands(simpoint_line_bytes), thousands(static_cast<std::int64_t>(too_long_)),
+      too_long_ == 1 ? "is" : "are", first_too_long_);
 }
 
 Result<void> WindowVectors::finish() {

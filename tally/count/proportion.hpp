@@ -14,8 +14,8 @@ struct ShareInterval {
 /// Wilson's score interval of a share that so many samples had, drawn from a whole at random (E. B. Wilson, "Probable
 /// inference, the law of succession, and statistical inference", 1927): it is right for few samples and for shares near
 /// 0 and 1 as well. Of samples that weigh differently, `samples` is how many of equal weight tell as much (Kish): the
-/// square of their sum by the sum of their squares. Without samples nothing is known: 0 to 1. `deviations`: as wide as so
-/// many standard deviations to either side; those of 95 of 100 cases where nothing else is wanted.
+/// square of their sum by the sum of their squares. Without samples nothing is known: 0 to 1. `deviations`: as wide as
+/// so many standard deviations to either side; those of 95 of 100 cases where nothing else is wanted.
 ShareInterval share_interval(double share, double samples, double deviations = 1.959963984540054);
 
 /// Between which the difference of two estimates lies in 95 of 100 cases, each given with its own interval: the

@@ -8,8 +8,6 @@
 namespace tally {
 namespace {
 
-/// Two runs of one function differ by so much at least: caches, placement in memory, the clock of the processor.
-constexpr double least_spread = 0.015;
 /// The machine as a whole; what is more is the program's.
 constexpr double most_drift = 0.05;
 /// Of 100 comparisons of a program with itself, one may show a change.
@@ -47,8 +45,7 @@ double samples_of(const SampledCount& one) { return one.whole > 0 ? one.samples 
 /// Of rows with enough samples on both sides for a ratio.
 bool has_ratio(const SampledRow& row) {
   constexpr double enough = 10;
-  return row.before.count > 0 && row.after.count > 0 &&
-         (row.before.samples <= 0 || samples_of(row.before) >= enough) &&
+  return row.before.count > 0 && row.after.count > 0 && (row.before.samples <= 0 || samples_of(row.before) >= enough) &&
          (row.after.samples <= 0 || samples_of(row.after) >= enough);
 }
 
@@ -74,7 +71,7 @@ double standardized(const Deviation& one, double spread) {
 }
 
 /// What the sum of the rows was multiplied with, but for those that differ from the others.
-double drift_of(const std::vector<SampledRow>& rows) {
+double drift_of(const std::vector<SampledRow>& rows, double least_spread) {
   constexpr double outlier = 2.5 * 2.5;
   constexpr int rounds = 8;
   double drift = 1;
@@ -99,7 +96,7 @@ double drift_of(const std::vector<SampledRow>& rows) {
 }
 
 /// The least one with which rows differ as they do. Of those whose samples say something about it.
-double spread_of(const std::vector<SampledRow>& rows, double drift) {
+double spread_of(const std::vector<SampledRow>& rows, double drift, double least_spread) {
   constexpr double said_by = 0.05 * 0.05;
   std::vector<Deviation> deviations;
   for (const SampledRow& row : rows)
@@ -128,15 +125,15 @@ Estimate estimate(const SampledCount& one, const RunNoise& noise) {
 
 }  // namespace
 
-RunNoise run_noise(const std::vector<SampledRow>& rows) {
+RunNoise run_noise(const std::vector<SampledRow>& rows, double least_spread) {
   RunNoise noise;
   noise.z = deviations_of(chance_of_any / 2 / static_cast<double>(std::max<std::size_t>(rows.size(), 1)));
   noise.spread = least_spread;
   std::vector<SampledRow> in_both;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(in_both), has_ratio);
   if (in_both.empty()) return noise;
-  noise.drift = drift_of(in_both);
-  noise.spread = spread_of(in_both, noise.drift);
+  noise.drift = drift_of(in_both, least_spread);
+  noise.spread = spread_of(in_both, noise.drift, least_spread);
   std::vector<double> squares;
   for (const SampledRow& row : in_both) squares.push_back(standardized(deviation(row, noise.drift), noise.spread));
   noise.dispersion = std::max(1.0, median_of(std::move(squares)) / usual_median(in_both.size()));

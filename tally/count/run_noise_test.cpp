@@ -95,6 +95,15 @@ TEST(RunNoise, finds_a_change_of_10_percent) {
   }
 }
 
+/// Of lines even a third more may be chance.
+TEST(RunNoise, of_lines_is_wider) {
+  const SampledCount before{6000, 21000, 21000}, after{6000, 22000, 22000};
+  const std::vector<SampledRow> rows{
+      {{3000, 21000, 21000}, {4000, 22000, 22000}}, {before, after}, {before, after}, {before, after}};
+  EXPECT_TRUE(is_change(rows[0], run_noise(rows)));
+  EXPECT_FALSE(is_change(rows[0], run_noise(rows, spread_of_lines)));
+}
+
 /// What was counted and not sampled has no interval but that of the other side.
 TEST(RunNoise, of_one_row) {
   const std::vector<SampledRow> rows{{{1000, 1000, 0}, {1000, 1000, 0}}};

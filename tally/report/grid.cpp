@@ -34,8 +34,10 @@ std::string Grid::text() const {
     std::size_t width = 0;
     for (const auto& row : rows_) {
       const std::size_t cell = display_width(row[i]);
-      if (columns_[i].usual == 0 || cell <= columns_[i].usual) width = std::max(width, cell);
-      else width = std::max<std::size_t>(width, 1);
+      if (columns_[i].usual == 0 || cell <= columns_[i].usual)
+        width = std::max(width, cell);
+      else
+        width = std::max<std::size_t>(width, 1);
     }
     // A heading alone keeps no column.
     if (width > 0) width = std::max(width, display_width(columns_[i].heading));

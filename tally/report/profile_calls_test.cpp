@@ -1,6 +1,9 @@
 // Stacks and calls of profiles that are made here: recursion through others, overloads, threads.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <sstream>
+
 #include "tally/report/profile_forms.hpp"
 #include "tally/report/profile_sums.hpp"
 
@@ -63,6 +66,34 @@ TEST(ProfileCalls, of_functions_that_call_each_other_add_up) {
   for (const CallSum& sum : calls_between(made.profile)) with_callees[sum.caller] += sum.inclusive.front();
   EXPECT_EQ(with_callees, (std::map<std::uint32_t, std::int64_t>{{0, 1110}, {1, 1110}, {2, 1100}}));
   EXPECT_EQ(profile_folded(made.profile, {}), "prog;even 10\nprog;even;odd 100\nprog;even;odd;even 1000\n");
+}
+
+/// Readers of callgrind's form add up what a function's calls cost, or what calls of it do.
+TEST(ProfileCallgrind, adds_up_in_both_directions) {
+  Made made({"main", "even", "odd"});
+  const std::uint32_t outer = made.call(none, 0, 1, 10), odd = made.call(outer, 1, 2, 100);
+  made.call(odd, 2, 1, 1000, 0, true);
+  std::istringstream lines(profile_callgrind(made.profile, {}));
+  std::map<std::string, std::string> names;
+  std::map<std::string, std::int64_t> from, to;
+  std::string caller, callee;
+  const auto name_of = [&](const std::string& text) {  // "(2) even", "(2)"
+    const std::string number = text.substr(0, text.find(')') + 1);
+    if (number.size() < text.size()) names[number] = text.substr(number.size() + 1);
+    return names[number];
+  };
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("fn=")) caller = name_of(line.substr(3));
+    if (line.starts_with("cfn=")) callee = name_of(line.substr(4));
+    const bool is_call = line.starts_with("calls=");
+    if (is_call) std::getline(lines, line);
+    if (line.empty() || line.find_first_not_of("0123456789 ") != std::string::npos) continue;
+    const std::int64_t cost = std::stoll(line.substr(line.rfind(' ')));
+    from[caller] += cost;
+    if (is_call) to[callee] += cost;
+  }
+  EXPECT_EQ(from, (std::map<std::string, std::int64_t>{{"main", 1110}, {"even", 1110}, {"odd", 1100}}));
+  EXPECT_EQ(to, (std::map<std::string, std::int64_t>{{"even", 1110}, {"odd", 1100}}));
 }
 
 TEST(ProfileFolded, keeps_overloads_apart) {

@@ -204,7 +204,7 @@ class Comparison {
         if (made_.is_estimated(e))
           for (const Change& change : *changes)
             if (change.before.counts[e] + change.after.counts[e] != 0) rows.push_back(made_.sampled_row(change, e));
-        made_.noise[at++].push_back(run_noise(rows));
+        made_.noise[at++].push_back(run_noise(rows, changes == &made_.lines ? spread_of_lines : spread_of_functions));
       }
     }
   }

@@ -27,7 +27,7 @@ inline constexpr std::size_t changed_rows_count = 3;
 /// A function, line or file of code, before and after.
 struct Change {
   ChangeSide before, after;
-  std::size_t of = 0;  ///< of a line: its function's place in ProfileDifference::functions
+  std::size_t of = 0;                         ///< of a line: its function's place in ProfileDifference::functions
   ChangedRows rows = ChangedRows::functions;  ///< that it is one of
   std::int64_t by(std::size_t event) const { return after.counts[event] - before.counts[event]; }
   bool any() const { return before.counts != after.counts; }
@@ -43,8 +43,8 @@ struct ProfileDifference {
   std::string caution() const;
   /// Whether an event was sampled on a side, and not every single one of it.
   bool is_estimated(std::size_t event) const;
-  /// The change of an event, and between what it lies: intervals of all rows are right at once in 99 of 100 comparisons,
-  /// as far as what differs from run to run can be told from the rows (RunNoise).
+  /// The change of an event, and between what it lies: intervals of all rows are right at once in 99 of 100
+  /// comparisons, as far as what differs from run to run can be told from the rows (RunNoise).
   Estimate estimate(const Change& change, std::size_t event) const;
   /// What the functions are called, told apart from all of both (profile_names.hpp).
   std::vector<std::string> names(bool whole) const;

@@ -72,9 +72,8 @@ class Table {
   Table(const ProfileDifference& difference, const ProfileStyle& style) : difference_(difference), style_(style) {}
 
   std::string text() {
-    std::vector<Column> columns{{"difference", Align::right},    {"", Align::right},
-                                {"interval", Align::right}, {""},
-                                {"before", Align::right},        {"after", Align::right}};
+    std::vector<Column> columns{{"difference", Align::right}, {"", Align::right},     {"interval", Align::right}, {""},
+                                {"before", Align::right},     {"after", Align::right}};
     for (std::size_t e = 1; e < difference_.events.size(); ++e)
       columns.push_back({difference_.events[e], Align::right});
     if (style_.by == ProfileBy::function) columns.push_back({"entered", Align::right});
@@ -185,7 +184,8 @@ class Table {
     if (!text.empty()) text = " " + text + "\n";
     if (difference_.is_estimated(0))
       text +=
-          " intervals: of 100 comparisons of a program with itself one has a row without 0 in it, as far as what differs "
+          " intervals: of 100 comparisons of a program with itself one has a row without 0 in it, as far as what "
+          "differs "
           "from run to run can be told from the other rows; where one has 0 in it, the change may be noise\n";
     for (const auto& [events, where] :
          {std::pair{&difference_.only_before, "before"}, {&difference_.only_after, "after"}})

@@ -123,7 +123,8 @@ std::vector<std::string> cut_names(std::vector<std::string> names) {
     const std::set<std::string>& all = found->second;
     if (all.size() > 1) {
       // The first and the last of them, as they are sorted, share what all share.
-      const auto differs = std::mismatch(all.begin()->begin(), all.begin()->end(), all.rbegin()->begin(), all.rbegin()->end());
+      const auto differs =
+          std::mismatch(all.begin()->begin(), all.begin()->end(), all.rbegin()->begin(), all.rbegin()->end());
       cut = cut_around(name, characters_of(std::string(all.begin()->begin(), differs.first)).size());
     }
     name = std::move(cut);

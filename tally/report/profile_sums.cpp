@@ -120,8 +120,7 @@ std::vector<CallSum> calls_between(const result::Profile& profile) {
     sum.callee = call.callee;
     sum.calls += call.calls;
     sum.inclusive.resize(profile.event_count());
-    for (std::size_t e = 0; e < sum.inclusive.size(); ++e)
-      sum.inclusive[e] += counts[i * sum.inclusive.size() + e];
+    for (std::size_t e = 0; e < sum.inclusive.size(); ++e) sum.inclusive[e] += counts[i * sum.inclusive.size() + e];
   }
   std::vector<CallSum> all;
   for (auto& [key, sum] : sums) all.push_back(std::move(sum));

@@ -39,11 +39,10 @@ std::vector<std::string> names(const result::Profile& profile, const ProfileSum&
     case ProfileBy::function:
       // A section is no function: nobody enters it at its beginning; nor an inlined one.
       return {function.name.starts_with('[') || function.entered == 0 ? "" : thousands(function.entered),
-              functions[sum.function], object,
-              place_of(profile, function.source, function.line)};
+              functions[sum.function], object, place_of(profile, function.source, function.line)};
     case ProfileBy::line:
-      return {sum.line != 0 ? place_of(profile, sum.source, sum.line) : "no line known",
-              functions[sum.function], object};
+      return {sum.line != 0 ? place_of(profile, sum.source, sum.line) : "no line known", functions[sum.function],
+              object};
     case ProfileBy::object: return {profile.objects[function.object].name};
     case ProfileBy::process: return {owner.command, std::to_string(owner.pid)};
     case ProfileBy::thread:
@@ -202,8 +201,8 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
     text += " with callees: empty where a function is reached by jumps, too (tail calls), or began its thread\n";
   if (profile.calls_cut)
     text +=
-        " there were more different stacks of calls than are told apart: some calls are counted as their callers' "
-        "own\n";
+        " there were more different stacks of calls than are told apart: some calls are counted as their callers' own, "
+        "or as those of an outer call of the same function, and counts with callees may be too small\n";
   if (profile.calls_too_deep)
     text +=
         " calls were too deep: of more than 262,143 that had not returned, the further ones are counted as their "

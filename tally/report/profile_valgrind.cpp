@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "tally/base/text.hpp"
 #include "tally/report/profile_forms.hpp"
@@ -85,17 +86,32 @@ struct ArcCounts {
 };
 using Arcs = std::map<std::uint32_t, std::map<Arc, ArcCounts>>;  // by the caller
 
+/// Each stack has every function once, the innermost frame of each: without the frames between, a call leads to what
+/// is next. Readers add up what a function's calls cost, and others what calls of it cost: so both are what it counted
+/// with its callees, where functions call each other, too.
 Arcs arcs_of(const result::Profile& profile, bool by_instruction) {
   Arcs arcs;
   const std::size_t events = profile.event_count();
-  const std::vector<std::int64_t> below = counts_of_calls(profile);
-  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
-    const result::ProfileCall& call = profile.calls[i];
-    ArcCounts& arc = arcs[call.caller][{call.source, call.line, by_instruction ? call.site : 0, call.callee}];
-    arc.target = call.target;
-    arc.calls += call.calls;
+  const auto arc_of = [&](const result::ProfileCall& call, std::uint32_t callee) -> ArcCounts& {
+    ArcCounts& arc = arcs[call.caller][{call.source, call.line, by_instruction ? call.site : 0, callee}];
+    arc.target = callee == call.callee ? call.target : profile.functions[callee].address;
     arc.inclusive.resize(events);
-    for (std::size_t e = 0; e < events; ++e) arc.inclusive[e] += below[i * events + e];
+    return arc;
+  };
+  std::vector<std::size_t> seen(profile.functions.size());  // in the stack of the call with this number and 1
+  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
+    arc_of(profile.calls[i], profile.calls[i].callee).calls += profile.calls[i].calls;
+    const auto* const self = profile.self.data() + i * events;
+    if (std::all_of(self, self + events, [](std::int64_t n) { return n == 0; })) continue;
+    std::uint32_t next = 0;
+    for (std::size_t at = i; at != result::CodeCall::no_parent; at = profile.calls[at].parent) {
+      const result::ProfileCall& call = profile.calls[at];
+      if (std::exchange(seen[call.callee], i + 1) != i + 1) next = call.callee;
+      if (std::exchange(seen[call.caller], i + 1) == i + 1) continue;
+      ArcCounts& arc = arc_of(call, next);
+      for (std::size_t e = 0; e < events; ++e) arc.inclusive[e] += self[e];
+      next = call.caller;
+    }
   }
   return arcs;
 }
@@ -128,9 +144,8 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
   std::map<std::uint32_t, std::map<Place, std::vector<std::int64_t>>> functions;
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
     const result::ProfileRow& row = profile.rows[i];
-    std::vector<std::int64_t>& counts =
-        functions[row.function][{row.source != profile.functions[row.function].source, row.source, row.line,
-                                 by_instruction ? row.address : 0}];
+    std::vector<std::int64_t>& counts = functions[row.function][{
+        row.source != profile.functions[row.function].source, row.source, row.line, by_instruction ? row.address : 0}];
     counts.resize(profile.event_count());
     for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);
   }
@@ -157,11 +172,11 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
     for (const auto& [arc, counts] : from->second) {
       const result::ProfileFunction& callee = profile.functions[arc.callee];
       go_to(arc.source);
-      text += fmt::format("cob={}\ncfi={}\ncfn={}\ncalls={} {}\n{}{}\n",
-                          objects.of(0, profile.objects[callee.object].name),
-                          sources.of(0, source_name(profile, callee.source)), names.of(arc.callee, callee.name),
-                          std::max<std::int64_t>(counts.calls, 1),  // samples know none, and readers leave 0 out
-                          position(counts.target, callee.line), position(arc.site, arc.line), numbers(counts.inclusive));
+      text +=
+          fmt::format("cob={}\ncfi={}\ncfn={}\ncalls={} {}\n{}{}\n", objects.of(0, profile.objects[callee.object].name),
+                      sources.of(0, source_name(profile, callee.source)), names.of(arc.callee, callee.name),
+                      std::max<std::int64_t>(counts.calls, 1),  // samples know none, and readers leave 0 out
+                      position(counts.target, callee.line), position(arc.site, arc.line), numbers(counts.inclusive));
     }
   }
   for (const Rest& rest : rests(profile))

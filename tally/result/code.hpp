@@ -68,7 +68,7 @@ struct CodeCall {
   std::uint32_t parent = no_parent;  ///< index in CodeCounts::calls, before its own; of no call: the thread's beginning
   std::uint32_t site_file = 0, target_file = 0;
   std::uint64_t site = 0, target = 0;  ///< the call instruction, and where it led: as CodeRow::address
-  bool recursive = false;  ///< one like it is being executed already: what it counts is in that one's, too
+  bool recursive = false;              ///< one like it is being executed already: what it counts is in that one's, too
   std::int64_t calls = 0;
   bool operator==(const CodeCall&) const = default;
 };

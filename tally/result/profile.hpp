@@ -78,11 +78,11 @@ struct Profile {
   std::vector<std::int64_t> counts;    ///< of each row, one for each event of `stat`
   std::vector<ProfileCall> calls;
   bool calls_cut = false, calls_too_deep = false;  ///< see CodeCounts
-  bool inlines_apart = false;                    ///< inlined functions count for themselves: tally profile --inlines
-  std::vector<std::int64_t> inclusive, self;     ///< of each call, one for each event: see CodeCounts
-  std::vector<std::int64_t> repeated, unplaced;  ///< of each event: see CodeCounts
-  std::vector<EventSampling> sampling = {};      ///< of each event, where the rows are samples: see CodeCounts
-  std::vector<std::int64_t> samples = {};        ///< of each row, as `counts`
+  bool inlines_apart = false;                      ///< inlined functions count for themselves: tally profile --inlines
+  std::vector<std::int64_t> inclusive, self;       ///< of each call, one for each event: see CodeCounts
+  std::vector<std::int64_t> repeated, unplaced;    ///< of each event: see CodeCounts
+  std::vector<EventSampling> sampling = {};        ///< of each event, where the rows are samples: see CodeCounts
+  std::vector<std::int64_t> samples = {};          ///< of each row, as `counts`
   bool operator==(const Profile&) const = default;
 
   std::size_t event_count() const { return stat.events.size(); }

@@ -124,8 +124,7 @@ TEST_F(ProfilePprof, adds_up_to_the_totals) {
     EXPECT_EQ(text(types[0].number(1)) + "/" + text(types[0].number(2)), "samples/count");
     EXPECT_EQ(text(read.profile.number(14)), "instructions");
     for (const Message& function : read.profile.messages(5))
-      if (text(function.number(2)) == "times")
-        EXPECT_GT(function.number(5), 0) << "where it begins";
+      if (text(function.number(2)) == "times") EXPECT_GT(function.number(5), 0) << "where it begins";
     EXPECT_EQ(of_eleven, (std::vector<std::int64_t>{11'000, 2'000, 2'000}));
     // Mappings have their files and build ids.
     std::set<std::string> files;

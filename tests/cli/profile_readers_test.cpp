@@ -82,7 +82,8 @@ TEST_F(ProfileReaders, pprof_of_go) {
   for (const char* const row : {" f(int)\n", " f(bool)\n"}) EXPECT_TRUE(has(top, row)) << top;
   std::istringstream lines(top);
   for (std::string line; std::getline(lines, line);) {
-    if (line.ends_with(" f(int)")) EXPECT_EQ(line.substr(0, line.find("  ", 8)).find("6004") != std::string::npos, true);
+    if (line.ends_with(" f(int)"))
+      EXPECT_EQ(line.substr(0, line.find("  ", 8)).find("6004") != std::string::npos, true);
     if (line.ends_with(" f(bool)")) EXPECT_TRUE(has(line, "1503")) << line;
   }
   const std::string cycle_of = "go tool pprof -top -cum -nodefraction=0 ";
@@ -132,8 +133,8 @@ func main() {
     const Finished built = shell(in + "go build -pgo=default.pgo -o again main.go");
     EXPECT_EQ(built.code(), 0) << built.err;
   }
-  shell("chmod -R u+w " + source.folder() + "; rm -rf " + source.folder() + "/*/ " + source.folder() + "/prog " + profile +
-        " " + source.folder() + "/again " + source.folder() + "/.??*");
+  shell("chmod -R u+w " + source.folder() + "; rm -rf " + source.folder() + "/*/ " + source.folder() + "/prog " +
+        profile + " " + source.folder() + "/again " + source.folder() + "/.??*");
   if (!has_pgo) GTEST_SKIP() << "go build has no -pgo before 1.21";
 }
 
@@ -144,8 +145,8 @@ TEST_F(ProfileReaders, callgrind_annotate) {
   for (const Words& options : {Words{"--calls"}, Words{"--calls", "--asm"}}) {
     const TemporaryFile file("callgrind.out.1");
     ASSERT_EQ(write(file.path(), {OVERLOADED}, options).code(), 0);
-    EXPECT_TRUE(has(file.content().value_or(""),
-                    options.size() == 1 ? "\npositions: line\n" : "\npositions: instr line\n"));
+    EXPECT_TRUE(
+        has(file.content().value_or(""), options.size() == 1 ? "\npositions: line\n" : "\npositions: instr line\n"));
     const Finished read = shell("callgrind_annotate --threshold=100 --show-percs=no " + file.path());
     EXPECT_EQ(read.code(), 0) << read.err;
     EXPECT_TRUE(has(read.out, "6,004  ")) << read.out;

@@ -88,8 +88,8 @@ TEST(ProfileStack, of_functions_that_call_each_other) {
   if (Running({"/bin/sh", "-c", "command -v callgrind_annotate"}).finish().code() != 0)
     GTEST_SKIP() << "callgrind_annotate is not installed (package valgrind)";
   const std::string read =
-      Running({"/bin/sh", "-c", "callgrind_annotate --inclusive=yes --threshold=100 --show-percs=no " + callgrind.path() +
-                                    " | tr -d ,"})
+      Running({"/bin/sh", "-c",
+               "callgrind_annotate --inclusive=yes --threshold=100 --show-percs=no " + callgrind.path() + " | tr -d ,"})
           .finish()
           .out;
   for (const auto& [name, count] : {std::pair{"even", even}, {"odd", odd}})

@@ -193,13 +193,13 @@ TEST_F(Vectors, says_which_window_is_too_long_for_simpoint) {
   const TemporaryFile source("blocks.s", text), program("blocks"), vectors("blocks.bb"), rows("rows.csv");
   if (Running({"gcc", "-nostdlib", "-static", "-o", program.path(), source.path()}).finish().code() != 0)
     GTEST_SKIP() << "gcc builds nothing here";
-  const Finished long_one = tally(
-      {"sample", "-q", "--every", "1G", "--bbv", vectors.path(), "-o", rows.path(), "--", program.path()});
+  const Finished long_one =
+      tally({"sample", "-q", "--every", "1G", "--bbv", vectors.path(), "-o", rows.path(), "--", program.path()});
   EXPECT_EQ(long_one.code(), 0) << long_one.err;
   EXPECT_NE(long_one.err.find("lines of 1,048,575 bytes"), std::string::npos) << long_one.err;
   EXPECT_NE(long_one.err.find("window 1 of blocks"), std::string::npos) << long_one.err;
-  const Finished short_one = tally(
-      {"sample", "-q", "--every", "50k", "--bbv", vectors.path(), "-o", rows.path(), "--", program.path()});
+  const Finished short_one =
+      tally({"sample", "-q", "--every", "50k", "--bbv", vectors.path(), "-o", rows.path(), "--", program.path()});
   EXPECT_EQ(short_one.err, "");
 }
 

@@ -15,7 +15,9 @@ bool take(T*& at, u32 n) {
 
 }  // namespace
 
-bool CallStacks::reserve() { return take(frames_, frame_limit) && take(stacks_, stack_limit) && take(order_, stack_limit); }
+bool CallStacks::reserve() {
+  return take(frames_, frame_limit) && take(stacks_, stack_limit) && take(order_, stack_limit);
+}
 
 void CallStacks::clear() {
   used_ = free_ = interrupted_ = 0;

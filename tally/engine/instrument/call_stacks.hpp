@@ -1,9 +1,9 @@
 /// The calls of a thread that have not returned: a list of frames for each stack of the program, chosen by the stack
 /// pointer.
 ///
-/// A thread may use many stacks: alternate ones for signal handlers, those of coroutines and fibres. A stack is known by
-/// its highest address, where it was entered first, and reaches down to the next one. Frames that were left by longjmp
-/// or an exception are removed by the next call or return on their stack.
+/// A thread may use many stacks: alternate ones for signal handlers, those of coroutines and fibres. A stack is known
+/// by its highest address, where it was entered first, and reaches down to the next one. Frames that were left by
+/// longjmp or an exception are removed by the next call or return on their stack.
 #pragma once
 #include "tally/engine/thread.hpp"
 
@@ -19,8 +19,8 @@ class CallStacks {
   u32 node() const { return node_of(stacks_[current_]); }
   bool has_room() const { return free_ != 0 || used_ + 1 < frame_limit; }
 
-  /// A call whose return address is at `sp` is about to be pushed: chooses its stack, and removes frames that were left.
-  /// True where it enters a stack of which nothing is known that is executed: enter() says what runs there.
+  /// A call whose return address is at `sp` is about to be pushed: chooses its stack, and removes frames that were
+  /// left. True where it enters a stack of which nothing is known that is executed: enter() says what runs there.
   bool select(u64 sp) {
     const Stack& s = stacks_[current_];
     if (s.frame != 0 && frames_[s.frame].sp - sp - 1 < near_bytes) return false;

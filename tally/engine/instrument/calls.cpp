@@ -33,7 +33,7 @@ Growing<Site> sites;
 enum Asked : u32 { asked_direct, asked_indirect, asked_return };
 constexpr u32 asked_bits = 2;
 
-constexpr u32 slot_count = 1u << 20;
+constexpr u32 slot_count = 1u << 21;
 
 /// Of a node, what only its thread needs.
 struct Own {
@@ -76,34 +76,26 @@ struct {
   } of[channel::call_event_limit];
 } events;
 
-/// What the thread has counted until now.
-struct Now {
-  s64 of[channel::call_event_limit];
-
-  Now(Thread* t, const ThreadCalls& c) {
-    const channel::Totals& base = *c.base;
-    for (u32 e = 0; e < events.count; e++) {
-      s64 n = t->sums[e];
-      const auto& event = events.of[e];
-      for (u32 i = 0; i < event.fields; i++) n += event.weight[i] * base.field[event.field[i]];
-      if (event.has_accesses) n += accesses_at_run_time(t, e);
-      of[e] = n;
-    }
+s64 accesses_at_run_time(Thread* t, u32 e) {
+  s64 n = 0;
+  for (u32 i = 1; i < channel::first_segment; i++) {
+    const u64 times = counters(t)[i];
+    if (times == 0) continue;
+    const channel::SegmentVector& v = segment(i);
+    for (const channel::Field f : {channel::loads, channel::stores})
+      n += settings().marks.weight[e][f] * v.counts[f] * static_cast<s64>(times);
   }
+  return n;
+}
 
- private:
-  static s64 accesses_at_run_time(Thread* t, u32 e) {
-    s64 n = 0;
-    for (u32 i = 1; i < channel::first_segment; i++) {
-      const u64 times = counters(t)[i];
-      if (times == 0) continue;
-      const channel::SegmentVector& v = segment(i);
-      for (const channel::Field f : {channel::loads, channel::stores})
-        n += settings().marks.weight[e][f] * v.counts[f] * static_cast<s64>(times);
-    }
-    return n;
-  }
-};
+/// What the thread has counted of an event until now.
+s64 counted(Thread* t, const ThreadCalls& c, u32 e) {
+  s64 n = t->sums[e];
+  const auto& event = events.of[e];
+  for (u32 i = 0; i < event.fields; i++) n += event.weight[i] * c.base->field[event.field[i]];
+  if (event.has_accesses) n += accesses_at_run_time(t, e);
+  return n;
+}
 
 /// The pointer of a jump in a table of linked functions (.plt): endbr64 or not, bnd or not, jmp [rip + …].
 u64 linked_pointer(u64 target) {
@@ -145,9 +137,11 @@ u32 executing(const ThreadCalls& c, u32 from, u64 target) {
 Own place_of(const ThreadCalls& c, u32 made, u32 outer) {
   if (outer == 0) return {made, made};
   const u32 newest = c.own[c.nodes[made].parent].newest;
+  if (outer >= newest) return {outer, c.own[outer].newest};
   // Where many stacks are known already, recursion has to share more: there is room for others then.
-  if (outer >= newest || made >= channel::call_node_limit / 2) return {outer, c.own[outer].newest};
-  return {made, newest};
+  if (made < channel::call_node_limit / 2) return {made, newest};
+  c.nodes[0].is_recursive |= channel::calls_too_many;
+  return {outer, c.own[outer].newest};
 }
 
 /// The node of a call, made when there is none. 0 where there is no room for one. What has been mapped at the addresses
@@ -185,7 +179,7 @@ u32 enter_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
     throw_away(c.lately, lately_count * sizeof *c.lately);
   }
   Lately& l = c.lately[(site ^ site >> 12 ^ parent * 67u ^ target >> 4) % lately_count];
-  if (l.site != site || l.target != target || l.parent != parent || l.node == 0) {
+  if (l.site != site || l.target != target || l.parent != parent) {
     const u32 node = find_node(c, parent, site, target);
     if (node == 0) {
       c.nodes[0].is_recursive |= channel::calls_too_many;
@@ -199,11 +193,11 @@ u32 enter_node(ThreadCalls& c, u32 parent, u64 site, u64 target) {
 
 /// What was counted since the last call or return is the innermost call's own.
 void pass_to_innermost(Thread* t, ThreadCalls& c) {
-  const Now now(t, c);
   CallNode& n = c.nodes[c.stacks.node()];
   for (u32 e = 0; e < events.count; e++) {
-    n.self[e] += now.of[e] - c.last[e];
-    c.last[e] = now.of[e];
+    const s64 now = counted(t, c, e);
+    n.self[e] += now - c.last[e];
+    c.last[e] = now;
   }
 }
 

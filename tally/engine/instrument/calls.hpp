@@ -1,7 +1,7 @@
 /// Calls: who called whom, how often, and what was counted up to the return (channel::CallNode).
 ///
-/// Generated code sums the events of a thread, and asks here at each call and return. What is being executed are frames,
-/// each with the address of its return address, on the stacks of the program (call_stacks.hpp).
+/// Generated code sums the events of a thread, and asks here at each call and return. What is being executed are
+/// frames, each with the address of its return address, on the stacks of the program (call_stacks.hpp).
 #pragma once
 #include "tally/engine/records.hpp"
 

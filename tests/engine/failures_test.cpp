@@ -1,0 +1,62 @@
+// The engine's own failures: never taken for the program's, and told with a report and with what was counted.
+#include <filesystem>
+
+#include "tests/engine/expect.hpp"
+
+namespace tally::engine_test {
+namespace {
+
+struct Case {
+  const char* name;
+  const char* number;  ///< a channel::Failure
+  const char* why;
+  bool in_child = false;
+};
+
+class FailureTest : public testing::TestWithParam<Case> {};
+
+TEST_P(FailureTest, ends_with_125_and_a_report) {
+  const Scratch scratch;
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/fails_dynamic", GetParam().number};
+  if (GetParam().in_child) command.words.emplace_back("child");
+  command.environment.push_back("TALLY_ENGINE_TEST=fail");
+  command.environment.push_back("TMPDIR=" + scratch.path());
+  const Counted counted = run_counted(command);
+  EXPECT_EQ(counted.outcome.code, 125) << counted.outcome.err;
+  EXPECT_EQ(counted.outcome.out, GetParam().in_child ? "begun\nthe child's exit code is 125\n" : "begun\n");
+  EXPECT_FALSE(counted.exact);
+  EXPECT_GT(counted.counts.instructions, 10'000u);
+  EXPECT_NE(counted.problem.find("the engine failed in it"), std::string::npos) << counted.problem;
+  EXPECT_EQ(counted.problem.find("killed"), std::string::npos) << counted.problem;
+  std::string report;
+  for (const auto& entry : std::filesystem::directory_iterator(scratch.path()))
+    if (entry.path().filename().string().starts_with("tally-engine-failure-")) report = read_file(entry.path());
+  EXPECT_NE(report.find("fails_dynamic"), std::string::npos) << report;
+  EXPECT_NE(report.find(GetParam().why), std::string::npos) << report;
+}
+
+INSTANTIATE_TEST_SUITE_P(engine, FailureTest,
+                         testing::Values(Case{"fault", "0", "its registers"},
+                                         Case{"check", "1", "a failure that was asked for"},
+                                         Case{"fault_without_handlers", "2", "signal 11"},
+                                         Case{"in_a_child", "0", "its registers", true}),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+/// More processes than there are records: the program goes on, and no count is lost.
+TEST(ProcessLimit, loses_no_count) {
+  Command command;
+  command.words = {std::string(LIBC_PROGRAMS) + "/fails_dynamic", "forks", "60"};
+  // The environment is as long: the dynamic linker walks through it.
+  command.environment.push_back("TALLY_ENGINE_TEST=unlimited=8");
+  const Counted all = run_counted(command);
+  command.environment.back() = "TALLY_ENGINE_TEST=processes=8";
+  const Counted few = run_counted(command);
+  EXPECT_EQ(few.outcome, all.outcome);
+  EXPECT_EQ(few.outcome.code, 0) << few.outcome.err;
+  expect_exact(few);
+  EXPECT_EQ(few.counts, all.counts) << describe(few.counts) << describe(all.counts);
+}
+
+}  // namespace
+}  // namespace tally::engine_test

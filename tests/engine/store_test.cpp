@@ -1,10 +1,14 @@
 // Finished translations that are used again: the counts are the same, whoever made them.
+#include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 
 #include "tests/engine/expect.hpp"
 #include "tests/engine/kept_damage.hpp"
+#include "tests/engine/kept_file.hpp"
 
 namespace tally::engine_test {
 namespace {
@@ -100,6 +104,21 @@ INSTANTIATE_TEST_SUITE_P(engine, AgainModelledTest,
                          [](const auto& one) { return "program_" + std::to_string(one.index); });
 
 TEST(Again, is_right_whatever_happened_to_the_file) { damage_kept_translations(50, 1); }
+
+// The key of the records is the user's: a program that becomes another user does not have it.
+TEST(Again, keeps_its_key_from_other_users) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const Scratch scratch;
+  Command command;
+  command.words = {"/bin/true"};
+  command.environment.back() = "TALLY_CACHE_DIR=" + scratch.file("some");
+  run_counted(command);
+  const channel::RecordKey key = kept_file(scratch.file("some")).key;
+  std::uint64_t word = 0;
+  std::memcpy(&word, reinterpret_cast<const std::uint8_t*>(&key) + 64, sizeof word);
+  command.words = {std::string(LIBC_PROGRAMS) + "/holds_static", fmt::format("{:x}", ~word)};
+  EXPECT_EQ(run_counted(command).outcome.out, "some 0\n");
+}
 
 // What a program needed last time is a guess: another program may have its name now.
 TEST(Again, is_right_for_another_program_of_that_name) {

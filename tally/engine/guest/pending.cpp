@@ -1,6 +1,7 @@
 #include "tally/engine/guest/pending.hpp"
 
 #include "tally/engine/guest/signals.hpp"
+#include "tally/engine/guest/timer_signals.hpp"
 #include "tally/engine/stop_the_world.hpp"
 
 namespace tally::engine::guest {
@@ -17,37 +18,6 @@ struct Entry {
 Entry of_process[5];
 
 u64 by_descriptor;  // signals of any signalfd
-
-/// struct siginfo of a timer's signal.
-struct OfTimer {
-  s32 signal, error, code, pad;
-  s32 timer, overruns;
-};
-constexpr s32 code_timer = -2;  // SI_TIMER
-constexpr s32 taken_back = -1;  // in place of a timer's number
-
-bool is_of(const u8* info, u64 timer) {
-  const OfTimer& of = *reinterpret_cast<const OfTimer*>(info);
-  return of.code == code_timer && static_cast<u32>(of.timer) == static_cast<u32>(timer);
-}
-
-/// The kernel delivers a timer's signal to the engine each time, and believes that the program has it. So how often it
-/// ran out while its signal was pending here is known here only.
-struct Overruns {
-  u32 used;
-  s32 timer, last;
-};
-Overruns overruns[16];
-
-/// The signal of a timer has come while its last one is pending.
-void add_overruns(u8* pending, const u8* info) {
-  OfTimer& of = *reinterpret_cast<OfTimer*>(pending);
-  const OfTimer& more = *reinterpret_cast<const OfTimer*>(info);
-  if (more.code != code_timer || !is_of(pending, static_cast<u64>(more.timer))) return;
-  constexpr s64 most = 0x7fffffff;
-  const s64 sum = s64{of.overruns} + more.overruns + 1;
-  of.overruns = static_cast<s32>(sum < most ? sum : most);
-}
 
 u32 index_of(int signal) { return bits_set(engine_signals & (bit(signal) - 1)); }
 s32 code_of(const u8* info) { return at<s32>(reinterpret_cast<u64>(info) + 8); }
@@ -248,39 +218,14 @@ void discard_pending(Thread* t, int signal) {
     if (o->process == t->process) __atomic_and_fetch(&o->held, ~bit(signal), __ATOMIC_SEQ_CST);
 }
 
-namespace {
-
-/// Earlier kernels deliver what was pending when a timer was deleted or set.
-bool timers_take_signals_back() {
-  static u32 known;  // 1: no, 2: yes
-  if (known != 0) return known == 2;
-  char names[6][65] = {};  // struct new_utsname; the third is the release
-  kernel(SYS_uname, reinterpret_cast<u64>(names));
-  u32 version[2] = {};
-  for (u32 i = 0, k = 0; i < sizeof names[2] && k < 2; i++) {
-    const char c = names[2][i];
-    if (c >= '0' && c <= '9')
-      version[k] = version[k] * 10 + static_cast<u32>(c - '0');
-    else if (c == '.')
-      k++;
-    else
-      break;
-  }
-  constexpr u32 major = 6, minor = 13;
-  known = version[0] > major || (version[0] == major && version[1] >= minor) ? 2 : 1;
-  return known == 2;
-}
-
-}  // namespace
-
 void take_back(Thread* t, u64 timer, TimerSignals& taken) {
   for (u64 left = engine_signals; left != 0 && timers_take_signals_back(); left &= left - 1) {
     const int signal = __builtin_ctzll(left) + 1;
     u8* const info = taken.info[taken.count];
     if (stands_alone(t)) {
-      if ((t->held & bit(signal)) && is_of(t->held_info[index_of(signal)], timer))
+      if ((t->held & bit(signal)) && is_of_timer(t->held_info[index_of(signal)], timer))
         taken.count += take_own(t, bit(signal), info) != 0;
-    } else if (is_of(of_process[index_of(signal)].info, timer)) {
+    } else if (is_of_timer(of_process[index_of(signal)].info, timer)) {
       taken.count += take_from_process(signal, info);
     }
   }
@@ -290,35 +235,10 @@ void put_back(Thread* t, const TimerSignals& taken, bool as_taken) {
   for (u32 i = 0; i < taken.count; i++) {
     u8 info[128];
     copy(info, taken.info[i], sizeof info);
-    OfTimer& of = *reinterpret_cast<OfTimer*>(info);
-    if (as_taken) of.timer = taken_back;
-    add_pending(t, of.signal, info);
+    if (as_taken) mark_taken_back(info);
+    add_pending(t, at<s32>(reinterpret_cast<u64>(info)), info);
   }
 }
-
-void note_overruns(const u8* info) {
-  const OfTimer& of = *reinterpret_cast<const OfTimer*>(info);
-  if (of.code != code_timer) return;
-  Overruns* place = nullptr;
-  for (Overruns& one : overruns) {
-    if (one.used != 0 && one.timer == of.timer) place = &one;
-    if (one.used == 0 && place == nullptr) place = &one;
-  }
-  if (place != nullptr) *place = {1, of.timer, of.overruns};
-}
-
-s64 last_overruns(u64 timer, s64 of_kernel) {
-  for (const Overruns& one : overruns)
-    if (one.used != 0 && static_cast<u32>(one.timer) == static_cast<u32>(timer)) return one.last;
-  return of_kernel;
-}
-
-void forget_overruns(u64 timer) {
-  for (Overruns& one : overruns)
-    if (static_cast<u32>(one.timer) == static_cast<u32>(timer)) one.used = 0;
-}
-
-bool is_taken_back(const u8* info) { return is_of(info, static_cast<u64>(taken_back)); }
 
 void route_pending(Thread* t) {
   for (u64 left = pending_for_process(t) & t->mask; left != 0; left &= left - 1) {
@@ -446,7 +366,7 @@ void pending_after_fork(Thread* t) {
   t->held = 0;
   t->waits_for = t->queued = 0;
   for (Entry& e : of_process) e.state = Entry::empty;
-  for (Overruns& one : overruns) one.used = 0;
+  forget_all_overruns();
 }
 
 }  // namespace tally::engine::guest

@@ -16,8 +16,8 @@ inline constexpr u64 engine_signals = bit(4) | bit(5) | bit(7) | bit(8) | bit(11
 /// Sends a signal again, to the calling thread: that may say of it whatever it likes, as nobody else may.
 void send_to_self(int signal, const u8* info);
 
-/// A thread may send itself what looks like a fault (a positive si_code). On its way through the kernel such a siginfo is
-/// disguised, so that the engine does not take it for a fault of its own code.
+/// A thread may send itself what looks like a fault (a positive si_code). On its way through the kernel such a siginfo
+/// is disguised, so that the engine does not take it for a fault of its own code.
 void disguise(u8* info);
 /// True when it was one, of a signal that the engine needs.
 bool reveal(int signal, u8* info);
@@ -46,14 +46,8 @@ struct TimerSignals {
 };
 /// A timer of the program's is to be deleted or set again: since Linux 6.13 its pending signals go with it.
 void take_back(Thread* t, u64 timer, TimerSignals& taken);
-/// They are pending again; `as_taken`: until somebody takes one, who then gets none, as the kernel does it.
+/// They are pending again; `as_taken`: as taken back (timer_signals.hpp).
 void put_back(Thread* t, const TimerSignals& taken, bool as_taken);
-bool is_taken_back(const u8* info);
-/// The program has a signal of these now: if a timer sent it, how often that ran out meanwhile is what timer_getoverrun(2)
-/// returns from now on, until the timer is set or deleted.
-void note_overruns(const u8* info);
-s64 last_overruns(u64 timer, s64 of_kernel);
-void forget_overruns(u64 timer);
 
 /// Passes signals of the process on to threads that want them. Wants no lock held.
 void route_pending(Thread* t);

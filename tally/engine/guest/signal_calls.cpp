@@ -1,6 +1,7 @@
 // The program's system calls about signals, as if its actions, masks and stacks were the kernel's.
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/processes.hpp"
+#include "tally/engine/guest/timer_signals.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/entry.hpp"
 

@@ -15,6 +15,7 @@
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/guest/syscall_table.hpp"
+#include "tally/engine/guest/timer_signals.hpp"
 #include "tally/engine/instrument/marks.hpp"
 #include "tally/engine/persist/store.hpp"
 #include "tally/engine/translate/cache.hpp"

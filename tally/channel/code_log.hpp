@@ -113,7 +113,7 @@ struct CallNode {
   uint32_t target_mapping, site_mapping;  ///< CodeMapping::number of what the addresses led to then; 0: unknown
 };
 static_assert(sizeof(CallNode) == 72);
-inline constexpr uint32_t call_node_limit = 1u << 19;
+inline constexpr uint32_t call_node_limit = 7u << 16;  // what an area holds
 
 inline constexpr uint32_t placed_figure_limit = 23;
 

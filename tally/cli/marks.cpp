@@ -27,9 +27,9 @@ void add_mark_options(Page& app, MarkOptions& options) {
       ->check(CLI::IsMember({"int2e", "int3"}));
   app.add_flag(
       "--rdpmc", options.rdpmc,
-      "under the engine: the program's rdpmc reads what is counted: ECX 0x40000000 are the instructions, 0 to 3 "
-      "the first other events asked for; cycles and ref-cycles (0x40000001 and 2) are not there, and reading what "
-      "is not there ends the program by SIGSEGV");
+      "under the engine: the program's rdpmc reads what is counted: ECX 0x40000000 is instructions, 0x40000001 and "
+      "0x40000002 are cycles and ref-cycles with -e cycles, 0 to 3 the first other events asked for; reading any other "
+      "counter ends the program by SIGSEGV");
 }
 
 backend::Needs::Engine needed_by(const MarkOptions& options) {

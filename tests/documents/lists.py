@@ -1,0 +1,61 @@
+"""Lists that stand both in the code and in a document: the document's must be whole.
+
+usage: lists.py ROOT TALLY
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+
+def read(root, name):
+    with open(os.path.join(root, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def formats(tally, *words):
+    """The formats of a command, as it lists them when it is asked for one that does not exist."""
+    said = subprocess.run([tally, *words], capture_output=True, text=True, check=False).stderr
+    found = re.search(r"the formats are: (.*)", said)
+    if not found:
+        sys.exit(f"{' '.join(words)} lists no formats: {said}")
+    return found.group(1).split(", ")
+
+
+def names_in(text, word):
+    """Whether the text has the word as code, by itself or after an option."""
+    return re.search(rf"`{re.escape(word)}`|--format[ =]{re.escape(word)}\b", text) is not None
+
+
+def main():
+    root, tally = sys.argv[1:3]
+    missing = []
+
+    def need(document, words, as_code=True):
+        text = read(root, document)
+        for word in words:
+            if not (names_in(text, word) if as_code else re.search(rf"\b{re.escape(word)}\b", text)):
+                missing.append(f"{document} does not name {word}")
+
+    commands = re.findall(r"TALLY_COMMAND\((\w+),", read(root, "tally/cli/commands.inc"))
+    text = read(root, "docs/guides/what-works.md")
+    missing += [f"docs/guides/what-works.md does not name tally {c}" for c in commands if f"`tally {c}" not in text]
+
+    trust = re.search(r"names\{(.*?)\}", read(root, "tally/count/trust.cpp"), re.DOTALL)
+    trust_words = re.findall(r'"(\w+)"', trust.group(1))
+    # README.md shows a modelled count as the table does: with its model.
+    need("README.md", [word if word != "modelled" else "model …" for word in trust_words])
+    need("docs/reference/glossary.md", trust_words, as_code=False)
+
+    program = ["--", "true"]
+    need("docs/guides/profiling.md", formats(tally, "profile", "--format", "none", *program))
+    need("docs/guides/sampling.md", formats(tally, "sample", "--every", "1000", "--format", "none", *program))
+    need("docs/guides/memory.md", formats(tally, "memory", "--format", "none"))
+    need("docs/guides/what-works.md", formats(tally, "stat", "--format", "none", *program))
+
+    print("\n".join(missing) if missing else "every list is whole")
+    return 1 if missing else 0
+
+
+sys.exit(main())

@@ -33,7 +33,8 @@ enum Field : uint32_t {
   direct_calls,
   indirect_calls,
   returns,
-  far,  ///< far transfers: `syscall`, `int n`, far jumps and returns
+  far,         ///< far transfers: `syscall`, `int n`, far jumps and returns
+  prefetches,  ///< software prefetches; they are no loads
   field_count
 };
 static_assert(mark_fields == field_count);
@@ -59,16 +60,17 @@ struct Totals {
 /// not taken, has −1. So one counter per segment gives both outcomes. Where a segment counts for what comes after it,
 /// an early exit from there takes back what did not run: it has a counter of its own.
 struct SegmentVector {
-  int16_t counts[3] = {};                 ///< instructions, loads, stores
-  int8_t branches[field_count - 3] = {};  ///< conditional … far
-  uint8_t reserved[2] = {};
+  int16_t counts[3] = {};                ///< instructions, loads, stores
+  int8_t branches[prefetches - 3] = {};  ///< conditional … far
+  int16_t prefetched = 0;                ///< prefetches
 };
 static_assert(sizeof(SegmentVector) == 16);
 
 /// Adds `n` executions of `v` to `to`.
 inline void add(Totals& to, const SegmentVector& v, int64_t n) {
   for (uint32_t i = 0; i < 3; i++) to.add_to(i, v.counts[i], n);
-  for (uint32_t i = 3; i < field_count; i++) to.add_to(i, v.branches[i - 3], n);
+  for (uint32_t i = 3; i < prefetches; i++) to.add_to(i, v.branches[i - 3], n);
+  to.add_to(prefetches, v.prefetched, n);
 }
 
 /// Why the counts of a process are not the whole truth. Bits; words for them are the command's.

@@ -159,7 +159,7 @@ struct CodeCorrection {
   uint64_t pc;  ///< 0 = free
   uint32_t process;
   uint32_t reserved;
-  int64_t field[11];
+  int64_t field[12];
 };
 inline constexpr uint32_t code_correction_limit = 1u << 14;
 

@@ -13,7 +13,7 @@ namespace tally::channel {
 inline constexpr uint32_t mark_limit = 16, mark_event_limit = 24;
 
 /// What an event is a sum of: the fields of Totals, then the numbers of ModelValues.
-inline constexpr uint32_t mark_fields = 11;
+inline constexpr uint32_t mark_fields = 12;
 inline constexpr uint32_t mark_figures = mark_fields + sizeof(ModelValues) / sizeof(uint64_t);
 
 /// Instructions that programs mark their own parts with: the first one begins, the next one ends.

@@ -46,6 +46,10 @@ constexpr Line table[] = {
       "dispatches; tally's "
       "engine counts accesses",
       weaver}},
+    {Id::loads,
+     {"Skylake and later count software prefetches as loads, too: MEM_INST_RETIRED.ALL_LOADS is loads + prefetches "
+      "there (Weaver, deterministic, retired_instr.sse1)",
+      weaver}},
     {Id::stores,
      {"there is no agreement: Skylake and later count instructions, Sandy Bridge to Broadwell micro-ops, AMD "
       "dispatches; tally's "

@@ -33,6 +33,7 @@ enum class Id {
   far_branches,
   loads,
   stores,
+  prefetches,
   cycles,
   ref_cycles,
   branch_misses,

@@ -18,6 +18,7 @@ struct Counts {
   uint64_t far = 0;  ///< syscall, int n, int3, iret and far transfers
   uint64_t loads = 0;
   uint64_t stores = 0;
+  uint64_t prefetches = 0;  ///< software prefetches, which are no loads
 
   friend bool operator==(const Counts&, const Counts&) = default;
 
@@ -33,6 +34,7 @@ struct Counts {
     far += other.far;
     loads += other.loads;
     stores += other.stores;
+    prefetches += other.prefetches;
     return *this;
   }
 };

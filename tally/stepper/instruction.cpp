@@ -48,6 +48,12 @@ bool is_hint(const Decoded& decoded) {
   }
 }
 
+bool is_prefetch(const Decoded& decoded) {
+  return (decoded.head.meta.category == ZYDIS_CATEGORY_PREFETCH ||
+          decoded.head.meta.category == ZYDIS_CATEGORY_PREFETCHWT1) &&
+         decoded.head.operand_count > 0 && decoded.operands[0].type == ZYDIS_OPERAND_TYPE_MEMORY;
+}
+
 bool is_state_save(ZydisMnemonic mnemonic) {
   return mnemonic == ZYDIS_MNEMONIC_XSAVE || mnemonic == ZYDIS_MNEMONIC_XSAVE64 || mnemonic == ZYDIS_MNEMONIC_XSAVEC ||
          mnemonic == ZYDIS_MNEMONIC_XSAVEC64 || mnemonic == ZYDIS_MNEMONIC_XSAVEOPT ||
@@ -55,6 +61,7 @@ bool is_state_save(ZydisMnemonic mnemonic) {
 }
 
 void count_accesses(const Decoded& decoded, Instruction& result) {
+  result.prefetches = is_prefetch(decoded);
   if (is_hint(decoded)) return;
   for (unsigned i = 0; i < decoded.head.operand_count; ++i) {
     const ZydisDecodedOperand& operand = decoded.operands[i];

@@ -48,6 +48,7 @@ struct Instruction {
   uint8_t length = 0;         ///< 0 where the bytes are no instruction
   Flow flow = Flow::next;
   Special special = Special::none;
+  bool prefetches = false;              ///< a software prefetch
   uint8_t loads = 0;                    ///< of one execution; of a REP, of one iteration
   uint8_t stores = 0;                   ///< likewise
   bool narrow_counter = false;          ///< a REP or loop that counts in ECX

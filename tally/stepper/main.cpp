@@ -131,6 +131,7 @@ void print(FILE* file, const Counts& counts, const Ending& ending) {
   line("far", counts.far);
   line("loads", counts.loads);
   line("stores", counts.stores);
+  line("prefetches", counts.prefetches);
   std::fprintf(file, "\"exit\": %d, \"signal\": %d}\n", ending.exit, ending.signal);
 }
 

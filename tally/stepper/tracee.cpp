@@ -170,7 +170,7 @@ void Tracee::note_row() const {
   const Counts& c = counts_;
   std::fprintf(rows_->file, "%d %#llx", number_, static_cast<unsigned long long>(before_.rip));
   for (const uint64_t count : {c.instructions, c.conditional, c.taken, c.direct_jumps, c.indirect_jumps, c.direct_calls,
-                               c.indirect_calls, c.returns, c.far, c.loads, c.stores})
+                               c.indirect_calls, c.returns, c.far, c.loads, c.stores, c.prefetches})
     std::fprintf(rows_->file, " %llu", static_cast<unsigned long long>(count));
   std::fputc('\n', rows_->file);
 }
@@ -193,6 +193,7 @@ void Tracee::account(const user_regs_struct& after) {
   ++counts_.instructions;
   counts_.loads += pending_.loads;
   counts_.stores += pending_.stores;
+  counts_.prefetches += pending_.prefetches;
   if (by_elements) count_elements(mask_before_);
   count_flow(after);
 }

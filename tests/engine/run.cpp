@@ -86,6 +86,7 @@ constexpr Name names[] = {
     {"indirect-calls:u", "indirect_calls", &Counts::indirect_calls},
     {"returns:u", "returns", &Counts::returns},
     {"far-branches:u", "far", &Counts::far},
+    {"prefetches:u", "prefetches", &Counts::prefetches},
     {"loads:u", "loads", &Counts::loads},
     {"stores:u", "stores", &Counts::stores},
 };

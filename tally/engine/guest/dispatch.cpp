@@ -87,6 +87,7 @@ void count_stepped(Thread* t, u64 to) {
   }
   delta.field[channel::loads] = in.loads;
   delta.field[channel::stores] = in.stores;
+  delta.field[channel::prefetches] = in.prefetches;
   instrumentation->stepped(t, in);
   // xbegin and xend are among the conditional branches there, and none.
   if (in.kind == Kind::plain || in.kind == Kind::transaction) return correct(t, t->pc, delta);

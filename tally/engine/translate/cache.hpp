@@ -45,8 +45,11 @@ struct Place {
   u8 reg;  // the one, when it is one
   union {
     u8 pad[3];
+    bool prefetches;     // of a plain instruction that counts nothing when it runs: see is_prefetch()
     bool falls_through;  // of a branch in the middle of a segment: the segment goes on where it is not taken
   };
+
+  bool is_prefetch() const { return kind == Kind::plain && dynamic == 0 && prefetches; }
 };
 
 struct Segment {

@@ -184,10 +184,7 @@ void emit_check(Builder& b, const Instruction& in) {
   recorder.give_up();  // the same
   Emitter& e = b.e;
   channel::SegmentVector v{};
-  v.counts[channel::instructions] = 1;
-  v.counts[channel::loads] = in.loads;
-  v.counts[channel::stores] = in.stores;
-  add_kind(v, in.kind);
+  add_counts(v, in);
   const bool always = is_countdown_late(in);
   const u32 trace = static_cast<u32>(&b.trace - tables.traces.data);
   e.store(rcx, o_spill1);

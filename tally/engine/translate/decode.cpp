@@ -209,6 +209,10 @@ bool is_state_save(ZydisMnemonic mnemonic) {
          mnemonic == ZYDIS_MNEMONIC_XSAVEOPT || mnemonic == ZYDIS_MNEMONIC_XSAVEOPT64;
 }
 
+bool is_prefetch(const ZydisDecodedInstruction& i) {
+  return i.meta.category == ZYDIS_CATEGORY_PREFETCH || i.meta.category == ZYDIS_CATEGORY_PREFETCHWT1;
+}
+
 // One-byte opcodes without a ModRM byte that access memory; all others without ModRM do not.
 bool implicit_access(const ZydisDecodedInstruction& i) {
   if (i.opcode_map == ZYDIS_OPCODE_MAP_0F)
@@ -223,7 +227,7 @@ bool implicit_access(const ZydisDecodedInstruction& i) {
 void accesses_of(Instruction& in, const ZydisDecodedInstruction& raw, const ZydisDecoderContext& context) {
   in.loads = in.stores = 0;
   in.dynamic = channel::dynamic_none;
-  in.ends_early = in.gather = false;
+  in.ends_early = in.gather = in.prefetches = false;
   switch (in.kind) {
     case Kind::call: in.stores = 1; return;
     case Kind::ret: in.loads = 1; return;
@@ -247,6 +251,7 @@ void accesses_of(Instruction& in, const ZydisDecodedInstruction& raw, const Zydi
     return;
   }
   const bool modrm_memory = (raw.attributes & ZYDIS_ATTRIB_HAS_MODRM) && raw.raw.modrm.mod != 3;
+  in.prefetches = modrm_memory && is_prefetch(raw);
   if ((!modrm_memory && !implicit_access(raw)) || touches_nothing(raw)) return;
   if (raw.mnemonic == ZYDIS_MNEMONIC_ENTER && (raw.raw.imm[1].value.u & 31) != 0) {
     const u8 level = static_cast<u8>(raw.raw.imm[1].value.u & 31);
@@ -361,6 +366,14 @@ void add_kind(channel::SegmentVector& v, Kind kind) {
     case Kind::trap: one(channel::far); break;
     default: break;
   }
+}
+
+void add_counts(channel::SegmentVector& v, const Instruction& in) {
+  v.counts[channel::instructions]++;
+  v.counts[channel::loads] = static_cast<s16>(v.counts[channel::loads] + in.loads);
+  v.counts[channel::stores] = static_cast<s16>(v.counts[channel::stores] + in.stores);
+  v.prefetched = static_cast<s16>(v.prefetched + in.prefetches);
+  add_kind(v, in.kind);
 }
 
 u16 registers_of(const Instruction& in) {

@@ -41,6 +41,7 @@ struct Instruction {
   u8 length;
   Kind kind;
   u8 loads, stores;  // element accesses known in advance
+  bool prefetches;   // a software prefetch: no access
   u8 dynamic;        // channel::Dynamic: what is counted when it runs, by RCX or by a mask
   bool ends_early;   // repe, repne: RCX tells only afterwards how often it ran
   bool gather;
@@ -117,6 +118,9 @@ Gathering gathering_of(const ZydisDecodedInstruction& raw, u8 opcode);
 
 /// Adds one instruction of this kind; a conditional branch counts as taken.
 void add_kind(channel::SegmentVector& v, Kind kind);
+
+/// Adds all that one execution of the instruction counts for certain.
+void add_counts(channel::SegmentVector& v, const Instruction& in);
 
 /// Bit mask of the general registers that the operands name.
 u16 registers_of(const Instruction& in);

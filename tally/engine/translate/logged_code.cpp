@@ -168,10 +168,11 @@ Logged log_mapping_of(u64 pc) {
   return found;
 }
 
-u8 field_of(Kind kind) {
+u8 field_of(const Place& p) {
+  if (p.is_prefetch()) return channel::prefetches;
   channel::SegmentVector v{};
-  add_kind(v, kind);
-  for (u32 f = channel::conditional; f < channel::field_count; f++)
+  add_kind(v, p.kind);
+  for (u32 f = channel::conditional; f < channel::prefetches; f++)
     if (f != channel::taken && v.branches[f - 3] != 0) return static_cast<u8>(f);
   return 0;
 }
@@ -214,7 +215,7 @@ void log_trace(const Trace& t) {
     u32 flags = is_branch(p.kind) ? channel::place_branches : 0;
     if (is_branch(p.kind) && p.falls_through) flags |= channel::place_falls_through;
     if (p.kind == Kind::end) flags |= channel::place_is_end;
-    place[i] = {p.pc, field_of(p.kind), p.loads, p.stores, static_cast<u8>(flags)};
+    place[i] = {p.pc, field_of(p), p.loads, p.stores, static_cast<u8>(flags)};
   }
   code_log_end(&record->head, CodeRecordKind::trace);
 }

@@ -18,6 +18,7 @@ constexpr u64 least_share = 8, whole_share = 1 << 16;
 void add(channel::SegmentVector& to, const channel::SegmentVector& v, s32 n) {
   for (u32 i = 0; i < 3; i++) to.counts[i] = static_cast<s16>(to.counts[i] + n * v.counts[i]);
   for (u32 i = 0; i < sizeof v.branches; i++) to.branches[i] = static_cast<s8>(to.branches[i] + n * v.branches[i]);
+  to.prefetched = static_cast<s16>(to.prefetched + n * v.prefetched);
 }
 
 Instruction* buffer() {
@@ -125,10 +126,7 @@ class Reoptimizer {
     channel::SegmentVector way{};
     u32 k = 0;
     for (u32 i = 0; i < n_; i++) {
-      way.counts[channel::instructions]++;
-      way.counts[channel::loads] = static_cast<s16>(way.counts[channel::loads] + in_[i].loads);
-      way.counts[channel::stores] = static_cast<s16>(way.counts[channel::stores] + in_[i].stores);
-      add_kind(way, in_[i].kind);
+      add_counts(way, in_[i]);
       if (k == branches_ || branch_[k].end != i + 1) continue;
       s8& taken = way.branches[channel::taken - 3];
       vectors_[k + 1] = way;

@@ -156,12 +156,7 @@ class Translator {
 
   channel::SegmentVector vector_of(u32 n, u32 segment) const {
     channel::SegmentVector v{};
-    for (u32 i = 0; i < n; i++) {
-      v.counts[channel::instructions]++;
-      v.counts[channel::loads] = static_cast<s16>(v.counts[channel::loads] + in_[i].loads);
-      v.counts[channel::stores] = static_cast<s16>(v.counts[channel::stores] + in_[i].stores);
-      add_kind(v, in_[i].kind);
-    }
+    for (u32 i = 0; i < n; i++) add_counts(v, in_[i]);
     if (segment > 0) v.branches[channel::taken - 3]--;
     return v;
   }

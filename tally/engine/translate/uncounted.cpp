@@ -13,6 +13,7 @@ channel::Totals uncounted_at(const CacheLocation& s) {
     delta.field[channel::instructions]++;
     delta.field[channel::loads] += p.loads;
     delta.field[channel::stores] += p.stores;
+    delta.field[channel::prefetches] += p.is_prefetch();
     add_kind(kinds, p.kind);
     if ((p.kind == Kind::jcc || p.kind == Kind::loop) && p.falls_through) kinds.branches[channel::taken - 3]--;
   }

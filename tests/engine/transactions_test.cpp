@@ -72,7 +72,7 @@ void run_transactions(const std::string& times, int block_size, Aborting& result
   Live live(tally_words(command, scratch.file("counts"), block_size), command);
   ASSERT_TRUE(live.wait_for("ready\n"));
   result.aborted = run_aborting(child_of(live.pid()));
-  EXPECT_TRUE(live.wait_for("aborted with 0 0 0\nfell back " + times + " times\n"));
+  EXPECT_TRUE(live.wait_for("aborted 3 times\nfell back " + times + " times\n"));
   EXPECT_EQ(live.end(), 0);
   const Counted counted = read_counts(scratch.file("counts"));
   expect_exact(counted);

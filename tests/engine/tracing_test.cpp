@@ -19,7 +19,8 @@ TEST_P(TracingTest, sees_the_program_and_not_the_engine) {
 }
 
 INSTANTIATE_TEST_SUITE_P(engine, TracingTest,
-                         testing::Values("calls", "fault", "registers", "threads", "seize", "executes"),
+                         testing::Values("calls", "fault", "registers", "threads", "seize", "executes", "writes",
+                                         "memory"),
                          [](const auto& one) { return std::string(one.param); });
 
 }  // namespace

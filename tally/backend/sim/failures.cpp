@@ -7,7 +7,7 @@
 #include "tally/base/text.hpp"
 #include "tally/base/version.hpp"
 #include "tally/linux/files/report_file.hpp"
-#include "tally/linux/process/signals.hpp"
+#include "tally/linux/process/fault_signals.hpp"
 #include "tally/linux/process/spawn.hpp"
 
 namespace tally::backend::sim {
@@ -23,7 +23,7 @@ std::string text_in(const char* words, std::size_t most) {
 /// program's.
 channel::Process* silent_end(Channel& shared, const Execution& execution, int& signal) {
   const linux::Exit exit = linux::exit_of(execution.wait_status);
-  if (!execution.ended || !exit.signal || !linux::is_fault(*exit.signal)) return nullptr;
+  if (!execution.ended || !exit.signal || !linux::is_fault_signal(*exit.signal)) return nullptr;
   signal = *exit.signal;
   channel::Process* last = nullptr;
   const std::uint32_t end = shared.records.header().next_process;

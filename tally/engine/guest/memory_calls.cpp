@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 
 #include "tally/engine/guest/giving_way.hpp"
+#include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/processes.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/stop_the_world.hpp"
@@ -194,18 +195,27 @@ void bring_all_out_once(Thread* t) {
   give_floor(t);
 }
 
-/// Whether it is one of /proc/PID/mem, by whatever name it was opened. Where /proc cannot be asked it may be.
-bool is_memory_file(u64 fd) {
+/// A descriptor of one of /proc/PID/mem, by whatever name it was opened.
+struct MemoryFile {
+  bool is = false;  // where /proc cannot be asked it may be
+  u64 pid = 0;      // or the number of a thread; 0: not known
+};
+
+MemoryFile memory_file(u64 fd) {
   struct statfs file_system;
-  if (kernel(SYS_fstatfs, fd, reinterpret_cast<u64>(&file_system)) != 0 || file_system.f_type != 0x9fa0) return false;
+  if (kernel(SYS_fstatfs, fd, reinterpret_cast<u64>(&file_system)) != 0 || file_system.f_type != 0x9fa0) return {};
   char link[32] = "/proc/self/fd/", name[64] = {};
   u32 end = 14;
   u64 unit = 1;
   while (fd / unit >= 10) unit *= 10;
   for (; unit > 0; unit /= 10) link[end++] = static_cast<char>('0' + fd / unit % 10);
-  const s64 n = kernel(SYS_readlink, reinterpret_cast<u64>(link), reinterpret_cast<u64>(name), sizeof name);
-  if (n < 4) return true;
-  return name[n - 4] == '/' && name[n - 3] == 'm' && name[n - 2] == 'e' && name[n - 1] == 'm';
+  s64 n = kernel(SYS_readlink, reinterpret_cast<u64>(link), reinterpret_cast<u64>(name), sizeof name);
+  if (n < 4) return {true, 0};
+  MemoryFile file{name[n - 4] == '/' && name[n - 3] == 'm' && name[n - 2] == 'e' && name[n - 1] == 'm', 0};
+  unit = 1;
+  for (n -= 5; file.is && n >= 0 && name[n] >= '0' && name[n] <= '9'; n--, unit *= 10)
+    file.pid += static_cast<u64>(name[n] - '0') * unit;
+  return file;
 }
 
 }  // namespace
@@ -320,7 +330,11 @@ s64 emulate_open(Thread* t, u64 flags) {
   if (failed(r) || (flags & O_ACCMODE) == O_RDONLY) return r;
   const bool empties = (flags & O_TRUNC) != 0 && may_be_written();
   // Who can write to /proc/self/mem writes where nobody else may.
-  const bool is_memory = is_memory_file(static_cast<u64>(r));
+  const MemoryFile memory = memory_file(static_cast<u64>(r));
+  const bool is_memory = memory.is;
+  // Another process's, whose engine does not see what is written.
+  if (memory.pid != 0 && memory.pid != static_cast<u64>(t->tgid) && !is_in_this_memory(memory.pid))
+    make_leave(t, memory.pid);
   struct stat s;
   if ((!empties && !is_memory) || kernel(SYS_fstat, static_cast<u64>(r), reinterpret_cast<u64>(&s)) != 0) return r;
   if (is_memory) note_memory_file(s.st_dev, s.st_ino);

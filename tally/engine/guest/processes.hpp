@@ -18,6 +18,8 @@ s64 emulate_exit(Thread* t, u64 status);
 
 /// ptrace(2), except that who asks to be traced has left the engine.
 s64 emulate_ptrace(Thread* t);
+/// Whether a thread of this address space has that number.
+bool is_in_this_memory(u64 tid);
 
 /// The program goes on natively with the very system call that its thread is about to make.
 [[noreturn]] void go_natively(Thread* t, channel::Partial why);

@@ -10,6 +10,7 @@
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/descriptor_numbers.hpp"
 #include "tally/engine/guest/descriptors.hpp"
+#include "tally/engine/guest/leaving.hpp"
 #include "tally/engine/guest/limits.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/processes.hpp"
@@ -245,6 +246,15 @@ s64 trace(Thread* t) {
   // Whoever asks to be traced is to be seen as it is. A vfork child lives in its parent's memory, and is about to exec.
   if (t->gpr[rdi] == 0 /* PTRACE_TRACEME */ && t->vfork_child == 0) go_natively(t, channel::partial_ptraced);
   return emulate_ptrace(t);
+}
+
+s64 write_to_other(Thread* t) {
+  const s64 r = run(t);
+  // It may have code there that its engine protects. Nothing was written yet.
+  const u64 process = t->gpr[rdi];
+  if (r != -EFAULT || process == static_cast<u64>(kernel(SYS_getpid)) || is_in_this_memory(process)) return r;
+  make_leave(t, process);
+  return run(t);
 }
 
 s64 control_architecture(Thread* t) {

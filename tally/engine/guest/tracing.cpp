@@ -92,6 +92,8 @@ s64 show_registers(const Thread* of, u64 to) {
 
 }  // namespace
 
+bool is_in_this_memory(u64 tid) { return in_this_memory(tid) != nullptr; }
+
 s64 emulate_ptrace(Thread* t) {
   const u64 request = t->gpr[rdi], tid = t->gpr[rsi], address = t->gpr[rdx], data = t->gpr[r10];
   if (!only_looks(request)) mark_partial(t, channel::partial_ptraced);

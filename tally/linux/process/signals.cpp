@@ -19,10 +19,6 @@ constexpr Nanoseconds same_signal = std::chrono::milliseconds(200);
 
 }  // namespace
 
-bool is_fault(int signal) {
-  return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE || signal == SIGTRAP;
-}
-
 bool is_ignored(int signal) {
   struct sigaction now {};
   return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;

@@ -19,9 +19,6 @@ inline constexpr std::array ending_signals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 /// Whether this process ignores a signal.
 bool is_ignored(int signal);
 
-/// Whether the kernel sends it for a fault of the program's own: it ends a program whose handler cannot be called.
-bool is_fault(int signal);
-
 /// While it lives, SIGINT, SIGQUIT, SIGTERM, SIGHUP and SIGCHLD are blocked and come out of fd() instead, and SIGPIPE
 /// is ignored: results are written before tally dies. Those of the first four that were ignored when tally was started
 /// (nohup, a shell's background job) stay ignored. One at a time in a process; create it before any thread.

@@ -1,6 +1,6 @@
 // A program that attaches to a child of its own, which has begun long before, and prints what it sees of it.
 //
-//     tracers calls|fault|registers|threads|seize|executes
+//     tracers calls|fault|registers|threads|seize|executes|writes|memory
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -44,6 +44,33 @@ void* compute(void*) {
   return nullptr;
 }
 
+/// Code that another process will change: `mov eax, 1; ret`.
+unsigned char* code;
+
+[[noreturn]] void run_written_code() {
+  const auto function = reinterpret_cast<int (*)()>(code);
+  int sum = 0;
+  for (int i = 0; i < 100; i++) sum += function();
+  shared->ready = 1;
+  while (shared->go == 0) usleep(1000);
+  _exit(sum == 100 ? function() : 80);
+}
+
+/// Makes it return 9.
+void write_code(pid_t child, bool by_file) {
+  unsigned char value = 9;
+  const iovec here{&value, 1}, there{code + 1, 1};
+  if (!by_file) {
+    printf("written %zd\n", process_vm_writev(child, &here, 1, &there, 1, 0));
+    return;
+  }
+  char name[64];
+  snprintf(name, sizeof name, "/proc/%d/mem", child);
+  const int file = open(name, O_RDWR);
+  printf("written %zd\n", pwrite(file, &value, 1, static_cast<off_t>(reinterpret_cast<uintptr_t>(there.iov_base))));
+  close(file);
+}
+
 [[noreturn]] void be_child(const char* what) {
   if (strcmp(what, "threads") == 0) {
     pthread_t threads[4];
@@ -51,6 +78,7 @@ void* compute(void*) {
     for (pthread_t& thread : threads) pthread_join(thread, nullptr);
     _exit(5);
   }
+  if (strcmp(what, "writes") == 0 || strcmp(what, "memory") == 0) run_written_code();
   shared->ready = 1;
   while (shared->go == 0) usleep(1000);
   if (strcmp(what, "calls") == 0) {
@@ -118,6 +146,19 @@ int main(int argc, char** argv) {
   const char* const what = argv[1];
   shared = static_cast<Shared*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (pipe(pipe_ends) != 0) return 3;
+  const bool by_file = strcmp(what, "memory") == 0;
+  if (by_file || strcmp(what, "writes") == 0) {
+    code = static_cast<unsigned char*>(
+        mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    memcpy(code, "\xb8\1\0\0\0\xc3", 6);
+    const pid_t child = fork();
+    if (child == 0) be_child(what);
+    while (shared->ready == 0) usleep(100);
+    write_code(child, by_file);
+    shared->go = 1;
+    printf("%x\n", static_cast<unsigned>(wait_for(child)));
+    return 0;
+  }
   const bool threads = strcmp(what, "threads") == 0, seizes = strcmp(what, "seize") == 0;
   const pid_t child = fork();
   if (child == 0) be_child(what);

@@ -9,6 +9,9 @@ namespace {
 
 using Names = Result<std::unique_ptr<CodeNames>>;
 
+constexpr const char* not_here =
+    "there is no such file here: it was removed since, or the program had another root or mount namespace";
+
 bool is_unchanged(const linux::FileState& now, const result::FileIdentity& then) {
   return now == linux::FileState{then.device, then.inode, then.bytes, then.modified_s, then.modified_ns};
 }
@@ -17,7 +20,7 @@ bool is_unchanged(const linux::FileState& now, const result::FileIdentity& then)
 /// there: the number of the file will do.
 Names names_by_inode(const result::CodeFile& file) {
   const auto now = linux::file_state(file.path);
-  if (!now) return fail(Code::bad_usage, "the file is not there any more");
+  if (!now) return fail(Code::bad_usage, not_here);
   const std::int64_t changed_ns = now->modified_s * 1'000'000'000 + now->modified_ns;
   if (now->inode != file.inode || (file.mapped_ns != 0 && changed_ns > file.mapped_ns))
     return fail(Code::bad_usage, "the file was replaced since");
@@ -39,9 +42,7 @@ Names names_of_mapped(const result::CodeFile& file) {
   if (file.kept != nullptr) return CodeNames::open(file.path, *file.kept);
   if (now && !then.build_id.empty())
     if (auto names = CodeNames::open(file.path); names && (*names)->build_id() == then.build_id) return names;
-  if (!now)
-    return fail(Code::bad_usage,
-                "there is no such file here: it was removed since, or the program had another root or mount namespace");
+  if (!now) return fail(Code::bad_usage, not_here);
   if (then.inode == 0 || now->device == then.device) return fail(Code::bad_usage, "the file was replaced since");
   return fail(Code::bad_usage,
               "another file is there: it was replaced since, or the program had another root or mount namespace");

@@ -123,6 +123,26 @@ TEST(Asm, tells_latency_from_throughput) {
   EXPECT_EQ(zero.at("throughput"), 0.25);
 }
 
+// What stays in the register is waited for: by a condition, or because a part of it is written.
+TEST(Asm, waits_for_what_an_instruction_may_keep) {
+  for (const char* const code : {"cmovz rax, rcx", "mov al, bl", "mov ax, bx", "setz al", "sqrtss xmm0, xmm1",
+                                 "cvtsi2sd xmm0, rax", "movlps xmm0, [r14]", "pinsrw xmm0, ecx, 1", "bsf rax, rbx"}) {
+    EXPECT_GE(of_a_copy(code, {"-e", "cycles"})["cycles:u"], 1.0) << code;
+  }
+  // DEC leaves the carry alone, which is apart from the other flags: nobody waits for the multiplication's.
+  EXPECT_EQ(of_a_copy("imul r12, r11; dec r11", {"-e", "cycles"})["cycles:u"], 3.0);
+}
+
+TEST(Asm, has_no_cycles_where_an_instruction_has_no_timing) {
+  for (const char* const code : {"cpuid", "pause", "vpgatherdd ymm0, [r14 + ymm14 * 1], ymm1", "add rax, rbx; pause"}) {
+    const auto values = of_a_copy(code, {"-e", "cycles,instructions"});
+    EXPECT_FALSE(values.contains("cycles:u") || values.contains("latency") || values.contains("throughput")) << code;
+    EXPECT_TRUE(values.contains("instructions:u")) << code;
+  }
+  const Finished finished = tally({"stat", "-q", "--model", "haswell", "-e", "cycles", "--asm", "pause"});
+  EXPECT_TRUE(holds(finished.out + finished.err, "the core model has no timing for")) << finished.out << finished.err;
+}
+
 TEST(Asm, repeats_to_the_bit) {
   const Words words{"stat", "-q", "--model", "haswell", "--format", "csv", "-o", "-", "--asm", "crc32 rax, rbx"};
   EXPECT_EQ(tally(words).out, tally(words).out);

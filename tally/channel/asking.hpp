@@ -52,7 +52,7 @@ enum HeldWhen : uint64_t {
 };
 
 /// Raised when an answer changes; an engine that does not know a question says −EINVAL.
-inline constexpr int64_t asking_version = 1;
+inline constexpr int64_t asking_version = 2;
 
 /// What is simulated, and bits of Model that there was no memory for.
 struct AskedModels {
@@ -61,10 +61,11 @@ struct AskedModels {
 };
 
 /// What the thread has counted. Cost: what it noted for the models is played, 10 ns an access that missed a first
-/// level.
+/// level; where cycles are asked for the core model may be asked, too, as at marks.
 struct AskedValues {
   Totals totals;
   ModelValues models;
+  int64_t cycles;  ///< with what was missed; 0 where they are not asked for
 };
 
 }  // namespace tally::channel

@@ -41,7 +41,6 @@ namespace {
 // Why a model has no count of an event in regions; empty where it has.
 std::string why_not_in_regions(const event::Event& event, const channel::AskedModels& models) {
   const Needed needed = needed_by(event.id);
-  if (needed.core) return "the core model is asked for a whole program, when it ends: see the totals";
   if (models.models.on == 0) return "nothing is simulated there: tally stat --model NAME -e EVENT does it";
   if (sim::provides(models.models, needed)) return "";
   return "it is not simulated in this run: tally stat has to be asked for it too (-e)";
@@ -51,7 +50,9 @@ Count in_regions(const event::Event& event, const channel::AskedModels& models) 
   if (is_modelled(event.id)) {
     if (std::string why = why_not_in_regions(event, models); !why.empty()) return absent(std::move(why));
   }
-  const Simulation simulation = sim::simulation_of(models.models);
+  Simulation simulation = sim::simulation_of(models.models);
+  // The engine has the core's timings, not its name: it is called as the machine is.
+  simulation.machine.core = simulation.machine.name;
   sim::Tally tally;
   tally.without = models.without;
   return sim::count_of(event, tally, &simulation);
@@ -84,6 +85,7 @@ bool is_modelled(event::Id id) { return needed_by(id).any(); }
 
 std::int64_t engine_value([[maybe_unused]] event::Id id, [[maybe_unused]] const channel::AskedValues& values) {
 #if TALLY_HAS_SIM
+  if (needed_by(id).core) return values.cycles;
   return sim::value_of(id, values.totals, values.models).value_or(0);
 #else
   return 0;

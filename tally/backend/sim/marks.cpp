@@ -349,6 +349,9 @@ channel::Marks marks_of(const Request& request, const Modelling& modelling) {
   marks.count = static_cast<std::uint32_t>(request.marks.size());
   marks.on = marks.count > 0 || request.rdpmc || request.windows.bounded() ? 1 : 0;
   marks.rdpmc = request.rdpmc ? 1 : 0;
+  // Marks want them, or the program's regions, which nobody knows of yet.
+  for (std::size_t i = 0; modelling.needed.core && i < std::size(marks.miss_cycles); ++i)
+    marks.miss_cycles[i] = static_cast<std::int32_t>(weight_of(event::Id::cycles, i, modelling));
   if (marks.on == 0 && !request.windows.any() && !request.calls) return marks;
   if (marks.count > 0) {
     const Mark::Trap trap = request.marks.back().trap;
@@ -363,8 +366,6 @@ channel::Marks marks_of(const Request& request, const Modelling& modelling) {
     marks.modelled |= needed_by(one.event->id).any() ? 1u : 0u;
     if (needed_by(one.event->id).core) {
       marks.cycles_rows |= 1u << *one.place;
-      for (std::size_t i = 0; i < std::size(marks.miss_cycles); ++i)
-        marks.miss_cycles[i] = static_cast<std::int32_t>(weight_of(one.event->id, i, modelling));
     } else {
       weigh(one.event->id, marks.weight[*one.place]);
     }

@@ -5,6 +5,8 @@
 #include "tally/engine/guest/failing.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/instrument/models.hpp"
+#include "tally/engine/instrument/running_cycles.hpp"
+#include "tally/engine/instrument/running_totals.hpp"
 
 namespace tally::engine::guest {
 
@@ -27,15 +29,21 @@ s64 give(u64 to, u64 bytes, T (*of)(Thread*), Thread* t) {
 
 channel::AskedModels models_of(Thread* t) {
   channel::AskedModels models{settings().models, 0};
-  if (models.models.on != 0) models.without = model_counts(t)->without;
+  if (models.models.on == 0) return models;
+  models.without = model_counts(t)->without;
+  if ((models.models.on & channel::model_core) != 0 && !running_cycles_asked(t)) models.without |= channel::model_core;
   return models;
 }
 
 channel::AskedValues values_of(Thread* t) {
-  channel::AskedValues values{totals_of(t), {}};
+  channel::AskedValues values{totals_of(t), {}, 0};
   if (settings().models.on == 0) return values;
   models_settle(t);
   values.models = model_counts(t)->values;
+  if (running_cycles_asked(t)) {
+    read_executions(t);
+    values.cycles = running_cycles(t, true);
+  }
   return values;
 }
 

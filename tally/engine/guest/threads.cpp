@@ -162,7 +162,7 @@ void fold(Thread* t) {
   code_log_collect(t, c, own_records.segments);
   for (u32 i = 0; i < own_records.segments; i++)
     if (c[i] != 0) c[i] = 0;
-  if (reads_running_totals()) totals_folded(t);
+  if (has_running_totals(t)) totals_folded(t);
   calls_folded(t);
   windows_folded(t);
 }

@@ -86,11 +86,24 @@ void ask(bool waits) {
 
 }  // namespace
 
+bool asks_cycles;
+
 void running_cycles_init() {
-  if (!reads_cycles()) return;
+  if (!reads_cycles() || on_executions != nullptr) return;
   all_executed = reinterpret_cast<u64*>(try_reserve(counters_bytes, read_write));
   costs = reinterpret_cast<SegmentCost*>(try_reserve(u64{channel::segment_limit} * sizeof(SegmentCost), read_write));
   if (all_executed != nullptr && costs != nullptr) on_executions = executed;
+}
+
+bool running_cycles_asked(Thread* t) {
+  if ((settings().models.on & channel::model_core) == 0) return false;
+  if (!reads_cycles()) {
+    translate::cache_lock.take();
+    asks_cycles = true;
+    running_cycles_init();
+    translate::cache_lock.release();
+  }
+  return totals_asked(t) && running_cycles_attach(t, true);
 }
 
 bool running_cycles_attach(Thread* t, bool goes_on) {
@@ -98,15 +111,17 @@ bool running_cycles_attach(Thread* t, bool goes_on) {
   ThreadCycles& c = own(t);
   if (c.list == nullptr)
     c.list = reinterpret_cast<Executed*>(try_reserve(executed_limit * sizeof(Executed), read_write));
-  if (!goes_on) c.cycles = c.rest = 0;
-  c.listed = 0;
-  c.instructions = c.unseen = 0;
+  if (!goes_on) {
+    c.cycles = c.rest = 0;
+    c.listed = 0;
+    c.instructions = c.unseen = 0;
+  }
   return c.list != nullptr && on_executions != nullptr;
 }
 
 void running_cycles_before_fold(Thread* t) {
-  if (!reads_cycles()) return;
-  (void)totals_of(t);
+  if (!reads_cycles() || !has_running_totals(t) || own(t).list == nullptr) return;
+  read_executions(t);
   settle(own(t));
 }
 

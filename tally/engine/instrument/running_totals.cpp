@@ -35,6 +35,15 @@ bool totals_attach(Thread* t) {
   return true;
 }
 
+bool has_running_totals(const Thread* t) { return own(t).seen != nullptr; }
+
+bool totals_asked(Thread* t) { return has_running_totals(t) || totals_attach(t); }
+
+void read_executions(Thread* t) {
+  const u32 chunks = (segment_limit_so_far() + counters_per_touch - 1) / counters_per_touch;
+  for (u32 i = 0; i < chunks; i++) read_chunk(t, i);
+}
+
 void totals_folded(Thread* t) {
   RunningTotals& m = own(t);
   m.running = {};

@@ -27,6 +27,11 @@ struct RunningTotals {
 
 /// A thread that has its record: nothing is counted yet. False without memory.
 bool totals_attach(Thread* t);
+/// A thread that asks what it has counted, but is not told of what it touches. False without memory.
+bool totals_asked(Thread* t);
+bool has_running_totals(const Thread* t);
+/// Tells on_executions what the thread has executed since its counters were last read. Looks at all of them.
+void read_executions(Thread* t);
 /// The counters of a thread were zeroed, and their sum is in its record.
 void totals_folded(Thread* t);
 /// Beside the increment of segment `number`. Changes no flags.

@@ -172,6 +172,24 @@ TEST_F(TranslationsTest, folders_above_are_nobody_elses) {
   EXPECT_EQ(kept(), 0u);
 }
 
+TEST_F(TranslationsTest, a_link_above_is_followed_where_it_is_nobody_elses) {
+  run({1});
+  const fs::path link = root_ / "link";
+  fs::create_symlink(".", link);
+  setenv("TALLY_CACHE_DIR", (link / "cache").c_str(), 1);
+  EXPECT_EQ(kept(), 1u);
+  fs::remove(link);
+  fs::create_symlink(root_, link);
+  EXPECT_EQ(kept(), 1u);
+  if (geteuid() == 0) {
+    ASSERT_EQ(lchown(link.c_str(), 12345, 0), 0);
+    EXPECT_EQ(kept(), 0u);
+  }
+  fs::remove(link);
+  fs::create_symlink("link", link);  // to itself
+  EXPECT_EQ(kept(), 0u);
+}
+
 TEST_F(TranslationsTest, no_damage_of_a_file_makes_a_record_of_it) {
   // Records of two files; what is found afterwards is one of the first, and whole.
   std::uint64_t seed = 1;

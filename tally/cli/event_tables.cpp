@@ -19,7 +19,7 @@ std::vector<std::string> standards_of(const std::string& file) {
   constexpr int floors = 4;
   for (int i = 0; i < floors; ++i, folder /= "..") {
     for (const char* name : {"common-and-microarch.json", "recommended.json"}) {
-      if (auto text = linux::read_file((folder / name).string())) found.push_back(*std::move(text));
+      if (auto text = linux::read_regular_file((folder / name).string())) found.push_back(*std::move(text));
     }
   }
   return found;

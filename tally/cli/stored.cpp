@@ -37,13 +37,13 @@ Result<void> check_not_read(const std::string& output, const std::vector<std::st
 bool is_of_windows(std::string_view text, const std::string& file) {
   const result::WindowsForm form = result::windows_form(text);
   if (form != result::WindowsForm::hpctool) return form != result::WindowsForm::none;
-  const auto beside = linux::read_file(file + ".meta.json");
+  const auto beside = linux::read_regular_file(file + ".meta.json");
   return beside ? beside->starts_with(R"({"schema":"tally-windows/)") : result::are_hpctool_windows(text);
 }
 
 Result<result::Windows> stored_windows(std::string_view text, const std::string& file) {
   if (result::windows_form(text) != result::WindowsForm::binary) {
-    const auto beside = linux::read_file(file + ".meta.json");
+    const auto beside = linux::read_regular_file(file + ".meta.json");
     return result::read_windows_text(text, file, beside ? *beside : "");
   }
   return result::read_windows_binary(
@@ -57,9 +57,9 @@ Result<result::Windows> stored_windows(std::string_view text, const std::string&
 
 Result<std::vector<result::Stat>> stored_stats(std::string_view text, const std::string& file) {
   if (result::is_hpctool(text)) {
-    auto beside = linux::read_file(file + ".meta.json");
+    auto beside = linux::read_regular_file(file + ".meta.json");
     // As --append leaves it.
-    if (!beside) beside = linux::read_file(file + ".meta.jsonl");
+    if (!beside) beside = linux::read_regular_file(file + ".meta.jsonl");
     return result::read_hpctool(text, file, beside ? *beside : "");
   }
   auto stats = result::read_stats(text, file);

@@ -15,7 +15,7 @@ namespace {
 class Names final : public CodeNames {
  public:
   Result<void> open(const std::string& path) {
-    auto bytes = linux::read_file(path);
+    auto bytes = linux::read_regular_file(path);
     if (!bytes) return fail(bytes.error());
     bytes_ = *std::move(bytes);
     auto elf = symbol::read_elf(bytes_);

@@ -61,7 +61,7 @@ std::unique_ptr<CodeNames> names_of_kernel(std::string_view symbols) {
 }
 
 std::unique_ptr<CodeNames> names_of_kernel() {
-  const auto text = linux::read_file("/proc/kallsyms");
+  const auto text = linux::read_regular_file("/proc/kallsyms");
   return text ? names_of_kernel(*text) : nullptr;
 }
 

@@ -124,6 +124,8 @@ TEST_F(InputFiles, a_pipe_is_read_to_its_end) {
 TEST_F(InputFiles, content_of_a_pipe_is_not_waited_for) {
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   EXPECT_EQ(content(path("pipe")), "");
+  EXPECT_FALSE(read_regular_file(path("pipe")));
+  EXPECT_EQ(read_regular_file(add("file", "text")), "text");
 }
 
 using OutputFiles = Files;

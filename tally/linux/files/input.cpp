@@ -46,6 +46,16 @@ tl::unexpected<Error> cannot_read(const std::string& path) {
 
 }  // namespace
 
+Result<InputFile> InputFile::open_regular(const std::string& path) {
+  constexpr int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  Descriptor file(unless_interrupted([&] { return ::open(path.c_str(), flags); }));
+  struct stat s {};
+  if (!file || fstat(file.get(), &s) != 0) return cannot_read(path);
+  if (!S_ISREG(s.st_mode))
+    return fail(Code::bad_usage, fmt::format("cannot read '{}': it is no regular file", printable(path)));
+  return InputFile(std::move(file), path);
+}
+
 Result<InputFile> InputFile::open(const std::string& path) {
   constexpr int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
   Descriptor file(unless_interrupted([&] { return ::open(path.c_str(), flags); }));
@@ -66,8 +76,9 @@ Result<std::size_t> InputFile::read(std::span<char> to) {
   return static_cast<std::size_t>(size);
 }
 
-Result<std::string> read_file(const std::string& path, std::uint64_t most_bytes) {
-  auto file = InputFile::open(path);
+namespace {
+
+Result<std::string> read_whole(Result<InputFile> file, const std::string& path, std::uint64_t most_bytes) {
   if (!file) return fail(file.error());
   std::string text;
   std::vector<char> buffer(1 << 16);
@@ -80,6 +91,16 @@ Result<std::string> read_file(const std::string& path, std::uint64_t most_bytes)
                   fmt::format("cannot read '{}': it has more than {} MiB", printable(path), most_bytes >> 20));
     text.append(buffer.data(), *size);
   }
+}
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path, std::uint64_t most_bytes) {
+  return read_whole(InputFile::open(path), path, most_bytes);
+}
+
+Result<std::string> read_regular_file(const std::string& path, std::uint64_t most_bytes) {
+  return read_whole(InputFile::open_regular(path), path, most_bytes);
 }
 
 }  // namespace tally::linux

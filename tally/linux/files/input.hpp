@@ -39,12 +39,18 @@ inline constexpr std::uint64_t most_input_bytes = std::uint64_t{4} << 30;
 /// that the user named; the message ends with the system's words.
 Result<std::string> read_file(const std::string& path, std::uint64_t most_bytes = most_input_bytes);
 
+/// The same of a file that nobody named, such as one beside a file that the user named: a regular file and nothing
+/// else, which is opened without waiting. Errors: as read_file().
+Result<std::string> read_regular_file(const std::string& path, std::uint64_t most_bytes = most_input_bytes);
+
 /// A file of others that is read in parts. Moves, never copies.
 class InputFile {
  public:
   /// Refuses what is no regular file, no pipe and no terminal: a device may have no end. Errors: bad_usage, as of
   /// read_file().
   static Result<InputFile> open(const std::string& path);
+  /// Refuses everything but regular files. Errors: the same.
+  static Result<InputFile> open_regular(const std::string& path);
 
   /// The next bytes, as many as there is room for at most: how many; 0 at the end. Errors: the same.
   Result<std::size_t> read(std::span<char> to);

@@ -21,8 +21,14 @@ std::string passing_name(const std::string& name) {
   return fmt::format(".{}.{}-{}.part", name, getpid(), ++last);
 }
 
+/// A file without a name gets one through this folder, which may be missing, or closed to a process that has changed its
+/// user.
+bool can_be_named_later() { return faccessat(AT_FDCWD, "/proc/self/fd", X_OK, AT_EACCESS) == 0; }
+
 /// What file systems answer that know no files without a name.
-bool needs_name(int os_errno) { return os_errno == EOPNOTSUPP || os_errno == EISDIR || os_errno == ENOENT; }
+bool needs_name(int os_errno) {
+  return os_errno == EOPNOTSUPP || os_errno == EISDIR || os_errno == ENOENT || os_errno == EACCES;
+}
 
 }  // namespace
 
@@ -35,7 +41,9 @@ Result<NewFile> NewFile::make(int folder, const std::string& name, mode_t mode) 
   // "." too for a folder that was opened by its path alone.
   NewFile made(Descriptor(openat(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC)), name);
   if (!made.folder_) return system_failure(Code::cannot_write, "cannot make a new file");
-  made.file_ = Descriptor(retry([&] { return openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode); }));
+  errno = EOPNOTSUPP;
+  if (can_be_named_later())
+    made.file_ = Descriptor(retry([&] { return openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode); }));
   for (int tries = 0; !made.file_ && tries < most_tries; ++tries) {
     if (tries == 0 ? !needs_name(errno) : errno != EEXIST) break;
     const std::string passing = passing_name(name);

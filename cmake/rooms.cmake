@@ -12,7 +12,7 @@ function(tally_room name)
     # For the shared library, which shows what tally/base/api.hpp marks.
     set_target_properties(tally_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
                                                    VISIBILITY_INLINES_HIDDEN ON)
-    target_link_libraries(tally_${name} PUBLIC ${room_DEPENDS} PRIVATE tally_warnings tally_checks ${room_LIBRARIES})
+    target_link_libraries(tally_${name} PUBLIC ${room_DEPENDS} PRIVATE tally_warnings tally_checks tally_hardening ${room_LIBRARIES})
   else()
     add_library(tally_${name} INTERFACE)
     target_include_directories(tally_${name} INTERFACE "${PROJECT_SOURCE_DIR}")

@@ -21,8 +21,8 @@ std::string passing_name(const std::string& name) {
   return fmt::format(".{}.{}-{}.part", name, getpid(), ++last);
 }
 
-/// A file without a name gets one through this folder, which may be missing, or closed to a process that has changed its
-/// user.
+/// A file without a name gets one through this folder, which may be missing, or closed to a process that has changed
+/// its user.
 bool can_be_named_later() { return faccessat(AT_FDCWD, "/proc/self/fd", X_OK, AT_EACCESS) == 0; }
 
 /// What file systems answer that know no files without a name.

@@ -3,7 +3,9 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fmt/format.h>
+#include <gelf.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -142,9 +144,43 @@ std::optional<SourceLine> DebugInfo::row_of(Dwarf_Line* line, Dwarf_Die& unit) {
   return SourceLine{path_of(file, folder_of(unit)), static_cast<std::uint32_t>(number), discriminator};
 }
 
+/// The table of lines of all units, unpacked; null where there is none.
+const Elf_Data* DebugInfo::line_table() {
+  if (looked_for_lines_) return line_table_;
+  looked_for_lines_ = true;
+  ::Elf* const elf = dwarf_getelf(dwarf_);
+  std::size_t names = 0;
+  if (elf == nullptr || elf_getshdrstrndx(elf, &names) != 0) return nullptr;
+  for (Elf_Scn* section = nullptr; line_table_ == nullptr && (section = elf_nextscn(elf, section)) != nullptr;) {
+    GElf_Shdr head;
+    const char* const name = gelf_getshdr(section, &head) == nullptr ? nullptr : elf_strptr(elf, names, head.sh_name);
+    if (name != nullptr && (std::strcmp(name, ".debug_line") == 0 || std::strcmp(name, ".zdebug_line") == 0))
+      line_table_ = elf_getdata(section, nullptr);
+  }
+  return line_table_;
+}
+
+/// Whether the unit's part of it may be read: libdw makes a row of some 90 bytes of each byte, if need be.
+bool DebugInfo::may_read_lines(Dwarf_Die& unit) {
+  constexpr std::uint64_t most_bytes = 5 << 20;
+  const auto [known, is_new] = lines_allowed_.try_emplace(dwarf_dieoffset(&unit), true);
+  if (!is_new) return known->second;
+  Dwarf_Attribute attribute;
+  Dwarf_Word offset = 0;
+  const Elf_Data* const table = line_table();
+  std::uint32_t length = 0;  // where its own form has 64 bits it begins with what is larger than any
+  if (table == nullptr || dwarf_formudata(dwarf_attr(&unit, DW_AT_stmt_list, &attribute), &offset) != 0 ||
+      offset > table->d_size || table->d_size - offset < sizeof length)
+    return true;
+  std::memcpy(&length, static_cast<const char*>(table->d_buf) + offset, sizeof length);
+  known->second = std::min<std::uint64_t>(length, table->d_size - offset) <= most_bytes;
+  if (!known->second) over_limit_ = fmt::format("a unit's table of lines is longer than {}", bytes_text(most_bytes));
+  return known->second;
+}
+
 std::optional<SourceLine> DebugInfo::line_of(std::uint64_t address) {
   Dwarf_Die unit;
-  if (!unit_of(address, unit)) return std::nullopt;
+  if (!unit_of(address, unit) || !may_read_lines(unit)) return std::nullopt;
   return row_of(dwarf_getsrc_die(&unit, address - bias_), unit);
 }
 
@@ -165,10 +201,11 @@ bool DebugInfo::is_affordable(Dwarf_Die& unit) {
 /// opening.
 std::optional<SourceLine> DebugInfo::beginning_of(std::uint64_t address) {
   Dwarf_Die unit;
-  if (unit_of(address, unit) && is_affordable(unit)) return declaration_of(address);
+  if (!unit_of(address, unit) || !may_read_lines(unit)) return std::nullopt;
+  if (is_affordable(unit)) return declaration_of(address);
   Dwarf_Lines* lines = nullptr;
   std::size_t count = 0;
-  if (!unit_of(address, unit) || dwarf_getsrclines(&unit, &lines, &count) != 0) return std::nullopt;
+  if (dwarf_getsrclines(&unit, &lines, &count) != 0) return std::nullopt;
   const auto address_of = [&](std::size_t i) {
     Dwarf_Addr at = 0;
     dwarf_lineaddr(dwarf_onesrcline(lines, i), &at);
@@ -194,7 +231,7 @@ std::optional<SourceLine> DebugInfo::beginning_of(std::uint64_t address) {
 
 std::optional<SourceLine> DebugInfo::declaration_of(std::uint64_t address) {
   Dwarf_Die unit;
-  if (!unit_of(address, unit)) return std::nullopt;
+  if (!unit_of(address, unit) || !may_read_lines(unit)) return std::nullopt;
   const std::uint32_t number = at(functions_of(unit).functions, address - bias_);
   if (number == nothing) return line_of(address);
   Dwarf_Die& die = functions_[number].die;
@@ -266,6 +303,7 @@ void DebugInfo::index_functions(Dwarf_Die& scope, Unit& unit, int depth) {
 std::uint32_t DebugInfo::inlined_at(std::uint64_t address) {
   Dwarf_Die unit;
   if (!unit_of(address, unit)) return InlinedCode::none;
+  if (!may_read_lines(unit)) return InlinedCode::none;
   Unit& read = functions_of(unit);
   if (!read.is_asked) {
     read.is_asked = true;

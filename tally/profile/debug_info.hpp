@@ -64,6 +64,8 @@ class DebugInfo {
   bool next_sibling(Dwarf_Die& die);
   std::uint32_t add_inlined(Dwarf_Die& die, std::uint32_t parent, const char* folder);
   bool is_affordable(Dwarf_Die& unit);
+  const Elf_Data* line_table();
+  bool may_read_lines(Dwarf_Die& unit);
   std::optional<SourceLine> row_of(Dwarf_Line* line, Dwarf_Die& unit);
   std::string_view path_of(const char* file, const char* folder);
   void paint(Dwarf_Die& die, std::uint32_t number, Spans& spans);
@@ -81,7 +83,10 @@ class DebugInfo {
   std::vector<InlinedCode> inlined_;
   std::set<std::string> unread_;
   std::unordered_map<const char*, std::string> paths_;  // of sources, by what the debug information calls them
-  std::uint64_t passed_ = 0, ranges_ = 0;               // bytes of entries, and address ranges, that were read
+  const Elf_Data* line_table_ = nullptr;
+  bool looked_for_lines_ = false;
+  std::unordered_map<std::uint64_t, bool> lines_allowed_;  // by the place of the unit
+  std::uint64_t passed_ = 0, ranges_ = 0;                  // bytes of entries, and address ranges, that were read
   std::string over_limit_;
 };
 

@@ -24,6 +24,20 @@ TEST(SingleSteps, are_counted) {
   EXPECT_EQ(run_counted(command).single_stepped, 100u);
 }
 
+// A program that steps itself runs each instruction at its own address.
+TEST(SingleSteps, count_branches_as_without) {
+  const Counted quick = run_counted(program("stepped_branches")),
+                slow = run_counted(program("stepped_branches", {"t"}));
+  for (const Counted* run : {&quick, &slow}) {
+    EXPECT_EQ(run->outcome.code, 0);
+    expect_exact(*run);
+  }
+  EXPECT_GT(slow.counts.instructions, quick.counts.instructions + 50);
+  EXPECT_EQ(slow.counts.conditional, quick.counts.conditional);
+  EXPECT_EQ(slow.counts.taken, quick.counts.taken);
+  expect_as_stepped(program("stepped_branches"), 0, true);
+}
+
 // A compiler asks for it to see whether it may use the register.
 TEST(GsBase, may_be_read) {
   const Command command = program("reads_gs_base");

@@ -69,7 +69,30 @@ extern "C" void dispatch(Thread* t) {
   }
 }
 
-void count_stepped(Thread* t, u64 to) {
+namespace {
+
+/// Whether a conditional branch was taken. Of one that leads to what follows it in any case the flags say so, which no
+/// branch changes, or what is left in rcx.
+bool was_taken(const Instruction& in, Context* after) {
+  if (after->ip != in.next()) return true;
+  if (in.immediate != 0) return false;
+  const auto flag = [after](u64 bit) { return (after->flags & bit) != 0; };
+  const bool less = flag(sign) != flag(overflow);
+  const u64 counter = in.address_bits == 32 ? static_cast<u32>(after->reg(rcx)) : after->reg(rcx);
+  if ((in.opcode & 0xf0) == 0xe0) switch (in.opcode) {
+      case 0xe0: return counter != 0 && !flag(zero);
+      case 0xe1: return counter != 0 && flag(zero);
+      case 0xe2: return counter != 0;
+      default: return counter == 0;
+    }
+  const bool holds[] = {flag(overflow), flag(carry),  flag(zero), flag(carry) || flag(zero),
+                        flag(sign),     flag(parity), less,       flag(zero) || less};
+  return holds[(in.opcode & 15) / 2] != (in.opcode % 2 != 0);
+}
+
+}  // namespace
+
+void count_stepped(Thread* t, Context* after) {
   windows_step(t);
   if (t->traces_itself == 0) __atomic_add_fetch(&process_record(t).single_stepped, 1, __ATOMIC_RELAXED);
   u8 bytes[16];
@@ -98,7 +121,7 @@ void count_stepped(Thread* t, u64 to) {
   switch (raw.meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
       delta.field[channel::conditional] = 1;
-      delta.field[channel::taken] = to != in.next();
+      delta.field[channel::taken] = was_taken(in, after);
       break;
     case ZYDIS_CATEGORY_UNCOND_BR:
       delta.field[!prefixed_near ? channel::far : direct ? channel::direct_jumps : channel::indirect_jumps] = 1;

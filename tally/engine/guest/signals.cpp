@@ -222,7 +222,7 @@ void step_done(Thread* t, Context* c, u8* info) {
       c->flags &= ~trap_flag;
       return leave_from(t, c);
     }
-    count_stepped(t, c->ip);
+    count_stepped(t, c);
     return t->traces_itself != 0 ? trap_behind(t, c, info) : enter_from(t, c);
   }
   CacheLocation spot;

@@ -130,8 +130,8 @@ bool tables_have_room();
 /// Whether they have room for so many more; makes them large enough where they grow.
 bool have_room(u32 traces, u32 exits, u32 page_nodes, u32 different_pages, u32 numbers);
 
-/// Traces are found by this: their program address, and whether they are steps, which lead to steps only. The two highest
-/// bits of an address are the same, the program's or the kernel's, and of the key of steps they are not.
+/// Traces are found by this: their program address, and whether they are steps, which lead to steps only. The two
+/// highest bits of an address are the same, the program's or the kernel's, and of the key of steps they are not.
 inline constexpr u64 steps_key = u64{1} << 62;
 inline constexpr u64 key_of(u64 pc, bool steps) { return steps ? pc ^ steps_key : pc; }
 inline u64 key_of(const Trace& t) { return key_of(t.pc, t.steps); }

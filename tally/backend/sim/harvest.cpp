@@ -460,6 +460,10 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
   }
   outcome.notices.insert(outcome.notices.end(), execution.native.begin(), execution.native.end());
   if (!execution.failure.empty()) outcome.notices.push_back(execution.failure);
+  if (const auto reused = shared.records.header().reused; reused != 0) {
+    outcome.notices.push_back(fmt::format("{} more than tally keeps apart: each is counted with one that had ended",
+                                          plural(reused, "process", "processes")));
+  }
 }
 
 }  // namespace tally::backend::sim

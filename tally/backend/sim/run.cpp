@@ -37,9 +37,10 @@ void add_wishes_of_tests(channel::Settings& settings) {
   constexpr std::string_view processes = "processes=";
   for (const std::string_view wish : split(wishes, ',')) {
     if (wish == "fail") settings.fails_on_request = 1;
-    if (wish.starts_with(processes))
-      settings.process_limit =
-          static_cast<std::uint32_t>(std::strtoul(std::string(wish.substr(processes.size())).c_str(), nullptr, 10));
+    if (wish.starts_with(processes)) {
+      const auto number = std::strtoul(std::string(wish.substr(processes.size())).c_str(), nullptr, 10);
+      settings.process_limit = number < 3 ? 3 : static_cast<std::uint32_t>(number);
+    }
   }
 }
 

@@ -70,7 +70,7 @@ std::optional<NewFile> replacement_of(const std::string& path, int fd) {
   // Whoever may read and write the old one may the new one.
   if (!made || (old.st_uid != geteuid() && fchown(made->fd(), old.st_uid, old.st_gid) != 0) ||
       (old.st_uid == geteuid() && old.st_gid != getegid() && fchown(made->fd(), -1, old.st_gid) != 0) ||
-      fchmod(made->fd(), old.st_mode & 07777) != 0)
+      fchmod(made->fd(), old.st_mode & 0777) != 0)
     return std::nullopt;
   return made;
 }

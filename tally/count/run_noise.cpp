@@ -9,7 +9,7 @@ namespace tally {
 namespace {
 
 /// The machine as a whole; what is more is the program's.
-constexpr double most_drift = 0.05;
+constexpr double most_drift = 0.3;
 /// Of 100 comparisons of a program with itself, one may show a change.
 constexpr double chance_of_any = 0.01;
 /// The median of squares of a normal variable with variance 1.
@@ -70,9 +70,15 @@ double standardized(const Deviation& one, double spread) {
   return one.relative * one.relative / (one.variance + spread * spread);
 }
 
+std::vector<bool> outliers(const std::vector<SampledRow>& rows, double drift, double least_spread) {
+  constexpr double far = 2.5 * 2.5;
+  std::vector<bool> are;
+  for (const SampledRow& row : rows) are.push_back(standardized(deviation(row, drift), least_spread) > far);
+  return are;
+}
+
 /// What the sum of the rows was multiplied with, but for those that differ from the others.
 double drift_of(const std::vector<SampledRow>& rows, double least_spread) {
-  constexpr double outlier = 2.5 * 2.5;
   constexpr int rounds = 8;
   double drift = 1;
   std::vector<bool> left_out(rows.size());
@@ -86,13 +92,13 @@ double drift_of(const std::vector<SampledRow>& rows, double least_spread) {
     }
     if (before * 3 < all) break;  // most of the program changed, and the rest does not speak for it
     drift = after / before;
-    std::vector<bool> now(rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      now[i] = standardized(deviation(rows[i], drift), least_spread) > outlier;
+    std::vector<bool> now = outliers(rows, drift, least_spread);
     if (now == left_out) break;
     left_out = std::move(now);
   }
-  return std::clamp(drift, 1 - most_drift, 1 + most_drift);
+  // Where as few rows changed on a machine as fast as before, these did.
+  const auto count = [](const std::vector<bool>& are) { return std::count(are.begin(), are.end(), true); };
+  return count(outliers(rows, 1, least_spread)) <= count(outliers(rows, drift, least_spread)) ? 1 : drift;
 }
 
 /// The least one with which rows differ as they do. Of those whose samples say something about it.
@@ -101,6 +107,8 @@ double spread_of(const std::vector<SampledRow>& rows, double drift, double least
   std::vector<Deviation> deviations;
   for (const SampledRow& row : rows)
     if (const Deviation one = deviation(row, drift); one.variance < said_by) deviations.push_back(one);
+  constexpr std::size_t enough_rows = 4;
+  if (deviations.size() < enough_rows) return least_spread;
   double low = least_spread, high = 1;
   const auto is_enough = [&](double spread) {
     std::vector<double> squares;
@@ -132,10 +140,11 @@ RunNoise run_noise(const std::vector<SampledRow>& rows, double least_spread) {
   std::vector<SampledRow> in_both;
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(in_both), has_ratio);
   if (in_both.empty()) return noise;
-  noise.drift = drift_of(in_both, least_spread);
-  noise.spread = spread_of(in_both, noise.drift, least_spread);
+  const double drift = drift_of(in_both, least_spread);
+  noise.drift = std::clamp(drift, 1 - most_drift, 1 + most_drift);
+  noise.spread = spread_of(in_both, drift, least_spread);
   std::vector<double> squares;
-  for (const SampledRow& row : in_both) squares.push_back(standardized(deviation(row, noise.drift), noise.spread));
+  for (const SampledRow& row : in_both) squares.push_back(standardized(deviation(row, drift), noise.spread));
   noise.dispersion = std::max(1.0, median_of(std::move(squares)) / usual_median(in_both.size()));
   return noise;
 }

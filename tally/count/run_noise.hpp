@@ -25,7 +25,7 @@ struct SampledRow {
 /// medians of rows, so that a few that really changed do not hide in them.
 struct RunNoise {
   double z = 1.959963984540054;  ///< so many standard deviations to either side
-  double drift = 1;              ///< what most rows were multiplied with from one run to the other: 0.95 to 1.05
+  double drift = 1;              ///< what most rows were multiplied with from one run to the other: 0.7 to 1.3
   double spread = 0;             ///< of a row's factor, beside the drift: its standard deviation
   double dispersion = 1;         ///< variance of samples: so many times that of independent ones
   bool operator==(const RunNoise&) const = default;

@@ -32,7 +32,7 @@ struct Weighed {
   long own = 0, all = 0;
 };
 std::map<std::string, Weighed> read_by_speedscope(const std::string& package, const std::string& file, Finished& how) {
-  how = Running({"node", SPEEDSCOPE_READER, package, file}).finish();
+  how = Running({"/bin/sh", "-c", std::string("node " SPEEDSCOPE_READER " ") + package + " " + file}).finish();
   std::map<std::string, Weighed> frames;
   std::istringstream lines(how.out);
   for (std::string line; std::getline(lines, line);) {

@@ -362,6 +362,41 @@ TEST_F(Profile, counts_what_callgrind_counts) {
   EXPECT_EQ(own_functions(ours.path()).size(), 3u);
 }
 
+/// Sources of Windows, and those that programs write: no carriage returns, and no line of megabytes.
+TEST_F(Profile, annotates_any_source) {
+  const TemporaryFile source("any.c", "int main(void) {\r\n  volatile int s = 0; /* " + std::string(100'000, 'x') +
+                                          " */\r\n  for (int i = 0; i < 10; i++) s += i;\r\n  return 0;\r\n}\r\n"),
+      program("any");
+  if (run("gcc -g -o " + program.path() + " " + source.path()).code() != 0) GTEST_SKIP() << "gcc builds nothing here";
+  const Finished annotated =
+      tally({"profile", "-q", "--backend", "sim", "--top", "1", "--annotate", "any.c", "--", program.path()});
+  EXPECT_EQ(annotated.code(), 0) << annotated.err;
+  EXPECT_NE(annotated.err.find("s += i;\n"), std::string::npos) << annotated.err.substr(0, 5000);
+  EXPECT_NE(annotated.err.find("xxx…xxx"), std::string::npos);
+  EXPECT_LT(annotated.err.size(), 10'000u);
+}
+
+/// The name of the output says which form it has; a picture is none.
+TEST_F(Profile, takes_the_form_from_the_name_of_the_output) {
+  for (const auto& [name, begins] : {std::pair{"x.folded", "profiled;"},
+                                     {"x.speedscope.json", "{\"$schema\":\"https://www.speedscope.app"},
+                                     {"callgrind.out.17", "# callgrind format\n"},
+                                     {"cachegrind.out.17", "desc: tally profile\n"},
+                                     {"x.html", "<!"},
+                                     {"x.json", "{\n"},
+                                     {"default.pgo", "\x1f\x8b"},
+                                     {"x.txt", "/"}}) {
+    const TemporaryFile file(name);
+    const Finished finished =
+        tally({"profile", "-q", "--backend", "sim", "-e", "instructions", "-o", file.path(), "--", PROFILED});
+    EXPECT_EQ(finished.code(), 0) << finished.err;
+    EXPECT_EQ(file.content().value_or("").substr(0, std::string(begins).size()), begins) << name;
+  }
+  const Finished picture = tally({"profile", "-q", "-o", "x.svg", "--", PROFILED});
+  EXPECT_EQ(picture.code(), 2);
+  EXPECT_NE(picture.err.find("no form of a profile is a picture"), std::string::npos) << picture.err;
+}
+
 TEST_F(Profile, refuses_what_it_cannot_do) {
   const std::pair<Words, std::string> wrong[] = {
       {{"profile"}, "no program to run"},

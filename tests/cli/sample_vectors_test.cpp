@@ -191,8 +191,9 @@ TEST_F(Vectors, says_which_window_is_too_long_for_simpoint) {
   for (int i = 0; i < 130'000; ++i) text += " test %eax,%eax\n jz 1f\n1:\n";
   text += " mov $60,%eax\n xor %edi,%edi\n syscall\n";
   const TemporaryFile source("blocks.s", text), program("blocks"), vectors("blocks.bb"), rows("rows.csv");
-  if (Running({"gcc", "-nostdlib", "-static", "-o", program.path(), source.path()}).finish().code() != 0)
-    GTEST_SKIP() << "gcc builds nothing here";
+  const Finished built =
+      Running({"/bin/sh", "-c", "gcc -nostdlib -static -o " + program.path() + " " + source.path()}).finish();
+  if (built.code() != 0) GTEST_SKIP() << "gcc builds nothing here: " << built.err;
   const Finished long_one =
       tally({"sample", "-q", "--every", "1G", "--bbv", vectors.path(), "-o", rows.path(), "--", program.path()});
   EXPECT_EQ(long_one.code(), 0) << long_one.err;

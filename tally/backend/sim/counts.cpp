@@ -40,13 +40,11 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   const auto value =
       is_time ? cycles_of(tally.core, tally.models, simulation) : value_of(event.id, tally.totals, tally.models);
   if (!value) return absent("no model counts it");
-  // Those without a timing take a slot and no time: of a few that is little, of more it is no answer.
-  constexpr std::uint64_t one_of = 50;
-  if (is_time && tally.core.unknown > tally.core.instructions / one_of) {
-    return absent(
-        fmt::format("the core model has no timing for {:.2g} % of the instructions that ran",
-                    100.0 * static_cast<double>(tally.core.unknown) / static_cast<double>(tally.core.instructions)));
-  }
+  // Those without a timing take a slot and no time: of a few that is little, of more it is no answer. How many they are
+  // is in the notice of the run.
+  constexpr std::uint64_t one_of = 10;
+  if (is_time && tally.core.unknown > tally.core.instructions / one_of)
+    return absent("the core model has no timing for more than 10 % of the instructions that ran");
   Count count = exact(*value, source);
   count.trust = Trust::modelled;
   count.model = model_of(event.id, simulation);

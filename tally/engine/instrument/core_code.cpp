@@ -178,6 +178,11 @@ CoreInstruction read(const Instruction& in) {
     if (by_front_end && r == stack) continue;
     const bool reads = (o.actions & ZYDIS_OPERAND_ACTION_MASK_READ) != 0 || keeps_part(details, o);
     if (made.operation != Operation::zeroing && reads) add(made.sources, r);
+    // Into a part of a register it is no renaming, but joins the two.
+    if (i == 0 && keeps_part(details, o)) {
+      if (made.operation == Operation::move) made.operation = Operation::alu;
+      if (made.operation == Operation::vector_move) made.operation = Operation::vector_shuffle;
+    }
     if (o.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) add(made.results, r);
   }
   add_flags(made, details);

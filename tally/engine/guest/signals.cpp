@@ -408,12 +408,11 @@ void leave(Thread* t, channel::Partial why) {
   if (!first) {
     // Another thread was first and the handlers are the program's: from here it goes by a plain jump.
     kernel(SYS_sigaltstack, reinterpret_cast<u64>(&t->alt), 0);
-    t->pad = 0;
-    t->resume = t->pc;
     const u64 mask = t->mask;
     kernel(SYS_rt_sigprocmask, 2, reinterpret_cast<u64>(&mask), 0, 8);
     note_left(t);
-    resume_program();
+    set_gs(0);
+    resume_natively(t);
   }
   t->pad = pad_leave;
   resume_program();

@@ -127,6 +127,31 @@ resume_program:
   mov %gs:0x20, %rsp
   jmp *%gs:0x90
 resume_end:
+.globl resume_natively
+.hidden resume_natively
+resume_natively:            # rdi = Thread; the address to go to lies below the red zone until the return takes it
+  mov 0x20(%rdi), %rsp
+  lea -136(%rsp), %rsp
+  mov 0x88(%rdi), %rax
+  mov %rax, (%rsp)
+  pushq 0x80(%rdi)
+  popfq
+  mov 0x00(%rdi), %rax
+  mov 0x08(%rdi), %rcx
+  mov 0x10(%rdi), %rdx
+  mov 0x18(%rdi), %rbx
+  mov 0x28(%rdi), %rbp
+  mov 0x30(%rdi), %rsi
+  mov 0x40(%rdi), %r8
+  mov 0x48(%rdi), %r9
+  mov 0x50(%rdi), %r10
+  mov 0x58(%rdi), %r11
+  mov 0x60(%rdi), %r12
+  mov 0x68(%rdi), %r13
+  mov 0x70(%rdi), %r14
+  mov 0x78(%rdi), %r15
+  mov 0x38(%rdi), %rdi
+  ret $128
 landing_pad:
   int3
   ud2                     # so that nothing else stands behind the int3

@@ -89,6 +89,7 @@ void write_code(pid_t child, bool by_file) {
   } else if (strcmp(what, "executes") == 0) {
     execl("/bin/true", "true", nullptr);
   } else {
+    shared->handled = 1;
     register long mark asm("r15") = 0x1234567;
     asm volatile("1: pause; jmp 1b" ::"r"(mark));
   }
@@ -164,6 +165,7 @@ int main(int argc, char** argv) {
   if (child == 0) be_child(what);
   while (shared->ready < (threads ? 4 : 1)) usleep(100);
   if (seizes || strcmp(what, "registers") == 0) shared->go = 1;
+  while (seizes && shared->handled == 0) usleep(100);
   if (seizes || threads) usleep(2000);
   if (ptrace(seizes ? PTRACE_SEIZE : PTRACE_ATTACH, child, nullptr, nullptr) != 0) {
     perror("attach");
@@ -175,7 +177,8 @@ int main(int argc, char** argv) {
   if (strcmp(what, "registers") == 0) {
     // It may have been on its way to its loop.
     ptrace(PTRACE_CONT, child, nullptr, nullptr);
-    usleep(20000);
+    while (shared->handled == 0) usleep(100);
+    usleep(1000);
     kill(child, SIGSTOP);
     wait_for(child);
   }
@@ -186,6 +189,9 @@ int main(int argc, char** argv) {
     wait_for(child);
   } else if (threads) {
     // What slept in a system call sleeps in it still, and gets what it waits for.
+    user_regs_struct r{};
+    ptrace(PTRACE_GETREGS, child, nullptr, &r);
+    printf("gs %llx\n", r.gs_base);
     ptrace(PTRACE_DETACH, child, nullptr, nullptr);
     shared->go = 2;
     if (write(pipe_ends[1], "ab", 2) != 2) return 4;

@@ -286,7 +286,8 @@ void replace_used(u32 use, const Template& by) {
 void keep_bundles() {
   Guard guard(cache_lock);
   // A full cache would have refused the bundle.
-  if (is_kept || cache_is_damaged() || !store_is_written() || settings().cache_limit != 0 || code_may_be_absent()) return;
+  if (is_kept || cache_is_damaged() || !store_is_written() || settings().cache_limit != 0 || code_may_be_absent())
+    return;
   if (replaced.size > 0) add_names(channel::replacements_mark, 0, replaced.data, replaced.size);
   replaced.size = 0;
   for (u32 i = 0; i < modules_known; i++) {

@@ -17,7 +17,8 @@ void enter_far_return();
 /// set. Restartable at any instruction. `resume_begin` to `resume_end`.
 [[noreturn]] void resume_program();
 extern const char resume_begin[], resume_end[];
-/// For good, without the GS base: loads all of the program's registers and goes on at its pc. Writes below the red zone.
+/// For good, without the GS base: loads all of the program's registers and goes on at its pc. Writes below the red
+/// zone.
 [[noreturn]] void resume_natively(Thread* t);
 
 /// An `int3` reached with all of the program's registers in place: the signal handler then has them in its frame.

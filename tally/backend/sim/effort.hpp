@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "tally/linux/process/finishing.hpp"
+
 namespace tally::backend::sim {
 
 /// What is left of it. The limits are beyond what honest runs need, and grow with the numbers of their processes and
@@ -16,7 +18,8 @@ class Effort {
         entries_(entries + threads * entries_of_each),
         steps_(steps + threads * steps_of_each) {}
 
-  /// Each takes some of one kind. False where there is not so much left: then nothing of any kind is, any more.
+  /// Each takes some of one kind. False where there is not so much left, or a signal asks tally to end: then nothing of
+  /// any kind is, any more.
   bool take_log_bytes(std::uint64_t bytes) { return take(log_bytes_, bytes); }
   bool take_counter_bytes(std::uint64_t bytes) { return take(counter_bytes_, bytes); }
   bool take_entries(std::uint64_t number) { return take(entries_, number); }
@@ -34,7 +37,7 @@ class Effort {
   static constexpr std::uint64_t steps = 2'000'000'000, steps_of_each = 50'000'000;
 
   bool take(std::uint64_t& left, std::uint64_t number) {
-    is_spent_ = is_spent_ || left < number;
+    is_spent_ = is_spent_ || left < number || linux::is_interrupted();
     left -= is_spent_ ? 0 : number;
     return !is_spent_;
   }

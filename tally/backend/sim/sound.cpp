@@ -7,6 +7,7 @@
 
 #include "tally/backend/sim/reasons.hpp"
 #include "tally/linux/process/conditions.hpp"
+#include "tally/linux/process/finishing.hpp"
 
 namespace tally::backend::sim {
 namespace {
@@ -190,7 +191,9 @@ bool is_possible(const channel::ModelValues& values, const channel::Totals& tota
 Nanoseconds time_of_all_processors(Nanoseconds time) { return time * std::max(1L, linux::configured_processors()); }
 
 std::string shared_area() { return contradicting; }
-std::string too_much() { return more_than_is_read; }
+std::string too_much() {
+  return linux::is_interrupted() ? "tally was interrupted while it collected the counts" : more_than_is_read;
+}
 
 std::vector<std::string> all_contradictions() {
   return {contradicting, contradicting_run, impossible, more_than_is_read};

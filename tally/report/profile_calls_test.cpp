@@ -44,6 +44,7 @@ struct Made {
     call.calls = 1;
     profile.calls.push_back(call);
     profile.self.push_back(self);
+    profile.inclusive.push_back(self);
     result::ProfileRow row;
     row.owner = owner;
     row.function = callee;

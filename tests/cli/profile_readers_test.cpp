@@ -80,11 +80,9 @@ TEST_F(ProfileReaders, pprof_of_go) {
   const std::string top = shell("go tool pprof -top -nodefraction=0 " + file.path()).out;
   EXPECT_TRUE(has(top, "Type: instructions")) << top;
   for (const char* const row : {" f(int)\n", " f(bool)\n"}) EXPECT_TRUE(has(top, row)) << top;
-  std::istringstream lines(top);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.ends_with(" f(int)"))
-      EXPECT_EQ(line.substr(0, line.find("  ", 8)).find("6004") != std::string::npos, true);
-    if (line.ends_with(" f(bool)")) EXPECT_TRUE(has(line, "1503")) << line;
+  for (const auto& [function, count] : {std::pair{" f(int)\n", "6004"}, {" f(bool)\n", "1503"}}) {
+    const std::size_t end = top.find(function), begin = top.rfind('\n', end);
+    EXPECT_TRUE(has(top.substr(begin, end - begin), count)) << top;
   }
   const std::string cycle_of = "go tool pprof -top -cum -nodefraction=0 ";
   ASSERT_EQ(write(file.path(), {STACKED, "cycle"}).code(), 0);

@@ -378,7 +378,7 @@ TEST_F(Profile, annotates_any_source) {
 
 /// The name of the output says which form it has; a picture is none.
 TEST_F(Profile, takes_the_form_from_the_name_of_the_output) {
-  for (const auto& [name, begins] : {std::pair{"x.folded", "profiled;"},
+  for (const auto& [name, begins] : {std::pair{"x.folded", "profiled "},
                                      {"x.speedscope.json", "{\"$schema\":\"https://www.speedscope.app"},
                                      {"callgrind.out.17", "# callgrind format\n"},
                                      {"cachegrind.out.17", "desc: tally profile\n"},

@@ -22,7 +22,8 @@ const nothing = new Proxy(function () {}, {
   apply: () => nothing,
   construct: () => nothing,
 });
-for (const name of ['window', 'document', 'localStorage', 'requestAnimationFrame']) globalThis[name] = nothing;
+globalThis.window = globalThis;
+for (const name of ['document', 'localStorage', 'requestAnimationFrame', 'addEventListener']) globalThis[name] = nothing;
 const log = console.log;
 console.log = () => {};
 try {

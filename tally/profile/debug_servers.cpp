@@ -47,7 +47,8 @@ std::optional<std::string> debug_file_from_servers(const std::string& build_id, 
   if (!ended || ended->was_stopped) {
     // The next file would take as long.
     all.are_asked = false;
-    all.told(fmt::format("no answer from debuginfod within {}: it is not asked again", duration_text(patience)));
+    all.told(fmt::format("no answer from debuginfod, which has {:.0f} s: it is not asked again",
+                         std::chrono::duration<double>(patience).count()));
     return std::nullopt;
   }
   const std::string path = trimmed(ended->said);

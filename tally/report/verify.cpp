@@ -144,7 +144,8 @@ std::string program_answer(const result::Verify& verify) {
                                     [](const auto& one) { return one.verdict == Verdict::fail; });
   const auto judged = std::count_if(verify.compared.begin(), verify.compared.end(),
                                     [](const auto& one) { return one.verdict != Verdict::inconclusive; });
-  std::string text = fmt::format("{}: {} and {} ", printable(shell_words(verify.command)), way(verify.backend), way(verify.other));
+  std::string text =
+      fmt::format("{}: {} and {} ", printable(shell_words(verify.command)), way(verify.backend), way(verify.other));
   text += judged == 0 ? "could not be compared."
           : failed    ? fmt::format("differ in {} of {}.", failed, plural(judged, "event", "events"))
                       : fmt::format("agree in {}.", plural(judged, "event", "events"));

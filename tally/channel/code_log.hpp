@@ -109,7 +109,7 @@ struct CallNode {
   uint32_t parent;        ///< node of the call that the caller is in; smaller than its own
   uint32_t is_recursive;  ///< 1: `target` is being executed already, and it may be that one that has the counts
   uint64_t calls;
-  int64_t self[call_event_limit];  ///< of each event, what was counted while this call was the innermost one
+  int64_t self[call_event_limit];         ///< of each event, what was counted while this call was the innermost one
   uint32_t target_mapping, site_mapping;  ///< CodeMapping::number of what the addresses led to then; 0: unknown
 };
 static_assert(sizeof(CallNode) == 72);

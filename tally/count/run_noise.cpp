@@ -12,6 +12,8 @@ namespace {
 constexpr double most_drift = 0.3;
 /// Of 100 comparisons of a program with itself, one may show a change.
 constexpr double chance_of_any = 0.01;
+/// A median of fewer rows says nothing.
+constexpr std::size_t enough_rows = 4;
 /// The median of squares of a normal variable with variance 1.
 constexpr double median_of_squares = 0.4549364;
 
@@ -107,7 +109,6 @@ double spread_of(const std::vector<SampledRow>& rows, double drift, double least
   std::vector<Deviation> deviations;
   for (const SampledRow& row : rows)
     if (const Deviation one = deviation(row, drift); one.variance < said_by) deviations.push_back(one);
-  constexpr std::size_t enough_rows = 4;
   if (deviations.size() < enough_rows) return least_spread;
   double low = least_spread, high = 1;
   const auto is_enough = [&](double spread) {
@@ -143,6 +144,8 @@ RunNoise run_noise(const std::vector<SampledRow>& rows, double least_spread) {
   const double drift = drift_of(in_both, least_spread);
   noise.drift = std::clamp(drift, 1 - most_drift, 1 + most_drift);
   noise.spread = spread_of(in_both, drift, least_spread);
+  // Of fewer rows nobody can tell bunches of samples from a change.
+  if (in_both.size() < enough_rows) return noise;
   std::vector<double> squares;
   for (const SampledRow& row : in_both) squares.push_back(standardized(deviation(row, drift), noise.spread));
   noise.dispersion = std::max(1.0, median_of(std::move(squares)) / usual_median(in_both.size()));

@@ -248,8 +248,9 @@ int run_all(const Options& options) {
 }  // namespace tally::lab
 
 int main(int count, char** words) {
-  const int code = tally::linux::on_large_stack(
-      [&] { return tally::lab::run_all(tally::lab::read_options({words + 1, words + count})); });
+  const int code = tally::linux::on_large_stack([&] {
+    return tally::lab::run_all(tally::lab::read_options({words + 1, words + count}));
+  });
   // A full disk, which a write into the library's buffer does not see.
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (const int number = tally::linux::noted_signal(); number != 0) tally::linux::die_of(number);

@@ -160,8 +160,7 @@ class Harvest {
     if (made.tally.reason.empty() && thread.state != channel::State::ended && !window_.timed_out) {
       // Where the engine failed the process says so.
       const bool failed = (process.partial & channel::partial_engine_failed) != 0;
-      if (!failed)
-        made.tally.reason = has_died(image, process) ? reasons_of(channel::partial_killed) : was_running;
+      if (!failed) made.tally.reason = has_died(image, process) ? reasons_of(channel::partial_killed) : was_running;
     }
     add_models(number, made.tally);
     join_tallies(image.tally, made.tally);

@@ -23,6 +23,7 @@ channel::Totals totals() {
   t.field[channel::indirect_calls] = 8;
   t.field[channel::returns] = 16;
   t.field[channel::far] = 32;
+  t.field[channel::prefetches] = 5;
   return t;
 }
 

@@ -2,8 +2,8 @@
 
 #include "tally/engine/guest/core_file.hpp"
 #include "tally/engine/guest/threads.hpp"
-#include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
+#include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/entry.hpp"
 

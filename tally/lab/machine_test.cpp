@@ -21,6 +21,8 @@ TEST(LabMachine, U1_V5_a_repeated_string_instruction_is_one_instruction) {
   EXPECT_EQ(none.counter(0), 2 + around);
   const Ran ends_early = ran("  mov edi, 200000h\n" + start + "  mov ecx, 1000\n  mov al, 0\n  repne scasb\n" + stop);
   EXPECT_EQ(ends_early.counter(0), 3 + around);
+  const Ran loads = ran("  mov esi, 200000h\n" + start + "  mov ecx, 1000\n  rep lodsb\n" + stop);
+  EXPECT_EQ(loads.counter(0), 2 + around) << "no store tells that it is begun again";
 }
 
 TEST(LabMachine, U2_stores_are_all_seen) {

@@ -72,7 +72,7 @@ void add_state(Pieces& to, const StateLayout& layout, std::uint64_t address, std
   if ((components & sse) || (standard && (requested & (sse | avx)))) add_or_extend(to, first, address + 24, 8, what);
   if (components & x87) add_or_extend(to, first, address + 32, 128, what);
   if (components & sse) add_or_extend(to, first, address + 160, 256, what);
-  if (!loads) to.add(address + header_at, header, header == 8 ? Access::modify : what);
+  if (!loads) to.add(address + header_at, header, what);
   std::uint64_t at = extended_at;
   for (unsigned i = 2; i < 63; ++i) {
     const StateLayout::Component& component = layout.component[i];

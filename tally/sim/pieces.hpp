@@ -73,7 +73,8 @@ constexpr std::uint64_t compacted = std::uint64_t{1} << 63;
 
 /// What is saved or restored of the area at `address`. `components`: which of them are written or read. MXCSR goes with
 /// component 1, and in the standard form with component 2 too where it is in `requested`. What lies side by side is one
-/// access; the header, of which `header` bytes are accessed, comes first where it is read.
+/// access; the header, of which `header` bytes are accessed, comes first where it is read. What is saved is one store:
+/// that xsave reads the header that it rewrites is no load.
 void add_state(Pieces& to, const StateLayout& layout, std::uint64_t address, std::uint64_t components,
                std::uint64_t requested, std::uint64_t form, unsigned header, Access what);
 

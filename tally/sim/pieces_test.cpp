@@ -85,16 +85,16 @@ TEST(Pieces, of_state_are_the_components_that_are_saved) {
   add_state(standard, layout(), 0x1000, 0b1000011, 0b1000111, 0, 8, Access::store);
   EXPECT_EQ(
       list(standard),
-      (std::vector<Piece>{{0x1000, 416, Access::store}, {0x1200, 8, Access::modify}, {0x1380, 512, Access::store}}));
+      (std::vector<Piece>{{0x1000, 416, Access::store}, {0x1200, 8, Access::store}, {0x1380, 512, Access::store}}));
   // MXCSR goes with AVX, the x87 registers lie on both sides of it.
   Pieces x87;
   add_state(x87, layout(), 0x1000, 1, 1, 0, 8, Access::store);
   EXPECT_EQ(list(x87), (std::vector<Piece>{
-                           {0x1000, 24, Access::store}, {0x1020, 128, Access::store}, {0x1200, 8, Access::modify}}));
+                           {0x1000, 24, Access::store}, {0x1020, 128, Access::store}, {0x1200, 8, Access::store}}));
   Pieces avx;
   add_state(avx, layout(), 0x1000, 4, 4, 0, 8, Access::store);
   EXPECT_EQ(list(avx), (std::vector<Piece>{
-                           {0x1018, 8, Access::store}, {0x1200, 8, Access::modify}, {0x1240, 256, Access::store}}));
+                           {0x1018, 8, Access::store}, {0x1200, 8, Access::store}, {0x1240, 256, Access::store}}));
 }
 
 TEST(Pieces, of_compacted_state_have_no_room_for_what_was_not_asked_for) {

@@ -80,9 +80,14 @@ TEST(ProfileStack, of_functions_that_call_each_other) {
   EXPECT_EQ(own["odd"] + below["odd"], odd);
   const Finished table = tally(with({"profile", "-q", "--calls", "-e", "instructions", "--"}, command));
   const double share = 100.0 * static_cast<double>(odd) / json["events"][0]["value"].get<double>();
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f %%", share);
-  EXPECT_NE(table.err.find(text), std::string::npos) << text << "\n" << table.err;
+  // Another run: the dynamic linker may have executed a few instructions more or less.
+  bool is_shown = false;
+  for (const double off : {-0.01, 0.0, 0.01}) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f %%", share + off);
+    is_shown = is_shown || table.err.find(text) != std::string::npos;
+  }
+  EXPECT_TRUE(is_shown) << share << "\n" << table.err;
   // And as callgrind_annotate adds them up.
   if (Running({"/bin/sh", "-c", "command -v callgrind_annotate"}).finish().code() != 0)
     GTEST_SKIP() << "callgrind_annotate is not installed (package valgrind)";

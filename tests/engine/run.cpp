@@ -86,9 +86,9 @@ constexpr Name names[] = {
     {"indirect-calls:u", "indirect_calls", &Counts::indirect_calls},
     {"returns:u", "returns", &Counts::returns},
     {"far-branches:u", "far", &Counts::far},
-    {"prefetches:u", "prefetches", &Counts::prefetches},
     {"loads:u", "loads", &Counts::loads},
     {"stores:u", "stores", &Counts::stores},
+    {"prefetches:u", "prefetches", &Counts::prefetches},
 };
 
 /// Events that are sums of the others; they have to agree with them.

@@ -143,8 +143,14 @@ s64 share_memory(Thread* t, const Clone& c) {
   unblock(t);
   if (r < 0 || (c.flags & clone_vfork)) {
     // The child has left this memory: by its own program or its end. It may have been killed before it said so.
-    if (r >= 0) release_all_for_dead(child);
-    finish_departed(child);
+    // Where there never was a child nobody was killed.
+    if (r >= 0) {
+      release_all_for_dead(child);
+      finish_departed(child);
+    } else {
+      finish_thread(child);
+      if (child->vfork_child != 0) process_record(child).vectors = 0;  // which are the parent's
+    }
     give_counters_back(child);
     child->pooled = 1;
     give_back(child);

@@ -93,8 +93,8 @@ TEST(Pieces, of_state_are_the_components_that_are_saved) {
                            {0x1000, 24, Access::store}, {0x1020, 128, Access::store}, {0x1200, 8, Access::store}}));
   Pieces avx;
   add_state(avx, layout(), 0x1000, 4, 4, 0, 8, Access::store);
-  EXPECT_EQ(list(avx), (std::vector<Piece>{
-                           {0x1018, 8, Access::store}, {0x1200, 8, Access::store}, {0x1240, 256, Access::store}}));
+  EXPECT_EQ(list(avx),
+            (std::vector<Piece>{{0x1018, 8, Access::store}, {0x1200, 8, Access::store}, {0x1240, 256, Access::store}}));
 }
 
 TEST(Pieces, of_compacted_state_have_no_room_for_what_was_not_asked_for) {

@@ -12,6 +12,7 @@
 #include "tally/cli/results.hpp"
 #include "tally/cli/stored.hpp"
 #include "tally/cli/window_rows.hpp"
+#include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/report/memory.hpp"
@@ -63,7 +64,7 @@ void describe(Page& page, Options& options) {
 Result<std::vector<result::Stat>> read_all(const std::vector<std::string>& files) {
   std::vector<result::Stat> all;
   for (const std::string& file : files) {
-    const auto text = linux::read_file(file);
+    const auto text = read_stored(file);
     if (!text) return fail(text.error());
     auto stats = stored_stats(*text, file);
     if (!stats) return fail(stats.error());
@@ -176,10 +177,12 @@ int export_windows(const std::string& text, const Options& options) {
 // Rows of HPCTool are runs here, whatever they are.
 bool is_text_of_windows(std::string_view text) {
   const result::WindowsForm form = result::windows_form(text);
-  return form == result::WindowsForm::csv || form == result::WindowsForm::json_lines;
+  return form == result::WindowsForm::csv || form == result::WindowsForm::json_lines ||
+         form == result::WindowsForm::binary;
 }
 
 bool is_file_of_windows(const std::string& path) {
+  if (!linux::file_state(path)) return false;  // a pipe can be read once
   auto file = linux::InputFile::open(path);
   if (!file) return false;
   std::string begin(result::windows_file_magic.size(), ' ');
@@ -205,7 +208,7 @@ int run_export(const std::vector<std::string>& arguments) {
   if (const auto apart = check_not_read(options.results.output, options.files); !apart)
     return report_error(apart.error());
   if (is_file_of_windows(options.files.front())) return export_binary(options);
-  if (const auto text = linux::read_file(options.files.front()); text && result::is_memory(*text)) {
+  if (const auto text = read_stored(options.files.front()); text && result::is_memory(*text)) {
     return export_memory(*text, options);
   } else if (text && is_text_of_windows(*text)) {
     return export_windows(*text, options);

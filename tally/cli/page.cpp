@@ -111,6 +111,14 @@ std::optional<int> Page::read(const std::vector<std::string>& arguments) {
   } catch (const CLI::ParseError& error) {
     return report_error(in_words(error, *this));
   }
+  // CLI11 takes the next word for the value of "--name="; what remains are the words of the program.
+  const std::size_t own = arguments.size() - std::min(arguments.size(), remaining_size());
+  for (std::size_t i = 0; i < own; ++i) {
+    const std::string& word = arguments[i];
+    if (word.starts_with("--") && word.size() > 3 && word.find('=') == word.size() - 1)
+      return report_error(
+          {Code::bad_usage, fmt::format("missing value after {}", printable(word)), options_hint(""), 0});
+  }
   return std::nullopt;
 }
 

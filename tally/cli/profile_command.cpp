@@ -14,6 +14,7 @@
 #include "tally/cli/periods.hpp"
 #include "tally/cli/profile_options.hpp"
 #include "tally/event/list.hpp"
+#include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/memory_file.hpp"
 #include "tally/linux/files/output.hpp"
@@ -77,16 +78,16 @@ std::map<std::uint64_t, std::string> instructions_in(const std::string& text) {
 }
 
 Result<std::string> annotated_instructions(const result::Profile& profile, const std::string& name) {
-  const auto read = [](const std::string& object, std::uint64_t begin,
+  const auto read = [](const result::ProfileObject& object, std::uint64_t begin,
                        std::uint64_t end) -> Result<std::map<std::uint64_t, std::string>> {
-    const auto ended =
-        linux::run_tool({"objdump", "-d", "-C", "--no-show-raw-insn", fmt::format("--start-address={}", begin),
-                         fmt::format("--stop-address={}", end), "--", object});
+    const auto ended = linux::run_tool({"objdump", "-d", "-C", "--no-show-raw-insn",
+                                        fmt::format("--start-address={}", begin), fmt::format("--stop-address={}", end),
+                                        "--", object.kept ? linux::path_of_descriptor(*object.kept) : object.name});
     if (!ended)
       return fail(Code::cannot_measure, "instructions are written out by objdump, which is not installed",
                   "install the package binutils");
     if (ended->exit_code != 0)
-      return fail(Code::cannot_measure, "objdump reads no instructions there: " + printable(ended->said));
+      return fail(Code::cannot_measure, "objdump reads no instructions there: " + printable(trimmed(ended->said)));
     return instructions_in(ended->said);
   };
   return report::annotated_instructions(profile, name, read);

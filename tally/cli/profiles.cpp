@@ -82,7 +82,7 @@ void add_profile_options(Page& page, ProfileReport& options) {
 Result<std::vector<result::Profile>> stored_profiles(const std::vector<std::string>& files) {
   std::vector<result::Profile> profiles;
   for (const std::string& file : files) {
-    const auto text = linux::read_file(file);
+    const auto text = read_stored(file);
     if (!text) return fail(text.error());
     if (!result::is_profile(*text)) continue;
     auto profile = result::read_profile(*text, file);

@@ -91,7 +91,7 @@ Result<std::vector<report::Shown>> read_all(const std::vector<std::string>& file
   std::vector<report::Shown> all;
   for (const std::string& file : files) {
     const std::string name = file.substr(file.rfind('/') + 1);
-    const auto text = linux::read_file(file);
+    const auto text = read_stored(file);
     if (!text) return fail(text.error());
     if (is_of_windows(*text, file)) {
       auto windows = stored_windows(*text, file);
@@ -155,7 +155,7 @@ Result<void> read_vectors(const std::string& path, std::vector<report::Shown>& r
   const bool by_instructions = triggers.size() == 1 && triggers[0].event.starts_with("instructions");
   for (std::size_t i = 0; i < windows->series.size(); ++i) {
     const std::string file = i == 0 ? path : fmt::format("{}.{}", path, i + 1);
-    const auto text = linux::read_file(file);
+    const auto text = read_stored(file);
     if (!text) return fail(text.error());
     if (const auto added = report::add_vectors(windows->series[i], *text, file, by_instructions); !added) return added;
   }

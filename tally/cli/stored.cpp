@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <span>
 #include <utility>
 
 #include "tally/base/text.hpp"
+#include "tally/linux/files/file_state.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/result/hpctool.hpp"
@@ -32,6 +34,15 @@ Result<void> check_not_read(const std::string& output, const std::vector<std::st
                 "-o names another file");
   }
   return {};
+}
+
+Result<std::string> read_stored(const std::string& file) {
+  static std::map<std::string, std::string> pipes;
+  if (const auto known = pipes.find(file); known != pipes.end()) return known->second;
+  const std::string path = file == "-" ? "/dev/stdin" : file;
+  auto text = linux::read_file(path);
+  if (text && !linux::file_state(path)) pipes.emplace(file, *text);
+  return text;
 }
 
 bool is_of_windows(std::string_view text, const std::string& file) {

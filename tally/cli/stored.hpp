@@ -11,6 +11,10 @@
 
 namespace tally::cli {
 
+/// The text of a file with results; "-" is standard input. A pipe is read once, however often it is asked for. Errors:
+/// bad_usage.
+Result<std::string> read_stored(const std::string& file);
+
 /// The results of `tally stat`, or of HPCTool, in the text of `file`. Errors: bad_usage, with the place.
 Result<std::vector<result::Stat>> stored_stats(std::string_view text, const std::string& file);
 

@@ -93,8 +93,9 @@ class FormulaParser {
   Result<void> value(std::string_view word) {
     if (word.front() != '.' && (word.front() < '0' || word.front() > '9')) {
       // A PMU's event has two: cpu/event=0xc0/.
-      if (std::count(word.begin(), word.end(), '/') % 2 == 1)
-        return wrong(fmt::format("'{}' has a single '/': put spaces around a division", printable(word)));
+      const bool is_odd = std::count(word.begin(), word.end(), '/') % 2 == 1;
+      if (is_odd && word.ends_with('/')) return wrong("something is missing after its '/'");
+      if (is_odd) return wrong(fmt::format("'{}' has a single '/': put spaces around a division", printable(word)));
       const auto found = std::find(formula_.names_.begin(), formula_.names_.end(), word);
       const auto index = static_cast<std::size_t>(found - formula_.names_.begin());
       if (found == formula_.names_.end()) formula_.names_.emplace_back(word);

@@ -32,6 +32,11 @@ Names names_by_inode(const result::CodeFile& file) {
 
 }  // namespace
 
+bool is_at_its_path(const result::CodeFile& file) {
+  const auto now = linux::file_state(file.path);
+  return file.identity && now && is_unchanged(*now, *file.identity);
+}
+
 Names names_of_mapped(const result::CodeFile& file) {
   if (!file.identity) return names_by_inode(file);
   const result::FileIdentity& then = *file.identity;

@@ -12,4 +12,7 @@ namespace tally::profile {
 /// bad_usage where there is neither; the message is the reason, as it is known.
 Result<std::unique_ptr<CodeNames>> names_of_mapped(const result::CodeFile& file);
 
+/// Whether the file at its path is the one that was mapped, as far as its identity tells.
+bool is_at_its_path(const result::CodeFile& file);
+
 }  // namespace tally::profile

@@ -96,6 +96,7 @@ class Resolver {
       object.address = part.address;
       object.bytes = part.bytes;
       object.offset = part.offset;
+      if (file.kept != nullptr && !is_at_its_path(file)) object.kept = file.kept;
     } else {
       object.why_nameless = names.error().message;
     }

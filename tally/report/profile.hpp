@@ -59,7 +59,7 @@ Result<std::string> annotated(const result::Profile& profile, std::string_view n
 
 /// The text of each instruction of a file between two addresses, by its own.
 using InstructionReader = std::function<Result<std::map<std::uint64_t, std::string>>(
-    const std::string& object, std::uint64_t begin, std::uint64_t end)>;
+    const result::ProfileObject& object, std::uint64_t begin, std::uint64_t end)>;
 
 /// The instructions of the functions with this name, each with its counts; those that did not run, too, up to the last
 /// one that did. Errors: bad_usage where nothing has this name; those of the reader.

@@ -67,7 +67,7 @@ Result<std::string> annotated_instructions(const result::Profile& profile, std::
     // Samples may have met few of its instructions; a section is no function.
     const bool from_beginning = profile.is_sampled() && !function.name.starts_with('[');
     const std::uint64_t begin = from_beginning ? function.address : counted.begin()->first;
-    const auto texts = read(profile.objects[function.object].name, begin, counted.rbegin()->first + longest);
+    const auto texts = read(profile.objects[function.object], begin, counted.rbegin()->first + longest);
     if (!texts) return fail(texts.error());
     // What begins behind the last one is of the next function, or did not run.
     std::map<std::uint64_t, std::string> shown(texts->begin(), texts->upper_bound(counted.rbegin()->first));

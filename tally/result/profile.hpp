@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct ProfileObject {
   std::vector<std::string> unread = {};  ///< files with its debug information that were not read: "FILE: why"
   /// Its executable part: where the file says that it lies, and where it stands in the file. 0: not known.
   std::uint64_t address = 0, bytes = 0, offset = 0;
+  /// A descriptor of the file as it was when its code ran, where another one or none is at its path; or null.
+  std::shared_ptr<const int> kept = {};
   bool operator==(const ProfileObject&) const = default;
 };
 

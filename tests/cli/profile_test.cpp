@@ -372,7 +372,7 @@ TEST_F(Profile, annotates_any_source) {
       tally({"profile", "-q", "--backend", "sim", "--top", "1", "--annotate", "any.c", "--", program.path()});
   EXPECT_EQ(annotated.code(), 0) << annotated.err;
   EXPECT_NE(annotated.err.find("s += i;\n"), std::string::npos) << annotated.err.substr(0, 5000);
-  EXPECT_NE(annotated.err.find("xxx …"), std::string::npos);
+  EXPECT_NE(annotated.err.find("xxx…"), std::string::npos);
   EXPECT_LT(annotated.err.size(), 10'000u);
 }
 

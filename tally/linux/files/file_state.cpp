@@ -1,12 +1,14 @@
 #include "tally/linux/files/file_state.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -76,6 +78,8 @@ Descriptor copy_to_memory(int fd, std::uint64_t bytes) {
 Descriptor open_directory(const std::string& path) {
   return Descriptor(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
+
+std::string path_of_descriptor(int fd) { return fmt::format("/proc/{}/fd/{}", getpid(), fd); }
 
 std::uint64_t descriptor_limit() {
   rlimit limit{};

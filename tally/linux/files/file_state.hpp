@@ -42,4 +42,7 @@ Descriptor open_directory(const std::string& path);
 /// The descriptors that this process may have at once.
 std::uint64_t descriptor_limit();
 
+/// A path at which helper programs of this process can open what the descriptor leads to, while it is open.
+std::string path_of_descriptor(int fd);
+
 }  // namespace tally::linux

@@ -169,7 +169,7 @@ constexpr Field prefetch_control[] = {
     flag(0, "L2_OFF", "switches off the L2 stream prefetcher"),
     flag(1, "L2_PAIR_OFF", "switches off the L2 prefetcher of the adjacent line"),
     flag(2, "DCU_OFF", "switches off the L1 data prefetcher of the next line"),
-    flag(3, "DCU_IP_OFF", "switches off the L1 data prefetcher that goes by the load's address"),
+    flag(3, "DCU_IP_OFF", "switches off the L1 data prefetcher that predicts from the load's address"),
     flag(5, "L2_AMP_OFF", "switches off the L2 adaptive prefetcher (Alder Lake and later)"),
 };
 

@@ -70,7 +70,11 @@ extern constinit const CoreTable simple_core;
 
 namespace tally::sim {
 namespace {
-constexpr Timing rows[] = {{Operation::alu, ticks_per_cycle, 1, Unit::none, ticks_per_cycle, "invented"}};
+constexpr auto one_cycle_each = [] {
+  std::array<Timing, operations> timings{};
+  for (unsigned i = 1; i < operations; i++) timings[i] = {Operation(i), 1, 1, Unit::none, 0, "invented"};
+  return timings;
+}();
 }  // namespace
 
 constinit const CoreTable simple_core = {.name = "simple",
@@ -81,7 +85,7 @@ constinit const CoreTable simple_core = {.name = "simple",
                                          .load_busy = ticks_per_cycle,
                                          .store_busy = ticks_per_cycle,
                                          .in_order = true,
-                                         .timings = by_operation(rows)};
+                                         .timings = one_cycle_each};
 }  // namespace tally::sim
 """),
     ("tally/sim/CMakeLists.txt", "tally_room(sim SOURCES", " core/simple_core.cpp"),

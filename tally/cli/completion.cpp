@@ -34,7 +34,7 @@ Words format_words() {
   return words;
 }
 
-// What a value can be, by the option_text of its option, or the name of the positional argument. A value that is not
+// What a value can be, by the value_name of its option, or the name of the positional argument. A value that is not
 // here is not completed; FILE is a file.
 constexpr struct {
   const char* text;
@@ -45,14 +45,6 @@ constexpr struct {
               {"FORMAT", format_words},
               {"BACKEND", backend::backend_names}};
 
-// "-e|--event" of an option.
-Words names_of(const CLI::Option& option) {
-  Words names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  return names;
-}
-
 // The arms of `case $command`: the options of each command, and what their values are.
 std::string options_arms() {
   std::string arms;
@@ -60,10 +52,8 @@ std::string options_arms() {
     Page page;
     command.describe(page);
     Words all;
-    for (const CLI::Option* option : page.get_options()) {
-      if (option->get_group().empty()) continue;
-      for (const std::string& name : names_of(*option)) all.push_back(name);
-    }
+    for (const OptionDescription& option : page.options())
+      for (const std::string& name : option.names) all.push_back(name);
     arms += fmt::format("    {}) echo '{}' ;;\n", command.name, join(all, " "));
   }
   return arms;
@@ -74,14 +64,13 @@ std::string value_arms() {
   for (const Command& command : commands()) {
     Page page;
     command.describe(page);
-    for (const CLI::Option* option : page.get_options()) {
-      const Words names = names_of(*option);
-      if (option->get_group().empty() || option->get_items_expected_max() == 0) continue;
-      const std::string text = option->get_positional() ? option->get_name() : option->get_option_text();
+    for (const OptionDescription& option : page.options()) {
+      const std::string& value = option.is_positional() ? option.positional_name : option.value_name;
+      if (value.empty()) continue;
       Words patterns;
-      if (option->get_positional()) patterns.push_back(fmt::format("{}:", command.name));
-      for (const std::string& name : names) patterns.push_back(fmt::format("{}:{}", command.name, name));
-      arms += fmt::format("    {}) echo '{}' ;;\n", join(patterns, "|"), text.empty() ? "VALUE" : text);
+      if (option.is_positional()) patterns.push_back(fmt::format("{}:", command.name));
+      for (const std::string& name : option.names) patterns.push_back(fmt::format("{}:{}", command.name, name));
+      arms += fmt::format("    {}) echo '{}' ;;\n", join(patterns, "|"), value);
     }
   }
   return arms;

@@ -124,36 +124,36 @@ Result<Chosen> counters_of(const std::string& text) {
 void describe_discover_options(Page& page, DiscoverOptions& options) {
   page.head("Finds out what undocumented events count, with payloads and controls.", "tally discover [options]");
   page.add_option("--events", options.events, "event codes: 0x00-0xff (default), or numbers with commas")
-      ->option_text("CODES");
+      .value_name("CODES");
   page.add_option("--umasks", options.umasks, "unit masks of each event, on x86: 0x01,0x02; 0 without it")
-      ->option_text("MASKS");
-  repeated(page.add_option("--payload", options.payloads,
-                           "use this payload and its control; may be repeated; all without it"),
-           "PAYLOAD");
+      .value_name("MASKS");
+  page.add_option("--payload", options.payloads, "use this payload and its control; may be repeated; all without it")
+      .repeated()
+      .value_name("PAYLOAD");
   page.add_option("--control", options.control, "of a payload of your own: the same code without what is asked about")
-      ->option_text("PAYLOAD");
+      .value_name("PAYLOAD");
   page.add_option("--sizes", options.sizes, "copies of a payload in a run: four numbers or more, with commas")
-      ->option_text("COPIES");
+      .value_name("COPIES");
   page.add_option("--repeats", options.repeats, "of each size, after a first one that is dropped: 7")
-      ->option_text("N")
-      ->check(whole_number(3, 1000));
+      .value_name("N")
+      .check(whole_number(3, 1000));
   page.add_option("--counters", options.counters,
                   "of the PMU that does not exist: how many it has, 8, or which are used: 0-3,7, or a mask, 0x8f")
-      ->option_text("N|LIST|MASK");
+      .value_name("N|LIST|MASK");
   page.add_option("--pin", options.processor,
                   "with perf: payloads run on processor CPU only; without it on the second that they may run on")
-      ->option_text("CPU")
-      ->check(whole_number(0));
+      .value_name("CPU")
+      .check(whole_number(0));
   page.add_option("--backend", options.backend, "who counts: sim (default), perf")
-      ->option_text("BACKEND")
-      ->check(CLI::IsMember({"sim", "perf"}));
-  page.add_option("--seed", options.seed, "of everything random: 1")->option_text("SEED");
-  page.add_option("-o,--output", options.output, "keep every count in this file")->option_text("FILE");
-  page.add_option("--resume", options.resume, "go on with the file of an interrupted sweep")->option_text("FILE");
+      .value_name("BACKEND")
+      .one_of({"sim", "perf"});
+  page.add_option("--seed", options.seed, "of everything random: 1").value_name("SEED");
+  page.add_option("-o,--output", options.output, "keep every count in this file").value_name("FILE");
+  page.add_option("--resume", options.resume, "go on with the file of an interrupted sweep").value_name("FILE");
   page.add_option("--analyse", options.analyse, "look at the counts of a file again, without counting")
-      ->option_text("FILE");
+      .value_name("FILE");
   page.add_option("--table", options.table, "write the named events to this file, for --event-table")
-      ->option_text("FILE");
+      .value_name("FILE");
   page.add_flag("--json", options.json, "as one JSON object, for programs");
   page.add_flag("--all", options.all, "show the verdict of every payload by itself");
   page.add_flag("--score", options.score,

@@ -51,7 +51,7 @@ event::Sources EventTable::sources() const {
 void add_event_table_option(Page& page, EventTable& table) {
   page.add_option("--event-table", table.file,
                   "names of events from this file as well: a vendor's JSON table, or one of tally discover --table")
-      ->option_text("FILE");
+      .value_name("FILE");
 }
 
 void add_given(event::Explanation& explanation, const EventTable& table) {

@@ -92,26 +92,26 @@ void describe(Page& page, Options& options) {
   for (const std::string_view name : pmu::emulated::profile_names()) names.emplace_back(name);
   page.add_option("FILE", options.file, "the program: assembly, ELF or flat image");
   page.add_option("-e,--execute", options.statements, "statements in place of a file, with ; between them")
-      ->option_text("STATEMENTS")
-      ->allow_extra_args(false);
+      .value_name("STATEMENTS")
+      .one_value();
   page.add_flag("-i,--interactive", options.interactive, "a prompt for statements, with history and completion");
   page.add_option(
           "--model", options.model,
           fmt::format("the processor: {} (else the first; for a program of Arm's armv8-pmuv3)", join(names, ", ")))
-      ->option_text("NAME");
+      .value_name("NAME");
   page.add_option("--bits", options.bits, "16, 32 or 64: the mode it starts in")
-      ->option_text("N")
-      ->check(CLI::IsMember({16, 32, 64}));
+      .value_name("N")
+      .one_of({"16", "32", "64"});
   page.add_flag("--trace", options.trace, "each instruction, with what the counters hold before it");
   page.add_option("--break", options.breaks,
                   "registers and counters whenever the program stands at this line, label or address")
-      ->option_text("PLACE")
-      ->allow_extra_args(false);
+      .value_name("PLACE")
+      .one_value();
   page.add_flag("--step", options.step, "as --trace, with the general registers that each instruction changed");
   page.add_option(
           "--time", options.time,
           "instructions, cycles and time stamps from one line, label or address to another, whenever both are passed")
-      ->option_text("FROM..TO");
+      .value_name("FROM..TO");
   page.add_flag("--reads", options.reads, "tells each RDMSR of the PMU's registers as well");
   page.add_flag("--dump", options.dump, "draws all registers of the PMU at the end, bit by bit");
   page.add_flag("--explain", options.explain, "notes about values, beside cautions");
@@ -119,21 +119,21 @@ void describe(Page& page, Options& options) {
   page.add_flag("--json", options.json, "for programs");
   page.add_option("--max-instructions", options.max_instructions,
                   "ends a program that goes on longer (else 100,000,000; a multiboot program 10,000,000,000)")
-      ->option_text("N");
+      .value_name("N");
   page.add_option("--skid", options.skid, "instructions between an overflow and its interrupt (else 0)")
-      ->option_text("N")
-      ->check(whole_number(0, 1000));
+      .value_name("N")
+      .check(whole_number(0, 1000));
   page.add_option("--clock", options.clock, "base and current frequency, as 35/12: reference cycles go by their ratio")
-      ->option_text("BASE/NOW");
+      .value_name("BASE/NOW");
   page.add_option("--width", options.width, "instructions that retire in a cycle, multiplications in a chain (else 1)")
-      ->option_text("N")
-      ->check(whole_number(1, 16));
+      .value_name("N")
+      .check(whole_number(1, 16));
   page.add_option("--cache", options.cache,
                   "size of the line tags that references and misses come from (else 8M; 32M for a multiboot program)")
-      ->option_text("SIZE");
+      .value_name("SIZE");
   page.add_option("-D,--define", options.defines, "for the assembler, as its own -D")
-      ->option_text("NAME=VALUE")
-      ->allow_extra_args(false);
+      .value_name("NAME=VALUE")
+      .one_value();
   page.add_flag("--single", options.single, "never runs whole blocks at once: slower, and the same counts");
   page.add_flag("--barriers", options.barriers,
                 "apple-m1: control registers take effect at an ISB, and read as rubbish before it");

@@ -21,20 +21,20 @@ void add_launch_options(Page& page, backend::Request& request) {
   page.add_flag("--repeatable", request.repeatable,
                 "no address randomisation, fixed hash seeds, no rseq: what depends on no time, pid or file repeats");
   page.add_option("--pin", request.processor, "let the program run on processor CPU only, as `taskset -c` does")
-      ->option_text("CPU")
-      ->check(whole_number(0, INT_MAX));
+      .value_name("CPU")
+      .check(whole_number(0, INT_MAX));
 }
 
 void add_engine_tuning(Page& page, backend::EngineTuning& tuning) {
   page.add_option("--block-size", tuning.block_size, "instructions in a block of the engine")
-      ->check(whole_number(0, 1'000'000))
-      ->group("");
+      .check(whole_number(0, 1'000'000))
+      .hidden();
   page.add_option("--cache-limit", tuning.cache_limit, "blocks that the engine keeps before it throws all away")
-      ->check(whole_number(0, 1'000'000))
-      ->group("");
+      .check(whole_number(0, 1'000'000))
+      .hidden();
   page.add_option("--hot-from", tuning.hot_from, "executions from which on the engine makes a block again")
-      ->check(whole_number(0, 1'000'000'000))
-      ->group("");
+      .check(whole_number(0, 1'000'000'000))
+      .hidden();
 }
 
 Result<std::vector<std::string>> command_of(const Page& page, bool may_be_missing, std::string_view example) {

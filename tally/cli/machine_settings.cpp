@@ -10,8 +10,8 @@ void add_setting_options(Page& page, SettingOptions& options) {
                 "as root: every processor at its base frequency, without turbo, until the end; put back then");
   page.add_option("--prefetchers", options.prefetchers,
                   "off, as root: the prefetchers of Intel's cores, until the end; put back then")
-      ->option_text("off")
-      ->check(CLI::IsMember({"off"}));
+      .value_name("off")
+      .one_of({"off"});
 }
 
 Result<std::optional<settings::Held>> hold_settings(const SettingOptions& options, const std::string& root) {

@@ -94,17 +94,13 @@ std::string body(const std::string& footer) {
   return text;
 }
 
-std::string option_entry(const CLI::Option& option) {
+std::string option_entry(const OptionDescription& option) {
+  if (option.is_positional())
+    return fmt::format(".TP\n\\fI{}\\fR\n{}", plain(option.positional_name), line(option.text));
   std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("\\fB\\-" + plain(name) + "\\fR");
-  for (const std::string& name : option.get_lnames()) names.push_back("\\fB\\-\\-" + plain(name) + "\\fR");
-  if (names.empty()) names.push_back("\\fI" + plain(option.get_name()) + "\\fR");
-  std::string value;
-  if (option.get_items_expected_max() > 0 && !option.get_positional()) {
-    const std::string& text = option.get_option_text();
-    value = " \\fI" + plain(text.empty() ? option.get_type_name() : text) + "\\fR";
-  }
-  return fmt::format(".TP\n{}{}\n{}", join(names, ", "), value, line(option.get_description()));
+  for (const std::string& name : option.names) names.push_back("\\fB" + plain(name) + "\\fR");
+  const std::string value = option.value_name.empty() ? "" : " \\fI" + plain(option.value_name) + "\\fR";
+  return fmt::format(".TP\n{}{}\n{}", join(names, ", "), value, line(option.text));
 }
 
 std::string see_also(const std::string& but) {
@@ -120,12 +116,10 @@ std::string command_page(const Command& command) {
   Page page;
   command.describe(page);
   std::string text = head(fmt::format("tally-{}", command.name), command.summary, page.usage());
-  text += ".SH DESCRIPTION\n" + line(page.get_description());
+  text += ".SH DESCRIPTION\n" + line(page.sentence());
   text += ".SH OPTIONS\n";
-  for (const CLI::Option* option : page.get_options()) {
-    if (!option->get_group().empty()) text += option_entry(*option);
-  }
-  const std::string notes = body(page.get_footer());
+  for (const OptionDescription& option : page.options()) text += option_entry(option);
+  const std::string notes = body(page.footer());
   if (!notes.empty() && !notes.starts_with(".SH")) text += ".SH NOTES\n";
   return text + notes + see_also(std::string(command.name));
 }

@@ -11,20 +11,22 @@ Result<backend::Mark::Point> point_of(const std::string& text) {
 }
 
 void add_mark_options(Page& app, MarkOptions& options) {
-  repeated(app.add_option("--function", options.functions,
-                          "under the engine: what a function counts from its first instruction to its return, each "
-                          "time, by thread; may be repeated"),
-           "NAME");
-  repeated(app.add_option("--from", options.from,
-                          "under the engine, with --to: count from there on, each time; a function, function+0x10, "
-                          "0xADDRESS as the program's file has it, each with FILE: before it for a library"),
-           "PLACE");
-  repeated(app.add_option("--to", options.to, "where that ends"), "PLACE");
+  app.add_option("--function", options.functions,
+                 "under the engine: what a function counts from its first instruction to its return, each "
+                 "time, by thread; may be repeated")
+      .repeated()
+      .value_name("NAME");
+  app.add_option("--from", options.from,
+                 "under the engine, with --to: count from there on, each time; a function, function+0x10, "
+                 "0xADDRESS as the program's file has it, each with FILE: before it for a library")
+      .repeated()
+      .value_name("PLACE");
+  app.add_option("--to", options.to, "where that ends").repeated().value_name("PLACE");
   app.add_option("--trap", options.trap,
                  "under the engine: the program's own int2e (HPCTool's marker) or int3 begin and end what is counted, "
                  "in turn, and do nothing else")
-      ->option_text("TRAP")
-      ->check(CLI::IsMember({"int2e", "int3"}));
+      .value_name("TRAP")
+      .one_of({"int2e", "int3"});
   app.add_flag(
       "--rdpmc", options.rdpmc,
       "under the engine: the program's rdpmc reads what is counted: ECX 0x40000000 is instructions, 0x40000001 and "

@@ -118,48 +118,48 @@ void describe(Page& page, Options& options) {
   page.add_option("--format", options.format,
                   "table, csv, json, html or, of chase-read, lens-csv; where none is named, what the output's name "
                   "ends with, else table")
-      ->option_text("FORM");
+      .value_name("FORM");
   page.add_option("-o,--output", options.output, "write the result to this file; - is standard output, as without it")
-      ->option_text("FILE");
-  page.add_option("--html", options.page, "write the page with its curves to this file as well")->option_text("FILE");
-  page.add_option("--pages", options.pages, "4k, thp (the default), 2m or 1g")->option_text("PAGES");
+      .value_name("FILE");
+  page.add_option("--html", options.page, "write the page with its curves to this file as well").value_name("FILE");
+  page.add_option("--pages", options.pages, "4k, thp (the default), 2m or 1g").value_name("PAGES");
   page.add_option("--file", options.plan.file, "use this file or device as memory: it is overwritten")
-      ->option_text("FILE");
-  page.add_option("--node", options.plan.node, "memory of this NUMA node alone")->option_text("NODE");
+      .value_name("FILE");
+  page.add_option("--node", options.plan.node, "memory of this NUMA node alone").value_name("NODE");
   page.add_option("--order", options.order,
                   "of the lines in the rings of curve and lap: random (the default), page-local, forward, backward, "
                   "fresh-per-lap, back-and-forth, interleaved")
-      ->option_text("ORDER");
-  page.add_option("--from", options.from, "the smallest region: 4K")->option_text("SIZE");
+      .value_name("ORDER");
+  page.add_option("--from", options.from, "the smallest region: 4K").value_name("SIZE");
   page.add_option("--to", options.to, "the largest region; chosen by the machine where none is named")
-      ->option_text("SIZE");
+      .value_name("SIZE");
   page.add_option("--regions", options.regions, "sizes of regions for the tasks that sweep them: 64,4K,16M")
-      ->option_text("SIZES")
-      ->delimiter(',');
+      .value_name("SIZES")
+      .separated_by(',');
   page.add_option("--blocks", options.blocks, "sizes of blocks, multiples of 64: 64,256,4K")
-      ->option_text("SIZES")
-      ->delimiter(',');
+      .value_name("SIZES")
+      .separated_by(',');
   page.add_option("--stride", options.stride, "from block to block, where that is more than the block")
-      ->option_text("SIZE");
+      .value_name("SIZE");
   page.add_option("--preset", options.preset, "regions and blocks as LENS's scripts have them: " + preset_names())
-      ->option_text("PRESET");
-  page.add_option("--store", options.store, "how lines are stored, as below")->option_text("STORE");
-  page.add_option("--load", options.load, "how lines of blocks are loaded, as below")->option_text("LOAD");
-  page.add_option("--fence", options.fence, "how stores are waited for, as below")->option_text("FENCE");
+      .value_name("PRESET");
+  page.add_option("--store", options.store, "how lines are stored, as below").value_name("STORE");
+  page.add_option("--load", options.load, "how lines of blocks are loaded, as below").value_name("LOAD");
+  page.add_option("--fence", options.fence, "how stores are waited for, as below").value_name("FENCE");
   page.add_option("--cpu", options.processor, "the processor to measure on; the quietest one where none is named")
-      ->option_text("CPU");
+      .value_name("CPU");
   add_setting_options(page, options.settings);
   page.add_option("--mappings", options.plan.mappings,
                   "fresh mappings for each point: 5, of lap and nodes 2; line and clock take none")
-      ->option_text("N")
-      ->check(whole_number(1, 1000));
+      .value_name("N")
+      .check(whole_number(1, 1000));
   page.add_option("--batches", options.plan.batches, "timings of each mapping: 10")
-      ->option_text("N")
-      ->check(whole_number(1, 100'000));
+      .value_name("N")
+      .check(whole_number(1, 100'000));
   page.add_option("--time-budget", options.budget_seconds, "seconds after which it ends with what it has: 55")
-      ->option_text("SECONDS")
-      ->check(whole_number(1, 86'400));
-  page.add_option("--seed", options.seed, "of everything random: 1")->option_text("N")->check(whole_number(0));
+      .value_name("SECONDS")
+      .check(whole_number(1, 86'400));
+  page.add_option("--seed", options.seed, "of everything random: 1").value_name("N").check(whole_number(0));
   page.footer(footer());
 }
 

@@ -9,23 +9,23 @@ namespace tally::cli {
 
 void add_model_options(Page& page, ModelOptions& options) {
   page.add_option("--model", options.model, "simulate this machine: host, haswell, or a file with a slash in its name")
-      ->option_text("MODEL");
+      .value_name("MODEL");
   page.add_option("--precision", options.precision, "of the simulation: fast (default), full")
-      ->option_text("CLASS")
-      ->check(CLI::IsMember({"fast", "full"}));
+      .value_name("CLASS")
+      .one_of({"fast", "full"});
   page.add_option("--prefetch", options.prefetch, "the simulated machine's prefetchers: off (default), on")
-      ->option_text("ON|OFF")
-      ->check(CLI::IsMember({"on", "off"}));
+      .value_name("ON|OFF")
+      .one_of({"on", "off"});
   page.add_option("--llc", options.llc, "the simulated last level: shared by a process's threads (default), private")
-      ->option_text("WHOSE")
-      ->check(CLI::IsMember({"shared", "private"}));
+      .value_name("WHOSE")
+      .one_of({"shared", "private"});
   page.add_option("--model-threads", options.workers,
                   "threads of tally's own that carry the simulated machine: one for each processor (default); 0: none")
-      ->option_text("N")
-      ->check(whole_number(0, 64));
+      .value_name("N")
+      .check(whole_number(0, 64));
   page.add_option("--models-by", options.models_by, "each: the plain models see everything; both: and are compared")
-      ->check(CLI::IsMember({"each", "both"}))
-      ->group("");
+      .one_of({"each", "both"})
+      .hidden();
 }
 
 Result<void> ModelOptions::choose() {

@@ -8,7 +8,7 @@ void add_noise_option(Page& page, std::string& text) {
   page.add_option("--noise", text,
                   "lay noise over the simulated PMU's counts: seed=1,irq=0.25,fault=1,skid=hpctool (interrupts "
                   "in a million instructions, what a page fault or an interrupt adds, and windows that end late)")
-      ->option_text("NOISE");
+      .value_name("NOISE");
 }
 
 Result<std::optional<verify::Noise>> noise_of(const std::string& text, const backend::Backend& backend) {

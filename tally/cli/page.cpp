@@ -1,6 +1,7 @@
 #include "tally/cli/page.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 
@@ -15,30 +16,26 @@ namespace {
 std::string name_of(const std::string& usage) { return usage.substr(0, usage.find(' ', usage.find(' ') + 1)); }
 
 // "-e, --event EVENTS", or a positional argument's name.
-std::string entry_of(const CLI::Option& option) {
-  if (option.get_positional()) return option.get_name();
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  std::string text = join(names, ", ");
+std::string entry_of(const OptionDescription& option) {
+  if (option.is_positional()) return option.positional_name;
+  std::string text = join(option.names, ", ");
   // In line with those that have a short name.
-  if (option.get_snames().empty()) text.insert(0, "    ");
-  if (option.get_items_expected_max() > 0) text += " " + option.get_option_text();
-  return text;
+  if (!option.has_short_name) text.insert(0, "    ");
+  return option.value_name.empty() ? text : text + " " + option.value_name;
 }
 
-std::string entries(const Page& page, const char* heading, bool positional) {
+std::string entries(const std::vector<OptionDescription>& options, const char* heading, bool positional) {
   constexpr std::size_t widest = 32;
-  std::vector<const CLI::Option*> shown;
-  for (const CLI::Option* option : page.get_options()) {
-    if (option->get_positional() == positional && !option->get_group().empty()) shown.push_back(option);
+  std::vector<OptionDescription> shown;
+  for (const OptionDescription& option : options) {
+    if (option.is_positional() == positional) shown.push_back(option);
   }
   if (shown.empty()) return {};
   std::size_t width = 0;
-  for (const CLI::Option* option : shown) width = std::max(width, std::min(entry_of(*option).size(), widest));
+  for (const OptionDescription& option : shown) width = std::max(width, std::min(entry_of(option).size(), widest));
   std::string text = fmt::format("\n{}:\n", heading);
-  for (const CLI::Option* option : shown) {
-    text += hanging(fmt::format("  {:<{}}  ", entry_of(*option), width), option->get_description());
+  for (const OptionDescription& option : shown) {
+    text += hanging(fmt::format("  {:<{}}  ", entry_of(option), width), option.text);
   }
   return text;
 }
@@ -95,24 +92,83 @@ Error in_words(const CLI::ParseError& error, const Page& page) {
 
 }  // namespace
 
-Page::Page() { set_help_flag("-h,--help", "this text"); }
+Option Option::value_name(const std::string& name) {
+  option_->option_text(name);
+  return *this;
+}
+
+Option Option::check(ValueCheck check) {
+  option_->check([check = std::move(check)](const std::string& value) { return check(value); });
+  return *this;
+}
+
+Option Option::one_of(const std::vector<std::string>& words) {
+  option_->check(CLI::IsMember(words));
+  return *this;
+}
+
+Option Option::repeated() {
+  option_->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  return one_value();
+}
+
+Option Option::one_value() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
+Option Option::separated_by(char separator) {
+  option_->delimiter(separator);
+  return *this;
+}
+
+Option Option::hidden() {
+  option_->group("");
+  return *this;
+}
+
+Page::Page() : app_(std::make_unique<CLI::App>()) { app_->set_help_flag("-h,--help", "this text"); }
+Page::~Page() = default;
 
 void Page::head(std::string sentence, std::string usage) {
-  description(std::move(sentence));
+  sentence_ = std::move(sentence);
   usage_ = std::move(usage);
 }
+
+template <class T>
+Option Page::add_option(const std::string& names, T& value, const std::string& text) {
+  return Option(*app_->add_option(names, value, text));
+}
+// The types that options have.
+template Option Page::add_option(const std::string&, std::string&, const std::string&);
+template Option Page::add_option(const std::string&, std::vector<std::string>&, const std::string&);
+template Option Page::add_option(const std::string&, int&, const std::string&);
+template Option Page::add_option(const std::string&, std::int64_t&, const std::string&);
+template Option Page::add_option(const std::string&, std::uint64_t&, const std::string&);
+template Option Page::add_option(const std::string&, std::optional<int>&, const std::string&);
+template Option Page::add_option(const std::string&, std::optional<unsigned>&, const std::string&);
+template Option Page::add_option(const std::string&, std::optional<std::uint64_t>&, const std::string&);
+template Option Page::add_option(const std::string&, std::optional<std::string>&, const std::string&);
+
+Option Page::add_flag(const std::string& names, bool& value, const std::string& text) {
+  return Option(*app_->add_flag(names, value, text));
+}
+
+void Page::prefix_command() { app_->prefix_command(); }
+std::vector<std::string> Page::remaining() const { return app_->remaining(); }
+bool Page::has(const std::string& name) const { return app_->count(name) > 0; }
 
 std::optional<int> Page::read(const std::vector<std::string>& arguments) {
   try {
     // CLI11 takes the arguments from the back.
-    parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    app_->parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
     return print(text());
   } catch (const CLI::ParseError& error) {
     return report_error(in_words(error, *this));
   }
   // CLI11 takes the next word for the value of "--name="; what remains are the words of the program.
-  const std::size_t own = arguments.size() - std::min(arguments.size(), remaining_size());
+  const std::size_t own = arguments.size() - std::min(arguments.size(), app_->remaining_size());
   for (std::size_t i = 0; i < own; ++i) {
     const std::string& word = arguments[i];
     if (word.starts_with("--") && word.size() > 3 && word.find('=') == word.size() - 1)
@@ -122,11 +178,29 @@ std::optional<int> Page::read(const std::vector<std::string>& arguments) {
   return std::nullopt;
 }
 
+std::vector<OptionDescription> Page::options() const {
+  std::vector<OptionDescription> all;
+  for (const CLI::Option* option : std::as_const(*app_).get_options()) {
+    if (option->get_group().empty()) continue;
+    OptionDescription& one = all.emplace_back();
+    one.text = option->get_description();
+    if (option->get_positional()) {
+      one.positional_name = option->get_name();
+      continue;
+    }
+    for (const std::string& name : option->get_snames()) one.names.push_back("-" + name);
+    one.has_short_name = !one.names.empty();
+    for (const std::string& name : option->get_lnames()) one.names.push_back("--" + name);
+    if (option->get_items_expected_max() > 0) one.value_name = option->get_option_text();
+  }
+  return all;
+}
+
 std::string Page::options_hint(const std::string& unknown) const {
   std::vector<std::string> names;
-  for (const CLI::Option* option : get_options()) {
-    if (option->get_group().empty()) continue;  // hidden
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (const OptionDescription& option : options()) {
+    for (const std::string& name : option.names)
+      if (name.starts_with("--")) names.push_back(name);
   }
   const auto near = unknown.starts_with("--") ? nearest(unknown, names) : std::vector<std::string>{};
   return fmt::format("{}`{} --help` lists the options",
@@ -134,13 +208,14 @@ std::string Page::options_hint(const std::string& unknown) const {
 }
 
 std::string Page::text() const {
-  std::string text = fmt::format("{}\nUsage: {}\n", hanging("", get_description()), usage_);
-  text += entries(*this, "Arguments", true) + entries(*this, "Options", false);
-  return get_footer().empty() ? text : fmt::format("{}\n{}", text, paragraphs(get_footer()));
+  const auto all = options();
+  std::string text = fmt::format("{}\nUsage: {}\n", hanging("", sentence_), usage_);
+  text += entries(all, "Arguments", true) + entries(all, "Options", false);
+  return footer_.empty() ? text : fmt::format("{}\n{}", text, paragraphs(footer_));
 }
 
-CLI::Validator whole_number(std::int64_t lowest, std::int64_t highest) {
-  const auto refuse = [lowest, highest](std::string& input) -> std::string {
+ValueCheck whole_number(std::int64_t lowest, std::int64_t highest) {
+  return [lowest, highest](const std::string& input) -> std::string {
     std::int64_t value = 0;
     if (!CLI::detail::lexical_cast(input, value)) return fmt::format("'{}' is not a whole number", printable(input));
     if (value >= lowest && value <= highest) return {};
@@ -148,11 +223,6 @@ CLI::Validator whole_number(std::int64_t lowest, std::int64_t highest) {
       return fmt::format("{} is out of range: {} or more", printable(input), lowest);
     return fmt::format("{} is out of range: {} to {}", printable(input), lowest, highest);
   };
-  return CLI::Validator(refuse, "");
-}
-
-void repeated(CLI::Option* option, const char* text) {
-  option->option_text(text)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
 }
 
 }  // namespace tally::cli

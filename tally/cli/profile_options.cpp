@@ -75,36 +75,37 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
            "tally profile [options] [--] PROGRAM [arguments]\n  tally profile [options] -p PIDS\n  tally profile "
            "[options] -a [[--] PROGRAM [arguments]]");
   app.prefix_command();
-  repeated(app.add_option(
-               "-e,--event", options.event_lists,
-               "what to count at each place: names separated by commas; may be repeated (instructions, loads, stores; "
-               "with a PMU cycles)"),
-           "EVENTS");
+  app.add_option(
+         "-e,--event", options.event_lists,
+         "what to count at each place: names separated by commas; may be repeated (instructions, loads, stores; "
+         "with a PMU cycles)")
+      .repeated()
+      .value_name("EVENTS");
   app.add_option("--every", options.every,
                  "samples: one of so many events: 50000, 50k, 2M, of a clock so much time: 1ms; 1 takes every single "
                  "one (of page faults the default)")
-      ->option_text("N");
+      .value_name("N");
   app.add_option("--frequency", options.frequency,
                  "samples: so many in a second on a processor (3989); each stands for what came since the last one")
-      ->check(whole_number(1, 1'000'000))
-      ->option_text("HZ");
+      .check(whole_number(1, 1'000'000))
+      .value_name("HZ");
   app.add_flag("--kernel", options.kernel,
                "samples: of the kernel, too, for events without :u or :k; clocks have it where it is allowed");
   app.add_flag("--user", options.stat.sampling.user_only, "samples: nothing of the kernel, of clocks neither");
   app.add_option("--by", options.by, "what a row is: function (default), line, object, process, thread")
-      ->option_text("WHAT");
+      .value_name("WHAT");
   app.add_flag("-l,--lines", options.lines, "a row for each line of source; as --by line");
   app.add_flag("--calls", options.stat.calls,
                "who called whom, how often, and what calls counted up to their returns; takes more time. Samples have "
                "their chains of calls by frame pointers");
   app.add_option("--sort", options.sort, "rows with --calls: by what functions count themselves (own) or with callees")
-      ->option_text("own|callees");
+      .value_name("own|callees");
   app.add_option("--annotate", options.annotate, "below the table: the source of a function or file, with its counts")
-      ->option_text("NAME");
+      .value_name("NAME");
   app.add_flag("--asm", options.instructions,
                "with --annotate: the instructions of the function, as objdump prints them; with --format callgrind: "
                "costs of each instruction, for KCachegrind");
-  app.add_option("--top", options.top, "rows of the table (40); 0: all")->option_text("N");
+  app.add_option("--top", options.top, "rows of the table (40); 0: all").value_name("N");
   app.add_flag("--full-names", options.whole_names, "functions of C++ and Rust with their parameters");
   app.add_flag("--inlines", options.inlines,
                "inlined functions as functions: what they count is theirs, not that of the function that holds them");
@@ -116,18 +117,18 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   app.add_option("-p,--pid", options.processes,
                  "instead of a program: processes that run already, with what they start from now on, until they end "
                  "or Ctrl-C; by samples")
-      ->option_text("PIDS");
+      .value_name("PIDS");
   app.add_flag("-a,--all-cpus", options.everywhere,
                "everything that runs on every processor, while the program does, or until Ctrl-C; by samples");
   app.add_option("--backend", options.backend,
                  "who counts: auto (default), sim (exactly, by the engine), perf (by samples)")
-      ->option_text("BACKEND");
+      .value_name("BACKEND");
   app.add_option("--format", options.format,
                  "table (default, where the name of FILE says no other: .html, .json, .pb.gz, .folded, "
                  ".speedscope.json, .afdo, callgrind.out.*, cachegrind.out.*), html, callgrind, cachegrind, folded, "
                  "speedscope, pprof, autofdo, json")
-      ->option_text("FORMAT");
-  app.add_option("-o,--output", options.output, "write it to this file; else to standard error")->option_text("FILE");
+      .value_name("FORMAT");
+  app.add_option("-o,--output", options.output, "write it to this file; else to standard error").value_name("FILE");
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
   add_engine_tuning(app, options.stat.engine);

@@ -72,10 +72,10 @@ Result<std::string> text_of(const std::vector<result::Profile>& profiles, const 
 void add_profile_options(Page& page, ProfileReport& options) {
   page.add_option("--format", options.format,
                   "of profiles: table (default), html, json; else what the output's name ends with")
-      ->option_text("FORMAT");
+      .value_name("FORMAT");
   page.add_option("--by", options.by, "of profiles, what a row of the table is: function (default), line, object")
-      ->option_text("WHAT");
-  page.add_option("--top", options.top, "of profiles: rows of the table (40); 0: all")->option_text("N");
+      .value_name("WHAT");
+  page.add_option("--top", options.top, "of profiles: rows of the table (40); 0: all").value_name("N");
   page.add_flag("--full-names", options.whole_names, "of profiles: functions of C++ and Rust with their parameters");
 }
 

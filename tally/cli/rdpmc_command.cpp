@@ -58,8 +58,8 @@ void describe(Page& page, Options& options) {
   page.add_option("WORD", options.word, "on, off or status");
   page.add_option("-e,--event", options.events,
                   fmt::format("with on: what is counted, as for tally stat; else {}", usual_events))
-      ->option_text("LIST");
-  page.add_option("--root", options.root, "where sys/ and run/ lie")->option_text("FOLDER")->group("");
+      .value_name("LIST");
+  page.add_option("--root", options.root, "where sys/ and run/ lie").value_name("FOLDER").hidden();
   page.footer(footer);
 }
 

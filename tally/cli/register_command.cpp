@@ -58,18 +58,18 @@ void describe(Page& page, Options& options) {
                 "lists registers: all, those of a model, or those whose name, address or text holds a word or fits a "
                 "pattern with "
                 "* and ?");
-  page.add_option("--model", options.model, "only registers of intel, amd, x86, arm or apple")->option_text("NAME");
+  page.add_option("--model", options.model, "only registers of intel, amd, x86, arm or apple").value_name("NAME");
   page.add_option("--version", options.version,
                   "the fields of this version of the PMU; without it those of all versions")
-      ->option_text("VERSION");
+      .value_name("VERSION");
   page.add_option("--cpu", options.processor, "reads the register of this processor, and explains what it holds: x86")
-      ->option_text("CPU")
-      ->check(whole_number(0, 65535));
-  page.add_option("--root", options.root, "where dev/ lies")->option_text("FOLDER")->group("");
+      .value_name("CPU")
+      .check(whole_number(0, 65535));
+  page.add_option("--root", options.root, "where dev/ lies").value_name("FOLDER").hidden();
   page.add_flag("--value", options.value_only, "prints only the value, in hexadecimal");
   page.add_flag("--json", options.json, "for programs");
   page.add_flag("--ascii", options.ascii, "draws with + - |");
-  page.add_flag("--reference", options.reference, "all tables in Markdown")->group("");
+  page.add_flag("--reference", options.reference, "all tables in Markdown").hidden();
   page.footer(text);
 }
 

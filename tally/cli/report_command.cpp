@@ -58,11 +58,11 @@ void describe(Page& page, Options& options) {
       "program with regions (TALLY_OUTPUT=FILE.json) wrote, or what multichase -v, lat_mem_rd, Intel MLC, LENS or VANS "
       "printed");
   page.add_option("-o,--output", options.output, "write the page to this file; - is standard output")
-      ->option_text("FILE");
+      .value_name("FILE");
   page.add_option(
           "--bbv", options.vectors,
           "of one file of windows: phases by the code that ran, which `tally sample --bbv FILE` wrote with them")
-      ->option_text("FILE");
+      .value_name("FILE");
   add_profile_options(page, options.profiles);
   page.footer(examples);
 }

@@ -52,15 +52,15 @@ Result<void> check(const ResultOptions& options) {
 void add_result_options(Page& page, ResultOptions& options, const std::string& stream) {
   page.add_option("-o,--output", options.output,
                   "write the results to FILE; - is standard output; without it " + stream)
-      ->option_text("FILE");
-  page.add_option("--format", options.format, format_names())->option_text("FORMAT");
+      .value_name("FILE");
+  page.add_option("--format", options.format, format_names()).value_name("FORMAT");
   page.add_option("-x,--field-separator", options.separator,
                   "fields as `perf stat -x` writes them, SEP between them; with --format csv: SEP for the comma")
-      ->option_text("SEP");
+      .value_name("SEP");
   page.add_flag("--append", options.append, "with -o: add to FILE instead of replacing it");
   page.add_option("--meta", options.description,
                   "write to FILE, as JSON, what was measured where; csv and hpctool with -o NAME: NAME.meta.json")
-      ->option_text("FILE");
+      .value_name("FILE");
   page.add_flag("--per-process", options.style.per_process, "each process's own counts as well");
   page.add_flag("--per-thread", options.style.per_thread, "each thread's own counts as well");
 }

@@ -71,52 +71,55 @@ void describe(Page& app, Options& options) {
   app.head("A row of counts for each window of so many instructions, or other events, of each thread.",
            "tally sample [options] --every N [--by EVENT] [--] PROGRAM [arguments]");
   app.prefix_command();
-  repeated(app.add_option("-e,--event", options.event_lists,
-                          "what to count in each window: names or codes separated by commas; may be repeated"),
-           "EVENTS");
+  app.add_option("-e,--event", options.event_lists,
+                 "what to count in each window: names or codes separated by commas; may be repeated")
+      .repeated()
+      .value_name("EVENTS");
   add_window_options(app, options.windows);
-  repeated(app.add_option("--only", options.choice.only, "rows of programs of this file name alone; may be repeated")
-               ->check(no_path),
-           "NAME");
-  repeated(app.add_option("--not", options.choice.without, "no rows of programs of this name; may be repeated")
-               ->check(no_path),
-           "NAME");
+  app.add_option("--only", options.choice.only, "rows of programs of this file name alone; may be repeated")
+      .check(no_path)
+      .repeated()
+      .value_name("NAME");
+  app.add_option("--not", options.choice.without, "no rows of programs of this name; may be repeated")
+      .check(no_path)
+      .repeated()
+      .value_name("NAME");
   app.add_option("--skip", options.choice.skip,
                  "leave the first N windows of each thread out; the program runs as fast as with them")
-      ->check(not_negative)
-      ->option_text("N");
+      .check(not_negative)
+      .value_name("N");
   app.add_option("--windows", options.choice.windows,
                  "then write at most N windows of each thread; the program runs on to its end")
-      ->check(not_negative)
-      ->option_text("N");
+      .check(not_negative)
+      .value_name("N");
   app.add_flag("--where", options.where,
                "the function and the source line of each row's address, where files say them: table, csv and jsonl, "
                "under the engine");
   app.add_option("--bbv", options.vectors,
                  "write basic-block vectors to FILE, for SimPoint: a line for each window; other threads have FILE.2, "
                  "FILE.3, under the engine")
-      ->option_text("FILE");
+      .value_name("FILE");
   add_launch_options(app, options.stat);
   app.add_option(
          "-p,--pid", options.processes,
          "instead of a program: processes that run already, with what they start from now on, until they end or "
          "Ctrl-C; with a PMU, and by the kernel's own events")
-      ->option_text("PIDS");
+      .value_name("PIDS");
   app.add_flag("-a,--all-cpus", options.everywhere,
                "with --only NAME and --wait: programs of this name, whoever starts them, and wherever they run");
   app.add_flag("--wait", options.waits,
                "instead of a program: wait until others start one that --only names; it is counted from where it is "
                "seen, until it has ended, or Ctrl-C; with a PMU, and by the kernel's own events");
-  app.add_option("--backend", options.backend, "who counts: auto (default), sim, perf")->option_text("BACKEND");
+  app.add_option("--backend", options.backend, "who counts: auto (default), sim, perf").value_name("BACKEND");
   app.add_option("--format", options.format,
                  "table (default without -o), csv (with -o), jsonl, hpctool, binary (for tally report and export), "
                  "chrome-trace; where none is named, what the end of the output's name says: .csv, .jsonl, .bin, .json")
-      ->option_text("FORMAT");
+      .value_name("FORMAT");
   app.add_option("-o,--output", options.output, "write the rows to this file; else they go to standard error")
-      ->option_text("FILE");
+      .value_name("FILE");
   app.add_option("--meta", options.description,
                  "write to FILE, as JSON, what was measured; csv and hpctool with -o NAME: NAME.meta.json")
-      ->option_text("FILE");
+      .value_name("FILE");
   add_model_options(app, options.model);
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");

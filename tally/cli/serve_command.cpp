@@ -36,12 +36,12 @@ Examples:
 void describe(Page& page, Options& options) {
   page.head("The figures of tally watch for a fleet: an endpoint that Prometheus scrapes.", "tally serve [options]");
   page.add_option("--listen", options.listen, "address and port; 127.0.0.1:9797, and 127.0.0.1 for a port alone")
-      ->option_text("ADDRESS");
+      .value_name("ADDRESS");
   page.add_option("-I,--interval", options.interval_ms, "read the machine every MS milliseconds; 1000")
-      ->option_text("MS")
-      ->check(whole_number(100, 3'600'000));
+      .value_name("MS")
+      .check(whole_number(100, 3'600'000));
   page.add_flag("--no-groups", options.no_groups, "without series of control groups");
-  page.add_option("--root", options.root, "where proc/ and sys/ lie")->option_text("FOLDER")->group("");
+  page.add_option("--root", options.root, "where proc/ and sys/ lie").value_name("FOLDER").hidden();
   page.footer(footer);
 }
 

@@ -50,17 +50,17 @@ void add_code_options(Page& page, CodeOptions& options) {
   page.add_option("--asm", options.code,
                   "instead of a command: count one copy of this code, instructions (Intel's syntax, ; between them) or "
                   "a file of them that ends in .s; as assembles it")
-      ->option_text("CODE");
+      .value_name("CODE");
   page.add_option("--init", options.init,
                   "with --asm: code that is executed once, before; " + std::string(assembly::reserved_registers()))
-      ->option_text("CODE");
+      .value_name("CODE");
   page.add_option("--unroll", options.unroll,
                   "with --asm: copies in the loop; 100, and twice as many for the difference")
-      ->option_text("N")
-      ->check(whole_number(1, 100'000));
+      .value_name("N")
+      .check(whole_number(1, 100'000));
   page.add_option("--rounds", options.rounds, "with --asm: rounds of the loop; 1000, and twice as many")
-      ->option_text("N")
-      ->check(whole_number(1, 1'000'000'000));
+      .value_name("N")
+      .check(whole_number(1, 1'000'000'000));
 }
 
 int count_code(const CodeOptions& code, CodeRequest request) {

@@ -75,26 +75,26 @@ constexpr const char* examples =
 // Whose events, and when.
 void add_target_options(Page& app, Options& options) {
   app.add_option("-p,--pid", options.processes, "count processes that run already, with what they start from now on")
-      ->option_text("PIDS");
-  app.add_option("-t,--tid", options.threads, "count threads that run already, each alone")->option_text("TIDS");
+      .value_name("PIDS");
+  app.add_option("-t,--tid", options.threads, "count threads that run already, each alone").value_name("TIDS");
   app.add_flag("-a,--all-cpus", options.all_processors, "count everything that runs, on every processor");
   app.add_option("-C,--cpu", options.processors, "count everything that runs on these processors: 0,2-3")
-      ->option_text("CPUS");
+      .value_name("CPUS");
   app.add_option("--cgroup", options.stat.attachment.cgroup,
                  "with -a or -C, which may be left out: only what the tasks of the control group PATH do")
-      ->option_text("PATH");
+      .value_name("PATH");
   app.add_flag("--per-core", options.per_core, "with -a, -C or --cgroup: the counts of each core as well");
   app.add_flag("--per-socket", options.per_socket, "with -a, -C or --cgroup: the counts of each socket as well");
   app.add_flag("--kernel", options.kernel, "count user mode and kernel together, for events without :u or :k");
   app.add_option("-I,--interval", options.interval_ms, "print the counts of every MS milliseconds")
-      ->option_text("MS")
-      ->check(whole_number(1, 86'400'000));
+      .value_name("MS")
+      .check(whole_number(1, 86'400'000));
   app.add_option("-D,--delay", options.delay_ms, "begin to count MS milliseconds after the start")
-      ->option_text("MS")
-      ->check(whole_number(1, 86'400'000));
+      .value_name("MS")
+      .check(whole_number(1, 86'400'000));
   app.add_option("--timeout", options.timeout_ms, "count for MS milliseconds, then ask the program to end (SIGTERM)")
-      ->option_text("MS")
-      ->check(whole_number(1, 86'400'000));
+      .value_name("MS")
+      .check(whole_number(1, 86'400'000));
 }
 
 // The options, bound to `options`; what follows them is the command.
@@ -103,18 +103,19 @@ void describe(Page& app, Options& options) {
            "tally stat [options] ([--] PROGRAM [arguments] | --asm CODE)");
   // Everything from the first word that is no option is the program's, verbatim.
   app.prefix_command();
-  repeated(app.add_option("-e,--event", options.event_lists,
-                          "what to count: names or codes separated by commas; may be repeated"),
-           "EVENTS");
+  app.add_option("-e,--event", options.event_lists,
+                 "what to count: names or codes separated by commas; may be repeated")
+      .repeated()
+      .value_name("EVENTS");
   add_event_table_option(app, options.table);
-  repeated(
-      app.add_option(
-          "-M,--metrics", options.metric_lists,
-          "what to compute: names separated by commas, all, or NAME=FORMULA; counts what they need; list: their names"),
-      "METRICS");
+  app.add_option(
+         "-M,--metrics", options.metric_lists,
+         "what to compute: names separated by commas, all, or NAME=FORMULA; counts what they need; list: their names")
+      .repeated()
+      .value_name("METRICS");
   app.add_option("-r,--repeat", options.stat.runs, "run the program N times: median, its interval, min and max")
-      ->option_text("N")
-      ->check(whole_number(1, 1'000'000));
+      .value_name("N")
+      .check(whole_number(1, 1'000'000));
   app.add_flag("--passes", options.passes,
                "more events than counters: run the program once for each set that fits; with -r it is so anyway");
   app.add_flag("--multiplex", options.stat.multiplex,
@@ -126,7 +127,7 @@ void describe(Page& app, Options& options) {
   add_code_options(app, options.code);
   app.add_flag("--corrections", options.stat.count_interrupts,
                "show what page faults and interrupts add to counts of a PMU; counting interrupts takes a counter");
-  app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none")->option_text("BACKEND");
+  app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none").value_name("BACKEND");
   add_model_options(app, options.model);
   add_noise_option(app, options.noise);
   app.add_flag("-q,--quiet", options.quiet,
@@ -369,7 +370,7 @@ int run_stat(const std::vector<std::string>& arguments) {
   if (const auto code = app.read(arguments)) return *code;
 
   if (options.metric_lists == std::vector<std::string>{"list"}) return print(metric_list());
-  if (app.get_option("--asm")->count() > 0 && trimmed(options.code.code).empty()) {
+  if (app.has("--asm") && trimmed(options.code.code).empty()) {
     return report_error({Code::bad_usage, "--asm has no code: what it is given is empty",
                          "for example: tally stat --asm 'imul r12, r11'", 0});
   }

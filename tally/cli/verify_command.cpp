@@ -81,35 +81,33 @@ void describe(Page& page, Options& options) {
   page.add_flag("--quick", options.quick, "shorter programs and fewer of them: some seconds");
   page.add_option("-e,--event", options.event_lists,
                   "grade these events alone, separated by commas; all where none is named")
-      ->option_text("EVENTS");
+      .value_name("EVENTS");
   page.add_option("--backend", options.backend,
                   "who counts: " + join(backend::backend_names(), ", ") + "; auto is the PMU where there is one")
-      ->option_text("NAME");
+      .value_name("NAME");
   page.add_option("--model", options.model,
                   "simulate this machine for cycles and misses; host, as without it, is this one")
-      ->option_text("NAME");
+      .value_name("NAME");
   add_noise_option(page, options.noise);
   page.add_flag("--all", options.all, "show every check by itself");
   page.add_flag("--json", options.json, "as one JSON object, for programs");
   page.add_option("-o,--output", options.output, "write the result to this file; - is standard output, as without it")
-      ->option_text("FILE");
+      .value_name("FILE");
   page.add_option("--budget", options.budget_seconds,
                   "seconds that the single-stepper may take for a program of your own: 20")
-      ->option_text("SECONDS")
-      ->check(whole_number(1, 86'400));
+      .value_name("SECONDS")
+      .check(whole_number(1, 86'400));
   page.add_flag("--list", options.list, "only list the programs and their formulas");
-  page.add_option("--write", options.folder, "only write the programs into this folder")->option_text("DIR");
+  page.add_option("--write", options.folder, "only write the programs into this folder").value_name("DIR");
   page.add_option("--program", options.programs, "with --write: this program, as --list names it; all without it")
-      ->option_text("NAME");
+      .value_name("NAME");
   page.add_option("-n,--iterations", options.parameters.n, "with --write: how often its loop runs, or as --list says")
-      ->option_text("N");
-  page.add_option("-k,--inner", options.parameters.k, "with --write: the k of programs that have one")
-      ->option_text("K");
-  page.add_option("--bytes", options.parameters.bytes, "with --write: size of the array of stride")
-      ->option_text("BYTES");
+      .value_name("N");
+  page.add_option("-k,--inner", options.parameters.k, "with --write: the k of programs that have one").value_name("K");
+  page.add_option("--bytes", options.parameters.bytes, "with --write: size of the array of stride").value_name("BYTES");
   page.add_option("--stride", options.parameters.stride, "with --write: from one access of stride to the next")
-      ->option_text("BYTES");
-  page.add_option("--seed", options.parameters.seed, "with --write: of branches_random")->option_text("SEED");
+      .value_name("BYTES");
+  page.add_option("--seed", options.parameters.seed, "with --write: of branches_random").value_name("SEED");
   page.footer(footer);
 }
 

@@ -71,32 +71,32 @@ void describe_watch_options(Page& page, WatchOptions& options) {
   page.prefix_command();
   page.add_flag("--batch", options.batch, "print one table after the other, for scripts and pipes");
   page.add_option("-n,--count", options.readings, "end after N tables")
-      ->option_text("N")
-      ->check(whole_number(1, 1'000'000'000));
+      .value_name("N")
+      .check(whole_number(1, 1'000'000'000));
   page.add_option("-I,--interval", options.interval_ms, "read every MS milliseconds; 1000 where nothing is said")
-      ->option_text("MS")
-      ->check(whole_number(10, 86'400'000));
+      .value_name("MS")
+      .check(whole_number(10, 86'400'000));
   page.add_option("--per", options.per, "rows: core, socket, system, process, group; several with commas")
-      ->option_text("ROWS");
-  page.add_option("-C,--cpu", options.processors, "only these processors: 0,2-3")->option_text("CPUS");
-  page.add_option("--columns", options.column_names, "only these columns: UTIL,IPC,TEMP")->option_text("COLUMNS");
+      .value_name("ROWS");
+  page.add_option("-C,--cpu", options.processors, "only these processors: 0,2-3").value_name("CPUS");
+  page.add_option("--columns", options.column_names, "only these columns: UTIL,IPC,TEMP").value_name("COLUMNS");
   page.add_option("--sort", options.sort, "the column by which processes and groups are sorted; UTIL")
-      ->option_text("COLUMN");
+      .value_name("COLUMN");
   page.add_option("--filter", options.asked.shown.filter, "only processes and groups whose name has WORD in it")
-      ->option_text("WORD");
+      .value_name("WORD");
   page.add_option("--rows", options.asked.shown.most_rows, "at most N processes and N groups; 20")
-      ->option_text("N")
-      ->check(whole_number(1, 1'000'000));
+      .value_name("N")
+      .check(whole_number(1, 1'000'000));
   page.add_option("--format", options.format, "with --batch: table, csv or json (a line each)")
-      ->option_text("FORMAT")
-      ->check(CLI::IsMember({"table", "csv", "json"}));
+      .value_name("FORMAT")
+      .one_of({"table", "csv", "json"});
   page.add_option("-o,--output", options.output, "with --batch: write to FILE, not to standard output")
-      ->option_text("FILE");
-  page.add_option("--record", options.record, "write every reading to FILE, for --replay")->option_text("FILE");
-  page.add_option("--replay", options.replay, "show the readings of a file, not of this machine")->option_text("FILE");
+      .value_name("FILE");
+  page.add_option("--record", options.record, "write every reading to FILE, for --replay").value_name("FILE");
+  page.add_option("--replay", options.replay, "show the readings of a file, not of this machine").value_name("FILE");
   page.add_flag("--legend", options.legend, "what each column tells, and where it comes from on this machine");
   add_setting_options(page, options.settings);
-  page.add_option("--root", options.asked.root, "where proc/ and sys/ lie")->option_text("FOLDER")->group("");
+  page.add_option("--root", options.asked.root, "where proc/ and sys/ lie").value_name("FOLDER").hidden();
   page.footer(footer);
 }
 

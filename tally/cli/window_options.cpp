@@ -21,20 +21,20 @@ std::string is_some_place(const std::string& text) { return text.empty() ? "it i
 }  // namespace
 
 void add_window_options(Page& app, WindowOptions& options) {
-  repeated(
-      app.add_option("--every", options.every,
-                     "a window has so many events: 50000, 50k, 2M, or so much time on a processor: 1ms, 100us; may "
-                     "be repeated, each with its --by: the first that is full ends the window"),
-      "N");
-  repeated(
-      app.add_option("--by", options.by,
-                     "which events --every counts (instructions; task-clock for a time): under the engine "
-                     "instructions, branches, loads, stores, with a PMU any, and the kernel's own on every machine"),
-      "EVENT");
+  app.add_option("--every", options.every,
+                 "a window has so many events: 50000, 50k, 2M, or so much time on a processor: 1ms, 100us; may "
+                 "be repeated, each with its --by: the first that is full ends the window")
+      .repeated()
+      .value_name("N");
+  app.add_option("--by", options.by,
+                 "which events --every counts (instructions; task-clock for a time): under the engine "
+                 "instructions, branches, loads, stores, with a PMU any, and the kernel's own on every machine")
+      .repeated()
+      .value_name("EVENT");
   app.add_option("--frequency", options.frequency,
                  "instead of --every: about so many windows a second of each thread, by the event of --by "
                  "(task-clock), whose number in a window the kernel chooses anew; natively")
-      ->option_text("HZ");
+      .value_name("HZ");
   app.add_flag("--merged", options.merged,
                "windows of processes, not of threads: the threads' parts, each an eighth of a window, are joined in "
                "the order in which they ended, when the program has ended");
@@ -42,12 +42,12 @@ void add_window_options(Page& app, WindowOptions& options) {
                  "a thread's windows begin when it first comes to this function, function+0x10, or 0xADDRESS as the "
                  "program's file has it, each with FILE: before it for a library; what it starts from then on is "
                  "counted from its beginning; under the engine")
-      ->check(is_some_place)
-      ->option_text("PLACE");
+      .check(is_some_place)
+      .value_name("PLACE");
   app.add_option("--stop-at", options.stop,
                  "and end when it then first comes there; the program runs on to its end; under the engine")
-      ->check(is_some_place)
-      ->option_text("PLACE");
+      .check(is_some_place)
+      .value_name("PLACE");
 }
 
 namespace {

@@ -2,8 +2,8 @@
 # `tidy` builds without this, and so does -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON.
 #
 # tally_precompiled_kind(KIND [OPTIONS …] [LIBRARIES …] [HEADERS …]) makes them, tally_precompiled(TARGET KIND) uses them.
-set(standard_headers <algorithm> <array> <cstdint> <cstring> <map> <optional> <span> <string> <string_view> <utility>
-                     <vector>)
+set(standard_headers <algorithm> <array> <chrono> <cstdint> <cstring> <functional> <map> <memory> <optional> <set> <span>
+                     <string> <string_view> <utility> <vector>)
 
 # ccache keeps what was compiled with precompiled headers only where it is told that it may (its manual, "Precompiled
 # headers").

@@ -38,16 +38,16 @@ struct Window {
   Nanoseconds time{0};            ///< when it ended, from the start of the measurement
   std::int64_t length = 0;        ///< events of its trigger in it; of a cut one, those of the first trigger
   std::int64_t pid = 0, tid = 0;
-  int cpu = -1;                        ///< where its thread ran when it ended; negative: not known
-  std::optional<std::size_t> trigger;  ///< which ended it; nothing: its thread's end cut it
-  std::uint64_t address = 0;           ///< of its last instruction; 0: not known
-  const CodeFile* file = nullptr;      ///< where places are wanted: what the address is mapped from; null: not known
-  std::uint64_t offset = 0;            ///< of the address in that file
+  int cpu = -1;                             ///< where its thread ran when it ended; negative: not known
+  std::optional<std::size_t> trigger = {};  ///< which ended it; nothing: its thread's end cut it
+  std::uint64_t address = 0;                ///< of its last instruction; 0: not known
+  const CodeFile* file = nullptr;  ///< where places are wanted: what the address is mapped from; null: not known
+  std::uint64_t offset = 0;        ///< of the address in that file
   std::string_view function = {}, line = {};  ///< of the address, as far as they are known
   bool partial = false;   ///< its thread was killed between two counts, or its process is not wholly counted
   std::int64_t lost = 0;  ///< windows before it that got no row, and are in this one
-  std::span<const BlockCount> vector = {};  ///< where vectors are wanted: by rising numbers
-  std::span<const std::int64_t> counts;     ///< in it, of each event that could be counted: see WindowsHead::places
+  std::span<const BlockCount> vector = {};    ///< where vectors are wanted: by rising numbers
+  std::span<const std::int64_t> counts = {};  ///< in it, of each event that could be counted: see WindowsHead::places
 };
 
 /// What is the same for all windows of a measurement.

@@ -92,7 +92,9 @@ int watch_on_screen(watch::Watcher& watcher, const WatchOptions& options, screen
   if (!signals) return report_error(signals.error());
   auto beside = Beside::start(options.command, *signals);
   if (!beside) {
-    { const screen::Terminal ends = std::move(terminal); }
+    {
+      const screen::Terminal ends = std::move(terminal);
+    }
     return report_error(beside.error());
   }
   std::optional<Show> show(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 
@@ -15,19 +16,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A `struct itimerval` that expires once.
+std::string timer_value(Nanoseconds limit) {
+  const auto microseconds = std::max<std::int64_t>(1, limit / std::chrono::microseconds(1));
+  return fmt::format("        .balign 8\ntally_limit: .quad 0, 0, {}, {}\n", microseconds / 1'000'000,
+                     microseconds % 1'000'000);
+}
+
 #if defined(__aarch64__)
 constexpr const char* syntax = "";
+// setitimer(ITIMER_REAL, tally_limit, NULL); the registers that it takes are 0 again.
+constexpr const char* start_timer =
+    "        ldr x1, =tally_limit\n        mov x8, #103\n        svc #0\n        mov x0, #0\n        mov x1, #0\n"
+    "        mov x8, #0\n";
 // The counter of rounds is a register: memory would take one for its address all the same.
 std::string skeleton(const Loop& loop, const std::string& body) {
   return fmt::format(
-      "        .text\n        .globl _start\n_start: ldr x27, =tally_memory\n        str x27, [x27]\n{}\n"
+      "        .text\n        .globl _start\n_start:\n{}        ldr x27, =tally_memory\n        str x27, [x27]\n{}\n"
       "        ldr x28, ={}\n        .balign 64\ntally_round:\n{}\n        subs x28, x28, #1\n        b.eq tally_end\n"
       "        b tally_round\ntally_end:\n        mov x0, #0\n        mov x8, #93\n        svc #0\n        .ltorg\n"
-      "        .bss\n        .balign 4096\ntally_memory: .skip {}\n",
-      loop.init, loop.rounds, body, loop.memory_bytes);
+      "        .data\n{}        .bss\n        .balign 4096\ntally_memory: .skip {}\n",
+      loop.limit ? start_timer : "", loop.init, loop.rounds, body, loop.limit ? timer_value(*loop.limit) : "",
+      loop.memory_bytes);
 }
 #else
 constexpr const char* syntax = "        .intel_syntax noprefix\n";
+// setitimer(ITIMER_REAL, tally_limit, NULL); the registers that it takes are 0 again, and the flags as they were.
+constexpr const char* start_timer =
+    "        lea rsi, [rip + tally_limit]\n        mov eax, 38\n        syscall\n        mov eax, 0\n"
+    "        mov ecx, 0\n        mov esi, 0\n        mov r11d, 0\n";
 // The counter of rounds lies in memory, so that the code has all registers. A round has to be longer than its chain of
 // loads and stores, some six cycles.
 std::string skeleton(const Loop& loop, const std::string& body) {
@@ -36,12 +53,14 @@ std::string skeleton(const Loop& loop, const std::string& body) {
                                 : "        .balign 64\n";
   const char* const counter = loop.register_counts ? "r15" : "qword ptr [rip + tally_rounds]";
   return fmt::format(
-      "{}        .text\n        .globl _start\n_start: lea r14, [rip + tally_memory]\n        mov [r14], r14\n{}\n{}"
+      "{}        .text\n        .globl _start\n_start:\n{}        lea r14, [rip + tally_memory]\n        mov [r14], "
+      "r14\n{}\n{}"
       "{}tally_round:\n{}\n{}        dec {}\n        jnz tally_round\n"
       "        xor edi, edi\n        mov eax, 60\n        syscall\n"
-      "        .data\n        .balign 64\ntally_rounds: .quad {}\n        .skip 56\n"
+      "        .data\n        .balign 64\ntally_rounds: .quad {}\n        .skip 56\n{}"
       "        .bss\n        .balign 4096\ntally_memory: .skip {}\n",
-      syntax, loop.init, syntax, begin, body, syntax, counter, loop.rounds, loop.memory_bytes);
+      syntax, loop.limit ? start_timer : "", loop.init, syntax, begin, body, syntax, counter, loop.rounds,
+      loop.limit ? timer_value(*loop.limit) : "", loop.memory_bytes);
 }
 #endif
 
@@ -100,6 +119,12 @@ std::string_view reserved_registers() {
 #else
   return "r14 points at memory";
 #endif
+}
+
+Nanoseconds usual_limit(std::uint64_t executed_copies) {
+  constexpr std::uint64_t copies_per_minute = 400'000;  // 150 us each: instructions that trap to a hypervisor need 70
+  const std::uint64_t minutes = std::max<std::uint64_t>(1, executed_copies / copies_per_minute);
+  return std::chrono::minutes(std::min<std::uint64_t>(minutes, 1'000'000));
 }
 
 std::string why_not_repeated(std::string_view code) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tally/base/result.hpp"
+#include "tally/base/units.hpp"
 
 namespace tally::assembly {
 
@@ -20,7 +22,12 @@ struct Loop {
   std::uint64_t rounds = 1;
   bool register_counts = false;  ///< the rounds: then the loop has no accesses of its own; x86-64 takes r15 for it
   std::uint64_t memory_bytes = 1 << 20;
+  std::optional<Nanoseconds> limit = {};  ///< SIGALRM kills the program after this time; nothing: it may run forever
 };
+
+/// The time that a program of this many copies, all rounds together, may run unless the user says otherwise: 60 s for
+/// up to 400,000 copies, and in proportion for more. Pure.
+Nanoseconds usual_limit(std::uint64_t executed_copies);
 
 /// The registers that the program keeps for itself, in a sentence for the help.
 std::string_view reserved_registers();

@@ -92,7 +92,10 @@ void add_target_options(Page& app, Options& options) {
   app.add_option("-D,--delay", options.delay_ms, "begin to count MS milliseconds after the start")
       .value_name("MS")
       .check(whole_number(1, 86'400'000));
-  app.add_option("--timeout", options.timeout_ms, "count for MS milliseconds, then ask the program to end (SIGTERM)")
+  app.add_option(
+         "--timeout", options.timeout_ms,
+         "count for MS milliseconds, then ask the program to end (SIGTERM); with --asm: fail if a program of the "
+         "code runs longer (default: 60000; in proportion for more than 400,000 executed copies)")
       .value_name("MS")
       .check(whole_number(1, 86'400'000));
 }
@@ -335,12 +338,11 @@ int count(Options& options) {
 // Code instead of a command. What has to do with a command's life has no meaning then.
 int count_assembly(Options& options) {
   const measure::StatOptions& stat = options.stat;
-  if (!stat.command.empty() || stat.attachment.any() || stat.timing.any() || !stat.marks.empty() ||
-      !stat.metrics.empty() || options.passes || stat.multiplex) {
-    return report_error({Code::bad_usage, "--asm counts code, in programs that are made for it",
-                         "leave the command, -p, -t, -a, -C, -I, --delay, --timeout, metrics, functions, --passes and "
-                         "--multiplex out",
-                         0});
+  if (!stat.command.empty() || stat.attachment.any() || stat.timing.delay || stat.timing.interval ||
+      !stat.marks.empty() || !stat.metrics.empty() || options.passes || stat.multiplex) {
+    return report_error(
+        {Code::bad_usage, "--asm counts code, in programs that are made for it",
+         "leave out the command, -p, -t, -a, -C, -I, --delay, metrics, functions, --passes and --multiplex", 0});
   }
   CodeRequest request;
   request.snippet.events = stat.events;
@@ -349,6 +351,7 @@ int count_assembly(Options& options) {
   request.snippet.processor = stat.processor;
   request.nothing_asked = options.nothing_asked;
   request.backend = options.backend;
+  request.snippet.limit = stat.timing.timeout;
   request.needs.simulation = options.model.simulation;
   request.needs.engine = needed_by(options.marks);
   request.results = options.results;

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "tally/linux/process/spawn.hpp"
-
 namespace tally::discover {
 namespace {
 
@@ -70,10 +68,8 @@ Result<void> CountedTarget::run(std::uint64_t copies, const std::vector<Slot>& s
   auto outcome = backend_.run(request);
   if (!outcome) return fail(outcome.error());
   if (signals_.interrupted_by()) return fail(Code::cannot_measure, "interrupted");
-  if (outcome->wait_status != 0) {
-    return fail(Code::cannot_measure, fmt::format("the payload '{}' ended with {}", payloads_[run.payload].facts.name,
-                                                  linux::exit_of(outcome->wait_status).code));
-  }
+  if (outcome->wait_status != 0)
+    return fail(why_payload_failed(payloads_[run.payload].facts.name, copies, outcome->wait_status));
   run.time_ms = static_cast<double>(outcome->duration.count()) / 1e6;
   run.instructions = outcome->counts[0].count.value.value_or(0);
   run.cycles = outcome->counts[1].count.value.value_or(0);

@@ -7,6 +7,7 @@
 #include "tally/assembly/loop.hpp"
 #include "tally/base/text.hpp"
 #include "tally/discover/analysis/analyse.hpp"
+#include "tally/linux/process/spawn.hpp"
 
 namespace tally::discover {
 namespace {
@@ -101,10 +102,27 @@ Payload users_own(const std::string& name, const std::string& body, const std::s
 }
 
 Result<std::string> make_program(const Payload& payload, std::uint64_t copies, const std::string& folder) {
-  const assembly::Loop loop{
-      payload.init, {payload.body},      copies_in_round, std::max<std::uint64_t>(1, copies / copies_in_round),
-      true,         payload.memory_bytes};
+  const assembly::Loop loop{payload.init,
+                            {payload.body},
+                            copies_in_round,
+                            std::max<std::uint64_t>(1, copies / copies_in_round),
+                            true,
+                            payload.memory_bytes,
+                            assembly::usual_limit(copies)};
   return assembly::make_program(loop, folder, fmt::format("{}-{}", payload.facts.name, copies));
+}
+
+Error why_payload_failed(const std::string& name, std::uint64_t copies, int wait_status) {
+  const linux::Exit exit = linux::exit_of(wait_status);
+  if (linux::is_killed_by_timer(wait_status))
+    return {Code::cannot_measure,
+            fmt::format("{} copies of the payload '{}' did not end within {}", copies, printable(name),
+                        duration_text(assembly::usual_limit(copies))),
+            "remove the endless loop from the payload, or use fewer copies: --sizes", 0};
+  return {Code::cannot_measure,
+          exit.signal ? fmt::format("the payload '{}' was killed by {}", printable(name), signal_name(*exit.signal))
+                      : fmt::format("the payload '{}' ended with {}", printable(name), exit.code),
+          "", 0};
 }
 
 }  // namespace tally::discover

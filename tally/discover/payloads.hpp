@@ -31,8 +31,12 @@ Result<std::vector<Payload>> chosen(const std::vector<std::string>& names);
 /// The user's own code, and its control (empty: the empty loop).
 Payload users_own(const std::string& name, const std::string& body, const std::string& control);
 
-/// Makes the program of a payload in a folder. Errors: as assembly::make_program().
+/// Makes the program of a payload in a folder. It may run for assembly::usual_limit(). Errors: as
+/// assembly::make_program().
 Result<std::string> make_program(const Payload& payload, std::uint64_t copies, const std::string& folder);
+
+/// Why a payload whose program ended with `wait_status`, which is not 0, cannot be counted. Pure.
+Error why_payload_failed(const std::string& name, std::uint64_t copies, int wait_status);
 
 // For the tables of the architectures.
 

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "tally/linux/process/scratch_folder.hpp"
-#include "tally/linux/process/spawn.hpp"
 
 namespace tally::discover {
 namespace {
@@ -29,20 +28,19 @@ Known known() {
   return all;
 }
 
-Result<std::vector<Count>> counts(backend::Backend& backend, linux::Signals& signals, const std::string& program,
+Result<std::vector<Count>> counts(backend::Backend& backend, linux::Signals& signals, const Payload& payload,
+                                  std::uint64_t copies, const std::string& folder,
                                   const std::vector<event::Event>& events) {
+  const auto program = make_program(payload, copies, folder);
+  if (!program) return fail(program.error());
   backend::Request request;
-  request.command = {program};
+  request.command = {*program};
   request.events = events;
   request.signals = &signals;
   auto outcome = backend.run(request);
   if (!outcome) return fail(outcome.error());
   if (signals.interrupted_by()) return fail(Code::cannot_measure, "interrupted before the payloads were known");
-  if (outcome->wait_status != 0) {
-    return fail(Code::cannot_measure,
-                fmt::format("the payload '{}' ended with {}", program.substr(program.rfind('/') + 1),
-                            linux::exit_of(outcome->wait_status).code));
-  }
+  if (outcome->wait_status != 0) return fail(why_payload_failed(payload.facts.name, copies, outcome->wait_status));
   std::vector<Count> all;
   for (auto& one : outcome->counts) all.push_back(std::move(one.count));
   return all;
@@ -89,9 +87,7 @@ Result<std::vector<Truth>> truths(backend::Backend& backend, linux::Signals& sig
       progress("payload " + payloads[i].facts.name, static_cast<double>(i) / static_cast<double>(payloads.size()));
     std::vector<std::vector<Count>> runs;
     for (const std::uint64_t times : {1, 2}) {
-      const auto program = make_program(payloads[i], copies * times, folder->path());
-      if (!program) return fail(program.error());
-      auto one = counts(backend, signals, *program, all.events);
+      auto one = counts(backend, signals, payloads[i], copies * times, folder->path(), all.events);
       if (!one) return fail(one.error());
       runs.push_back(*std::move(one));
     }

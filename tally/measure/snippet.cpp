@@ -13,6 +13,12 @@
 namespace tally::measure {
 namespace {
 
+// A program of the code.
+struct Program {
+  std::string path;
+  Nanoseconds limit;  // its longest run time
+};
+
 // The programs of one code, and who executes them.
 struct Bench {
   backend::Backend& backend;
@@ -30,10 +36,18 @@ std::string how_it_ended(int wait_status) {
   return fmt::format("ended with {}", exit.code);
 }
 
+Error why_not_counted(int wait_status, Nanoseconds limit) {
+  if (linux::is_killed_by_timer(wait_status))
+    return {Code::cannot_measure, fmt::format("the code did not end within {}", duration_text(limit)),
+            "if it has no endless loop, use `--timeout MS` for more time", 0};
+  return {Code::cannot_measure, fmt::format("the code {}", how_it_ended(wait_status)),
+          fmt::format("--init sets registers up before the loop; {}", assembly::reserved_registers()), 0};
+}
+
 // Counts of one execution of a program, in the order of the events.
-Result<std::vector<Count>> run(Bench& bench, const std::string& program, const std::vector<event::Event>& events) {
+Result<std::vector<Count>> run(Bench& bench, const Program& program, const std::vector<event::Event>& events) {
   backend::Request request;
-  request.command = {program};
+  request.command = {program.path};
   request.signals = &bench.signals;
   request.rdpmc = bench.options.rdpmc;
   request.processor = bench.options.processor;
@@ -45,10 +59,7 @@ Result<std::vector<Count>> run(Bench& bench, const std::string& program, const s
     if (!outcome) return fail(outcome.error());
     ++bench.executions;
     if (bench.signals.interrupted_by()) return fail(Code::cannot_measure, "interrupted before anything was counted");
-    if (outcome->wait_status != 0) {
-      return fail(Code::cannot_measure, fmt::format("the code {}", how_it_ended(outcome->wait_status)),
-                  fmt::format("--init sets registers up before the loop; {}", assembly::reserved_registers()));
-    }
+    if (outcome->wait_status != 0) return fail(why_not_counted(outcome->wait_status, program.limit));
     for (std::size_t i = 0; i < pass.size(); ++i) counts[pass[i]] = std::move(outcome->counts[i].count);
     for (std::string& notice : outcome->notices) {
       if (std::find(bench.notices.begin(), bench.notices.end(), notice) == bench.notices.end())
@@ -63,19 +74,20 @@ using Differences = std::vector<std::vector<Count>>;
 
 Result<Differences> differences(Bench& bench, const std::string& init, const std::vector<std::string>& texts,
                                 std::uint64_t copies, const std::vector<event::Event>& events) {
-  std::vector<std::string> programs;  // n, m; n, 2m; 2n, m; 2n, 2m
+  std::vector<Program> programs;  // n, m; n, 2m; 2n, m; 2n, 2m
   for (const std::uint64_t times : {1, 2}) {
     for (const std::uint64_t rounds : {1, 2}) {
-      auto made = assembly::make_program({init, texts, copies * times, bench.options.rounds * rounds},
-                                         bench.folder.path(), fmt::format("code{}", bench.programs++));
+      assembly::Loop loop{init, texts, copies * times, bench.options.rounds * rounds};
+      loop.limit = bench.options.limit.value_or(assembly::usual_limit(loop.copies * loop.rounds));
+      auto made = assembly::make_program(loop, bench.folder.path(), fmt::format("code{}", bench.programs++));
       if (!made) return fail(made.error());
-      programs.push_back(*std::move(made));
+      programs.push_back({*std::move(made), *loop.limit});
     }
   }
   Differences all(events.size());
   for (int repeat = 0; repeat < bench.options.repeats; ++repeat) {
     std::vector<std::vector<Count>> counts;
-    for (const std::string& program : programs) {
+    for (const Program& program : programs) {
       auto one = run(bench, program, events);
       if (!one) return fail(one.error());
       counts.push_back(*std::move(one));

@@ -1,8 +1,12 @@
 // `tally stat --asm`: counts of one copy of some code, and what instructions take.
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <thread>
 
 #include "tests/cli/program.hpp"
 
@@ -155,6 +159,44 @@ TEST(Asm, that_crashes_or_ends_early_is_told) {
   EXPECT_TRUE(holds(crashed.err, "--init")) << crashed.err;
   const Finished cured = tally({"stat", "-q", "--asm", "mov rax, [rbx]", "--init", "mov rbx, r14", "-e", "loads"});
   EXPECT_EQ(cured.code(), 0) << cured.err;
+}
+
+TEST(Asm, that_never_ends_is_ended_after_its_limit) {
+  for (const char* const backend : {"auto", "none"}) {
+    const Finished endless =
+        tally({"stat", "-q", "--backend", backend, "--timeout", "50", "-e", "task-clock", "--asm", "1: jmp 1b"});
+    EXPECT_EQ(endless.code(), 125) << endless.err;
+    EXPECT_TRUE(holds(endless.err, "the code did not end within 50.00 ms")) << endless.err;
+    EXPECT_TRUE(holds(endless.err, "--timeout MS")) << endless.err;
+  }
+}
+
+TEST(Asm, that_never_ends_ends_with_ctrl_c) {
+  for (const bool terminal : {false, true}) {
+    TemporaryFile started("started");
+    // Code that says when it runs: a file of this name.
+    const std::string init =
+        "mov eax, 85; lea rdi, [rip + 9f]; mov esi, 0x180; syscall; jmp 8f; 9: .asciz \"" + started.path() + "\"; 8:";
+    Running running(tally_words({"stat", "-q", "-e", "instructions", "--init", init, "--asm", "1: jmp 1b"}));
+    while (!std::filesystem::exists(started.path())) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (terminal) {
+      running.signal_group(SIGINT);
+    } else {
+      running.signal(SIGINT);
+    }
+    EXPECT_EQ(running.finish().code(), -SIGINT);
+  }
+}
+
+// The limit is kept by a timer, which the code does not find in its registers.
+TEST(Asm, finds_zeroes_in_its_registers) {
+  std::string init;
+  for (const char* const name :
+       {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "r8", "r9", "r10", "r11", "r12", "r13", "r15"})
+    init += std::string("test ") + name + ", " + name + "; jnz 1f; ";
+  const Finished finished =
+      tally({"stat", "-q", "-e", "instructions", "--init", init + "jmp 2f; 1: ud2; 2:", "--asm", "nop"});
+  EXPECT_EQ(finished.code(), 0) << finished.err;
 }
 
 #endif

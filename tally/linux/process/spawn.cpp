@@ -87,6 +87,8 @@ Error exec_error(const std::string& path, int why) {
 
 }  // namespace
 
+bool is_killed_by_timer(int wait_status) { return WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGALRM; }
+
 Exit exit_of(int wait_status) {
   if (WIFSIGNALED(wait_status)) return {128 + WTERMSIG(wait_status), WTERMSIG(wait_status)};
   return {WEXITSTATUS(wait_status), std::nullopt};

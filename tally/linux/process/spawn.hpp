@@ -53,6 +53,9 @@ std::optional<Change> next_change();
 /// What a wait status of an ended process means.
 Exit exit_of(int wait_status);
 
+/// Whether a timer of its own killed it: SIGALRM.
+bool is_killed_by_timer(int wait_status);
+
 /// A program that was started. Moves, never copies; ending its life does not touch the program.
 class Program {
  public:

@@ -101,7 +101,7 @@ void Conductor::end_interval(Nanoseconds now, std::vector<Count> counts) {
 
 EventCount Conductor::in_interval(std::size_t index, const std::vector<Count>& counts, Nanoseconds length) const {
   const event::Event& event = request_.events[index];
-  if (event.id == event::Id::duration_time) return event_count(event, tally::counted(length.count(), "clock"));
+  if (event.id == event::Id::duration_time) return event_count(event, meter_.duration(length));
   const bool at_end_only = event::definition(event.id).kind == event::Kind::software && !kernel_event(event.id);
   if (at_end_only) return event_count(event, absent("known at the end only"));
   return event_count(event, counts[index] - before_[index]);

@@ -301,6 +301,7 @@ int count(Options& options) {
   choice->notices.insert(choice->notices.end(), passes->begin(), passes->end());
   for (std::string& line : choice->backend->said_before(request_of(options)))
     choice->notices.push_back(std::move(line));
+  options.results.style.run_numbers = options.stat.runs > 1;
   auto destination = Destination::open(options.results, "table", linux::Output::standard_error());
   if (!destination) return report_error(destination.error());
   if (const auto fits = report::fits_parts(destination->format(), !options.stat.marks.empty()); !fits)

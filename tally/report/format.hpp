@@ -19,6 +19,7 @@ struct Style {
   std::string separator = ",";  ///< between the columns of csv and fields
   bool intervals = true;        ///< the counts of intervals too, where there are some and they were not told before
   bool header = true;           ///< begins with the line of column names, where the form has one
+  bool run_numbers = false;     ///< table: a column with the number of the run, in rows of intervals
   int first_run = 1;            ///< number of the first run, where runs have numbers
   bool one_line = false;        ///< json: the object in one line
 };

@@ -8,7 +8,8 @@
 
 namespace tally::report {
 
-/// For people: a line for each event, with the second in which the interval ended.
+/// For people: a line for each event, with the second in which the interval ended, and with the run where the style has
+/// run numbers.
 std::string interval_lines(const result::Interval& interval, const Style& style);
 
 /// Rows of csv, after the header where the style has one.

@@ -164,6 +164,7 @@ std::string regions_block(const result::Stat& stat) {
 
 std::string intervals_block(const result::Stat& stat, Style style) {
   std::string text;
+  style.run_numbers = stat.runs.size() > 1;
   for (const result::Run& run : stat.runs) {
     for (const result::Interval& interval : run.intervals) {
       if (style.intervals) text += interval_lines(interval, style);

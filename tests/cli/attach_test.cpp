@@ -202,6 +202,24 @@ TEST(SimulatedTiming, intervals_are_exact_and_add_up) {
   EXPECT_NEAR(static_cast<double>(value(again, 0)), static_cast<double>(value(whole, 0)), 1000);
 }
 
+TEST(SimulatedTiming, intervals_of_several_runs_have_their_number) {
+  const Words stat{"stat", "-q", "--backend", "sim", "-e", "instructions", "-I", "5"};
+  const std::string table = tally(with(with(stat, {"-r", "2", "--"}), working)).err;
+  EXPECT_TRUE(holds(table, "  run     second                count  event")) << table;
+  for (const char* const row : {"\n    1 ", "\n    2 "}) EXPECT_TRUE(holds(table, row)) << table;
+  EXPECT_FALSE(holds(tally(with(with(stat, {"--"}), working)).err, "  run  ")) << "one run needs no number";
+}
+
+TEST(SimulatedTiming, the_time_of_an_interval_is_as_believable_as_the_whole) {
+  const json result =
+      result_of(with({"--backend", "sim", "-e", "instructions,duration_time", "-I", "5", "--"}, working));
+  EXPECT_EQ(result["events"][1]["trust"], "partial");
+  for (const json& interval : result["intervals"]) {
+    EXPECT_EQ(interval["events"][1]["trust"], result["events"][1]["trust"]);
+    EXPECT_EQ(interval["events"][1]["reason"], result["events"][1]["reason"]);
+  }
+}
+
 TEST(SimulatedTiming, intervals_are_told_while_they_go_on) {
   Running counting(tally_words({"stat", "-q", "--backend", "sim", "-x", ",", "-o", "-", "-e", "instructions", "-I",
                                 "20", "--", "sh", "-c", "while :; do :; done"}));

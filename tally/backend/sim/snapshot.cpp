@@ -129,6 +129,14 @@ std::vector<Count> LiveMeter::read() {
   return counts;
 }
 
+Count LiveMeter::duration(Nanoseconds length) const {
+  event::Event event;
+  event.id = event::Id::duration_time;
+  Figures figures;
+  figures.duration = length;
+  return software_while_running(event, figures);
+}
+
 Window LiveMeter::window() const { return {from_, last_, timed_out_}; }
 
 std::vector<KernelCount> LiveMeter::kernel() const {

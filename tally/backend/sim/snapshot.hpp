@@ -47,6 +47,7 @@ class LiveMeter final : public Meter {
 
   void enable() override;
   std::vector<Count> read() override;
+  Count duration(Nanoseconds length) const override;
 
   /// What is counted ends with what was read last.
   void times_out() { timed_out_ = true; }

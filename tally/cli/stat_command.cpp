@@ -312,10 +312,10 @@ int count(Options& options) {
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
 
-  const bool for_people = destination->is_for_people();
+  const bool for_people = destination->is_for_people(), is_quiet_run = is_quiet(options.quiet);
   // A file for programs holds its notices itself; on standard error they would break it.
   const bool may_speak = for_people || !options.results.output.empty();
-  if (!choice->notices.empty() && may_speak && !is_quiet(options.quiet)) say(choice->notices);
+  if (!choice->notices.empty() && may_speak && !is_quiet_run) say(choice->notices);
   if (destination->is_live()) {
     options.stat.on_interval = [&](const result::Interval& interval) { (void)destination->tell(interval); };
   }
@@ -325,7 +325,8 @@ int count(Options& options) {
   const linux::Finishing finishing(*signals);
   if (!stat) return report_error(stat.error());
   stat->environment = measure::environment(machine);
-  if (!for_people) {
+  // What --quiet leaves out is not in a file either: `tally export` would print it from there.
+  if (!for_people && !is_quiet_run) {
     stat->notices.insert(stat->notices.begin(), choice->notices.begin(), choice->notices.end());
   }
   stat->notices.insert(stat->notices.end(), choice->event_notes.begin(), choice->event_notes.end());
@@ -350,9 +351,9 @@ int count_assembly(Options& options) {
   request.snippet.repeats = stat.runs;
   request.snippet.rdpmc = stat.rdpmc;
   request.snippet.processor = stat.processor;
+  request.snippet.limit = stat.timing.timeout;
   request.nothing_asked = options.nothing_asked;
   request.backend = options.backend;
-  request.snippet.limit = stat.timing.timeout;
   request.needs.simulation = options.model.simulation;
   request.needs.engine = needed_by(options.marks);
   request.results = options.results;

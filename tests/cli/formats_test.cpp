@@ -259,6 +259,21 @@ TEST(Formats, runs_read_a_file_anew_and_a_pipe_only_once) {
   EXPECT_FALSE(holds(shell("echo one | \"$0\" stat -q --backend none -e page-faults cat").err, "standard input is"));
 }
 
+TEST(Formats, a_quiet_run_is_exported_without_the_notices_of_its_backend) {
+  const Words asked{"stat", "-e", "instructions", "--format", "json", "-o"};
+  const TemporaryFile loud("loud.json"), quiet("quiet.json");
+  ASSERT_EQ(tally(with(asked, {loud.path(), "--", "true"})).code(), 0);
+  const json notices = json::parse(loud.content().value_or(""), nullptr, false)["notices"];
+  if (notices.empty()) GTEST_SKIP() << "the backend needs no notice here";
+  ASSERT_EQ(tally(with(asked, {quiet.path(), "-q", "--", "true"})).code(), 0);
+  const std::string loud_table = tally({"export", "--format", "table", loud.path()}).out;
+  const std::string quiet_table = tally({"export", "--format", "table", quiet.path()}).out;
+  for (const json& notice : notices) {
+    EXPECT_TRUE(holds(loud_table, notice.get<std::string>())) << loud_table;
+    EXPECT_FALSE(holds(quiet_table, notice.get<std::string>())) << quiet_table;
+  }
+}
+
 TEST(Formats, pandas_reads_the_rows_as_they_are) {
   const Words python{"/usr/bin/env", "python3", "-c", "import pandas"};
   const bool in_path = Running(python).finish().code() == 0;

@@ -146,7 +146,7 @@ Result<std::string> code_of(const std::string& text_or_file) {
   if (!text_or_file.ends_with(".s") && !text_or_file.ends_with(".S")) return text_or_file;
   auto text = linux::read_file(text_or_file);
   if (text) return text;
-  return fail(Code::not_found, text.error().message, "code is an assembly file, or instructions");
+  return fail(Code::bad_usage, text.error().message, "code is an assembly file that ends in .s, or instructions");
 }
 
 Result<std::string> machine_code(const std::string& text, std::string_view origin) {

@@ -36,7 +36,7 @@ std::string_view reserved_registers();
 std::string why_not_repeated(std::string_view code);
 
 /// What stands for code where an option takes it: its text, or that of the file it names, which ends in .s or .S.
-/// Errors: not_found.
+/// Errors: bad_usage for a file that cannot be read.
 Result<std::string> code_of(const std::string& text_or_file);
 
 /// The machine code of a text, as it stands in .text. `origin` is what errors call it. Errors: bad_usage with the

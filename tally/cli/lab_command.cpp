@@ -162,7 +162,13 @@ Result<std::vector<std::string>> words_for_lab(const Options& options) {
                 "tally lab FILE, or tally lab -e 'wrmsr 0x186 0x5300c0; run 100 nop; rdpmc 0'");
   }
   if (!options.file.empty()) add("file", options.file);
-  if (!options.statements.empty()) add("statements", join(options.statements, ";"));
+  if (!options.statements.empty()) {
+    const std::string statements = join(options.statements, ";");
+    if (trimmed(statements).find_first_not_of("; ") == std::string::npos)
+      return fail(Code::bad_usage, "-e has no statements: what it is given is empty",
+                  "for example: tally lab -e 'run 100 nop; rdpmc 0'");
+    add("statements", statements);
+  }
   if (!options.model.empty() && !pmu::emulated::profile_of(options.model) &&
       !pmu::emulated::arm_profile_of(options.model)) {
     std::vector<std::string> names;

@@ -58,7 +58,9 @@ std::optional<std::uint64_t> Image::address_of(const std::string& word) const {
 Result<Image> load(const std::string& path, int bits, const std::vector<std::string>& defines) {
   constexpr std::uint64_t most_bytes = 1 << 30;  // more than a lab's machine has memory
   const auto read = linux::read_file(path, most_bytes);
-  if (!read) return fail(Code::not_found, read.error().message, "");
+  if (!read)
+    return fail(Code::bad_usage, read.error().message,
+                "FILE is assembly (.asm, .s, .nasm), an ELF image, or a flat image; -e takes statements instead");
   const std::string& content = *read;
   const std::vector<std::uint8_t> bytes(content.begin(), content.end());
   if (content.starts_with("\x7F"

@@ -212,6 +212,7 @@ TEST(Asm, stands_instead_of_a_command) {
   EXPECT_EQ(tally({"stat", "--asm", "nop", "--", "true"}).code(), 2);
   EXPECT_EQ(tally({"stat", "--unroll", "3", "--", "true"}).code(), 2);
   EXPECT_EQ(tally({"stat", "--asm", "again: jmp again"}).code(), 2);
+  EXPECT_EQ(tally({"stat", "--asm", "/no/such.s"}).code(), 2);
   EXPECT_EQ(tally({"stat", "--asm", "nop", "--format", "hpctool"}).code(), 2);
 }
 

@@ -379,7 +379,15 @@ TEST(LabStatements, a_mistake_is_named) {
   EXPECT_EQ(lab({}).code(), 2);
   EXPECT_EQ(lab({"-e", "nop", "x.asm"}).code(), 2);
   EXPECT_EQ(lab({"--model", "z80", "-e", "nop"}).code(), 2);
-  EXPECT_EQ(lab({"/no/such.asm"}).code(), 127);
+  const Finished missing = lab({"/no/such.asm"});
+  EXPECT_EQ(missing.code(), 2);
+  EXPECT_TRUE(holds(missing.err, "cannot read '/no/such.asm': No such file or directory\n       FILE is assembly"))
+      << missing.err;
+  for (const char* const nothing : {"", " ", ";"}) {
+    const Finished empty = lab({"-e", nothing});
+    EXPECT_EQ(empty.code(), 2) << nothing;
+    EXPECT_TRUE(holds(empty.err, "-e has no statements")) << empty.err;
+  }
 }
 
 TEST(LabFiles, a_multiboot_program_goes_to_64_bits_and_to_its_own_verdict) {

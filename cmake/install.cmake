@@ -6,9 +6,14 @@ install(TARGETS tally RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 if(TARGET tally_backend_sim)
   install(PROGRAMS "${CMAKE_BINARY_DIR}/tally-engine" DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/tally")
 endif()
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-# Notices of what is linked: most of these licences ask that they go with the programs.
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/licences" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+# The documents with all files that they link to, in the folders of the source tree: their links are relative. Most
+# licences of linked libraries ask that their notices (licences/) go with the programs.
+foreach(file IN ITEMS README.md CHANGELOG.md CONTRIBUTING.md LICENSE)
+  install(FILES "${PROJECT_SOURCE_DIR}/${file}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documents)
+endforeach()
+foreach(folder IN ITEMS docs examples licences tests/consumer)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}/" DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}" COMPONENT documents)
+endforeach()
 
 # The built command prints them: one page for each NAME_command.cpp, and the one of tally itself.
 if(CMAKE_CROSSCOMPILING)

@@ -4,6 +4,17 @@
 #include <utility>
 
 namespace tally::backend {
+namespace {
+
+/// A count of the kernel's counters, which were taken away for the reason `why`; others, and all where it is empty, as
+/// they are.
+Count partial_of_lost(Count count, const std::string& why) {
+  const bool by_counter = count.source == "perf_event" || count.reading;
+  if (why.empty() || !by_counter || !count.value) return count;
+  return downgraded(std::move(count), Trust::partial, why);
+}
+
+}  // namespace
 
 Conductor::Conductor(const Request& request, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout)
     : request_(request), meter_(meter), rotation_(rotation), at_timeout_(std::move(at_timeout)) {}
@@ -88,7 +99,18 @@ void Conductor::end_slice(const std::vector<Count>& counts) {
   }
 }
 
+void Conductor::mark_lost(const std::string& why) {
+  for (result::Interval& interval : intervals_)
+    for (EventCount& one : interval.counts) one.count = partial_of_lost(std::move(one.count), why);
+}
+
 void Conductor::end_interval(Nanoseconds now, std::vector<Count> counts) {
+  if (lost_.empty() && why_lost_) {
+    Nanoseconds enabled{0};
+    for (const Count& count : counts)
+      if (count.reading) enabled = std::max(enabled, count.reading->time_enabled);
+    lost_ = why_lost_(enabled);
+  }
   result::Interval interval{1, now - begun_, {}};
   for (std::size_t i = 0; i < counts.size(); ++i) {
     interval.counts.push_back(in_interval(i, counts, now - last_end_));
@@ -104,7 +126,7 @@ EventCount Conductor::in_interval(std::size_t index, const std::vector<Count>& c
   if (event.id == event::Id::duration_time) return event_count(event, meter_.duration(length));
   const bool at_end_only = event::definition(event.id).kind == event::Kind::software && !kernel_event(event.id);
   if (at_end_only) return event_count(event, absent("known at the end only"));
-  return event_count(event, counts[index] - before_[index]);
+  return event_count(event, partial_of_lost(counts[index] - before_[index], lost_));
 }
 
 Count timed(Count count, const Timing& timing, bool windowed) {

@@ -48,6 +48,13 @@ class Conductor final : public Schedule {
   /// Whether counting has begun: a program may end within the delay.
   bool began() const { return started_.count() != 0; }
 
+  /// Asks, at the end of each interval, why the counters do not have all of the program; empty: they have. What it is
+  /// given is the longest time that one of them was on. From the first reason on, intervals are partial.
+  void watch_for_loss(std::function<std::string(Nanoseconds)> why_lost) { why_lost_ = std::move(why_lost); }
+
+  /// The counters turned out not to have all of the program: no interval can be believed to. After finish().
+  void mark_lost(const std::string& why);
+
   /// From the first count on to the last.
   Nanoseconds counted(Nanoseconds end) const;
 
@@ -63,13 +70,15 @@ class Conductor final : public Schedule {
   Meter& meter_;
   Nanoseconds rotation_;
   std::function<void()> at_timeout_;
-  Nanoseconds begun_{0};                  // the command, or the attachment
-  std::optional<Nanoseconds> delayed_;    // when the counters are to start
-  Nanoseconds started_{0};                // when they did
-  std::optional<Nanoseconds> next_end_;   // of an interval
-  std::optional<Nanoseconds> last_call_;  // the time-out
-  std::optional<Nanoseconds> next_look_;  // at counters that are lent in turns
-  std::vector<Reading> seen_;             // what they held at the last one
+  std::function<std::string(Nanoseconds)> why_lost_;  // may be empty
+  std::string lost_;                                  // what it said
+  Nanoseconds begun_{0};                              // the command, or the attachment
+  std::optional<Nanoseconds> delayed_;                // when the counters are to start
+  Nanoseconds started_{0};                            // when they did
+  std::optional<Nanoseconds> next_end_;               // of an interval
+  std::optional<Nanoseconds> last_call_;              // the time-out
+  std::optional<Nanoseconds> next_look_;              // at counters that are lent in turns
+  std::vector<Reading> seen_;                         // what they held at the last one
   std::vector<Slices> slices_;
   Nanoseconds last_end_{0};
   std::vector<Count> before_;  // at the end of the last interval

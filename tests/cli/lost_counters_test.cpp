@@ -58,6 +58,36 @@ TEST_F(LostCounters, are_partial_with_the_figures_of_wait4) {
   EXPECT_GT(json["events"][1]["value"], 0);
 }
 
+TEST_F(LostCounters, are_partial_in_intervals) {
+  const Finished finished = as_nobody(
+      tally_words({"stat", "-q", "-e", "task-clock", "-I", "10", "--format", "json", "-o", "-", "--", program()}));
+  EXPECT_EQ(finished.code(), 0) << finished.err;
+  const Json json = parsed(finished);
+  ASSERT_TRUE(json.is_object()) << finished.out;
+  if (json["events"][0]["source"] == "wait4" && json["events"][0]["trust"] == "counted")
+    GTEST_SKIP() << "no counter opened here";
+  EXPECT_EQ(json["events"][0]["trust"], "partial") << json["events"][0];
+  ASSERT_FALSE(json["intervals"].empty());
+  for (const Json& interval : json["intervals"]) {
+    EXPECT_EQ(interval["events"][0]["trust"], "partial") << interval;
+    EXPECT_NE(interval["events"][0]["reason"].get<std::string>().find("the kernel took the counters away"),
+              std::string::npos)
+        << interval;
+  }
+}
+
+TEST_F(LostCounters, are_told_of_windows) {
+  const Words sample{"sample", "-q", "--by", "task-clock", "--every", "1ms", "--format", "csv", "-o", "-", "--"};
+  const Finished finished = as_nobody(tally_words(with(sample, {program()})));
+  if (finished.err.find("no windows") != std::string::npos || finished.out.empty()) GTEST_SKIP() << finished.err;
+  EXPECT_EQ(finished.code(), 125) << "they are incomplete";
+  EXPECT_NE(finished.err.find("windows are missing: the kernel took the counters away"), std::string::npos)
+      << finished.err;
+  fs::permissions(program(), fs::perms::others_read, fs::perm_options::add);
+  const Finished whole = as_nobody(tally_words(with(sample, {program()})));
+  EXPECT_EQ(whole.err.find("windows are missing"), std::string::npos) << whole.err;
+}
+
 TEST_F(LostCounters, are_partial_in_a_profile) {
   const Finished finished =
       as_nobody(tally_words({"profile", "-q", "-e", "page-faults", "--format", "json", "-o", "-", "--", program()}));

@@ -19,6 +19,7 @@
 #include "tally/linux/perf/known_work.hpp"
 #include "tally/linux/perf/pmu_devices.hpp"
 #include "tally/linux/process/gate.hpp"
+#include "tally/linux/process/usage.hpp"
 
 namespace tally::backend::perf {
 namespace {
@@ -69,6 +70,8 @@ class CommandRun {
     if (!others) return fail(others.error());
     Meter& meter = census_ ? static_cast<Meter&>(*census_) : counters_;
     Conductor conductor(request_, meter, rotation_, [this] { linux::ask_to_end(native_.pid()); });
+    if (are_counters_on_from_exec())
+      conductor.watch_for_loss([this](Nanoseconds enabled) { return why_lost(enabled); });
     native_.begins_now();
     conductor.begin(native_.started().time);
     gate->open();
@@ -78,9 +81,9 @@ class CommandRun {
 
     Figures figures = native_.figures();
     if (!attached()) keep_kernel_counts(request_.events, counts, figures);
-    // Of a part of the time, and with counters of each process, nobody knows how long they were to be on.
-    if (!attached() && !census_ && !request_.timing.any() && left.ended)
+    if (are_counters_on_from_exec() && left.ended)
       figures.lost = why_counters_were_lost(longest_enabled(counts), figures.usage, request_.command.front());
+    if (!figures.lost.empty()) conductor.mark_lost(figures.lost);
     Outcome outcome = native_.outcome(figures);
     outcome.notices.insert(outcome.notices.begin(), others->notices.begin(), others->notices.end());
     outcome.intervals = conductor.intervals();
@@ -101,6 +104,17 @@ class CommandRun {
 
  private:
   bool attached() const { return request_.attachment.any(); }
+
+  // Of a part of the time, and with counters of each process, nobody knows how long they were to be on.
+  bool are_counters_on_from_exec() const {
+    return !attached() && !census_ && !request_.timing.delay && !request_.timing.timeout;
+  }
+
+  // While it runs: the started process alone is known to have taken so long.
+  std::string why_lost(Nanoseconds enabled) const {
+    const auto usage = linux::usage_of_living(native_.pid());
+    return usage ? why_counters_were_lost(enabled, *usage, request_.command.front()) : "";
+  }
 
   Result<Attached> open() {
     if (attached()) return open_attached(request_.attachment, counters_);

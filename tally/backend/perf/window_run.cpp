@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "tally/backend/lost_counters.hpp"
 #include "tally/backend/native.hpp"
 #include "tally/backend/perf/traced_windows.hpp"
 #include "tally/backend/perf/window_groups.hpp"
@@ -130,6 +131,12 @@ class InheritedWindows final : public WindowSource {
     return counts;
   }
 
+  std::optional<Nanoseconds> longest_enabled() const override {
+    Nanoseconds longest{0};
+    for (const linux::PerfValue& one : totals_) longest = std::max(longest, one.enabled);
+    return longest;
+  }
+
   std::vector<std::string> notices() const override {
     std::vector<std::string> said;
     said.emplace_back(
@@ -194,11 +201,19 @@ Result<Outcome> run_command(const Request& request, const WindowEvents& events, 
   if (const auto executed = native.executed(); !executed) return fail(executed.error());
   const Left left = native.wait(nullptr, windows->observer());
   windows->finish();
-  Outcome outcome = native.outcome(native.figures());
+  const Figures figures = native.figures();
+  Outcome outcome = native.outcome(figures);
+  const auto enabled = left.ended ? windows->longest_enabled() : std::nullopt;
+  const std::string lost =
+      enabled ? why_counters_were_lost(*enabled, figures.usage, request.command.front()) : std::string();
+  if (!lost.empty()) outcome.missing.push_back("windows are missing: " + lost);
   const auto said = windows->notices();
   outcome.notices.insert(outcome.notices.begin(), said.begin(), said.end());
   std::vector<Count> counts = windows->counts();
-  for (Count& one : counts) one = believed_as_left(std::move(one), left);
+  for (Count& one : counts) {
+    one = believed_as_left(std::move(one), left);
+    if (!lost.empty() && one.value) one = downgraded(std::move(one), Trust::partial, lost);
+  }
   add_counts(outcome, request, counts);
   return outcome;
 }

@@ -1,6 +1,7 @@
 // Where windows of a native run come from.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,10 @@ class WindowSource {
 
   /// Of each event asked, of the whole: after finish().
   virtual std::vector<Count> counts() const = 0;
+
+  /// The longest time that one of the counters was on, in all threads together: after finish(). Nothing where no
+  /// counter was inherited by all.
+  virtual std::optional<Nanoseconds> longest_enabled() const { return std::nullopt; }
 
   /// How it was done, and what went wrong.
   virtual std::vector<std::string> notices() const = 0;

@@ -272,6 +272,13 @@ Result<channel::ImageHeader> read_header(int fd, const std::string& path) {
   return header;
 }
 
+/// Whether the kernel took its counters away; of a part of the time nobody knows how long they were to be on.
+void note_lost_counters(const Request& request, Execution& execution) {
+  if (request.timing.delay || request.timing.timeout || !execution.ended) return;
+  execution.figures.lost = why_counters_were_lost(longest_enabled(execution.figures.kernel), execution.figures.usage,
+                                                  request.command.front());
+}
+
 }  // namespace
 
 Result<Channel> Channel::make() {
@@ -379,16 +386,16 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   translations.keep();
   report_failure(shared, execution);
   execution.figures.kernel = counters.read();
-  if (!timed && execution.ended)
-    execution.figures.lost = why_counters_were_lost(longest_enabled(execution.figures.kernel), execution.figures.usage,
-                                                    request.command.front());
+  note_lost_counters(request, execution);
   execution.faults = fault_logs.finish();
   if (!timed) return execution;
   (void)conductor.finish(linux::now());
   execution.began = conductor.began();
-  execution.intervals = conductor.intervals();
   execution.figures.kernel = meter.kernel();
   window = meter.window();
+  note_lost_counters(request, execution);
+  if (!execution.figures.lost.empty()) conductor.mark_lost(execution.figures.lost);
+  execution.intervals = conductor.intervals();
   return execution;
 }
 

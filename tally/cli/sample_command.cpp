@@ -219,8 +219,7 @@ int sample(Options& options) {
   if (const auto has_room = check_where(options, *choice->backend, *format); !has_room)
     return report_error(has_room.error());
   if (format->name == "binary" && options.output.empty())
-    return report_error(
-        {Code::bad_usage, "a binary file is nothing for standard error", "-o FILE writes it to that file", 0});
+    return report_error({Code::bad_usage, "refusing to write binary data to standard error", "use `-o FILE`", 0});
   auto output = options.output.empty()  ? Result<linux::Output>(linux::Output::standard_error())
                 : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                         : linux::Output::open_file(options.output);

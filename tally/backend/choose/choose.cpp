@@ -216,23 +216,23 @@ std::optional<Error> why_no_engine(const Backend& backend, const Needs& needs) {
 std::optional<Error> what_it_lacks(const Backend& backend, const Needs& needs) {
   const bool by_engine = backend.name() == "sim";
   if (needs.windows != Needs::Windows::none && backend.name() == "none") {
-    return Error{Code::cannot_measure, "a native run without counters knows no windows",
-                 "without --backend tally takes who can count them", 0};
+    return Error{Code::cannot_measure, "`--backend none` cannot record windows",
+                 "omit --backend to let tally choose a backend that supports them", 0};
   }
   if (needs.code && backend.name() == "none") {
-    return Error{Code::cannot_measure, "a native run without counters knows no places",
-                 "without --backend tally takes who can count there", 0};
+    return Error{Code::cannot_measure, "`--backend none` cannot count by function, line or instruction",
+                 "omit --backend to let tally choose a backend that supports it", 0};
   }
   if (needs.windows == Needs::Windows::by_kernel && by_engine) {
-    return Error{Code::cannot_measure, "the engine ends no windows by what happens in the kernel",
-                 "without `--backend sim` the kernel's own counters do", 0};
+    return Error{Code::cannot_measure, "the engine cannot end windows by an event of the kernel",
+                 "omit `--backend sim` to use the kernel's own counters", 0};
   }
   if (!needs.any() || backend.name() == "perf" || (by_engine && !needs.attachment)) return std::nullopt;
-  const std::string who = by_engine ? "the simulated PMU" : "a native run without counters";
+  const std::string which = by_engine ? "the simulated PMU" : "`--backend none`";
   return Error{Code::cannot_measure,
-               needs.attachment ? who + " counts programs that tally starts, and cannot attach to others"
-                                : who + " knows no intervals, delay or time-out",
-               "without --backend the PMU counts, or where there is none the kernel its own events", 0};
+               needs.attachment ? which + " counts only programs that tally starts: it cannot attach to others"
+                                : which + " does not support intervals, a delay or a time-out",
+               "omit --backend: tally then uses the PMU, or the kernel's own events if there is none", 0};
 }
 
 }  // namespace
@@ -246,7 +246,7 @@ Result<Choice> choose(const std::string& name, const std::vector<event::Event>& 
   if (auto error = what_it_lacks(*choice->backend, needs)) return fail(*std::move(error));
   if (auto error = why_no_engine(*choice->backend, needs)) return fail(*std::move(error));
   if (auto nothing = nothing_to_count(*choice->backend, events)) {
-    if (name == "none") nothing->hint = "without `--backend none` tally takes who can count it";
+    if (name == "none") nothing->hint = "omit `--backend none` to let tally choose a backend that counts it";
     if (choice->backend->name() == "perf")
       nothing->hint = "`tally doctor` tells what can be counted here, and what to do";
     return fail(*std::move(nothing));

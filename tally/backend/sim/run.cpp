@@ -345,8 +345,9 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   try {
     if (settings.models.handed_on != 0) workers.emplace(shared, settings.models, settings.models.handed_on);
     if (settings.windows.on != 0) rows.emplace(shared, request, modelling, linux::now());
-  } catch (const std::system_error&) {
-    return fail(Code::cannot_measure, "there is no thread to be had that carries the simulated machine",
+  } catch (const std::system_error& error) {
+    return fail(Code::cannot_measure,
+                fmt::format("cannot start a worker thread for the machine model: {}", error.code().message()),
                 "raise `ulimit -u`, or use `--model-threads 0`");
   }
   const linux::Descendants descendants;
@@ -392,10 +393,10 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   (void)conductor.finish(linux::now());
   execution.began = conductor.began();
   execution.figures.kernel = meter.kernel();
-  window = meter.window();
   note_lost_counters(request, execution);
   if (!execution.figures.lost.empty()) conductor.mark_lost(execution.figures.lost);
   execution.intervals = conductor.intervals();
+  window = meter.window();
   return execution;
 }
 

@@ -120,12 +120,18 @@ std::string counter_reading(std::uint64_t count, int width) {
 void check_unknown_bits(const Value& value, std::vector<Remark>& remarks) {
   const Register& reg = *value.place.reg;
   const std::uint64_t unknown = unknown_bits(value);
-  if (unknown == 0 || reg.others != OtherBits::reserved) return;
+  const bool of_these_models = reg.others == OtherBits::model_specific;
+  if (unknown == 0 || !(of_these_models || reg.others == OtherBits::reserved)) return;
   const bool plural_bits = std::popcount(unknown) > 1;
   const std::uint64_t elsewhere = value.version ? unknown & known_bits(reg) : 0;
   std::string text =
       fmt::format("{} {} {} reserved", plural_bits ? "bits" : "bit", ranges(unknown), plural_bits ? "are" : "is");
   if (elsewhere != 0) text += " in this version";
+  if (of_these_models) {
+    text += " on the processors that have these fields: WRMSR of this value raises #GP(0) there";
+    remarks.push_back({Severity::caution, std::move(text), reg.source});
+    return;
+  }
   const bool faults = reg.space == Space::msr && reg.access != Access::read_only && value.place.model->name == "intel";
   remarks.push_back({faults ? Severity::wrong : Severity::caution,
                      text + (faults ? ": WRMSR of this value raises #GP(0)" : ""), reg.source});

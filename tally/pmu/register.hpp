@@ -181,9 +181,10 @@ constexpr std::uint64_t cpuid_output(std::uint32_t leaf, std::uint32_t subleaf, 
 
 /// What the bits are that belong to no field of a register.
 enum class OtherBits {
-  reserved,    ///< must be 0
-  other_uses,  ///< another unit's, which has no place here
-  ignored,     ///< may be written; without effect
+  reserved,        ///< must be 0
+  model_specific,  ///< reserved on the processors that the source names; later ones may use them
+  other_uses,      ///< another unit's, which has no place here
+  ignored,         ///< may be written; without effect
 };
 
 struct Value;

@@ -248,6 +248,9 @@ TEST(Reserved, bits_fault_where_intel_says_so) {
   EXPECT_TRUE(remarked("186H=8000000000000000H", wrong, "bit 63 is reserved: WRMSR of this value raises #GP(0)"));
   EXPECT_TRUE(remarked("PMCR_EL0=0x100", caution, "bit 8 is reserved"));
   EXPECT_TRUE(silent("CR4=0xFFFFFFFF", "reserved"));  // other units' bits
+  EXPECT_TRUE(remarked("1A4H=FFH", caution, "bits 4, 6, 7 are reserved on the processors that have these fields"));
+  EXPECT_TRUE(silent("1A4H=2FH", "reserved"));
+  EXPECT_TRUE(remarked("1A6H=8000000000000000H", caution, "bit 63 is reserved on the processors"));
 }
 
 TEST(Reserved, bits_that_a_write_ignores_are_not) {

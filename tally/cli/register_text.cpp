@@ -61,9 +61,12 @@ Row row_of(const Value& value, const Slot& slot, bool has_value) {
     return {bits_text(slot), pmu::run_name(field), fmt::format("0x{:0{}x}", run, (field.count + 3) / 4),
             about(value, field, text)};
   }
-  const std::string read = has_value ? pmu::reading(value, slot) : "";
-  return {bits_text(slot), slot.name(), content_text(field, slot.of(value.bits)),
-          about(value, field, read.empty() ? std::string(field.text) : read)};
+  const std::uint64_t content = slot.of(value.bits);
+  std::string text = has_value ? pmu::reading(value, slot) : "";
+  // The text of a flag says what it does when it is 1.
+  if (text.empty())
+    text = (has_value && field.show == pmu::Show::flag && content == 0 ? "if 1: " : "") + std::string(field.text);
+  return {bits_text(slot), slot.name(), content_text(field, content), about(value, field, std::move(text))};
 }
 
 // Fields of several bits per counter, side by side, are shown for the counters that have one set.

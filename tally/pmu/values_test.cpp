@@ -320,11 +320,35 @@ TEST(Arm, filters_exclude) {
   EXPECT_EQ(summary("PMEVTYPER0=0xC000777"), "counts event 0x777 at EL0, EL1 and EL2");
   EXPECT_EQ(summary("PMEVTYPER0=0x50000011"), "counts CPU_CYCLES at Non-secure EL0 and EL1 (and EL3)");
   EXPECT_EQ(summary("PMEVTYPER0=0x20000011"), "counts CPU_CYCLES at EL0 and Secure EL1 (and EL3)");
+  EXPECT_EQ(summary("PMCCFILTR_EL0=0x9000000"), "counts at EL0, EL1 and Non-secure EL2 (and EL3)");
   EXPECT_EQ(summary("PMCCFILTR_EL0=0xC0000000"), "counts at no exception level");
   EXPECT_TRUE(remarked("PMEVTYPER0=0x80000008", note, "counts the opposite"));
   EXPECT_EQ(reading_of("PMEVTYPER0=0x08", "event"), "INST_RETIRED");
   EXPECT_TRUE(remarked("PMEVTYPER2=0x1E", wrong, "odd counters only"));
   EXPECT_TRUE(silent("PMEVTYPER3=0x1E", "odd counters"));
+}
+
+TEST(Arm, filters_say_what_each_bit_does_as_it_is) {
+  const struct {
+    const char *value, *field, *reading;
+  } cases[] = {{"0", "P", "counts EL1"},
+               {"0", "U", "counts EL0"},
+               {"0", "NSK", "equal to P: counts Non-secure EL1"},
+               {"0", "NSH", "does not count EL2"},
+               {"0", "SH", "equal to NSH: does not count Secure EL2"},
+               {"0", "M", "equal to P: counts EL3"},
+               {"0x80000000", "P", "does not count EL1"},
+               {"0x80000000", "NSK", "different from P: does not count Non-secure EL1"},
+               {"0xA0000000", "P", "does not count Secure EL1"},
+               {"0xA0000000", "NSK", "equal to P: counts Non-secure EL1"},
+               {"0x20000000", "P", "counts Secure EL1"},
+               {"0x50000000", "U", "does not count Secure EL0"},
+               {"0x9000000", "NSH", "counts Non-secure EL2"},
+               {"0x1000000", "SH", "different from NSH: counts Secure EL2"}};
+  for (const auto& one : cases) {
+    EXPECT_EQ(reading_of(std::string("PMCCFILTR_EL0=") + one.value, one.field), one.reading) << one.value;
+    EXPECT_EQ(reading_of(std::string("PMEVTYPER3_EL0=") + one.value, one.field), one.reading) << one.value;
+  }
 }
 
 TEST(Arm, encodings_of_rows) {

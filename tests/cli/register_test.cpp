@@ -38,6 +38,15 @@ TEST(Register, a_value_is_explained) {
   EXPECT_TRUE(holds(text, "source: Intel SDM")) << text;
 }
 
+TEST(Register, a_flag_that_is_0_is_told_as_what_1_would_do) {
+  EXPECT_TRUE(holds(shown({"0x186=0x4101C2"}), " 17     OS         0  if 1: counts at CPL 0"))
+      << shown({"0x186=0x4101C2"});
+  EXPECT_TRUE(holds(shown({"0x186=0x4101C2"}), " 16     USR        1  counts at CPL 1 to 3"));
+  const std::string filter = shown({"PMEVTYPER0_EL0=0"});
+  EXPECT_TRUE(holds(filter, " 0  counts EL1\n")) << filter;
+  EXPECT_FALSE(holds(filter, "does not count EL1")) << filter;
+}
+
 TEST(Register, a_layout_has_no_values) {
   const std::string text = shown({"0x38D"});
   EXPECT_TRUE(holds(text, "IA32_FIXED_CTR_CTRL  (MSR 38DH)")) << text;

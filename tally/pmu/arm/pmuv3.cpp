@@ -124,16 +124,37 @@ std::string level_text(std::string_view level, bool secure, bool non_secure) {
 // Where a counter counts, by the rules of the fields U, P, NSU, NSK, NSH, SH and M.
 std::string levels_text(const Value& value) {
   const bool u = get(value, "U") != 0, p = get(value, "P") != 0, nsh = get(value, "NSH") != 0;
-  const bool secure_el2 = get(value, "SH") != 0 && !nsh;
+  const bool sh = get(value, "SH") != 0;
   std::vector<std::string> levels{level_text("EL0", !u, (get(value, "NSU") != 0) == u),
                                   level_text("EL1", !p, (get(value, "NSK") != 0) == p),
-                                  nsh ? "EL2" : level_text("EL2", secure_el2, false)};
+                                  level_text("EL2", sh != nsh, nsh)};
   std::erase(levels, "");
   const bool el3 = (get(value, "M") != 0) == p;
   if (levels.empty()) return el3 ? "at EL3" : "at no exception level";
   const std::string last = levels.back();
   levels.pop_back();
   return fmt::format("at {}{}{}{}", join(levels, ", "), levels.empty() ? "" : " and ", last, el3 ? " (and EL3)" : "");
+}
+
+// Which level a bit of the filter includes or excludes, given the other bits.
+std::string filter_reading(const Value& value, const Slot& slot) {
+  const std::string_view field = slot.field->name;
+  const bool set = slot.of(value.bits) != 0;
+  const auto counts = [](bool counted, std::string_view level) {
+    return fmt::format("{} {}", counted ? "counts" : "does not count", level);
+  };
+  const auto compared = [&](std::string_view with, bool same_counts, std::string_view level) {
+    const bool same = set == (get(value, with) != 0);
+    return fmt::format("{} {}: {}", same ? "equal to" : "different from", with, counts(same == same_counts, level));
+  };
+  if (field == "P") return counts(!set, get(value, "NSK") == 0 ? "EL1" : "Secure EL1");
+  if (field == "U") return counts(!set, get(value, "NSU") == 0 ? "EL0" : "Secure EL0");
+  if (field == "NSK") return compared("P", true, "Non-secure EL1");
+  if (field == "NSU") return compared("U", true, "Non-secure EL0");
+  if (field == "NSH") return counts(set, get(value, "SH") == 0 ? "EL2" : "Non-secure EL2");
+  if (field == "M") return compared("P", true, "EL3");
+  if (field == "SH") return compared("NSH", false, "Secure EL2");
+  return {};
 }
 
 std::string filter_summary(const Value& value) { return "counts " + levels_text(value); }
@@ -266,7 +287,8 @@ constexpr Register table[] = {
      .fields = event_type,
      .source = manual,
      .reset = unknown_reset,
-     .summary = event_type_summary},
+     .summary = event_type_summary,
+     .explain = filter_reading},
     {.name = "PMXEVCNTR_EL0",
      .text = "the selected counter",
      .space = system,
@@ -336,7 +358,8 @@ constexpr Register table[] = {
      .reset = unknown_reset,
      .note = "beyond PMCR_EL0.N: constrained unpredictable",
      .count = 31,
-     .summary = event_type_summary},
+     .summary = event_type_summary,
+     .explain = filter_reading},
     {.name = "PMCCFILTR_EL0",
      .text = "where the cycle counter counts",
      .space = system,
@@ -344,7 +367,8 @@ constexpr Register table[] = {
      .fields = cycle_filter,
      .source = manual,
      .reset = unknown_reset,
-     .summary = filter_summary},
+     .summary = filter_summary,
+     .explain = filter_reading},
     {.name = "ID_AA64DFR0_EL1",
      .text = "debug features; here: the version of the PMU",
      .space = system,

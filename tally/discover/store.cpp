@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tally/base/json_problem.hpp"
 #include "tally/base/json_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/result/reading.hpp"
@@ -135,7 +136,7 @@ Result<Record> read_record(std::string_view text) {
         record.runs.push_back(run_of(json, record));
       }
     } catch (const std::exception& error) {
-      return fail(Code::bad_usage, fmt::format("line {}: {}", number, printable(error.what())));
+      return fail(Code::bad_usage, fmt::format("line {}: {}", number, printable(json_problem(error.what()))));
     }
   }
   if (number == 0) return fail(Code::bad_usage, "the file holds no line");

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tally/base/json_problem.hpp"
 #include "tally/base/text.hpp"
 #include "tally/event/parsers.hpp"
 
@@ -162,12 +163,12 @@ Result<GivenTable> parse_given(std::string_view text, std::string_view origin, s
       try {
         table.events.push_back(event_of(entry, is_x86));
       } catch (const std::exception& error) {
-        throw std::runtime_error(fmt::format("{}: {}", text_of(entry, "EventName"), error.what()));
+        throw std::runtime_error(fmt::format("{}: {}", text_of(entry, "EventName"), json_problem(error.what())));
       }
     }
   } catch (const std::exception& error) {
     return fail(Code::bad_usage,
-                fmt::format("'{}' is no table of events: {}", printable(origin), printable(error.what())),
+                fmt::format("'{}' is no table of events: {}", printable(origin), printable(json_problem(error.what()))),
                 "the vendors' JSON tables, as https://github.com/intel/perfmon has them, and those of tally discover "
                 "--table");
   }

@@ -73,15 +73,16 @@ TEST(Stored, what_is_no_result_is_told) {
   const struct {
     const char* text;
     const char* said;
-  } wrong[] = {{"", "it is empty"},
-               {"{", "parse error at line 1, column 2: syntax error"},
-               {"{", "unexpected end of input"},
-               {"a,b\n1,2\n", "it is not JSON"},
-               {"[]", "it is no JSON object with a schema"},
-               {"{}", "it is no JSON object with a schema"},
-               {R"({"schema":"tally-stat/2"})", "its schema is \"tally-stat/2\", and this version reads"},
-               {R"({"schema":"tally-stat/1"})", "key 'command' not found"},
-               {R"({"schema":"tally-stat/1","command":["x"],"backend":7})", "(/backend) type must be string"}};
+  } wrong[] = {
+      {"", "it is empty"},
+      {"{", "it ends within a value at line 1, column 2"},
+      {"{", "the file is incomplete"},
+      {"a,b\n1,2\n", "it is not JSON"},
+      {"[]", "it is no JSON object with a schema"},
+      {"{}", "it is no JSON object with a schema"},
+      {R"({"schema":"tally-stat/2"})", "its schema is \"tally-stat/2\", and this version reads"},
+      {R"({"schema":"tally-stat/1"})", "it has no key 'command'"},
+      {R"({"schema":"tally-stat/1","command":["x"],"backend":7})", "/backend must be a string, but is a number"}};
   for (const auto& one : wrong) {
     const auto stats = result::read_stats(one.text, "file.json");
     ASSERT_FALSE(stats) << one.text;

@@ -1,5 +1,6 @@
 #include "tally/result/reading.hpp"
 
+#include "tally/base/json_problem.hpp"
 #include "tally/base/text.hpp"
 
 namespace tally::result {
@@ -37,10 +38,7 @@ Environment read_environment(const Json& json) {
 std::string what_is_wrong(std::string_view text, std::string_view exception) {
   // Where a file begins as JSON does, the place where it ceases to be some helps.
   if (!trimmed(text.substr(0, 100)).starts_with('{')) return "it is not JSON";
-  // "[json.exception.type_error.302] (/events/0/value) type must be …": what stands after the bracket.
-  const std::size_t bracket = exception.find("] ");
-  const bool bracketed = exception.starts_with("[json.exception.") && bracket != std::string_view::npos;
-  return std::string(bracketed ? exception.substr(bracket + 2) : exception);
+  return json_problem(exception);
 }
 
 }  // namespace tally::result

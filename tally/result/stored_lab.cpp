@@ -71,8 +71,10 @@ Result<LabRun> read_lab(std::string_view text, const std::string& file) {
     }
     return run_of(json);
   } catch (const Json::exception& exception) {
-    return fail(Code::bad_usage, fmt::format("'{}' is no run of `tally lab --json`: {}", printable(file),
-                                             what_is_wrong(text, exception.what())));
+    return fail(
+        Code::bad_usage,
+        fmt::format("'{}' is no run of `tally lab --json`: {}", printable(file), what_is_wrong(text, exception.what())),
+        "`tally lab --json` writes one");
   }
 }
 

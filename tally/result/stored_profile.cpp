@@ -165,8 +165,10 @@ Result<Profile> read_profile(std::string_view text, const std::string& name) {
       return fail(Code::bad_usage, fmt::format("'{}' is of another schema than {}", printable(name), schema));
     return profile_of(json);
   } catch (const Json::exception& exception) {
-    return fail(Code::bad_usage, fmt::format("'{}' is no result of `tally profile`: {}", printable(name),
-                                             what_is_wrong(text, exception.what())));
+    return fail(
+        Code::bad_usage,
+        fmt::format("'{}' is no result of `tally profile`: {}", printable(name), what_is_wrong(text, exception.what())),
+        "`tally profile --format json -o FILE` writes one");
   }
 }
 

@@ -89,8 +89,10 @@ Result<Verify> read_verify(std::string_view text, const std::string& name) {
     }
     return verify_of(json);
   } catch (const Json::exception& exception) {
-    return fail(Code::bad_usage, fmt::format("'{}' is no result of `tally verify`: {}", printable(name),
-                                             what_is_wrong(text, exception.what())));
+    return fail(
+        Code::bad_usage,
+        fmt::format("'{}' is no result of `tally verify`: {}", printable(name), what_is_wrong(text, exception.what())),
+        "`tally verify --json -o FILE` writes one");
   }
 }
 

@@ -180,7 +180,7 @@ TEST(Device, mistakes_are_named) {
       {"cpu//", "a term is missing"},
       {"cpu/event=1", "has one '/'"},
       {"cpu/event=1/p", "the modifier 'p'"},
-      {"cpu/event=1/:", "nothing stands behind"},
+      {"cpu/event=1/:", "missing modifier after ':'"},
       {"uncore_icm/data_reads/", "has no PMU 'uncore_icm'"},
       {"../cpu/event=1/", "has no PMU '..'"},
       {"/event=1/", "has no PMU ''"},

@@ -197,7 +197,7 @@ TEST(ParseLists, a_missing_name_is_an_error) {
 TEST(ParseLists, blanks_separate_nothing) {
   const auto events = parse_lists({"loads stores"});
   ASSERT_FALSE(events);
-  EXPECT_NE(events.error().message.find("a blank stands inside a name"), std::string::npos) << events.error().message;
+  EXPECT_NE(events.error().message.find("an event name contains a space"), std::string::npos) << events.error().message;
   EXPECT_TRUE(parse_lists({" loads , {stores, branches} ,cpu/event=0xc4, umask=1/"}));
 }
 

@@ -132,6 +132,7 @@ TEST(Given, what_is_no_table_is_told) {
     ASSERT_FALSE(table) << text;
     EXPECT_EQ(table.error().code, Code::bad_usage) << text;
     EXPECT_NE(table.error().message.find("'t.json' is no table of events: "), std::string::npos) << text;
+    EXPECT_EQ(table.error().message.find("json.exception"), std::string::npos) << table.error().message;
   }
 }
 

@@ -67,14 +67,14 @@ class Splitter {
     text_.clear();
     if (behind_group_) {
       behind_group_ = in_modifiers_ = false;
-      if (text == ":") return wrong_here("nothing stands behind a ':'");
+      if (text == ":") return wrong_here("missing modifier after ':'");
       for (std::size_t i = first_of_group_; i < items_.size(); ++i)
         items_[i].modifiers = text.empty() ? "" : text.substr(1);
       return std::nullopt;
     }
     if (text.empty()) return wrong_here("an event's name is missing");
     if (text.find('/') == std::string::npos && text.find_first_of(" \t\n") != std::string::npos)
-      return wrong_here("a blank stands inside a name");
+      return wrong_here("an event name contains a space");
     items_.push_back({text, group_, {}});
     return std::nullopt;
   }

@@ -63,7 +63,7 @@ Result<Mode> parse_modifiers(std::string_view letters, std::string_view event) {
     }
   }
   if (!user && !kernel) {
-    return fail(Code::bad_usage, fmt::format("nothing stands behind the last ':' of '{}'", printable(event)), usage);
+    return fail(Code::bad_usage, fmt::format("missing modifier after ':' in '{}'", printable(event)), usage);
   }
   return user && kernel ? Mode::both : kernel ? Mode::kernel : Mode::user;
 }

@@ -81,7 +81,7 @@ TEST(Usage, mistakes_end_with_2_and_a_way_out) {
       {{"stat", "-e", "loads,,stores", "true"}, "an event's name is missing"},
       {{"stat", "-e", "loads:x", "true"}, "unknown suffix ':x'"},
       {{"stat", "-e", "page-faults:k", "true"}, "takes no suffix"},
-      {{"stat", "-e", "loads stores", "true"}, "a blank stands inside a name"},
+      {{"stat", "-e", "loads stores", "true"}, "an event name contains a space"},
       {{"stat", "-e"}, "missing value after --event"},
       {{"doctor", "here"}, "unexpected argument 'here'"},
       {{"doctor", "--here"}, "unknown option '--here'"},

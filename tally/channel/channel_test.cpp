@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 namespace tally::channel {
@@ -29,6 +30,21 @@ TEST(Channel, SumIsCountersTimesVectors) {
   EXPECT_EQ(totals.field[instructions], 58);
   EXPECT_EQ(totals.field[conditional], 10);
   EXPECT_EQ(totals.field[taken], 6);
+}
+
+TEST(Channel, SitesKeepMappingsApart) {
+  for (const uint64_t pc : {uint64_t{0x401000}, uint64_t{0x7fff'ffff'ffff}, uint64_t{0xffff'ffff'ffff}})
+    for (const uint32_t mapping : {1u, 2u, code_site_mappings}) {
+      EXPECT_EQ(pc_of_site(code_site(pc, mapping)), pc);
+      EXPECT_EQ(mapping_of_site(code_site(pc, mapping)), mapping);
+    }
+  // Without a number the address is the site: more mappings than have numbers, addresses that use those bits.
+  for (const auto& [pc, mapping] : {std::pair{0x401000ull, 0u}, std::pair{0x401000ull, code_site_mappings + 1},
+                                    std::pair{0xffff'ffff'ff60'0400ull, 3u}, std::pair{0x00ff'0000'0000'1000ull, 3u}}) {
+    EXPECT_EQ(code_site(pc, mapping), pc);
+    EXPECT_EQ(pc_of_site(pc), pc);
+    EXPECT_EQ(mapping_of_site(pc), 0u);
+  }
 }
 
 TEST(Channel, AreasAreReusedLastFirst) {

@@ -55,6 +55,24 @@ struct CodeMapping {
   uint32_t number;        ///< the same for a file that comes back to the same addresses, and for all that is no file
 };
 
+/// An instruction and the mapping that it was in (CodeMapping::number, 0: unknown), in one word: files that are mapped
+/// at the same address one after the other stay apart. Numbers above code_site_mappings, which only a program that maps
+/// as many files with code has, are left out, and so is the number of an address at or above 2^48.
+inline constexpr uint32_t code_site_mappings = 0x7ffe;
+inline constexpr uint64_t code_site_shift = 48, code_site_has_number = uint64_t{1} << 63;
+
+inline uint64_t code_site(uint64_t pc, uint32_t mapping) {
+  if (mapping == 0 || mapping > code_site_mappings || pc >> code_site_shift != 0) return pc;
+  return code_site_has_number | uint64_t{mapping} << code_site_shift | pc;
+}
+inline uint32_t mapping_of_site(uint64_t site) {
+  const uint32_t high = static_cast<uint32_t>(site >> code_site_shift);
+  return high > 0x8000 && high <= 0x8000 + code_site_mappings ? high - 0x8000 : 0;
+}
+inline uint64_t pc_of_site(uint64_t site) {
+  return mapping_of_site(site) == 0 ? site : site & ((uint64_t{1} << code_site_shift) - 1);
+}
+
 /// One instruction on a trace's way, or where the way ends.
 struct CodePlace {
   int32_t pc;      ///< from the trace's
@@ -128,19 +146,19 @@ inline constexpr uint8_t placed_cycles = 255;
 
 /// What the models counted at an instruction: one for each of PlacedFigures. In a table with open addressing.
 struct CodeFigures {
-  uint64_t pc;  ///< 0 = free
+  uint64_t site;  ///< code_site() of the instruction; 0 = free
   uint64_t figure[placed_figure_limit];
 };
 inline constexpr uint32_t code_figures_limit = 174'000;
 
 /// The row of an instruction, by whoever alone writes the table; null where there are too many: what they count is in
 /// no row then.
-inline CodeFigures* figures_of(CodeFigures* table, uint64_t pc) {
+inline CodeFigures* figures_of(CodeFigures* table, uint64_t site) {
   constexpr uint32_t most_tries = 256;
-  uint32_t i = static_cast<uint32_t>((pc * 0x9E3779B97F4A7C15ull >> 32) * code_figures_limit >> 32);
+  uint32_t i = static_cast<uint32_t>((site * 0x9E3779B97F4A7C15ull >> 32) * code_figures_limit >> 32);
   for (uint32_t tries = 0; tries < most_tries; tries++, i = i + 1 < code_figures_limit ? i + 1 : 0) {
-    if (table[i].pc == 0) table[i].pc = pc;
-    if (table[i].pc == pc) return &table[i];
+    if (table[i].site == 0) table[i].site = site;
+    if (table[i].site == site) return &table[i];
   }
   return nullptr;
 }
@@ -154,9 +172,9 @@ struct CodeCycles {
 inline constexpr uint64_t code_cycles_limit = (32ull << 20) / sizeof(CodeCycles) - 1;
 
 /// Counts of a process that are not those of whole segments: what an interrupted one had not executed, what was
-/// executed one instruction at a time. By address, in a table with open addressing.
+/// executed one instruction at a time. By instruction, in a table with open addressing.
 struct CodeCorrection {
-  uint64_t pc;  ///< 0 = free
+  uint64_t site;  ///< code_site() of the instruction; 0 = free
   uint32_t process;
   uint32_t reserved;
   int64_t field[12];

@@ -41,6 +41,8 @@ bool map_log(u32 number) {
 
 }  // namespace
 
+u32 (*code_log_mapping_of)(u64 pc);
+
 u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread) {
   const u32 area = channel::take_area(own_records.shared, own_records.shared.header().free_counters);
   auto* const record = reinterpret_cast<channel::CodeCounts*>(code_log_begin(sizeof(channel::CodeCounts)));
@@ -114,13 +116,14 @@ void code_log_correct(u32 process, u64 pc, const channel::Totals& delta) {
   constexpr u32 mask = channel::code_correction_limit - 1, most_tries = 64;
   auto* const table =
       reinterpret_cast<channel::CodeCorrection*>(reinterpret_cast<u64>(log_) + channel::code_corrections_at);
-  u32 i = static_cast<u32>(pc * 0x9E3779B97F4A7C15ull >> 40) & mask;
+  const u64 site = channel::code_site(pc, code_log_mapping_of != nullptr ? code_log_mapping_of(pc) : 0);
+  u32 i = static_cast<u32>(site * 0x9E3779B97F4A7C15ull >> 40) & mask;
   for (u32 tries = 0; tries < most_tries; tries++, i = (i + 1) & mask) {
     channel::CodeCorrection& c = table[i];
     u64 found = 0;
-    if (__atomic_compare_exchange_n(&c.pc, &found, pc, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (__atomic_compare_exchange_n(&c.site, &found, site, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
       c.process = process;
-    else if (found != pc || c.process != process)
+    else if (found != site || c.process != process)
       continue;
     for (u32 f = 0; f < channel::field_count; f++)
       if (delta.field[f] != 0) __atomic_add_fetch(&c.field[f], delta.field[f], __ATOMIC_RELAXED);

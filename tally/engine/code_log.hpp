@@ -28,6 +28,9 @@ void code_log_new_thread(Thread* t);
 u32 code_log_area(channel::CodeRecordKind kind, u32 process, u32 thread);
 /// A vfork child runs this process's code.
 void code_log_shares(u32 process);
+/// The number of the mapping of an address (CodeMapping::number), 0 where the log does not have it. Takes no lock. Null
+/// until it has one.
+extern u32 (*code_log_mapping_of)(u64 pc);
 /// A process's counts change by that much for the instruction at `pc`. Takes no lock.
 void code_log_correct(u32 process, u64 pc, const channel::Totals& delta);
 

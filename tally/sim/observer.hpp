@@ -7,8 +7,9 @@ namespace tally::sim {
 
 class Observer {
  public:
-  /// What the models have counted since the last call is of the instruction at `pc`.
-  virtual void stepped(std::uint64_t pc) = 0;
+  /// What the models have counted since the last call is of the instruction at `site`: its address, or
+  /// channel::code_site().
+  virtual void stepped(std::uint64_t site) = 0;
 
  protected:
   ~Observer() = default;

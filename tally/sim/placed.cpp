@@ -38,12 +38,12 @@ Placer::Placer(const std::uint8_t* figures, std::uint32_t n, const HierarchyCoun
   }
 }
 
-void Placer::stepped(std::uint64_t pc) {
+void Placer::stepped(std::uint64_t site) {
   std::uint64_t* row = nullptr;
   for (std::uint32_t i = 0; i < count_; ++i) {
     Figure& f = figures_[i];
     if (*f.now == f.placed) continue;
-    if (row == nullptr) row = row_of(pc);
+    if (row == nullptr) row = row_of(site);
     if (row != nullptr) row[i] += *f.now - f.placed;
     f.placed = *f.now;
   }
@@ -65,7 +65,7 @@ void access_all(const NotedLevels& levels, const PlacedNote* notes, std::uint32_
       const Access access = access_of(some[i]);
       count_miss(access, (places[i] & FirstLevels::is_across) != 0, caches);
       if (levels.lower != nullptr) levels.lower->request(line_of_note(some[i]), access, caches);
-      observer.stepped(notes[places[i] & ~FirstLevels::is_across].pc);
+      observer.stepped(notes[places[i] & ~FirstLevels::is_across].site);
     }
   }
 }

@@ -19,14 +19,14 @@ class Placer : public Observer {
   /// `figures`: numbers of `n` of them; of others nothing is added. The counts are only added to while this lives.
   Placer(const std::uint8_t* figures, std::uint32_t n, const HierarchyCounts& caches, const TlbCounts& tlbs,
          const BranchCounts& branches);
-  void stepped(std::uint64_t pc) final;
+  void stepped(std::uint64_t site) final;
 
  protected:
   ~Placer() = default;
 
  private:
   /// Where the instruction has its figures; null: they are left out.
-  virtual std::uint64_t* row_of(std::uint64_t pc) = 0;
+  virtual std::uint64_t* row_of(std::uint64_t site) = 0;
 
   struct Figure {
     const std::uint64_t* now;

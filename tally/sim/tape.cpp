@@ -64,7 +64,7 @@ void play(const Models& models, const Way* ways, const Op* ops, const std::uint6
           break;
         case Step::ret: models.branches->ret(last); break;
       }
-      if (observer != nullptr) observer->stepped(op->instruction());
+      if (observer != nullptr) observer->stepped(op->site());
     }
   }
 }

@@ -62,8 +62,11 @@ struct Op {
   std::uint16_t word;    ///< of the record: an access's address, the first word of a repetition or of pieces
   std::uint16_t bytes;   ///< of the access or the instruction
   Step what;
+  std::uint16_t site_bits = 0;  ///< the upper 16 bits of site(), where instruction() has none
 
   std::uint64_t instruction() const { return what < Step::conditional ? target : at; }
+  /// The instruction as observers are told of it: with its mapping (channel::code_site()).
+  std::uint64_t site() const { return instruction() | std::uint64_t{site_bits} << 48; }
 };
 
 /// A way: `count` steps from the one of number `first`.

@@ -54,12 +54,31 @@ class ProfileIdentity : public testing::Test {
     return Json::parse(in, nullptr, false);
   }
 
-  /// What the functions of this name counted.
-  static std::int64_t of(const Json& profile, const std::string& name) {
+  /// What the functions of this name counted of an event.
+  static std::int64_t of(const Json& profile, const std::string& name, std::size_t event = 0) {
     std::int64_t sum = 0;
     for (const Json& function : profile["functions"])
-      if (function["name"] == name) sum += function["counts"][0].get<std::int64_t>();
+      if (function["name"] == name) sum += function["counts"][event].get<std::int64_t>();
     return sum;
+  }
+
+  /// Builds a program `dl` that loads two libraries in turn, which come to lie at the same addresses, and calls
+  /// work(1000) or other(1000). `body`: of these functions, with `int n`.
+  void build_libraries(const std::string& body, const std::string& handler = "") {
+    for (const char* const name : {"work", "other"})
+      build(std::string("lib") + name + ".so",
+            "volatile int s, data[1 << 20]; volatile int *volatile nowhere;\nvoid " + std::string(name) + "(int n) {" +
+                body + "}\n",
+            "-shared -fPIC");
+    build(
+        "dl",
+        "#include <dlfcn.h>\n#include <setjmp.h>\n#include <signal.h>\nstatic sigjmp_buf back;\nvoid leave(int n) { "
+        "siglongjmp(back, n); }\nint main(void) { " +
+            handler +
+            " for (int i = 0; i < 6; i++) { void *h = dlopen(i % 2 ? \"./libother.so\" : \"./libwork.so\", RTLD_NOW); "
+            "void (*f)(int) = (void (*)(int))dlsym(h, i % 2 ? \"other\" : \"work\"); if (sigsetjmp(back, 1) == 0) "
+            "f(1000); dlclose(h); } return 0; }\n",
+        "-ldl");
   }
 
  private:
@@ -113,16 +132,7 @@ TEST_F(ProfileIdentity, keeps_no_file_system_busy) {
 
 /// Libraries that come to lie at the same addresses in turn.
 TEST_F(ProfileIdentity, of_calls_into_what_was_mapped_then) {
-  for (const char* const name : {"work", "other"})
-    build(std::string("lib") + name + ".so",
-          "volatile int s;\nvoid " + std::string(name) + "(int n) { for (int i = 0; i < n; i++) s = i; }\n",
-          "-shared -fPIC");
-  build(
-      "dl",
-      "#include <dlfcn.h>\nint main(void) { for (int i = 0; i < 6; i++) { void *h = dlopen(i % 2 ? \"./libother.so\" : "
-      "\"./libwork.so\", RTLD_NOW); void (*f)(int) = (void (*)(int))dlsym(h, i % 2 ? \"other\" : \"work\"); f(1000); "
-      "dlclose(h); } return 0; }\n",
-      "-ldl");
+  build_libraries("for (int i = 0; i < n; i++) s = i;");
   const Json made = profile("exec ./dl", {"--calls"});
   std::map<std::string, std::int64_t> inclusive;
   for (const Json& call : made["calls"])
@@ -131,6 +141,29 @@ TEST_F(ProfileIdentity, of_calls_into_what_was_mapped_then) {
   EXPECT_EQ(of(made, "work"), of(made, "other"));
   EXPECT_EQ(inclusive["work"], of(made, "work"));
   EXPECT_EQ(inclusive["other"], of(made, "other"));
+}
+
+/// The same of what the models count, whoever carries them.
+TEST_F(ProfileIdentity, of_misses_in_what_was_mapped_then) {
+  build_libraries("for (int i = 0; i < n; i++) s = data[i * 64];");
+  for (const Words& options : {Words{}, Words{"--model-threads", "0"}, Words{"--precision", "full"}}) {
+    Words words{"--model", "haswell", "-e", "L1-dcache-load-misses,dTLB-load-misses,branch-misses"};
+    words.insert(words.end(), options.begin(), options.end());
+    const Json made = profile("exec ./dl", words);
+    for (const std::size_t event : {1, 2}) {
+      EXPECT_GE(of(made, "work", event), event == 1 ? 2900 : 100);
+      EXPECT_NEAR(static_cast<double>(of(made, "work", event)), static_cast<double>(of(made, "other", event)), 100);
+    }
+    EXPECT_GE(of(made, "work", 3), 1);
+  }
+}
+
+/// The same of corrections: a fault in the middle of a block, after which the rest of it is not executed.
+TEST_F(ProfileIdentity, of_faults_in_what_was_mapped_then) {
+  build_libraries("s = n; *nowhere = 1; s = 2; s = 3; s = 4; s = 5; s = 6;", "signal(SIGSEGV, leave);");
+  const Json made = profile("exec ./dl");
+  EXPECT_EQ(of(made, "work"), of(made, "other"));
+  EXPECT_GT(of(made, "work"), 0);
 }
 
 /// Code that is copied to anonymous memory at its own addresses, as for huge pages.

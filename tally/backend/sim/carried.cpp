@@ -101,8 +101,8 @@ class FigurePlacer final : public tally::sim::Placer {
       : Placer(placed.figures.figure, placed.figures.count, caches, tlbs, none), table_(placed.table) {}
 
  private:
-  std::uint64_t* row_of(std::uint64_t pc) override {
-    channel::CodeFigures* const row = table_ != nullptr ? channel::figures_of(table_, pc) : nullptr;
+  std::uint64_t* row_of(std::uint64_t site) override {
+    channel::CodeFigures* const row = table_ != nullptr ? channel::figures_of(table_, site) : nullptr;
     return row != nullptr ? row->figure : nullptr;
   }
 

@@ -84,7 +84,7 @@ class Reader {
       add_area(number, counts.area, owner(counts.process, counts.thread));
     for (const channel::CodeCorrection& c : one.corrections()) {
       if (!effort_.take_entries(1)) break;
-      const Place at = place_of(number, one.all_mappings(), c.pc);
+      const Place at = place_of_site(number, c.site);
       const Counted made{
           at.address, at.file, 0, 0, 0, Counted::by_correction, static_cast<std::int64_t>(corrections_.size()), 0};
       std::copy(std::begin(c.field), std::end(c.field), std::begin(corrections_.emplace_back().field));
@@ -186,8 +186,8 @@ class Reader {
     const std::uint64_t begin = channel::area_offset(area),
                         limit = begin + channel::code_figures_limit * sizeof(channel::CodeFigures);
     for (const auto& one : read_table<channel::CodeFigures>(shared_.file.get(), begin, limit)) {
-      if (one.pc == 0 || !effort_.take_entries(1)) continue;
-      const Place at = place_of(number, log(number).all_mappings(), one.pc);
+      if (one.site == 0 || !effort_.take_entries(1)) continue;
+      const Place at = place_of_site(number, one.site);
       counted_[owner].push_back(
           {at.address, at.file, 0, 0, 0, Counted::by_models, static_cast<std::int64_t>(figures_.size()), 0});
       figures_.push_back(one);
@@ -244,6 +244,10 @@ class Reader {
       at = head.inherited;
     }
     return place_of(number, mappings, pc);
+  }
+
+  Place place_of_site(std::uint32_t number, std::uint64_t site) {
+    return place_in(number, channel::mapping_of_site(site), log(number).all_mappings(), channel::pc_of_site(site));
   }
 
   bool is_file(std::uint32_t file) {

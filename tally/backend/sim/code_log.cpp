@@ -81,9 +81,10 @@ const CodeMapping* CodeLogReader::mapping_of(std::uint64_t pc, std::uint32_t map
 
 const CodeMapping* CodeLogReader::numbered_mapping(std::uint64_t pc, std::uint32_t number,
                                                    std::uint32_t mappings) const {
-  for (std::uint32_t i = mappings; i-- > 0;)
-    if (mappings_[i].number == number && mappings_[i].has(pc)) return &mappings_[i];
-  return nullptr;
+  const std::uint32_t all = std::min(mappings, all_mappings());
+  std::uint32_t i = all;
+  while (i > 0 && (mappings_[i - 1].number != number || !mappings_[i - 1].has(pc))) --i;
+  return effort_.take_steps(all - i + 1) && i > 0 ? &mappings_[i - 1] : nullptr;
 }
 
 std::uint32_t CodeLogReader::mappings_below(std::uint64_t bytes) const {
@@ -97,7 +98,7 @@ void CodeLogReader::read_corrections(const Channel& shared, std::uint32_t number
                       limit = channel::code_log_offset(number) + channel::code_records_at;
   const auto table = read_table<channel::CodeCorrection>(file, begin, limit);
   std::copy_if(table.begin(), table.end(), std::back_inserter(corrections_),
-               [](const channel::CodeCorrection& c) { return c.pc != 0; });
+               [](const channel::CodeCorrection& c) { return c.site != 0; });
 }
 
 void CodeLogReader::read(CodeFiles& files) {

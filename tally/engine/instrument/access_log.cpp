@@ -9,6 +9,11 @@ namespace tally::engine::instrument {
 
 using sim::Step;
 
+void ModelCode::add_op(sim::Op op) {
+  op.site_bits = static_cast<u16>(site_of(op.instruction()) >> channel::code_site_shift);
+  tape_ops.add(op);
+}
+
 void ModelCode::put(Emitter& e, u8 reg) {
   e.load(b_, o_model_record);
   store_at(e, b_, reg, 8u * gone_.words++);
@@ -23,13 +28,13 @@ void ModelCode::record(Builder& b, u32 i) {
   for (u64 at = in.pc & ~(line - 1); at < in.next(); at += line) {
     if (last_fetched_ == at) continue;
     last_fetched_ = at;
-    tape_ops.add({at, in.pc, 0, 1, Step::fetch});
+    add_op({at, in.pc, 0, 1, Step::fetch});
     gone_.count++;
   }
   for (u32 k = 0; k < f.accesses; k++) {
     const DataAccess& access = f.access[k];
     static const Step steps[] = {Step::load, Step::store, Step::modify};
-    tape_ops.add({0, in.pc, gone_.words, static_cast<u16>(access.bytes), steps[static_cast<u32>(access.what)]});
+    add_op({0, in.pc, gone_.words, static_cast<u16>(access.bytes), steps[static_cast<u32>(access.what)]});
     gone_.count++;
     load_address(b.e, access, a_, b_);
     put(b.e, a_);
@@ -41,7 +46,7 @@ void ModelCode::record(Builder& b, u32 i) {
 
 void ModelCode::record_repeat(Builder& b, u32 i) {
   constexpr u32 before = sim::Repeat::words / 2;
-  tape_ops.add({facts_[i].repeat.bits(), in_[i].pc, static_cast<u16>(gone_.words - before), 0, Step::repeat});
+  add_op({facts_[i].repeat.bits(), in_[i].pc, static_cast<u16>(gone_.words - before), 0, Step::repeat});
   gone_.count++;
   for (const u8 reg : {rcx, rsi, rdi}) put(b.e, reg);
   mark(b);
@@ -55,13 +60,13 @@ void ModelCode::record_flow(Builder& b, const Instruction& in) {
                     : in.kind == Kind::call          ? Step::call
                     : in.kind == Kind::call_indirect ? Step::indirect_call
                                                      : Step::indirect_jump;
-  tape_ops.add({in.pc, in.target(), 0, in.length, what});
+  add_op({in.pc, in.target(), 0, in.length, what});
   gone_.count++;
   mark(b);
 }
 
 void ModelCode::record_outcome(const Instruction& in, bool taken) {
-  tape_ops.add({in.pc, in.target(), 0, in.length, Step::conditional});
+  add_op({in.pc, in.target(), 0, in.length, Step::conditional});
   gone_.pass(taken);
 }
 
@@ -104,7 +109,7 @@ void ModelCode::finish_by_target(Builder& b, const Instruction& in) {
     const Step what = in.kind == Kind::ret             ? Step::ret
                       : in.kind == Kind::call_indirect ? Step::indirect_call
                                                        : Step::indirect_jump;
-    tape_ops.add({in.pc, 0, 0, in.length, what});
+    add_op({in.pc, 0, 0, in.length, what});
     gone_.count++;
     store_at(e, r11, rcx, 8u * gone_.words++);
   }

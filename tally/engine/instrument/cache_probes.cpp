@@ -17,7 +17,7 @@ void names_page(const Emitter& e, u64 address) {
 
 }  // namespace
 
-/// The address of the instruction whose code is being made, in two halves: no register is free for it.
+/// The site of the instruction whose code is being made, in two halves: no register is free for it.
 void ModelCode::store_site(Emitter& e) const {
   store_constant(e, o_model_site, static_cast<u32>(site_), false);
   store_constant(e, o_model_site + 4, static_cast<u32>(site_ >> 32), false);
@@ -188,7 +188,7 @@ void ModelCode::probe_data(Builder& b, u32 i, u32 k) {
   const DataAccess& access = f.access[k];
   Emitter& e = b.e;
   if (!model_plan.data()) return;
-  site_ = in_[i].pc;
+  site_ = site_of(in_[i].pc);
   const u32 line = model_plan.line_bytes;
   const u64 address = static_cast<u64>(access.displacement);
   const bool fixed = access.fixed && !access.fs;
@@ -274,7 +274,7 @@ void ModelCode::probe_stable_line(Builder& b, const FetchedLine& line, u64 pc) {
 
 void ModelCode::probe_line(Builder& b, u32 i, u64 address) {
   Emitter& e = b.e;
-  site_ = in_[i].pc;
+  site_ = site_of(in_[i].pc);
   const u64 page = address >> model_plan.page_bits;
   const u32 number = line_number(address),
             page_number = model_plan.pages ? line_number(page << model_plan.page_bits) : number;

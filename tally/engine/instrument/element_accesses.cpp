@@ -212,9 +212,9 @@ void ModelCode::ask_pieces(Builder& b, u32 i) {
     s.word = gone_.words;
     gone_.words = static_cast<u16>(gone_.words + 1 + 2 * most_pieces(s));
     gone_.count++;
-    tape_ops.add({0, in_[i].pc, s.word, 0, sim::Step::pieces});
+    add_op({0, in_[i].pc, s.word, 0, sim::Step::pieces});
   }
-  site_ = in_[i].pc;
+  site_ = site_of(in_[i].pc);
   ask_look(e, b.arena.to_model, word_of(Ask::pieces, element_accesses.add(s)));
   mark(b);
 }

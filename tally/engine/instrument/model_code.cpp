@@ -5,6 +5,7 @@
 #include "tally/engine/context.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
 #include "tally/engine/instrument/model_ranges.hpp"
+#include "tally/engine/instrument/placed_figures.hpp"
 #include "tally/engine/instrument/sites.hpp"
 #include "tally/engine/translate/profile.hpp"
 
@@ -25,7 +26,15 @@ void ModelCode::begin_trace() {
   if (model_plan.each && !records_) mark_partial(current(), channel::partial_code_lines);
   first_op_ = tape_ops.size;
   last_fetched_ = 0;
+  mapping_ = {};
   gone_ = {0, 1, 0, 0};
+}
+
+/// The instruction with its mapping, where figures are placed: channel::code_site().
+u64 ModelCode::site_of(u64 pc) {
+  if (!places_misses()) return pc;
+  if (!mapping_.has(pc)) mapping_ = translate::logged_around(pc);
+  return channel::code_site(pc, mapping_.number);
 }
 
 void ModelCode::begin_segment(Builder& b, const Instruction* in, u32 n, u16 live, const u16* at_exits,
@@ -207,7 +216,7 @@ void ModelCode::before(Builder& b, u32 i, bool leaves) {
       e.store(rsi, o_model_repeat + 8);
       e.store(rdi, o_model_repeat_rdi);
       store_constant(e, o_model_repeat_word, word_of(f.repeat));
-      site_ = in_[i].pc;
+      site_ = site_of(in_[i].pc);
       if (model_plan.notes_sites) store_site(e);
     }
     if (in.kind == Kind::call || (in.kind == Kind::call_indirect && in.resolved)) push_return(b, in);

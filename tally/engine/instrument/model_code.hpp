@@ -9,6 +9,7 @@
 #pragma once
 #include "tally/engine/context.hpp"
 #include "tally/engine/instrument/facts.hpp"
+#include "tally/engine/translate/logged_code.hpp"
 #include "tally/engine/translate/reading.hpp"
 
 namespace tally::engine::instrument {
@@ -177,9 +178,12 @@ class ModelCode {
   void mark(const Builder& b);
   void note_outcome(bool taken);
   bool wants_window(u32 i) const;
+  u64 site_of(u64 pc);
+  void add_op(sim::Op op);
 
   const Instruction* in_ = nullptr;
-  u64 site_ = 0;  // of the instruction whose code is being made
+  u64 site_ = 0;                        // of the instruction whose code is being made: channel::code_site()
+  translate::LoggedMapping mapping_{};  // of the instruction whose site was asked for last
   u32 n_ = 0;
   ModelFacts facts_[instruction_limit];
   u64 last_line_ = 0;

@@ -36,12 +36,13 @@ void place_core_cycles(Thread* t, u64 pc, u64 cycles, u64 executions) {
   const channel::PlacedFigures& placed = settings().placed;
   for (u32 i = 0; i < placed.count; i++) {
     if (placed.figure[i] != channel::placed_cycles) continue;
-    if (CodeFigures* const row = channel::figures_of(table_of(t), pc); row != nullptr) row->figure[i] += cycles;
+    const u64 site = channel::code_site(pc, code_log_mapping_of != nullptr ? code_log_mapping_of(pc) : 0);
+    if (CodeFigures* const row = channel::figures_of(table_of(t), site); row != nullptr) row->figure[i] += cycles;
   }
 }
 
-u64* FigurePlacer::row_of(u64 pc) {
-  CodeFigures* const row = channel::figures_of(table_of(thread_), pc);
+u64* FigurePlacer::row_of(u64 site) {
+  CodeFigures* const row = channel::figures_of(table_of(thread_), site);
   return row != nullptr ? row->figure : nullptr;
 }
 

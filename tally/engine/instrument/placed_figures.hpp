@@ -25,7 +25,7 @@ class FigurePlacer final : public sim::Placer {
       : Placer(settings().placed.figure, settings().placed.count, caches, tlbs, branches), thread_(t) {}
 
  private:
-  u64* row_of(u64 pc) override;
+  u64* row_of(u64 site) override;
 
   Thread* thread_;
 };

@@ -11,14 +11,9 @@ namespace {
 using channel::CodeRecordKind;
 
 // Mappings that the log has. Where there are more, one is logged again when its turn comes.
-struct Logged {
-  u64 start, end;
-  u32 number;
-
-  bool has(u64 pc) const { return pc - start < end - start; }
-};
 constexpr u32 logged_limit = 256;
-Logged logged[logged_limit];
+LoggedMapping logged[logged_limit];
+u32 changes;       // of `logged`; odd while there is one
 u32 turn, latest;  // the next one that is replaced; the one that was found last
 u32 numbers;       // that mappings were given
 u32 no_file;       // the number of all mappings that are of no file; 0 = there is none yet
@@ -41,8 +36,29 @@ constexpr u32 former_limit = 32;
 LoggedFile former[former_limit];
 u32 former_turn;
 
+/// Changes `logged`, which known_mapping() reads without a lock. Whoever was killed in the middle of it left an odd
+/// number: the next change makes it even again.
+template <class Change>
+void change_logged(Change&& change) {
+  const u32 odd = __atomic_load_n(&changes, __ATOMIC_RELAXED) | 1;
+  __atomic_store_n(&changes, odd, __ATOMIC_RELAXED);
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+  change();
+  __atomic_store_n(&changes, odd + 1, __ATOMIC_RELEASE);
+}
+
+/// The number of the mapping of an address, without a lock; 0 where the log does not have it, or it changes just now.
+u32 known_mapping(u64 pc) {
+  const u32 before = __atomic_load_n(&changes, __ATOMIC_ACQUIRE);
+  u32 found = 0;
+  for (u32 i = 0; i < logged_limit && found == 0; i++)
+    if (const LoggedMapping one = logged[i]; one.has(pc)) found = one.number;
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return before % 2 == 0 && __atomic_load_n(&changes, __ATOMIC_RELAXED) == before ? found : 0;
+}
+
 /// Null where the log does not have the mapping of an address.
-const Logged* logged_at(u64 pc) {
+const LoggedMapping* logged_at(u64 pc) {
   if (logged[latest].has(pc)) return &logged[latest];
   for (u32 i = 0; i < logged_limit; i++)
     if (logged[i].has(pc)) return &logged[latest = i];
@@ -109,7 +125,8 @@ void add_mapping(const ListedMapping& m, const MappedFile& file, u32 flags) {
   record->number = file_of[at].number = number_of(file_of[at]);
   copy(record + 1, m.path, m.path_bytes);
   code_log_end(&record->head, CodeRecordKind::mapping);
-  logged[at] = {m.start, m.end, record->number};
+  change_logged([&] { logged[at] = {m.start, m.end, record->number}; });
+  code_log_mapping_of = known_mapping;
 }
 
 /// Of anonymous memory at `pc`: the file that was mapped there before, where that has the same bytes.
@@ -150,7 +167,7 @@ void add_mapping_of(const ListedMapping& m, u64 pc) {
 }
 
 /// The mapping of an address, which the log has afterwards.
-Logged log_mapping_of(u64 pc) {
+LoggedMapping log_mapping_of(u64 pc) {
   lock_code();
   if (logged_at(pc) == nullptr) {
     static ListedMapping mapping;
@@ -162,8 +179,8 @@ Logged log_mapping_of(u64 pc) {
     });
     add_mapping_of(mapping, pc);
   }
-  const Logged* const known = logged_at(pc);
-  const Logged found = known != nullptr ? *known : Logged{};
+  const LoggedMapping* const known = logged_at(pc);
+  const LoggedMapping found = known != nullptr ? *known : LoggedMapping{};
   unlock_code();
   return found;
 }
@@ -191,7 +208,7 @@ void keep_former(const LoggedFile& file) {
 void log_trace(const Trace& t) {
   if (!logs_code()) return;
   // A trace may go on in another mapping. Each is in the log before the trace.
-  Logged mapping{};
+  LoggedMapping mapping{};
   u32 places = 0;
   for (; places < t.place_count && is_on_way(t, t.places[places]); places++) {
     const Place& p = t.places[places];
@@ -229,17 +246,21 @@ void log_unmapped(u64 start, u64 end) {
   for (u32 i = 0; i < logged_limit; i++) {
     if (logged[i].start >= end || logged[i].end <= start) continue;
     if (file_of[i].inode != 0) keep_former(file_of[i]);
-    logged[i] = {};
+    change_logged([&] { logged[i] = {}; });
     file_of[i] = {};
   }
 }
 
-u32 logged_mapping(u64 pc) { return logs_code() ? log_mapping_of(pc).number : 0; }
+u32 logged_mapping(u64 pc) { return logged_around(pc).number; }
+
+LoggedMapping logged_around(u64 pc) { return logs_code() ? log_mapping_of(pc) : LoggedMapping{}; }
 
 u32 unmapped_mappings() { return __atomic_load_n(&unmapped, __ATOMIC_ACQUIRE); }
 
 void log_restarted() {
-  for (Logged& one : logged) one = {};
+  change_logged([] {
+    for (LoggedMapping& one : logged) one = {};
+  });
   __atomic_add_fetch(&unmapped, 1, __ATOMIC_RELEASE);
 }
 

@@ -15,7 +15,7 @@ constexpr Note same_access = 4;
 /// A note with the instruction whose access it is, as both stand one after the other.
 struct PlacedNote {
   Note note;
-  std::uint64_t pc;
+  std::uint64_t site;  ///< its address, with its mapping (channel::code_site())
 };
 static_assert(sizeof(PlacedNote) == 16);
 constexpr Note note_of(std::uint64_t line, Access access) { return line | static_cast<Note>(access); }

@@ -65,7 +65,7 @@ void Tlbs::access_all(const Note* notes, std::uint32_t n, const PlacedNote* plac
     }
     for (std::uint32_t i = 0; i < count; ++i) {
       touch(line_of_note(notes[left[i]]), access_of(notes[left[i]]));
-      if (placed != nullptr) observer->stepped(placed[left[i]].pc);
+      if (placed != nullptr) observer->stepped(placed[left[i]].site);
     }
   }
 }
@@ -78,7 +78,7 @@ void Tlbs::access_quickly(const Note* notes, std::uint32_t n, const PlacedNote* 
     for (std::uint32_t i = 0; i < count; ++i) {
       const Note note = notes[at + missed[i]];
       miss_first(line_of_note(note), access_of(note));
-      if (placed != nullptr) observer->stepped(placed[at + missed[i]].pc);
+      if (placed != nullptr) observer->stepped(placed[at + missed[i]].site);
     }
   }
 }

@@ -69,32 +69,72 @@ TEST(ProfileCalls, of_functions_that_call_each_other_add_up) {
   EXPECT_EQ(profile_folded(made.profile, {}), "prog;even 10\nprog;even;odd 100\nprog;even;odd;even 1000\n");
 }
 
-/// Readers of callgrind's form add up what a function's calls cost, or what calls of it do.
+/// What readers of callgrind's form add up: what a function's calls cost, with its own, or what calls of it do.
+struct Added {
+  std::map<std::string, std::int64_t> from, to, calls;
+
+  explicit Added(const result::Profile& profile) {
+    std::istringstream lines(profile_callgrind(profile, {}));
+    std::map<std::string, std::string> names;
+    std::string caller, callee;
+    const auto name_of = [&](const std::string& text) {  // "(2) even", "(2)"
+      const std::string number = text.substr(0, text.find(')') + 1);
+      if (number.size() < text.size()) names[number] = text.substr(number.size() + 1);
+      return names[number];
+    };
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("fn=")) caller = name_of(line.substr(3));
+      if (line.starts_with("cfn=")) callee = name_of(line.substr(4));
+      const bool is_call = line.starts_with("calls=");
+      if (is_call) {
+        calls[callee] += std::stoll(line.substr(line.find('=') + 1));
+        std::getline(lines, line);
+      }
+      if (line.empty() || line.find_first_not_of("0123456789 ") != std::string::npos) continue;
+      const std::int64_t cost = std::stoll(line.substr(line.rfind(' ')));
+      from[caller] += cost;
+      if (is_call) to[callee] += cost;
+    }
+  }
+};
+
 TEST(ProfileCallgrind, adds_up_in_both_directions) {
   Made made({"main", "even", "odd"});
   const std::uint32_t outer = made.call(none, 0, 1, 10), odd = made.call(outer, 1, 2, 100);
   made.call(odd, 2, 1, 1000, 0, true);
-  std::istringstream lines(profile_callgrind(made.profile, {}));
-  std::map<std::string, std::string> names;
-  std::map<std::string, std::int64_t> from, to;
-  std::string caller, callee;
-  const auto name_of = [&](const std::string& text) {  // "(2) even", "(2)"
-    const std::string number = text.substr(0, text.find(')') + 1);
-    if (number.size() < text.size()) names[number] = text.substr(number.size() + 1);
-    return names[number];
-  };
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("fn=")) caller = name_of(line.substr(3));
-    if (line.starts_with("cfn=")) callee = name_of(line.substr(4));
-    const bool is_call = line.starts_with("calls=");
-    if (is_call) std::getline(lines, line);
-    if (line.empty() || line.find_first_not_of("0123456789 ") != std::string::npos) continue;
-    const std::int64_t cost = std::stoll(line.substr(line.rfind(' ')));
-    from[caller] += cost;
-    if (is_call) to[callee] += cost;
-  }
-  EXPECT_EQ(from, (std::map<std::string, std::int64_t>{{"main", 1110}, {"even", 1110}, {"odd", 1100}}));
-  EXPECT_EQ(to, (std::map<std::string, std::int64_t>{{"even", 1110}, {"odd", 1100}}));
+  const Added added(made.profile);
+  EXPECT_EQ(added.from, (std::map<std::string, std::int64_t>{{"main", 1110}, {"even", 1110}, {"odd", 1100}}));
+  EXPECT_EQ(added.to, (std::map<std::string, std::int64_t>{{"even", 1110}, {"odd", 1100}}));
+  // Two of them, and one that leads past a frame.
+  EXPECT_EQ(added.calls, (std::map<std::string, std::int64_t>{{"even", 2}, {"odd", 2}}));
+}
+
+/// even() calls odd(), which jumps to even(): 900 of the 1,000 that the call of odd() counted are even()'s own.
+TEST(ProfileCallgrind, adds_up_where_functions_jump_to_each_other) {
+  Made made({"main", "even", "odd", "other"});
+  const std::uint32_t outer = made.call(none, 0, 1, 10), odd = made.call(outer, 1, 2, 1000);
+  made.call(odd, 1, 3, 7);  // from even(), in the call of odd()
+  made.profile.counts = {910, 100, 7};
+  const Added added(made.profile);
+  EXPECT_EQ(added.from,
+            (std::map<std::string, std::int64_t>{{"main", 1017}, {"even", 1017}, {"odd", 1007}, {"other", 7}}));
+  EXPECT_EQ(added.to, (std::map<std::string, std::int64_t>{{"even", 1017}, {"odd", 1007}, {"other", 7}}));
+  std::int64_t even = 910;
+  for (const CallSum& sum : calls_between(made.profile)) even += sum.caller == 1 ? sum.inclusive.front() : 0;
+  EXPECT_EQ(even, 1017);
+}
+
+/// What another function may have counted as well is not taken from a call: first() jumps to leaf(), which nobody
+/// calls.
+TEST(ProfileCallgrind, keeps_what_functions_count_elsewhere) {
+  Made made({"main", "first", "leaf", "other"});
+  made.call(none, 0, 1, 500);
+  const std::uint32_t again = made.call(none, 0, 1, 20);
+  made.call(again, 2, 3, 40);  // from leaf(), in the call of first()
+  made.profile.rows[1].function = 2;
+  made.profile.counts = {100, 420, 40};
+  EXPECT_EQ(Added(made.profile).from,
+            (std::map<std::string, std::int64_t>{{"main", 560}, {"first", 140}, {"leaf", 460}, {"other", 40}}));
 }
 
 TEST(ProfileFolded, keeps_overloads_apart) {

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "tally/report/tail_calls.hpp"
+
 namespace tally::report {
 namespace {
 
@@ -97,16 +99,15 @@ std::vector<result::ProfileCall> calls_of_all_threads(const result::Profile& pro
 std::vector<std::int64_t> counts_of_calls(const result::Profile& profile) {
   const std::size_t events = profile.event_count();
   std::vector<std::int64_t> counts(profile.calls.size() * events);
-  std::vector<std::size_t> seen(profile.functions.size());  // in the stack of the call with this number and 1
-  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
-    const auto* const self = profile.self.data() + i * events;
-    if (std::all_of(self, self + events, [](std::int64_t n) { return n == 0; })) continue;
-    seen[profile.calls[i].callee] = i + 1;
+  std::vector<std::size_t> seen(profile.functions.size());  // in the walk with this number
+  std::size_t walk = 0;
+  each_self(profile, [&](std::size_t i, std::uint32_t function, const std::vector<std::int64_t>& self) {
+    seen[function] = seen[profile.calls[i].callee] = ++walk;
     for (std::size_t at = i; at != result::CodeCall::no_parent; at = profile.calls[at].parent) {
-      if (std::exchange(seen[profile.calls[at].caller], i + 1) == i + 1) continue;
+      if (std::exchange(seen[profile.calls[at].caller], walk) == walk) continue;
       for (std::size_t e = 0; e < events; ++e) counts[at * events + e] += self[e];
     }
-  }
+  });
   return counts;
 }
 

@@ -10,6 +10,7 @@
 #include "tally/base/text.hpp"
 #include "tally/report/profile_forms.hpp"
 #include "tally/report/profile_sums.hpp"
+#include "tally/report/tail_calls.hpp"
 
 namespace tally::report {
 namespace {
@@ -87,8 +88,8 @@ struct ArcCounts {
 using Arcs = std::map<std::uint32_t, std::map<Arc, ArcCounts>>;  // by the caller
 
 /// Each stack has every function once, the innermost frame of each: without the frames between, a call leads to what
-/// is next. Readers add up what a function's calls cost, and others what calls of it cost: so both are what it counted
-/// with its callees, where functions call each other, too.
+/// is next. A function that jumped to another one has called it. Readers add up what a function's calls cost, and
+/// others what calls of it cost: so both are what it counted with its callees, where functions call each other, too.
 Arcs arcs_of(const result::Profile& profile, bool by_instruction) {
   Arcs arcs;
   const std::size_t events = profile.event_count();
@@ -98,21 +99,33 @@ Arcs arcs_of(const result::Profile& profile, bool by_instruction) {
     arc.inclusive.resize(events);
     return arc;
   };
-  std::vector<std::size_t> seen(profile.functions.size());  // in the stack of the call with this number and 1
-  for (std::size_t i = 0; i < profile.calls.size(); ++i) {
-    arc_of(profile.calls[i], profile.calls[i].callee).calls += profile.calls[i].calls;
-    const auto* const self = profile.self.data() + i * events;
-    if (std::all_of(self, self + events, [](std::int64_t n) { return n == 0; })) continue;
-    std::uint32_t next = 0;
+  const auto jump_of = [&](std::uint32_t from, std::uint32_t to) -> ArcCounts& {
+    const result::ProfileFunction& f = profile.functions[from];
+    ArcCounts& arc = arcs[from][{f.source, f.line, by_instruction ? f.address : 0, to}];
+    arc.target = profile.functions[to].address;
+    return arc;
+  };
+  const auto add = [&](ArcCounts& arc, const std::vector<std::int64_t>& counts) {
+    arc.inclusive.resize(events);
+    for (std::size_t e = 0; e < events; ++e) arc.inclusive[e] += counts[e];
+  };
+  for (const result::ProfileCall& call : profile.calls) arc_of(call, call.callee).calls += call.calls;
+  std::vector<std::size_t> seen(profile.functions.size());  // in the walk with this number
+  std::size_t walk = 0;
+  each_self(profile, [&](std::size_t i, std::uint32_t function, const std::vector<std::int64_t>& self) {
+    std::uint32_t next = function;
+    seen[function] = ++walk;
     for (std::size_t at = i; at != result::CodeCall::no_parent; at = profile.calls[at].parent) {
       const result::ProfileCall& call = profile.calls[at];
-      if (std::exchange(seen[call.callee], i + 1) != i + 1) next = call.callee;
-      if (std::exchange(seen[call.caller], i + 1) == i + 1) continue;
-      ArcCounts& arc = arc_of(call, next);
-      for (std::size_t e = 0; e < events; ++e) arc.inclusive[e] += self[e];
+      if (std::exchange(seen[call.callee], walk) != walk) {
+        add(jump_of(call.callee, next), self);
+        next = call.callee;
+      }
+      if (std::exchange(seen[call.caller], walk) == walk) continue;
+      add(arc_of(call, next), self);
       next = call.caller;
     }
-  }
+  });
   return arcs;
 }
 
@@ -192,8 +205,7 @@ std::string profile_cachegrind(const result::Profile& profile, const ProfileStyl
     const result::ProfileRow& row = profile.rows[i];
     const result::ProfileFunction& f = profile.functions[row.function];
     // A section is no function: of which file it is tells them apart.
-    const std::string name =
-        row.source == 0 ? fmt::format("{} ({})", f.name, file_name(profile.objects[f.object].name)) : f.name;
+    const std::string name = row.source == 0 ? fmt::format("{} ({})", f.name, file_name(profile.objects[f.object].name)) : f.name;
     std::vector<std::int64_t>& counts = files[source_name(profile, row.source)][name][row.line];
     counts.resize(profile.event_count());
     for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);

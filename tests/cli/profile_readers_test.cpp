@@ -153,6 +153,30 @@ TEST_F(ProfileReaders, callgrind_annotate) {
   }
 }
 
+/// With what they call, functions that jump to each other have no more than the program.
+TEST_F(ProfileReaders, callgrind_annotate_of_functions_that_jump_to_each_other) {
+  if (shell("command -v callgrind_annotate").code() != 0)
+    GTEST_SKIP() << "callgrind_annotate is not installed (package valgrind)";
+  const TemporaryFile file("callgrind.out.1");
+  ASSERT_EQ(write(file.path(), {JUMPING}).code(), 0);
+  const Finished read = shell("callgrind_annotate --inclusive=yes --threshold=100 --show-percs=no " + file.path());
+  EXPECT_EQ(read.code(), 0) << read.err;
+  std::map<std::string, long> counts;  // by what is behind the number
+  std::istringstream lines(read.out);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string number, name;
+    if (!(words >> number >> name)) continue;
+    std::erase(number, ',');
+    if (number.find_first_not_of("0123456789") == std::string::npos)
+      counts[name.substr(name.rfind(':') + 1)] = std::stol(number);
+  }
+  const long total = counts["PROGRAM"];
+  ASSERT_GT(total, 0) << read.out;
+  for (const char* const name : {"even", "odd"}) EXPECT_GT(counts[name], total / 2) << read.out;
+  for (const auto& [name, count] : counts) EXPECT_LE(count, total) << name;
+}
+
 TEST_F(ProfileReaders, cg_annotate) {
   if (shell("command -v cg_annotate").code() != 0) GTEST_SKIP() << "cg_annotate is not installed (package valgrind)";
   const TemporaryFile file("cachegrind.out.1");

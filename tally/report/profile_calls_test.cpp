@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tally/report/profile_forms.hpp"
+#include "tally/report/profile_objects.hpp"
 #include "tally/report/profile_sums.hpp"
 
 namespace tally::report {
@@ -135,6 +136,28 @@ TEST(ProfileCallgrind, keeps_what_functions_count_elsewhere) {
   made.profile.counts = {100, 420, 40};
   EXPECT_EQ(Added(made.profile).from,
             (std::map<std::string, std::int64_t>{{"main", 560}, {"first", 140}, {"leaf", 460}, {"other", 40}}));
+}
+
+/// A program that was built again while it ran is two files with one path.
+TEST(ProfileObjects, are_told_apart_where_they_share_a_name) {
+  Made made({"main", "work"});
+  made.profile.functions.push_back({"work", 1, 0x2000});
+  const std::uint32_t main = made.call(none, 0, 0, 5);
+  made.call(main, 0, 1, 10);
+  made.call(main, 0, 2, 20);
+  made.profile.objects[0].build_id = "1f2e3d4c5b6a";
+  made.profile.objects.push_back({"/bin/prog"});
+  made.profile.objects[1].build_id = "aabbccddeeff";
+  EXPECT_EQ(object_names(made.profile, false), (std::vector<std::string>{"prog [1f2e3d4c]", "prog [aabbccdd]"}));
+  EXPECT_EQ(object_names(made.profile, true),
+            (std::vector<std::string>{"/bin/prog [1f2e3d4c]", "/bin/prog [aabbccdd]"}));
+  for (const std::string& text : {profile_table(made.profile, {}), profile_callgrind(made.profile, {})})
+    for (const char* const name : {"prog [1f2e3d4c]", "prog [aabbccdd]"})
+      EXPECT_NE(text.find(name), std::string::npos) << text;
+  made.profile.objects[0].build_id = made.profile.objects[1].build_id;
+  EXPECT_EQ(object_names(made.profile, false), (std::vector<std::string>{"prog [1]", "prog [2]"}));
+  made.profile.objects[0].name = "/bin/other";
+  EXPECT_EQ(object_names(made.profile, false), (std::vector<std::string>{"other", "prog"}));
 }
 
 TEST(ProfileFolded, keeps_overloads_apart) {

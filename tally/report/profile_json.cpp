@@ -105,6 +105,7 @@ std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
   for (const result::ProfileObject& object : profile.objects)
     json["objects"].push_back(
         {{"name", object.name},
+         {"build_id", object.build_id.empty() ? Json(nullptr) : Json(object.build_id)},
          {"why_nameless", object.why_nameless.empty() ? Json(nullptr) : Json(object.why_nameless)}});
   json["sources"] = profile.sources;
   json["threads"] = Json::array();

@@ -2,13 +2,39 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
+
+#include "tally/report/profile_sums.hpp"
+
 namespace tally::report {
+
+std::vector<std::string> object_names(const result::Profile& profile, bool whole_paths) {
+  constexpr std::size_t shown_digits = 8;
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<std::size_t>> objects;  // files by name; what is no file is called "[…]"
+  for (const result::ProfileObject& object : profile.objects) {
+    names.push_back(whole_paths ? object.name : file_name(object.name));
+    if (!names.back().starts_with('[')) objects[names.back()].push_back(names.size() - 1);
+  }
+  for (const auto& [name, all] : objects) {
+    if (all.size() == 1) continue;
+    std::set<std::string> marks;
+    for (const std::size_t o : all) marks.insert(profile.objects[o].build_id.substr(0, shown_digits));
+    const bool is_enough = marks.size() == all.size() && !marks.begin()->empty();
+    for (std::size_t i = 0; i < all.size(); ++i)
+      names[all[i]] += fmt::format(
+          " [{}]", is_enough ? profile.objects[all[i]].build_id.substr(0, shown_digits) : std::to_string(i + 1));
+  }
+  return names;
+}
 
 std::vector<std::string> nameless_lines(const result::Profile& profile) {
   std::vector<std::string> lines;
-  for (const result::ProfileObject& object : profile.objects)
-    if (!object.why_nameless.empty())
-      lines.push_back(fmt::format("{} has no names of functions: {}", object.name, object.why_nameless));
+  const std::vector<std::string> names = object_names(profile, true);
+  for (std::size_t o = 0; o < names.size(); ++o)
+    if (const std::string& why = profile.objects[o].why_nameless; !why.empty())
+      lines.push_back(fmt::format("{} has no names of functions: {}", names[o], why));
   return lines;
 }
 

@@ -8,6 +8,10 @@
 
 namespace tally::report {
 
+/// How the files are shown: by their paths, or by what is behind the last slash. Of several with one name each has the
+/// beginning of its build id behind it, "prog [1f2e3d4c]"; its number where that is not enough, "prog [2]".
+std::vector<std::string> object_names(const result::Profile& profile, bool whole_paths);
+
 /// A sentence for each object without names, with the reason.
 std::vector<std::string> nameless_lines(const result::Profile& profile);
 

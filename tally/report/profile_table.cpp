@@ -31,9 +31,10 @@ std::vector<std::size_t> counted(const result::Profile& profile) {
 
 /// What a row is called, in as many cells as its kind has.
 std::vector<std::string> names(const result::Profile& profile, const ProfileSum& sum,
-                               const std::vector<std::string>& functions, const ProfileStyle& style) {
+                               const std::vector<std::string>& functions, const std::vector<std::string>& objects,
+                               const ProfileStyle& style) {
   const result::ProfileFunction& function = profile.functions[sum.function];
-  const std::string object = file_name(profile.objects[function.object].name);
+  const std::string& object = objects[function.object];
   const result::CodeOwner& owner = profile.owners[sum.owner];
   switch (style.by) {
     case ProfileBy::function:
@@ -43,7 +44,7 @@ std::vector<std::string> names(const result::Profile& profile, const ProfileSum&
     case ProfileBy::line:
       return {sum.line != 0 ? place_of(profile, sum.source, sum.line) : "no line known", functions[sum.function],
               object};
-    case ProfileBy::object: return {profile.objects[function.object].name};
+    case ProfileBy::object: return {object};
     case ProfileBy::process: return {owner.command, std::to_string(owner.pid)};
     case ProfileBy::thread:
       return {owner.command, std::to_string(owner.pid), owner.tid == 0 ? "others" : std::to_string(owner.tid),
@@ -152,6 +153,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
   for (Column& column : name_columns(style.by)) columns.push_back(std::move(column));
   Grid grid(std::move(columns));
   std::vector<std::string> functions = function_names(profile, style.whole_names);
+  const std::vector<std::string> objects = object_names(profile, style.by == ProfileBy::object);
   if (!style.whole_names) functions = cut_names(std::move(functions));
   bool any_unseen = false;
   const std::size_t shown = style.most == 0 ? sums.size() : std::min(style.most, sums.size());
@@ -164,7 +166,7 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
       any_unseen = true;
     }
     std::vector<std::string> cells = numbers.cells(sums[i].counts, all, sums[i].samples);
-    for (std::string& name : names(profile, sums[i], functions, style)) cells.push_back(std::move(name));
+    for (std::string& name : names(profile, sums[i], functions, objects, style)) cells.push_back(std::move(name));
     grid.add(std::move(cells));
   }
   const bool by_function = style.by == ProfileBy::function;

@@ -9,6 +9,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/report/profile_forms.hpp"
+#include "tally/report/profile_objects.hpp"
 #include "tally/report/profile_sums.hpp"
 #include "tally/report/tail_calls.hpp"
 
@@ -164,11 +165,12 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
   }
   const Arcs arcs = arcs_of(profile, by_instruction);
   for (const auto& [caller, calls] : arcs) functions[caller];  // samples may have met nothing of it but its calls
+  const std::vector<std::string> object_names = report::object_names(profile, true);
   Numbered objects, sources, names;
   for (const auto& [which, places] : functions) {
     const result::ProfileFunction& f = profile.functions[which];
     std::uint32_t source = f.source;
-    text += fmt::format("\nob={}\nfl={}\nfn={}\n", objects.of(0, profile.objects[f.object].name),
+    text += fmt::format("\nob={}\nfl={}\nfn={}\n", objects.of(0, object_names[f.object]),
                         sources.of(0, source_name(profile, source)), names.of(which, f.name));
     const auto go_to = [&](std::uint32_t to) {
       if (to == source) return;
@@ -186,7 +188,7 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
       const result::ProfileFunction& callee = profile.functions[arc.callee];
       go_to(arc.source);
       text +=
-          fmt::format("cob={}\ncfi={}\ncfn={}\ncalls={} {}\n{}{}\n", objects.of(0, profile.objects[callee.object].name),
+          fmt::format("cob={}\ncfi={}\ncfn={}\ncalls={} {}\n{}{}\n", objects.of(0, object_names[callee.object]),
                       sources.of(0, source_name(profile, callee.source)), names.of(arc.callee, callee.name),
                       std::max<std::int64_t>(counts.calls, 1),  // samples know none, and readers leave 0 out
                       position(counts.target, callee.line), position(arc.site, arc.line), numbers(counts.inclusive));
@@ -200,12 +202,13 @@ std::string profile_callgrind(const result::Profile& profile, const ProfileStyle
 
 std::string profile_cachegrind(const result::Profile& profile, const ProfileStyle&) {
   // By file of source and function, each line once.
+  const std::vector<std::string> objects = object_names(profile, false);
   std::map<std::string, std::map<std::string, std::map<std::uint32_t, std::vector<std::int64_t>>>> files;
   for (std::size_t i = 0; i < profile.rows.size(); ++i) {
     const result::ProfileRow& row = profile.rows[i];
     const result::ProfileFunction& f = profile.functions[row.function];
     // A section is no function: of which file it is tells them apart.
-    const std::string name = row.source == 0 ? fmt::format("{} ({})", f.name, file_name(profile.objects[f.object].name)) : f.name;
+    const std::string name = row.source == 0 ? fmt::format("{} ({})", f.name, objects[f.object]) : f.name;
     std::vector<std::int64_t>& counts = files[source_name(profile, row.source)][name][row.line];
     counts.resize(profile.event_count());
     for (std::size_t e = 0; e < counts.size(); ++e) counts[e] += profile.count(i, e);

@@ -143,7 +143,8 @@ Profile profile_of(const Json& json) {
   read_events(json.at("events"), profile);
   profile.owners.emplace_back();
   if (!profile.stat.command.empty()) profile.owners.front().command = profile.stat.command.front();
-  for (const Json& one : json.at("objects")) profile.objects.push_back({text(one, "name"), text(one, "why_nameless")});
+  for (const Json& one : json.at("objects"))
+    profile.objects.push_back({text(one, "name"), text(one, "why_nameless"), text(one, "build_id")});
   profile.sources = json.at("sources").get<std::vector<std::string>>();
   read_functions(json.at("functions"), profile);
   check_sums(profile, json);

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 
 #include "tests/cli/program.hpp"
 
@@ -96,6 +98,14 @@ TEST_F(ProfileIdentity, of_a_program_that_was_built_again) {
   const Json over = profile("cp one p; ./p; cp two p; ./p");
   EXPECT_GT(of(over, "alpha"), loop);
   EXPECT_EQ(of(over, "gamma_"), of(over, "alpha"));
+  const Finished table = tally({"profile", "-q", "--backend", "sim", "-e", "instructions", "--top", "0", "--",
+                                "/bin/sh", "-c", "cd " + path("") + " && cp one p; ./p; cp two p; ./p"});
+  std::set<std::string> files;  // as the rows of the two functions name them
+  std::istringstream lines(table.err);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find("  alpha ") != std::string::npos || line.find("  gamma_ ") != std::string::npos)
+      if (const std::size_t at = line.find(" p ["); at != std::string::npos) files.insert(line.substr(at, 13));
+  EXPECT_EQ(files.size(), 2u) << table.err;
   // The same number and size, the same time of change, and no build id.
   build_program("one", "alpha", "-Wl,--build-id=none");
   build_program("two", "gamma", "-Wl,--build-id=none");

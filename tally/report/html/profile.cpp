@@ -11,6 +11,7 @@
 #include "tally/report/html/profile.hpp"
 #include "tally/report/html/sections.hpp"
 #include "tally/report/profile_forms.hpp"
+#include "tally/report/profile_objects.hpp"
 #include "tally/report/profile_samples.hpp"
 #include "tally/report/profile_sums.hpp"
 
@@ -62,12 +63,13 @@ Json functions_json(const result::Profile& profile, const ProfileStyle& style, s
     sums.push_back({static_cast<std::uint32_t>(f), 0, 0, 0, std::vector<std::int64_t>(events)});
   }
   const std::vector<std::string> names = function_names(profile, style.whole_names);
+  const std::vector<std::string> objects = object_names(profile, false);
   Json all = Json::array();
   for (const ProfileSum& sum : sums) {
     const result::ProfileFunction& f = profile.functions[sum.function];
     Json one;
     one["name"] = names[sum.function];
-    one["object"] = file_name(profile.objects[f.object].name);
+    one["object"] = objects[f.object];
     one["place"] = place_of(profile, f.source, f.line);
     one["entered"] = f.entered;
     if (profile.is_sampled()) {

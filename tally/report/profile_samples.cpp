@@ -124,6 +124,15 @@ result::Profile in_samples(result::Profile profile) {
   return profile;
 }
 
+namespace {
+
+/// "1.203 s of cpu-clock", "200,000 page-faults".
+std::string counted_text(const result::EventCount& event, std::int64_t counted) {
+  return fmt::format("{}{} {}", value_text(counted, event.unit), event.unit == Unit::events ? "" : " of", event.name);
+}
+
+}  // namespace
+
 std::vector<std::string> sampling_lines(const result::Profile& profile) {
   std::vector<std::string> lines;
   for (std::size_t e = 0; e < profile.sampling.size(); ++e) {
@@ -137,7 +146,7 @@ std::vector<std::string> sampling_lines(const result::Profile& profile) {
     if (!how.of_all() && how.counted > 0)
       lines.push_back(fmt::format("{} samples stand for {:.1f} % of the {} that were counted", thousands(how.samples),
                                   100.0 * static_cast<double>(whole(profile, e)) / static_cast<double>(how.counted),
-                                  thousands(how.counted)));
+                                  counted_text(profile.stat.events[e].total, how.counted)));
   }
   if (!profile.sampling.empty())
     if (std::string cut = cut_stacks(profile); !cut.empty()) lines.push_back(std::move(cut));

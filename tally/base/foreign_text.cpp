@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 namespace tally {
 namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
-constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
 /// One character of the text, or one byte that is none.
 struct Character {
@@ -59,12 +57,10 @@ bool is_plain_ascii(std::string_view text) {
 }
 
 /// `kept`: control characters that stay as they are.
-std::string escaped(std::string_view text, std::size_t most, std::string_view kept) {
-  if (is_plain_ascii(text.substr(0, most)) && text.size() <= most) return std::string(text);
+std::string escaped(std::string_view text, std::string_view kept) {
+  if (is_plain_ascii(text)) return std::string(text);
   std::string made;
-  std::size_t characters = 0;
-  for (std::size_t at = 0; at < text.size(); ++characters) {
-    if (characters == most) return made + "…";
+  for (std::size_t at = 0; at < text.size();) {
     const Character one = first_of(text.substr(at));
     if (!one.is_valid) {
       made += replacement;
@@ -80,11 +76,9 @@ std::string escaped(std::string_view text, std::size_t most, std::string_view ke
 
 }  // namespace
 
-std::string ForeignText::in_line() const { return escaped(bytes_, all, {}); }
+std::string ForeignText::in_line() const { return escaped(bytes_, {}); }
 
-std::string ForeignText::in_line(std::size_t most) const { return escaped(bytes_, most, {}); }
-
-std::string ForeignText::in_lines() const { return escaped(bytes_, all, "\n\t"); }
+std::string ForeignText::in_lines() const { return escaped(bytes_, "\n\t"); }
 
 std::string ForeignText::utf8() const {
   std::string made;

@@ -19,9 +19,6 @@ class ForeignText {
   /// U+FFFD. Backslashes stay as they are. What `in_line()` returned it returns again.
   std::string in_line() const;
 
-  /// The same, with at most `most` characters (code points) of the text; "…" stands for the rest.
-  std::string in_line(std::size_t most) const;
-
   /// For text of several lines: as in_line(), but line breaks and tabs stay.
   std::string in_lines() const;
 

@@ -57,12 +57,6 @@ TEST(ForeignText, is_the_same_when_it_is_escaped_again) {
   EXPECT_FALSE(ForeignText("\xff").is_plain());
 }
 
-TEST(ForeignText, long_lines_are_cut) {
-  EXPECT_EQ(ForeignText("abcdef").in_line(3), "abc…");
-  EXPECT_EQ(ForeignText("abc").in_line(3), "abc");
-  EXPECT_EQ(ForeignText("µ\n€d").in_line(3), "µ\\n€…");
-}
-
 TEST(ForeignText, of_several_lines_breaks_and_tabs_stay) {
   EXPECT_EQ(ForeignText("a\tb\n\x1b[0m").in_lines(), "a\tb\n\\x1b[0m");
 }

@@ -7,6 +7,7 @@
 #include "tally/base/foreign_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/report/grid.hpp"
+#include "tally/report/profile_names.hpp"
 #include "tally/report/profile_sums.hpp"
 
 namespace tally::report {
@@ -27,7 +28,7 @@ std::string source_line(std::string_view line) {
   constexpr std::size_t most = 400;  // of generated or minified sources a line may have megabytes
   std::string text;
   for (const char c : line.substr(0, 4 * (most + 1))) text += c == '\t' ? std::string(4, ' ') : std::string(1, c);
-  return ForeignText(text).in_line(most);
+  return shortened(ForeignText(text).in_line(), most, 0);
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

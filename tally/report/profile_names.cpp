@@ -97,27 +97,28 @@ std::string cut_around(const std::string& name, std::size_t at) {
   const std::vector<std::size_t> places = characters_of(name);
   const std::size_t last = places.size() - end;
   const std::size_t from = std::min(std::max(at, before) - before, last - window);
-  if (from <= begin) return cut_in_the_middle(name, most_characters);
+  if (from <= begin) return shortened(name, most_characters, most_characters / 3);
   return name.substr(0, places[begin]) + "…" + name.substr(places[from], places[from + window] - places[from]) + "…" +
          name.substr(places[last]);
 }
 
 }  // namespace
 
-std::string cut_in_the_middle(const std::string& text, std::size_t most) {
+std::string shortened(const std::string& text, std::size_t most, std::size_t end) {
   if (text.size() <= most) return text;
   const std::vector<std::size_t> places = characters_of(text);
   if (places.size() <= most) return text;
-  const std::size_t end = (most - 1) / 3, begin = most - 1 - end;
-  return text.substr(0, places[begin]) + "…" + text.substr(places[places.size() - end]);
+  const std::string last = end == 0 ? "" : text.substr(places[places.size() - end]);
+  return text.substr(0, places[most - 1 - end]) + "…" + last;
 }
 
 std::vector<std::string> cut_names(std::vector<std::string> names) {
   std::map<std::string, std::set<std::string>> alike;  // by what is left of them
   for (const std::string& name : names)
-    if (std::string cut = cut_in_the_middle(name, most_characters); cut != name) alike[std::move(cut)].insert(name);
+    if (std::string cut = shortened(name, most_characters, most_characters / 3); cut != name)
+      alike[std::move(cut)].insert(name);
   for (std::string& name : names) {
-    std::string cut = cut_in_the_middle(name, most_characters);
+    std::string cut = shortened(name, most_characters, most_characters / 3);
     const auto found = alike.find(cut);
     if (found == alike.end()) continue;
     const std::set<std::string>& all = found->second;

@@ -22,8 +22,9 @@ std::vector<std::string> cut_names(std::vector<std::string> names);
 /// Columns of names are as wide as those of at most so many characters; longer names push the cells behind them.
 inline constexpr std::size_t usual_name_width = 60;
 
-/// `text` of more than `most` characters with "…" in place of its middle.
-std::string cut_in_the_middle(const std::string& text, std::size_t most);
+/// `text` with at most `most` characters (code points), the last `end` of which are those at its end; "…" is one of
+/// them and replaces the rest.
+std::string shortened(const std::string& text, std::size_t most, std::size_t end);
 
 /// Whether a function is meant by this name: in full, without parameters, or as "ns::sum" for "int ns::sum<int>(int)".
 bool is_called(const std::string& function, std::string_view name);

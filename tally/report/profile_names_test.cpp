@@ -23,6 +23,13 @@ TEST(FunctionNames, keep_what_differs) {
   EXPECT_EQ(function_names(Names{one, other}, false), (Names{"void sort<" + many + ">", "void sort<" + many + "*>"}));
 }
 
+TEST(Shortened, keeps_the_beginning_and_the_end) {
+  EXPECT_EQ(shortened("abcdef", 6, 0), "abcdef");
+  EXPECT_EQ(shortened("abcdef", 5, 0), "abcd…");
+  EXPECT_EQ(shortened("abcdef", 5, 2), "ab…ef");
+  EXPECT_EQ(shortened("µ€üß", 3, 1), "µ…ß");
+}
+
 TEST(CutNames, are_of_at_most_100_characters) {
   const std::string x(1'000'000, 'x'), umlauts = [] {
     std::string made;

@@ -12,12 +12,12 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <system_error>
 #include <utility>
 
 #include "tally/base/text.hpp"
 #include "tally/linux/files/trusted_folder.hpp"
 #include "tally/linux/size_limit.hpp"
+#include "tally/linux/system.hpp"
 
 namespace tally::linux {
 namespace {
@@ -32,8 +32,6 @@ struct StoredKey {
   CacheKey key;
 };
 constexpr std::uint64_t key_magic = 0x79656b2d796c6174, key_version = 1;
-
-std::string in_words(int os_errno) { return std::generic_category().message(os_errno); }
 
 struct Kept {
   std::string name, owner;
@@ -112,7 +110,7 @@ Result<CacheFile> CacheFolder::open_file(const std::string& name, bool writes) c
   if (!file && errno == ENOENT) return fail(Code::not_found, path + ": there is none");
   if (!file && errno == ELOOP) return fail(Code::cannot_measure, path + " is a link");
   struct stat s {};
-  if (!file || fstat(file.get(), &s) != 0) return fail(Code::cannot_measure, path + ": " + in_words(errno));
+  if (!file || fstat(file.get(), &s) != 0) return fail(Code::cannot_measure, path + ": " + errno_text(errno));
   if (!S_ISREG(s.st_mode)) return fail(Code::cannot_measure, path + " is no regular file");
   if (s.st_uid != geteuid())
     return fail(Code::cannot_measure,

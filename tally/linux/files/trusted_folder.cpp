@@ -8,8 +8,9 @@
 #include <cerrno>
 #include <climits>
 #include <optional>
-#include <system_error>
 #include <vector>
+
+#include "tally/linux/system.hpp"
 
 namespace tally::linux {
 namespace {
@@ -34,8 +35,6 @@ tl::unexpected<Error> refuse(const std::string& why) {
   return fail(why.empty() ? Code::not_found : Code::cannot_measure, why);
 }
 
-std::string in_words(int os_errno) { return std::generic_category().message(os_errno); }
-
 /// Goes from the root folder down.
 class Walk {
  public:
@@ -43,7 +42,7 @@ class Walk {
 
   Result<Descriptor> walk() {
     at_ = Descriptor(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!at_) return refuse("/: " + in_words(errno));
+    if (!at_) return refuse("/: " + errno_text(errno));
     if (auto refused = check(false)) return refuse(*refused);
     for (int links = 0; !left_.empty();) {
       const std::string name = left_.front();
@@ -51,7 +50,7 @@ class Walk {
       if (auto refused = go_to(name, links)) return refuse(*refused);
     }
     Descriptor folder(openat(at_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!folder) return refuse(path_ + ": " + in_words(errno));
+    if (!folder) return refuse(path_ + ": " + errno_text(errno));
     return folder;
   }
 
@@ -61,9 +60,9 @@ class Walk {
   Refused go_to(const std::string& name, int& links) {
     const std::string reached = reached_ + "/" + name;
     Descriptor next = open_component(name);
-    if (!next) return errno == ENOENT ? "" : reached + ": " + in_words(errno);
+    if (!next) return errno == ENOENT ? "" : reached + ": " + errno_text(errno);
     struct stat s {};
-    if (fstat(next.get(), &s) != 0) return reached + ": " + in_words(errno);
+    if (fstat(next.get(), &s) != 0) return reached + ": " + errno_text(errno);
     if (S_ISLNK(s.st_mode)) {
       if (left_.empty() || ++links > 40) return reached + " is a link";
       if (!is_trusted_owner(s.st_uid)) return belongs_to_other(reached, s.st_uid);
@@ -93,14 +92,14 @@ class Walk {
     if (to.front() != '/') return std::nullopt;
     at_ = Descriptor(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
     reached_.clear();
-    return at_ ? Refused() : Refused("/: " + in_words(errno));
+    return at_ ? Refused() : Refused("/: " + errno_text(errno));
   }
 
   /// `is_last`: it is the folder itself.
   Refused check(bool is_last) const {
     const std::string name = reached_.empty() ? "/" : reached_;
     struct stat s {};
-    if (fstat(at_.get(), &s) != 0) return name + ": " + in_words(errno);
+    if (fstat(at_.get(), &s) != 0) return name + ": " + errno_text(errno);
     if (!S_ISDIR(s.st_mode)) return name + " is no folder";
     if (is_last ? s.st_uid != geteuid() : !is_trusted_owner(s.st_uid)) return belongs_to_other(name, s.st_uid);
     const bool others_write = (s.st_mode & (S_IWGRP | S_IWOTH)) != 0;

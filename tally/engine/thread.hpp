@@ -96,6 +96,7 @@ struct Thread {
   u32 collected;                // area of what it counted before, with a log of code; 0 = none yet
   u64 cleared_at_end;           // what the kernel sets when it starts, or clears when it ends
   u64 robust_list;              // what set_robust_list told it
+  u64 vectors_in_frame;         // where it stops in a handler: the frame's XSAVE area; 0 = the processor has them
   alignas(16) u8 vectors[512];  // fxsave area, for the decoder
 };
 

@@ -16,9 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct ThreadInCore : user_regs_struct {
+  std::uint64_t xmm9;
+};
+
 /// The registers of each thread that a core file has.
-std::vector<user_regs_struct> threads_of(const std::string& core) {
-  std::vector<user_regs_struct> threads;
+std::vector<ThreadInCore> threads_of(const std::string& core) {
+  std::vector<ThreadInCore> threads;
   const std::string text = read_file(core);
   Elf64_Ehdr head{};
   if (text.size() < sizeof head) return threads;
@@ -35,7 +39,12 @@ std::vector<user_regs_struct> threads_of(const std::string& core) {
       if (note.n_type == NT_PRSTATUS) {
         prstatus_t status{};
         std::memcpy(&status, text.data() + at, sizeof status);
-        std::memcpy(&threads.emplace_back(), &status.pr_reg, sizeof(user_regs_struct));
+        std::memcpy(static_cast<user_regs_struct*>(&threads.emplace_back()), &status.pr_reg, sizeof(user_regs_struct));
+      }
+      if (note.n_type == NT_PRFPREG && !threads.empty()) {
+        user_fpregs_struct vectors{};
+        std::memcpy(&vectors, text.data() + at, sizeof vectors);
+        std::memcpy(&threads.back().xmm9, &vectors.xmm_space[9 * 4], sizeof threads.back().xmm9);
       }
       at += padded(note.n_descsz);
     }
@@ -89,16 +98,19 @@ TEST_P(CoreFileTest, shows_each_thread_where_the_program_is) {
     ASSERT_EQ(threads.size(), 3u);
     EXPECT_EQ(threads[0].rip, die_here);
     EXPECT_EQ(threads[0].r13, 0x3333333333333333u);
+    EXPECT_EQ(threads[0].xmm9, threads[0].r13);
     const auto runs =
         std::find_if(threads.begin(), threads.end(), [](const auto& t) { return t.rbx == 0x1111111111111111; });
     ASSERT_NE(runs, threads.end());
     EXPECT_GE(runs->rip, run_begin);
     EXPECT_LT(runs->rip, run_end);
+    EXPECT_EQ(runs->xmm9, runs->rbx);
     const auto waits =
         std::find_if(threads.begin(), threads.end(), [](const auto& t) { return t.r12 == 0x2222222222222222; });
     ASSERT_NE(waits, threads.end());
     EXPECT_GE(waits->rip, wait_begin);
     EXPECT_LE(waits->rip, wait_end);
+    EXPECT_EQ(waits->xmm9, waits->r12);
     fs::remove(core());
   }
 }

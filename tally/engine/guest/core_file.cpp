@@ -3,6 +3,7 @@
 // stopped. So a process of the same memory traces the stopped threads until the kernel has written the file.
 #include "tally/engine/guest/core_file.hpp"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -24,7 +25,7 @@ enum : u64 {
   clone_untraced = 0x800000,
   set_ptracer = 0x59616d61,  // PR_SET_PTRACER
 };
-constexpr u64 tracer_stack_bytes = 32 << 10;
+constexpr u64 tracer_stack_bytes = 64 << 10;
 
 /// signal(7): those whose default action writes a core file.
 bool writes_core(int signal) {
@@ -91,6 +92,29 @@ void set_registers(const Thread* o, user_regs_struct& r) {
   r.gs_base = 0;
 }
 
+/// Bytes of the XSAVE area in a signal frame, without what the kernel writes after it (struct _fpx_sw_bytes).
+u64 xsave_bytes(u64 fpstate) {
+  constexpr u32 magic_of_extended = 0x46505853;
+  return at<u32>(fpstate + 464) == magic_of_extended ? at<u32>(fpstate + 480) : 512;
+}
+
+/// The vector registers of a thread that stopped in a handler are those of its frame. The kernel wants all that it may
+/// have; what the frame has not is in its initial state, as its header says.
+void set_vectors(const Thread* o, u64 tid) {
+  if (o->vectors_in_frame == 0) return;
+  constexpr u64 enough = 16 << 10;  // with AMX the area has 11008 bytes
+  alignas(64) u8 area[enough];
+  u64 vector[2] = {reinterpret_cast<u64>(area), enough};
+  if (failed(kernel(SYS_ptrace, PTRACE_GETREGSET, tid, NT_X86_XSTATE, reinterpret_cast<u64>(vector)))) {
+    kernel(SYS_ptrace, PTRACE_SETFPREGS, tid, 0, o->vectors_in_frame);  // a processor without XSAVE
+    return;
+  }
+  const u64 bytes = xsave_bytes(o->vectors_in_frame);
+  if (bytes > vector[1]) return;
+  copy(area, reinterpret_cast<const void*>(o->vectors_in_frame), bytes);
+  kernel(SYS_ptrace, PTRACE_SETREGSET, tid, NT_X86_XSTATE, reinterpret_cast<u64>(vector));
+}
+
 void show(const Thread* o) {
   const u64 tid = static_cast<u64>(o->tid);
   if (failed(kernel(SYS_ptrace, PTRACE_SEIZE, tid, 0, 0))) return;
@@ -101,6 +125,7 @@ void show(const Thread* o) {
   if (failed(kernel(SYS_ptrace, PTRACE_GETREGS, tid, 0, reinterpret_cast<u64>(&r)))) return;
   set_registers(o, r);
   kernel(SYS_ptrace, PTRACE_SETREGS, tid, 0, reinterpret_cast<u64>(&r));
+  set_vectors(o, tid);
 }
 
 [[noreturn]] void trace_others(const Thread* t) {

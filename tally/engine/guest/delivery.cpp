@@ -25,6 +25,7 @@ void die_by(Thread* t, Context* c, int signal, const u8* info) {
   for (u8 i = 0; i < 16; i++) t->gpr[i] = c->reg(i);
   t->flags = c->flags & ~trap_flag;
   t->pc = c->ip;
+  t->vectors_in_frame = c->fpstate;
   stop_others(t);
   end_as(t, channel::End::signalled, signal);
   finish_process(t);

@@ -35,6 +35,14 @@ void keep_registers(Thread* t, Context* c) {
   t->link = no_link;
 }
 
+/// Out and in again from a handler. Its frame has the program's vector registers: the kernel has cleared those of the
+/// processor.
+void step_aside_in_handler(Thread* t, const Context* c) {
+  t->vectors_in_frame = c->fpstate;
+  step_aside(t);
+  t->vectors_in_frame = 0;
+}
+
 /// Goes on in the engine with the registers of `c`, when the handler returns.
 void enter_from(Thread* t, Context* c) {
   keep_registers(t, c);
@@ -53,7 +61,7 @@ void arrived(Thread* t, Context* c) {
   t->pad &= ~static_cast<u64>(pad_stop | pad_route | pad_deliver);
   if (is_asked_out(t)) {
     keep_registers(t, c);  // who stops it may look at them
-    step_aside(t);
+    step_aside_in_handler(t, c);
   }
   if (routes) route_pending(t);
   if (t->forced_sigsegv != 0) {
@@ -161,7 +169,7 @@ void at_pad(Thread* t, Context* c) {
   c->ip = t->pc;
   t->pad = why & pad_route;  // which is done on arrival
   if (why & pad_leave) return leave_from(t, c);
-  if (is_asked_out(t)) step_aside(t);
+  if (is_asked_out(t)) step_aside_in_handler(t, c);
   if (awaits_delivery(t) || (why & pad_route) || !(why & pad_step) || (t->traces_itself != 0 && is_syscall(t->pc)))
     return arrived(t, c);
   t->stepping = one_instruction;

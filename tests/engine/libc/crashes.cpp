@@ -16,6 +16,7 @@ namespace {
 __attribute__((noinline)) void* run(void*) {
   asm volatile(
       "mov $0x1111111111111111, %%rbx\n"
+      "movq %%rbx, %%xmm9\n"
       "movl $1, running(%%rip)\n"
       ".globl run_begin, run_end\n"
       "run_begin:\n"
@@ -23,13 +24,14 @@ __attribute__((noinline)) void* run(void*) {
       "add %%rax, %%rdx\n"
       "jmp run_begin\n"
       "run_end:\n" ::
-          : "rax", "rbx", "rdx", "memory");
+          : "rax", "rbx", "rdx", "xmm9", "memory");
   return nullptr;
 }
 
 __attribute__((noinline)) void* wait(void*) {
   asm volatile(
       "mov $0x2222222222222222, %%r12\n"
+      "movq %%r12, %%xmm9\n"
       "movl $1, waiting(%%rip)\n"
       ".globl wait_begin, wait_end\n"
       "wait_begin:\n"
@@ -37,7 +39,7 @@ __attribute__((noinline)) void* wait(void*) {
       "syscall\n"
       "wait_end:\n"
       "jmp wait_begin\n" ::
-          : "rax", "rcx", "r11", "r12", "memory");
+          : "rax", "rcx", "r11", "r12", "xmm9", "memory");
   return nullptr;
 }
 
@@ -50,10 +52,11 @@ __attribute__((noinline)) void* die(void*) {
   std::fflush(stdout);
   asm volatile(
       "mov $0x3333333333333333, %%r13\n"
+      "movq %%r13, %%xmm9\n"
       ".globl die_here\n"
       "die_here:\n"
       "ud2\n" ::
-          : "r13");
+          : "r13", "xmm9");
   return nullptr;
 }
 

@@ -108,6 +108,8 @@ TEST_F(InputFiles, devices_without_an_end_are_refused) {
   EXPECT_FALSE(read_file(root_.string()));
   EXPECT_FALSE(read_file(add("file", "twelve bytes"), 11));
   EXPECT_EQ(read_file(path("file"), 12), "twelve bytes");
+  fs::resize_file(add("sparse", ""), std::uintmax_t{1} << 40);
+  EXPECT_FALSE(read_file(path("sparse")));
 }
 
 TEST_F(InputFiles, a_pipe_is_read_to_its_end) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -57,7 +58,8 @@ Result<InputFile> InputFile::open_regular(const std::string& path) {
 }
 
 Result<InputFile> InputFile::open(const std::string& path) {
-  constexpr int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
+  // A pipe that nobody writes yet is waited for in read().
+  constexpr int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   Descriptor file(unless_interrupted([&] { return ::open(path.c_str(), flags); }));
   struct stat s {};
   if (!file || fstat(file.get(), &s) != 0) return cannot_read(path);
@@ -71,24 +73,44 @@ Result<InputFile> InputFile::open(const std::string& path) {
 }
 
 Result<std::size_t> InputFile::read(std::span<char> to) {
-  const ssize_t size = unless_interrupted([&] { return ::read(file_.get(), to.data(), to.size()); });
+  // A signal may come just before a call that would wait: none waits for long.
+  constexpr int moment_ms = 100;
+  pollfd waiting{file_.get(), POLLIN, 0};
+  ssize_t size = -1;
+  do {
+    if (is_interrupted()) {
+      errno = EINTR;
+      break;
+    }
+    errno = EAGAIN;
+    if (poll(&waiting, 1, moment_ms) > 0) size = ::read(file_.get(), to.data(), to.size());
+  } while (size < 0 && (errno == EINTR || errno == EAGAIN));
   if (size < 0) return cannot_read(path_);
   return static_cast<std::size_t>(size);
 }
 
+std::uint64_t InputFile::size() const {
+  struct stat s {};
+  return fstat(file_.get(), &s) == 0 && S_ISREG(s.st_mode) ? static_cast<std::uint64_t>(s.st_size) : 0;
+}
+
 namespace {
+
+tl::unexpected<Error> too_large(const std::string& path, std::uint64_t most_bytes) {
+  return fail(Code::bad_usage,
+              fmt::format("cannot read '{}': it has more than {} MiB", printable(path), most_bytes >> 20));
+}
 
 Result<std::string> read_whole(Result<InputFile> file, const std::string& path, std::uint64_t most_bytes) {
   if (!file) return fail(file.error());
+  if (file->size() > most_bytes) return too_large(path, most_bytes);
   std::string text;
   std::vector<char> buffer(1 << 16);
   while (true) {
     const auto size = file->read(buffer);
     if (!size) return fail(size.error());
     if (*size == 0) return text;
-    if (text.size() + *size > most_bytes)
-      return fail(Code::bad_usage,
-                  fmt::format("cannot read '{}': it has more than {} MiB", printable(path), most_bytes >> 20));
+    if (text.size() + *size > most_bytes) return too_large(path, most_bytes);
     text.append(buffer.data(), *size);
   }
 }

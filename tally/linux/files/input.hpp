@@ -55,6 +55,9 @@ class InputFile {
   /// The next bytes, as many as there is room for at most: how many; 0 at the end. Errors: the same.
   Result<std::size_t> read(std::span<char> to);
 
+  /// Its bytes, where it is a regular file that has a size; else 0.
+  std::uint64_t size() const;
+
  private:
   InputFile(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
   Descriptor file_;

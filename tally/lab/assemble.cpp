@@ -121,13 +121,21 @@ std::vector<Complaint> complaints_in(const std::string& output) {
   return all;
 }
 
+// Of a file, its name without the characters that nasm does not take: control characters.
+std::string name_for_nasm(const std::string& path) {
+  std::string name = fs::path(path).filename().string();
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }, '_');
+  return name;
+}
+
 // A complaint in words: the line as it was written below it, and what may have been meant.
 std::string told(const Complaint& one, const std::string& name, const std::vector<std::string>& lines) {
   const bool is_users = one.line > 0 && static_cast<std::size_t>(one.line) <= lines.size() &&
-                        fs::path(one.file).filename() == fs::path(name).filename();
+                        fs::path(one.file).filename() == name_for_nasm(name);
   const std::string line = is_users ? lines[static_cast<std::size_t>(one.line) - 1] : "";
   const std::string what = is_users ? advice(one.text, line, lines) : "";
-  return fmt::format("{}:{}: {}{}{}", name, one.line, one.text.substr(0, one.text.find(" [-w+")),
+  return fmt::format("{}:{}: {}{}{}", printable(name), one.line, one.text.substr(0, one.text.find(" [-w+")),
                      line.empty() ? "" : "\n           " + trimmed(line), what.empty() ? "" : "\n           " + what);
 }
 
@@ -236,6 +244,17 @@ std::vector<Line> read_listing(const std::string& listing, const Map& map, int d
   return lines;
 }
 
+// A string of nasm's with escapes, which any name of a file fits into.
+std::string quoted(const std::string& name) {
+  std::string text = "`";
+  for (const unsigned char c : name) {
+    const bool is_plain =
+        (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '.' || c == '_';
+    text += is_plain ? std::string(1, static_cast<char>(c)) : fmt::format("\\x{:02x}", c);
+  }
+  return text + "`";
+}
+
 }  // namespace
 
 Result<Image> assemble(const std::string& name, const std::string& text, int bits, const std::string& folder,
@@ -249,7 +268,7 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
   image.bits = bits != 0 ? bits : said != 0 ? said : 32;
   const bool has_origin = says(text, "org");
   // The user's file keeps its name, so that the assembler's words name it.
-  const fs::path user = scratch.path / fs::path(name).filename();
+  const fs::path user = scratch.path / name_for_nasm(name);
   const fs::path wrapper = scratch.path / "lab.wrapper";
   std::ofstream(user) << text;
   std::ofstream(scratch.path / "lab.inc") << include_text(image.bits);
@@ -257,16 +276,18 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
       fmt::format("bits {}\n[map all {}]\n%include \"lab.constants\"\n", image.bits, (scratch.path / "map").string());
   if (!has_origin) head += fmt::format("org {:#x}\n", image.bits == 16 ? 0x7C00 : 0x10'0000);
   std::ofstream(scratch.path / "lab.constants") << constants_text();
-  std::ofstream(wrapper) << head << "%include \"" << user.filename().string() << "\"\n";
+  std::ofstream(wrapper) << head << "%include " << quoted(user.filename().string()) << "\n";
   // A program may bring its own of what lab.inc has.
-  std::string command =
-      fmt::format("nasm -w-pp-macro-redef-multi -w-number-overflow -f bin -o {} -l {} -I {} -I {} {}",
-                  shell_path(scratch.path / "out"), shell_path(scratch.path / "listing"),
-                  shell_path(scratch.path.string() + "/"), shell_path(folder + "/"), shell_path(wrapper));
-  for (const std::string& one : defines) command += " -D " + shell_words({one});
+  std::vector<std::string> command = {"nasm", "-w-pp-macro-redef-multi", "-w-number-overflow", "-f", "bin"};
+  for (const std::string& word :
+       {std::string("-o"), (scratch.path / "out").string(), std::string("-l"), (scratch.path / "listing").string(),
+        "-I" + scratch.path.string() + "/", "-I" + folder + "/", wrapper.string()})
+    command.push_back(word);
+  for (const std::string& one : defines) command.push_back("-D" + one);
   const Said said_so = output_of(command);
   const std::string& output = said_so.text;
-  if (said_so.is_missing()) {
+  if (said_so.was_stopped) return fail(Code::cannot_measure, "the assembler was stopped");
+  if (said_so.is_missing) {
     return fail(Code::not_found, "assembly needs the program nasm, which is not here",
                 "install it: sudo apt-get install nasm");
   }
@@ -281,7 +302,7 @@ Result<Image> assemble(const std::string& name, const std::string& text, int bit
   image.symbols = map.symbols;
   image.pieces.push_back({lowest, std::vector<std::uint8_t>(bytes.begin(), bytes.end())});
   image.lines = read_listing(read_file(scratch.path / "listing"), map, 1);
-  if (bytes.empty()) return fail(Code::bad_usage, fmt::format("'{}' assembles to nothing", name), "");
+  if (bytes.empty()) return fail(Code::bad_usage, fmt::format("'{}' assembles to nothing", printable(name)), "");
   return image;
 }
 

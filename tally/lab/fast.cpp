@@ -52,7 +52,7 @@ bool Machine::may_run_fast() const {
 // Instructions until something may happen.
 std::uint64_t Machine::budget() const {
   // A moment, so that a signal is noticed soon; and below what marks a block that is never run.
-  constexpr std::uint64_t at_once = 1U << 26;
+  constexpr std::uint64_t at_once = 1U << 24;
   // The last instructions of a run that finds no end are told: they run one by one.
   const std::uint64_t told = instructions_ + recent_.size();
   const std::uint64_t to_limit = settings_.max_instructions > told ? settings_.max_instructions - told : 0;
@@ -194,9 +194,11 @@ void Machine::begin_block(std::uint64_t address, std::uint32_t size) {
   }
   Block* block = table_[address % table_size];
   if (!block || block->address != address || block->size != size) block = block_at(address, size);
-  if (block->instructions > budget_) {
+  // New code takes long to translate: a signal does not wait until the budget is spent.
+  const bool is_stopped = !is_repeat_ && linux::noted_signal() != 0;
+  if (block->instructions > budget_ || is_stopped) {
     // Branches and the like leave more room than was thought.
-    const bool may_go_on = block->instructions != never && !is_repeat_ && granted_ - budget_ >= worth_it;
+    const bool may_go_on = block->instructions != never && !is_repeat_ && !is_stopped && granted_ - budget_ >= worth_it;
     leave_ = may_go_on ? Leave::may_go_on : Leave::at_block;
     leave_at_ = address;
     uc_emu_stop(fast_);

@@ -38,8 +38,8 @@ std::string Image::place(std::uint64_t address) const {
   }
   if (!nearest_name) return fmt::format("{:X}H", address);
   // In a helper: which one is enough.
-  return best == address || (line && line->is_included) ? *nearest_name
-                                                        : fmt::format("{}+{}", *nearest_name, address - best);
+  const std::string label = printable(*nearest_name);
+  return best == address || (line && line->is_included) ? label : fmt::format("{}+{}", label, address - best);
 }
 
 std::optional<std::uint64_t> Image::address_of(const std::string& word) const {

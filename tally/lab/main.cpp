@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tally/base/foreign_text.hpp"
 #include "tally/base/text.hpp"
 #include "tally/lab/choose.hpp"
 #include "tally/lab/json.hpp"
@@ -28,10 +29,13 @@ enum ExitCode : int { exit_ok = 0, exit_no = 1, exit_bad_usage = 2, exit_cannot 
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
+// Messages have lines of the program in them, and names of files.
+std::string shown(const std::string& message) { return ForeignText(message).in_lines(); }
+
 int report(const Error& error) {
   std::fflush(stdout);
-  std::fprintf(stderr, "tally: %s\n", error.message.c_str());
-  if (!error.hint.empty()) std::fprintf(stderr, "       %s\n", error.hint.c_str());
+  std::fprintf(stderr, "tally: %s\n", shown(error.message).c_str());
+  if (!error.hint.empty()) std::fprintf(stderr, "       %s\n", shown(error.hint).c_str());
   switch (error.code) {
     case Code::bad_usage: return exit_bad_usage;
     case Code::not_found: return exit_not_found;
@@ -169,6 +173,7 @@ Outcome run(const Options& options, const Image& image, const Script* script, st
   if (!machine) return {report(machine.error()), true};
   run.machine = machine->get();
   if (!options.json && !options.quiet && !options.interactive) print((*machine)->headline());
+  if (!options.interactive) linux::restart_calls();
   const End end = (*machine)->run();
   const auto last = (*machine)->lint_at_end();
   if (options.json) {
@@ -183,7 +188,7 @@ Outcome run(const Options& options, const Image& image, const Script* script, st
   std::fflush(stdout);
   // At the prompt the statement is taken back: nothing has broken.
   if (end.is_error() && !options.interactive) {
-    std::fprintf(stderr, "tally: %s\n", end.message.c_str());
+    std::fprintf(stderr, "tally: %s\n", shown(end.message).c_str());
     for (const std::string& line : wrapped(end.hint, 100)) std::fprintf(stderr, "       %s\n", line.c_str());
   }
   return {exit_code_of(end), end.is_error()};
@@ -239,7 +244,7 @@ int run_all(const Options& options) {
   }
   const auto image = load_for(options);
   if (image) {
-    for (const std::string& one : image->warnings) std::fprintf(stderr, "tally: %s\n", one.c_str());
+    for (const std::string& one : image->warnings) std::fprintf(stderr, "tally: %s\n", shown(one).c_str());
   }
   return image ? run(options, *image, nullptr).code : report(image.error());
 }

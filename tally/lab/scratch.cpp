@@ -1,12 +1,10 @@
 #include "tally/lab/scratch.hpp"
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
-#include "tally/base/text.hpp"
+#include "tally/linux/process/tool.hpp"
 
 namespace tally::lab {
 
@@ -33,24 +31,10 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-bool Said::is_missing() const {
-  constexpr int not_found = 127 << 8;  // of the shell
-  return status == not_found || status == -1;
+Said output_of(const std::vector<std::string>& command) {
+  auto end = linux::run_tool(command);
+  if (!end) return {end.error().message, -1, end.error().code == Code::not_found, false};
+  return {std::move(end->said), end->exit_code, false, end->was_stopped};
 }
-
-Said output_of(const std::string& command) {
-  Said said;
-  std::FILE* const pipe = popen((command + " 2>&1").c_str(), "r");
-  std::array<char, 4096> buffer;
-  while (pipe) {
-    const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe);
-    if (got == 0) break;
-    said.text.append(buffer.data(), got);
-  }
-  said.status = pipe ? pclose(pipe) : -1;
-  return said;
-}
-
-std::string shell_path(const fs::path& path) { return shell_words({path.string()}); }
 
 }  // namespace tally::lab

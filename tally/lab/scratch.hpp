@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tally/base/result.hpp"
 
@@ -23,15 +24,14 @@ Result<std::filesystem::path> new_folder();
 
 std::string read_file(const std::filesystem::path& path);
 
-/// What a shell command printed, on both streams, and how it ended.
+/// What a program printed, on both streams, and how it ended.
 struct Said {
   std::string text;
-  int status = 0;  ///< as wait() gives it; -1: it did not start
-  bool is_missing() const;
+  int status = 0;            ///< its exit code; -1: it did not start
+  bool is_missing = false;   ///< there is no program of that name
+  bool was_stopped = false;  ///< by a signal that asks tally to end
 };
-Said output_of(const std::string& command);
-
-/// A path as a word of the shell.
-std::string shell_path(const std::filesystem::path& path);
+/// Runs it, found through PATH, until its end or until a signal is noted (linux::noted_signal()).
+Said output_of(const std::vector<std::string>& command);
 
 }  // namespace tally::lab

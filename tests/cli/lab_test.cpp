@@ -1,6 +1,8 @@
 // `tally lab` as a user types it. The programs in examples/lab are golden tests: what they print stands in
 // tests/golden/lab, and TALLY_REBASE=1 writes it anew.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -436,6 +438,41 @@ TEST(LabFiles, output_comes_as_it_is_printed_and_survives_a_signal) {
       EXPECT_EQ(finished.code(), -number);
     }
   }
+}
+
+// New code is slow, the budget of a run of blocks is not; nor does tally wait for a file, or for the assembler.
+TEST(LabFiles, a_signal_ends_what_takes_long) {
+  TALLY_NEEDS_NASM();
+  const TemporaryFile zeros("zeros.bin", std::string(16, '\0')), loop("loop.asm", "  jmp $\n");
+  const TemporaryFile pipe("pipe.asm", "");
+  ASSERT_EQ(unlink(pipe.path().c_str()), 0);
+  ASSERT_EQ(mkfifo(pipe.path().c_str(), 0600), 0);
+  const TemporaryFile reader("reader.asm", "%include \"" + pipe.path() + "\"\n");
+  const std::string endless = "1000000000000000";
+  for (const std::string& file : {zeros.path(), loop.path(), pipe.path(), reader.path()}) {
+    Running running(tally_words({"lab", "--quiet", "--max-instructions", endless, file}));
+    usleep(300'000);  // wherever it is by then
+    running.signal(SIGTERM);
+    EXPECT_EQ(running.finish().code(), -SIGTERM) << file;
+  }
+}
+
+TEST(LabFiles, any_name_of_a_file_will_do) {
+  TALLY_NEEDS_NASM();
+  for (const char* const name : {"a\"quote.asm", "a `tick`.asm", "a\nline.asm", "a\xff$byte.asm", "lab.inc"}) {
+    const TemporaryFile program(name, "  nop\n  hlt\n");
+    EXPECT_EQ(lab({"--quiet", program.path()}).code(), 0) << name;
+  }
+}
+
+TEST(LabFiles, what_the_program_is_called_steers_no_terminal) {
+  TALLY_NEEDS_NASM();
+  const TemporaryFile program("a\x1b[31m.asm", "  mov eax, \x1b[31m\xff\n");
+  const Finished finished = lab({program.path()});
+  EXPECT_EQ(finished.code(), 2);
+  EXPECT_FALSE(holds(finished.err, "\x1b")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "a\\x1b[31m.asm:1: ")) << finished.err;
+  EXPECT_TRUE(holds(finished.err, "\\x1b[31m\uFFFD")) << finished.err;
 }
 
 TEST(LabFiles, a_label_in_other_case_is_named) {

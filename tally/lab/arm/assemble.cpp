@@ -102,7 +102,7 @@ std::string told(const std::string& name, const std::string& source, const std::
     const std::string line = is_users ? lines[number - 1] : "";
     std::string text = row.substr(at + 9);
     text = trimmed(text.substr(0, text.find(" -- `")));
-    parts.push_back(fmt::format("{}:{}: {}", is_users ? name : row.substr(0, colon), number, text));
+    parts.push_back(fmt::format("{}:{}: {}", is_users ? printable(name) : row.substr(0, colon), number, text));
     if (!line.empty()) parts.back() += "\n           " + trimmed(line);
     if (const std::string what = advice(text, line, profile); !what.empty()) parts.back() += "\n           " + what;
   }
@@ -162,27 +162,34 @@ Result<Image> assemble(const std::string& name, const std::string& text, const p
   std::ofstream(scratch.path / "lab.inc") << include_text();
   const fs::path object = scratch.path / "lab.o", image_path = scratch.path / "lab.elf";
   const fs::path folder = fs::path(name).parent_path().empty() ? "." : fs::path(name).parent_path();
-  std::string command = fmt::format("aarch64-linux-gnu-as -g -march=armv8.4-a -I {} -I {} -o {} {} --defsym APPLE={}",
-                                    shell_path(scratch.path), shell_path(folder), shell_path(object),
-                                    shell_path(source), profile.model == &pmu::apple_model ? 1 : 0);
-  for (const std::string& one : defines) command += " --defsym " + shell_words({one});
+  std::vector<std::string> command = {"aarch64-linux-gnu-as", "-g", "-march=armv8.4-a"};
+  for (const std::string& word :
+       {"-I" + scratch.path.string(), "-I" + folder.string(), std::string("-o"), object.string(), source.string(),
+        std::string("--defsym"), fmt::format("APPLE={}", profile.model == &pmu::apple_model ? 1 : 0)})
+    command.push_back(word);
+  for (const std::string& one : defines) {
+    command.push_back("--defsym");
+    command.push_back(one);
+  }
   const Said assembled = output_of(command);
-  if (assembled.is_missing()) {
+  if (assembled.was_stopped) return fail(Code::cannot_measure, "the assembler was stopped");
+  if (assembled.is_missing) {
     return fail(Code::not_found, "assembly needs the program aarch64-linux-gnu-as, which is not here",
                 "install it: sudo apt-get install binutils-aarch64-linux-gnu");
   }
   if (assembled.status != 0) return fail(Code::bad_usage, told(name, text, assembled.text, profile));
-  const Said linked = output_of(
-      fmt::format("aarch64-linux-gnu-ld -n -Ttext=0x100000 -o {} {}", shell_path(image_path), shell_path(object)));
-  if (linked.status != 0) return fail(Code::bad_usage, fmt::format("{}: {}", name, told_by_linker(linked.text)));
+  const Said linked =
+      output_of({"aarch64-linux-gnu-ld", "-n", "-Ttext=0x100000", "-o", image_path.string(), object.string()});
+  if (linked.status != 0)
+    return fail(Code::bad_usage, fmt::format("{}: {}", printable(name), told_by_linker(linked.text)));
   const std::string bytes = read_file(image_path);
   auto image = load_elf(name, std::vector<std::uint8_t>(bytes.begin(), bytes.end()));
   if (!image) return image;
   std::erase_if(image->symbols,
                 [](const auto& one) { return one.first.starts_with("$") || one.first.starts_with("__"); });
   if (!image->symbols.contains("_start")) image->entry = 0x10'0000;
-  read_disassembly(*image, output_of("aarch64-linux-gnu-objdump -d -l " + shell_path(image_path)).text, source.string(),
-                   text);
+  read_disassembly(*image, output_of({"aarch64-linux-gnu-objdump", "-d", "-l", image_path.string()}).text,
+                   source.string(), text);
   return image;
 }
 

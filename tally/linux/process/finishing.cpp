@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "tally/linux/process/noted_signal.hpp"
 #include "tally/linux/process/signals.hpp"
 
 namespace tally::linux {
@@ -75,7 +76,7 @@ Finishing::~Finishing() {
 }
 
 bool is_interrupted() {
-  if (first_signal.load(std::memory_order_relaxed) != 0) return true;
+  if (first_signal.load(std::memory_order_relaxed) != 0 || noted_signal() != 0) return true;
   const std::int64_t at = give_up_at.load(std::memory_order_relaxed);
   return at != 0 && monotonic_now() >= at;
 }

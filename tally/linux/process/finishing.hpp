@@ -33,8 +33,8 @@ class Finishing {
 };
 
 /// Whether work that is not done yet is to be left out. True after a signal came while something was being finished,
-/// and most of a second after that began where a signal had ended the measuring. Cheap: ask in every round of a loop.
-/// From any thread.
+/// and most of a second after that began where a signal had ended the measuring; also once noted_signal() has one.
+/// Cheap: ask in every round of a loop. From any thread.
 bool is_interrupted();
 
 /// The signal that came while something was being finished.

@@ -1,25 +1,37 @@
 #include "tally/linux/process/noted_signal.hpp"
 
-#include <csignal>
-#include <initializer_list>
+#include <signal.h>
+
+#include <array>
 
 namespace tally::linux {
 namespace {
 
-volatile std::sig_atomic_t noted = 0;
+constexpr std::array noted_signals = {SIGINT, SIGTERM};
+volatile sig_atomic_t noted = 0;
 
 extern "C" void note_signal(int number) {
   noted = number;
-  std::signal(number, SIG_DFL);
+  signal(number, SIG_DFL);
+}
+
+void set_actions(int flags) {
+  for (const int number : noted_signals) {
+    struct sigaction action {};
+    sigaction(number, nullptr, &action);
+    // One that was noted has its default action already.
+    if (action.sa_handler == SIG_IGN || noted == number) continue;
+    action.sa_handler = note_signal;
+    action.sa_flags = flags;
+    sigaction(number, &action, nullptr);
+  }
 }
 
 }  // namespace
 
-void note_ending_signals() {
-  for (const int number : {SIGINT, SIGTERM}) {
-    if (std::signal(number, SIG_IGN) != SIG_IGN) std::signal(number, note_signal);
-  }
-}
+void note_ending_signals() { set_actions(0); }
+
+void restart_calls() { set_actions(SA_RESTART); }
 
 int noted_signal() { return noted; }
 

@@ -12,6 +12,7 @@
 
 #include "tally/base/text.hpp"
 #include "tally/linux/descriptor.hpp"
+#include "tally/linux/process/noted_signal.hpp"
 #include "tally/linux/process/program.hpp"
 #include "tally/linux/process/spawn.hpp"
 #include "tally/linux/system.hpp"
@@ -21,8 +22,9 @@ namespace {
 
 constexpr std::size_t most_said = std::size_t{256} << 20;
 
-/// Whether a signal waits that asks tally to end: they are blocked while something is measured.
+/// Whether a signal waits that asks tally to end, for they are blocked while something is measured, or was noted.
 bool is_asked_to_end() {
+  if (noted_signal() != 0) return true;
   sigset_t waiting;
   if (sigpending(&waiting) != 0) return false;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})

@@ -18,8 +18,9 @@ struct ToolEnd {
 };
 
 /// Runs a tool to its end; it is found through PATH, no shell reads its words, and its standard input is empty. After
-/// `limit`, or as soon as one of tally's own signals to end waits (linux::Signals), it is killed. Of what it says, 256
-/// MiB are kept. Errors: not_found where there is none of that name; cannot_measure where it cannot be started.
+/// `limit`, or as soon as one of tally's own signals to end waits (linux::Signals) or is noted (noted_signal()), it is
+/// killed. Of what it says, 256 MiB are kept. Errors: not_found where there is none of that name; cannot_measure where
+/// it cannot be started.
 Result<ToolEnd> run_tool(const std::vector<std::string>& command, std::optional<Nanoseconds> limit = {});
 
 }  // namespace tally::linux

@@ -171,15 +171,14 @@ struct CodeCycles {
 };
 inline constexpr uint64_t code_cycles_limit = (32ull << 20) / sizeof(CodeCycles) - 1;
 
-/// Counts of a process that are not those of whole segments: what an interrupted one had not executed, what was
-/// executed one instruction at a time. By instruction, in a table with open addressing.
+/// Counts of a thread that are not those of whole segments: what an interrupted one had not executed, what was
+/// executed one instruction at a time. By thread and instruction, in a table with open addressing.
 struct CodeCorrection {
-  uint64_t site;  ///< code_site() of the instruction; 0 = free
-  uint32_t process;
-  uint32_t reserved;
+  uint64_t site;             ///< code_site() of the instruction; 0 = free
+  uint32_t process, thread;  ///< as of CodeCounts
   int64_t field[12];
 };
-inline constexpr uint32_t code_correction_limit = 1u << 14;
+inline constexpr uint32_t code_correction_limit = 1u << 16;
 
 /// Head of a log. The table of corrections follows, then the records.
 struct CodeLog {

@@ -39,6 +39,11 @@ bool map_log(u32 number) {
   return true;
 }
 
+/// Others are summed under thread 0.
+bool is_told_apart(const Thread* t) {
+  return t->process != own_records.process || t->index < channel::code_threads_told_apart;
+}
+
 }  // namespace
 
 u32 (*code_log_mapping_of)(u64 pc);
@@ -86,7 +91,7 @@ void code_log_collect(Thread* t, const u64* c, u32 n) {
   if (log_ == nullptr) return;
   u32* area = &t->collected;
   if (*area == 0) {
-    const bool alone = t->process != own_records.process || t->index < channel::code_threads_told_apart;
+    const bool alone = is_told_apart(t);
     if (!alone) area = &others_;
     if (*area == 0) *area = code_log_area(channel::CodeRecordKind::counts, t->process, alone ? t->index : 0);
     if (*area == 0) return;
@@ -111,24 +116,39 @@ void code_log_shares(u32 process) {
   code_log_end(&record->head, channel::CodeRecordKind::shared);
 }
 
-void code_log_correct(u32 process, u64 pc, const channel::Totals& delta) {
-  if (log_ == nullptr) return;
+namespace {
+
+/// False where the table has no room for it.
+bool add_correction(u32 process, u32 thread, u64 pc, const channel::Totals& delta) {
   constexpr u32 mask = channel::code_correction_limit - 1, most_tries = 64;
   auto* const table =
       reinterpret_cast<channel::CodeCorrection*>(reinterpret_cast<u64>(log_) + channel::code_corrections_at);
   const u64 site = channel::code_site(pc, code_log_mapping_of != nullptr ? code_log_mapping_of(pc) : 0);
-  u32 i = static_cast<u32>(site * 0x9E3779B97F4A7C15ull >> 40) & mask;
+  // Instructions beside each other stand beside each other: so few pages are written.
+  const u64 line = (site >> 5 ^ u64{thread} << 40) * 0x9E3779B97F4A7C15ull;
+  u32 i = static_cast<u32>(line >> 40 << 3 | (pc >> 2 & 7)) & mask;
   for (u32 tries = 0; tries < most_tries; tries++, i = (i + 1) & mask) {
     channel::CodeCorrection& c = table[i];
     u64 found = 0;
-    if (__atomic_compare_exchange_n(&c.site, &found, site, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (__atomic_compare_exchange_n(&c.site, &found, site, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
       c.process = process;
-    else if (found != site || c.process != process)
+      c.thread = thread;
+    } else if (found != site || c.process != process || c.thread != thread) {
       continue;
+    }
     for (u32 f = 0; f < channel::field_count; f++)
       if (delta.field[f] != 0) __atomic_add_fetch(&c.field[f], delta.field[f], __ATOMIC_RELAXED);
-    return;
+    return true;
   }
+  return false;
+}
+
+}  // namespace
+
+void code_log_correct(Thread* t, u64 pc, const channel::Totals& delta) {
+  if (log_ == nullptr) return;
+  const u32 thread = is_told_apart(t) ? t->index : 0;
+  if (!add_correction(t->process, thread, pc, delta) && thread != 0) add_correction(t->process, 0, pc, delta);
 }
 
 bool code_log_restarts(u32 segments) {

@@ -31,8 +31,8 @@ void code_log_shares(u32 process);
 /// The number of the mapping of an address (CodeMapping::number), 0 where the log does not have it. Takes no lock. Null
 /// until it has one.
 extern u32 (*code_log_mapping_of)(u64 pc);
-/// A process's counts change by that much for the instruction at `pc`. Takes no lock.
-void code_log_correct(u32 process, u64 pc, const channel::Totals& delta);
+/// The thread's counts change by that much for the instruction at `pc`. Takes no lock.
+void code_log_correct(Thread* t, u64 pc, const channel::Totals& delta);
 
 /// All code was thrown away, and what counted it is collected: whether segment numbers are to begin anew; then so does
 /// a log, and no thread has counted anything in it. Wants threads_lock.

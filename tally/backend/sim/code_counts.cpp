@@ -88,7 +88,7 @@ class Reader {
       const Counted made{
           at.address, at.file, 0, 0, 0, Counted::by_correction, static_cast<std::int64_t>(corrections_.size()), 0};
       std::copy(std::begin(c.field), std::end(c.field), std::begin(corrections_.emplace_back().field));
-      counted_[owner(c.process, 0)].push_back(made);
+      counted_[owner(c.process, c.thread)].push_back(made);
     }
   }
 

@@ -44,7 +44,7 @@ u64 restore_guest_state(Thread* t, Context* c, const CacheLocation& s) {
   if (compares(s)) c->reg(rcx) = t->borrowed[0], c->reg(r11) = t->borrowed[1];
   if (trace.segments[s.place->segment].first == Segment::is_exit)
     return trace.pc + static_cast<u64>(static_cast<s64>(s.place->pc));
-  correct(t, trace.pc + static_cast<u64>(static_cast<s64>(s.place->pc)), uncounted_at(s));
+  correct_at(t, s);
   const Place& p = *s.place;
   if (p.dynamic != 0 && s.offset == p.offset) {
     const u32 number = p.dynamic & 0x3f;

@@ -211,13 +211,10 @@ void leave_trace(Thread* t, const Reached& r) {
   const u32 number = s.trace->number + s.place->segment;
   const u64 pc = s.trace->pc + static_cast<u64>(static_cast<s64>(s.place->pc));
   for (u32 k = 0; k < r.triggers; k++) t->countdown[k] += amount_of(k, segment(number));
-  if (s.trace->segments[s.place->segment].first == Segment::is_exit) {
-    channel::Totals all;
-    channel::add(all, segment(number), 1);
-    correct(t, pc, all);
-  } else {
-    correct(t, pc, uncounted_at(s));
-  }
+  if (s.trace->segments[s.place->segment].first == Segment::is_exit)
+    correct_exit(t, s);
+  else
+    correct_at(t, s);
   leave_at(t, pc);
 }
 

@@ -1,26 +1,89 @@
 #include "tally/engine/translate/uncounted.hpp"
 
+#include "tally/engine/code_log.hpp"
+#include "tally/engine/translate/profile.hpp"
+
 namespace tally::engine::translate {
+namespace {
+
+/// What one execution of a place on a trace's way counts.
+channel::Totals counts_of(const Place& p) {
+  channel::Totals one;
+  one.field[channel::instructions] = 1;
+  one.field[channel::loads] = p.loads;
+  one.field[channel::stores] = p.stores;
+  one.field[channel::prefetches] = p.is_prefetch();
+  channel::SegmentVector kinds{};
+  add_kind(kinds, p.kind);
+  if (is_branch(p.kind) && p.falls_through) kinds.branches[channel::taken - 3]--;
+  channel::add(one, kinds, 1);
+  return one;
+}
+
+bool are_placed() { return logs_code() || on_correction != nullptr; }
+
+u64 pc_of(const Trace& trace, const Place& p) { return trace.pc + static_cast<u64>(static_cast<s64>(p.pc)); }
+
+/// Places [from, to) of a segment were executed once more, or (`times` -1) once less than it counts.
+void correct_places(Thread* t, const Trace& trace, u8 segment, u32 from, u32 to, s64 times) {
+  for (u32 i = from; i < to && i < trace.place_count && trace.places[i].segment == segment; i++) {
+    if (trace.places[i].kind == Kind::end) continue;
+    channel::Totals delta;
+    delta.add(counts_of(trace.places[i]), times);
+    correct(t, pc_of(trace, trace.places[i]), delta);
+  }
+}
+
+void correct_taken(Thread* t, const Trace& trace, const Place& branch, s64 times) {
+  channel::Totals delta;
+  delta.field[channel::taken] = times;
+  correct(t, pc_of(trace, branch), delta);
+}
+
+}  // namespace
 
 channel::Totals uncounted_at(const CacheLocation& s) {
   const Trace& trace = *s.trace;
   const Segment& seg = trace.segments[s.place->segment];
   channel::Totals delta;
   if (seg.first == Segment::is_exit) return delta;
-  channel::SegmentVector kinds{};
-  for (u32 i = seg.first; i < s.index; i++) {
-    const Place& p = trace.places[i];
-    delta.field[channel::instructions]++;
-    delta.field[channel::loads] += p.loads;
-    delta.field[channel::stores] += p.stores;
-    delta.field[channel::prefetches] += p.is_prefetch();
-    add_kind(kinds, p.kind);
-    if ((p.kind == Kind::jcc || p.kind == Kind::loop) && p.falls_through) kinds.branches[channel::taken - 3]--;
-  }
-  channel::add(delta, kinds, 1);
+  for (u32 i = seg.first; i < s.index; i++) delta.add(counts_of(trace.places[i]));
   if (s.place->segment > 0) delta.field[channel::taken]--;
   if (s.offset >= seg.counted) channel::add(delta, segment(trace.number + s.place->segment), -1);
   return delta;
+}
+
+void correct_at(Thread* t, const CacheLocation& s) {
+  const Trace& trace = *s.trace;
+  const u8 number = s.place->segment;
+  const Segment& seg = trace.segments[number];
+  if (seg.first == Segment::is_exit) return;
+  if (!are_placed()) return correct(t, pc_of(trace, *s.place), uncounted_at(s));
+  if (s.offset >= seg.counted) return correct_places(t, trace, number, s.index, trace.place_count, -1);
+  correct_places(t, trace, number, seg.first, s.index, 1);
+  // As this segment has not been counted, the branch in front of it would seem to have been taken.
+  if (number > 0 && seg.first > 0) correct_taken(t, trace, trace.places[seg.first - 1], -1);
+}
+
+void correct_exit(Thread* t, const CacheLocation& s) {
+  const Trace& trace = *s.trace;
+  const u8 number = s.place->segment;
+  if (!are_placed()) {
+    channel::Totals all;
+    channel::add(all, segment(trace.number + number), 1);
+    return correct(t, pc_of(trace, *s.place), all);
+  }
+  // The branch that leads there is the one with its number.
+  u32 branch = 0;
+  for (u32 left = number; branch < trace.place_count; branch++)
+    if (is_branch(trace.places[branch].kind) && --left == 0) break;
+  if (branch == trace.place_count) return;
+  const bool is_early = trace.segments[number].counted < trace.segments[0].counted;
+  if (is_early)
+    correct_places(t, trace, 0, 0, branch + 1, 1);
+  else
+    correct_places(t, trace, 0, branch + 1, trace.place_count, -1);
+  correct_taken(t, trace, trace.places[branch], trace.places[branch].falls_through ? 1 : -1);
 }
 
 }  // namespace tally::engine::translate

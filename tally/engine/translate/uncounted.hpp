@@ -8,4 +8,9 @@ namespace tally::engine::translate {
 /// Nothing of what string instructions and their like count when they run.
 channel::Totals uncounted_at(const CacheLocation& s);
 
+/// Adds it. Where counts have a place in the program, each instruction gets its own part.
+void correct_at(Thread* t, const CacheLocation& s);
+/// The same for an exit, whose copy does not run: what its segment counts.
+void correct_exit(Thread* t, const CacheLocation& s);
+
 }  // namespace tally::engine::translate

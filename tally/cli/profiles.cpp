@@ -12,7 +12,7 @@
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
 #include "tally/report/profile_difference.hpp"
-#include "tally/report/profile_forms.hpp"
+#include "tally/report/profile.hpp"
 #include "tally/result/stored_profile.hpp"
 
 namespace tally::cli {
@@ -52,8 +52,9 @@ std::string format_of(const ProfileReport& options, const std::string& output) {
 Result<std::string> text_of(const std::vector<result::Profile>& profiles, const report::ProfileStyle& style,
                             const std::string& format) {
   if (profiles.size() == 1) {
-    if (format == "html") return report::profile_html(profiles.front(), style);
-    if (format == "table") return report::profile_table(profiles.front(), style);
+    if (format == "html" || format == "table")
+      for (const report::ProfileFormat& one : report::profile_formats())
+        if (one.name == format) return one.write(profiles.front(), style);
     return fail(Code::bad_usage, fmt::format("--format {} is none of a stored profile", printable(format)),
                 "html or table");
   }

@@ -21,7 +21,9 @@ class WindowNames {
  private:
   const profile::CodeNames* names_of(const result::CodeFile& file);
 
-  std::map<std::tuple<std::string, std::uint64_t, std::int64_t>, std::unique_ptr<profile::CodeNames>> files_;
+  // By path, inode, time of modification and build id.
+  std::map<std::tuple<std::string, std::uint64_t, std::int64_t, std::string>, std::unique_ptr<profile::CodeNames>>
+      files_;
   std::string function_, line_;
 };
 

@@ -162,7 +162,8 @@ class Names final : public CodeNames {
       }
       add_linked(symbols[i].address);
       std::string_view name = symbols[i].name;
-      name = name.substr(0, name.find('@'));
+      // Without its version.
+      name = name.substr(0, name.find('@', 1));
       auto ada = has_ada ? symbol::ada_name(name) : std::nullopt;
       functions_.push_back(
           {ada ? *std::move(ada) : symbol::demangled(name), symbols[i].address, symbols[i].bytes, false});

@@ -7,7 +7,7 @@
 namespace tally::profile {
 namespace {
 
-using Names = Result<std::unique_ptr<CodeNames>>;
+using Names = Result<MappedNames>;
 
 constexpr const char* not_here =
     "there is no such file here: it was removed since, or the program had another root or mount namespace";
@@ -27,15 +27,19 @@ Names names_by_inode(const result::CodeFile& file) {
   if (const auto generation = linux::generation_of(file.path);
       file.generation != 0 && generation && *generation != file.generation)
     return fail(Code::bad_usage, "the file was replaced since");
-  return CodeNames::open(file.path);
+  auto names = CodeNames::open(file.path);
+  if (!names) return fail(names.error());
+  return MappedNames{*std::move(names)};
+}
+
+/// Whether they are of a file with this build id, as far as both have one. Times of files can be set, and sizes are
+/// often the same.
+bool have_build_id(const CodeNames& names, const std::string& build_id) {
+  const std::string own = build_id.empty() ? std::string() : names.build_id();
+  return own.empty() || own == build_id;
 }
 
 }  // namespace
-
-bool is_at_its_path(const result::CodeFile& file) {
-  const auto now = linux::file_state(file.path);
-  return file.identity && now && is_unchanged(*now, *file.identity);
-}
 
 Names names_of_mapped(const result::CodeFile& file) {
   if (!file.identity) return names_by_inode(file);
@@ -43,10 +47,20 @@ Names names_of_mapped(const result::CodeFile& file) {
   if (then.inode == 0 && then.build_id.empty())
     return fail(Code::bad_usage, "the file could not be opened any more when its code ran first");
   const auto now = linux::file_state(file.path);
-  if (now && is_unchanged(*now, then)) return CodeNames::open(file.path);
-  if (file.kept != nullptr) return CodeNames::open(file.path, *file.kept);
-  if (now && !then.build_id.empty())
-    if (auto names = CodeNames::open(file.path); names && (*names)->build_id() == then.build_id) return names;
+  const bool is_same_file = now && is_unchanged(*now, then);
+  if (is_same_file) {
+    auto names = CodeNames::open(file.path);
+    if (!names) return fail(names.error());
+    if (have_build_id(**names, then.build_id)) return MappedNames{*std::move(names)};
+  }
+  if (file.kept != nullptr) {
+    auto names = CodeNames::open(file.path, *file.kept);
+    if (!names) return fail(names.error());
+    if (have_build_id(**names, then.build_id)) return MappedNames{*std::move(names), true};
+  }
+  if (now && !is_same_file && !then.build_id.empty())
+    if (auto names = CodeNames::open(file.path); names && (*names)->build_id() == then.build_id)
+      return MappedNames{*std::move(names)};
   if (!now) return fail(Code::bad_usage, not_here);
   if (then.inode == 0 || now->device == then.device) return fail(Code::bad_usage, "the file was replaced since");
   return fail(Code::bad_usage,

@@ -8,11 +8,13 @@
 
 namespace tally::profile {
 
-/// Reads the file that is kept, or the one at the path where that has the same identity or the same build id. Errors:
-/// bad_usage where there is neither; the message is the reason, as it is known.
-Result<std::unique_ptr<CodeNames>> names_of_mapped(const result::CodeFile& file);
+struct MappedNames {
+  std::unique_ptr<CodeNames> names;  ///< never null
+  bool are_kept = false;             ///< of the file that is kept: what is at the path is another one, or none
+};
 
-/// Whether the file at its path is the one that was mapped, as far as its identity tells.
-bool is_at_its_path(const result::CodeFile& file);
+/// Reads the file at the path where that has the same identity or the same build id, or the one that is kept. Errors:
+/// bad_usage where there is neither; the message is the reason, as it is known.
+Result<MappedNames> names_of_mapped(const result::CodeFile& file);
 
 }  // namespace tally::profile

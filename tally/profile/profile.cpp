@@ -89,16 +89,16 @@ class Resolver {
       object.why_nameless = why_no_file(file);
     } else if (linux::is_interrupted()) {
       object.why_nameless = "tally was interrupted before it read them";
-    } else if (auto names = names_of_mapped(file); names) {
-      opened.names = *std::move(names);
+    } else if (auto mapped = names_of_mapped(file); mapped) {
+      opened.names = std::move(mapped->names);
       object.build_id = opened.names->build_id();
       const CodeNames::Part part = opened.names->executable();
       object.address = part.address;
       object.bytes = part.bytes;
       object.offset = part.offset;
-      if (file.kept != nullptr && !is_at_its_path(file)) object.kept = file.kept;
+      if (mapped->are_kept) object.kept = file.kept;
     } else {
-      object.why_nameless = names.error().message;
+      object.why_nameless = mapped.error().message;
     }
     made_.objects.push_back(std::move(object));
   }

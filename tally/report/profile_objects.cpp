@@ -30,11 +30,17 @@ std::vector<std::string> object_names(const result::Profile& profile, bool whole
 }
 
 std::vector<std::string> nameless_lines(const result::Profile& profile) {
+  // A process may have named the code that it made: then there is nothing to explain.
+  std::set<std::uint32_t> nameless;
+  for (const result::ProfileRow& row : profile.rows) {
+    const result::ProfileFunction& function = profile.functions[row.function];
+    if (function.name == "[no name]") nameless.insert(function.object);
+  }
   std::vector<std::string> lines;
   const std::vector<std::string> names = object_names(profile, true);
-  for (std::size_t o = 0; o < names.size(); ++o)
-    if (const std::string& why = profile.objects[o].why_nameless; !why.empty())
-      lines.push_back(fmt::format("{} has no names of functions: {}", names[o], why));
+  for (const std::uint32_t object : nameless)
+    if (const std::string& why = profile.objects[object].why_nameless; !why.empty())
+      lines.push_back(fmt::format("{} has no names of functions: {}", names[object], why));
   return lines;
 }
 

@@ -51,7 +51,7 @@ void add_functions(const Bytes& file, const Elf64_Shdr& table, std::string_view 
     const bool is_code = type == STT_FUNC || type == STT_GNU_IFUNC;
     if (!is_code || symbol->st_shndx == SHN_UNDEF || symbol->st_value == 0) continue;
     std::string_view name = text_at(names, symbol->st_name).substr(0, most_name);
-    name = name.substr(0, name.find('@'));
+    name = name.substr(0, name.find('@', 1));
     if (name.empty()) continue;
     to.push_back({name, symbol->st_value, type == STT_GNU_IFUNC, ELF64_ST_BIND(symbol->st_info) == STB_LOCAL});
   }

@@ -139,6 +139,39 @@ TEST_F(ForeignTexts, symbols_are_escaped_in_every_form) {
   fs::remove(program);
 }
 
+TEST_F(ForeignTexts, stored_profiles_are_escaped_when_they_are_read) {
+  const TemporaryFile one("one.json"), other("other.json");
+  for (const TemporaryFile* const file : {&one, &other}) {
+    ASSERT_EQ(tally(profiled("json", file->path(), with({PROFILED}, hostile_words))).code(), 0);
+    // Anybody may have written it.
+    std::string text = file->content().value_or("");
+    for (std::size_t at = 0; (at = text.find("eleven", at)) != std::string::npos; at += 6)
+      text.replace(at, 6, "\\u001b[31me");
+    std::ofstream(file->path()) << text;
+  }
+  for (const Words& files : {Words{one.path()}, Words{one.path(), other.path()}})
+    for (const char* const format : {"table", "html"}) {
+      const Finished finished = tally(with({"report", "--top", "0", "--format", format}, files));
+      EXPECT_EQ(finished.code(), 0) << finished.err;
+      EXPECT_TRUE(is_printable(finished.out)) << ForeignText(finished.out).in_lines().substr(0, 500);
+    }
+}
+
+/// What is not a version of a name is a name.
+TEST_F(ForeignTexts, no_symbol_is_without_a_name) {
+  const TemporaryFile source("at.s",
+                             ".text\n.globl main\nmain: call g\n xor %eax,%eax\n ret\n"
+                             ".type g,@function\ng: mov $500,%ecx\n1: dec %ecx\n jnz 1b\n ret\n"
+                             ".section .note.GNU-stack\n");
+  const std::string program = source.folder() + "/at";
+  const std::string build = "cc -o " + program + " " + source.path() + " && objcopy --redefine-sym g=@plt " + program;
+  if (Running({"/bin/sh", "-c", build}).finish().code() != 0) GTEST_SKIP() << "there is no compiler or no objcopy";
+  const TemporaryFile file("profile");
+  EXPECT_EQ(tally(profiled("folded", file.path(), {program}, {"--calls", "-e", "instructions"})).code(), 0);
+  EXPECT_TRUE(holds(file.content().value_or(""), ";main;@plt 1002\n")) << file.content().value_or("no file");
+  fs::remove(program);
+}
+
 TEST_F(ForeignTexts, programs_are_escaped_in_every_form_of_windows) {
   const TemporaryFile program("a\x1b[31m\nb\xff", "");
   fs::copy_file(PROFILED, program.path(), fs::copy_options::overwrite_existing);

@@ -106,7 +106,11 @@ TEST_F(ProfileIdentity, of_a_program_that_was_built_again) {
     if (line.find("  alpha ") != std::string::npos || line.find("  gamma_ ") != std::string::npos)
       if (const std::size_t at = line.find(" p ["); at != std::string::npos) files.insert(line.substr(at, 13));
   EXPECT_EQ(files.size(), 2u) << table.err;
-  // The same number and size, the same time of change, and no build id.
+  // The same number and size, and the same time of change, which can be set.
+  const Json same = profile("cp one p; cp -p p time; ./p; cat two >p; touch -r time p; ./p");
+  EXPECT_GT(of(same, "alpha"), loop);
+  EXPECT_EQ(of(same, "gamma_"), of(same, "alpha"));
+  // No build id.
   build_program("one", "alpha", "-Wl,--build-id=none");
   build_program("two", "gamma", "-Wl,--build-id=none");
   const Json forged = profile("cp one p; ./p; cp two p; ./p");

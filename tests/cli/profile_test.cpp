@@ -245,6 +245,9 @@ TEST_F(Profile, names_code_that_was_made_meanwhile) {
   expect_whole(one);
   EXPECT_EQ(one.of("made here"), (Counts{220, 40, 40}));
   std::filesystem::remove("/tmp/perf-" + one.json["threads"][0]["pid"].dump() + ".map");
+  const TemporaryFile file("table");
+  tally({"profile", "-q", "-o", file.path(), "--", PROFILED, "make"});
+  EXPECT_EQ(file.content().value_or("has no names of functions").find("has no names of functions"), std::string::npos);
 }
 
 TEST_F(Profile, names_a_file_that_is_gone) {

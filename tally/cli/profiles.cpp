@@ -11,8 +11,8 @@
 #include "tally/cli/stored.hpp"
 #include "tally/linux/files/input.hpp"
 #include "tally/linux/files/output.hpp"
-#include "tally/report/profile_difference.hpp"
 #include "tally/report/profile.hpp"
+#include "tally/report/profile_difference.hpp"
 #include "tally/result/stored_profile.hpp"
 
 namespace tally::cli {

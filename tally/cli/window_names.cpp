@@ -12,8 +12,8 @@ namespace tally::cli {
 const profile::CodeNames* WindowNames::names_of(const result::CodeFile& file) {
   const std::int64_t modified_ns =
       file.identity ? file.identity->modified_s * 1'000'000'000 + file.identity->modified_ns : 0;
-  const auto [found, is_new] = files_.try_emplace(
-      {file.path, file.inode, modified_ns, file.identity ? file.identity->build_id : std::string()});
+  const auto [found, is_new] =
+      files_.try_emplace({file.path, file.inode, modified_ns, file.identity ? file.identity->build_id : std::string()});
   if (is_new && file.inode != 0)
     if (auto mapped = profile::names_of_mapped(file)) found->second = std::move(mapped->names);
   return found->second.get();

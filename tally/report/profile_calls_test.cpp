@@ -204,5 +204,23 @@ TEST(ProfileTable, is_not_widened_by_one_long_name) {
   EXPECT_LT(table.find('\n', row) - row, 40u) << table;
 }
 
+TEST(ProfileTable, is_not_widened_by_one_long_name_of_a_file) {
+  Made made({"short", "other"});
+  made.call(none, 0, 0, 5);
+  made.call(none, 0, 1, 5);
+  made.profile.objects.front().name = "/" + std::string(255, 'n');
+  made.profile.objects.push_back({"/lib"});
+  made.profile.functions.front().object = 1;
+  for (const ProfileBy by : {ProfileBy::function, ProfileBy::line}) {
+    const std::string table = profile_table(made.profile, {.by = by});
+    EXPECT_EQ(table.find(std::string(101, 'n')), std::string::npos) << table;
+    const std::size_t row = table.find(" short ");
+    ASSERT_NE(row, std::string::npos) << table;
+    EXPECT_LT(table.find('\n', row) - row, 90u) << table;
+    EXPECT_NE(profile_table(made.profile, {.by = by, .whole_names = true}).find(std::string(255, 'n')),
+              std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace tally::report

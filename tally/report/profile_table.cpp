@@ -56,8 +56,12 @@ std::vector<std::string> names(const result::Profile& profile, const ProfileSum&
 std::vector<Column> name_columns(ProfileBy by) {
   switch (by) {
     case ProfileBy::function:
-      return {{"entered", Align::right}, {"function", Align::left, usual_name_width}, {"file"}, {"line"}};
-    case ProfileBy::line: return {{"line"}, {"function", Align::left, usual_name_width}, {"file"}};
+      return {{"entered", Align::right},
+              {"function", Align::left, usual_name_width},
+              {"file", Align::left, usual_name_width},
+              {"line"}};
+    case ProfileBy::line:
+      return {{"line", Align::left, usual_name_width}, {"function", Align::left, usual_name_width}, {"file"}};
     case ProfileBy::object: return {{"file"}};
     case ProfileBy::process: return {{"program"}, {"process", Align::right}};
     case ProfileBy::thread: return {{"program"}, {"process", Align::right}, {"thread", Align::right}, {"name"}};
@@ -166,7 +170,9 @@ std::string profile_table(const result::Profile& profile, const ProfileStyle& st
       any_unseen = true;
     }
     std::vector<std::string> cells = numbers.cells(sums[i].counts, all, sums[i].samples);
-    for (std::string& name : names(profile, sums[i], functions, objects, style)) cells.push_back(std::move(name));
+    std::vector<std::string> of_row = names(profile, sums[i], functions, objects, style);
+    if (!style.whole_names) of_row = cut_names(std::move(of_row));
+    for (std::string& name : of_row) cells.push_back(std::move(name));
     grid.add(std::move(cells));
   }
   const bool by_function = style.by == ProfileBy::function;

@@ -213,17 +213,18 @@ inline constexpr uint32_t inherited_count = 6;
 
 /// Settings that the command chooses before the first program starts.
 struct Settings {
-  uint32_t trace_limit;    ///< most instructions translated as one piece, 0 = the engine's choice
-  uint32_t cache_limit;    ///< most pieces kept before all are thrown away, 0 = as many as there is room
-  uint32_t hot_from;       ///< executions from which on a piece is made again for the next run, 0 = the engine's choice
-  uint32_t loop_is_fast;   ///< the instruction `loop` is one operation, as on AMD's processors, and not many
-  Models models;           ///< what is simulated
-  ModelCore core;          ///< whose timings cycles are made of
-  Marks marks;             ///< which addresses are counted at
-  Windows windows;         ///< after how much a row of counts is written
-  uint32_t logs_code;      ///< 1: each process has a CodeLog
-  uint32_t follows_calls;  ///< 1: and each thread a tree of CallNodes, with the first events of Marks::weight
-  PlacedFigures placed;    ///< and the figures of models that each thread has by instruction
+  uint32_t trace_limit;   ///< most instructions translated as one piece, 0 = the engine's choice
+  uint32_t cache_limit;   ///< most pieces kept before all are thrown away, 0 = as many as there is room
+  uint32_t hot_from;      ///< executions from which on a piece is made again for the next run, 0 = the engine's choice
+  uint32_t loop_is_fast;  ///< the instruction `loop` is one operation, as on AMD's processors, and not many
+  uint32_t protection_keys;   ///< processor and kernel have them: CPUID says OSPKE
+  Models models;              ///< what is simulated
+  ModelCore core;             ///< whose timings cycles are made of
+  Marks marks;                ///< which addresses are counted at
+  Windows windows;            ///< after how much a row of counts is written
+  uint32_t logs_code;         ///< 1: each process has a CodeLog
+  uint32_t follows_calls;     ///< 1: and each thread a tree of CallNodes, with the first events of Marks::weight
+  PlacedFigures placed;       ///< and the figures of models that each thread has by instruction
   uint32_t fails_on_request;  ///< 1: for tests, a program may ask its engine to fail (asking.hpp)
   uint32_t process_limit;     ///< for tests: fewer process records than there are, 0 = all
   uint32_t keeps_files;       ///< with logs_code, 1: the command keeps the files that code is mapped from

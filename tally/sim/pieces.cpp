@@ -61,10 +61,29 @@ void add_frames(Pieces& to, std::uint64_t frame, std::uint64_t stack, unsigned l
   to.add(stack - bytes, bytes, Access::store);
 }
 
+namespace {
+
+constexpr std::uint64_t header_at = 512, extended_at = 576;
+
+/// Where the next component of the compacted form begins, if it is this one.
+std::uint64_t compacted_place(const StateLayout::Component& component, std::uint64_t next) {
+  return component.aligned ? (next + 63) & ~std::uint64_t{63} : next;
+}
+
+}  // namespace
+
+std::uint64_t place_of_component(const StateLayout& layout, std::uint64_t form, unsigned which) {
+  if ((form & compacted) == 0) return layout.component[which].offset;
+  if ((form >> which & 1) == 0) return 0;
+  std::uint64_t at = extended_at;
+  for (unsigned i = 2; i < which; ++i)
+    if (form >> i & 1) at = compacted_place(layout.component[i], at) + layout.component[i].bytes;
+  return compacted_place(layout.component[which], at);
+}
+
 void add_state(Pieces& to, const StateLayout& layout, std::uint64_t address, std::uint64_t components,
                std::uint64_t requested, std::uint64_t form, unsigned header, Access what) {
   constexpr std::uint64_t x87 = 1, sse = 2, avx = 4;
-  constexpr std::uint64_t header_at = 512, extended_at = 576;
   const bool loads = what == Access::load, standard = (form & compacted) == 0;
   if (loads) to.add(address + header_at, header, what);
   const std::uint32_t first = to.count;
@@ -81,8 +100,8 @@ void add_state(Pieces& to, const StateLayout& layout, std::uint64_t address, std
       at = component.offset;
     } else if ((form & bit) == 0) {
       continue;
-    } else if (component.aligned) {
-      at = (at + 63) & ~std::uint64_t{63};
+    } else {
+      at = compacted_place(component, at);
     }
     if (components & bit) add_or_extend(to, first, address + at, component.bytes, what);
     at += component.bytes;

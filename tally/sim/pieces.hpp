@@ -71,6 +71,9 @@ struct StateLayout {
 /// A form of the XSAVE area: the components that have a place in it, as XCOMP_BV has them; 0: the standard form.
 constexpr std::uint64_t compacted = std::uint64_t{1} << 63;
 
+/// Where the component `which`, from 2 on, is in an area of this form; 0 where the compacted form has no place for it.
+std::uint64_t place_of_component(const StateLayout& layout, std::uint64_t form, unsigned which);
+
 /// What is saved or restored of the area at `address`. `components`: which of them are written or read. MXCSR goes with
 /// component 1, and in the standard form with component 2 too where it is in `requested`. What lies side by side is one
 /// access; the header, of which `header` bytes are accessed, comes first where it is read. What is saved is one store:

@@ -97,6 +97,16 @@ TEST(Pieces, of_state_are_the_components_that_are_saved) {
             (std::vector<Piece>{{0x1018, 8, Access::store}, {0x1200, 8, Access::store}, {0x1240, 256, Access::store}}));
 }
 
+TEST(Pieces, places_of_components_follow_the_form) {
+  EXPECT_EQ(place_of_component(layout(), 0, 2), 576u);
+  EXPECT_EQ(place_of_component(layout(), 0, 6), 896u);
+  EXPECT_EQ(place_of_component(layout(), compacted | 0b1100100, 6), 896u);
+  EXPECT_EQ(place_of_component(layout(), compacted | 0b1100000, 5), 576u);
+  EXPECT_EQ(place_of_component(layout(), compacted | 0b1100000, 6), 640u);
+  EXPECT_EQ(place_of_component(layout(), compacted | 0b1000000, 6), 576u);
+  EXPECT_EQ(place_of_component(layout(), compacted | 0b0100000, 6), 0u);
+}
+
 TEST(Pieces, of_compacted_state_have_no_room_for_what_was_not_asked_for) {
   Pieces saved;
   add_state(saved, layout(), 0x1000, 0b1100010, 0b1100010, compacted | 0b1100010, 16, Access::store);

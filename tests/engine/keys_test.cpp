@@ -2,6 +2,7 @@
 #include <elf.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <cstring>
 
 #include "tests/engine/expect.hpp"
@@ -49,7 +50,7 @@ TEST(Keys, that_are_missing_or_set_wrongly_fault_where_they_do_natively) {
   for (const int size : block_sizes) {
     const Counted counted = run_counted(command, size);
     expect_same(counted.outcome, native);
-    if (!has_keys()) expect_exact(counted);
+    expect_exact(counted);
   }
 }
 
@@ -73,7 +74,8 @@ TEST_P(KeysCounted, runs_translated_and_counts_exactly) {
     EXPECT_EQ(counted.single_stepped, 0u);
   }
 }
-INSTANTIATE_TEST_SUITE_P(engine, KeysCounted, testing::Values("execute-only", "denied-code", "change"),
+INSTANTIATE_TEST_SUITE_P(engine, KeysCounted,
+                         testing::Values("execute-only", "denied-code", "change", "restore", "return", "stack"),
                          [](const auto& one) { return "program_" + std::to_string(one.index); });
 
 class KeysNative : public KeysTest {};
@@ -81,7 +83,8 @@ class KeysNative : public KeysTest {};
 TEST_P(KeysNative, goes_on_natively_by_name) {
   const Command command = keys(GetParam());
   const Outcome native = run_native(command);
-  ASSERT_EQ(native.out, "500500\n");
+  // The kernel cannot read all of a frame that denies it key 0.
+  if (native.code != 128 + SIGSEGV || GetParam() != std::string("return-none")) ASSERT_EQ(native.out, "500500\n");
   for (const int size : block_sizes) {
     const Counted counted = run_counted(command, size);
     expect_same(counted.outcome, native);
@@ -90,7 +93,9 @@ TEST_P(KeysNative, goes_on_natively_by_name) {
         << counted.problem;
   }
 }
-INSTANTIATE_TEST_SUITE_P(engine, KeysNative, testing::Values("deny-all", "deny-writes"),
+INSTANTIATE_TEST_SUITE_P(engine, KeysNative,
+                         testing::Values("deny-all", "deny-writes", "restore-none", "restore-read-only", "return-none",
+                                         "return-read-only", "allocate"),
                          [](const auto& one) { return "program_" + std::to_string(one.index); });
 
 }  // namespace

@@ -300,6 +300,12 @@ std::uint32_t loop_is_fast() {
   return maker && maker->ebx == auth ? 1 : 0;
 }
 
+std::uint32_t has_protection_keys() {
+  constexpr std::uint32_t enabled = 1u << 4;  // OSPKE
+  const auto features = linux::cpuid(7);
+  return features && (features->ecx & enabled) != 0 ? 1 : 0;
+}
+
 Result<Execution> execute(const Request& request, const std::string& image, Channel& shared,
                           const channel::Settings& asked, const Modelling& modelling, Marker& marker, Window& window) {
   const auto image_file = linux::open_file(image, "the engine");
@@ -329,6 +335,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   settings.hot_from = static_cast<std::uint32_t>(request.engine.hot_from);
   // Blocks of one instruction are for tests: there the other form has its turn.
   settings.loop_is_fast = request.engine.block_size == 1 ? 0 : loop_is_fast();
+  settings.protection_keys = has_protection_keys();
   add_wishes_of_tests(settings);
   shared.records.header().settings = settings;
 

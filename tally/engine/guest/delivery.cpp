@@ -1,11 +1,13 @@
 #include "tally/engine/guest/delivery.hpp"
 
 #include "tally/engine/guest/core_file.hpp"
+#include "tally/engine/guest/protection_keys.hpp"
 #include "tally/engine/guest/threads.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
 #include "tally/engine/instrument/calls.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/entry.hpp"
+#include "tally/engine/translate/protection_keys.hpp"
 
 namespace tally::engine::guest {
 namespace {
@@ -84,8 +86,13 @@ bool write_frame(Thread* t, const Context* c, const u8* info, const Action& a, u
   frame.context.mask = frame.context.old_mask = mask;
   frame.context.fpstate = c->fpstate != 0 ? room.vectors : 0;
   frame_at = room.frame;
-  return put(room.vectors, reinterpret_cast<const void*>(c->fpstate), vectors) == 0 &&
-         put(frame_at, &frame, sizeof frame) == 0;
+  const auto write = [&] {
+    return put(room.vectors, reinterpret_cast<const void*>(c->fpstate), vectors) == 0 &&
+           put(frame_at, &frame, sizeof frame) == 0;
+  };
+  if (!translate::has_protection_keys()) return write();
+  const translate::ScopedKeys keys(keys_of_program(*c));  // the stack may be of any key that the program may use
+  return write();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // The program's system calls about signals, as if its actions, masks and stacks were the kernel's.
 #include "tally/engine/guest/delivery.hpp"
 #include "tally/engine/guest/processes.hpp"
+#include "tally/engine/guest/protection_keys.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
 #include "tally/engine/stop_the_world.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -390,6 +391,7 @@ s64 emulate_sigreturn(Thread* t) {
     return 0;
   }
   if (!leads_to_code(*c)) go_natively(t, channel::partial_foreign_segment);
+  if (frame_denies_own_key(*c)) go_natively(t, channel::partial_protection_keys);
   set_alternate_stack(t, c->stack, t->gpr[rsp]);  // the kernel looks where the handler was, not where it returns to
   t->pc = c->ip;
   t->link = no_link;

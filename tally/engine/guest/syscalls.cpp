@@ -14,6 +14,7 @@
 #include "tally/engine/guest/limits.hpp"
 #include "tally/engine/guest/memory_calls.hpp"
 #include "tally/engine/guest/processes.hpp"
+#include "tally/engine/guest/protection_keys.hpp"
 #include "tally/engine/guest/signals.hpp"
 #include "tally/engine/guest/syscall_table.hpp"
 #include "tally/engine/guest/timer_signals.hpp"
@@ -254,6 +255,12 @@ s64 write_to_other(Thread* t) {
   const u64 process = t->gpr[rdi];
   if (r != -EFAULT || process == static_cast<u64>(kernel(SYS_getpid)) || is_in_this_memory(process)) return r;
   make_leave(t, process);
+  return run(t);
+}
+
+s64 allocate_key(Thread* t) {
+  // It takes the lowest free key and sets the thread's rights for it. Key 0 is the engine's.
+  if (t->gpr[rsi] != 0 && !own_key_is_allocated()) go_natively(t, channel::partial_protection_keys);
   return run(t);
 }
 

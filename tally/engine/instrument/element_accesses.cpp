@@ -1,5 +1,6 @@
 // Instructions whose accesses are found out when they run: what they depend on is kept before each of them, and the
 // model asked once.
+#include "tally/engine/instrument/extended_state.hpp"
 #include "tally/engine/instrument/model_code.hpp"
 #include "tally/engine/instrument/model_emit.hpp"
 #include "tally/engine/translate/entry.hpp"
@@ -73,42 +74,6 @@ u32 most_pieces(const ElementAccesses& s) {
 
 // --- what comes of it -----------------------------------------------------------------------------------------------
 
-u64 control(u32 which) {
-  u32 low = 0, high = 0;
-  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(which));
-  return u64{high} << 32 | low;
-}
-
-struct Leaf {
-  u32 a, b, c, d;
-};
-Leaf state_leaf(u32 sub) {
-  Leaf l{13, 0, sub, 0};
-  asm volatile("cpuid" : "+a"(l.a), "=b"(l.b), "+c"(l.c), "=d"(l.d));
-  return l;
-}
-
-struct State {
-  sim::StateLayout layout;
-  bool tells_use;  // xgetbv says what is in use
-};
-
-/// Asked once, where the first such instruction runs: cpuid may take a virtual machine 50 us.
-const State& state() {
-  static State s;
-  static bool known;
-  if (__atomic_load_n(&known, __ATOMIC_ACQUIRE)) return s;
-  const u64 enabled = control(0);
-  s.tells_use = state_leaf(1).a >> 2 & 1;
-  for (u32 i = 2; i < 63; i++) {
-    if (!(enabled >> i & 1)) continue;
-    const Leaf l = state_leaf(i);
-    s.layout.component[i] = {l.b, l.a, (l.c & 2) != 0};
-  }
-  __atomic_store_n(&known, true, __ATOMIC_RELEASE);
-  return s;
-}
-
 /// `n`: a multiple of 8, as all components' sizes are.
 bool is_zero(const u8* bytes, u32 n) {
   u64 any = 0;
@@ -120,7 +85,7 @@ bool is_zero(const u8* bytes, u32 n) {
 /// xgetbv says: it calls what was loaded in use until the kernel takes the processor away (seen on a Zen 5), and counts
 /// must not hang on when that happens.
 u64 in_use(u64 requested) {
-  const State& s = state();
+  const ExtendedState& s = extended_state();
   if (!s.tells_use) return ~u64{0};
   alignas(64) u8 area[4096] = {};
   constexpr u32 vectors_end = 416, vectors = 160;
@@ -129,7 +94,7 @@ u64 in_use(u64 requested) {
     if (const auto& c = s.layout.component[i]; c.bytes != 0 && c.offset + c.bytes <= sizeof area)
       saved |= requested & u64{1} << i;
   asm volatile("xsave64 (%0)" ::"r"(area), "a"(static_cast<u32>(saved)), "d"(static_cast<u32>(saved >> 32)) : "memory");
-  u64 used = control(1);
+  u64 used = extended_control(1);
   for (u32 i = 1; i < 63; i++) {
     if (!(saved >> i & 1)) continue;
     const u32 begin = i == 1 ? vectors : s.layout.component[i].offset;
@@ -141,17 +106,18 @@ u64 in_use(u64 requested) {
 }
 
 void add_state(sim::Pieces& to, const ElementAccesses& s, u64 address, u64 asked) {
-  const u64 requested = asked & control(0);
+  const u64 requested = asked & extended_control(0);
+  const sim::StateLayout& layout = extended_state().layout;
   if (s.stores) {
     const u64 form = s.compact ? requested | sim::compacted : 0;
-    sim::add_state(to, state().layout, address, s.choice ? requested & in_use(requested) : requested, requested, form,
-                   s.header, Access::store);
+    sim::add_state(to, layout, address, s.choice ? requested & in_use(requested) : requested, requested, form, s.header,
+                   Access::store);
     return;
   }
   u64 header[2] = {};  // XSTATE_BV, XCOMP_BV; where it cannot be read the instruction faults there
   safe_copy(header, reinterpret_cast<const void*>(address + 512), sizeof header);
   const u64 form = header[1] & sim::compacted ? header[1] : 0;
-  sim::add_state(to, state().layout, address, requested & header[0], requested, form, s.header, Access::load);
+  sim::add_state(to, layout, address, requested & header[0], requested, form, s.header, Access::load);
 }
 
 /// The word of a bit whose number is in a register.

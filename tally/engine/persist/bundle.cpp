@@ -39,7 +39,7 @@ u64 mixed(u64 key, u64 bytes, u64 code) {
 /// same size and begin alike.
 u64 key_of_program() {
   u64 start = 0, end = 0;
-  u64 key = settings().loop_is_fast;  // code has other sizes
+  u64 key = settings().loop_is_fast | settings().protection_keys << 1;  // code has other sizes
   if (!constant_around(entry, start, end)) return key;
   for (u64 part = 0; part < 4; part++) key = mixed(key, end - start, start + (end - start) / 4 * part);
   return mixed(key, end - start, entry & ~63ull);

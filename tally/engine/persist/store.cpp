@@ -30,12 +30,18 @@ Checks* checks;  // null where there is no store, and once the process may do le
 
 u32 refused[16], refused_count;  // places of `kept` that were found damaged last
 
+/// Another number for each kind of code that is made from the same program code.
+u64 kind_of_code() {
+  constexpr u64 checks_keys = 0xA0761D6478BD642Full;
+  return woven_key() ^ (settings().protection_keys != 0 ? checks_keys : 0);
+}
+
 /// The same in every process that has this code at the same place of a page. Reads program code, which must be there.
 u32 tag_of(u64 pc) {
   u64 word = 0;  // aligned: never across the end of a page
   if (copy_code(&word, pc & ~7ull, 8) != 0) return 0;
   const u64 place = pc < low_limit ? pc : pc % page_bytes;
-  word = (word ^ woven_key() ^ place * 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
+  word = (word ^ kind_of_code() ^ place * 0x9E3779B97F4A7C15ull) * 0xD6E8FEB86659FD93ull;
   const u32 tag = static_cast<u32>(word >> 32);
   return tag == 0 ? 1 : tag;
 }
@@ -178,7 +184,7 @@ u32 store_damage() { return damaged; }
 
 bool fits_template(const Template& t, u64 pc) {
   // No range at all: a page that could not be read.
-  if (t.low_pc != (pc < low_limit ? pc : 0) || t.woven != woven_key() || t.range_count == 0) return false;
+  if (t.low_pc != (pc < low_limit ? pc : 0) || t.kind != kind_of_code() || t.range_count == 0) return false;
   const u8* original = t.originals();
   for (u32 i = 0; i < t.range_count; i++) {
     const CodeRange& r = t.ranges()[i];
@@ -309,7 +315,7 @@ void add_template(const Recording& r, const Builder& b, u32 use) {
     if (!is_constant(address(r.pc, r.range[i]), r.range[i].bytes)) return;
   Template made{};
   made.low_pc = r.pc < low_limit ? r.pc : 0;
-  made.woven = woven_key();
+  made.kind = kind_of_code();
   made.code_bytes = static_cast<u16>(code_bytes);
   made.trace_bytes = static_cast<u16>(t.bytes);
   made.stub_bytes = static_cast<u16>(stub_bytes);

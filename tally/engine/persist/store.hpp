@@ -15,7 +15,7 @@ namespace tally::engine::persist {
 struct Template {
   channel::RecordHead head;
   u64 low_pc;  // where the code lies low: addresses have shorter forms there, and it fits this one only; else 0
-  u64 woven;   // woven_key() of what it was made with
+  u64 kind;    // of code: what is woven into it, whether it checks protection keys
   u16 code_bytes, original_bytes, place_count, fixup_count;
   u16 trace_bytes;  // of the code, without the ways out that stand after the trace
   u16 stub_bytes, model_range_count;

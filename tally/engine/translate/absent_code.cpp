@@ -46,7 +46,7 @@ u64 copy_code(void* to, u64 from, u64 n) {
   const u64 there = bytes_there(from, n);
   const u64 left = safe_copy(to, reinterpret_cast<const void*>(from), there);
   if (left == 0 || !has_protection_keys()) return n - there + left;
-  const EveryKey every;  // memory that may only be executed has a key of its own
+  const ScopedKeys every(0);  // memory that may only be executed has a key of its own
   return n - there + safe_copy(to, reinterpret_cast<const void*>(from), there);
 }
 

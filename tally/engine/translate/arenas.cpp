@@ -109,7 +109,7 @@ Arena* new_arena(bool far, Map&& map) {
   instrumentation->make_doors(a);
   probes->make_doors(a);
   a.to_unlike = make_door(a, enter_unlike);
-  a.to_key_denied = make_door(a, enter_key_denied);
+  a.to_key_check = make_door(a, enter_key_check);
   if (counts_down()) a.to_window = make_door(a, enter_window);
   return &a;
 }

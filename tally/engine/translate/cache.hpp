@@ -23,7 +23,7 @@ struct Arena {
   u64 to_far_return = 0;
   u64 to_model = 0, to_look = 0;  // where a machine is simulated
   u64 to_mark = 0;                // where addresses are marked
-  u64 to_key_denied = 0;          // before a program denies itself the engine's memory
+  u64 to_key_check = 0;           // before an instruction that may deny the program the engine's memory
   u64 to_unlike = 0;              // from a trace whose code is another one by now
   u64 to_window = 0;              // where windows are counted
   Growing<u32> traces;            // by rising address

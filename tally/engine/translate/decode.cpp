@@ -10,12 +10,6 @@ u64 guard_area[16];  // what libZydis finds at FS:0x28
 
 constexpr u16 arithmetic = counter_flags;
 
-u64 read_fs() {
-  if (fsgsbase_allowed) return __builtin_ia32_rdfsbase64();
-  u64 base = 0;
-  kernel(SYS_arch_prctl, 0x1003, reinterpret_cast<u64>(&base));
-  return base;
-}
 void write_fs(u64 base) {
   if (fsgsbase_allowed)
     __builtin_ia32_wrfsbase64(base);
@@ -298,6 +292,13 @@ void encoding_of(Instruction& out, const ZydisDecodedInstruction& raw) {
 
 }  // namespace
 
+u64 fs_base() {
+  if (fsgsbase_allowed) return __builtin_ia32_rdfsbase64();
+  u64 base = 0;
+  kernel(SYS_arch_prctl, 0x1003, reinterpret_cast<u64>(&base));
+  return base;
+}
+
 void decoder_init() {
   DecoderUse use;
   ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
@@ -323,7 +324,7 @@ bool decode_any(u64 pc, const u8* bytes, u64 available, Instruction& out) {
   return true;
 }
 
-DecoderUse::DecoderUse() : fs_(read_fs()), area_(current()->vectors) {
+DecoderUse::DecoderUse() : fs_(fs_base()), area_(current()->vectors) {
   asm volatile("fxsave64 (%0)" ::"r"(area_) : "memory");
   write_fs(reinterpret_cast<u64>(guard_area));
 }

@@ -87,6 +87,9 @@ bool decode(u64 pc, const u8* bytes, u64 available, Instruction& out);
 bool decode_common(u64 pc, const u8* bytes, Instruction& out);
 bool decode_any(u64 pc, const u8* bytes, u64 available, Instruction& out);
 
+/// Where FS leads to: the program's thread-local storage.
+u64 fs_base();
+
 /// While it lives libZydis may be called, by one at a time in a thread: it reads a stack guard at FS:0x28 and uses xmm0
 /// to xmm15. About 0.15 us.
 class DecoderUse {

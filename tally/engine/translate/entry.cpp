@@ -4,9 +4,9 @@
 // link 0xb0, pad 0xb8, self 0xc0, seen 0xc8, borrowed 0xd0 and 0xd8.
 asm(R"(
 .text
-.globl engine_no_target, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_key_denied, enter_window
+.globl engine_no_target, enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_key_check, enter_window
 .globl resume_program, resume_begin, resume_end, landing_pad
-.hidden enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_key_denied, enter_window
+.hidden enter_indirect, enter_link, enter_syscall, enter_far_return, enter_mark, enter_unlike, enter_key_check, enter_window
 .hidden resume_program, resume_begin, resume_end, landing_pad
 
 # Saves what all doors have in common: everything but rax, rcx, r11, which each treats in its own way.
@@ -96,9 +96,11 @@ enter_mark:
 # A trace whose code is another one by now. rcx = its address in the program; rcx and r11 are saved.
 enter_unlike:
   enter_at found_unlike
-# A program that denies itself the engine's memory. rcx = where it is; rcx and r11 are saved.
-enter_key_denied:
-  enter_at own_key_denied
+# Before an instruction that may deny the program the engine's memory. rcx = where it is, r11 = where its code goes on;
+# rcx and r11 are saved.
+enter_key_check:
+  mov %r11, %gs:0x90
+  enter_at keys_may_change
 
 resume_begin:
 resume_program:

@@ -11,54 +11,46 @@ u32 read_keys() {
 
 void write_keys(u32 denied) { asm volatile("wrpkru" ::"a"(denied), "c"(0), "d"(0) : "memory"); }
 
-bool ask_processor() {
-  u32 a = 7, b = 0, c = 0, d = 0;
-  asm volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-  return (c >> 4 & 1) != 0;  // OSPKE
-}
-
 }  // namespace
 
-bool has_protection_keys() {
-  enum State : u32 { unknown, absent, present };
-  static u32 known;
-  u32 state = __atomic_load_n(&known, __ATOMIC_RELAXED);
-  if (state == unknown) {
-    state = ask_processor() ? present : absent;
-    __atomic_store_n(&known, state, __ATOMIC_RELAXED);
-  }
-  return state == present;
+bool has_protection_keys() { return settings().protection_keys != 0; }
+
+ScopedKeys::ScopedKeys(u32 denied) : before_(read_keys()) { write_keys(denied); }
+ScopedKeys::~ScopedKeys() { write_keys(before_); }
+
+KeySetter key_setter(const Instruction& in) {
+  constexpr u8 wrpkru = 0xef, xrstor = 5;
+  if (!in.legacy || in.map != Map::two_bytes) return KeySetter::none;
+  if (in.opcode == 0x01 && in.modrm == wrpkru) return KeySetter::wrpkru;
+  return in.opcode == 0xae && in.mod() != 3 && (in.modrm >> 3 & 7) == xrstor ? KeySetter::xrstor : KeySetter::none;
 }
 
-EveryKey::EveryKey() : before_(read_keys()) { write_keys(0); }
-EveryKey::~EveryKey() { write_keys(before_); }
-
-bool sets_protection_keys(const Instruction& in) {
-  constexpr u8 wrpkru = 0xef;
-  return in.legacy && in.map == Map::two_bytes && in.opcode == 0x01 && in.modrm == wrpkru;
-}
-
-void emit_key_check(Builder& b) {
-  recorder.give_up();  // of use only to machines like this one
-  if (!has_protection_keys()) return;
+void emit_key_check(Builder& b, const Instruction& in) {
+  recorder.give_up();  // the ways to the engine are no part of a template
   Emitter& e = b.e;
-  Emitter denied{reinterpret_cast<u8*>(b.arena.cold)};
-  const u64 away = denied.here();
-  denied.store(r11, o_borrowed_r11);
-  denied.move_constant(rcx, b.trace.pc);
-  denied.jump(b.arena.to_key_denied);
-  b.arena.cold = denied.here();
-
+  const u64 away = b.arena.cold;
   e.store(rcx, o_borrowed_rcx);
-  // ecx = eax << 30: what is left are the bits of key 0. A shift would change the flags.
-  static const u8 first[] = {0x8d, 0x0c, 0xc5, 0, 0, 0, 0};  // lea ecx, [rax * 8]
-  static const u8 more[] = {0x8d, 0x0c, 0xcd, 0, 0, 0, 0};   // lea ecx, [rcx * 8]
-  e.bytes(first, sizeof first);
-  for (u32 shifted = 3; shifted < 30; shifted += 3) e.bytes(more, sizeof more);
+  // The two bits that decide become the lowest of ecx. For xrstor they are the bits 9, which is the register's, and 8,
+  // which no program can enable.
+  static const u8 from_eax[] = {0x89, 0xc1}, from_ah[] = {0x0f, 0xb6, 0xcc};  // mov ecx, eax; movzx ecx, ah
+  if (key_setter(in) == KeySetter::wrpkru)
+    e.bytes(from_eax, sizeof from_eax);
+  else
+    e.bytes(from_ah, sizeof from_ah);
+  // All others leave ecx at its upper end. A shift would change the flags.
+  static const u8 shift_by_3[] = {0x8d, 0x0c, 0xcd, 0, 0, 0, 0};  // lea ecx, [rcx * 8]
+  for (u32 shifted = 0; shifted < 30; shifted += 3) e.bytes(shift_by_3, sizeof shift_by_3);
   e.byte(0xe3);  // jrcxz over the jump
   e.byte(5);
   e.jump(away);
   e.load(rcx, o_borrowed_rcx);
+
+  Emitter asks{reinterpret_cast<u8*>(away)};
+  asks.store(r11, o_borrowed_r11);
+  asks.move_constant(rcx, b.trace.pc);
+  asks.move_constant(r11, e.here());
+  asks.jump(b.arena.to_key_check);
+  b.arena.cold = asks.here();
 }
 
 }  // namespace tally::engine::translate

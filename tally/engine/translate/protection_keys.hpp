@@ -1,38 +1,44 @@
 /// Memory protection keys (pkeys(7)): a register of each thread denies it memory of a key, code excepted.
 ///
-/// The engine's own memory has key 0, as all has that got no other one. So a program that denies itself key 0 goes on
-/// natively, before it does; and code that it cannot read the engine reads with every key allowed.
+/// The engine's own memory has key 0, as all memory has that got no other key. So a program that denies itself key 0
+/// goes on natively before it does, and the engine reads code that it cannot read with every key allowed.
 #pragma once
 #include "tally/engine/translate/generate.hpp"
 
 namespace tally::engine::translate {
 
-/// Whether processor and kernel have them. Asks CPUID once, which takes tens of microseconds in a virtual machine.
+/// Whether processor and kernel have them.
 bool has_protection_keys();
 
-/// While it lives the thread may access memory of every key. Only where there are keys.
-class EveryKey {
+/// While it lives the register of the thread has this value: 0 allows memory of every key. Only where there are keys.
+class ScopedKeys {
  public:
-  EveryKey();
-  ~EveryKey();
-  EveryKey(const EveryKey&) = delete;
-  EveryKey& operator=(const EveryKey&) = delete;
+  explicit ScopedKeys(u32 denied);
+  ~ScopedKeys();
+  ScopedKeys(const ScopedKeys&) = delete;
+  ScopedKeys& operator=(const ScopedKeys&) = delete;
 
  private:
   u32 before_;
 };
 
-/// Whether the instruction sets that register: wrpkru. It is the first one of its trace.
-bool sets_protection_keys(const Instruction& in);
-/// The beginning of such a trace: leaves it for the engine where memory of key 0 will be denied, without a change of
-/// the flags.
-void emit_key_check(Builder& b);
+/// The instructions that set that register.
+enum class KeySetter : u8 { none, wrpkru, xrstor };
+KeySetter key_setter(const Instruction& in);
+/// Whether it is one of them, where there are keys. Such an instruction is the first one of its trace.
+inline bool sets_protection_keys(const Instruction& in) {
+  return has_protection_keys() && key_setter(in) != KeySetter::none;
+}
+
+/// The beginning of such a trace: asks the engine where memory of key 0 may become denied, without a change of the
+/// flags. wrpkru asks where EAX denies key 0, xrstor where EAX has a bit for the register.
+void emit_key_check(Builder& b, const Instruction& in);
 
 extern "C" {
-/// From there: rcx = the address of the instruction; rcx and r11 are saved.
-void enter_key_denied();
-/// Called by it. Defined by who drives the translation.
-void own_key_denied(Thread* t);
+/// From there: rcx = the address of the instruction, r11 = where its code goes on; both registers are saved.
+void enter_key_check();
+/// Called by it; returns where the program may go on in the engine. Defined by who drives the translation.
+void keys_may_change(Thread* t);
 }
 
 }  // namespace tally::engine::translate

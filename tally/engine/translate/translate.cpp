@@ -60,7 +60,7 @@ class Translator {
       emit_check(b, in_[0]);
     else if (looks_first(in_[0]))
       emit_first_look(b, in_[0]);
-    if (known == nullptr && sets_protection_keys(in_[0])) emit_key_check(b);
+    if (known == nullptr && sets_protection_keys(in_[0])) emit_key_check(b, in_[0]);
     // A second one would not be found before the first; code that changes is nobody else's.
     if (known != nullptr || compared_ || steps_) recorder.give_up();
     u32 segment = 0;

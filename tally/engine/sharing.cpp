@@ -1,6 +1,7 @@
 #include "tally/engine/sharing.hpp"
 
 #include "tally/engine/image.hpp"
+#include "tally/engine/inherited.hpp"
 
 namespace tally::engine {
 namespace {
@@ -20,7 +21,35 @@ s64 read_mark(s64 tid, u64& to) {
                 reinterpret_cast<u64>(&there), 1, 0);
 }
 
+/// The number of the calling process's parent, in the pid namespace of the command's /proc. 0: it cannot be read.
+u32 parent_outside() {
+  char text[512];
+  const s64 fd = open_own("self/stat");
+  if (failed(fd)) return 0;
+  const s64 n = kernel(SYS_read, static_cast<u64>(fd), reinterpret_cast<u64>(text), sizeof text);
+  kernel(SYS_close, static_cast<u64>(fd));
+  s64 at = n;
+  while (at > 0 && text[at - 1] != ')') at--;  // its name may hold anything
+  at += 3;                                     // " S "
+  u32 number = 0;
+  for (; at > 3 && at < n && text[at] >= '0' && text[at] <= '9'; at++)
+    number = number * 10 + static_cast<u32>(text[at] - '0');
+  return number;
+}
+
+/// Whether the parent of a process that began a pid namespace has ended, of which that thread is.
+bool has_died_with_maker(const Thread& self, const Thread& t) {
+  if (self.maker == 0 || t.process != self.maker || self.maker_outside == 0) return false;
+  const u32 now = parent_outside();
+  return now != 0 && now != self.maker_outside;
+}
+
 }  // namespace
+
+void note_own_namespace(Thread& t, u32 maker) {
+  t.maker = maker;
+  t.maker_outside = parent_outside();
+}
 
 bool memory_is_shared() { return __atomic_load_n(&memory_mark, __ATOMIC_RELAXED) != 0; }
 
@@ -38,7 +67,9 @@ void sharing_after_fork() { memory_mark = 0; }
 bool has_died(const Thread& t) {
   const Thread* const self = current();
   const s64 tid = __atomic_load_n(&t.tid, __ATOMIC_RELAXED), tgid = __atomic_load_n(&t.tgid, __ATOMIC_RELAXED);
-  if (t.process == self->process || tid == 0 || tgid == 0 || self->tgid == 0) return false;
+  if (t.process == self->process) return false;
+  if (self->tgid == 0) return has_died_with_maker(*self, t);
+  if (tid == 0 || tgid == 0) return false;
   u64 mark = 0;
   const s64 r = read_mark(tid, mark);
   if (r == sizeof mark) return mark != memory_mark;

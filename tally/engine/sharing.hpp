@@ -14,8 +14,13 @@ void note_memory_shared();
 /// The child of a fork has its memory to itself.
 void sharing_after_fork();
 
+/// Called by the first thread of a process that begins a pid namespace, of whose numbers the others are no part. Its
+/// parent, who made it, has this process record.
+void note_own_namespace(Thread& t, u32 maker);
+
 /// Whether this thread of another process will execute nothing here any more: it was killed, or has another program.
-/// False where nobody can tell: a process in a pid namespace of its own.
+/// Between pid namespaces only the parent's end can be seen: the command's /proc says that there is another parent.
+/// False where nobody can tell.
 bool has_died(const Thread& t);
 /// The same for the thread with this lock_id.
 bool has_died(u32 lock_id);

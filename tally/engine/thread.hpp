@@ -87,6 +87,8 @@ struct Thread {
   u32 generation;               // cache_generation() when its jump table was last emptied
   s64 tid, tgid;                // 0 = not known yet; tgid 0 = of no meaning to others
   u32 first_descriptor;         // of the engine's, where its table of descriptors is its own; 0 = it is the process's
+  u32 maker;                    // process record of who made its pid namespace; 0 = it begins none
+  u32 maker_outside;            // the number of that process outside: see sharing.hpp
   u64 in_functions;             // how many marked functions it is in
   u32 past_gate;                // it has passed the gate of the trace at its pc
   u32 in_steps;                 // it runs by traces of one instruction each: see translate/countdown.hpp

@@ -366,6 +366,7 @@ extern "C" void thread_started(Thread* t) {
     const s64 pid = kernel(SYS_getpid);
     process_record(t).pid = static_cast<s32>(pid);
     t->tgid = kernel(SYS_getppid) != 0 ? pid : 0;  // 0: it begins a pid namespace
+    if (t->tgid == 0) note_own_namespace(*t, process_record(t).forked_from);
   }
   t->tid = kernel(SYS_gettid);
   records().thread(t->index).tid = static_cast<s32>(t->tid);

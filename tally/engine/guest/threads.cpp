@@ -300,6 +300,8 @@ Thread* new_thread(Thread* parent, bool of_its_own) {
   t->stack = stack;
   t->tid = 0;
   t->tgid = parent->tgid;
+  t->maker = parent->maker;
+  t->maker_outside = parent->maker_outside;
   windows_inherit(t, parent);
   if (!give_counters(t, process)) {
     t->pooled = 1;

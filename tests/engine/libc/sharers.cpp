@@ -4,7 +4,7 @@
 //     sharers random KIND N   N of them, at random moments while they make code, mappings and threads of control
 //
 // KIND: `vfork` a vfork child is killed; `clone` a process with CLONE_VM is; `parent` a process with threads is, whose
-// vfork child goes on.
+// vfork child goes on; `namespace`: the same, and that child begins a pid namespace.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -109,8 +109,9 @@ void* killed_in_thread(void*) {
   be_killed(held_by_child);
 }
 
-/// A process with threads is killed while its vfork child has not executed its program yet: that goes on.
-void kill_parent(long held, unsigned pause_us) {
+/// A process with threads is killed while its vfork child has not executed its program yet: that goes on. `begins`: in
+/// a pid namespace of its own.
+void kill_parent(long held, unsigned pause_us, bool begins) {
   shared->orphan = 0;
   shared->done = 0;
   held_by_child = held;
@@ -119,10 +120,12 @@ void kill_parent(long held, unsigned pause_us) {
     pthread_t thread;
     for (int i = 0; i < (held >= 0 ? 1 : 3); i++)
       pthread_create(&thread, nullptr, held >= 0 ? killed_in_thread : churn_in_thread, nullptr);
+    if (begins && unshare(CLONE_NEWPID) != 0) {
+      shared->orphan = -1;
+      for (;;) pause();
+    }
     if (vfork() == 0) {
       shared->orphan = getpid();
-      while (getppid() == parent) usleep(100);
-      usleep(1000);
       while (shared->done == 0) usleep(100);  // until the parent is gone
       work(10);
       shared->done = 2;
@@ -131,6 +134,10 @@ void kill_parent(long held, unsigned pause_us) {
     _exit(0);
   }
   while (shared->orphan == 0) usleep(100);
+  if (shared->orphan == -1) {
+    kill(parent, SIGKILL);
+    _exit(94);
+  }
   if (held < 0) {
     usleep(pause_us);
     kill(parent, SIGKILL);
@@ -138,7 +145,7 @@ void kill_parent(long held, unsigned pause_us) {
   expect_killed(parent);
   shared->done = 1;
   int status = 0;
-  if (waitpid(shared->orphan, &status, 0) < 0 || status != 0 || shared->done != 2) _exit(93);
+  if (waitpid(begins ? -1 : shared->orphan, &status, 0) < 0 || status != 0 || shared->done != 2) _exit(93);
 }
 
 /// Kills whoever stands there, a random while after it came.
@@ -174,7 +181,7 @@ int main(int argc, char** argv) {
     else if (is_clone)
       kill_clone(held, pause_us);
     else
-      kill_parent(held, pause_us);
+      kill_parent(held, pause_us, strcmp(argv[2], "namespace") == 0);
     work(3);
   }
   if (killer != 0) {

@@ -1,5 +1,6 @@
-// Tests that compare the counts of several processes run while process numbers keep their width: a shell writes its
-// parent's number into $PPID when it starts, which takes it 19 instructions a digit (dash 0.5.12).
+// Tests that compare the counts of several processes begin while process numbers keep their width for a while.
+#include "tests/process_numbers.hpp"
+
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,8 +11,15 @@
 namespace tally::test {
 namespace {
 
-/// More than any one test starts, with what runs beside it.
+/// More than any one test starts. What runs beside it may start more: long tests compare the digits themselves.
 constexpr pid_t room = 2000;
+
+pid_t next() {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  if (child > 0) waitpid(child, nullptr, 0);
+  return child;
+}
 
 class ProcessNumbers : public testing::Environment {
  public:
@@ -26,15 +34,12 @@ class ProcessNumbers : public testing::Environment {
   static bool is_near_a_change(pid_t at, pid_t limit) {
     return at + room >= limit || std::to_string(at).size() != std::to_string(at + room).size();
   }
-  static pid_t next() {
-    const pid_t child = fork();
-    if (child == 0) _exit(0);
-    if (child > 0) waitpid(child, nullptr, 0);
-    return child;
-  }
 };
 
 const testing::Environment* const process_numbers = testing::AddGlobalTestEnvironment(new ProcessNumbers);
 
 }  // namespace
+
+std::size_t digits_of_process_numbers() { return std::to_string(next()).size(); }
+
 }  // namespace tally::test

@@ -50,7 +50,7 @@ constexpr Words words[] = {
      "a system call that the engine does not know failed: natively it may have written beside the program's code"},
     {channel::partial_code_lines,
      "it has more code than the simulated machine tells apart: some of what it did is missing"},
-    {channel::partial_ptraced, "it traces or is traced by others: what it executes then runs natively"},
+    {channel::partial_ptraced, "it traces or is traced by others: who is traced runs natively"},
 };
 
 }  // namespace

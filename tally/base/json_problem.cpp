@@ -68,4 +68,11 @@ std::string json_problem(string_view exception) {
   return value_problem(text);
 }
 
+std::string json_problem_in_line(string_view exception) {
+  std::string problem = json_problem(exception);
+  constexpr string_view only_line = "line 1, column ";
+  if (const std::size_t at = problem.find(only_line); at != std::string::npos) problem.erase(at, 8);
+  return problem;
+}
+
 }  // namespace tally

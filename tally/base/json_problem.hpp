@@ -11,4 +11,7 @@ namespace tally {
 /// escaped: it may quote the text. Pure.
 std::string json_problem(std::string_view exception);
 
+/// The same of a text that is one line of a file, which the caller names: with the column alone.
+std::string json_problem_in_line(std::string_view exception);
+
 }  // namespace tally

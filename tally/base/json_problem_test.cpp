@@ -46,5 +46,12 @@ TEST(JsonProblem, leaves_other_messages_alone) {
   EXPECT_EQ(json_problem("[json.exception.x"), "[json.exception.x");
 }
 
+TEST(JsonProblem, of_one_line_of_a_file_has_the_column_alone) {
+  EXPECT_EQ(json_problem_in_line("[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while "
+                                 "parsing value - invalid literal; last read: 'no'"),
+            "column 2 is not valid JSON: invalid literal");
+  EXPECT_EQ(json_problem_in_line("it has no Events"), "it has no Events");
+}
+
 }  // namespace
 }  // namespace tally

@@ -94,6 +94,10 @@ Error in_words(const CLI::ParseError& error, const Page& page) {
 
 Option Option::value_name(const std::string& name) {
   option_->option_text(name);
+  // An unset variable of a script: what is asked for is not to be left out silently.
+  if (name == "FILE")
+    option_->check(
+        [](const std::string& value) { return std::string(value.empty() ? "the name of the file is empty" : ""); });
   return *this;
 }
 

@@ -136,7 +136,7 @@ Result<Record> read_record(std::string_view text) {
         record.runs.push_back(run_of(json, record));
       }
     } catch (const std::exception& error) {
-      return fail(Code::bad_usage, fmt::format("line {}: {}", number, printable(json_problem(error.what()))));
+      return fail(Code::bad_usage, fmt::format("line {}: {}", number, printable(json_problem_in_line(error.what()))));
     }
   }
   if (number == 0) return fail(Code::bad_usage, "the file holds no line");

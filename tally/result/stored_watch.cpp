@@ -109,10 +109,10 @@ Result<Recording> parse_recording(const std::string& text) {
       if (json.at("line") == "reading") recording.tables.push_back(table(json));
     } catch (const Json::exception& error) {
       if (is_cut) break;
-      return fail(
-          Code::bad_usage,
-          fmt::format("line {} is no reading of tally watch: {}", at + 1, printable(json_problem(error.what()))),
-          "`tally watch --record FILE` makes such files");
+      return fail(Code::bad_usage,
+                  fmt::format("line {} is no reading of tally watch: {}", at + 1,
+                              printable(json_problem_in_line(error.what()))),
+                  "`tally watch --record FILE` makes such files");
     }
   }
   if (recording.tables.empty()) {

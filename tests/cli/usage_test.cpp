@@ -65,6 +65,8 @@ TEST(Usage, mistakes_end_with_2_and_a_way_out) {
       {{"stat", "-j", "--", "true"}, "`--format json`"},
       {{"stat", "--no-aggr", "-a"}, "`-a --per-core`"},
       {{"stat", "-x", "", "true"}, "the separator of -x is empty"},
+      {{"stat", "-o", "", "true"}, "--output: the name of the file is empty"},
+      {{"events", "--event-table", ""}, "--event-table: the name of the file is empty"},
       {{"stat", "-x", ",", "--format", "json", "true"}, "-x does not go with --format json"},
       {{"stat", "-x", "::", "--format", "csv", "true"}, "is one character"},
       {{"stat", "-x", ",", "--per-process", "-q", "true"}, "have no place for processes"},

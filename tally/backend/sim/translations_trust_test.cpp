@@ -100,7 +100,11 @@ TEST_F(TranslationsTest, without_its_key_a_file_is_begun_anew) {
   expect_begun_anew();
   fs::resize_file(key, 39);
   expect_begun_anew();
-  std::fstream(key, std::ios::in | std::ios::out | std::ios::binary).seekp(24) << "x";
+  {
+    std::fstream file(key, std::ios::in | std::ios::out | std::ios::binary);
+    const int byte = file.seekg(24).get();
+    file.seekp(24).put(static_cast<char>(byte ^ 1));
+  }
   expect_begun_anew();
   fs::rename(key, root_ / "elsewhere");
   fs::create_symlink(root_ / "elsewhere", key);

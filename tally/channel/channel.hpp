@@ -18,7 +18,7 @@
 namespace tally::channel {
 
 /// Raised with every change of this layout; engine and command refuse each other when it differs.
-inline constexpr uint32_t layout_version = 22;
+inline constexpr uint32_t layout_version = 23;
 inline constexpr uint64_t magic = 0x6c65'6e6e'6168'6374;
 
 /// What one executed stretch of code adds to. Every total the engine can give is a sum of these.

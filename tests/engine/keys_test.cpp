@@ -43,8 +43,10 @@ TEST(ExecuteOnly, code_of_a_program_is_translated) {
   EXPECT_EQ(run_counted(command).single_stepped, 0u);
 }
 
-TEST(Keys, that_are_missing_or_set_wrongly_fault_where_they_do_natively) {
-  const Command command = keys("fault");
+class KeysEverywhere : public testing::TestWithParam<const char*> {};
+
+TEST_P(KeysEverywhere, are_asked_for_and_fault_as_natively_also_where_there_are_none) {
+  const Command command = keys(GetParam());
   const Outcome native = run_native(command);
   EXPECT_EQ(native.out, "1\n");
   for (const int size : block_sizes) {
@@ -53,6 +55,9 @@ TEST(Keys, that_are_missing_or_set_wrongly_fault_where_they_do_natively) {
     expect_exact(counted);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(engine, KeysEverywhere, testing::Values("fault", "ask"),
+                         [](const auto& one) { return "program_" + std::to_string(one.index); });
 
 class KeysTest : public testing::TestWithParam<const char*> {
  protected:

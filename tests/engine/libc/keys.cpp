@@ -233,6 +233,12 @@ int without_key_0(std::uint32_t denied) {
   return static_cast<int>(sum);
 }
 
+/// Asks for a key, as programs do to find out whether there are any; key 0 stays allocated.
+int ask() {
+  const int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
+  return key != 0 ? 1 : 0;
+}
+
 void* faulted;
 void skip(int, siginfo_t*, void* context) {
   auto* const c = static_cast<ucontext_t*>(context);
@@ -277,6 +283,7 @@ int main(int count, char** words) {
   if (std::strcmp(how, "return-read-only") == 0) result = return_with(2);
   if (std::strcmp(how, "stack") == 0) result = handle_on_stack_with_key();
   if (std::strcmp(how, "allocate") == 0) result = allocate_again();
+  if (std::strcmp(how, "ask") == 0) result = ask();
   if (std::strcmp(how, "fault") == 0) result = fault();
   std::printf("%d\n", result);
 }

@@ -110,7 +110,8 @@ void describe(Page& app, Options& options) {
   app.add_flag("--wait", options.waits,
                "instead of a program: wait until others start one that --only names; it is counted from where it is "
                "seen, until it has ended, or Ctrl-C; with a PMU, and by the kernel's own events");
-  app.add_option("--backend", options.backend, "who counts: auto (default), sim, perf").value_name("BACKEND");
+  app.add_option("--backend", options.backend, "the backend that counts: auto (default), sim, perf")
+      .value_name("BACKEND");
   app.add_option("--format", options.format,
                  "table (default without -o), csv (with -o), jsonl, hpctool, binary (for tally report and export), "
                  "chrome-trace; where none is named, what the end of the output's name says: .csv, .jsonl, .bin, .json")

@@ -74,9 +74,10 @@ constexpr const char* examples =
 
 // Whose events, and when.
 void add_target_options(Page& app, Options& options) {
-  app.add_option("-p,--pid", options.processes, "count processes that run already, with what they start from now on")
+  app.add_option("-p,--pid", options.processes,
+                 "attach to running processes; includes threads and children they start later")
       .value_name("PIDS");
-  app.add_option("-t,--tid", options.threads, "count threads that run already, each alone").value_name("TIDS");
+  app.add_option("-t,--tid", options.threads, "attach to running threads, each alone").value_name("TIDS");
   app.add_flag("-a,--all-cpus", options.all_processors, "count everything that runs, on every processor");
   app.add_option("-C,--cpu", options.processors, "count everything that runs on these processors: 0,2-3")
       .value_name("CPUS");
@@ -130,7 +131,8 @@ void describe(Page& app, Options& options) {
   add_code_options(app, options.code);
   app.add_flag("--corrections", options.stat.count_interrupts,
                "show what page faults and interrupts add to counts of a PMU; counting interrupts takes a counter");
-  app.add_option("--backend", options.backend, "who counts: auto (default), perf, sim, none").value_name("BACKEND");
+  app.add_option("--backend", options.backend, "the backend that counts: auto (default), perf, sim, none")
+      .value_name("BACKEND");
   add_model_options(app, options.model);
   add_noise_option(app, options.noise);
   app.add_flag("-q,--quiet", options.quiet,

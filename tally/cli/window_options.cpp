@@ -22,7 +22,7 @@ std::string is_some_place(const std::string& text) { return text.empty() ? "it i
 
 void add_window_options(Page& app, WindowOptions& options) {
   app.add_option("--every", options.every,
-                 "a window has so many events: 50000, 50k, 2M, or so much time on a processor: 1ms, 100us; may "
+                 "end a window every N events (50000, 50k, 2M) or after a time on a processor (1ms, 100us); may "
                  "be repeated, each with its --by: the first that is full ends the window")
       .repeated()
       .value_name("N");

@@ -228,7 +228,7 @@ std::optional<Error> what_it_lacks(const Backend& backend, const Needs& needs) {
                  "omit `--backend sim` to use the kernel's own counters", 0};
   }
   if (!needs.any() || backend.name() == "perf" || (by_engine && !needs.attachment)) return std::nullopt;
-  const std::string which = by_engine ? "the simulated PMU" : "`--backend none`";
+  const std::string which = by_engine ? "`--backend sim`" : "`--backend none`";
   return Error{Code::cannot_measure,
                needs.attachment ? which + " counts only programs that tally starts: it cannot attach to others"
                                 : which + " does not support intervals, a delay or a time-out",

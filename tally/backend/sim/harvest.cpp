@@ -9,7 +9,7 @@
 
 #include "tally/backend/sim/effort.hpp"
 #include "tally/backend/sim/handed_back.hpp"
-#include "tally/backend/sim/marks.hpp"
+#include "tally/backend/sim/marked_regions.hpp"
 #include "tally/backend/sim/reasons.hpp"
 #include "tally/backend/sim/sound.hpp"
 #include "tally/backend/software.hpp"

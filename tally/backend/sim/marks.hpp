@@ -1,4 +1,4 @@
-// Functions and points of programs under the engine: from names to addresses, and from what threads counted to results.
+// Functions and points of programs under the engine: from names to addresses, and to the events counted there.
 #pragma once
 
 #include <cstdint>
@@ -92,13 +92,5 @@ struct MarkedEvent {
   bool is_cycles = false;  ///< it has no place, but windows have a way to it
 };
 std::vector<MarkedEvent> marked_events(const Request& request, const Modelling& modelling);
-
-/// The regions that a process's threads counted: `threads` are its numbers in the channel with what of it is not exact.
-struct MarkedThread {
-  std::uint32_t number;  ///< in the channel
-  std::int32_t tid;
-};
-std::vector<RegionResult> regions_of(const Request& request, const Modelling& modelling, const Channel& shared,
-                                     const std::vector<MarkedThread>& threads, const Tally& tally);
 
 }  // namespace tally::backend::sim

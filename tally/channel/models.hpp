@@ -84,7 +84,7 @@ struct UnseenValues {
 struct ModelCounts {
   ModelValues values;
   ModelValues plain;  ///< with Models::compared: the same by the plain models alone
-  uint64_t without;   ///< bits of Model that there was no memory for
+  uint64_t without;   ///< bits of Model that something is missing of: no memory, or nobody took it
   CoreValues core;    ///< added up when a process ends or executes another program
   UnseenValues unseen;
 };

@@ -62,8 +62,8 @@ Count modelled(const event::Event& event, const Tally& tally, const Simulation& 
   }
   if ((tally.without & bits_of(needed_by(event.id))) != 0) {
     return downgraded(count, Trust::partial,
-                      "what some threads did is not in it: no memory for their models, or a program wrote over what it "
-                      "had handed on");
+                      "what some threads did is not in it: there was no memory for their models, a program wrote over "
+                      "what it had handed on, or a process ran on after its parent had ended");
   }
   return tally.reason.empty() ? count : downgraded(count, Trust::partial, tally.reason);
 }

@@ -129,7 +129,8 @@ class Harvest {
     tally.models = counts.values;
     tally.core = counts.core;
     tally.unseen = counts.unseen;
-    if (modelling_.settings.compared != 0 && !difference_) difference_ = sim::difference(counts.values, counts.plain);
+    if (modelling_.settings.compared != 0 && counts.without == 0 && !difference_)
+      difference_ = sim::difference(counts.values, counts.plain);
   }
 
   void add_thread(std::uint32_t number) {

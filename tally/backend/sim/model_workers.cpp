@@ -186,6 +186,7 @@ class ModelWorkers::Work {
       found.push_back(number);
       number = player->ring().next;
     }
+    if (!found.empty()) stuck_ = 0;  // they may hand on what others wait for
     // The first one stands at the end.
     waiting_.insert(waiting_.end(), found.rbegin(), found.rend());
   }

@@ -271,6 +271,20 @@ TEST(ModelWorkers, children_whose_parents_say_nothing_are_not_waited_for_at_the_
   EXPECT_EQ(two.counts().values.l1d.load_misses, 1u);
 }
 
+TEST(ModelWorkers, what_a_parent_hands_on_late_is_waited_for_at_the_end) {
+  for (int round = 0; round < 20; ++round) {
+    auto shared = Channel::make();
+    ASSERT_TRUE(shared);
+    ModelWorkers workers(*shared, models(), 2);
+    Engine parent(*shared, 7, 3), child(*shared, 8, 4, 4);
+    child.publish(line);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it has asked in vain many times
+    parent.publish(line, 4);
+    workers.finish();
+    ASSERT_EQ(child.counts().values.l1d.load_misses, 0u) << round;
+  }
+}
+
 TEST(ModelWorkers, a_thread_with_an_earlier_ones_record_begins_with_nothing) {
   auto shared = Channel::make();
   ASSERT_TRUE(shared);

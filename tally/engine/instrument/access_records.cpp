@@ -60,6 +60,17 @@ bool wait_for(NoteRing& ring, u32 most) {
   return true;
 }
 
+bool is_taken_by_nobody() { return __atomic_load_n(&bell().closed, __ATOMIC_SEQ_CST) != 0; }
+
+/// What the thread noted is in no count: they say so. Rows of windows have a count of those that are lost.
+void mark_lost(Thread* t, Handed what) {
+  if (what == Handed::windows) return;
+  const u64 models = what == Handed::outcomes
+                         ? u64{channel::model_branches}
+                         : u64{channel::model_l1i | channel::model_l1d | channel::model_lower | channel::model_tlbs};
+  __atomic_or_fetch(&model_counts(t)->without, models, __ATOMIC_RELAXED);
+}
+
 }  // namespace
 
 u64 notes_attach(Thread* t, Handed what, bool forked) {
@@ -83,10 +94,16 @@ u64 notes_publish(Thread* t, Handed what, const channel::NoteBlock& block) {
   if (ring.open == 0 || (block.count == 0 && block.forks == 0 && block.closes == 0 && block.returns == 0))
     return block_of(ring, ring.published);
   if (block.closes != 0) ring.open = 0;
-  if (__atomic_load_n(&bell().closed, __ATOMIC_ACQUIRE) != 0) return block_of(ring, ring.published);
+  const bool holds_something = block.count != 0 || block.forks != 0;
+  if (is_taken_by_nobody()) {
+    if (holds_something) mark_lost(t, what);
+    return block_of(ring, ring.published);
+  }
   ring.block[ring.published % channel::note_blocks] = block;
   __atomic_store_n(&ring.published, ring.published + 1, __ATOMIC_SEQ_CST);
   channel::enqueue(bell(), ring, channel::ring_number(t->index, what));
+  // Before this the command may have looked into the list for the last time; after it, it has not.
+  if (holds_something && is_taken_by_nobody()) mark_lost(t, what);
   if ((waiting(ring) >= channel::note_blocks_to_wake || block.closes != 0) && somebody_sleeps()) wake();
   // The one after those that wait is being written.
   (void)wait_for(ring, channel::note_blocks - 1);

@@ -18,6 +18,35 @@ constexpr const char* needs_pmu_or_model =
 
 }  // namespace
 
+std::optional<Error> Backend::refuses(const RegionOrder& order) const {
+  if (auto refused = refuses(order.count)) return refused;
+  if (!order.any()) return std::nullopt;
+  return Error{Code::cannot_measure, fmt::format("`--backend {}` cannot count regions of a program", name()),
+               "omit --backend to let tally choose a backend that supports them", 0};
+}
+
+std::optional<Error> Backend::refuses(const WindowOrder& /*order*/) const {
+  return Error{Code::cannot_measure, fmt::format("`--backend {}` cannot record windows", name()),
+               "omit --backend to let tally choose a backend that supports them", 0};
+}
+
+std::optional<Error> Backend::refuses(const ProfileOrder& /*order*/) const {
+  return Error{Code::cannot_measure,
+               fmt::format("`--backend {}` cannot count by function, line or instruction", name()),
+               "omit --backend to let tally choose a backend that supports it", 0};
+}
+
+Result<Regions> Backend::run(const RegionOrder& order) {
+  if (auto refused = refuses(order)) return fail(*std::move(refused));
+  auto counts = run(order.count);
+  if (!counts) return fail(counts.error());
+  return Regions{*std::move(counts), {}};
+}
+
+Result<WindowTotals> Backend::run(const WindowOrder& order) { return fail(*refuses(order)); }
+
+Result<CodeProfile> Backend::run(const ProfileOrder& order) { return fail(*refuses(order)); }
+
 Outlook outlook_of(const Count& count) { return {count.trust, count.reason, count.source}; }
 
 std::string why_it_needs_a_pmu(const event::Event& event) {

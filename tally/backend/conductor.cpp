@@ -16,13 +16,13 @@ Count partial_of_lost(Count count, const std::string& why) {
 
 }  // namespace
 
-Conductor::Conductor(const Request& request, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout)
-    : request_(request), meter_(meter), rotation_(rotation), at_timeout_(std::move(at_timeout)) {}
+Conductor::Conductor(const CountOrder& order, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout)
+    : order_(order), meter_(meter), rotation_(rotation), at_timeout_(std::move(at_timeout)) {}
 
 void Conductor::begin(Nanoseconds now) {
   begun_ = now;
-  if (request_.timing.delay) {
-    delayed_ = now + *request_.timing.delay;
+  if (order_.timing.delay) {
+    delayed_ = now + *order_.timing.delay;
   } else {
     start(now);
   }
@@ -33,17 +33,17 @@ void Conductor::start(Nanoseconds now) {
   started_ = now;
   last_end_ = now;
   // Without a delay a command's execve starts its own.
-  if (request_.timing.delay || request_.attachment.any()) meter_.enable();
-  if (request_.timing.interval) {
+  if (order_.timing.delay || order_.target.attachment.any()) meter_.enable();
+  if (order_.timing.interval) {
     before_ = meter_.read();
-    next_end_ = now + *request_.timing.interval;
+    next_end_ = now + *order_.timing.interval;
   }
-  if (request_.multiplex) {
-    seen_.assign(request_.events.size(), Reading{});
-    slices_.assign(request_.events.size(), Slices{});
+  if (order_.multiplex) {
+    seen_.assign(order_.events.size(), Reading{});
+    slices_.assign(order_.events.size(), Slices{});
     next_look_ = now + rotation_;
   }
-  if (request_.timing.timeout) last_call_ = now + *request_.timing.timeout;
+  if (order_.timing.timeout) last_call_ = now + *order_.timing.timeout;
 }
 
 std::optional<Nanoseconds> Conductor::next() const {
@@ -63,7 +63,7 @@ void Conductor::due(Nanoseconds now) {
   if (next_end_ && *next_end_ <= now) {
     end_interval(now, meter_.read());
     // Where this came late, what was missed is part of the one that ended.
-    while (*next_end_ <= now) *next_end_ += *request_.timing.interval;
+    while (*next_end_ <= now) *next_end_ += *order_.timing.interval;
   }
   if (last_call_ && *last_call_ <= now) {
     last_call_.reset();
@@ -117,12 +117,12 @@ void Conductor::end_interval(Nanoseconds now, std::vector<Count> counts) {
   }
   before_ = std::move(counts);
   last_end_ = now;
-  if (request_.on_interval) request_.on_interval(interval);
+  if (order_.timing.on_interval) order_.timing.on_interval(interval);
   intervals_.push_back(std::move(interval));
 }
 
 EventCount Conductor::in_interval(std::size_t index, const std::vector<Count>& counts, Nanoseconds length) const {
-  const event::Event& event = request_.events[index];
+  const event::Event& event = order_.events[index];
   if (event.id == event::Id::duration_time) return event_count(event, meter_.duration(length));
   const bool at_end_only = event::definition(event.id).kind == event::Kind::software && !kernel_event(event.id);
   if (at_end_only) return event_count(event, absent("known at the end only"));

@@ -1,4 +1,4 @@
-// When is counted: the delay, the intervals and the time-out of a request.
+// When is counted: the delay, the intervals and the time-out of an order.
 #pragma once
 
 #include <functional>
@@ -31,9 +31,9 @@ class Meter {
 /// Starts counters, reads them at the end of each interval, and ends counting after the time-out.
 class Conductor final : public Schedule {
  public:
-  /// Request and meter must live as long. `at_timeout` is called once, where it comes. With Request::multiplex the
+  /// Order and meter must live as long. `at_timeout` is called once, where it comes. With CountOrder::multiplex the
   /// counters are read as often as the kernel lends them to others, every `rotation`.
-  Conductor(const Request& request, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout);
+  Conductor(const CountOrder& order, Meter& meter, Nanoseconds rotation, std::function<void()> at_timeout);
 
   /// The command begins, or what is attached to is counted from here on. Starts the counters where there is no delay
   /// and they wait to be told.
@@ -66,7 +66,7 @@ class Conductor final : public Schedule {
   void end_interval(Nanoseconds now, std::vector<Count> counts);
   EventCount in_interval(std::size_t index, const std::vector<Count>& counts, Nanoseconds length) const;
 
-  const Request& request_;
+  const CountOrder& order_;
   Meter& meter_;
   Nanoseconds rotation_;
   std::function<void()> at_timeout_;

@@ -31,10 +31,10 @@ int milliseconds_until(Nanoseconds time) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, INT_MAX));
 }
 
-NativeRun::NativeRun(const Request& request) : request_(request), descendants_(descendants_from_now_on()) {}
+NativeRun::NativeRun(const Order& order) : order_(order), descendants_(descendants_from_now_on()) {}
 
 Result<void> NativeRun::start(linux::ChildHooks hooks) {
-  auto program = linux::Program::start(request_.command, *request_.signals, hooks, conditions_of(request_));
+  auto program = linux::Program::start(order_.target.command, *order_.conditions.signals, hooks, order_.conditions);
   if (!program) return fail(program.error());
   program_ = std::move(*program);
   return {};
@@ -44,8 +44,8 @@ Left NativeRun::wait(Schedule* schedule, Observer* observer) {
   using Taken = linux::Signals::Taken;
   // Asked before the first wait too: the program may have ended before anybody looked.
   while (reap(observer), wanted()) {
-    linux::wait_readable(-1, request_.signals->fd(), patience_ms(schedule));
-    const Taken taken = request_.signals->take(left_.ended ? 0 : program_->pid());
+    linux::wait_readable(-1, order_.conditions.signals->fd(), patience_ms(schedule));
+    const Taken taken = order_.conditions.signals->take(left_.ended ? 0 : program_->pid());
     left_.gave_up = taken == Taken::give_up || (left_.ended && taken == Taken::interrupted);
     if (left_.gave_up) break;
     if (const Nanoseconds now = linux::now(); schedule && schedule->next() && *schedule->next() <= now) {
@@ -72,7 +72,7 @@ Outcome NativeRun::outcome(const Figures& figures) const {
   outcome.usage = figures.usage;
   outcome.duration = figures.duration;
   if (left_.ended && left_.some_alive) {
-    if (std::string said = still_running(descendants_, request_.wait_all); !said.empty()) {
+    if (std::string said = still_running(descendants_, order_.conditions.wait_all); !said.empty()) {
       outcome.notices.push_back(std::move(said));
     }
   }
@@ -82,12 +82,12 @@ Outcome NativeRun::outcome(const Figures& figures) const {
 /// Whether there is something to wait for.
 bool NativeRun::wanted() const {
   if (!left_.ended) return true;
-  return descendants_.any_left() && (request_.wait_all || linux::now() - ended_at_.time < grace);
+  return descendants_.any_left() && (order_.conditions.wait_all || linux::now() - ended_at_.time < grace);
 }
 
 int NativeRun::patience_ms(const Schedule* schedule) const {
   int patience = INT_MAX;
-  if (left_.ended && !request_.wait_all) patience = milliseconds_until(ended_at_.time + grace);
+  if (left_.ended && !order_.conditions.wait_all) patience = milliseconds_until(ended_at_.time + grace);
   if (schedule && schedule->next()) patience = std::min(patience, milliseconds_until(*schedule->next()));
   return patience == INT_MAX ? -1 : patience;
 }

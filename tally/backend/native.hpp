@@ -46,8 +46,8 @@ int milliseconds_until(Nanoseconds time);
 /// Starts the command, waits for its end, and for what it leaves behind.
 class NativeRun {
  public:
-  /// The request must live as long. Makes this process the parent of orphans.
-  explicit NativeRun(const Request& request);
+  /// The order must live as long. Makes this process the parent of orphans.
+  explicit NativeRun(const Order& order);
 
   /// Forks. The child may be held back in `hooks`. Errors: those of linux::Program::start().
   Result<void> start(linux::ChildHooks hooks = {});
@@ -78,7 +78,7 @@ class NativeRun {
   int patience_ms(const Schedule* schedule) const;
   void reap(Observer* observer);
 
-  const Request& request_;
+  const Order& order_;
   linux::Descendants descendants_;
   std::optional<linux::Program> program_;
   Left left_;

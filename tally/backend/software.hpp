@@ -25,7 +25,7 @@ struct KernelCount {
   bool operator==(const KernelCount&) const = default;
 };
 
-/// Counters for those software events of a request that the kernel counts (perf_event_open). They are opened before the
+/// Counters for those software events of an order that the kernel counts (perf_event_open). They are opened before the
 /// program is started, by the thread that starts it, and count it and all that it starts, from its execve on, in user
 /// mode and kernel. What they have counted stays when the program is killed.
 class KernelCounters {

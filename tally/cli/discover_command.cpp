@@ -47,9 +47,9 @@ Result<Counting> planted(const discover::Record& record, const std::vector<disco
   const discover::Planting planting{record.seed, record.counters};
   auto truths = Result<std::vector<discover::Truth>>(discover::declared_truths(payloads));
   auto haswell = backend::machine_of("haswell");
-  backend::Needs needs;
-  if (haswell) needs.simulation = backend::Simulation{.machine = *haswell, .precision = backend::Precision::full};
-  auto engine = backend::choose("sim", discover::counted_coordinates(), linux::look_at_machine(), needs);
+  std::optional<backend::Simulation> simulation;
+  if (haswell) simulation = backend::Simulation{.machine = *haswell, .precision = backend::Precision::full};
+  auto engine = backend::choose("sim", discover::counted_coordinates(), linux::look_at_machine(), simulation);
   if (haswell && engine) {
     truths = discover::truths(*engine->backend, signals, payloads,
                               [&](const std::string& what, double share) { progress.show(share, what); });

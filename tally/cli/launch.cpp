@@ -16,11 +16,12 @@
 
 namespace tally::cli {
 
-void add_launch_options(Page& page, backend::Request& request) {
-  page.add_flag("--wait-all", request.wait_all, "wait for every process that the program leaves behind, and count it");
-  page.add_flag("--repeatable", request.repeatable,
+void add_launch_options(Page& page, backend::Conditions& conditions) {
+  page.add_flag("--wait-all", conditions.wait_all,
+                "wait for every process that the program leaves behind, and count it");
+  page.add_flag("--repeatable", conditions.repeatable,
                 "no address randomisation, fixed hash seeds, no rseq: what depends on no time, pid or file repeats");
-  page.add_option("--pin", request.processor, "let the program run on processor CPU only, as `taskset -c` does")
+  page.add_option("--pin", conditions.processor, "let the program run on processor CPU only, as `taskset -c` does")
       .value_name("CPU")
       .check(whole_number(0, INT_MAX));
 }
@@ -67,13 +68,13 @@ Result<std::vector<int>> ids_of(const std::string& list, std::string_view what) 
   return found;
 }
 
-Result<void> check_launch(const backend::Request& request) {
-  if (!request.command.empty()) {
-    const auto program = linux::find_program(request.command.front(), linux::search_path());
+Result<void> check_launch(const backend::Order& order) {
+  if (!order.target.command.empty()) {
+    const auto program = linux::find_program(order.target.command.front(), linux::search_path());
     if (!program) return fail(program.error());
   }
-  if (!request.processor) return {};
-  return linux::check_processor(*request.processor);
+  if (!order.conditions.processor) return {};
+  return linux::check_processor(*order.conditions.processor);
 }
 
 bool is_quiet(bool quiet) {

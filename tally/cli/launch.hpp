@@ -15,7 +15,7 @@ namespace tally::cli {
 class Page;
 
 /// How the program is started and waited for: --wait-all, --repeatable, --pin.
-void add_launch_options(Page& page, backend::Request& request);
+void add_launch_options(Page& page, backend::Conditions& conditions);
 /// The engine's, for tests; not shown.
 void add_engine_tuning(Page& page, backend::EngineTuning& tuning);
 
@@ -27,7 +27,7 @@ Result<std::vector<int>> ids_of(const std::string& list, std::string_view what);
 
 /// Before anything is said or written, for the likeliest mistake is a wrong name: whether the program is there, and the
 /// processor that it is to run on. Errors: as linux::find_program() and linux::check_processor().
-Result<void> check_launch(const backend::Request& request);
+Result<void> check_launch(const backend::Order& order);
 
 /// Whether nothing is said of who counts: --quiet, or TALLY_QUIET=1 in the environment.
 bool is_quiet(bool quiet);

@@ -15,7 +15,7 @@ Result<std::optional<verify::Noise>> noise_of(const std::string& text, const bac
   if (text.empty()) return std::optional<verify::Noise>{};
   const auto noise = verify::parse_noise(text);
   if (!noise) return fail(noise.error());
-  if (backend.name() != "sim")
+  if (!backend.traits().is_engine)
     return fail(Code::bad_usage, "--noise is for the simulated PMU: a real one has its own", "--backend sim takes it");
   return std::optional(*noise);
 }

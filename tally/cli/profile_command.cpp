@@ -97,7 +97,10 @@ Result<std::string> annotated_instructions(const result::Profile& profile, const
 bool has_pmu(const linux::Machine& machine) {
   if (machine.pmus.empty()) return false;
   const auto cycles = event::parse_lists({"cycles"}, {}, event::Mode::user);
-  return cycles && backend::choose("perf", *cycles, machine, {.code = true});
+  if (!cycles) return false;
+  backend::ProfileOrder order;
+  order.events = *cycles;
+  return backend::choose("perf", order, machine).has_value();
 }
 
 // Who names a machine wants to know what it misses; who has a PMU, where the time goes.
@@ -105,7 +108,7 @@ std::string usual_events(const ProfileOptions& options, const report::ProfileFor
                          const linux::Machine& machine) {
   if (!by_engine && has_pmu(machine)) return "cycles";
   if (!by_engine && options.wants_samples()) return "cpu-clock";
-  if (format.has_calls || (options.stat.calls && options.model.simulation)) return "instructions";
+  if (format.has_calls || (options.order.calls && options.model.simulation)) return "instructions";
   return options.model.simulation ? "instructions,L1-dcache-load-misses,LLC-load-misses" : "instructions,loads,stores";
 }
 
@@ -116,9 +119,9 @@ Result<void> check_engine(const ProfileOptions& options, const report::ProfileFo
                 "--every and --frequency are for samples, and here the engine counts every instruction",
                 "leave them out; cpu-clock, task-clock and page-faults are sampled on every machine");
   constexpr std::size_t most_events = 4;
-  if (options.stat.calls && options.stat.events.size() > most_events)
+  if (options.order.calls && options.order.events.size() > most_events)
     return fail(Code::bad_usage, "more than 4 events with --calls", "take another run for the others");
-  return check_events(options.stat.events, options.stat.calls, format.has_calls ? format.name : "");
+  return check_events(options.order.events, options.order.calls, format.has_calls ? format.name : "");
 }
 
 Result<void> choose_samples(ProfileOptions& options, const report::ProfileFormat& format) {
@@ -127,40 +130,37 @@ Result<void> choose_samples(ProfileOptions& options, const report::ProfileFormat
                 fmt::format("--format {} is made of how often instructions were executed, which samples do not tell",
                             format.name),
                 "--backend sim counts that");
-  options.stat.sampling.frequency = options.frequency;
+  options.order.sampling.frequency = options.frequency;
   if (options.every.empty()) return {};
   const auto period = period_of(options.every, "--every");
   if (!period) return fail(period.error());
-  for (const event::Event& event : options.stat.events)
+  for (const event::Event& event : options.order.events)
     if (auto fits = check_period(*period, event, "--every " + options.every); !fits) return fits;
-  options.stat.sampling.every = period->number;
+  options.order.sampling.every = period->number;
   return {};
 }
 
 // As for `tally stat`: natively where the events can be counted so, else by the engine.
 Result<backend::Choice> choose_backend(ProfileOptions& options, const report::ProfileFormat& format,
                                        const linux::Machine& machine) {
-  const bool by_engine =
-      options.backend == "sim" || options.model.simulation || (options.backend == "auto" && format.needs_executions);
+  const bool by_engine = backend::is_engine(options.backend) || options.model.simulation ||
+                         (options.backend == "auto" && format.needs_executions);
   auto events = event::parse_lists(options.event_lists.empty()
                                        ? std::vector<std::string>{usual_events(options, format, by_engine, machine)}
                                        : options.event_lists,
                                    {}, options.kernel ? event::Mode::both : event::Mode::user);
   if (!events) return fail(events.error());
-  options.stat.events = *std::move(events);
-  if (format.has_calls && options.stat.events.size() > 1)
+  options.order.events = *std::move(events);
+  if (format.has_calls && options.order.events.size() > 1)
     return fail(Code::bad_usage, fmt::format("--format {} has room for one event", format.name),
                 "take another run for the others");
   if (by_engine)
     if (const auto fits = check_engine(options, format); !fits) return fail(fits.error());
-  backend::Needs needs;
-  needs.attachment = options.stat.attachment.any();
-  needs.simulation = options.model.simulation;
-  needs.code = true;
-  auto choice = backend::choose(by_engine && options.backend == "auto" ? "sim" : options.backend, options.stat.events,
-                                machine, needs);
+  auto choice = backend::choose(by_engine && options.backend == "auto" ? "sim" : options.backend, options.order,
+                                machine, options.model.simulation);
   if (!choice) return choice;
-  const auto fits = choice->backend->name() == "sim" ? check_engine(options, format) : choose_samples(options, format);
+  const auto fits =
+      choice->backend->traits().is_engine ? check_engine(options, format) : choose_samples(options, format);
   if (!fits) return fail(fits.error());
   return choice;
 }
@@ -170,7 +170,7 @@ int profile(ProfileOptions& options) {
   if (format == nullptr)
     return report_error({Code::bad_usage, fmt::format("unknown format '{}'", printable(options.format)),
                          "the formats are: " + profile_format_names(), 0});
-  if (format->has_calls) options.stat.calls = true;
+  if (format->has_calls) options.order.calls = true;
   if (const auto fits = check_together(options, *format); !fits) return report_error(fits.error());
   const auto style = style_of(options);
   if (!style) return report_error(style.error());
@@ -184,24 +184,24 @@ int profile(ProfileOptions& options) {
   const linux::Machine machine = linux::look_at_machine();
   auto choice = choose_backend(options, *format, machine);
   if (!choice) return report_error(choice.error());
-  if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
+  if (const auto there = check_launch(options.order); !there) return report_error(there.error());
   auto output = options.output.empty()  ? Result<linux::Output>(linux::Output::standard_error())
                 : options.output == "-" ? Result<linux::Output>(linux::Output::standard_output())
                                         : linux::Output::open_file(options.output);
   if (!output) return report_error(output.error());
   auto signals = linux::Signals::watch();
   if (!signals) return report_error(signals.error());
-  const bool is_sampled = choice->backend->name() != "sim", may_speak = !is_quiet(options.quiet);
+  const bool is_sampled = !choice->backend->traits().is_engine, may_speak = !is_quiet(options.quiet);
   if (is_sampled && may_speak && !choice->notices.empty()) say(choice->notices);
   result::CodeCounts code;
-  options.stat.on_code = [&](result::CodeCounts counts) { code = std::move(counts); };
   const Nanoseconds began = linux::time_since_1970();
   std::map<std::int64_t, Nanoseconds> started;
-  for (const int process : options.stat.attachment.processes)
+  for (const int process : options.order.target.attachment.processes)
     if (const auto time = linux::process_started(process)) started[process] = *time;
-  auto stat = measure::stat(*choice->backend, options.stat, *signals);
-  const linux::Finishing finishing(*signals, options.stat.command.empty() ? linux::Finishing::Ends::by_signal
-                                                                          : linux::Finishing::Ends::with_program);
+  auto stat = measure::profile(*choice->backend, options.order, code, *signals);
+  const linux::Finishing finishing(*signals, options.order.target.command.empty()
+                                                 ? linux::Finishing::Ends::by_signal
+                                                 : linux::Finishing::Ends::with_program);
   if (!stat) return report_error(stat.error());
   code.began = began;
   code.started = std::move(started);
@@ -252,18 +252,18 @@ int run_profile(const std::vector<std::string>& arguments) {
   const bool attached = !options.processes.empty();
   auto command = command_of(app, attached || options.everywhere, "tally profile -- ls -l");
   if (!command) return report_error(command.error());
-  options.stat.command = std::move(*command);
-  if (attached && !options.stat.command.empty())
+  options.order.target.command = std::move(*command);
+  if (attached && !options.order.target.command.empty())
     return report_error(
         {Code::bad_usage, "-p and a program: give one of the two", "-p samples until its processes end", 0});
   auto processes = ids_of(options.processes, "process");
   if (!processes) return report_error(processes.error());
-  options.stat.attachment.processes = std::move(*processes);
+  options.order.target.attachment.processes = std::move(*processes);
   if (options.everywhere) {
     if (attached) return report_error({Code::bad_usage, "-a and -p exclude each other", "leave one of the two out", 0});
     auto processors = linux::processors("");
     if (!processors) return report_error(processors.error());
-    options.stat.attachment.processors = std::move(*processors);
+    options.order.target.attachment.processors = std::move(*processors);
   }
   return profile(options);
 }

@@ -91,11 +91,11 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
       .value_name("HZ");
   app.add_flag("--kernel", options.kernel,
                "samples: of the kernel, too, for events without :u or :k; clocks have it where it is allowed");
-  app.add_flag("--user", options.stat.sampling.user_only, "samples: nothing of the kernel, of clocks neither");
+  app.add_flag("--user", options.order.sampling.user_only, "samples: nothing of the kernel, of clocks neither");
   app.add_option("--by", options.by, "what a row is: function (default), line, object, process, thread")
       .value_name("WHAT");
   app.add_flag("-l,--lines", options.lines, "a row for each line of source; as --by line");
-  app.add_flag("--calls", options.stat.calls,
+  app.add_flag("--calls", options.order.calls,
                "who called whom, how often, and what calls counted up to their returns; takes more time. Samples have "
                "their chains of calls by frame pointers");
   app.add_option("--sort", options.sort, "rows with --calls: by what functions count themselves (own) or with callees")
@@ -113,7 +113,7 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
                "ask the servers of DEBUGINFOD_URLS for debug files that are not installed here; without it nothing is "
                "asked of a network");
   add_model_options(app, options.model);
-  add_launch_options(app, options.stat);
+  add_launch_options(app, options.order.conditions);
   app.add_option("-p,--pid", options.processes,
                  "instead of a program: processes that run already, with what they start from now on, until they end "
                  "or Ctrl-C; by samples")
@@ -131,7 +131,7 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
   app.add_option("-o,--output", options.output, "write it to this file; else to standard error").value_name("FILE");
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
-  add_engine_tuning(app, options.stat.engine);
+  add_engine_tuning(app, options.order.conditions.engine);
   app.footer(examples);
 }
 
@@ -165,9 +165,9 @@ const report::ProfileFormat* format_of(const ProfileOptions& options) {
 }
 
 Result<void> check_together(const ProfileOptions& options, const report::ProfileFormat& format) {
-  if (options.sort == "callees" && !options.stat.calls)
+  if (options.sort == "callees" && !options.order.calls)
     return fail(Code::bad_usage, "--sort callees goes with --calls", "add --calls");
-  if (options.stat.calls && format.name == "table" && (options.lines || options.by != "function"))
+  if (options.order.calls && format.name == "table" && (options.lines || options.by != "function"))
     return fail(Code::bad_usage, "--calls goes with a row for each function",
                 "leave --by and --lines out, or take another --format");
   if (options.format.empty() && options.output.ends_with(".svg"))
@@ -185,7 +185,7 @@ Result<void> check_together(const ProfileOptions& options, const report::Profile
     return fail(Code::bad_usage, "--asm shows functions as they lie in the file", "leave --inlines out");
   if (!options.every.empty() && options.frequency != 0)
     return fail(Code::bad_usage, "--every and --frequency both say how often", "give one of the two");
-  if (options.kernel && options.stat.sampling.user_only)
+  if (options.kernel && options.order.sampling.user_only)
     return fail(Code::bad_usage, "--kernel and --user exclude each other", "leave one of the two out");
   return {};
 }

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "tally/backend/order.hpp"
 #include "tally/base/result.hpp"
 #include "tally/cli/models.hpp"
-#include "tally/measure/stat.hpp"
 #include "tally/report/profile.hpp"
 
 namespace tally::cli {
@@ -21,7 +21,7 @@ struct ProfileOptions {
   bool lines = false, whole_names = false, instructions = false, inlines = false, quiet = false, kernel = false,
        everywhere = false, debuginfod = false;
   ModelOptions model;
-  measure::StatOptions stat;
+  backend::ProfileOrder order;
 
   /// How often is said: samples are wanted.
   bool wants_samples() const {

@@ -35,7 +35,7 @@ struct Options {
   bool quiet = false, where = false, everywhere = false, waits = false;
   measure::WindowChoice choice;
   ModelOptions model;
-  measure::StatOptions stat;
+  backend::WindowOrder order;
 };
 
 constexpr const char* examples =
@@ -99,7 +99,7 @@ void describe(Page& app, Options& options) {
                  "write basic-block vectors to FILE, for SimPoint: a line for each window; other threads have FILE.2, "
                  "FILE.3, under the engine")
       .value_name("FILE");
-  add_launch_options(app, options.stat);
+  add_launch_options(app, options.order.conditions);
   app.add_option(
          "-p,--pid", options.processes,
          "instead of a program: processes that run already, with what they start from now on, until they end or "
@@ -124,7 +124,7 @@ void describe(Page& app, Options& options) {
   add_model_options(app, options.model);
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
-  add_engine_tuning(app, options.stat.engine);
+  add_engine_tuning(app, options.order.conditions.engine);
   app.footer(examples);
 }
 
@@ -151,38 +151,20 @@ void say_what_is_written(const Options& options, const report::WindowFormat& for
   say({fmt::format("'{}' is written as {}; --format names another form", printable(options.output), format.name)});
 }
 
-bool is_kernels_own(const backend::Windows::Trigger& trigger) {
+bool is_kernels_own(const backend::WindowTrigger& trigger) {
   return event::definition(trigger.event.id).kind == event::Kind::software;
-}
-
-// Who can count the events, and end windows by the triggers.
-Result<backend::Choice> choose_backend(const Options& options, const linux::Machine& machine) {
-  backend::Needs needs;
-  needs.attachment = options.stat.attachment.any();
-  needs.simulation = options.model.simulation;
-  if (options.stat.windows.bounded()) needs.engine = backend::Needs::Engine::bounds;
-  const auto& triggers = options.stat.windows.triggers;
-  needs.windows = std::all_of(triggers.begin(), triggers.end(), is_kernels_own) ? backend::Needs::Windows::by_kernel
-                                                                                : backend::Needs::Windows::by_others;
-  std::vector<event::Event> events = options.stat.events;
-  for (const auto& trigger : triggers)
-    if (std::none_of(events.begin(), events.end(), [&](const event::Event& one) {
-          return one.id == trigger.event.id && one.mode == trigger.event.mode;
-        }))
-      events.push_back(trigger.event);
-  return backend::choose(options.backend, events, machine, needs);
 }
 
 // Errors: bad_usage where nobody knows, or nothing can say, what an address is, or which code ran.
 Result<void> check_where(const Options& options, const backend::Backend& backend, const report::WindowFormat& format) {
-  if (!options.vectors.empty() && backend.name() != "sim")
+  if (!options.vectors.empty() && !backend.traits().is_engine)
     return fail(Code::bad_usage, "--bbv: natively nobody knows which blocks of code ran in a window",
                 "the engine does: --backend sim, with windows of instructions, loads, stores or branches");
   if (options.merged != 0 && (options.where || !options.vectors.empty()))
     return fail(Code::bad_usage, "--merged joins rows of threads: --where and --bbv are of threads",
                 "without --merged every thread has both");
   if (!options.where) return {};
-  if (backend.name() != "sim")
+  if (!backend.traits().is_engine)
     return fail(Code::bad_usage, "--where: natively nobody notes what was mapped at an address at that moment",
                 "the engine does: --backend sim, with windows of instructions, loads, stores or branches");
   if (!format.tells_places)
@@ -211,10 +193,10 @@ int sample(Options& options) {
                          "the formats are: " + format_names(), 0});
   }
   const linux::Machine machine = linux::look_at_machine();
-  auto choice = choose_backend(options, machine);
+  auto choice = backend::choose(options.backend, options.order, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
-  if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
-  const auto fits = fits_format(format->name, format->fits, options.stat.events,
+  if (const auto there = check_launch(options.order); !there) return report_error(there.error());
+  const auto fits = fits_format(format->name, format->fits, options.order.events,
                                 [&](const event::Event& event) { return choice->backend->outlook(event); });
   if (!fits) return report_error(fits.error());
   if (const auto has_room = check_where(options, *choice->backend, *format); !has_room)
@@ -248,7 +230,7 @@ int sample(Options& options) {
   measure::ChosenWindows chosen(options.choice);
   std::vector<std::string> absences;
   Result<void> described;
-  options.stat.windows.on_begin = [&](const result::WindowsHead& head) {
+  options.order.sink.on_begin = [&](const result::WindowsHead& head) {
     for (const result::EventCount& event : head.events)
       if (event.count.trust == Trust::absent)
         absences.push_back(fmt::format("{} is absent: {}", event.name, event.count.reason));
@@ -261,10 +243,10 @@ int sample(Options& options) {
     const auto describe = format->describe != nullptr ? format->describe : report::windows_description;
     if (*description) described = (*description)->write(describe(whole) + "\n");
   };
-  if (may_speak) options.stat.windows.on_news = [](const std::string& line) { say({line}); };
+  if (may_speak) options.order.sink.on_news = [](const std::string& line) { say({line}); };
   WindowNames names;
-  options.stat.windows.places = options.where;
-  options.stat.windows.vectors = vectors.has_value();
+  options.order.places = options.where;
+  options.order.vectors = vectors.has_value();
   const auto take = [&](const result::Window& window) {
     if (!chosen.takes(window)) return;
     if (vectors) vectors->row(window);
@@ -274,9 +256,9 @@ int sample(Options& options) {
     rows.row(named);
   };
   measure::MergedWindows merged(options.merged);
-  options.stat.windows.on_window = take;
-  if (options.merged != 0) options.stat.windows.on_window = [&](const result::Window& part) { merged.add(part); };
-  auto stat = measure::stat(*choice->backend, options.stat, *signals);
+  options.order.sink.on_window = take;
+  if (options.merged != 0) options.order.sink.on_window = [&](const result::Window& part) { merged.add(part); };
+  auto stat = measure::sample(*choice->backend, options.order, *signals);
   const linux::Finishing finishing(*signals);
   merged.finish(take);
   auto written = rows.finish();
@@ -310,28 +292,28 @@ int run_sample(const std::vector<std::string>& arguments) {
   describe(app, options);
   if (const auto code = app.read(arguments)) return *code;
   if (const auto fits = check_waiting(options); !fits) return report_error(fits.error());
-  if (options.waits) options.stat.attachment.awaited = options.choice.only;
+  if (options.waits) options.order.target.attachment.awaited = options.choice.only;
   const bool attached = !options.processes.empty() || options.waits;
   auto command = command_of(app, attached, "tally sample --every 50000 -- ls -l");
   if (!command) return report_error(command.error());
-  options.stat.command = std::move(*command);
-  if (attached && !options.stat.command.empty())
+  options.order.target.command = std::move(*command);
+  if (attached && !options.order.target.command.empty())
     return report_error({Code::bad_usage,
                          fmt::format("{} and a program: give one of the two", options.waits ? "--wait" : "-p"),
                          fmt::format("{} counts until its processes end", options.waits ? "--wait" : "-p"), 0});
   auto processes = ids_of(options.processes, "process");
   if (!processes) return report_error(processes.error());
-  options.stat.attachment.processes = std::move(*processes);
+  options.order.target.attachment.processes = std::move(*processes);
   if (const auto chosen = options.model.choose(); !chosen) return report_error(chosen.error());
-  if (const auto chosen = choose_windows(options.windows, options.stat.windows, options.merged); !chosen)
+  if (const auto chosen = choose_windows(options.windows, options.order, options.merged); !chosen)
     return report_error(chosen.error());
-  const auto& triggers = options.stat.windows.triggers;
+  const auto& triggers = options.order.triggers;
   const bool by_kernel = std::all_of(triggers.begin(), triggers.end(), is_kernels_own);
   const std::vector<std::string> usual{by_kernel ? "task-clock,page-faults,context-switches,cpu-migrations"
                                                  : "instructions,branches,loads,stores"};
   auto events = event::parse_lists(options.event_lists.empty() ? usual : options.event_lists, {}, event::Mode::user);
   if (!events) return report_error(events.error());
-  options.stat.events = std::move(*events);
+  options.order.events = std::move(*events);
   return sample(options);
 }
 

@@ -76,9 +76,12 @@ int count_code(const CodeOptions& code, CodeRequest request) {
   if (code.rounds) asked.rounds = *code.rounds;
   if (request.nothing_asked) asked.events = usual_events();
   const linux::Machine machine = linux::look_at_machine();
-  auto choice = backend::choose(request.backend, asked.events, machine, request.needs);
+  backend::RegionOrder order;
+  order.count.events = asked.events;
+  order.rdpmc = asked.rdpmc;
+  auto choice = backend::choose(request.backend, order, machine, request.simulation);
   if (!choice) return report_error(choice.error());
-  if (choice->backend->name() == "perf" && asked.repeats == 1) asked.repeats = repeats_of_a_pmu;
+  if (choice->backend->traits().has_pmu_counters && asked.repeats == 1) asked.repeats = repeats_of_a_pmu;
   const bool to_file = !request.results.output.empty() && request.results.output != "-";
   auto output = to_file ? linux::Output::open_file(request.results.output)
                         : Result<linux::Output>(request.results.output == "-" ? linux::Output::standard_output()

@@ -27,7 +27,7 @@ struct CodeRequest {
   measure::SnippetOptions snippet;  ///< without the code
   bool nothing_asked = false;       ///< no events were named
   std::string backend = "auto";
-  backend::Needs needs;
+  std::optional<backend::Simulation> simulation;
   ResultOptions results;
   bool quiet = false;
 };

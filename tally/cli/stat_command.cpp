@@ -10,12 +10,12 @@
 #include "tally/cli/event_tables.hpp"
 #include "tally/cli/kept.hpp"
 #include "tally/cli/launch.hpp"
-#include "tally/cli/marks.hpp"
 #include "tally/cli/metrics.hpp"
 #include "tally/cli/models.hpp"
 #include "tally/cli/noise.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/cli/passes.hpp"
+#include "tally/cli/region_options.hpp"
 #include "tally/cli/results.hpp"
 #include "tally/cli/snippet.hpp"
 #include "tally/linux/files/output.hpp"
@@ -39,7 +39,7 @@ struct Options {
   bool kernel = false;
   bool per_core = false, per_socket = false;
   std::optional<int> interval_ms, delay_ms, timeout_ms;
-  MarkOptions marks;
+  RegionOptions regions;
   CodeOptions code;
   EventTable table;
   ModelOptions model;
@@ -81,7 +81,7 @@ void add_target_options(Page& app, Options& options) {
   app.add_flag("-a,--all-cpus", options.all_processors, "count everything that runs, on every processor");
   app.add_option("-C,--cpu", options.processors, "count everything that runs on these processors: 0,2-3")
       .value_name("CPUS");
-  app.add_option("--cgroup", options.stat.attachment.cgroup,
+  app.add_option("--cgroup", options.stat.count.target.attachment.cgroup,
                  "with -a or -C, which may be left out: only what the tasks of the control group PATH do")
       .value_name("PATH");
   app.add_flag("--per-core", options.per_core, "with -a, -C or --cgroup: the counts of each core as well");
@@ -122,14 +122,14 @@ void describe(Page& app, Options& options) {
       .check(whole_number(1, 1'000'000));
   app.add_flag("--passes", options.passes,
                "more events than counters: run the program once for each set that fits; with -r it is so anyway");
-  app.add_flag("--multiplex", options.stat.multiplex,
+  app.add_flag("--multiplex", options.stat.count.multiplex,
                "more events than counters: lend these in turns, and estimate, with a bound of the error");
   app.add_flag("--keep-going", options.stat.keep_going, "with -r: go on after a run that did not end with exit code 0");
-  add_launch_options(app, options.stat);
+  add_launch_options(app, options.stat.count.conditions);
   add_target_options(app, options);
-  add_mark_options(app, options.marks);
+  add_region_options(app, options.regions);
   add_code_options(app, options.code);
-  app.add_flag("--corrections", options.stat.count_interrupts,
+  app.add_flag("--corrections", options.stat.count.count_interrupts,
                "show what page faults and interrupts add to counts of a PMU; counting interrupts takes a counter");
   app.add_option("--backend", options.backend, "the backend that counts: auto (default), perf, sim, none")
       .value_name("BACKEND");
@@ -138,7 +138,7 @@ void describe(Page& app, Options& options) {
   app.add_flag("-q,--quiet", options.quiet,
                "no word about who counts, and why; TALLY_QUIET=1 in the environment does the same");
   add_result_options(app, options.results, "they go to standard error");
-  add_engine_tuning(app, options.stat.engine);
+  add_engine_tuning(app, options.stat.count.conditions.engine);
   app.footer(std::string(about_events) + examples);
 }
 
@@ -152,18 +152,18 @@ Result<void> choose_parts(Options& options) {
     return fail(Code::bad_usage, "--per-core and --per-socket are two ways to divide the same",
                 "leave one of them out");
   }
-  if (options.stat.attachment.processors.empty()) {
+  if (options.stat.count.target.attachment.processors.empty()) {
     return fail(
         Code::bad_usage,
         fmt::format("{} divides what is counted on processors", options.per_core ? "--per-core" : "--per-socket"),
         "add -a for all of them, or -C 0,2-3");
   }
-  options.stat.attachment.parts = options.per_core ? result::PartOf::core : result::PartOf::socket;
+  options.stat.count.target.attachment.parts = options.per_core ? result::PartOf::core : result::PartOf::socket;
   return {};
 }
 
 Result<void> choose_target(Options& options) {
-  backend::Attachment& attachment = options.stat.attachment;
+  backend::Attachment& attachment = options.stat.count.target.attachment;
   auto& processes = attachment.processes;
   auto& threads = attachment.threads;
   auto& processors = attachment.processors;
@@ -183,8 +183,8 @@ Result<void> choose_target(Options& options) {
                 "leave one of them out");
   }
   if (auto chosen = choose_parts(options); !chosen) return chosen;
-  options.stat.timing = {milliseconds(options.delay_ms), milliseconds(options.interval_ms),
-                         milliseconds(options.timeout_ms)};
+  options.stat.count.timing = {
+      milliseconds(options.delay_ms), milliseconds(options.interval_ms), milliseconds(options.timeout_ms), {}};
   return {};
 }
 
@@ -197,12 +197,12 @@ Result<void> choose_events(Options& options) {
     auto events = event::parse_lists(options.event_lists, options.table.sources(),
                                      options.kernel ? event::Mode::both : event::Mode::user);
     if (!events) return fail(events.error());
-    options.stat.events = std::move(*events);
+    options.stat.count.events = std::move(*events);
   } else if (options.stat.metrics.empty()) {
     options.nothing_asked = true;
-    options.stat.events = event::default_set();
+    options.stat.count.events = event::default_set();
   }
-  return add_events_of(options.stat.metrics, options.stat.events);
+  return add_events_of(options.stat.metrics, options.stat.count.events);
 }
 
 // Why the command cannot be executed several times and each time be the same one.
@@ -210,10 +210,11 @@ std::optional<Error> why_no_passes(const Options& options) {
   const auto refused = [](const std::string& what) {
     return Error{Code::bad_usage, what, "`--multiplex` counts everything in one execution; or ask for fewer events", 0};
   };
-  if (options.stat.attachment.any()) return refused("passes execute a command again; what runs already runs once");
-  if (options.stat.timing.interval)
+  if (options.stat.count.target.attachment.any())
+    return refused("passes execute a command again; what runs already runs once");
+  if (options.stat.count.timing.interval)
     return refused("-I does not go with passes: no two executions share their intervals");
-  if (options.stat.processes)
+  if (options.stat.count.processes)
     return refused("--per-process and --per-thread do not go with passes: each has its own processes");
   if (!options.stat.input.stream().empty()) {
     return refused(
@@ -226,8 +227,8 @@ std::optional<Error> why_no_passes(const Options& options) {
 
 // What a PMU cannot tell of single processes.
 std::optional<Error> why_no_processes(const Options& options, const backend::Backend& backend) {
-  if (!options.stat.processes || backend.name() != "perf") return std::nullopt;
-  if (!options.stat.attachment.processors.empty()) {
+  if (!options.stat.count.processes || !backend.traits().has_pmu_counters) return std::nullopt;
+  if (!options.stat.count.target.attachment.processors.empty()) {
     return Error{Code::bad_usage, "-a, -C and --cgroup count on processors, whoever runs there",
                  "--per-process and --per-thread go with a command, with -p and with -t", 0};
   }
@@ -236,19 +237,19 @@ std::optional<Error> why_no_processes(const Options& options, const backend::Bac
 
 // How more events than counters are counted: not at all unless the user said how. Returns what there is to say.
 Result<std::vector<std::string>> choose_passes(Options& options, const backend::Backend& backend) {
-  const std::vector<event::Event>& events = options.stat.events;
-  const event::Plan plan = backend.plan(events, options.stat.count_interrupts);
+  const std::vector<event::Event>& events = options.stat.count.events;
+  const event::Plan plan = backend.plan(events, options.stat.count.count_interrupts);
   if (!plan.too_large.empty()) {
     return fail(
         Code::cannot_measure,
         fmt::format("this PMU has not enough counters for the group {{{}}}", names_of(events, plan.too_large[0])),
         "a group is counted together or not at all: make it smaller, or leave its braces out");
   }
-  options.stat.multiplex = options.stat.multiplex && plan.passes.size() > 1;
+  options.stat.count.multiplex = options.stat.count.multiplex && plan.passes.size() > 1;
   options.stat.make_room = options.passes && !why_no_passes(options);
-  if (plan.passes.size() == 1 || options.stat.multiplex) return std::vector<std::string>{};
+  if (plan.passes.size() == 1 || options.stat.count.multiplex) return std::vector<std::string>{};
   if (!options.passes && options.stat.runs == 1) {
-    return fail(why_not_at_once(events, plan, !options.stat.attachment.any()));
+    return fail(why_not_at_once(events, plan, !options.stat.count.target.attachment.any()));
   }
   if (auto why = why_no_passes(options)) return fail(*std::move(why));
   options.stat.passes = plan.passes;
@@ -263,7 +264,7 @@ Result<std::vector<std::string>> choose_passes(Options& options, const backend::
 
 std::vector<event::Event> default_events(const backend::Backend& backend, const Options& options) {
   std::vector<event::Event> events = backend.default_set();
-  if (options.stat.attachment.any()) {
+  if (options.stat.count.target.attachment.any()) {
     std::erase_if(events, [](const event::Event& event) {
       const bool software = event::definition(event.id).kind == event::Kind::software;
       return software && !backend::kernel_event(event.id) && event.id != event::Id::duration_time;
@@ -275,40 +276,29 @@ std::vector<event::Event> default_events(const backend::Backend& backend, const 
   return events;
 }
 
-// As much of it as says what is to be told before the program runs.
-backend::Request request_of(const Options& options) {
-  backend::Request request;
-  request.command = options.stat.command;
-  request.events = options.stat.events;
-  request.marks = options.stat.marks;
-  request.rdpmc = options.stat.rdpmc;
-  return request;
-}
-
 // Counts, writes, and gives tally's exit code; everything in `options` has been checked.
 int count(Options& options) {
   const linux::Machine machine = linux::look_at_machine();
-  auto choice = backend::choose(options.backend, options.stat.events, machine,
-                                {options.stat.attachment.any(), options.stat.timing.any(), options.stat.processes,
-                                 options.model.simulation, needed_by(options.marks)});
+  auto choice = options.stat.any()
+                    ? backend::choose(options.backend, options.stat, machine, options.model.simulation)
+                    : backend::choose(options.backend, options.stat.count, machine, options.model.simulation);
   if (!choice) return report_error(choice.error());
   const auto noise = noise_of(options.noise, *choice->backend);
   if (!noise) return report_error(noise.error());
-  options.stat.usual_events = options.nothing_asked;
-  if (options.nothing_asked) options.stat.events = default_events(*choice->backend, options);
-  if (const auto there = check_launch(options.stat); !there) return report_error(there.error());
+  options.stat.count.usual_events = options.nothing_asked;
+  if (options.nothing_asked) options.stat.count.events = default_events(*choice->backend, options);
+  if (const auto there = check_launch(options.stat.count); !there) return report_error(there.error());
   if (const auto why = why_no_processes(options, *choice->backend)) return report_error(*why);
   const auto passes = choose_passes(options, *choice->backend);
   if (!passes) return report_error(passes.error());
   choice->notices.insert(choice->notices.end(), passes->begin(), passes->end());
-  for (std::string& line : choice->backend->said_before(request_of(options)))
-    choice->notices.push_back(std::move(line));
+  for (std::string& line : choice->backend->notices_before(options.stat)) choice->notices.push_back(std::move(line));
   options.results.style.run_numbers = options.stat.runs > 1;
   auto destination = Destination::open(options.results, "table", linux::Output::standard_error());
   if (!destination) return report_error(destination.error());
-  if (const auto fits = report::fits_parts(destination->format(), !options.stat.marks.empty()); !fits)
+  if (const auto fits = report::fits_parts(destination->format(), !options.stat.regions.empty()); !fits)
     return report_error(fits.error());
-  const auto fits = fits_format(destination->format().name, destination->format().fits, options.stat.events,
+  const auto fits = fits_format(destination->format().name, destination->format().fits, options.stat.count.events,
                                 [&](const event::Event& event) { return choice->backend->outlook(event); });
   if (!fits) return report_error(fits.error());
   auto signals = linux::Signals::watch();
@@ -319,7 +309,9 @@ int count(Options& options) {
   const bool may_speak = for_people || !options.results.output.empty();
   if (!choice->notices.empty() && may_speak && !is_quiet_run) say(choice->notices);
   if (destination->is_live()) {
-    options.stat.on_interval = [&](const result::Interval& interval) { (void)destination->tell(interval); };
+    options.stat.count.timing.on_interval = [&](const result::Interval& interval) {
+      (void)destination->tell(interval);
+    };
   }
   std::optional<verify::Noisy> noisy;
   if (*noise) noisy.emplace(*choice->backend, **noise);
@@ -342,22 +334,22 @@ int count(Options& options) {
 // Code instead of a command. What has to do with a command's life has no meaning then.
 int count_assembly(Options& options) {
   const measure::StatOptions& stat = options.stat;
-  if (!stat.command.empty() || stat.attachment.any() || stat.timing.delay || stat.timing.interval ||
-      !stat.marks.empty() || !stat.metrics.empty() || options.passes || stat.multiplex) {
+  if (!stat.count.target.command.empty() || stat.count.target.attachment.any() || stat.count.timing.delay ||
+      stat.count.timing.interval || !stat.regions.empty() || !stat.metrics.empty() || options.passes ||
+      stat.count.multiplex) {
     return report_error(
         {Code::bad_usage, "--asm counts code, in programs that are made for it",
          "leave out the command, -p, -t, -a, -C, -I, --delay, metrics, functions, --passes and --multiplex", 0});
   }
   CodeRequest request;
-  request.snippet.events = stat.events;
+  request.snippet.events = stat.count.events;
   request.snippet.repeats = stat.runs;
   request.snippet.rdpmc = stat.rdpmc;
-  request.snippet.processor = stat.processor;
-  request.snippet.limit = stat.timing.timeout;
+  request.snippet.processor = stat.count.conditions.processor;
+  request.snippet.limit = stat.count.timing.timeout;
   request.nothing_asked = options.nothing_asked;
   request.backend = options.backend;
-  request.needs.simulation = options.model.simulation;
-  request.needs.engine = needed_by(options.marks);
+  request.simulation = options.model.simulation;
   request.results = options.results;
   request.quiet = is_quiet(options.quiet);
   return count_code(options.code, std::move(request));
@@ -381,19 +373,21 @@ int run_stat(const std::vector<std::string>& arguments) {
     return report_error({Code::bad_usage, "--asm has no code: what it is given is empty",
                          "for example: tally stat --asm 'imul r12, r11'", 0});
   }
-  if (options.passes && options.stat.multiplex) {
+  if (options.passes && options.stat.count.multiplex) {
     return report_error(
         {Code::bad_usage, "--passes and --multiplex are two ways to do the same", "leave one of them out", 0});
   }
   if (const auto chosen = choose_target(options); !chosen) return report_error(chosen.error());
-  auto command = command_of(app, options.stat.attachment.any() || options.code.any(), "tally stat -- ls -l");
+  auto command =
+      command_of(app, options.stat.count.target.attachment.any() || options.code.any(), "tally stat -- ls -l");
   if (!command) return report_error(command.error());
-  options.stat.command = std::move(*command);
+  options.stat.count.target.command = std::move(*command);
   if (const auto chosen = choose_events(options); !chosen) return report_error(chosen.error());
   if (const auto chosen = options.model.choose(); !chosen) return report_error(chosen.error());
-  if (const auto chosen = choose_marks(options.marks, options.stat.marks); !chosen) return report_error(chosen.error());
-  options.stat.rdpmc = options.marks.rdpmc;
-  options.stat.processes = options.results.style.per_process || options.results.style.per_thread;
+  if (const auto chosen = choose_regions(options.regions, options.stat.regions); !chosen)
+    return report_error(chosen.error());
+  options.stat.rdpmc = options.regions.rdpmc;
+  options.stat.count.processes = options.results.style.per_process || options.results.style.per_thread;
   if (!options.code.any() && (!options.code.init.empty() || options.code.unroll || options.code.rounds)) {
     return report_error({Code::bad_usage, "--init, --unroll and --rounds belong to --asm",
                          "for example: tally stat --asm 'imul r12, r11' --unroll 200", 0});

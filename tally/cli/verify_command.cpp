@@ -180,13 +180,13 @@ int verify_them(const Options& options) {
   if (!events) return report_error(events.error());
   asked.events = *std::move(events);
   const linux::Machine machine = linux::look_at_machine();
-  backend::Needs needs;
+  std::optional<backend::Simulation> simulation;
   if (!options.model.empty()) {
     auto model = backend::machine_of(options.model);
     if (!model) return report_error(model.error());
-    needs.simulation = backend::Simulation{*std::move(model)};
+    simulation = backend::Simulation{*std::move(model)};
   }
-  auto choice = backend::choose(options.backend, asked.events, machine, needs);
+  auto choice = backend::choose(options.backend, asked.events, machine, simulation);
   if (!choice) return report_error(choice.error());
   // The engine has page faults of its own: where nobody asked for them they need no bad grade.
   if (options.event_lists.empty()) {
@@ -210,7 +210,7 @@ int verify_them(const Options& options) {
   if (!result) return report_error(result.error());
   if (noise) result->noise = name(*noise);
   result->environment = measure::environment(machine);
-  if (choice->backend->name() == "perf") {
+  if (choice->backend->traits().has_pmu_counters) {
     const event::pfm::Pmu* pmu = event::own_pmu({});
     if (const verify::Published* line = pmu ? verify::published_of(pmu->name) : nullptr) {
       compare(result->events, *line);
@@ -236,7 +236,7 @@ Result<Other> other_way(const std::vector<event::Event>& events, const linux::Ma
     other.backend = std::move(choice->backend);
     return other;
   }
-  auto native = backend::choose("none", {}, machine);
+  auto native = backend::choose("none", std::vector<event::Event>{}, machine);
   if (!native) return fail(native.error());
   auto stepper = verify::find_stepper();
   if (!stepper) return fail(stepper.error());
@@ -248,13 +248,13 @@ Result<Other> other_way(const std::vector<event::Event>& events, const linux::Ma
 // Single steps take so long that it is said before.
 Result<void> check_budget(backend::Backend& engine, const verify::ProgramOptions& asked, int budget_seconds,
                           linux::Signals& signals) {
-  backend::Request request;
-  request.command = asked.command;
-  request.signals = &signals;
-  request.repeatable = true;
-  request.events = *event::parse_lists({"instructions"});
+  backend::CountOrder order;
+  order.target.command = asked.command;
+  order.conditions.signals = &signals;
+  order.conditions.repeatable = true;
+  order.events = *event::parse_lists({"instructions"});
   asked.input.rewind();
-  const auto outcome = engine.run(request);
+  const auto outcome = engine.run(order);
   if (!outcome) return fail(outcome.error());
   const std::int64_t instructions = outcome->counts.front().count.value.value_or(0);
   const Nanoseconds time = verify::stepping_time(instructions);

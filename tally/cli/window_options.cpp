@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "tally/base/text.hpp"
-#include "tally/cli/marks.hpp"
 #include "tally/cli/periods.hpp"
+#include "tally/cli/region_options.hpp"
 #include "tally/event/list.hpp"
 #include "tally/measure/merged_windows.hpp"
 
@@ -61,17 +61,17 @@ Result<event::Event> event_of(const std::string& name) {
   return event->front();
 }
 
-Result<backend::Windows::Trigger> trigger_of(const std::string& every, std::optional<std::string> by) {
+Result<backend::WindowTrigger> trigger_of(const std::string& every, std::optional<std::string> by) {
   const auto period = period_of(every, "--every");
   if (!period) return fail(period.error());
   auto event = event_of(by.value_or(period->is_time ? "task-clock" : "instructions"));
   if (!event) return fail(event.error());
   if (auto fits = check_period(*period, *event, "--every " + every); !fits) return fail(fits.error());
-  return backend::Windows::Trigger{*std::move(event), period->number, 0};
+  return backend::WindowTrigger{*std::move(event), period->number, 0};
 }
 
 // Windows by how many there are in a second.
-Result<void> choose_frequency(const WindowOptions& options, backend::Windows& windows) {
+Result<void> choose_frequency(const WindowOptions& options, backend::WindowOrder& order) {
   if (!options.every.empty() || options.by.size() > 1)
     return fail(Code::bad_usage, "--frequency ends windows instead of --every, by one event",
                 "for example: tally sample --frequency 1000 --by page-faults -- ./prog");
@@ -82,11 +82,11 @@ Result<void> choose_frequency(const WindowOptions& options, backend::Windows& wi
                 fmt::format("--every {} ends windows by it", printable(options.frequency)));
   auto event = event_of(options.by.empty() ? "task-clock" : options.by.front());
   if (!event) return fail(event.error());
-  windows.triggers.push_back({*std::move(event), 0, frequency->number});
+  order.triggers.push_back({*std::move(event), 0, frequency->number});
   return {};
 }
 
-Result<void> choose_triggers(const WindowOptions& options, backend::Windows& windows) {
+Result<void> choose_triggers(const WindowOptions& options, backend::WindowOrder& order) {
   if (options.every.empty())
     return fail(Code::bad_usage, "--every is missing: how many instructions a window has",
                 "for example: tally sample --every 50000 -- ./prog");
@@ -103,27 +103,27 @@ Result<void> choose_triggers(const WindowOptions& options, backend::Windows& win
     auto trigger =
         trigger_of(options.every[i], i < options.by.size() ? std::optional<std::string>(options.by[i]) : std::nullopt);
     if (!trigger) return fail(trigger.error());
-    windows.triggers.push_back(*std::move(trigger));
+    order.triggers.push_back(*std::move(trigger));
   }
   return {};
 }
 
-Result<void> choose_bounds(const WindowOptions& options, backend::Windows& windows) {
-  const auto choose = [](const std::string& text, std::optional<backend::Mark::Point>& to) -> Result<void> {
+Result<void> choose_bounds(const WindowOptions& options, backend::WindowOrder& order) {
+  const auto choose = [](const std::string& text, std::optional<backend::CodeRegion::Point>& to) -> Result<void> {
     if (text.empty()) return {};
     auto point = point_of(text);
     if (!point) return fail(point.error());
     to = *std::move(point);
     return {};
   };
-  if (auto start = choose(options.start, windows.start); !start) return start;
-  return choose(options.stop, windows.stop);
+  if (auto start = choose(options.start, order.bounds.start); !start) return start;
+  return choose(options.stop, order.bounds.stop);
 }
 
 // Threads count parts of what a process's window has.
-Result<void> choose_parts(backend::Windows& windows) {
-  backend::Windows::Trigger& trigger = windows.triggers.front();
-  if (windows.triggers.size() > 1 || trigger.frequency != 0)
+Result<void> choose_parts(backend::WindowOrder& order) {
+  backend::WindowTrigger& trigger = order.triggers.front();
+  if (order.triggers.size() > 1 || trigger.frequency != 0)
     return fail(Code::bad_usage, "--merged joins parts of one length: it takes one --every",
                 "for example: tally sample --merged --every 100k -- ./prog");
   const std::uint64_t part = measure::MergedWindows::part_of(trigger.every);
@@ -135,14 +135,14 @@ Result<void> choose_parts(backend::Windows& windows) {
 
 }  // namespace
 
-Result<void> choose_windows(const WindowOptions& options, backend::Windows& windows, std::uint64_t& merged) {
-  auto chosen = options.frequency.empty() ? choose_triggers(options, windows) : choose_frequency(options, windows);
+Result<void> choose_windows(const WindowOptions& options, backend::WindowOrder& order, std::uint64_t& merged) {
+  auto chosen = options.frequency.empty() ? choose_triggers(options, order) : choose_frequency(options, order);
   if (!chosen) return chosen;
   if (options.merged) {
-    merged = windows.triggers.front().every;
-    if (auto parts = choose_parts(windows); !parts) return parts;
+    merged = order.triggers.front().every;
+    if (auto parts = choose_parts(order); !parts) return parts;
   }
-  return choose_bounds(options, windows);
+  return choose_bounds(options, order);
 }
 
 }  // namespace tally::cli

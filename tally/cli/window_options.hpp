@@ -22,6 +22,6 @@ void add_window_options(Page& app, WindowOptions& options);
 
 /// Reads them. `merged`: how much a window of a process has where those are wanted; those of threads are parts of it
 /// then. Errors: bad_usage.
-Result<void> choose_windows(const WindowOptions& options, backend::Windows& windows, std::uint64_t& merged);
+Result<void> choose_windows(const WindowOptions& options, backend::WindowOrder& order, std::uint64_t& merged);
 
 }  // namespace tally::cli

@@ -48,11 +48,11 @@ Result<std::string> CountedTarget::program_of(std::size_t payload, std::uint64_t
 Result<void> CountedTarget::run(std::uint64_t copies, const std::vector<Slot>& slots, Run& run) {
   const auto program = program_of(run.payload, copies);
   if (!program) return fail(program.error());
-  backend::Request request;
-  request.command = {*program};
-  request.signals = &signals_;
-  request.processor = processor_;
-  request.events = fixed_;
+  backend::CountOrder order;
+  order.target.command = {*program};
+  order.conditions.signals = &signals_;
+  order.conditions.processor = processor_;
+  order.events = fixed_;
   std::vector<const Slot*> asked;
   for (const Slot& slot : slots) {
     auto event = raw_event(slot.code);
@@ -62,10 +62,10 @@ Result<void> CountedTarget::run(std::uint64_t copies, const std::vector<Slot>& s
       run.cells.push_back({slot.event, -1, 0});
       continue;
     }
-    request.events.push_back(*std::move(event));
+    order.events.push_back(*std::move(event));
     asked.push_back(&slot);
   }
-  auto outcome = backend_.run(request);
+  auto outcome = backend_.run(order);
   if (!outcome) return fail(outcome.error());
   if (signals_.interrupted_by()) return fail(Code::cannot_measure, "interrupted");
   if (outcome->wait_status != 0)

@@ -17,11 +17,13 @@ namespace {
 class Emulated final : public backend::Backend {
  public:
   explicit Emulated(double running) : running_(running) {}
-  std::string_view name() const override { return "perf"; }
+  backend::Traits traits() const override { return {.name = "perf", .has_pmu_counters = true}; }
+  using Backend::refuses, Backend::run;
+  std::optional<Error> refuses(const backend::CountOrder& /*order*/) const override { return std::nullopt; }
   backend::Outlook outlook(const event::Event& /*event*/) const override { return {Trust::counted, "", "emulated"}; }
 
-  Result<backend::Outcome> run(const backend::Request& request) override {
-    const std::string& path = request.command.front();
+  Result<backend::Counts> run(const backend::CountOrder& order) override {
+    const std::string& path = order.target.command.front();
     const std::string file = path.substr(path.rfind('/') + 1);
     const std::size_t dash = file.rfind('-');
     const auto payload = chosen({file.substr(0, dash)});
@@ -30,9 +32,9 @@ class Emulated final : public backend::Backend {
       if (one.facts.name == file.substr(0, dash))
         instructions += one.facts.composition[0] * std::atof(file.c_str() + dash + 1);
     }
-    backend::Outcome outcome;
+    backend::Counts outcome;
     outcome.duration = Nanoseconds(static_cast<std::int64_t>(instructions));
-    for (const event::Event& event : request.events) {
+    for (const event::Event& event : order.events) {
       const bool counts = !event.encoding || event.encoding->config == 0x08 || event.encoding->config == 0x11;
       Reading reading{counts ? static_cast<std::int64_t>(instructions) : 0, Nanoseconds(1'000'000),
                       Nanoseconds(static_cast<std::int64_t>(1'000'000 * running_))};

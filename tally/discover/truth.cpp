@@ -33,11 +33,11 @@ Result<std::vector<Count>> counts(backend::Backend& backend, linux::Signals& sig
                                   const std::vector<event::Event>& events) {
   const auto program = make_program(payload, copies, folder);
   if (!program) return fail(program.error());
-  backend::Request request;
-  request.command = {*program};
-  request.events = events;
-  request.signals = &signals;
-  auto outcome = backend.run(request);
+  backend::CountOrder order;
+  order.target.command = {*program};
+  order.events = events;
+  order.conditions.signals = &signals;
+  auto outcome = backend.run(order);
   if (!outcome) return fail(outcome.error());
   if (signals.interrupted_by()) return fail(Code::cannot_measure, "interrupted before the payloads were known");
   if (outcome->wait_status != 0) return fail(why_payload_failed(payload.facts.name, copies, outcome->wait_status));

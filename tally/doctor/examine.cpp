@@ -24,11 +24,11 @@ Trial try_engine(const linux::Machine& machine) {
   if (!choice) return failed(choice.error());
   auto signals = linux::Signals::watch();
   if (!signals) return failed(signals.error());
-  backend::Request request;
-  request.command = {"true"};
-  request.events = *events;
-  request.signals = &*signals;
-  const auto outcome = choice->backend->run(request);
+  backend::CountOrder order;
+  order.target.command = {"true"};
+  order.events = *events;
+  order.conditions.signals = &*signals;
+  const auto outcome = choice->backend->run(order);
   if (!outcome) return failed(outcome.error());
   const Count& count = outcome->counts.front().count;
   if (count.trust != Trust::exact) return {std::nullopt, count.reason};

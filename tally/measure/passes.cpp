@@ -11,14 +11,14 @@
 namespace tally::measure {
 namespace {
 
-backend::Request of_pass(const backend::Request& request, const event::Pass& pass) {
-  backend::Request one = request;
-  one.events.clear();
-  for (const std::size_t place : pass) one.events.push_back(request.events[place]);
+backend::RegionOrder of_pass(const backend::RegionOrder& order, const event::Pass& pass) {
+  backend::RegionOrder one = order;
+  one.count.events.clear();
+  for (const std::size_t place : pass) one.count.events.push_back(order.count.events[place]);
   return one;
 }
 
-void add(backend::Outcome& whole, backend::Outcome& part, const event::Pass& pass) {
+void add(backend::Regions& whole, backend::Regions& part, const event::Pass& pass) {
   for (std::size_t i = 0; i < pass.size(); ++i) whole.counts[pass[i]] = std::move(part.counts[i]);
   whole.wait_status = part.wait_status;
   whole.ended = part.ended;
@@ -30,7 +30,7 @@ void add(backend::Outcome& whole, backend::Outcome& part, const event::Pass& pas
   for (std::string& notice : part.notices) whole.notices.push_back(std::move(notice));
 }
 
-bool went_well(const backend::Outcome& outcome, const linux::Signals& signals) {
+bool went_well(const backend::Regions& outcome, const linux::Signals& signals) {
   return outcome.ended && outcome.all_ended && outcome.wait_status == 0 && !signals.interrupted_by();
 }
 
@@ -63,34 +63,34 @@ bool make_room(const std::vector<event::Event>& events, std::vector<event::Pass>
   return true;
 }
 
-std::vector<std::size_t> all_places(const backend::Request& request) {
-  std::vector<std::size_t> all(request.events.size());
+std::vector<std::size_t> all_places(const backend::RegionOrder& order) {
+  std::vector<std::size_t> all(order.count.events.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   return all;
 }
 
-Result<backend::Outcome> run_each(backend::Backend& backend, const backend::Request& request, Passes& planned,
+Result<backend::Regions> run_each(backend::Backend& backend, const backend::RegionOrder& order, Passes& planned,
                                   const linux::Input& input) {
   std::vector<event::Pass>& passes = planned.passes;
   const std::size_t asked = passes.size();
-  backend::Outcome whole;
-  for (const event::Event& event : request.events) {
+  backend::Regions whole;
+  for (const event::Event& event : order.count.events) {
     whole.counts.push_back(backend::event_count(event, absent("its pass was not executed")));
   }
   for (std::size_t i = 0; i < passes.size(); ++i) {
     if (i > 0) input.rewind();
     std::vector<std::size_t> lent;
     const event::Pass pass = passes[i];
-    auto part = run_with_regions(backend, of_pass(request, pass), &lent);
-    request.signals->settle();
+    auto part = run_with_regions(backend, of_pass(order, pass), &lent);
+    order.count.conditions.signals->settle();
     if (!part && i == 0) return fail(part.error());
     if (!part) {
       whole.notices.push_back(fmt::format("pass {} of {}: {}", i + 1, passes.size(), part.error().message));
       break;
     }
     add(whole, *part, pass);
-    if (planned.make_room && !lent.empty()) (void)make_room(request.events, passes, i, lent);
-    if (went_well(whole, *request.signals) || i + 1 == passes.size()) continue;
+    if (planned.make_room && !lent.empty()) (void)make_room(order.count.events, passes, i, lent);
+    if (went_well(whole, *order.count.conditions.signals) || i + 1 == passes.size()) continue;
     whole.notices.push_back(fmt::format("{} of {} passes were executed", i + 1, passes.size()));
     break;
   }
@@ -106,17 +106,17 @@ Result<backend::Outcome> run_each(backend::Backend& backend, const backend::Requ
 
 }  // namespace
 
-Result<backend::Outcome> run_passes(backend::Backend& backend, const backend::Request& request, Passes& passes,
+Result<backend::Regions> run_passes(backend::Backend& backend, const backend::RegionOrder& order, Passes& passes,
                                     const linux::Input& input) {
   input.rewind();
   const bool is_one = passes.passes.empty();
   if (is_one && !passes.make_room) {
-    auto outcome = run_with_regions(backend, request);
-    request.signals->settle();
+    auto outcome = run_with_regions(backend, order);
+    order.count.conditions.signals->settle();
     return outcome;
   }
-  if (is_one) passes.passes = {all_places(request)};
-  auto outcome = run_each(backend, request, passes, input);
+  if (is_one) passes.passes = {all_places(order)};
+  auto outcome = run_each(backend, order, passes, input);
   if (passes.passes.size() == 1) passes.passes.clear();
   return outcome;
 }

@@ -14,11 +14,11 @@ struct Passes {
   bool make_room = false;           ///< what regions of the programs took the counters of is counted in further passes
 };
 
-/// Executes the request's command once for each pass and puts together what they counted; once, with all events, where
+/// Executes the order's command once for each pass and puts together what they counted; once, with all events, where
 /// there are no passes. Standard input that is a file is read from where it stood by each. A program that fails or is
 /// interrupted ends the run: what the passes after it would have counted is absent. Passes that are made for want of
 /// room are known to later runs. Errors: those of Backend::run() in the first pass; in a later one a notice tells why.
-Result<backend::Outcome> run_passes(backend::Backend& backend, const backend::Request& request, Passes& passes,
+Result<backend::Regions> run_passes(backend::Backend& backend, const backend::RegionOrder& order, Passes& passes,
                                     const linux::Input& input);
 
 }  // namespace tally::measure

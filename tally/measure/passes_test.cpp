@@ -17,13 +17,15 @@ constexpr int exited(int code) { return code << 8; }
 // Counts each event as the length of its name, and reads standard input to its end.
 class Executions final : public backend::Backend {
  public:
-  std::string_view name() const override { return "executions"; }
-  Result<backend::Outcome> run(const backend::Request& request) override {
+  backend::Traits traits() const override { return {.name = "executions"}; }
+  using Backend::refuses, Backend::run;
+  std::optional<Error> refuses(const backend::CountOrder& /*order*/) const override { return std::nullopt; }
+  Result<backend::Counts> run(const backend::CountOrder& order) override {
     char one = 0;
     read_bytes += ::read(STDIN_FILENO, &one, 1) > 0 ? 1 : 0;
-    backend::Outcome outcome;
+    backend::Counts outcome;
     outcome.wait_status = ++runs == fails_in ? exited(3) : 0;
-    for (const event::Event& event : request.events) {
+    for (const event::Event& event : order.events) {
       const auto value = static_cast<std::int64_t>(event::name(event).size());
       const bool has_room = std::ssize(outcome.counts) < room;
       outcome.counts.push_back(backend::event_count(
@@ -61,8 +63,8 @@ class Executions final : public backend::Backend {
 class InPasses : public testing::Test {
  protected:
   InPasses() {
-    request_.command = {"program"};
-    request_.events = *event::parse_lists({"loads,instructions,stores,branches"});
+    order_.count.target.command = {"program"};
+    order_.count.events = *event::parse_lists({"loads,instructions,stores,branches"});
   }
   ~InPasses() override {
     if (before_ < 0) return;
@@ -70,11 +72,11 @@ class InPasses : public testing::Test {
     close(before_);
   }
 
-  Result<backend::Outcome> run(const std::vector<event::Pass>& passes, const linux::Input& input = {}) {
+  Result<backend::Regions> run(const std::vector<event::Pass>& passes, const linux::Input& input = {}) {
     auto signals = linux::Signals::watch();
-    request_.signals = &*signals;
+    order_.count.conditions.signals = &*signals;
     passes_.passes = passes;
-    return run_passes(executions_, request_, passes_, input);
+    return run_passes(executions_, order_, passes_, input);
   }
 
   // A file of one byte is standard input from here on.
@@ -88,7 +90,7 @@ class InPasses : public testing::Test {
   }
 
   Executions executions_;
-  backend::Request request_;
+  backend::RegionOrder order_;
   measure::Passes passes_;
   int before_ = -1;
 };
@@ -98,7 +100,7 @@ TEST_F(InPasses, each_counts_its_events_and_all_come_back_in_their_places) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(executions_.runs, 3);
   for (std::size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(outcome->counts[i].name, event::name(request_.events[i]));
+    EXPECT_EQ(outcome->counts[i].name, event::name(order_.count.events[i]));
     EXPECT_EQ(outcome->counts[i].count.value, std::ssize(outcome->counts[i].name)) << i;
   }
   EXPECT_TRUE(outcome->notices.empty());

@@ -9,7 +9,7 @@
 namespace tally::measure {
 namespace {
 
-void take_regions(linux::Gathering& gathering, backend::Outcome& outcome) {
+void take_regions(linux::Gathering& gathering, backend::Regions& outcome) {
   for (const std::string& text : gathering.take()) {
     auto program = result::read_regions(text);
     if (program) {
@@ -22,9 +22,9 @@ void take_regions(linux::Gathering& gathering, backend::Outcome& outcome) {
 }
 
 // A program's own counters are pinned: what they left to the others for a part of the time is no count.
-std::vector<std::size_t> leave_out_lent(const backend::Request& request, backend::Outcome& outcome) {
+std::vector<std::size_t> leave_out_lent(backend::Regions& outcome) {
   std::vector<std::size_t> lent;
-  if (outcome.regions.empty() || request.multiplex) return lent;
+  if (outcome.regions.empty()) return lent;
   for (std::size_t i = 0; i < outcome.counts.size(); ++i) {
     Count& count = outcome.counts[i].count;
     if (count.trust != Trust::scaled) continue;
@@ -40,13 +40,12 @@ std::vector<std::size_t> leave_out_lent(const backend::Request& request, backend
 
 // For programs that leave it to the command what their regions count. One event or metric a line, as it is asked for by
 // name.
-std::string asked_of_programs(const backend::Request& request) {
+std::string asked_of_programs(const std::vector<event::Event>& events, const std::vector<MetricChoice>& metrics) {
   std::string text;
-  if (request.usual_events) return text;
-  for (const event::Event& event : request.events) {
+  for (const event::Event& event : events) {
     if (event::has_modes(event::definition(event.id).kind)) text += "event " + event::name(event) + "\n";
   }
-  for (const MetricChoice& metric : request.metrics) {
+  for (const MetricChoice& metric : metrics) {
     const auto table = metric_table();
     const bool is_own =
         std::none_of(table.begin(), table.end(), [&](const auto& one) { return one.name == metric.name; });
@@ -55,24 +54,56 @@ std::string asked_of_programs(const backend::Request& request) {
   return text;
 }
 
+// `run` returns Result<backend::Regions>. `asked`: as of asked_of_programs().
+template <class Run>
+Result<backend::Regions> run_and_gather(const backend::Target& target, const std::string& asked, Run run) {
+  if (target.command.empty()) return run();
+  auto gathering = linux::Gathering::open();
+  // A program that finds nothing there counts what it would without this command.
+  if (gathering && !asked.empty()) (void)gathering->ask(asked);
+  Result<backend::Regions> outcome = run();
+  if (!outcome) return outcome;
+  if (gathering) {
+    take_regions(*gathering, *outcome);
+  } else {
+    outcome->notices.push_back(gathering.error().message);
+  }
+  return outcome;
+}
+
 }  // namespace
 
-Result<backend::Outcome> run_with_regions(backend::Backend& backend, const backend::Request& request,
+Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::RegionOrder& order,
                                           std::vector<std::size_t>* lent) {
-  if (request.command.empty()) return backend.run(request);
-  auto gathering = linux::Gathering::open();
-  // Who finds nothing there counts what it would without this command.
-  if (const std::string asked = asked_of_programs(request); gathering && !asked.empty()) (void)gathering->ask(asked);
-  auto outcome = backend.run(request);
-  if (!outcome) return outcome;
-  if (!gathering) {
-    outcome->notices.push_back(gathering.error().message);
-    return outcome;
-  }
-  take_regions(*gathering, *outcome);
-  auto places = leave_out_lent(request, *outcome);
+  const std::string asked = order.count.usual_events ? "" : asked_of_programs(order.count.events, order.metrics);
+  auto outcome = run_and_gather(order.count.target, asked, [&]() -> Result<backend::Regions> {
+    if (order.any()) return backend.run(order);
+    auto counts = backend.run(order.count);
+    if (!counts) return fail(counts.error());
+    return backend::Regions{*std::move(counts), {}};
+  });
+  if (!outcome || order.count.target.command.empty() || order.count.multiplex) return outcome;
+  auto places = leave_out_lent(*outcome);
   if (lent != nullptr) *lent = std::move(places);
   return outcome;
+}
+
+Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::WindowOrder& order) {
+  return run_and_gather(order.target, asked_of_programs(order.events, {}), [&]() -> Result<backend::Regions> {
+    auto totals = backend.run(order);
+    if (!totals) return fail(totals.error());
+    return backend::Regions{{static_cast<backend::Outcome&&>(*totals), {}, {}}, {}};
+  });
+}
+
+Result<backend::Regions> run_with_regions(backend::Backend& backend, const backend::ProfileOrder& order,
+                                          result::CodeCounts& code) {
+  return run_and_gather(order.target, asked_of_programs(order.events, {}), [&]() -> Result<backend::Regions> {
+    auto profile = backend.run(order);
+    if (!profile) return fail(profile.error());
+    code = std::move(profile->code);
+    return backend::Regions{{static_cast<backend::Outcome&&>(*profile), {}, {}}, {}};
+  });
 }
 
 }  // namespace tally::measure

@@ -46,16 +46,16 @@ Error why_not_counted(int wait_status, Nanoseconds limit) {
 
 // Counts of one execution of a program, in the order of the events.
 Result<std::vector<Count>> run(Bench& bench, const Program& program, const std::vector<event::Event>& events) {
-  backend::Request request;
-  request.command = {program.path};
-  request.signals = &bench.signals;
-  request.rdpmc = bench.options.rdpmc;
-  request.processor = bench.options.processor;
+  backend::RegionOrder order;
+  order.count.target.command = {program.path};
+  order.count.conditions.signals = &bench.signals;
+  order.count.conditions.processor = bench.options.processor;
+  order.rdpmc = bench.options.rdpmc;
   std::vector<Count> counts(events.size(), absent("it was not counted"));
   for (const event::Pass& pass : bench.backend.plan(events, false).passes) {
-    request.events.clear();
-    for (const std::size_t place : pass) request.events.push_back(events[place]);
-    auto outcome = bench.backend.run(request);
+    order.count.events.clear();
+    for (const std::size_t place : pass) order.count.events.push_back(events[place]);
+    auto outcome = bench.backend.run(order);
     if (!outcome) return fail(outcome.error());
     ++bench.executions;
     if (bench.signals.interrupted_by()) return fail(Code::cannot_measure, "interrupted before anything was counted");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "tally/linux/process/spawn.hpp"
 #include "tally/measure/metrics.hpp"
 #include "tally/measure/passes.hpp"
+#include "tally/measure/regions.hpp"
 
 namespace tally::measure {
 namespace {
@@ -35,7 +37,7 @@ void count_processes(result::Run& run) {
 }
 
 // A program that took a Ctrl-C and then ended by itself was counted to its end.
-result::Run run_of(backend::Outcome outcome, std::optional<int> interrupted_by) {
+result::Run run_of(backend::Regions outcome, std::optional<int> interrupted_by) {
   result::Run run;
   run.complete = outcome.ended && outcome.all_ended;
   if (outcome.ended) {
@@ -108,41 +110,39 @@ std::string why_incomplete(const result::Stat& stat, int complete) {
   return text + fmt::format("one ended with exit code {} (--keep-going goes on)", *stat.exit_code);
 }
 
-// Fails only where there is nothing to keep.
-Result<void> run_all(backend::Backend& backend, const StatOptions& options, linux::Signals& signals, result::Stat& stat,
-                     bool& missing, Passes& passes) {
-  backend::Request request = options;
-  request.signals = &signals;
-  if (options.runs > 1 && !options.input.stream().empty()) {
-    stat.notices.push_back(
-        fmt::format("standard input is {}: what one run reads from it, the runs behind it do not find (a file is read "
-                    "by each anew)",
-                    options.input.stream()));
+// A run, by its number from 0 on.
+using Execute = std::function<Result<backend::Regions>(int)>;
+
+// Adds what a run came to. False where no further one is to be made.
+bool add_run(result::Stat& stat, bool& missing, backend::Regions outcome, const linux::Signals& signals,
+             bool keep_going) {
+  const int number = static_cast<int>(stat.runs.size()) + 1;
+  for (result::Interval& interval : outcome.intervals) interval.run = number;
+  add_notices(stat.notices, outcome.notices);
+  add_notices(stat.notices, outcome.missing);
+  missing = missing || !outcome.missing.empty();
+  stat.runs.push_back(run_of(std::move(outcome), signals.interrupted_by()));
+  // What was not collected any more is in no count.
+  if (linux::finishing_interrupted_by()) stat.runs.back().complete = false;
+  const result::Run& run = stat.runs.back();
+  if (number == 1 || stat.exit_code == 0) {
+    stat.exit_code = run.exit_code;
+    stat.signal = run.signal;
   }
-  for (int i = 0; i < options.runs; ++i) {
-    request.on_interval = [&options, i](result::Interval interval) {
-      interval.run = i + 1;
-      if (options.on_interval) options.on_interval(interval);
-    };
-    auto outcome = run_passes(backend, request, passes, options.input);
+  return !signals.interrupted_by() && (run.exit_code == 0 || keep_going);
+}
+
+// Fails only where there is nothing to keep.
+Result<void> run_all(result::Stat& stat, bool& missing, const Execute& execute, const linux::Signals& signals,
+                     bool keep_going) {
+  for (int i = 0; i < stat.runs_asked; ++i) {
+    auto outcome = execute(i);
     if (!outcome) {
       if (i == 0) return fail(outcome.error());
-      stat.notices.push_back(fmt::format("run {} of {}: {}", i + 1, options.runs, outcome.error().message));
+      stat.notices.push_back(fmt::format("run {} of {}: {}", i + 1, stat.runs_asked, outcome.error().message));
       break;
     }
-    for (result::Interval& interval : outcome->intervals) interval.run = i + 1;
-    add_notices(stat.notices, outcome->notices);
-    add_notices(stat.notices, outcome->missing);
-    missing = missing || !outcome->missing.empty();
-    stat.runs.push_back(run_of(std::move(*outcome), signals.interrupted_by()));
-    // What was not collected any more is in no count.
-    if (linux::finishing_interrupted_by()) stat.runs.back().complete = false;
-    const result::Run& run = stat.runs.back();
-    if (i == 0 || stat.exit_code == 0) {
-      stat.exit_code = run.exit_code;
-      stat.signal = run.signal;
-    }
-    if (signals.interrupted_by() || (run.exit_code != 0 && !options.keep_going)) break;
+    if (!add_run(stat, missing, *std::move(outcome), signals, keep_going)) break;
   }
   return {};
 }
@@ -162,40 +162,97 @@ std::string words(const backend::Attachment& attachment) {
   return join(parts, ", ");
 }
 
+result::Stat begin(const backend::Backend& backend, const backend::Order& order, int runs) {
+  result::Stat stat;
+  stat.command = order.target.command;
+  stat.backend = backend.name();
+  stat.runs_asked = runs;
+  stat.waited_for_all = order.conditions.wait_all;
+  stat.processor = order.conditions.processor;
+  stat.target = words(order.target.attachment);
+  return stat;
+}
+
+// Returns how many runs were complete.
+int add_rows(result::Stat& stat, const backend::Order& order, const linux::Signals& signals) {
+  stat.interrupted_by = signals.interrupted_by();
+  const auto complete = std::count_if(stat.runs.begin(), stat.runs.end(), [](const auto& run) { return run.complete; });
+  stat.incomplete = complete < stat.runs_asked;
+  // One run, or no complete one of several: its own counts are all there is.
+  const bool repeated = stat.runs_asked > 1 && complete > 0;
+  for (std::size_t i = 0; i < order.events.size(); ++i) stat.events.push_back(event_row(stat.runs, i, repeated));
+  if (complete == 0) mark_interrupted(stat.events);
+  return static_cast<int>(complete);
+}
+
+void end(result::Stat& stat, int complete, bool missing) {
+  if (stat.incomplete) stat.notices.push_back(why_incomplete(stat, complete));
+  stat.incomplete = stat.incomplete || missing;
+}
+
+// Of a single run without passes.
+Result<result::Stat> once(result::Stat stat, const backend::Order& order, const Execute& execute,
+                          linux::Signals& signals) {
+  bool missing = false;
+  const auto ran = run_all(stat, missing, execute, signals, false);
+  signals.settle();
+  if (!ran) return fail(ran.error());
+  const int complete = add_rows(stat, order, signals);
+  end(stat, complete, missing);
+  return stat;
+}
+
 }  // namespace
 
 Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options, linux::Signals& signals) {
-  result::Stat stat;
-  stat.command = options.command;
-  stat.backend = backend.name();
-  stat.runs_asked = options.runs;
-  stat.waited_for_all = options.wait_all;
-  stat.of_parts = !options.marks.empty();
-  stat.processor = options.processor;
-  stat.target = words(options.attachment);
+  const backend::CountOrder& count = options.count;
+  result::Stat stat = begin(backend, count, options.runs);
+  stat.of_parts = !options.regions.empty();
+  if (options.runs > 1 && !options.input.stream().empty()) {
+    stat.notices.push_back(
+        fmt::format("standard input is {}: what one run reads from it, the runs behind it do not find (a file is read "
+                    "by each anew)",
+                    options.input.stream()));
+  }
   bool missing = false;  // something that was asked for was nowhere
   Passes passes{options.passes, options.make_room};
-  if (const auto ran = run_all(backend, options, signals, stat, missing, passes); !ran) return fail(ran.error());
+  backend::RegionOrder order = options;
+  order.count.conditions.signals = &signals;
+  const auto execute = [&](int number) {
+    order.count.timing.on_interval = [&count, number](result::Interval interval) {
+      interval.run = number + 1;
+      if (count.timing.on_interval) count.timing.on_interval(interval);
+    };
+    return run_passes(backend, order, passes, options.input);
+  };
+  if (const auto ran = run_all(stat, missing, execute, signals, options.keep_going); !ran) return fail(ran.error());
   for (const event::Pass& pass : passes.passes) {
     stat.passes.emplace_back();
-    for (const std::size_t place : pass) stat.passes.back().push_back(event::name(options.events[place]));
+    for (const std::size_t place : pass) stat.passes.back().push_back(event::name(count.events[place]));
   }
-
-  stat.interrupted_by = signals.interrupted_by();
-  const auto complete = std::count_if(stat.runs.begin(), stat.runs.end(), [](const auto& run) { return run.complete; });
-  stat.incomplete = complete < options.runs;
-  // One run, or no complete one of several: its own counts are all there is.
-  const bool repeated = options.runs > 1 && complete > 0;
-  for (std::size_t i = 0; i < options.events.size(); ++i) stat.events.push_back(event_row(stat.runs, i, repeated));
-  if (complete == 0) mark_interrupted(stat.events);
-  stat.metrics = metrics(options, stat, repeated);
-  if (options.processes && stat.runs.front().processes.empty()) {
+  const int complete = add_rows(stat, count, signals);
+  stat.metrics = metrics(options, stat, options.runs > 1 && complete > 0);
+  if (count.processes && stat.runs.front().processes.empty()) {
     stat.notices.push_back("processes cannot be told apart when the program runs natively: only their sum is known");
   }
-  if (options.count_interrupts) add_word_about_corrections(stat);
-  if (stat.incomplete) stat.notices.push_back(why_incomplete(stat, static_cast<int>(complete)));
-  stat.incomplete = stat.incomplete || missing;
+  if (count.count_interrupts) add_word_about_corrections(stat);
+  end(stat, complete, missing);
   return stat;
+}
+
+Result<result::Stat> sample(backend::Backend& backend, const backend::WindowOrder& order, linux::Signals& signals) {
+  backend::WindowOrder own = order;
+  own.conditions.signals = &signals;
+  return once(
+      begin(backend, own, 1), own, [&](int) { return run_with_regions(backend, own); }, signals);
+}
+
+Result<result::Stat> profile(backend::Backend& backend, const backend::ProfileOrder& order, result::CodeCounts& code,
+                             linux::Signals& signals) {
+  backend::ProfileOrder own = order;
+  own.conditions.signals = &signals;
+  return once(
+      begin(backend, own, 1), own, [&](int) { return run_with_regions(backend, own, code); }, signals);
 }
 
 }  // namespace tally::measure

@@ -13,8 +13,8 @@
 
 namespace tally::measure {
 
-/// What `tally stat` is asked to do: a request, executed once or several times. Its `signals` are those of stat().
-struct StatOptions : backend::Request {
+/// What `tally stat` is asked to do: an order, carried out once or several times. Its `signals` are those of stat().
+struct StatOptions : backend::RegionOrder {
   linux::Input input;                    ///< standard input, as the first run finds it
   int runs = 1;                          ///< how often the command is executed, one after the other
   bool keep_going = false;               ///< further runs after one that did not end with exit code 0
@@ -26,6 +26,13 @@ struct StatOptions : backend::Request {
 /// holds what was counted until then. Errors: those of Backend::run() in the first run; in a later run the result is
 /// incomplete instead and a notice tells why.
 Result<result::Stat> stat(backend::Backend& backend, const StatOptions& options, linux::Signals& signals);
+
+/// Runs the command once, and hands its windows to the order's sink. As stat() otherwise.
+Result<result::Stat> sample(backend::Backend& backend, const backend::WindowOrder& order, linux::Signals& signals);
+
+/// Runs the command once. `code`: takes what instructions counted. As stat() otherwise.
+Result<result::Stat> profile(backend::Backend& backend, const backend::ProfileOrder& order, result::CodeCounts& code,
+                             linux::Signals& signals);
 
 /// Where it was measured, as the result tells it.
 result::Environment environment(const linux::Machine& machine);

@@ -8,15 +8,17 @@
 namespace tally::measure {
 namespace {
 
-using backend::Outcome;
+using backend::Counts;
 
 // Plays back what it was given, one outcome for each run.
 class Script final : public backend::Backend {
  public:
-  std::string_view name() const override { return "script"; }
-  Result<Outcome> run(const backend::Request& request) override {
+  backend::Traits traits() const override { return {.name = "script"}; }
+  using Backend::refuses, Backend::run;
+  std::optional<Error> refuses(const backend::CountOrder& /*order*/) const override { return std::nullopt; }
+  Result<Counts> run(const backend::CountOrder& order) override {
     ++runs;
-    last = request;
+    last = order;
     // Not taken from the signals here: as a Ctrl-C that comes with the program's end.
     if (interrupt_in == runs) kill(getpid(), SIGINT);
     auto next = std::move(outcomes.front());
@@ -26,8 +28,8 @@ class Script final : public backend::Backend {
 
   backend::Outlook outlook(const event::Event&) const override { return {Trust::exact, "", "script"}; }
 
-  std::deque<Result<Outcome>> outcomes;
-  backend::Request last;
+  std::deque<Result<Counts>> outcomes;
+  backend::CountOrder last;
   int runs = 0;
   int interrupt_in = 0;
 };
@@ -37,15 +39,15 @@ constexpr int exited(int code) { return code << 8; }
 class StatTest : public testing::Test {
  protected:
   StatTest() {
-    options_.command = {"program"};
-    options_.events = *event::parse_lists({"instructions,branches,loads,page-faults"});
+    options_.count.target.command = {"program"};
+    options_.count.events = *event::parse_lists({"instructions,branches,loads,page-faults"});
   }
 
   void add(std::int64_t factor, int wait_status = 0) {
-    Outcome outcome;
+    Counts outcome;
     outcome.wait_status = wait_status;
     std::int64_t value = 1000;
-    for (const event::Event& event : options_.events) {
+    for (const event::Event& event : options_.count.events) {
       outcome.counts.push_back(backend::event_count(event, exact(factor * value, "script")));
       value /= 2;
     }
@@ -75,22 +77,22 @@ TEST_F(StatTest, one_run_is_taken_as_it_is) {
 }
 
 TEST_F(StatTest, the_request_reaches_the_backend) {
-  options_.engine.block_size = 3;
-  options_.engine.cache_limit = 5;
-  options_.engine.hot_from = 7;
+  options_.count.conditions.engine.block_size = 3;
+  options_.count.conditions.engine.cache_limit = 5;
+  options_.count.conditions.engine.hot_from = 7;
   add(1);
   measure();
-  EXPECT_EQ(script_.last.command, options_.command);
-  EXPECT_EQ(script_.last.events, options_.events);
-  EXPECT_EQ(script_.last.engine.block_size, 3);
-  EXPECT_EQ(script_.last.engine.cache_limit, 5);
-  EXPECT_EQ(script_.last.engine.hot_from, 7);
+  EXPECT_EQ(script_.last.target.command, options_.count.target.command);
+  EXPECT_EQ(script_.last.events, options_.count.events);
+  EXPECT_EQ(script_.last.conditions.engine.block_size, 3);
+  EXPECT_EQ(script_.last.conditions.engine.cache_limit, 5);
+  EXPECT_EQ(script_.last.conditions.engine.hot_from, 7);
 }
 
 // Fake readings: what a processor would have counted that adds `each` for each fault and interrupt.
-Outcome read_with(const std::vector<event::Event>& events, std::int64_t each, std::int64_t faults) {
+Counts read_with(const std::vector<event::Event>& events, std::int64_t each, std::int64_t faults) {
   constexpr std::int64_t own = 2'000'007;
-  Outcome outcome;
+  Counts outcome;
   for (const event::Event& event : events) {
     Count count = counted(own + each * faults, "cpu");
     if (event.id == event::Id::instructions) count.correction = Correction{own, each, faults, std::nullopt};
@@ -103,7 +105,7 @@ TEST_F(StatTest, a_series_of_corrected_counts_is_corrected) {
   for (const std::int64_t each : {1, 2}) {
     options_.runs = 3;
     for (const std::int64_t faults : {246, 250, 247}) {
-      script_.outcomes.emplace_back(read_with(options_.events, each, faults));
+      script_.outcomes.emplace_back(read_with(options_.count.events, each, faults));
     }
     const auto stat = measure();
     ASSERT_TRUE(stat);
@@ -115,8 +117,8 @@ TEST_F(StatTest, a_series_of_corrected_counts_is_corrected) {
 }
 
 TEST_F(StatTest, who_asks_for_corrections_is_told_that_there_are_none) {
-  options_.count_interrupts = true;
-  script_.outcomes.emplace_back(read_with(options_.events, 0, 246));
+  options_.count.count_interrupts = true;
+  script_.outcomes.emplace_back(read_with(options_.count.events, 0, 246));
   const auto nothing_added = measure();
   EXPECT_TRUE(script_.last.count_interrupts);
   ASSERT_EQ(nothing_added->notices.size(), 1U);
@@ -141,13 +143,13 @@ TEST_F(StatTest, metrics_are_made_of_the_events_that_were_asked) {
 }
 
 TEST_F(StatTest, metrics_do_not_mix_modes) {
-  options_.events = *event::parse_lists({"instructions:k,branches:u"});
+  options_.count.events = *event::parse_lists({"instructions:k,branches:u"});
   add(1);
   EXPECT_TRUE(measure()->metrics.empty());
 }
 
 TEST_F(StatTest, a_metric_of_the_table_stands_in_a_row_that_is_free) {
-  options_.events = *event::parse_lists({"instructions,cycles,branches"});
+  options_.count.events = *event::parse_lists({"instructions,cycles,branches"});
   add(1);
   const auto stat = measure();
   ASSERT_EQ(stat->metrics.size(), 2u) << "branch-rate says what branches/instructions does";
@@ -159,7 +161,7 @@ TEST_F(StatTest, a_metric_of_the_table_stands_in_a_row_that_is_free) {
 }
 
 TEST_F(StatTest, metrics_that_were_asked_for_are_there_whatever_came_of_them) {
-  options_.events = *event::parse_lists({"instructions,loads"});
+  options_.count.events = *event::parse_lists({"instructions,loads"});
   options_.metrics = *parse_metrics({"loads-per-instruction,CPI", "mine=2 * loads / instructions"});
   add(1);
   const auto stat = measure();
@@ -173,7 +175,7 @@ TEST_F(StatTest, metrics_that_were_asked_for_are_there_whatever_came_of_them) {
 }
 
 TEST_F(StatTest, a_metric_of_a_series_is_made_of_its_runs) {
-  options_.events = *event::parse_lists({"instructions,loads"});
+  options_.count.events = *event::parse_lists({"instructions,loads"});
   options_.runs = 3;
   for (const std::int64_t loads : {100, 400, 200}) {
     add(1);
@@ -285,12 +287,12 @@ TEST_F(StatTest, an_interrupt_ends_a_series_even_if_the_program_survives_it) {
 }
 
 TEST_F(StatTest, descendants_that_were_given_up_leave_it_incomplete) {
-  options_.wait_all = true;
+  options_.count.conditions.wait_all = true;
   script_.interrupt_in = 1;
   add(1);
   script_.outcomes.back()->all_ended = false;
   const auto stat = measure();
-  EXPECT_TRUE(script_.last.wait_all);
+  EXPECT_TRUE(script_.last.conditions.wait_all);
   EXPECT_EQ(stat->exit_code, 0);
   EXPECT_TRUE(stat->incomplete);
   EXPECT_EQ(stat->events[0].total.count.trust, Trust::partial);

@@ -47,39 +47,59 @@ Result<std::string> Bench::file_of(const Trial& trial) {
   return path;
 }
 
+namespace {
+
+Result<backend::Counts> run_counts(backend::Backend& backend, const backend::Order& common, const Bench::Setup& setup) {
+  backend::RegionOrder order;
+  static_cast<backend::Order&>(order.count) = common;
+  order.count.count_interrupts = true;
+  order.count.multiplex = setup.multiplex;
+  order.count.timing.interval = setup.interval;
+  order.rdpmc = setup.rdpmc;
+  if (!order.any()) return backend.run(order.count);
+  auto regions = backend.run(order);
+  if (!regions) return fail(regions.error());
+  return static_cast<backend::Counts&&>(*regions);
+}
+
+Result<backend::Counts> run_windows(backend::Backend& backend, const backend::Order& common,
+                                    const backend::WindowTrigger& trigger, Ran& ran) {
+  backend::WindowOrder order;
+  static_cast<backend::Order&>(order) = common;
+  order.triggers = {trigger};
+  order.sink.on_begin = [&ran](const result::WindowsHead& head) {
+    ran.windows_are_exact = !head.events.empty() && head.events.front().count.trust == Trust::exact;
+  };
+  order.sink.on_window = [&ran](const result::Window& window) {
+    ran.lost_windows += window.lost;
+    if (window.trigger) {
+      ran.window_lengths.push_back(window.length);
+    } else {
+      ran.cut_length += window.length;
+    }
+  };
+  auto totals = backend.run(order);
+  if (!totals) return fail(totals.error());
+  return backend::Counts{static_cast<backend::Outcome&&>(*totals), {}, {}};
+}
+
+}  // namespace
+
 Result<Ran> Bench::run(const Trial& trial, const std::vector<event::Event>& events, const Setup& setup) {
   const auto path = file_of(trial);
   if (!path) return fail(path.error());
-  backend::Request request;
-  request.command = {*path};
-  request.signals = signals_;
-  request.count_interrupts = true;
-  request.processor = setup.processor;
-  request.rdpmc = setup.rdpmc;
-  request.multiplex = setup.multiplex;
-  request.timing.interval = setup.interval;
   std::vector<event::Pass> passes = event::one_pass(events.size()).passes;
-  if (!setup.multiplex) passes = backend_->plan(events, request.count_interrupts).passes;
+  if (!setup.multiplex) passes = backend_->plan(events, true).passes;
   Ran ran;
-  if (setup.window) {
-    request.windows.triggers = {*setup.window};
-    request.windows.on_begin = [&ran](const result::WindowsHead& head) {
-      ran.windows_are_exact = !head.events.empty() && head.events.front().count.trust == Trust::exact;
-    };
-    request.windows.on_window = [&ran](const result::Window& window) {
-      ran.lost_windows += window.lost;
-      if (window.trigger) {
-        ran.window_lengths.push_back(window.length);
-      } else {
-        ran.cut_length += window.length;
-      }
-    };
-  }
   ran.counts.resize(events.size(), absent("it was not counted"));
   for (const event::Pass& pass : passes) {
-    request.events.clear();
-    for (const std::size_t place : pass) request.events.push_back(events[place]);
-    auto outcome = backend_->run(request);
+    backend::Order common;
+    common.target.command = {*path};
+    common.conditions.signals = signals_;
+    common.conditions.processor = setup.processor;
+    for (const std::size_t place : pass) common.events.push_back(events[place]);
+    auto outcome =
+        setup.window ? run_windows(*backend_, common, *setup.window, ran) : run_counts(*backend_, common, setup);
     if (!outcome) {
       Error error = outcome.error();
       if (error.code == Code::not_executable) error.hint = "TMPDIR names a folder whose programs may be executed";

@@ -54,7 +54,7 @@ class Bench {
     bool rdpmc = false;
     bool multiplex = false;  ///< counters are lent in turns; without it there are as many executions as need be
     std::optional<Nanoseconds> interval = {};
-    std::optional<backend::Windows::Trigger> window = {};  ///< rows are wanted
+    std::optional<backend::WindowTrigger> window = {};  ///< rows are wanted
   };
 
   /// Backend and signals must live as long. Errors: cannot_measure.

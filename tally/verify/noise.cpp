@@ -85,11 +85,11 @@ void disturb(Count& count, const event::Event& event, const Disturbance& by, con
 // a uniform u has that middle, and 85.8 on average.
 class Late {
  public:
-  Late(const backend::Windows& asked, std::uint64_t seed) : asked_(asked), chance_(seed) { draw(); }
+  Late(const backend::WindowOrder& asked, std::uint64_t seed) : asked_(asked), chance_(seed) { draw(); }
 
   void begin(result::WindowsHead head) const {
     for (auto& event : head.events) event.count.trust = worst(event.count.trust, Trust::modelled);
-    if (asked_.on_begin) asked_.on_begin(head);
+    if (asked_.sink.on_begin) asked_.sink.on_begin(head);
   }
 
   void add(const result::Window& window) {
@@ -100,13 +100,13 @@ class Late {
       full.length = wanted_;
       full.counts = {};
       if (!full.trigger) full.trigger = 0;
-      if (asked_.on_window) asked_.on_window(full);
+      if (asked_.sink.on_window) asked_.sink.on_window(full);
     }
     if (window.trigger) return;
     result::Window cut = window;
     cut.length = std::exchange(has_, 0);
     cut.counts = {};
-    if (asked_.on_window) asked_.on_window(cut);
+    if (asked_.sink.on_window) asked_.sink.on_window(cut);
   }
 
  private:
@@ -115,7 +115,7 @@ class Late {
               std::llround(5 + 200 * std::pow(chance_.uniform(), 1.474));
   }
 
-  const backend::Windows& asked_;
+  const backend::WindowOrder& asked_;
   Chance chance_;
   std::int64_t has_ = 0, wanted_ = 0;
 };
@@ -160,18 +160,37 @@ std::string name(const Noise& noise) {
                      noise.skid ? ",skid=hpctool" : "");
 }
 
-Result<backend::Outcome> Noisy::run(const backend::Request& asked) {
-  backend::Request request = asked;
+Result<backend::Counts> Noisy::run(const backend::CountOrder& order) {
+  auto counts = inner_.run(order);
+  if (counts) disturb_all(*counts, order, &counts->intervals);
+  return counts;
+}
+
+Result<backend::Regions> Noisy::run(const backend::RegionOrder& order) {
+  auto regions = inner_.run(order);
+  if (regions) disturb_all(*regions, order.count, &regions->intervals);
+  return regions;
+}
+
+Result<backend::WindowTotals> Noisy::run(const backend::WindowOrder& order) {
+  backend::WindowOrder own = order;
   std::optional<Late> late;
-  if (noise_.skid && asked.windows.any()) {
-    late.emplace(asked.windows, noise_.seed ^ hash(asked.command.front()));
-    request.windows.on_begin = [&late](const result::WindowsHead& head) { late->begin(head); };
-    request.windows.on_window = [&late](const result::Window& window) { late->add(window); };
+  if (noise_.skid) {
+    late.emplace(order, noise_.seed ^ hash(order.target.command.front()));
+    own.sink.on_begin = [&late](const result::WindowsHead& head) { late->begin(head); };
+    own.sink.on_window = [&late](const result::Window& window) { late->add(window); };
   }
-  auto outcome = inner_.run(request);
-  if (!outcome || request.command.empty()) return outcome;
-  const auto trial = trial_of(request.command.front());
-  const std::string label = trial ? trial->label() : join(request.command, " ");
+  auto totals = inner_.run(own);
+  if (totals) disturb_all(*totals, order, nullptr);
+  return totals;
+}
+
+void Noisy::disturb_all(backend::Outcome& outcome, const backend::Order& order,
+                        std::vector<result::Interval>* intervals) {
+  const std::vector<std::string>& command = order.target.command;
+  if (command.empty()) return;
+  const auto trial = trial_of(command.front());
+  const std::string label = trial ? trial->label() : join(command, " ");
   Chance chance(noise_.seed ^ hash(label) ^ executions_[label]++ << 32);
   Disturbance by;
   std::uint64_t work = 0;
@@ -182,25 +201,24 @@ Result<backend::Outcome> Noisy::run(const backend::Request& asked) {
     // A REP takes time for each element, though it is one instruction.
     work = known.instructions + known.loads + known.stores;
   } else {
-    for (std::size_t i = 0; i < outcome->counts.size() && i < request.events.size(); ++i)
-      if (known(request.events[i].id) != nullptr)
+    for (std::size_t i = 0; i < outcome.counts.size() && i < order.events.size(); ++i)
+      if (known(order.events[i].id) != nullptr)
         work = std::max(
-            work, static_cast<std::uint64_t>(std::max<std::int64_t>(outcome->counts[i].count.value.value_or(0), 0)));
+            work, static_cast<std::uint64_t>(std::max<std::int64_t>(outcome.counts[i].count.value.value_or(0), 0)));
   }
   by.interrupts = chance.events(noise_.interrupts * static_cast<double>(work) / 1e6);
   const bool is_rep = label.starts_with("rep_");
   if (is_rep && by.interrupts > 0 && chance.uniform() < 0.5) by.lost = 1;
-  for (std::size_t i = 0; i < outcome->counts.size() && i < request.events.size(); ++i) {
-    const std::optional<std::int64_t> before = outcome->counts[i].count.value;
-    disturb(outcome->counts[i].count, request.events[i], by, noise_, chance);
+  for (std::size_t i = 0; i < outcome.counts.size() && i < order.events.size(); ++i) {
+    const std::optional<std::int64_t> before = outcome.counts[i].count.value;
+    disturb(outcome.counts[i].count, order.events[i], by, noise_, chance);
     // What came in the whole came in an interval of it.
-    if (outcome->intervals.empty() || !before) continue;
-    auto& last = outcome->intervals.back().counts;
+    if (intervals == nullptr || intervals->empty() || !before) continue;
+    auto& last = intervals->back().counts;
     if (i < last.size() && last[i].count.value) {
-      *last[i].count.value += *outcome->counts[i].count.value - *before;
+      *last[i].count.value += *outcome.counts[i].count.value - *before;
     }
   }
-  return outcome;
 }
 
 }  // namespace tally::verify

@@ -34,14 +34,22 @@ class Noisy final : public backend::Backend {
   /// The backend must live as long.
   Noisy(backend::Backend& inner, const Noise& noise) : inner_(inner), noise_(noise) {}
 
-  std::string_view name() const override { return inner_.name(); }
-  Result<backend::Outcome> run(const backend::Request& request) override;
+  backend::Traits traits() const override { return inner_.traits(); }
+  std::optional<Error> refuses(const backend::CountOrder& order) const override { return inner_.refuses(order); }
+  std::optional<Error> refuses(const backend::RegionOrder& order) const override { return inner_.refuses(order); }
+  std::optional<Error> refuses(const backend::WindowOrder& order) const override { return inner_.refuses(order); }
+  using Backend::refuses, Backend::run;
+  Result<backend::Counts> run(const backend::CountOrder& order) override;
+  Result<backend::Regions> run(const backend::RegionOrder& order) override;
+  Result<backend::WindowTotals> run(const backend::WindowOrder& order) override;
   backend::Outlook outlook(const event::Event& event) const override { return inner_.outlook(event); }
   event::Plan plan(const std::vector<event::Event>& events, bool count_interrupts) const override {
     return inner_.plan(events, count_interrupts);
   }
 
  private:
+  void disturb_all(backend::Outcome& outcome, const backend::Order& order, std::vector<result::Interval>* intervals);
+
   backend::Backend& inner_;
   Noise noise_;
   std::map<std::string, std::uint64_t> executions_;  // of each program

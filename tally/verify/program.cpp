@@ -23,20 +23,20 @@ struct Counted {
 
 Result<Counted> count(backend::Backend& backend, const ProgramOptions& options, int runs, linux::Signals& signals,
                       result::Verify& result) {
-  backend::Request request;
-  request.command = options.command;
-  request.signals = &signals;
-  request.repeatable = true;
-  request.count_interrupts = true;
-  const std::vector<event::Pass> passes = backend.plan(options.events, request.count_interrupts).passes;
+  backend::CountOrder order;
+  order.target.command = options.command;
+  order.conditions.signals = &signals;
+  order.conditions.repeatable = true;
+  order.count_interrupts = true;
+  const std::vector<event::Pass> passes = backend.plan(options.events, order.count_interrupts).passes;
   Counted counted;
   counted.events.resize(options.events.size());
   for (int run = 0; run < runs && !signals.interrupted_by(); ++run) {
     for (const event::Pass& pass : passes) {
-      request.events.clear();
-      for (const std::size_t place : pass) request.events.push_back(options.events[place]);
+      order.events.clear();
+      for (const std::size_t place : pass) order.events.push_back(options.events[place]);
       options.input.rewind();
-      auto outcome = backend.run(request);
+      auto outcome = backend.run(order);
       if (!outcome) return fail(outcome.error());
       ++result.runs;
       // The run that an interrupt ended is no whole one.

@@ -91,7 +91,7 @@ Result<std::vector<Check>> samples(const Scene& scene) {
   const Trial trial{workload::find("countdown"), {.n = scene.quick ? 500'000u : 2'000'000u}};
   rows.program = length.program = trial.label();
   Bench::Setup setup;
-  setup.window = backend::Windows::Trigger{instructions(), period};
+  setup.window = backend::WindowTrigger{instructions(), period};
   const auto ran = scene.bench.run(trial, {instructions()}, setup);
   if (!ran && scene.bench.interrupted()) return fail(ran.error());
   if (!ran) return both("no rows are to be had here: " + ran.error().message);

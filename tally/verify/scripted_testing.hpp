@@ -16,7 +16,7 @@ namespace tally::verify {
 struct Look {
   event::Id id;
   const Trial& trial;
-  const backend::Request& request;
+  const backend::Order& order;
   workload::Counts known;
   int run;  ///< executions before this one
 
@@ -28,14 +28,17 @@ class Scripted final : public backend::Backend {
  public:
   std::function<void(const Look&, std::int64_t&)> value = [](const Look&, std::int64_t&) {};
   std::function<void(const Look&, Count&)> count = [](const Look&, Count&) {};
-  std::function<void(const Trial&, backend::Outcome&)> outcome = [](const Trial&, backend::Outcome&) {};
+  std::function<void(const Trial&, backend::Counts&)> outcome = [](const Trial&, backend::Counts&) {};
   std::function<void(std::vector<std::int64_t>& full, std::int64_t& rest)> windows = [](auto&, auto&) {};
   std::function<bool(event::Id)> has = [](event::Id) { return true; };
   std::size_t counters = 64;   ///< that count at the same time
   Trust trust = Trust::exact;  ///< of what is known
   std::int64_t switches = 20;
 
-  std::string_view name() const override { return "scripted"; }
+  backend::Traits traits() const override { return {.name = "scripted"}; }
+  using Backend::refuses, Backend::run;
+  std::optional<Error> refuses(const backend::CountOrder& /*order*/) const override { return std::nullopt; }
+  std::optional<Error> refuses(const backend::WindowOrder& /*order*/) const override { return std::nullopt; }
 
   backend::Outlook outlook(const event::Event& event) const override {
     if (!has(event.id)) return {Trust::absent, "scripted: not here", ""};
@@ -51,33 +54,54 @@ class Scripted final : public backend::Backend {
     return plan;
   }
 
-  Result<backend::Outcome> run(const backend::Request& request) override {
-    const auto trial = trial_of(request.command.front());
-    if (!trial) return fail(Code::not_found, "scripted: " + request.command.front());
-    backend::Outcome result;
-    result.usage.involuntary_switches = switches;
-    result.duration = std::chrono::milliseconds(1);
-    if (trial->workload->name == "region") result.wait_status = 102 << 8;
-    for (const event::Event& event : request.events) {
-      result.counts.push_back(backend::event_count(event, counted_of(event, *trial, request)));
-    }
-    if (request.timing.interval) {
+  Result<backend::Counts> run(const backend::CountOrder& order) override {
+    const auto trial = trial_of(order.target.command.front());
+    if (!trial) return fail(Code::not_found, "scripted: " + order.target.command.front());
+    backend::Counts result;
+    static_cast<backend::Outcome&>(result) = counted(order, *trial, order.multiplex);
+    if (order.timing.interval) {
       for (int i = 0; i < 4; ++i)
         result.intervals.push_back({1, std::chrono::milliseconds(10 * (i + 1)), quarter(i, result)});
     }
-    if (request.windows.any()) make_windows(request, result);
     outcome(*trial, result);
     ++runs_;
     return result;
   }
 
+  Result<backend::Regions> run(const backend::RegionOrder& order) override {
+    auto counts = run(order.count);
+    if (!counts) return fail(counts.error());
+    return backend::Regions{*std::move(counts), {}};
+  }
+
+  Result<backend::WindowTotals> run(const backend::WindowOrder& order) override {
+    const auto trial = trial_of(order.target.command.front());
+    if (!trial) return fail(Code::not_found, "scripted: " + order.target.command.front());
+    backend::Counts result;
+    static_cast<backend::Outcome&>(result) = counted(order, *trial, false);
+    make_windows(order, result);
+    outcome(*trial, result);
+    ++runs_;
+    return backend::WindowTotals{std::move(result)};
+  }
+
  private:
+  backend::Outcome counted(const backend::Order& order, const Trial& trial, bool multiplex) {
+    backend::Outcome result;
+    result.usage.involuntary_switches = switches;
+    result.duration = std::chrono::milliseconds(1);
+    if (trial.workload->name == "region") result.wait_status = 102 << 8;
+    for (const event::Event& event : order.events)
+      result.counts.push_back(backend::event_count(event, counted_of(event, trial, order, multiplex)));
+    return result;
+  }
+
   // All of the first event, in windows of the period.
-  void make_windows(const backend::Request& request, const backend::Outcome& result) const {
+  void make_windows(const backend::WindowOrder& order, const backend::Outcome& result) const {
     result::WindowsHead head;
     head.events = result.counts;
-    if (request.windows.on_begin) request.windows.on_begin(head);
-    const auto every = static_cast<std::int64_t>(request.windows.triggers.front().every);
+    if (order.sink.on_begin) order.sink.on_begin(head);
+    const auto every = static_cast<std::int64_t>(order.triggers.front().every);
     std::int64_t left = result.counts.front().count.value.value_or(0);
     std::vector<std::int64_t> lengths;
     for (; left >= every; left -= every) lengths.push_back(every);
@@ -86,11 +110,11 @@ class Scripted final : public backend::Backend {
       result::Window window;
       window.length = length;
       window.trigger = 0;
-      request.windows.on_window(window);
+      order.sink.on_window(window);
     }
     result::Window rest;
     rest.length = left;
-    request.windows.on_window(rest);
+    order.sink.on_window(rest);
   }
 
   static std::vector<backend::EventCount> quarter(int i, const backend::Outcome& result) {
@@ -116,15 +140,15 @@ class Scripted final : public backend::Backend {
     return 5000;
   }
 
-  Count counted_of(const event::Event& event, const Trial& trial, const backend::Request& request) {
+  Count counted_of(const event::Event& event, const Trial& trial, const backend::Order& order, bool multiplex) {
     if (!has(event.id)) return absent("scripted: not here");
     const Known* its = known(event.id);
-    const Look look{event.id, trial, request, trial.known(), runs_};
+    const Look look{event.id, trial, order, trial.known(), runs_};
     std::int64_t number = its ? its->value(look.known) : speculative(event.id, trial);
     value(look, number);
     Count made = exact(number, "scripted");
     made.trust = its ? trust : Trust::counted;
-    if (request.multiplex && request.events.size() > counters) {
+    if (multiplex && order.events.size() > counters) {
       // A counter for some of the time counts some of the events.
       const Reading reading{number / 4, std::chrono::milliseconds(400), std::chrono::milliseconds(100)};
       made = from_reading(reading, "scripted");

@@ -64,19 +64,19 @@ Result<std::string> find_stepper() {
               "build or install tally again");
 }
 
-Result<backend::Outcome> Stepped::run(const backend::Request& request) {
+Result<backend::Counts> Stepped::run(const backend::CountOrder& order) {
   const auto folder = linux::ScratchFolder::make();
   if (!folder) return fail(folder.error());
   const std::string file = folder->path() + "/counts";
-  backend::Request native = request;
-  native.command = {program_, "--json", file, "--"};
-  native.command.insert(native.command.end(), request.command.begin(), request.command.end());
+  backend::CountOrder native = order;
+  native.target.command = {program_, "--json", file, "--"};
+  native.target.command.insert(native.target.command.end(), order.target.command.begin(), order.target.command.end());
   native.events.clear();
   auto outcome = native_.run(native);
   if (!outcome) return outcome;
   const auto counts = counts_of(linux::content(file));
   outcome->counts.clear();
-  for (const event::Event& event : request.events) {
+  for (const event::Event& event : order.events) {
     const Known* its = known(event.id);
     Count count = absent("the single-stepper wrote no counts");
     if (!its) count = absent("the single-stepper does not count it");

@@ -14,8 +14,10 @@ class Stepped final : public backend::Backend {
   /// `program` is the stepper; the backend must live as long.
   Stepped(backend::Backend& native, std::string program) : native_(native), program_(std::move(program)) {}
 
-  std::string_view name() const override { return "stepper"; }
-  Result<backend::Outcome> run(const backend::Request& request) override;
+  backend::Traits traits() const override { return {.name = "stepper"}; }
+  using Backend::refuses, Backend::run;
+  std::optional<Error> refuses(const backend::CountOrder& order) const override { return native_.refuses(order); }
+  Result<backend::Counts> run(const backend::CountOrder& order) override;
   backend::Outlook outlook(const event::Event& event) const override;
 
  private:

@@ -65,7 +65,7 @@ TEST(Noise, its_skid_is_distributed_as_it_says) {
   event.id = Id::instructions;
   event.asked = "instructions";
   Bench::Setup setup;
-  setup.window = backend::Windows::Trigger{event, 10'000};
+  setup.window = backend::WindowTrigger{event, 10'000};
   const auto ran = bench->run({workload::find("countdown"), {.n = 5'000'000}}, {event}, setup);
   ASSERT_TRUE(ran) << ran.error().message;
   EXPECT_FALSE(ran->windows_are_exact);

@@ -17,14 +17,6 @@
 namespace tally::backend {
 namespace {
 
-std::unique_ptr<Backend> make_sim([[maybe_unused]] const Needs& needs = {}) {
-#if TALLY_HAS_SIM
-  return sim::make(needs.simulation);
-#else
-  return nullptr;
-#endif
-}
-
 // A program is not run for the sake of events that this backend cannot count.
 std::optional<Error> nothing_to_count(const Backend& backend, const std::vector<event::Event>& events) {
   std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
@@ -71,7 +63,7 @@ std::vector<std::string> notes_of(const Backend& backend, const std::vector<even
   for (const event::Event& event : events) {
     // Asked for few events, and only then: for a software event the answer is a kernel counter that is opened.
     if (std::string said = event::counted_as(event);
-        !said.empty() && backend.name() == "sim" && backend.outlook(event).trust != Trust::absent) {
+        !said.empty() && backend.traits().is_engine && backend.outlook(event).trust != Trust::absent) {
       notes.push_back(std::move(said));
     }
     notes.insert(notes.end(), event.notes.begin(), event.notes.end());
@@ -87,167 +79,141 @@ bool counts_any_hardware(const Backend& backend, const std::vector<event::Event>
   });
 }
 
-// Why the PMU of this machine is not counted with; empty where it is.
-std::string why_no_pmu(const linux::Machine& machine, const Backend& perf, const std::vector<event::Event>& events) {
+// Why the PMU of this machine is not used; empty where it is.
+std::string why_no_pmu(const linux::Machine& machine, const std::vector<event::Event>& events) {
   if (machine.pmus.empty()) {
     const bool is_guest = machine.hypervisor.value_or(false);
     return fmt::format("this {} exposes no PMU (no `cpu` in /sys/bus/event_source/devices)",
                        is_guest ? "VM" : "machine");
   }
   if (std::string why = perf::why_not(machine); !why.empty()) return "this machine's PMU is not used: " + why;
-  if (counts_any_hardware(perf, events)) return {};
+  if (all_software(events) || counts_any_hardware(*perf::make(machine), events)) return {};
   return fmt::format("this machine's PMU ({}) counts nothing of what was asked for", join(machine.pmus, ", "));
 }
 
-bool opens_kernel_counters(const std::vector<event::Event>& events) {
-  const std::vector<KernelCount> counts = KernelCounters(events).read();
-  return !counts.empty() &&
-         std::all_of(counts.begin(), counts.end(), [](const KernelCount& one) { return one.os_errno == 0; });
-}
-
-Choice choose_by_itself(const std::vector<event::Event>& events, const linux::Machine& machine, const Needs& needs) {
-  // They happen in the kernel, and the program runs natively with or without a PMU.
-  if (needs.windows == Needs::Windows::by_kernel || (needs.code && all_software(events) && !needs.simulation))
-    return {perf::make(machine), {}};
-  // Counters of the kernel's own events tell processes apart, where it lets them be opened.
-  const bool by_process = needs.processes && opens_kernel_counters(events);
-  if (all_software(events) && !needs.any() && !by_process && needs.engine == Needs::Engine::nothing)
-    return {none::make(), {}};
-  auto perf = perf::make(machine);
-  if (all_software(events) && needs.engine == Needs::Engine::nothing) return {std::move(perf), {}};
-  const std::string why = why_no_pmu(machine, *perf, events);
-  if (why.empty()) return {std::move(perf), {}};
-  // The simulated PMU counts programs that tally starts.
-  if (needs.attachment || (needs.timing && !make_sim(needs)))
-    return {std::move(perf), {why + ": only the kernel's own events are counted."}};
-  if (auto sim = make_sim(needs)) {
-    std::vector<std::string> notices{
-        why + "; counting with the simulated PMU.",
-        "Times and page faults include its own; `--backend none` runs the program natively."};
-    if (machine.pmus.empty()) notices.emplace_back("`tally doctor` tells how to get a real one.");
-    return {std::move(sim), std::move(notices)};
-  }
-  return {
-      none::make(),
-      {why + ",", "and this tally was built without the simulated PMU: only the kernel's own figures are counted."}};
-}
-
-Result<Choice> choose_perf(const std::vector<event::Event>& events, const linux::Machine& machine, const Needs& needs) {
-  const auto refused = [](const std::string& what, const std::string& hint, int os_errno) {
-    return fail(Code::cannot_measure, what, hint, os_errno);
+// A backend, and when it is taken.
+struct Way {
+  enum class When {
+    if_enough,  // by auto, where a plain native run counts everything
+    automatic,  // by auto
+    by_name,    // by `--backend NAME`
+    always,     // by both
+    last,       // by auto, whatever it counts: nothing better comes after it
   };
-  if (needs.windows == Needs::Windows::by_kernel || (needs.code && all_software(events)))
-    return Choice{perf::make(machine), {}};
-  if (!all_software(events)) {
-    const std::string why = perf::why_not(machine);
-    if (why.empty()) return Choice{perf::make(machine), {}};
-    return refused("cannot count with a PMU: " + why,
-                   make_sim() ? "`tally doctor` tells more; `--backend sim` counts with the simulated PMU"
-                              : "`tally doctor` tells more; `--backend none` runs the program natively",
-                   0);
-  }
-  for (const KernelCount& one : KernelCounters(events).read()) {
-    if (one.os_errno == 0) continue;
-    return refused(fmt::format("the kernel refuses to count {} (perf_event_open): {}", event::definition(one.id).name,
-                               linux::errno_text(one.os_errno)),
-                   "`tally doctor` tells why; `--backend none` takes what the kernel keeps anyway", one.os_errno);
-  }
-  if (needs.any() || needs.processes) return Choice{perf::make(machine), {}};
-  return Choice{none::make(none::Counters::required), {}};
+  const char* name;
+  When when;
+  std::unique_ptr<Backend> (*make)(const linux::Machine& machine, const std::optional<Simulation>& simulation);
+  // What the user should know where auto takes it instead of another. `why`: why that one is not taken.
+  std::vector<std::string> (*notices)(const linux::Machine& machine, const std::string& why);
+
+  bool is_automatic() const { return when != When::by_name; }
+  bool is_by_name() const { return when == When::by_name || when == When::always; }
+};
+
+std::vector<std::string> no_notices(const linux::Machine& /*machine*/, const std::string& /*why*/) { return {}; }
+
+using AModel = const std::optional<Simulation>&;
+
+// In the order in which auto tries them.
+constexpr Way ways[] = {
+    {"none", Way::When::if_enough, [](const linux::Machine&, AModel) { return none::make(none::Use::if_enough); },
+     no_notices},
+    {"perf", Way::When::automatic, [](const linux::Machine& machine, AModel) { return perf::make(machine); },
+     no_notices},
+    {"perf", Way::When::by_name,
+     [](const linux::Machine& machine, AModel) { return perf::make(machine, perf::Use::by_name); }, no_notices},
+#if TALLY_HAS_SIM
+    {"sim", Way::When::always, [](const linux::Machine&, AModel simulation) { return sim::make(simulation); },
+     [](const linux::Machine& machine, const std::string& why) {
+       std::vector<std::string> notices{
+           why + "; counting with the simulated PMU.",
+           "Times and page faults include its own; `--backend none` runs the program natively."};
+       if (machine.pmus.empty()) notices.emplace_back("`tally doctor` tells how to get a real one.");
+       return notices;
+     }},
+#endif
+    {"none", Way::When::last, [](const linux::Machine&, AModel) { return none::make(); },
+     [](const linux::Machine&, const std::string& why) {
+       return std::vector<std::string>{
+           why + ",", "and this tally was built without the engine: only the kernel's own figures are counted."};
+     }},
+    {"perf", Way::When::last,
+     [](const linux::Machine& machine, AModel) { return perf::make(machine, perf::Use::kernel_events); },
+     [](const linux::Machine&, const std::string& why) {
+       return std::vector<std::string>{why + ": only the kernel's own events are counted."};
+     }},
+    {"none", Way::When::by_name, [](const linux::Machine&, AModel) { return none::make(); }, no_notices},
+};
+
+// Whether auto takes a backend that refuses nothing: it counts some of the hardware events.
+bool counts_enough(const Way& way, const Backend& backend, const std::vector<event::Event>& events) {
+  return way.when == Way::When::last || backend.traits().is_engine || all_software(events) ||
+         counts_any_hardware(backend, events);
 }
 
-Result<Choice> choose_by_name(const std::string& name, const std::vector<event::Event>& events,
-                              const linux::Machine& machine, const Needs& needs) {
-  if (name == "auto" && needs.simulation) return choose_by_name("sim", events, machine, needs);
-  if (name != "sim" && needs.simulation) {
-    return fail(Code::bad_usage,
-                fmt::format("--model simulates a machine, and `--backend {}` does not", printable(name)),
-                "leave one of the two out");
+// Windows end by an event that a backend has not refused: others may be absent from their rows.
+constexpr bool ends_windows(const WindowOrder& /*order*/) { return true; }
+constexpr bool ends_windows(const auto& /*order*/) { return false; }
+const std::vector<event::Event> no_events;
+
+// The first way that refuses nothing, and counts a hardware event where there is one. Errors: the refusal that tells
+// most: of what was asked for wrongly, else the first.
+template <class AnOrder>
+Result<Choice> walk(const AnOrder& order, const std::vector<event::Event>& events, const linux::Machine& machine,
+                    const std::optional<Simulation>& simulation) {
+  std::optional<Error> error;
+  bool is_passed_over = false;
+  for (const Way& way : ways) {
+    if (!way.is_automatic()) continue;
+    auto backend = way.make(machine, simulation);
+    if (simulation && !backend->traits().is_engine) continue;
+    const bool is_shortcut = way.when == Way::When::if_enough;
+    if (auto refused = backend->refuses(order)) {
+      const bool tells_more = !error || (refused->code == Code::bad_usage && error->code != Code::bad_usage);
+      if (!is_shortcut && tells_more) error = std::move(refused);
+    } else if (counts_enough(way, *backend, ends_windows(order) ? no_events : events)) {
+      if (!is_passed_over || simulation) return Choice{std::move(backend), {}};
+      const std::string why = why_no_pmu(machine, events);
+      return Choice{std::move(backend), way.notices(machine, why.empty() && error ? error->message : why)};
+    }
+    is_passed_over = is_passed_over || !is_shortcut;
   }
-  if (name == "auto") return choose_by_itself(events, machine, needs);
-  if (name == "none") return Choice{none::make(), {}};
+  return fail(error.value_or(Error{Code::cannot_measure, "the engine is not part of this tally",
+                                   "build with -DTALLY_ENGINE=ON on x86-64, or use `--backend none`", 0}));
+}
+
+template <class AnOrder>
+Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const linux::Machine& machine,
+                            const std::optional<Simulation>& simulation) {
+  for (const Way& way : ways) {
+    if (!way.is_by_name() || name != way.name) continue;
+    auto backend = way.make(machine, simulation);
+    if (simulation && !backend->traits().is_engine) {
+      return fail(Code::bad_usage,
+                  fmt::format("--model simulates a machine, and `--backend {}` does not", printable(name)),
+                  "leave one of the two out");
+    }
+    if (auto refused = backend->refuses(order)) return fail(*std::move(refused));
+    return Choice{std::move(backend), {}};
+  }
   if (name == "sim") {
-    if (auto sim = make_sim(needs)) return Choice{std::move(sim), {}};
     return fail(Code::cannot_measure, "the simulated PMU is not part of this tally: it was built without its engine",
                 "build with -DTALLY_ENGINE=ON on x86-64, or use `--backend none`");
   }
-  if (name == "perf") return choose_perf(events, machine, needs);
   const auto near = nearest(name, backend_names());
   return fail(Code::bad_usage, fmt::format("unknown backend '{}'", printable(name)),
               near.empty() ? "the backends are: " + join(backend_names(), ", ") : "did you mean " + near.front() + "?");
 }
 
-struct EngineOnly {
-  const char* what;
-  const char* with_a_pmu;
-};
-
-EngineOnly engine_only(Needs::Engine need) {
-  switch (need) {
-    case Needs::Engine::int2e:
-      return {"`int $0x2e` is a marker", "natively it ends the program by SIGSEGV, with a PMU too"};
-    case Needs::Engine::int3: return {"`int3` is a marker", "natively it raises SIGTRAP, with a PMU too"};
-    case Needs::Engine::rdpmc:
-      return {"`rdpmc` reads what tally counts",
-              "with a PMU it reads the processor's own counters, if the kernel allows it"};
-    case Needs::Engine::bounds:
-      return {"windows start and stop at an address (--start-at, --stop-at)",
-              "natively that takes breakpoints of the kernel (uprobes), which tally does not use yet"};
-    default:
-      return {"functions and points of a program are counted",
-              "with a PMU that takes uprobes of the kernel, which tally does not use yet"};
-  }
-}
-
-std::optional<Error> why_no_engine(const Backend& backend, const Needs& needs) {
-  if (needs.engine == Needs::Engine::nothing || (backend.name() == "sim" && !needs.attachment)) return std::nullopt;
-  const auto [what, with_a_pmu] = engine_only(needs.engine);
-  const std::string why = needs.attachment           ? "what runs already is not under it"
-                          : backend.name() == "perf" ? with_a_pmu
-                                                     : "a native run without counters sees none of it";
-  return Error{Code::cannot_measure, fmt::format("{} under the engine only: {}", what, why),
-               needs.attachment ? "let tally start the program"
-               : make_sim()     ? "`--backend sim` runs the program under the engine"
-                                : "the engine is there on x86-64",
-               0};
-}
-
-// What a backend cannot do is said before anything runs.
-std::optional<Error> what_it_lacks(const Backend& backend, const Needs& needs) {
-  const bool by_engine = backend.name() == "sim";
-  if (needs.windows != Needs::Windows::none && backend.name() == "none") {
-    return Error{Code::cannot_measure, "`--backend none` cannot record windows",
-                 "omit --backend to let tally choose a backend that supports them", 0};
-  }
-  if (needs.code && backend.name() == "none") {
-    return Error{Code::cannot_measure, "`--backend none` cannot count by function, line or instruction",
-                 "omit --backend to let tally choose a backend that supports it", 0};
-  }
-  if (needs.windows == Needs::Windows::by_kernel && by_engine) {
-    return Error{Code::cannot_measure, "the engine cannot end windows by an event of the kernel",
-                 "omit `--backend sim` to use the kernel's own counters", 0};
-  }
-  if (!needs.any() || backend.name() == "perf" || (by_engine && !needs.attachment)) return std::nullopt;
-  const std::string which = by_engine ? "`--backend sim`" : "`--backend none`";
-  return Error{Code::cannot_measure,
-               needs.attachment ? which + " counts only programs that tally starts: it cannot attach to others"
-                                : which + " does not support intervals, a delay or a time-out",
-               "omit --backend: tally then uses the PMU, or the kernel's own events if there is none", 0};
-}
-
-}  // namespace
-
-std::vector<std::string> backend_names() { return {"auto", "perf", "sim", "none"}; }
-
-Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine,
-                      const Needs& needs) {
-  auto choice = choose_by_name(name, events, machine, needs);
+template <class AnOrder>
+Result<Choice> choose_for(const std::string& name, const AnOrder& order, const std::vector<event::Event>& events,
+                          const linux::Machine& machine, const std::optional<Simulation>& simulation) {
+  auto choice =
+      name == "auto" ? walk(order, events, machine, simulation) : take_by_name(name, order, machine, simulation);
   if (!choice) return choice;
-  if (auto error = what_it_lacks(*choice->backend, needs)) return fail(*std::move(error));
-  if (auto error = why_no_engine(*choice->backend, needs)) return fail(*std::move(error));
   if (auto nothing = nothing_to_count(*choice->backend, events)) {
     if (name == "none") nothing->hint = "omit `--backend none` to let tally choose a backend that counts it";
-    if (choice->backend->name() == "perf")
+    if (choice->backend->traits().has_pmu_counters)
       nothing->hint = "`tally doctor` tells what can be counted here, and what to do";
     return fail(*std::move(nothing));
   }
@@ -255,9 +221,54 @@ Result<Choice> choose(const std::string& name, const std::vector<event::Event>& 
   return choice;
 }
 
+}  // namespace
+
+std::vector<std::string> backend_names() { return {"auto", "perf", "sim", "none"}; }
+
+bool is_engine(std::string_view name) {
+  return std::any_of(std::begin(ways), std::end(ways),
+                     [&](const Way& way) { return name == way.name && way.make({}, {})->traits().is_engine; });
+}
+
+Result<Choice> choose(const std::string& name, const CountOrder& order, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation) {
+  return choose_for(name, order, order.events, machine, simulation);
+}
+
+Result<Choice> choose(const std::string& name, const RegionOrder& order, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation) {
+  return choose_for(name, order, order.count.events, machine, simulation);
+}
+
+Result<Choice> choose(const std::string& name, const WindowOrder& order, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation) {
+  std::vector<event::Event> events = order.events;
+  for (const WindowTrigger& trigger : order.triggers)
+    if (std::none_of(events.begin(), events.end(), [&](const event::Event& one) {
+          return one.id == trigger.event.id && one.mode == trigger.event.mode;
+        }))
+      events.push_back(trigger.event);
+  return choose_for(name, order, events, machine, simulation);
+}
+
+Result<Choice> choose(const std::string& name, const ProfileOrder& order, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation) {
+  return choose_for(name, order, order.events, machine, simulation);
+}
+
+Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation) {
+  CountOrder order;
+  order.events = events;
+  return choose(name, order, machine, simulation);
+}
+
 Outlook outlook(const event::Event& event) {
   static const linux::Machine machine = linux::look_at_machine();
-  return choose_by_itself({event}, machine, {}).backend->outlook(event);
+  CountOrder order;
+  order.events = {event};
+  auto walked = walk(order, order.events, machine, {});
+  return walked ? walked->backend->outlook(event) : Outlook{Trust::absent, walked.error().message, ""};
 }
 
 }  // namespace tally::backend

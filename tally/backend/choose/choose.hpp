@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tally/backend/backend.hpp"
@@ -11,21 +12,6 @@
 #include "tally/linux/machine/machine.hpp"
 
 namespace tally::backend {
-
-/// What has to be possible besides counting the events of a whole command.
-struct Needs {
-  bool attachment = false;                    ///< Request::attachment
-  bool timing = false;                        ///< Request::timing
-  bool processes = false;                     ///< Request::processes
-  std::optional<Simulation> simulation = {};  ///< this machine is to be simulated, and no other counts; without it
-                                              ///< the simulated PMU takes `host` where an event needs one
-  /// What only the engine can do.
-  enum class Engine { nothing, marks, bounds, int2e, int3, rdpmc } engine = Engine::nothing;
-  /// Request::windows, and what ends them: the kernel's own events, or others.
-  enum class Windows { none, by_kernel, by_others } windows = Windows::none;
-  bool code = false;                                 ///< Request::on_code
-  bool any() const { return attachment || timing; }  ///< of what cannot be done without; processes can
-};
 
 /// A backend, and what the user should know about the choice.
 struct Choice {
@@ -38,11 +24,25 @@ struct Choice {
 /// The names that `--backend` takes, "auto" first.
 std::vector<std::string> backend_names();
 
-/// The backend called `name`. "auto" takes the simulated PMU where an event needs a counter, and runs the program
-/// natively where none does. Errors: bad_usage for an unknown name; cannot_measure for one that does not work here, and
-/// where no event that is asked for can be counted.
+/// Whether `--backend NAME` runs programs under the engine.
+bool is_engine(std::string_view name);
+
+/// The backend called `name`; for "auto" the first in order of preference that refuses nothing. `simulation`: the
+/// machine that is to be modelled; without one the engine takes this machine where an event needs one. Errors:
+/// bad_usage for an unknown name; the backend's refusal; cannot_measure where no event of the order can be counted.
+Result<Choice> choose(const std::string& name, const CountOrder& order, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation = {});
+Result<Choice> choose(const std::string& name, const RegionOrder& order, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation = {});
+/// Its events need not be those of its triggers: both are looked at.
+Result<Choice> choose(const std::string& name, const WindowOrder& order, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation = {});
+Result<Choice> choose(const std::string& name, const ProfileOrder& order, const linux::Machine& machine,
+                      const std::optional<Simulation>& simulation = {});
+
+/// The same for these events of a whole command.
 Result<Choice> choose(const std::string& name, const std::vector<event::Event>& events, const linux::Machine& machine,
-                      const Needs& needs = {});
+                      const std::optional<Simulation>& simulation = {});
 
 /// What will come of an event that is asked for by itself, with the backend that "auto" takes for it.
 Outlook outlook(const event::Event& event);

@@ -1,10 +1,23 @@
 #include "tally/backend/none/none.hpp"
 
+#include <algorithm>
+
+#include "tally/backend/engine_only.hpp"
 #include "tally/backend/lost_counters.hpp"
 #include "tally/backend/native.hpp"
 
 namespace tally::backend::none {
 namespace {
+
+constexpr const char* omit_backend =
+    "omit --backend: tally then uses the PMU, or the kernel's own events if there is none";
+
+/// Whether the kernel opens a counter for each of its own events among these.
+bool opens_counters(const std::vector<event::Event>& events) {
+  const std::vector<KernelCount> counts = KernelCounters(events).read();
+  return !counts.empty() &&
+         std::all_of(counts.begin(), counts.end(), [](const KernelCount& one) { return one.os_errno == 0; });
+}
 
 Count count_of(const event::Event& event, const Figures& figures, const Left& left) {
   const event::Kind kind = event::definition(event.id).kind;
@@ -15,25 +28,48 @@ Count count_of(const event::Event& event, const Figures& figures, const Left& le
 
 class None final : public Backend {
  public:
-  explicit None(Counters counters) : counters_(counters) {}
+  explicit None(Use use) : use_(use) {}
 
-  std::string_view name() const override { return counters_ == Counters::required ? "perf" : "none"; }
+  Traits traits() const override { return {.name = "none"}; }
 
-  Result<Outcome> run(const Request& request) override {
-    NativeRun native(request);
-    const KernelCounters counters(request.events);
+  using Backend::refuses, Backend::run;
+
+  std::optional<Error> refuses(const CountOrder& order) const override {
+    if (order.target.attachment.any())
+      return Error{Code::cannot_measure,
+                   "`--backend none` counts only programs that tally starts: it cannot attach to others", omit_backend,
+                   0};
+    if (order.timing.any())
+      return Error{Code::cannot_measure, "`--backend none` does not support intervals, a delay or a time-out",
+                   omit_backend, 0};
+    if (use_ == Use::always) return std::nullopt;
+    const bool is_enough = all_software(order.events) && !(order.processes && opens_counters(order.events));
+    if (is_enough) return std::nullopt;
+    return Error{Code::cannot_measure, "a native run without counters does not count what the order asks for",
+                 omit_backend, 0};
+  }
+
+  std::optional<Error> refuses(const RegionOrder& order) const override {
+    return order.any() ? std::optional(engine_only(order, "a native run without counters sees none of it"))
+                       : refuses(order.count);
+  }
+
+  Result<Counts> run(const CountOrder& order) override {
+    NativeRun native(order);
+    const KernelCounters counters(order.events);
     if (const auto started = native.start(); !started) return fail(started.error());
     if (const auto executed = native.executed(); !executed) return fail(executed.error());
     const Left left = native.wait();
     Figures figures = native.figures();
     figures.kernel = counters.read();
     if (left.ended)
-      figures.lost = why_counters_were_lost(longest_enabled(figures.kernel), figures.usage, request.command.front());
-    Outcome outcome = native.outcome(figures);
-    for (const event::Event& event : request.events) {
-      outcome.counts.push_back(event_count(event, count_of(event, figures, left)));
+      figures.lost =
+          why_counters_were_lost(longest_enabled(figures.kernel), figures.usage, order.target.command.front());
+    Counts counts{native.outcome(figures), {}};
+    for (const event::Event& event : order.events) {
+      counts.counts.push_back(event_count(event, count_of(event, figures, left)));
     }
-    return outcome;
+    return counts;
   }
 
   Outlook outlook(const event::Event& event) const override {
@@ -41,11 +77,11 @@ class None final : public Backend {
   }
 
  private:
-  Counters counters_;
+  Use use_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make(Counters counters) { return std::make_unique<None>(counters); }
+std::unique_ptr<Backend> make(Use use) { return std::make_unique<None>(use); }
 
 }  // namespace tally::backend::none

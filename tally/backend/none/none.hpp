@@ -8,12 +8,12 @@
 namespace tally::backend::none {
 
 /// What becomes of the kernel's own counters (perf_event_open).
-enum class Counters {
-  where_allowed,  ///< they are used where the kernel lets, else its bookkeeping (wait4)
-  required,       ///< the user asked for them by name; the caller has seen to it that they open
+enum class Use {
+  always,    ///< the user named this backend, or no other is left
+  if_enough  ///< only for orders of which it counts everything
 };
 
-/// The backend "none", or "perf" where the counters are required.
-std::unique_ptr<Backend> make(Counters counters = Counters::where_allowed);
+/// The backend "none".
+std::unique_ptr<Backend> make(Use use = Use::always);
 
 }  // namespace tally::backend::none

@@ -14,11 +14,11 @@ namespace {
 Result<Outcome> run(std::vector<std::string> command, const std::string& events = "instructions,page-faults") {
   auto signals = linux::Signals::watch();
   EXPECT_TRUE(signals);
-  Request request;
-  request.command = std::move(command);
-  request.events = *event::parse_lists({events});
-  request.signals = &*signals;
-  return make()->run(request);
+  CountOrder order;
+  order.target.command = std::move(command);
+  order.events = *event::parse_lists({events});
+  order.conditions.signals = &*signals;
+  return make()->run(order);
 }
 
 TEST(None, answers_for_every_event_in_the_order_asked) {
@@ -104,13 +104,13 @@ TEST(None, clocks_fit_the_times_of_wait4) {
 
 TEST(None, a_program_stays_on_its_processor) {
   auto signals = linux::Signals::watch();
-  Request request;
-  request.command = {"sh", "-c", "test \"$(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status)\" = 0"};
-  request.events = *event::parse_lists({"page-faults"});
-  request.signals = &*signals;
-  request.processor = 0;
+  CountOrder order;
+  order.target.command = {"sh", "-c", "test \"$(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status)\" = 0"};
+  order.events = *event::parse_lists({"page-faults"});
+  order.conditions.signals = &*signals;
+  order.conditions.processor = 0;
   if (!linux::check_processor(0)) GTEST_SKIP() << "this process may not run on processor 0";
-  EXPECT_EQ(make()->run(request)->wait_status, 0);
+  EXPECT_EQ(make()->run(order)->wait_status, 0);
 }
 
 TEST(None, tells_why_a_program_was_not_executed) {
@@ -146,12 +146,12 @@ TEST(None, three_interrupts_in_a_row_end_the_wait_and_keep_what_was_counted) {
     while (kill(tally, SIGINT) == 0) usleep(1000);
     _exit(0);
   }
-  Request request;
-  request.command = {"sh", "-c",
-                     "trap '' INT; echo >&" + std::to_string(ready[1]) + "; exec cat <&" + std::to_string(input)};
-  request.events = *event::parse_lists({"minor-faults,instructions"});
-  request.signals = &*signals;
-  const auto outcome = make()->run(request);
+  CountOrder order;
+  order.target.command = {"sh", "-c",
+                          "trap '' INT; echo >&" + std::to_string(ready[1]) + "; exec cat <&" + std::to_string(input)};
+  order.events = *event::parse_lists({"minor-faults,instructions"});
+  order.conditions.signals = &*signals;
+  const auto outcome = make()->run(order);
   kill(sender, SIGKILL);
   waitpid(sender, nullptr, 0);
   signals->settle();

@@ -135,7 +135,7 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
 namespace {
 
 // A row for each kind of cores and event: no PMU counts on another kind's.
-std::vector<result::Part> kinds_of(const Request& request, const std::vector<linux::PmuDevice>& cores,
+std::vector<result::Part> kinds_of(const CountOrder& order, const std::vector<linux::PmuDevice>& cores,
                                    const Counters& counters) {
   std::vector<std::size_t> all(counters.targets());
   std::iota(all.begin(), all.end(), 0);
@@ -143,7 +143,7 @@ std::vector<result::Part> kinds_of(const Request& request, const std::vector<lin
   for (const linux::PmuDevice& core : cores) {
     result::Part part{core.name, core.cpus, {}};
     for (auto& [place, count] : counters.of_core(core.name, all)) {
-      part.counts.push_back(event_count(request.events[place], std::move(count)));
+      part.counts.push_back(event_count(order.events[place], std::move(count)));
     }
     if (!part.counts.empty()) parts.push_back(std::move(part));
   }
@@ -159,14 +159,14 @@ Count attached_count(const event::Event& event, const Count& counted, Nanosecond
 }
 
 // Who was attached to, with what came of each: a row for each process, and its threads that were there.
-std::vector<result::Process> processes_of(const Request& request, const Attached& attached, const Counters& counters,
+std::vector<result::Process> processes_of(const CountOrder& order, const Attached& attached, const Counters& counters,
                                           Nanoseconds duration) {
-  if (!request.processes) return {};
+  if (!order.processes) return {};
   const auto counts_of = [&](const std::vector<std::size_t>& targets) {
     std::vector<EventCount> own;
     const std::vector<Count> counts = counters.of(targets);
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      own.push_back(event_count(request.events[i], attached_count(request.events[i], counts[i], duration)));
+      own.push_back(event_count(order.events[i], attached_count(order.events[i], counts[i], duration)));
     }
     return own;
   };
@@ -192,12 +192,12 @@ std::vector<result::Process> processes_of(const Request& request, const Attached
   return processes;
 }
 
-std::vector<result::Part> parts_of(const Request& request, const std::vector<linux::PmuDevice>& cores,
+std::vector<result::Part> parts_of(const CountOrder& order, const std::vector<linux::PmuDevice>& cores,
                                    const Counters& counters, Nanoseconds duration) {
-  if (!request.attachment.parts) return kinds_of(request, cores, counters);
-  const bool by_core = *request.attachment.parts == result::PartOf::core;
+  if (!order.target.attachment.parts) return kinds_of(order, cores, counters);
+  const bool by_core = *order.target.attachment.parts == result::PartOf::core;
   std::map<std::pair<int, int>, std::vector<std::size_t>> members;
-  const std::vector<int>& processors = request.attachment.processors;
+  const std::vector<int>& processors = order.target.attachment.processors;
   for (std::size_t i = 0; i < processors.size(); ++i) {
     const auto place = linux::place_of(processors[i]);
     members[{place ? place->socket : -1, !place ? processors[i] : by_core ? place->core : 0}].push_back(i);
@@ -213,46 +213,46 @@ std::vector<result::Part> parts_of(const Request& request, const std::vector<lin
     part.cpus = join(cpus, ",");
     const std::vector<Count> counts = counters.of(targets);
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      part.counts.push_back(event_count(request.events[i], attached_count(request.events[i], counts[i], duration)));
+      part.counts.push_back(event_count(order.events[i], attached_count(order.events[i], counts[i], duration)));
     }
     parts.push_back(std::move(part));
   }
   return parts;
 }
 
-Result<Outcome> count_attached(const Request& request, const std::vector<linux::PmuDevice>& cores) {
+Result<Counts> count_attached(const CountOrder& order, const std::vector<linux::PmuDevice>& cores) {
   using Taken = linux::Signals::Taken;
-  const Attachment& attachment = request.attachment;
-  Counters counters(request.events, cores);
+  const Attachment& attachment = order.target.attachment;
+  Counters counters(order.events, cores);
   auto attached = open_attached(attachment, counters);
   if (!attached) return fail(attached.error());
   linux::Living living(attachment.processes, attachment.threads);
   bool over = false;
-  Conductor conductor(request, counters, rotation_of(cores), [&] { over = true; });
+  Conductor conductor(order, counters, rotation_of(cores), [&] { over = true; });
   conductor.begin(linux::now());
   while (!over && (!attachment.processors.empty() || living.any())) {
     int patience = -1;
     if (const auto next = conductor.next()) {
       patience = static_cast<int>(std::max<std::int64_t>((*next - linux::now()) / std::chrono::milliseconds(1) + 1, 0));
     }
-    living.wait(request.signals->fd(), patience);
-    const Taken taken = request.signals->take(0);
+    living.wait(order.conditions.signals->fd(), patience);
+    const Taken taken = order.conditions.signals->take(0);
     if (taken == Taken::interrupted || taken == Taken::give_up) break;
     if (const Nanoseconds now = linux::now(); conductor.next() && *conductor.next() <= now) conductor.due(now);
   }
   const std::vector<Count> counts = conductor.finish(linux::now());
-  Outcome outcome;
+  Counts outcome;
   outcome.duration = conductor.counted(linux::now());
   outcome.notices = attached->notices;
   outcome.intervals = conductor.intervals();
   if (conductor.began()) {
-    outcome.parts = parts_of(request, cores, counters, outcome.duration);
-    outcome.processes = processes_of(request, *attached, counters, outcome.duration);
+    outcome.parts = parts_of(order, cores, counters, outcome.duration);
+    outcome.processes = processes_of(order, *attached, counters, outcome.duration);
   }
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    outcome.counts.push_back(event_count(
-        request.events[i], conductor.began() ? attached_count(request.events[i], counts[i], outcome.duration)
-                                             : absent("it was over before counting was to begin")));
+    outcome.counts.push_back(
+        event_count(order.events[i], conductor.began() ? attached_count(order.events[i], counts[i], outcome.duration)
+                                                       : absent("it was over before counting was to begin")));
   }
   return outcome;
 }

@@ -35,17 +35,17 @@ Result<Attached> open_attached(const Attachment& attachment, Counters& counters)
 
 /// Counts without a command, until the end of all that is attached to, a time-out, or a signal to tally. Errors: those
 /// of open_attached().
-Result<Outcome> count_attached(const Request& request, const std::vector<linux::PmuDevice>& cores);
+Result<Counts> count_attached(const CountOrder& order, const std::vector<linux::PmuDevice>& cores);
 
 /// The counts of each core or socket that was asked for, by what was read last of the processors' counters, and where
 /// there are several kinds of cores those of each kind. A processor whose place the kernel does not say is a part of
 /// its own.
-std::vector<result::Part> parts_of(const Request& request, const std::vector<linux::PmuDevice>& cores,
+std::vector<result::Part> parts_of(const CountOrder& order, const std::vector<linux::PmuDevice>& cores,
                                    const Counters& counters, Nanoseconds duration);
 
 /// The counts of each process that is attached to and of its threads that were there, where they are wanted. What a
 /// thread began since is counted with it.
-std::vector<result::Process> processes_of(const Request& request, const Attached& attached, const Counters& counters,
+std::vector<result::Process> processes_of(const CountOrder& order, const Attached& attached, const Counters& counters,
                                           Nanoseconds duration);
 
 /// The count of an event of an attachment that was counted so long.

@@ -25,9 +25,9 @@ Count of_part(const event::Event& event, const Count& counted) {
 
 }  // namespace
 
-Result<Census> Census::follow(pid_t child, const Request& request, const Counters& counters) {
+Result<Census> Census::follow(pid_t child, const CountOrder& order, const Counters& counters) {
   const int why = linux::follower::seize(child);
-  if (why == 0) return Census(child, request, counters);
+  if (why == 0) return Census(child, order, counters);
   return fail(Code::cannot_measure,
               "processes cannot be told apart: the program cannot be traced (ptrace): " + linux::errno_text(why), "",
               why);
@@ -98,7 +98,7 @@ void Census::add(pid_t number, Thread& thread) {
   result::Process& row = rows_[thread.row];
   result::Thread one{number, thread.name, {}};
   for (std::size_t i = 0; i < own.size(); ++i) {
-    const event::Event& event = request_->events[i];
+    const event::Event& event = order_->events[i];
     one.counts.push_back(event_count(event, of_part(event, own[i])));
     if (row.threads.empty()) {
       row.counts.push_back(one.counts.back());

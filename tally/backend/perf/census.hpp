@@ -19,7 +19,7 @@ class Census final : public Meter, public Observer {
  public:
   /// Follows a child that has executed nothing yet. `counters` has the events, and no target. Errors: cannot_measure
   /// where the kernel lets nobody trace it.
-  static Result<Census> follow(pid_t child, const Request& request, const Counters& counters);
+  static Result<Census> follow(pid_t child, const CountOrder& order, const Counters& counters);
 
   void enable() override;
   std::vector<Count> read() override;
@@ -37,8 +37,8 @@ class Census final : public Meter, public Observer {
     std::string name;
   };
 
-  Census(pid_t child, const Request& request, const Counters& counters)
-      : first_(child), request_(&request), like_(&counters), counting_(!request.timing.delay) {}
+  Census(pid_t child, const CountOrder& order, const Counters& counters)
+      : first_(child), order_(&order), like_(&counters), counting_(!order.timing.delay) {}
   void expect(const linux::Sight& sight);
   void begin(const linux::Sight& sight);
   void execute(const linux::Sight& sight);
@@ -47,7 +47,7 @@ class Census final : public Meter, public Observer {
   std::size_t new_row(pid_t process, pid_t parent, const std::string& command);
 
   pid_t first_;
-  const Request* request_;
+  const CountOrder* order_;
   const Counters* like_;
   bool counting_;
   std::vector<result::Process> rows_;

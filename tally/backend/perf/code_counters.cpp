@@ -72,7 +72,7 @@ int try_event(CodeEvents::One& one, bool calls) {
   }
 }
 
-Result<CodeEvents::One> code_event(const event::Event& event, const Request& request,
+Result<CodeEvents::One> code_event(const event::Event& event, const ProfileOrder& order,
                                    const std::vector<linux::PmuDevice>& cores) {
   const auto refused = [&](const std::string& why, int os_errno = 0) {
     return fail(Code::cannot_measure, fmt::format("{} cannot be sampled: {}", printable(event.asked), why),
@@ -85,18 +85,18 @@ Result<CodeEvents::One> code_event(const event::Event& event, const Request& req
   for (const Encoded& kind : encode(event, cores)) {
     if (!kind.why_none.empty()) return refused(kind.why_none);
     one.kinds.push_back(kind.event);
-    if (request.sampling.user_only) one.kinds.back().user_only = true;
+    if (order.sampling.user_only) one.kinds.back().user_only = true;
     one.source = one.source.empty() ? kind.source : one.source + ", " + kind.source;
     one.doubt = kind.doubt;
   }
   one.sampling.by_hardware = !is_software;
   one.sampling.user_only = one.kinds.front().user_only;
-  one.sampling.every = request.sampling.every;
-  one.sampling.frequency = request.sampling.frequency;
-  if (!request.sampling.any())
+  one.sampling.every = order.sampling.every;
+  one.sampling.frequency = order.sampling.frequency;
+  if (!order.sampling.any())
     (is_fault(event.id) ? one.sampling.every : one.sampling.frequency) = is_fault(event.id) ? 1 : usual_frequency;
   if (one.sampling.by_hardware) one.sampling.precise = most_precise(one.source);
-  const int why = try_event(one, request.calls);
+  const int why = try_event(one, order.calls);
   if (why == EINVAL && one.sampling.every == 0)
     return refused(fmt::format("the kernel takes no {} samples a second (kernel.perf_event_max_sample_rate is {})",
                                one.sampling.frequency, linux::content("/proc/sys/kernel/perf_event_max_sample_rate")),
@@ -117,11 +117,11 @@ tl::unexpected<Error> not_opened(int os_errno) {
 
 }  // namespace
 
-Result<CodeEvents> code_events(const Request& request, const std::vector<linux::PmuDevice>& cores) {
+Result<CodeEvents> code_events(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores) {
   CodeEvents made;
-  made.calls = request.calls;
-  for (const event::Event& event : request.events) {
-    auto one = code_event(event, request, cores);
+  made.calls = order.calls;
+  for (const event::Event& event : order.events) {
+    auto one = code_event(event, order, cores);
     if (!one) return fail(one.error());
     made.events.push_back(*std::move(one));
   }

@@ -14,7 +14,7 @@
 
 namespace tally::backend::perf {
 
-/// The events of a request, as they are sampled here.
+/// The events of a order, as they are sampled here.
 struct CodeEvents {
   struct One {
     std::vector<linux::PerfEvent> kinds;  ///< one for each kind of cores
@@ -25,9 +25,9 @@ struct CodeEvents {
   bool calls = false;
 };
 
-/// What the request's events can be. Opens their counters on this thread, to see what the kernel takes. Errors:
+/// What the order's events can be. Opens their counters on this thread, to see what the kernel takes. Errors:
 /// cannot_measure for one that has no place in the code, or that the kernel does not sample.
-Result<CodeEvents> code_events(const Request& request, const std::vector<linux::PmuDevice>& cores);
+Result<CodeEvents> code_events(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores);
 
 /// One ring for samples and one for what programs do on each processor, so that samples do not crowd that out.
 class CodeCounters {

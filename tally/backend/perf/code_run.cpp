@@ -33,15 +33,15 @@ constexpr int look_each_ms = 100;
 constexpr std::int64_t patience_ns = 20'000'000;
 
 /// Of user mode alone, by its name, its modifier or --user.
-bool was_asked_so(const Request& request, const event::Event& event) {
-  return request.sampling.user_only || event.id == event::Id::user_page_faults ||
+bool was_asked_so(const ProfileOrder& order, const event::Event& event) {
+  return order.sampling.user_only || event.id == event::Id::user_page_faults ||
          (event::has_modes(event::definition(event.id).kind) && event.mode == event::Mode::user);
 }
 
 class CodeRun {
  public:
-  CodeRun(const Request& request, const CodeEvents& events)
-      : request_(request), events_(events), counters_(events), samples_(events.events.size(), events.calls) {
+  CodeRun(const ProfileOrder& order, const CodeEvents& events)
+      : order_(order), events_(events), counters_(events), samples_(events.events.size(), events.calls) {
     const Nanoseconds since_1970 = std::chrono::system_clock::now().time_since_epoch();
     samples_.begin(since_1970.count(), (since_1970 - linux::now()).count());
   }
@@ -58,9 +58,9 @@ class CodeRun {
     return {};
   }
 
-  /// Hands the code's counts on, and what they come to to the outcome. `command`: the figures of what was counted,
-  /// where that was a command.
-  void finish(Outcome& outcome, const Left& left, const Figures* command = nullptr) {
+  /// Adds the code's counts, and their sums, to the result. `command`: the figures of what was counted, where that was
+  /// a command.
+  void finish(CodeProfile& outcome, const Left& left, const Figures* command = nullptr) {
     counters_.disable();
     reader_->finish();
     take(std::numeric_limits<std::int64_t>::max());
@@ -70,10 +70,10 @@ class CodeRun {
       const result::EventSampling& came = code.sampling[e];
       how.samples = came.samples;
       how.lost = came.lost;
-      if (how.user_only && !was_asked_so(request_, request_.events[e]))
+      if (how.user_only && !was_asked_so(order_, order_.events[e]))
         outcome.notices.push_back(
             fmt::format("{}: the kernel's part is left out, for it is not allowed here (kernel.perf_event_paranoid)",
-                        printable(request_.events[e].asked)));
+                        printable(order_.events[e].asked)));
       how.throttled = came.throttled;
       how.effective = came.effective;
       const linux::PerfValue total = counters_.total(e);
@@ -82,21 +82,22 @@ class CodeRun {
       for (std::size_t row = 0; row < code.rows.size(); ++row) sum += code.counts[row * events_.events.size() + e];
       code.sampling[e] = how;
       Count count = believed_as_left(count_of(events_.events[e], how, total, sum), left);
-      const std::string lost = command == nullptr || !left.ended
-                                   ? ""
-                                   : why_counters_were_lost(total.enabled, command->usage, request_.command.front());
+      const std::string lost =
+          command == nullptr || !left.ended
+              ? ""
+              : why_counters_were_lost(total.enabled, command->usage, order_.target.command.front());
       if (!lost.empty()) {
-        count = count_of_lost(request_.events[e], *command, std::move(count), lost);
+        count = count_of_lost(order_.events[e], *command, std::move(count), lost);
         count.value = std::max(count.value.value_or(0), sum);
         code.unplaced[e] = *count.value - sum;
       }
-      outcome.counts.push_back(event_count(request_.events[e], std::move(count)));
+      outcome.counts.push_back(event_count(order_.events[e], std::move(count)));
       code.events.push_back(outcome.counts.back());
     }
     if (samples_.lost_tidings() > 0)
       outcome.notices.push_back(fmt::format(
           "{} records of what programs mapped had no room: some code may have no name", samples_.lost_tidings()));
-    request_.on_code(std::move(code));
+    outcome.code = std::move(code);
   }
 
  private:
@@ -126,19 +127,19 @@ class CodeRun {
     return count;
   }
 
-  const Request& request_;
+  const ProfileOrder& order_;
   const CodeEvents& events_;
   CodeCounters counters_;
   CodeSamples samples_;
   std::unique_ptr<WindowReader> reader_;
 };
 
-Result<Outcome> run_command(const Request& request, const CodeEvents& events) {
-  NativeRun native(request);
+Result<CodeProfile> run_command(const ProfileOrder& order, const CodeEvents& events) {
+  NativeRun native(order);
   auto gate = linux::Gate::make();
   if (!gate) return fail(gate.error());
   if (const auto started = native.start(gate->hooks()); !started) return fail(started.error());
-  CodeRun run(request, events);
+  CodeRun run(order, events);
   if (auto opened = run.counters().open(native.pid(), linux::PerfStart::at_exec); !opened) return fail(opened.error());
   native.begins_now();
   if (auto begun = run.begin(); !begun) return fail(begun.error());
@@ -146,7 +147,7 @@ Result<Outcome> run_command(const Request& request, const CodeEvents& events) {
   if (const auto executed = native.executed(); !executed) return fail(executed.error());
   const Left left = native.wait();
   const Figures figures = native.figures();
-  Outcome outcome = native.outcome(figures);
+  CodeProfile outcome{native.outcome(figures), {}};
   run.finish(outcome, left, &figures);
   return outcome;
 }
@@ -162,18 +163,18 @@ void add_living(CodeSamples& samples, std::int32_t process) {
 
 /// Opens on all threads of the processes, and again until none began meanwhile: those that a thread begins after its
 /// counters were opened are sampled with it, and which another one began nobody can tell.
-Result<std::unique_ptr<CodeRun>> open_attached(const Request& request, const CodeEvents& events) {
+Result<std::unique_ptr<CodeRun>> open_attached(const ProfileOrder& order, const CodeEvents& events) {
   constexpr int tries_at_most = 20;
   const auto threads_now = [&] {
     std::vector<pid_t> all;
-    for (const std::int32_t process : request.attachment.processes)
+    for (const std::int32_t process : order.target.attachment.processes)
       for (const pid_t thread : linux::threads_of(process)) all.push_back(thread);
     return all;
   };
   for (int tries = 1;; ++tries) {
-    auto run = std::make_unique<CodeRun>(request, events);
+    auto run = std::make_unique<CodeRun>(order, events);
     const std::vector<pid_t> before = threads_now();
-    for (const std::int32_t process : request.attachment.processes)
+    for (const std::int32_t process : order.target.attachment.processes)
       if (!linux::process_is_alive(process))
         return fail(Code::cannot_measure, fmt::format("there is no process {}", process), "`ps -e` lists processes",
                     ESRCH);
@@ -189,8 +190,8 @@ Result<std::unique_ptr<CodeRun>> open_attached(const Request& request, const Cod
 }
 
 /// Everything that runs, while the command does, or until the user says so.
-Result<Outcome> run_everywhere(const Request& request, const CodeEvents& events) {
-  CodeRun run(request, events);
+Result<CodeProfile> run_everywhere(const ProfileOrder& order, const CodeEvents& events) {
+  CodeRun run(order, events);
   if (auto opened = run.counters().open(-1, linux::PerfStart::when_told); !opened) {
     Error error = opened.error();
     if (error.os_errno == EACCES || error.os_errno == EPERM)
@@ -204,41 +205,41 @@ Result<Outcome> run_everywhere(const Request& request, const CodeEvents& events)
   const Nanoseconds started = linux::now();
   if (auto begun = run.begin(); !begun) return fail(begun.error());
   run.counters().enable();
-  Outcome outcome;
-  if (request.command.empty()) {
+  CodeProfile outcome;
+  if (order.target.command.empty()) {
     using Taken = linux::Signals::Taken;
     for (Taken taken = Taken::nothing; taken != Taken::interrupted && taken != Taken::give_up;) {
-      request.signals->wait();
-      taken = request.signals->take(0);
+      order.conditions.signals->wait();
+      taken = order.conditions.signals->take(0);
     }
     outcome.duration = linux::now() - started;
   } else {
-    NativeRun native(request);
+    NativeRun native(order);
     if (const auto begun = native.start(); !begun) return fail(begun.error());
     if (const auto executed = native.executed(); !executed) return fail(executed.error());
     native.wait();
-    outcome = native.outcome(native.figures());
+    static_cast<Outcome&>(outcome) = native.outcome(native.figures());
   }
   run.finish(outcome, {.ended = true});
   return outcome;
 }
 
-Result<Outcome> run_attached(const Request& request, const CodeEvents& events) {
+Result<CodeProfile> run_attached(const ProfileOrder& order, const CodeEvents& events) {
   using Taken = linux::Signals::Taken;
-  auto run = open_attached(request, events);
+  auto run = open_attached(order, events);
   if (!run) return fail(run.error());
   // What was mapped before the counters were opened; what came since is told by them.
-  for (const std::int32_t process : request.attachment.processes) add_living((*run)->samples(), process);
-  linux::Living living(request.attachment.processes, {});
+  for (const std::int32_t process : order.target.attachment.processes) add_living((*run)->samples(), process);
+  linux::Living living(order.target.attachment.processes, {});
   const Nanoseconds started = linux::now();
   if (auto begun = (*run)->begin(); !begun) return fail(begun.error());
   (*run)->counters().enable();
   while (living.any()) {
-    living.wait(request.signals->fd(), -1);
-    const Taken taken = request.signals->take(0);
+    living.wait(order.conditions.signals->fd(), -1);
+    const Taken taken = order.conditions.signals->take(0);
     if (taken == Taken::interrupted || taken == Taken::give_up) break;
   }
-  Outcome outcome;
+  CodeProfile outcome;
   (*run)->finish(outcome, {.ended = true});
   outcome.duration = linux::now() - started;
   return outcome;
@@ -246,11 +247,11 @@ Result<Outcome> run_attached(const Request& request, const CodeEvents& events) {
 
 }  // namespace
 
-Result<Outcome> run_code(const Request& request, const std::vector<linux::PmuDevice>& cores) {
-  const auto events = code_events(request, cores);
+Result<CodeProfile> run_code(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores) {
+  const auto events = code_events(order, cores);
   if (!events) return fail(events.error());
-  if (!request.attachment.processors.empty()) return run_everywhere(request, *events);
-  return request.attachment.any() ? run_attached(request, *events) : run_command(request, *events);
+  if (!order.target.attachment.processors.empty()) return run_everywhere(order, *events);
+  return order.target.attachment.any() ? run_attached(order, *events) : run_command(order, *events);
 }
 
 }  // namespace tally::backend::perf

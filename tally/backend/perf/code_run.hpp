@@ -8,8 +8,8 @@
 
 namespace tally::backend::perf {
 
-/// Runs the request's command, or waits for the end of what it is attached to, and hands the code's counts on. Errors:
+/// Runs the order's command, or waits for the end of what it is attached to, and hands the code's counts on. Errors:
 /// those of Backend::run(), and of code_events().
-Result<Outcome> run_code(const Request& request, const std::vector<linux::PmuDevice>& cores);
+Result<CodeProfile> run_code(const ProfileOrder& order, const std::vector<linux::PmuDevice>& cores);
 
 }  // namespace tally::backend::perf

@@ -62,30 +62,30 @@ std::optional<std::uint64_t> interrupt_code(Family family, const std::string& pm
   }
 }
 
-Corrections::Corrections(const Request& request, const std::vector<linux::PmuDevice>& cores, const Measure& measure)
-    : request_(request), asked_(request.events.size()) {
+Corrections::Corrections(const CountOrder& order, const std::vector<linux::PmuDevice>& cores, const Measure& measure)
+    : order_(order), asked_(order.events.size()) {
   // With several kinds of cores nobody knows on which of them a fault was taken.
   if (cores.size() != 1) return;
   for (std::size_t i = 0; i < asked_; ++i) {
-    if (!is_correctable(request.events[i])) continue;
-    const Encoded encoded = encode(request.events[i], cores).front();
+    if (!is_correctable(order.events[i])) continue;
+    const Encoded encoded = encode(order.events[i], cores).front();
     if (!encoded.why_none.empty() || !encoded.doubt.empty()) continue;
     if (const auto each = added_by_fault(encoded.event, measure)) added_.push_back({i, *each});
   }
   if (added_.empty()) return;
-  page_faults_ = request_.events.size();
-  request_.events.push_back(*event::parse("page-faults:u"));
-  if (request.count_interrupts) {
+  page_faults_ = order_.events.size();
+  order_.events.push_back(*event::parse("page-faults:u"));
+  if (order.count_interrupts) {
     if (auto interrupts = interrupt_event(cores.front())) {
-      interrupts_ = request_.events.size();
-      request_.events.push_back(*std::move(interrupts));
+      interrupts_ = order_.events.size();
+      order_.events.push_back(*std::move(interrupts));
     } else {
       notices_.emplace_back(
           "interrupts are not counted: no event of this processor for them is known; they are still in the counts");
     }
   }
-  if (request.on_interval) {
-    request_.on_interval = [this, tell = request.on_interval](const result::Interval& interval) {
+  if (order.timing.on_interval) {
+    order_.timing.on_interval = [this, tell = order.timing.on_interval](const result::Interval& interval) {
       result::Interval own = interval;
       apply(own.counts);
       tell(own);
@@ -93,7 +93,7 @@ Corrections::Corrections(const Request& request, const std::vector<linux::PmuDev
   }
 }
 
-void Corrections::apply(Outcome& outcome) const {
+void Corrections::apply(Counts& outcome) const {
   apply(outcome.counts);
   for (result::Interval& interval : outcome.intervals) apply(interval.counts);
   for (result::Part& part : outcome.parts) apply(part.counts);

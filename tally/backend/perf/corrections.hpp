@@ -24,7 +24,7 @@ std::optional<event::Event> interrupt_event(const linux::PmuDevice& core);
 /// Whether page faults and interrupts may add to a count of this event.
 bool is_correctable(const event::Event& event);
 
-/// Counts user-mode page faults beside the events of a request, and hardware interrupts where that was asked for:
+/// Counts user-mode page faults beside the events of a order, and hardware interrupts where that was asked for:
 /// those take a counter of the PMU. What each adds is measured here, on this machine, before anything runs.
 class Corrections {
  public:
@@ -32,16 +32,16 @@ class Corrections {
   using Measure = std::function<std::optional<linux::FaultCost>(const linux::PerfEvent&)>;
 
   /// Cost: nothing unless a count of user mode that such returns add to is asked for; for each of these some 300 µs.
-  Corrections(const Request& request, const std::vector<linux::PmuDevice>& cores,
+  Corrections(const CountOrder& order, const std::vector<linux::PmuDevice>& cores,
               const Measure& measure = linux::count_page_faults);
   Corrections(const Corrections&) = delete;
   Corrections& operator=(const Corrections&) = delete;
 
-  /// What is to be counted: the request, with what is counted beside.
-  const Request& request() const { return request_; }
+  /// What is to be counted: the order, with what is counted beside.
+  const CountOrder& order() const { return order_; }
 
-  /// Gives the counts of that request their corrections, and takes away what was not asked for.
-  void apply(Outcome& outcome) const;
+  /// Gives the counts of that order their corrections, and takes away what was not asked for.
+  void apply(Counts& outcome) const;
 
  private:
   struct Added {
@@ -50,7 +50,7 @@ class Corrections {
   };
   void apply(std::vector<EventCount>& counts) const;
 
-  Request request_;
+  CountOrder order_;
   std::size_t asked_;
   std::vector<Added> added_;
   std::size_t page_faults_ = 0;            // its place

@@ -35,10 +35,10 @@ TEST(Corrections, the_codes_are_those_that_libpfm4_knows) {
 #endif
 }
 
-Request request_of(const char* events) {
-  Request request;
-  request.events = *event::parse_lists({events});
-  return request;
+CountOrder order_of(const char* events) {
+  CountOrder order;
+  order.events = *event::parse_lists({events});
+  return order;
 }
 
 // A processor to whose instructions each fault adds `each`, and nothing to its branches.
@@ -59,22 +59,22 @@ linux::PmuDevice the_core() {
 
 TEST(Corrections, nothing_is_counted_beside_what_needs_none) {
   for (const char* events : {"cycles", "instructions:k", "instructions:uk", "conditional-branches", "page-faults"}) {
-    const Corrections corrections(request_of(events), {the_core()}, adds(1));
-    EXPECT_EQ(corrections.request().events.size(), 1U) << events;
+    const Corrections corrections(order_of(events), {the_core()}, adds(1));
+    EXPECT_EQ(corrections.order().events.size(), 1U) << events;
   }
-  const Corrections several(request_of("instructions"), {the_core(), the_core()}, adds(1));
-  EXPECT_EQ(several.request().events.size(), 1U) << "of which kind of core a fault was is not known";
+  const Corrections several(order_of("instructions"), {the_core(), the_core()}, adds(1));
+  EXPECT_EQ(several.order().events.size(), 1U) << "of which kind of core a fault was is not known";
 }
 
 // What a program of 1,000 instructions and 246 page faults reads there, in every place that an outcome has for it.
-Outcome outcome_of(const Request& request, std::int64_t each) {
+Counts outcome_of(const CountOrder& order, std::int64_t each) {
   std::vector<EventCount> counts;
-  for (const event::Event& event : request.events) {
+  for (const event::Event& event : order.events) {
     const bool faults = event.id == event::Id::user_page_faults;
     const bool instructions = event.id == event::Id::instructions;
     counts.push_back(event_count(event, counted(faults ? 246 : instructions ? 1000 + 246 * each : 1246, "cpu")));
   }
-  Outcome outcome;
+  Counts outcome;
   outcome.counts = counts;
   outcome.intervals.push_back({1, Nanoseconds{1}, counts});
   outcome.parts.push_back({"S0", "0", counts});
@@ -87,14 +87,14 @@ Outcome outcome_of(const Request& request, std::int64_t each) {
 // The cycles stand first, so that no place is taken for another.
 TEST(Corrections, each_fault_is_taken_off_wherever_a_count_stands) {
   for (const std::int64_t each : {0, 1, 2}) {
-    Request request = request_of("cycles,branches,instructions");
+    CountOrder order = order_of("cycles,branches,instructions");
     std::vector<EventCount> told;
-    request.on_interval = [&](const result::Interval& interval) { told = interval.counts; };
-    const Corrections corrections(request, {the_core()}, adds(each));
-    ASSERT_EQ(corrections.request().events.size(), 4u);
-    EXPECT_EQ(event::name(corrections.request().events[3]), "page-faults:u");
-    Outcome outcome = outcome_of(corrections.request(), each);
-    corrections.request().on_interval(outcome.intervals[0]);
+    order.timing.on_interval = [&](const result::Interval& interval) { told = interval.counts; };
+    const Corrections corrections(order, {the_core()}, adds(each));
+    ASSERT_EQ(corrections.order().events.size(), 4u);
+    EXPECT_EQ(event::name(corrections.order().events[3]), "page-faults:u");
+    Counts outcome = outcome_of(corrections.order(), each);
+    corrections.order().timing.on_interval(outcome.intervals[0]);
     corrections.apply(outcome);
     for (const auto* counts : {&outcome.counts, &outcome.intervals[0].counts, &outcome.parts[0].counts,
                                &outcome.processes[0].counts, &outcome.processes[0].threads[0].counts, &told}) {
@@ -109,22 +109,22 @@ TEST(Corrections, each_fault_is_taken_off_wherever_a_count_stands) {
 TEST(Corrections, what_differs_between_two_measurements_is_not_taken_off) {
   std::int64_t calls = 0;
   const auto uneven = [&](const linux::PerfEvent&) { return linux::FaultCost{256 + 64 * (++calls % 2), 256, 64}; };
-  EXPECT_EQ(Corrections(request_of("instructions"), {the_core()}, uneven).request().events.size(), 1u);
+  EXPECT_EQ(Corrections(order_of("instructions"), {the_core()}, uneven).order().events.size(), 1u);
   EXPECT_GT(calls, 2);
   const auto refused = [](const linux::PerfEvent&) { return std::optional<linux::FaultCost>(); };
-  EXPECT_EQ(Corrections(request_of("instructions"), {the_core()}, refused).request().events.size(), 1u);
+  EXPECT_EQ(Corrections(order_of("instructions"), {the_core()}, refused).order().events.size(), 1u);
 }
 
 TEST(Corrections, of_interrupts_that_nobody_can_count_there_is_a_word) {
-  Request request = request_of("instructions");
-  request.count_interrupts = true;
+  CountOrder order = order_of("instructions");
+  order.count_interrupts = true;
   linux::PmuDevice arm = the_core();
   arm.name = "armv8_pmuv3";
-  const Corrections corrections(request, {arm}, adds(1));
-  Outcome outcome = outcome_of(corrections.request(), 1);
+  const Corrections corrections(order, {arm}, adds(1));
+  Counts outcome = outcome_of(corrections.order(), 1);
   corrections.apply(outcome);
   if (interrupt_event(arm)) {
-    EXPECT_EQ(corrections.request().events.size(), 3u);
+    EXPECT_EQ(corrections.order().events.size(), 3u);
     EXPECT_TRUE(outcome.notices.empty());
   } else {
     ASSERT_EQ(outcome.notices.size(), 1u);

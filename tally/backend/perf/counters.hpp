@@ -1,4 +1,4 @@
-// The counters of a request: opened on its targets, read as one.
+// The counters of an order: opened on its targets, read as one.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ struct GroupRead {
 /// each PMU, and the kernel's own events go with any. Null where it becomes a leader itself. Pure.
 GroupRead* leader_for(std::span<GroupRead> reads, int group, const std::string& pmu);
 
-/// Counters for the events of a request, in their groups. Each target gets its own; what is read is the sum of all.
+/// Counters for the events of an order, in their groups. Each target gets its own; what is read is the sum of all.
 class Counters final : public Meter {
  public:
   Counters(const std::vector<event::Event>& events, const std::vector<linux::PmuDevice>& cores);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tally/backend/conductor.hpp"
+#include "tally/backend/engine_only.hpp"
 #include "tally/backend/lost_counters.hpp"
 #include "tally/backend/native.hpp"
 #include "tally/backend/perf/attached.hpp"
@@ -20,6 +21,7 @@
 #include "tally/linux/perf/pmu_devices.hpp"
 #include "tally/linux/process/gate.hpp"
 #include "tally/linux/process/usage.hpp"
+#include "tally/linux/system.hpp"
 
 namespace tally::backend::perf {
 namespace {
@@ -55,21 +57,17 @@ Nanoseconds longest_enabled(const std::vector<Count>& counts) {
 // Counts the command, or what is attached to as long as it runs.
 class CommandRun {
  public:
-  CommandRun(const Request& request, const std::vector<linux::PmuDevice>& cores)
-      : request_(request),
-        cores_(cores),
-        counters_(request.events, cores),
-        rotation_(rotation_of(cores)),
-        native_(request) {}
+  CommandRun(const CountOrder& order, const std::vector<linux::PmuDevice>& cores)
+      : order_(order), cores_(cores), counters_(order.events, cores), rotation_(rotation_of(cores)), native_(order) {}
 
-  Result<Outcome> run() {
+  Result<Counts> run() {
     auto gate = linux::Gate::make();
     if (!gate) return fail(gate.error());
     if (const auto started = native_.start(gate->hooks()); !started) return fail(started.error());
     auto others = open();
     if (!others) return fail(others.error());
     Meter& meter = census_ ? static_cast<Meter&>(*census_) : counters_;
-    Conductor conductor(request_, meter, rotation_, [this] { linux::ask_to_end(native_.pid()); });
+    Conductor conductor(order_, meter, rotation_, [this] { linux::ask_to_end(native_.pid()); });
     if (are_counters_on_from_exec())
       conductor.watch_for_loss([this](Nanoseconds enabled) { return why_lost(enabled); });
     native_.begins_now();
@@ -80,20 +78,20 @@ class CommandRun {
     const std::vector<Count> counts = conductor.finish(linux::now());
 
     Figures figures = native_.figures();
-    if (!attached()) keep_kernel_counts(request_.events, counts, figures);
+    if (!attached()) keep_kernel_counts(order_.events, counts, figures);
     if (are_counters_on_from_exec() && left.ended)
-      figures.lost = why_counters_were_lost(longest_enabled(counts), figures.usage, request_.command.front());
+      figures.lost = why_counters_were_lost(longest_enabled(counts), figures.usage, order_.target.command.front());
     if (!figures.lost.empty()) conductor.mark_lost(figures.lost);
-    Outcome outcome = native_.outcome(figures);
+    Counts outcome{native_.outcome(figures), {}};
     outcome.notices.insert(outcome.notices.begin(), others->notices.begin(), others->notices.end());
     outcome.intervals = conductor.intervals();
     const Nanoseconds duration = conductor.counted(linux::now());
     if (conductor.began()) {
-      outcome.parts = parts_of(request_, cores_, counters_, duration);
-      outcome.processes = census_ ? census_->finish() : processes_of(request_, *others, counters_, duration);
+      outcome.parts = parts_of(order_, cores_, counters_, duration);
+      outcome.processes = census_ ? census_->finish() : processes_of(order_, *others, counters_, duration);
     }
     for (std::size_t i = 0; i < counts.size(); ++i) {
-      const event::Event& event = request_.events[i];
+      const event::Event& event = order_.events[i];
       outcome.counts.push_back(event_count(event, !conductor.began() ? absent(ended_within_delay)
                                                   : attached()
                                                       ? attached_count(event, counts[i], duration)
@@ -103,38 +101,38 @@ class CommandRun {
   }
 
  private:
-  bool attached() const { return request_.attachment.any(); }
+  bool attached() const { return order_.target.attachment.any(); }
 
   // Of a part of the time, and with counters of each process, nobody knows how long they were to be on.
   bool are_counters_on_from_exec() const {
-    return !attached() && !census_ && !request_.timing.delay && !request_.timing.timeout;
+    return !attached() && !census_ && !order_.timing.delay && !order_.timing.timeout;
   }
 
   // While it runs: the started process alone is known to have taken so long.
   std::string why_lost(Nanoseconds enabled) const {
     const auto usage = linux::usage_of_living(native_.pid());
-    return usage ? why_counters_were_lost(enabled, *usage, request_.command.front()) : "";
+    return usage ? why_counters_were_lost(enabled, *usage, order_.target.command.front()) : "";
   }
 
   Result<Attached> open() {
-    if (attached()) return open_attached(request_.attachment, counters_);
+    if (attached()) return open_attached(order_.target.attachment, counters_);
     Attached none;
-    if (request_.processes) {
-      auto census = Census::follow(native_.pid(), request_, counters_);
+    if (order_.processes) {
+      auto census = Census::follow(native_.pid(), order_, counters_);
       if (census) {
         census_ = *std::move(census);
         return none;
       }
       none.notices.push_back(census.error().message);
     }
-    const auto start = request_.timing.delay ? linux::PerfStart::when_told : linux::PerfStart::at_exec;
+    const auto start = order_.timing.delay ? linux::PerfStart::when_told : linux::PerfStart::at_exec;
     counters_.open({native_.pid(), -1, true, start});
     return none;
   }
 
   Count windowed(Count count) const {
     const bool is_of_the_time = count.source == "perf_event" || count.reading.has_value();
-    return timed(std::move(count), request_.timing, is_of_the_time);
+    return timed(std::move(count), order_.timing, is_of_the_time);
   }
 
   static Count of_command(const event::Event& event, const Count& counted, const Figures& figures, const Left& left) {
@@ -143,7 +141,7 @@ class CommandRun {
     return figures.lost.empty() ? count : downgraded(std::move(count), Trust::partial, figures.lost);
   }
 
-  const Request& request_;
+  const CountOrder& order_;
   const std::vector<linux::PmuDevice>& cores_;
   Counters counters_;
   Nanoseconds rotation_;
@@ -153,19 +151,44 @@ class CommandRun {
 
 class Perf final : public Backend {
  public:
-  explicit Perf(const linux::Machine& machine) : cores_(devices_of(machine)) {}
+  Perf(const linux::Machine& machine, Use use) : machine_(machine), use_(use), cores_(devices_of(machine)) {}
 
-  std::string_view name() const override { return "perf"; }
+  Traits traits() const override { return {.name = "perf", .has_pmu_counters = true}; }
 
-  Result<Outcome> run(const Request& request) override {
-    if (request.windows.any()) return run_windows(request, cores_);
-    if (request.on_code) return run_code(request, cores_);
-    const Corrections corrections(request, cores_);
-    const Request& with_more = corrections.request();
-    auto outcome = request.command.empty() ? count_attached(with_more, cores_) : CommandRun(with_more, cores_).run();
-    if (outcome) corrections.apply(*outcome);
-    return outcome;
+  using Backend::run;
+
+  std::optional<Error> refuses(const CountOrder& order) const override {
+    if (!all_software(order.events)) return refuses_hardware(order, order.timing.any());
+    return use_ == Use::by_name ? refused_by_kernel(order.events) : std::nullopt;
   }
+
+  std::optional<Error> refuses(const RegionOrder& order) const override {
+    return order.any() ? std::optional(engine_only(order)) : refuses(order.count);
+  }
+
+  std::optional<Error> refuses(const WindowOrder& order) const override {
+    if (order.bounds.any()) return engine_only(order.bounds);
+    const bool by_kernel = std::all_of(order.triggers.begin(), order.triggers.end(),
+                                       [](const WindowTrigger& trigger) { return is_software(trigger.event); });
+    return by_kernel ? std::nullopt : refuses_hardware(order);
+  }
+
+  std::optional<Error> refuses(const ProfileOrder& order) const override {
+    return all_software(order.events) ? std::nullopt : refuses_hardware(order);
+  }
+
+  Result<Counts> run(const CountOrder& order) override {
+    const Corrections corrections(order, cores_);
+    const CountOrder& with_more = corrections.order();
+    auto counts =
+        order.target.command.empty() ? count_attached(with_more, cores_) : CommandRun(with_more, cores_).run();
+    if (counts) corrections.apply(*counts);
+    return counts;
+  }
+
+  Result<WindowTotals> run(const WindowOrder& order) override { return run_windows(order, cores_); }
+
+  Result<CodeProfile> run(const ProfileOrder& order) override { return run_code(order, cores_); }
 
   Outlook outlook(const event::Event& event) const override {
     if (is_software(event)) return outlook_of(native_count(event, expected_figures(event), {.ended = true}));
@@ -195,12 +218,35 @@ class Perf final : public Backend {
   }
 
  private:
-  std::vector<linux::PmuDevice> cores_;
+  std::optional<Error> refuses_hardware(const Order& order, bool is_timed = false) const {
+    if (use_ == Use::kernel_events && (is_timed || order.target.attachment.any())) return std::nullopt;
+    const std::string why = why_not(machine_);
+    if (why.empty()) return std::nullopt;
+    return Error{Code::cannot_measure, "cannot count with a PMU: " + why,
+                 has_engine() ? "`tally doctor` tells more; `--backend sim` counts with the simulated PMU"
+                              : "`tally doctor` tells more; `--backend none` runs the program natively",
+                 0};
+  }
+
+  static std::optional<Error> refused_by_kernel(const std::vector<event::Event>& events) {
+    for (const KernelCount& one : KernelCounters(events).read()) {
+      if (one.os_errno == 0) continue;
+      return Error{Code::cannot_measure,
+                   fmt::format("the kernel refuses to count {} (perf_event_open): {}", event::definition(one.id).name,
+                               linux::errno_text(one.os_errno)),
+                   "`tally doctor` tells why; `--backend none` takes what the kernel keeps anyway", one.os_errno};
+    }
+    return std::nullopt;
+  }
+
+  const linux::Machine machine_;
+  const Use use_;
+  const std::vector<linux::PmuDevice> cores_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make(const linux::Machine& machine) { return std::make_unique<Perf>(machine); }
+std::unique_ptr<Backend> make(const linux::Machine& machine, Use use) { return std::make_unique<Perf>(machine, use); }
 
 std::string why_not(const linux::Machine& machine) {
   const auto devices = devices_of(machine);

@@ -39,7 +39,7 @@ Result<void> TracedWindows::begin(Nanoseconds started) {
   started_ = started;
   result::WindowsHead head = events_.head;
   head.places = events_.places;
-  if (request_.windows.on_begin) request_.windows.on_begin(head);
+  if (order_.sink.on_begin) order_.sink.on_begin(head);
   auto reader = WindowReader::start(
       {},
       [this] {
@@ -129,7 +129,7 @@ void TracedWindows::hand_on(pid_t number, Thread& thread, result::Window window,
   if (!window.trigger) window.lost = std::max<std::int64_t>(periods, 0);
   thread.gap = false;
   lost_ += window.lost;
-  request_.windows.on_window(window);
+  order_.sink.on_window(window);
 }
 
 void TracedWindows::sample(pid_t number, Thread& thread, const linux::SampleRecord& record) {
@@ -221,7 +221,7 @@ void TracedWindows::finish() {
 
 std::vector<Count> TracedWindows::counts() const {
   std::vector<Count> counts;
-  for (std::size_t i = 0; i < request_.events.size(); ++i) {
+  for (std::size_t i = 0; i < order_.events.size(); ++i) {
     const Count& like = events_.head.events[i].count;
     const auto& place = events_.places[i];
     counts.push_back(!place            ? like

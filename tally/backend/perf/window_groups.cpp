@@ -71,11 +71,11 @@ PerfSampling sampling_of(const WindowEvents& events) {
   return sampling;
 }
 
-Result<WindowEvents> window_events(const Request& request, const std::vector<linux::PmuDevice>& cores) {
-  if (request.windows.triggers.size() != 1)
+Result<WindowEvents> window_events(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores) {
+  if (order.triggers.size() != 1)
     return fail(Code::bad_usage, "several --every end windows under the engine only",
                 "give one; the counts of other events are in each row with -e");
-  const Windows::Trigger& asked = request.windows.triggers.front();
+  const WindowTrigger& asked = order.triggers.front();
   if (auto fits = check_frequency(asked.frequency); !fits) return fail(fits.error());
   const std::string by = event::name(asked.event);
   const auto refused = [&](const std::string& why) {
@@ -91,16 +91,16 @@ Result<WindowEvents> window_events(const Request& request, const std::vector<lin
   made.is_clock = is_clock(asked.event);
   made.source = kinds.front().source;
   std::vector<PerfCounter> open;
-  open.reserve(2 + request.events.size());
+  open.reserve(2 + order.events.size());
   for (int i = 0; i < 2; ++i) {
     Opened one = open_here(kinds.front().event, made.is_clock, open.empty() ? nullptr : &open.front());
     if (!one.counter) return refused(why_refused(one.counter.os_errno, asked.event));
     made.trigger = one.event;
     open.push_back(std::move(one.counter));
   }
-  made.head.command = request.command;
+  made.head.command = order.target.command;
   made.head.triggers.push_back({by, asked.every, asked.frequency});
-  for (const event::Event& event : request.events) {
+  for (const event::Event& event : order.events) {
     const auto own = encode(event, cores);
     Count count = absent("this processor has several kinds of cores, and each counts on its own only");
     made.places.emplace_back();

@@ -26,9 +26,9 @@ struct WindowEvents {
   result::WindowsHead head;                        ///< but for its places
 };
 
-/// What a request's windows count here. Opens their counters once, on this thread, to see which the kernel counts
+/// What a order's windows count here. Opens their counters once, on this thread, to see which the kernel counts
 /// together. Errors: bad_usage for more than one trigger; cannot_measure for a trigger that the kernel does not count.
-Result<WindowEvents> window_events(const Request& request, const std::vector<linux::PmuDevice>& cores);
+Result<WindowEvents> window_events(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores);
 
 /// How the trigger's counter writes records.
 linux::PerfSampling sampling_of(const WindowEvents& events);

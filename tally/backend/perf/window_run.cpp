@@ -37,8 +37,8 @@ Error faster() {
 // Groups that are inherited, and their windows.
 class InheritedWindows final : public WindowSource {
  public:
-  InheritedWindows(const Request& request, const WindowEvents& events)
-      : request_(request), events_(events), groups_(events) {}
+  InheritedWindows(const WindowOrder& order, const WindowEvents& events)
+      : order_(order), events_(events), groups_(events) {}
 
   Result<void> open(std::int32_t process, std::int32_t thread, linux::PerfStart start) {
     if (auto opened = groups_.open(thread, start); !opened) return opened;
@@ -81,7 +81,7 @@ class InheritedWindows final : public WindowSource {
 
   Result<void> begin(Nanoseconds started) override {
     maker_.emplace(WindowShape{events_.every, events_.is_clock, groups_.width(), groups_.processors()}, started.count(),
-                   [this](const result::Window& window) { request_.windows.on_window(window); });
+                   [this](const result::Window& window) { order_.sink.on_window(window); });
     for (std::size_t i = 0; i < roots_.size(); ++i) add_root(i);
     name_counters();
     result::WindowsHead head = events_.head;
@@ -89,7 +89,7 @@ class InheritedWindows final : public WindowSource {
     for (const auto& place : events_.places)
       head.places.push_back(place && *place > 0 ? std::optional<std::size_t>(*place + 1) : place);
     places_ = head.places;
-    if (request_.windows.on_begin) request_.windows.on_begin(head);
+    if (order_.sink.on_begin) order_.sink.on_begin(head);
     auto reader = WindowReader::start(
         groups_.descriptors(),
         [this] {
@@ -116,7 +116,7 @@ class InheritedWindows final : public WindowSource {
 
   std::vector<Count> counts() const override {
     std::vector<Count> counts;
-    for (std::size_t i = 0; i < request_.events.size(); ++i) {
+    for (std::size_t i = 0; i < order_.events.size(); ++i) {
       const Count& like = events_.head.events[i].count;
       if (!places_[i]) {
         counts.push_back(like);
@@ -169,7 +169,7 @@ class InheritedWindows final : public WindowSource {
     groups_.take(until_ns, [this](const linux::SampleRecord& record) { maker_->see(record); });
   }
 
-  const Request& request_;
+  const WindowOrder& order_;
   const WindowEvents& events_;
   WindowGroups groups_;
   std::vector<std::pair<std::int32_t, std::int32_t>> roots_;
@@ -180,20 +180,20 @@ class InheritedWindows final : public WindowSource {
   std::unique_ptr<WindowReader> reader_;
 };
 
-void add_counts(Outcome& outcome, const Request& request, const std::vector<Count>& counts) {
-  for (std::size_t i = 0; i < counts.size(); ++i) outcome.counts.push_back(event_count(request.events[i], counts[i]));
+void add_counts(Outcome& outcome, const WindowOrder& order, const std::vector<Count>& counts) {
+  for (std::size_t i = 0; i < counts.size(); ++i) outcome.counts.push_back(event_count(order.events[i], counts[i]));
 }
 
-Result<Outcome> run_command(const Request& request, const WindowEvents& events, Follow follow) {
-  NativeRun native(request);
+Result<WindowTotals> run_command(const WindowOrder& order, const WindowEvents& events, Follow follow) {
+  NativeRun native(order);
   auto gate = linux::Gate::make();
   if (!gate) return fail(gate.error());
   if (const auto started = native.start(gate->hooks()); !started) return fail(started.error());
   std::unique_ptr<WindowSource> windows;
   if (follow == Follow::as_the_kernel_can && can_inherit_samples(events))
-    windows = std::make_unique<InheritedWindows>(request, events);
+    windows = std::make_unique<InheritedWindows>(order, events);
   else
-    windows = std::make_unique<TracedWindows>(request, events);
+    windows = std::make_unique<TracedWindows>(order, events);
   if (auto opened = windows->open_command(native.pid()); !opened) return fail(opened.error());
   native.begins_now();
   if (auto begun = windows->begin(native.started().time); !begun) return fail(begun.error());
@@ -202,10 +202,10 @@ Result<Outcome> run_command(const Request& request, const WindowEvents& events, 
   const Left left = native.wait(nullptr, windows->observer());
   windows->finish();
   const Figures figures = native.figures();
-  Outcome outcome = native.outcome(figures);
+  WindowTotals outcome{native.outcome(figures)};
   const auto enabled = left.ended ? windows->longest_enabled() : std::nullopt;
   const std::string lost =
-      enabled ? why_counters_were_lost(*enabled, figures.usage, request.command.front()) : std::string();
+      enabled ? why_counters_were_lost(*enabled, figures.usage, order.target.command.front()) : std::string();
   if (!lost.empty()) outcome.missing.push_back("windows are missing: " + lost);
   const auto said = windows->notices();
   outcome.notices.insert(outcome.notices.begin(), said.begin(), said.end());
@@ -214,23 +214,23 @@ Result<Outcome> run_command(const Request& request, const WindowEvents& events, 
     one = believed_as_left(std::move(one), left);
     if (!lost.empty() && one.value) one = downgraded(std::move(one), Trust::partial, lost);
   }
-  add_counts(outcome, request, counts);
+  add_counts(outcome, order, counts);
   return outcome;
 }
 
 // Those that a thread began after its counters were opened are counted with it; which another one began nobody can
 // tell. So the counters are opened again until nothing began meanwhile.
-Result<std::unique_ptr<InheritedWindows>> open_attached(const Request& request, const WindowEvents& events) {
+Result<std::unique_ptr<InheritedWindows>> open_attached(const WindowOrder& order, const WindowEvents& events) {
   const auto threads_now = [&] {
     std::vector<std::pair<std::int32_t, std::int32_t>> all;
-    for (const std::int32_t process : request.attachment.processes)
+    for (const std::int32_t process : order.target.attachment.processes)
       for (const pid_t thread : linux::threads_of(process)) all.emplace_back(process, thread);
     return all;
   };
   for (int tries = 1;; ++tries) {
-    auto windows = std::make_unique<InheritedWindows>(request, events);
+    auto windows = std::make_unique<InheritedWindows>(order, events);
     const auto before = threads_now();
-    for (const std::int32_t process : request.attachment.processes)
+    for (const std::int32_t process : order.target.attachment.processes)
       if (!linux::process_is_alive(process))
         return fail(Code::cannot_measure, fmt::format("there is no process {}", process), "`ps -e` lists processes",
                     ESRCH);
@@ -246,10 +246,10 @@ Result<std::unique_ptr<InheritedWindows>> open_attached(const Request& request, 
 // Programs that others start, from where they are seen to begin.
 class Awaited {
  public:
-  Awaited(const Request& request, const WindowEvents& events)
-      : request_(request), watch_(request.attachment.awaited), windows_(request, events) {}
+  Awaited(const WindowOrder& order, const WindowEvents& events)
+      : order_(order), watch_(order.target.attachment.awaited), windows_(order, events) {}
 
-  Result<Outcome> run() {
+  Result<WindowTotals> run() {
     using Taken = linux::Signals::Taken;
     const Nanoseconds started = linux::now();
     // On tally itself, which is not counted: rings and their memory take milliseconds, and are there when a program is
@@ -257,29 +257,30 @@ class Awaited {
     if (auto opened = windows_.open(linux::own_pid(), linux::own_pid(), linux::PerfStart::when_told); !opened)
       return fail(opened.error());
     if (auto begun = windows_.begin(started); !begun) return fail(begun.error());
-    tell(fmt::format("waiting for {} to be executed{}", join(request_.attachment.awaited, " or "), how_it_is_seen()));
+    tell(fmt::format("waiting for {} to be executed{}", join(order_.target.attachment.awaited, " or "),
+                     how_it_is_seen()));
     while (true) {
       for (const pid_t process : watch_.take())
         if (auto taken = take(process); !taken) return fail(taken.error());
       if (found_ > 0 && !living_.any()) break;
-      watch_.wait(living_, request_.signals->fd());
-      const Taken taken = request_.signals->take(0);
+      watch_.wait(living_, order_.conditions.signals->fd());
+      const Taken taken = order_.conditions.signals->take(0);
       if (taken == Taken::interrupted || taken == Taken::give_up) break;
     }
     windows_.finish();
-    Outcome outcome;
+    WindowTotals outcome;
     outcome.duration = linux::now() - started;
     outcome.notices = windows_.notices();
     if (found_ == 0) outcome.notices = {"no program was seen that was waited for"};
     if (found_ > 0 && !living_.any())
       outcome.notices.push_back(fmt::format("{} ended: so does the waiting", found_ == 1 ? "it has" : "all have"));
-    add_counts(outcome, request_, windows_.counts());
+    add_counts(outcome, order_, windows_.counts());
     return outcome;
   }
 
  private:
   void tell(const std::string& line) const {
-    if (request_.windows.on_news) request_.windows.on_news(line);
+    if (order_.sink.on_news) order_.sink.on_news(line);
   }
 
   std::string how_it_is_seen() const {
@@ -320,46 +321,46 @@ class Awaited {
     return {};
   }
 
-  const Request& request_;
+  const WindowOrder& order_;
   linux::ExecWatch watch_;
   linux::Living living_{{}, {}};
   InheritedWindows windows_;
   int found_ = 0;
 };
 
-Result<Outcome> run_attached(const Request& request, const WindowEvents& events) {
+Result<WindowTotals> run_attached(const WindowOrder& order, const WindowEvents& events) {
   using Taken = linux::Signals::Taken;
   if (!can_inherit_samples(events))
     return fail(Code::cannot_measure,
                 "this kernel (before 6.12) lets no thread inherit counters that write the counts of their group",
                 "let tally start the program");
-  if (!request.attachment.awaited.empty()) return Awaited(request, events).run();
-  auto windows = open_attached(request, events);
+  if (!order.target.attachment.awaited.empty()) return Awaited(order, events).run();
+  auto windows = open_attached(order, events);
   if (!windows) return fail(windows.error());
-  linux::Living living(request.attachment.processes, {});
+  linux::Living living(order.target.attachment.processes, {});
   const Nanoseconds started = linux::now();
   // Before anybody is told that it has begun.
   (*windows)->enable();
   if (auto begun = (*windows)->begin(started); !begun) return fail(begun.error());
   while (living.any()) {
-    living.wait(request.signals->fd(), -1);
-    const Taken taken = request.signals->take(0);
+    living.wait(order.conditions.signals->fd(), -1);
+    const Taken taken = order.conditions.signals->take(0);
     if (taken == Taken::interrupted || taken == Taken::give_up) break;
   }
   (*windows)->finish();
-  Outcome outcome;
+  WindowTotals outcome;
   outcome.duration = linux::now() - started;
   outcome.notices = (*windows)->notices();
-  add_counts(outcome, request, (*windows)->counts());
+  add_counts(outcome, order, (*windows)->counts());
   return outcome;
 }
 
 }  // namespace
 
-Result<Outcome> run_windows(const Request& request, const std::vector<linux::PmuDevice>& cores, Follow follow) {
-  const auto events = window_events(request, cores);
+Result<WindowTotals> run_windows(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores, Follow follow) {
+  const auto events = window_events(order, cores);
   if (!events) return fail(events.error());
-  return request.attachment.any() ? run_attached(request, *events) : run_command(request, *events, follow);
+  return order.target.attachment.any() ? run_attached(order, *events) : run_command(order, *events, follow);
 }
 
 }  // namespace tally::backend::perf

@@ -11,9 +11,9 @@ namespace tally::backend::perf {
 /// How the threads and children of a command are followed: as the kernel can, or traced in any case.
 enum class Follow { as_the_kernel_can, traced };
 
-/// Runs the request's command, or waits for the end of the processes that it is attached to, and hands windows on.
+/// Runs the order's command, or waits for the end of the processes that it is attached to, and hands windows on.
 /// Errors: those of Backend::run(), and of window_events().
-Result<Outcome> run_windows(const Request& request, const std::vector<linux::PmuDevice>& cores,
-                            Follow follow = Follow::as_the_kernel_can);
+Result<WindowTotals> run_windows(const WindowOrder& order, const std::vector<linux::PmuDevice>& cores,
+                                 Follow follow = Follow::as_the_kernel_can);
 
 }  // namespace tally::backend::perf

@@ -26,7 +26,7 @@ struct Row {
 struct Made {
   result::WindowsHead head;
   std::vector<Row> rows;
-  Result<Outcome> outcome = fail(Code::cannot_measure, "not run");
+  Result<WindowTotals> outcome = fail(Code::cannot_measure, "not run");
 };
 
 class WindowRun : public testing::TestWithParam<Follow> {
@@ -42,14 +42,14 @@ class WindowRun : public testing::TestWithParam<Follow> {
     Made made;
     auto signals = linux::Signals::watch();
     EXPECT_TRUE(signals);
-    Request request;
-    request.command = command;
-    request.events = *event::parse_lists({events});
-    request.signals = &*signals;
-    request.wait_all = true;
-    request.windows.triggers = {{*event::parse(by), every}};
-    request.windows.on_begin = [&](const result::WindowsHead& head) { made.head = head; };
-    request.windows.on_window = [&](const result::Window& window) {
+    WindowOrder order;
+    order.target.command = command;
+    order.events = *event::parse_lists({events});
+    order.conditions.signals = &*signals;
+    order.conditions.wait_all = true;
+    order.triggers = {{*event::parse(by), every}};
+    order.sink.on_begin = [&](const result::WindowsHead& head) { made.head = head; };
+    order.sink.on_window = [&](const result::Window& window) {
       made.rows.push_back({window.series,
                            std::string(window.program),
                            window.number,
@@ -61,7 +61,7 @@ class WindowRun : public testing::TestWithParam<Follow> {
                            !window.trigger,
                            {window.counts.begin(), window.counts.end()}});
     };
-    made.outcome = run_windows(request, {}, GetParam());
+    made.outcome = run_windows(order, {}, GetParam());
     return made;
   }
 };

@@ -48,15 +48,14 @@ Weights weights_of(event::Id id) {
 
 class Reader {
  public:
-  Reader(const Request& request, const Channel& shared, const Modelling& modelling,
-         const std::vector<EventCount>& counts)
-      : request_(request),
+  Reader(const Job& job, const Channel& shared, const Modelling& modelling, const std::vector<EventCount>& counts)
+      : job_(job),
         shared_(shared),
         modelling_(modelling),
-        placed_(placed_figures(request, modelling).value_or(channel::PlacedFigures{})),
+        placed_(placed_figures(job, modelling).value_or(channel::PlacedFigures{})),
         effort_(claimed_processes(shared), claimed_threads(shared)) {
     made_.events = counts;
-    for (const event::Event& event : request.events) weights_.push_back(weights_of(event.id));
+    for (const event::Event& event : job.events()) weights_.push_back(weights_of(event.id));
   }
 
   result::CodeCounts read() {
@@ -292,7 +291,7 @@ class Reader {
     channel::Totals totals;
     if (c.source == Counted::by_models) {
       for (std::size_t e = 0; e < weights_.size(); ++e)
-        to[e] += value_of(request_.events[e].id, placed_, figures_[static_cast<std::size_t>(c.executions)], modelling_);
+        to[e] += value_of(job_.events()[e].id, placed_, figures_[static_cast<std::size_t>(c.executions)], modelling_);
       return;
     }
     if (c.source == Counted::by_correction) {
@@ -330,7 +329,7 @@ class Reader {
       std::vector<Counted>().swap(all);
     }
     for (std::size_t e = 0; e < n; ++e) {
-      made_.repeated.push_back(value_of(request_.events[e].id, repeated_).value_or(0));
+      made_.repeated.push_back(value_of(job_.events()[e].id, repeated_).value_or(0));
       const auto& total = made_.events[e].count.value;
       made_.unplaced.push_back(total ? *total - placed[e] - made_.repeated[e] : 0);
       if (effort_.is_spent()) {
@@ -345,7 +344,7 @@ class Reader {
     }
   }
 
-  const Request& request_;
+  const Job& job_;
   const Channel& shared_;
   const Modelling& modelling_;
   const channel::PlacedFigures placed_;
@@ -366,9 +365,9 @@ class Reader {
 
 }  // namespace
 
-result::CodeCounts code_counts(const Request& request, const Channel& shared, const Modelling& modelling,
-                               const KeptFiles& kept, const std::vector<EventCount>& counts) {
-  result::CodeCounts made = Reader(request, shared, modelling, counts).read();
+result::CodeCounts code_counts(const Job& job, const Channel& shared, const Modelling& modelling, const KeptFiles& kept,
+                               const std::vector<EventCount>& counts) {
+  result::CodeCounts made = Reader(job, shared, modelling, counts).read();
   for (result::CodeFile& file : made.files)
     if (file.identity) file.kept = kept.find(*file.identity);
   return made;

@@ -50,9 +50,9 @@ struct Image {
 
 class Harvest {
  public:
-  Harvest(const Request& request, const Execution& execution, const Channel& shared, const Modelling& modelling,
+  Harvest(const Job& job, const Execution& execution, const Channel& shared, const Modelling& modelling,
           const Window& window)
-      : request_(request),
+      : job_(job),
         execution_(execution),
         shared_(shared),
         modelling_(modelling),
@@ -77,13 +77,13 @@ class Harvest {
   std::vector<result::ProgramRegions> regions() const {
     std::vector<result::ProgramRegions> all;
     for (const Image& image : images_) {
-      if (request_.marks.empty()) break;
+      if (job_.code_regions().empty()) break;
       std::vector<MarkedThread> threads;
       for (const Image::OfThread& thread : image.threads) threads.push_back({thread.number, thread.record->tid});
-      auto regions = regions_of(request_, modelling_, shared_, threads, image.tally);
+      auto regions = regions_of(job_, modelling_, shared_, threads, image.tally);
       if (!regions.empty()) all.push_back({image.result.pid, {image.result.command}, "", std::move(regions)});
     }
-    if (all.empty() && !request_.marks.empty() && !images_.empty())
+    if (all.empty() && !job_.code_regions().empty() && !images_.empty())
       all.push_back({images_.front().result.pid, {images_.front().result.command}, "", {}});
     return all;
   }
@@ -239,7 +239,7 @@ class Harvest {
 
   std::vector<EventCount> counts(const Tally& tally) const {
     std::vector<EventCount> made;
-    for (const event::Event& event : request_.events) {
+    for (const event::Event& event : job_.events()) {
       const bool hardware = event::has_modes(event::definition(event.id).kind);
       made.push_back(event_count(event, hardware ? count_of(event, tally, simulation())
                                                  : absent("the kernel gives it for the whole command only")));
@@ -249,7 +249,7 @@ class Harvest {
 
   const Simulation* simulation() const { return modelling_.simulation ? &*modelling_.simulation : nullptr; }
 
-  const Request& request_;
+  const Job& job_;
   const Execution& execution_;
   const Channel& shared_;
   const Modelling& modelling_;
@@ -400,12 +400,12 @@ Count software_while_running(const event::Event& event, const Figures& figures) 
   return software(event, running, true, false);
 }
 
-void harvest(const Request& request, const Execution& execution, const Channel& shared, const Modelling& modelling,
-             const Window& window, Outcome& outcome) {
-  Harvest harvest(request, execution, shared, modelling, window);
+std::vector<result::ProgramRegions> harvest(const Job& job, const Execution& execution, const Channel& shared,
+                                            const Modelling& modelling, const Window& window, Outcome& outcome) {
+  Harvest harvest(job, execution, shared, modelling, window);
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<Image>& images = harvest.images();
-  outcome.regions = harvest.regions();
+  std::vector<result::ProgramRegions> regions = harvest.regions();
   const Tally total = total_of(images, execution, shared);
   const bool counted_anything =
       std::any_of(images.begin(), images.end(), [](const Image& image) { return !image.threads.empty(); });
@@ -413,23 +413,23 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
   // Of a part of the time nobody knows where the faults were.
   const auto own_share = [&](const event::Event& event) {
     const auto found = execution.faults.find(event.id);
-    if (found == execution.faults.end() || request.timing.any()) return std::string();
+    if (found == execution.faults.end() || job.is_timed()) return std::string();
     const Count all = software_count(event, execution.figures);
     return all.value ? share_of_engine(found->second, *all.value, shared.records) : std::string();
   };
-  for (const event::Event& event : request.events) {
+  for (const event::Event& event : job.events()) {
     const bool hardware = event::has_modes(event::definition(event.id).kind);
     if (!hardware) {
       Count count = software(event, execution, counted_anything, running > 0, own_share(event));
       const bool is_of_the_time = count.source == "perf_event";
-      outcome.counts.push_back(event_count(event, timed(std::move(count), request.timing, is_of_the_time)));
+      outcome.counts.push_back(event_count(event, timed(std::move(count), job.timing(), is_of_the_time)));
     } else {
       Count count = count_of(event, total, simulation);
       if (!counted_anything && count.trust != Trust::absent)
         count = absent(!total.reason.empty() ? total.reason : "the program ended before it was taken over");
       // Models are asked at the end only.
       const bool is_of_the_time = event::definition(event.id).kind == event::Kind::hardware;
-      outcome.counts.push_back(event_count(event, timed(std::move(count), request.timing, is_of_the_time)));
+      outcome.counts.push_back(event_count(event, timed(std::move(count), job.timing(), is_of_the_time)));
     }
   }
   if (modelling.needed.any()) outcome.notices.push_back(describe(*simulation, modelling.needed));
@@ -451,7 +451,7 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
     const std::string living = still_running(images);
     if (!living.empty()) {
       outcome.notices.push_back("still running when counting ended: " + living +
-                                (request.wait_all ? "" : " (--wait-all waits for them)"));
+                                (job.order.conditions.wait_all ? "" : " (--wait-all waits for them)"));
     }
   }
   for (Image& image : images) {
@@ -464,6 +464,7 @@ void harvest(const Request& request, const Execution& execution, const Channel& 
     outcome.notices.push_back(fmt::format("{} more than tally keeps apart: each is counted with one that had ended",
                                           plural(reused, "process", "processes")));
   }
+  return regions;
 }
 
 }  // namespace tally::backend::sim

@@ -5,6 +5,7 @@
 
 #include "tally/backend/backend.hpp"
 #include "tally/backend/sim/counts.hpp"
+#include "tally/backend/sim/job.hpp"
 #include "tally/backend/sim/models.hpp"
 #include "tally/backend/sim/run.hpp"
 #include "tally/backend/sim/snapshot.hpp"
@@ -24,8 +25,9 @@ Outlook outlook_of(const event::Event& event, const Simulation* simulation = nul
 /// The count of one of the kernel's own events under the engine, by its counter, while the program runs.
 Count software_while_running(const event::Event& event, const Figures& figures);
 
-/// Everything that was counted in the window: fills counts, processes and notices of an outcome.
-void harvest(const Request& request, const Execution& execution, const Channel& shared, const Modelling& modelling,
-             const Window& window, Outcome& outcome);
+/// Everything that was counted in the window: fills counts, processes and notices of an outcome, and returns the
+/// regions of its programs.
+std::vector<result::ProgramRegions> harvest(const Job& job, const Execution& execution, const Channel& shared,
+                                            const Modelling& modelling, const Window& window, Outcome& outcome);
 
 }  // namespace tally::backend::sim

@@ -9,7 +9,7 @@
 namespace tally::backend::sim {
 namespace {
 
-RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Request& request,
+RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEvent>& events, const Job& job,
                        const Tally& tally, const Simulation* simulation) {
   RegionCounts made;
   made.entries = of.entries;
@@ -29,7 +29,7 @@ RegionCounts counts_of(const channel::MarkCounts& of, const std::vector<MarkedEv
   }
   std::vector<event::Event> of_events;
   for (const MarkedEvent& one : events) of_events.push_back(*one.event);
-  made.metrics = event::region_metrics(of_events, made.events, request.metrics);
+  made.metrics = event::region_metrics(of_events, made.events, job.regions->metrics);
   return made;
 }
 
@@ -53,24 +53,24 @@ bool is_any(const channel::MarkCounts& one) { return one.entries + one.open + on
 
 }  // namespace
 
-std::vector<RegionResult> regions_of(const Request& request, const Modelling& modelling, const Channel& shared,
+std::vector<RegionResult> regions_of(const Job& job, const Modelling& modelling, const Channel& shared,
                                      const std::vector<MarkedThread>& threads, const Tally& tally) {
-  const auto events = marked_events(request, modelling);
+  const auto events = marked_events(job, modelling);
   const Simulation* const simulation = modelling.simulation ? &*modelling.simulation : nullptr;
   std::vector<RegionResult> made;
-  for (std::size_t mark = 0; mark < request.marks.size(); ++mark) {
+  for (std::size_t mark = 0; mark < job.code_regions().size(); ++mark) {
     RegionResult region;
-    region.name = request.marks[mark].name;
+    region.name = job.code_regions()[mark].name;
     channel::MarkCounts all{};
     for (const MarkedThread& thread : threads) {
       channel::MarkCounts counts{};
       const std::uint64_t at = channel::mark_counts_offset(thread.number) + mark * sizeof counts;
       if (!linux::read_at(shared.file.get(), at, &counts, sizeof counts) || !is_any(counts)) continue;
       add(all, counts);
-      region.threads.push_back({thread.tid, counts_of(counts, events, request, tally, simulation)});
+      region.threads.push_back({thread.tid, counts_of(counts, events, job, tally, simulation)});
     }
     if (!is_any(all)) continue;
-    region.all = counts_of(all, events, request, tally, simulation);
+    region.all = counts_of(all, events, job, tally, simulation);
     made.push_back(std::move(region));
   }
   return made;

@@ -33,18 +33,19 @@ std::string file_name(const std::string& path) { return path.substr(path.rfind('
 
 }  // namespace
 
-Marker::Marker(const Request& request) {
-  for (std::uint32_t i = 0; i < request.marks.size(); ++i) {
-    const Mark& mark = request.marks[i];
-    if (mark.trap != Mark::Trap::none) continue;
+Marker::Marker(const Job& job) {
+  for (std::uint32_t i = 0; i < job.code_regions().size(); ++i) {
+    const CodeRegion& mark = job.code_regions()[i];
+    if (mark.trap != CodeRegion::Trap::none) continue;
     any_function_ = any_function_ || !mark.to;
     wanted_.push_back({mark.from.place, mark.from.text, i,
                        static_cast<std::uint32_t>(mark.to ? channel::mark_from : channel::mark_function)});
     if (mark.to) wanted_.push_back({mark.to->place, mark.to->text, i, channel::mark_to});
   }
-  const Windows& windows = request.windows;
-  if (windows.start) wanted_.push_back({windows.start->place, windows.start->text, 0, channel::mark_starts});
-  if (windows.stop) wanted_.push_back({windows.stop->place, windows.stop->text, 0, channel::mark_stops});
+  if (!job.has_window_bounds()) return;
+  const WindowBounds& bounds = job.windows->bounds;
+  if (bounds.start) wanted_.push_back({bounds.start->place, bounds.start->text, 0, channel::mark_starts});
+  if (bounds.stop) wanted_.push_back({bounds.stop->place, bounds.stop->text, 0, channel::mark_stops});
 }
 
 void Marker::look_up(const symbol::Elf& elf, const Wanted& wanted, std::size_t place, Module& in) const {
@@ -270,23 +271,24 @@ std::string too_many() {
 
 }  // namespace
 
-std::vector<MarkedEvent> marked_events(const Request& request, const Modelling& modelling) {
+std::vector<MarkedEvent> marked_events(const Job& job, const Modelling& modelling) {
   std::vector<MarkedEvent> made;
   // What ends windows needs places, too.
-  const std::uint32_t limit = channel::mark_event_limit - static_cast<std::uint32_t>(request.windows.triggers.size());
+  const std::size_t triggers = job.windows != nullptr ? job.windows->triggers.size() : 0;
+  const std::uint32_t limit = channel::mark_event_limit - static_cast<std::uint32_t>(triggers);
   std::uint32_t places = 0;
-  for (const event::Event& event : request.events) {
+  for (const event::Event& event : job.events()) {
     if (!event::has_modes(event::definition(event.id).kind)) {
-      if (!request.usual_events) made.push_back({&event, {}, "the kernel gives it for the whole command only"});
+      if (!job.has_usual_events()) made.push_back({&event, {}, "the kernel gives it for the whole command only"});
       continue;
     }
     const Count count = count_of(event, {}, modelling.simulation ? &*modelling.simulation : nullptr);
     MarkedEvent one{&event, {}, "", false};
     if (count.trust == Trust::absent) {
       one.reason = count.reason;
-    } else if (needed_by(event.id).core && request.windows.any()) {
+    } else if (needed_by(event.id).core && job.windows != nullptr) {
       one.is_cycles = true;
-    } else if (needed_by(event.id).core && request.calls) {
+    } else if (needed_by(event.id).core && job.has_calls()) {
       one.reason = "calls have no cycles of the core model";
     } else if (places == limit) {
       one.reason = too_many();
@@ -343,22 +345,22 @@ void choose_counters(const std::vector<MarkedEvent>& events, channel::Marks& mar
 
 }  // namespace
 
-channel::Marks marks_of(const Request& request, const Modelling& modelling) {
+channel::Marks marks_of(const Job& job, const Modelling& modelling) {
   channel::Marks marks{};
-  marks.count = static_cast<std::uint32_t>(request.marks.size());
-  marks.on = marks.count > 0 || request.rdpmc || request.windows.bounded() ? 1 : 0;
-  marks.rdpmc = request.rdpmc ? 1 : 0;
+  marks.count = static_cast<std::uint32_t>(job.code_regions().size());
+  marks.on = marks.count > 0 || job.has_rdpmc() || job.has_window_bounds() ? 1 : 0;
+  marks.rdpmc = job.has_rdpmc() ? 1 : 0;
   // Marks want them, or the program's regions, which nobody knows of yet.
   for (std::size_t i = 0; modelling.needed.core && i < std::size(marks.miss_cycles); ++i)
     marks.miss_cycles[i] = static_cast<std::int32_t>(weight_of(event::Id::cycles, i, modelling));
-  if (marks.on == 0 && !request.windows.any() && !request.calls) return marks;
+  if (marks.on == 0 && job.windows == nullptr && !job.has_calls()) return marks;
   if (marks.count > 0) {
-    const Mark::Trap trap = request.marks.back().trap;
-    marks.trap = trap == Mark::Trap::int2e  ? channel::trap_int2e
-                 : trap == Mark::Trap::int3 ? channel::trap_int3
-                                            : channel::no_trap;
+    const CodeRegion::Trap trap = job.code_regions().back().trap;
+    marks.trap = trap == CodeRegion::Trap::int2e  ? channel::trap_int2e
+                 : trap == CodeRegion::Trap::int3 ? channel::trap_int3
+                                                  : channel::no_trap;
   }
-  const auto events = marked_events(request, modelling);
+  const auto events = marked_events(job, modelling);
   for (const MarkedEvent& one : events) {
     if (!one.place) continue;
     marks.events = *one.place + 1;
@@ -369,7 +371,7 @@ channel::Marks marks_of(const Request& request, const Modelling& modelling) {
       weigh(one.event->id, marks.weight[*one.place]);
     }
   }
-  if (request.rdpmc) choose_counters(events, marks);
+  if (job.has_rdpmc()) choose_counters(events, marks);
   return marks;
 }
 
@@ -382,13 +384,13 @@ struct Counter {
 };
 
 // All that there could be, in the order of Intel's manual.
-std::vector<Counter> counters_of(const Request& request, const Modelling& modelling) {
+std::vector<Counter> counters_of(const Job& job, const Modelling& modelling) {
   std::vector<Counter> fixed{
       {0x40000000, "instructions", ""}, {0x40000001, "cycles", ""}, {0x40000002, "ref-cycles", ""}};
   std::vector<Counter> others;
   std::uint32_t places = 0;
   bool has_instructions = false;
-  for (const MarkedEvent& one : marked_events(request, modelling)) {
+  for (const MarkedEvent& one : marked_events(job, modelling)) {
     if (!event::has_modes(event::definition(one.event->id).kind)) continue;
     places += one.place ? 1 : 0;
     has_instructions = has_instructions || (one.place && fixed_counter(one.event->id) == 0);
@@ -410,14 +412,14 @@ std::vector<Counter> counters_of(const Request& request, const Modelling& modell
 
 }  // namespace
 
-std::string readable_counters(const Request& request, const Modelling& modelling) {
+std::string readable_counters(const Job& job, const Modelling& modelling) {
   struct Missing {
     std::vector<std::string> selectors, names;
     std::string reason;
   };
   std::vector<std::string> there;
   std::vector<Missing> missing;
-  for (const Counter& one : counters_of(request, modelling)) {
+  for (const Counter& one : counters_of(job, modelling)) {
     std::string selector = one.selector < 4 ? std::to_string(one.selector) : fmt::format("{:#x}", one.selector);
     if (one.reason.empty()) {
       there.push_back(fmt::format("{} for {}", selector, printable(one.name)));

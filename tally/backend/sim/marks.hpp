@@ -10,6 +10,7 @@
 
 #include "tally/backend/backend.hpp"
 #include "tally/backend/sim/harvest.hpp"
+#include "tally/backend/sim/job.hpp"
 #include "tally/linux/files/file_state.hpp"
 #include "tally/symbol/names.hpp"
 
@@ -18,7 +19,7 @@ namespace tally::backend::sim {
 /// Finds the addresses of marks in every program of a run.
 class Marker {
  public:
-  explicit Marker(const Request& request);
+  explicit Marker(const Job& job);
 
   /// What can be known before the program at `path` runs. Errors: bad_usage where a name stands for several functions
   /// of it, or where it is a program that loads nothing and has no such function.
@@ -76,13 +77,13 @@ class Marker {
 
 /// What the engine is told: how many marks there are, and the events that it counts at them. `modelling`: which of the
 /// modelled ones can be.
-channel::Marks marks_of(const Request& request, const Modelling& modelling);
+channel::Marks marks_of(const Job& job, const Modelling& modelling);
 
 /// What each of the engine's numbers makes of an event, which is a sum of them: `weight` has channel::mark_figures.
 void weigh(event::Id id, std::int8_t* weight);
 
 /// One sentence: which counters the instruction rdpmc reads, and which are not there.
-std::string readable_counters(const Request& request, const Modelling& modelling);
+std::string readable_counters(const Job& job, const Modelling& modelling);
 
 /// Whether an event is among those, and at which place; else why not.
 struct MarkedEvent {
@@ -91,6 +92,6 @@ struct MarkedEvent {
   std::string reason;
   bool is_cycles = false;  ///< it has no place, but windows have a way to it
 };
-std::vector<MarkedEvent> marked_events(const Request& request, const Modelling& modelling);
+std::vector<MarkedEvent> marked_events(const Job& job, const Modelling& modelling);
 
 }  // namespace tally::backend::sim

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tally/backend/backend.hpp"
+#include "tally/backend/sim/job.hpp"
 #include "tally/channel/channel.hpp"
 #include "tally/linux/perf/fault_log.hpp"
 
@@ -17,8 +18,8 @@ using FaultPlaces = std::map<event::Id, linux::FaultPlaces>;
 /// refuses are not there.
 class FaultLogs {
  public:
-  /// `request`: where nobody asked, nothing is followed: it takes descriptors and time.
-  explicit FaultLogs(const Request& request);
+  /// Where the user named no events nothing is followed: it takes descriptors and time.
+  explicit FaultLogs(const Job& job);
 
   FaultPlaces finish();
 

@@ -28,14 +28,14 @@ std::int64_t weight_of(event::Id id, std::size_t figure, const Modelling& modell
   return (of(more) - of(many)) / one_more;
 }
 
-Result<channel::PlacedFigures> placed_figures(const Request& request, const Modelling& modelling) {
+Result<channel::PlacedFigures> placed_figures(const Job& job, const Modelling& modelling) {
   channel::PlacedFigures made{};
   // Misses of a window are in its row; cycles of the core come from what it executed.
-  if (request.windows.any() && modelling.needed.core) return channel::PlacedFigures{1, {channel::placed_cycles}};
-  if (!request.on_code || !modelling.needed.any()) return made;
+  if (job.windows != nullptr && modelling.needed.core) return channel::PlacedFigures{1, {channel::placed_cycles}};
+  if (job.profile == nullptr || !modelling.needed.any()) return made;
   std::vector<std::size_t> wanted;
   for (std::size_t figure = 0; figure < figures_of_models; ++figure)
-    for (const event::Event& event : request.events) {
+    for (const event::Event& event : job.events()) {
       if (!needed_by(event.id).any() || weight_of(event.id, figure, modelling) == 0) continue;
       wanted.push_back(figure);
       break;

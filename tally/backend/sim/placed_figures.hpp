@@ -3,6 +3,7 @@
 
 #include "tally/backend/backend.hpp"
 #include "tally/backend/sim/harvest.hpp"
+#include "tally/backend/sim/job.hpp"
 #include "tally/backend/sim/run.hpp"
 
 namespace tally::backend::sim {
@@ -11,9 +12,9 @@ namespace tally::backend::sim {
 /// level passes on to the next.
 std::int64_t weight_of(event::Id id, std::size_t figure, const Modelling& modelling);
 
-/// The figures that the request's modelled events are made of; none where it asks for no code. Errors: cannot_measure
+/// The figures that the job's modelled events are made of; none where it is no profile. Errors: cannot_measure
 /// where they are more than an instruction has room for.
-Result<channel::PlacedFigures> placed_figures(const Request& request, const Modelling& modelling);
+Result<channel::PlacedFigures> placed_figures(const Job& job, const Modelling& modelling);
 
 /// What an event comes to by the figures of an instruction; 0 for one that no model counts.
 std::int64_t value_of(event::Id id, const channel::PlacedFigures& placed, const channel::CodeFigures& figures,

@@ -273,10 +273,10 @@ Result<channel::ImageHeader> read_header(int fd, const std::string& path) {
 }
 
 /// Whether the kernel took its counters away; of a part of the time nobody knows how long they were to be on.
-void note_lost_counters(const Request& request, Execution& execution) {
-  if (request.timing.delay || request.timing.timeout || !execution.ended) return;
+void note_lost_counters(const Job& job, Execution& execution) {
+  if (job.timing().delay || job.timing().timeout || !execution.ended) return;
   execution.figures.lost = why_counters_were_lost(longest_enabled(execution.figures.kernel), execution.figures.usage,
-                                                  request.command.front());
+                                                  job.order.target.command.front());
 }
 
 }  // namespace
@@ -306,8 +306,8 @@ std::uint32_t has_protection_keys() {
   return features && (features->ecx & enabled) != 0 ? 1 : 0;
 }
 
-Result<Execution> execute(const Request& request, const std::string& image, Channel& shared,
-                          const channel::Settings& asked, const Modelling& modelling, Marker& marker, Window& window) {
+Result<Execution> execute(const Job& job, const std::string& image, Channel& shared, const channel::Settings& asked,
+                          const Modelling& modelling, Marker& marker, Window& window) {
   const auto image_file = linux::open_file(image, "the engine");
   if (!image_file) return fail(image_file.error());
   const auto header = read_header(image_file->get(), image);
@@ -319,7 +319,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   Translations translations;
   if (asked.marks.on == 0)
     translations = Translations::open(
-        header->build, {.only_added = request.repeatable,
+        header->build, {.only_added = job.order.conditions.repeatable,
                         .modelled = asked.models.on != 0 || asked.windows.on != 0 || asked.follows_calls != 0});
   const linux::Descriptor proc = linux::open_directory("/proc");
   // One that is not there has a number all the same, which stays unused.
@@ -330,18 +330,18 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   if (!inherited) return fail(inherited.error());
   announcements->close_theirs();
   channel::Settings settings = asked;
-  settings.trace_limit = static_cast<std::uint32_t>(request.engine.block_size);
-  settings.cache_limit = static_cast<std::uint32_t>(request.engine.cache_limit);
-  settings.hot_from = static_cast<std::uint32_t>(request.engine.hot_from);
+  settings.trace_limit = static_cast<std::uint32_t>(job.order.conditions.engine.block_size);
+  settings.cache_limit = static_cast<std::uint32_t>(job.order.conditions.engine.cache_limit);
+  settings.hot_from = static_cast<std::uint32_t>(job.order.conditions.engine.hot_from);
   // Blocks of one instruction are for tests: there the other form has its turn.
-  settings.loop_is_fast = request.engine.block_size == 1 ? 0 : loop_is_fast();
+  settings.loop_is_fast = job.order.conditions.engine.block_size == 1 ? 0 : loop_is_fast();
   settings.protection_keys = has_protection_keys();
   add_wishes_of_tests(settings);
   shared.records.header().settings = settings;
 
   Execution execution;
   execution.settings = settings_in(shared);
-  const auto path = linux::find_program(request.command.front(), linux::search_path());
+  const auto path = linux::find_program(job.order.target.command.front(), linux::search_path());
   if (!path) return fail(path.error());
   const int first_fd = inherited->front().get();
   ChildSide side{&shared.records.header(), first_fd, !linux::changes_rights(*path)};
@@ -351,7 +351,7 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   std::optional<WindowRows> rows;
   try {
     if (settings.models.handed_on != 0) workers.emplace(shared, settings.models, settings.models.handed_on);
-    if (settings.windows.on != 0) rows.emplace(shared, request, modelling, linux::now());
+    if (settings.windows.on != 0) rows.emplace(shared, job, modelling, linux::now());
   } catch (const std::system_error& error) {
     return fail(Code::cannot_measure,
                 fmt::format("cannot start a worker thread for the machine model: {}", error.code().message()),
@@ -359,11 +359,11 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   }
   const linux::Descendants descendants;
   linux::adopt_orphans();
-  const KernelCounters counters(request.events);
-  FaultLogs fault_logs(request);
+  const KernelCounters counters(job.events());
+  FaultLogs fault_logs(job);
   auto program =
-      linux::Program::start(request.command, *request.signals,
-                            {&side, ChildSide::before_exec, ChildSide::after_failed_exec}, conditions_of(request));
+      linux::Program::start(job.order.target.command, *job.order.conditions.signals,
+                            {&side, ChildSide::before_exec, ChildSide::after_failed_exec}, job.order.conditions);
   if (!program) return fail(program.error());
   // Only descendants hold the other end now: an engine that outlives this loop finds nobody to ask, and says so.
   (*inherited)[channel::inherited_socket].reset();
@@ -374,14 +374,17 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
                             {translations.kept_inode(), translations.added_inode()}});
   Server server(shared, *announcements, std::move(injector), marker, workers ? &*workers : nullptr,
                 rows ? &*rows : nullptr, *program, descendants, execution);
-  LiveMeter meter(request, shared, counters);
-  Conductor conductor(request, meter, {}, [&] {
-    meter.times_out();
-    linux::ask_to_end(program->pid());
-  });
-  const bool timed = request.timing.any();
-  if (timed) conductor.begin(program->started().time);
-  auto served = server.serve(*request.signals, request.wait_all, timed ? &conductor : nullptr);
+  LiveMeter meter(job, shared, counters);
+  std::optional<Conductor> conductor;
+  if (job.is_timed()) {
+    conductor.emplace(*job.count, meter, Nanoseconds{0}, [&] {
+      meter.times_out();
+      linux::ask_to_end(program->pid());
+    });
+    conductor->begin(program->started().time);
+  }
+  auto served =
+      server.serve(*job.order.conditions.signals, job.order.conditions.wait_all, conductor ? &*conductor : nullptr);
   if (!served) return fail(served.error());
   if (workers) workers->finish();
   if (rows) {
@@ -394,15 +397,15 @@ Result<Execution> execute(const Request& request, const std::string& image, Chan
   translations.keep();
   report_failure(shared, execution);
   execution.figures.kernel = counters.read();
-  note_lost_counters(request, execution);
+  note_lost_counters(job, execution);
   execution.faults = fault_logs.finish();
-  if (!timed) return execution;
-  (void)conductor.finish(linux::now());
-  execution.began = conductor.began();
+  if (!conductor) return execution;
+  (void)conductor->finish(linux::now());
+  execution.began = conductor->began();
   execution.figures.kernel = meter.kernel();
-  note_lost_counters(request, execution);
-  if (!execution.figures.lost.empty()) conductor.mark_lost(execution.figures.lost);
-  execution.intervals = conductor.intervals();
+  note_lost_counters(job, execution);
+  if (!execution.figures.lost.empty()) conductor->mark_lost(execution.figures.lost);
+  execution.intervals = conductor->intervals();
   window = meter.window();
   return execution;
 }

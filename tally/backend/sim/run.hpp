@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tally/backend/backend.hpp"
+#include "tally/backend/sim/job.hpp"
 #include "tally/backend/sim/kept_files.hpp"
 #include "tally/backend/sim/own_faults.hpp"
 #include "tally/backend/software.hpp"
@@ -50,9 +51,9 @@ struct Window;
 class Marker;
 
 /// Executes the command under the engine `image` (its path). `asked`: what is simulated, and the marks, which `marker`
-/// finds. The rows of windows are handed on meanwhile. Where the request is timed, `window` and Execution::intervals
+/// finds. The rows of windows are handed on meanwhile. Where the job is timed, `window` and Execution::intervals
 /// say what came of that. Errors: not_found, not_executable, cannot_measure.
-Result<Execution> execute(const Request& request, const std::string& image, Channel& shared,
-                          const channel::Settings& asked, const Modelling& modelling, Marker& marker, Window& window);
+Result<Execution> execute(const Job& job, const std::string& image, Channel& shared, const channel::Settings& asked,
+                          const Modelling& modelling, Marker& marker, Window& window);
 
 }  // namespace tally::backend::sim

@@ -119,7 +119,7 @@ std::vector<Count> LiveMeter::read() {
   Figures figures;
   figures.kernel = kernel();
   std::vector<Count> counts;
-  for (const event::Event& event : request_.events) {
+  for (const event::Event& event : job_.events()) {
     const event::Kind kind = event::definition(event.id).kind;
     // What models compute they tell at the end.
     counts.push_back(kind == event::Kind::hardware ? count_of(event, tally)

@@ -42,8 +42,8 @@ struct Window {
 class LiveMeter final : public Meter {
  public:
   /// All of them must live as long.
-  LiveMeter(const Request& request, const Channel& shared, const KernelCounters& kernel)
-      : request_(request), shared_(shared), kernel_(kernel) {}
+  LiveMeter(const Job& job, const Channel& shared, const KernelCounters& kernel)
+      : job_(job), shared_(shared), kernel_(kernel) {}
 
   void enable() override;
   std::vector<Count> read() override;
@@ -59,7 +59,7 @@ class LiveMeter final : public Meter {
   std::vector<KernelCount> kernel() const;
 
  private:
-  const Request& request_;
+  const Job& job_;
   const Channel& shared_;
   const KernelCounters& kernel_;
   std::optional<Snapshot> from_;

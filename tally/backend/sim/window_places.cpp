@@ -23,18 +23,18 @@ std::optional<CyclePlaces> cycle_places(const event::Event& cycles, const Modell
 
 }  // namespace
 
-WindowPlaces window_places(const Request& request, const Modelling& modelling) {
+WindowPlaces window_places(const Job& job, const Modelling& modelling) {
   WindowPlaces made;
-  const auto marked = marked_events(request, modelling);
+  const auto marked = marked_events(job, modelling);
   for (const MarkedEvent& one : marked) {
     made.events.push_back(one.place ? std::optional<std::size_t>(*one.place) : std::nullopt);
     if (one.place) made.count = *one.place + 1;
   }
-  for (const Windows::Trigger& trigger : request.windows.triggers) {
-    const auto asked = std::find_if(request.events.begin(), request.events.end(), [&](const event::Event& event) {
+  for (const WindowTrigger& trigger : job.windows->triggers) {
+    const auto asked = std::find_if(job.events().begin(), job.events().end(), [&](const event::Event& event) {
       return event.id == trigger.event.id && event.mode == trigger.event.mode;
     });
-    const auto place = static_cast<std::size_t>(asked - request.events.begin());
+    const auto place = static_cast<std::size_t>(asked - job.events().begin());
     made.triggers.push_back(place < made.events.size() && made.events[place] ? *made.events[place] : made.count++);
   }
   for (std::size_t i = 0; i < marked.size(); ++i) {

@@ -6,6 +6,7 @@
 
 #include "tally/backend/backend.hpp"
 #include "tally/backend/sim/harvest.hpp"
+#include "tally/backend/sim/job.hpp"
 #include "tally/backend/sim/window_cycles.hpp"
 
 namespace tally::backend::sim {
@@ -17,6 +18,6 @@ struct WindowPlaces {
   std::optional<CyclePlaces> cycles = {};          ///< where cycles are asked for: theirs comes after all rows
 };
 
-WindowPlaces window_places(const Request& request, const Modelling& modelling);
+WindowPlaces window_places(const Job& job, const Modelling& modelling);
 
 }  // namespace tally::backend::sim

@@ -43,15 +43,15 @@ struct Reader {
 
 }  // namespace
 
-channel::Windows windows_of(const Request& request, const Modelling& modelling, channel::Marks& marks) {
+channel::Windows windows_of(const Job& job, const Modelling& modelling, channel::Marks& marks) {
   channel::Windows made{};
-  if (!request.windows.any()) return made;
+  if (job.windows == nullptr) return made;
   made.on = 1;
-  made.bounded = request.windows.bounded() ? 1 : 0;
-  made.waits = request.windows.start ? 1 : 0;
-  const WindowPlaces places = window_places(request, modelling);
-  made.vectors = request.windows.vectors || places.cycles ? 1 : 0;
-  for (const Windows::Trigger& trigger : request.windows.triggers) {
+  made.bounded = job.has_window_bounds() ? 1 : 0;
+  made.waits = job.windows->bounds.start ? 1 : 0;
+  const WindowPlaces places = window_places(job, modelling);
+  made.vectors = job.windows->vectors || places.cycles ? 1 : 0;
+  for (const WindowTrigger& trigger : job.windows->triggers) {
     channel::WindowTrigger& one = made.trigger[made.triggers++];
     one.every = trigger.every;
     const std::size_t place = places.triggers[made.triggers - 1];
@@ -68,21 +68,21 @@ channel::Windows windows_of(const Request& request, const Modelling& modelling, 
 
 class WindowRows::Work {
  public:
-  Work(const Channel& shared, const Request& request, const Modelling& modelling, Nanoseconds started)
+  Work(const Channel& shared, const Job& job, const Modelling& modelling, Nanoseconds started)
       : shared_(shared),
         bell_(shared.records.header().bell),
-        windows_(request.windows),
+        order_(*job.windows),
         settings_(shared.records.header().settings),
-        places_(window_places(request, modelling)),
+        places_(window_places(job, modelling)),
         whereabouts_(shared),
         blocks_(shared),
         started_(started) {
-    if (places_.cycles) cycles_.emplace(shared, modelling, blocks_, *places_.cycles, !windows_.bounded());
+    if (places_.cycles) cycles_.emplace(shared, modelling, blocks_, *places_.cycles, !order_.bounds.any());
     result::WindowsHead head;
-    head.command = request.command;
-    for (const Windows::Trigger& trigger : request.windows.triggers)
+    head.command = job.order.target.command;
+    for (const WindowTrigger& trigger : job.windows->triggers)
       head.triggers.push_back({event::name(trigger.event), trigger.every, 0});
-    const auto marked = marked_events(request, modelling);
+    const auto marked = marked_events(job, modelling);
     for (std::size_t i = 0; i < marked.size(); ++i) {
       const MarkedEvent& one = marked[i];
       Count count = places_.events[i]
@@ -91,10 +91,10 @@ class WindowRows::Work {
       head.events.push_back(event_count(*one.event, std::move(count)));
     }
     head.places = places_.events;
-    if (windows_.start) head.start = windows_.start->text;
-    if (windows_.stop) head.stop = windows_.stop->text;
-    head.named = windows_.places;
-    if (windows_.on_begin) windows_.on_begin(head);
+    if (order_.bounds.start) head.start = order_.bounds.start->text;
+    if (order_.bounds.stop) head.stop = order_.bounds.stop->text;
+    head.named = order_.places;
+    if (order_.sink.on_begin) order_.sink.on_begin(head);
     thread_ = linux::worker_thread([this] { work(); });
   }
 
@@ -118,7 +118,7 @@ class WindowRows::Work {
     thread_.join();
     const std::uint32_t threads = claimed_threads(shared_);
     for (std::uint32_t thread = 1; thread <= threads; ++thread) cut(thread);
-    if (cycles_) lost_rows_ = cycles_->hand_on(windows_.on_window);
+    if (cycles_) lost_rows_ = cycles_->hand_on(order_.sink.on_window);
   }
 
  private:
@@ -198,7 +198,7 @@ class WindowRows::Work {
 
   /// What these rows ran was logged before they were written.
   void refresh(std::uint32_t thread) {
-    if (windows_.places) whereabouts_.refresh(shared_.records.thread(thread).process);
+    if (order_.places) whereabouts_.refresh(shared_.records.thread(thread).process);
   }
 
   /// Nothing more comes from the thread; another one may have its record from here on.
@@ -259,7 +259,7 @@ class WindowRows::Work {
   }
 
   void add_words(Reader& reader, std::uint32_t log, std::span<const std::uint64_t> words) {
-    if (windows_.vectors) reader.vector.add(blocks_, log, words);
+    if (order_.vectors) reader.vector.add(blocks_, log, words);
     if (!cycles_) return;
     if (reader.executed.empty() || reader.executed.back().log != log) reader.executed.push_back({log, {}});
     std::vector<std::uint64_t>& all = reader.executed.back().words;
@@ -290,7 +290,7 @@ class WindowRows::Work {
     window.partial = window.partial || killed;
     window.cpu = cpu;
     window.address = address;
-    if (windows_.places && address != 0) {
+    if (order_.places && address != 0) {
       if (const auto place = whereabouts_.find(record.process, address)) {
         window.file = place->file;
         window.offset = place->offset;
@@ -299,7 +299,7 @@ class WindowRows::Work {
     const std::vector<result::BlockCount> vector = reader.vector.take();
     window.vector = vector;
     window.counts = std::span(counts).first(places_.count + (cycles_ ? 1 : 0));
-    if (!cycles_) return windows_.on_window(window);
+    if (!cycles_) return order_.sink.on_window(window);
     const auto owner = reader.executed.empty() ? std::nullopt : blocks_.process_of(reader.executed.front().log);
     cycles_->keep(window, owner.value_or(record.process), reader.executed);
     reader.executed.clear();
@@ -332,7 +332,7 @@ class WindowRows::Work {
     std::uint32_t ended_by = 0;
     const auto is_full = [&](std::uint32_t trigger) {
       const std::size_t place = places_.triggers[trigger];
-      return static_cast<std::uint64_t>(sums[place] - reader.sums[place]) >= windows_.triggers[trigger].every;
+      return static_cast<std::uint64_t>(sums[place] - reader.sums[place]) >= order_.triggers[trigger].every;
     };
     while (ended_by < places_.triggers.size() && !is_full(ended_by)) ++ended_by;
     if (ended_by == places_.triggers.size()) ended_by = channel::window_cut;
@@ -360,7 +360,7 @@ class WindowRows::Work {
 
   const Channel& shared_;
   channel::NoteBell& bell_;
-  const Windows& windows_;
+  const WindowOrder& order_;
   const channel::Settings settings_;
   const WindowPlaces places_;
   CodeWhereabouts whereabouts_;
@@ -375,8 +375,8 @@ class WindowRows::Work {
   std::thread thread_;
 };
 
-WindowRows::WindowRows(const Channel& shared, const Request& request, const Modelling& modelling, Nanoseconds started)
-    : work_(std::make_unique<Work>(shared, request, modelling, started)) {}
+WindowRows::WindowRows(const Channel& shared, const Job& job, const Modelling& modelling, Nanoseconds started)
+    : work_(std::make_unique<Work>(shared, job, modelling, started)) {}
 
 WindowRows::~WindowRows() { finish(); }
 

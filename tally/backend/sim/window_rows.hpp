@@ -12,14 +12,14 @@
 namespace tally::backend::sim {
 
 /// What the engine is told. `marks`: gets a row for each event that windows count.
-channel::Windows windows_of(const Request& request, const Modelling& modelling, channel::Marks& marks);
+channel::Windows windows_of(const Job& job, const Modelling& modelling, channel::Marks& marks);
 
-/// A thread of the command that takes rows and hands them on to the request's function.
+/// A thread of the command that takes rows and hands them to the order's sink.
 class WindowRows {
  public:
-  /// `shared` and `request` must live as long. `started`: rows tell their time from there on. Throws std::system_error
+  /// `shared` and `job` must live as long. `started`: rows tell their time from there on. Throws std::system_error
   /// where there is no thread to be had.
-  WindowRows(const Channel& shared, const Request& request, const Modelling& modelling, Nanoseconds started);
+  WindowRows(const Channel& shared, const Job& job, const Modelling& modelling, Nanoseconds started);
   WindowRows(const WindowRows&) = delete;
   WindowRows& operator=(const WindowRows&) = delete;
   /// As finish().

@@ -1,16 +1,16 @@
-#include "tally/cli/marks.hpp"
+#include "tally/cli/region_options.hpp"
 
 #include <fmt/format.h>
 
 namespace tally::cli {
 
-Result<backend::Mark::Point> point_of(const std::string& text) {
+Result<backend::CodeRegion::Point> point_of(const std::string& text) {
   auto place = symbol::parse_place(text);
   if (!place) return fail(place.error());
-  return backend::Mark::Point{std::move(*place), text};
+  return backend::CodeRegion::Point{std::move(*place), text};
 }
 
-void add_mark_options(Page& app, MarkOptions& options) {
+void add_region_options(Page& app, RegionOptions& options) {
   app.add_option("--function", options.functions,
                  "under the engine: what a function counts from its first instruction to its return, each "
                  "time, by thread; may be repeated")
@@ -34,37 +34,30 @@ void add_mark_options(Page& app, MarkOptions& options) {
       "counter ends the program by SIGSEGV");
 }
 
-backend::Needs::Engine needed_by(const MarkOptions& options) {
-  using Engine = backend::Needs::Engine;
-  if (options.trap == "int2e") return Engine::int2e;
-  if (options.trap == "int3") return Engine::int3;
-  if (!options.functions.empty() || !options.from.empty()) return Engine::marks;
-  return options.rdpmc ? Engine::rdpmc : Engine::nothing;
-}
-
-Result<void> choose_marks(const MarkOptions& options, std::vector<backend::Mark>& marks) {
+Result<void> choose_regions(const RegionOptions& options, std::vector<backend::CodeRegion>& regions) {
   if (options.from.size() != options.to.size()) {
     return fail(Code::bad_usage, "--from says where counting begins, --to where it ends: one is missing",
                 "for example: tally stat --from parse --to parse+0x40 -- ./prog");
   }
   const std::size_t traps = options.trap.empty() ? 0 : 1;
-  if (options.functions.size() + options.from.size() + traps > backend::mark_limit) {
-    return fail(Code::bad_usage, fmt::format("more than {} functions, pairs of places and traps", backend::mark_limit),
+  if (options.functions.size() + options.from.size() + traps > backend::region_limit) {
+    return fail(Code::bad_usage,
+                fmt::format("more than {} functions, pairs of places and traps", backend::region_limit),
                 "count the others in another run");
   }
   for (const std::string& name : options.functions) {
     auto point = point_of(name);
     if (!point) return fail(point.error());
-    marks.push_back({name, std::move(*point), {}});
+    regions.push_back({name, std::move(*point), {}});
   }
   for (std::size_t i = 0; i < options.from.size(); ++i) {
     auto from = point_of(options.from[i]), to = point_of(options.to[i]);
     if (!from) return fail(from.error());
     if (!to) return fail(to.error());
-    marks.push_back({options.from[i] + " .. " + options.to[i], std::move(*from), std::move(*to)});
+    regions.push_back({options.from[i] + " .. " + options.to[i], std::move(*from), std::move(*to)});
   }
-  using Trap = backend::Mark::Trap;
-  if (traps > 0) marks.push_back({options.trap, {}, {}, options.trap == "int2e" ? Trap::int2e : Trap::int3});
+  using Trap = backend::CodeRegion::Trap;
+  if (traps > 0) regions.push_back({options.trap, {}, {}, options.trap == "int2e" ? Trap::int2e : Trap::int3});
   return {};
 }
 

@@ -77,8 +77,8 @@ TEST(Models, what_threads_without_memory_for_their_models_did_is_said_to_be_miss
   EXPECT_EQ(without.code, 0);
   for (const char* name : {"L1-dcache-load-misses:u", "L2-misses:u"}) {
     EXPECT_EQ(without.events.at(name)["trust"], "partial") << name;
-    EXPECT_TRUE(
-        holds(without.events.at(name)["reason"], "what some threads did is not in it: there was no memory for their models"))
+    EXPECT_TRUE(holds(without.events.at(name)["reason"],
+                      "what some threads did is not in it: there was no memory for their models"))
         << name;
   }
   EXPECT_EQ(without.events.at("branch-misses:u")["trust"], "modelled");

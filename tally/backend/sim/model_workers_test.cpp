@@ -44,6 +44,7 @@ class Engine {
         number_(channel::ring_number(thread, what)),
         memory_(*linux::map_shared(shared.file.get(), channel::note_ring_offset(number_), channel::note_ring_bytes)) {
     shared.records.thread(thread).process = process;
+    shared.records.process(process).state = channel::State::running;
     ring().process = process;
     ring().forked = forked;
     __atomic_store_n(&ring().begun, ring().begun + 1, __ATOMIC_RELEASE);

@@ -4,17 +4,22 @@
 
 #include <algorithm>
 
-#include "tally/backend/none/none.hpp"
 #include "tally/backend/perf/perf.hpp"
 #include "tally/backend/software.hpp"
+#include "tally/backend/way.hpp"
 #include "tally/base/text.hpp"
 #include "tally/event/codes.hpp"
 #include "tally/linux/system.hpp"
-#if TALLY_HAS_SIM
-#include "tally/backend/sim/sim.hpp"
-#endif
 
 namespace tally::backend {
+
+#define TALLY_WAY(backend, way) \
+  namespace backend {           \
+  extern const Way way;         \
+  }
+#include "tally/backend/choose/ways.inc"
+#undef TALLY_WAY
+
 namespace {
 
 // A program is not run for the sake of events that this backend cannot count.
@@ -91,58 +96,11 @@ std::string why_no_pmu(const linux::Machine& machine, const std::vector<event::E
   return fmt::format("this machine's PMU ({}) counts nothing of what was asked for", join(machine.pmus, ", "));
 }
 
-// A backend, and when it is taken.
-struct Way {
-  enum class When {
-    if_enough,  // by auto, where a plain native run counts everything
-    automatic,  // by auto
-    by_name,    // by `--backend NAME`
-    always,     // by both
-    last,       // by auto, whatever it counts: nothing better comes after it
-  };
-  const char* name;
-  When when;
-  std::unique_ptr<Backend> (*make)(const linux::Machine& machine, const std::optional<Simulation>& simulation);
-  // What the user should know where auto takes it instead of another. `why`: why that one is not taken.
-  std::vector<std::string> (*notices)(const linux::Machine& machine, const std::string& why);
-
-  bool is_automatic() const { return when != When::by_name; }
-  bool is_by_name() const { return when == When::by_name || when == When::always; }
-};
-
-std::vector<std::string> no_notices(const linux::Machine& /*machine*/, const std::string& /*why*/) { return {}; }
-
-using AModel = const std::optional<Simulation>&;
-
 // In the order in which auto tries them.
-constexpr Way ways[] = {
-    {"none", Way::When::if_enough, [](const linux::Machine&, AModel) { return none::make(none::Use::if_enough); },
-     no_notices},
-    {"perf", Way::When::automatic, [](const linux::Machine& machine, AModel) { return perf::make(machine); },
-     no_notices},
-    {"perf", Way::When::by_name,
-     [](const linux::Machine& machine, AModel) { return perf::make(machine, perf::Use::by_name); }, no_notices},
-#if TALLY_HAS_SIM
-    {"sim", Way::When::always, [](const linux::Machine&, AModel simulation) { return sim::make(simulation); },
-     [](const linux::Machine& machine, const std::string& why) {
-       std::vector<std::string> notices{
-           why + "; counting with the simulated PMU.",
-           "Times and page faults include its own; `--backend none` runs the program natively."};
-       if (machine.pmus.empty()) notices.emplace_back("`tally doctor` tells how to get a real one.");
-       return notices;
-     }},
-#endif
-    {"none", Way::When::last, [](const linux::Machine&, AModel) { return none::make(); },
-     [](const linux::Machine&, const std::string& why) {
-       return std::vector<std::string>{
-           why + ",", "and this tally was built without the engine: only the kernel's own figures are counted."};
-     }},
-    {"perf", Way::When::last,
-     [](const linux::Machine& machine, AModel) { return perf::make(machine, perf::Use::kernel_events); },
-     [](const linux::Machine&, const std::string& why) {
-       return std::vector<std::string>{why + ": only the kernel's own events are counted."};
-     }},
-    {"none", Way::When::by_name, [](const linux::Machine&, AModel) { return none::make(); }, no_notices},
+constexpr const Way* ways[] = {
+#define TALLY_WAY(backend, way) &backend::way,
+#include "tally/backend/choose/ways.inc"
+#undef TALLY_WAY
 };
 
 // Whether auto takes a backend that refuses nothing: it counts some of the hardware events.
@@ -163,7 +121,8 @@ Result<Choice> walk(const AnOrder& order, const std::vector<event::Event>& event
                     const std::optional<Simulation>& simulation) {
   std::optional<Error> error;
   bool is_passed_over = false;
-  for (const Way& way : ways) {
+  for (const Way* const one : ways) {
+    const Way& way = *one;
     if (!way.is_automatic()) continue;
     auto backend = way.make(machine, simulation);
     if (simulation && !backend->traits().is_engine) continue;
@@ -172,7 +131,7 @@ Result<Choice> walk(const AnOrder& order, const std::vector<event::Event>& event
       const bool tells_more = !error || (refused->code == Code::bad_usage && error->code != Code::bad_usage);
       if (!is_shortcut && tells_more) error = std::move(refused);
     } else if (counts_enough(way, *backend, ends_windows(order) ? no_events : events)) {
-      if (!is_passed_over || simulation) return Choice{std::move(backend), {}};
+      if (!is_passed_over || simulation || way.notices == nullptr) return Choice{std::move(backend), {}};
       const std::string why = why_no_pmu(machine, events);
       return Choice{std::move(backend), way.notices(machine, why.empty() && error ? error->message : why)};
     }
@@ -185,7 +144,8 @@ Result<Choice> walk(const AnOrder& order, const std::vector<event::Event>& event
 template <class AnOrder>
 Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const linux::Machine& machine,
                             const std::optional<Simulation>& simulation) {
-  for (const Way& way : ways) {
+  for (const Way* const one : ways) {
+    const Way& way = *one;
     if (!way.is_by_name() || name != way.name) continue;
     auto backend = way.make(machine, simulation);
     if (simulation && !backend->traits().is_engine) {
@@ -223,11 +183,16 @@ Result<Choice> choose_for(const std::string& name, const AnOrder& order, const s
 
 }  // namespace
 
-std::vector<std::string> backend_names() { return {"auto", "perf", "sim", "none"}; }
+std::vector<std::string> backend_names() {
+  std::vector<std::string> names{"auto"};
+  for (const Way* const way : ways)
+    if (way->is_by_name()) names.emplace_back(way->name);
+  return names;
+}
 
 bool is_engine(std::string_view name) {
   return std::any_of(std::begin(ways), std::end(ways),
-                     [&](const Way& way) { return name == way.name && way.make({}, {})->traits().is_engine; });
+                     [&](const Way* way) { return name == way->name && way->make({}, {})->traits().is_engine; });
 }
 
 Result<Choice> choose(const std::string& name, const CountOrder& order, const linux::Machine& machine,

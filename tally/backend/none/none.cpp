@@ -5,6 +5,7 @@
 #include "tally/backend/engine_only.hpp"
 #include "tally/backend/lost_counters.hpp"
 #include "tally/backend/native.hpp"
+#include "tally/backend/way.hpp"
 
 namespace tally::backend::none {
 namespace {
@@ -83,5 +84,28 @@ class None final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> make(Use use) { return std::make_unique<None>(use); }
+
+namespace {
+
+std::unique_ptr<Backend> make_always(const linux::Machine& /*machine*/,
+                                     const std::optional<Simulation>& /*simulation*/) {
+  return make();
+}
+
+}  // namespace
+
+extern const Way if_enough, last, by_name;
+
+const Way if_enough{"none", Way::When::if_enough,
+                    [](const linux::Machine&, const std::optional<Simulation>&) { return make(Use::if_enough); },
+                    nullptr};
+
+const Way last{"none", Way::When::last, make_always, [](const linux::Machine&, const std::string& why) {
+                 return std::vector<std::string>{
+                     why + ",",
+                     "and this tally was built without the engine: only the kernel's own figures are counted."};
+               }};
+
+const Way by_name{"none", Way::When::by_name, make_always, nullptr};
 
 }  // namespace tally::backend::none

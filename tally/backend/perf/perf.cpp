@@ -16,6 +16,7 @@
 #include "tally/backend/perf/corrections.hpp"
 #include "tally/backend/perf/planning.hpp"
 #include "tally/backend/perf/window_run.hpp"
+#include "tally/backend/way.hpp"
 #include "tally/linux/perf/group_probe.hpp"
 #include "tally/linux/perf/known_work.hpp"
 #include "tally/linux/perf/pmu_devices.hpp"
@@ -247,6 +248,24 @@ class Perf final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> make(const linux::Machine& machine, Use use) { return std::make_unique<Perf>(machine, use); }
+
+extern const Way with_pmu, by_name, kernel_events;
+
+const Way with_pmu{
+    "perf", Way::When::automatic,
+    [](const linux::Machine& machine, const std::optional<Simulation>&) { return make(machine, Use::pmu); }, nullptr};
+
+const Way by_name{
+    "perf", Way::When::by_name,
+    [](const linux::Machine& machine, const std::optional<Simulation>&) { return make(machine, Use::by_name); },
+    nullptr};
+
+const Way kernel_events{
+    "perf", Way::When::last,
+    [](const linux::Machine& machine, const std::optional<Simulation>&) { return make(machine, Use::kernel_events); },
+    [](const linux::Machine&, const std::string& why) {
+      return std::vector<std::string>{why + ": only the kernel's own events are counted."};
+    }};
 
 std::string why_not(const linux::Machine& machine) {
   const auto devices = devices_of(machine);

@@ -13,6 +13,7 @@
 #include "tally/backend/sim/placed_figures.hpp"
 #include "tally/backend/sim/run.hpp"
 #include "tally/backend/sim/window_rows.hpp"
+#include "tally/backend/way.hpp"
 #include "tally/base/text.hpp"
 #include "tally/linux/process/finishing.hpp"
 #include "tally/linux/process/program.hpp"
@@ -274,5 +275,17 @@ class Engine final : public Backend {
 std::unique_ptr<Backend> make(std::optional<Simulation> simulation) {
   return std::make_unique<Engine>(std::move(simulation));
 }
+
+extern const Way always;
+
+const Way always{"sim", Way::When::always,
+                 [](const linux::Machine&, const std::optional<Simulation>& simulation) { return make(simulation); },
+                 [](const linux::Machine& machine, const std::string& why) {
+                   std::vector<std::string> notices{
+                       why + "; counting with the simulated PMU.",
+                       "Times and page faults include its own; `--backend none` runs the program natively."};
+                   if (machine.pmus.empty()) notices.emplace_back("`tally doctor` tells how to get a real one.");
+                   return notices;
+                 }};
 
 }  // namespace tally::backend::sim

@@ -30,6 +30,8 @@ Count time_stamp_ticks(const Figures& figures) {
   return downgraded(count, Trust::partial, "this processor's counter may change its rate (no invariant TSC)");
 }
 
+bool never_counts(Id id) { return id == Id::bpf_output || id == Id::dummy; }
+
 Count only_by_counter(Id id, const Figures& figures) {
   if (!linux::kernel_counts(*kernel_event(id))) return absent("the kernel counts none on this architecture");
   for (const KernelCount& one : figures.kernel) {
@@ -49,11 +51,6 @@ Count by_bookkeeping(Id id, const Figures& figures) {
     case Id::context_switches: return counted(usage.voluntary_switches + usage.involuntary_switches, by_wait4);
     case Id::voluntary_switches: return counted(usage.voluntary_switches, by_wait4);
     case Id::involuntary_switches: return counted(usage.involuntary_switches, by_wait4);
-    case Id::user_page_faults:
-    case Id::cpu_migrations:
-    case Id::cgroup_switches:
-    case Id::alignment_faults:
-    case Id::emulation_faults: return only_by_counter(id, figures);
     case Id::task_clock:
     case Id::cpu_clock: return counted((usage.user + usage.system).count(), by_wait4);
     case Id::user_time: return counted(usage.user.count(), by_wait4);
@@ -61,30 +58,18 @@ Count by_bookkeeping(Id id, const Figures& figures) {
     case Id::duration_time: return counted(figures.duration.count(), "clock");
     case Id::peak_memory: return peak_memory(usage);
     case Id::tsc: return time_stamp_ticks(figures);
-    case Id::bpf_output:
-    case Id::dummy: return absent("it never counts: perf opens it for the records that come with it");
-    default: return absent("not one of the kernel's figures");
+    default: break;
   }
+  if (never_counts(id)) return absent("it never counts: perf opens it for the records that come with it");
+  return kernel_event(id) ? only_by_counter(id, figures) : absent("not one of the kernel's figures");
 }
 
 }  // namespace
 
 std::optional<linux::KernelEvent> kernel_event(Id id) {
-  using linux::KernelEvent;
-  switch (id) {
-    case Id::page_faults:
-    case Id::user_page_faults: return KernelEvent::page_faults;
-    case Id::minor_faults: return KernelEvent::minor_faults;
-    case Id::major_faults: return KernelEvent::major_faults;
-    case Id::context_switches: return KernelEvent::context_switches;
-    case Id::cpu_migrations: return KernelEvent::cpu_migrations;
-    case Id::cgroup_switches: return KernelEvent::cgroup_switches;
-    case Id::alignment_faults: return KernelEvent::alignment_faults;
-    case Id::emulation_faults: return KernelEvent::emulation_faults;
-    case Id::task_clock: return KernelEvent::task_clock;
-    case Id::cpu_clock: return KernelEvent::cpu_clock;
-    default: return std::nullopt;
-  }
+  const auto number = event::definition(id).kernel_number;
+  if (!number || never_counts(id)) return std::nullopt;
+  return static_cast<linux::KernelEvent>(*number);
 }
 
 KernelCounters::KernelCounters(const std::vector<event::Event>& events) {

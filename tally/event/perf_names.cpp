@@ -33,19 +33,6 @@ constexpr Number numbers[] = {
     {Id::branches, perf_type_hardware, 4},
     {Id::branch_misses, perf_type_hardware, 5},
     {Id::ref_cycles, perf_type_hardware, 9},
-    {Id::cpu_clock, perf_type_software, 0},
-    {Id::task_clock, perf_type_software, 1},
-    {Id::page_faults, perf_type_software, 2},
-    {Id::user_page_faults, perf_type_software, 2},
-    {Id::context_switches, perf_type_software, 3},
-    {Id::cpu_migrations, perf_type_software, 4},
-    {Id::minor_faults, perf_type_software, 5},
-    {Id::major_faults, perf_type_software, 6},
-    {Id::alignment_faults, perf_type_software, 7},
-    {Id::emulation_faults, perf_type_software, 8},
-    {Id::dummy, perf_type_software, 9},
-    {Id::bpf_output, perf_type_software, 10},
-    {Id::cgroup_switches, perf_type_software, 11},
     {Id::l1d_load_misses, perf_type_cache, cache(l1d, read, miss)},
     {Id::l1d_store_misses, perf_type_cache, cache(l1d, write, miss)},
     {Id::l1i_loads, perf_type_cache, cache(l1i, read, access)},
@@ -85,6 +72,8 @@ std::vector<KernelEvent> make_others() {
 }  // namespace
 
 std::optional<Encoding> kernel_number(Id id) {
+  if (const auto number = definition(id).kernel_number)
+    return Encoding{Family::none, "", perf_type_software, *number, 0, 0};
   const auto line =
       std::find_if(std::begin(numbers), std::end(numbers), [&](const Number& one) { return one.id == id; });
   if (line == std::end(numbers)) return std::nullopt;

@@ -69,6 +69,12 @@ std::uint64_t l1d_load_misses(const Totals&, const M& m) { return m.l1d.load_mis
 std::uint64_t l1d_store_misses(const Totals&, const M& m) { return m.l1d.store_misses - m.l1d_across.store_misses; }
 std::uint64_t l1_load_hits(const Totals& t, const M& m) { return of(t, channel::loads) - l1d_load_misses(t, m); }
 
+// An event that the kernel counts itself, by its number.
+constexpr Definition kernels(std::uint32_t number, Definition event) {
+  event.kernel_number = number;
+  return event;
+}
+
 // One more event is one more line here and one more name in Id. Instruction fetches are counted as cachegrind does: one
 // for each instruction, which what follows in the same line finds there.
 constexpr Definition table[] = {
@@ -160,31 +166,33 @@ constexpr Definition table[] = {
      "loads as the processor counts them: micro-operations of some, instructions of others", counted<channel::loads>},
     {Id::retired_stores, "retired-stores", uarch, n, no, each(Id::instructions),
      "stores as the processor counts them: micro-operations of some, instructions of others", counted<channel::stores>},
-    {Id::page_faults, "page-faults", sw, n, yes, none, "page faults, minor and major"},
-    {Id::user_page_faults, "page-faults:u", sw, n, no, share(Id::page_faults),
-     "page faults by the program's own accesses, without those inside system calls"},
-    {Id::minor_faults, "minor-faults", sw, n, no, share(Id::page_faults), "page faults served without input or output"},
-    {Id::major_faults, "major-faults", sw, n, no, share(Id::page_faults),
-     "page faults that had to wait for input or output"},
-    {Id::context_switches, "context-switches", sw, n, no, none, "switches to another thread, voluntary or not"},
+    kernels(2, {Id::page_faults, "page-faults", sw, n, yes, none, "page faults, minor and major"}),
+    kernels(2, {Id::user_page_faults, "page-faults:u", sw, n, no, share(Id::page_faults),
+                "page faults by the program's own accesses, without those inside system calls"}),
+    kernels(5, {Id::minor_faults, "minor-faults", sw, n, no, share(Id::page_faults),
+                "page faults served without input or output"}),
+    kernels(6, {Id::major_faults, "major-faults", sw, n, no, share(Id::page_faults),
+                "page faults that had to wait for input or output"}),
+    kernels(
+        3, {Id::context_switches, "context-switches", sw, n, no, none, "switches to another thread, voluntary or not"}),
     {Id::voluntary_switches, "voluntary-switches", sw, n, no, share(Id::context_switches),
      "switches because the thread waited for something"},
     {Id::involuntary_switches, "involuntary-switches", sw, n, no, share(Id::context_switches),
      "switches because the kernel wanted the processor"},
-    {Id::cpu_migrations, "cpu-migrations", sw, n, no, none, "moves of a thread to another processor"},
-    {Id::cgroup_switches, "cgroup-switches", sw, n, no, share(Id::context_switches),
-     "switches to a thread of another control group"},
-    {Id::alignment_faults, "alignment-faults", sw, n, no, none,
-     "accesses that the kernel had to put together, as they were not aligned; x86 does that itself"},
-    {Id::emulation_faults, "emulation-faults", sw, n, no, none,
-     "instructions that the kernel had to carry out, as the processor does not"},
-    {Id::bpf_output, "bpf-output", sw, n, no, none, "nothing: it carries what BPF programs write"},
-    {Id::dummy, "dummy", sw, n, no, none, "nothing: it carries the records of other events"},
+    kernels(4, {Id::cpu_migrations, "cpu-migrations", sw, n, no, none, "moves of a thread to another processor"}),
+    kernels(11, {Id::cgroup_switches, "cgroup-switches", sw, n, no, share(Id::context_switches),
+                 "switches to a thread of another control group"}),
+    kernels(7, {Id::alignment_faults, "alignment-faults", sw, n, no, none,
+                "accesses that the kernel had to put together, as they were not aligned; x86 does that itself"}),
+    kernels(8, {Id::emulation_faults, "emulation-faults", sw, n, no, none,
+                "instructions that the kernel had to carry out, as the processor does not"}),
+    kernels(10, {Id::bpf_output, "bpf-output", sw, n, no, none, "nothing: it carries what BPF programs write"}),
+    kernels(9, {Id::dummy, "dummy", sw, n, no, none, "nothing: it carries the records of other events"}),
     {Id::peak_memory, "peak-memory", sw, Unit::bytes, yes, none, "largest resident set of one of the processes"},
-    {Id::task_clock, "task-clock", sw, ns, no, share(Id::duration_time),
-     "time on a processor, of all threads together; 200 % of duration_time are two processors"},
-    {Id::cpu_clock, "cpu-clock", sw, ns, no, share(Id::duration_time),
-     "the same, by the processor's clock instead of the scheduler's account"},
+    kernels(1, {Id::task_clock, "task-clock", sw, ns, no, share(Id::duration_time),
+                "time on a processor, of all threads together; 200 % of duration_time are two processors"}),
+    kernels(0, {Id::cpu_clock, "cpu-clock", sw, ns, no, share(Id::duration_time),
+                "the same, by the processor's clock instead of the scheduler's account"}),
     {Id::user_time, "user_time", sw, ns, yes, none, "processor time in user mode"},
     {Id::system_time, "system_time", sw, ns, yes, none, "processor time in the kernel"},
     {Id::duration_time, "duration_time", sw, ns, yes, none, "time from the program's start to its end"},

@@ -118,6 +118,8 @@ struct Definition {
   std::string_view what;   ///< what one count of it means
   Value value = nullptr;   ///< by the simulated PMU; nothing: it does not count it, or makes it of more than numbers
   Part part = Part::none;  ///< of the simulated machine; none: follows from the program, or is not modelled
+  std::optional<std::uint32_t> kernel_number =
+      {};  ///< of the kernel's own events: PERF_COUNT_SW_… (linux/perf_event.h)
 };
 
 /// All events that have a name, in the order of Id: every one but Id::code.

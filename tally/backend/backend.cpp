@@ -12,9 +12,9 @@ namespace tally::backend {
 
 namespace {
 
-constexpr const char* needs_pmu = "it needs a PMU: no model of the simulated one gives it";
+constexpr const char* needs_pmu = "needs a PMU: the engine has no model of it";
 constexpr const char* needs_pmu_or_model =
-    "it needs a PMU, or, on x86-64, the simulated one with a model: --backend sim --model NAME";
+    "needs a PMU, or on x86-64 the engine with a model: --backend engine --model NAME";
 
 }  // namespace
 
@@ -53,21 +53,21 @@ std::string why_it_needs_a_pmu(const event::Event& event) {
   if (event.id != event::Id::code || !event.encoding) return needed_by(event.id).any() ? needs_pmu_or_model : needs_pmu;
   const event::Encoding& encoding = *event.encoding;
   if (event::is_conditional(encoding)) {
-    return "counter masks, inversion, edges and the like need a PMU: the simulated PMU knows no single cycle";
+    return "counter masks, inversion, edges and the like need a PMU: the engine does not see single cycles";
   }
   if (encoding.family == event::Family::none && !encoding.pmu.empty()) {
-    return fmt::format("the simulated PMU has no events of the kernel's PMU {}", encoding.pmu);
+    return fmt::format("the engine has no events of the kernel's PMU {}", encoding.pmu);
   }
   const auto known = event::known_code(encoding);
   if (known) {
     const bool of_buffers = known->name == "MEM_LOAD_UOPS_RETIRED.HIT_LFB";
-    return fmt::format("{}'s {} ({}) needs a PMU: the simulated one has no {}", event::maker(encoding.family),
-                       known->name, event::code_text(encoding), of_buffers ? "fill buffers" : "such event");
+    return fmt::format("{}'s {} ({}) needs a PMU: the engine has no {}", event::maker(encoding.family), known->name,
+                       event::code_text(encoding), of_buffers ? "fill buffers" : "such event");
   }
   if (encoding.family == event::Family::apple || encoding.family == event::Family::arm) {
-    return fmt::format("it needs a PMU of {}'s processors", event::maker(encoding.family));
+    return fmt::format("needs a PMU of {}'s processors", event::maker(encoding.family));
   }
-  return "it needs a PMU: the simulated one has no such event";
+  return "needs a PMU: the engine has no such event";
 }
 
 EventCount event_count(const event::Event& event, Count count) {

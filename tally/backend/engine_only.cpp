@@ -25,7 +25,7 @@ Feature feature_of(const RegionOrder& order) {
 
 Error refused(const Feature& feature, std::string_view why, bool is_attached) {
   const char* const otherwise =
-      has_engine() ? "`--backend sim` runs the program under the engine" : "the engine is available on x86-64";
+      has_engine() ? "`--backend engine` runs the program under the engine" : "the engine is available on x86-64";
   return {Code::cannot_measure, fmt::format("{} under the engine only: {}", feature.what, why),
           is_attached ? "let tally start the program" : otherwise, 0};
 }

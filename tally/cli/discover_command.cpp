@@ -49,7 +49,7 @@ Result<Counting> planted(const discover::Record& record, const std::vector<disco
   auto haswell = backend::machine_of("haswell");
   std::optional<backend::Simulation> simulation;
   if (haswell) simulation = backend::Simulation{.machine = *haswell, .precision = backend::Precision::full};
-  auto engine = backend::choose("sim", discover::counted_coordinates(), linux::look_at_machine(), simulation);
+  auto engine = backend::choose("engine", discover::counted_coordinates(), linux::look_at_machine(), simulation);
   if (haswell && engine) {
     truths = discover::truths(*engine->backend, signals, payloads,
                               [&](const std::string& what, double share) { progress.show(share, what); });

@@ -7,6 +7,7 @@
 
 #include "tally/assembly/loop.hpp"
 #include "tally/base/text.hpp"
+#include "tally/cli/backend_option.hpp"
 #include "tally/cli/page.hpp"
 #include "tally/discover/analysis/analyse.hpp"
 
@@ -18,7 +19,8 @@ constexpr const char* footer =
     "that differs in one thing, and every event is counted in all of them. What an event counts for each copy says\n"
     "what it is; two that no payload tells apart are reported as aliases, with the payload that would.\n"
     "\n"
-    "Backends: sim, a PMU that does not exist: a secret map of events, made of the seed, over what the engine counts "
+    "Backends: engine, a PMU that does not exist: a secret map of events, made of the seed, over what the engine "
+    "counts "
     "in\n"
     "the payloads, with interrupts and noise; --score compares the answer with the map. perf: this machine's PMU.\n"
     "\n"
@@ -144,9 +146,8 @@ void describe_discover_options(Page& page, DiscoverOptions& options) {
                   "with perf: payloads run on processor CPU only; without it on the second that they may run on")
       .value_name("CPU")
       .check(whole_number(0));
-  page.add_option("--backend", options.backend, "who counts: sim (default), perf")
-      .value_name("BACKEND")
-      .one_of({"sim", "perf"});
+  add_backend_option(page, options.backend, "the backend that counts: engine (default), perf")
+      .one_of({"engine", "perf"});
   page.add_option("--seed", options.seed, "of everything random: 1").value_name("SEED");
   page.add_option("-o,--output", options.output, "keep every count in this file").value_name("FILE");
   page.add_option("--resume", options.resume, "go on with the file of an interrupted sweep").value_name("FILE");
@@ -207,8 +208,8 @@ Result<discover::Record> new_record(const DiscoverOptions& options, const std::v
   if (!codes) return fail(codes.error());
   record.events = *std::move(codes);
   // A run takes a millisecond of a PMU at least, and starting a program is not counted in thousands of copies.
-  record.sizes = options.backend == "sim" ? std::vector<std::uint64_t>{100'000, 200'000, 400'000, 800'000}
-                                          : std::vector<std::uint64_t>{20'000, 40'000, 80'000, 160'000};
+  record.sizes = options.backend == "engine" ? std::vector<std::uint64_t>{100'000, 200'000, 400'000, 800'000}
+                                             : std::vector<std::uint64_t>{20'000, 40'000, 80'000, 160'000};
   if (!options.sizes.empty()) {
     auto sizes = numbers(options.sizes, 1'000'000'000, "number of copies");
     if (!sizes) return fail(sizes.error());

@@ -20,7 +20,7 @@ struct DiscoverOptions {
   int repeats = 7;
   std::string counters = "8";
   std::optional<int> processor;
-  std::string backend = "sim";
+  std::string backend = "engine";
   std::uint64_t seed = 1;
   std::string output, resume, analyse, table;
   bool list = false, json = false, all = false, score = false;

@@ -22,7 +22,7 @@ Result<discover::Record> read_record_file(const std::string& path) {
   return fail(std::move(error));
 }
 
-bool is_discovery(std::string_view text) { return text.starts_with(R"({"schema":"tally-discover/1")"); }
+bool is_discovery(std::string_view text) { return text.starts_with(R"({"schema":"tally-discover/)"); }
 
 Result<result::Discovery> discovery_of(std::string_view text, const std::string& file) {
   const auto record = discover::read_record(text);

@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t most_bytes = 16 << 20;  // one is some 30 KB
 
 std::string name_of(const std::string& backend) { return "verify-" + backend + ".json"; }
+constexpr const char* older_name_of_engines = "verify-sim.json";
 
 }  // namespace
 
@@ -27,8 +28,9 @@ std::vector<std::string> kept_remarks(const result::Stat& stat) {
   if (path.empty()) return {};
   const auto folder = linux::StateFolder::open(path, false);
   if (!folder) return {};
-  const std::string name = name_of(stat.backend);
-  const auto text = folder->read(name, most_bytes);
+  std::string name = name_of(stat.backend);
+  auto text = folder->read(name, most_bytes);
+  if (!text && stat.backend == "engine") text = folder->read(name = older_name_of_engines, most_bytes);
   if (!text) return {};
   const auto verify = result::read_verify(*text, name);
   if (!verify || !verify::is_of(*verify, stat.backend, stat.environment)) return {};

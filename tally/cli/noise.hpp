@@ -1,4 +1,4 @@
-// --noise: what a real counter would add, laid over the simulated PMU's counts.
+// --noise: adds the errors of a hardware counter to the engine's counts.
 #pragma once
 
 #include <optional>

@@ -111,6 +111,12 @@ Option Option::one_of(const std::vector<std::string>& words) {
   return *this;
 }
 
+Option Option::alias(const std::string& word, const std::string& current) {
+  // CLI11 transforms a value before it checks it.
+  option_->transform([word, current](const std::string& value) { return value == word ? current : value; });
+  return *this;
+}
+
 Option Option::repeated() {
   option_->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   return one_value();

@@ -30,6 +30,8 @@ class Option {
   Option check(ValueCheck check);
   /// Accepts these words alone.
   Option one_of(const std::vector<std::string>& words);
+  /// Also accepts `word`, an older name for the value `current`. Help, man page and completion do not list it.
+  Option alias(const std::string& word, const std::string& current);
   /// May be given several times, with one value each.
   Option repeated();
   /// Takes one value each time, though it is bound to a list.

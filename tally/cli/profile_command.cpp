@@ -129,7 +129,7 @@ Result<void> choose_samples(ProfileOptions& options, const report::ProfileFormat
     return fail(Code::bad_usage,
                 fmt::format("--format {} is made of how often instructions were executed, which samples do not tell",
                             format.name),
-                "--backend sim counts that");
+                "use `--backend engine`");
   options.order.sampling.frequency = options.frequency;
   if (options.every.empty()) return {};
   const auto period = period_of(options.every, "--every");
@@ -156,7 +156,7 @@ Result<backend::Choice> choose_backend(ProfileOptions& options, const report::Pr
                 "take another run for the others");
   if (by_engine)
     if (const auto fits = check_engine(options, format); !fits) return fail(fits.error());
-  auto choice = backend::choose(by_engine && options.backend == "auto" ? "sim" : options.backend, options.order,
+  auto choice = backend::choose(by_engine && options.backend == "auto" ? "engine" : options.backend, options.order,
                                 machine, options.model.simulation);
   if (!choice) return choice;
   const auto fits =

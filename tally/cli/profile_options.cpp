@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tally/base/text.hpp"
+#include "tally/cli/backend_option.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/page.hpp"
 
@@ -16,8 +17,8 @@ constexpr const char* examples =
     "Without a PMU the engine counts every instruction where it was executed: the counts of all functions, with what "
     "the "
     "table names beside them, are the totals of tally stat. With a PMU, and of the kernel's own events (cpu-clock, "
-    "task-clock, page-faults), the program runs natively and is sampled: shares have an interval. --backend sim counts "
-    "exactly on any x86-64 machine.\n"
+    "task-clock, page-faults), the program runs natively and is sampled: shares have an interval. --backend engine "
+    "counts exactly on any x86-64 machine.\n"
     "\n"
     "Examples:\n"
     "  tally profile -- ./prog\n"
@@ -120,9 +121,8 @@ void describe_profile_options(Page& app, ProfileOptions& options) {
       .value_name("PIDS");
   app.add_flag("-a,--all-cpus", options.everywhere,
                "everything that runs on every processor, while the program does, or until Ctrl-C; by samples");
-  app.add_option("--backend", options.backend,
-                 "who counts: auto (default), sim (exactly, by the engine), perf (by samples)")
-      .value_name("BACKEND");
+  add_backend_option(app, options.backend,
+                     "the backend that counts: auto (default), engine (exactly), perf (by samples)");
   app.add_option("--format", options.format,
                  "table (default, where the name of FILE says no other: .html, .json, .pb.gz, .folded, "
                  ".speedscope.json, .afdo, callgrind.out.*, cachegrind.out.*), html, callgrind, cachegrind, folded, "

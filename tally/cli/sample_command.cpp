@@ -6,6 +6,7 @@
 
 #include "tally/backend/choose/choose.hpp"
 #include "tally/base/text.hpp"
+#include "tally/cli/backend_option.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/launch.hpp"
 #include "tally/cli/models.hpp"
@@ -110,8 +111,7 @@ void describe(Page& app, Options& options) {
   app.add_flag("--wait", options.waits,
                "instead of a program: wait until others start one that --only names; it is counted from where it is "
                "seen, until it has ended, or Ctrl-C; with a PMU, and by the kernel's own events");
-  app.add_option("--backend", options.backend, "the backend that counts: auto (default), sim, perf")
-      .value_name("BACKEND");
+  add_backend_option(app, options.backend, "the backend that counts: auto (default), engine, perf");
   app.add_option("--format", options.format,
                  "table (default without -o), csv (with -o), jsonl, hpctool, binary (for tally report and export), "
                  "chrome-trace; where none is named, what the end of the output's name says: .csv, .jsonl, .bin, .json")
@@ -159,14 +159,14 @@ bool is_kernels_own(const backend::WindowTrigger& trigger) {
 Result<void> check_where(const Options& options, const backend::Backend& backend, const report::WindowFormat& format) {
   if (!options.vectors.empty() && !backend.traits().is_engine)
     return fail(Code::bad_usage, "--bbv: natively nobody knows which blocks of code ran in a window",
-                "the engine does: --backend sim, with windows of instructions, loads, stores or branches");
+                "use `--backend engine`, with windows of instructions, loads, stores or branches");
   if (options.merged != 0 && (options.where || !options.vectors.empty()))
     return fail(Code::bad_usage, "--merged joins rows of threads: --where and --bbv are of threads",
                 "without --merged every thread has both");
   if (!options.where) return {};
   if (!backend.traits().is_engine)
     return fail(Code::bad_usage, "--where: natively nobody notes what was mapped at an address at that moment",
-                "the engine does: --backend sim, with windows of instructions, loads, stores or branches");
+                "use `--backend engine`, with windows of instructions, loads, stores or branches");
   if (!format.tells_places)
     return fail(Code::bad_usage, fmt::format("the format {} has no room for functions and lines", format.name),
                 "table, csv and jsonl have");

@@ -16,7 +16,7 @@
 namespace tally::cli {
 namespace {
 
-// A noisy counter needs some repeats, and their middle; the simulated PMU says the same each time.
+// A noisy counter needs some repeats, and their middle; the engine counts the same each time.
 constexpr int repeats_of_a_pmu = 7;
 
 // What instructions do, and their cycles.

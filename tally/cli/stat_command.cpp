@@ -6,6 +6,7 @@
 #include "tally/backend/choose/choose.hpp"
 #include "tally/backend/software.hpp"
 #include "tally/base/text.hpp"
+#include "tally/cli/backend_option.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/event_tables.hpp"
 #include "tally/cli/kept.hpp"
@@ -131,8 +132,7 @@ void describe(Page& app, Options& options) {
   add_code_options(app, options.code);
   app.add_flag("--corrections", options.stat.count.count_interrupts,
                "show what page faults and interrupts add to counts of a PMU; counting interrupts takes a counter");
-  app.add_option("--backend", options.backend, "the backend that counts: auto (default), perf, sim, none")
-      .value_name("BACKEND");
+  add_backend_option(app, options.backend, "the backend that counts: auto (default), perf, engine, none");
   add_model_options(app, options.model);
   add_noise_option(app, options.noise);
   app.add_flag("-q,--quiet", options.quiet,

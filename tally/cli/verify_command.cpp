@@ -5,6 +5,7 @@
 
 #include "tally/backend/choose/choose.hpp"
 #include "tally/base/text.hpp"
+#include "tally/cli/backend_option.hpp"
 #include "tally/cli/command.hpp"
 #include "tally/cli/kept.hpp"
 #include "tally/cli/noise.hpp"
@@ -47,7 +48,7 @@ struct Options {
 constexpr const char* footer =
     "Programs whose counts are known to the digit are executed and counted by whatever counts here: the processor's "
     "PMU,\n"
-    "or the simulated PMU. Each event gets a grade:\n"
+    "or the engine. Each event gets a grade:\n"
     "\n"
     "  exact        equal to what every program did, in every run\n"
     "  correctable  equal once what page faults and interrupts add is taken off\n"
@@ -60,8 +61,7 @@ constexpr const char* footer =
     "files\n"
     "for other tools, with a README.md of their counts.\n"
     "\n"
-    "With a PROGRAM that one is counted in two ways, which must agree: by the PMU and by the engine of the simulated "
-    "PMU;\n"
+    "With a PROGRAM that one is counted in two ways, which must agree: by the PMU and by the engine;\n"
     "without a PMU by a single-stepper and by the engine. It is executed several times.\n"
     "\n"
     "Exit code: 0 where no check failed, 1 where one did, 2 bad usage, 125 where nothing could be counted.\n"
@@ -82,8 +82,8 @@ void describe(Page& page, Options& options) {
   page.add_option("-e,--event", options.event_lists,
                   "grade these events alone, separated by commas; all where none is named")
       .value_name("EVENTS");
-  page.add_option("--backend", options.backend,
-                  "who counts: " + join(backend::backend_names(), ", ") + "; auto is the PMU where there is one")
+  add_backend_option(page, options.backend,
+                     "the backend that counts: " + join(backend::backend_names(), ", ") + "; auto is the PMU where there is one")
       .value_name("NAME");
   page.add_option("--model", options.model,
                   "simulate this machine for cycles and misses; host, as without it, is this one")
@@ -280,7 +280,7 @@ int verify_program(const Options& options) {
                          "instructions, branches of each kind, loads and stores follow from the program", 0});
   }
   const linux::Machine machine = linux::look_at_machine();
-  auto engine = backend::choose("sim", asked.events, machine);
+  auto engine = backend::choose("engine", asked.events, machine);
   if (!engine) return report_error(engine.error());
   auto other = other_way(asked.events, machine);
   if (!other) return report_error(other.error());

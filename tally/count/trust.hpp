@@ -10,7 +10,7 @@ namespace tally {
 
 /// How far a count can be believed, from best to worst; the order is what worst() goes by.
 enum class Trust {
-  exact,     ///< proved by construction: an architectural event counted by the simulated PMU
+  exact,     ///< proved by construction: an architectural event counted by the engine
   counted,   ///< counted by a PMU or by the kernel, never multiplexed
   scaled,    ///< multiplexed: extrapolated from the time the counter ran
   sampled,   ///< estimated from samples: an interval says how far a share may be off

@@ -13,7 +13,7 @@ namespace tally::discover {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr const char* schema = "tally-discover/1";
+constexpr const char* schema = "tally-discover/2";
 
 Json composition_json(const result::Composition& of) {
   Json json = Json::object();
@@ -38,7 +38,7 @@ Facts facts_of(const Json& json) {
 
 Record header_of(const Json& json) {
   Record record;
-  record.backend = json.at("backend").get<std::string>();
+  record.backend = result::current_backend_name(json.at("backend").get<std::string>());
   record.seed = result::number<std::uint64_t>(json.at("seed"));
   record.counters = result::number<int>(json.at("counters"));
   record.used = json.value("used", std::vector<int>{});
@@ -127,7 +127,7 @@ Result<Record> read_record(std::string_view text) {
     try {
       const Json json = Json::parse(line);
       if (number == 1) {
-        if (json.value("schema", "") != schema) {
+        if (!result::is_schema(json.value("schema", ""), "tally-discover")) {
           return fail(Code::bad_usage,
                       fmt::format("this is no record of tally discover: its schema is not {}", schema));
         }

@@ -14,9 +14,9 @@ constexpr const char* by_wait4 = "wait4, run natively";
 Countable exact_events(const Facts& facts, bool by_pmu) {
   Countable row{"instructions, branches, loads, stores", Trust::absent, {}, {}};
   if (facts.trial.instructions) {
-    return {row.what, Trust::exact, by_pmu ? "simulated PMU, --backend sim" : "simulated PMU, user mode", {}};
+    return {row.what, Trust::exact, by_pmu ? "engine, with --backend engine" : "engine, user mode", {}};
   }
-  row.reason = facts.survey.machine.architecture == "x86_64" ? facts.trial.problem : "the simulated PMU is for x86-64";
+  row.reason = facts.survey.machine.architecture == "x86_64" ? facts.trial.problem : "the engine is for x86-64";
   return row;
 }
 
@@ -29,7 +29,7 @@ Countable migrations(const Facts& facts) {
 }
 
 Countable in_the_kernel(const Facts& facts, bool by_pmu) {
-  Countable row{"anything in the kernel", Trust::absent, {}, "it needs a PMU"};
+  Countable row{"anything in the kernel", Trust::absent, {}, "needs a PMU"};
   if (!by_pmu) return row;
   if (facts.probes.with_kernel.os_errno == 0) return {row.what, Trust::counted, by_kernel, {}};
   row.reason = fmt::format("the kernel refuses to count it ({})", errno_name(facts.probes.with_kernel.os_errno));
@@ -58,9 +58,9 @@ std::vector<Countable> countable(const Facts& facts, bool by_pmu) {
   rows.push_back({"user_time, system_time, peak-memory", Trust::counted, by_wait4, {}});
   rows.push_back(ticks(facts));
   if (!by_pmu && facts.trial.instructions) {
-    rows.push_back({"cycles, cache and branch misses", Trust::modelled, "simulated PMU, of a machine: --model", {}});
+    rows.push_back({"cycles, cache and branch misses", Trust::modelled, "engine, with a machine: --model", {}});
   } else if (!by_pmu) {
-    rows.push_back({"cycles, cache and branch misses", Trust::absent, {}, "it needs a PMU"});
+    rows.push_back({"cycles, cache and branch misses", Trust::absent, {}, "needs a PMU"});
   }
   rows.push_back(in_the_kernel(facts, by_pmu));
   return rows;

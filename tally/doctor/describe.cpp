@@ -214,8 +214,8 @@ FactGroup rights(const Facts& facts) {
   return group.take();
 }
 
-FactGroup simulated_pmu(const Facts& facts) {
-  Group group("simulated_pmu");
+FactGroup engine(const Facts& facts) {
+  Group group("engine");
   const auto& counted = facts.trial.instructions;
   group.flag("works", counted.has_value(),
              counted ? fmt::format("yes: it counted {} instructions of `true`", thousands(*counted))
@@ -252,7 +252,7 @@ std::string errno_name(int os_errno) {
 }
 
 std::vector<FactGroup> describe(const Facts& facts) {
-  return {processor(facts), virtualisation(facts), kernel(facts), rights(facts), simulated_pmu(facts)};
+  return {processor(facts), virtualisation(facts), kernel(facts), rights(facts), engine(facts)};
 }
 
 }  // namespace tally::doctor

@@ -49,18 +49,18 @@ std::string attempt_line(const Attempt& attempt) {
 std::vector<Step> without_pmu(const Facts& facts) {
   if (facts.trial.instructions) {
     return {
-        {"Without a PMU: the simulated one counts instructions, branches, loads and stores exactly, at the cost of "
+        {"Without a PMU: the engine counts instructions, branches, loads and stores exactly, at the cost of "
          "time.",
          {"tally stat -- PROGRAM"}}};
   }
   std::vector<Step> steps;
   if (facts.probes.trace_errno != 0 && facts.survey.yama_ptrace_scope == 3) {
     steps.push_back(
-        {"The simulated PMU cannot run either: it needs ptrace, which kernel.yama.ptrace_scope forbids to "
+        {"The engine cannot run either: it needs ptrace, which kernel.yama.ptrace_scope forbids to "
          "everybody until the next start (it is 3).",
          {}});
   } else if (facts.probes.trace_errno != 0) {
-    steps.push_back({fmt::format("The simulated PMU cannot run either: it needs ptrace, which answers {}. A container "
+    steps.push_back({fmt::format("The engine cannot run either: it needs ptrace, which answers {}. A container "
                                  "gets it by:",
                                  errno_name(facts.probes.trace_errno)),
                      {"docker run --cap-add SYS_PTRACE …"}});

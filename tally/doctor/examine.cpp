@@ -20,7 +20,7 @@ Trial failed(const Error& error) {
 Trial try_engine(const linux::Machine& machine) {
   const auto events = event::parse_lists({"instructions"});
   if (!events) return failed(events.error());
-  auto choice = backend::choose("sim", *events, machine);
+  auto choice = backend::choose("engine", *events, machine);
   if (!choice) return failed(choice.error());
   auto signals = linux::Signals::watch();
   if (!signals) return failed(signals.error());

@@ -11,7 +11,7 @@
 
 namespace tally::doctor {
 
-/// A program that was run under the simulated PMU, to see whether that works.
+/// A program that ran under the engine, to see whether that works.
 struct Trial {
   std::optional<std::int64_t> instructions;  ///< how many it counted, exactly; nothing where it did not get so far
   std::string problem;                       ///< why not
@@ -29,7 +29,7 @@ struct Facts {
   bool operator==(const Facts&) const = default;
 };
 
-/// Looks at this machine, and tries what can be tried. Runs a small program under the simulated PMU. A remark about
+/// Looks at this machine, and tries what can be tried. Runs a small program under the engine. A remark about
 /// kept translations is returned once. Cost: some tens of milliseconds.
 Facts examine();
 

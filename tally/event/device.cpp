@@ -33,7 +33,7 @@ Family family_of(const PmuDevice& device, const Sources& sources) {
   if (device.name.starts_with("apple_")) return Family::apple;
   if (device.name == "cpu_atom") return Family::intel_atom;
   if (device.name == "cpu_core") return Family::intel_recent;
-  // Where there is no `cpu` the simulated PMU stands for it, and its codes are Intel's.
+  // Without a `cpu` the engine counts, and its codes are Intel's.
   const pfm::Pmu* own = device.type ? own_pmu(sources) : nullptr;
   return own ? own->family : Family::intel_core;
 }

@@ -19,7 +19,7 @@ constexpr Per each(Id of) { return {of, false}; }
 constexpr bool yes = true;
 constexpr bool no = false;
 
-// What the simulated PMU makes of its numbers.
+// How the engine computes events from its numbers.
 using channel::Totals;
 using M = channel::ModelValues;
 using Level = channel::ModelLevelCounts;

@@ -103,7 +103,7 @@ struct Per {
 /// The part of a simulated machine that counts an event.
 enum class Part { none, predictor, l1i, l1d, l2, last_level, data_tlb, instruction_tlb, core };
 
-/// What an event is in the numbers of the simulated PMU: of the program's, and of the models'. Without signs: what a
+/// What an event is in the engine's numbers: the program's, and the models'. Without signs: what a
 /// program has written over may be too much for a sum.
 using Value = std::uint64_t (*)(const channel::Totals&, const channel::ModelValues&);
 
@@ -116,7 +116,7 @@ struct Definition {
   bool in_default_set;
   std::optional<Per> per;  ///< what it is compared with in the table's `per` column
   std::string_view what;   ///< what one count of it means
-  Value value = nullptr;   ///< by the simulated PMU; nothing: it does not count it, or makes it of more than numbers
+  Value value = nullptr;   ///< by the engine; nothing: it does not count it, or needs more than numbers
   Part part = Part::none;  ///< of the simulated machine; none: follows from the program, or is not modelled
   std::optional<std::uint32_t> kernel_number =
       {};  ///< of the kernel's own events: PERF_COUNT_SW_… (linux/perf_event.h)

@@ -1,4 +1,4 @@
-// Models of machines: what the simulated PMU takes the processor for. Data with a source; `host` is read from sysfs.
+// Models of the machines that the engine simulates. Data with a source; `host` is read from sysfs.
 #pragma once
 
 #include <filesystem>

@@ -241,7 +241,7 @@ std::string discover_text(const result::Discovery& discovery, bool all) {
 
 std::string discover_json(const result::Discovery& discovery) {
   Json json;
-  json["schema"] = "tally-discovery/1";
+  json["schema"] = "tally-discovery/2";
   json["backend"] = discovery.backend;
   json["seed"] = discovery.seed;
   json["counters"] = discovery.counters;

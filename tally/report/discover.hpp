@@ -16,7 +16,7 @@ std::string what_it_counts(const result::Discovered& event);
 /// One row for each event that is not dead, and what cannot be told apart. `all`: verdicts of single payloads as well.
 std::string discover_text(const result::Discovery& discovery, bool all);
 
-/// One JSON object in one line, tally-discovery/1 (docs/reference/discover.md).
+/// One JSON object in one line, tally-discovery/2 (docs/reference/discover.md).
 std::string discover_json(const result::Discovery& discovery);
 
 /// The named events in the vendors' form (perfmon), for --event-table; their provenance is "discovered".

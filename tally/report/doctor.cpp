@@ -50,11 +50,11 @@ std::string evidence(const result::Diagnosis& diagnosis) {
   return text;
 }
 
-// "simulated_pmu" → "Simulated PMU". The names of facts stay as they are: some are those of files, all are the JSON's.
+// "user_mode_reads" → "User mode reads". The names of facts stay as they are: some are those of files, all are the
+// JSON's.
 std::string heading(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 'a' + 'A');
-  if (name.ends_with(" pmu")) name.replace(name.size() - 3, 3, "PMU");
   return name;
 }
 
@@ -103,7 +103,7 @@ std::string doctor_text(const result::Diagnosis& diagnosis) {
 
 std::string doctor_json(const result::Diagnosis& diagnosis) {
   Json json;
-  json["schema"] = "tally-doctor/1";
+  json["schema"] = "tally-doctor/2";
   json["hardware"] = diagnosis.hardware;
   json["cause"] = diagnosis.cause;
   json["verdict"] = diagnosis.verdict;

@@ -10,7 +10,7 @@ namespace tally::report {
 /// Within 80 columns where no word or command is longer: the answer, what to do, what can be counted, why, the facts.
 std::string doctor_text(const result::Diagnosis& diagnosis);
 
-/// The same as one JSON object, tally-doctor/1 (docs/reference/doctor-json.md).
+/// The same as one JSON object, tally-doctor/2 (docs/reference/doctor-json.md).
 std::string doctor_json(const result::Diagnosis& diagnosis);
 
 }  // namespace tally::report

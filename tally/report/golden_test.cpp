@@ -1,7 +1,10 @@
 // Every format of every kind of result, as somebody last looked at it.
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tally/report/format.hpp"
 #include "tally/report/golden_testing.hpp"
@@ -80,9 +83,9 @@ TEST(Stored, what_is_no_result_is_told) {
       {"a,b\n1,2\n", "it is not JSON"},
       {"[]", "it is no JSON object with a schema"},
       {"{}", "it is no JSON object with a schema"},
-      {R"({"schema":"tally-stat/2"})", "its schema is \"tally-stat/2\", and this version reads"},
-      {R"({"schema":"tally-stat/1"})", "it has no key 'command'"},
-      {R"({"schema":"tally-stat/1","command":["x"],"backend":7})", "/backend must be a string, but is a number"}};
+      {R"({"schema":"tally-stat/3"})", "its schema is \"tally-stat/3\", and this version reads"},
+      {R"({"schema":"tally-stat/2"})", "it has no key 'command'"},
+      {R"({"schema":"tally-stat/2","command":["x"],"backend":7})", "/backend must be a string, but is a number"}};
   for (const auto& one : wrong) {
     const auto stats = result::read_stats(one.text, "file.json");
     ASSERT_FALSE(stats) << one.text;
@@ -104,6 +107,18 @@ TEST(Stored, a_process_of_a_run_that_is_not_there_is_told) {
     ASSERT_FALSE(stats) << run;
     EXPECT_NE(stats.error().message.find("a run that is not in it"), std::string::npos) << stats.error().message;
   }
+}
+
+// In version 1 of the schema the engine is called "sim".
+TEST(Stored, a_file_of_the_first_version_is_read) {
+  std::ifstream file(std::string(TALLY_GOLDEN) + "/one-run.version-1.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_NE(text.find("\"backend\": \"sim\""), std::string::npos);
+  const auto stats = result::read_stats(text, "golden");
+  ASSERT_TRUE(stats) << stats.error().message;
+  ASSERT_EQ(stats->size(), 1u);
+  EXPECT_EQ(stats->front().backend, "engine");
+  expect_golden(TALLY_GOLDEN, "one-run.json", *json(stats->front(), {}));
 }
 
 TEST(Stored, one_object_a_line_is_read_as_several) {

@@ -191,7 +191,7 @@ void add_intervals(Json& json, const result::Stat& stat) {
 
 Json object(const result::Stat& stat, const Style& style) {
   Json json;
-  json["schema"] = "tally-stat/1";
+  json["schema"] = "tally-stat/2";
   json["command"] = stat.command;
   if (!stat.target.empty()) json["target"] = stat.target;
   json["exit_code"] = value_or_null(stat.exit_code);
@@ -243,10 +243,11 @@ Result<Style> append_json(std::string_view existing, Style style) {
     return fail(Code::bad_usage, "cannot append: the file does not hold one JSON object a line",
                 "`--append` makes such a file, when it begins one; give it a file of its own");
   }
-  if (line["schema"] != "tally-stat/1") {
+  // Every line names its own schema, and a reader of this version reads both.
+  if (line["schema"] != "tally-stat/2" && line["schema"] != "tally-stat/1") {
     return fail(
         Code::bad_usage,
-        "cannot append: the file holds objects of the schema " + json_text(line["schema"]) + ", not \"tally-stat/1\"",
+        "cannot append: the file holds objects of the schema " + json_text(line["schema"]) + ", not \"tally-stat/2\"",
         "give it a file of its own");
   }
   style.one_line = true;

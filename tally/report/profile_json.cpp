@@ -79,7 +79,7 @@ Json intervals_json(const result::Profile& profile, const std::vector<std::int64
 
 std::string profile_json(const result::Profile& profile, const ProfileStyle&) {
   Json json;
-  json["schema"] = "tally-profile/1";
+  json["schema"] = "tally-profile/2";
   json["command"] = profile.stat.command;
   json["exit_code"] = value_or_null(profile.stat.exit_code);
   json["signal"] = value_or_null(profile.stat.signal);

@@ -86,7 +86,7 @@ std::string cut_stacks(const result::Profile& profile) {
   if (most.size() > shown) names.emplace_back("others");
   return fmt::format(
       "stacks of {:.1f} % are cut: they end in {} and not where a thread begins, for code without frame pointers tells "
-      "no caller (gcc's -fno-omit-frame-pointer keeps them; --backend sim needs none), and of more calls than "
+      "no caller (gcc's -fno-omit-frame-pointer keeps them; --backend engine needs none), and of more calls than "
       "kernel.perf_event_max_stack the kernel tells the innermost",
       100.0 * static_cast<double>(cut) / static_cast<double>(all), join(names, ", "));
 }

@@ -22,7 +22,7 @@ TEST(Table, one_run) {
  peak-memory          12.40 MiB                          counted by wait4
  duration_time          7.190 s                          counted by clock
 
- user mode only · 1 process, 2 threads · simulated PMU
+ user mode only · 1 process, 2 threads · engine
 
 )");
 }
@@ -52,7 +52,7 @@ TEST(Table, a_series_shows_the_interval) {
             " loads:u   3,500  1,000  6,000  1,000  6,000  ± 71.4 %  exact\n"
             "\n"
             " 6 runs · low to high: interval of the median, 96.9 %\n"
-            " user mode only · 1 process, 2 threads · simulated PMU\n"
+            " user mode only · 1 process, 2 threads · engine\n"
             "\n");
 }
 
@@ -76,7 +76,7 @@ TEST(Table, a_reason_of_several_rows_is_a_footnote) {
                 long_reason +
                 "\n"
                 "\n"
-                " 1 process, 2 threads · simulated PMU\n"
+                " 1 process, 2 threads · engine\n"
                 "\n");
 }
 
@@ -131,7 +131,7 @@ TEST(Grid, leaves_out_empty_columns_and_their_headings) {
 
 TEST(Json, numbers_are_numbers_and_absent_is_null_with_a_reason) {
   const auto object = nlohmann::json::parse(*json(sample(), {}));
-  EXPECT_EQ(object["schema"], "tally-stat/1");
+  EXPECT_EQ(object["schema"], "tally-stat/2");
   EXPECT_EQ(object["events"][0]["value"], 2'501'138'701);
   EXPECT_EQ(object["events"][0]["event"], "instructions");
   EXPECT_EQ(object["events"][0]["name"], "instructions:u");

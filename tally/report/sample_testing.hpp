@@ -37,7 +37,7 @@ inline result::Stat sample() {
   result::Stat stat;
   stat.command = {"bzip2", "-k", "linux.tar"};
   stat.exit_code = 0;
-  stat.backend = "sim";
+  stat.backend = "engine";
   stat.events = {row("instructions:u", exact(2'501'138'701, "engine")),
                  row("branches:u", exact(427'054'451, "engine")),
                  row("loads:u", exact(702'114'020, "engine")),

@@ -76,7 +76,7 @@ std::string snippet_table(const result::Snippet& snippet) {
 
 std::string snippet_json(const result::Snippet& snippet) {
   Json json;
-  json["schema"] = "tally-asm/1";
+  json["schema"] = "tally-asm/2";
   json["code"] = snippet.code;
   json["init"] = text_or_null(snippet.init);
   json["unroll"] = snippet.unroll;

@@ -10,7 +10,7 @@ namespace tally::report {
 /// A row for each event, and for each chain.
 std::string snippet_table(const result::Snippet& snippet);
 
-/// One JSON object, tally-asm/1 (docs/guides/instructions.md).
+/// One JSON object, tally-asm/2 (docs/guides/instructions.md).
 std::string snippet_json(const result::Snippet& snippet);
 
 /// event,value,trust,model,low,high,reason; chains are rows named "latency" and "throughput".

@@ -75,7 +75,7 @@ result::Profile profile() {
   made.stat.command = {"prog"};
   made.stat.events.emplace_back();
   made.stat.events.front().total.name = made.stat.events.front().total.event = "instructions:u";
-  made.stat.events.front().total.count = exact(300, "sim");
+  made.stat.events.front().total.count = exact(300, "engine");
   made.owners.emplace_back();
   made.objects = {{"/bin/prog"}};
   made.sources = {"", "a.c"};

@@ -122,10 +122,10 @@ std::string footer(const result::Stat& stat) {
   if (!stat.passes.empty()) parts.push_back(fmt::format("{} executions, one for each pass", stat.passes.size()));
   if (stat.processor) parts.push_back(fmt::format("started on processor {} alone", *stat.processor));
   const bool by_pmu = stat.backend == "perf" && (any_user || any_kernel);
-  parts.emplace_back(stat.backend == "sim" ? "simulated PMU"
-                     : by_pmu              ? "PMU"
-                     : stat.target.empty() ? "run natively"
-                                           : "the kernel's counters");
+  parts.emplace_back(stat.backend == "engine" ? "engine"
+                     : by_pmu                 ? "PMU"
+                     : stat.target.empty()    ? "run natively"
+                                              : "the kernel's counters");
   return fmt::format(" {}\n", join(parts, " · "));
 }
 

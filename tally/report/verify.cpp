@@ -20,7 +20,7 @@ using result::Verdict;
 constexpr std::size_t width = 110;
 
 std::string who(const result::Verify& verify) {
-  if (verify.backend == "sim") return "the simulated PMU";
+  if (verify.backend == "engine") return "the engine";
   if (verify.backend == "perf") {
     return verify.environment.pmus.empty() ? "this PMU" : "the PMU " + verify.environment.pmus.front();
   }
@@ -134,7 +134,7 @@ Json compared_json(const result::Compared& one) {
 }
 
 std::string way(const std::string& backend) {
-  if (backend == "sim") return "the engine";
+  if (backend == "engine") return "the engine";
   if (backend == "perf") return "the PMU";
   return backend == "stepper" ? "the single-stepper" : backend;
 }
@@ -273,7 +273,7 @@ std::string verify_text(const result::Verify& verify, bool all) {
 
 std::string verify_json(const result::Verify& verify) {
   Json json;
-  json["schema"] = "tally-verify/1";
+  json["schema"] = "tally-verify/2";
   json["verdict"] = name(verdict(verify));
   json["answer"] = verify_answer(verify);
   json["backend"] = verify.backend;

@@ -13,7 +13,7 @@ std::string verify_answer(const result::Verify& verify);
 /// The answer, the grade of each event, the checks. `all`: those that passed one by one, too.
 std::string verify_text(const result::Verify& verify, bool all);
 
-/// The same as one JSON object, tally-verify/1 (docs/reference/verify-json.md).
+/// The same as one JSON object, tally-verify/2 (docs/reference/verify-json.md).
 std::string verify_json(const result::Verify& verify);
 
 }  // namespace tally::report

@@ -57,15 +57,29 @@ TEST(VerifyReport, names_noise_and_an_interrupt) {
   EXPECT_TRUE(holds(verify_answer(verify), "interrupted"));
 }
 
+// In version 1 of the schema the engine is called "sim".
+TEST(VerifyReport, a_file_of_the_first_version_is_read) {
+  result::Verify verify = sample();
+  verify.backend = "sim";
+  std::string json = verify_json(verify);
+  const std::string current = "tally-verify/2";
+  json.replace(json.find(current), current.size(), "tally-verify/1");
+  const auto read = result::read_verify(json, "verify.json");
+  ASSERT_TRUE(read) << read.error().message;
+  verify.backend = "engine";
+  EXPECT_EQ(*read, verify);
+  EXPECT_TRUE(holds(verify_answer(*read), "of the engine"));
+}
+
 TEST(VerifyReport, its_json_can_be_read_back) {
   const std::string json = verify_json(sample());
   ASSERT_TRUE(result::is_verify(json));
   const auto read = result::read_verify(json, "verify.json");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(*read, sample());
-  EXPECT_FALSE(result::read_verify("{\"schema\": \"tally-verify/2\"}", "x"));
+  EXPECT_FALSE(result::read_verify("{\"schema\": \"tally-verify/3\"}", "x"));
   EXPECT_FALSE(result::read_verify(json.substr(0, json.size() / 2), "x"));
-  EXPECT_FALSE(result::is_verify("{\"schema\": \"tally-stat/1\"}"));
+  EXPECT_FALSE(result::is_verify("{\"schema\": \"tally-stat/2\"}"));
 }
 
 TEST(VerifyReport, its_page_has_the_grades_and_all_checks) {

@@ -12,7 +12,7 @@ namespace {
 
 // Everything below may throw Json::exception: read_profile() turns it into an Error.
 
-constexpr const char* schema = "tally-profile/1";
+constexpr const char* schema = "tally-profile";
 
 /// A number that is the place of something in a list of so many.
 std::uint32_t place(const Json& json, std::size_t size) {
@@ -137,7 +137,7 @@ Profile profile_of(const Json& json) {
   profile.stat.exit_code = optional<int>(json, "exit_code");
   profile.stat.signal = optional<int>(json, "signal");
   profile.stat.incomplete = json.value("incomplete", false);
-  profile.stat.backend = text(json, "backend");
+  profile.stat.backend = current_backend_name(text(json, "backend"));
   profile.stat.environment = read_environment(json.at("environment"));
   profile.inlines_apart = json.value("inlines", false);
   read_events(json.at("events"), profile);
@@ -162,8 +162,8 @@ bool is_profile(std::string_view text) { return text.find("\"tally-profile/") !=
 Result<Profile> read_profile(std::string_view text, const std::string& name) {
   try {
     const Json json = Json::parse(text);
-    if (result::text(json, "schema") != schema)
-      return fail(Code::bad_usage, fmt::format("'{}' is of another schema than {}", printable(name), schema));
+    if (!is_schema(result::text(json, "schema"), schema))
+      return fail(Code::bad_usage, fmt::format("'{}' is of another schema than {}/2", printable(name), schema));
     return profile_of(json);
   } catch (const Json::exception& exception) {
     return fail(

@@ -8,7 +8,7 @@
 namespace tally::result {
 namespace {
 
-constexpr const char* schema = "tally-verify/1";
+constexpr const char* schema = "tally-verify";
 
 GradedEvent graded_event(const Json& json) {
   GradedEvent one;
@@ -59,7 +59,7 @@ Compared compared(const Json& json) {
 
 Verify verify_of(const Json& json) {
   Verify verify;
-  verify.backend = text(json, "backend");
+  verify.backend = current_backend_name(text(json, "backend"));
   verify.noise = text(json, "noise");
   verify.quick = json.at("quick").get<bool>();
   verify.incomplete = json.at("incomplete").get<bool>();
@@ -84,8 +84,8 @@ bool is_verify(std::string_view text) { return text.find("\"tally-verify/") != s
 Result<Verify> read_verify(std::string_view text, const std::string& name) {
   try {
     const Json json = Json::parse(text);
-    if (result::text(json, "schema") != schema) {
-      return fail(Code::bad_usage, fmt::format("'{}' is of another schema than {}", printable(name), schema));
+    if (!is_schema(result::text(json, "schema"), schema)) {
+      return fail(Code::bad_usage, fmt::format("'{}' is of another schema than {}/2", printable(name), schema));
     }
     return verify_of(json);
   } catch (const Json::exception& exception) {

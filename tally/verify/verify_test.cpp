@@ -175,7 +175,7 @@ TEST(Remarks, are_of_the_same_processor_with_the_same_microcode) {
   verify.environment.microcode = "1";
   result::Environment environment = verify.environment;
   EXPECT_TRUE(is_of(verify, "perf", environment));
-  EXPECT_FALSE(is_of(verify, "sim", environment));
+  EXPECT_FALSE(is_of(verify, "engine", environment));
   environment.microcode = "2";
   EXPECT_FALSE(is_of(verify, "perf", environment));
   verify.noise = "seed=1";

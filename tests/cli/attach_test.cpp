@@ -96,7 +96,7 @@ TEST(Attach, parts_of_processors_add_up) {
   EXPECT_EQ(tally({"stat", "--cgroup", "no/such/group", "-e", "cs", "--", "true"}).code(), 125);
 }
 
-TEST(Attach, the_simulated_pmu_cannot) {
+TEST(Attach, the_engine_cannot) {
   const Finished finished = tally({"stat", "--backend", "none", "-e", "page-faults", "-p", "1"});
   EXPECT_EQ(finished.code(), 125);
   EXPECT_TRUE(holds(finished.err, "cannot attach"));
@@ -165,7 +165,7 @@ TEST(Timing, a_time_out_ends_the_program) {
   EXPECT_EQ(result["events"][0]["trust"], "counted");
 }
 
-// Over the simulated PMU.
+// Under the engine.
 
 #if TALLY_HAS_SIM
 
@@ -181,7 +181,7 @@ const Words working{"sh", "-c",
 
 TEST(SimulatedTiming, intervals_are_exact_and_add_up) {
   const json result =
-      result_of(with({"--backend", "sim", "-e", "instructions,loads,page-faults", "-I", "5", "--"}, working));
+      result_of(with({"--backend", "engine", "-e", "instructions,loads,page-faults", "-I", "5", "--"}, working));
   ASSERT_GE(result["intervals"].size(), 3u);
   for (std::size_t row = 0; row < 3; ++row) {
     std::int64_t sum = 0;
@@ -196,14 +196,14 @@ TEST(SimulatedTiming, intervals_are_exact_and_add_up) {
     in_between += interval["events"][0]["value"] > 0 ? 1 : 0;
   }
   EXPECT_GE(in_between, 2) << "they are read while it runs";
-  const json whole = result_of(with({"--backend", "sim", "-e", "instructions", "--repeatable", "--"}, working));
+  const json whole = result_of(with({"--backend", "engine", "-e", "instructions", "--repeatable", "--"}, working));
   const json again =
-      result_of(with({"--backend", "sim", "-e", "instructions", "--repeatable", "-I", "5", "--"}, working));
+      result_of(with({"--backend", "engine", "-e", "instructions", "--repeatable", "-I", "5", "--"}, working));
   EXPECT_NEAR(static_cast<double>(value(again, 0)), static_cast<double>(value(whole, 0)), 1000);
 }
 
 TEST(SimulatedTiming, intervals_of_several_runs_have_their_number) {
-  const Words stat{"stat", "-q", "--backend", "sim", "-e", "instructions", "-I", "5"};
+  const Words stat{"stat", "-q", "--backend", "engine", "-e", "instructions", "-I", "5"};
   const std::string table = tally(with(with(stat, {"-r", "2", "--"}), working)).err;
   EXPECT_TRUE(holds(table, "  run     second                count  event")) << table;
   for (const char* const row : {"\n    1 ", "\n    2 "}) EXPECT_TRUE(holds(table, row)) << table;
@@ -212,7 +212,7 @@ TEST(SimulatedTiming, intervals_of_several_runs_have_their_number) {
 
 TEST(SimulatedTiming, the_time_of_an_interval_is_as_believable_as_the_whole) {
   const json result =
-      result_of(with({"--backend", "sim", "-e", "instructions,duration_time", "-I", "5", "--"}, working));
+      result_of(with({"--backend", "engine", "-e", "instructions,duration_time", "-I", "5", "--"}, working));
   EXPECT_EQ(result["events"][1]["trust"], "partial");
   for (const json& interval : result["intervals"]) {
     EXPECT_EQ(interval["events"][1]["trust"], result["events"][1]["trust"]);
@@ -221,7 +221,7 @@ TEST(SimulatedTiming, the_time_of_an_interval_is_as_believable_as_the_whole) {
 }
 
 TEST(SimulatedTiming, intervals_are_told_while_they_go_on) {
-  Running counting(tally_words({"stat", "-q", "--backend", "sim", "-x", ",", "-o", "-", "-e", "instructions", "-I",
+  Running counting(tally_words({"stat", "-q", "--backend", "engine", "-x", ",", "-o", "-", "-e", "instructions", "-I",
                                 "20", "--", "sh", "-c", "while :; do :; done"}));
   ASSERT_TRUE(counting.wait_for_output("instructions:u"));
   counting.signal(SIGTERM);
@@ -230,12 +230,12 @@ TEST(SimulatedTiming, intervals_are_told_while_they_go_on) {
 
 TEST(SimulatedTiming, a_delay_leaves_the_beginning_out) {
   const Words command{"sh", "-c", "j=0; while [ $j -lt 20000 ]; do j=$((j+1)); done; sleep 0.5; :"};
-  const json all = result_of(with({"--backend", "sim", "-e", "instructions", "--"}, command));
-  const json later = result_of(with({"--backend", "sim", "-e", "instructions", "--delay", "60000", "--"}, {"true"}));
+  const json all = result_of(with({"--backend", "engine", "-e", "instructions", "--"}, command));
+  const json later = result_of(with({"--backend", "engine", "-e", "instructions", "--delay", "60000", "--"}, {"true"}));
   EXPECT_EQ(later["events"][0]["trust"], "absent");
   const TemporaryFile mark("mark");
   const json behind =
-      result_of(with({"--backend", "sim", "-e", "instructions,user_time", "--delay", "1000", "--per-process", "--"},
+      result_of(with({"--backend", "engine", "-e", "instructions,user_time", "--delay", "1000", "--per-process", "--"},
                      {"sh", "-c", "j=0; while [ $j -lt 20000 ]; do j=$((j+1)); done; sleep 3; :"}));
   EXPECT_LT(value(behind, 0), value(all, 0) / 2);
   EXPECT_GT(value(behind, 0), 0);
@@ -249,9 +249,10 @@ TEST(SimulatedTiming, a_delay_leaves_the_beginning_out) {
 TEST(SimulatedTiming, a_time_out_ends_the_program_and_the_counts) {
   const TemporaryFile fifo("fifo");
   ASSERT_EQ(mkfifo(fifo.path().c_str(), 0600), 0);
-  const json result = result_of({"--backend", "sim", "-e", "instructions,loads", "--timeout", "300", "--", "sh", "-c",
-                                 "trap 'j=0; while [ $j -lt 100000 ]; do j=$((j+1)); done; exit 7' TERM; exec 3<>" +
-                                     fifo.path() + "; read x <&3; read x <&3"});
+  const json result =
+      result_of({"--backend", "engine", "-e", "instructions,loads", "--timeout", "300", "--", "sh", "-c",
+                 "trap 'j=0; while [ $j -lt 100000 ]; do j=$((j+1)); done; exit 7' TERM; exec 3<>" + fifo.path() +
+                     "; read x <&3; read x <&3"});
   EXPECT_EQ(result["exit_code"], 7);
   EXPECT_EQ(result["events"][0]["trust"], "exact") << result["events"][0]["reason"];
   EXPECT_LT(value(result, 0), 2000000) << "what it did behind the time-out is none of it";

@@ -35,7 +35,7 @@ class Descendants : public testing::TestWithParam<const char*> {
     all.insert(all.end(), {"--", "sh", "-c", script});
     return all;
   }
-  bool counts() const { return std::string(GetParam()) == "sim"; }
+  bool counts() const { return std::string(GetParam()) == "engine"; }
   bool by_counters() const { return std::string(GetParam()) == "perf"; }
   void SetUp() override {
     if (by_counters() && !linux::open_for_next_program(linux::KernelEvent::minor_faults)) {
@@ -110,7 +110,7 @@ TEST_P(Descendants, are_not_what_tally_was_started_with) {
 }
 
 #if TALLY_HAS_SIM
-const auto backends = testing::Values("none", "perf", "sim");
+const auto backends = testing::Values("none", "perf", "engine");
 #else
 const auto backends = testing::Values("none", "perf");
 #endif

@@ -48,7 +48,7 @@ TEST(Discover, repeats_to_the_bit) {
   EXPECT_NE(first, tally(with(words, {"--seed", "2"})).out);
   const json result = json::parse(first, nullptr, false);
   ASSERT_FALSE(result.is_discarded()) << first;
-  EXPECT_EQ(result["schema"], "tally-discovery/1");
+  EXPECT_EQ(result["schema"], "tally-discovery/2");
   EXPECT_EQ(result["events"].size(), 40U);
 }
 

@@ -40,10 +40,10 @@ TEST(Doctor, takes_no_arguments) {
 }
 
 #if TALLY_HAS_SIM
-TEST(Doctor, says_that_the_simulated_pmu_works_where_it_does) {
+TEST(Doctor, says_that_the_engine_works_where_it_does) {
   const auto object = nlohmann::json::parse(tally({"doctor", "--json"}).out);
-  const Finished counted = tally({"stat", "-e", "instructions", "--backend", "sim", "--", "true"});
-  EXPECT_EQ(object["simulated_pmu"]["works"], counted.err.find("exact") != std::string::npos) << counted.err;
+  const Finished counted = tally({"stat", "-e", "instructions", "--backend", "engine", "--", "true"});
+  EXPECT_EQ(object["engine"]["works"], counted.err.find("exact") != std::string::npos) << counted.err;
 }
 
 class DoctorOfTranslations : public testing::Test {
@@ -63,7 +63,7 @@ class DoctorOfTranslations : public testing::Test {
   std::string told(const std::string& folder) {
     setenv("TALLY_CACHE_DIR", folder.c_str(), 1);
     const auto object = nlohmann::json::parse(tally({"doctor", "--json"}).out);
-    const auto& facts = object["simulated_pmu"];
+    const auto& facts = object["engine"];
     return facts.contains("kept_translations") ? facts["kept_translations"].get<std::string>() : "";
   }
   std::string folder_;

@@ -41,7 +41,7 @@ class ForeignTexts : public testing::Test {
   }
   static Words profiled(const std::string& format, const std::string& file, const Words& command,
                         const Words& more = {}) {
-    Words words{"profile", "-q", "--backend", "sim", "--format", format, "-o", file};
+    Words words{"profile", "-q", "--backend", "engine", "--format", format, "-o", file};
     words.insert(words.end(), more.begin(), more.end());
     words.push_back("--");
     words.insert(words.end(), command.begin(), command.end());
@@ -76,9 +76,9 @@ TEST_F(ForeignTexts, arguments_are_escaped_in_every_form_of_counts) {
   for (const char* const format : {"table", "csv", "json"}) {
     SCOPED_TRACE(format);
     const TemporaryFile file("counts");
-    const Finished finished = tally(
-        with({"stat", "-q", "--backend", "sim", "--per-thread", "--format", format, "-o", file.path(), "--", PROFILED},
-             hostile_words));
+    const Finished finished = tally(with(
+        {"stat", "-q", "--backend", "engine", "--per-thread", "--format", format, "-o", file.path(), "--", PROFILED},
+        hostile_words));
     EXPECT_EQ(finished.code(), 0) << finished.err;
     std::string text = file.content().value_or("");
     std::erase(text, '\r');
@@ -179,8 +179,8 @@ TEST_F(ForeignTexts, programs_are_escaped_in_every_form_of_windows) {
   for (const char* const format : {"table", "csv", "jsonl", "chrome-trace"}) {
     SCOPED_TRACE(format);
     const TemporaryFile file("windows");
-    const Finished finished = tally({"sample", "-q", "--backend", "sim", "--every", "10000", "--format", format, "-o",
-                                     file.path(), "--", program.path()});
+    const Finished finished = tally({"sample", "-q", "--backend", "engine", "--every", "10000", "--format", format,
+                                     "-o", file.path(), "--", program.path()});
     EXPECT_EQ(finished.code(), 0) << finished.err;
     std::string text = file.content().value_or("");
     std::erase(text, '\r');
@@ -196,7 +196,7 @@ TEST_F(ForeignTexts, lines_of_source_are_cut) {
   const std::string program = source.folder() + "/long";
   if (Running({"/bin/sh", "-c", "cc -g -o " + program + " " + source.path() + " 2>/dev/null"}).finish().code() != 0)
     GTEST_SKIP() << "there is no compiler";
-  const Finished finished = tally({"profile", "-q", "--backend", "sim", "--annotate", "main", "--", program});
+  const Finished finished = tally({"profile", "-q", "--backend", "engine", "--annotate", "main", "--", program});
   EXPECT_EQ(finished.code(), 0);
   EXPECT_TRUE(holds(finished.err, "int main(void)")) << finished.err.substr(0, 2000);
   EXPECT_LT(finished.err.size(), 100'000u);

@@ -55,7 +55,7 @@ TEST(Formats, the_json_beside_goes_where_it_is_told) {
   const TemporaryFile meta("meta.json");
   const Finished finished = stat({"--format", "csv", "-o", "-", "--meta", meta.path()});
   EXPECT_EQ(finished.out.find(header), 0u);
-  EXPECT_EQ(json::parse(*meta.content())["schema"], "tally-stat/1");
+  EXPECT_EQ(json::parse(*meta.content())["schema"], "tally-stat/2");
   const TemporaryFile rows("rows.csv");
   stat({"--format", "csv", "-o", rows.path(), "--meta", meta.path()});
   EXPECT_FALSE(std::filesystem::exists(rows.path() + ".meta.json"));
@@ -184,13 +184,13 @@ TEST(Formats, hpctools_files_are_read) {
 // Cycles without a PMU are a model's, and no form of a file makes more of them.
 TEST(Formats, hpctools_file_that_tally_wrote_is_believed_as_far_as_it_was_measured) {
 #if !TALLY_HAS_SIM
-  GTEST_SKIP() << "there is no simulated PMU";
+  GTEST_SKIP() << "there is no engine";
 #endif
   const TemporaryFile rows("product.csv");
   const Words measure{"stat",
                       "-q",
                       "--backend",
-                      "sim",
+                      "engine",
                       "--model",
                       "haswell",
                       "--format",

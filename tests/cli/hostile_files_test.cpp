@@ -99,7 +99,7 @@ class HostileFile : public testing::Test {
     const std::string program = source.folder() + "/program";
     Finished finished;
     if (Running({"/bin/sh", "-c", "cc -nostdlib -static -o " + program + " " + source.path()}).finish().code() == 0)
-      finished = tally({"profile", "--backend", "sim", "--inlines", "-o", "/dev/null", "--", program});
+      finished = tally({"profile", "--backend", "engine", "--inlines", "-o", "/dev/null", "--", program});
     else
       finished.err = "no compiler";
     fs::remove(program);
@@ -151,7 +151,8 @@ TEST_F(HostileFile, whose_names_refer_to_themselves_keeps_them_as_they_are) {
   const std::string program = source.folder() + "/program";
   if (Running({"/bin/sh", "-c", "cc -nostdlib -static -o " + program + " " + source.path()}).finish().code() != 0)
     GTEST_SKIP() << "there is no compiler for x86-64";
-  const Finished finished = tally({"profile", "-q", "--backend", "sim", "--format", "json", "-o", "-", "--", program});
+  const Finished finished =
+      tally({"profile", "-q", "--backend", "engine", "--format", "json", "-o", "-", "--", program});
   fs::remove(program);
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_TRUE(holds(finished.out, name.substr(0, 60))) << finished.out.substr(0, 1000);
@@ -165,7 +166,7 @@ class DebugServers : public HostileFile {
     const TemporaryFile tool("debuginfod-find", "#!/bin/sh\necho \"$@\" >>\"${0%/*}/asked\"\nexit 1\n", 0755);
     std::string command = "PATH=" + tool.folder() + ":$PATH DEBUGINFOD_URLS=http://127.0.0.1:9 exec \"$0\" \"$@\"";
     Words words{"/bin/sh", "-c", command};
-    Words of_tally{"profile", "--backend", "sim"};
+    Words of_tally{"profile", "--backend", "engine"};
     of_tally.insert(of_tally.end(), options.begin(), options.end());
     of_tally.insert(of_tally.end(), {"--", "true"});
     for (const std::string& word : tally_words(of_tally)) words.push_back(word);

@@ -22,7 +22,7 @@ struct Window {
 // The rows of `tally sample -e instructions,branches`.
 std::vector<Window> windows_of(const Words& options, const Words& command) {
   const TemporaryFile file("windows.csv");
-  Words words{"sample", "--backend", "sim", "-q", "-e", "instructions,branches", "-o", file.path()};
+  Words words{"sample", "--backend", "engine", "-q", "-e", "instructions,branches", "-o", file.path()};
   words.insert(words.end(), options.begin(), options.end());
   words.push_back("--");
   words.insert(words.end(), command.begin(), command.end());

@@ -220,7 +220,7 @@ TEST(Models, each_part_alone_counts_what_it_counts_beside_the_others) {
 TEST(Models, exact_counts_are_the_same_with_and_without) {
   const Words command{"/bin/ls", "/"};
   constexpr const char* exact = "instructions,branches,conditional-taken,loads,stores";
-  const Modelled without = run_modelled({"--backend", "sim", "-e", exact}, command);
+  const Modelled without = run_modelled({"--backend", "engine", "-e", exact}, command);
   const Modelled with =
       run_modelled({"--model", "haswell", "-e", std::string(exact) + ",branch-misses,cache-misses"}, command);
   for (const auto& [name, value] : without.values) EXPECT_EQ(with.values.at(name), value) << name;
@@ -331,7 +331,7 @@ TEST(Models, without_anything_asked_a_few_of_its_events_are_shown) {
   EXPECT_EQ(finished.code(), 0);
   for (const char* name : {"instructions:u", "branch-misses:u", "cache-misses:u", "duration_time"})
     EXPECT_TRUE(holds(finished.err, name)) << finished.err;
-  EXPECT_FALSE(holds(tally({"stat", "-q", "--backend", "sim", "--", "true"}).err, "model"));
+  EXPECT_FALSE(holds(tally({"stat", "-q", "--backend", "engine", "--", "true"}).err, "model"));
 }
 
 TEST(Models, threads_have_a_first_level_each) {
@@ -365,7 +365,7 @@ TEST(Models, threads_of_tallys_own_count_what_the_programs_would) {
 
 TEST(Models, a_program_goes_on_that_nobody_hands_its_predictor_back) {
   TemporaryFile flag("waits", "");
-  Running running({TALLY_COMMAND, "stat", "--backend", "sim", "--model", "haswell", "--model-threads", "1", "-e",
+  Running running({TALLY_COMMAND, "stat", "--backend", "engine", "--model", "haswell", "--model-threads", "1", "-e",
                    "branch-misses,L1-dcache-load-misses", "--", WORKERS, "later", flag.path()});
   ASSERT_TRUE(running.wait_for_output("ready"));
   running.signal(SIGKILL);

@@ -136,7 +136,7 @@ TEST(NativeWindows, what_makes_no_sense_is_refused_with_a_reason) {
   EXPECT_NE(sample({"--every", "1us"}).err.find("10us is the least"), std::string::npos);
   EXPECT_NE(sample({"--every", "1ms", "--by", "page-faults"}).err.find("is a time"), std::string::npos);
   EXPECT_NE(
-      sample({"--every", "5", "--by", "page-faults", "--backend", "sim"}).err.find("the engine cannot end windows"),
+      sample({"--every", "5", "--by", "page-faults", "--backend", "engine"}).err.find("the engine cannot end windows"),
       std::string::npos);
   EXPECT_NE(sample({"--every", "5", "--by", "page-faults", "--backend", "none"}).err.find("cannot record windows"),
             std::string::npos);
@@ -173,7 +173,7 @@ TEST(NativeWindows, a_frequency_is_refused_where_it_means_nothing) {
   const Finished too_often = sample({"--frequency", "1G"});
   EXPECT_NE(too_often.err.find("perf_event_max_sample_rate"), std::string::npos) << too_often.err;
 #if TALLY_HAS_SIM
-  const Finished engine = sample({"--backend", "sim", "--frequency", "500", "--by", "instructions"});
+  const Finished engine = sample({"--backend", "engine", "--frequency", "500", "--by", "instructions"});
   EXPECT_EQ(engine.code(), 2);
   EXPECT_NE(engine.err.find("natively --every 1ms"), std::string::npos) << engine.err;
 #endif

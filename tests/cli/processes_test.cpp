@@ -1,5 +1,5 @@
 // Processes and threads of a program that runs natively, told apart by the kernel's own events. tests/guest has the
-// same with a PMU, tests/engine with the simulated one.
+// same with a PMU, tests/engine with the engine.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -70,7 +70,7 @@ TEST_F(ProfileDifference, has_the_table_of_one) {
 TEST_F(ProfileDifference, refuses_what_is_no_difference) {
   write_profile(before.path(), {PROFILED});
   write_profile(after.path(), {PROFILED}, {"-e", "loads"});
-  const TemporaryFile damaged("damaged.json", "{\"schema\": \"tally-profile/1\", \"command\": 7}");
+  const TemporaryFile damaged("damaged.json", "{\"schema\": \"tally-profile/2\", \"command\": 7}");
   const struct {
     Words words;
     std::string said;

@@ -46,7 +46,7 @@ class ProfileIdentity : public testing::Test {
   /// Profiles what a shell does in the folder.
   Json profile(const std::string& command, Words options = {}) {
     const std::string file = path("profile.json");
-    Words words{"profile", "-q", "--backend", "sim", "-e", "instructions", "--format", "json", "-o", file};
+    Words words{"profile", "-q", "--backend", "engine", "-e", "instructions", "--format", "json", "-o", file};
     words.insert(words.end(), options.begin(), options.end());
     for (const std::string& word : Words{"--", "/bin/sh", "-c", "cd " + folder_ + " && " + command})
       words.push_back(word);
@@ -98,7 +98,7 @@ TEST_F(ProfileIdentity, of_a_program_that_was_built_again) {
   const Json over = profile("cp one p; ./p; cp two p; ./p");
   EXPECT_GT(of(over, "alpha"), loop);
   EXPECT_EQ(of(over, "gamma_"), of(over, "alpha"));
-  const Finished table = tally({"profile", "-q", "--backend", "sim", "-e", "instructions", "--top", "0", "--",
+  const Finished table = tally({"profile", "-q", "--backend", "engine", "-e", "instructions", "--top", "0", "--",
                                 "/bin/sh", "-c", "cd " + path("") + " && cp one p; ./p; cp two p; ./p"});
   std::set<std::string> files;  // as the rows of the two functions name them
   std::istringstream lines(table.err);
@@ -235,7 +235,7 @@ TEST_F(ProfileIdentity, of_files_with_debug_information_of_their_own) {
   EXPECT_EQ(of(profile("exec ./split", {"--inlines"}), "mix"), mix);
   ASSERT_EQ(shell("rm -f " + path("*.dwo")).code(), 0);
   const Finished table =
-      tally({"profile", "-q", "--backend", "sim", "-e", "instructions", "--inlines", "--", path("split")});
+      tally({"profile", "-q", "--backend", "engine", "-e", "instructions", "--inlines", "--", path("split")});
   EXPECT_NE(table.err.find("split.dwo: it is missing"), std::string::npos) << table.err;
 }
 
@@ -254,7 +254,7 @@ TEST_F(ProfileIdentity, of_files_with_compressed_debug_information) {
   if (shell("cd " + path("") + " && objcopy --compress-debug-sections=zstd plain zstd").code() != 0)
     GTEST_SKIP() << "objcopy does not know zstd";
   const Finished table =
-      tally({"profile", "-q", "--backend", "sim", "-e", "instructions", "--inlines", "--", path("zstd")});
+      tally({"profile", "-q", "--backend", "engine", "-e", "instructions", "--inlines", "--", path("zstd")});
   EXPECT_TRUE(table.err.find("mix") != std::string::npos ||
               table.err.find("its debug information is compressed by zstd, which elfutils ") != std::string::npos)
       << table.err;
@@ -266,7 +266,7 @@ TEST_F(ProfileIdentity, tells_names_of_one_function) {
         "volatile int s;\n__attribute__((noinline)) void first(void) { s = 1; }\nvoid second(void) "
         "__attribute__((alias(\"first\")));\nint main(void) { first(); second(); return 0; }\n");
   const Finished told =
-      tally({"stat", "--backend", "sim", "--function", "second", "--function", "first", "--", path("alias")});
+      tally({"stat", "--backend", "engine", "--function", "second", "--function", "first", "--", path("alias")});
   EXPECT_NE(told.err.find("'second' and 'first' are names of one address"), std::string::npos) << told.err;
 }
 
@@ -278,7 +278,7 @@ TEST_F(ProfileIdentity, of_regions_in_a_program_that_was_built_again) {
         "__attribute__((noinline)) void work(void) { s = 1; }\n"
         "int main(void) { before(); for (int i = 0; i < 7; i++) work(); return 0; }\n");
   const Finished told =
-      tally({"stat", "-q", "--backend", "sim", "-e", "instructions", "--format", "json", "--function", "work", "--",
+      tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--format", "json", "--function", "work", "--",
              "/bin/sh", "-c", "cd " + path("") + " && cp one p; ./p; rm p; cp two p; ./p"});
   const Json json = Json::parse(told.err, nullptr, false);
   ASSERT_TRUE(json.is_object()) << told.err;

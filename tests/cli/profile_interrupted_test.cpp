@@ -37,7 +37,7 @@ class Interrupted : public testing::Test {
 
   void profile(const std::string& how, const Words& options) {
     const TemporaryFile file("profile.json");
-    Words words{"profile", "-q", "--backend", "sim", "-e", "stores,instructions,branches", "--lines"};
+    Words words{"profile", "-q", "--backend", "engine", "-e", "stores,instructions,branches", "--lines"};
     words = with(with(words, options), {"--format", "json", "-o", file.path(), "--", INTERRUPTED, how});
     const Finished finished = tally(words);
     ASSERT_EQ(finished.code(), 0) << finished.err;

@@ -37,7 +37,7 @@ struct Profiled {
 
 Profiled profiled(Words words) {
   const TemporaryFile file("profile.json");
-  words.insert(words.begin(), {"profile", "-q", "--backend", "sim", "--format", "json", "-o", file.path()});
+  words.insert(words.begin(), {"profile", "-q", "--backend", "engine", "--format", "json", "-o", file.path()});
   Profiled made;
   made.finished = tally(words);
   made.json = Json::parse(file.content().value_or(""), nullptr, false);
@@ -372,7 +372,7 @@ TEST_F(Profile, annotates_any_source) {
       program("any");
   if (run("gcc -g -o " + program.path() + " " + source.path()).code() != 0) GTEST_SKIP() << "gcc builds nothing here";
   const Finished annotated =
-      tally({"profile", "-q", "--backend", "sim", "--top", "1", "--annotate", "any.c", "--", program.path()});
+      tally({"profile", "-q", "--backend", "engine", "--top", "1", "--annotate", "any.c", "--", program.path()});
   EXPECT_EQ(annotated.code(), 0) << annotated.err;
   EXPECT_NE(annotated.err.find("s += i;\n"), std::string::npos) << annotated.err.substr(0, 5000);
   EXPECT_NE(annotated.err.find("xxx…"), std::string::npos);
@@ -391,7 +391,7 @@ TEST_F(Profile, takes_the_form_from_the_name_of_the_output) {
                                      {"x.txt", "/"}}) {
     const TemporaryFile file(name);
     const Finished finished =
-        tally({"profile", "-q", "--backend", "sim", "-e", "instructions", "-o", file.path(), "--", PROFILED});
+        tally({"profile", "-q", "--backend", "engine", "-e", "instructions", "-o", file.path(), "--", PROFILED});
     EXPECT_EQ(finished.code(), 0) << finished.err;
     EXPECT_EQ(file.content().value_or("").substr(0, std::string(begins).size()), begins) << name;
   }
@@ -406,10 +406,10 @@ TEST_F(Profile, refuses_what_it_cannot_do) {
       {{"profile", "--by", "colour", "--", "true"}, "--by colour"},
       {{"profile", "--format", "xml", "--", "true"}, "unknown format"},
       {{"profile", "--top", "-1", "--", "true"}, "--top"},
-      {{"profile", "--backend", "sim", "-e", "page-faults", "--", "true"}, "page-faults is not known by place"},
-      {{"profile", "--backend", "sim", "--calls", "-e", "cycles", "--", "true"}, "--calls has no room for cycles"},
+      {{"profile", "--backend", "engine", "-e", "page-faults", "--", "true"}, "page-faults is not known by place"},
+      {{"profile", "--backend", "engine", "--calls", "-e", "cycles", "--", "true"}, "--calls has no room for cycles"},
       {{"profile", "--model", "no-such-machine", "-e", "cycles", "--", "true"}, "no-such-machine"},
-      {{"profile", "--backend", "sim", "--calls", "-e", "instructions,loads,stores,calls,returns", "--", "true"},
+      {{"profile", "--backend", "engine", "--calls", "-e", "instructions,loads,stores,calls,returns", "--", "true"},
        "more than 4 events"},
       {{"profile", "--asm", "--", "true"}, "--asm goes with --annotate"},
       {{"profile", "--sort", "name", "--", "true"}, "--sort name is no order"},

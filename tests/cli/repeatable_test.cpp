@@ -45,7 +45,7 @@ class Repeated : public testing::TestWithParam<Case> {};
 // Programs that use no time, randomness, process numbers or addresses.
 TEST_P(Repeated, counts_are_equal_in_every_run) {
 #if !TALLY_HAS_SIM
-  GTEST_SKIP() << "this build has no simulated PMU";
+  GTEST_SKIP() << "this build has no engine";
 #endif
   Words program = GetParam().words;
   if (access(program[0].c_str(), X_OK) != 0) GTEST_SKIP() << program[0] << " is not installed";
@@ -56,9 +56,9 @@ TEST_P(Repeated, counts_are_equal_in_every_run) {
     if (const auto at = word.find("IN"); at != std::string::npos) word.replace(at, 2, input.path());
   }
   const TemporaryFile file("result.json");
-  Words words{"stat",     "--backend", "sim", "--repeatable",
-              "-r",       "5",         "-e",  "instructions,branches,conditional-taken,loads,stores",
-              "--format", "json",      "-o",  file.path(),
+  Words words{"stat",     "--backend", "engine", "--repeatable",
+              "-r",       "5",         "-e",     "instructions,branches,conditional-taken,loads,stores",
+              "--format", "json",      "-o",     file.path(),
               "--"};
   words.insert(words.end(), program.begin(), program.end());
   EXPECT_EQ(tally(words).code(), 0);

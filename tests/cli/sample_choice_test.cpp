@@ -35,7 +35,7 @@ class SampleChoice : public testing::Test {
   }
   // Of `sh -c 'ls / | wc -l'`, every 20,000 instructions, with more options.
   Finished sample(const Words& more, const std::string& output) {
-    Words words{"sample", "--backend", "sim", "--every", "20k", "-o", output};
+    Words words{"sample", "--backend", "engine", "--every", "20k", "-o", output};
     words.insert(words.end(), more.begin(), more.end());
     words.insert(words.end(), {"--", "/bin/sh", "-c", "ls / | wc -l"});
     return tally(words);
@@ -109,7 +109,7 @@ TEST_F(SampleChoice, what_rows_do_not_say_stands_beside_them) {
 // The thread is one of a forked child, and ends before its rows are looked at.
 TEST_F(SampleChoice, where_names_the_function_of_an_address) {
   const TemporaryFile file("w.csv"), lines("w.jsonl");
-  const Finished finished = tally({"sample", "--backend", "sim", "-q", "--where", "-e", "instructions", "--every",
+  const Finished finished = tally({"sample", "--backend", "engine", "-q", "--where", "-e", "instructions", "--every",
                                    "10k", "-o", file.path(), "--", WORKERS, "1", "1", "400000"});
   EXPECT_EQ(finished.code(), 0) << finished.err;
   constexpr std::size_t process = 5, thread = 6, trigger = 9, function = 11;
@@ -154,7 +154,7 @@ TEST_F(SampleChoice, every_form_is_exported_to_the_same_rows) {
 TEST_F(SampleChoice, merged_rows_are_of_processes_and_their_sums_are_the_threads) {
   const TemporaryFile file("w.csv"), apart("t.csv");
   const Words command{"--", WORKERS, "1", "4", "20000"};
-  const Words options{"sample", "--backend", "sim", "-q", "-e", "instructions,loads", "--every", "8000", "-o"};
+  const Words options{"sample", "--backend", "engine", "-q", "-e", "instructions,loads", "--every", "8000", "-o"};
   const Finished finished = tally(with(with(options, {file.path(), "--merged"}), command));
   EXPECT_EQ(finished.code(), 0) << finished.err;
   tally(with(with(options, {apart.path()}), command));
@@ -183,7 +183,7 @@ TEST_F(SampleChoice, merged_rows_are_of_processes_and_their_sums_are_the_threads
 
 TEST_F(SampleChoice, merged_rows_of_one_thread_are_the_threads) {
   const TemporaryFile file("w.csv"), apart("t.csv");
-  const Words options{"sample", "--backend",          "sim",     "-q",   "--repeatable",
+  const Words options{"sample", "--backend",          "engine",  "-q",   "--repeatable",
                       "-e",     "instructions,loads", "--every", "8000", "-o"};
   tally(with(options, {file.path(), "--merged", "--", "/bin/true"}));
   tally(with(options, {apart.path(), "--", "/bin/true"}));

@@ -43,7 +43,7 @@ struct Sampled {
 
 Sampled sampled(Words words) {
   const TemporaryFile file("windows.csv");
-  words.insert(words.begin(), {"sample", "--backend", "sim", "-o", file.path()});
+  words.insert(words.begin(), {"sample", "--backend", "engine", "-o", file.path()});
   Sampled made;
   made.finished = tally(words);
   made.rows = rows_of(file.content().value_or(""));
@@ -130,8 +130,8 @@ TEST_F(Sample, refuses_what_it_cannot_do) {
       {{"sample", "--every", "5x", "--", "true"}, "--every 5x"},
       {{"sample", "--every", "5", "--by", "loads,stores", "--", "true"}, "more than one event"},
       {{"sample", "--every", "5"}, "no program to run"},
-      {{"sample", "--every", "5", "--backend", "sim", "--by", "cycles", "--", "true"}, "no window ends by cycles"},
-      {{"sample", "--every", "5", "--backend", "sim", "--format", "hpctool", "-e",
+      {{"sample", "--every", "5", "--backend", "engine", "--by", "cycles", "--", "true"}, "no window ends by cycles"},
+      {{"sample", "--every", "5", "--backend", "engine", "--format", "hpctool", "-e",
         "instructions,cycles,ref-cycles,branches:k,loads,stores,calls", "--", "true"},
        "no way to say that branches:k is absent"},
       {{"sample", "--every", "5", "--format", "xml", "--", "true"}, "unknown format"},

@@ -11,7 +11,8 @@ bool FoldedStack::has(const std::string& name) const {
 
 FoldedStacks::FoldedStacks(const Words& command) {
   const TemporaryFile file("stacks.folded");
-  finished = tally(with({"profile", "-q", "--backend", "sim", "-e", "instructions", "-o", file.path(), "--"}, command));
+  finished =
+      tally(with({"profile", "-q", "--backend", "engine", "-e", "instructions", "-o", file.path(), "--"}, command));
   std::istringstream lines(file.content().value_or(""));
   for (std::string line; std::getline(lines, line);) {
     const std::size_t blank = line.rfind(' ');

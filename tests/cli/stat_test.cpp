@@ -106,7 +106,7 @@ TEST(Stat, of_page_faults_under_the_engine_it_is_said_how_many_are_its_own) {
 #endif
   // 2,000 pages of the program's; the engine has some hundreds of its own.
   const Words touches{"perl", "-e", "my $x = 'x' x 8_192_000; exit 0"};
-  const json result = result_by(with({"--backend", "sim", "-e", "instructions,page-faults", "--"}, touches));
+  const json result = result_by(with({"--backend", "engine", "-e", "instructions,page-faults", "--"}, touches));
   const json& faults = result["events"][1];
   ASSERT_EQ(faults["trust"], "partial");
   const std::string reason = faults["reason"];
@@ -188,7 +188,7 @@ TEST(Stat, json_has_every_key_that_the_schema_requires) {
   const json& definitions = schema["$defs"];
   for (const Words& words : {Words{"--", "true"}, Words{"-r", "2", "--per-process", "--per-thread", "--", "true"}}) {
     const json result = result_of(words);
-    EXPECT_EQ(result["schema"], "tally-stat/1");
+    EXPECT_EQ(result["schema"], "tally-stat/2");
     check(result, schema, "the result");
     check(result["environment"], definitions["environment"], "environment");
     for (const json& event : result["events"]) check(event, definitions["event"], "an event");

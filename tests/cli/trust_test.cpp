@@ -31,7 +31,7 @@ TEST(Trust, a_pipe_in_the_folder_of_state_holds_nothing_up) {
 TEST(Trust, nothing_is_kept_through_a_link) {
   const TemporaryFile victim("victim", "precious");
   fs::create_directories(victim.folder() + "/.cache/tally");
-  for (const char* name : {"verify-sim.json", "verify-perf.json"})
+  for (const char* name : {"verify-engine.json", "verify-perf.json"})
     fs::create_symlink(victim.path(), victim.folder() + "/.cache/tally/" + name);
   (void)sh("unset TALLY_CACHE_DIR XDG_CACHE_HOME; HOME=" + victim.folder() + " " + command + " verify --quick");
   EXPECT_EQ(victim.content(), "precious");

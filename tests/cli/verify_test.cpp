@@ -101,13 +101,13 @@ TEST(Verify, a_whole_result_is_kept) {
   EXPECT_EQ(whole, quick);
   const auto text = TemporaryFile::read(kept);
   ASSERT_TRUE(text);
-  EXPECT_EQ(Json::parse(*text)["schema"], "tally-verify/1");
+  EXPECT_EQ(Json::parse(*text)["schema"], "tally-verify/2");
   std::filesystem::remove(kept);
 }
 
 #if TALLY_HAS_SIM
 Json quick(const Words& more = {}) {
-  Words words{"verify", "--quick", "--backend", "sim", "--json"};
+  Words words{"verify", "--quick", "--backend", "engine", "--json"};
   words.insert(words.end(), more.begin(), more.end());
   const Finished finished = tally(words);
   EXPECT_EQ(finished.code(), 0) << finished.out << finished.err;
@@ -116,7 +116,7 @@ Json quick(const Words& more = {}) {
 
 TEST(Verify, the_engine_is_exact) {
   const Json result = quick();
-  EXPECT_EQ(result["schema"], "tally-verify/1");
+  EXPECT_EQ(result["schema"], "tally-verify/2");
   EXPECT_EQ(result["verdict"], "pass");
   int exact = 0;
   for (const Json& event : result["events"]) {
@@ -163,7 +163,7 @@ TEST(Verify, noise_is_named_repeats_and_is_corrected) {
 TEST(Verify, a_result_in_a_file_leaves_the_answer_on_the_terminal) {
   const TemporaryFile file("result.json");
   const Finished finished =
-      tally({"verify", "--quick", "--backend", "sim", "-e", "instructions", "--json", "-o", file.path()});
+      tally({"verify", "--quick", "--backend", "engine", "-e", "instructions", "--json", "-o", file.path()});
   EXPECT_EQ(finished.code(), 0);
   EXPECT_EQ(finished.out, "");
   EXPECT_NE(finished.err.find("can be trusted"), std::string::npos) << finished.err;
@@ -175,17 +175,30 @@ TEST(Verify, a_kept_result_is_mentioned_by_stat_where_it_matters) {
   Json kept = quick({"-e", "instructions,loads"});
   kept["events"][0]["grade"] = "unusable";
   kept["events"][0]["why"] = "it is made up";
-  const TemporaryFile file("verify-sim.json", kept.dump());
+  const TemporaryFile file("verify-engine.json", kept.dump());
   const OwnFolder own(file.folder());
-  const Finished both = tally({"stat", "--backend", "sim", "-e", "instructions,loads", "--", "/bin/true"});
-  const Finished other = tally({"stat", "--backend", "sim", "-e", "loads", "--", "/bin/true"});
+  const Finished both = tally({"stat", "--backend", "engine", "-e", "instructions,loads", "--", "/bin/true"});
+  const Finished other = tally({"stat", "--backend", "engine", "-e", "loads", "--", "/bin/true"});
   kept["environment"]["microcode"] = "another one";
   std::ofstream(file.path()) << kept.dump();
-  const Finished elsewhere = tally({"stat", "--backend", "sim", "-e", "instructions", "--", "/bin/true"});
+  const Finished elsewhere = tally({"stat", "--backend", "engine", "-e", "instructions", "--", "/bin/true"});
   EXPECT_NE(both.err.find("found instructions:u unusable on this machine: it is made up"), std::string::npos)
       << both.err;
   EXPECT_EQ(other.err.find("unusable"), std::string::npos) << other.err;
   EXPECT_EQ(elsewhere.err.find("unusable"), std::string::npos) << elsewhere.err;
+}
+
+// Versions that called the engine "sim" kept the result by that name.
+TEST(Verify, a_kept_result_of_an_earlier_version_is_used) {
+  Json kept = quick({"-e", "instructions"});
+  kept["schema"] = "tally-verify/1";
+  kept["backend"] = "sim";
+  kept["events"][0]["grade"] = "unusable";
+  kept["events"][0]["why"] = "it is made up";
+  const TemporaryFile file("verify-sim.json", kept.dump());
+  const OwnFolder own(file.folder());
+  const Finished finished = tally({"stat", "--backend", "engine", "-e", "instructions", "--", "/bin/true"});
+  EXPECT_NE(finished.err.find("found instructions:u unusable on this machine"), std::string::npos) << finished.err;
 }
 
 // Without a PMU the single-stepper takes its place.
@@ -216,14 +229,14 @@ TEST(Verify, a_long_program_is_not_stepped_through_unasked) {
 }
 
 TEST(Verify, a_place_that_cannot_be_written_is_known_before) {
-  const Finished refused = tally({"verify", "--backend", "sim", "-o", "/nonexistent/result"});
+  const Finished refused = tally({"verify", "--backend", "engine", "-o", "/nonexistent/result"});
   EXPECT_EQ(refused.code(), 125);
   EXPECT_EQ(refused.out, "");
 }
 
 TEST(Verify, a_page_is_made_of_its_result) {
   const TemporaryFile file("result.json");
-  ASSERT_EQ(tally({"verify", "--quick", "--backend", "sim", "-e", "loads", "--json", "-o", file.path()}).code(), 0);
+  ASSERT_EQ(tally({"verify", "--quick", "--backend", "engine", "-e", "loads", "--json", "-o", file.path()}).code(), 0);
   const Finished page = tally({"report", file.path()});
   EXPECT_EQ(page.code(), 0) << page.err;
   EXPECT_NE(page.out.find("Counters verified"), std::string::npos);
@@ -234,7 +247,7 @@ TEST(Verify, a_page_is_made_of_its_result) {
 #if TALLY_HAS_SIM
 /// Noise is named, what it added can be taken off again, and the same seed gives the same.
 TEST(Noise, of_any_program_is_named_and_repeats) {
-  const Words words = {"stat",     "-q",  "--backend", "sim", "--repeatable", "-e", "instructions,loads",
+  const Words words = {"stat",     "-q",  "--backend", "engine", "--repeatable", "-e", "instructions,loads",
                        "--format", "json"};
   const Words noisy = with(words, {"--noise", "seed=7,irq=20"});
   const auto count = [](const Finished& finished) {

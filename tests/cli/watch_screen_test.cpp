@@ -161,7 +161,7 @@ TEST_F(WatchScreen, ends_with_its_command) {
 }
 
 TEST(Watch, a_recording_that_is_none_is_refused) {
-  const TemporaryFile other("a.jsonl", "{\"schema\":\"tally-stat/1\"}\n");
+  const TemporaryFile other("a.jsonl", "{\"schema\":\"tally-stat/2\"}\n");
   EXPECT_EQ(tally({"watch", "--replay", other.path()}).code(), 2);
   const TemporaryFile broken("b.jsonl", "not json\n{}\n");
   const Finished finished = tally({"watch", "--replay", broken.path()});

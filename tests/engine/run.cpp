@@ -193,7 +193,7 @@ std::vector<WindowRows> windows_counted(const Command& command, std::uint64_t ev
   std::string events;
   for (const Name& name : names) events += (events.empty() ? "" : ",") + std::string(name.event);
   std::vector<std::string> words = {
-      TALLY,  "sample",  "--backend",          "sim", "-q", "--format", "jsonl", "-o", scratch.file("rows"), "-e",
+      TALLY,  "sample",  "--backend",          "engine", "-q", "--format", "jsonl", "-o", scratch.file("rows"), "-e",
       events, "--every", std::to_string(every)};
   if (block_size == made_anew) words.insert(words.end(), {"--hot-from", "1"});
   if (block_size > 0) words.insert(words.end(), {"--block-size", std::to_string(block_size)});
@@ -219,8 +219,8 @@ std::vector<WindowRows> windows_counted(const Command& command, std::uint64_t ev
 }
 
 std::vector<std::string> tally_words(const Command& command, const std::string& json, int block_size, int cache_limit) {
-  std::vector<std::string> words = {TALLY,  "stat", "--backend", "sim", "--format",
-                                    "json", "-o",   json,        "-e",  event_list()};
+  std::vector<std::string> words = {TALLY,  "stat", "--backend", "engine", "--format",
+                                    "json", "-o",   json,        "-e",     event_list()};
   if (block_size == made_anew) {
     words.emplace_back("--hot-from");
     words.emplace_back("1");

@@ -52,7 +52,8 @@ Counted run_stepped(const Command& command);
 /// program runs for the third time.
 inline constexpr int made_anew = -1;
 
-/// Runs it under `tally stat --backend sim`; block_size 0 leaves the engine's own, cache_limit 0 all the room there is.
+/// Runs it under `tally stat --backend engine`; block_size 0 leaves the engine's own, cache_limit 0 all the room there
+/// is.
 Counted run_counted(const Command& command, int block_size = 0, int cache_limit = 0);
 
 /// What one thread had counted in each window of so many of its instructions.

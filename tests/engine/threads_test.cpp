@@ -34,7 +34,7 @@ TEST(Threads, have_counts_of_their_own_to_the_instruction) {
   command.words = {TALLY,
                    "stat",
                    "--backend",
-                   "sim",
+                   "engine",
                    "--per-thread",
                    "--format",
                    "json",

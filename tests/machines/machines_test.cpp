@@ -39,13 +39,13 @@ TEST_P(Machines, the_report_fits_80_columns_but_for_commands) {
 TEST_P(Machines, the_json_says_the_same) {
   const result::Diagnosis diagnosis = doctor::diagnose(facts_of(GetParam()));
   const auto json = nlohmann::json::parse(report::doctor_json(diagnosis));
-  EXPECT_EQ(json["schema"], "tally-doctor/1");
+  EXPECT_EQ(json["schema"], "tally-doctor/2");
   EXPECT_EQ(json["hardware"], diagnosis.hardware);
   EXPECT_EQ(json["cause"], diagnosis.cause);
   EXPECT_EQ(json["next"].size(), diagnosis.next.size());
   EXPECT_EQ(json["countable"].size(), diagnosis.countable.size());
   EXPECT_FALSE(json["evidence"].empty());
-  for (const char* group : {"processor", "virtualisation", "kernel", "rights", "simulated_pmu"}) {
+  for (const char* group : {"processor", "virtualisation", "kernel", "rights", "engine"}) {
     EXPECT_TRUE(json[group].is_object()) << group;
   }
 }

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 Finished run(const Words& options, const Words& arguments) {
-  Words words{"stat", "--backend", "sim", "-q"};
+  Words words{"stat", "--backend", "engine", "-q"};
   words.insert(words.end(), options.begin(), options.end());
   words.insert(words.end(), {"--", COUNTERS});
   words.insert(words.end(), arguments.begin(), arguments.end());
@@ -52,7 +52,8 @@ TEST(Rdpmc, WhatIsNotThereFailsAsItDoesNatively) {
 
 TEST(Rdpmc, WhatIsThereAndWhatIsNotIsSaidBeforehand) {
   const auto said = [](const char* events) {
-    return tally({"stat", "--backend", "sim", "--model", "haswell", "--rdpmc", "-e", events, "--", COUNTERS, "article"})
+    return tally({"stat", "--backend", "engine", "--model", "haswell", "--rdpmc", "-e", events, "--", COUNTERS,
+                  "article"})
         .err;
   };
   const std::string plain = said("calls,instructions,loads");
@@ -115,8 +116,8 @@ TEST(Marks, FunctionsHaveCycles) {
 
 // The way in which regions read a PMU, with the processor's instruction: pages of nobody's, counters of the engine's.
 TEST(UserReads, AreExactOfAnyWidth) {
-  const Finished finished =
-      tally({"stat", "-q", "--backend", "sim", "--rdpmc", "-e", "far-branches", "-o", "/dev/null", "--", USER_READS});
+  const Finished finished = tally(
+      {"stat", "-q", "--backend", "engine", "--rdpmc", "-e", "far-branches", "-o", "/dev/null", "--", USER_READS});
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_EQ(finished.out,
             "200 more instructions\n"
@@ -182,7 +183,7 @@ TEST(Refused, WhereNoEngineRuns) {
 
 TEST(Example, HpctoolsHelloBetweenTwoTraps) {
   const Finished finished =
-      tally({"stat", "-q", "--backend", "sim", "-e", "instructions", "--trap", "int2e", "--", HELLO});
+      tally({"stat", "-q", "--backend", "engine", "-e", "instructions", "--trap", "int2e", "--", HELLO});
   EXPECT_EQ(finished.code(), 0) << finished.err;
   EXPECT_EQ(finished.out, "Hello World!\nGood bye cruel world.\n");
   EXPECT_NE(finished.err.find("\nint2e: 1 entry\n"), std::string::npos) << finished.err;

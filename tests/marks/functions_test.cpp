@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 
 Words stat_words(const Words& options, const Words& program) {
-  Words words{"stat", "--backend", "sim", "-q"};
+  Words words{"stat", "--backend", "engine", "-q"};
   words.insert(words.end(), options.begin(), options.end());
   words.emplace_back("--");
   words.insert(words.end(), program.begin(), program.end());

@@ -1,5 +1,5 @@
 // Reads counters as libtally's regions do where the kernel lets a program, from pages that no kernel made. Run under
-// `tally stat --rdpmc -e far-branches`: then the processor's own counters are the simulated ones.
+// `tally stat --rdpmc -e far-branches`: then reads of the processor's counters return the engine's.
 #include <unistd.h>
 
 #include <cstdio>

@@ -32,7 +32,7 @@ struct Sampled {
 
 Sampled sample(const Words& options, const Words& program) {
   const TemporaryFile file("w.jsonl");
-  Words words = with({"sample", "--backend", "sim", "-e", "instructions", "-o", file.path()}, options);
+  Words words = with({"sample", "--backend", "engine", "-e", "instructions", "-o", file.path()}, options);
   words.emplace_back("--");
   Sampled made{tally(with(words, program)), {}, {}};
   std::istringstream lines(file.content().value_or(""));
@@ -59,7 +59,7 @@ TEST(WindowsOfAPart, begin_with_the_first_instruction_and_end_before_the_last_pl
 
 TEST(WindowsOfAPart, count_what_regions_count) {
   const TemporaryFile file("r.json");
-  tally({"stat", "--backend", "sim", "-q", "-e", "instructions", "--format", "json", "-o", file.path(), "--from",
+  tally({"stat", "--backend", "engine", "-q", "-e", "instructions", "--format", "json", "-o", file.path(), "--from",
          "main", "--to", "_exit", "--", PARTS, "fork"});
   const json stat = json::parse(file.content().value_or(""), nullptr, false);
   const Sampled part = sample({"--every", "100", "--start-at", "main", "--stop-at", "_exit"}, {PARTS, "fork"});

@@ -117,12 +117,12 @@ core   simple
 
 # Arguments of tally, and what it must print.
 uses = [
-    (["stat", "-e", "transfers", "--backend", "sim", "--", "/bin/true"], "transfers"),
-    (["stat", "--metrics", "transfer-rate", "--backend", "sim", "--", "/bin/true"], "transfer-rate"),
-    (["stat", "-e", "transfers,loads", "--format", "names", "--backend", "sim", "--", "/bin/true"], "transfers:u\nloads:u\n"),
+    (["stat", "-e", "transfers", "--backend", "engine", "--", "/bin/true"], "transfers"),
+    (["stat", "--metrics", "transfer-rate", "--backend", "engine", "--", "/bin/true"], "transfer-rate"),
+    (["stat", "-e", "transfers,loads", "--format", "names", "--backend", "engine", "--", "/bin/true"], "transfers:u\nloads:u\n"),
     (["greet"], "hello\n"),
     (["--help"], "greet"),
-    (["stat", "-e", "cycles", "--model", "small", "--backend", "sim", "--", "/bin/true"], "simple core and small caches"),
+    (["stat", "-e", "cycles", "--model", "small", "--backend", "engine", "--", "/bin/true"], "simple core and small caches"),
 ]
 
 

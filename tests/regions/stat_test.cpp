@@ -56,7 +56,7 @@ TEST_P(RegionsOfC, count_to_the_instruction) {
   ASSERT_EQ(compiled.code(), 0) << compiled.err;
   const Finished counted =
       Running({"/usr/bin/env", "TALLY_EVENTS=instructions,loads,stores", TALLY_COMMAND, "stat", "-q", "--backend",
-               "sim", "-e", "instructions", "--format", "json", "-o", file.path(), "--", program.path()})
+               "engine", "-e", "instructions", "--format", "json", "-o", file.path(), "--", program.path()})
           .finish();
   ASSERT_EQ(counted.code(), 0) << counted.err;
   PerEntry least, most;
@@ -232,7 +232,7 @@ TEST(StatRegions, say_why_a_model_counts_nothing_in_them) {
   EXPECT_NE(reason(some.events["first"]["cache-misses:u"]).find("tally stat has to be asked for it too"),
             std::string::npos);
   EXPECT_NE(reason(some.events["first"]["cycles:u"]).find("tally stat has to be asked for it too"), std::string::npos);
-  Walked none = walked({"--backend", "sim", "-e", "instructions"});
+  Walked none = walked({"--backend", "engine", "-e", "instructions"});
   EXPECT_NE(reason(none.events["first"]["L1-dcache-load-misses:u"]).find("tally stat --model NAME"), std::string::npos);
 }
 
@@ -240,7 +240,7 @@ TEST(StatRegions, say_why_a_model_counts_nothing_in_them) {
 TEST(StatRegions, count_what_the_command_asks_for) {
   const auto regions = [](const Words& options, const std::string& environment = "TALLY_EVENTS=") {
     Words words{"/usr/bin/env", environment, TALLY_COMMAND, "stat", "-q", "--backend",
-                "sim",          "--format",  "json",        "-o",   "-"};
+                "engine",       "--format",  "json",        "-o",   "-"};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", WALKS});
     const json all = json::parse(Running(words).finish().out, nullptr, false);

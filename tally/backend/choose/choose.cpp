@@ -137,7 +137,7 @@ Result<Choice> walk(const AnOrder& order, const std::vector<event::Event>& event
     }
     is_passed_over = is_passed_over || !is_shortcut;
   }
-  return fail(error.value_or(Error{Code::cannot_measure, "the engine is not part of this tally",
+  return fail(error.value_or(Error{Code::cannot_measure, "this tally was built without the engine",
                                    "build with -DTALLY_ENGINE=ON on x86-64, or use `--backend none`", 0}));
 }
 
@@ -156,8 +156,8 @@ Result<Choice> take_by_name(const std::string& name, const AnOrder& order, const
     if (auto refused = backend->refuses(order)) return fail(*std::move(refused));
     return Choice{std::move(backend), {}};
   }
-  if (name == "sim") {
-    return fail(Code::cannot_measure, "the simulated PMU is not part of this tally: it was built without its engine",
+  if (name == "engine") {
+    return fail(Code::cannot_measure, "this tally was built without the engine",
                 "build with -DTALLY_ENGINE=ON on x86-64, or use `--backend none`");
   }
   const auto near = nearest(name, backend_names());

@@ -11,7 +11,7 @@ const auto software = *event::parse_lists({"page-faults,duration_time"});
 const auto hardware = *event::parse_lists({"page-faults,instructions"});
 
 #if TALLY_HAS_SIM
-constexpr const char* for_hardware = "sim";
+constexpr const char* for_hardware = "engine";
 #else
 constexpr const char* for_hardware = "none";
 #endif
@@ -32,7 +32,7 @@ TEST(Choose, says_why_the_pmu_is_not_used) {
   ASSERT_GE(guest->notices.size(), 2u);
   EXPECT_EQ(guest->notices[0].find("this VM exposes no PMU"), 0u);
 #if TALLY_HAS_SIM
-  EXPECT_EQ(guest->notices.back(), "`tally doctor` tells how to get a real one.");
+  EXPECT_EQ(guest->notices.back(), "`tally doctor` tells how to get a PMU.");
 #endif
 
   machine.pmus = {"cpu"};
@@ -67,10 +67,10 @@ TEST(Choose, perf_counts_the_kernels_own_events_or_says_why_not) {
 }
 
 TEST(Choose, sim_is_there_exactly_where_it_was_built) {
-  const auto choice = choose("sim", software, {});
+  const auto choice = choose("engine", software, {});
 #if TALLY_HAS_SIM
   ASSERT_TRUE(choice);
-  EXPECT_EQ(choice->backend->name(), "sim");
+  EXPECT_EQ(choice->backend->name(), "engine");
 #else
   ASSERT_FALSE(choice);
   EXPECT_EQ(choice.error().code, Code::cannot_measure);
@@ -82,7 +82,7 @@ TEST(Choose, refuses_where_nothing_that_is_asked_can_be_counted) {
     const auto choice = choose(name, *event::parse_lists({"r1234,r1235:u"}), {});
     ASSERT_FALSE(choice) << name;
     EXPECT_EQ(choice.error().code, Code::cannot_measure);
-    EXPECT_EQ(choice.error().message.find("cannot count r1234, r1235:u: it needs a PMU"), 0u) << choice.error().message;
+    EXPECT_EQ(choice.error().message.find("cannot count r1234, r1235:u: needs a PMU"), 0u) << choice.error().message;
     const auto kernel = choose(name, *event::parse_lists({"instructions:k"}), {});
     ASSERT_FALSE(kernel) << name;
     EXPECT_EQ(kernel.error().code, Code::cannot_measure);

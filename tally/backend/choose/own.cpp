@@ -69,7 +69,7 @@ Result<std::vector<OwnEvent>> engine_events(const std::vector<event::Event>& eve
 #if TALLY_HAS_SIM
     const Count count = in_regions(event, models);
 #else
-    const Count count = absent("this library was built without the simulated PMU");
+    const Count count = absent("this library was built without the engine");
 #endif
     const bool is_there = count.trust == Trust::exact || count.trust == Trust::modelled;
     any = any || is_there;

@@ -103,7 +103,7 @@ const Way if_enough{"none", Way::When::if_enough,
 const Way last{"none", Way::When::last, make_always, [](const linux::Machine&, const std::string& why) {
                  return std::vector<std::string>{
                      why + ",",
-                     "and this tally was built without the engine: only the kernel's own figures are counted."};
+                     "and this tally was built without the engine: only the kernel's own events are counted."};
                }};
 
 const Way by_name{"none", Way::When::by_name, make_always, nullptr};

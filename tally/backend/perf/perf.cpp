@@ -224,7 +224,7 @@ class Perf final : public Backend {
     const std::string why = why_not(machine_);
     if (why.empty()) return std::nullopt;
     return Error{Code::cannot_measure, "cannot count with a PMU: " + why,
-                 has_engine() ? "`tally doctor` tells more; `--backend sim` counts with the simulated PMU"
+                 has_engine() ? "`tally doctor` tells more; `--backend engine` counts without a PMU"
                               : "`tally doctor` tells more; `--backend none` runs the program natively",
                  0};
   }

@@ -81,15 +81,15 @@ Count count_of(const event::Event& event, const Tally& tally, const Simulation* 
   if (is_modelled && !needed_by(event.id).any()) return absent(why_it_needs_a_pmu(event));
   if (is_modelled && simulation == nullptr && event.mode != event::Mode::kernel) {
     return absent(
-        "it needs a PMU, or a machine to simulate: the kernel describes no caches of this one, name another by "
+        "needs a PMU, or a machine to simulate: the kernel describes no caches of this one, name another by "
         "--model");
   }
-  if (event.mode == event::Mode::kernel) return absent("the simulated PMU counts user mode only");
+  if (event.mode == event::Mode::kernel) return absent("the engine counts user mode only");
   Count count = is_modelled            ? modelled(event, tally, *simulation)
                 : is_retired(event.id) ? retired(event, tally)
                                        : in_totals(event, tally);
   if (event.mode == event::Mode::user) return count;
-  return downgraded(count, Trust::partial, "without the kernel's part: the simulated PMU counts user mode only");
+  return downgraded(count, Trust::partial, "without the kernel's part: the engine counts user mode only");
 }
 
 }  // namespace tally::backend::sim

@@ -31,8 +31,7 @@ Result<std::string> find_image() {
     return fail(Code::cannot_measure, "tally does not find its engine: there is no /proc that says where it lies",
                 "mount /proc, or use `--backend none`");
   }
-  return fail(Code::cannot_measure,
-              "the engine of the simulated PMU is missing: no 'tally-engine' in " + printable(folder),
+  return fail(Code::cannot_measure, "the engine is missing: no 'tally-engine' in " + printable(folder),
               "build or install tally again, or use `--backend none`");
 }
 
@@ -92,7 +91,7 @@ class Engine final : public Backend {
  public:
   explicit Engine(std::optional<Simulation> simulation) : asked_(std::move(simulation)) {}
 
-  Traits traits() const override { return {.name = "sim", .is_engine = true}; }
+  Traits traits() const override { return {.name = "engine", .is_engine = true}; }
 
   std::optional<Error> refuses(const CountOrder& order) const override { return refuses_target(order); }
 
@@ -107,7 +106,7 @@ class Engine final : public Backend {
     };
     if (std::all_of(order.triggers.begin(), order.triggers.end(), is_kernels))
       return Error{Code::cannot_measure, "the engine cannot end windows by an event of the kernel",
-                   "omit `--backend sim` to use the kernel's own counters", 0};
+                   "omit `--backend engine` to use the kernel's own counters", 0};
     if (auto refused = refuses_target(order)) return refused;
     for (const WindowTrigger& trigger : order.triggers)
       if (auto refused = refuses_trigger(trigger)) return refused;
@@ -168,7 +167,7 @@ class Engine final : public Backend {
   static std::optional<Error> refuses_target(const Order& order) {
     if (!order.target.attachment.any()) return std::nullopt;
     return Error{Code::cannot_measure,
-                 "`--backend sim` counts only programs that tally starts: it cannot attach to others",
+                 "`--backend engine` counts only programs that tally starts: it cannot attach to others",
                  "omit --backend: tally then uses the PMU, or the kernel's own events if there is none", 0};
   }
 
@@ -278,13 +277,13 @@ std::unique_ptr<Backend> make(std::optional<Simulation> simulation) {
 
 extern const Way always;
 
-const Way always{"sim", Way::When::always,
+const Way always{"engine", Way::When::always,
                  [](const linux::Machine&, const std::optional<Simulation>& simulation) { return make(simulation); },
                  [](const linux::Machine& machine, const std::string& why) {
                    std::vector<std::string> notices{
-                       why + "; counting with the simulated PMU.",
+                       why + "; counting with the engine.",
                        "Times and page faults include its own; `--backend none` runs the program natively."};
-                   if (machine.pmus.empty()) notices.emplace_back("`tally doctor` tells how to get a real one.");
+                   if (machine.pmus.empty()) notices.emplace_back("`tally doctor` tells how to get a PMU.");
                    return notices;
                  }};
 

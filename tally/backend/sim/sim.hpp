@@ -9,7 +9,7 @@
 
 namespace tally::backend::sim {
 
-/// The simulated PMU. It needs the file `tally-engine` beside the running command, or in ../libexec/tally.
+/// The engine as a backend. It needs the file `tally-engine` next to the running command, or in ../libexec/tally.
 /// `simulation`: the machine for events that need one; without it this one (`host`), when such an event is asked for.
 std::unique_ptr<Backend> make(std::optional<Simulation> simulation = {});
 

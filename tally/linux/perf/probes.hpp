@@ -32,7 +32,7 @@ struct Probes {
   std::optional<UserReads> user_reads;  ///< whether a program may read the counter itself; nothing where none opened
   Attempt software;                     ///< page faults, those in the kernel too
   Attempt software_user;                ///< page faults in user mode
-  int memory_file_errno = 0;            ///< memfd_create, where the simulated PMU counts
+  int memory_file_errno = 0;            ///< memfd_create, which the engine uses for its counts
   int trace_errno = 0;                  ///< ptrace of a child, by which the engine gets into a program
   std::optional<std::uint64_t> time_stamp_hertz;  ///< measured_time_stamp_hertz()
   bool operator==(const Probes&) const = default;

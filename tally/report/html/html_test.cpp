@@ -260,7 +260,7 @@ TEST(StoredMemory, read_again_it_is_the_same) {
   EXPECT_EQ(read->front().points, memory.points);
   EXPECT_EQ(read->front().levels, memory.levels);
   EXPECT_TRUE(result::is_memory(memory_json(memory)));
-  EXPECT_FALSE(result::is_memory("{\"schema\": \"tally-stat/1\"}"));
+  EXPECT_FALSE(result::is_memory("{\"schema\": \"tally-stat/2\"}"));
 }
 
 TEST(StoredMemory, what_is_none_is_told_with_the_place) {

@@ -146,7 +146,7 @@ std::string parts_table(const Stat& stat) {
 
 std::string counted_by(const std::string& backend) {
   if (backend == "perf") return "counted by the PMU and the kernel";
-  if (backend == "sim") return "counted by the simulated PMU";
+  if (backend == "engine") return "counted by the engine";
   if (backend == "hpctool") return "counted by HPCTool";
   return "counted by the kernel";
 }

@@ -218,7 +218,7 @@ def judge(case, tally):
             counts_file = os.path.join(place, "counts.json")
             if os.path.exists(counts_file):
                 os.unlink(counts_file)
-            words = [tally, "stat", "--backend", "sim", "--format", "json", "-o", counts_file, "--", "sh", "-eu", script]
+            words = [tally, "stat", "--backend", "engine", "--format", "json", "-o", counts_file, "--", "sh", "-eu", script]
             counted = execute(words, place, case.limit * 10)
             instructions, trust, reason = counts(counts_file)
             problems = differences(case, native, counted)

@@ -1,0 +1,9 @@
+#include "tally/cli/backend_option.hpp"
+
+namespace tally::cli {
+
+Option add_backend_option(Page& page, std::string& backend, const std::string& text) {
+  return page.add_option("--backend", backend, text).value_name("BACKEND").alias("sim", "engine");
+}
+
+}  // namespace tally::cli

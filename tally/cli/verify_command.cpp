@@ -82,8 +82,9 @@ void describe(Page& page, Options& options) {
   page.add_option("-e,--event", options.event_lists,
                   "grade these events alone, separated by commas; all where none is named")
       .value_name("EVENTS");
-  add_backend_option(page, options.backend,
-                     "the backend that counts: " + join(backend::backend_names(), ", ") + "; auto is the PMU where there is one")
+  add_backend_option(
+      page, options.backend,
+      "the backend that counts: " + join(backend::backend_names(), ", ") + "; auto is the PMU where there is one")
       .value_name("NAME");
   page.add_option("--model", options.model,
                   "simulate this machine for cycles and misses; host, as without it, is this one")
